@@ -63,17 +63,17 @@ const fileOnly = [
 ]
 
 describe('the cases', () => {
-  it('have unique names', () => {
+  it('the cases have unique names', () => {
     const names = cases.map(({ name }) => name)
     expect(names.filter((name, index) => names.indexOf(name) < index)).toEqual([])
     expect(names.length).toBeGreaterThan(300)
   })
 
-  it('are the recorded cases', () => {
+  it('the cases are the recorded cases', () => {
     expect(Object.keys(recording).sort()).toEqual(cases.map(({ name }) => name).sort())
   })
 
-  it('use every field that files can have', () => {
+  it('the cases use every field that files can have', () => {
     const text = JSON.stringify(cases)
     const fields = [declaredAlert, declaredDashboard, declaredSavedSearch].flatMap((schema) =>
       propertiesIn(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })),
@@ -82,7 +82,7 @@ describe('the cases', () => {
     expect([...new Set(fields)].filter((field) => !fileOnly.includes(field) && !text.includes(`"${field}"`))).toEqual([])
   })
 
-  it('have a source for every expectation of a gateway', () => {
+  it('the cases have a source for every expectation of a gateway', () => {
     expect(cases.filter(({ gateway }) => gateway !== undefined && gateway.source.length < 10)).toEqual([])
   })
 })

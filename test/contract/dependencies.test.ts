@@ -32,7 +32,7 @@ describe('what is shipped', () => {
 })
 
 describe('package-lock.json', () => {
-  it('has a checksum for every package, and takes none from anywhere but the registry', () => {
+  it('package-lock.json has a checksum for every package, and takes none from anywhere but the registry', () => {
     const packages = Object.entries(lock.packages).filter(([path]) => path !== '')
     expect(packages.filter(([, { integrity = '' }]) => !/^sha512-[\w+/]{86}==$/.test(integrity)).map(([path]) => path)).toEqual([])
     expect(packages.filter(([, { resolved }]) => resolved?.startsWith('https://registry.npmjs.org/') === false)).toEqual([])
@@ -52,7 +52,7 @@ describe('dist/licenses.txt', () => {
     expect([...notices.keys()].sort()).toEqual([...shippedNames].sort())
   })
 
-  it('has the license that the package has, with its words', () => {
+  it('dist/licenses.txt has the license that the package has, with its words', () => {
     for (const [name, { license, notice }] of notices) {
       expect(shipped.get(`node_modules/${name}`)?.license, name).toBe(license)
       expect(notice, name).toMatch(/permission|unencumbered/i)
@@ -88,7 +88,7 @@ describe('the bill of materials', () => {
   const { spdxVersion, packages, relationships, documentDescribes } = billOfMaterials()
   const [project = ''] = documentDescribes
 
-  it('lists what is shipped, and nothing else', () => {
+  it('the bill of materials lists what is shipped, and nothing else', () => {
     expect(spdxVersion).toBe('SPDX-2.3')
     const listed = packages.filter(({ SPDXID }) => SPDXID !== project)
     // Before npm 11, the bill lists a package once for each place where it is installed.

@@ -62,7 +62,7 @@ describe('examples/workflows/backups.yml', () => {
     expect(document).toMatchObject({ status, services: services.map((serviceId) => ({ serviceId })) })
   })
 
-  it('is an error while no services are chosen', async () => {
+  it('examples/workflows/backups.yml is an error while no services are chosen', async () => {
     const { document, reason } = await invokeText({ inputs: inputsOf('') })
     expect([document.status, reason]).toEqual(['error', expect.stringContaining('or services')])
   })

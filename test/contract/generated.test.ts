@@ -25,7 +25,7 @@ describe('an update of an action by Dependabot', () => {
   afterAll(() => rmSync(copy, { recursive: true }))
   const [, oldPin = ''] = /uses: actions\/checkout@([0-9a-f]{40})/.exec(read('.github/workflows/check.yml')) ?? []
 
-  it('reaches documents and examples with files that commit-rebuilt accepts', async () => {
+  it('an update of an action by Dependabot reaches documents and examples with files that commit-rebuilt accepts', async () => {
     const inputs = [
       '.github',
       'docs',
@@ -115,12 +115,12 @@ describe('action.yml', () => {
 describe('the JSON Schemas', () => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false })
 
-  it('are JSON Schemas', () =>
+  it('the JSON Schemas are JSON Schemas', () =>
     forEachEntry(readdirSync(`${root}/schemas`), (file) => {
       expect(ajv.validateSchema(JSON.parse(read(`schemas/${file}`)))).toBe(true)
     }))
 
-  it('accept what the tool accepts and refuse what it refuses', () => {
+  it('the JSON Schemas accept what the tool accepts and refuse what it refuses', () => {
     const validate = ajv.compile(JSON.parse(read('schemas/config.schema.json')))
     expect(validate({ 'timeout-seconds': 30, 'warn-only': true })).toBe(true)
     expect(validate({ 'api-url': 'https://evil.example' })).toBe(false)
@@ -130,7 +130,7 @@ describe('the JSON Schemas', () => {
     expect(alert({ treshold: 1 })).toBe(false)
   })
 
-  it('accept parts of declared objects in the overrides of an environment, and complete lists only', () => {
+  it('the JSON Schemas accept parts of declared objects in the overrides of an environment, and complete lists only', () => {
     const validate = ajv.compile(JSON.parse(read('schemas/environment.schema.json')))
     const alert = (fields: object): unknown => ({ overrides: { alerts: { a: fields } } })
     const valid: readonly unknown[] = [
@@ -158,7 +158,7 @@ describe('the JSON Schemas', () => {
     for (const value of invalid) expect(validate(value), JSON.stringify(value)).toBe(false)
   })
 
-  it('accept the example of every operation', () =>
+  it('the JSON Schemas accept the example of every operation', () =>
     forEachEntry(operationNames, async (name) => {
       const { example }: Operation = await operations[name]()
       const { $defs } = JSON.parse(read('schemas/operations.schema.json')) as { $defs: Record<string, { properties: { input: object } }> }

@@ -46,7 +46,7 @@ describe.each(examples)('examples/%s', (name) => {
 })
 
 describe('the schema of files', () => {
-  it('is small enough to be loaded with every file', () => {
+  it('the schema of files is small enough to be loaded with every file', () => {
     expect(text.length).toBeLessThan(150_000)
   })
 

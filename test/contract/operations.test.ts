@@ -14,7 +14,7 @@ import { openSession } from '../support/session.ts'
 const settingNames = Object.keys(settingsSchema.shape)
 
 describe('common inputs', () => {
-  it('describe every setting and what it accepts', () =>
+  it('common inputs describe every setting and what it accepts', () =>
     forEachEntry(settingNames, (name) => {
       const field = (settingsSchema.shape as Shape)[name]
       expect(field && metaOf(field)).toEqual(
@@ -22,7 +22,7 @@ describe('common inputs', () => {
       )
     }))
 
-  it('are never required by the schema: they may come from elsewhere', () => {
+  it('common inputs are never required by the schema: they may come from elsewhere', () => {
     expect(Object.values(settingsSchema.shape as Shape).filter(isRequired)).toEqual([])
   })
 })

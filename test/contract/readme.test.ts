@@ -38,7 +38,7 @@ it('every link in the documents leads to a file and a heading that exist', () =>
   }))
 
 describe('README.md', () => {
-  it('has at most 150 lines', () => {
+  it('README.md has at most 150 lines', () => {
     expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(150)
   })
 
@@ -50,12 +50,12 @@ describe('README.md', () => {
 describe('docs/cli.md', () => {
   const text = read('docs/cli.md')
 
-  it('lists everything that init can write', () => {
+  it('docs/cli.md lists everything that init can write', () => {
     expect(kits.map(({ name }) => name)).toEqual(['cost-gate', 'cost-budgets', 'plan-and-apply', 'drift', 'backups', 'fleet'])
     expect(text.replaceAll(/\s+/g, ' ')).toContain('a cost gate, budgets by team, alerts and dashboards as code, drift, backups, a fleet')
   })
 
-  it('lists every exit code', () => {
+  it('docs/cli.md lists every exit code', () => {
     const rows = [...text.matchAll(/^\| (\d+) \| /gm)].map(([, code]) => Number(code))
     expect(rows).toEqual(Object.values(exitCodes))
   })

@@ -105,17 +105,17 @@ describe('the channel of npm', () => {
     ['a newer pre-release', 'v0.2.0-rc.10', '0.2.0-rc.9', 'next'],
     ['an older version', 'v0.1.1', '0.2.0', 'latest-0.1'],
     ['an older pre-release', 'v0.2.0-rc.1', '0.3.0-rc.1', 'next-0.2'],
-  ])('of %s does not move back', (_, tag, current, channel) => {
+  ])('the channel of npm of %s does not move back', (_, tag, current, channel) => {
     const { status, outputs, calls } = choose(tag, current)
     expect({ status, outputs }).toEqual({ status: 0, outputs: `channel=${channel}\n` })
     expect(calls).toEqual([`view watchkeeper dist-tags.${tag.includes('-') ? 'next' : 'latest'}`])
   })
 
-  it('is unknown when npm does not answer, so nothing is published', () => {
+  it('the channel of npm is unknown when npm does not answer, so nothing is published', () => {
     expect(choose('v0.2.0', null)).toMatchObject({ status: 1, outputs: '' })
   })
 
-  it('is the one that npm publish and the GitHub release use', () => {
+  it('the channel of npm is the one that npm publish and the GitHub release use', () => {
     expect(jobs.npm?.steps?.find(({ run }) => run?.startsWith('npm publish'))).toMatchObject({
       env: { CHANNEL: expression('steps.channel.outputs.channel') },
       run: expect.stringMatching(/--tag "\$CHANNEL"$/),
@@ -128,7 +128,7 @@ describe('the channel of npm', () => {
 })
 
 describe('the executables', () => {
-  it('are built for every platform that the install script and the formula know', () => {
+  it('the executables are built for every platform that the install script and the formula know', () => {
     const { include } = (jobs.executables?.strategy?.matrix ?? {}) as unknown as { include: readonly { platform: string }[] }
     expect(include.map(({ platform }) => platform)).toEqual([...platforms])
   })
@@ -140,7 +140,7 @@ describe('the executables', () => {
     expect(nodes).toEqual(['.node-version', '.node-version', '.node-version'])
   })
 
-  it('are attested, with a bill of materials that lists Node', () => {
+  it('the executables are attested, with a bill of materials that lists Node', () => {
     const attested = (jobs.attest?.steps ?? []).map((step) => step.with)
     expect(attested).toContainEqual(expect.objectContaining({ 'subject-path': expect.stringContaining('assets/*\n') }))
     expect(attested).toContainEqual({
@@ -157,7 +157,7 @@ describe('the image', () => {
     return runScript(script, { answers: {}, env: { CHANNEL: channel, ACTOR: 'someone', GH_TOKEN: 'token' } })
   }
 
-  it('is built for two processors, with provenance and a bill of materials', () => {
+  it('the image is built for two processors, with provenance and a bill of materials', () => {
     const { status, calls, outputs } = push('latest')
     expect({ status, outputs }).toEqual({ status: 0, outputs: 'digest=sha256:abc\n' })
     const [build = ''] = calls.filter((call) => call.startsWith('buildx build '))
@@ -167,7 +167,7 @@ describe('the image', () => {
     expect(calls.join('\n')).not.toContain('token')
   })
 
-  it.each(['next', 'latest-1.2'])('is not `latest` when the npm package is on the channel %s', (channel) => {
+  it.each(['next', 'latest-1.2'])('the image is not `latest` when the npm package is on the channel %s', (channel) => {
     const { status, calls } = push(channel)
     expect(status).toBe(0)
     expect(calls.join('\n')).toContain('--tag ghcr.io/watchkeeper/watchkeeper:1.2.0 ')
@@ -217,7 +217,7 @@ describe('the commands in docs/releasing.md that move the major tag', () => {
     expect(majorTagOnServer()).toBe(git('rev-parse', 'v1.0.0^{commit}'))
   })
 
-  it('do not move it without a verified release, or past a newer one', () => {
+  it('the commands in docs/releasing.md that move the major tag do not move it without a verified release, or past a newer one', () => {
     prepare(['v1', 'v1.2.0', 'v1.3.0'])
     const before = majorTagOnServer()
     const outcomes = [
@@ -237,7 +237,7 @@ describe('the commands in docs/releasing.md that move the major tag', () => {
 })
 
 describe('the jobs of a release', () => {
-  it('come one after the other, each with what the one before has left', () => {
+  it('the jobs of a release come one after the other, each with what the one before has left', () => {
     const needs = Object.entries(jobs).map(([name, job]) => [name, job.needs])
     expect(needs).toEqual([
       ['build', undefined],
@@ -251,7 +251,7 @@ describe('the jobs of a release', () => {
     ])
   })
 
-  it('are those in docs/releasing.md', () => {
+  it('the jobs of a release are those in docs/releasing.md', () => {
     const [, section = ''] = /^## Make a release\n([\s\S]*?)^## /m.exec(releasing) ?? []
     expect([...section.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, job]) => job)).toEqual(Object.keys(jobs))
   })
@@ -261,7 +261,7 @@ describe('the jobs of a release', () => {
     expect(environments.filter(([, environment]) => environment !== undefined)).toEqual([['npm', 'npm']])
   })
 
-  it('keep their files longer than an approval and a run can take', () => {
+  it('the jobs of a release keep their files longer than an approval and a run can take', () => {
     const days = steps.filter(({ uses = '' }) => uses.startsWith('actions/upload-artifact@')).map((step) => step.with?.['retention-days'])
     expect(days).toHaveLength(3)
     expect(days.filter((count) => !(Number(count) > 35))).toEqual([])

@@ -24,14 +24,14 @@ function checkNamesOf(id: string, { name = id, strategy }: Job): readonly string
 const byCheck = (one: { readonly check: string }, other: { readonly check: string }): number => one.check.localeCompare(other.check)
 
 describe('the required checks in docs/releasing.md', () => {
-  it('are all jobs of the workflows that run on pull requests', () => {
+  it('the required checks in docs/releasing.md are all jobs of the workflows that run on pull requests', () => {
     const checks = onPullRequest.flatMap(({ file, workflow: { jobs } }) =>
       Object.entries(jobs).flatMap(([id, job]) => checkNamesOf(id, job).map((check) => ({ check, workflow: file }))),
     )
     expect(documented.toSorted(byCheck)).toEqual(checks.toSorted(byCheck))
   })
 
-  it('have different names, so that one check cannot stand for another', () => {
+  it('the required checks in docs/releasing.md have different names, so that one check cannot stand for another', () => {
     expect(new Set(documented.map(({ check }) => check)).size).toBe(documented.length)
   })
 })
@@ -45,7 +45,7 @@ describe('the commit of rebuilt files', () => {
     expect(filters ?? null).toBeNull()
   })
 
-  it('is made with the token whose runs a maintainer can approve, on the branch of the pull request', () => {
+  it('the commit of rebuilt files is made with the token whose runs a maintainer can approve, on the branch of the pull request', () => {
     const step = Object.values(workflow?.jobs ?? {})
       .flatMap(({ steps = [] }) => steps)
       .find(({ run = '' }) => run.includes('scripts/commit-rebuilt.ts'))

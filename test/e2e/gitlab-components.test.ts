@@ -123,7 +123,7 @@ describe('the jobs of a pipeline', () => {
     ['a schedule on the default branch', 'plan-and-apply', scheduled, []],
     ['a merge request from a fork, in the project of the fork', 'plan-and-apply', inProjectOfFork, ['watchkeeper-validate']],
     ['a merge request from a fork, started by a member', 'plan-and-apply', ofForkInProject, ['watchkeeper-validate']],
-  ])('of %s with %s', async (_, component, variables, jobs) => {
+  ])('the jobs of a pipeline of %s with %s', async (_, component, variables, jobs) => {
     expect(await jobsIn({ component, variables, inputs: component === 'backups' ? services : {} })).toEqual(jobs)
   })
 })
@@ -171,16 +171,19 @@ describe('the script of a job', () => {
     ['cost-gate', 'watchkeeper-cost-gate', { WK_PERIOD: given, WK_BUDGET: '1 000', WK_ISSUE: 'off' }, ['usage-cost', given, '1 000']],
     ['backups', 'watchkeeper-backups', { WK_SERVICES: given, WK_ISSUE: 'off' }, ['check-backups', given]],
     ['plan-and-apply', 'watchkeeper-apply', { WK_FILES: given, WK_ENV: 'x y' }, ['apply', '--yes', given, 'x y']],
-  ] as const)('of %s passes each value on as one argument in a POSIX shell', async (component, job, variables, expected) => {
-    const [, body = ''] = (await readFile(join(root, `templates/${component}.yml`), 'utf8')).split('\n---\n')
-    const jobs = parse(body) as Readonly<Record<string, { readonly script: readonly [string] }>>
-    const script = jobs[job]?.script[0].replace('$[[ inputs.command ]]', "printf '%s\\n'") ?? ''
-    const { stdout } = await promisify(execFile)('sh', ['-c', script], { env: { PATH: process.env.PATH, ...variables } })
-    const lines = stdout.split('\n')
-    expect(lines).toEqual(expect.arrayContaining([...expected]))
-    // An input without a value is left out.
-    expect(lines).not.toContain('--organization-id')
-  })
+  ] as const)(
+    'the script of a job of %s passes each value on as one argument in a POSIX shell',
+    async (component, job, variables, expected) => {
+      const [, body = ''] = (await readFile(join(root, `templates/${component}.yml`), 'utf8')).split('\n---\n')
+      const jobs = parse(body) as Readonly<Record<string, { readonly script: readonly [string] }>>
+      const script = jobs[job]?.script[0].replace('$[[ inputs.command ]]', "printf '%s\\n'") ?? ''
+      const { stdout } = await promisify(execFile)('sh', ['-c', script], { env: { PATH: process.env.PATH, ...variables } })
+      const lines = stdout.split('\n')
+      expect(lines).toEqual(expect.arrayContaining([...expected]))
+      // An input without a value is left out.
+      expect(lines).not.toContain('--organization-id')
+    },
+  )
 })
 
 describe('a job of a component', () => {
@@ -227,7 +230,7 @@ describe('a job of a component', () => {
     expect(gitlab().received).toEqual([])
   })
 
-  it('does not run the value of an input as a command', async () => {
+  it('a job of a component does not run the value of an input as a command', async () => {
     const inputs = { period: '$(touch injected)"; touch injected; "', budget: '1' }
     const ran = await run({ component: 'cost-gate', inputs, variables: scheduled }, 'watchkeeper-cost-gate')
     expect(ran.output).toContain('is not accepted')

@@ -16,7 +16,7 @@ const emulator = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
 const commands = [...skill.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block = '']) => block.trim().split('\n'))
 
 describe('skills/watchkeeper/SKILL.md', () => {
-  it('has a name and a description for tools that load it', () => {
+  it('skills/watchkeeper/SKILL.md has a name and a description for tools that load it', () => {
     expect(skill).toMatch(/^---\nname: watchkeeper\ndescription: [^\n]{100,500}\n---\n/)
   })
 
@@ -45,7 +45,7 @@ describe('skills/watchkeeper/SKILL.md', () => {
     expect(methodsOf(emulator())).toContain('POST')
   })
 
-  it('lists every exit code', () => {
+  it('skills/watchkeeper/SKILL.md lists every exit code', () => {
     const [, list = ''] = /## Exit codes\n\n([\s\S]*)$/.exec(skill) ?? []
     expect([...list.matchAll(/(?:^|· )\s*(\d+) /g)].map(([, code]) => Number(code))).toEqual(Object.values(exitCodes))
   })

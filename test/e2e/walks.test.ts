@@ -47,13 +47,13 @@ async function enteredFiles(inputs: Readonly<Record<string, string>>, files: Rea
 describe('a run enters the files that ARCHITECTURE.md lists, and no other', () => {
   const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
-  it('for usage-cost', async () => {
+  it('a run enters the files that ARCHITECTURE.md lists, and no other for usage-cost', async () => {
     const inputs = { ...inputsFor(emulator(), 'clickhouse-cloud'), operation: 'usage-cost', period: 'yesterday', budget: '100' }
     const entered = await enteredFiles(inputs, {})
     expect(entered.toSorted()).toEqual((await listedFiles('usage-cost')).toSorted())
   })
 
-  it('for apply', async () => {
+  it('a run enters the files that ARCHITECTURE.md lists, and no other for apply', async () => {
     const alert = {
       name: 'Slow checkout',
       savedSearch: { name: 'Errors in checkout' },

@@ -31,7 +31,7 @@ function run(args: readonly string[], env: Readonly<Record<string, string>> = {}
 }
 
 describe('the single executable', () => {
-  it('is the command line of this version, with its help', async () => {
+  it('the single executable is the command line of this version, with its help', async () => {
     expect(await run(['--version'])).toEqual({ exitCode: 0, stdout: `${version}\n`, stderr: '' })
     expect(await run(['plan', '--help'])).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('--prune'), stderr: '' })
     expect(await run(['plna'])).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('plan') })

@@ -56,7 +56,7 @@ it('the archive has at most 50 MB', ({ annotate }) => {
 })
 
 describe('a root without Node', () => {
-  it('needs two commands and no other program for the first plan', async ({ annotate }) => {
+  it('a root without Node needs two commands and no other program for the first plan', async ({ annotate }) => {
     for (const program of ['sh', 'cat', 'chmod', 'curl', 'gzip', 'mkdir', 'mktemp', 'mv', 'rm', 'sha256sum', 'tar', 'uname'])
       addProgram(root, program)
     // curl brings neither of the two.

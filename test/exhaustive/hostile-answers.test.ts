@@ -45,13 +45,13 @@ describe('a 404', () => {
     expect(error.kind).toBe('not-served')
   })
 
-  it('without a body deletes nothing', async () => {
+  it('a 404 without a body deletes nothing', async () => {
     const remove = ({ api }: TestSession) => alertCollection.remove(api, service, '65f5e4a35eedc0de0000001f')
     const error = await apiErrorOf(withSession(emulator(), remove, { faults: [{ effect: { kind: 'status', status: 404, body: '' } }] }))
     expect(error.kind).toBe('not-served')
   })
 
-  it('of a list is about the service', async () => {
+  it('a 404 of a list is about the service', async () => {
     const elsewhere = { ...service, serviceId: 'c0ffee00-0000-4000-8000-0000000000ff' }
     const error = await apiErrorOf(withSession(emulator(), ({ api }) => dashboardCollection.list(api, elsewhere)))
     expect(error.message).toContain('The service does not exist')

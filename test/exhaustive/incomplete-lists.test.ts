@@ -51,7 +51,7 @@ describe('a list that is read in pages', () => {
   it.each([
     ['counts', counting],
     ['does not count', silent],
-  ])('is whole, by a server that %s its objects', (_what, server) =>
+  ])('a list that is read in pages is whole, by a server that %s its objects', (_what, server) =>
     withSite(server(), 'clickhouse-cloud', async ({ session: { api }, plan, apply }) => {
       await apply(file(all))
       for (const [name, length, collection] of [
@@ -84,7 +84,7 @@ describe('a list that is read in pages', () => {
     }
   })
 
-  it('is read again where objects went while its pages were read', () =>
+  it('a list that is read in pages is read again where objects went while its pages were read', () =>
     withSite(counting(), 'clickhouse-cloud', async ({ session: { api } }) => {
       fill(counting(), 'alerts', 1500)
       counting().addFault({ match: { method: 'GET', path: '/alerts' }, nth: 2, effect: { kind: 'delay', ms: 100 } })
@@ -216,7 +216,7 @@ describe('a list with an element of another shape', () => {
 })
 
 describe('an empty list', () => {
-  it('is read a second time before anything is created from it', () =>
+  it('an empty list is read a second time before anything is created from it', () =>
     site(async ({ apply }) => {
       await apply(file(all))
       const before = [stateOf(emulator()), unownedIn(emulator())]
@@ -227,7 +227,7 @@ describe('an empty list', () => {
       expect([stateOf(emulator()), unownedIn(emulator())]).toEqual(before)
     }))
 
-  it('that is empty twice is believed', () =>
+  it('an empty list that is empty twice is believed', () =>
     site(async ({ plan }) => {
       Object.assign(serviceOf(emulator()), { dashboards: [], alerts: [], savedSearches: [] })
       expect(await plan(file(all))).toMatchObject({ toCreate: 4 })

@@ -42,7 +42,7 @@ describe('a server whose defaults are unknown', () => {
     }
   })
 
-  it('has the same default in the same place, whatever the object', async () => {
+  it('a server whose defaults are unknown has the same default in the same place, whatever the object', async () => {
     for (const seed of seeds) {
       const emulator = await startCloud({ unknownDefaults: seed })
       const create = async (name: string): Promise<Json> => {
@@ -91,7 +91,7 @@ describe('a server whose defaults are unknown', () => {
     )
   })
 
-  it('can gain its defaults later, and loses them with a reset', async () => {
+  it('a server whose defaults are unknown can gain its defaults later, and loses them with a reset', async () => {
     const emulator = await startCloud()
     const before = await listOf(emulator, 'dashboards')
     emulator.setUnknownDefaults(7)

@@ -217,7 +217,7 @@ describe('the page', () => {
     expect(await ask(page, 'getComputedStyle(document.body).backgroundColor')).toBe('rgb(13, 17, 23)')
   })
 
-  it('is readable without its script', async () => {
+  it('the page is readable without its script', async () => {
     const page = await visit({ javaScriptEnabled: false })
     expect(await page.locator('h1').innerText()).toMatch(/Budget all exceeded/)
     expect((await column(page, 2, 0)).length).toBeGreaterThan(20)

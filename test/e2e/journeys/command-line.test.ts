@@ -64,7 +64,7 @@ describe('the command line', () => {
     expect(ran.stdout).toContain('--api-key-secret <text>')
   })
 
-  it('takes a flag several times where an input has several lines', async () => {
+  it('the command line takes a flag several times where an input has several lines', async () => {
     await runCli(
       ['usage-cost', '--period', 'today', '--filter', 'tag:team=a', '--filter', 'tag:env', '--on-missing', 'ignore'],
       environment(),
@@ -72,7 +72,7 @@ describe('the command line', () => {
     expect(emulator().requests[0]?.path).toContain('filter=tag%3Ateam%3Da&filter=tag%3Aenv')
   })
 
-  it('does not leave a secret that was given as a flag in the list of processes', async ({ skip }) => {
+  it('the command line does not leave a secret that was given as a flag in the list of processes', async ({ skip }) => {
     if (!existsSync('/proc/self/cmdline')) skip('this system keeps its list of processes elsewhere')
     emulator().addFault({ effect: { kind: 'delay', ms: 500 } })
     const { WATCHKEEPER_API_KEY_SECRET: _, ...env } = environment()

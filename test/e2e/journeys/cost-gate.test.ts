@@ -55,7 +55,7 @@ describe('the cost gate', () => {
     expect(ran.outputs.get('days')).toBe('30')
   })
 
-  it('passes at a budget that equals the total', async () => {
+  it('the cost gate passes at a budget that equals the total', async () => {
     const ran = await gate({ budget: await totalOf() })
     expect(ran.exitCode).toBe(0)
     expect(ran.outputs.get('status')).toBe('pass')
@@ -79,7 +79,7 @@ describe('the cost gate', () => {
     expect(commandsOf(ran)).toEqual(['error'])
   })
 
-  it('takes zero for a budget', async () => {
+  it('the cost gate takes zero for a budget', async () => {
     const ran = await gate({ budget: '0' })
     expect(ran.exitCode).toBe(1)
     expect(ran.outputs.get('budget-exceeded')).toBe('true')
@@ -94,7 +94,7 @@ describe('the cost gate', () => {
       expect(emulator().requests).toHaveLength(0)
     }))
 
-  it('stays green under warn-only and says so', async () => {
+  it('the cost gate stays green under warn-only and says so', async () => {
     const ran = await gate({ budget: '1', 'warn-only': 'true' })
     expect(ran.exitCode).toBe(0)
     expect(ran.outputs.get('status')).toBe('warn')

@@ -51,7 +51,7 @@ describe('a failing cost gate on a pull request', () => {
     expect(issues()).toMatchObject([{ state: 'closed', stateReason: 'completed' }])
   })
 
-  it('has the same verdict, outputs and summary when GitHub refuses, and a notice that names what is missing', async () => {
+  it('a failing cost gate on a pull request has the same verdict, outputs and summary when GitHub refuses, and a notice that names what is missing', async () => {
     const inputs = { budget: '0', 'from-date': '2026-01-01', 'to-date': '2026-01-03' }
     const quiet = await gate(inputs)
     github().store.may = { comments: false, issues: false, labels: false }
@@ -73,7 +73,7 @@ describe('a failing cost gate on a pull request', () => {
     expect([github().received.length, emulator().requests.length]).toEqual([before, 0])
   })
 
-  it('on a fork, with a token that can only read or none at all, loses nothing but the comment', async () => {
+  it('a failing cost gate on a pull request on a fork, with a token that can only read or none at all, loses nothing but the comment', async () => {
     github().store.may.comments = false
     const event = pullRequestEvent(12, 'mallory/shop')
     for (const [more, words] of [
@@ -103,7 +103,7 @@ describe('a failing cost gate on a pull request', () => {
 })
 
 describe('two jobs', () => {
-  it('with labels of their own do not overwrite each other', async () => {
+  it('two jobs with labels of their own do not overwrite each other', async () => {
     await Promise.all([
       gate({ comment: 'always', 'comment-label': 'a', budget: '0' }),
       gate({ comment: 'always', 'comment-label': 'b', budget: '100000' }),
@@ -112,7 +112,7 @@ describe('two jobs', () => {
     expect(comments()).toHaveLength(2)
   })
 
-  it('of a matrix have labels of their own by what they look at', async () => {
+  it('two jobs of a matrix have labels of their own by what they look at', async () => {
     const services = ['c0ffee00-0000-4000-8000-0000000000c1', 'c0ffee00-0000-4000-8000-0000000000c2']
     for (const service of services) {
       await runGitHubStep(github(), {
@@ -122,7 +122,7 @@ describe('two jobs', () => {
     expect(comments()).toHaveLength(2)
   })
 
-  it('on two self-hosted servers have labels of their own', async () => {
+  it('two jobs on two self-hosted servers have labels of their own', async () => {
     const servers = [await startEmulator({ dialect: 'hyperdx' }), await startEmulator({ dialect: 'hyperdx' })]
     try {
       const inputs = { operation: 'list-sources', comment: 'always' }
@@ -137,7 +137,7 @@ describe('two jobs', () => {
     }
   })
 
-  it('are not written while a file or a variable has a wrong id, which would be part of their label', async () => {
+  it('two jobs are not written while a file or a variable has a wrong id, which would be part of their label', async () => {
     const { 'service-id': _, ...inputs } = inputsFor(emulator())
     const wrong = { operation: 'list-sources', comment: 'always', ...inputs }
     const ofFile = await runGitHubStep(github(), { inputs: wrong, files: { '.watchkeeper.yml': 'service-id: nope\n' }, secrets })
@@ -146,7 +146,7 @@ describe('two jobs', () => {
     expect(comments()).toEqual([])
   })
 
-  it('of a matrix of environments have labels of their own, and none under a wrong environment', async () => {
+  it('two jobs of a matrix of environments have labels of their own, and none under a wrong environment', async () => {
     const files = {
       'observability/a.yml': 'alerts: {}',
       'environments/staging.yml': 'variables: { A: b }',

@@ -36,7 +36,7 @@ const filesThere = (): readonly string[] =>
     .sort()
 
 describe('watchkeeper init', () => {
-  it('lists the kits and their files', async () => {
+  it('watchkeeper init lists the kits and their files', async () => {
     const ran = await init('--list')
     expect(ran).toMatchObject({ exitCode: 0, stderr: '' })
     for (const { name, summary, files } of kits) {

@@ -16,7 +16,7 @@ const client = (more: Partial<Parameters<typeof createClient>[0]> = {}) =>
   })
 
 describe('the library with a self-hosted server', () => {
-  it('needs an address and a key, and its results name the server', async () => {
+  it('the library with a self-hosted server needs an address and a key, and its results name the server', async () => {
     const server = await startEmulator({ dialect: 'hyperdx' })
     try {
       const selfHosted = createClient({ profile: 'hyperdx', apiUrl: server.url, apiKey: demo.apiKeySecret })
@@ -38,7 +38,7 @@ describe('the library with a self-hosted server', () => {
     }
   })
 
-  it('passes the line about plain http on before the first request', async () => {
+  it('the library with a self-hosted server passes the line about plain http on before the first request', async () => {
     const lines: string[] = []
     const stop = new AbortController()
     const onProgress = (line: string): void => {
@@ -59,7 +59,7 @@ describe('the library with a self-hosted server', () => {
 })
 
 describe('the library', () => {
-  it('has typed results, with the verdict beside them', async () => {
+  it('the library has typed results, with the verdict beside them', async () => {
     const cost = await client().usageCost({ period: 'last-7-days', budget: '1' })
     expectTypeOf(cost).toEqualTypeOf<ResultOf<'usage-cost'>>()
     expectTypeOf(cost.grandTotalCredits).toEqualTypeOf<string>()
@@ -68,7 +68,7 @@ describe('the library', () => {
     expect(cost.failureReason).toContain('Budget exceeded: ')
   })
 
-  it('takes native values', async () => {
+  it('the library takes native values', async () => {
     const { alertId } = await client().createAlert({
       dashboardId: ids.dashboard,
       tileId: ids.tile,
@@ -80,7 +80,7 @@ describe('the library', () => {
     expect((await client().usageCost({ period: 'today', budget: 1000 })).status).toBe('pass')
   })
 
-  it('needs no argument where nothing is needed', async () => {
+  it('the library needs no argument where nothing is needed', async () => {
     expect((await client().listSources()).count).toBe(4)
   })
 
@@ -118,7 +118,7 @@ describe('the library', () => {
     }
   })
 
-  it('ends when its signal is aborted', async () => {
+  it('the library ends when its signal is aborted', async () => {
     emulator().addFault({ effect: { kind: 'hang' } })
     const controller = new AbortController()
     const listing = client({ signal: controller.signal }).listSources()

@@ -38,7 +38,7 @@ afterEach(() => {
 })
 
 describe('a message of the action', () => {
-  it('has the status, the operation, the first line of the report and a link to the run', async () => {
+  it('a message of the action has the status, the operation, the first line of the report and a link to the run', async () => {
     const ran = await gate({ budget: '1' })
     expect(ran.exitCode).toBe(1)
     const [title, sentence, ...rest] = texts()[0]?.split('\n') ?? []
@@ -49,7 +49,7 @@ describe('a message of the action', () => {
     expect(ran.stdout).toContain(`notification: sent to ${receiver().host}`)
   })
 
-  it('is sent for failed runs only, unless notify-on is always', async () => {
+  it('a message of the action is sent for failed runs only, unless notify-on is always', async () => {
     await gate({ budget: '100000' })
     await gate({ 'warn-budget': '1' })
     await gate({ budget: '1', 'warn-only': 'true' })
@@ -59,7 +59,7 @@ describe('a message of the action', () => {
     expect(texts().map((text) => text.split('\n')[0])).toEqual(['✅ *usage-cost passed*', '⚠️ *usage-cost has a warning*'])
   })
 
-  it('gives the reason of an error, also when an input is wrong', async () => {
+  it('a message of the action gives the reason of an error, also when an input is wrong', async () => {
     emulator().addFault({ times: 9, effect: { kind: 'status', status: 503 } })
     await notify({ operation: 'list-sources', 'max-attempts': '1' })
     await notify({ operation: 'list-sources', 'max-attempts': 'many' })
@@ -71,7 +71,7 @@ describe('a message of the action', () => {
     ])
   })
 
-  it('is an Adaptive Card or plain JSON on request, and says the same', async () => {
+  it('a message of the action is an Adaptive Card or plain JSON on request, and says the same', async () => {
     const ran = await gate({ budget: '1', 'notify-format': 'teams' })
     await gate({ budget: '1', 'notify-format': 'json' })
     const [teams, json] = messages()
@@ -87,7 +87,7 @@ describe('a message of the action', () => {
     })
   })
 
-  it('cannot be made to mention anybody by a name', async () => {
+  it('a message of the action cannot be made to mention anybody by a name', async () => {
     const name = '<!channel> @here <https://evil.example|Runbook> `x` <at>all</at> [y](https://evil.example)'
     const budgets = JSON.stringify({ budgets: [{ name, limit: 1, period: { from: addDays(today, -10), to: today } }] })
     for (const format of ['slack', 'teams', 'json']) {
@@ -132,7 +132,7 @@ describe('a step of a budget', () => {
     return (used / 0.76).toFixed(2)
   }
 
-  it('is reported by the run on the day after, whatever notify-on is, and by no other run', async () => {
+  it('a step of a budget is reported by the run on the day after, whatever notify-on is, and by no other run', async () => {
     const budget = await budgetAtThreeQuarters()
     const ran = await gate({ budget })
     expect(ran.result).toMatchObject({ budgetStep: { percent: 75, reachedOn: addDays(today, -1) } })

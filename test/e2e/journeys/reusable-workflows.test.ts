@@ -73,7 +73,7 @@ it.each(['drift', 'plan-and-apply'])('%s of two self-hosted servers do not wait 
 })
 
 describe('the cost gate', () => {
-  it('passes within the budget, and says what was spent', async () => {
+  it('the cost gate passes within the budget, and says what was spent', async () => {
     const { jobs, outputs } = await call('cost-gate', { inputs: { period: 'last-30-days', budget: '500' } })
     expect(jobs.cost?.result).toBe('success')
     expect(outputs).toMatchObject({ status: 'pass', 'failure-reason': '', unit: 'CHC', 'budget-exceeded': 'false' })
@@ -90,7 +90,7 @@ describe('the cost gate', () => {
     })
   })
 
-  it('takes a file of budgets from the repository', async () => {
+  it('the cost gate takes a file of budgets from the repository', async () => {
     const files = { 'cost/budgets.yml': read('examples/budgets.yml') }
     const { outputs } = await call('cost-gate', { inputs: { budgets: 'cost/budgets.yml' }, files })
     expect(outputs.status).toBe('pass')
@@ -103,7 +103,7 @@ describe('the cost gate', () => {
     expect(outputs['failure-reason']).toContain('The setting warn-only in .watchkeeper.yml makes this failure a warning.')
   })
 
-  it('is not green without a limit', async () => {
+  it('the cost gate is not green without a limit', async () => {
     const { jobs, outputs } = await call('cost-gate')
     expect([jobs.cost?.result, outputs.status]).toEqual(['failure', 'fail'])
     expect(outputs['failure-reason']).toMatch(/^No budget is set: nothing was checked\./)
@@ -115,7 +115,7 @@ describe('the backups', () => {
     ['the fresh one', [demo.services.checkout], 'success', 'pass'],
     ['all of them', Object.values(demo.services), 'failure', 'fail'],
     ['none, which nobody meant', [], 'failure', 'error'],
-  ])('are judged: %s', async (_, services, result, status) => {
+  ])('the backups are judged: %s', async (_, services, result, status) => {
     const { jobs, outputs } = await call('backups', { inputs: { services: services.join('\n') } })
     expect([jobs.backups?.result, outputs.status]).toEqual([result, status])
   })

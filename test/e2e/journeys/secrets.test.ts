@@ -16,7 +16,7 @@ function useCanary(): string {
 }
 
 describe('the key secret', () => {
-  it('is masked before anything else is printed, with the base64 pair', async () => {
+  it('the key secret is masked before anything else is printed, with the base64 pair', async () => {
     const ran = await runAction({ inputs: { ...inputsFor(emulator()), operation: 'list-sources' }, secrets })
     const lines = ran.stdout.split('\n')
     const masks = lines.filter((line) => line.startsWith('::add-mask::'))
@@ -25,7 +25,7 @@ describe('the key secret', () => {
     expect(masks).toContain(`::add-mask::${basicPair}`)
   })
 
-  it('is masked when the environment gives it, and when everything else is wrong', async () => {
+  it('the key secret is masked when the environment gives it, and when everything else is wrong', async () => {
     const env = { WATCHKEEPER_API_KEY_ID: demo.apiKeyId, WATCHKEEPER_API_KEY_SECRET: demo.apiKeySecret }
     const ran = await runAction({ inputs: { operation: 'nope' }, env, secrets })
     expect(ran.stdout.split('\n')[0]).toMatch(/^::add-mask::/)
@@ -37,7 +37,7 @@ describe('the key secret', () => {
     ['as another input', ['--profile', canary]],
     ['at the end of a long input', ['--profile', `${'p'.repeat(64)}${canary}`]],
     ['as part of the key id', ['--api-key-id', `id:${canary}`]],
-  ])('is not quoted when it was given %s', async (_, flags) => {
+  ])('the key secret is not quoted when it was given %s', async (_, flags) => {
     const env = { WATCHKEEPER_API_KEY_SECRET: canary, WATCHKEEPER_API_URL: emulator().url }
     const ran = await runCli(['list-sources', ...flags], env)
     expect(ran.exitCode).toBe(2)
@@ -51,7 +51,7 @@ describe('the key secret', () => {
     ['to a command that wants none', ['emulator', `--api-key-secret=${canary}`]],
     ['by a flag that is misspelt', ['init', `--api-key-secrt=${canary}`]],
     ['beside the one that the environment gives', ['list-sources', '--api-key-secret', 'another-secret', '--profile', canary]],
-  ])('is not quoted when it was given %s', async (_, args) => {
+  ])('the key secret is not quoted when it was given %s', async (_, args) => {
     const ran = await runCli(args, { WATCHKEEPER_API_KEY_SECRET: args.includes('list-sources') && args.length > 2 ? canary : '' })
     expect(ran.exitCode).toBe(2)
     expectNoSecret(`${ran.stdout}${ran.stderr}`, [canary])
@@ -62,7 +62,7 @@ describe('the key secret', () => {
     ['without its beginning', canary.slice(-20)],
     ['in capitals', canary.toUpperCase()],
     ['in two pieces', `${canary.slice(0, 16)}<b></b>${canary.slice(16)}`],
-  ])('is not shown when a server answers it %s', async (_, piece) => {
+  ])('the key secret is not shown when a server answers it %s', async (_, piece) => {
     useCanary()
     emulator().addFault({ effect: { kind: 'status', status: 403, body: JSON.stringify({ error: `no: ${piece} is no key` }) } })
     const ran = await runAction({
@@ -118,7 +118,7 @@ describe('the key secret', () => {
     expect(ran.stdout).toContain('***')
   })
 
-  it('is trimmed, as a newline at its end makes another credential', async () => {
+  it('the key secret is trimmed, as a newline at its end makes another credential', async () => {
     const ran = await runAction({
       inputs: { ...inputsFor(emulator()), operation: 'list-sources', 'api-key-secret': `  ${demo.apiKeySecret}\n` },
       secrets,
@@ -126,7 +126,7 @@ describe('the key secret', () => {
     expect(ran.exitCode).toBe(0)
   })
 
-  it('stays out of what a proxy refuses', async () => {
+  it('the key secret stays out of what a proxy refuses', async () => {
     const env = { HTTP_PROXY: 'http://user:proxy-password-123@127.0.0.1:9' }
     const ran = await runAction({
       inputs: { ...inputsFor(emulator()), operation: 'list-sources', 'max-attempts': '1' },

@@ -58,7 +58,7 @@ describe('an error says the cause, the host and what to do', () => {
       ],
     ]
 
-  it('in the log, the summary, the result file and the output', () =>
+  it('an error says the cause, the host and what to do in the log, the summary, the result file and the output', () =>
     forEachEntry(
       cases.map(([name]) => [name]),
       async (wanted) => {
@@ -75,7 +75,7 @@ describe('an error says the cause, the host and what to do', () => {
       },
     ))
 
-  it('on the command line, with the exit code of its kind', async () => {
+  it('an error says the cause, the host and what to do on the command line, with the exit code of its kind', async () => {
     const env = {
       WATCHKEEPER_PROFILE: 'hyperdx',
       WATCHKEEPER_API_URL: emulator().url,
@@ -91,7 +91,7 @@ describe('an error says the cause, the host and what to do', () => {
 describe('a repository of declarations', () => {
   const files = { 'observability/shop.json': JSON.stringify({ dashboards: { shop }, savedSearches: { slow }, alerts: { errors, many } }) }
 
-  it('is applied, and the next plan is empty; log, summary and result name the server', async () => {
+  it('a repository of declarations is applied, and the next plan is empty; log, summary and result name the server', async () => {
     const project = { project: 'shop/main' }
     const applied = await run({ operation: 'apply', ...project }, { files })
     expect(applied).toMatchObject({ exitCode: 0, result: { status: 'pass', changed: true, serverUrl: `${emulator().url}/api/v2` } })
@@ -102,7 +102,7 @@ describe('a repository of declarations', () => {
     expect(drift.exitCode).toBe(0)
   })
 
-  it('is not applied by a plan file of another server', () =>
+  it('a repository of declarations is not applied by a plan file of another server', () =>
     withServer({}, async (other) => {
       const project = { project: 'shop/main', 'plan-file': 'it.plan.json' }
       const planned = await run({ operation: 'plan', ...project }, { files })

@@ -58,14 +58,14 @@ it('a step without a temporary directory just has no result file', async () => {
 })
 
 describe('the result file', () => {
-  it('goes where it is wanted, complete, and holds the same as the output', async () => {
+  it('the result file goes where it is wanted, complete, and holds the same as the output', async () => {
     const file = join(directory, 'deep', 'result.json')
     const ran = await gate('100000', {}, { 'result-file': file })
     expect(ran.outputs.get('result-file')).toBe(file)
     expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(JSON.parse(ran.outputs.get('result') ?? ''))
   })
 
-  it('is not written over a link, and the verdict stays', async () => {
+  it('the result file is not written over a link, and the verdict stays', async () => {
     const [target, link] = [join(directory, 'target'), join(directory, 'link.json')]
     await writeFile(target, 'precious')
     await symlink(target, link)
@@ -76,7 +76,7 @@ describe('the result file', () => {
     expect((await lstat(link)).isSymbolicLink()).toBe(true)
   })
 
-  it('is written under a fixed name for an unknown operation', async () => {
+  it('the result file is written under a fixed name for an unknown operation', async () => {
     const ran = await runAction({ inputs: { ...inputsFor(emulator()), operation: '../../evil' } })
     expect(ran.outputs.get('result-file')).toMatch(/\/watchkeeper-unknown-[0-9a-f]{8}\.json$/)
     expect(ran.result).toMatchObject({ operation: '../../evil', status: 'error' })
@@ -112,7 +112,7 @@ describe('an output path', () => {
     return runCli([operation, ...flags, ...options], Object.fromEntries(env), { directory: root() })
   }
 
-  it('is an input of five operations', () => {
+  it('an output path is an input of five operations', () => {
     expect(withOutputPaths.map(({ name, paths }) => `${name}: ${paths.join(' ')}`).sort()).toEqual([
       'apply: sarif-file code-quality-file result-file',
       'drift: sarif-file code-quality-file plan-file result-file',
@@ -139,7 +139,7 @@ describe('an output path', () => {
     expect(ran.exitCode).toBe(paths.includes('plan-file') ? 2 : 0)
   })
 
-  it.each(withOutputPaths)('is written, also over an older file: $name', async ({ name, example, paths }) => {
+  it.each(withOutputPaths)('an output path is written, also over an older file: $name', async ({ name, example, paths }) => {
     const options = paths.flatMap((input) => [`--${input}`, join('results', `${name}.${input}`)])
     for (const _ of [1, 2])
       expect(await run(name, example, options)).toMatchObject({ exitCode: expect.toSatisfy((code) => code === 0 || name === 'drift') })
@@ -151,7 +151,7 @@ describe('an output path', () => {
     }
   })
 
-  it('is not the name -', async () => {
+  it('an output path is not the name -', async () => {
     const ran = await run('usage-cost', {}, ['--csv-file', '-', '--result-file', '-'])
     expect([ran.exitCode, ran.stdout]).toEqual([2, ''])
     expect(ran.stderr).toContain('csv-file: "-" is not accepted; accepted: a path')

@@ -108,7 +108,7 @@ describe('search', () => {
 })
 
 describe('a page', () => {
-  it('has an edit link to its document', async () => {
+  it('a page has an edit link to its document', async () => {
     const link = (path: string) => visit(path).then((page) => page.locator('.rp-edit-link').first().getAttribute('href'))
     expect(await link('cost')).toBe('https://github.com/watchkeeper/watchkeeper/edit/main/docs/cost.md')
     expect(await link('')).toBe('https://github.com/watchkeeper/watchkeeper/edit/main/README.md')

@@ -23,7 +23,7 @@ const read = (emulator: Emulator, days = 60, body?: string) =>
   })
 
 describe('the list of activities', () => {
-  it('is sorted by time, the oldest first, and asks for the given time', async () => {
+  it('the list of activities is sorted by time, the oldest first, and asks for the given time', async () => {
     const emulator = await start()
     const { activities, withoutTime } = await read(emulator, 60)
     expect(withoutTime).toBe(0)

@@ -13,7 +13,7 @@ const list = ({ api }: TestSession) => alertCollection.list(api, service)
 const listRequest = `GET …/services/${service.serviceId.slice(0, 8)}…/observability/alerts`
 
 describe('a read', () => {
-  it('survives one failure of any kind', () =>
+  it('a read survives one failure of any kind', () =>
     forEachEntry<[string, Effect]>(
       [
         ['a reset before the answer', { kind: 'reset' }],
@@ -93,7 +93,7 @@ describe('a read', () => {
     )
   })
 
-  it("gives up after the last attempt, with the API's own words", async () => {
+  it("a read gives up after the last attempt, with the API's own words", async () => {
     const error = await apiErrorOf(withSession(emulator(), list, { faults: [{ times: 5, effect: { kind: 'status', status: 500 } }] }))
     expect(error).toMatchObject({ kind: 'server', status: 500, attempts: 5, outcomeUnknown: false })
     const [what, where] = error.message.split('\n')

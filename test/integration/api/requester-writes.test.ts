@@ -22,7 +22,7 @@ const alertBody = {
 const create = ({ api }: TestSession) => alertCollection.create(api, service, alertBody)
 
 describe('a create', () => {
-  it('is not sent again when the server may have acted', () =>
+  it('a create is not sent again when the server may have acted', () =>
     forEachEntry<[string, Effect]>(
       [
         ['a reset before the answer', { kind: 'reset' }],

@@ -41,7 +41,7 @@ const unknownVersion = {
 }
 
 describe('the version of the server', () => {
-  it('is an error before any other request where it is too old, with version, host and what to do', () =>
+  it('the version of the server is an error before any other request where it is too old, with version, host and what to do', () =>
     forEachEntry(['2.28.0', '2.29.9', '1.99.0', '2.3.0'], (serverVersion) =>
       withServer({ serverVersion }, async (server) => {
         for (const operation of ['list-alerts', 'create-dashboard']) {
@@ -57,14 +57,14 @@ describe('the version of the server', () => {
       }),
     ))
 
-  it('is accepted from 2.30 on', () =>
+  it('the version of the server is accepted from 2.30 on', () =>
     forEachEntry(['2.30.0', '2.30.0-beta.1', '2.36', '2.100.1', '3.0.0'], (serverVersion) =>
       withServer({ serverVersion }, async (server) => {
         expect((await run({}, server)).document.status).toBe('pass')
       }),
     ))
 
-  it('is unknown where the server does not state it, and the run goes on', () =>
+  it('the version of the server is unknown where the server does not state it, and the run goes on', () =>
     forEachEntry(['', 'local', 'v1', '2', '2.x', '999999999.1', '2.28.0 <script>', `2.28${'.1'.repeat(99)}`], (serverVersion) =>
       withServer({ serverVersion }, async (server) => {
         const ran = await run({ operation: 'doctor' }, server)
@@ -73,7 +73,7 @@ describe('the version of the server', () => {
       }),
     ))
 
-  it('is unknown when /health gives no usable answer, and the run goes on after one attempt', () =>
+  it('the version of the server is unknown when /health gives no usable answer, and the run goes on after one attempt', () =>
     forEachEntry<[string, Effect]>(
       [
         ['a page', { kind: 'html' }],
@@ -101,7 +101,7 @@ describe('the version of the server', () => {
       },
     ))
 
-  it('does not keep a run longer than its time limit', async () => {
+  it('the version of the server does not keep a run longer than its time limit', async () => {
     emulator().addFault({ match: { path: '/health' }, effect: { kind: 'hang' } })
     const startedAt = performance.now()
     const ran = await run({ 'timeout-seconds': '1' })
@@ -109,7 +109,7 @@ describe('the version of the server', () => {
     expect(ran.document).toMatchObject({ status: 'error', error: { kind: 'deadline' } })
   })
 
-  it('is not asked of a server with organizations', () =>
+  it('the version of the server is not asked of a server with organizations', () =>
     withServer({ dialect: 'clickhouse-cloud' }, async (server) => {
       const ran = await invokeText({ inputs: { operation: 'list-alerts', ...inputsFor(server, 'clickhouse-cloud') } })
       expect(ran.document.status).toBe('pass')
@@ -145,14 +145,14 @@ describe('the address of the UI', () => {
     }
   }
 
-  it('ends in /api, and its version is below it', () =>
+  it('the address of the UI ends in /api, and its version is below it', () =>
     withUi(async (url, asked) => {
       const ran = await run({ operation: 'list-sources', 'api-url': `${url}/api` })
       expect(ran.document).toMatchObject({ status: 'pass', serverUrl: `${url}/api/api/v2` })
       expect(asked).toEqual(['/api/health without the key', '/api/api/v2/sources with the key'])
     }))
 
-  it('is suggested with /api where it is missing', () =>
+  it('the address of the UI is suggested with /api where it is missing', () =>
     withUi(async (url) => {
       const ran = await run({ 'api-url': url })
       expect(ran.document).toMatchObject({ status: 'error', error: { kind: 'not-served', httpStatus: 404 } })
@@ -166,7 +166,7 @@ describe('the address of the UI', () => {
     expect(other.reason).toContain(`set api-url to ${emulator().url}/observe.`)
   })
 
-  it('is not that of the API server, which is suggested without /api', async () => {
+  it('the address of the UI is not that of the API server, which is suggested without /api', async () => {
     const ran = await run({ 'api-url': `${emulator().url}/api` })
     expect(ran.document).toMatchObject({ status: 'error', error: { kind: 'not-served', httpStatus: 404 } })
     const [what, advice, request] = ran.reason.split('\n')
@@ -179,7 +179,7 @@ describe('the address of the UI', () => {
 })
 
 describe('answers of a self-hosted server', () => {
-  it('come in an envelope, with meta or without, or bare', () =>
+  it('answers of a self-hosted server come in an envelope, with meta or without, or bare', () =>
     site(async ({ session: { api } }) => {
       const { dashboards, alerts, savedSearches } = serviceOf(emulator())
       expect((await dashboardCollection.list(api, target())).items).toHaveLength(dashboards.length)
@@ -192,7 +192,7 @@ describe('answers of a self-hosted server', () => {
       expect(await alertCollection.remove(api, target(), ids.alert)).toBe(false)
     }))
 
-  it('quote the message of the server, whatever its form', () =>
+  it('answers of a self-hosted server quote the message of the server, whatever its form', () =>
     forEachEntry<[string, string, string]>(
       [
         ['{"message":"no such thing"}', 'application/json', 'no such thing'],
@@ -207,7 +207,7 @@ describe('answers of a self-hosted server', () => {
       },
     ))
 
-  it('of a missing dashboard are not-found, in plain text as in JSON', async () => {
+  it('answers of a self-hosted server of a missing dashboard are not-found, in plain text as in JSON', async () => {
     const missing = 'f'.repeat(24)
     for (const [operation, id] of [
       ['get-dashboard', 'dashboard-id'],
@@ -219,7 +219,7 @@ describe('answers of a self-hosted server', () => {
     }
   })
 
-  it('to a wrong key name the key, the host and what to do, and never the key', async () => {
+  it('answers of a self-hosted server to a wrong key name the key, the host and what to do, and never the key', async () => {
     const wrong = 'a-key-that-opens-nothing-at-all'
     const ran = await run({ 'api-key': wrong })
     expect(ran.document).toMatchObject({ status: 'error', error: { kind: 'authentication', httpStatus: 401 } })
@@ -230,7 +230,7 @@ describe('answers of a self-hosted server', () => {
     ])
   })
 
-  it('with a 404 are never an empty list', () =>
+  it('answers of a self-hosted server with a 404 are never an empty list', () =>
     forEachEntry<[string, string]>(
       [
         ['text/plain', 'Not Found'],
@@ -251,7 +251,7 @@ describe('answers of a self-hosted server', () => {
       },
     ))
 
-  it('of another product at the address are not taken for a missing object', async () => {
+  it('answers of a self-hosted server of another product at the address are not taken for a missing object', async () => {
     const other = await startRawServer((wire) =>
       wire.write('HTTP/1.1 404 Not Found\r\ncontent-type: text/plain\r\ncontent-length: 19\r\n\r\n404 page not found\n'),
     )

@@ -25,7 +25,7 @@ describe('the outcome of a service', () => {
       /^The last backup of service checkout failed\. It started 2 h ago\. The last successful backup is 20 h old\.$/,
     ],
     ['in-progress', [{ status: 'in_progress', startedAt: hoursAgo(2) }], 'pass', /^$/],
-  ])('is %s', async (outcome, backups, status, reason) => {
+  ])('the outcome of a service is %s', async (outcome, backups, status, reason) => {
     fill(...backups)
     const ran = await check()
     expect([outcomesOf(ran), ran.document.status, ran.exitCode]).toEqual([[outcome], status, status === 'pass' ? 0 : 10])
@@ -33,7 +33,7 @@ describe('the outcome of a service', () => {
     expect(ran.reason).toMatch(reason)
   })
 
-  it('is missing for an empty list, without outputs about a backup', async () => {
+  it('the outcome of a service is missing for an empty list, without outputs about a backup', async () => {
     fill()
     const ran = await check()
     expect([outcomesOf(ran), ran.document.status, ran.exitCode]).toEqual([['missing'], 'fail', 10])
@@ -42,14 +42,14 @@ describe('the outcome of a service', () => {
     expect(ran.document).not.toHaveProperty('backupAgeHours')
   })
 
-  it('is in-progress and fails when the first backup takes longer than the limit', async () => {
+  it('the outcome of a service is in-progress and fails when the first backup takes longer than the limit', async () => {
     fill({ status: 'in_progress', startedAt: hoursAgo(30) })
     const ran = await check()
     expect([outcomesOf(ran), ran.document.status]).toEqual([['in-progress'], 'fail'])
     expect(ran.reason).toBe('The first backup of service checkout is still in progress after 1 d 6 h, limit 1 d 2 h.')
   })
 
-  it('is unknown when a backup is dated in the future', async () => {
+  it('the outcome of a service is unknown when a backup is dated in the future', async () => {
     fill(done(-2), done(3))
     const ran = await check()
     expect([outcomesOf(ran), ran.document.status]).toEqual([['unknown'], 'fail'])
@@ -58,7 +58,7 @@ describe('the outcome of a service', () => {
     )
   })
 
-  it('has outputs about the backup that decided it', async () => {
+  it('the outcome of a service has outputs about the backup that decided it', async () => {
     const ran = await check()
     const [newest] = serviceOf(emulator(), 'checkout').backups
     expect(ran.outputs).toMatchObject({
@@ -84,7 +84,7 @@ describe('a data quality issue', () => {
     ],
     ['a newer backup without status', [{ startedAt: hoursAgo(1) }, done(2)], 'a newer backup has no known status'],
     ['a backup without a date', [{ status: 'done' }, done(2)], 'backups without a date are left out'],
-  ])('is a warning: %s', async (_, backups, words) => {
+  ])('a data quality issue is a warning: %s', async (_, backups, words) => {
     fill(...backups)
     const ran = await check()
     expect([outcomesOf(ran), ran.document.status]).toEqual([['fresh'], 'warn'])
@@ -98,7 +98,7 @@ describe('a data quality issue', () => {
 })
 
 describe('several services', () => {
-  it('are judged in the given order, with outputs about the worst, and the first line names those without a fresh backup', async () => {
+  it('several services are judged in the given order, with outputs about the worst, and the first line names those without a fresh backup', async () => {
     const ran = await check({ services: [checkout, catalog, search].join(', ') })
     expect([outcomesOf(ran), ran.exitCode]).toEqual([['fresh', 'stale', 'failed'], 10])
     expect(ran.document.worstServiceId).toBe(search)
@@ -112,27 +112,27 @@ describe('several services', () => {
     ])
   })
 
-  it('are checked even if one of them cannot be read', async () => {
+  it('several services are checked even if one of them cannot be read', async () => {
     emulator().addFault({ match: { path: checkout }, times: Number.POSITIVE_INFINITY, effect: { kind: 'status', status: 500 } })
     const ran = await check({ services: `${checkout}\n${catalog}`, 'max-age-hours': '60' })
     expect([outcomesOf(ran), ran.document.status, ran.document.worstServiceId]).toEqual([['unknown', 'fresh'], 'fail', checkout])
     expect(ran.outputs).not.toHaveProperty('backup-age-hours')
   })
 
-  it('replace service-id, and duplicates are checked once, with one request for the list of services after a failure', async () => {
+  it('several services replace service-id, and duplicates are checked once, with one request for the list of services after a failure', async () => {
     const ran = await check({ services: `${search},${search.toUpperCase()}\n\n ${search} ,`, 'max-age-hours': '26' })
     expect(servicesOf(ran).map(({ serviceId }) => serviceId)).toEqual([search])
     expect(methodsOf(emulator())).toEqual(['GET', 'GET'])
   })
 
-  it('have one limit each', async () => {
+  it('several services have one limit each', async () => {
     serviceOf(emulator(), 'catalog').backupConfiguration = { backupPeriodInHours: 48 }
     const ran = await check({ services: `${checkout},${catalog}` })
     expect(servicesOf(ran).map(({ limit }) => limit.hours)).toEqual([26, 50])
     expect(JSON.stringify(ran.blocks)).toContain('Limits')
   })
 
-  it('are only counted in the reason after the first ten', async () => {
+  it('several services are only counted in the reason after the first ten', async () => {
     const services = Array.from({ length: 30 }, (_, i) => backupId(i))
     const ran = await check({ services: services.join('\n'), 'max-age-hours': '26' })
     expect(ran.document.status).toBe('fail')
@@ -141,7 +141,7 @@ describe('several services', () => {
     expect(servicesOf(ran)).toHaveLength(30)
   })
 
-  it('pass when all are fresh', async () => {
+  it('several services pass when all are fresh', async () => {
     const ran = await check({ services: `${checkout},${catalog}`, 'max-age-hours': '60' })
     expect([ran.document.status, ran.reason, ran.document.worstServiceId]).toEqual(['pass', '', catalog])
   })
@@ -159,40 +159,43 @@ describe('the names of services', () => {
     ['has an id that is not a uuid', { kind: 'body', text: '{"result":[{"id":"../x","name":"checkout"}]}' }],
   ]
 
-  it.each(refused)('are replaced by ids when the list of services %s, after one request and with the same outcome', async (_, effect) => {
-    emulator().addFault({ match: { path: '/services' }, nth: 3, times: 1, effect })
-    fill(done(50))
-    const ran = await check()
-    expect([outcomesOf(ran), ran.document.status, ran.exitCode]).toEqual([['stale'], 'fail', 10])
-    expect(ran.reason).toBe(`Service ${checkout} has no fresh backup: the last successful backup is 2 d 2 h old, limit 1 d 2 h.`)
-    expect(listRequests()).toBe(1)
-  })
+  it.each(refused)(
+    'the names of services are replaced by ids when the list of services %s, after one request and with the same outcome',
+    async (_, effect) => {
+      emulator().addFault({ match: { path: '/services' }, nth: 3, times: 1, effect })
+      fill(done(50))
+      const ran = await check()
+      expect([outcomesOf(ran), ran.document.status, ran.exitCode]).toEqual([['stale'], 'fail', 10])
+      expect(ran.reason).toBe(`Service ${checkout} has no fresh backup: the last successful backup is 2 d 2 h old, limit 1 d 2 h.`)
+      expect(listRequests()).toBe(1)
+    },
+  )
 
-  it('cost no request when every service has a fresh backup', async () => {
+  it('the names of services cost no request when every service has a fresh backup', async () => {
     expect((await check()).document.status).toBe('pass')
     expect(listRequests()).toBe(0)
   })
 
-  it('cost no request when the API answers no request for a service', async () => {
+  it('the names of services cost no request when the API answers no request for a service', async () => {
     emulator().addFault({ match: { path: '/backups' }, times: Number.POSITIVE_INFINITY, effect: { kind: 'status', status: 500 } })
     expect((await check({ 'max-attempts': '1' })).document.status).toBe('fail')
     expect(listRequests()).toBe(0)
   })
 
-  it('are replaced by ids without a profile that has a list of services', async () => {
+  it('the names of services are replaced by ids without a profile that has a list of services', async () => {
     fill(done(50))
     const ran = await check({ profile: '' })
     expect(ran.reason).toContain(`Service ${checkout} has no fresh backup`)
     expect(listRequests()).toBe(0)
   })
 
-  it('have the id beside them when two services have the same name', async () => {
+  it('the names of services have the id beside them when two services have the same name', async () => {
     serviceOf(emulator(), 'catalog').name = 'search'
     const ran = await check({ services: `${catalog},${search}` })
     expect(ran.reason).toContain(`search (${search}) (last backup failed), search (${catalog}) (2 d`)
   })
 
-  it('are in the result and in the last line of the report', async () => {
+  it('the names of services are in the result and in the last line of the report', async () => {
     const ran = await check({ services: search })
     expect(ran.document.services).toMatchObject([{ serviceId: search, name: 'search' }])
     const last = ran.blocks.at(-1)
@@ -239,7 +242,7 @@ describe('the input services', () => {
     expect(emulator().requests).toHaveLength(0)
   })
 
-  it('is an error when it has a name and the key cannot list services', async () => {
+  it('the input services is an error when it has a name and the key cannot list services', async () => {
     emulator().addFault({ match: { path: listPath }, times: Number.POSITIVE_INFINITY, effect: { kind: 'status', status: 403 } })
     const ran = await check({ services: 'checkout' })
     expect(ran.document).toMatchObject({ status: 'error', error: { kind: 'permission' } })

@@ -37,7 +37,7 @@ describe('a service whose backups cannot be read', () => {
     ],
   ]
 
-  it.each(effects)('is unknown after %s', async (_, effect, words) => {
+  it.each(effects)('a service whose backups cannot be read is unknown after %s', async (_, effect, words) => {
     emulator().addFault({ match: { path: `${checkout}/backups` }, times: Number.POSITIVE_INFINITY, effect })
     const ran = await check({ 'max-attempts': '2' })
     expect([outcomesOf(ran), ran.document.status, ran.exitCode]).toEqual([['unknown'], 'fail', 10])
@@ -47,12 +47,12 @@ describe('a service whose backups cannot be read', () => {
     expect(JSON.stringify(ran.blocks)).toContain(`Request: GET /v1/organizations/${demo.organizationId}/services/${checkout}/backups`)
   })
 
-  it('is judged as usual when a retry succeeds', async () => {
+  it('a service whose backups cannot be read is judged as usual when a retry succeeds', async () => {
     emulator().addFault({ match: { path: `${checkout}/backups` }, times: 3, effect: { kind: 'status', status: 502 } })
     expect(outcomesOf(await check())).toEqual(['fresh'])
   })
 
-  it('is unknown when the key is rejected', async () => {
+  it('a service whose backups cannot be read is unknown when the key is rejected', async () => {
     const ran = await check({ 'api-key-id': demo.keys.disabled.id, 'api-key-secret': demo.keys.disabled.secret })
     expect([outcomesOf(ran), ran.document.status]).toEqual([['unknown'], 'fail'])
     expect(ran.reason).toContain('Check api-key-id and api-key-secret')
@@ -62,7 +62,7 @@ describe('a service whose backups cannot be read', () => {
 describe('the age limit', () => {
   const limitOf = (ran: Invoked) => servicesOf(ran)[0]?.limit
 
-  it('is derived from the period of the backup configuration', async () => {
+  it('the age limit is derived from the period of the backup configuration', async () => {
     serviceOf(emulator(), 'checkout').backupConfiguration = { backupPeriodInHours: 6 }
     fill(done(9))
     const ran = await check()
@@ -71,7 +71,7 @@ describe('the age limit', () => {
     expect(JSON.stringify(ran.blocks)).toContain('8 h (from the backup configuration: a period of 6 h, and 2 h to make the backup)')
   })
 
-  it('is the one for daily backups where a start time is configured, even with a shorter period', async () => {
+  it('the age limit is the one for daily backups where a start time is configured, even with a shorter period', async () => {
     for (const backupConfiguration of [{ backupStartTime: '03:00' }, { backupStartTime: '03:00', backupPeriodInHours: 6 }]) {
       serviceOf(emulator(), 'checkout').backupConfiguration = backupConfiguration
       fill(done(28, { durationInSeconds: 3 * 3600 }), done(52, { durationInSeconds: 3 * 3600 }))
@@ -86,14 +86,14 @@ describe('the age limit', () => {
     expect(limitOf(await check())).toMatchObject({ hours: 30, source: 'configuration' })
   })
 
-  it('is max-age-hours when it is given, without a request for the backup configuration', async () => {
+  it('the age limit is max-age-hours when it is given, without a request for the backup configuration', async () => {
     const ran = await check({ 'max-age-hours': '2.5' })
     expect([ran.document.status, limitOf(ran)]).toEqual(['fail', { hours: 2.5, source: 'input' }])
     expect(emulator().requests.map(({ path }) => path.split('/').at(-1))).toEqual(['backups', 'services'])
   })
 
   it.each([{}, { backupPeriodInHours: 0 }, { backupPeriodInHours: null as unknown as number, backupRetentionPeriodInHours: 24 }])(
-    'is 26 hours with the configuration %j',
+    'the age limit is 26 hours with the configuration %j',
     async (configuration) => {
       serviceOf(emulator(), 'checkout').backupConfiguration = configuration
       const ran = await check()
@@ -108,7 +108,7 @@ describe('the age limit', () => {
     ['status 403', { kind: 'status', status: 403 }],
     ['a reset', { kind: 'reset' }],
     ['a period that is not a number', { kind: 'body', text: '{"result":{"backupPeriodInHours":"daily"}}' }],
-  ])('is 26 hours after %s for the configuration, with a warning', async (_, effect) => {
+  ])('the age limit is 26 hours after %s for the configuration, with a warning', async (_, effect) => {
     emulator().addFault({ match: { path: 'backupConfiguration' }, times: Number.POSITIVE_INFINITY, effect })
     const ran = await check({ 'max-attempts': '2' })
     expect([outcomesOf(ran), ran.document.status, ran.exitCode]).toEqual([['fresh'], 'warn', 0])
@@ -116,7 +116,7 @@ describe('the age limit', () => {
     expect(ran.reason).toContain('Service checkout: the backup configuration could not be read, so the limit is the default of 1 d 2 h: ')
   })
 
-  it('is 26 hours without a warning where the API has no backup configuration', async () => {
+  it('the age limit is 26 hours without a warning where the API has no backup configuration', async () => {
     emulator().addFault({ match: { path: 'backupConfiguration' }, times: Number.POSITIVE_INFINITY, effect: { kind: 'html', status: 404 } })
     const ran = await check()
     expect([ran.document.status, limitOf(ran)?.defaultReason]).toEqual(['pass', 'no-configuration'])

@@ -30,13 +30,13 @@ describe('doctor', () => {
     expect(outcomes(ran.document)).toEqual(['usage cost: ok', ...ofService('ok'), 'rate limit: ok'])
   })
 
-  it('has one failed check for a wrong organization, and names the input', async () => {
+  it('doctor has one failed check for a wrong organization, and names the input', async () => {
     const ran = await doctor({ 'organization-id': 'c0ffee00-0000-4000-8000-0000000000ff' })
     expect(outcomes(ran.document)).toEqual(['usage cost: failed', ...ofService('skipped'), 'rate limit: skipped'])
     expect(advice(ran.document)['usage cost']).toMatch(/^The organization does not exist, or .* Check organization-id\.$/)
   })
 
-  it('has one failed check for a key of another organization', async () => {
+  it('doctor has one failed check for a key of another organization', async () => {
     const [own] = emulator().store.organizations
     const id = 'c0ffee00-0000-4000-8000-0000000000fe'
     if (own !== undefined) emulator().store.organizations.push({ ...own, id, services: [] })
@@ -45,7 +45,7 @@ describe('doctor', () => {
     expect(advice(ran.document)['usage cost']).toMatch(/belongs to another organization\. Check organization-id/)
   })
 
-  it('has one failed check for a wrong service', async () => {
+  it('doctor has one failed check for a wrong service', async () => {
     const ran = await doctor({ 'service-id': 'c0ffee00-0000-4000-8000-0000000000ff' })
     expect(outcomes(ran.document)).toEqual([
       ...['usage cost: ok', 'dashboards: failed'],
@@ -79,7 +79,7 @@ describe('doctor', () => {
     expect(emulator().requests).toHaveLength(1)
   })
 
-  it('ends with the exit code for a lack of permissions when nothing else works', async () => {
+  it('doctor ends with the exit code for a lack of permissions when nothing else works', async () => {
     const ran = await doctor({ ...withKey(demo.keys.observability), 'service-id': '' })
     expect([ran.exitCode, ran.document.status]).toEqual([3, 'fail'])
   })

@@ -28,7 +28,7 @@ const backups = `${servicePath('checkout')}/backups`
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
 describe('credentials', () => {
-  it('are rejected with a JSON 401 unless they are a key that is enabled, with its secret', async () => {
+  it('credentials are rejected with a JSON 401 unless they are a key that is enabled, with its secret', async () => {
     const emulator = await start()
     const wrong = {
       none: '',
@@ -45,7 +45,7 @@ describe('credentials', () => {
     }
   })
 
-  it('are rejected when the key has expired', async () => {
+  it('credentials are rejected when the key has expired', async () => {
     const emulator = await start()
     const [key] = emulator.store.keys
     if (key) key.expireAt = '2026-03-21T09:29:59Z'
@@ -67,7 +67,7 @@ describe('credentials', () => {
     }
   })
 
-  it('are rejected in another organization', async () => {
+  it('credentials are rejected in another organization', async () => {
     const emulator = await start()
     const other = { ...emulator.store.organizations[0], id: 'c0ffee00-0000-4000-8000-000000000002' }
     emulator.store.organizations.push(other as never)
@@ -76,7 +76,7 @@ describe('credentials', () => {
 })
 
 describe('a path', () => {
-  it('without a route gets the page of Express, even without a key', async () => {
+  it('a path without a route gets the page of Express, even without a key', async () => {
     const emulator = await start()
     const paths = ['/', '/v1', `${observability}/webhooks`, `${servicePath('checkout')}/clickstack/alerts`, `${alerts}/x/y`, '/v2/x']
     for (const path of paths) {
@@ -88,7 +88,7 @@ describe('a path', () => {
     expect((await callRaw(emulator, '/<script>&"')).text).toContain('Cannot GET /&lt;script&gt;&amp;&quot;')
   })
 
-  it('with dot segments or a host reaches no handler', async () => {
+  it('a path with dot segments or a host reaches no handler', async () => {
     const emulator = await start()
     const paths = ['/../usageCost', '/services/%2e%2e/usageCost', '/./usageCost'].map((end) => `${organization}${end}`)
     for (const path of [...paths, 'http://other/v1']) {
@@ -98,7 +98,7 @@ describe('a path', () => {
     }
   })
 
-  it('with an unknown id gets a JSON 404', async () => {
+  it('a path with an unknown id gets a JSON 404', async () => {
     const emulator = await start()
     const unknown = 'c0ffee00-0000-4000-8000-00000000dead'
     const messages = {
@@ -115,7 +115,7 @@ describe('a path', () => {
     }
   })
 
-  it('of an endpoint that only the cloud has is not served by the neutral contract', async () => {
+  it('a path of an endpoint that only the cloud has is not served by the neutral contract', async () => {
     const [neutral, cloud] = [await start(), await startCloud()]
     for (const tail of ['/webhooks', '/saved-searches', `/sources/${checkoutOf(cloud).sources[0]?.id}`]) {
       expect((await call(neutral, 'GET', `${observability}${tail}`)).text).toContain('Cannot GET')
@@ -131,7 +131,7 @@ describe('a path', () => {
 })
 
 describe('a response', () => {
-  it('has an envelope with a new request id, without a result after a deletion', async () => {
+  it('a response has an envelope with a new request id, without a result after a deletion', async () => {
     const emulator = await startCloud()
     const [one, two] = [await call(emulator, 'GET', backups), await call(emulator, 'GET', `${clickstack}/sources`)]
     expect(Object.keys(one.json)).toEqual(['status', 'requestId', 'result'])
@@ -142,7 +142,7 @@ describe('a response', () => {
     expect(json).toEqual({ status: 200, requestId: expect.stringMatching(uuid) })
   })
 
-  it('of the neutral contract is wrapped as the option says', async () => {
+  it('a response of the neutral contract is wrapped as the option says', async () => {
     const rows = [
       ['plain', (json: Json): unknown => json, {}],
       ['data', (json: Json): unknown => json.data, {}],
@@ -160,7 +160,7 @@ describe('a response', () => {
     }
   })
 
-  it('is gzipped when the client accepts that and the body is longer than 1 KiB', async () => {
+  it('a response is gzipped when the client accepts that and the body is longer than 1 KiB', async () => {
     const emulator = await start()
     const zipped = await getBytes(`${emulator.url}${alerts}`, 'br, gzip;q=0.5')
     expect(zipped.encoding).toBe('gzip')
@@ -174,7 +174,7 @@ describe('a response', () => {
     expect(short.encoding).toBeUndefined()
   })
 
-  it('is dated by the server clock', async () => {
+  it('a response is dated by the server clock', async () => {
     const { headers } = await call(await start(), 'GET', usage)
     expect(headers.get('date')).toBe('Sat, 21 Mar 2026 09:30:00 GMT')
   })
@@ -187,17 +187,17 @@ describe('a list', () => {
     return [json.result.length, headers.get('x-total-count'), Object.keys(json)]
   }
 
-  it('has its total in a header, unless the gateway drops it or the contract is neutral', async () => {
+  it('a list has its total in a header, unless the gateway drops it or the contract is neutral', async () => {
     expect(await read({}, '?limit=2&offset=5')).toEqual([1, '6', envelope])
     expect(await read({ totalCount: 'hidden' }, '?limit=2')).toEqual([2, null, envelope])
     expect((await call(await start(), 'GET', alerts)).headers.get('x-total-count')).toBeNull()
   })
 
-  it('is not paged when the gateway does not forward the query', async () => {
+  it('a list is not paged when the gateway does not forward the query', async () => {
     expect(await read({ paging: 'ignored' }, '?limit=2&offset=5')).toEqual([6, '6', envelope])
   })
 
-  it('is silently cut at the page limit', async () => {
+  it('a list is silently cut at the page limit', async () => {
     expect(await read({ pageLimit: 4 }, '?limit=1000')).toEqual([4, '6', envelope])
     expect(await read({ pageLimit: 4 }, '?offset=4')).toEqual([2, '6', envelope])
     expect(await read({ pageLimit: 4, totalCount: 'hidden', paging: 'ignored' }, '?offset=4')).toEqual([4, null, envelope])
@@ -206,7 +206,7 @@ describe('a list', () => {
     expect((await call(emulator, 'GET', backups)).json.result).toHaveLength(2)
   })
 
-  it('is sorted by ids that do not follow the order of creation and are the same after a reset', async () => {
+  it('a list is sorted by ids that do not follow the order of creation and are the same after a reset', async () => {
     const emulator = await startCloud()
     const create = async (): Promise<string[]> => {
       const ids: string[] = []
@@ -231,7 +231,7 @@ describe('a rate limit', () => {
   const limitsOf = (headers: Headers): (string | null)[] =>
     ['limit', 'remaining', 'reset', 'policy'].map((name) => headers.get(`x-ratelimit-${name}`))
 
-  it('is off in the neutral dialect, and 10 requests in 10 seconds in the cloud dialect', async () => {
+  it('a rate limit is off in the neutral dialect, and 10 requests in 10 seconds in the cloud dialect', async () => {
     expect(limitsOf((await call(await start(), 'GET', alerts)).headers)).toEqual([null, null, null, null])
     const emulator = await start({ dialect: 'clickhouse-cloud' })
     const { headers } = await call(emulator, 'GET', `${clickstack}/alerts`)
@@ -250,7 +250,7 @@ describe('a rate limit', () => {
     expect(emulator.requests.map((one) => one.status)).toEqual([200, 200, 429])
   })
 
-  it('has fixed windows, and says in fractional seconds how long they last', async () => {
+  it('a rate limit has fixed windows, and says in fractional seconds how long they last', async () => {
     let at = Date.parse('2026-03-21T09:30:00Z')
     const emulator = await start({ rateLimit: { limit: 2, windowMs: 10_000 }, now: () => at })
     const remaining: unknown[] = []
@@ -283,7 +283,7 @@ describe('a rate limit', () => {
 })
 
 describe('a body', () => {
-  it('gets a 413 above 5 MiB', async () => {
+  it('a body gets a 413 above 5 MiB', async () => {
     const emulator = await start()
     const limit = 5 * 1024 * 1024
     const body = `{"name":"${'x'.repeat(limit - 11)}"}`

@@ -23,7 +23,7 @@ const record = (date: string, micro: UsageRecord['micro'], more: Partial<UsageRe
 })
 
 describe('the period of a usage cost', () => {
-  it('is rejected when a date is missing, invalid, repeated or out of range', async () => {
+  it('the period of a usage cost is rejected when a date is missing, invalid, repeated or out of range', async () => {
     const emulator = await start()
     const periods = {
       'no dates': '',
@@ -45,14 +45,14 @@ describe('the period of a usage cost', () => {
     }
   })
 
-  it('may have 1 to 31 days, both ends included', async () => {
+  it('the period of a usage cost may have 1 to 31 days, both ends included', async () => {
     const emulator = await start()
     const days = async (query: string) => new Set((await get(emulator, query)).json.result.costs.map(({ date }: Json) => date)).size
     expect(await days(march(20, 20))).toBe(1)
     expect(await days('from_date=2026-02-01&to_date=2026-03-03')).toBe(31)
   })
 
-  it('has only its own records', async () => {
+  it('the period of a usage cost has only its own records', async () => {
     const emulator = await start()
     setUsage(
       emulator,
@@ -63,13 +63,13 @@ describe('the period of a usage cost', () => {
     expect(json.result.grandTotalCredits).toBe(2)
   })
 
-  it('may be in the future, without records', async () => {
+  it('the period of a usage cost may be in the future, without records', async () => {
     expect((await get(await start(), march(22, 31))).json.result).toEqual({ grandTotalCredits: 0, costs: [] })
   })
 })
 
 describe('the amounts of a usage cost', () => {
-  it('have the unit of the dialect in their names', async () => {
+  it('the amounts of a usage cost have the unit of the dialect in their names', async () => {
     const units = [
       ['neutral', 'Credits'],
       ['clickhouse-cloud', 'CHC'],
@@ -96,7 +96,7 @@ describe('the amounts of a usage cost', () => {
     }
   })
 
-  it('are exact decimals, also where a float is inexact', async () => {
+  it('the amounts of a usage cost are exact decimals, also where a float is inexact', async () => {
     const emulator = await start()
     setUsage(emulator, [
       record('2026-03-01', { compute: 100_000, storage: 200_000 }),
@@ -110,28 +110,28 @@ describe('the amounts of a usage cost', () => {
     expect(text).toContain('"grandTotalCredits":9007199253.541001,')
   })
 
-  it('are written without an exponent', async () => {
+  it('the amounts of a usage cost are written without an exponent', async () => {
     const { text } = await get(await start(), march(1, 21))
     expect(text.match(/Credits":[^,}]+/g)?.every((one) => /:\d+(\.\d{1,6})?$/.test(one))).toBe(true)
   })
 })
 
 describe('a record of a usage cost', () => {
-  it('is locked when its day is more than three days before the day of the server', async () => {
+  it('a record of a usage cost is locked when its day is more than three days before the day of the server', async () => {
     const emulator = await start()
     const { json } = await get(emulator, march(15, 21))
     const open = new Set(json.result.costs.filter(({ locked }: Json) => locked === false).map(({ date }: Json) => date))
     expect([...open]).toEqual(['2026-03-18', '2026-03-19', '2026-03-20', '2026-03-21'])
   })
 
-  it('is locked as stored', async () => {
+  it('a record of a usage cost is locked as stored', async () => {
     const emulator = await start()
     setUsage(emulator, [record('2026-03-01', { compute: 1 }, { locked: false }), record('2026-03-21', { compute: 1 }, { locked: true })])
     const { json } = await get(emulator, march(1, 21))
     expect(json.result.costs.map(({ locked }: Json) => locked)).toEqual([false, true])
   })
 
-  it('has no service when it belongs to the warehouse', async () => {
+  it('a record of a usage cost has no service when it belongs to the warehouse', async () => {
     const { json } = await get(await start(), march(2, 2))
     const rows = json.result.costs.filter(({ entityType }: Json) => entityType === 'datawarehouse')
     expect(rows).toEqual([
@@ -143,7 +143,7 @@ describe('a record of a usage cost', () => {
     ])
   })
 
-  it('is an object instead of a list when it is the only one and the option asks for it', async () => {
+  it('a record of a usage cost is an object instead of a list when it is the only one and the option asks for it', async () => {
     const emulator = await start({ costs: 'object' })
     setUsage(emulator, [record('2026-03-01', { compute: 1 }), record('2026-03-02', { compute: 1 }), record('2026-03-02', { compute: 1 })])
     expect((await get(emulator, march(1, 1))).json.result.costs).toMatchObject({ date: '2026-03-01' })
@@ -161,7 +161,7 @@ describe('the filters of a usage cost', () => {
     return json.result.costs.map(({ entityName }: Json) => entityName)
   }
 
-  it('select by the tags of the service, by key or by key and value', async () => {
+  it('the filters of a usage cost select by the tags of the service, by key or by key and value', async () => {
     expect(await names('')).toEqual(['demo-warehouse', 'checkout', 'catalog', 'search'])
     expect(await names('&filter=tag:shop')).toEqual(['checkout', 'catalog', 'search'])
     expect(await names('&filter=tag:importance=normal')).toEqual(['catalog', 'search'])
@@ -169,17 +169,17 @@ describe('the filters of a usage cost', () => {
     expect(await names('&filter=tag:unknown')).toEqual([])
   })
 
-  it('must all match', async () => {
+  it('the filters of a usage cost must all match', async () => {
     expect(await names('&filter=tag:importance=normal&filter=tag:team=catalog')).toEqual(['catalog'])
     expect(await names('&filter=tag:team=search&filter=tag:team=catalog')).toEqual([])
   })
 
-  it('apply to the total', async () => {
+  it('the filters of a usage cost apply to the total', async () => {
     const { json } = await get(await start(), `${march(2, 2)}&filter=tag:team=search`)
     expect(json.result.grandTotalCredits).toBe(json.result.costs[0].totalCredits)
   })
 
-  it('are rejected in any other form', async () => {
+  it('the filters of a usage cost are rejected in any other form', async () => {
     const emulator = await start()
     for (const filter of ['region:eu', 'tag:', 'tag:=x', 'team=search', ''])
       expect((await get(emulator, `${march(2, 2)}&filter=${filter}`)).status, filter).toBe(400)
@@ -195,7 +195,7 @@ describe('the usage of the shop', () => {
   }
   const sum = (rows: readonly Json[] = []) => rows.reduce((total, { totalCredits }) => total + Number(totalCredits), 0)
 
-  it('is 12 to 15 credits a day up to a part of today, with one spike', async () => {
+  it('the usage of the shop is 12 to 15 credits a day up to a part of today, with one spike', async () => {
     const days = await totals(await start())
     expect([days.size, [...days.keys()][0], [...days.keys()].at(-1)]).toEqual([60, '2026-01-21', '2026-03-21'])
     const unusual = [...days].filter(([, rows]) => sum(rows) < 12 || sum(rows) > 15).map(([date]) => date)
@@ -205,14 +205,14 @@ describe('the usage of the shop', () => {
     expect(search).toMatchObject({ metrics: { computeCredits: expect.toSatisfy((credits: number) => credits > 14 && credits < 17) } })
   })
 
-  it('is lower on every day of a weekend than on every working day', async () => {
+  it('the usage of the shop is lower on every day of a weekend than on every working day', async () => {
     const whole = [...(await totals(await start()))].filter(([date]) => !['2026-03-12', '2026-03-21'].includes(date))
     const byWeekend = Object.groupBy(whole, ([date]) => ([0, 6].includes(new Date(date).getUTCDay()) ? 'weekend' : 'work'))
     const amounts = (part: typeof whole = []) => part.map(([, rows]) => sum(rows))
     expect(Math.max(...amounts(byWeekend.weekend))).toBeLessThan(Math.min(...amounts(byWeekend.work)))
   })
 
-  it('is the same for the same day, whenever the emulator is started', async () => {
+  it('the usage of the shop is the same for the same day, whenever the emulator is started', async () => {
     const [one, later] = [await start(), await start({ now: () => now + 5 * 86_400_000 })]
     expect((await get(one, march(14, 16))).json.result).toEqual((await get(later, march(14, 16))).json.result)
   })
@@ -224,7 +224,7 @@ const listBackups = async (name: keyof typeof demo.services): Promise<Backup[]> 
 const ageHours = (time: string | undefined): number => (now - Date.parse(time ?? '')) / 3_600_000
 
 describe('backups', () => {
-  it('are listed most recent first', async () => {
+  it('backups are listed most recent first', async () => {
     const emulator = await start()
     const before = checkoutOf(emulator).backups.map(({ id }) => id)
     checkoutOf(emulator).backups.reverse()
@@ -232,7 +232,7 @@ describe('backups', () => {
     expect(json.result.map(({ id }: Backup) => id)).toEqual(before)
   })
 
-  it('are read by their uuid', async () => {
+  it('backups are read by their uuid', async () => {
     const emulator = await start()
     const [, second] = checkoutOf(emulator).backups
     const { json } = await call(emulator, 'GET', `${servicePath('checkout')}/backups/${second?.id}`)
@@ -240,7 +240,7 @@ describe('backups', () => {
     expect((await call(emulator, 'GET', `${servicePath('catalog')}/backups/${second?.id}`)).status).toBe(404)
   })
 
-  it('have times, size, duration and bucket', async () => {
+  it('backups have times, size, duration and bucket', async () => {
     const [newest] = await listBackups('checkout')
     expect(newest).toEqual({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -261,7 +261,7 @@ describe('backups', () => {
     })
   })
 
-  it('of the shop are fresh for checkout, stale for catalog, and failing for search', async () => {
+  it('backups of the shop are fresh for checkout, stale for catalog, and failing for search', async () => {
     const [checkout, catalog, search] = [await listBackups('checkout'), await listBackups('catalog'), await listBackups('search')]
     expect([checkout.length, catalog.length, search.length]).toEqual([10, 10, 10])
     expect([checkout[0]?.status, ageHours(checkout[0]?.finishedAt)]).toEqual(['done', 3])
@@ -270,7 +270,7 @@ describe('backups', () => {
     expect([search[1]?.status, ageHours(search[1]?.finishedAt)]).toEqual(['done', 29])
   })
 
-  it('have a configuration in the cloud dialect', async () => {
+  it('backups have a configuration in the cloud dialect', async () => {
     const { json } = await call(await startCloud(), 'GET', `${servicePath('checkout')}/backupConfiguration`)
     expect(json.result).toEqual({ backupPeriodInHours: 24, backupRetentionPeriodInHours: 240 })
   })
@@ -279,7 +279,7 @@ describe('backups', () => {
 describe('activities', () => {
   const path = `${organization}/activities`
 
-  it('are listed between two times, the newest first', async () => {
+  it('activities are listed between two times, the newest first', async () => {
     const emulator = await startCloud()
     const { json } = await call(emulator, 'GET', `${path}?from_date=2026-01-20T00:00:00Z&to_date=2026-03-21T09:30:00Z`)
     const times: string[] = json.result.map(({ createdAt }: { createdAt: string }) => createdAt)
@@ -288,21 +288,21 @@ describe('activities', () => {
     expect(times.every((time) => time >= '2026-01-20' && time <= '2026-03-21T09:30')).toBe(true)
   })
 
-  it('accept days and date-times, and reject other texts', async () => {
+  it('activities accept days and date-times, and reject other texts', async () => {
     const emulator = await startCloud()
     for (const from of ['2026-03-01', '2026-03-01T00:00:00.000Z', '2026-03-01T00:00:00%2B01:00'])
       expect((await call(emulator, 'GET', `${path}?from_date=${from}`)).status, from).toBe(200)
     expect((await call(emulator, 'GET', `${path}?from_date=yesterday`)).status).toBe(400)
   })
 
-  it('need a permission of their own', async () => {
+  it('activities need a permission of their own', async () => {
     const emulator = await startCloud()
     const { status, json } = await call(emulator, 'GET', path, { key: demo.keys.billing })
     expect(status).toBe(403)
     expect(json.error).toContain('control-plane:organization:view-activities')
   })
 
-  it('do not exist in the neutral contract', async () => {
+  it('activities do not exist in the neutral contract', async () => {
     expect((await call(await start(), 'GET', path)).status).toBe(404)
   })
 })

@@ -61,7 +61,7 @@ describe('startEmulator', () => {
     expect((await call(emulator, 'GET', `${alerts}/${first?.id}`)).json).toMatchObject({ name: 'Written by hand' })
   })
 
-  it('has only the organization, its services and keys when started without data', async () => {
+  it('startEmulator has only the organization, its services and keys when started without data', async () => {
     const emulator = await startCloud({ data: 'empty' })
     expect((await call(emulator, 'GET', `${organization}/services`)).json.result).toHaveLength(3)
     const service = `${organization}/services/${demo.services.search}`
@@ -74,7 +74,7 @@ describe('startEmulator', () => {
 })
 
 describe('a reset', () => {
-  it('restores the state of the start, and gives the same requests the same ids', async () => {
+  it('a reset restores the state of the start, and gives the same requests the same ids', async () => {
     const emulator = await start()
     const before = structuredClone(emulator.store)
     const created = await call(emulator, 'POST', alerts, { body: alertBody(emulator) })
@@ -170,7 +170,7 @@ describe('the control of the emulator', () => {
     )
   })
 
-  it('is not logged, not limited, and has no faults', async () => {
+  it('the control of the emulator is not logged, not limited, and has no faults', async () => {
     const emulator = await start({ rateLimit: { limit: 1, windowMs: 60_000 } })
     emulator.addFault({ effect: { kind: 'status', status: 503 } })
     for (const path of ['/_emulator', '/_emulator/', '/_emulator/store', '/_emulator/requests']) {
@@ -219,7 +219,7 @@ describe('the control of the emulator', () => {
     expect(emulator.requests).toEqual([])
   })
 
-  it('moves the clock until the next reset', async () => {
+  it('the control of the emulator moves the clock until the next reset', async () => {
     const emulator = await start()
     const moved = await call(emulator, 'POST', '/_emulator/clock', { body: { offsetMs: 2 * 86_400_000 } })
     expect(moved.json).toEqual({ now: '2026-03-23T09:30:00.000Z' })

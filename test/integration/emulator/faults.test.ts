@@ -19,13 +19,13 @@ const post = (emulator: Emulator) => call(emulator, 'POST', alerts, { body: aler
 const countAlerts = (emulator: Emulator) => checkoutOf(emulator).alerts.length
 
 describe('a fault', () => {
-  it('applies to the first request, once, by default', async () => {
+  it('a fault applies to the first request, once, by default', async () => {
     const emulator = await start()
     emulator.addFault({ effect: unavailable })
     expect(await statuses(emulator, 3)).toEqual([503, 200, 200])
   })
 
-  it('applies from the nth matching request since it was added, as many times as given', async () => {
+  it('a fault applies from the nth matching request since it was added, as many times as given', async () => {
     const emulator = await start()
     await statuses(emulator, 2)
     emulator.addFault({ nth: 2, times: 2, effect: unavailable })
@@ -35,7 +35,7 @@ describe('a fault', () => {
     expect(await statuses(emulator, 4)).toEqual([200, 503, 503, 503])
   })
 
-  it('applies only to its method and path', async () => {
+  it('a fault applies only to its method and path', async () => {
     const emulator = await start()
     emulator.addFault({ match: { method: 'post', path: '/alerts' }, effect: unavailable })
     expect(await statuses(emulator, 1)).toEqual([200])
@@ -53,7 +53,7 @@ describe('a fault', () => {
     expect(await statuses(emulator, 3)).toEqual([503, 500, 200])
   })
 
-  it('is rejected when it is invalid', async () => {
+  it('a fault is rejected when it is invalid', async () => {
     const emulator = await start()
     const invalid = [
       { effect: { kind: 'explode' } },
@@ -71,7 +71,7 @@ describe('a fault', () => {
 })
 
 describe('the server under a fault', () => {
-  it('does nothing with `before`, and handles the request with `after`', async () => {
+  it('the server under a fault does nothing with `before`, and handles the request with `after`', async () => {
     const effects: readonly Effect[] = [
       unavailable,
       { kind: 'reset' },
@@ -131,7 +131,7 @@ describe('the server under a fault', () => {
 })
 
 describe('a replaced response', () => {
-  it('has any error status, with a JSON error', async () => {
+  it('a replaced response has any error status, with a JSON error', async () => {
     const emulator = await start()
     for (const status of [500, 502, 503, 504, 400, 401, 403, 404, 409, 422, 424]) {
       emulator.addFault({ effect: { kind: 'status', status } })
@@ -142,7 +142,7 @@ describe('a replaced response', () => {
     }
   })
 
-  it('has the given body, type and headers', async () => {
+  it('a replaced response has the given body, type and headers', async () => {
     const emulator = await start()
     const headers = { 'Retry-After': '7', 'X-Twice': ['a', 'b'] }
     emulator.addFault({ effect: { kind: 'status', status: 503, body: '<h1>Down</h1>', contentType: 'text/html', headers } })
@@ -151,7 +151,7 @@ describe('a replaced response', () => {
     expect(reply.headers.get('x-twice')).toBe('a, b')
   })
 
-  it('may be empty, and without a type', async () => {
+  it('a replaced response may be empty, and without a type', async () => {
     const emulator = await start()
     emulator.addFault({ effect: { kind: 'status', status: 502, body: '' } })
     emulator.addFault({ nth: 2, effect: { kind: 'status', status: 204 } })
@@ -161,7 +161,7 @@ describe('a replaced response', () => {
     }
   })
 
-  it('may be a redirect', async () => {
+  it('a replaced response may be a redirect', async () => {
     const emulator = await start()
     for (const status of [301, 302, 303, 307, 308]) {
       emulator.addFault({ effect: { kind: 'status', status, headers: { location: 'https://elsewhere.example/' } } })
@@ -170,7 +170,7 @@ describe('a replaced response', () => {
     }
   })
 
-  it('has the headers of the rate limit only when the server itself sends it', async () => {
+  it('a replaced response has the headers of the rate limit only when the server itself sends it', async () => {
     const emulator = await start({ rateLimit: { limit: 5, windowMs: 10_000 } })
     emulator.addFault({ effect: unavailable })
     emulator.addFault({ nth: 2, effect: { kind: 'html' } })
@@ -179,7 +179,7 @@ describe('a replaced response', () => {
     expect((await call(emulator, 'GET', alerts)).headers.get('x-ratelimit-remaining')).toBe('2')
   })
 
-  it('may be the page of a captive portal', async () => {
+  it('a replaced response may be the page of a captive portal', async () => {
     const emulator = await start()
     emulator.addFault({ effect: { kind: 'html' } })
     emulator.addFault({ nth: 2, effect: { kind: 'html', status: 511 } })
@@ -188,7 +188,7 @@ describe('a replaced response', () => {
     expect([one.headers.get('content-type'), one.text.slice(0, 15)]).toEqual(['text/html; charset=utf-8', '<!DOCTYPE html>'])
   })
 
-  it('may be any text or bytes', async () => {
+  it('a replaced response may be any text or bytes', async () => {
     const emulator = await start()
     emulator.addFault({ effect: { kind: 'body', text: 'null' } })
     emulator.addFault({
@@ -204,7 +204,7 @@ describe('a replaced response', () => {
     expect((await call(emulator, 'GET', alerts)).text).toBe('€')
   })
 
-  it('may be a 429 with the given headers, or with the usual four', async () => {
+  it('a replaced response may be a 429 with the given headers, or with the usual four', async () => {
     const emulator = await start()
     emulator.addFault({ effect: { kind: 'rate-limited' } })
     emulator.addFault({ nth: 2, effect: { kind: 'rate-limited', headers: {}, body: '<html>' } })
@@ -227,23 +227,23 @@ async function callUnder(effect: Effect) {
 }
 
 describe('an incomplete response', () => {
-  it('is reset before any byte', async () => {
+  it('an incomplete response is reset before any byte', async () => {
     expect(await callUnder({ kind: 'reset' })).toMatchObject({ text: '', end: 'reset', status: undefined })
   })
 
-  it('is reset in its headers', async () => {
+  it('an incomplete response is reset in its headers', async () => {
     const { text, end, status } = await callUnder({ kind: 'reset-in-headers' })
     expect([text, end, status]).toEqual(['HTTP/1.1 200 OK\r\nContent-Type: applicat', 'reset', undefined])
   })
 
-  it('is reset in its body', async () => {
+  it('an incomplete response is reset in its body', async () => {
     const { head, body, whole, end, status } = await callUnder({ kind: 'reset-in-body' })
     expect(head).toContain(`content-length: ${whole.length}`)
     expect([body, end, status]).toEqual([whole.slice(0, Math.floor(whole.length / 2)), 'reset', 200])
     expect((await callUnder({ kind: 'reset-in-body', bytes: 3 })).body).toBe(whole.slice(0, 3))
   })
 
-  it('ends cleanly after half of its body, without a length', async () => {
+  it('an incomplete response ends cleanly after half of its body, without a length', async () => {
     const { head, body, whole, end } = await callUnder({ kind: 'truncate' })
     expect(head).toContain('connection: close')
     expect(head).not.toMatch(/content-length|transfer-encoding/)
@@ -257,13 +257,13 @@ describe('an incomplete response', () => {
     expect(await call(emulator, 'GET', alerts)).toMatchObject({ status: 200, text: '[{"id":"65', json: undefined })
   })
 
-  it('ends before its content-length', async () => {
+  it('an incomplete response ends before its content-length', async () => {
     const { head, body, whole, end } = await callUnder({ kind: 'short-length' })
     expect(head).toContain(`content-length: ${whole.length + 64}`)
     expect([body, end]).toEqual([whole, 'end'])
   })
 
-  it('does not affect the next request', async () => {
+  it('an incomplete response does not affect the next request', async () => {
     const emulator = await start()
     const effects: Effect[] = [{ kind: 'reset' }, { kind: 'reset-in-headers' }, { kind: 'reset-in-body' }, { kind: 'short-length' }]
     for (const [index, effect] of effects.entries()) emulator.addFault({ nth: index + 1, effect })
@@ -283,7 +283,7 @@ describe('a slow or large response', () => {
     expect(emulator.requests[0]?.status).toBeUndefined()
   })
 
-  it('drips a few bytes at a time, and is complete', async () => {
+  it('a slow or large response drips a few bytes at a time, and is complete', async () => {
     const emulator = await start()
     const { json: whole } = await call(emulator, 'GET', alerts)
     emulator.addFault({ effect: { kind: 'drip', bytesPerTick: 200, everyMs: 10 } })
@@ -293,7 +293,7 @@ describe('a slow or large response', () => {
     expect(performance.now() - startedAt).toBeGreaterThan((JSON.stringify(whole).length / 200 - 1) * 10)
   })
 
-  it('drips one byte at a time by default', async () => {
+  it('a slow or large response drips one byte at a time by default', async () => {
     const emulator = await start()
     emulator.addFault({ effect: { kind: 'drip', everyMs: 20 } })
     const reader = (await fetchAlerts(emulator)).body?.getReader()
@@ -317,7 +317,7 @@ describe('a slow or large response', () => {
     expect(performance.now() - startedAt).toBeLessThan(500)
   })
 
-  it('is a gzip bomb, also for a client that does not accept gzip', async () => {
+  it('a slow or large response is a gzip bomb, also for a client that does not accept gzip', async () => {
     const emulator = await start()
     emulator.addFault({ effect: { kind: 'gzip-bomb', mebibytes: 8 } })
     const response = await fetchAlerts(emulator, { headers: { 'accept-encoding': 'identity' } })
@@ -327,7 +327,7 @@ describe('a slow or large response', () => {
     expect(JSON.parse(text)).toMatchObject({ status: 200 })
   })
 
-  it('is small on the wire as a gzip bomb', async () => {
+  it('a slow or large response is small on the wire as a gzip bomb', async () => {
     const emulator = await start()
     emulator.addFault({ effect: { kind: 'gzip-bomb', mebibytes: 16 } })
     const gzipped = await new Promise<Buffer>((resolve, reject) => {

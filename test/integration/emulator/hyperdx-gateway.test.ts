@@ -32,13 +32,13 @@ describe('the dialect of self-hosted HyperDX', () => {
     expect((await callHyperdx(emulator, 'GET', 'alerts', { key: { id: '', secret: json.user.accessKey } })).status).toBe(401)
   })
 
-  it('has no organizations, usage cost or backups', async () => {
+  it('the dialect of self-hosted HyperDX has no organizations, usage cost or backups', async () => {
     const emulator = await startHyperdx()
     for (const path of [organization, `${organization}/usageCost`, `${organization}/services/${demo.services.checkout}/backups`])
       expect((await call(emulator, 'GET', path)).text).toContain('Cannot GET')
   })
 
-  it('has rate limit windows that end for all keys at the same time', async () => {
+  it('the dialect of self-hosted HyperDX has rate limit windows that end for all keys at the same time', async () => {
     let at = Date.parse('2026-03-21T09:30:00Z')
     const emulator = await startHyperdx({ now: () => at })
     const resetOf = async () => (await callHyperdx(emulator, 'GET', 'alerts')).headers.get('ratelimit-reset')
@@ -48,7 +48,7 @@ describe('the dialect of self-hosted HyperDX', () => {
     expect(await resetOf()).toBe('60')
   })
 
-  it('has its own form of errors in faults', async () => {
+  it('the dialect of self-hosted HyperDX has its own form of errors in faults', async () => {
     const emulator = await startHyperdx()
     emulator.addFault({ effect: { kind: 'status', status: 503 } })
     expect((await callHyperdx(emulator, 'GET', 'alerts')).json).toEqual({ message: 'status 503 on request' })
@@ -60,7 +60,7 @@ describe('the dialect of self-hosted HyperDX', () => {
     })
   })
 
-  it('does not page dashboards, and has a page limit only by option', async () => {
+  it('the dialect of self-hosted HyperDX does not page dashboards, and has a page limit only by option', async () => {
     const emulator = await startHyperdx({ rateLimit: 'off' })
     const { id: _, ...plain } = dashboardBody(emulator)
     for (let i = 0; i < 1001; i++) emulator.saveInWebApp({ ...plain, name: `Dashboard ${i}`, tiles: [] })

@@ -5,14 +5,14 @@ import { call, clickstack, type Json, organization, start, startCloud } from './
 const services = (emulator: Emulator): Service[] => emulator.store.organizations.flatMap((one) => one.services)
 
 describe('the shop', () => {
-  it('is a primary service and two others in one warehouse', async () => {
+  it('the shop is a primary service and two others in one warehouse', async () => {
     const { json } = await call(await startCloud(), 'GET', `${organization}/services`)
     const names = json.result.map(({ name, isPrimary, dataWarehouseId }: Json) => [name, isPrimary, dataWarehouseId])
     expect(names).toEqual(['checkout', 'catalog', 'search'].map((name) => [name, name === 'checkout', demo.warehouseId]))
     expect((await call(await startCloud(), 'GET', organization)).json.result).toMatchObject({ id: demo.organizationId, name: 'Demo shop' })
   })
 
-  it('has sources, webhooks, dashboards, alerts and a saved search in every service', async () => {
+  it('the shop has sources, webhooks, dashboards, alerts and a saved search in every service', async () => {
     for (const service of services(await start())) {
       expect(service.sources.map(({ name }) => name)).toEqual(expect.arrayContaining(['Logs', 'Traces', 'Metrics']))
       expect(service.webhooks.map(({ name }) => name)).toEqual(['oncall', 'incidents', 'audit'])
@@ -23,7 +23,7 @@ describe('the shop', () => {
     }
   })
 
-  it('has alerts in every state, one silenced and one that cannot be evaluated', async () => {
+  it('the shop has alerts in every state, one silenced and one that cannot be evaluated', async () => {
     const alerts = services(await start()).flatMap((service) => service.alerts)
     const states = new Set(alerts.map(({ state }: Alert) => state))
     expect([...states].sort()).toEqual(['ALERT', 'DISABLED', 'INSUFFICIENT_DATA', 'OK', 'PENDING'])
@@ -31,14 +31,14 @@ describe('the shop', () => {
     expect(alerts.filter(({ executionErrors = [] }) => executionErrors.length > 0)).toHaveLength(1)
   })
 
-  it('has alerts on saved searches only in the cloud dialect', async () => {
+  it('the shop has alerts on saved searches only in the cloud dialect', async () => {
     const sources = (emulator: Emulator) =>
       services(emulator).map(({ alerts }) => alerts.filter(({ source }) => source === 'saved_search').length)
     expect(sources(await start())).toEqual([0, 0, 0])
     expect(sources(await startCloud())).toEqual([1, 1, 1])
   })
 
-  it('gives every object a unique id', async () => {
+  it('the shop gives every object a unique id', async () => {
     const emulator = await startCloud()
     const ids = services(emulator).flatMap(({ alerts, dashboards, sources, webhooks, savedSearches, backups }) =>
       [alerts, dashboards, sources, webhooks, savedSearches, backups, ...dashboards.map(({ tiles }) => tiles)].flat().map(({ id }) => id),
@@ -46,7 +46,7 @@ describe('the shop', () => {
     expect(new Set(ids).size).toBe(ids.length)
   })
 
-  it('follows the rules of the API: dashboards and alerts can be sent back without the fields that the server owns', async () => {
+  it('the shop follows the rules of the API: dashboards and alerts can be sent back without the fields that the server owns', async () => {
     const emulator = await startCloud()
     for (const service of services(emulator)) {
       const path = clickstack.replace(demo.services.checkout, service.id)
@@ -59,7 +59,7 @@ describe('the shop', () => {
     }
   })
 
-  it('has services with every field that the vendor requires, each also by its id', async () => {
+  it('the shop has services with every field that the vendor requires, each also by its id', async () => {
     const emulator = await startCloud()
     const { json } = await call(emulator, 'GET', `${organization}/services`)
     for (const service of json.result) {
@@ -68,7 +68,7 @@ describe('the shop', () => {
     }
   })
 
-  it('has webhooks with fake secret URLs', async () => {
+  it('the shop has webhooks with fake secret URLs', async () => {
     const { json } = await call(await startCloud(), 'GET', `${clickstack}/webhooks`)
     expect(json.result.map(({ name, service }: Json) => [name, service])).toEqual([
       ['oncall', 'slack'],
@@ -80,7 +80,7 @@ describe('the shop', () => {
     ).toBe(true)
   })
 
-  it('has keys of the usual lengths', () => {
+  it('the shop has keys of the usual lengths', () => {
     const { billing, observability, disabled } = demo.keys
     const pairs = [{ id: demo.apiKeyId, secret: demo.apiKeySecret }, billing, observability, disabled]
     expect(pairs.map(({ id, secret }) => [id.length, secret.length])).toEqual([

@@ -16,12 +16,12 @@ const refusal = async (text: string): Promise<string> => {
 const refusalOf = (...organizations: readonly object[]): Promise<string> => refusal(stringify({ organizations }))
 
 describe('a fleet file', () => {
-  it('is accepted as YAML and as JSON', async () => {
+  it('a fleet file is accepted as YAML and as JSON', async () => {
     expect(await refusalOf(shop)).toBe('it was accepted')
     expect(await refusal(JSON.stringify({ $schema: 'x', organizations: [shop] }))).toBe('it was accepted')
   })
 
-  it('has a diagnostic with the location of each mistake', async () => {
+  it('a fleet file has a diagnostic with the location of each mistake', async () => {
     const text = `organizations:
   - name: shop
     organisation-id: ${organizationId}
@@ -41,18 +41,18 @@ describe('a fleet file', () => {
     )
   })
 
-  it('cannot have a service twice', async () => {
+  it('a fleet file cannot have a service twice', async () => {
     const other = { ...shop, name: 'store', services: [{ name: 'till', 'service-id': serviceId.toUpperCase() }] }
     expect(await refusalOf(shop, other)).toContain(`"${serviceId.toUpperCase()}" is already the service-id of shop.checkout`)
   })
 
-  it('cannot have a name twice, in any case, because legs, files and artifacts have these names', async () => {
+  it('a fleet file cannot have a name twice, in any case, because legs, files and artifacts have these names', async () => {
     const twin = { ...service, name: 'Checkout', 'service-id': serviceId.replace(/1$/, '2') }
     expect(await refusalOf({ ...shop, services: [service, twin] })).toContain('"Checkout" is already the name of number 1 of shop')
     expect(await refusalOf(shop, { ...shop, name: 'SHOP', services: [] })).toContain('"SHOP" is already the name of number 1')
   })
 
-  it('can have an organization twice, with other services and another key', async () => {
+  it('a fleet file can have an organization twice, with other services and another key', async () => {
     const more = { ...shop, name: 'shop-2', 'api-key-id-name': 'SHOP_KEY_ID_2', services: [{ ...service, 'service-id': organizationId }] }
     expect(await refusalOf(shop, more)).toBe('it was accepted')
   })

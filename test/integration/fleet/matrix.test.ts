@@ -29,7 +29,7 @@ const namesOf = (legs: readonly Leg[]): readonly string[] => legs.map(({ name })
 const small = fleetFile(makeFleet([3, 2]))
 
 describe('the matrix', () => {
-  it('has a leg for each service, with the names of its secrets and neighbours of other keys', async () => {
+  it('the matrix has a leg for each service, with the names of its secrets and neighbours of other keys', async () => {
     const legs = await legsOf(small)
     expect(namesOf(legs)).toEqual([
       'org-1.service-0001',
@@ -57,7 +57,7 @@ describe('the matrix', () => {
     expect(legs.map(({ services }) => services.split('\n').length)).toEqual([2, 2, 1])
   })
 
-  it('has outputs with the counts', async () => {
+  it('the matrix has outputs with the counts', async () => {
     const { outputs } = await run(small, { 'max-legs': '3' })
     expect(outputs).toMatchObject({
       status: 'pass',
@@ -68,23 +68,26 @@ describe('the matrix', () => {
     })
   })
 
-  it.each([257, 1000, 4000])('has each of %i services once, in at most 256 legs, within the limit of an output', async (size) => {
-    const fleet = makeFleet([size - 150, 149, 1])
-    const { outputs } = await run(fleetFile(fleet))
-    const legs = (JSON.parse(outputs.matrix ?? '') as { include: readonly Leg[] }).include
-    expect(legs.length).toBeLessThanOrEqual(256)
-    const ids = legs.flatMap(({ services }) => services.split('\n'))
-    expect(ids.toSorted()).toEqual(fleet.flatMap(({ services }) => services.map(({ id }) => id)).toSorted())
-    expect(new Set(namesOf(legs)).size).toBe(legs.length)
-    for (const { organization, services } of legs) {
-      const own = fleet.find(({ name }) => name === organization)?.services.map(({ id }) => id)
-      expect(services.split('\n').filter((id) => !own?.includes(id))).toEqual([])
-    }
-    // GitHub counts two bytes a character.
-    expect((outputs.matrix ?? '').length * 2).toBeLessThan(1024 * 1024)
-  })
+  it.each([257, 1000, 4000])(
+    'the matrix has each of %i services once, in at most 256 legs, within the limit of an output',
+    async (size) => {
+      const fleet = makeFleet([size - 150, 149, 1])
+      const { outputs } = await run(fleetFile(fleet))
+      const legs = (JSON.parse(outputs.matrix ?? '') as { include: readonly Leg[] }).include
+      expect(legs.length).toBeLessThanOrEqual(256)
+      const ids = legs.flatMap(({ services }) => services.split('\n'))
+      expect(ids.toSorted()).toEqual(fleet.flatMap(({ services }) => services.map(({ id }) => id)).toSorted())
+      expect(new Set(namesOf(legs)).size).toBe(legs.length)
+      for (const { organization, services } of legs) {
+        const own = fleet.find(({ name }) => name === organization)?.services.map(({ id }) => id)
+        expect(services.split('\n').filter((id) => !own?.includes(id))).toEqual([])
+      }
+      // GitHub counts two bytes a character.
+      expect((outputs.matrix ?? '').length * 2).toBeLessThan(1024 * 1024)
+    },
+  )
 
-  it('does not depend on the order of the file', async () => {
+  it('the matrix does not depend on the order of the file', async () => {
     const { organizations } = fleetDocument(makeFleet([400, 20]))
     const shuffled = organizations.map((one) => ({ ...one, services: one.services.toReversed() }))
     expect(await legsOf(stringify({ organizations: shuffled }))).toEqual(await legsOf(stringify({ organizations })))
@@ -114,7 +117,7 @@ describe('the matrix', () => {
     ])
   })
 
-  it('has one leg for each organization with per: organization, even if it has several keys', async () => {
+  it('the matrix has one leg for each organization with per: organization, even if it has several keys', async () => {
     const { organizations } = fleetDocument(makeFleet([3, 2, 1]))
     const [one, other, third] = organizations
     const twice = [one, other, { ...third, 'organization-id': one?.['organization-id'] }]
@@ -142,16 +145,16 @@ describe('labels', () => {
     })),
   })
 
-  it('select the services with one of them', async () => {
+  it('labels select the services with one of them', async () => {
     expect(namesOf(await legsOf(labelled, { labels: 'critical' }))).toEqual(['org-1.service-0001'])
     expect(await legsOf(labelled, { labels: 'critical\nrest' })).toHaveLength(3)
   })
 
-  it('select the organizations of those services', async () => {
+  it('labels select the organizations of those services', async () => {
     expect(namesOf(await legsOf(labelled, { labels: 'critical', per: 'organization' }))).toEqual(['org-1'])
   })
 
-  it('without a service are an error, because a matrix without legs would pass', async () => {
+  it('labels without a service are an error, because a matrix without legs would pass', async () => {
     const { document, reason } = await run(labelled, { labels: 'crtical' })
     expect(document.status).toBe('error')
     expect(reason).toBe('labels: no service of fleet.yml has the label crtical')

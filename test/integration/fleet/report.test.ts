@@ -59,7 +59,7 @@ describe('report', () => {
     expect(document).toMatchObject({ status: 'fail', unreadable: [{ file: 'results/more', reason: 'is a link to a directory' }] })
   })
 
-  it('has the verdict of the worst result, which comes first', async () => {
+  it('report has the verdict of the worst result, which comes first', async () => {
     const ran = await merge({
       ...complete,
       '0.json': resultText({ ...first, status: 'warn', failureReason: 'the list may not be complete' }),
@@ -180,17 +180,17 @@ describe('the result of an operation on several services', () => {
     expect(ran.outputs['result-count']).toBe('2')
   })
 
-  it('does not count for a service that it left out', async () => {
+  it('the result of an operation on several services does not count for a service that it left out', async () => {
     const ran = await merge({ ...rest, 'a.json': checks({}, fresh(0)) })
     expect(ran.reason).toContain('1 result is missing: org-1.service-0002.')
   })
 
-  it('has warnings instead of failures under warn-only', async () => {
+  it('the result of an operation on several services has warnings instead of failures under warn-only', async () => {
     const ran = await merge({ ...rest, 'a.json': checks({ status: 'warn', failureReason: 'stale' }, fresh(0), stale(1)) })
     expect(ran.reason).toContain('1 result has a warning: org-1.service-0002.')
   })
 
-  it.each(['warn', 'fail'])('is never better than its own verdict: %s', async (status) => {
+  it.each(['warn', 'fail'])('the result of an operation on several services is never better than its own verdict: %s', async (status) => {
     const ran = await merge({ ...rest, 'a.json': checks({ status, failureReason: 'something else' }, fresh(0), fresh(1)) })
     expect(ran.document.status).toBe(status)
     expect(ran.document.results).toContainEqual(expect.objectContaining({ status, organization: 'org-1', reason: 'something else' }))
@@ -205,7 +205,7 @@ describe('the result of an operation on several services', () => {
 describe('a result from outside the fleet', () => {
   const outside = { organizationId: one?.id, serviceId: 'f1ee7100-0000-4000-8000-00000000ffff' }
 
-  it('is a warning: the fleet file may be older than the legs', async () => {
+  it('a result from outside the fleet is a warning: the fleet file may be older than the legs', async () => {
     const ran = await merge({ ...complete, 'x.json': resultText(outside) })
     expect([ran.document.status, ran.reason]).toEqual([
       'warn',
@@ -217,7 +217,7 @@ describe('a result from outside the fleet', () => {
     expect((await merge({ ...complete, 'x.json': resultText({ ...outside, status: 'fail' }) })).document.status).toBe('fail')
   })
 
-  it('does not count for a service of another organization', async () => {
+  it('a result from outside the fleet does not count for a service of another organization', async () => {
     const ran = await merge({ ...complete, '2.json': resultText({ ...third, organizationId: one?.id }) })
     expect(ran.document).toMatchObject({ status: 'fail', missingCount: 1 })
   })
@@ -241,7 +241,7 @@ describe('a file that is not a result', () => {
     expect(ran.outputs['pass-count']).toBe('3')
   })
 
-  it('may begin with a byte order mark', async () => {
+  it('a file that is not a result may begin with a byte order mark', async () => {
     expect((await merge({ ...complete, '0.json': `\ufeff${complete['0.json']}` })).document.status).toBe('pass')
   })
 })
@@ -263,11 +263,11 @@ it('escapes every text of a hostile result', async () => {
 describe('the lines for a notification', () => {
   const keyLinesOf = async (...given: Parameters<typeof merge>) => (await merge(...given)).keyLines.map(toPlainText)
 
-  it('are the counts when every service passed', async () => {
+  it('the lines for a notification are the counts when every service passed', async () => {
     expect(await keyLinesOf(complete)).toEqual(['Passed 3 · Warnings 0 · Failed 0 · Errors 0 · Missing 0 · Unreadable 0'])
   })
 
-  it('are the counts and the services that failed, worst first, without warnings', async () => {
+  it('the lines for a notification are the counts and the services that failed, worst first, without warnings', async () => {
     const results = {
       '0.json': resultText({ ...first, status: 'warn', failureReason: 'the list may not be complete' }),
       '2.json': resultText({ ...third, status: 'fail', failureReason: 'too many' }),
@@ -279,7 +279,7 @@ describe('the lines for a notification', () => {
     ])
   })
 
-  it('name at most ten services', async () => {
+  it('the lines for a notification name at most ten services', async () => {
     const large = makeFleet([12])
     const results = Object.fromEntries(
       large.flatMap(({ id, services: own }) =>

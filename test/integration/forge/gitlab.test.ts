@@ -33,7 +33,7 @@ const answerWith = (status: number, headers: Readonly<Record<string, string>> = 
 })
 
 describe('the note', () => {
-  it('is created once, and updated in place by later runs with another report', async () => {
+  it('the note is created once, and updated in place by later runs with another report', async () => {
     expect((await always()).notes).toEqual(['comment: created on !12'])
     const later = await always({ content: contentOf('pass', { atMs: startMs + 1000 }), laterMs: 1000 })
     expect(later.notes).toEqual(['comment: updated on !12'])
@@ -50,12 +50,12 @@ describe('the note', () => {
     )
   })
 
-  it('is not updated when its report differs by its time only', async () => {
+  it('the note is not updated when its report differs by its time only', async () => {
     await always()
     expect((await always({ laterMs: 1000 })).notes).toEqual(['comment: unchanged on !12'])
   })
 
-  it('is found on page 7 of a long thread with notes of GitLab itself', async () => {
+  it('the note is found on page 7 of a long thread with notes of GitLab itself', async () => {
     await always()
     const [note] = gitlab().store.notes
     gitlab().store.notes = [...otherNotes(650), ...(note ? [note] : []), ...otherNotes(200)]
@@ -66,7 +66,7 @@ describe('the note', () => {
     expect(gitlab().calls()).not.toContain(`${list}?sort=asc&order_by=created_at&page=8&per_page=100`)
   })
 
-  it('is not confused with a note of another account that has its marker', async () => {
+  it('the note is not confused with a note of another account that has its marker', async () => {
     const body = `${markerOf('comment', 'cost')}\nAll is well`
     gitlab().store.notes = [{ id: 7, place: 'merge_requests', on: 12, body, author: otherUser, system: false }]
     await always()
@@ -74,19 +74,19 @@ describe('the note', () => {
     expect(own()).toHaveLength(1)
   })
 
-  it('is created again when it was deleted between reading and writing', async () => {
+  it('the note is created again when it was deleted between reading and writing', async () => {
     await always()
     gitlab().addFault({ on: 'PUT', effect: { kind: 'meanwhile', change: (store) => void store.notes.splice(0) } })
     expect((await always({ content: contentOf('pass') })).notes).toEqual(['comment: created on !12'])
   })
 
-  it('of a run that started later is not overwritten by a slower run', async () => {
+  it('the note of a run that started later is not overwritten by a slower run', async () => {
     await always({ content: contentOf('fail', { atMs: startMs + 60_000 }), laterMs: 60_000 })
     const { notes } = await always({ content: contentOf('pass'), laterMs: 90_000 })
     expect(notes).toEqual(['comment: not updated on !12, because a run that started later wrote it'])
   })
 
-  it('has by default a label of its own for each job, operation and service', async () => {
+  it('the note has by default a label of its own for each job, operation and service', async () => {
     const jobs = [{}, { env: { CI_JOB_NAME: 'other' } }, { target: 'staging' }, { content: contentOf('fail', { operation: 'plan' }) }]
     for (const job of [...jobs, ...jobs]) await always({ label: undefined, ...job })
     expect(own()).toHaveLength(jobs.length)
@@ -97,7 +97,7 @@ describe('the note', () => {
 describe('the merge request', () => {
   const withoutMergeRequest = { CI_MERGE_REQUEST_IID: '', CI_MERGE_REQUEST_PROJECT_ID: '', CI_MERGE_REQUEST_SOURCE_PROJECT_ID: '' }
 
-  it('of a branch pipeline is the open one with that head commit', async () => {
+  it('the merge request of a branch pipeline is the open one with that head commit', async () => {
     gitlab().store.mergeRequests = [
       { iid: 20, state: 'merged', sha: 'b'.repeat(40) },
       { iid: 21, state: 'opened', sha: 'b'.repeat(40) },
@@ -106,7 +106,7 @@ describe('the merge request', () => {
     expect(own().map(({ on }) => on)).toEqual([21])
   })
 
-  it('is missing, without a warning, for a commit that is the head of no open one', async () => {
+  it('the merge request is missing, without a warning, for a commit that is the head of no open one', async () => {
     const { failures, notes } = await always({ env: { ...withoutMergeRequest, CI_COMMIT_SHA: 'e'.repeat(40) } })
     expect(failures).toEqual([])
     expect(notes).toEqual([
@@ -122,7 +122,7 @@ describe('the merge request', () => {
   it.each([
     ['in the project of the fork', { CI_PROJECT_ID: '88', CI_MERGE_REQUEST_SOURCE_PROJECT_ID: '88' }],
     ['that a member starts in this project', { CI_MERGE_REQUEST_SOURCE_PROJECT_ID: '88' }],
-  ])('from a fork gets no note and no issue, and the token is not sent, in a pipeline %s', async (_, env) => {
+  ])('the merge request from a fork gets no note and no issue, and the token is not sent, in a pipeline %s', async (_, env) => {
     const { failures } = await notifyGitLab(gitlab(), { ...both, env })
     expect(failures).toEqual([
       'comment: not written, because the merge request is from a fork.',
@@ -133,7 +133,7 @@ describe('the merge request', () => {
 })
 
 describe('the issue', () => {
-  it('is opened by a failure, updated, and closed with a note when the check passes again', async () => {
+  it('the issue is opened by a failure, updated, and closed with a note when the check passes again', async () => {
     expect(await onFailure()).toMatchObject({ notes: ['issue: opened #100'], issueTransition: 'opened' })
     expect((await onFailure({ content: contentOf('fail', { text: 'The forecast' }) })).notes).toEqual(['issue: updated #100'])
     expect(await onFailure({ content: contentOf('pass') })).toMatchObject({ issueTransition: 'closed' })
@@ -144,7 +144,7 @@ describe('the issue', () => {
     ])
   })
 
-  it('of another account is not touched', async () => {
+  it('the issue of another account is not touched', async () => {
     const description = `${markerOf('issue', 'cost')}\nMine`
     gitlab().store.issues = [{ iid: 5, title: 'x', description, author: otherUser, labels: ['watchkeeper'], state: 'opened' }]
     await onFailure()
@@ -155,7 +155,7 @@ describe('the issue', () => {
     ])
   })
 
-  it('that is open twice is closed once as a duplicate', async () => {
+  it('the issue that is open twice is closed once as a duplicate', async () => {
     await onFailure()
     const [first] = gitlab().store.issues
     if (first !== undefined) gitlab().store.issues.push({ ...first, iid: 101 })
@@ -166,7 +166,7 @@ describe('the issue', () => {
     ])
   })
 
-  it('has a title without a mention or a reference', async () => {
+  it('the issue has a title without a mention or a reference', async () => {
     await onFailure({ label: 'budget of @all, #1, !2, ~label and :tada:' })
     expect(gitlab().store.issues[0]?.title).toBe(
       'Watchkeeper: budget of @\u200ball, #\u200b1, !\u200b2, ~\u200blabel and :\u200btada: fails',

@@ -189,7 +189,7 @@ describe('createPacer', () => {
     await expect(pacer.admit({ signal: never, onWait })).rejects.toThrow('too long: 30000')
   })
 
-  it('ends a wait when it is cancelled', async () => {
+  it('createPacer ends a wait when it is cancelled', async () => {
     const clock = createVirtualClock()
     const pacer = createPacer(clock, documented)
     await refuse(pacer)
@@ -223,7 +223,7 @@ describe('createPacer', () => {
 })
 
 describe('pacerFor', () => {
-  it('is one for all who use the same key at the same place', () => {
+  it('pacerFor is one for all who use the same key at the same place', () => {
     const clock = createVirtualClock()
     const pacer = pacerFor(clock, { origin: 'https://a', key: 'key', documented })
     expect(pacerFor(clock, { origin: 'https://a', key: 'key', documented })).toBe(pacer)

@@ -45,7 +45,7 @@ async function freePort(): Promise<number> {
 }
 
 describe('a delivery', () => {
-  it('is one POST with JSON and without a key, and the log names the host only', async () => {
+  it('a delivery is one POST with JSON and without a key, and the log names the host only', async () => {
     expect(await send()).toEqual({ failure: undefined, notes: [`notification: sent to ${receiver().host}`], waitedMs: 0 })
     const [received] = receiver().messages
     expect(receiver().messages).toHaveLength(1)
@@ -55,7 +55,7 @@ describe('a delivery', () => {
     expect(received?.json.text).toContain('*usage-cost failed*')
   })
 
-  it.each([201, 202, 204])('is done with the status %i', async (status) => {
+  it.each([201, 202, 204])('a delivery is done with the status %i', async (status) => {
     receiver().answer({ status })
     expect((await send()).failure).toBeUndefined()
   })
@@ -104,7 +104,7 @@ describe('a message that certainly did not arrive', () => {
 })
 
 describe('a message that may have arrived', () => {
-  it.each([500, 502, 503, 504, 408])('is not sent again after a %i', async (status) => {
+  it.each([500, 502, 503, 504, 408])('a message that may have arrived is not sent again after a %i', async (status) => {
     receiver().answer({ status, body: 'try again' })
     expect((await send()).failure).toBe(
       `notification: not delivered: ${receiver().host} answered ${status}: try again. The message may have been delivered.`,
@@ -112,13 +112,13 @@ describe('a message that may have arrived', () => {
     expect(receiver().messages).toHaveLength(1)
   })
 
-  it('is not sent again after a lost connection', async () => {
+  it('a message that may have arrived is not sent again after a lost connection', async () => {
     receiver().answer('reset')
     expect((await send()).failure).toMatch(/The message may have been delivered\.$/)
     expect(receiver().messages).toHaveLength(1)
   })
 
-  it('is not waited for any longer after a signal', async () => {
+  it('a message that may have arrived is not waited for any longer after a signal', async () => {
     receiver().answer('hang')
     const stop = new AbortController()
     setTimeout(() => stop.abort(), 100)
@@ -128,15 +128,18 @@ describe('a message that may have arrived', () => {
 })
 
 describe('a message that the receiver refuses', () => {
-  it.each([400, 401, 403, 404, 410])('is reported after a %i with the words of the receiver, and with what to check', async (status) => {
-    receiver().answer({ status, body: ' invalid_payload\n' })
-    expect((await send()).failure).toBe(
-      `notification: not delivered: ${receiver().host} answered ${status}: invalid_payload. Check notify-url and notify-format.`,
-    )
-    expect(receiver().messages).toHaveLength(1)
-  })
+  it.each([400, 401, 403, 404, 410])(
+    'a message that the receiver refuses is reported after a %i with the words of the receiver, and with what to check',
+    async (status) => {
+      receiver().answer({ status, body: ' invalid_payload\n' })
+      expect((await send()).failure).toBe(
+        `notification: not delivered: ${receiver().host} answered ${status}: invalid_payload. Check notify-url and notify-format.`,
+      )
+      expect(receiver().messages).toHaveLength(1)
+    },
+  )
 
-  it('is reported without the secret that the receiver repeats', async () => {
+  it('a message that the receiver refuses is reported without the secret that the receiver repeats', async () => {
     receiver().answer({ status: 404, body: `nothing at ${webhookPath}` })
     expect((await send()).failure).toContain('answered 404: nothing at ***.')
   })

@@ -19,7 +19,7 @@ describe('shell completion', () => {
     expect(await complete('watchkeeper', 'context', 'a')).toEqual(['add'])
   })
 
-  it.each(['bash', 'zsh', 'fish'])('of %s has every operation', async (shell) => {
+  it.each(['bash', 'zsh', 'fish'])('shell completion of %s has every operation', async (shell) => {
     const text = await script(shell)
     for (const name of operationNames) expect(text).toContain(name)
   })

@@ -123,7 +123,7 @@ describe('silencing at a terminal', () => {
     expect(writes()).toEqual(['PUT'])
   })
 
-  it('needs --yes for more than 7 days, also at a terminal', async () => {
+  it('silencing at a terminal needs --yes for more than 7 days, also at a terminal', async () => {
     const long = ['silence-alerts', ...flags(), '--name-contains', name, '--for', '30d', '--reason', 'The cluster moves.']
     const asked = await runCliInside(long, { typed: 'y\n' })
     expect(asked).toMatchObject({ exitCode: 2 })
@@ -160,7 +160,7 @@ describe('a change of one alert at a terminal', () => {
     expect((await update()).exitCode).toBe(0)
   })
 
-  it('is not written when the alert changed while the question was open', async () => {
+  it('a change of one alert at a terminal is not written when the alert changed while the question was open', async () => {
     const alert = serviceOf(emulator()).alerts.find(({ id }) => id === ids.alert)
     const ran = await whileAsked(['update-alert', ...flags(), '--alert-id', ids.alert, '--threshold', '77'], () =>
       Object.assign(alert ?? {}, { interval: '1d' }),

@@ -20,32 +20,32 @@ const add = (name: string, ...more: readonly string[]) =>
   run(['context', 'add', name, '--profile', 'hyperdx', '--api-url', emulator().url, ...more])
 
 describe('a context', () => {
-  it('gives a command its address and its key from a variable', async () => {
+  it('a context gives a command its address and its key from a variable', async () => {
     expect((await add('staging', '--key-env', 'MY_KEY')).stdout).toContain('Added context staging')
     const ran = await run(['list-sources', '--context', 'staging'], { MY_KEY: demo.apiKeySecret })
     expect(ran).toMatchObject({ exitCode: 0, stderr: '' })
     expect(ran.stdout).toContain(`Server ${emulator().url}/api/v2`)
   })
 
-  it('takes the key from a command', async () => {
+  it('a context takes the key from a command', async () => {
     await add('staging', '--key-command', `echo ${demo.apiKeySecret}`)
     expect((await run(['list-sources', '--context', 'staging'])).exitCode).toBe(0)
   })
 
-  it('does not mix with the variables of another service', async () => {
+  it('a context does not mix with the variables of another service', async () => {
     await add('staging', '--key-env', 'MY_KEY')
     const other = { MY_KEY: demo.apiKeySecret, WATCHKEEPER_API_URL: 'http://127.0.0.1:9', WATCHKEEPER_SERVICE_ID: demo.services.search }
     expect((await run(['list-sources', '--context', 'staging'], other)).exitCode).toBe(0)
   })
 
-  it('is stored for its owner only, without a key', async () => {
+  it('a context is stored for its owner only, without a key', async () => {
     await add('staging', '--key-env', 'MY_KEY')
     const path = join(home, 'watchkeeper', 'contexts.yml')
     expect((await stat(path)).mode & 0o077).toBe(0)
     expect(await readFile(path, 'utf8')).toBe(`staging:\n  profile: hyperdx\n  api-url: ${emulator().url}\n  key-env: MY_KEY\n`)
   })
 
-  it('is not stored through a link', async () => {
+  it('a context is not stored through a link', async () => {
     const path = join(home, 'watchkeeper', 'contexts.yml')
     await mkdir(join(home, 'watchkeeper'))
     await writeFile(join(home, 'other.yml'), '')
@@ -58,18 +58,18 @@ describe('a context', () => {
   })
 
   // A repository could otherwise bring contexts along, whose key-command runs in a shell.
-  it.each(['XDG_CONFIG_HOME', 'APPDATA'])('is not stored below a relative %s', async (variable) => {
+  it.each(['XDG_CONFIG_HOME', 'APPDATA'])('a context is not stored below a relative %s', async (variable) => {
     const env = { XDG_CONFIG_HOME: '', [variable]: 'config', HOME: home }
     const ran = await run(['context', 'add', 'staging', '--profile', 'hyperdx', '--key-env', 'MY_KEY'], env)
     expect(ran.stdout).toContain(`Added context staging to ${join(home, '.config', 'watchkeeper', 'contexts.yml')}.`)
   })
 
-  it('needs an absolute directory', async () => {
+  it('a context needs an absolute directory', async () => {
     const ran = await run(['context', 'list'], { XDG_CONFIG_HOME: 'config', HOME: '.' })
     expect(ran).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('set HOME or XDG_CONFIG_HOME to an absolute path') })
   })
 
-  it('is listed and removed', async () => {
+  it('a context is listed and removed', async () => {
     await add('staging', '--key-env', 'MY_KEY')
     expect((await run(['context', 'list'])).stdout).toContain('staging\n  profile: hyperdx\n')
     await run(['context', 'remove', 'staging'])
@@ -81,7 +81,7 @@ describe('a context', () => {
     [[], 'set either key-env or key-command'],
     [['--api-key', 'a-secret-key'], 'Unknown option --api-key'],
     [['--allow-http'], 'Unknown option --allow-http'],
-  ])('cannot be added with %j', async (more, message) => {
+  ])('a context cannot be added with %j', async (more, message) => {
     const ran = await add('x', ...more)
     expect(ran.exitCode).toBe(2)
     expect(ran.stderr).toContain(message)
@@ -101,7 +101,7 @@ describe('a context', () => {
     expect((await run(['context', 'list'])).stdout).toMatch(/^No contexts/)
   })
 
-  it('with a secret in the place of a name is rejected without it, also when its file was edited', async () => {
+  it('a context with a secret in the place of a name is rejected without it, also when its file was edited', async () => {
     await mkdir(join(home, 'watchkeeper'))
     const path = join(home, 'watchkeeper', 'contexts.yml')
     await writeFile(path, 'staging: { profile: hyperdx, api-url: "https://example.com?token=hunter2hunter2", key-env: hunter2hunter2 }\n')
@@ -110,7 +110,7 @@ describe('a context', () => {
     expect(ran.stderr).not.toContain('hunter2')
   })
 
-  it('that holds more than its settings is rejected', async () => {
+  it('a context that holds more than its settings is rejected', async () => {
     await add('staging', '--key-env', 'MY_KEY')
     await writeFile(join(home, 'watchkeeper', 'contexts.yml'), 'staging: { profile: hyperdx, key-env: A, allow-http: true }\n')
     expect((await run(['list-sources', '--context', 'staging'])).stderr).toMatch(/allow-http.*unknown field/)
@@ -119,14 +119,14 @@ describe('a context', () => {
   it.each([
     [['--context', 'stagin'], {}, 'did you mean "staging"?'],
     [['--context', 'staging'], {}, 'the environment variable MY_KEY is not set'],
-  ])('is explained when %j cannot be used', async (flags, env, message) => {
+  ])('a context is explained when %j cannot be used', async (flags, env, message) => {
     await add('staging', '--key-env', 'MY_KEY')
     const ran = await run(['list-sources', ...flags], env)
     expect(ran.exitCode).toBe(2)
     expect(ran.stderr).toContain(message)
   })
 
-  it('whose command for the key fails says so', async () => {
+  it('a context whose command for the key fails says so', async () => {
     await add('staging', '--key-command', 'exit 3')
     expect((await run(['list-sources', '--context', 'staging'])).stderr).toContain('the command for the key ended with exit code 3: exit 3')
   })

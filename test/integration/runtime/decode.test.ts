@@ -39,7 +39,7 @@ it('accepts only integers for a whole number', () =>
   }))
 
 describe('a day', () => {
-  it('is a date of the calendar', () =>
+  it('a day is a date of the calendar', () =>
     forEachEntry(dates, ({ value, isDay: expected }) => {
       expect(isDay(value)).toBe(expected)
     }))
@@ -52,7 +52,7 @@ describe('a day', () => {
       },
     ))
 
-  it('is what a calendar without any library says', () => {
+  it('a day is what a calendar without any library says', () => {
     const part = (most: number, width: number) => fc.integer({ min: 0, max: most }).map((n) => String(n).padStart(width, '0'))
     fc.assert(
       fc.property(part(9999, 4), part(13, 2), part(32, 2), (year, month, date) => {

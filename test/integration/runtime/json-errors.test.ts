@@ -53,13 +53,13 @@ describe('an error with --json is one JSON object', () => {
 describe('the next command', () => {
   const given = { name: 'apply', inputs: { files: 'a b.yml\nc.yml', prune: 'true', onError: 'stop' }, context: 'prod', yes: true } as const
 
-  it('is the same command after the rate limit', () => {
+  it('the next command is the same command after the rate limit', () => {
     expect(nextCommand({ ...given, isWrite: true }, { kind: 'rate-limited', diagnostics: [] })).toBe(
       "watchkeeper apply --files 'a b.yml' --files c.yml --prune --on-error stop --context prod --yes --json",
     )
   })
 
-  it('is a plan after an apply that was not completed or not allowed, and a list after a single write', () => {
+  it('the next command is a plan after an apply that was not completed or not allowed, and a list after a single write', () => {
     const plan = "watchkeeper plan --files 'a b.yml' --files c.yml --prune --context prod --json"
     for (const kind of ['incomplete', 'may-exist', 'cancelled'] as const)
       expect(nextCommand({ ...given, isWrite: true }, { kind, diagnostics: [] })).toBe(plan)
@@ -69,7 +69,7 @@ describe('the next command', () => {
     expect(nextCommand(create, { kind: 'may-exist', diagnostics: [] })).toBe('watchkeeper list-alerts --context prod --json')
   })
 
-  it('is missing after a bug, which no command helps with', () => {
+  it('the next command is missing after a bug, which no command helps with', () => {
     expect(nextCommand({ ...given, isWrite: true }, { kind: 'bug', diagnostics: [] })).toBeUndefined()
   })
 })

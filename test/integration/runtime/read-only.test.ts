@@ -48,7 +48,7 @@ describe('a read-only run', () => {
     expect(emulator().requests).toEqual([])
   })
 
-  it('is not switched off by an option, a context or a file of the repository', async () => {
+  it('a read-only run is not switched off by an option, a context or a file of the repository', async () => {
     const { exitCode } = await runCliInside(['apply', ...flags(), '--yes', '--read-only', 'false'], { env: variable, directory: root() })
     expect(exitCode).toBe(2)
     const home = await mkdtemp(join(tmpdir(), 'watchkeeper-contexts-'))
@@ -113,7 +113,7 @@ describe('a read-only run', () => {
       },
     ))
 
-  it('is an option of the library', async () => {
+  it('a read-only run is an option of the library', async () => {
     const client = createClient({ env: { WATCHKEEPER_API_URL: emulator().url }, profile: 'clickhouse-cloud', readOnly: true })
     await expect(client.deleteAlert({ alertId: '65f5e4a35eedc0de0000001f' })).rejects.toThrow('but readOnly is set')
     expect(emulator().requests).toEqual([])

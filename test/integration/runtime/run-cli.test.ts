@@ -40,7 +40,7 @@ describe('an unknown name', () => {
     ],
     [['emulator', '--rate-limit', 'of'], 'Option --rate-limit does not accept "of". Allowed choices are on, off.\n'],
     [['emulator', '--port', '99999'], 'Option --port does not accept "99999". Use a number from 0 to 65535.\n'],
-  ])('in %j is rejected with exit code 2', async (args, stderr) => {
+  ])('an unknown name in %j is rejected with exit code 2', async (args, stderr) => {
     expect(await run(args)).toEqual({ exitCode: 2, stdout: '', stderr })
     expect(emulator().requests).toHaveLength(0)
   })
@@ -53,7 +53,7 @@ describe('an unknown name', () => {
     [['list-sources', '--api-key-secret', secret, secret]],
     [['list-sources', '--api-key-secret', secret, '--api-key-secret', `${secret}2`]],
     [[secret, '--api-key-secret', secret]],
-  ])('in %j is rejected without a secret', async (args) => {
+  ])('an unknown name in %j is rejected without a secret', async (args) => {
     const ran = await run(args)
     expect(ran.exitCode).toBe(2)
     expect(ran.stderr).toMatch(/^(?:Unknown|Option|The command) /)

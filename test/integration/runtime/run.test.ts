@@ -67,7 +67,7 @@ describe('the last line of a report', () => {
     expect(await lastLine(inputs)).toBe(`Organization ${organizationId} · service ${serviceId} · 22 Nov 2026 10:48 UTC`)
   })
 
-  it('has only the time for an operation on files and for a wrong input', async () => {
+  it('the last line of a report has only the time for an operation on files and for a wrong input', async () => {
     expect(await lastLine({ operation: 'validate', files: '*.yml' }, { 'a.yml': 'alerts: {}' })).toBe('22 Nov 2026 10:48 UTC')
     expect(await lastLine({ operation: 'list-sources' })).toBe('22 Nov 2026 10:48 UTC')
   })

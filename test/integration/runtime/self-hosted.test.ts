@@ -117,7 +117,7 @@ describe('plain http', () => {
   const refusal =
     'api-url: "http://10.1.2.3:8000" would send the key unencrypted; use https, or set allow-http: true if you trust the network in between'
 
-  it('is refused beyond this machine', async () => {
+  it('plain http is refused beyond this machine', async () => {
     const ran = await run(far)
     expect(ran.document).toMatchObject({ status: 'error', error: { kind: 'input' } })
     expect(ran.reason).toBe(refusal)
@@ -129,11 +129,11 @@ describe('plain http', () => {
     'http://localhost.example',
     'http://127.0.0.1.example:8000',
     'http://[::ffff:10.1.2.3]',
-  ])('is refused for %s', async (url) => {
+  ])('plain http is refused for %s', async (url) => {
     expect((await run({ 'api-url': url })).reason).toContain('would send the key unencrypted')
   })
 
-  it('is refused when the config file allows it', async () => {
+  it('plain http is refused when the config file allows it', async () => {
     const ran = await run(far, { files: { '.watchkeeper.yml': 'allow-http: true\n' } })
     expect(ran.reason).toContain('.watchkeeper.yml:1:1: "allow-http" cannot be set in a file of the repository')
     expect(ran.reason).toContain(refusal)
@@ -142,7 +142,7 @@ describe('plain http', () => {
   it.each<[string, Readonly<Record<string, string>>, Readonly<Record<string, string>>]>([
     ['the input', { 'allow-http': 'true' }, {}],
     ['the environment', {}, { WATCHKEEPER_ALLOW_HTTP: 'true' }],
-  ])('is accepted with allow-http from %s, and the log says so before the first request', async (_, inputs, env) => {
+  ])('plain http is accepted with allow-http from %s, and the log says so before the first request', async (_, inputs, env) => {
     const notes: string[] = []
     const stop = new AbortController()
     // The run ends with this line, so that no packet leaves the machine.

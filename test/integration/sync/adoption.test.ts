@@ -28,7 +28,7 @@ const theirs = () => {
 }
 
 describe('an unmanaged alert', () => {
-  it('stays as it is beside one of the same name, with a warning, unless the file says adopt', () =>
+  it('an unmanaged alert stays as it is beside one of the same name, with a warning, unless the file says adopt', () =>
     site(async ({ plan, apply }) => {
       const planned = await plan(alerts({ errors: asItIs }))
       expect(actions(planned)).toEqual({ errors: 'create' })
@@ -44,24 +44,26 @@ describe('an unmanaged alert', () => {
   it.each([
     ['adopt', () => ({ adopt: true })],
     ['id', () => ({ id: theirs().id })],
-  ] as const)('that is as declared is only marked, by %s: the plan says that nothing changes, and apply that it adopted it', (_by, by) =>
-    site(async ({ plan, apply, drift }) => {
-      const files = alerts({ errors: { ...asItIs, ...by() } })
-      const { id } = theirs()
-      expect(await plan(files)).toMatchObject({ ...emptyPlan, unchanged: 1, toAdopt: 1, objects: [{ action: 'adopt', fields: [] }] })
-      expect(await drift(files)).toMatchObject({ changed: false })
-      const applied = await apply(files)
-      expect(applied).toMatchObject({ changed: true, objects: [{ outcome: 'adopted', id }] })
-      expect(theirs()).toMatchObject({
-        id,
-        message: asItIs.message,
-        note: expect.stringMatching(/^watchkeeper: shop\/observability errors [0-9a-f]{6}$/),
-      })
-      expect(await apply(files)).toMatchObject({ changed: false, toAdopt: 0, unchanged: 1, objects: [{ outcome: 'unchanged' }] })
-    }),
+  ] as const)(
+    'an unmanaged alert that is as declared is only marked, by %s: the plan says that nothing changes, and apply that it adopted it',
+    (_by, by) =>
+      site(async ({ plan, apply, drift }) => {
+        const files = alerts({ errors: { ...asItIs, ...by() } })
+        const { id } = theirs()
+        expect(await plan(files)).toMatchObject({ ...emptyPlan, unchanged: 1, toAdopt: 1, objects: [{ action: 'adopt', fields: [] }] })
+        expect(await drift(files)).toMatchObject({ changed: false })
+        const applied = await apply(files)
+        expect(applied).toMatchObject({ changed: true, objects: [{ outcome: 'adopted', id }] })
+        expect(theirs()).toMatchObject({
+          id,
+          message: asItIs.message,
+          note: expect.stringMatching(/^watchkeeper: shop\/observability errors [0-9a-f]{6}$/),
+        })
+        expect(await apply(files)).toMatchObject({ changed: false, toAdopt: 0, unchanged: 1, objects: [{ outcome: 'unchanged' }] })
+      }),
   )
 
-  it('that differs is updated, and the plan says that it is taken over', () =>
+  it('an unmanaged alert that differs is updated, and the plan says that it is taken over', () =>
     site(async ({ plan, apply }) => {
       const files = alerts({ errors: { ...asItIs, adopt: true, threshold: 0.5 } })
       const { id } = theirs()
@@ -87,7 +89,7 @@ describe('an unmanaged alert', () => {
       expect(theirs().note).toMatch(/^Call Kim\.\n\nThen restart\.\n\nwatchkeeper: /)
     }))
 
-  it('is created when there is nothing to adopt, so that the same files serve a new service', () =>
+  it('an unmanaged alert is created when there is nothing to adopt, so that the same files serve a new service', () =>
     site(async ({ apply }) => {
       expect(outcomes(await apply(alerts({ errors: { ...asItIs, name: 'Nobody has this name', adopt: true } })))).toEqual({
         errors: 'created',
@@ -128,7 +130,7 @@ describe('what is not clear is an error, and nothing is written', () => {
 describe('an object of another project with the same name', () => {
   const mine = alerts({ errors: { ...asItIs, adopt: true } })
 
-  it('is an error while this project owns nothing, as after a rename, and nothing is written', () =>
+  it('an object of another project with the same name is an error while this project owns nothing, as after a rename, and nothing is written', () =>
     site(async ({ apply, plan }) => {
       await apply(mine, { project: 'old/name' })
       const before = stateOf(emulator())
@@ -136,7 +138,7 @@ describe('an object of another project with the same name', () => {
       expect(stateOf(emulator())).toEqual(before)
     }))
 
-  it('is taken over with adopt-from, and is not there twice', () =>
+  it('an object of another project with the same name is taken over with adopt-from, and is not there twice', () =>
     site(async ({ apply, plan }) => {
       await apply(mine, { project: 'old/name' })
       const { length } = serviceOf(emulator()).alerts
@@ -146,14 +148,14 @@ describe('an object of another project with the same name', () => {
       expect(await plan(mine)).toMatchObject(emptyPlan)
     }))
 
-  it('stays with the other project, beside a second set, with adopt-from: none', () =>
+  it('an object of another project with the same name stays with the other project, beside a second set, with adopt-from: none', () =>
     site(async ({ apply, plan }) => {
       await apply(mine, { project: 'other/project' })
       expect(outcomes(await apply(mine, { adoptFrom: 'none' }))).toEqual({ errors: 'created' })
       for (const project of ['other/project', undefined]) expect(await plan(mine, { ...(project && { project }) })).toMatchObject(emptyPlan)
     }))
 
-  it('is a warning once this project owns something', () =>
+  it('an object of another project with the same name is a warning once this project owns something', () =>
     site(async ({ apply, plan }) => {
       await apply(alerts({ first: { ...asItIs, name: 'First' } }))
       await apply(mine, { project: 'other/project', adoptFrom: 'none' })
@@ -176,7 +178,7 @@ describe('a key that is renamed', () => {
       expect(await plan(named('new', { threshold: 7 }))).toMatchObject(emptyPlan)
     }))
 
-  it('is created again without previousKey, and a warning says how to keep the old one', () =>
+  it('a key that is renamed is created again without previousKey, and a warning says how to keep the old one', () =>
     site(async ({ apply, plan }) => {
       await apply(named('old'))
       const planned = await plan(named('new'))
@@ -186,14 +188,14 @@ describe('a key that is renamed', () => {
       ])
     }))
 
-  it('is an error where the file names the id of another object', () =>
+  it('a key that is renamed is an error where the file names the id of another object', () =>
     site(async ({ apply, plan }) => {
       await apply(named('old'))
       const id = serviceOf(emulator()).alerts[0]?.id
       expect(errorRules(await plan(named('new', { previousKey: 'old', id })))).toEqual(['owned-elsewhere'])
     }))
 
-  it('is an error where objects exist under both keys', () =>
+  it('a key that is renamed is an error where objects exist under both keys', () =>
     site(async ({ apply, plan }) => {
       await apply(alerts({ old: { ...asItIs, name: 'Old' }, new: { ...asItIs, name: 'New' } }))
       expect(errorRules(await plan(alerts({ new: { ...asItIs, name: 'New', previousKey: 'old' } })))).toEqual(['moved-key'])

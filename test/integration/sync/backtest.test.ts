@@ -146,7 +146,7 @@ describe('backtest', () => {
       )
     })
 
-    it('is a change of the alert only where it changes an evaluation', async () => {
+    it('backtest of an alert with a declared start at a border of its intervals is a change of the alert only where it changes an evaluation', async () => {
       await run('apply', { errors: alert('Errors', { scheduleStartAt: '2026-01-01T00:00:00Z' }) })
       expect((await backtest({ errors: alert('Errors', { scheduleStartAt: '2026-02-01T00:00:00Z' }) })).document).toMatchObject({
         alertCount: 0,
@@ -193,7 +193,7 @@ describe('backtest', () => {
         /max-notifications was checked for alert errors with data in only 1[12](\.\d)?% of its windows/,
       ],
       [{ 'max-notifications': '1', 'min-coverage': '10' }, 'pass', /^$/],
-    ])('is no proof for a gate: %o', async (gate, status, reason) => {
+    ])('backtest with data in a part of the time is no proof for a gate: %o', async (gate, status, reason) => {
       const ran = await sparse(gate)
       expect([ran.document.status, ran.reason]).toEqual([status, expect.stringMatching(reason)])
     })
@@ -247,7 +247,7 @@ describe('backtest', () => {
     })
   })
 
-  it('needs at most 60 requests for 50 alerts over 7 days', async () => {
+  it('backtest needs at most 60 requests for 50 alerts over 7 days', async () => {
     const alerts = Object.fromEntries(
       Array.from({ length: 50 }, (_, i) => [`a${i}`, alert(`A${i}`, { threshold: i + 1, interval: i % 2 === 0 ? '5m' : '1m' })]),
     )
@@ -281,7 +281,7 @@ describe('backtest', () => {
     expect(document).toMatchObject({ notifications: 5, requestCount: 3 })
   })
 
-  it('has no estimate for groups that are numbers, because the server then compares the group', async () => {
+  it('backtest has no estimate for groups that are numbers, because the server then compares the group', async () => {
     const slow = tile('Slow', [{ aggFn: 'count' }], { source: 'Traces', sourceId: undefined, groupBy: 'Duration' })
     const inputs = { ...inputsFor(emulator(), 'hyperdx'), operation: 'backtest', files: 'a.json', project: 'shop/main', until }
     const { document } = await invokeText({ inputs, files: { 'a.json': declare({ slow: alert('Slow', { tile: 'Slow' }) }, [slow]) } })
@@ -303,7 +303,7 @@ describe('backtest', () => {
     [{ 'must-be-quiet': 'errors' }, 'fail', 'alert errors must be quiet, and fires'],
     [{ 'must-fire': 'broken' }, 'fail', 'alert broken must fire, and is not estimable'],
     [{ 'must-be-quiet': 'broken' }, 'fail', 'alert broken must be quiet, and is not estimable'],
-  ])('is a gate: %o', async (gate, status, reason) => {
+  ])('backtest is a gate: %o', async (gate, status, reason) => {
     const broken = 'must-fire' in gate || 'must-be-quiet' in gate ? { broken: alert('Broken', { tile: 'Unknown column' }) } : {}
     const ran = await backtest({ errors: alert('Errors'), ...broken }, gate)
     expect([ran.document.status, ran.reason.replace(/^Backtest of .*? UTC: /, '')]).toEqual([status, reason])
@@ -320,7 +320,7 @@ describe('backtest', () => {
     expect(ran.reason).toBe('must-fire: "erors" is not an alert in these files; did you mean "errors"?')
   })
 
-  it('ends with the error of a key that is rejected', async () => {
+  it('backtest ends with the error of a key that is rejected', async () => {
     emulator().addFault({ match: { path: '/charts/series' }, effect: { kind: 'status', status: 401 } })
     expect((await backtest({ errors: alert('Errors') })).document).toMatchObject({ status: 'error', error: { kind: 'authentication' } })
   })
@@ -489,13 +489,13 @@ describe('a pull request from a fork', () => {
     expect(seriesRequests()).toBe(0)
   })
 
-  it('is refused by backtest before the first request', async () => {
+  it('a pull request from a fork is refused by backtest before the first request', async () => {
     const ran = await runOn('eve/infra', 'backtest')
     expect([ran.document.status, ran.reason]).toEqual(['error', `No backtest: ${reason}.`])
     expect(emulator().requests).toEqual([])
   })
 
-  it('differs from one of the repository itself', async () => {
+  it('a pull request from a fork differs from one of the repository itself', async () => {
     expect((await runOn('shop/infra', 'plan', { backtest: 'true' })).document).toMatchObject({
       backtest: { alerts: [{ next: { verdict: 'fires' } }] },
     })
@@ -505,7 +505,7 @@ describe('a pull request from a fork', () => {
 describe('another product', () => {
   const cloud = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
-  it('has no backtest in a plan, and says why', async () => {
+  it('another product has no backtest in a plan, and says why', async () => {
     const inputs = { ...inputsFor(cloud(), 'clickhouse-cloud'), operation: 'plan', files: 'a.json', project: 'shop/main', backtest: 'true' }
     const ran = await invokeText({ inputs, files: { 'a.json': declare({ errors: alert('Errors') }) } })
     expect(ran.reason).toBe('backtest: requires profile: hyperdx, because the API of other servers has no values of charts')

@@ -134,7 +134,7 @@ describe('check-slo', () => {
     })
   })
 
-  it('is an error, not a pass, where there is nothing to check', async () => {
+  it('check-slo is an error, not a pass, where there is nothing to check', async () => {
     expect((await check({})).reason).toContain('declare no SLOs')
     expect((await check({ payment: { ...payment, source: 'Nope' } })).document).toMatchObject({
       status: 'fail',

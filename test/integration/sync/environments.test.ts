@@ -86,7 +86,7 @@ const placed = (document: Readonly<Record<string, unknown>>): readonly string[] 
   )
 
 describe('one set of files for two services', () => {
-  it('has the variables and the overrides of the environment in its service', async () => {
+  it('one set of files for two services has the variables and the overrides of the environment in its service', async () => {
     await applyAll()
     const [inStaging, inProduction] = [serviceIn('search'), serviceIn('catalog')]
     const webhookOf = ({ alerts, webhooks }: Service): unknown => webhooks.find(({ id }) => JSON.stringify(alerts[0]).includes(id))?.name
@@ -136,7 +136,7 @@ describe('one set of files for two services', () => {
 })
 
 describe('an input that contradicts the environment', () => {
-  it('is an error before the first request', async () => {
+  it('an input that contradicts the environment is an error before the first request', async () => {
     const other = demo.services.checkout
     const message = `service-id: "${other}" contradicts "${demo.services.search}" in environments/staging.yml; remove the input or WATCHKEEPER_SERVICE_ID, or this line of the file`
     expect((await run('apply', 'staging', { inputs: { 'service-id': other } })).reason).toBe(message)
@@ -232,7 +232,7 @@ describe('a diagnostic about an override', () => {
     files: { 'environments/staging.yml': staging.replace(/overrides:[\s\S]*/, `overrides:\n${yaml}`) },
   })
 
-  it('has the line of the environment file, and any other one that of the declaration', () => {
+  it('a diagnostic about an override has the line of the environment file, and any other one that of the declaration', () => {
     const cases: [string, string][] = [
       [
         '  alerts: { error: { threshold: 1 } }',
@@ -269,7 +269,7 @@ describe('a diagnostic about an override', () => {
     })
   })
 
-  it('is not made without the environment', async () => {
+  it('a diagnostic about an override is not made without the environment', async () => {
     const { 'environments/staging.yml': file } = overriding('  alerts: { error: { threshold: 1 } }').files
     const variables = passed({ STAGE: 'x', LIMIT: '1' })
     const { document } = await run('validate', '', { files: { 'environments/staging.yml': file }, variables })
@@ -305,7 +305,7 @@ it('merges maps, replaces lists and alternatives, and removes fields that are nu
 })
 
 describe('a plan file', () => {
-  it('is applied to its environment only', async () => {
+  it('a plan file is applied to its environment only', async () => {
     await applyAll()
     const changed = { [path]: text.replace('Look at', 'Read') }
     const planned = await run('plan', 'staging', { files: changed, inputs: { 'plan-file': 'plan.json' } })

@@ -50,7 +50,7 @@ function evaluate(...failing: readonly string[]): void {
 }
 
 describe('a managed alert whose last evaluation failed', () => {
-  it.each(['plan', 'drift'])('is a warning of %s', async (operation) => {
+  it.each(['plan', 'drift'])('a managed alert whose last evaluation failed is a warning of %s', async (operation) => {
     await run('apply')
     evaluate('Slow')
     const ran = await run(operation)
@@ -69,14 +69,14 @@ describe('a managed alert whose last evaluation failed', () => {
     expect(ran.document.planFile).toBe('x.plan.json')
   })
 
-  it('is left out where the input says so', async () => {
+  it('a managed alert whose last evaluation failed is left out where the input says so', async () => {
     await run('apply')
     evaluate('Slow')
     for (const operation of ['plan', 'drift'])
       expect(await run(operation, content, { 'on-failed-evaluation': 'ignore' })).toMatchObject({ exitCode: 0, found: [] })
   })
 
-  it('is reported beside a drift', async () => {
+  it('a managed alert whose last evaluation failed is reported beside a drift', async () => {
     await run('apply')
     evaluate('Slow')
     stored('Errors').threshold = 9
@@ -84,7 +84,7 @@ describe('a managed alert whose last evaluation failed', () => {
     expect([ran.exitCode, ran.reason]).toEqual([10, 'shop/evaluations has drifted: 1 to update; the last evaluation of 1 alert failed'])
   })
 
-  it('is reported where no file declares it any more, and not where another project owns it', async () => {
+  it('a managed alert whose last evaluation failed is reported where no file declares it any more, and not where another project owns it', async () => {
     await run('apply')
     await run(
       'apply',
@@ -96,7 +96,7 @@ describe('a managed alert whose last evaluation failed', () => {
     expect(ran.found).toEqual([`warning failed-evaluation: alert "Slow" (${stored('Slow').id}): ${words}`])
   })
 
-  it('does not keep apply from writing, which may repair it', async () => {
+  it('a managed alert whose last evaluation failed does not keep apply from writing, which may repair it', async () => {
     await run('apply')
     evaluate('Slow', 'Errors')
     const ran = await run('apply', { ...content, alerts: { ...alerts, slow: { ...alerts.slow, threshold: 7 } } })
@@ -105,7 +105,7 @@ describe('a managed alert whose last evaluation failed', () => {
     expect(ran.notEvaluated.map(({ key }) => key)).toEqual(['slow'])
   })
 
-  it('is a warning of an apply that changes nothing', async () => {
+  it('a managed alert whose last evaluation failed is a warning of an apply that changes nothing', async () => {
     await run('apply')
     evaluate('Slow')
     const ran = await run('apply')

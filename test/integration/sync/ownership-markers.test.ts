@@ -27,24 +27,26 @@ function ours() {
 const copyId = '65f5e4a35eedc0deffffffff'
 
 describe('a copy of an object, including its marker', () => {
-  it.each(['dashboards', 'savedSearches', 'alerts'] as const)('of %s is an error that names both, and nothing is written', (section) =>
-    withShop(async ({ plan, apply, drift }) => {
-      const { dashboard, alert, savedSearch } = ours()
-      const store = serviceOf(emulator())
-      const original = { dashboards: dashboard, savedSearches: savedSearch, alerts: alert }[section]
-      ;(store[section] as object[]).push({ ...structuredClone(original), id: copyId, name: 'Copy' })
-      const before = stateOf(emulator())
-      for (const result of [await plan(files), await drift(files), await apply(files, { prune: true })]) {
-        expect(errorRules(result)).toContain('duplicate-marker')
-        const said = errorsIn(result).map(({ message }) => message)
-        expect(said.join()).toContain(original.id)
-        expect(said.join()).toContain(copyId)
-      }
-      expect(stateOf(emulator())).toEqual(before)
-    }),
+  it.each(['dashboards', 'savedSearches', 'alerts'] as const)(
+    'a copy of an object, including its marker of %s is an error that names both, and nothing is written',
+    (section) =>
+      withShop(async ({ plan, apply, drift }) => {
+        const { dashboard, alert, savedSearch } = ours()
+        const store = serviceOf(emulator())
+        const original = { dashboards: dashboard, savedSearches: savedSearch, alerts: alert }[section]
+        ;(store[section] as object[]).push({ ...structuredClone(original), id: copyId, name: 'Copy' })
+        const before = stateOf(emulator())
+        for (const result of [await plan(files), await drift(files), await apply(files, { prune: true })]) {
+          expect(errorRules(result)).toContain('duplicate-marker')
+          const said = errorsIn(result).map(({ message }) => message)
+          expect(said.join()).toContain(original.id)
+          expect(said.join()).toContain(copyId)
+        }
+        expect(stateOf(emulator())).toEqual(before)
+      }),
   )
 
-  it('of an object in no file stops prune: which one is the copy cannot be known', () =>
+  it('a copy of an object, including its marker of an object in no file stops prune: which one is the copy cannot be known', () =>
     withShop(async ({ apply }) => {
       const { savedSearch } = ours()
       serviceOf(emulator()).savedSearches.push({ ...structuredClone(savedSearch), id: copyId, name: 'Copy' })
@@ -56,7 +58,7 @@ describe('a copy of an object, including its marker', () => {
 })
 
 describe('a marker that a user edits', () => {
-  it('by writing below it: the object stays ours, and what they wrote is a difference', () =>
+  it('a marker that a user edits by writing below it: the object stays ours, and what they wrote is a difference', () =>
     withShop(async ({ plan, apply }) => {
       const { alert } = ours()
       alert.note = `${alert.note}\nAsk Kim first.`
@@ -74,29 +76,31 @@ describe('a marker that a user edits', () => {
   it.each([
     ['before', (note: string) => note.replace('watchkeeper:', 'Ask Kim first. watchkeeper:'), 'n\n\nAsk Kim first.'],
     ['behind', (note: string) => `${note} Ask Kim first.`, 'n\n\nAsk Kim first.'],
-  ])('by writing %s it on its line: the object stays ours, and pull keeps what they wrote', (_where, edit, text) =>
-    withShop(async ({ plan, pull, apply }) => {
-      const { alert } = ours()
-      alert.note = edit(alert.note ?? '')
-      expect((await plan(files)).objects.at(-1)).toMatchObject({
-        action: 'update',
-        id: alert.id,
-        fields: [{ path: 'note', before: text, after: 'n' }],
-      })
-      expect(await plan(afterPull(files, await pull(files, ['**'])))).toMatchObject(emptyPlan)
-      const changed = {
-        'a.json': { dashboards: { shop }, savedSearches: { search }, alerts: { errors: { ...errors, note: text, threshold: 2 } } },
-      }
-      expect(outcomes(await apply(changed))).toMatchObject({ errors: 'updated' })
-      expect(ours().alert).toMatchObject({
-        threshold: 2,
-        note: expect.stringMatching(new RegExp(`^${text}\n\nwatchkeeper: shop/observability errors [0-9a-f]{6}$`)),
-      })
-      expect(markersIn(emulator()).filter((marker) => marker.endsWith(' errors'))).toHaveLength(1)
-    }),
+  ])(
+    'a marker that a user edits by writing %s it on its line: the object stays ours, and pull keeps what they wrote',
+    (_where, edit, text) =>
+      withShop(async ({ plan, pull, apply }) => {
+        const { alert } = ours()
+        alert.note = edit(alert.note ?? '')
+        expect((await plan(files)).objects.at(-1)).toMatchObject({
+          action: 'update',
+          id: alert.id,
+          fields: [{ path: 'note', before: text, after: 'n' }],
+        })
+        expect(await plan(afterPull(files, await pull(files, ['**'])))).toMatchObject(emptyPlan)
+        const changed = {
+          'a.json': { dashboards: { shop }, savedSearches: { search }, alerts: { errors: { ...errors, note: text, threshold: 2 } } },
+        }
+        expect(outcomes(await apply(changed))).toMatchObject({ errors: 'updated' })
+        expect(ours().alert).toMatchObject({
+          threshold: 2,
+          note: expect.stringMatching(new RegExp(`^${text}\n\nwatchkeeper: shop/observability errors [0-9a-f]{6}$`)),
+        })
+        expect(markersIn(emulator()).filter((marker) => marker.endsWith(' errors'))).toHaveLength(1)
+      }),
   )
 
-  it('by removing it: the object is unmanaged, and the plan warns before it creates another', () =>
+  it('a marker that a user edits by removing it: the object is unmanaged, and the plan warns before it creates another', () =>
     withShop(async ({ plan }) => {
       const { alert, dashboard } = ours()
       alert.note = 'n'
@@ -107,7 +111,7 @@ describe('a marker that a user edits', () => {
       expect(warnings).toEqual([expect.stringContaining(dashboard.id), expect.stringContaining(alert.id)])
     }))
 
-  it('by changing its key: the object is an orphan', () =>
+  it('a marker that a user edits by changing its key: the object is an orphan', () =>
     withShop(async ({ plan }) => {
       const { alert } = ours()
       alert.note = alert.note?.replace(' errors ', ' other ') ?? null
@@ -118,7 +122,7 @@ describe('a marker that a user edits', () => {
 describe('a key that is longer than a tag has room for', () => {
   const long = 'a-key-that-is-longer-than-a-tag-has-room-for'
 
-  it('is recognized again, and distinguished from another that begins the same', () =>
+  it('a key that is longer than a tag has room for is recognized again, and distinguished from another that begins the same', () =>
     withSite(emulator(), 'clickhouse-cloud', async ({ apply, plan }) => {
       const both = { 'a.json': { dashboards: { [long]: shop, [`${long}-2`]: { ...shop, name: 'Second' } } } }
       await apply(both)

@@ -86,7 +86,7 @@ async function refusal(plan: unknown, content: object = after, prune = true): Pr
 }
 
 describe('a plan file', () => {
-  it('is applied when nothing changed since', async () => {
+  it('a plan file is applied when nothing changed since', async () => {
     const plan = await reviewed()
     expect(plan.changes.map(({ key, action }) => `${action} ${key}`).toSorted()).toEqual([
       'adopt orders',
@@ -109,14 +109,14 @@ describe('a plan file', () => {
     expect(await site(({ plan: again }) => again({ 'a.json': after }, { prune: true }))).toMatchObject(emptyPlan)
   })
 
-  it('is applied without changes when it has none', async () => {
+  it('a plan file is applied without changes when it has none', async () => {
     await site(({ apply }) => apply({ 'a.json': before }))
     const plan = await planOf(before)
     expect(plan.changes).toEqual([])
     expect((await applyPlan(before, plan)).changed).toBe(false)
   })
 
-  it('is applied although unmanaged objects have changed', async () => {
+  it('a plan file is applied although unmanaged objects have changed', async () => {
     const plan = await reviewed()
     const store = serviceOf(emulator())
     alertNamed('Checkout errors').threshold = 99
@@ -125,7 +125,7 @@ describe('a plan file', () => {
     expect((await applyPlan(after, plan)).changed).toBe(true)
   })
 
-  it('is not written where files or plan are wrong', async () => {
+  it('a plan file is not written where files or plan are wrong', async () => {
     const content = { alerts: { errors: { ...errors, dashboard: { name: 'Nowhere' } } } }
     expect(await site(({ plan }) => plan({ 'a.json': content }, { planFile }))).toMatchObject({ planFile: '' })
   })

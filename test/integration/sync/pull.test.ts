@@ -434,7 +434,7 @@ describe('a pull of a service', () => {
     })
   })
 
-  it('gives tiles with the same id ids of their own with the next apply, and keeps the alert on the first of them', async () => {
+  it('a pull of a service gives tiles with the same id ids of their own with the next apply, and keeps the alert on the first of them', async () => {
     const [tile] = serviceOf(emulator()).dashboards[0]?.tiles ?? []
     const names = ['A', 'B', 'C']
     const tiles = names.map((name, i) => ({ ...tile, id: 'same', name, y: i * 6 })) as Dashboard['tiles']
@@ -474,7 +474,7 @@ describe('a pull of a service', () => {
     })
   })
 
-  it('needs a place for new files only when there are new objects', async () => {
+  it('a pull of a service needs a place for new files only when there are new objects', async () => {
     await withSite(emulator(), 'clickhouse-cloud', async (site) => {
       await expect(site.pull({}, ['o/[ab]*.yml'])).rejects.toMatchObject({ kind: 'input' })
       const files = afterPull({}, await site.pull({}))

@@ -72,7 +72,7 @@ const messagesOf = ({ diagnostics }: Readonly<Record<string, unknown>>): readonl
   (diagnostics as readonly { readonly message: string }[]).map(({ message }) => message)
 
 describe('objects that exist twice', () => {
-  it('are never repaired without the input, and every plan and apply names the command', async () => {
+  it('objects that exist twice are never repaired without the input, and every plan and apply names the command', async () => {
     await doubled()
     for (const operation of ['plan', 'apply']) {
       const { document } = await run(operation, { 'max-deletes': '100', prune: 'true' })
@@ -84,7 +84,7 @@ describe('objects that exist twice', () => {
     expect(count()).toEqual([2, 2, 6])
   })
 
-  it('exist once after one repair, with the smallest ids, and the next plan is empty', async () => {
+  it('objects that exist twice exist once after one repair, with the smallest ids, and the next plan is empty', async () => {
     const { twinOf, service } = await doubled()
     const kept = ['OnA', 'OnB', 'OnSearch'].map((name) => twinOf(service.alerts, name)[0].id)
     const shop = twinOf(service.dashboards, 'Shop')[0].id
@@ -98,7 +98,7 @@ describe('objects that exist twice', () => {
     expect((await run('plan')).document).toMatchObject({ status: 'pass', changed: false, unchanged: 5 })
   })
 
-  it('count for max-deletes', async () => {
+  it('objects that exist twice count for max-deletes', async () => {
     await doubled()
     const { document } = await run('apply', { ...repair, 'max-deletes': '4' })
     expect(document).toMatchObject({ status: 'fail', changed: false })
@@ -106,7 +106,7 @@ describe('objects that exist twice', () => {
     expect(count()).toEqual([2, 2, 6])
   })
 
-  it('lose no alert: alerts on a duplicate move first, those of others, too', async () => {
+  it('objects that exist twice lose no alert: alerts on a duplicate move first, those of others, too', async () => {
     const { service, twinOf } = await doubled()
     const [shop, otherShop] = twinOf(service.dashboards, 'Shop')
     const [search, otherSearch] = twinOf(service.savedSearches, 'Errors')
@@ -132,7 +132,7 @@ describe('objects that exist twice', () => {
     expect(serviceOf(emulator()).savedSearches.some(({ id }) => id === otherSearch.id)).toBe(false)
   })
 
-  it('are kept as they are, without a marker, where they are not as declared', async () => {
+  it('objects that exist twice are kept as they are, without a marker, where they are not as declared', async () => {
     const { service, twinOf } = await doubled()
     const [alert, changedAlert] = twinOf(service.alerts, 'OnA')
     Object.assign(changedAlert, { threshold: 99 })
@@ -169,7 +169,7 @@ describe('objects that exist twice', () => {
   const objectsOf = ({ document }: Awaited<ReturnType<typeof run>>) =>
     document.objects as { readonly action: string; readonly id?: string; readonly notes: readonly string[] }[]
 
-  it('stay if an alert on them has a form that this version does not know, because it is never written', async () => {
+  it('objects that exist twice stay if an alert on them has a form that this version does not know, because it is never written', async () => {
     const { otherShop, fixedAlert } = await withFixedAlert({ newer: { detectionMode: 'anomaly' } })
     const before = structuredClone(fixedAlert())
     const applied = await run('apply', repair)
@@ -179,7 +179,7 @@ describe('objects that exist twice', () => {
     expect(duplicateMarkersIn(emulator())).toEqual([])
   })
 
-  it('stay if an alert is on a part of the duplicate that the API does not list, and nothing is written', async () => {
+  it('objects that exist twice stay if an alert is on a part of the duplicate that the API does not list, and nothing is written', async () => {
     const { otherShop, fixedAlert } = await withFixedAlert({ tileId: 'b00000000000000000000001' })
     expect(objectsOf(await run('plan', repair)).find(({ id }) => id === otherShop.id)).toMatchObject(release)
     const { document } = await run('apply', repair)

@@ -133,7 +133,7 @@ describe('an alert that no file can declare', () => {
 
   const inlineIn = () => serviceOf(emulator()).alerts.find(({ id }) => id === 'abcdefabcdefabcdefabcdef')
 
-  it('is never pruned, updated or counted, also with the marker of this project', () =>
+  it('an alert that no file can declare is never pruned, updated or counted, also with the marker of this project', () =>
     site(async (one) => {
       const note = await markedNote(one)
       const inline = structuredClone(addInline(note))
@@ -145,7 +145,7 @@ describe('an alert that no file can declare', () => {
       expect(inlineIn()).toEqual(inline)
     }))
 
-  it('is never pruned when it is the only one with a marker', () =>
+  it('an alert that no file can declare is never pruned when it is the only one with a marker', () =>
     site(async (one) => {
       const note = await markedNote(one)
       addInline(note)
@@ -156,7 +156,7 @@ describe('an alert that no file can declare', () => {
       expect(inlineIn()).toBeDefined()
     }))
 
-  it('is not adopted by its name, nor by its id', () =>
+  it('an alert that no file can declare is not adopted by its name, nor by its id', () =>
     site(async (one) => {
       const inline = addInline(null, { name: 'Errors' })
       const before = structuredClone(inline)
@@ -169,7 +169,7 @@ describe('an alert that no file can declare', () => {
       expect(inlineIn()).toEqual(before)
     }))
 
-  it('is left out by pull, with the reason', () =>
+  it('an alert that no file can declare is left out by pull, with the reason', () =>
     site(async (one) => {
       addInline(await markedNote(one))
       addInline(null, { id: 'abcdefabcdefabcdefabcde0', name: 'Other inline' })
@@ -180,7 +180,7 @@ describe('an alert that no file can declare', () => {
       expect(errorsIn(pulled)).toEqual([])
     }))
 
-  it('is listed and shown, and not deleted by its id', async () => {
+  it('an alert that no file can declare is listed and shown, and not deleted by its id', async () => {
     const { id } = addInline(null)
     const run = (operation: string, more: Readonly<Record<string, string>> = {}) =>
       invokeText({ inputs: { operation, ...inputsFor(emulator(), 'hyperdx'), ...more } })
@@ -192,7 +192,7 @@ describe('an alert that no file can declare', () => {
 })
 
 describe('an older server', () => {
-  it('that drops a declared field fails apply by the name of the field, and deletes nothing', () =>
+  it('an older server that drops a declared field fails apply by the name of the field, and deletes nothing', () =>
     withServer({ unknownFields: ['numConsecutiveWindows'] }, async (server, one) => {
       await one.apply({ 'a.json': { ...content, dashboards: { shop, old: { ...shop, name: 'Old' } } } })
       const newer = { 'a.json': { ...content, alerts: { errors, many: { ...many, numConsecutiveWindows: 3 } } } }
@@ -210,7 +210,7 @@ describe('an older server', () => {
       expect(await one.plan(files, { prune: true })).toMatchObject(emptyPlan)
     }))
 
-  it('is not blamed for a write that was never applied, nor for a field that another user removed', () =>
+  it('an older server is not blamed for a write that was never applied, nor for a field that another user removed', () =>
     withServer({}, async (server, one) => {
       await one.apply(files)
       const newer = { 'a.json': { ...content, alerts: { errors, many: { ...many, numConsecutiveWindows: 3 } } } }
@@ -226,7 +226,7 @@ describe('an older server', () => {
       expect(errorRules(applied)).not.toContain('field-dropped')
     }))
 
-  it('that drops a declared field of a new object, of a tile or of a saved search fails apply, too', () =>
+  it('an older server that drops a declared field of a new object, of a tile or of a saved search fails apply, too', () =>
     withServer({ unknownFields: ['numConsecutiveWindows', 'seriesLimit', 'orderBy', 'filters'] }, async (_, one) => {
       const config = { ...tile('A').config, groupBy: 'ServiceName', seriesLimit: 7 }
       const newer = {
@@ -243,7 +243,7 @@ describe('an older server', () => {
       expect((await one.plan({ 'a.json': newer })).changed).toBe(true)
     }))
 
-  it('is not suspected where a server reorders filters and trims their names', async () => {
+  it('an older server is not suspected where a server reorders filters and trims their names', async () => {
     const filter = { type: 'QUERY_EXPRESSION', name: ' x ', sourceId: { source: 'Logs' } }
     const filters = [
       { ...filter, expression: 'one' },
@@ -256,7 +256,7 @@ describe('an older server', () => {
       })
   })
 
-  it('that drops the field of the marker keeps nothing, stops after one object, and gets no duplicates', () =>
+  it('an older server that drops the field of the marker keeps nothing, stops after one object, and gets no duplicates', () =>
     // With a limit that allows several writes at the same time.
     withServer({ unknownFields: ['note'], rateLimit: { limit: 10_000, windowMs: 60_000 } }, async (server, one) => {
       const alerts = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`a${i}`, { ...errors, name: `Alert ${i}` }]))
@@ -277,7 +277,7 @@ describe('an older server', () => {
       expect(serviceOf(server).dashboards.filter(({ name }) => name === 'Shop')).toHaveLength(1)
     }))
 
-  it('that drops the field of the marker, and refuses to delete, is told which object is left', () =>
+  it('an older server that drops the field of the marker, and refuses to delete, is told which object is left', () =>
     withServer({ unknownFields: ['note'] }, async (server, one) => {
       server.addFault({ match: { method: 'DELETE' }, times: 99, effect: { kind: 'status', status: 500 } })
       const applied = await one.apply({ 'a.json': { dashboards: { shop }, alerts: { errors, other: { ...errors, name: 'Other' } } } })
@@ -287,7 +287,7 @@ describe('an older server', () => {
       expect(applied.objects.find(({ key }) => key === 'errors')?.message).toContain(left[0]?.id)
     }))
 
-  it('that drops tags keeps no dashboard without its marker', () =>
+  it('an older server that drops tags keeps no dashboard without its marker', () =>
     withServer({ unknownFields: ['tags'] }, async (server, one) => {
       const before = stateOf(server)
       const applied = await one.apply(files)
@@ -295,7 +295,7 @@ describe('an older server', () => {
       expect(stateOf(server)).toEqual(before)
     }))
 
-  it('is refused before any write by every operation that writes', () =>
+  it('an older server is refused before any write by every operation that writes', () =>
     withServer({ serverVersion: '2.28.0' }, async (server, one) => {
       await expect(one.apply(files)).rejects.toThrow(/^HyperDX 2\.28\.0 at .* is too old/)
       await expect(one.plan(files)).rejects.toThrow(/is too old/)
@@ -354,7 +354,7 @@ describe('the rate limit of 100 requests a minute', () => {
   )
 
   it(
-    'is kept without headers that state it',
+    'the rate limit of 100 requests a minute is kept without headers that state it',
     () =>
       clockAndServer({ rateLimit: 'off' }, async (server, one) => {
         const few = manyObjects()
@@ -376,7 +376,7 @@ describe('the rate limit of 100 requests a minute', () => {
       expect(clock.elapsedMs()).toBeLessThan(70_000)
     }))
 
-  it('is kept when other users of the key take half of it', () =>
+  it('the rate limit of 100 requests a minute is kept when other users of the key take half of it', () =>
     clockAndServer({ rateLimit: { limit: 20, windowMs: 60_000 } }, async (server, one) => {
       const few = {
         dashboards: { shop },
@@ -392,7 +392,7 @@ describe('a plan file', () => {
   const planOn = async (one: Site) =>
     JSON.parse(JSON.stringify((await one.plan(files, { planFile })).planContent)) as Record<string, unknown>
 
-  it('applies to the server that it was made for', () =>
+  it('a plan file applies to the server that it was made for', () =>
     site(async (one) => {
       const content = await planOn(one)
       expect(content).toMatchObject({ serverUrl: `${emulator().url}/api/v2`, project })
@@ -403,7 +403,7 @@ describe('a plan file', () => {
       expect(await one.plan(files)).toMatchObject(emptyPlan)
     }))
 
-  it('is refused for another server, before any write', () =>
+  it('a plan file is refused for another server, before any write', () =>
     site(async (one) => {
       const content = await planOn(one)
       await withServer({}, async (server, other) => {
@@ -414,7 +414,7 @@ describe('a plan file', () => {
       })
     }))
 
-  it('of a service is refused for a self-hosted server, and the other way round', () =>
+  it('a plan file of a service is refused for a self-hosted server, and the other way round', () =>
     site(async (one) => {
       const content = await planOn(one)
       const cloud = await startEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
@@ -432,7 +432,7 @@ describe('a plan file', () => {
       }
     }))
 
-  it('of a service that was written before there were self-hosted servers still applies', async () => {
+  it('a plan file of a service that was written before there were self-hosted servers still applies', async () => {
     const older = {
       kind: 'watchkeeper-plan',
       version: 1,

@@ -40,16 +40,19 @@ const startOf = () => alert()?.scheduleStartAt
 const lastPut = () => emulator().requests.findLast(({ method, path }) => method === 'PUT' && path.includes('/alerts/'))?.body
 
 describe('a silenced alert that no file declares the start of', () => {
-  it.each(['plan', 'drift', 'apply'])('is not a change for %s, which shows until when it is silenced', async (operation) => {
-    await applyAndSilence()
-    const ran = await sync(operation, declared())
-    expect(ran.document).toMatchObject({ status: 'pass', changed: false, toUpdate: 0 })
-    expect(ran.document.diagnostics).toContainEqual(
-      expect.objectContaining({ rule: 'silenced', severity: 'note', message: 'alerts.errors: silenced until 11 Nov 2026 03:35 UTC' }),
-    )
-    expect(ran.text).toContain('alerts.errors: silenced until 11 Nov 2026 03:35 UTC')
-    expect(startOf()).toBe(end)
-  })
+  it.each(['plan', 'drift', 'apply'])(
+    'a silenced alert that no file declares the start of is not a change for %s, which shows until when it is silenced',
+    async (operation) => {
+      await applyAndSilence()
+      const ran = await sync(operation, declared())
+      expect(ran.document).toMatchObject({ status: 'pass', changed: false, toUpdate: 0 })
+      expect(ran.document.diagnostics).toContainEqual(
+        expect.objectContaining({ rule: 'silenced', severity: 'note', message: 'alerts.errors: silenced until 11 Nov 2026 03:35 UTC' }),
+      )
+      expect(ran.text).toContain('alerts.errors: silenced until 11 Nov 2026 03:35 UTC')
+      expect(startOf()).toBe(end)
+    },
+  )
 
   it('keeps an alert silenced when apply changes other fields', async () => {
     await applyAndSilence()
@@ -60,7 +63,7 @@ describe('a silenced alert that no file declares the start of', () => {
     expect(startOf()).toBe(end)
   })
 
-  it('is as declared after the silence, and stays so', async () => {
+  it('a silenced alert that no file declares the start of is as declared after the silence, and stays so', async () => {
     await applyAndSilence()
     for (const operation of ['plan', 'drift', 'apply'])
       expect((await sync(operation, declared(), later)).document).toMatchObject({ status: 'pass', changed: false, diagnostics: [] })
@@ -69,7 +72,7 @@ describe('a silenced alert that no file declares the start of', () => {
     expect((await sync('drift', declared({ threshold: 9 }), later)).document).toMatchObject({ status: 'pass', changed: false })
   })
 
-  it('can be silenced between plan and apply', async () => {
+  it('a silenced alert that no file declares the start of can be silenced between plan and apply', async () => {
     await sync('apply', declared())
     const content = declared({ threshold: 9 })
     const planned = await run({ operation: 'plan', project: 'shop/silence', files: 'a.json', 'plan-file': 'plan.json' }, content)
@@ -89,14 +92,14 @@ describe('a silenced alert that no file declares the start of', () => {
     expect(alert()).toMatchObject({ threshold: 9, scheduleStartAt: end })
   })
 
-  it('is silenced until a border of its new interval when the files change it', async () => {
+  it('a silenced alert that no file declares the start of is silenced until a border of its new interval when the files change it', async () => {
     await applyAndSilence()
     await sync('apply', declared({ interval: '1h' }))
     expect(alert()).toMatchObject({ interval: '1h', scheduleStartAt: '2026-11-11T04:00:00.000Z' })
     expect((await sync('drift', declared({ interval: '1h' }))).document).toMatchObject({ status: 'pass', changed: false })
   })
 
-  it('is pulled without the start', async () => {
+  it('a silenced alert that no file declares the start of is pulled without the start', async () => {
     await applyAndSilence()
     await run({ operation: 'silence-alerts', 'name-contains': 'checkout errors', for: '20m' })
     for (const atMs of [nowMs, later]) {
@@ -117,7 +120,7 @@ describe('apply', () => {
     expect(lastPut()).not.toHaveProperty('scheduleStartAt')
   })
 
-  it('moves a start that shifts the windows to a border, where no file declares it any more', async () => {
+  it('apply moves a start that shifts the windows to a border, where no file declares it any more', async () => {
     const start = '2026-11-11T03:01:00.000Z'
     await sync('apply', declared({ scheduleStartAt: start }))
     expect(startOf()).toBe(start)

@@ -27,13 +27,13 @@ const files = { 'observability/slos.yml': { slos: { checkout, services } } }
 const made = { dashboards: 2, alerts: 8 }
 
 describe('SLOs', () => {
-  it('are applied once, and then the plan is empty', () =>
+  it('SLOs are applied once, and then the plan is empty', () =>
     site(async (one) => {
       expect(await convergenceProblems(one, { slos: { checkout, services } })).toEqual([])
       expect((await one.plan(files)).unchanged).toBe(made.dashboards + made.alerts)
     }))
 
-  it('show in the plan what each alert guards, and which SLOs have no alert for missing data', () =>
+  it('SLOs show in the plan what each alert guards, and which SLOs have no alert for missing data', () =>
     site(async (one) => {
       const { slos } = await one.plan({ 'a.json': { slos: { checkout: { ...checkout, noData: undefined } } } })
       expect(slos).toMatchObject([
@@ -50,7 +50,7 @@ describe('SLOs', () => {
       expect((await one.plan({ 'a.json': { dashboards: {} } })).slos).toBeUndefined()
     }))
 
-  it('follow a change of their source, so that alerts do not watch a table without data', () =>
+  it('SLOs follow a change of their source, so that alerts do not watch a table without data', () =>
     site(async (one) => {
       await one.apply(files)
       const source = serviceOf(emulator()).sources.find(({ name }) => name === 'Traces')
@@ -60,7 +60,7 @@ describe('SLOs', () => {
       expect(JSON.stringify(objects)).toContain('`otel`.`otel_traces_v2`')
     }))
 
-  it('are deleted with prune when no file declares them', () =>
+  it('SLOs are deleted with prune when no file declares them', () =>
     site(async (one) => {
       await one.apply(files)
       const pruned = await one.apply({ 'a.json': { slos: { checkout } } }, { prune: true })
@@ -73,7 +73,7 @@ describe('SLOs', () => {
       expect(await one.plan({ 'a.json': { slos: { checkout } } }, { prune: true })).toMatchObject(emptyPlan)
     }))
 
-  it('report an unknown source and an unknown webhook at their places in the SLO, once each', () =>
+  it('SLOs report an unknown source and an unknown webhook at their places in the SLO, once each', () =>
     site(async (one) => {
       const wrong = { ...checkout, source: 'Trace', alerts: { page: { channel: { type: 'webhook', webhook: 'nobody' } } } }
       const { diagnostics } = await one.plan({ 'a.json': { slos: { checkout: wrong } } })
@@ -84,7 +84,7 @@ describe('SLOs', () => {
       ])
     }))
 
-  it('are left as they are by pull, which names an object that differs', () =>
+  it('SLOs are left as they are by pull, which names an object that differs', () =>
     site(async (one) => {
       await one.apply(files)
       const untouched = await one.pull(files)
@@ -104,7 +104,7 @@ describe('SLOs', () => {
 describe('SLOs of a service in ClickHouse Cloud', () => {
   const cloud = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
-  it('are applied once, and then the plan is empty', () =>
+  it('SLOs of a service in ClickHouse Cloud are applied once, and then the plan is empty', () =>
     withSite(cloud(), 'clickhouse-cloud', async (one) => {
       expect(await convergenceProblems(one, { slos: { checkout, services } })).toEqual([])
     }))

@@ -266,7 +266,7 @@ describe('alerts on conditions without a language', () => {
       })
   })
 
-  it('cannot be evaluated once the language is gone from the store, although the plan is empty; a rewrite repairs them', () =>
+  it('alerts on conditions without a language cannot be evaluated once the language is gone from the store, although the plan is empty; a rewrite repairs them', () =>
     withEmulator('hyperdx', async (emulator, site) => {
       const files = { 'a.json': alertsFile() }
       await site.apply(files)

@@ -57,7 +57,7 @@ describe('validate', () => {
     expect(document).toMatchObject({ status: 'pass', diagnostics: [{ rule: 'missing-runbook', severity: 'note' }] })
   })
 
-  it('is an error where no file matches: nothing found is not nothing wrong', async () => {
+  it('validate is an error where no file matches: nothing found is not nothing wrong', async () => {
     const { document, reason } = await run({ 'elsewhere/a.yml': 'alerts: {}' })
     expect(document.status).toBe('error')
     expect(reason).toBe('files: no file matches observability/**/*.{yml,yaml,json}; init and pull write files')
@@ -80,7 +80,7 @@ describe('validate', () => {
     expect(document).toMatchObject({ files: ['x/a.yml', 'y.json'], errorCount: 0 })
   })
 
-  it('is an error where a file that is named does not exist, whatever else does', async () => {
+  it('validate is an error where a file that is named does not exist, whatever else does', async () => {
     const { reason } = await run({ [file]: fileWith() }, { inputs: { files: `${file}\nobservability/b.json\nobservability/*.yml` } })
     expect(reason).toBe('files: no file matches observability/b.json')
     expect((await run({ [file]: fileWith() }, { inputs: { files: `./${file}\nobservability/*.yml` } })).document.status).toBe('pass')
@@ -169,7 +169,7 @@ describe('the rules in the config file', () => {
     })
   })
 
-  it('are rejected by name and location', () =>
+  it('the rules in the config file are rejected by name and location', () =>
     forEachEntry(
       [
         ['  mising-runbook: off\n', '.watchkeeper.yml:2:3: rules: "mising-runbook" is an unknown field; did you mean "missing-runbook"?'],
@@ -185,13 +185,13 @@ describe('the rules in the config file', () => {
       },
     ))
 
-  it('may be none', async () => {
+  it('the rules in the config file may be none', async () => {
     expect((await withRules('')).document.status).toBe('warn')
   })
 })
 
 describe('the list of rules', () => {
-  it('has every id once, with a sentence', () => {
+  it('the list of rules has every id once, with a sentence', () => {
     expect(new Set(planRules.map(({ id }) => id)).size).toBe(planRules.length)
     for (const { id, description } of planRules) expect(`${id} ${description}`).toMatch(/^[a-z][a-z-]* [A-Z].*\.$/)
   })

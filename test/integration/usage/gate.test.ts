@@ -52,11 +52,11 @@ describe('a run without a limit', () => {
     ])
   })
 
-  it('is a warning when a required gate only warns', async () => {
+  it('a run without a limit is a warning when a required gate only warns', async () => {
     expect((await judge({ gate: 'required', 'warn-only': 'true' })).document.status).toBe('warn')
   })
 
-  it('passes when the gate is off, and the report mentions no budget', async () => {
+  it('a run without a limit passes when the gate is off, and the report mentions no budget', async () => {
     const ran = await judge({ gate: 'off' })
     expect([ran.exitCode, ran.document.status, ran.reason]).toEqual([0, 'pass', ''])
     const [verdict] = ran.blocks
@@ -129,24 +129,24 @@ describe('a credit price', () => {
 })
 
 describe('a run with a limit', () => {
-  it.each(limits)('passes, also when a gate is required: %o', async (inputs) => {
+  it.each(limits)('a run with a limit passes, also when a gate is required: %o', async (inputs) => {
     expect([(await judge(inputs)).document.status, (await judge({ ...inputs, gate: 'required' })).document.status]).toEqual([
       'pass',
       'pass',
     ])
   })
 
-  it('passes with a warning level only', async () => {
+  it('a run with a limit passes with a warning level only', async () => {
     expect((await judge({ 'warn-budget': '100' })).document.status).toBe('pass')
   })
 
-  it.each([...limits, { 'warn-budget': '1' }])('is rejected when the gate is off: %o', async (inputs) => {
+  it.each([...limits, { 'warn-budget': '1' }])('a run with a limit is rejected when the gate is off: %o', async (inputs) => {
     const ran = await judge({ ...inputs, gate: 'off' })
     expect([ran.exitCode, ran.reason]).toEqual([2, expect.stringMatching(/^[a-z-]+: cannot be combined with gate: off$/)])
     expect(emulator().requests).toHaveLength(0)
   })
 
-  it('is rejected when the warning level is above the budget', async () => {
+  it('a run with a limit is rejected when the warning level is above the budget', async () => {
     const ran = await judge({ budget: '1000', 'warn-budget': '1000.5' })
     expect([ran.exitCode, ran.reason]).toEqual([2, 'warn-budget: is 1,000.5, above budget 1,000, so the gate would never warn'])
     expect((await judge({ budget: '1000', 'warn-budget': '1000' })).document.status).toBe('pass')

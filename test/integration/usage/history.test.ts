@@ -42,7 +42,7 @@ const paragraphsOf = ({ blocks }: Invoked): readonly string[] =>
   blocks.flatMap((block) => (block.kind === 'paragraph' ? [toPlainText(block.line)] : []))
 
 describe('a period with future days', () => {
-  it('has the same forecast and the same spikes with every option', async () => {
+  it('a period with future days has the same forecast and the same spikes with every option', async () => {
     const budgets = { 'budgets.yml': `[{ name: long, limit: 9999, period: last-90-days }, { name: same, limit: 9999 }]` }
     const all = await Promise.all(
       [
@@ -64,7 +64,7 @@ describe('a period with future days', () => {
     expect(all[3]?.document.budgets).toMatchObject([{ name: 'long' }, { name: 'same', forecast: first?.forecast }])
   })
 
-  it('has the same forecast for a budget of its own, whatever the period of the run is', async () => {
+  it('a period with future days has the same forecast for a budget of its own, whatever the period of the run is', async () => {
     const period = `{ from: ${addDays(today, -10)}, to: ${addDays(today, 19)} }`
     const file = { 'b.yml': `[{ name: own, limit: 9999, period: ${period} }]` }
     const forecastOf = async (inputs: Inputs) => {
@@ -77,19 +77,19 @@ describe('a period with future days', () => {
 })
 
 describe('the requests', () => {
-  it('are one for the period and one for the four weeks before it', async () => {
+  it('the requests are one for the period and one for the four weeks before it', async () => {
     await run({ period: 'last-10-days' })
     expect(windows()).toEqual([`${addDays(today, -37)} ${addDays(today, -10)}`, `${addDays(today, -9)} ${today}`])
   })
 
-  it('are joined when all days fit into one', async () => {
+  it('the requests are joined when all days fit into one', async () => {
     const ran = await run({ period: 'last-3-days', budget: '100' })
     expect(windows()).toEqual([`${addDays(today, -30)} ${today}`])
     expect(ran.document).toMatchObject({ status: 'pass', grandTotalCredits: '12.3', days: 3, spikeDays: 3 })
     expect(ran.document.records).toHaveLength(6)
   })
 
-  it('are separate when the records of joined days do not add up exactly, because the total of a part is then unknown', async () => {
+  it('the requests are separate when the records of joined days do not add up exactly, because the total of a part is then unknown', async () => {
     const record = (ago: number) => ({
       date: addDays(today, -ago),
       entityType: 'service',
@@ -106,7 +106,7 @@ describe('the requests', () => {
     expect(ran.document).toMatchObject({ status: 'fail', grandTotalCredits: '3.0001', spikeDays: 3 })
   })
 
-  it('do not depend on joined days that the API rejects', async () => {
+  it('the requests do not depend on joined days that the API rejects', async () => {
     emulator().addFault({ match: { path: `from_date=${addDays(today, -30)}` }, effect: { kind: 'status', status: 400 } })
     const ran = await run({ period: 'last-3-days', budget: '100' })
     expect(ran.document).toMatchObject({ status: 'pass', grandTotalCredits: '12.3', spikeDays: 0 })
@@ -121,7 +121,7 @@ describe('a closed period of four weeks or more', () => {
   const earlySpike = (): Inputs => ({ 'from-date': addDays(today, -28), 'to-date': addDays(today, -1) })
   const spikesOf = ({ document: { spikes } }: Invoked): readonly string[] => (spikes as { date: string }[]).map(({ date }) => date)
 
-  it('is read without the days before it, in one request', async () => {
+  it('a closed period of four weeks or more is read without the days before it, in one request', async () => {
     const ran = await run({ ...closed(), budget: '500' })
     expect(windows()).toEqual([`${addDays(today, -40)} ${addDays(today, -10)}`])
     expect(ran.document).toMatchObject({ status: 'pass', spikeDays: 17 })
@@ -129,17 +129,17 @@ describe('a closed period of four weeks or more', () => {
     expect(paragraphsOf(ran)).toContain('Only the last 17 days were checked for spikes. The check of a day needs the two weeks before it.')
   })
 
-  it('has at least 28 days: 27 days are read with the days before them', async () => {
+  it('a closed period of four weeks or more has at least 28 days: 27 days are read with the days before them', async () => {
     expect((await run({ period: 'last-27-days' })).document.spikeDays).toBe(27)
     expect(windows()).toEqual([`${addDays(today, -54)} ${addDays(today, -27)}`, `${addDays(today, -26)} ${today}`])
   })
 
-  it('may end today', async () => {
+  it('a closed period of four weeks or more may end today', async () => {
     expect((await run({ period: 'last-28-days' })).document.spikeDays).toBe(14)
     expect(windows()).toEqual([`${addDays(today, -27)} ${today}`])
   })
 
-  it('has the spikes of its first days when a comparison or a budget reads the days before it', async () => {
+  it('a closed period of four weeks or more has the spikes of its first days when a comparison or a budget reads the days before it', async () => {
     const file = { 'b.yml': '[{ name: long, limit: 9999, period: last-90-days }]' }
     const ran = await run({ ...earlySpike() })
     expect([spikesOf(ran), ran.document.spikeDays]).toEqual([[addDays(today, -5)], 14])
@@ -287,7 +287,7 @@ describe('compare: previous-month-days', () => {
     ['2026-11-05', { 'from-date': '2026-10-20', 'to-date': '2026-11-03' }, '2026-09-20', '2026-10-03'],
     ['2026-11-05', { 'from-date': '2026-10-20', 'to-date': '2026-11-04' }, '2026-09-20', '2026-10-03'],
     ['2026-06-05', { period: 'billing-cycle', 'billing-cycle-day': '31' }, '2026-04-30', '2026-05-05'],
-  ])('on %s with %o compares with %s to %s', async (now, inputs, fromDate, toDate) => {
+  ])('compare: previous-month-days on %s with %o compares with %s to %s', async (now, inputs, fromDate, toDate) => {
     const ran = await runOn(now, inputs)
     expect(ran.document.comparison).toMatchObject({ with: 'previous-month-days', fromDate, toDate })
     expect(JSON.stringify(ran.blocks)).toContain('Change from the same days of the previous month')
@@ -311,7 +311,7 @@ describe('compare: previous-month-days', () => {
     expect(emulator().requests).toHaveLength(0)
   })
 
-  it('is judged by max-increase', async () => {
+  it('compare: previous-month-days is judged by max-increase', async () => {
     const ran = await run({ period: 'last-10-days', compare: 'previous-month-days', 'max-increase': '1%' })
     expect(ran.reason).toMatch(/Usage increased by [\d.]+ Credits \(\d+%\) from the same days of the previous month\. The limit is 1%\./)
   })

@@ -61,7 +61,7 @@ describe('a budget by metric', () => {
       'limit: 20, scope: { metric: other }',
       [{ metrics: { computeCredits: 150 } }, { metrics: { computeCredits: 40 } }],
     ],
-  ])('has a data quality issue when %s', async (_, budget, records) => {
+  ])('a budget by metric has a data quality issue when %s', async (_, budget, records) => {
     answerWith(records)
     const failed = await judge(budget)
     expect([failed.exitCode, failed.document.status]).toEqual([10, 'fail'])
@@ -83,7 +83,7 @@ describe('a budget by metric', () => {
       'limit: 500, scope: { metric: other }',
       [{ metrics: { computeCredits: 1 } }, { metrics: null }],
     ],
-  ])('is trusted when %s', async (_, budget, records) => {
+  ])('a budget by metric is trusted when %s', async (_, budget, records) => {
     answerWith(records)
     expect((await judge(budget)).document.status).toBe('pass')
   })
@@ -102,11 +102,19 @@ describe('a budget of days that have just begun', () => {
     ['', 0, 'warn'],
     ['fail', 10, 'fail'],
     ['ignore', 0, 'pass'],
-  ])('is a warning by default when there are no records yet: on-missing %j', async (onMissing, exitCode, status) => {
-    answerWith([])
-    const ran = await judge('limit: 5, period: yesterday', { period: 'yesterday', 'from-date': '', 'to-date': '', 'on-missing': onMissing })
-    expect([ran.exitCode, ran.document.status]).toEqual([exitCode, status])
-    expect(ran.document.budgets).toMatchObject([{ status, dataQualityIssue: { kind: 'no-records-yet' } }])
-    if (status !== 'pass') expect(ran.reason.match(/No usage records yet/g)).toHaveLength(1)
-  })
+  ])(
+    'a budget of days that have just begun is a warning by default when there are no records yet: on-missing %j',
+    async (onMissing, exitCode, status) => {
+      answerWith([])
+      const ran = await judge('limit: 5, period: yesterday', {
+        period: 'yesterday',
+        'from-date': '',
+        'to-date': '',
+        'on-missing': onMissing,
+      })
+      expect([ran.exitCode, ran.document.status]).toEqual([exitCode, status])
+      expect(ran.document.budgets).toMatchObject([{ status, dataQualityIssue: { kind: 'no-records-yet' } }])
+      if (status !== 'pass') expect(ran.reason.match(/No usage records yet/g)).toHaveLength(1)
+    },
+  )
 })

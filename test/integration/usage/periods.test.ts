@@ -20,13 +20,13 @@ const windows = () =>
   })
 
 describe('a period', () => {
-  it('of 365 days that is over is read in 12 requests', async () => {
+  it('a period of 365 days that is over is read in 12 requests', async () => {
     const ran = await run({ 'from-date': addDays(today, -364), 'to-date': today, gate: 'off' })
     expect(ran.document).toMatchObject({ status: 'pass', days: 365, grandTotalCredits: '401.5' })
     expect(windows()).toHaveLength(12)
   })
 
-  it('is read without gaps and overlaps', async () => {
+  it('a period is read without gaps and overlaps', async () => {
     await run({ 'from-date': addDays(today, -99), 'to-date': today })
     const sorted = windows().toSorted()
     expect(sorted).toHaveLength(4)
@@ -44,7 +44,7 @@ describe('a period', () => {
     expect(ran.reason).toContain(`from_date=${third}&to_date=${addDays(third, 30)}`)
   })
 
-  it('is an error when the API uses two units', async () => {
+  it('a period is an error when the API uses two units', async () => {
     emulator().addFault({ effect: { kind: 'body', text: '{"result":{"grandTotalCHC":1,"costs":[]}}' } })
     expect((await run({ 'from-date': addDays(today, -40), 'to-date': today })).reason).toMatch(
       /uses the unit \w+ for some days and the unit \w+ for others/,
@@ -65,11 +65,11 @@ describe('a period', () => {
     expect(emulator().requests).toHaveLength(0)
   })
 
-  it('is the month to date by default', async () => {
+  it('a period is the month to date by default', async () => {
     expect((await run({})).document).toMatchObject({ toDate: today, fromDate: `${today.slice(0, 8)}01` })
   })
 
-  it('ends today when its last day is in the future, and the report says so', async () => {
+  it('a period ends today when its last day is in the future, and the report says so', async () => {
     const ran = await run({ 'from-date': addDays(today, -3), 'to-date': addDays(today, 20) })
     expect(ran.document).toMatchObject({ toDate: today, endDate: addDays(today, 20), clipped: true, days: 4 })
     expect(JSON.stringify(ran.blocks)).toContain('because the later days of the period are in the future.')
@@ -101,7 +101,7 @@ describe('a comparison', () => {
     [1.2, '1', 'pass'],
     [1.2, '0.99', 'fail'],
     [0.5, '0%', 'pass'],
-  ])('of %f times the usage with max-increase %s is a %s', async (factor, most, status) => {
+  ])('a comparison of %f times the usage with max-increase %s is a %s', async (factor, most, status) => {
     grown(factor)
     expect((await run({ period: 'last-7-days', compare: 'previous-period', 'max-increase': most })).document.status).toBe(status)
   })
@@ -116,7 +116,7 @@ describe('a comparison', () => {
     })
   })
 
-  it('with a previous period without records fails', async () => {
+  it('a comparison with a previous period without records fails', async () => {
     fillUsage(emulator(), 7, [{ name: 'checkout', microOn: () => ({ compute: 1 }), locked: true }])
     const ran = await run({ period: 'last-7-days', compare: 'previous-period', 'max-increase': '50' })
     expect([ran.document.status, ran.reason]).toEqual(['fail', expect.stringContaining('No usage records for ')])
@@ -132,7 +132,7 @@ describe('a comparison', () => {
     })
   })
 
-  it('is not judged when only final records count', async () => {
+  it('a comparison is not judged when only final records count', async () => {
     const ran = await run({ period: 'last-7-days', compare: 'previous-period', 'max-increase': '0%', unlocked: 'exclude' })
     expect([ran.exitCode, ran.reason]).toEqual([
       2,
@@ -141,7 +141,7 @@ describe('a comparison', () => {
     expect(emulator().requests).toHaveLength(0)
   })
 
-  it('is required by max-increase', async () => {
+  it('a comparison is required by max-increase', async () => {
     expect((await run({ period: 'last-7-days', 'max-increase': '50' })).reason).toBe('max-increase: requires compare')
   })
 })

@@ -29,13 +29,13 @@ describe('provisional records', () => {
     expect(ran.document).toMatchObject({ status, grandTotalCredits: '48', provisionalCredits: '18' })
   })
 
-  it('fail the gate when they are excluded and there are no others', async () => {
+  it('provisional records fail the gate when they are excluded and there are no others', async () => {
     for (const record of emulator().store.organizations[0]?.usage ?? []) record.locked = false
     const ran = await judge({ budget: '10', unlocked: 'exclude' })
     expect([ran.document.status, ran.reason]).toEqual(['fail', expect.stringContaining('are provisional, and only final records count.')])
   })
 
-  it('are not part of the reason when they are excluded', async () => {
+  it('provisional records are not part of the reason when they are excluded', async () => {
     const ran = await judge({ budget: '29.999', unlocked: 'exclude' })
     expect(ran.reason).toBe('Budget exceeded: 30 of 29.999 Credits in final records (100.003%).')
     expect(ran.document.judgedCredits).toBe('30')
@@ -62,7 +62,7 @@ describe('the report', () => {
     })
   })
 
-  it('has a row for each group with its provisional part', async () => {
+  it('the report has a row for each group with its provisional part', async () => {
     const { blocks } = await judge({ 'group-by': 'entity' })
     const tables = blocks.flatMap((block) => (block.kind === 'table' ? [block] : []))
     const [table] = tables.filter(({ columns }) => columns[0]?.title === 'Entity')
@@ -90,7 +90,7 @@ describe('a forecast', () => {
   it.each([
     [10, 10, '80', 'pass'],
     [10, 10, '79', 'fail'],
-  ])('from %i days for %i more days with forecast-budget %s is a %s', async (days, ahead, most, status) => {
+  ])('a forecast from %i days for %i more days with forecast-budget %s is a %s', async (days, ahead, most, status) => {
     for (const record of emulator().store.organizations[0]?.usage ?? []) {
       record.micro = { compute: record.entityName === 'search' ? 1_000_000 : 3_000_000 }
     }
@@ -98,14 +98,14 @@ describe('a forecast', () => {
     expect(ran.document).toMatchObject({ status, forecastCredits: '80', forecast: { status: 'expected', learnedFromDays: 28 } })
   })
 
-  it('is not available early in the period, and does not fail the gate', async () => {
+  it('a forecast is not available early in the period, and does not fail the gate', async () => {
     const ran = await judge({ ...dates(2, 28), 'forecast-budget': '8' })
     expect(ran.document).toMatchObject({ status: 'pass', forecast: { status: 'too-early', completeDays: 1 } })
     expect(ran.outputs).not.toHaveProperty('forecast-credits')
     expect(JSON.stringify(ran.blocks)).toContain('not available yet: too early in the period')
   })
 
-  it('is not needed when the usage already exceeds forecast-budget', async () => {
+  it('a forecast is not needed when the usage already exceeds forecast-budget', async () => {
     const ran = await judge({ ...dates(2, 28), 'forecast-budget': '7.9' })
     expect([ran.document.status, ran.reason]).toEqual([
       'fail',
@@ -113,7 +113,7 @@ describe('a forecast', () => {
     ])
   })
 
-  it('of a past period is its total', async () => {
+  it('a forecast of a past period is its total', async () => {
     const ran = await judge({ period: '', 'from-date': addDays(today, -9), 'to-date': addDays(today, -1), 'forecast-budget': '40' })
     expect(ran.document).toMatchObject({ status: 'fail' })
     expect(ran.document.forecast).toBeUndefined()
@@ -130,7 +130,7 @@ describe('a forecast', () => {
 describe('the first line of a verdict', () => {
   const running = (): Inputs => ({ period: '', 'from-date': addDays(today, -9), 'to-date': addDays(today, 10) })
 
-  it('begins with the forecast that exceeds the budget, and then has the usage so far', async () => {
+  it('the first line of a verdict begins with the forecast that exceeds the budget, and then has the usage so far', async () => {
     const ran = await judge({ ...running(), budget: '60', 'forecast-budget': '60' })
     expect(ran.reason).toMatch(
       new RegExp(
@@ -139,7 +139,7 @@ describe('the first line of a verdict', () => {
     )
   })
 
-  it('has the most important reason, and a list has the others', async () => {
+  it('the first line of a verdict has the most important reason, and a list has the others', async () => {
     const ran = await judge({ budget: '40', compare: 'previous-period', 'max-increase': '10%' })
     expect(ran.blocks.slice(0, 2).map(({ kind }) => kind)).toEqual(['verdict', 'list'])
     expect(ran.reason).toBe(
@@ -147,11 +147,11 @@ describe('the first line of a verdict', () => {
     )
   })
 
-  it('has the exact amounts where rounding would hide the difference', async () => {
+  it('the first line of a verdict has the exact amounts where rounding would hide the difference', async () => {
     expect((await judge({ budget: '47.999999' })).reason).toBe('Budget exceeded: 48 of 47.999999 Credits (100.000002%).')
   })
 
-  it('has the used amount, the budget and the period of a run that passes', async () => {
+  it('the first line of a verdict has the used amount, the budget and the period of a run that passes', async () => {
     const [verdict] = (await judge({ budget: '50' })).blocks
     const days = formatDays(addDays(today, -9), today).replaceAll('\u00a0', ' ')
     expect(verdict?.kind === 'verdict' && textOf(verdict.line)).toBe(`Used 48.00 of 50.00 Credits (96%) from ${days}.`)
@@ -180,19 +180,19 @@ it('has two decimals for every amount of money in the report, and all digits in 
 })
 
 describe('the day on which usage exceeds the budget', () => {
-  it('is in the past for an exceeded budget, and the report says "Budget exceeded on"', async () => {
+  it('the day on which usage exceeds the budget is in the past for an exceeded budget, and the report says "Budget exceeded on"', async () => {
     const ran = await judge({ budget: '20' })
     expect(ran.outputs['runs-out-on']).toBe(addDays(today, -5))
     expect(factsOf(ran)).toMatchObject({ 'Budget exceeded on': formatShortDay(addDays(today, -5), today) })
   })
 
-  it('is a forecast for a budget that is not exceeded yet, and the report says "Budget will be exceeded on"', async () => {
+  it('the day on which usage exceeds the budget is a forecast for a budget that is not exceeded yet, and the report says "Budget will be exceeded on"', async () => {
     const ran = await judge({ period: '', 'from-date': addDays(today, -9), 'to-date': addDays(today, 10), budget: '60' })
     expect(factsOf(ran)).toMatchObject({ 'Budget will be exceeded on': formatShortDay(ran.outputs['runs-out-on'] as Day, today) })
     expect(factsOf(ran)).not.toHaveProperty('Budget exceeded on')
   })
 
-  it('is absent when the usage stays within the budget', async () => {
+  it('the day on which usage exceeds the budget is absent when the usage stays within the budget', async () => {
     expect((await judge({ budget: '48' })).outputs).not.toHaveProperty('runs-out-on')
   })
 })
@@ -219,13 +219,13 @@ describe('a waiver', () => {
     expect(ran.document).toMatchObject({ budgetExceeded: true, waiver: { until: today, reason: 'Load test of the shop; agreed' } })
   })
 
-  it('is in the report of a run that passes', async () => {
+  it('a waiver is in the report of a run that passes', async () => {
     const ran = await judge({ budget: '50', waiver: waiver(today) })
     expect(ran.document.status).toBe('pass')
     expect(JSON.stringify(ran.blocks)).toContain('Load test of the shop; agreed')
   })
 
-  it('is an error after its last day', async () => {
+  it('a waiver is an error after its last day', async () => {
     const ran = await judge({ budget: '50', waiver: waiver(addDays(today, -1)) })
     expect([ran.exitCode, ran.document.status]).toEqual([2, 'error'])
     expect(ran.reason).toContain(
@@ -235,7 +235,7 @@ describe('a waiver', () => {
   })
 
   it.each(['until=2026-02-30; reason=x', 'until=2099-01-01', 'until=2099-01-01; reason=', 'reason=x; until=2099-01-01', '2099-01-01'])(
-    'is rejected when it is "%s"',
+    'a waiver is rejected when it is "%s"',
     async (text) => {
       expect((await judge({ budget: '50', waiver: text })).reason).toContain('is not accepted; accepted: until=YYYY-MM-DD; reason=why')
     },

@@ -37,7 +37,7 @@ const perMinute = (values: readonly (number | null | undefined)[], more: Partial
   run(series(values), values.length, more)
 
 describe('windows', () => {
-  it('are aligned to the epoch and lie in the range as a whole', () => {
+  it('windows are aligned to the epoch and lie in the range as a whole', () => {
     expect(windowStarts({ fromMs: 30_000, untilMs: 270_000 }, minute)).toEqual([60_000, 120_000, 180_000])
     expect(windowStarts({ fromMs: 10_000, untilMs: 50_000 }, minute)).toEqual([])
   })
@@ -85,7 +85,7 @@ describe('an alert', () => {
     expect(perMinute([0, 9, 9, 9, 0, 0, 9, 0])).toBe('.!!!o.!o')
   })
 
-  it('takes a window without rows as 0', () => {
+  it('an alert takes a window without rows as 0', () => {
     expect(perMinute([9, undefined, 9])).toBe('!o!')
     expect(perMinute([9, undefined, 9], { thresholdType: 'below' })).toBe('.!o')
   })
@@ -108,11 +108,11 @@ describe('an alert with groups', () => {
     expect(run(groups([{ a: 9, b: 9 }, { a: 9, b: 0 }, { a: 0 }]), 3, grouped)).toBe('2!o')
   })
 
-  it('takes a group that disappears as OK', () => {
+  it('an alert with groups takes a group that disappears as OK', () => {
     expect(run(groups([{ a: 9, b: 1 }, { b: 1 }, { a: 9 }]), 3, grouped)).toBe('!o!')
   })
 
-  it('does not evaluate a silent group as long as another one has rows, so that below fires for silence of all only', () => {
+  it('an alert with groups does not evaluate a silent group as long as another one has rows, so that below fires for silence of all only', () => {
     expect(run(groups([{ a: 9, b: 9 }, { b: 9 }, {}]), 3, { ...grouped, thresholdType: 'below' })).toBe('..!')
   })
 
@@ -122,7 +122,7 @@ describe('an alert with groups', () => {
 })
 
 describe('a summary', () => {
-  it('has episodes, their longest, the busiest day and the share of time', () => {
+  it('a summary has episodes, their longest, the busiest day and the share of time', () => {
     const values = new Map<number, readonly GroupValue[]>(
       [0, 6, 7, 25, 26, 27].map((hours) => [hours * 3_600_000, [{ group: '', value: 9 }]]),
     )
@@ -157,7 +157,7 @@ describe('suggested thresholds', () => {
   const table = (more: Partial<Condition>): readonly (readonly number[])[] =>
     suggestThresholds(condition(more), series(values), range).map((one) => [one.percentile, one.threshold, one.notifications])
 
-  it('are percentiles of the window values', () => {
+  it('suggested thresholds are percentiles of the window values', () => {
     expect(table({})).toEqual([
       [50, 50, 51],
       [75, 75, 26],
@@ -167,7 +167,7 @@ describe('suggested thresholds', () => {
     ])
   })
 
-  it('are mirrored for below', () => {
+  it('suggested thresholds are mirrored for below', () => {
     expect(table({ thresholdType: 'below_or_equal' })).toEqual([
       [50, 51, 51],
       [75, 26, 26],
@@ -177,7 +177,7 @@ describe('suggested thresholds', () => {
     ])
   })
 
-  it('do not exist for a condition without a direction', () => {
+  it('suggested thresholds do not exist for a condition without a direction', () => {
     expect(table({ thresholdType: 'equal' })).toEqual([])
   })
 })

@@ -77,7 +77,7 @@ describe('an alert without an estimate', () => {
 })
 
 describe('the requested series', () => {
-  it('are those of the tile, with its groups', () => {
+  it('the requested series are those of the tile, with its groups', () => {
     expect(seriesOf(tile([count, { ...avg, aggFn: 'quantile', level: 0.99 }], { groupBy: 'ServiceName, Env' }))).toEqual([
       { sourceId: 's', aggFn: 'count', where: 'a:b', whereLanguage: 'lucene', groupBy: ['ServiceName, Env'] },
       {
@@ -92,18 +92,18 @@ describe('the requested series', () => {
     ])
   })
 
-  it('name the metric, and no column', () => {
+  it('the requested series name the metric, and no column', () => {
     expect(seriesOf(tile([gauge]))).toMatchObject([{ metricName: 'cpu', metricDataType: 'gauge' }])
     expect(seriesOf(tile([gauge]))[0]).not.toHaveProperty('field')
   })
 
-  it('write dots in texts in another way, because the API quotes an expression with a dot', () => {
+  it('the requested series write dots in texts in another way, because the API quotes an expression with a dot', () => {
     expect(seriesOf(tile([{ ...avg, valueExpression: "toFloat64(A['http.status'])" }]))).toMatchObject([
       { field: "toFloat64(A['http\\x2Estatus'])" },
     ])
   })
 
-  it('count the rows of a saved search', () => {
+  it('the requested series count the rows of a saved search', () => {
     expect(seriesOf(search({ select: 'Timestamp, Body' }), { groupBy: 'ServiceName' })).toEqual([
       { sourceId: 's', aggFn: 'count', where: 'a:b', whereLanguage: 'lucene', groupBy: ['ServiceName'] },
     ])
@@ -136,17 +136,17 @@ describe('the compared values', () => {
 
   const unknown = 'a series of the tile has no rows in a window in which another one has some'
 
-  it('are those of the last series', () => {
+  it('the compared values are those of the last series', () => {
     expect(compared(tile([avg, count]), [1, 2])).toBe(2)
   })
 
-  it('are 0 for a count without rows, and nothing for an average', () => {
+  it('the compared values are 0 for a count without rows, and nothing for an average', () => {
     expect(compared(tile([avg, count]), [1, undefined])).toBe(0)
     expect(compared(tile([count, avg]), [1, undefined])).toBe(null)
     expect(compared(tile([gauge, { ...gauge, metricName: 'mem' }]), [1, undefined])).toBe(null)
   })
 
-  it('are unknown for a maximum without rows beside another series, so that there is no estimate', () => {
+  it('the compared values are unknown for a maximum without rows beside another series, so that there is no estimate', () => {
     expect(compared(tile([count, { ...avg, aggFn: 'max' }]), [1, undefined])).toBe(unknown)
   })
 
@@ -157,7 +157,7 @@ describe('the compared values', () => {
     expect(compared(ratio, [1, undefined])).toBe(null)
   })
 
-  it('are those of the last formula', () => {
+  it('the compared values are those of the last formula', () => {
     const formulas = [{ expression: 'A' }, { expression: 'A / (B - 1) * 100' }]
     expect(compared(tile([count, count], { formulas }), [1, 5])).toBe(25)
     expect(compared(tile([count, count], { formulas }), [1, 1])).toBe(null)

@@ -49,19 +49,19 @@ describe('deriveLimitHours', () => {
     [24, 24, 48],
     // Milliseconds read as seconds.
     [24, 900, 48],
-  ])('of a backup every %d hours that takes %d hours is %d hours', (period, typical, hours) => {
+  ])('deriveLimitHours of a backup every %d hours that takes %d hours is %d hours', (period, typical, hours) => {
     expect(deriveLimitHours(period, typical)).toBe(hours)
   })
 
-  it.each([0, -24, Number.NaN, Number.POSITIVE_INFINITY, 8785])('is undefined for a period of %d hours', (period) => {
+  it.each([0, -24, Number.NaN, Number.POSITIVE_INFINITY, 8785])('deriveLimitHours is undefined for a period of %d hours', (period) => {
     expect(deriveLimitHours(period, 0)).toBeUndefined()
   })
 
-  it('is the default limit for daily backups that take no time', () => {
+  it('deriveLimitHours is the default limit for daily backups that take no time', () => {
     expect(deriveLimitHours(24, 0)).toBe(defaultLimitHours)
   })
 
-  it('is always more than the period, and never allows two missed backups', () => {
+  it('deriveLimitHours is always more than the period, and never allows two missed backups', () => {
     const hours = fc.double({ min: 0.01, max: 8784, noNaN: true })
     fc.assert(
       fc.property(hours, fc.double({ min: 0, noNaN: true }), (period, typical) => {
@@ -273,7 +273,7 @@ describe('computeTrend', () => {
     expect(computeTrend([measures(7), ...list]).size.median).toBe(7)
   })
 
-  it('has no ratio where the latest size or a positive median is missing', () => {
+  it('computeTrend has no ratio where the latest size or a positive median is missing', () => {
     const trends = [ofSizes(100), ofSizes(100, 0, 0), ofSizes(100, undefined), ofSizes(undefined, 100)]
     expect(trends.map(({ size }) => size.ratio)).toEqual([undefined, undefined, undefined, undefined])
   })
@@ -297,13 +297,13 @@ describe('judgeSize', () => {
 })
 
 describe('computeTypicalDurationMs', () => {
-  it('is the median of the type that takes longest', () => {
+  it('computeTypicalDurationMs is the median of the type that takes longest', () => {
     const full = [40, 60, 50].map((ms) => measures(1, ms, 'full'))
     const incremental = [5, 900, 6, 7].map((ms) => measures(1, ms, 'incremental'))
     expect(computeTypicalDurationMs([...full, ...incremental, measures(1, undefined, 'full')])).toBe(50)
   })
 
-  it('is 0 where no duration is known', () => {
+  it('computeTypicalDurationMs is 0 where no duration is known', () => {
     expect(computeTypicalDurationMs([])).toBe(0)
     expect(computeTypicalDurationMs([measures(1)])).toBe(0)
   })

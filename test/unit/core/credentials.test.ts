@@ -110,12 +110,12 @@ describe('a name', () => {
     'https_proxy',
     'MY_PAT',
     'ACTIONS_ID_TOKEN_REQUEST_URL',
-  ])('may be that of a credential: %s', (name) => {
+  ])('a name may be that of a credential: %s', (name) => {
     expect(mayBeCredential(name)).toBe(true)
   })
 
   it.each(['SERVICE', 'WEBHOOK', 'WEBHOOK_NAME', 'ERRORS_PER_FIVE_MINUTES', 'RUNBOOK_URL', 'PARTITION_KEY', 'PATH_PREFIX', 'monkey'])(
-    'is that of a value for files: %s',
+    'a name is that of a value for files: %s',
     (name) => {
       expect(mayBeCredential(name)).toBe(false)
     },

@@ -23,7 +23,7 @@ const nastyText = fc
   .map((parts) => parts.join(''))
 
 describe('a hostile text', () => {
-  it('is only text in a paragraph', () =>
+  it('a hostile text is only text in a paragraph', () =>
     forEachEntry(hostile, ({ value }) => {
       expect(visibleText(`x ${markdownUntrusted(value)} y`)).toBe(`x ${shown(value)} y`)
       expect(
@@ -33,7 +33,7 @@ describe('a hostile text', () => {
       ).toBe(true)
     }))
 
-  it('is only text in a table, and stays in its cell', () =>
+  it('a hostile text is only text in a table, and stays in its cell', () =>
     forEachEntry(hostile, ({ value }) => {
       const table = `| a | b |\n| --- | --- |\n| ${markdownCellUntrusted(value)} | z |\n`
       const [, row] = parseMarkdown(table).children?.[0]?.children ?? []
@@ -42,26 +42,26 @@ describe('a hostile text', () => {
       expect(unexpectedHtml(table)).toEqual([])
     }))
 
-  it('is only text inside HTML', () =>
+  it('a hostile text is only text inside HTML', () =>
     forEachEntry(hostile, ({ value }) => {
       const html = htmlUntrusted(value)
       expect(html).toMatch(/^<code>[^<>]*<\/code>$/s)
       expect(decodeEntities(html.slice(6, -7))).toBe(printable(clip(value, 200)))
     }))
 
-  it('is only text in a code block', () =>
+  it('a hostile text is only text in a code block', () =>
     forEachEntry(hostile, ({ value }) => {
       const tree = parseMarkdown(markdownBlock(value.slice(0, 5000)))
       expect(tree.children?.map(({ type }) => type)).toEqual(['code'])
     }))
 
-  it('starts no command in a log', () =>
+  it('a hostile text starts no command in a log', () =>
     forEachEntry(hostile, ({ value }) => {
       expect(commandsIn(logLine(value))).toEqual([])
       expect(logLine(value)).not.toMatch(/[\r\n]/)
     }))
 
-  it('starts no command as JSON on a standard stream, and is still the same JSON', () =>
+  it('a hostile text starts no command as JSON on a standard stream, and is still the same JSON', () =>
     forEachEntry(hostile, ({ value }) => {
       const json = jsonLine(JSON.stringify({ name: value }, null, 2))
       expect(commandsIn(json)).toEqual([])

@@ -5,7 +5,7 @@ import { isOf } from '../../../src/resources/resource-types.ts'
 import { fileWith, lines, messages, readText, readValue, written } from '../../support/declarations.ts'
 
 describe('a file', () => {
-  it('becomes its objects, with their keys, their places and the standards of their fields', () => {
+  it('a file becomes its objects, with their keys, their places and the standards of their fields', () => {
     const { objects, diagnostics } = readText('alerts:\n  a:\n    name: A\n    threshold: 5\n    interval: 5m\n')
     expect(diagnostics).toEqual([])
     expect(objects).toMatchObject([
@@ -14,7 +14,7 @@ describe('a file', () => {
     expect(objects[0]?.locationOf(['threshold'])).toEqual({ file: 'f.yml', line: 4, column: 16 })
   })
 
-  it('may be JSON, and name its schema', () => {
+  it('a file may be JSON, and name its schema', () => {
     const { objects, diagnostics } = readValue({ $schema: './x.json', ...fileWith() })
     expect(diagnostics).toEqual([])
     expect(objects.map(({ section, key }) => `${section}.${key}`)).toEqual(['dashboards.d', 'alerts.a'])
@@ -31,7 +31,7 @@ describe('a file', () => {
     ])
   })
 
-  it('gets all of its diagnostics at once, also of references and of rules for what is valid', async () => {
+  it('a file gets all of its diagnostics at once, also of references and of rules for what is valid', async () => {
     const text = `dashboards:
   d:
     name: D
@@ -74,7 +74,7 @@ alerts:
     ])
   })
 
-  it('gets a diagnostic for two sources, whatever is wrong beside them', () => {
+  it('a file gets a diagnostic for two sources, whatever is wrong beside them', () => {
     const { diagnostics } = readText(`dashboards:
   d: { name: D, tiles: [{ name: A, config: { displayType: line, source: Logs, sourceId: abc, select: [{ aggFn: cnt }] } }] }
 savedSearches:
@@ -89,7 +89,7 @@ savedSearches:
     ])
   })
 
-  it('gets no diagnostic that only follows from a wrong field beside it', () => {
+  it('a file gets no diagnostic that only follows from a wrong field beside it', () => {
     const tile = 'config: { displayType: line, source: S, select: [{ aggFn: count }] }'
     const { diagnostics } = readText(`dashboards:
   d: { name: D, tiles: [{ name: A, x: -1, y: 0, ${tile} }, { name: B, x: 0, y: a, ${tile} }, { name: C, y: 3, ${tile} }] }
@@ -107,7 +107,7 @@ alerts:
     ])
   })
 
-  it('gets one diagnostic for the same message about many tiles', async () => {
+  it('a file gets one diagnostic for the same message about many tiles', async () => {
     const tiles = Array.from({ length: 12 }, (_, i) => `      - { name: T${i}, config: { displayType: line, source: S, selct: x } }`)
     const text = ['dashboards:', '  d:', '    name: D', '    tags: [t]', '    tiles:', ...tiles, ''].join('\n')
     const files = {
@@ -126,7 +126,7 @@ alerts:
     ])
   })
 
-  it('that cannot be read may declare any object', () => {
+  it('a file that cannot be read may declare any object', () => {
     const { unread, diagnostics } = readText('a: [')
     expect(unread).toEqual(['f.yml'])
     expect(diagnostics.map(({ rule, severity }) => [rule, severity])).toEqual([['syntax', 'error']])
@@ -137,11 +137,11 @@ alerts:
     ['alerts:', 'f.yml:1:8 schema: alerts: null is not accepted; accepted: a map'],
     ['alert: {}', 'f.yml:1:1 schema: "alert" is an unknown field; did you mean "alerts"?'],
     ['__proto__: {}', 'f.yml:1:1 schema: "__proto__" is an unknown field'],
-  ])('is rejected with an unknown section: %s', (text, line) => {
+  ])('a file is rejected with an unknown section: %s', (text, line) => {
     expect(lines(readText(text).diagnostics)).toEqual([line])
   })
 
-  it('gets a diagnostic for each of its first unknown keys, and one for the number of the others', () => {
+  it('a file gets a diagnostic for each of its first unknown keys, and one for the number of the others', () => {
     const { diagnostics } = readText(Array.from({ length: 5000 }, (_, i) => `dashboard${i}: 1`).join('\n'))
     expect(diagnostics).toHaveLength(21)
     expect(diagnostics.at(-1)?.message).toBe('4980 more unknown fields')
@@ -149,13 +149,13 @@ alerts:
 })
 
 describe('a key', () => {
-  it.each(['a', '0', 'a.b-c_d', 'a'.repeat(63), 'constructor', 'length', 'then'])('may be %s', (key) => {
+  it.each(['a', '0', 'a.b-c_d', 'a'.repeat(63), 'constructor', 'length', 'then'])('a key may be %s', (key) => {
     const { objects, diagnostics } = readValue({ alerts: { [key]: fileWith().alerts.a } })
     expect(diagnostics).toEqual([])
     expect(objects[0]?.key).toBe(key)
   })
 
-  it.each(['A', '-a', '', 'a b', 'a'.repeat(64), 'ä', 'a/b', '__proto__', 'toString', written('‹env.X›')])('may not be %j', (key) => {
+  it.each(['A', '-a', '', 'a b', 'a'.repeat(64), 'ä', 'a/b', '__proto__', 'toString', written('‹env.X›')])('a key may not be %j', (key) => {
     const { objects, diagnostics } = readText(`alerts: { ${JSON.stringify(key)}: {} }`)
     expect(objects).toEqual([])
     expect(lines(diagnostics)).toEqual([
@@ -163,7 +163,7 @@ describe('a key', () => {
     ])
   })
 
-  it('is declared once in all files, and both places are named', () => {
+  it('a key is declared once in all files, and both places are named', () => {
     const text = JSON.stringify({ alerts: { a: fileWith().alerts.a } })
     const { diagnostics } = readDeclarations(
       [
@@ -175,7 +175,7 @@ describe('a key', () => {
     expect(lines(diagnostics)).toEqual(['two.json:1:12 duplicate-key: alerts.a is already declared in one.json:1:12'])
   })
 
-  it('is declared also where its object is wrong', () => {
+  it('a key is declared also where its object is wrong', () => {
     const { diagnostics } = readDeclarations(
       [
         { path: 'one.yml', text: 'alerts: { a: { name: 1 } }' },
@@ -186,7 +186,7 @@ describe('a key', () => {
     expect(diagnostics.map(({ rule }) => rule)).toContain('duplicate-key')
   })
 
-  it('may be the same in two sections', () => {
+  it('a key may be the same in two sections', () => {
     const { d } = fileWith().dashboards
     expect(readValue({ dashboards: { a: d }, alerts: { a: fileWith().alerts.a } }).diagnostics).toEqual([])
   })
@@ -204,12 +204,12 @@ describe('defaults', () => {
     expect(alertOf({ defaults, alerts: { a: bare } })).toMatchObject({ interval: '1h', channel: { webhook: 'all' } })
   })
 
-  it('give way as whole fields', () => {
+  it('defaults give way as whole fields', () => {
     const alert = alertOf({ defaults, alerts: { a: { ...bare, channel: { type: 'email', emailRecipients: ['a@b.c'] } } } })
     expect(alert).toMatchObject({ channel: { type: 'email', emailRecipients: ['a@b.c'] } })
   })
 
-  it('give way to what contradicts them', () => {
+  it('defaults give way to what contradicts them', () => {
     const channels = [{ type: 'webhook', webhook: 'x' }]
     const several = alertOf({ defaults, alerts: { a: { ...bare, channels } } })
     expect(several).toMatchObject({ channels })
@@ -227,7 +227,7 @@ describe('defaults', () => {
     expect(onDashboard).not.toHaveProperty('savedSearch')
   })
 
-  it('with errors are reported once, not once for each object', () => {
+  it('defaults with errors are reported once, not once for each object', () => {
     const { objects, broken, diagnostics } = readText(
       'defaults:\n  alerts: { interval: 5min }\nalerts:\n  a: { name: A, threshold: 1 }\n  b: { name: B, threshold: 1 }\n',
     )
@@ -237,7 +237,7 @@ describe('defaults', () => {
     expect([objects.length, broken.length]).toEqual([0, 2])
   })
 
-  it('with errors do not hide the errors of objects that defaults cannot cause', () => {
+  it('defaults with errors do not hide the errors of objects that defaults cannot cause', () => {
     const { diagnostics } = readText(`defaults: { dashboards: { tiles: 5 }, alerts: { interval: 5min } }
 dashboards:
   d: { nam: D }
@@ -257,20 +257,20 @@ alerts:
     ])
   })
 
-  it('of one kind do not spoil the objects of another', () => {
+  it('defaults of one kind do not spoil the objects of another', () => {
     const { objects } = readValue({ defaults: { dashboards: { nam: 'x' } }, ...fileWith() })
     expect(objects.map(({ section }) => section)).toEqual(['alerts'])
   })
 })
 
 describe('a variable', () => {
-  it('may be a number where a number belongs, and a text where a text does', () => {
+  it('a variable may be a number where a number belongs, and a text where a text does', () => {
     const { objects, diagnostics } = readValue(fileWith({ alert: { name: written('‹env.N›'), threshold: written('‹env.N›') } }), { N: '7' })
     expect(diagnostics).toEqual([])
     expect(objects.find(isOf('alerts'))?.value).toMatchObject({ name: '7', threshold: 7 })
   })
 
-  it('that is not set is the only thing that is wrong with its value', () => {
+  it('a variable that is not set is the only thing that is wrong with its value', () => {
     expect(messages(readValue(fileWith({ alert: { threshold: written('‹env.N›') } })).diagnostics)).toEqual([
       written('variable: alerts.a.threshold: ‹env.N› is not set; set WATCHKEEPER_VAR_N'),
     ])
@@ -286,7 +286,7 @@ it('uses the rules that it describes, and no others', () => {
 describe('webhooks and sources', () => {
   const webhook = { name: 'W', service: 'generic', urlFrom: 'WEBHOOK_URL' }
 
-  it.each(['url', 'headers', 'queryParams'])('reject a literal %s with the way out, and do not repeat it', (field) => {
+  it.each(['url', 'headers', 'queryParams'])('webhooks and sources reject a literal %s with the way out, and do not repeat it', (field) => {
     const [message, ...others] = messages(
       readValue({ webhooks: { w: { ...webhook, [field]: 'https://hooks.example/secret' } } }).diagnostics,
     )
@@ -297,16 +297,19 @@ describe('webhooks and sources', () => {
     expect(message).not.toContain('hooks.example')
   })
 
-  it.each(['SLACK_URL', 'webhook_url', 'WEBHOOK_', written('‹env.URL›')])('accept no variable such as %s', (urlFrom) => {
-    expect(readValue({ webhooks: { w: { ...webhook, urlFrom } } }, { URL: 'https://hooks.example/secret' }).objects).toEqual([])
-  })
+  it.each(['SLACK_URL', 'webhook_url', 'WEBHOOK_', written('‹env.URL›')])(
+    'webhooks and sources accept no variable such as %s',
+    (urlFrom) => {
+      expect(readValue({ webhooks: { w: { ...webhook, urlFrom } } }, { URL: 'https://hooks.example/secret' }).objects).toEqual([])
+    },
+  )
 
-  it('reject what a webhook for Slack cannot have', () => {
+  it('webhooks and sources reject what a webhook for Slack cannot have', () => {
     const slack = { ...webhook, service: 'slack', body: '{}', headersFrom: { A: 'WEBHOOK_A' } }
     expect(messages(readValue({ webhooks: { w: slack } }).diagnostics)).toHaveLength(2)
   })
 
-  it('need the fields of the kind of a source, and have no others', () => {
+  it('webhooks and sources need the fields of the kind of a source, and have no others', () => {
     const source = { name: 'S', kind: 'session', from: { databaseName: 'd' }, timestampValueExpression: 't', bodyExpression: 'b' }
     expect(messages(readValue({ sources: { s: source } }).diagnostics)).toEqual([
       'schema: sources.s.traceSource: is missing; accepted: the name of a source, or { id: … }',

@@ -34,14 +34,14 @@ describe('any file of declarations', () => {
     )
   })
 
-  it('may have keys that every object inherits', () => {
+  it('any file of declarations may have keys that every object inherits', () => {
     for (const name of ['toString', 'valueOf', 'toJSON', '__proto__', 'constructor'])
       for (const value of [{ [name]: [] }, { alerts: { a: { [name]: [], interval: { [name]: [] }, dashboard: { [name]: [] } } } }])
         expect(check(JSON.parse(JSON.stringify(value))).count).toBeGreaterThan(0)
     expect(check([{ toString: [] }]).odd).toEqual([])
   })
 
-  it('may be any text', () => {
+  it('any file of declarations may be any text', () => {
     const part = fc.constantFrom(
       'alerts',
       ': ',
@@ -78,7 +78,7 @@ describe('any file of declarations', () => {
     )
   })
 
-  it('may have objects with any fields', () => {
+  it('any file of declarations may have objects with any fields', () => {
     const names = [
       'name',
       'tiles',
@@ -106,7 +106,7 @@ describe('any file of declarations', () => {
     )
   })
 
-  it('may hold every hostile text of the corpus', () =>
+  it('any file of declarations may hold every hostile text of the corpus', () =>
     forEachEntry(
       // Larger texts take their time in the parser, which has a test of its own.
       hostileYaml.filter(({ text }) => text.length < 100_000),

@@ -36,28 +36,28 @@ describe('hostile documents', () => {
 })
 
 describe('a value', () => {
-  it('is the same as in JSON', () => {
+  it('a value is the same as in JSON', () => {
     const value = { a: [1, -0.5, 1e3, true, false, null, 'x', ''], b: { c: {}, d: [] }, '404': 'y' }
     expect(read(JSON.stringify(value)).value).toEqual(value)
   })
 
-  it('has only the keywords of JSON, and no dates', () => {
+  it('a value has only the keywords of JSON, and no dates', () => {
     const words = ['on', 'yes', 'no', 'off', '0o17', '1:30', '2001-01-01', '017']
     expect(read('[on, yes, no, off, "0o17", 1:30, 2001-01-01, "017"]').value).toEqual(words)
     expect(read('%YAML 1.1\n---\n[yes, 1:30, 2001-01-01]').value).toEqual(['yes', '1:30', '2001-01-01'])
   })
 
-  it('has aliases filled in, the latest anchor of a name first', () => {
+  it('a value has aliases filled in, the latest anchor of a name first', () => {
     expect(read('[&a 1, *a, &a { x: 2 }, *a]').value).toEqual([1, 1, { x: 2 }, { x: 2 }])
   })
 
-  it('has keys that objects inherit as keys of its own', () => {
+  it('a value has keys that objects inherit as keys of its own', () => {
     const { value } = read('{ __proto__: { x: 1 }, constructor: 2 }')
     expect(Object.keys(value as object)).toEqual(['__proto__', 'constructor'])
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype)
   })
 
-  it('may share one channel among a thousand alerts', () => {
+  it('a value may share one channel among a thousand alerts', () => {
     const text = `c: &c { type: webhook, webhookId: x }\nalerts: [${'{ channel: *c }, '.repeat(1000)}]`
     expect((read(text).value as { alerts: object[] }).alerts).toHaveLength(1000)
   })
@@ -65,14 +65,14 @@ describe('a value', () => {
 
 describe('a number', () => {
   it.each(['0.1', '0.30000000000000004', '-0', '1e21', '+5', '.5', '5.', '0x10', '0o17', '9007199254740991', '1.10', '0e99'])(
-    'is taken as it is written: %s',
+    'a number is taken as it is written: %s',
     (text) => {
       expect(read(`a: ${text}`).value).toEqual({ a: Number(text) })
     },
   )
 
   it.each(['0.1000000000000000055511151231257827', '9007199254740993', '12345678901234567890', '1e309', '0x20000000000001'])(
-    'is refused where it would become another: %s',
+    'a number is refused where it would become another: %s',
     (text) => {
       expect(diagnosticsOf(`a: ${text}`)).toEqual(['f.yml:1:4 has more digits than a number can hold; write it in quotes'])
       expect(read(`a: "${text}"`).value).toEqual({ a: text })
@@ -90,18 +90,18 @@ describe('a location', () => {
     [['404'], '5:6', '5:1'],
     [['a', 'missing', 'deeper'], '3:3', '3:3'],
     [[], '2:1', '2:1'],
-  ])('is that of the value, of its key, or of the nearest value around it: %j', (path, value, key) => {
+  ])('a location is that of the value, of its key, or of the nearest value around it: %j', (path, value, key) => {
     const { locationOf, locationOfKey } = read(text)
     expect(formatLocation(locationOf(path))).toBe(`f.yml:${value}`)
     expect(formatLocation(locationOfKey(path))).toBe(`f.yml:${key}`)
   })
 
-  it('is the same with a byte order mark and with carriage returns', () => {
+  it('a location is the same with a byte order mark and with carriage returns', () => {
     const { locationOf } = read(`\ufeff${text.replaceAll('\n', '\r\n')}`)
     expect(formatLocation(locationOf(['a', 'c d', 1, 'e']))).toBe('f.yml:4:19')
   })
 
-  it('is that of the alias for a value behind an alias', () => {
+  it('a location is that of the alias for a value behind an alias', () => {
     expect(formatLocation(read('a: &a { x: 1 }\nb: *a\n').locationOf(['b', 'x']))).toBe('f.yml:2:4')
   })
 
@@ -110,11 +110,11 @@ describe('a location', () => {
     ['a: 1\nb: 2\na: 3', 'f.yml:3:1 Map keys must be unique: "a" is already in this map'],
     ['a:\n  - *x', 'f.yml:2:5 *x has no anchor: add &x before it'],
     [`a:\n  b: ${'['.repeat(120)}`, 'f.yml:2:106 is nested deeper than 100 levels'],
-  ])('is reported for what cannot be read: %j', (wrong, message) => {
+  ])('a location is reported for what cannot be read: %j', (wrong, message) => {
     expect(diagnosticsOf(wrong)[0]).toBe(message)
   })
 
-  it('is found quickly in a map of thousands of keys', () => {
+  it('a location is found quickly in a map of thousands of keys', () => {
     const { locationOfKey } = read(Array.from({ length: 10_000 }, (_, i) => `k${i}: 1`).join('\n'))
     const lines: unknown[] = []
     const ms = cpuMsOf(() => {

@@ -23,7 +23,7 @@ describe('an expression', () => {
     ['‹  env.STAGE\n›', 'test'],
     ['‹env.EMPTY›', ''],
     ['{{ env.STAGE }} $ { }', '{{ env.STAGE }} $ { }'],
-  ])('is replaced: %j', (text, filled) => {
+  ])('an expression is replaced: %j', (text, filled) => {
     expect(fill({ a: [written(text)] })).toEqual({ value: { a: [filled] }, errors: [] })
   })
 
@@ -33,15 +33,15 @@ describe('an expression', () => {
     ['‹env.ON›', true],
     ['5‹env.LIMIT›', '55'],
     [' ‹env.LIMIT›', ' 5'],
-  ])('may become a number or a boolean where it is the whole text: %j', (text, filled) => {
+  ])('an expression may become a number or a boolean where it is the whole text: %j', (text, filled) => {
     expect(fill(written(text)).value).toBe(filled)
   })
 
-  it('stays a text in a text field', () => {
+  it('an expression stays a text in a text field', () => {
     expect(fill(written('‹env.LIMIT›'), true).value).toBe('5')
   })
 
-  it('that is a quoted start of an expression is that text', () => {
+  it('an expression that is a quoted start of an expression is that text', () => {
     const start = `$${'{{'}`
     const literal = written(`‹'${start}'›`)
     expect(fill({ a: `${literal} ServiceName }}` })).toEqual({ value: { a: `${start} ServiceName }}` }, errors: [] })
@@ -49,7 +49,7 @@ describe('an expression', () => {
     expect(fill(written(`‹env.STAGE›${literal}‹env.STAGE›`)).value).toBe(`test${start}test`)
   })
 
-  it('in any text is read back as it was after it was escaped', () => {
+  it('an expression in any text is read back as it was after it was escaped', () => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom('$', '{', '}', "'", ' ', 'env.STAGE', written('‹'), written("‹'$"), written('›')), { maxLength: 12 }),
@@ -61,7 +61,7 @@ describe('an expression', () => {
     )
   })
 
-  it('is replaced once: expressions in the value of a variable are not', () => {
+  it('an expression is replaced once: expressions in the value of a variable are not', () => {
     expect(fill(written('‹env.NESTED›'))).toEqual({ value: written('‹env.STAGE›'), errors: [] })
   })
 
@@ -74,7 +74,7 @@ describe('an expression', () => {
     ['x ‹env.STAGE', '‹env.STAGE is not closed'],
     ["‹env['STAGE']›", "‹env['STAGE']› is not supported; use ‹env.NAME›"],
     ['‹env.A || env.B›', '‹env.A || env.B› is not supported; use ‹env.NAME›'],
-  ])('is an error with its path when it cannot be replaced: %s', (text, message) => {
+  ])('an expression is an error with its path when it cannot be replaced: %s', (text, message) => {
     expect(fill({ a: [written(text)] })).toEqual({
       value: { a: [written(text)] },
       errors: [{ path: ['a', 0], message: written(message) }],

@@ -28,17 +28,17 @@ describe('the form of a value', () => {
     ['none, with a word that none has', { type: 'bar' }, undefined],
     ['none, without a word', {}, undefined],
     ['none, where it is no map', 'line', undefined],
-  ])('is %s', (_, value, expected) => {
+  ])('the form of a value is %s', (_, value, expected) => {
     expect(formOf(chart, value)).toBe(expected)
   })
 
-  it('may leave out an optional literal, but not contradict it', () => {
+  it('the form of a value may leave out an optional literal, but not contradict it', () => {
     expect(formOf(plain, {})).toBe(plain)
     expect(formOf(plain, { type: 'plain' })).toBe(plain)
     expect(formOf(plain, { type: 'line' })).toBeUndefined()
   })
 
-  it('is found inside wrappers', () => {
+  it('the form of a value is found inside wrappers', () => {
     expect(formOf(line.nullable().optional(), { type: 'line' })).toBe(line)
     expect(formOf(line.default({ type: 'line', width: 1 }), { type: 'line' })).toBe(line)
     expect(formOf(z.string(), { type: 'line' })).toBeUndefined()
@@ -52,7 +52,7 @@ describe('the form of a value', () => {
     expect(fieldOf(line, 'toString')).toBeUndefined()
   })
 
-  it('of an item comes from its list', () => {
+  it('the form of a value of an item comes from its list', () => {
     expect(elementOf(z.array(line).nullable().optional())).toBe(line)
     expect(elementOf(line)).toBeUndefined()
     expect(elementOf(undefined)).toBeUndefined()
@@ -76,7 +76,7 @@ describe('the schema of a value inside', () => {
     ['nothing for a field that there is not', ['charts', 'a', 'toString'], undefined],
     ['nothing inside of a plain value', ['width', 'x'], undefined],
     ['the field without what wraps it', ['width'], z.core.$ZodNumber],
-  ])('is %s', (_, path, expected) => {
+  ])('the schema of a value inside is %s', (_, path, expected) => {
     const found = schemaAt(file, path, value)
     if (expected === z.core.$ZodNumber) expect(found).toBeInstanceOf(z.ZodNumber)
     else expect(found).toBe(expected)
@@ -87,7 +87,7 @@ describe('the schema of a value inside', () => {
     expect(schemaAt(file, [], value)).toBe(file)
   })
 
-  it('is found by the value along the path', () => {
+  it('the schema of a value inside is found by the value along the path', () => {
     expect(valueAt(value, ['charts', 'a', 'slices', 0, 'label'])).toBe('x')
     expect(valueAt(value, [])).toBe(value)
     expect(valueAt(value, ['charts', 'toString'])).toBeUndefined()
@@ -109,16 +109,16 @@ describe('the nearest form', () => {
     expect(nearestOption(union, value)).toBe(expected)
   })
 
-  it('is found in nested unions', () => {
+  it('the nearest form is found in nested unions', () => {
     const inner = z.union([line, pie])
     expect(nearestOption(z.union([plain, inner]), { type: 'pie', slices: [] })).toBe(inner)
   })
 
-  it.each([['a text'], [5], [null], [undefined], [[]]])('is none for %j', (value) => {
+  it.each([['a text'], [5], [null], [undefined], [[]]])('the nearest form is none for %j', (value) => {
     expect(nearestOption(union, value)).toBeUndefined()
   })
 
-  it('is none where no form is a map', () => {
+  it('the nearest form is none where no form is a map', () => {
     expect(nearestOption(z.union([z.string(), z.number()]), {})).toBeUndefined()
   })
 })
@@ -131,7 +131,7 @@ describe('a field', () => {
     ['a map of any keys', z.record(z.string(), z.string()), []],
     ['a text', z.string(), []],
     ['nobody knows what', undefined, []],
-  ])('has the keys of %s', (_, field, expected) => {
+  ])('a field has the keys of %s', (_, field, expected) => {
     expect(knownKeys(field)).toEqual(expected)
   })
 

@@ -36,11 +36,11 @@ describe('a diagnostic about a field', () => {
     ['message: ""', '6:14 alerts.a.message: "" is not accepted; accepted: at least 1 character'],
     ['channels: x', '6:15 alerts.a.channels: "x" is not accepted; accepted: a list; write a list: [x]'],
     ['channels: []', '6:15 alerts.a.channels: [] is not accepted; accepted: at least 1 item'],
-  ])('has the location of the field, and what is accepted: %s', (line, expected) => {
+  ])('a diagnostic about a field has the location of the field, and what is accepted: %s', (line, expected) => {
     expect(diagnosticsOf(alert(line))).toEqual([expected])
   })
 
-  it('has the location of the object when the field is missing', () => {
+  it('a diagnostic about a field has the location of the object when the field is missing', () => {
     expect(diagnosticsOf('alerts:\n  a: { name: A }\n')).toEqual([
       '2:3 alerts.a.threshold: is missing; accepted: a number',
       '2:3 alerts.a.interval: is missing; accepted: 30s, 1m, 5m, 15m, 30m, 1h, 6h, 12h, 1d',
@@ -54,7 +54,7 @@ describe('a diagnostic about a field', () => {
     ])
   })
 
-  it('is the only one about a misspelled field that is required', () => {
+  it('a diagnostic about a field is the only one about a misspelled field that is required', () => {
     expect(diagnosticsOf('alerts:\n  a: { name: A, treshold: 1, interval: 5m }\n')).toEqual([
       '2:17 alerts.a: "treshold" is an unknown field; did you mean "threshold"?',
     ])

@@ -55,35 +55,35 @@ const foldsIn = (body: string): readonly string[] =>
   [...body.matchAll(/<details><summary>Previous report<\/summary>([\s\S]*?)<\/details>/g)].map(([, text = '']) => text)
 
 describe('the previous report', () => {
-  it('is folded under the new report', () => {
+  it('the previous report is folded under the new report', () => {
     const second = write(saying('new'), write(saying('old')))
     expect(second).toMatch(/^<!-- .*-->\n<!-- .*-->\n\n### ❌ It is `new`/)
     expect(foldsIn(second)).toEqual([expect.stringContaining('### ❌ It is `old`')])
   })
 
-  it('stays the same when the new report equals the current one', () => {
+  it('the previous report stays the same when the new report equals the current one', () => {
     const second = write(saying('new'), write(saying('old')))
     expect(write(saying('new'), second)).toBe(second)
   })
 
-  it('is replaced by a newer previous report', () => {
+  it('the previous report is replaced by a newer previous report', () => {
     const third = write(saying('three'), write(saying('two'), write(saying('one'))))
     expect(foldsIn(third)).toEqual([expect.stringContaining('`two`')])
     expect(third).not.toContain('`one`')
   })
 
-  it('is found when GitHub changed the line ends', () => {
+  it('the previous report is found when GitHub changed the line ends', () => {
     const old = write(saying('old')).replaceAll('\n', '\r\n')
     expect(foldsIn(write(saying('new'), old))).toEqual([expect.stringContaining('`old`')])
   })
 
-  it('is dropped when somebody edited it', () => {
+  it('the previous report is dropped when somebody edited it', () => {
     const edited = write(saying('old')).replace('It is', '@octocat it is')
     expect(foldsIn(write(saying('new'), edited))).toEqual([])
     expect(write(saying('new'), edited)).not.toContain('@octocat')
   })
 
-  it('is empty for a comment with a marker and without a memory', () => {
+  it('the previous report is empty for a comment with a marker and without a memory', () => {
     expect(foldsIn(write(saying('new'), `${marker}\nhello`))).toEqual([])
     expect(readBody(`${marker}\n<!-- watchkeeper memory: nonsense -->`, marker).memory).toBeUndefined()
   })
@@ -93,7 +93,7 @@ describe('the length', () => {
   it.each([
     ['letters', 'x'.repeat(100)],
     ['emoji, which have more bytes than characters', '😀'.repeat(50)],
-  ])('stays below the limit of GitHub, cut between two rows, with %s', (_, cell) => {
+  ])('the length stays below the limit of GitHub, cut between two rows, with %s', (_, cell) => {
     const body = write([...saying('long'), table(5000, cell)])
     expect(body.length).toBeLessThanOrEqual(maxBodyCharacters)
     expect(body.length).toBeGreaterThan(25_000)
@@ -103,7 +103,7 @@ describe('the length', () => {
     expect(body).toMatch(/From this run of job `cost`\.\n$/)
   })
 
-  it.each([1, 100, 300, 600, 1000, 3000])('stays below the limit with a previous report, for %i rows', (rows) => {
+  it.each([1, 100, 300, 600, 1000, 3000])('the length stays below the limit with a previous report, for %i rows', (rows) => {
     const old = write([...saying('old'), table(rows, 'y'.repeat(80))])
     const body = write([...saying('new'), table(rows, 'x'.repeat(80))], old)
     expect(body.length).toBeLessThanOrEqual(maxBodyCharacters)
@@ -112,7 +112,7 @@ describe('the length', () => {
     expect(write([...saying('newest'), table(rows, 'x'.repeat(80))], body).length).toBeLessThanOrEqual(maxBodyCharacters)
   })
 
-  it('of a comment under an issue is short', () => {
+  it('the length of a comment under an issue is short', () => {
     const word = writeIssueComment('It has recovered.', contextFor([...saying('done'), table(5000, 'x')]))
     expect(word).toBe('It has recovered.\n\n### ❌ It is `done`\n\n\nFrom this run of job `cost`.\n')
   })

@@ -28,7 +28,7 @@ function openDeadline() {
 }
 
 describe('a wait for the rate limit', () => {
-  it('is noted once, with the request, for requests that wait for the same window', async () => {
+  it('a wait for the rate limit is noted once, with the request, for requests that wait for the same window', async () => {
     const { deadline, notes, state } = openDeadline()
     await deadline.admit(listAlerts)
     state.nowMs = 500
@@ -38,7 +38,7 @@ describe('a wait for the rate limit', () => {
     expect(notes).toEqual(['Waiting 3.0 s for the rate limit before GET …/alerts'])
   })
 
-  it('is noted again when the previous wait is over, or when it gets longer', async () => {
+  it('a wait for the rate limit is noted again when the previous wait is over, or when it gets longer', async () => {
     const { deadline, notes, state } = openDeadline()
     await deadline.admit(listAlerts)
     state.waitMs = 10_000
@@ -53,7 +53,7 @@ describe('a wait for the rate limit', () => {
     ])
   })
 
-  it('is not noted below a second', async () => {
+  it('a wait for the rate limit is not noted below a second', async () => {
     const { deadline, notes, state } = openDeadline()
     state.waitMs = 999
     await deadline.admit(listAlerts)

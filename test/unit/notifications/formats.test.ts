@@ -44,7 +44,7 @@ function parseMrkdwn(text: string): { readonly code: readonly string[]; readonly
 describe('a Slack message', () => {
   const textOf = (sentence: Line): string => formats.slack(messageWith({ sentence })).text
 
-  it('has a title, the first line of the report, further lines, and a link to the run', () => {
+  it('a Slack message has a title, the first line of the report, further lines, and a link to the run', () => {
     const message = messageWith({ milestones: [say`75% of the budget was used.`], details: [say`Passed 3`] })
     expect(formats.slack(message)).toEqual({
       text: [
@@ -74,7 +74,7 @@ describe('a Slack message', () => {
     expect(line).toBe('v `&lt;!here&gt;` `b` s')
   })
 
-  it('has as many lines as it has parts, whatever they contain', () =>
+  it('a Slack message has as many lines as it has parts, whatever they contain', () =>
     forEachEntry<readonly [string, string]>(texts, (_, value) => {
       expect(textOf(say`${value}`).split('\n')).toHaveLength(3)
     }))
@@ -89,7 +89,7 @@ describe('a Teams message', () => {
   const cardOf = (message = messageWith()) => formats.teams(message).attachments[0]?.content
   const inlinesOf = (sentence: Line): readonly Inline[] => cardOf(messageWith({ sentence }))?.body[1]?.inlines ?? []
 
-  it('is an Adaptive Card in the envelope of a workflow, with a button to the run', () => {
+  it('a Teams message is an Adaptive Card in the envelope of a workflow, with a button to the run', () => {
     expect(formats.teams(messageWith())).toMatchObject({
       type: 'message',
       attachments: [
@@ -111,11 +111,11 @@ describe('a Teams message', () => {
     })
   })
 
-  it('has no button without a page of the run', () => {
+  it('a Teams message has no button without a page of the run', () => {
     expect(cardOf(messageWith({ runUrl: undefined }))).not.toHaveProperty('actions')
   })
 
-  it('has any text from outside in a text run, which knows no Markdown and no mentions', () =>
+  it('a Teams message has any text from outside in a text run, which knows no Markdown and no mentions', () =>
     forEachEntry<readonly [string, string]>(texts, (_, value) => {
       const [, run] = inlinesOf(say`Budget ${value} exceeded.`)
       expect(run).toEqual({ type: 'TextRun', text: shown(value), fontType: 'Monospace' })
@@ -125,7 +125,7 @@ describe('a Teams message', () => {
 })
 
 describe('a JSON message', () => {
-  it('has plain values, also of any text from outside', () =>
+  it('a JSON message has plain values, also of any text from outside', () =>
     forEachEntry<readonly [string, string]>(texts, (_, value) => {
       const message = messageWith({ sentence: say`Budget ${value} exceeded.`, details: [say`${value}`], organizationId: 'o' })
       expect(JSON.parse(JSON.stringify(formats.json(message)))).toEqual({

@@ -38,19 +38,19 @@ describe('a message', () => {
   const run = { document: { status: 'fail' } as const, blocks, keyLines: [say`a`], milestones: [] }
   const facts = { operation: trusted('usage-cost'), change: 'none', runUrl: undefined } as const
 
-  it('has the first and the last line of the report', () => {
+  it('a message has the first and the last line of the report', () => {
     const { sentence, details, footer } = messageOf(run, facts)
     expect([sentence, footer, ...details].map(toPlainText)).toEqual(['Budget checkout exceeded.', '22 Nov 2026 06:17 UTC', 'a'])
   })
 
-  it('has the other reasons of the verdict, at most five', () => {
+  it('a message has the other reasons of the verdict, at most five', () => {
     const reasons = ['1', '2', '3', '4', '5', '6', '7'].map((name) => say`Budget ${name} exceeded.`)
     const list: Block = { kind: 'list', items: reasons }
     const { details } = messageOf({ ...run, blocks: blocks.toSpliced(1, 0, list) }, facts)
     expect(details.map(toPlainText)).toEqual([...reasons.slice(0, 5).map(toPlainText), '… and 2 more', 'a'])
   })
 
-  it('begins with the reason of an error', () => {
+  it('a message begins with the reason of an error', () => {
     const { sentence, details } = messageOf({ ...run, keyLines: [say`no such host`, say`check api-url`], error: new Error('x') }, facts)
     expect([sentence, ...details].map(toPlainText)).toEqual(['no such host', 'check api-url'])
   })
@@ -62,7 +62,7 @@ describe('a message', () => {
     [{ status: 'fail', change: 'failing' }, 'usage-cost failed'],
     [{ status: 'error' }, 'usage-cost did not complete'],
     [{ status: 'error', operation: untrusted('<!here>') }, '<!here> did not complete'],
-  ] as const)('with %j has the title %s', (more, title) => {
+  ] as const)('a message with %j has the title %s', (more, title) => {
     expect(toPlainText(titleOf(messageWith(more)))).toBe(title)
   })
 })

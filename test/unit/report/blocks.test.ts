@@ -27,7 +27,7 @@ describe('say', () => {
 describe('a small drawing', () => {
   const lineOf = (...values: readonly number[]): string => sparkline(values)
 
-  it('goes from zero to the largest value', () => {
+  it('a small drawing goes from zero to the largest value', () => {
     expect(lineOf(0, 1, 2, 3.5, 7)).toBe('▁▂▃▅█')
     expect(lineOf(5)).toBe('█')
   })
@@ -46,13 +46,13 @@ describe('a small drawing', () => {
     [100, '██████████'],
     [1000, '██████████'],
     [-20, '░░░░░░░░░░'],
-  ])('of a share of %d percent is %s', (percent, expected) => {
+  ])('a small drawing of a share of %d percent is %s', (percent, expected) => {
     expect(progressBar(percent)).toBe(expected)
   })
 })
 
 describe('diagnostics', () => {
-  it('become a table where a medium has tables', () => {
+  it('diagnostics become a table where a medium has tables', () => {
     const location = { file: 'f.yml', line: 1, column: 2 }
     const table = toTable({
       kind: 'diagnostics',

@@ -25,7 +25,7 @@ const fingerprints = (...diagnostics: readonly Diagnostic[]): readonly string[] 
   render(...diagnostics).map(({ fingerprint }) => fingerprint)
 
 describe('a code quality report', () => {
-  it('has what GitLab requires for each diagnostic', () => {
+  it('a code quality report has what GitLab requires for each diagnostic', () => {
     expect(render(diagnostic())).toEqual([
       {
         description: 'is wrong',
@@ -37,7 +37,7 @@ describe('a code quality report', () => {
     ])
   })
 
-  it('is an empty list without diagnostics, so that GitLab shows that problems are fixed', () => {
+  it('a code quality report is an empty list without diagnostics, so that GitLab shows that problems are fixed', () => {
     expect(renderCodeQuality([])).toBe('[]\n')
   })
 
@@ -45,19 +45,19 @@ describe('a code quality report', () => {
     ['error', 'major'],
     ['warning', 'minor'],
     ['note', 'info'],
-  ] as const)('has %s as %s', (severity, shown) => {
+  ] as const)('a code quality report has %s as %s', (severity, shown) => {
     expect(render(diagnostic({ severity }))[0]?.severity).toBe(shown)
   })
 
-  it('has the first line for a diagnostic about a whole file, without a leading dot in the path', () => {
+  it('a code quality report has the first line for a diagnostic about a whole file, without a leading dot in the path', () => {
     expect(render(diagnostic({ location: { file: './a.yml' } }))[0]?.location).toEqual({ path: 'a.yml', lines: { begin: 1 } })
   })
 
-  it('has the same fingerprint for a diagnostic whose line moved', () => {
+  it('a code quality report has the same fingerprint for a diagnostic whose line moved', () => {
     expect(fingerprints(diagnostic())).toEqual(fingerprints(diagnostic({ location: { file: 'a/b.yml', line: 300 } })))
   })
 
-  it('has different fingerprints for the same message twice in a file, and for other rules, files and messages', () => {
+  it('a code quality report has different fingerprints for the same message twice in a file, and for other rules, files and messages', () => {
     const all = fingerprints(
       diagnostic(),
       diagnostic({ location: { file: 'a/b.yml', line: 9 } }),

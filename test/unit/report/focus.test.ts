@@ -38,18 +38,18 @@ describe('the columns', () => {
   const own = head.filter((name) => name.startsWith('x_'))
   const theirs = head.filter((name) => !name.startsWith('x_'))
 
-  it('are all columns that FOCUS requires, and no unknown ones', () => {
+  it('the columns are all columns that FOCUS requires, and no unknown ones', () => {
     const mandatory = facts.columns.filter(({ featureLevel }) => featureLevel === 'Mandatory').map(({ name }) => name)
     expect(mandatory.filter((name) => !head.includes(name))).toEqual([])
     expect(theirs.filter((name) => !columns.has(name))).toEqual([])
   })
 
-  it('appear once, ordered by name, with the custom columns last', () => {
+  it('the columns appear once, ordered by name, with the custom columns last', () => {
     expect(new Set(head).size).toBe(head.length)
     expect(head).toEqual([...theirs.toSorted(), ...own.toSorted()])
   })
 
-  it('include no SKU, region or tag, because the API has none for a charge', () => {
+  it('the columns include no SKU, region or tag, because the API has none for a charge', () => {
     expect(theirs.filter((name) => /^(?:Sku|Region|Tags)/.test(name))).toEqual([])
   })
 })
@@ -79,7 +79,7 @@ describe('a row', () => {
     expect([faultsOf([row]), brokenRules([row])]).toEqual([[], []])
   })
 
-  it('stays a single valid row with untrusted text', () =>
+  it('a row stays a single valid row with untrusted text', () =>
     forEachEntry(
       hostile.filter(({ id }) => !id.startsWith('size-')),
       ({ value: text }) => {
@@ -91,7 +91,7 @@ describe('a row', () => {
       },
     ))
 
-  it('has the list price of its unit', () => {
+  it('a row has the list price of its unit', () => {
     expect(rowOf({ amount: fromText('0.1') }, { listPrice: { currency: 'EUR', amount: '0.3' } })).toMatchObject({
       BilledCost: '0.03',
       ListUnitPrice: '0.3',

@@ -67,7 +67,7 @@ it('formats a day without the year when the year is clear', () => {
 })
 
 describe('an amount of money', () => {
-  it('has two decimals and separators between thousands', () => {
+  it('an amount of money has two decimals and separators between thousands', () => {
     expect(['0', '300', '288.536', '1234567.005', '-4.5'].map((text) => formatMoney(decimal(text)))).toEqual([
       '0.00',
       '300.00',
@@ -77,11 +77,11 @@ describe('an amount of money', () => {
     ])
   })
 
-  it('is never shown as zero unless it is zero', () => {
+  it('an amount of money is never shown as zero unless it is zero', () => {
     expect(['0.0049', '-0.0001', '0.005'].map((text) => formatMoney(decimal(text)))).toEqual(['<0.01', '>-0.01', '0.01'])
   })
 
-  it('has all its digits beside an amount that rounds to the same text', () => {
+  it('an amount of money has all its digits beside an amount that rounds to the same text', () => {
     expect(formatMoneyPair(decimal('300.000001'), decimal('300'))).toEqual(['300.000001', '300'])
     expect(formatMoneyPair(decimal('300'), decimal('300'))).toEqual(['300.00', '300.00'])
     expect(formatMoneyPair(decimal('412'), decimal('300'))).toEqual(['412.00', '300.00'])

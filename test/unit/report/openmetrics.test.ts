@@ -59,7 +59,7 @@ describe('the metrics of usage-cost', () => {
     return { text, document, read: parsePrometheus(text) }
   }
 
-  it('are gauges with the prefix of this project, declared directly before their samples', async () => {
+  it('the metrics of usage-cost are gauges with the prefix of this project, declared directly before their samples', async () => {
     const { text, read } = await run({ budgets: 'budgets.json' })
     const lines = text.split('\n').slice(0, -2)
     const nameOf = (line: string): string => /^(?:# (?:TYPE|HELP) )?(\w+)/.exec(line)?.[1] ?? ''
@@ -74,7 +74,7 @@ describe('the metrics of usage-cost', () => {
     expect(text.endsWith('\n# EOF\n')).toBe(true)
   })
 
-  it('have no duplicate series when two entities have the same name', async () => {
+  it('the metrics of usage-cost have no duplicate series when two entities have the same name', async () => {
     const record = (entityId: string, totalCredits: number) => ({
       date: new Date().toISOString().slice(0, 10),
       entityType: 'service',
@@ -95,7 +95,7 @@ describe('the metrics of usage-cost', () => {
     expect(entities?.metrics.map(({ labels, value }) => [labels?.entity, value])).toEqual([['twin', '0.3']])
   })
 
-  it('are the decimals of the result', async () => {
+  it('the metrics of usage-cost are the decimals of the result', async () => {
     const { read, document } = await run({ budgets: 'budgets.json' })
     const values = (name: string) => read.find((one) => one.name === `watchkeeper_usage_${name}`)?.metrics.map(({ value }) => value)
     const { grandTotalCredits, provisionalCredits, forecastCredits, byEntity, byMetric } = document as Record<string, unknown>
@@ -113,7 +113,7 @@ describe('the metrics of usage-cost', () => {
   it.each([
     ['100000', 'pass'],
     ['0', 'fail'],
-  ])('say by a 1 how a budget of %s was judged', async (budget, expected) => {
+  ])('the metrics of usage-cost say by a 1 how a budget of %s was judged', async (budget, expected) => {
     const { read } = await run({ budget })
     const status = read.find(({ name }) => name === 'watchkeeper_usage_status')?.metrics ?? []
     expect(status.filter(({ value }) => value === '1').map(({ labels }) => labels?.status)).toEqual([expected])

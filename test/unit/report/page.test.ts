@@ -132,7 +132,7 @@ describe('a table', () => {
 describe('a block', () => {
   const mainOf = (...blocks: readonly Block[]): string => parse(renderPage('x', blocks)).querySelector('main')?.innerHTML.trim() ?? ''
 
-  it('is joined without anything between its parts', () => {
+  it('a block is joined without anything between its parts', () => {
     const fact = (label: string) => ({ label, value: say`${1}%` })
     expect(mainOf({ kind: 'facts', facts: [fact('a'), fact('b')] })).toBe(
       '<dl class="facts"><div><dt>a</dt><dd>1%</dd></div><div><dt>b</dt><dd>1%</dd></div></dl>',
@@ -143,7 +143,7 @@ describe('a block', () => {
     expect(mainOf({ kind: 'paragraph', line: [untrusted('')] })).toBe('<p><em>empty</em></p>')
   })
 
-  it('is a diff whose tags say what is added and what is removed', () => {
+  it('a block is a diff whose tags say what is added and what is removed', () => {
     const lines = [
       { sign: '+', text: 'a' },
       { sign: '-', text: 'b' },
@@ -153,7 +153,7 @@ describe('a block', () => {
     expect(mainOf({ kind: 'diff', lines })).toBe('<pre><ins>+ a</ins>\n<del>- b</del>\n<mark>~ c</mark>\n<span>  &lt;d&gt;</span></pre>')
   })
 
-  it('is a table whose numbers stand on the right, and whose short trusted cells are not broken', () => {
+  it('a block is a table whose numbers stand on the right, and whose short trusted cells are not broken', () => {
     const columns = [{ title: 'a' }, { title: 'b', align: 'right' }] as const
     const row = (line: Line): readonly Line[] => [line, [trusted('1')]]
     const cells = [[trusted('1 – 2 Mar 2026')], [trusted('x'.repeat(33))], [trusted('a'), untrusted('b')], [untrusted('b')], []]
@@ -200,7 +200,7 @@ describe('a chart', () => {
     expect(textsOf(html, '.legend')).toEqual(['Final Provisional Forecast Spike', 'Used Forecast Budget 9.00 CHC'])
   })
 
-  it('has a legend of what it shows, and no running total without a limit or a forecast', () => {
+  it('a chart has a legend of what it shows, and no running total without a limit or a forecast', () => {
     const html = renderPage('x', [{ ...chart, points: points.map(({ label, value }) => ({ label, value })) }])
     expect(textsOf(html, 'h2')).toEqual(['CHC per day'])
     expect(textsOf(html, '.legend')).toEqual(['Used'])
@@ -256,18 +256,18 @@ describe('the page of a month', () => {
     expect(page.querySelector('style')?.textContent).not.toMatch(/url\(|@import|expression/i)
   })
 
-  it('is smaller than 120 kB', async () => {
+  it('the page of a month is smaller than 120 kB', async () => {
     expect(Buffer.byteLength(await run())).toBeLessThan(120_000)
   })
 
-  it('ends with organization and time of the run', async () => {
+  it('the page of a month ends with organization and time of the run', async () => {
     const html = await run()
     expect(textsOf(html, 'p.about')).toEqual([
       expect.stringMatching(/^Organization c0ffee00-0000-4000-8000-000000000001 · \d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d UTC$/),
     ])
   })
 
-  it('starts with the verdict', async () => {
+  it('the page of a month starts with the verdict', async () => {
     const page = parse(await run())
     expect(page.documentElement.getAttribute('lang')).toBe('en')
     expect(page.querySelector('head')?.firstElementChild?.getAttribute('charset')).toBe('utf-8')

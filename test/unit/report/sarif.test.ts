@@ -43,7 +43,7 @@ const diagnostic = (changes: Partial<Diagnostic> = {}): Diagnostic => ({
 })
 
 describe('diagnostics as SARIF', () => {
-  it('have no links in their messages, because brackets are escaped', () => {
+  it('diagnostics as SARIF have no links in their messages, because brackets are escaped', () => {
     const messageOf = (message: string): string | undefined => render([diagnostic({ message })]).runs[0].results[0]?.message.text
     expect(messageOf('tiles["A"]: wrong')).toBe('tiles\\["A"\\]: wrong')
     expect(messageOf('[docs](https://evil.example)')).toBe('\\[docs\\](https://evil.example)')
@@ -58,7 +58,7 @@ describe('diagnostics as SARIF', () => {
     )
   })
 
-  it('have all fields that code scanning requires', () => {
+  it('diagnostics as SARIF have all fields that code scanning requires', () => {
     const { version, runs } = render([diagnostic(), diagnostic({ rule: 'two', severity: 'warning' })])
     expect(version).toBe('2.1.0')
     expect(runs[0].tool.driver).toMatchObject({
@@ -87,13 +87,13 @@ describe('diagnostics as SARIF', () => {
     ])
   })
 
-  it('that are about a whole file are at its first line', () => {
+  it('diagnostics as SARIF that are about a whole file are at its first line', () => {
     const [result] = render([diagnostic({ location: { file: 'a.yml' } })]).runs[0].results
     expect(result?.locations[0].physicalLocation.region).toEqual({ startLine: 1 })
   })
 
   it.each(['a b.yml', 'ä.yml', '#1?.yml', '%41.yml', 'a\nb.yml', '::error::.yml', '\ud800.yml', '[x].yml'])(
-    'name the file by a relative uri that leads back to it: %j',
+    'diagnostics as SARIF name the file by a relative uri that leads back to it: %j',
     (file) => {
       const [result] = render([diagnostic({ location: { file: `d/${file}`, line: 1 } })]).runs[0].results
       const { uri } = result?.locations[0].physicalLocation.artifactLocation ?? { uri: '' }
@@ -102,7 +102,7 @@ describe('diagnostics as SARIF', () => {
     },
   )
 
-  it('keep a message as it is, but for the escapes', () =>
+  it('diagnostics as SARIF keep a message as it is, but for the escapes', () =>
     forEachEntry(
       hostile.filter(({ value }) => value.length < 1024),
       ({ value }) => {
@@ -111,14 +111,14 @@ describe('diagnostics as SARIF', () => {
       },
     ))
 
-  it('are the most severe ones when there are more than code scanning accepts', () => {
+  it('diagnostics as SARIF are the most severe ones when there are more than code scanning accepts', () => {
     const notes = Array.from({ length: 25_000 }, () => diagnostic({ rule: 'two', severity: 'note' }))
     const { results } = render([...notes, diagnostic()]).runs[0]
     expect(results).toHaveLength(25_000)
     expect(results.at(-1)?.level).toBe('error')
   })
 
-  it('may be none, which closes earlier ones', () => {
+  it('diagnostics as SARIF may be none, which closes earlier ones', () => {
     expect(render([]).runs[0].results).toEqual([])
   })
 })

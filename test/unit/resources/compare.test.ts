@@ -203,17 +203,17 @@ const cases: readonly Case[] = [
 const actualOf = (body: Body): RemoteObject => ({ id: 'x', ...body }) as RemoteObject
 
 describe('an unknown field', () => {
-  it.each(cases)('of %s is no difference', (_where, type, desired, actual) => {
+  it.each(cases)('an unknown field of %s is no difference', (_where, type, desired, actual) => {
     const { before, after } = compareBodies(type, desired, actualOf(actual))
     expect(before).toEqual(after)
   })
 
-  it.each(cases)('of %s survives an update of something else', (...[, type, desired, actual, changed]) => {
+  it.each(cases)('an unknown field of %s survives an update of something else', (...[, type, desired, actual, changed]) => {
     const sent = composeUpdate(type, { ...desired, ...changed }, actualOf(actual))
     expect(sent).toEqual({ ...actual, ...changed })
   })
 
-  it('of a tile survives that the tile moves, and goes with the tile to its new place in the list', () => {
+  it('an unknown field of a tile survives that the tile moves, and goes with the tile to its new place in the list', () => {
     const other = { ...tile, name: 'Other', id: 'o' }
     const moved = {
       ...dashboard,
@@ -226,7 +226,7 @@ describe('an unknown field', () => {
     expect(sent.tiles).toEqual([other, { ...tile, id: 't', x: 5, ...future }])
   })
 
-  it('of a chart does not survive that the chart becomes another: the two have nothing in common', () => {
+  it('an unknown field of a chart does not survive that the chart becomes another: the two have nothing in common', () => {
     const text = { ...dashboard, tiles: [{ ...tile, config: { displayType: 'markdown', markdown: 'x' } }] }
     const actual = { ...stored, tiles: [{ ...tile, id: 't', config: { ...chart, ...future } }] }
     expect(composeUpdate(types.dashboards, text, actualOf(actual)).tiles).toEqual([

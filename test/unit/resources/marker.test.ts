@@ -52,7 +52,7 @@ describe('a mark in a text', () => {
     ['in a list', `- ${line}`],
     ['as code', `\`${line}\``],
     ['on a line of its own above a line that mentions another', `Look\n\n${line}\nreplaces watchkeeper: shop/observability old 0a1b2d`],
-  ])('is found %s', (_where, text) => {
+  ])('a mark in a text is found %s', (_where, text) => {
     expect(found(text)).toEqual(['shop/observability', 'checkout-errors', '0a1b2c'])
   })
 
@@ -62,12 +62,12 @@ describe('a mark in a text', () => {
     ['with a digest in capitals', line.replace('0a1b2c', '0A1B2C')],
     ['of another tool', line.replace('watchkeeper', 'keeper')],
     ['with two spaces', line.replace(' ', '  ')],
-  ])('is none %s', (_what, text) => {
+  ])('a mark in a text is none %s', (_what, text) => {
     expect(readTextMarker(text)).toBeUndefined()
     expect(withoutTextMarker(text)).toBe(text)
   })
 
-  it('takes nothing but its own line along when it is taken out', () => {
+  it('a mark in a text takes nothing but its own line along when it is taken out', () => {
     expect(withoutTextMarker(`One\n\n${line}\nTwo\n`)).toBe('One\n\nTwo\n')
     expect(withoutTextMarker(`One\n\n${line}`)).toBe('One')
     expect(withoutTextMarker(line)).toBe('')
@@ -87,17 +87,17 @@ describe('a mark in a text', () => {
     expect(keepTextMarkers('New', text)).toBe(`New\n\n${line}`)
   })
 
-  it('is the last one where there are several: the others are text', () => {
+  it('a mark in a text is the last one where there are several: the others are text', () => {
     const other = 'watchkeeper: other/project key ffffff'
     expect(found(`${other}\n\nText\n\n${line}`)).toEqual(['shop/observability', 'checkout-errors', '0a1b2c'])
     expect(withoutTextMarker(`${other}\n\nText\n\n${line}`)).toBe(`${other}\n\nText`)
   })
 
-  it.each([undefined, null, 5, {}, []])('is none in %j', (value) => {
+  it.each([undefined, null, 5, {}, []])('a mark in a text is none in %j', (value) => {
     expect(readTextMarker(value)).toBeUndefined()
   })
 
-  it('is found together with a snapshot that somebody wrote beside', () => {
+  it('a mark in a text is found together with a snapshot that somebody wrote beside', () => {
     const snapshot = 'watchkeeper-snapshot: 1 0123456789abcdef0123'
     const text = `Look\n\nsee ${line}\nand ${snapshot} too`
     expect(found(text)).toEqual(['shop/observability', 'checkout-errors', '0a1b2c'])
@@ -106,7 +106,7 @@ describe('a mark in a text', () => {
     expect(keepTextMarkers('New', text)).toBe(`New\n\n${line}\n${snapshot}`)
   })
 
-  it('comes back from any text, and leaves the text as it was but for white space at its end', () => {
+  it('a mark in a text comes back from any text, and leaves the text as it was but for white space at its end', () => {
     const texts = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 200 }),
       fc.constantFrom(...hostile.map(({ value }) => value.slice(0, 500))),
@@ -127,7 +127,7 @@ describe('a mark in a text', () => {
     expect(found(marked)).toEqual([longest.project, longest.key, '0a1b2c'])
   })
 
-  it('is found in time however long a text is', () => {
+  it('a mark in a text is found in time however long a text is', () => {
     const spaces = `\n${' '.repeat(50_000)}watchkeeper:`.repeat(20)
     const started = performance.now()
     expect(readTextMarker(spaces)).toBeUndefined()
@@ -137,7 +137,7 @@ describe('a mark in a text', () => {
 
 describe('a mark in tags', () => {
   it.each(['a', 'checkout', 'fifteen-letters', 'a-key-of-sixteen', 'k'.repeat(63), 'a.b_c-d'])(
-    'of the key %s fits into 32 characters',
+    'a mark in tags of the key %s fits into 32 characters',
     (key) => {
       const [tag = ''] = toMarkerTags({ ...mark, key })
       expect(tag.length).toBeLessThanOrEqual(32)
@@ -151,7 +151,7 @@ describe('a mark in tags', () => {
     expect(readTagMarker(toMarkerTags({ ...mark, key: 'a-key-of-sixteen' }))?.key).toBeUndefined()
   })
 
-  it('is another for another key or project, however alike they are', () => {
+  it('a mark in tags is another for another key or project, however alike they are', () => {
     const keys = ['a-key-that-is-long-1', 'a-key-that-is-long-2', 'a-key-that-is-l', 'a-key-that-is-lo']
     const tokens = ['one/repo', 'two/repo'].flatMap((project) => keys.map((key) => tagStyle.token(project, key)))
     expect(new Set(tokens).size).toBe(8)
@@ -167,7 +167,7 @@ describe('a mark in tags', () => {
     'wk:0a1b2c:checkout:0a1b2c ',
     5,
     null,
-  ])('is none in %j', (tag) => {
+  ])('a mark in tags is none in %j', (tag) => {
     expect(isMarkerTag(tag)).toBe(false)
     expect(readTagMarker([tag])).toBeUndefined()
   })
@@ -179,7 +179,7 @@ it('two styles never mistake one project for another', () => {
 })
 
 describe('a digest', () => {
-  it('is the same however the keys are ordered, at any depth', () => {
+  it('a digest is the same however the keys are ordered, at any depth', () => {
     const [one, other] = [
       { b: [{ d: 1, c: 2 }], a: null },
       { a: null, b: [{ c: 2, d: 1 }] },
@@ -188,7 +188,7 @@ describe('a digest', () => {
     expect(digestOf(one)).toBe(digestOf(other))
   })
 
-  it('is another one for another value', () => {
+  it('a digest is another one for another value', () => {
     const values = [
       {},
       { a: 1 },
@@ -218,13 +218,13 @@ describe('the repository in a marker', () => {
   const repository = repositoryDigest('github.com/Shop/Infra')
   const withRepository = { ...mark, repository }
 
-  it('does not depend on upper and lower case, and has 10 hex digits', () => {
+  it('the repository in a marker does not depend on upper and lower case, and has 10 hex digits', () => {
     expect(repository).toMatch(/^[0-9a-f]{10}$/)
     expect(repositoryDigest('GitHub.com/shop/infra')).toBe(repository)
     expect(repositoryDigest('github.com/shop/infra2')).not.toBe(repository)
   })
 
-  it('is read back from a text, and does not stay in the text without the marker', () => {
+  it('the repository in a marker is read back from a text, and does not stay in the text without the marker', () => {
     const text = withTextMarker('Look at the logs.', withRepository)
     expect(text).toBe(`Look at the logs.\n\nwatchkeeper: ${mark.project} ${mark.key} ${mark.digest} wkr:${repository}`)
     expect(readTextMarker(text)).toMatchObject(withRepository)
@@ -232,7 +232,7 @@ describe('the repository in a marker', () => {
     expect(withTextMarker(text, mark)).toBe(`Look at the logs.\n\nwatchkeeper: ${mark.project} ${mark.key} ${mark.digest}`)
   })
 
-  it('is a tag of its own, which is not a tag of the object', () => {
+  it('the repository in a marker is a tag of its own, which is not a tag of the object', () => {
     const { tags } = tagMarkers.withMarker({ tags: ['shop'] }, withRepository)
     expect(tags).toEqual(['shop', expect.stringMatching(/^wk:/), `wkr:${repository}`])
     expect(tagMarkers.readMarker({ tags })).toMatchObject({ digest: mark.digest, repository })
@@ -240,7 +240,7 @@ describe('the repository in a marker', () => {
     expect(tagMarkers.readMarker({ tags: tags.slice(0, 2) })?.repository).toBeUndefined()
   })
 
-  it('may have parts beside it that this version does not know', () => {
+  it('the repository in a marker may have parts beside it that this version does not know', () => {
     const text = `watchkeeper: ${mark.project} ${mark.key} ${mark.digest} wkx:ab/c=.1 wkr:${repository}`
     expect(readTextMarker(text)).toMatchObject(withRepository)
     expect(withoutTextMarker(text)).toBe('')

@@ -33,7 +33,7 @@ describe('two alerts', () => {
     ['another end of a range, where there is none', { thresholdMax: 5 }],
     ['the service of a webhook', { channels: [{ ...hook, webhookService: 'slack' }] }],
     ['the first channel said twice', { channel: hook }],
-  ])('are alike but for %s', (_, fields) => {
+  ])('two alerts are alike but for %s', (_, fields) => {
     expect(isAlike(types.alerts, alert, { ...alert, ...fields })).toBe(true)
   })
 
@@ -46,32 +46,32 @@ describe('two alerts', () => {
     ['how grave it is', { channels: [{ ...hook, severity: 'error' }] }],
     ['a second channel', { channels: [hook, { ...hook, webhookId: 'v' }] }],
     ['the first look', { scheduleStartAt: '2026-01-01T00:00:00Z' }],
-  ])('are not alike with another %s', (_, fields) => {
+  ])('two alerts are not alike with another %s', (_, fields) => {
     expect(isAlike(types.alerts, alert, { ...alert, ...fields })).toBe(false)
   })
 
-  it('are alike by the moment of the first look, however it is written', () => {
+  it('two alerts are alike by the moment of the first look, however it is written', () => {
     const at = (scheduleStartAt: string) => ({ ...alert, scheduleStartAt })
     expect(isAlike(types.alerts, at('2026-01-01T01:00:00+01:00'), at('2026-01-01T00:00:00.000Z'))).toBe(true)
     expect(isAlike(types.alerts, at('some day'), at('2026-01-01T00:00:00.000Z'))).toBe(false)
     expect(comparable(types.alerts, at('some day'))).toMatchObject({ scheduleStartAt: 'some day' })
   })
 
-  it('are compared by both ends of a range, whichever side of it fires', () => {
+  it('two alerts are compared by both ends of a range, whichever side of it fires', () => {
     for (const thresholdType of ['between', 'not_between']) {
       const range = { ...alert, thresholdType }
       expect(isAlike(types.alerts, { ...range, thresholdMax: 2 }, { ...range, thresholdMax: 3 })).toBe(false)
     }
   })
 
-  it('on a saved search are compared by that and its groups, and by no tile', () => {
+  it('two alerts on a saved search are compared by that and its groups, and by no tile', () => {
     const search = { ...alert, source: 'saved_search', savedSearchId: 's', groupBy: 'service' }
     expect(isAlike(types.alerts, search, { ...search, dashboardId: 'x', tileId: 'y' })).toBe(true)
     expect(isAlike(types.alerts, search, { ...search, groupBy: 'host' })).toBe(false)
     expect(isAlike(types.alerts, search, { ...search, savedSearchId: 'r' })).toBe(false)
   })
 
-  it('are equal whether their only channel is a field or a list', () => {
+  it('two alerts are equal whether their only channel is a field or a list', () => {
     const { channels: _, ...rest } = alert
     expect(isAlike(types.alerts, alert, { ...rest, channel: hook })).toBe(true)
     expect(isAlike(types.alerts, { ...rest, channel: hook }, { ...rest, channel: hook, channels: [] })).toBe(true)
@@ -81,7 +81,7 @@ describe('two alerts', () => {
 })
 
 describe('the mark of an alert', () => {
-  it('is in the note, or in the message where there are no notes', () => {
+  it('the mark of an alert is in the note, or in the message where there are no notes', () => {
     const written = 'watchkeeper: shop/main errors 0a1b2c'
     const simple = createResourceTypes(neutral, nowMs).alerts
     expect(types.alerts.withMarker({ note: 'Call' }, mark)).toEqual({ note: `Call\n\n${written}` })
@@ -100,12 +100,12 @@ describe('the mark of an alert', () => {
 describe('the kinds behind the neutral contract', () => {
   const { alerts } = createResourceTypes(neutral, nowMs)
 
-  it('know no field that it does not document', () => {
+  it('the kinds behind the neutral contract know no field that it does not document', () => {
     expect(Object.keys(alerts.clearWith).sort()).toEqual(['dashboardId', 'message', 'name', 'tileId'])
     expect(Object.keys(types.alerts.clearWith)).toContain('note')
   })
 
-  it('keep a field that is in no schema', () => {
+  it('the kinds behind the neutral contract keep a field that is in no schema', () => {
     const actual = { id: 'x', name: 'A', note: 'theirs', message: 'ours' } as RemoteObject
     expect(composeUpdate(alerts, { name: 'B' }, actual)).toEqual({ name: 'B', note: 'theirs', message: null })
     expect(composeUpdate(types.alerts, { name: 'B' }, actual)).toEqual({ name: 'B', note: null, message: null })
@@ -117,23 +117,23 @@ describe('the channels of an update', () => {
   const send = (channels: object, actual: object): Body =>
     composeUpdate(types.alerts, desired(channels), { id: 'x', name: 'A', ...actual } as RemoteObject)
 
-  it('are one, where the server knows one', () => {
+  it('the channels of an update are one, where the server knows one', () => {
     expect(send({ channel: hook }, { channel: { ...hook, webhookService: 'slack' } })).toEqual({
       name: 'A',
       channel: { ...hook, webhookService: 'slack' },
     })
   })
 
-  it('are sent twice where the server returns them twice', () => {
+  it('the channels of an update are sent twice where the server returns them twice', () => {
     expect(send({ channel: hook }, { channel: hook, channels: [hook] })).toMatchObject({ channel: hook, channels: [hook] })
   })
 
-  it('are a list, where there are several', () => {
+  it('the channels of an update are a list, where there are several', () => {
     const other = { ...hook, webhookId: 'v' }
     expect(send({ channels: [hook, other] }, { channel: hook })).toMatchObject({ channel: hook, channels: [hook, other] })
   })
 
-  it('keep what no file can say, and lose what one can and does not', () => {
+  it('the channels of an update keep what no file can say, and lose what one can and does not', () => {
     const actual = { channel: { ...hook, somethingNew: 1, severity: 'error', slackChannelId: 'C1' } }
     expect(send({ channel: hook }, actual).channel).toEqual({ ...hook, somethingNew: 1 })
     for (const field of ['severity', 'slackChannelId'])
@@ -163,7 +163,7 @@ describe('two dashboards', () => {
     ['a mark', { tags: ['a', 'b', 'wk:0a1b2c:shop:3d4e5f'] }],
     ['the order of tiles', { tiles: dashboard.tiles.toReversed() }],
     ['filters that are none', { filters: [], savedFilterValues: [], containers: [], savedQuery: null }],
-  ])('are alike but for %s', (_, fields) => {
+  ])('two dashboards are alike but for %s', (_, fields) => {
     expect(isAlike(dashboards, dashboard, { ...dashboard, ...fields })).toBe(true)
   })
 
@@ -172,17 +172,17 @@ describe('two dashboards', () => {
     ['tile', { tiles: dashboard.tiles.slice(1) }],
     ['name', { name: 'E' }],
     ['saved filter', { savedFilterValues: [{ condition: 'x' }] }],
-  ])('are not alike with another %s', (_, fields) => {
+  ])('two dashboards are not alike with another %s', (_, fields) => {
     expect(isAlike(dashboards, dashboard, { ...dashboard, ...fields })).toBe(false)
   })
 
-  it('are alike by their saved filters, be they called sql or nothing', () => {
+  it('two dashboards are alike by their saved filters, be they called sql or nothing', () => {
     const saved = (value: object) => ({ ...dashboard, savedFilterValues: [value] })
     expect(isAlike(dashboards, saved({ condition: 'x' }), saved({ type: 'sql', condition: 'x' }))).toBe(true)
     expect(isAlike(dashboards, saved({ condition: 'x' }), saved({ type: 'variable', condition: 'x' }))).toBe(false)
   })
 
-  it('have tiles in the order of their ids, or of their names', () => {
+  it('two dashboards have tiles in the order of their ids, or of their names', () => {
     const order = (tiles: readonly object[]) =>
       (comparable(dashboards, { tiles }).tiles as readonly Body[]).map(({ id, name }) => id ?? name)
     expect(order([{ id: 'b' }, { name: 'a' }, { id: 'c' }])).toEqual(['a', 'b', 'c'])
@@ -190,7 +190,7 @@ describe('two dashboards', () => {
 })
 
 describe('the filters of an update', () => {
-  it('keep their ids by their names, each once', () => {
+  it('the filters of an update keep their ids by their names, each once', () => {
     const filter = (name: string, id?: string) => ({ type: 'QUERY_EXPRESSION', name, expression: name, sourceId: 's', ...(id && { id }) })
     const actual = {
       id: 'd',
@@ -208,7 +208,7 @@ describe('the filters of an update', () => {
     expect(ids[3]).toMatch(/^[0-9a-f]{24}$/)
   })
 
-  it('are no business of a dashboard without any', () => {
+  it('the filters of an update are no business of a dashboard without any', () => {
     const sent = composeUpdate(types.dashboards, { name: 'D', tiles: [] }, {
       id: 'd',
       name: 'D',
@@ -222,7 +222,7 @@ describe('the filters of an update', () => {
 describe('two saved searches', () => {
   const search = { name: 'S', sourceId: 'l', tags: ['a', 'b'], filters: [{ type: 'sql', condition: 'x' }] }
 
-  it('are alike whatever the order of their tags, and the name of what a filter is anyway', () => {
+  it('two saved searches are alike whatever the order of their tags, and the name of what a filter is anyway', () => {
     expect(isAlike(types.savedSearches, search, { ...search, tags: ['b', 'a', 'wk:0a1b2c:shop:3d4e5f'] })).toBe(true)
     expect(isAlike(types.savedSearches, search, { ...search, filters: [{ condition: 'x' }] })).toBe(true)
     expect(isAlike(types.savedSearches, search, { ...search, filters: [{ condition: 'y' }] })).toBe(false)

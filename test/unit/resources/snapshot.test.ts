@@ -83,20 +83,20 @@ describe('an unchanged object', () => {
 describe('an object that a user changed', () => {
   const limited: Fill = (config, name) => (name === 'B' ? { ...config, seriesLimit: 3 } : config)
 
-  it('is a difference that names the field, with a snapshot and without', () => {
+  it('an object that a user changed is a difference that names the field, with a snapshot and without', () => {
     for (const remote of [filled(appliedOn(unknown), limited), filled(appliedOn(known, { snapshot: false }), limited)]) {
       expect(dashboardSteps(remote)).toBe('dashboards.shop update (service)')
       expect(fieldsOf(planOf(declared, remote), 'dashboards.shop')).toEqual(['tiles["B"].config.seriesLimit: 3 → –'])
     }
   })
 
-  it('is a difference where the only object of its kind has a new value', () => {
+  it('an object that a user changed is a difference where the only object of its kind has a new value', () => {
     const one = { dashboards: { shop: { name: 'Shop', tiles: [tile('A')] } } }
     const remote = filled(afterApply(planOf(one)), (config) => ({ ...config, seriesLimit: 3 }))
     expect(steps(planOf(one, remote))).toEqual(['dashboards.shop update (service)'])
   })
 
-  it('is a difference in a declared field, beside the candidates that the server may have filled in', () => {
+  it('an object that a user changed is a difference in a declared field, beside the candidates that the server may have filled in', () => {
     const remote = filled(appliedOn(unknown), (config, name) => (name === 'C' ? { ...config, seriesLimit: 9 } : config))
     const plan = planOf(declared, remote)
     expect(dashboardSteps(remote)).toBe('dashboards.shop update (service)')
@@ -106,13 +106,13 @@ describe('an object that a user changed', () => {
     ])
   })
 
-  it('is a difference where a value of the server was changed to another', () => {
+  it('an object that a user changed is a difference where a value of the server was changed to another', () => {
     const remote = filled(appliedOn(unknown), (config, name) => (name === 'A' ? { ...config, groupBy: 'Host' } : config))
     expect(dashboardSteps(remote)).toBe('dashboards.shop update (service)')
     expect(fieldsOf(planOf(declared, remote), 'dashboards.shop')).toContain('tiles["A"].config.groupBy: "Host" → –')
   })
 
-  it('is a difference without a field where it is now as declared, but not as the server stored it', () => {
+  it('an object that a user changed is a difference without a field where it is now as declared, but not as the server stored it', () => {
     const remote = filled(
       appliedOn((config) => ({ groupBy: 'Host', ...config })),
       ({ groupBy: _, ...config }) => config,
@@ -128,7 +128,7 @@ describe('an object that a user changed', () => {
 })
 
 describe('a snapshot', () => {
-  it('of another version of the tool is as good as none', () => {
+  it('a snapshot of another version of the tool is as good as none', () => {
     const remote = appliedOn(known)
     const dashboards = remote.dashboards.map((one) => ({ ...one, tags: one.tags.map((tag) => tag.replace(/^wks\d+:/, 'wks99:')) }))
     expect(dashboards[0]?.tags.some((tag) => tag.startsWith('wks99:'))).toBe(true)
@@ -141,7 +141,7 @@ describe('a snapshot', () => {
     expect(dashboardSteps(moved)).toBe('dashboards.shop update (service)')
   })
 
-  it('is taken away with the ownership marker of an update', () => {
+  it('a snapshot is taken away with the ownership marker of an update', () => {
     const type = types.dashboards
     const marked = type.withSnapshot({ tags: ['a', 'wk:0a1b2c:shop:0a1b2c'] }, '0123456789abcdef0123')
     expect(marked.tags).toEqual(['a', 'wk:0a1b2c:shop:0a1b2c', 'wks1:0123456789abcdef0123'])
@@ -151,7 +151,7 @@ describe('a snapshot', () => {
     ])
   })
 
-  it('is below the ownership marker in a text, and both are removed from it', () => {
+  it('a snapshot is below the ownership marker in a text, and both are removed from it', () => {
     const type = types.alerts
     const marked = type.withMarker({ note: 'Call Ada' }, { project: 'shop/main', key: 'errors', digest: '0a1b2c' })
     const both = type.withSnapshot(marked, '0123456789abcdef0123')
@@ -161,7 +161,7 @@ describe('a snapshot', () => {
     expect(type.readSnapshot(both)).toEqual({ digest: '0123456789abcdef0123' })
   })
 
-  it('is computed as in every version of its revision', () => {
+  it('a snapshot is computed as in every version of its revision', () => {
     const [dashboard] = appliedOn(known).dashboards
     expect(dashboard?.tags.find((tag) => tag.startsWith('wks'))).toMatchInlineSnapshot(`"wks1:e535b03122c89e71d8c5"`)
   })

@@ -17,7 +17,7 @@ function openTerminal(columns: number | undefined) {
 const step = (done: number) => ({ done, total: 10, text: `created alert a-${done}` })
 
 describe('the progress at a terminal', () => {
-  it('is one line, below the lines that stay', () => {
+  it('the progress at a terminal is one line, below the lines that stay', () => {
     const { lines, stream } = openTerminal(80)
     const progress = createProgressLine(stream, false)
     progress.show(step(1))
@@ -38,7 +38,7 @@ describe('the progress at a terminal', () => {
     expect(lines).toEqual(['Waiting', ''])
   })
 
-  it.each([20, 12, 5])('is never wrapped, because a wrapped line cannot be erased: %i columns', (columns) => {
+  it.each([20, 12, 5])('the progress at a terminal is never wrapped, because a wrapped line cannot be erased: %i columns', (columns) => {
     const { lines, stream } = openTerminal(columns)
     createProgressLine(stream, false).show({ done: 1, total: 10, text: 'created 漢字漢字漢字漢字' })
     expect(lines[0]?.length).toBeLessThan(columns)
@@ -50,7 +50,7 @@ describe('the progress at a terminal', () => {
     expect(lines).toEqual(['Waiting 10.0 s for', 'the rate limit', ''])
   })
 
-  it('has 80 columns where the terminal does not report them', () => {
+  it('the progress at a terminal has 80 columns where the terminal does not report them', () => {
     const { lines, stream } = openTerminal(undefined)
     createProgressLine(stream, false).show({ done: 1, total: 10, text: 'x'.repeat(200) })
     expect(lines[0]).toHaveLength(79)

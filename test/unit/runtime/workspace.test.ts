@@ -161,7 +161,7 @@ describe('wildcards', () => {
   const all = 'observability/**/*.{yml,yaml,json}'
   const own = ['observability/a.yml', 'observability/real/b.yml']
 
-  it('find files in directories, except hidden ones', async () => {
+  it('wildcards find files in directories, except hidden ones', async () => {
     expect(await find(all)).toEqual({ paths: own, skipped: [] })
     expect(await find('observability')).toEqual({ paths: own, skipped: [] })
     expect(await find('nothing/**/*.yml')).toEqual({ paths: [], skipped: [] })
@@ -175,7 +175,7 @@ describe('wildcards', () => {
     ['observability/*/deep/*.yml'],
     ['observability/l*/**/s.yml'],
     ['{observability,other}/**/*.yml'],
-  ])('skip a linked directory, which %s names', async (glob) => {
+  ])('wildcards skip a linked directory, which %s names', async (glob) => {
     await link('../shared', 'observability/linked')
     const { paths, skipped } = await find(glob)
     expect(paths).not.toContain('observability/linked/deep/s.yml')
@@ -189,12 +189,12 @@ describe('wildcards', () => {
     ['observability/**/s.yaml', 'observability/linked'],
     [all, 'observability/.data'],
     [all, 'elsewhere'],
-  ])('of %s do not miss files through the link %s', async (glob, path) => {
+  ])('wildcards of %s do not miss files through the link %s', async (glob, path) => {
     await link(join(place, 'work', 'shared'), path)
     expect((await find(glob)).skipped).toEqual([])
   })
 
-  it('of a directory that another glob names skip nothing', async () => {
+  it('wildcards of a directory that another glob names skip nothing', async () => {
     await link('../shared', 'observability/linked')
     expect(await find(all, 'observability/linked/**/*.yml')).toEqual({
       paths: [...own.slice(0, 1), 'observability/linked/deep/s.yml', ...own.slice(1)],
@@ -202,7 +202,7 @@ describe('wildcards', () => {
     })
   })
 
-  it('skip nothing where the files of a link are read by their own names, as those of a mounted ConfigMap', async () => {
+  it('wildcards skip nothing where the files of a link are read by their own names, as those of a mounted ConfigMap', async () => {
     await mkdir(join(place, 'work', 'mounted', '..2026_11_22'), { recursive: true })
     await writeFile(join(place, 'work', 'mounted', '..2026_11_22', 'a.yml'), 'alerts: {}')
     await link('..2026_11_22', 'mounted/..data')
@@ -212,7 +212,7 @@ describe('wildcards', () => {
     expect(await find(all)).toEqual({ paths: own, skipped: [] })
   })
 
-  it('skip a linked directory whose files are links, or in another linked directory', async () => {
+  it('wildcards skip a linked directory whose files are links, or in another linked directory', async () => {
     await mkdir(join(place, 'work', 'links'))
     await link('../shared/deep/s.yml', 'links/s.yml')
     await link('../links', 'observability/linked')
@@ -227,7 +227,7 @@ describe('wildcards', () => {
     expect((await find(all)).skipped).toEqual([])
   })
 
-  it('skip links out of the workspace and to nothing, whose files are unknown', async () => {
+  it('wildcards skip links out of the workspace and to nothing, whose files are unknown', async () => {
     await link(join(place, 'outside'), 'observability/outside')
     await link('missing', 'observability/missing')
     expect((await find(all)).skipped).toEqual([
@@ -236,7 +236,7 @@ describe('wildcards', () => {
     ])
   })
 
-  it('end where links lead in a circle', async () => {
+  it('wildcards end where links lead in a circle', async () => {
     await link('..', 'observability/up')
     await link('.', 'observability/real/self')
     expect(await find('observability/**/*.yml')).toEqual({
@@ -245,7 +245,7 @@ describe('wildcards', () => {
     })
   })
 
-  it('skip a directory that cannot be read', async () => {
+  it('wildcards skip a directory that cannot be read', async () => {
     // Root reads every directory.
     await chmod(join(place, 'work', 'observability', 'real'), 0o000)
     const skipped = process.getuid?.() === 0 ? [] : [{ path: 'observability/real', reason: 'cannot be read' }]
@@ -253,7 +253,7 @@ describe('wildcards', () => {
     await chmod(join(place, 'work', 'observability', 'real'), 0o700)
   })
 
-  it('find a pipe, so that reading it is an error', async () => {
+  it('wildcards find a pipe, so that reading it is an error', async () => {
     execFileSync('mkfifo', [join(place, 'work', 'observability', 'pipe.yml')])
     expect((await find(all)).paths).toContain('observability/pipe.yml')
   })

@@ -16,11 +16,11 @@ afterEach(() => rmSync(root, { recursive: true }))
 const write = (name: string, text: string): void => writeFileSync(join(root, '.changes', name), text)
 
 describe('the notes in .changes', () => {
-  it('are valid in this repository', () => {
+  it('the notes in .changes are valid in this repository', () => {
     expect(() => renderNotes(new URL('../../..', import.meta.url).pathname)).not.toThrow()
   })
 
-  it('are sorted by kind, then by file name, without the README', () => {
+  it('the notes in .changes are sorted by kind, then by file name, without the README', () => {
     write('b.fixed.md', 'Second fix.\n')
     write('a.fixed.md', 'First fix.\n\nWith details.\n')
     write('c.breaking.md', 'Rename an input.\n')
@@ -35,7 +35,7 @@ describe('the notes in .changes', () => {
     ['no kind', 'a.md', 'A feature.', 'the name must end with'],
     ['another type of file', 'a.added.txt', 'A feature.', 'the name must end with'],
     ['no text', 'a.added.md', ' \n', '.changes/a.added.md is empty'],
-  ])('are rejected with %s', (_, name, text, message) => {
+  ])('the notes in .changes are rejected with %s', (_, name, text, message) => {
     write(name, text)
     expect(() => renderNotes(root)).toThrow(message)
   })
@@ -45,14 +45,14 @@ describe('a new section of the changelog', () => {
   const empty = '# Changelog\n\nIntroduction.\n'
   const first = addRelease(empty, '1.0.0', '2026-12-01', '- First.')
 
-  it('comes after the introduction, and before older ones', () => {
+  it('a new section of the changelog comes after the introduction, and before older ones', () => {
     expect(first).toBe('# Changelog\n\nIntroduction.\n\n## 1.0.0 (2026-12-01)\n\n- First.\n')
     expect(addRelease(addRelease(first, '1.1.0', '2026-12-02', '- Second.'), '1.2.0', '2026-12-03', '- Third.')).toBe(
       '# Changelog\n\nIntroduction.\n\n## 1.2.0 (2026-12-03)\n\n- Third.\n\n## 1.1.0 (2026-12-02)\n\n- Second.\n\n## 1.0.0 (2026-12-01)\n\n- First.\n',
     )
   })
 
-  it('becomes the notes of the release', () => {
+  it('a new section of the changelog becomes the notes of the release', () => {
     const changelog = addRelease(first, '1.1.0', '2026-12-02', '### Fixed\n\n- A bug.')
     expect(releaseNotes({ tag: 'v1.1.0', commit: 'c', version: '1.1.0', changelog, unreleased: '' })).toMatch(
       /^### Fixed\n\n- A bug\.\n\nPinned/,
@@ -63,7 +63,7 @@ describe('a new section of the changelog', () => {
     ['without notes', '1.1.0', '', '.changes has no notes'],
     ['for a version that it has', '1.0.0', '- More.', 'CHANGELOG.md already has 1.0.0'],
     ['for a pre-release', '1.1.0-rc.1', '- More.', '1.1.0-rc.1 is a pre-release'],
-  ])('is rejected %s', (_, version, notes, message) => {
+  ])('a new section of the changelog is rejected %s', (_, version, notes, message) => {
     expect(() => addRelease(first, version, '2026-12-02', notes)).toThrow(message)
   })
 })

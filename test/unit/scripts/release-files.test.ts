@@ -16,7 +16,7 @@ const writeArchives = (names: readonly string[] = platforms.map(archiveName)): v
 }
 
 describe('a release', () => {
-  it('has an archive for each platform, the install script, the formula, and checksums of all of them', () => {
+  it('a release has an archive for each platform, the install script, the formula, and checksums of all of them', () => {
     writeArchives()
     completeRelease(directory, '1.2.3')
     const files = [...platforms.map(archiveName), 'install.sh', 'watchkeeper.rb']
@@ -25,13 +25,13 @@ describe('a release', () => {
     expect(checked.trim().split('\n').sort()).toEqual(files.map((name) => `${name}: OK`).sort())
   })
 
-  it('is not completed without all archives', () => {
+  it('a release is not completed without all archives', () => {
     writeArchives(platforms.map(archiveName).slice(1))
     expect(() => completeRelease(directory, '1.2.3')).toThrow('The release lacks watchkeeper-linux-x64.tar.gz.')
     expect(readdirSync(directory)).not.toContain('SHA256SUMS')
   })
 
-  it('has an archive for the platform of this process', () => {
+  it('a release has an archive for the platform of this process', () => {
     expect(platforms).toContain(currentPlatform())
   })
 })
@@ -57,7 +57,7 @@ describe('the Homebrew formula', () => {
     expect(/desc "(.*)"/.exec(formula)?.[1]?.length).toBeLessThanOrEqual(80)
   })
 
-  it('is not written without a checksum', () => {
+  it('the Homebrew formula is not written without a checksum', () => {
     expect(() => renderFormula('1.2.3', new Map())).toThrow('watchkeeper-macos-arm64.tar.gz is missing')
   })
 })

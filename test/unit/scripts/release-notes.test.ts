@@ -18,13 +18,13 @@ const notes = (version: string, { tag = `v${version}`, unreleased = '' } = {}): 
   releaseNotes({ tag, commit: 'a'.repeat(40), version, changelog, unreleased })
 
 describe('the notes of a release', () => {
-  it('are what the changelog says of it, and how to pin it', () => {
+  it('the notes of a release are what the changelog says of it, and how to pin it', () => {
     expect(notes('1.2.0')).toBe(
       `- Does more.\n- Breaks less.\n\nPinned to its commit: \`uses: watchkeeper/watchkeeper@${'a'.repeat(40)} # v1.2.0\`\n`,
     )
   })
 
-  it('of a pre-release are the notes in .changes', () => {
+  it('the notes of a release of a pre-release are the notes in .changes', () => {
     expect(notes('1.3.0-rc.1', { unreleased: '### Added\n\n- More.' })).toMatch(/^### Added\n\n- More\.\n\nPinned/)
   })
 
@@ -37,7 +37,7 @@ describe('the notes of a release', () => {
     ['the section is empty', '1.1.0', {}, '1.1.0 has no changes'],
     ['.changes still has notes', '1.2.0', { unreleased: '- More.' }, '.changes still has notes. Run npm run changelog'],
     ['a pre-release has no notes', '1.3.0-rc.1', {}, '1.3.0-rc.1 has no changes'],
-  ])('are rejected when %s', (_, version, options, reason) => {
+  ])('the notes of a release are rejected when %s', (_, version, options, reason) => {
     expect(() => notes(version, options)).toThrow(reason)
   })
 })

@@ -69,14 +69,14 @@ describe('a link of a document', () => {
   })
 
   it.each(['`[a](../README.md)`', '```md\n[a](../README.md)\n```', `budget: $\{{ vars.BUDGET }} and {{ x }} <b>{y}</b>`])(
-    'is left as it is in code, and so is everything else: %s',
+    'a link of a document is left as it is in code, and so is everything else: %s',
     (text) => {
       expect(costPage(text)).toBe(text)
     },
   )
 
   it.each(['[a](gone.md)', '![a](images/gone.png)', '<img src="gone.png">', '[a][b]\n\n[b]: ../gone'])(
-    'that leads nowhere fails the build: %s',
+    'a link of a document that leads nowhere fails the build: %s',
     (written) => {
       expect(() => costPage(written)).toThrow(/^docs\/cost\.md: \S*gone\S* leads to no file of the repository$/)
     },
@@ -84,13 +84,13 @@ describe('a link of a document', () => {
 })
 
 describe('the site', () => {
-  it('starts with the README, without its list of documents', () => {
+  it('the site starts with the README, without its list of documents', () => {
     expect(markdownOf({}, 'index.md')).toBe(
       '# Tool\n\n**Keeps watch.**\n\n<picture><img src="images/a.png" alt="A"></picture>\n\nSee [costs](cost.md#limits) and [the license](https://github.com/watchkeeper/watchkeeper/blob/main/LICENSE).\n\n## After\n\nLast.\n',
     )
   })
 
-  it('has the list of the README as its navigation, with the decisions as one page', () => {
+  it('the site has the list of the README as its navigation, with the decisions as one page', () => {
     const { sections } = makeSite(repository({}))
     expect(sections.map(({ title, items }) => [title, items.map(({ label, page }) => `${label}: ${page.path}`)])).toEqual([
       ['Guides', ['Cost gate: cost.md']],
@@ -109,14 +109,14 @@ describe('the site', () => {
     expect(() => makeSite(repository({ 'README.md': '# Tool\n' }))).toThrow('README.md has no list under "Documentation"')
   })
 
-  it('has the edit link, the title and the first paragraph of a page for the generator', () => {
+  it('the site has the edit link, the title and the first paragraph of a page for the generator', () => {
     const page = makeSite(repository({})).pages.find(({ path }) => path === 'cost.md')
     expect(page && renderStaged(page)).toBe(
       '---\n{"title":"The cost gate","description":"Compares costs. See home.","editUrl":"https://github.com/watchkeeper/watchkeeper/edit/main/docs/cost.md"}\n---\n\n# The cost gate\n\nCompares\ncosts. See [home](index.md).\n',
     )
   })
 
-  it('has a map in Markdown', () => {
+  it('the site has a map in Markdown', () => {
     expect(renderLlmsTxt(makeSite(repository({})))).toBe(
       '# Tool\n\n> Keeps watch.\n\n## Guides\n\n- [Cost gate](https://watchkeeper.github.io/watchkeeper/cost.md): Compares costs. See home.\n\n## Project\n\n- [Decisions](https://watchkeeper.github.io/watchkeeper/decisions/index.md): Why the project is built as it is: each decision with its context, its consequences and rejected alternatives.\n- [Security](https://watchkeeper.github.io/watchkeeper/security.md): Report it. See costs.\n',
     )

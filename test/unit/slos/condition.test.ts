@@ -4,7 +4,7 @@ import { refuseCondition } from '../../../src/slos/condition.ts'
 import { forEachEntry } from '../../support/corpus.ts'
 
 describe('a condition of an SLO', () => {
-  it('is accepted where it is one SQL expression', () =>
+  it('a condition of an SLO is accepted where it is one SQL expression', () =>
     forEachEntry(
       [
         "StatusCode != 'Error'",
@@ -24,7 +24,7 @@ describe('a condition of an SLO', () => {
       (text) => expect(refuseCondition(text)).toBeUndefined(),
     ))
 
-  it('is refused, with the reason, where it could change the rest of the query', () =>
+  it('a condition of an SLO is refused, with the reason, where it could change the rest of the query', () =>
     forEachEntry(
       [
         ['', 'is empty'],

@@ -33,7 +33,7 @@ function history(total: number, bad: number, badSteps: number) {
 }
 
 describe('the state of an error budget', () => {
-  it('is what is left, how fast it burns in each window, and when it runs out', () => {
+  it('the state of an error budget is what is left, how fast it burns in each window, and when it runs out', () => {
     // 864,000 events, 120 of 12,000 bad in the last hour: 1%, ten times as fast as allowed.
     const state = judgeBudget(slo, history(1000, 10, 12), endMs)
     expect(state).toMatchObject({ total: 864_000, good: 863_880, budgetLeft: (100 * (864 - 120)) / 864, burning: [] })
@@ -54,7 +54,7 @@ describe('the state of an error budget', () => {
     expect(judgeBudget(slo, clean, endMs).burning).toEqual(['ticket-3d'])
   })
 
-  it('is exact at the limits of gates: 144 bad events of 10,000 burn 14.4 times as fast as allowed', () => {
+  it('the state of an error budget is exact at the limits of gates: 144 bad events of 10,000 burn 14.4 times as fast as allowed', () => {
     const one = [{ startMs: endMs - stepMs, total: 10_000, good: 9856 }]
     const state = judgeBudget(slo, { hours: one, steps: one }, endMs)
     expect(state.burnRates['1h']).toBe(14.4)
@@ -73,7 +73,7 @@ describe('the state of an error budget', () => {
     expect(judgeBudget({ ...slo, minEvents: 99 }, { hours: [{ startMs: 0, total: 99, good: 99 }], steps: [] }, endMs).budgetLeft).toBe(100)
   })
 
-  it('has no burn rate for a long window with too few events, and none for a short one without any', () => {
+  it('the state of an error budget has no burn rate for a long window with too few events, and none for a short one without any', () => {
     const quiet = judgeBudget(slo, { hours: history(1, 1, 864).hours, steps: history(1, 1, 864).steps }, endMs)
     expect(Object.keys(quiet.burnRates)).toEqual(['5m', '30m', '3d'])
     const silent = history(1000, 500, 864)
@@ -81,7 +81,7 @@ describe('the state of an error budget', () => {
     expect(Object.keys(judgeBudget(slo, { ...silent, steps }, endMs).burnRates)).toEqual(['30m', '1h', '6h', '3d'])
   })
 
-  it('is spent day by day, and the days add up', () => {
+  it('the state of an error budget is spent day by day, and the days add up', () => {
     const counts = history(1000, 3, 400)
     const days = spentByDay(slo, counts, endMs)
     expect(days.map(({ day }) => day)).toEqual([

@@ -45,7 +45,7 @@ const tilesOf = (fields: object, source: Source = traces) => {
 }
 
 describe('an SLO in a file', () => {
-  it('becomes a dashboard, two alerts that page, one for tickets, and one for missing data where it is wanted', () => {
+  it('an SLO in a file becomes a dashboard, two alerts that page, one for tickets, and one for missing data where it is wanted', () => {
     const keys = (fields: object) => read(fields).objects.map(({ section, key }) => `${section}.${key}`)
     const all = ['dashboards.checkout.slo', 'alerts.checkout.page-1h', 'alerts.checkout.page-6h', 'alerts.checkout.ticket-3d']
     expect(keys({})).toEqual(all)
@@ -54,7 +54,7 @@ describe('an SLO in a file', () => {
     expect(keys({ alerts: undefined })).toEqual([all[0]])
   })
 
-  it('has the thresholds and windows of the SRE workbook, whatever its window is', () => {
+  it('an SLO in a file has the thresholds and windows of the SRE workbook, whatever its window is', () => {
     for (const window of ['7d', '28d', '30d']) {
       const alerts = read({ window }).objects.filter(isOf('alerts'))
       expect(alerts.map(({ value: { threshold, thresholdType, interval, tile } }) => [threshold, thresholdType, interval, tile])).toEqual([
@@ -72,7 +72,7 @@ describe('an SLO in a file', () => {
     expect(describeSlos(read({ window: '28d' }).slos)[0]?.alerts.map(({ budgetShare }) => budgetShare)).toEqual([2.1, 5.4, 10.7])
   })
 
-  it('is refused at its place in the file, with the reason', () => {
+  it('an SLO in a file is refused at its place in the file, with the reason', () => {
     const text = `slos:
   a:
     name: A
@@ -93,14 +93,14 @@ describe('an SLO in a file', () => {
     ])
   })
 
-  it('takes its objective from a variable', () => {
+  it('an SLO in a file takes its objective from a variable', () => {
     const { slos } = readText(JSON.stringify({ slos: { checkout: { ...slo, objective: written('‹env.OBJECTIVE›') } } }), {
       OBJECTIVE: '99.5',
     })
     expect(readSlos(slos, []).slos.map(({ value }) => value.objective)).toEqual([99.5])
   })
 
-  it('is refused where its fields do not fit together', () =>
+  it('an SLO in a file is refused where its fields do not fit together', () =>
     forEachEntry(
       [
         [
@@ -123,7 +123,7 @@ describe('an SLO in a file', () => {
     expect(reasons({ objective: 90, alerts: { ticket: channel } })).toBe('')
   })
 
-  it('must not have a key, or an object with a key, that is declared already', () => {
+  it('an SLO in a file must not have a key, or an object with a key, that is declared already', () => {
     const alert = { name: 'A', dashboard: 'checkout.slo', tile: 'Burn rate 1h / 5m', threshold: 1, interval: '5m', ...channel }
     expect(lines(read({}, { alerts: { 'checkout.page-1h': alert } }).diagnostics).join()).toContain(
       'alerts.checkout.page-1h is already declared in f.yml:1:',
@@ -132,7 +132,7 @@ describe('an SLO in a file', () => {
 })
 
 describe('the queries of an SLO', () => {
-  it('end where the evaluation ends, and only the chart over time looks at its start', () => {
+  it('the queries of an SLO end where the evaluation ends, and only the chart over time looks at its start', () => {
     for (const fields of [{}, { groupBy: 'ServiceName' }, { noData: channel }])
       for (const [name, config] of tilesOf(fields).configs) {
         if (config === undefined) continue
@@ -142,7 +142,7 @@ describe('the queries of an SLO', () => {
       }
   })
 
-  it('use the table, the time column, the filter and the sample rate of the source', () => {
+  it('the queries of an SLO use the table, the time column, the filter and the sample rate of the source', () => {
     const { sql, configs } = tilesOf({}, { ...traces, sampleRateExpression: 'SampleRate', tableFilterExpression: 'only for logs' })
     expect(sql).toContain('FROM `otel`.`spans`')
     expect(sql).toContain('sum(greatest(toUInt64OrZero(toString(SampleRate)), 1))')
@@ -156,13 +156,13 @@ describe('the queries of an SLO', () => {
     expect(tilesOf({}, { ...traces, from: { databaseName: 'o`tel', tableName: 'sp\\ans' } }).sql).toContain('`o\\`tel`.`sp\\\\ans`')
   })
 
-  it('are tiles that can have alerts: numbers, and lines for groups', () => {
+  it('the queries of an SLO are tiles that can have alerts: numbers, and lines for groups', () => {
     const types = (fields: object) => tilesOf(fields).configs.flatMap(([, config]) => (config === undefined ? [] : [config.displayType]))
     expect(types({})).toEqual(['number', 'line', 'number', 'number', 'number'])
     expect(types({ groupBy: 'ServiceName' })).toEqual(['table', 'line', 'line', 'line', 'line'])
   })
 
-  it('cannot be made for every source', () =>
+  it('the queries of an SLO cannot be made for every source', () =>
     forEachEntry(
       [
         [{ ...traces, name: 'Other' }, 'unknown-name: slos.checkout.source: no source is named "Traces"'],
@@ -176,7 +176,7 @@ describe('the queries of an SLO', () => {
 })
 
 describe('a burn rate', () => {
-  it('is exact at its threshold, for every objective', () => {
+  it('a burn rate is exact at its threshold, for every objective', () => {
     expect(burnRateFactors(99.9)).toEqual({ multiplier: 1000, divisor: 1 })
     expect(burnRateFactors(99)).toEqual({ multiplier: 100, divisor: 1 })
     expect(burnRateFactors(99.97)).toEqual({ multiplier: 10000, divisor: 3 })
@@ -190,7 +190,7 @@ describe('a burn rate', () => {
       expect(burnRate(burnRateFactors(objective), { good, total })).toBe(14.4)
   })
 
-  it('is unknown without events', () => {
+  it('a burn rate is unknown without events', () => {
     expect(burnRate(burnRateFactors(99), { good: 0, total: 0 })).toBeUndefined()
   })
 })

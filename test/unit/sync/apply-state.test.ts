@@ -40,7 +40,7 @@ const shop = {
 }
 
 describe('ids that are waited for', () => {
-  it('are known once the object is there', () => {
+  it('ids that are waited for are known once the object is there', () => {
     const ids = createKnownIds()
     const body = { name: 'x', dashboardId: new PendingId('dashboards', 'shop'), tileId: new PendingId('dashboards', 'shop', 'A') }
     expect(ids.resolve(body)).toEqual({ waitsFor: body.dashboardId })
@@ -50,7 +50,7 @@ describe('ids that are waited for', () => {
     expect(ids.resolve(body)).toEqual({ body: { name: 'x', dashboardId: 'd1', tileId: 't1' } })
   })
 
-  it('are those of one kind and key', () => {
+  it('ids that are waited for are those of one kind and key', () => {
     const ids = createKnownIds()
     ids.learn({ change: change('shop', { section: 'savedSearches' }), actual: { id: 's1' } })
     ids.learn({ change: change('store'), actual: { id: 'd2' } })
@@ -58,7 +58,7 @@ describe('ids that are waited for', () => {
     expect(ids.resolve({ savedSearchId: new PendingId('savedSearches', 'shop') })).toEqual({ body: { savedSearchId: 's1' } })
   })
 
-  it.each(['B', 'C'])('are not guessed of tiles: %s is there twice, or not at all', (name) => {
+  it.each(['B', 'C'])('ids that are waited for are not guessed of tiles: %s is there twice, or not at all', (name) => {
     const ids = createKnownIds()
     ids.learn({ change: change('shop'), actual: shop })
     const tileId = new PendingId('dashboards', 'shop', name)
@@ -86,7 +86,7 @@ describe('an alert that came onto what goes', () => {
       alert('x', { tileId: 't1', name: null }),
       'the alert "" (x) was added to a tile that the update deletes, and would be deleted with it',
     ],
-  ])('of a dashboard is found: %s', (_, one, expected) => {
+  ])('an alert that came onto what goes of a dashboard is found: %s', (_, one, expected) => {
     expect(findNewAlertOnTiles(update, list(one))).toBe(expected)
   })
 
@@ -109,7 +109,7 @@ describe('an alert that came onto what goes', () => {
     expect(findAlertOn(deleted, list(one), types[deleted.section])).toBe(expected)
   })
 
-  it('may be behind the end of a list that is as long as a page', () => {
+  it('an alert that came onto what goes may be behind the end of a list that is as long as a page', () => {
     const cut = { items: [], mayBeCut: true }
     const words = 'the list of alerts may be incomplete, because it is as long as a page'
     expect(findNewAlertOnTiles(update, cut)).toBe(words)
@@ -192,7 +192,7 @@ describe('the state', () => {
     expect(state.resolve(waits)).toEqual({ body: { dashboardId: 'd1' } })
   })
 
-  it('ends with the first failure where that is asked for, and stays ended', async () => {
+  it('the state ends with the first failure where that is asked for, and stays ended', async () => {
     const { state } = open('stop')
     const one = change('a')
     expect(state.stopped()).toBeUndefined()
@@ -203,7 +203,7 @@ describe('the state', () => {
     expect(state.stopped()).toBe(stopped)
   })
 
-  it('goes on after a failure otherwise, and ends when it is told to', async () => {
+  it('the state goes on after a failure otherwise, and ends when it is told to', async () => {
     const { state, stop } = open()
     await state.record({ change: change('a'), kind: 'failed', message: 'no' })
     expect(state.stopped()).toBeUndefined()

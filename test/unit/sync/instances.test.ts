@@ -20,7 +20,7 @@ const read = (instances: string, alerts = `‹instance.key›-errors: ${alertOf(
 }
 
 describe('a file with instances', () => {
-  it('has its objects once for each instance, with the values of the instance and the shared values', () => {
+  it('a file with instances has its objects once for each instance, with the values of the instance and the shared values', () => {
     expect(read('{ checkout: , payment: { errors: 50 } }', undefined, '{ errors: 20 }')).toEqual({
       values: [
         ['checkout-errors', 'Errors of checkout', 20],
@@ -41,7 +41,7 @@ describe('a file with instances', () => {
     expect(objects[0]?.value).toMatchObject({ name: '404', threshold: 1.5, message: '5' })
   })
 
-  it('takes values of variables, and does not expand a value again', () => {
+  it('a file with instances takes values of variables, and does not expand a value again', () => {
     const { values, diagnostics } = read(
       '{ a: { errors: "‹env.N›", note: "‹env.TEXT›" } }',
       `‹instance.key›: { name: '‹instance.note›', interval: 5m, threshold: '‹instance.errors›' }`,
@@ -54,7 +54,7 @@ describe('a file with instances', () => {
     expect([values, diagnostics]).toEqual([[['a', written('‹instance.key›'), 7]], []])
   })
 
-  it('may refer to the instance in the defaults of its objects', () => {
+  it('a file with instances may refer to the instance in the defaults of its objects', () => {
     const text = written(
       'defaults: { alerts: { interval: 5m, note: "‹instance.key›" } }\ninstances: { a: , b: }\nalerts: { "‹instance.key›": { name: A, threshold: 1 } }\n',
     )
@@ -121,7 +121,7 @@ describe('a file with instances', () => {
     ])
   })
 
-  it('has at most 1,000 objects, and the limits of a file after expansion', () => {
+  it('a file with instances has at most 1,000 objects, and the limits of a file after expansion', () => {
     const instances = (count: number) => `{ ${Array.from({ length: count }, (_, i) => `i${i}: `).join(', ')} }`
     expect(read(instances(1000), undefined, '{ errors: 1 }').values).toHaveLength(1000)
     expect(read(instances(1001), undefined, '{ errors: 1 }').diagnostics).toEqual([

@@ -14,7 +14,7 @@ const filesWith = (repository: string | undefined, remote: string | undefined): 
 })
 
 describe('the project', () => {
-  it('is the given one, before the repository of the workflow, before the remote of the clone', async () => {
+  it('the project is the given one, before the repository of the workflow, before the remote of the clone', async () => {
     expect(await resolveProject('given', filesWith('env/repo', 'remote/repo'), 'write')).toEqual({ project: 'given', diagnostics: [] })
     expect(await resolveProject(undefined, filesWith('env/repo', 'remote/repo'), 'write')).toEqual({ project: 'env/repo', diagnostics: [] })
     expect(await resolveProject(undefined, filesWith(undefined, 'remote/repo'), 'read')).toMatchObject({

@@ -20,25 +20,25 @@ const unknown: Outcome = { change, kind: 'unknown', message: 'nobody knows', err
 const created: Outcome = { change, kind: 'created', id: 'a' }
 
 describe('the object with the mark', () => {
-  it('is found by it, whatever else is there', () => {
+  it('the object with the mark is found by it, whatever else is there', () => {
     const found = findByMarker(list([actual('a'), { id: 'b', name: 'Errors' } as never]), desired, type)
     expect(found).toMatchObject({ actual: { id: 'a' } })
   })
 
-  it('is found once when a list that moved holds it twice', () => {
+  it('the object with the mark is found once when a list that moved holds it twice', () => {
     expect(findByMarker(list([actual('a'), actual('a')]), desired, type)).toMatchObject({ actual: { id: 'a' } })
   })
 
-  it('is absent only if the list is complete', () => {
+  it('the object with the mark is absent only if the list is complete', () => {
     expect(findByMarker(list([]), desired, type)).toBe('absent')
     expect(findByMarker(list([], true), desired, type)).toBe('unclear')
   })
 
-  it('is unclear where two bear it', () => {
+  it('the object with the mark is unclear where two bear it', () => {
     expect(findByMarker(list([actual('a'), actual('b')]), desired, type)).toBe('unclear')
   })
 
-  it('is absent for a body without one', () => {
+  it('the object with the mark is absent for a body without one', () => {
     expect(findByMarker(list([actual('a')]), body, type)).toBe('absent')
   })
 })
@@ -68,18 +68,18 @@ describe('an outcome in the light of the list', () => {
 describe('a marker on two objects', () => {
   const token = type.markerStyle.projectToken('shop/x')
 
-  it('is a diagnostic with every id', () => {
+  it('a marker on two objects is a diagnostic with every id', () => {
     const [diagnostic, ...others] = findDuplicateMarkers(list([actual('a'), actual('b'), actual('c')]), type, token)
     expect(diagnostic).toMatchObject({ rule: 'duplicate-marker', severity: 'error', location: { file: 'alerts' } })
     expect(diagnostic?.message).toMatch(/^the ownership marker .*errors is on 3 alerts \(a, b, c\): two runs at the same time, or a copy/)
     expect(others).toEqual([])
   })
 
-  it('is twice from two on', () => {
+  it('a marker on two objects is twice from two on', () => {
     expect(findDuplicateMarkers(list([actual('a'), actual('b')]), type, token)).toHaveLength(1)
   })
 
-  it('is not reported when one object has it, or another project owns it', () => {
+  it('a marker on two objects is not reported when one object has it, or another project owns it', () => {
     expect(findDuplicateMarkers(list([actual('a')]), type, token)).toEqual([])
     expect(findDuplicateMarkers(list([actual('a'), actual('b')]), type, type.markerStyle.projectToken('shop/y'))).toEqual([])
   })

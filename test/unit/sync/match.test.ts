@@ -73,7 +73,7 @@ describe('an object that is not clear', () => {
 describe('an object of the same name that belongs to somebody', () => {
   const markedBy = (marker: string) => withAlerts({ id: 'x', name: 'Errors', note: `watchkeeper: ${marker} 0a1b2c` })
 
-  it('is an error while this project owns nothing: it may have been renamed', () => {
+  it('an object of the same name that belongs to somebody is an error while this project owns nothing: it may have been renamed', () => {
     const plan = planOf(
       { alerts: { errors: { ...errors, dashboard: { id: 'd' }, tile: { id: 't' } } } },
       {
@@ -90,14 +90,14 @@ describe('an object of the same name that belongs to somebody', () => {
     ])
   })
 
-  it('is a warning where this project owns something', () => {
+  it('an object of the same name that belongs to somebody is a warning where this project owns something', () => {
     const plan = planOf(declared, markedBy('other/project errors'))
     expect(plan.diagnostics).toMatchObject([
       { rule: 'other-project', severity: 'warning', message: expect.stringContaining('; a second one will be created') },
     ])
   })
 
-  it('is this project’s own under a key that no file declares any more', () => {
+  it('an object of the same name that belongs to somebody is this project’s own under a key that no file declares any more', () => {
     expect(messagesOf(planOf(declared, markedBy('shop/main old-key')))).toEqual([
       'same-name: alerts.errors: this project owns an alert with this name (x) under a key that no file declares; if the key was changed, add previousKey: old-key; otherwise, apply creates a second one, and prune deletes the existing one',
     ])
@@ -107,14 +107,14 @@ describe('an object of the same name that belongs to somebody', () => {
 describe('an object whose marker does not tell everything', () => {
   const key = 'a-key-that-is-too-long-for-a-tag'
 
-  it('is under a key that the user has to know', () => {
+  it('an object whose marker does not tell everything is under a key that the user has to know', () => {
     const remote = afterApply(planOf({ dashboards: { [key]: shop } }))
     expect(messagesOf(planOf({ dashboards: { shop } }, remote))).toEqual([
       expect.stringContaining('if the key was changed, add previousKey with the previous key; otherwise, apply creates a second one'),
     ])
   })
 
-  it('belongs to a project that is not named', () => {
+  it('an object whose marker does not tell everything belongs to a project that is not named', () => {
     const remote = afterApply(planOf({ dashboards: { shop } }, undefined, { project: 'other/project' }))
     expect(messagesOf(planOf({ dashboards: { shop } }, remote))).toEqual([
       expect.stringMatching(/^other-project: dashboards\.shop: another project owns a dashboard named "Shop" \(dashboards-shop\)/),
@@ -169,7 +169,7 @@ describe('deletes', () => {
     [2, []],
     [1, ['too-many-deletes: 2 objects would be deleted, but max-deletes allows 1; check the plan, then raise max-deletes']],
     [0, ['too-many-deletes: 2 objects would be deleted, but max-deletes allows 0; check the plan, then raise max-deletes']],
-  ])('are at most %i where so many are allowed', (maxDeletes, expected) => {
+  ])('deletes are at most %i where so many are allowed', (maxDeletes, expected) => {
     const plan = planOf({ dashboards: { shop } }, many, { prune: true, maxDeletes })
     expect(messagesOf(plan)).toEqual(expected)
     for (const { severity, location } of plan.diagnostics)
@@ -206,7 +206,7 @@ describe('an object that is adopted by its name', () => {
     expect(adopt(name, ...names)).toEqual(expected)
   })
 
-  it('is the one that a warning names, where adopt is not given', () => {
+  it('an object that is adopted by its name is the one that a warning names, where adopt is not given', () => {
     const plan = planOf(declared, withAlerts({ id: 'blank', name: 'Errors ' }, { id: 'exact', name: 'Errors' }))
     expect(messagesOf(plan)).toEqual([expect.stringMatching(/^same-name: .* exists \(exact\)/)])
   })

@@ -19,7 +19,7 @@ describe('a plan', () => {
     })
   })
 
-  it('has nothing to do after that', () => {
+  it('a plan has nothing to do after that', () => {
     const plan = planOf(declared, applied)
     expect(steps(plan)).toEqual([
       'savedSearches.slow unchanged',
@@ -100,13 +100,13 @@ describe('a plan', () => {
     expect(fieldsOf(inService, 'alerts.many')).toEqual(['threshold: 5 → 1'])
   })
 
-  it('takes a change of adopt or id for none of the declaration', () => {
+  it('a plan takes a change of adopt or id for none of the declaration', () => {
     const again = { ...declared, alerts: { errors: { ...errors, adopt: true, id: 'alerts-errors' }, many } }
     const remote = { ...applied, alerts: applied.alerts.map((one) => ({ ...one, threshold: 5 })) }
     expect(steps(planOf(again, remote))).toContain('alerts.errors update (service)')
   })
 
-  it('is wrong where no update can clear a field, and deletes nothing for it', () => {
+  it('a plan is wrong where no update can clear a field, and deletes nothing for it', () => {
     const withoutChannel = { ...errors, channel: undefined, channels: undefined }
     const plan = planOf({ ...declared, alerts: { errors: withoutChannel, many } }, applied)
     expect(plan.changes.find(({ key }) => key === 'errors')).toMatchObject({ action: 'update', id: 'alerts-errors' })
@@ -119,7 +119,7 @@ describe('a plan', () => {
     expect(plan.diagnostics).toEqual([])
   })
 
-  it('changes the order of filters', () => {
+  it('a plan changes the order of filters', () => {
     const filter = (name: string) => ({ name, expression: name, sourceId: 'logs' })
     const withFilters = (...filters: object[]) => ({ dashboards: { shop: { ...shop, filters } } })
     const remote = remoteStateWith({ sources: [{ id: 'logs', name: 'Logs' }] })
@@ -129,7 +129,7 @@ describe('a plan', () => {
     ])
   })
 
-  it('takes an alert on a tile without alerts for an error, also on a dashboard that no file declares', () => {
+  it('a plan takes an alert on a tile without alerts for an error, also on a dashboard that no file declares', () => {
     const text = { displayType: 'markdown', markdown: 'x' }
     const dashboards = [{ id: 'd1', name: 'By hand', tags: [], tiles: [{ id: 't1', name: 'Text', x: 0, y: 0, w: 1, h: 1, config: text }] }]
     const remote = remoteStateWith({ dashboards } as never)
@@ -145,7 +145,7 @@ describe('a plan', () => {
 describe('an object with the marker that no file declares', () => {
   const less = { dashboards: { shop }, alerts: { errors } }
 
-  it('is kept and reported', () => {
+  it('an object with the marker that no file declares is kept and reported', () => {
     const plan = planOf(less, applied)
     expect(steps(plan)).toEqual(['dashboards.shop unchanged', 'alerts.errors unchanged'])
     expect(plan.orphans).toEqual([
@@ -154,7 +154,7 @@ describe('an object with the marker that no file declares', () => {
     ])
   })
 
-  it('is not deleted where a copy has the same marker', () => {
+  it('an object with the marker that no file declares is not deleted where a copy has the same marker', () => {
     const copy = { ...applied.savedSearches.find(({ name }) => name === 'Slow'), id: 'copy', name: 'My own' } as never
     const plan = planOf(less, { ...applied, savedSearches: [...applied.savedSearches, copy] }, { prune: true })
     expect(plan.diagnostics).toMatchObject([
@@ -162,7 +162,7 @@ describe('an object with the marker that no file declares', () => {
     ])
   })
 
-  it('is deleted with prune, after everything else and in the opposite order', () => {
+  it('an object with the marker that no file declares is deleted with prune, after everything else and in the opposite order', () => {
     const plan = planOf(less, applied, { prune: true })
     expect(steps(plan).slice(2)).toEqual(['alerts.many delete', 'savedSearches.slow delete'])
     expect(plan.orphans).toEqual([])
@@ -170,7 +170,7 @@ describe('an object with the marker that no file declares', () => {
     expect(plan.changes.at(-1)).not.toHaveProperty('desired')
   })
 
-  it('is nobody else’s', () => {
+  it('an object with the marker that no file declares is nobody else’s', () => {
     const foreign = [
       { id: 'x', name: 'X', note: 'watchkeeper: other/project x 0a1b2c' },
       { id: 'y', name: 'Y' },
@@ -183,7 +183,7 @@ describe('an object with the marker that no file declares', () => {
     expect(steps(plan).filter((step) => step.endsWith('delete'))).toEqual(['alerts.many delete', 'savedSearches.slow delete'])
   })
 
-  it('may have a key that its mark does not tell, and no name', () => {
+  it('an object with the marker that no file declares may have a key that its mark does not tell, and no name', () => {
     const key = 'a-key-that-is-too-long-for-a-tag'
     const remote = afterApply(planOf({ savedSearches: { [key]: slow } }))
     const nameless = { ...remote, savedSearches: remote.savedSearches.map((one) => ({ ...one, name: null })) } as unknown as typeof remote

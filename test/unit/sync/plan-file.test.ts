@@ -33,7 +33,7 @@ describe('a plan as a file', () => {
     expect(JSON.stringify(fileOf({ dashboards: { shop }, alerts: { secret } }))).not.toMatch(/a-word/i)
   })
 
-  it('can be read again, as it was', () => {
+  it('a plan as a file can be read again, as it was', () => {
     const file = fileOf(declared)
     const read = planFileSchema.parse(JSON.parse(JSON.stringify(file)))
     expect(read).toEqual(file)

@@ -34,7 +34,7 @@ describe('a tile that goes', () => {
     expect(plan.diagnostics).toEqual([])
   })
 
-  it('is refused while an alert that no file holds is on it', () => {
+  it('a tile that goes is refused while an alert that no file holds is on it', () => {
     const remote = withForeign({ tileId: 'dashboards-shop-A' })
     const plan = planOf({ ...declared, dashboards: { shop: withoutA }, alerts: { errors: moved, many } }, remote)
     expect(plan.diagnostics).toEqual([
@@ -49,7 +49,7 @@ describe('a tile that goes', () => {
     expect(plan.changes[1]?.removes?.alerts).toEqual(['alerts-errors', 'x'])
   })
 
-  it('is none that was renamed and shows the same', () => {
+  it('a tile that goes is none that was renamed and shows the same', () => {
     const renamed = { ...shop, tiles: [{ ...tile('A2') }, other] }
     const plan = planOf(
       { ...declared, dashboards: { shop: renamed }, alerts: { errors: { ...errors, tile: 'A2' }, many } },
@@ -62,20 +62,20 @@ describe('a tile that goes', () => {
     expect(plan.changes[1]).not.toHaveProperty('takes')
   })
 
-  it('is one that is to show what no alert can watch', () => {
+  it('a tile that goes is one that is to show what no alert can watch', () => {
     const text = { ...shop, tiles: [tile('A', 0, { displayType: 'markdown', markdown: '# Hi' }), tile('B', 4)] }
     const plan = planOf({ ...declared, dashboards: { shop: text }, alerts: { errors: moved, many } }, applied)
     expect(steps(plan)).toContain('alerts.errors replace (files)')
   })
 
-  it('is none that is to show what these files do not know', () => {
+  it('a tile that goes is none that is to show what these files do not know', () => {
     const raw = { ...shop, tiles: [{ ...tile('A'), config: undefined, raw: { config: { newKind: true } } }, tile('B', 4)] }
     const plan = planOf({ ...declared, dashboards: { shop: raw } }, applied)
     expect(steps(plan)).toContain('alerts.errors unchanged')
     expect(plan.diagnostics).toEqual([])
   })
 
-  it('may not be where its alert stays', () => {
+  it('a tile that goes may not be where its alert stays', () => {
     const remote = { ...applied, alerts: applied.alerts.filter(({ name }) => name === 'Errors') }
     const onGone = { ...errors, dashboard: { id: 'dashboards-shop' }, tile: { id: 'dashboards-shop-A' } }
     const plan = planOf({ ...declared, dashboards: { shop: withoutA }, alerts: { errors: onGone } }, remote)
@@ -93,7 +93,7 @@ describe('a tile that goes', () => {
 })
 
 describe('a dashboard or saved search that is pruned', () => {
-  it('takes alerts along that no file holds', () => {
+  it('a dashboard or saved search that is pruned takes alerts along that no file holds', () => {
     const remote = withForeign({ savedSearchId: 'savedSearches-slow' })
     const plan = planOf({ dashboards: { shop }, alerts: { errors } }, remote, { prune: true })
     expect(plan.diagnostics).toEqual([
@@ -106,7 +106,7 @@ describe('a dashboard or saved search that is pruned', () => {
     ])
   })
 
-  it('takes alerts along on any of its tiles', () => {
+  it('a dashboard or saved search that is pruned takes alerts along on any of its tiles', () => {
     const remote = withForeign({ tileId: 'dashboards-shop-B', name: null })
     const plan = planOf({ savedSearches: { slow }, alerts: { many } }, remote, { prune: true })
     expect(messagesOf(plan)).toEqual([

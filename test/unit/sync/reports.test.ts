@@ -267,7 +267,7 @@ describe('the report of apply', () => {
     ])
   })
 
-  it('has a row for each object that was not left alone, what went wrong first, with its reason', () => {
+  it('the report of apply has a row for each object that was not left alone, what went wrong first, with its reason', () => {
     const result = resultOf([
       object('fine', { action: 'create', outcome: 'created', id: 'x', notes: ['takes it over', 'and more'] }),
       object('same', { outcome: 'unchanged' }),
@@ -325,7 +325,7 @@ describe('the report of drift', () => {
     )
   })
 
-  it('has a row for each object that differs, and none for one that stays or only lacks the marker', () => {
+  it('the report of drift has a row for each object that differs, and none for one that stays or only lacks the marker', () => {
     const result = resultOf(
       [
         object('same'),

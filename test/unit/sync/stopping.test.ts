@@ -35,7 +35,7 @@ describe('a run goes on', () => {
     expect(reason(outcomes)).toBeUndefined()
   })
 
-  it('with on-error: stop after what went well, and after what was left out', () => {
+  it('a run goes on with on-error: stop after what went well, and after what was left out', () => {
     expect(reason([outcome('failed', 'refused'), outcome('created')], 'stop')).toBeUndefined()
     expect(reason([outcome('skipped')], 'stop')).toBeUndefined()
   })

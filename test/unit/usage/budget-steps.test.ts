@@ -33,13 +33,16 @@ describe('the step of a budget', () => {
     expect(stepOf(usage)).toEqual(expected)
   })
 
-  it('does not exist for a budget of zero', () => {
+  it('the step of a budget does not exist for a budget of zero', () => {
     expect(stepOf({ 9: '10' }, month, '0')).toBeUndefined()
   })
 
-  it.each(['today', 'yesterday', 'last-7-days'] as const)('does not exist for %s, which moves with every run', (name) => {
-    expect(stepOf({ 8: '40', 9: '70' }, resolvePeriod(name, today))).toBeUndefined()
-  })
+  it.each(['today', 'yesterday', 'last-7-days'] as const)(
+    'the step of a budget does not exist for %s, which moves with every run',
+    (name) => {
+      expect(stepOf({ 8: '40', 9: '70' }, resolvePeriod(name, today))).toBeUndefined()
+    },
+  )
 
   it('counts only days of the period', () => {
     expect(stepOf({ 8: '90', 9: '50' }, { from: '2026-03-09' as Day, to: today, end: '2026-03-31' as Day })).toEqual([

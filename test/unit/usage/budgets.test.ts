@@ -93,26 +93,26 @@ describe('a record without id or name', () => {
   ]
   const total = (scope: BudgetScope): number => Number(totalOf(recordsInScope(bare, scope, bare)))
 
-  it('of a service matches by its entity id when the service id is missing', () => {
+  it('a record without id or name of a service matches by its entity id when the service id is missing', () => {
     expect(total({ service: ['x'] })).toBe(1)
   })
 
-  it('of a service matches by its service id when its entity has another id', () => {
+  it('a record without id or name of a service matches by its service id when its entity has another id', () => {
     const service = record('2026-03-01', 1, { entityId: 'entity', entityName: 'shop', serviceId: 'own' })
     const pipe = record('2026-03-01', 2, { entityId: 'p', entityName: 'pipe', entityType: 'clickpipe', serviceId: 'own' })
     expect(Number(totalOf(recordsInScope([service, pipe], { service: ['shop'] }, [service, pipe])))).toBe(3)
   })
 
-  it('of another type does not match a service with the same id', () => {
+  it('a record without id or name of another type does not match a service with the same id', () => {
     expect(total({ service: ['main'] })).toBe(0)
     expect(total({ service: ['pipe'] })).toBe(0)
   })
 
-  it('of another type gives no name to a warehouse', () => {
+  it('a record without id or name of another type gives no name to a warehouse', () => {
     expect(total({ warehouse: ['pipe'] })).toBe(0)
   })
 
-  it('does not match an empty name', () => {
+  it('a record without id or name does not match an empty name', () => {
     expect(total({ service: ['unnamed'] })).toBe(0)
   })
 })

@@ -138,13 +138,16 @@ describe('the most that usage may grow', () => {
     ['0.5', { kind: 'amount', amount: decimal('0.5') }],
     ['20%', { kind: 'percent', percent: decimal(20) }],
     [' 2.5 % ', { kind: 'percent', percent: decimal('2.5') }],
-  ])('is read from %j', (given, expected) => {
+  ])('the most that usage may grow is read from %j', (given, expected) => {
     expect(increaseInput.parse(given)).toEqual(expected)
   })
 
-  it.each(['', '-1', '1e3', '01', '.5', '5.', '1,000', '%', '5 %%', 'a 5', '5 a', '٣'])('is not read from %j', (given) => {
-    expect(increaseInput.safeParse(given).success).toBe(false)
-  })
+  it.each(['', '-1', '1e3', '01', '.5', '5.', '1,000', '%', '5 %%', 'a 5', '5 a', '٣'])(
+    'the most that usage may grow is not read from %j',
+    (given) => {
+      expect(increaseInput.safeParse(given).success).toBe(false)
+    },
+  )
 })
 
 describe('findChanges', () => {

@@ -55,7 +55,7 @@ describe('knownDays', () => {
     expect(format(knownDays(march, readings, counted, '2026-03-03' as Day))).toEqual(['02-28 28', '03-02 2'])
   })
 
-  it('ends with the period when later days were read', () => {
+  it('knownDays ends with the period when later days were read', () => {
     const late = [record('2026-03-04', 4), record('2026-03-05', 5)]
     expect(format(knownDays(march, [reading('2026-03-01', '2026-03-09', ...late)], late, '2026-03-03' as Day))).toEqual(['03-04 4'])
   })
@@ -68,7 +68,7 @@ describe('knownDays', () => {
     expect(known()).toEqual([])
   })
 
-  it('is empty for a period that was not read', () => {
+  it('knownDays is empty for a period that was not read', () => {
     expect(format(knownDays(march, [], [], '2026-03-03' as Day))).toEqual([])
   })
 })
@@ -80,13 +80,13 @@ describe('lastDayWithAllRecords', () => {
     return lastDayWithAllRecords(readings, '2026-03-10' as Day)
   }
 
-  it('is the day before yesterday, or an earlier day when the API returned no later records', () => {
+  it('lastDayWithAllRecords is the day before yesterday, or an earlier day when the API returned no later records', () => {
     expect(lastDay(reading('2026-03-01', '2026-03-10', record('2026-03-09', 1), record('2026-03-08', 1)))).toBe('2026-03-08')
     expect(lastDay(reading('2026-03-01', '2026-03-10', record('2026-03-05', 1)))).toBe('2026-03-05')
     expect(lastDay(reading('2026-03-01', '2026-03-10'))).toBe('2026-02-28')
   })
 
-  it('is the day before yesterday when this day was read only with a filter, or not at all', () => {
+  it('lastDayWithAllRecords is the day before yesterday when this day was read only with a filter, or not at all', () => {
     expect(lastDay({ ...reading('2026-03-01', '2026-03-10', record('2026-03-05', 1)), isFiltered: true })).toBe('2026-03-08')
     expect(lastDay(reading('2026-02-01', '2026-02-28', record('2026-02-28', 1)))).toBe('2026-03-08')
   })

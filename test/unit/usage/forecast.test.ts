@@ -55,7 +55,7 @@ describe('forecastSpend', () => {
     ['step', '2026-06-07', 32],
     ['step', '2026-06-10', 0],
     ['nothing', '2026-06-21', 0],
-  ])('on the series "%s" seen on %s is wrong by at most %f percent', (name, today, mostPercent) => {
+  ])('forecastSpend on the series "%s" seen on %s is wrong by at most %f percent', (name, today, mostPercent) => {
     const truth = truths[name] ?? (() => Number.NaN)
     const wanted = trueTotal(truth)
     const total = Number(expected(forecast(truth, today)).total)
@@ -73,17 +73,17 @@ describe('forecastSpend', () => {
     },
   )
 
-  it('has a weekday pattern only with two weeks of data', () => {
+  it('forecastSpend has a weekday pattern only with two weeks of data', () => {
     const seen = (days: number) => expected(forecast(truths['weekly pattern'] ?? (() => 0), '2026-06-09', days - 8)).isWeekdayAware
     expect([seen(13), seen(14)]).toEqual([false, true])
   })
 
-  it('has a wide range after a large change', () => {
+  it('forecastSpend has a wide range after a large change', () => {
     const { low, high, total } = expected(forecast((i) => (i < 48 ? 1 : 100), '2026-06-20'))
     expect(Number(high) - Number(low)).toBeGreaterThan(Number(total))
   })
 
-  it('has a wider range with fewer days of data', () => {
+  it('forecastSpend has a wider range with fewer days of data', () => {
     const width = (today: string): number => {
       const { low, high, byDay } = expected(forecast(truths.flat ?? (() => 0), today, 0))
       return Number(high.minus(low)) / byDay.length
@@ -99,7 +99,7 @@ describe('forecastSpend', () => {
     expect(forecast(() => 10, today).status).toBe(status)
   })
 
-  it('needs only a fifth of a short period', () => {
+  it('forecastSpend needs only a fifth of a short period', () => {
     const week = { from: '2026-06-01' as Day, to: '2026-06-02' as Day, end: '2026-06-07' as Day }
     const seenAfter = (days: number) =>
       forecastSpend({ period: week, today: addDays(week.from, days), known: daySeries('2026-06-01', days, () => 10), hasHistory: true })
@@ -107,7 +107,7 @@ describe('forecastSpend', () => {
     expect([seenAfter(1), seenAfter(2)]).toEqual(['too-early', 'expected'])
   })
 
-  it('is not available without records', () => {
+  it('forecastSpend is not available without records', () => {
     expect(forecastSpend({ period: june, today: '2026-06-20' as Day, known: new Map(), hasHistory: true })).toEqual({
       status: 'too-early',
       untilDate: june.end,
@@ -115,7 +115,7 @@ describe('forecastSpend', () => {
     })
   })
 
-  it('is not available when the days before the period could not be read', () => {
+  it('forecastSpend is not available when the days before the period could not be read', () => {
     const forecastAfter = (days: number) => {
       const known = daySeries('2026-06-01', days, () => 10)
       return forecastSpend({ period: june, today: addDays(june.from, days), known, hasHistory: false })
@@ -135,7 +135,7 @@ describe('forecastSpend', () => {
     expect(expected(forecastSpend({ period: june, today: '2026-06-20' as Day, known, hasHistory: true })).total.toFixed()).toBe('340')
   })
 
-  it('is never below the known usage', () => {
+  it('forecastSpend is never below the known usage', () => {
     const falling = (i: number): number => Math.max(0, 100 - 3 * i)
     const answer = expected(forecast(falling, '2026-06-20'))
     expect(answer.byDay.every(({ total }) => total.gte(0))).toBe(true)
@@ -154,7 +154,7 @@ describe('runOutDay', () => {
     ['299.999', '2026-06-30'],
     ['300', undefined],
     ['0', '2026-06-01'],
-  ])('of %s is %s', (budget, day) => {
+  ])('runOutDay of %s is %s', (budget, day) => {
     expect(runOutDay(days, decimal(budget))).toBe(day)
   })
 })
@@ -176,11 +176,11 @@ describe('the level', () => {
     ['the middle of two days', [4, 6], 5],
     ['the mean without the strangest, where days of two sorts have no middle', [0, 0, 0, 0, 12, 12, 12], 4],
     ['the last week, whatever was before', [90, 90, 90, 10, 10, 10, 10, 10, 10, 10], 10],
-  ])('is %s', (_, values, expected) => {
+  ])('the level is %s', (_, values, expected) => {
     expect(ahead(values)).toBeCloseTo(expected, 10)
   })
 
-  it('is the median when it is close to the mean of the other days, otherwise that mean', () => {
+  it('the level is the median when it is close to the mean of the other days, otherwise that mean', () => {
     expect(ahead([8, 8, 8, 8, 12, 12, 12])).toBeCloseTo(8, 10)
     expect(ahead([8, 8, 8, 8, 20, 20, 20])).toBeCloseTo(12, 10)
   })
@@ -191,12 +191,12 @@ describe('the trend', () => {
     expect(ahead(weeks(3, (i) => 100 + 2 * i))).toBeCloseTo(100 + 2 * 21, 6)
   })
 
-  it('is the smaller slope of the two halves', () => {
+  it('the trend is the smaller slope of the two halves', () => {
     const values = weeks(4, (i) => (i < 14 ? 100 + i : 114 + 5 * (i - 14)))
     expect(ahead(values, 2) - ahead(values, 1)).toBeCloseTo(1, 6)
   })
 
-  it('is zero when the halves disagree or one of them is flat', () => {
+  it('the trend is zero when the halves disagree or one of them is flat', () => {
     const roof = weeks(4, (i) => (i < 14 ? 100 + i : 128 - i))
     const step = weeks(4, (i) => (i < 14 ? 100 : 200))
     for (const values of [roof, step]) expect(ahead(values, 10)).toBeCloseTo(ahead(values, 1), 6)
@@ -221,12 +221,12 @@ describe('the trend', () => {
 describe('the weekday pattern', () => {
   const idle = weeks(3, (i) => (i % 7 > 4 ? 0 : 12))
 
-  it('is known after two weeks', () => {
+  it('the weekday pattern is known after two weeks', () => {
     expect([13, 14].map((count) => learn(idle.slice(0, count)).isWeekdayAware)).toEqual([false, true])
     expect(learn(idle).days).toBe(21)
   })
 
-  it('has a factor for each weekday', () => {
+  it('the weekday pattern has a factor for each weekday', () => {
     const { expect: expectOn } = learn(idle)
     expect(Array.from({ length: 7 }, (_, i) => Math.round(expectOn(addDays(monday, 21 + i), i + 1)))).toEqual([12, 12, 12, 12, 12, 0, 0])
   })
@@ -235,7 +235,7 @@ describe('the weekday pattern', () => {
 describe('a spike', () => {
   const workdays = (i: number): number => (i % 7 > 4 ? 4 : 12)
 
-  it.each([14, 15, 20, 21, 27, 28])('on any of %i days changes no expected day', (count) => {
+  it.each([14, 15, 20, 21, 27, 28])('a spike on any of %i days changes no expected day', (count) => {
     const usual = Array.from({ length: count }, (_, i) => workdays(i))
     const aheadOf = (values: readonly number[]): readonly number[] => {
       const { expect: expectOn } = learn(values)
@@ -245,7 +245,7 @@ describe('a spike', () => {
     for (const at of usual.keys()) expect([at, aheadOf(usual.with(at, (usual[at] ?? 0) * 6))]).toEqual([at, expected])
   })
 
-  it('is a weekday with high usage in every week, and so part of the pattern', () => {
+  it('a spike is a weekday with high usage in every week, and so part of the pattern', () => {
     expect(
       Math.round(
         ahead(
@@ -258,17 +258,17 @@ describe('a spike', () => {
 })
 
 describe('the deviation of days', () => {
-  it('is zero for equal days', () => {
+  it('the deviation of days is zero for equal days', () => {
     expect(learn([5, 5, 5, 5])).toMatchObject({ stray: 0, levelError: 0 })
   })
 
-  it('is the standard deviation from the level, and the error of the level is a part of it', () => {
+  it('the deviation of days is the standard deviation from the level, and the error of the level is a part of it', () => {
     const { stray, levelError } = learn([8, 12, 8, 12, 10])
     expect(stray).toBeCloseTo(Math.sqrt((4 * 4 + 0) / 5), 10)
     expect(levelError).toBeCloseTo(stray / Math.sqrt(5), 10)
   })
 
-  it('is computed from two weeks, and the level from one', () => {
+  it('the deviation of days is computed from two weeks, and the level from one', () => {
     const values = [...Array(6).fill(1000), ...Array(7).fill(10)] as number[]
     const { stray, levelError } = learn(values)
     expect(stray).toBeCloseTo(Math.sqrt((6 * 990 ** 2) / 13), 6)

@@ -144,7 +144,7 @@ describe('the verdict', () => {
     ])
   })
 
-  it('has the share of a limit only when the reason names this limit', () => {
+  it('the verdict has the share of a limit only when the reason names this limit', () => {
     const exceeded = { forecastBudget: decimal(25), forecastBudgetExceeded: true, forecast, budget: decimal(40) }
     expect(verdictOf({ ...exceeded, budgets: [above('a')] })).toEqual([
       'fail',
@@ -261,7 +261,7 @@ describe('the report', () => {
     ])
   })
 
-  it('has the largest changes, increases before decreases', () => {
+  it('the report has the largest changes, increases before decreases', () => {
     const mover = (entityName: string, before: number, after: number) => ({
       entityName,
       entityType: 'service',
@@ -326,7 +326,7 @@ describe('the report', () => {
     expect(weekly).toMatchObject([{ points: expect.arrayContaining([{ label: '8 Mar', value: 2, finalValue: 2 }]) }])
   })
 
-  it('has a chart with the forecast, the limits and the spikes', () => {
+  it('the report has a chart with the forecast, the limits and the spikes', () => {
     const byDay = [2, 3].map((date) => ({ date: day(`2026-03-0${date}`), total: decimal(date), provisional: decimal(0) }))
     const driver = { entityName: 'a', entityType: 'service', metric: 'compute', total: decimal(3), usual: decimal(1) }
     const expected: Forecast = {
@@ -370,7 +370,7 @@ describe('the report', () => {
     expect(early).toMatchObject({ forecast: [{ label: '5 Mar', value: 6 }] })
   })
 
-  it('has a row for each budget, failures first, with its scope and the day on which usage exceeds it', () => {
+  it('the report has a row for each budget, failures first, with its scope and the day on which usage exceeds it', () => {
     const budgets = [
       budget({ scope: { service: ['checkout', 'search'], metric: ['compute'] }, runsOutOn: day('2026-03-20'), forecast }),
       budget({ name: 'odd', status: 'warn', dataQualityIssue: { kind: 'no-records', level: 'warn' } }),
@@ -413,7 +413,7 @@ describe('the report', () => {
     ])
   })
 
-  it('has the records, or the last thousand of them', () => {
+  it('the report has the records, or the last thousand of them', () => {
     const [records] = blocksOf().flatMap((block) => (block.kind === 'details' ? [block] : []))
     expect([records?.title, ...tables(records?.blocks ?? [])]).toEqual([
       '2 records',
@@ -432,7 +432,7 @@ describe('the report', () => {
 })
 
 describe('the CSV file', () => {
-  it('has a row for each record, and a column for each metric', () => {
+  it('the CSV file has a row for each record, and a column for each metric', () => {
     const records = [
       usageRecord('2026-03-01', '1.5', { warehouseId: 'w', serviceId: 's', metrics: { storage: decimal('0.5'), compute: decimal(1) } }),
       usageRecord('2026-03-02', 2, { locked: false, metrics: {} }),

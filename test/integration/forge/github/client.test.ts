@@ -69,7 +69,7 @@ describe('requests', () => {
     expect(github().store.comments[0]?.body).toContain('✅')
   })
 
-  it('say who asks, and bear the token in one header alone', async () => {
+  it('requests say who asks, and bear the token in one header alone', async () => {
     await notifyGitHub(github(), both)
     for (const { headers, call } of github().received) {
       const { authorization, ...others } = headers

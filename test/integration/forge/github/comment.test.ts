@@ -17,7 +17,7 @@ const writes = () =>
     .filter((call) => !call.startsWith('GET'))
 
 describe('the comment', () => {
-  it('is created once, and updated in place by later runs with another report', async () => {
+  it('the comment is created once, and updated in place by later runs with another report', async () => {
     expect((await always()).notes).toEqual(['comment: created on #12'])
     expect((await always({ content: contentOf('pass', { atMs: startMs + 1000 }), laterMs: 1000 })).notes).toEqual([
       'comment: updated on #12',
@@ -34,7 +34,7 @@ describe('the comment', () => {
     )
   })
 
-  it('is found on page 7 of a long thread', async () => {
+  it('the comment is found on page 7 of a long thread', async () => {
     await always()
     const [comment] = github().store.comments
     github().store.comments = [...otherComments(650), ...(comment ? [comment] : []), ...otherComments(200)]
@@ -46,14 +46,14 @@ describe('the comment', () => {
     expect(github().calls()).not.toContain('GET /repos/acme/shop/issues/12/comments?page=8&per_page=100')
   })
 
-  it('is searched up to the end of a thread that ends with a full page', async () => {
+  it('the comment is searched up to the end of a thread that ends with a full page', async () => {
     github().store.comments = otherComments(300)
     await always()
     await always()
     expect(own()).toHaveLength(1)
   })
 
-  it('is searched on every page when a proxy drops the link header', async () => {
+  it('the comment is searched on every page when a proxy drops the link header', async () => {
     await always()
     const [comment] = github().store.comments
     const thread = [...otherComments(199), ...(comment ? [comment] : [])].map((one) => ({ ...one, user: one.user }))
@@ -63,14 +63,14 @@ describe('the comment', () => {
     expect(writes().at(-1)).toBe('PATCH /repos/acme/shop/issues/comments/100')
   })
 
-  it('of one label is not updated by a run with another label', async () => {
+  it('the comment of one label is not updated by a run with another label', async () => {
     await always({ label: 'cost' })
     await always({ label: 'backups', content: contentOf('pass', { text: 'The backups' }) })
     await always({ label: 'cost', content: contentOf('warn') })
     expect(own().map(({ body }) => /### (.*)/.exec(body)?.[1])).toEqual(['⚠️ The cost', '✅ The backups'])
   })
 
-  it('has by default a label of its own for each job, step, operation and service', async () => {
+  it('the comment has by default a label of its own for each job, step, operation and service', async () => {
     const jobs = [
       {},
       { env: { GITHUB_JOB: 'other' } },
@@ -86,7 +86,7 @@ describe('the comment', () => {
     expect(own()[0]?.body).toContain(markerOf('comment', 'cost gate / cost / usage-cost'))
   })
 
-  it('is not confused with a comment of another account that has its marker', async () => {
+  it('the comment is not confused with a comment of another account that has its marker', async () => {
     const copy = { id: 7, on: 12, body: `${markerOf('comment', 'cost')}\nAll is well`, user: otherUser }
     github().store.comments = [copy]
     await always()
@@ -95,7 +95,7 @@ describe('the comment', () => {
     expect(own()).toHaveLength(1)
   })
 
-  it('is not confused with a comment of the same account that only quotes its marker', async () => {
+  it('the comment is not confused with a comment of the same account that only quotes its marker', async () => {
     const quoting = { id: 7, on: 12, body: `> ${markerOf('comment', 'cost')}\n`, user: bot }
     github().store.comments = [quoting]
     await always()
@@ -103,7 +103,7 @@ describe('the comment', () => {
     expect(own()).toHaveLength(2)
   })
 
-  it('is created again when it was deleted between reading and writing', async () => {
+  it('the comment is created again when it was deleted between reading and writing', async () => {
     await always()
     github().addFault({
       on: 'PATCH /repos/acme/shop/issues/comments',
@@ -113,14 +113,14 @@ describe('the comment', () => {
     expect(own()).toHaveLength(1)
   })
 
-  it('of a run that started later is not overwritten by a slower run', async () => {
+  it('the comment of a run that started later is not overwritten by a slower run', async () => {
     await always({ content: contentOf('fail', { atMs: startMs + 60_000 }), laterMs: 60_000 })
     const { notes } = await always({ content: contentOf('pass'), laterMs: 90_000 })
     expect(notes).toEqual(['comment: not updated on #12, because a run that started later wrote it'])
     expect(own()[0]?.body).toContain('### ❌')
   })
 
-  it('with a date far in the future, from a runner with a wrong clock, is overwritten', async () => {
+  it('the comment with a date far in the future, from a runner with a wrong clock, is overwritten', async () => {
     await always({ content: contentOf('fail', { atMs: startMs + 3_600_000 }) })
     await always({ content: contentOf('pass') })
     expect(own()[0]?.body).toContain('### ✅')
@@ -140,14 +140,14 @@ describe('a report that differs by its time only', () => {
   const evening = reportAt('31 Mar 2026 18:00 UTC', { atMs: startMs + 36_000_000 })
   const later = { laterMs: 36_000_000, env: { GITHUB_RUN_ID: '4712' } }
 
-  it('does not update the comment', async () => {
+  it('a report that differs by its time only does not update the comment', async () => {
     await always({ content: morning })
     expect((await always({ content: evening, ...later })).notes).toEqual(['comment: unchanged on #12'])
     expect(writes()).toEqual(['POST /repos/acme/shop/issues/12/comments'])
     expect(own()[0]?.body).toContain('31 Mar 2026 08:00 UTC')
   })
 
-  it('does not update the issue', async () => {
+  it('a report that differs by its time only does not update the issue', async () => {
     await notifyGitHub(github(), { issue: 'on-failure', content: morning })
     const { notes } = await notifyGitHub(github(), { issue: 'on-failure', content: evening, ...later })
     expect(notes).toEqual(['issue: #100 unchanged'])
@@ -198,18 +198,18 @@ describe('a comment is wanted', () => {
 })
 
 describe('the pull request', () => {
-  it('is the one of pr-number for any event', async () => {
+  it('the pull request is the one of pr-number for any event', async () => {
     github().store.pulls.push({ number: 13, state: 'open', commits: [] })
     await always({ prNumber: 13 })
     expect(own().map(({ on }) => on)).toEqual([13])
   })
 
-  it('is the one of a comment event', async () => {
+  it('the pull request is the one of a comment event', async () => {
     await always({ event: { issue: { number: 12, pull_request: { url: 'x' } } } })
     expect(own().map(({ on }) => on)).toEqual([12])
   })
 
-  it('of an event without one, such as a push, is the open one with that head commit', async () => {
+  it('the pull request of an event without one, such as a push, is the open one with that head commit', async () => {
     const commit = 'b'.repeat(40)
     github().store.pulls = [
       { number: 20, state: 'closed', commits: [commit] },
@@ -220,7 +220,7 @@ describe('the pull request', () => {
     expect(own().map(({ on }) => on)).toEqual([22])
   })
 
-  it('is missing, without a notice, for a commit that is the head of no open one', async () => {
+  it('the pull request is missing, without a notice, for a commit that is the head of no open one', async () => {
     const { failures, notes } = await always({ event: {}, env: { GITHUB_SHA: 'e'.repeat(40) } })
     expect(failures).toEqual([])
     expect(notes).toEqual([
@@ -233,7 +233,7 @@ describe('the pull request', () => {
     ['no event', undefined],
     ['an event that is not an object', 'x'],
     ['an invalid number', pullRequestEvent(-1)],
-  ])('is found by the commit with %s', async (_, event) => {
+  ])('the pull request is found by the commit with %s', async (_, event) => {
     await always({ event: event ?? null })
     expect(own().map(({ on }) => on)).toEqual([12])
   })

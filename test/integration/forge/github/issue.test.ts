@@ -26,7 +26,7 @@ const stored = (more: Partial<StoredIssue>): StoredIssue => ({
 })
 
 describe('the issue', () => {
-  it('is opened on failure, once', async () => {
+  it('the issue is opened on failure, once', async () => {
     expect((await onFailure()).notes).toEqual(['issue: opened #100'])
     expect((await onFailure({ content: contentOf('error') })).notes).toEqual(['issue: updated #100'])
     expect(issues()).toHaveLength(1)
@@ -34,13 +34,13 @@ describe('the issue', () => {
     expect(issues()[0]?.body).toContain('### 🛑 The cost')
   })
 
-  it.each(['pass', 'warn'] as const)('is not opened for a %s', async (status) => {
+  it.each(['pass', 'warn'] as const)('the issue is not opened for a %s', async (status) => {
     expect((await onFailure({ content: contentOf(status) })).notes).toEqual([])
     expect(writes()).toEqual([])
     expect(issues()).toEqual([])
   })
 
-  it('is neither opened nor closed by a failure that warn-only makes a warning', async () => {
+  it('the issue is neither opened nor closed by a failure that warn-only makes a warning', async () => {
     const tolerated = contentOf('warn', { hasFailed: true })
     await onFailure({ content: tolerated })
     expect(issues()).toEqual([])
@@ -50,7 +50,7 @@ describe('the issue', () => {
     expect(issues()[0]?.body).toContain('### ⚠️')
   })
 
-  it('is updated without a comment for other figures, and with a comment for another reason', async () => {
+  it('the issue is updated without a comment for other figures, and with a comment for another reason', async () => {
     await onFailure({ content: contentOf('fail', { text: 'above the budget by 3.5' }) })
     await onFailure({ content: contentOf('fail', { text: 'above the budget by 12.25' }) })
     expect(issues()[0]?.body).toContain('### ❌ above the budget by 12.25')
@@ -60,7 +60,7 @@ describe('the issue', () => {
     expect(words()[0]).toMatch(/^The reason for the failure has changed\.\n\n### 🛑 the API answered 503\n/)
   })
 
-  it.each(['pass', 'warn'] as const)('is closed with a comment after recovery with the status %s', async (status) => {
+  it.each(['pass', 'warn'] as const)('the issue is closed with a comment after recovery with the status %s', async (status) => {
     await onFailure()
     expect((await onFailure({ content: contentOf(status) })).notes).toEqual(['issue: closed #100'])
     expect(issues()).toMatchObject([{ state: 'closed', stateReason: 'completed' }])
@@ -70,14 +70,14 @@ describe('the issue', () => {
     expect(words()).toHaveLength(1)
   })
 
-  it('is a new one for a failure after recovery', async () => {
+  it('the issue is a new one for a failure after recovery', async () => {
     await onFailure()
     await onFailure({ content: contentOf('pass') })
     await onFailure()
     expect(issues().map(({ state }) => state)).toEqual(['closed', 'open'])
   })
 
-  it('of one label is not updated by a run with another label', async () => {
+  it('the issue of one label is not updated by a run with another label', async () => {
     await onFailure({ label: 'cost' })
     await onFailure({ label: 'backups' })
     await onFailure({ label: 'backups', content: contentOf('pass') })
@@ -87,7 +87,7 @@ describe('the issue', () => {
     ])
   })
 
-  it('has a title of one line, in which ids are short', async () => {
+  it('the issue has a title of one line, in which ids are short', async () => {
     await onFailure({ label: undefined, target: 'c0ffee00-0000-4000-8000-0000000000c2' })
     await onFailure({ label: `a\n::error::x ${'é'.repeat(90)}\ud83d` })
     expect(issues().map(({ title }) => title)).toEqual([
@@ -97,7 +97,7 @@ describe('the issue', () => {
     for (const { title } of issues()) expect(title.length).toBeLessThanOrEqual(256)
   })
 
-  it('is found among many, on a later page', async () => {
+  it('the issue is found among many, on a later page', async () => {
     const others = Array.from({ length: 250 }, (_, i) => stored({ number: 1000 + i, body: 'of another action' }))
     github().store.issues = [stored({}), ...others]
     await onFailure()
@@ -105,7 +105,7 @@ describe('the issue', () => {
     expect(writes().at(-1)).toBe('PATCH /repos/acme/shop/issues/5')
   })
 
-  it('of a run that started later is not overwritten by a slower run', async () => {
+  it('the issue of a run that started later is not overwritten by a slower run', async () => {
     await onFailure({ content: contentOf('fail', { atMs: startMs + 60_000 }), laterMs: 60_000 })
     expect((await onFailure({ content: contentOf('pass'), laterMs: 90_000 })).notes).toEqual([
       'issue: #100 not updated, because a run that started later wrote it',
@@ -113,7 +113,7 @@ describe('the issue', () => {
     expect(issues()[0]?.state).toBe('open')
   })
 
-  it('is opened again when it was deleted between reading and writing', async () => {
+  it('the issue is opened again when it was deleted between reading and writing', async () => {
     await onFailure()
     github().addFault({ on: 'PATCH', effect: { kind: 'meanwhile', change: (store) => void store.issues.splice(0) } })
     await onFailure({ content: contentOf('error') })
@@ -161,7 +161,7 @@ describe('an issue of others is never touched:', () => {
 })
 
 describe('two issues for one label', () => {
-  it('from two runs at once are reduced to the older one', async () => {
+  it('two issues for one label from two runs at once are reduced to the older one', async () => {
     github().addFault({
       on: 'POST /repos/acme/shop/issues',
       effect: { kind: 'meanwhile', change: (store) => void store.issues.push(stored({ number: 5 })) },
@@ -174,7 +174,7 @@ describe('two issues for one label', () => {
     expect(issues()[1]?.stateReason).toBe('not_planned')
   })
 
-  it('are both closed after recovery', async () => {
+  it('two issues for one label are both closed after recovery', async () => {
     github().store.issues = [stored({ number: 5 }), stored({ number: 9 })]
     await onFailure({ content: contentOf('pass') })
     expect(issues().map(({ state, stateReason }) => [state, stateReason])).toEqual([
@@ -205,7 +205,7 @@ describe('the transition that a message reports', () => {
   const transitionOf = async (options: NotifyCase = {}) => (await onFailure(options)).issueTransition
   const passed = { content: contentOf('pass') }
 
-  it('is that the issue was opened, then none while it is open, then that it was closed, then none', async () => {
+  it('the transition that a message reports is that the issue was opened, then none while it is open, then that it was closed, then none', async () => {
     expect(await transitionOf()).toBe('opened')
     expect(await transitionOf()).toBe('none')
     expect(await transitionOf({ content: contentOf('error', { text: 'the API answered 503' }) })).toBe('none')
@@ -213,19 +213,19 @@ describe('the transition that a message reports', () => {
     expect(await transitionOf(passed)).toBe('none')
   })
 
-  it('is none for a failure that warn-only makes a warning', async () => {
+  it('the transition that a message reports is none for a failure that warn-only makes a warning', async () => {
     const tolerated = { content: contentOf('warn', { hasFailed: true }) }
     expect(await transitionOf(tolerated)).toBe('none')
     await onFailure()
     expect(await transitionOf(tolerated)).toBe('none')
   })
 
-  it('is none for a slow run, when a run that started later has written', async () => {
+  it('the transition that a message reports is none for a slow run, when a run that started later has written', async () => {
     await onFailure({ content: contentOf('fail', { atMs: startMs + 1000 }) })
     expect(await transitionOf(passed)).toBe('none')
   })
 
-  it('is unknown when the issue cannot be read or written', async () => {
+  it('the transition that a message reports is unknown when the issue cannot be read or written', async () => {
     github().store.may.issues = false
     expect(await transitionOf()).toBe('unknown')
     expect(await transitionOf({ token: undefined })).toBe('unknown')

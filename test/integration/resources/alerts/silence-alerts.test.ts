@@ -94,7 +94,7 @@ describe('silence-alerts', () => {
     expect(alertNamed('Checkout is slow')).toMatchObject({ scheduleOffsetMinutes: 2 })
   })
 
-  it('is an error when no name matches', async () => {
+  it('silence-alerts is an error when no name matches', async () => {
     const ran = await silence('chekcout')
     expect(ran.document).toMatchObject({ status: 'error', error: { kind: 'not-found' } })
     expect(ran.reason).toBe('There is no alert whose name contains "chekcout". list-alerts shows names and owners.')
@@ -165,7 +165,7 @@ describe('silence-alerts', () => {
     expect((await silence('checkout errors', { for: '7d' })).document.status).toBe('pass')
   })
 
-  it('needs a profile, because the neutral contract has no start', async () => {
+  it('silence-alerts needs a profile, because the neutral contract has no start', async () => {
     for (const operation of ['silence-alerts', 'unsilence-alerts']) {
       const { reason } = await run({ operation, 'name-contains': 'checkout', ...(operation[0] === 's' && { for: '20m' }), profile: '' })
       const advice = 'set the input profile or WATCHKEEPER_PROFILE'
@@ -233,7 +233,7 @@ describe('a self-hosted server', () => {
   const invoke = (inputs: Readonly<Record<string, string>>) =>
     invokeText({ inputs: { ...given(), ...inputs }, clock: createVirtualClock(startMs) })
 
-  it('is silenced in the same way', async () => {
+  it('a self-hosted server is silenced in the same way', async () => {
     expect((await invoke({ operation: 'silence-alerts', for: '20m' })).document).toMatchObject({ status: 'pass', changed: true })
     expect(serviceOf(selfHosted()).alerts.find(({ name }) => name === 'Checkout errors')?.scheduleStartAt).toBe('2026-11-11T03:35:00.000Z')
     expect((await invoke({ operation: 'unsilence-alerts' })).document).toMatchObject({ status: 'pass', count: 1 })
@@ -243,7 +243,7 @@ describe('a self-hosted server', () => {
 describe('a server that is older than the field', () => {
   const older = useEmulator({ dialect: 'hyperdx', rateLimit: 'off', unknownFields: ['scheduleStartAt'], now: () => startMs })
 
-  it('is an error, because it drops the start without one', async () => {
+  it('a server that is older than the field is an error, because it drops the start without one', async () => {
     const inputs = { 'api-url': older().url, 'api-key': demo.apiKeySecret, profile: 'hyperdx', 'name-contains': 'checkout errors' }
     const ran = await invokeText({ inputs: { ...inputs, operation: 'silence-alerts', for: '20m' }, clock: createVirtualClock(startMs) })
     expect(ran.document).toMatchObject({ status: 'error' })

@@ -37,7 +37,7 @@ describe('the last evaluation of an alert', () => {
     expect(shown.length).toBeLessThan(400)
   })
 
-  it('has happened as soon as the alert has a list of errors', () => {
+  it('the last evaluation of an alert has happened as soon as the alert has a list of errors', () => {
     expect([{}, { executionErrors: null }, { executionErrors: [] }, { executionErrors: [error] }].map(isEvaluated)).toEqual([
       false,
       false,
@@ -54,7 +54,7 @@ describe('the next evaluation of an alert', () => {
     return ms === undefined ? undefined : new Date(ms).toISOString()
   }
 
-  it('comes at most a minute after the border of its intervals, and after a start in the future one interval later', () => {
+  it('the next evaluation of an alert comes at most a minute after the border of its intervals, and after a start in the future one interval later', () => {
     expect(next({ interval: '5m' })).toBe('2026-11-22T10:11:00.000Z')
     expect(next({ interval: '1d' })).toBe('2026-11-23T00:01:00.000Z')
     expect(next({ interval: '5m', scheduleStartAt: '2026-11-22T10:30:00Z' })).toBe('2026-11-22T10:36:00.000Z')

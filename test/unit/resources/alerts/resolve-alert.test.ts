@@ -147,7 +147,7 @@ describe('a reference to a missing object', () => {
       { alerts: { many: { ...many, savedSearch: { id: 'nobody' } } } },
       'unknown-name: alerts.many.savedSearch: saved search nobody does not exist',
     ],
-  ])('is reported as a diagnostic: %s', (_, content, expected) => {
+  ])('a reference to a missing object is reported as a diagnostic: %s', (_, content, expected) => {
     expect(messagesOf(planOf(content))).toEqual([expected])
   })
 

@@ -24,7 +24,7 @@ const silence = (alert: Body, minutes: number, { now = '03:12:10', long = false 
 }
 
 describe('the end of a silence', () => {
-  it('is rounded up to a border of the interval, and the first evaluation comes one interval later', () =>
+  it('the end of a silence is rounded up to a border of the interval, and the first evaluation comes one interval later', () =>
     forEachEntry(
       [
         ['1m', 20, '11-11T03:33 11-11T03:34'],
@@ -38,16 +38,16 @@ describe('the end of a silence', () => {
       (interval, minutes, expected) => expect(silence({ interval }, minutes), interval).toBe(`silence ${expected}`),
     ))
 
-  it('is not rounded when it is on a border', () => {
+  it('the end of a silence is not rounded when it is on a border', () => {
     expect(silence({ interval: '5m' }, 20, { now: '03:10:00' })).toBe('silence 11-11T03:30 11-11T03:35')
   })
 
-  it('is counted from the epoch, as days in UTC are', () => {
+  it('the end of a silence is counted from the epoch, as days in UTC are', () => {
     expect(silence({ interval: '1d' }, 20, { long: true })).toBe('silence 11-12T00:00 11-13T00:00')
     expect(silence({ interval: '12h' }, 20, { long: true })).toBe('silence 11-11T12:00 11-12T00:00')
   })
 
-  it('is at most a year away, the maximum of the server, so that the longest is rounded down', () => {
+  it('the end of a silence is at most a year away, the maximum of the server, so that the longest is rounded down', () => {
     const nowMs = at('03:12:10')
     const year = 365 * 24 * 60
     for (const interval of ['1m', '1h', '1d']) {
@@ -58,13 +58,13 @@ describe('the end of a silence', () => {
     }
   })
 
-  it('is the later one of two silences', () => {
+  it('the end of a silence is the later one of two silences', () => {
     const silenced = { interval: '5m', scheduleStartAt: '2026-11-11T04:00:00.000Z' }
     expect(silence(silenced, 20)).toBe('already-silenced 11-11T04:00 11-11T04:05')
     expect(silence(silenced, 60)).toBe('silence 11-11T04:15 11-11T04:20')
   })
 
-  it('of an earlier silence, on a border in the past, does not prevent the next one', () => {
+  it('the end of a silence of an earlier silence, on a border in the past, does not prevent the next one', () => {
     expect(silence({ interval: '5m', scheduleStartAt: '2026-11-11T03:00:00.000Z' }, 20)).toBe('silence 11-11T03:35 11-11T03:40')
     expect(silence({ interval: '5m', scheduleStartAt: null, scheduleOffsetMinutes: 0 }, 20)).toBe('silence 11-11T03:35 11-11T03:40')
   })
@@ -95,7 +95,7 @@ describe('the times agree with the evaluations that HyperDX 2.36 made', () => {
 })
 
 describe('an alert that is not silenced', () => {
-  it('has an interval of 6h or more, unless they are included', () => {
+  it('an alert that is not silenced has an interval of 6h or more, unless they are included', () => {
     for (const interval of ['6h', '12h', '1d'])
       expect(silence({ interval }, 20)).toEqual({
         decision: 'left-out',
@@ -103,7 +103,7 @@ describe('an alert that is not silenced', () => {
       })
   })
 
-  it('has an offset, a start between two borders or an unknown interval', () =>
+  it('an alert that is not silenced has an offset, a start between two borders or an unknown interval', () =>
     forEachEntry(
       [
         [{ interval: '5m', scheduleOffsetMinutes: 2 }, /offset/],
@@ -119,18 +119,18 @@ describe('an alert that is not silenced', () => {
 describe('the end of a silence before its time', () => {
   const decide = (alert: Body, now = '03:22:10') => decideUnsilence(alert, at(now))
 
-  it('is ended also when an offset was added meanwhile', () => {
+  it('the end of a silence before its time is ended also when an offset was added meanwhile', () => {
     const alert = { interval: '5m', scheduleOffsetMinutes: 2, scheduleStartAt: '2026-11-11T05:00:00.000Z' }
     expect(decide(alert)).toMatchObject({ decision: 'end', startMs: at('03:20:00') })
   })
 
-  it('is a start at the latest border, so that the current window is evaluated as usual', () => {
+  it('the end of a silence before its time is a start at the latest border, so that the current window is evaluated as usual', () => {
     const silenced = { interval: '5m', scheduleStartAt: '2026-11-11T03:45:00.000Z' }
     expect(decide(silenced)).toEqual({ decision: 'end', startMs: at('03:20:00'), firstEvaluationMs: at('03:25:00') })
     expect(decide(silenced, '03:25:00')).toEqual({ decision: 'end', startMs: at('03:25:00'), firstEvaluationMs: at('03:30:00') })
   })
 
-  it('has nothing to do without a start in the future', () => {
+  it('the end of a silence before its time has nothing to do without a start in the future', () => {
     for (const scheduleStartAt of [
       null,
       undefined,
@@ -143,7 +143,7 @@ describe('the end of a silence before its time', () => {
       expect(decide({ interval: '5m', scheduleStartAt })).toEqual({ decision: 'not-silenced' })
   })
 
-  it('is refused where the start is between two borders', () => {
+  it('the end of a silence before its time is refused where the start is between two borders', () => {
     expect(decide({ interval: '5m', scheduleStartAt: '2026-11-11T03:46:00.000Z' })).toMatchObject({ decision: 'refused' })
   })
 })
@@ -155,30 +155,30 @@ describe('the start of an alert that no file declares', () => {
     withoutHarmlessStart({ interval: '5m', ...stored }, settled(stored, declared), nowMs).scheduleStartAt
   const start = (time: string) => ({ scheduleStartAt: `2026-11-11T${time}:00.000Z` })
 
-  it('is left to the service while it is in the future, and on a border in the past', () => {
+  it('the start of an alert that no file declares is left to the service while it is in the future, and on a border in the past', () => {
     for (const stored of [start('03:20'), start('03:25'), start('03:26'), { scheduleStartAt: null }, {}]) {
       expect(settled(stored)).not.toHaveProperty('scheduleStartAt')
       expect(compared(stored)).toBeFalsy()
     }
   })
 
-  it('is moved to a border, and never cleared, where it shifts the windows', () => {
+  it('the start of an alert that no file declares is moved to a border, and never cleared, where it shifts the windows', () => {
     expect(settled(start('03:01'))).toMatchObject(start('03:00'))
     expect(compared(start('03:01'))).toBe('2026-11-11T03:01:00.000Z')
   })
 
-  it('moves with the interval, and ends the silence no earlier', () => {
+  it('the start of an alert that no file declares moves with the interval, and ends the silence no earlier', () => {
     expect(settled(start('03:25'), { interval: '1h' })).toMatchObject(start('04:00'))
     expect(settled(start('03:05'), { interval: '1h' })).toMatchObject(start('03:00'))
   })
 
-  it('gives way to an offset that a file declares, once the first window after it has been evaluated', () => {
+  it('the start of an alert that no file declares gives way to an offset that a file declares, once the first window after it has been evaluated', () => {
     const desired = { scheduleOffsetMinutes: 2 }
     expect(settled(start('03:15'), desired)).not.toHaveProperty('scheduleStartAt')
     expect(settled(start('03:10'), desired)).toMatchObject({ scheduleStartAt: null })
   })
 
-  it('is left to the service where the interval is unknown', () => {
+  it('the start of an alert that no file declares is left to the service where the interval is unknown', () => {
     expect(settled(start('03:01'), { interval: '2h' })).not.toHaveProperty('scheduleStartAt')
   })
 })
@@ -205,13 +205,13 @@ describe('a start that a file declares', () => {
     withoutHarmlessStart({ interval: '5m', scheduleStartAt: storedStart }, { interval: '5m', scheduleStartAt: declaredStart }, nowMs)
       .scheduleStartAt
 
-  it('differs from another one that has an effect', () => {
+  it('a start that a file declares differs from another one that has an effect', () => {
     expect(compared('2026-11-11T03:45:00.000Z', '2026-01-01T00:00:00.000Z')).toBe('2026-11-11T03:45:00.000Z')
     expect(compared('2026-11-11T03:01:00.000Z', '2026-01-01T00:00:00.000Z')).toBe('2026-11-11T03:01:00.000Z')
     expect(compared('2026-11-11T03:00:00.000Z', '2026-12-01T00:00:00.000Z')).toBe('2026-11-11T03:00:00.000Z')
   })
 
-  it('does not differ from what a past silence left, because both have no effect', () => {
+  it('a start that a file declares does not differ from what a past silence left, because both have no effect', () => {
     expect(compared('2026-11-11T03:00:00.000Z', '2026-01-01T00:00:00.000Z')).toBe('2026-01-01T00:00:00.000Z')
   })
 })

@@ -18,7 +18,7 @@ const problemsOf = (dashboard: object): readonly string[] =>
   messages(readValue({ dashboards: { d: { name: 'D', ...dashboard } } }).diagnostics)
 
 describe('the spelling of a dashboard', () => {
-  it('does not change its digest, which the ownership marker contains', () => {
+  it('the spelling of a dashboard does not change its digest, which the ownership marker contains', () => {
     const long = {
       tiles: [
         { name: 'A', x: 0, y: 0, w: 12, h: 6, config: longConfig },
@@ -54,7 +54,7 @@ describe('the spelling of a dashboard', () => {
     expect(digestOf(expandedOf(long))).toBe('7d6f7b')
   })
 
-  it('has a container for each row with a name, and coordinates from 0 inside it', () => {
+  it('the spelling of a dashboard has a container for each row with a name, and coordinates from 0 inside it', () => {
     const long = {
       tiles: [
         { name: 'A', x: 0, y: 0, w: 12, h: 6, config },
@@ -74,7 +74,7 @@ describe('the spelling of a dashboard', () => {
     )
   })
 
-  it('has a grid for each container and tab', () => {
+  it('the spelling of a dashboard has a grid for each container and tab', () => {
     const tiles = [
       { name: 'A', config },
       { name: 'B', config, containerId: 'c' },
@@ -88,7 +88,7 @@ describe('the spelling of a dashboard', () => {
     })
   })
 
-  it('can name sources by name everywhere', () => {
+  it('the spelling of a dashboard can name sources by name everywhere', () => {
     const filter = { name: 'F', expression: 'x' }
     const sources = [{ source: 'Logs' }, { source: 'Traces' }]
     expect(expandedOf({ tiles: [], filters: [{ ...filter, source: 'Logs', appliesToSources: ['Logs', 'Traces'] }] })).toEqual(

@@ -38,7 +38,7 @@ describe('the places of tiles', () => {
     )
   })
 
-  it('keep what a file says of them', () => {
+  it('the places of tiles keep what a file says of them', () => {
     fc.assert(
       fc.property(mixed, (tiles) => {
         for (const [i, place] of placeTiles(tiles).entries()) {
@@ -49,13 +49,13 @@ describe('the places of tiles', () => {
     )
   })
 
-  it('follow the order of the tiles, in rows from left to right', () => {
+  it('the places of tiles follow the order of the tiles, in rows from left to right', () => {
     const line = { displayType: 'line' }
     expect(placeTiles([line, line, line])).toEqual([at(0, 0, 12, 6), at(12, 0, 12, 6), at(0, 6, 12, 6)])
     expect(placeTiles([{ w: 8, h: 9 }, { w: 8 }, { w: 9 }])).toEqual([at(0, 0, 8, 9), at(8, 0, 8, 6), at(0, 9, 9, 6)])
   })
 
-  it('have a default size for each type', () => {
+  it('the places of tiles have a default size for each type', () => {
     const sizes = ['line', 'number', 'search', 'event_patterns', 'markdown', 'constructor', undefined].map((type) => {
       const [place] = placeTiles([{ displayType: type }])
       return [place?.w, place?.h]
@@ -71,7 +71,7 @@ describe('the places of tiles', () => {
     ])
   })
 
-  it('are around tiles with a position', () => {
+  it('the places of tiles are around tiles with a position', () => {
     expect(placeTiles([{ at: [0, 0, 24, 3] }, {}, { at: [12, 3, 12, 20] }, {}])).toEqual([
       at(0, 0, 24, 3),
       at(0, 3, 12, 6),
@@ -80,13 +80,13 @@ describe('the places of tiles', () => {
     ])
   })
 
-  it('are found fast below a very high tile', () => {
+  it('the places of tiles are found fast below a very high tile', () => {
     expect(placeTiles([{ at: [0, 0, 24, 1_000_000_000] }, {}])[1]).toEqual(at(0, 1_000_000_000, 12, 6))
   })
 })
 
 describe('the shortest layout', () => {
-  it('has the same places', () => {
+  it('the shortest layout has the same places', () => {
     fc.assert(
       fc.property(mixed, (tiles) => {
         const placed = placeTiles(tiles).map((place, i) => ({ ...place, displayType: tiles[i]?.displayType }))
@@ -95,7 +95,7 @@ describe('the shortest layout', () => {
     )
   })
 
-  it('has sizes only where the order gives the places, and no default size', () => {
+  it('the shortest layout has sizes only where the order gives the places, and no default size', () => {
     const placed = [at(0, 0, 12, 6), at(12, 0, 6, 6)].map((place) => ({ ...place, displayType: 'line' }))
     expect(shortenPlaces(placed)).toEqual([{ displayType: 'line' }, { w: 6, displayType: 'line' }])
     expect(shortenPlaces([{ ...at(1, 0, 12, 6), displayType: 'line' }])).toEqual([{ at: [1, 0, 12, 6], displayType: 'line' }])

@@ -95,12 +95,12 @@ describe('a tile of a changed dashboard', () => {
     expect(ids(desired, before)).toEqual(expected)
   })
 
-  it('is the same whatever the server adds to what it shows', () => {
+  it('a tile of a changed dashboard is the same whatever the server adds to what it shows', () => {
     const before = { ...known('1', 'Old', 'x'), config: { ...shows('x'), somethingNew: true, groupByColumnsOnLeft: false } }
     expect(ids([tile('New', 0, shows('x'))], [before])).toEqual(['New=1'])
   })
 
-  it('is otherwise as it was written', () => {
+  it('a tile of a changed dashboard is otherwise as it was written', () => {
     const [first] = withTileIds([tile('A', 3, shows('x'))], [known('1', 'A')] as never)
     expect(first).toEqual({ ...tile('A', 3, shows('x')), id: '1' })
   })
@@ -136,7 +136,7 @@ describe('a filter of a changed dashboard', () => {
     expect(filterIds(desired, before)).toEqual(expected)
   })
 
-  it('gets an id of its own where it is new, although another has its name with a blank more', () => {
+  it('a filter of a changed dashboard gets an id of its own where it is new, although another has its name with a blank more', () => {
     const [blank, exact] = filterIds([filter('A '), filter('A')], [filter('A', '1')])
     expect(exact).toBe('A=1')
     expect(blank).toMatch(/^A =[0-9a-f]{24}$/)

@@ -106,7 +106,7 @@ describe('a pull into existing files', () => {
     ])
   })
 
-  it('changes only what changed, and reports the current name of an object', () => {
+  it('a pull into existing files changes only what changed, and reports the current name of an object', () => {
     const changed = pull({ ...remote, alerts: [{ ...errors, threshold: 6 }], savedSearches: [{ ...search, where: 'z' }] }, filled)
     expect(changed.files.map(({ path, before, after }) => [path, linesBetween(before ?? '', after)])).toEqual([
       ['o/saved-searches.yml', ['-    where: x', '+    where: z']],
@@ -151,7 +151,7 @@ describe('a pull into existing files', () => {
     expect(pull({ savedSearches: [search] }, files).of('slow')?.path).toBe('o/Saved-Searches.yml')
   })
 
-  it('does not mistake a saved search for the dashboard of an alert when their keys or ids are equal', () => {
+  it('a pull into existing files does not mistake a saved search for the dashboard of an alert when their keys or ids are equal', () => {
     const files = { 'o/s.yml': 'savedSearches:\n  shop:\n    name: Slow\n    id: d1\n    sourceId: s1\n    where: x\n' }
     const parts = { dashboards: [shop], alerts: [errors], savedSearches: [{ ...search, id: 'd1' }] }
     const into = pull(parts, files)
@@ -160,7 +160,7 @@ describe('a pull into existing files', () => {
     expect(pull({ ...parts, savedSearches: [{ ...search, id: 'd1', name: 'Zoo' }] }).after['o/shop.yml']).toContain('dashboard: shop\n')
   })
 
-  it('changes one of two objects that are the same YAML node', () => {
+  it('a pull into existing files changes one of two objects that are the same YAML node', () => {
     const texts = { 'o/s.yml': 'savedSearches:\n  one: &one\n    name: Slow\n    sourceId: s1\n    where: x\n  two: *one\n' }
     const marked = (key: string, id: string) => ({ ...search, id, tags: [`wk:${digestOfText(project, 6)}:${key}:abcdef`] })
     const changed = { ...marked('one', 'q1'), where: 'z' }
@@ -183,7 +183,7 @@ describe('a pull into existing files', () => {
 describe('an excluded object', () => {
   const excluded = { 'alerts a1': 'cannot be said' }
 
-  it('is left out with its reason', () => {
+  it('an excluded object is left out with its reason', () => {
     const pulled = pull(remote, {}, { excluded })
     expect(pulled.of('Errors')).toEqual({
       section: 'alerts',
@@ -199,13 +199,13 @@ describe('an excluded object', () => {
     expect(pulled.after['o/shop.yml']).not.toContain('alerts:')
   })
 
-  it('stays in its file without a change', () => {
+  it('an excluded object stays in its file without a change', () => {
     const pulled = pull({ ...remote, alerts: [{ ...errors, threshold: 6 }] }, filled, { excluded })
     expect(pulled.files).toEqual([])
     expect(pulled.of('errors')).toMatchObject({ outcome: 'left-out', reason: 'cannot be said', path: 'o/shop.yml', key: 'errors' })
   })
 
-  it('is not referred to by key', () => {
+  it('an excluded object is not referred to by key', () => {
     const pulled = pull(remote, {}, { excluded: { 'dashboards d1': 'cannot be said' } })
     expect(pulled.after['o/alerts.yml']).toContain('    dashboard: { name: Shop }\n    tile: A\n')
     expect(pulled.unverified).toEqual({})
@@ -232,7 +232,7 @@ describe('expressions and defaults', () => {
     const expression = written('‹env.HOME›')
     const escaped = `\${{ '\${{' }} env.HOME }}`
 
-    it('is escaped in the file, and means the text of the service', () => {
+    it('an expression in the service is escaped in the file, and means the text of the service', () => {
       for (const files of [{}, filled]) {
         const pulled = pull({ ...remote, alerts: [{ ...errors, note: `Call ${expression}` }] }, files)
         expect(pulled.after['o/shop.yml']).toContain(`note: Call ${escaped}\n`)
@@ -242,7 +242,7 @@ describe('expressions and defaults', () => {
       }
     })
 
-    it('is escaped in a reference', () => {
+    it('an expression in the service is escaped in a reference', () => {
       const cases = [
         ['a dashboard', { dashboards: [{ ...shop, name: expression }] }, `dashboard: { name: "${escaped}" }\n    tile: A\n`],
         ['a tile', { dashboards: [{ ...shop, tiles: [tile('t1', expression)] }] }, `dashboard: { name: Shop }\n    tile: ${escaped}\n`],
@@ -255,13 +255,13 @@ describe('expressions and defaults', () => {
       }
     })
 
-    it('that only the file escapes is not an expression that the service replaced', () => {
+    it('an expression in the service that only the file escapes is not an expression that the service replaced', () => {
       const files = pull({ ...remote, alerts: [{ ...errors, note: `Call ${expression}` }] }).after
       const pulled = pull({ ...remote, alerts: [{ ...errors, note: 'Call Ada' }] }, files)
       expect(pulled.of('Errors')).toMatchObject({ outcome: 'updated', replacedExpressions: [] })
     })
 
-    it('in a file stays while its value is the one of the service', () => {
+    it('an expression in the service in a file stays while its value is the one of the service', () => {
       const files = { 'o/a.yml': (filled['o/shop.yml'] ?? '').replace('threshold: 5', `threshold: ${written('‹env.LIMIT›')}`) }
       const same = pull({ dashboards: [shop], alerts: [errors] }, files, { variables: { LIMIT: '5' } })
       expect(same.files).toEqual([])
@@ -283,12 +283,12 @@ describe('expressions and defaults', () => {
     const alerts = ['one', 'two'].map((name, i) => ({ ...errors, id: `a${i}`, name, message: i === 0 ? 'Look' : 'Mine' }))
     const variables = { EVERY: '5m' }
 
-    it('apply to its objects, with their expressions replaced', () => {
+    it('the defaults of a file apply to its objects, with their expressions replaced', () => {
       const pulled = pull({ alerts, dashboards: [shop] }, files, { variables })
       expect(pulled.objects.map(({ outcome: what }) => what)).toEqual(['unchanged', 'unchanged', 'added'])
     })
 
-    it('are overridden by an object without the field', () => {
+    it('the defaults of a file are overridden by an object without the field', () => {
       const cases = [
         ['a field that they give', 0],
         ['a field of its own, in whose place they give one', 1],
@@ -302,14 +302,14 @@ describe('expressions and defaults', () => {
       }
     })
 
-    it('stay when an object cannot override them', () => {
+    it('the defaults of a file stay when an object cannot override them', () => {
       const changed = alerts.map((one, i) => (i === 0 ? { ...one, channels: [] } : one))
       const pulled = pull({ alerts: changed, dashboards: [shop] }, files, { variables, excluded: { 'dashboards d1': 'elsewhere' } })
       expect(pulled.files).toEqual([])
       expect(pulled.unverified['alerts a0']).toMatch(/plan would update it \(channels/)
     })
 
-    it('are not repeated in a new object', () => {
+    it('the defaults of a file are not repeated in a new object', () => {
       const more = { ...errors, id: 'a9', name: 'More', message: 'Look', threshold: 8, tileId: 't2' }
       const found = pull({ alerts: [...alerts, more], dashboards: [shop] }, files, { variables, globs: ['o/alerts.yml'] })
       const text = found.after['o/alerts.yml'] ?? ''

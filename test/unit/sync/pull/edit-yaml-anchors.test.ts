@@ -20,7 +20,7 @@ const shared = `alerts:
 `
 
 describe('an anchor', () => {
-  it('moves to its first alias when its value changes', () => {
+  it('an anchor moves to its first alias when its value changes', () => {
     const cases: readonly [string, Fields, string][] = [
       ['changes', { channel: { ...channel, webhook: 'new' } }, 'channel: { type: webhook, webhook: new } # beside'],
       ['becomes something else', { channel: 'none' }, 'channel: none # beside'],
@@ -34,7 +34,7 @@ describe('an anchor', () => {
     }
   })
 
-  it('moves to its first alias when its field is removed', () => {
+  it('an anchor moves to its first alias when its field is removed', () => {
     expect(edit(shared, { 'alerts.a': { channel: undefined } })).toBe(
       shared
         .replace('    channel: &oncall { type: webhook, webhook: w } # beside\n', '')
@@ -42,13 +42,13 @@ describe('an anchor', () => {
     )
   })
 
-  it('stays when an alias gets another value', () => {
+  it('an anchor stays when an alias gets another value', () => {
     expect(edit(shared, { 'alerts.b': { channel: { ...channel, webhook: 'new' } } })).toBe(
       shared.replace('channel: *oncall', 'channel: { type: webhook, webhook: new }'),
     )
   })
 
-  it('moves on when the objects with its aliases change one after another', () => {
+  it('an anchor moves on when the objects with its aliases change one after another', () => {
     const names = ['a', 'b', 'c']
     const changes = Object.fromEntries(names.map((name) => [`alerts.${name}`, { channel: { ...channel, webhook: name } }]))
     expect(objects(edit(shared, changes))).toMatchObject(
@@ -56,11 +56,11 @@ describe('an anchor', () => {
     )
   })
 
-  it('stays when another field changes', () => {
+  it('an anchor stays when another field changes', () => {
     expect(edit(shared, { 'alerts.a': { name: 'New' } })).toBe(shared.replace('name: A', 'name: New'))
   })
 
-  it('can be on any kind of node', () => {
+  it('an anchor can be on any kind of node', () => {
     const cases: readonly [string, string, string, Fields][] = [
       ['a text', 'note: &n Call', 'note: *n', { note: 'Other' }],
       ['a list', 'tags: &n [x, y]', 'tags: *n', { tags: ['x'] }],
@@ -79,7 +79,7 @@ describe('an anchor', () => {
     }
   })
 
-  it('is expanded in an item that is moved before it', () => {
+  it('an anchor is expanded in an item that is moved before it', () => {
     const text = 'alerts:\n  a:\n    list:\n      - { name: A, raw: &n { x: 1 } }\n      - { name: B, raw: *n, more: *n }\n'
     const list = [
       { name: 'B', raw: { x: 1 }, more: { x: 1 } },
@@ -88,7 +88,7 @@ describe('an anchor', () => {
     expect(objects(edit(text, { 'alerts.a': { list } }))).toEqual({ a: { list } })
   })
 
-  it('is expanded only in the items that are moved before it', () => {
+  it('an anchor is expanded only in the items that are moved before it', () => {
     const list = (...items: readonly string[]): string => `alerts:\n  a:\n    list:\n${items.map((item) => `      - ${item}\n`).join('')}`
     const text = list('{ name: O, raw: &o { x: 0 } }', '{ name: A, raw: &n { x: 1 } }', '{ name: B, raw: *n }', '{ name: C, raw: *o }')
     const item = (name: string, x: number) => ({ name, raw: { x } })
@@ -96,18 +96,18 @@ describe('an anchor', () => {
     expect(objects(edit(text, { 'alerts.a': { list: moved } }))).toEqual({ a: { list: moved } })
   })
 
-  it('stays when its value changes and it has no aliases', () => {
+  it('an anchor stays when its value changes and it has no aliases', () => {
     const text = 'alerts:\n  a:\n    note: &n one\n  b:\n    note: &m two\n  c:\n    note: *m\n'
     expect(edit(text, { 'alerts.a': { note: 'new' } })).toBe(text.replace('one', 'new'))
   })
 
-  it('can have more than a hundred aliases', () => {
+  it('an anchor can have more than a hundred aliases', () => {
     const others = Array.from({ length: 150 }, (_, i) => `  o${i}:\n    channel: *c\n`).join('')
     const text = `alerts:\n  a:\n    channel: &c { type: webhook, webhook: w }\n    threshold: 1\n${others}`
     expect(edit(text, { 'alerts.a': { threshold: 2 } })).toBe(text.replace('threshold: 1', 'threshold: 2'))
   })
 
-  it('can have the name of an earlier anchor', () => {
+  it('an anchor can have the name of an earlier anchor', () => {
     const text = 'alerts:\n  a:\n    note: &n one\n  b:\n    note: *n\n  c:\n    note: &n two\n  d:\n    note: *n\n'
     expect(edit(text, { 'alerts.a': { note: 'new' } })).toBe(
       'alerts:\n  a:\n    note: new\n  b:\n    note: &n one\n  c:\n    note: &n two\n  d:\n    note: *n\n',
@@ -122,17 +122,17 @@ describe('an object that is an alias', () => {
   const twins = 'alerts:\n  one: &one\n    # first\n    name: Twin\n    threshold: 1 # low\n  two: *one\n  three: *one\n'
   const twin = { name: 'Twin', threshold: 1 }
 
-  it('becomes a copy when it changes', () => {
+  it('an object that is an alias becomes a copy when it changes', () => {
     const after = edit(twins, { 'alerts.two': { threshold: 2 } })
     expect(objects(after)).toEqual({ one: twin, two: { ...twin, threshold: 2 }, three: twin })
     expect(after.startsWith('alerts:\n  one: &one\n    # first\n    name: Twin\n    threshold: 1 # low\n  two:\n')).toBe(true)
   })
 
-  it('stays the same when the other object changes', () => {
+  it('an object that is an alias stays the same when the other object changes', () => {
     expect(objects(edit(twins, { 'alerts.one': { threshold: 2 } }))).toEqual({ one: { ...twin, threshold: 2 }, two: twin, three: twin })
   })
 
-  it('can be in a section that is an alias', () => {
+  it('an object that is an alias can be in a section that is an alias', () => {
     const text = 'dashboards: &all\n  a:\n    name: A\nsavedSearches: *all\n'
     expect(parsed(edit(text, { 'savedSearches.a': { name: 'New' } }))).toEqual({
       dashboards: { a: { name: 'A' } },
@@ -144,14 +144,14 @@ describe('an object that is an alias', () => {
     })
   })
 
-  it('can refer to the defaults', () => {
+  it('an object that is an alias can refer to the defaults', () => {
     const text = 'defaults:\n  alerts:\n    channel: &c { type: webhook, webhook: w }\nalerts:\n  a:\n    channel: *c\n    note: x\n'
     expect(edit(text, { 'alerts.a': { channel: { ...channel, webhook: 'new' } } })).toBe(
       text.replace('channel: *c', 'channel: { type: webhook, webhook: new }'),
     )
   })
 
-  it('does not get the comments of the other object', () => {
+  it('an object that is an alias does not get the comments of the other object', () => {
     const text = 'alerts:\n  a:\n    # of a\n    raw: &r # beside\n      # inside\n      one: 1\n  b:\n    raw: *r\n'
     expect(edit(text, { 'alerts.a': { raw: 5 } })).toContain('  b:\n    raw: &r\n')
   })

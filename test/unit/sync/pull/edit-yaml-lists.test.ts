@@ -31,7 +31,7 @@ const [spelt, changedA] = [
 ]
 
 describe('the items of a list', () => {
-  it('keep their formatting and their comments', () => {
+  it('the items of a list keep their formatting and their comments', () => {
     const cases: readonly [string, readonly Fields[], readonly string[]][] = [
       ['stay as they are', [a, b, c], [...spelt.A, ...spelt.B, ...spelt.C]],
       ['change places', [c, a, b], [...spelt.C, ...spelt.A, ...spelt.B]],
@@ -49,7 +49,7 @@ describe('the items of a list', () => {
     }
   })
 
-  it('are matched by id before their name', () => {
+  it('the items of a list are matched by id before their name', () => {
     const renamed = [
       { name: 'B', x: 2 },
       { name: 'New', x: 0 },
@@ -63,7 +63,7 @@ describe('the items of a list', () => {
     expect(tilesOf(after)).toEqual(["- name: 'B'", '  x: 2', '- name: New # at A', '  x: 0x0', '# about B', '- { name: A, x: 1 } # at B'])
   })
 
-  it('are matched by their order when they have the same name', () => {
+  it('the items of a list are matched by their order when they have the same name', () => {
     const twins = 'dashboards:\n  d:\n    tiles:\n      - { name: T, x: 1 } # one\n      - { name: T, x: 2 } # two\n'
     const tiles = [
       { name: 'T', x: 1 },
@@ -73,14 +73,14 @@ describe('the items of a list', () => {
     expect(edit(twins, { 'dashboards.d': { tiles: tiles.slice(0, 1) } })).toBe(twins.replace('      - { name: T, x: 2 } # two\n', ''))
   })
 
-  it('are not confused when several names occur twice', () => {
+  it('the items of a list are not confused when several names occur twice', () => {
     const row = (name: string, x: number): string => `      - { name: ${name}, x: ${x} } # ${name}${x}\n`
     const twins = `dashboards:\n  d:\n    tiles:\n${row('T', 1)}${row('T', 2)}${row('U', 3)}${row('U', 4)}`
     const tiles = ['T', 'T', 'U', 'U'].map((name, i) => ({ name, x: i === 3 ? 9 : i + 1 }))
     expect(edit(twins, { 'dashboards.d': { tiles } })).toBe(twins.replace('x: 4', 'x: 9'))
   })
 
-  it('can be of any type', () => {
+  it('the items of a list can be of any type', () => {
     const cases: readonly [string, string, readonly unknown[], string][] = [
       ['words', '[a, "b", \'c\']', ['c', 'a'], "['c', a]"],
       ['words that come', '["a"]', ['z', 'a'], '[z, "a"]'],
@@ -97,21 +97,21 @@ describe('the items of a list', () => {
     }
   })
 
-  it('keep their comments when they are texts', () => {
+  it('the items of a list keep their comments when they are texts', () => {
     const words = 'dashboards:\n  d:\n    tags:\n      - a # first\n      # about b\n      - "b"\n      - c # third\n'
     expect(edit(words, { 'dashboards.d': { tags: ['new', 'c', 'b'] } })).toBe(
       'dashboards:\n  d:\n    tags:\n      - new\n      - c # third\n      # about b\n      - "b"\n',
     )
   })
 
-  it('are matched by index when they have no name', () => {
+  it('the items of a list are matched by index when they have no name', () => {
     const list = 'dashboards:\n  d:\n    filters:\n      - condition:   a # first\n      - condition: b # second\n'
     expect(edit(list, { 'dashboards.d': { filters: [{ condition: 'a' }, { condition: 'z' }] } })).toBe(list.replace('b #', 'z #'))
   })
 })
 
 describe('an empty list', () => {
-  it('gets a line for each map unless it is in brackets', () => {
+  it('an empty list gets a line for each map unless it is in brackets', () => {
     const cases = [
       ['dashboards:\n  d:\n    tiles: []\n', 'dashboards:\n  d:\n    tiles:\n      - name: A\n        x: 0\n'],
       ['dashboards: { d: { tiles: [] } }\n', 'dashboards: { d: { tiles: [{ name: A, x: 0 }] } }\n'],
@@ -121,13 +121,13 @@ describe('an empty list', () => {
     }
   })
 
-  it('gets texts in brackets', () => {
+  it('an empty list gets texts in brackets', () => {
     expect(edit('dashboards:\n  d:\n    tags: []\n', { 'dashboards.d': { tags: ['a', 'b'] } })).toBe(
       'dashboards:\n  d:\n    tags: [a, b]\n',
     )
   })
 
-  it('is written in brackets', () => {
+  it('an empty list is written in brackets', () => {
     expect(edit('dashboards:\n  d:\n    tags:\n      - a\n    name: D\n', { 'dashboards.d': { tags: [] } })).toBe(
       'dashboards:\n  d:\n    tags: []\n    name: D\n',
     )

@@ -25,11 +25,11 @@ alerts:
 const changed = text.replace('50.0         #', '75 #')
 
 describe('an edit', () => {
-  it('without changes returns the same text', () => {
+  it('an edit without changes returns the same text', () => {
     expect(edit(text, { 'alerts.declined': {}, 'alerts.queue': {} })).toBe(text)
   })
 
-  it('of one value changes one line and keeps its comment', () => {
+  it('an edit of one value changes one line and keeps its comment', () => {
     expect(edit(text, { 'alerts.declined': { threshold: 75 } })).toBe(changed)
   })
 
@@ -65,13 +65,13 @@ describe('an edit', () => {
     }
   })
 
-  it('gives new lines the line endings of the file', () => {
+  it('an edit gives new lines the line endings of the file', () => {
     const after = edit(text.replaceAll('\n', '\r\n'), { 'alerts.queue': { note: 'Call\nthe bank' } })
     expect(after).toContain('threshold: 500\r\n        note: |-\r\n            Call\r\n            the bank\r\n')
     expect(after).not.toMatch(/[^\r]\n/)
   })
 
-  it('changes only the given objects', () => {
+  it('an edit changes only the given objects', () => {
     expect(linesBetween(text, edit(text, { 'alerts.declined': { interval: '5m' }, 'alerts.queue': { threshold: 7 } }))).toEqual([
       '-        interval: 1h',
       '+        interval: 5m',
@@ -92,7 +92,7 @@ describe('an edit', () => {
     )
   })
 
-  it('does not write a text that is too large to be read again', () => {
+  it('an edit does not write a text that is too large to be read again', () => {
     const large = `alerts:\n  a:\n    note: x\n# ${'x'.repeat(5 * 1024 * 1024 - 100)}\n`
     expect(edit(large, { 'alerts.a': { note: 'xy' } })).toBe(large.replace('note: x', 'note: xy'))
     expect(edit(large, { 'alerts.a': { note: 'x'.repeat(100) } })).toBe(large)
@@ -162,7 +162,7 @@ describe('values', () => {
       }
     })
 
-    it('disappears with its line when it is removed', () => {
+    it('a changed value disappears with its line when it is removed', () => {
       const cases = [
         'threshold: 1',
         "note: 'x'",
@@ -189,17 +189,17 @@ describe('values', () => {
       expect(edit(text, { 'dashboards.d': { raw: { one: 9, two: { a: 1, b: 2 }, three: 3 } } })).toBe(text.replace('one:   1', 'one: 9'))
     })
 
-    it('is written in brackets when it becomes empty', () => {
+    it('a changed map is written in brackets when it becomes empty', () => {
       expect(edit('dashboards:\n  d:\n    raw:\n      one: 1\n', { 'dashboards.d': { raw: {} } })).toBe('dashboards:\n  d:\n    raw: {}\n')
     })
 
-    it('gets a new deep value', () => {
+    it('a changed map gets a new deep value', () => {
       expect(edit(text, { 'dashboards.d': { raw: { one: 1, two: { a: 1, b: { c: [2] } }, three: 3 } } })).toBe(
         text.replace('{ a: 1,b: 2 } # second', '{ a: 1, b: { c: [2] } } # second'),
       )
     })
 
-    it('is replaced when the new value is not a map', () => {
+    it('a changed map is replaced when the new value is not a map', () => {
       const after = edit(text, { 'dashboards.d': { raw: { one: { now: 'a map' }, two: [1], three: null } } })
       expect(parsed(after)).toEqual({ dashboards: { d: { raw: { one: { now: 'a map' }, two: [1], three: null }, name: 'D' } } })
       expect(after).toContain('      # first\n      one: { now: a map }\n\n      two: [1] # second\n      three: null\n')
@@ -227,7 +227,7 @@ describe('values', () => {
   })
 
   describe('a new map', () => {
-    it('is on one line up to 120 columns', () => {
+    it('a new map is on one line up to 120 columns', () => {
       const cases = [
         ['of an object', 'channel', 4, (value: unknown) => ({ channel: value })],
         ['inside another map', 'in', 6, (value: unknown) => ({ old: { x: 1, in: value } })],
@@ -241,7 +241,7 @@ describe('values', () => {
       }
     })
 
-    it('in a new object is on one line up to about 120 columns', () => {
+    it('a new map in a new object is on one line up to about 120 columns', () => {
       const line = (length: number) =>
         edit('alerts:\n  b: {}\n', {}, { additions: [{ section: 'alerts', key: 'a', fields: { wide: { a: 'x'.repeat(length) } } }] })
       const room = 120 - '    wide: { a:  }'.length
@@ -255,7 +255,7 @@ describe('values', () => {
     const text = (names: readonly string[]): string =>
       `alerts:\n  a:\n${names.map((name) => `    ${name}: ${name === 'threshold' ? 1 : name}\n`).join('')}`
 
-    it('comes after the fields that come before it in a new file', () => {
+    it('a new field comes after the fields that come before it in a new file', () => {
       const cases = [
         [[], ['name', 'threshold', 'interval', 'note']],
         [['note'], ['name', 'threshold', 'interval', 'note']],
@@ -294,7 +294,7 @@ describe('additions', () => {
   const dashboardLines = (key: string): string => `  ${key}:\n    name: ${key}\n    tiles: []\n`
 
   describe('a new object', () => {
-    it('is added to its section', () => {
+    it('a new object is added to its section', () => {
       const cases: readonly [string, string, string][] = [
         ['behind those of its section', `alerts:\n${lines('a')}`, `alerts:\n${lines('a')}\n${lines('b')}`],
         [
@@ -321,7 +321,7 @@ describe('additions', () => {
       }
     })
 
-    it('comes before the next new object', () => {
+    it('a new object comes before the next new object', () => {
       expect(added(`alerts:\n${lines('a')}`, alert('b'), alert('c'), dashboard('d'), dashboard('e'))).toBe(
         `alerts:\n${lines('a')}\n${lines('b')}\n${lines('c')}\ndashboards:\n${dashboardLines('d')}\n${dashboardLines('e')}`,
       )
@@ -333,7 +333,7 @@ describe('additions', () => {
       expect(after).toBe(before.replace('# bottom\n', `${lines('b')}\n# bottom\n`))
     })
 
-    it('is in brackets when the file is', () => {
+    it('a new object is in brackets when the file is', () => {
       const after = added('{ alerts: { a: {} } }\n', alert('b'), dashboard('d'))
       expect(after).toMatch(/^\{.*\}\n$/s)
       expect(parsed(after)).toEqual({
@@ -342,7 +342,7 @@ describe('additions', () => {
       })
     })
 
-    it('can be added together with a change', () => {
+    it('a new object can be added together with a change', () => {
       const { text, replacedExpressions: lost } = editWith(
         `alerts:\n${lines('a')}`,
         { 'alerts.a': { threshold: 9 } },
@@ -435,7 +435,7 @@ alerts:
 `)
     })
 
-    it('takes the indentation of the first object that is not in brackets', () => {
+    it('an edit takes the indentation of the first object that is not in brackets', () => {
       const text = `# top\ndefaults: {}\nsavedSearches: { s: { name: S } }\nalerts:\n    a:\n        name: A\n`
       expect(edit(text, { 'alerts.a': { raw: { one: 'x'.repeat(120) } } })).toBe(
         `${text}        raw:\n            one: ${'x'.repeat(120)}\n`,
@@ -456,7 +456,7 @@ describe('JSON', () => {
   const value = (threshold: number) => ({ alerts: { a: { name: 'A', threshold, interval: '5m' }, b: { name: 'B' } } })
 
   describe('a JSON file', () => {
-    it('has an indentation of two columns after a change', () => {
+    it('a JSON file has an indentation of two columns after a change', () => {
       const cases = [
         ['as it was', 0],
         ['with other columns', 4],
@@ -473,7 +473,7 @@ describe('JSON', () => {
       expect(edit(before, { 'alerts.a': { threshold: 2 } }, { path })).toBe(before.replace('"threshold": 1', '"threshold": 2'))
     })
 
-    it('gets new objects and sections after the existing ones', () => {
+    it('a JSON file gets new objects and sections after the existing ones', () => {
       const additions = [
         { section: 'alerts', key: 'c', fields: { name: 'C', note: 'one\ntwo' } },
         { section: 'dashboards', key: 'd', fields: { name: 'D', tiles: [] } },
@@ -490,7 +490,7 @@ describe('JSON', () => {
       expect(after).toMatch(/^\{\n {2}# a comment\n {2}"alerts":\s+\{\n +"a": \{ "threshold": 2 \} # why\n +\}\n\}\n$/)
     })
 
-    it('is edited as YAML when its extension is yml', () => {
+    it('a JSON file is edited as YAML when its extension is yml', () => {
       const before = '{"alerts": {"a": {"name": "A", "threshold": 1}}}\n'
       expect(edit(before, { 'alerts.a': { threshold: 2 } }, { path: 'a.yml' })).toBe(
         '{ "alerts": { "a": { "name": "A", "threshold": 2 } } }\n',
@@ -517,7 +517,7 @@ describe('replaced expressions', () => {
   const lostBy = (turns: Readonly<Record<string, Fields>>): Fields => Object.fromEntries(editWith(text, turns).replacedExpressions)
 
   describe('an expression', () => {
-    it('is reported when a value replaces it', () => {
+    it('an expression is reported when a value replaces it', () => {
       const cases: readonly [string, Fields, readonly string[]][] = [
         ['that changes', { name: 'A' }, [`${one} and more`]],
         ['that goes', { name: undefined }, [`${one} and more`]],
@@ -532,7 +532,7 @@ describe('replaced expressions', () => {
       }
     })
 
-    it('is not reported when it stays', () => {
+    it('an expression is not reported when it stays', () => {
       const cases: readonly [string, Readonly<Record<string, Fields>>][] = [
         ['beside what changes', { 'alerts.a': { note: 'other' } }],
         ['beside what changes in the same map', { 'alerts.a': { raw: { x: one, deep: { y: ['a', two] }, more: 1 } } }],
@@ -543,7 +543,7 @@ describe('replaced expressions', () => {
       }
     })
 
-    it('is reported for its object', () => {
+    it('an expression is reported for its object', () => {
       expect(lostBy({ 'alerts.a': { name: 'A' }, 'alerts.b': { note: 'B' } })).toEqual({
         'alerts.a': [`${one} and more`],
         'alerts.b': [two],

@@ -39,7 +39,7 @@ const alerts = (fields: object) => ({ alerts: [{ ...errors, ...fields }] })
 const dashboards = (fields: object) => ({ dashboards: [{ ...shop, ...fields }] })
 
 describe('a file', () => {
-  it('stays the same when only its wording differs from the service', () => {
+  it('a file stays the same when only its wording differs from the service', () => {
     const cases: readonly [string, Lists][] = [
       ['says the same in other words', {}],
       ['has its tiles in another order', dashboards({ tiles: shop.tiles.toReversed() })],
@@ -57,7 +57,7 @@ describe('a file', () => {
     }
   })
 
-  it('gets the value of the service', () => {
+  it('a file gets the value of the service', () => {
     const cases: readonly [string, Lists, readonly string[]][] = [
       ['a threshold', alerts({ threshold: 6 }), ['-    threshold: 5.0', '+    threshold: 6']],
       ['the other tile', alerts({ tileId: 't2' }), ['-    tile: A', '+    tile: B']],
@@ -83,7 +83,7 @@ describe('a file', () => {
     }
   })
 
-  it('gets the new name of a tile, also in references', () => {
+  it('a file gets the new name of a tile, also in references', () => {
     const tiles = [{ ...tile('t1', 'New'), config: { ...line, select: [{ aggFn: 'max', valueExpression: 'x' }] } }, tile('t2', 'B', 4)]
     const byName = text.replace('{ aggFn: count }', '{ aggFn: max, valueExpression: x }')
     for (const from of [byName, byName.replace('{ name: Shop }', 'shop')])
@@ -95,7 +95,7 @@ describe('a file', () => {
       ])
   })
 
-  it('gets new tiles and loses deleted ones', () => {
+  it('a file gets new tiles and loses deleted ones', () => {
     const tiles = [tile('t1', 'A'), { ...tile('t3', 'C', 8), config: { displayType: 'markdown', markdown: 'm' } }]
     expect(changed(dashboards({ tiles })).map((one) => one.trim())).toEqual([
       expect.stringMatching(/^- {6}- \{ name: B/),
@@ -110,7 +110,7 @@ describe('a file', () => {
     ])
   })
 
-  it('has tiles with equal names in the order of the service', () => {
+  it('a file has tiles with equal names in the order of the service', () => {
     const cases = ['', 'Twin'] as const
     for (const name of cases) {
       const one = text.replace(/ {6}- \{ name: B.*\n/, '')

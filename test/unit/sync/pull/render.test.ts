@@ -43,13 +43,13 @@ describe('renderDashboard', () => {
   const tilesOf = (tiles: readonly object[], said?: DashboardInFile) => fieldsOf({ tiles }, said).tiles as readonly object[]
 
   describe('the fields of a dashboard', () => {
-    it('have a fixed order that ends with raw', () => {
+    it('the fields of a dashboard have a fixed order that ends with raw', () => {
       const all = { filters: [], savedQuery: 'x', containers: 5, tags: ['t'], novel: 1 }
       expect(Object.keys(fieldsOf(all, saying(['novel'])))).toEqual(['name', 'tags', 'tiles', 'savedQuery', 'raw'])
       expect(fieldsOf(all, saying(['novel'])).raw).toEqual({ containers: 5, novel: 1 })
     })
 
-    it('stay in raw when the file has them there', () => {
+    it('the fields of a dashboard stay in raw when the file has them there', () => {
       const cases: readonly [string, object, readonly string[], object][] = [
         ['goes on to stand in raw', { savedQuery: 'x' }, ['savedQuery'], { raw: { savedQuery: 'x' } }],
         ['stands there although nobody knows it', { novel: { a: [1] } }, ['novel'], { raw: { novel: { a: [1] } } }],
@@ -70,7 +70,7 @@ describe('renderDashboard', () => {
       expect(fieldsOf({ name: '', tags: ['x'.repeat(40)] })).toStrictEqual({ name: '', tags: ['x'.repeat(40)], tiles: [] })
     })
 
-    it('do not contain the ownership marker', () => {
+    it('the fields of a dashboard do not contain the ownership marker', () => {
       expect(fieldsOf({ tags: ['b', 'wk:0a1b2c:key:abcdef', 'a'] })).toStrictEqual({ name: 'D', tags: ['b', 'a'], tiles: [] })
       expect(fieldsOf({ tags: ['wk:0a1b2c:key:abcdef'] })).toStrictEqual({ name: 'D', tiles: [] })
     })
@@ -116,12 +116,12 @@ describe('renderDashboard', () => {
         known,
       ).map((one) => (one as { name: string }).name)
 
-    it('have the order of the file, new ones last', () => {
+    it('the tiles of a dashboard have the order of the file, new ones last', () => {
       expect(namesOf(['n', 'b', 'm', 'a'], said(['a', 'A'], ['gone', 'X'], ['b', 'B']))).toEqual(['A', 'B', 'N', 'M'])
       expect(namesOf(['n', 'b', 'm', 'a'])).toEqual(['N', 'B', 'M', 'A'])
     })
 
-    it('are identified by their ids', () => {
+    it('the tiles of a dashboard are identified by their ids', () => {
       const { fields, itemIds } = renderDashboard(
         { name: 'D', tiles: [tile('t1', 'A'), tile('t2', 'A')] },
         { type: types.dashboards, references: naming, canNameRows: true },
@@ -134,7 +134,7 @@ describe('renderDashboard', () => {
       ])
     })
 
-    it('have a name, a place and a config, or fields in raw', () => {
+    it('the tiles of a dashboard have a name, a place and a config, or fields in raw', () => {
       const cases: readonly [string, object, DashboardInFile | undefined, object][] = [
         ['without a name is called by its place', { name: '' }, undefined, { name: 'Tile 1', config, raw: { name: '' } }],
         ['without any name is called by its place', { name: null }, undefined, { name: 'Tile 1', config, raw: { name: '' } }],
@@ -174,7 +174,7 @@ describe('renderDashboard', () => {
       }
     })
 
-    it('are named by their number when they have no name', () => {
+    it('the tiles of a dashboard are named by their number when they have no name', () => {
       expect(tilesOf([tile('a', 'A'), tile('b', '')])).toMatchObject([{ name: 'A' }, { name: 'Tile 2' }])
     })
   })
@@ -247,7 +247,7 @@ describe('renderAlert and renderSavedSearch', () => {
     renderAlert({ ...bare, ...fields }, { type: types.alerts, references: naming, ...(usesList !== undefined && { usesList }) }).fields
 
   describe('an alert', () => {
-    it('has the fields that are not defaults of the server', () => {
+    it('an alert has the fields that are not defaults of the server', () => {
       const cases: readonly [string, object, object][] = [
         ['that says little', {}, {}],
         ['whose fields are empty', { message: '', note: null, groupBy: null, thresholdMax: null, scheduleOffsetMinutes: 0 }, {}],
@@ -288,14 +288,14 @@ describe('renderAlert and renderSavedSearch', () => {
       expect(alert({ ...fields, savedSearchId: null })).toStrictEqual({ ...others, groupBy: 'host' })
     })
 
-    it('has a list of channels when the file has one', () => {
+    it('an alert has a list of channels when the file has one', () => {
       const { channel, ...others } = writtenBare
       expect(alert({}, true)).toStrictEqual({ ...others, channels: [channel] })
       expect(alert({}, false)).toStrictEqual(writtenBare)
       expect(alert({ channels: [] }, true)).toStrictEqual(others)
     })
 
-    it('has its fields in the order in which people read them', () => {
+    it('an alert has its fields in the order in which people read them', () => {
       const all = {
         note: 'n',
         message: 'm',
@@ -310,7 +310,7 @@ describe('renderAlert and renderSavedSearch', () => {
       )
     })
 
-    it('has only the fields of its profile', () => {
+    it('an alert has only the fields of its profile', () => {
       const { fields } = renderAlert(
         { ...bare, channels: undefined, channel: webhook, message: 'm\n\nwatchkeeper: shop/x a abcdef' },
         { type: createResourceTypes(neutral, nowMs).alerts, references: naming },
@@ -324,7 +324,7 @@ describe('renderAlert and renderSavedSearch', () => {
       renderSavedSearch({ name: 'S', sourceId: 's1', ...fields }, { type: types.savedSearches, references: naming }).fields
     const few = { name: 'S', source: 'name of s1' }
 
-    it('has the fields that are not defaults of the server', () => {
+    it('a saved search has the fields that are not defaults of the server', () => {
       const cases: readonly [string, object, object][] = [
         ['that says little', {}, {}],
         ['whose fields are empty', { where: '', select: null, tags: [], filters: [] }, {}],
@@ -340,7 +340,7 @@ describe('renderAlert and renderSavedSearch', () => {
       }
     })
 
-    it('has its name and its tags first', () => {
+    it('a saved search has its name and its tags first', () => {
       expect(Object.keys(saved({ where: 'x', tags: ['a'] }))).toEqual(['name', 'tags', 'source', 'where'])
     })
   })
@@ -378,7 +378,7 @@ describe('createReferenceRenderer', () => {
   const naming = createReferenceRenderer(remote, createDirectory(remote), keys)
 
   describe('a reference', () => {
-    it('to a source is its unique name or its id', () => {
+    it('a reference to a source is its unique name or its id', () => {
       const cases = [
         ['s1', { source: 'Logs' }],
         ['s2', 's2'],
@@ -394,7 +394,7 @@ describe('createReferenceRenderer', () => {
       }
     })
 
-    it('to a webhook is its unique name or its id', () => {
+    it('a reference to a webhook is its unique name or its id', () => {
       const cases = [
         ['w1', { webhook: 'oncall' }],
         ['w2', { webhookId: 'w2' }],
@@ -406,7 +406,7 @@ describe('createReferenceRenderer', () => {
       }
     })
 
-    it('to a dashboard or saved search is its key, its unique name or its id', () => {
+    it('a reference to a dashboard or saved search is its key, its unique name or its id', () => {
       const cases: readonly ['dashboards' | 'savedSearches', unknown, unknown][] = [
         ['dashboards', 'd1', { name: 'Shop' }],
         ['dashboards', 'd2', 'twins'],
@@ -423,7 +423,7 @@ describe('createReferenceRenderer', () => {
       }
     })
 
-    it('to a tile is its unique name or its id', () => {
+    it('a reference to a tile is its unique name or its id', () => {
       const cases: readonly [unknown, unknown, unknown][] = [
         ['d1', 't1', 'A'],
         ['d1', 't2', { id: 't2' }],
@@ -446,7 +446,7 @@ describe('explainUnwritable', () => {
   describe('a dashboard', () => {
     const dashboard = { name: 'D', tiles: [] }
 
-    it('is explained by its first problem', () => {
+    it('a dashboard is explained by its first problem', () => {
       const cases: readonly [string, object, string | RegExp | undefined][] = [
         ['that is right', dashboard, undefined],
         ['with an expression', { ...dashboard, name: expression }, undefined],

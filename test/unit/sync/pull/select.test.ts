@@ -20,14 +20,14 @@ describe('selectObjects', () => {
   const yamlOf = (parts: Lists): string => Object.values(pull(parts).after).join('\n')
 
   describe('an unmanaged object', () => {
-    it('is adopted by name when its name is unique', () => {
+    it('an unmanaged object is adopted by name when its name is unique', () => {
       const parts = { dashboards: [board('d1', 'One'), board('d2', 'Two')] }
       expect(became(parts)).toEqual({ d1: 'added one', d2: 'added two' })
       expect(yamlOf(parts)).toContain('    name: One\n    adopt: true\n')
       expect(yamlOf(parts)).not.toContain(' id:')
     })
 
-    it('is adopted by id when another object has its name', () => {
+    it('an unmanaged object is adopted by id when another object has its name', () => {
       const parts = { dashboards: [board('d2', 'Same'), board('d1', 'Same'), board('d3', 'Other')] }
       expect(became(parts)).toEqual({ d3: 'added other', d1: 'added same', d2: 'added same-2' })
       expect(yamlOf(parts)).toContain('  same:\n    name: Same\n    id: d1\n')
@@ -35,34 +35,34 @@ describe('selectObjects', () => {
       expect(yamlOf(parts)).toContain('    name: Other\n    adopt: true\n')
     })
 
-    it('is adopted by id when another name differs only in spaces', () => {
+    it('an unmanaged object is adopted by id when another name differs only in spaces', () => {
       const savedSearches = ['Errors', 'Errors ', 'errors'].map((name, i) => ({ ...search, id: `q${i}`, name }))
       expect(became({ savedSearches })).toEqual({ q0: 'added errors', q1: 'added errors-2', q2: 'added errors-3' })
       expect(yamlOf({ savedSearches }).match(/^ {4}(?:id|adopt): .*/gm)).toEqual(['    id: q0', '    id: q1', '    adopt: true'])
     })
 
-    it('is adopted by name when the other object with its name is managed', () => {
+    it('an unmanaged object is adopted by name when the other object with its name is managed', () => {
       const parts = { dashboards: [board('d1', 'Same'), board('d2', 'Same', [mark('theirs', 'other/project')])] }
       expect(became(parts)).toEqual({ d1: 'added same', d2: 'other-project has the ownership marker of another project' })
       expect(yamlOf(parts)).toContain('adopt: true')
     })
 
-    it('is adopted by id when the list may be incomplete', () => {
+    it('an unmanaged object is adopted by id when the list may be incomplete', () => {
       const parts = { dashboards: [board('d1', 'One')], savedSearches: [search], doubts: { dashboards: 'is long' } }
       expect(yamlOf(parts)).toContain('    name: One\n    id: d1\n')
       expect(yamlOf(parts)).toContain('    name: Slow\n    adopt: true\n')
     })
 
-    it('is added once when the list contains it twice', () => {
+    it('an unmanaged object is added once when the list contains it twice', () => {
       expect(pull({ dashboards: [board('d1', 'One'), board('d1', 'One')] }).objects.map(({ key }) => key)).toEqual(['one'])
     })
 
-    it('gets a key that no other object of its section has, broken ones included', () => {
+    it('an unmanaged object gets a key that no other object of its section has, broken ones included', () => {
       const text = 'dashboards:\n  one:\n    name: Else\n    tiles: []\nsavedSearches:\n  two:\n    name: Else\n    sourceId: s1\n'
       expect(became({ dashboards: [board('d1', 'One'), board('d2', 'Two')] }, text)).toMatchObject({ d1: 'added one-2', d2: 'added two' })
     })
 
-    it('gets its key in the order of names, then ids', () => {
+    it('an unmanaged object gets its key in the order of names, then ids', () => {
       const names = ['b', 'a', 'A', 'a']
       const { objects } = pull({ dashboards: names.map((name, i) => board(`d${9 - i}`, name)) })
       expect(objects.map(({ key, id }) => [key, id])).toEqual([
@@ -73,7 +73,7 @@ describe('selectObjects', () => {
       ])
     })
 
-    it('is left out when a declaration with its name does not adopt it', () => {
+    it('an unmanaged object is left out when a declaration with its name does not adopt it', () => {
       const text = 'dashboards:\n  mine:\n    name: Mine\n    tiles: []\n'
       expect(became({ dashboards: [board('d1', 'Mine')] }, text)).toMatchObject({
         '-': 'missing mine',
@@ -81,13 +81,13 @@ describe('selectObjects', () => {
       })
     })
 
-    it('is adopted by name when a file declares the other object with its name by id', () => {
+    it('an unmanaged object is adopted by name when a file declares the other object with its name by id', () => {
       const text = 'dashboards:\n  mine:\n    name: Same\n    id: d1\n    tiles: []\n'
       const parts = { dashboards: [{ ...board('d1', 'Same'), tiles: [] }, board('d2', 'Same')] }
       expect(became(parts, text)).toEqual({ d1: 'unchanged mine', d2: 'added same' })
     })
 
-    it('is not confused with an object of another section', () => {
+    it('an unmanaged object is not confused with an object of another section', () => {
       const text =
         'savedSearches:\n  gone:\n    name: One\n    sourceId: s1\n  slow:\n    name: Slow\n    id: d2\n    sourceId: s1\n    where: x\n'
       const parts = { dashboards: [board('d1', 'One'), board('d2', 'Two')], savedSearches: [{ ...search, id: 'd2' }] }
@@ -100,18 +100,18 @@ describe('selectObjects', () => {
       ])
     })
 
-    it('is left out when it has no name', () => {
+    it('an unmanaged object is left out when it has no name', () => {
       expect(became({ dashboards: [board('d1', null)] }).d1).toMatch(/^left-out name/)
     })
 
-    it('is not added when a file adopts it', () => {
+    it('an unmanaged object is not added when a file adopts it', () => {
       const text = 'dashboards:\n  mine:\n    name: Mine\n    adopt: true\n    tiles: []\n'
       expect(became({ dashboards: [{ ...board('d1', 'Mine'), tiles: [] }] }, text)).toEqual({ d1: 'unchanged mine' })
     })
   })
 
   describe('an object with an ownership marker', () => {
-    it('of this project gets the key in its marker', () => {
+    it('an object with an ownership marker of this project gets the key in its marker', () => {
       const cases = [
         ['short', 'Any name'],
         ['checkout-overview', 'Checkout overview'],
@@ -124,16 +124,16 @@ describe('selectObjects', () => {
       }
     })
 
-    it('is added beside others of this project', () => {
+    it('an object with an ownership marker is added beside others of this project', () => {
       const parts = { dashboards: [board('d1', 'A', [mark('one')]), board('d2', 'B', [mark('two')])] }
       expect(became(parts)).toEqual({ d1: 'added one', d2: 'added two' })
     })
 
-    it('gets its key before unmanaged objects do', () => {
+    it('an object with an ownership marker gets its key before unmanaged objects do', () => {
       expect(became({ dashboards: [board('d1', 'A'), board('d2', 'Z', [mark('a')])] })).toEqual({ d2: 'added a', d1: 'added a-2' })
     })
 
-    it('is left out when its key or its owner is unknown', () => {
+    it('an object with an ownership marker is left out when its key or its owner is unknown', () => {
       const cases: readonly [string, Lists['dashboards'], string][] = [
         [
           'a key that nobody can guess',
@@ -161,19 +161,19 @@ describe('selectObjects', () => {
       }
     })
 
-    it('is left out when a broken declaration has its key', () => {
+    it('an object with an ownership marker is left out when a broken declaration has its key', () => {
       const { objects } = pull({ dashboards: [board('d1', 'A', [mark('a')])] }, { 'o/a.yml': 'dashboards:\n  a:\n    tiles: 5\n' })
       expect(objects.map(({ outcome, reason }) => [outcome, reason])).toEqual([
         ['left-out', 'has the ownership marker of dashboards.a, which is the key of another object'],
       ])
     })
 
-    it('gets its key although another section has the same', () => {
+    it('an object with an ownership marker gets its key although another section has the same', () => {
       const text = 'savedSearches:\n  a:\n    name: Slow\n    sourceId: s1\n    adopt: true\n'
       expect(became({ dashboards: [board('d1', 'A', [mark('a')])], savedSearches: [search] }, text)).toMatchObject({ d1: 'added a' })
     })
 
-    it('gets a long key when the marker has all of it', () => {
+    it('an object with an ownership marker gets a long key when the marker has all of it', () => {
       const note = `Call\n\nwatchkeeper: ${project} a-rather-long-key-of-an-alert abcdef`
       const { objects, after, unverified } = pull({
         dashboards: [shop],
@@ -201,7 +201,7 @@ describe('selectObjects', () => {
 
 describe('keys and file names', () => {
   describe('a key', () => {
-    it('is made from the name', () => {
+    it('a key is made from the name', () => {
       const cases = [
         ['Checkout errors', 'checkout-errors'],
         ['  p99 > 1.5 s  ', 'p99-1-5-s'],
@@ -222,7 +222,7 @@ describe('keys and file names', () => {
       }
     })
 
-    it('is valid and unique, whatever the name', () => {
+    it('a key is valid and unique, whatever the name', () => {
       const taken = new Set<string>()
       const values = hostile.map(({ value }) => value)
       const keys = [...values, ...values].map((name, i) => claimKey({ name, id: `id-${i}-☠`, noun: 'saved search' }, taken))
@@ -230,18 +230,18 @@ describe('keys and file names', () => {
       expect(keys.filter((key) => !keyGrammar.test(key))).toEqual([])
     })
 
-    it('gets a number when it is taken', () => {
+    it('a key gets a number when it is taken', () => {
       const taken = new Set(['errors', 'errors-3'])
       const take = (): string => claimKey({ name: 'Errors', id: 'x', noun: 'alert' }, taken)
       expect([take(), take(), take()]).toEqual(['errors-2', 'errors-4', 'errors-5'])
       expect([...taken]).toEqual(['errors', 'errors-3', 'errors-2', 'errors-4', 'errors-5'])
     })
 
-    it('is made from the noun and the id when the name has no ASCII letters', () => {
+    it('a key is made from the noun and the id when the name has no ASCII letters', () => {
       expect(claimKey({ name: '障害', id: '65f5e4a35eedc0de0000001f', noun: 'alert' }, new Set())).toBe('alert-00001f')
     })
 
-    it('gives a file name that every system accepts', () => {
+    it('a key gives a file name that every system accepts', () => {
       const cases = [
         ['checkout', 'checkout'],
         ['v1.2', 'v1-2'],
@@ -269,7 +269,7 @@ describe('createPlacement', () => {
     const dashboard = { section: 'dashboards', key: 'checkout' } as const
     const place = (globs: readonly string[], paths: readonly string[] = []) => createPlacement({ globs, paths, closed: new Set() })
 
-    it('gets a path that the first glob matches', () => {
+    it('a new object gets a path that the first glob matches', () => {
       const cases = [
         ['observability/**/*.{yml,yaml,json}', 'observability/checkout.yml'],
         ['observability/*.yaml', 'observability/checkout.yaml'],
@@ -294,7 +294,7 @@ describe('createPlacement', () => {
       }
     })
 
-    it('is placed with its dashboard, or with others of its section', () => {
+    it('a new object is placed with its dashboard, or with others of its section', () => {
       const find = place(['o/*.yml'])
       expect(find({ section: 'alerts', key: 'a', dashboard: 'checkout' })).toBe('o/checkout.yml')
       expect(find({ section: 'alerts', key: 'a' })).toBe('o/alerts.yml')
@@ -303,16 +303,16 @@ describe('createPlacement', () => {
       expect(find({ section: 'savedSearches', key: 's' })).toBe('o/saved-searches.yml')
     })
 
-    it('is placed in an existing file whose name differs only in case', () => {
+    it('a new object is placed in an existing file whose name differs only in case', () => {
       expect(place(['o/*.yml'], ['o/Checkout.yml'])(dashboard)).toBe('o/Checkout.yml')
     })
 
-    it('has no place without a glob', () => {
+    it('a new object has no place without a glob', () => {
       expect(() => place([])).toThrow('the first glob does not define where new files go')
       expect(() => place([''])).toThrow('the first glob does not define where new files go')
     })
 
-    it('has no place when the glob does not give one', () => {
+    it('a new object has no place when the glob does not give one', () => {
       const cases = [
         'teams/*/observability/*.yml',
         'o/[ab]*.yml',

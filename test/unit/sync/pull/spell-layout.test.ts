@@ -29,7 +29,7 @@ const layoutLines = (text: string): readonly string[] =>
   text.split('\n').filter((line) => /name:|at:|w:|h:|rows:|tiles:|containers?|id:|collapsed:/.test(line))
 
 describe('a new file', () => {
-  it('has no places where the order of the tiles gives them', () => {
+  it('a new file has no places where the order of the tiles gives them', () => {
     const tiles = [tile('C', [0, 6, 8]), tile('B', [12, 0]), tile('A', [0, 0])]
     expect(layoutLines(newFile(tiles))).toEqual([
       ...['    name: Shop', '    tiles:', '      - name: A', '      - name: B'],
@@ -37,14 +37,14 @@ describe('a new file', () => {
     ])
   })
 
-  it('has the places of all tiles of a grid otherwise', () => {
+  it('a new file has the places of all tiles of a grid otherwise', () => {
     expect(layoutLines(newFile([tile('A', [0, 1]), tile('B', [12, 0])]))).toEqual([
       ...['    name: Shop', '    tiles:'],
       ...['      - name: B', '        at: [12, 0, 12, 6]', '      - name: A', '        at: [0, 1, 12, 6]'],
     ])
   })
 
-  it('has a row for each container, and one without a name for the other tiles', () => {
+  it('a new file has a row for each container, and one without a name for the other tiles', () => {
     const tiles = [tile('B', [0, 0], 'details'), tile('A', [0, 0])]
     const containers = [box('Details', { collapsed: true }), { ...box('Other'), id: 'x' }]
     const rows = ['    name: Shop', '    rows:', '      - tiles:', '          - name: A']
@@ -55,7 +55,7 @@ describe('a new file', () => {
     ])
   })
 
-  it('has containers where rows cannot express them', () => {
+  it('a new file has containers where rows cannot express them', () => {
     const withTabs = box('Tabs', { tabs: [{ id: 't', title: 'T' }] })
     expect(newFile([tile('A', [0, 0], 'tabs')], [withTabs])).toContain('containers:')
     expect(newFile([tile('A', [0, 0], 'gone')], [box('Other')])).toContain('containers:')
@@ -81,16 +81,16 @@ const changes = (text: string, tiles: readonly object[], containers?: readonly o
 describe('an existing file', () => {
   const automatic = [...head, '    tiles:', `      - { name: A, ${chart} }`, `      - { name: B, h: 9, ${chart} }`, ''].join('\n')
 
-  it('stays the same where its layout has the places of the service', () => {
+  it('an existing file stays the same where its layout has the places of the service', () => {
     expect(changes(automatic, [tile('A', [0, 0]), tile('B', [12, 0, 12, 9])])).toEqual([])
   })
 
-  it('gets a place for a tile that moved', () => {
+  it('an existing file gets a place for a tile that moved', () => {
     const lines = changes(automatic, [tile('A', [0, 0]), tile('B', [0, 20, 12, 9])])
     expect(lines).toEqual([`-      - { name: B, h: 9, ${chart} }`, `+      - { name: B, at: [0, 20, 12, 9], ${chart} }`])
   })
 
-  it('gets the places of all tiles where one that moved would move the others', () => {
+  it('an existing file gets the places of all tiles where one that moved would move the others', () => {
     const lines = changes(automatic, [tile('A', [0, 30]), tile('B', [12, 0, 12, 9])])
     expect(lines.filter((line) => line.startsWith('+')).map((line) => /at: \[[^\]]*\]/.exec(line)?.[0])).toEqual([
       'at: [0, 30, 12, 6]',
@@ -143,7 +143,7 @@ describe('an existing file', () => {
     expect(changes(rows, inRows, [box('Top', { collapsed: true })])).toEqual(['+        collapsed: true'])
   })
 
-  it('moves a tile to the row of its container', () => {
+  it('an existing file moves a tile to the row of its container', () => {
     const [, b = {}, c = {}] = inRows
     const lines = changes(rows, [tile('A', [0, 0]), { ...b, x: 12 }, { ...c, x: 0, y: 6 }], [box('Top')])
     expect(lines).toEqual(expect.arrayContaining(['+        tiles: []']))

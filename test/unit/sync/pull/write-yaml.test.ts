@@ -41,7 +41,7 @@ describe('a new file', () => {
   const webhook = { type: 'webhook', webhook: 'w' }
   const names = ['a', 'b', 'c']
 
-  it('has defaults when at least three alerts share their interval or channel', () => {
+  it('a new file has defaults when at least three alerts share their interval or channel', () => {
     const cases: readonly [string, Addition['fields'][], object][] = [
       ['say once what all have in common', names.map(() => ({ interval: '5m', channel: webhook })), { interval: '5m', channel: webhook }],
       ['say once what is the same of it', names.map((name) => ({ interval: '5m', channel: name })), { interval: '5m' }],
@@ -64,7 +64,7 @@ describe('a new file', () => {
     }
   })
 
-  it('has its defaults first', () => {
+  it('a new file has its defaults first', () => {
     const all = names.map((name) => alert(name, { interval: '5m' }))
     expect(writeNewFile(path, [...all, { section: 'dashboards', key: 'd', fields: { interval: '5m' } }])).toContain(
       'schema.json\ndefaults:\n  alerts:\n    interval: 5m\n\ndashboards:\n  d:\n    interval: 5m\n\nalerts:\n  a:\n    name: a\n\n  b:\n',
@@ -85,7 +85,7 @@ describe('a map', () => {
     return 4 + Math.max(...lines.map(({ length }) => length))
   }
 
-  it('is on one line up to about 120 columns', () => {
+  it('a map is on one line up to about 120 columns', () => {
     const cases: readonly [string, (text: string) => Addition['fields']][] = [
       ['a short name', (b) => ({ fields: { a: 1, b } })],
       ['a long name', (b) => ({ ['name'.repeat(10)]: { a: 1, b } })],
@@ -106,11 +106,11 @@ describe('a map', () => {
     }
   })
 
-  it('has a line for each field when it contains a text with several lines', () => {
+  it('a map has a line for each field when it contains a text with several lines', () => {
     expect(spelt({ fields: { a: 'x\ny' } })).toBe('fields:\n  a: |-\n    x\n    y\n')
   })
 
-  it('has a line for each field when people change it often', () => {
+  it('a map has a line for each field when people change it often', () => {
     const cases = ['config', 'raw'] as const
     for (const name of cases) {
       expect(spelt({ [name]: { a: { b: 1 } } }), name).toBe(`${name}:\n  a: { b: 1 }\n`)
@@ -118,37 +118,37 @@ describe('a map', () => {
     }
   })
 
-  it('is in brackets when it is empty', () => {
+  it('a map is in brackets when it is empty', () => {
     expect(spelt({ a: {}, raw: {}, tiles: [] })).toBe('a: {}\nraw: {}\ntiles: []\n')
   })
 })
 
 describe('a list', () => {
-  it('of texts is on one line if it fits', () => {
+  it('a list of texts is on one line if it fits', () => {
     expect(spelt({ tags: ['a', 'b'] })).toBe('tags: [a, b]\n')
     const words = ['x'.repeat(60), 'y'.repeat(60)]
     expect(spelt({ tags: words })).toBe(`tags:\n  - ${words[0]}\n  - ${words[1]}\n`)
   })
 
-  it('of maps or lists has a line for each item', () => {
+  it('a list of maps or lists has a line for each item', () => {
     expect(spelt({ select: ['word', { a: 1 }, { b: [{ c: 1 }] }, [2]], more: 1 })).toBe(
       'select:\n  - word\n  - { a: 1 }\n  - { b: [{ c: 1 }] }\n  - [2]\nmore: 1\n',
     )
   })
 
-  it('of tiles has a line for each field of a tile', () => {
+  it('a list of tiles has a line for each field of a tile', () => {
     expect(spelt({ tiles: [{ name: 'A', y: 1, config: { select: [{ a: 1 }] } }] })).toBe(
       'tiles:\n  - name: A\n    y: 1\n    config:\n      select: [{ a: 1 }]\n',
     )
   })
 
-  it('of several maps has a line for each of them', () => {
+  it('a list of several maps has a line for each of them', () => {
     expect(spelt({ config: { select: [{ a: 1 }, { a: 2 }] } })).toBe('config:\n  select:\n    - { a: 1 }\n    - { a: 2 }\n')
   })
 })
 
 describe('a text', () => {
-  it('is quoted or escaped when it needs to be', () => {
+  it('a text is quoted or escaped when it needs to be', () => {
     const cases: readonly [string, string][] = [
       ['plain', 'plain'],
       ['it is', 'it is'],
@@ -204,7 +204,7 @@ describe('a text', () => {
     }
   })
 
-  it('is quoted as a key only when it needs to be', () => {
+  it('a text is quoted as a key only when it needs to be', () => {
     expect(spelt({ raw: { y: 1, on: 2, '404': 3, 'a: b': 4, 'a\u200b': 5 } })).toBe(
       'raw:\n  "404": 3\n  y: 1\n  on: 2\n  \'a: b\': 4\n  "a\\u200b": 5\n'.replace('"404"', "'404'"),
     )
@@ -216,7 +216,7 @@ describe('a new file with awkward texts', () => {
     (value) => value !== '',
   )
 
-  it('is read back with the same values', () => {
+  it('a new file with awkward texts is read back with the same values', () => {
     const cases = ['observability/a.yml', 'observability/a.json'] as const
     for (const path of cases) {
       const alert = {
