@@ -456,6 +456,7 @@ export async function findDeclarations(
     ...lintSettings,
     // Without the field in the profile, no declaration can have it.
     ...(!abilities.alertFields.has('note') && { 'missing-runbook': 'off' }),
+    ...(profile.name !== 'clickhouse-cloud' && { 'undocumented-field': 'off' }),
   }
   const all = [...skippedDirectories(skipped), ...read.diagnostics, ...checkReferences(read, abilities), ...lint(read, rules)]
   return { ...read, paths, diagnostics: collapseRepeats(nameInstances(all.toSorted(byLocation))) }

@@ -9,6 +9,7 @@ import { gridOf } from '../resources/dashboards/dashboard-file.ts'
 import { findOverlaps, gridColumns, isInGrid } from '../resources/dashboards/layout.ts'
 import type { BrokenObject } from '../resources/references.ts'
 import { type Declared, isOf } from '../resources/resource-types.ts'
+import { undocumentedInCloud } from '../resources/sources/source.ts'
 
 interface Rule {
   readonly severity: Severity
@@ -127,6 +128,11 @@ export const lintRules = {
       ...alertsIn(objects).flatMap(checkOptionalFeatures),
       ...objects.filter(isOf('savedSearches')).flatMap(checkFilters),
     ],
+  },
+  'undocumented-field': {
+    severity: 'warning',
+    description: 'ClickHouse Cloud does not document a field of a source. Its gateway refuses such fields.',
+    check: (objects) => objects.filter(isOf('sources')).flatMap(checkDocumentedFields),
   },
   'without-effect': {
     severity: 'warning',
@@ -343,6 +349,17 @@ function checkOptionalFeatures(declared: Declared<'alerts'>): readonly Violation
         if (one[field] != null) found.push({ declared, path: [...path, field], message: `self-hosted servers drop ${field}` })
   }
   return found
+}
+
+function checkDocumentedFields(declared: Declared<'sources'>): readonly Violation[] {
+  const { value } = declared
+  return undocumentedInCloud[value.kind]
+    .filter((field) => value[field] !== undefined)
+    .map((field) => ({
+      declared,
+      path: [field],
+      message: `is not in the document of the API of ClickHouse Cloud, whose gateway refuses such fields in a ${value.kind} source; leave it out`,
+    }))
 }
 
 /** The filters that the web app's sidebar can show. The API accepts no others for a new saved search. */

@@ -190,7 +190,7 @@ interface KindFields {
 }
 
 /** The fields of each kind besides the common ones, as the server of HyperDX 2.36 requires and stores them. */
-const fieldsByKind: Readonly<Record<Kind, KindFields>> = {
+export const fieldsByKind: Readonly<Record<Kind, KindFields>> = {
   log: {
     required: ['defaultTableSelectExpression'],
     optional: [...ofEvents, 'severityTextExpression', 'bodyExpression', 'tableFilterExpression', 'traceSource'],
@@ -222,6 +222,17 @@ const fieldsByKind: Readonly<Record<Kind, KindFields>> = {
     optional: ['serviceNameExpression', 'seriesTable', 'logSource'],
   },
   session: { required: ['traceSource'], optional: ['resourceAttributesExpression'] },
+}
+
+/**
+ * Fields that the vendor's document of ClickHouse Cloud does not have (2026-07-31, with the additions of 2026-09). Its gateway refuses such
+ * fields with 400 (terraform-provider-clickhouse PR#654).
+ */
+export const undocumentedInCloud: Readonly<Record<Kind, readonly Field[]>> = {
+  log: ['orderByExpression', 'tableFilterExpression'],
+  trace: ['displayedTimestampValueExpression', 'orderByExpression', 'sampleRateExpression', 'spanLinksValueExpression'],
+  metric: ['serviceNameExpression', 'seriesTable'],
+  session: ['resourceAttributesExpression'],
 }
 
 /** A source of a file: with all fields that its kind needs, and no others. */

@@ -1,6 +1,8 @@
 // Sources as code: their kind and name identify them, because the API has no field for a marker.
 import { describe, expect, it } from 'vitest'
+import { findUndocumented } from '../../../src/emulator/gateways/documented-fields.ts'
 import type { Source } from '../../../src/emulator/index.ts'
+import { fieldsByKind, undocumentedInCloud } from '../../../src/resources/sources/source.ts'
 import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { actions, errorRules, outcomes, shop } from '../../support/shop-declaration.ts'
@@ -182,4 +184,25 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('sources as code, profil
       const planned = await one.plan(again)
       expect([errorRules(planned), planned.changed]).toEqual([[], false])
     }))
+})
+
+describe('fields that the document of the cloud does not have', () => {
+  it.each(Object.entries(fieldsByKind))('are all known, of a source of the kind %s', (kind, { required, optional }) => {
+    const inApi = (field: string): string => field.replace(/^(log|trace|metric|session)Source$/, '$1SourceId')
+    const context = { method: 'POST', resource: 'sources', isValidation: false, isNeutral: false, acceptsField: () => false }
+    const refused = [...required, ...optional].filter((field) => findUndocumented({ kind, [inApi(field)]: 'x' }, context) !== undefined)
+    expect(refused.toSorted()).toEqual(
+      Object.entries(undocumentedInCloud).flatMap(([one, fields]) => (one === kind ? fields.toSorted() : [])),
+    )
+  })
+
+  it('are a warning with the cloud, and none with a self-hosted server', async () => {
+    const { logSource: _, ...metrics } = { ...circle['new-metrics'], seriesTable: 'series' }
+    const validate = async (profile: string) => {
+      const files = { 'observability/a.json': JSON.stringify({ sources: { metrics } }) }
+      const { document } = await invokeText({ inputs: { operation: 'validate', profile }, files })
+      return (document.diagnostics as readonly { readonly rule: string }[]).map(({ rule }) => rule)
+    }
+    expect([await validate('clickhouse-cloud'), await validate('hyperdx')]).toEqual([['undocumented-field'], []])
+  })
 })

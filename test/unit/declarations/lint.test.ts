@@ -34,7 +34,31 @@ interface Case {
   readonly silent: readonly Parameters<typeof fileWith>[0][]
 }
 
+const sessions = (more: object) => ({
+  more: {
+    sources: {
+      s: {
+        name: 'S',
+        kind: 'session',
+        from: { databaseName: 'd', tableName: 't' },
+        timestampValueExpression: 'T',
+        traceSource: 'Traces',
+        ...more,
+      },
+    },
+  },
+})
+
 const cases: Readonly<Record<LintRule, Case>> = {
+  'undocumented-field': {
+    fires: [
+      [
+        sessions({ resourceAttributesExpression: 'R' }),
+        'sources.s.resourceAttributesExpression: is not in the document of the API of ClickHouse Cloud, whose gateway refuses such fields in a session source; leave it out',
+      ],
+    ],
+    silent: [sessions({}), sessions({ section: 'Shop' })],
+  },
   'may-be-refused': {
     fires: [
       [{ alert: { interval: '30s' } }, 'alerts.a.interval: 30s requires a feature that most services do not have; their server refuses it'],
