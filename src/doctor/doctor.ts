@@ -89,14 +89,19 @@ export const doctor = defineOperation({
   report: ({ checks, checkedServiceId }) => ({
     headline: headlineOf(checks),
     ...(checkedServiceId !== undefined && { services: say`service ${checkedServiceId}` }),
-    blocks: [
-      checkTable(checks),
-      ...checks
-        .filter(({ outcome }) => outcome === 'failed' || outcome === 'warning')
-        .map(({ detail }): Block => ({ kind: 'preformatted', text: detail })),
-    ],
+    blocks: [checkTable(checks), ...describeCauses(checks).map((text): Block => ({ kind: 'preformatted', text }))],
   }),
 })
+
+/** What failed: one text for each cause, with all requests that it made fail. */
+function describeCauses(checks: readonly Check[]): readonly string[] {
+  const parts = checks
+    .filter(({ outcome }) => outcome === 'failed' || outcome === 'warning')
+    .map(({ detail }) => Object.groupBy(detail.split('\n'), (line) => (line.startsWith('Request: ') ? 'requests' : 'cause')))
+  return [...Map.groupBy(parts, ({ cause = [] }) => cause.join('\n'))].map(([cause, alike]) =>
+    [cause, ...alike.flatMap(({ requests = [] }) => requests)].join('\n'),
+  )
+}
 
 type DoctorContext = Context<'read', 'organization-or-server'>
 

@@ -3,6 +3,7 @@ import {
   Composer,
   type CST,
   type Document,
+  type ErrorCode,
   isAlias,
   isCollection,
   isMap,
@@ -15,6 +16,7 @@ import {
   type Pair,
   type ParsedNode,
   Parser,
+  type YAMLError,
   type YAMLMap,
 } from 'yaml'
 import { credentialIn, mayBeCredential } from '../core/credentials.ts'
@@ -200,10 +202,14 @@ export function readDocument(text: string, name: string): Reading {
     return { file: name, line, column: col }
   }
   try {
-    const [document, second] = parseYaml(text.replace(/^\ufeff/, ''), lines)
+    const unclosed: OpenSign[] = []
+    const [document, second] = parseYaml(text.replace(/^\ufeff/, ''), lines, unclosed)
     const errors = document === undefined ? [] : [...document.errors, ...document.warnings]
-    if (errors.length > 0)
-      return { diagnostics: errors.slice(0, maxErrors).map(({ pos, message }) => toDiagnostic(at(pos[0]), printable(clip(message, 200)))) }
+    const [open] = unclosed
+    // The parser reports where it noticed, which may be many lines below, and errors that follow from it.
+    if (open !== undefined && errors.length > 0)
+      return { diagnostics: [toDiagnostic(at(open.offset), `${open.sign} is not closed; add ${closings[open.sign]}`)] }
+    if (errors.length > 0) return { diagnostics: describeErrors(errors, at) }
     if (second !== undefined) return refuse('holds more than one document')
     if (document === undefined || document.contents === null || isNothing(document.contents)) return refuse('is empty')
     const { value, scalars } = expand(document.contents)
@@ -216,6 +222,28 @@ export function readDocument(text: string, name: string): Reading {
     if (!(thrown instanceof ReadError)) throw thrown
     return { diagnostics: [toDiagnostic(at(thrown.offset), thrown.message)] }
   }
+}
+
+/** What to do about errors of the parser, whose texts are about its grammar. */
+const adviceByCode: Readonly<Partial<Record<ErrorCode, string>>> = {
+  TAB_AS_INDENT: 'is indented with a tab; use spaces',
+  BLOCK_AS_IMPLICIT_KEY: 'has a second ": " in one line, or is indented deeper than the line above; align it, or write the text in quotes',
+  MULTILINE_IMPLICIT_KEY: 'has a second ": " in one line, or is indented deeper than the line above; align it, or write the text in quotes',
+  BAD_INDENT: 'is not aligned with the lines around it; use the same number of spaces',
+  BAD_DIRECTIVE: 'begins with %; write it in quotes',
+  BAD_SCALAR_START: 'begins with a sign that has a meaning in YAML; write the text in quotes',
+}
+
+/** One error for each line: the others in it follow from the first one. */
+function describeErrors(errors: readonly YAMLError[], at: At): readonly Diagnostic[] {
+  const lines = Map.groupBy(errors.slice(0, maxErrors), ({ pos }) => at(pos[0]).line)
+  return [...lines.values()].flatMap(([first]) => {
+    if (first === undefined) return []
+    const { pos, code, message } = first
+    const what = code === 'TAG_RESOLVE_FAILED' ? 'remove the tag' : 'check the indentation and the quotes here'
+    const advice = adviceByCode[code] ?? `${printable(clip(message, 200))}; ${what}`
+    return [toDiagnostic(at(pos[0]), advice)]
+  })
 }
 
 type At = (offset: number) => Location
@@ -253,13 +281,13 @@ const startOf = (node: unknown): number => (isNode(node) ? node.range?.[0] : und
 const yamlOptions = { schema: 'core', resolveKnownTags: false, uniqueKeys: false, prettyErrors: false, logLevel: 'silent' } as const
 
 /** The first two documents; more do not matter. */
-function parseYaml(text: string, lines: LineCounter): readonly Document.Parsed<ParsedNode>[] {
+function parseYaml(text: string, lines: LineCounter, unclosed: OpenSign[]): readonly Document.Parsed<ParsedNode>[] {
   const stackTraceLimit = Error.stackTraceLimit
   // The parser makes an error object for every error in the text; their stack traces would take seconds, and are never shown.
   Error.stackTraceLimit = 0
   try {
     const documents: Document.Parsed<ParsedNode>[] = []
-    for (const document of new Composer({ ...yamlOptions, lineCounter: lines }).compose(tokensOf(text, lines))) {
+    for (const document of new Composer({ ...yamlOptions, lineCounter: lines }).compose(tokensOf(text, lines, unclosed))) {
       documents.push(document)
       if (documents.length > 1) break
     }
@@ -269,12 +297,48 @@ function parseYaml(text: string, lines: LineCounter): readonly Document.Parsed<P
   }
 }
 
-function* tokensOf(text: string, lines: LineCounter): Generator<CST.Token> {
+const closings = { '[': ']', '{': '}', '"': '"', "'": "'" } as const
+
+interface OpenSign {
+  readonly sign: keyof typeof closings
+  readonly offset: number
+}
+
+/** What the lexer gives where a list or map in brackets ends without its bracket. */
+const brokenEnd = '\u0018'
+
+/** A text in quotes reaches up to the closing one, or to the end of the file. */
+const isClosed = (lexeme: string, sign: string): boolean => lexeme.length > 1 && lexeme.endsWith(sign)
+
+/** Adds brackets and quotes that are never closed to `unclosed`. */
+function trackSigns(unclosed: OpenSign[]) {
+  const open: OpenSign[] = []
+  const close = (lexeme: string): void => {
+    const last = open.pop()
+    if (last !== undefined && closings[last.sign] !== lexeme) unclosed.push(last)
+  }
+  return {
+    next(lexeme: string, offset: number): void {
+      const [sign] = lexeme
+      if (lexeme === '[' || lexeme === '{') open.push({ sign: lexeme, offset })
+      else if (lexeme === ']' || lexeme === '}') close(lexeme)
+      else if (lexeme === brokenEnd) {
+        close(lexeme)
+        open.length = 0
+      } else if ((sign === '"' || sign === "'") && !isClosed(lexeme, sign)) unclosed.push({ sign, offset })
+    },
+    end: (): void => void unclosed.push(...open.slice(-1)),
+  }
+}
+
+function* tokensOf(text: string, lines: LineCounter, unclosed: OpenSign[]): Generator<CST.Token> {
   const parser = new Parser(lines.addNewLine)
   lines.addNewLine(0)
   let tokens = 0
   let errors = 0
+  const signs = trackSigns(unclosed)
   for (const lexeme of new Lexer().lex(text)) {
+    signs.next(lexeme, parser.offset)
     tokens += 1 + marksIn(lexeme)
     if (tokens > maxTokens) throw new ReadError(parser.offset, limitExceeded.tokens)
     // Around the collections there is the document, and inside them a scalar.
@@ -285,6 +349,7 @@ function* tokensOf(text: string, lines: LineCounter): Generator<CST.Token> {
     }
     if (errors > maxErrors) break
   }
+  signs.end()
   yield* parser.end()
 }
 
@@ -372,7 +437,8 @@ function keysOf(map: YAMLMap): readonly string[] {
     if (!isScalar(key)) throw new ReadError(startOf(key ?? map), 'a key must be a plain word')
     const name = String(key.value)
     if (name === '<<' && key.type === 'PLAIN') throw new ReadError(startOf(key), 'merge keys are not supported; write the fields out')
-    if (seen.has(name)) throw new ReadError(startOf(key), `Map keys must be unique: "${quote(name, 60)}" is already in this map`)
+    if (seen.has(name))
+      throw new ReadError(startOf(key), `Map keys must be unique: "${quote(name, 60)}" is already in this map; remove one of them`)
     seen.add(name)
   }
   return [...seen]

@@ -74,7 +74,13 @@ export type Block =
   | { readonly kind: 'diff'; readonly lines: readonly DiffLine[] }
   | Chart
   /** Collapsed where the medium can do that. */
-  | { readonly kind: 'details'; readonly title: string; readonly blocks: readonly Block[] }
+  | {
+      readonly kind: 'details'
+      readonly title: string
+      readonly blocks: readonly Block[]
+      /** A terminal says nothing about it, because every run has it, or its reader has seen it before. */
+      readonly isQuiet?: true
+    }
   /** Untrusted text over several lines. */
   | { readonly kind: 'preformatted'; readonly text: string }
   /** The last block of every report: organization, service and time of the run. */

@@ -32,7 +32,8 @@ const paint = (style: TerminalStyle, format: Format, text: string): string =>
 
 /** Renders a report as lines for terminals and logs. Color is never the only sign of a status. */
 export function renderTerminal(blocks: readonly Block[], style: TerminalStyle): readonly string[] {
-  return blocks.flatMap((block, i) => [...(i === 0 ? [] : ['']), ...renderBlock(block, style)])
+  const shown = blocks.filter((block) => block.kind !== 'details' || !block.isQuiet)
+  return shown.flatMap((block, i) => [...(i === 0 ? [] : ['']), ...renderBlock(block, style)])
 }
 
 function renderBlock(block: Block, style: TerminalStyle): readonly string[] {

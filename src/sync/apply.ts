@@ -339,7 +339,7 @@ function applyBlocks(result: Applied): readonly Block[] {
     ...evaluationBlocks(result.notEvaluated),
     ...failureBlocks(acted),
     ...serverBlocks(changedByServer),
-    { kind: 'details', title: 'Planned changes', blocks: objectBlocks(result) },
+    { kind: 'details', title: 'Planned changes', blocks: objectBlocks(result), isQuiet: true },
   ]
 }
 

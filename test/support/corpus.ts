@@ -90,7 +90,7 @@ export const hostileYaml: readonly HostileYaml[] = [
   { id: 'key twice, as number and text', text: '1: a\n"1": b', message: /Map keys must be unique: "1"/ },
   { id: 'key that is a list', text: '[a]: 1', message: /a key must be a plain word/ },
   { id: 'key that is an alias', text: '- &a x\n- *a : 1', message: /a key must be a plain word/ },
-  { id: 'tabs', text: 'a:\n\tb: 1', message: /Tabs are not allowed as indentation/ },
+  { id: 'tabs', text: 'a:\n\tb: 1', message: /is indented with a tab; use spaces/ },
   { id: 'words that were booleans once', text: '[on, yes, no, off, y, n, ~, 017, 0o17, 1:30, 2001-01-01]' },
   { id: 'infinite', text: 'a: .inf', message: /is not a finite number/ },
   { id: 'no number', text: 'a: .NaN', message: /is not a finite number/ },

@@ -359,7 +359,7 @@ type Channel = NonNullable<DeclaredAlert['channel']>
 function toChannel(channel: Channel, path: readonly PropertyKey[], resolver: Resolver): Body {
   if (channel.type !== 'webhook') return channel
   const { webhook, ...fields } = channel
-  if (webhook !== undefined) return { ...fields, webhookId: resolver.byName('webhook', webhook, [...path, 'webhook']) }
+  if (webhook !== undefined) return { ...fields, webhookId: resolver.byName('webhook', webhook, [...path, 'webhook']) ?? webhook }
   if (resolver.listsWebhooks && fields.webhookId !== undefined) resolver.byId('webhook', fields.webhookId, [...path, 'webhookId'])
   return fields
 }

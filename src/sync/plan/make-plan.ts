@@ -289,6 +289,7 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
     isWrite: request.effect === 'write',
     secret: (name) => files.secret(name),
     repairCommand: commandFor,
+    adoptCommand: (previous) => `${applyCommand(request, project)} --adopt-from ${previous}`,
   })
   const plan = { ...planned, diagnostics: [...sourced.diagnostics, ...planned.diagnostics] }
   for (const change of plan.changes) context.debug(describeDecision(change))
@@ -312,11 +313,14 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
 }
 
 /** For a shell. A workflow sets the same inputs for one run. */
-function repairCommand({ files, env, maxDeletes }: PlanRequest, project: string, deletes: number): string {
+function applyCommand({ files, env }: PlanRequest, project: string): string {
   const quoted = files.map((glob) => ` --files '${glob.replaceAll("'", "'\\''")}'`).join('')
   const environment = env === undefined ? '' : ` --env ${env}`
-  return `watchkeeper apply --project ${project}${environment}${quoted} --repair-duplicates --max-deletes ${Math.max(maxDeletes, deletes)}`
+  return `watchkeeper apply --project ${project}${environment}${quoted}`
 }
+
+const repairCommand = (request: PlanRequest, project: string, deletes: number): string =>
+  `${applyCommand(request, project)} --repair-duplicates --max-deletes ${Math.max(request.maxDeletes, deletes)}`
 
 /** The queries of SLOs depend on the sources of the service. */
 export async function withSources(

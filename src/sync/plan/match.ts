@@ -1,5 +1,5 @@
 import { type Diagnostic, diagnosticOf, type Rules } from '../../core/diagnostics.ts'
-import { pluralOf, quote } from '../../core/text.ts'
+import { plural, pluralOf, quote } from '../../core/text.ts'
 import type { StoredMarker } from '../../resources/marker.ts'
 import type { RemoteObject, ResourceType } from '../../resources/resource-type.ts'
 import { type Declared, previousKeyOf } from '../../resources/resource-types.ts'
@@ -15,6 +15,8 @@ export interface Pair<D extends Declared = Declared> {
   readonly found?: MarkedObject | undefined
   /** For reviewers: the reason for adopting an object that does not have the ownership marker of this key. */
   readonly takeover?: string | undefined
+  /** See `Match`. */
+  readonly ofOther?: MarkedObject | undefined
 }
 
 export interface MatchResult<D extends Declared = Declared> {
@@ -235,6 +237,8 @@ interface Index {
 interface Match {
   readonly found?: MarkedObject
   readonly takeover?: string
+  /** The object of another project with this name, where this project owns nothing: the project was most likely renamed. */
+  readonly ofOther?: MarkedObject
   readonly diagnostic?: Diagnostic
 }
 
@@ -338,11 +342,38 @@ function findOwnedByOthers(declared: Declared, { type, otherByName, adoptFrom, o
   const [other] = otherByName.get(nameOf(declared.value)) ?? []
   if (other === undefined || adoptFrom === 'none') return {}
   const owner = other.marker?.projectName === undefined ? 'another project' : `the project ${other.marker.projectName}`
+  if (!ownsAnything) return { ofOther: other }
   const given = adoptFrom === undefined ? '' : `; the project in adopt-from, ${adoptFrom.project}, does not own it`
   const what = `${owner} owns ${withArticle(type)} named "${quote(nameOf(declared.value), 60)}" (${other.actual.id})${given}`
-  if (ownsAnything)
-    return { diagnostic: { ...report(declared, 'other-project', `${what}; a second one will be created`), severity: 'warning' } }
-  const advice =
-    'If the project was renamed, set adopt-from to its previous name to adopt its objects. To create a second set of objects, set adopt-from to none'
-  return { diagnostic: report(declared, 'other-project', `${what}; this project owns nothing yet. ${advice}`) }
+  return { diagnostic: { ...report(declared, 'other-project', `${what}; a second one will be created`), severity: 'warning' } }
+}
+
+/** An object that is declared, and that another project owns. */
+export interface OwnedByOther {
+  readonly declared: Declared
+  readonly type: ResourceType
+  readonly found: MarkedObject
+}
+
+/** The command that adopts the objects of a renamed project, by its previous name. */
+export type AdoptCommand = (previous: string) => string
+
+/** One error for all objects of a project that was most likely renamed. */
+export function reportRenamedProject(
+  objects: readonly OwnedByOther[],
+  { project, adoptFrom, adoptCommand }: { readonly project: string; readonly adoptFrom?: AdoptFrom; readonly adoptCommand?: AdoptCommand },
+): readonly Diagnostic[] {
+  const [first, ...others] = objects
+  if (first === undefined) return []
+  const { declared, type, found } = first
+  const name = objects.map((one) => one.found.marker?.projectName).find((one) => one !== undefined)
+  const owner = name === undefined ? 'another project' : `the project ${name}`
+  const more = others.length === 0 ? '' : `, and ${plural(others.length, 'more object')} of these files`
+  const what = `${owner} owns ${withArticle(type)} named "${quote(nameOf(declared.value), 60)}" (${found.actual.id})${more}`
+  const given =
+    adoptFrom === undefined || adoptFrom === 'none' ? '' : `, and the project in adopt-from, ${adoptFrom.project}, does not own it`
+  const command =
+    adoptCommand?.(name ?? 'PREVIOUS-NAME') ?? `watchkeeper apply --project ${project} --adopt-from ${name ?? 'PREVIOUS-NAME'}`
+  const advice = `If the project was renamed, run once: ${command}. To create a second set of objects, set adopt-from to none`
+  return [report(declared, 'other-project', `${what}; ${project} owns nothing yet${given}. ${advice}`)]
 }

@@ -27,6 +27,7 @@ import { type CommonValues, detectDrift, diffSides, findCommonValues, snapshotOf
 import { type Action, type Change, isDifference, type Plan } from './change.ts'
 import { adviseRepair, findTwins, type Moves, movesOf, planRepairs, type RepairCommand, type Twin } from './duplicates.ts'
 import {
+  type AdoptCommand,
   type AdoptFrom,
   findDuplicateOrphans,
   type MarkedObject,
@@ -34,7 +35,9 @@ import {
   markedObjects,
   matchObjects,
   matchRules,
+  type OwnedByOther,
   type Pair,
+  reportRenamedProject,
 } from './match.ts'
 import { findUser, protectAlerts } from './protect-alerts.ts'
 import { type RemoteState, remoteObjects } from './remote-state.ts'
@@ -233,6 +236,7 @@ export interface PlanOptions extends GuardSettings {
   /** Whether the plan repairs objects that exist twice. */
   readonly repairDuplicates?: boolean
   readonly repairCommand?: RepairCommand
+  readonly adoptCommand?: AdoptCommand
   /** Whether the plan updates dashboards and saved searches that need no change. */
   readonly rewrite?: boolean
   /** Whether the plan sends the secrets of webhooks that need no change. */
@@ -294,6 +298,12 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, remote:
   const reported = parts.flatMap(({ diagnostics }) => diagnostics)
   const isDoubled = reported.some(({ rule }) => rule === 'duplicate-marker')
   const advice = isDoubled ? adviseRepair(options.repairCommand, countTwins(owned)) : []
+  const renamed = reportRenamedProject(
+    parts.flatMap(({ ownedByOthers }) => ownedByOthers),
+    options,
+  )
+  // Nothing else of the plan would happen, and its other diagnostics follow from the name of the project.
+  if (renamed.length > 0) return { project: options.project, changes: [], orphans: [], diagnostics: renamed, seen: {} }
   const found = [...reported, ...advice, ...silences, ...copies, ...losses.diagnostics]
   return {
     project: options.project,
@@ -316,6 +326,7 @@ interface TypePlan extends Pick<MatchResult, 'orphans'> {
   readonly section: Section
   /** With `repairDuplicates`: the objects that are not kept. */
   readonly twins: readonly Twin[]
+  readonly ownedByOthers: readonly OwnedByOther[]
   readonly changes: readonly Change[]
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -362,6 +373,9 @@ const createPlanner =
     return {
       section: type.section,
       twins,
+      ownedByOthers: pairs.flatMap(({ declared: one, ofOther }) =>
+        ofOther === undefined ? [] : [{ declared: one, type, found: ofOther }],
+      ),
       orphans,
       changes,
       directory,

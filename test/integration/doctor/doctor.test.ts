@@ -55,6 +55,14 @@ describe('doctor', () => {
     expect(advice(ran.document).dashboards).toMatch(/^The service does not exist, or .* Check service-id and organization-id\.$/)
   })
 
+  it('explains a cause once, with all requests that it made fail', async () => {
+    const { blocks } = await doctor(withKey(demo.keys.billing))
+    const [text, ...others] = blocks.flatMap((block) => (block.kind === 'preformatted' ? [block.text] : []))
+    expect(text?.match(/lacks a permission/g)).toHaveLength(1)
+    expect(text?.match(/^Request: /gm)?.length).toBeGreaterThan(3)
+    expect(others.length).toBeLessThanOrEqual(1)
+  })
+
   it('warns about the permissions that a key lacks', async () => {
     const ran = await doctor(withKey(demo.keys.billing))
     expect([ran.exitCode, ran.document.status]).toEqual([0, 'warn'])

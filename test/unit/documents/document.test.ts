@@ -106,11 +106,21 @@ describe('a location', () => {
   })
 
   it.each([
-    ['a: 1\nb: [\n', 'f.yml:3:1 Flow sequence in block collection must be sufficiently indented and end with a ]'],
-    ['a: 1\nb: 2\na: 3', 'f.yml:3:1 Map keys must be unique: "a" is already in this map'],
+    ['a: 1\nb: [\n', 'f.yml:2:4 [ is not closed; add ]'],
+    ['a:\n  b: [1, 2\n  c: 3\nd: { x: 1 }\n', 'f.yml:2:6 [ is not closed; add ]'],
+    ['a: { b: [1, 2 }\nc: 1', 'f.yml:1:9 [ is not closed; add ]'],
+    ['{\n "a": {"b": 1,\n "c": [2]\n', 'f.yml:2:7 { is not closed; add }'],
+    ['a: "x\nb: 1', 'f.yml:1:4 " is not closed; add "'],
+    [
+      'a: b: c',
+      'f.yml:1:4 has a second ": " in one line, or is indented deeper than the line above; align it, or write the text in quotes',
+    ],
+    ['a: !!binary aGk=', 'f.yml:1:4 Unresolved tag: tag:yaml.org,2002:binary; remove the tag'],
+    ['a: 1\nb: 2\na: 3', 'f.yml:3:1 Map keys must be unique: "a" is already in this map; remove one of them'],
     ['a:\n  - *x', 'f.yml:2:5 *x has no anchor: add &x before it'],
     [`a:\n  b: ${'['.repeat(120)}`, 'f.yml:2:106 is nested deeper than 100 levels'],
-  ])('a location is reported for what cannot be read: %j', (wrong, message) => {
+  ])('a location is reported once for what cannot be read: %j', (wrong, message) => {
+    expect(diagnosticsOf(wrong)).toHaveLength(1)
     expect(diagnosticsOf(wrong)[0]).toBe(message)
   })
 

@@ -85,9 +85,20 @@ describe('an object of the same name that belongs to somebody', () => {
       {
         severity: 'error',
         message:
-          'alerts.errors: the project other/project owns an alert named "Errors" (x); this project owns nothing yet. If the project was renamed, set adopt-from to its previous name to adopt its objects. To create a second set of objects, set adopt-from to none',
+          'alerts.errors: the project other/project owns an alert named "Errors" (x); shop/main owns nothing yet. If the project was renamed, run once: watchkeeper apply --project shop/main --adopt-from other/project. To create a second set of objects, set adopt-from to none',
       },
     ])
+  })
+
+  it('an object of the same name is one error with one command and no plan after the rename of a project with several objects', () => {
+    const declarations = { dashboards: { shop }, alerts: { errors } }
+    const applied = afterApply(planOf(declarations, undefined, { project: 'other/project' }))
+    const plan = planOf(declarations, applied)
+    expect(plan.changes).toEqual([])
+    expect(messagesOf(plan)).toEqual([
+      'other-project: dashboards.shop: the project other/project owns a dashboard named "Shop" (dashboards-shop), and 1 more object of these files; shop/main owns nothing yet. If the project was renamed, run once: watchkeeper apply --project shop/main --adopt-from other/project. To create a second set of objects, set adopt-from to none',
+    ])
+    expect(messagesOf(planOf(declarations, applied, { adoptFrom: { project: 'other/project' } }))).toEqual([])
   })
 
   it('an object of the same name that belongs to somebody is a warning where this project owns something', () => {

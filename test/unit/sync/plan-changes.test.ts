@@ -48,6 +48,12 @@ describe('a plan', () => {
     expect(fieldsOf(plan, 'savedSearches.slow')).toEqual(['name: – → "Slow"', 'source: – → "Logs"', 'where: – → "duration:>1"'])
   })
 
+  it('shows an unknown webhook by its name, not as a removal', () => {
+    const plan = planOf({ ...declared, alerts: { many, errors: { ...errors, channel: { type: 'webhook', webhook: 'on-call' } } } }, applied)
+    expect(fieldsOf(plan, 'alerts.errors')).toEqual(['channels[0].webhook: "oncall" → "on-call"'])
+    expect(messagesOf(plan)).toEqual([expect.stringContaining('no webhook is named "on-call"; did you mean "oncall"?')])
+  })
+
   it('shows tiles in the order of the file', () => {
     const tileOf = (name: string) => ({ name, config: { displayType: 'markdown', markdown: name } })
     const declared = (names: readonly string[], text = '') => ({

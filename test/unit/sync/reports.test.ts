@@ -123,17 +123,12 @@ describe('the report of a plan', () => {
     ])
   })
 
-  it.each([
-    ['update', 'Writing 1 existing dashboard deletes the parts that the API does not return: '],
-    ['adopt', 'Writing 1 existing dashboard deletes the parts that the API does not return: '],
-    ['create', undefined],
-    ['delete', undefined],
-    ['unchanged', undefined],
-  ] as const)('warns of hidden parts where an existing dashboard is written: %s', (action, expected) => {
-    const text = textOf(plan, resultOf([object('shop', { section: 'dashboards', action })]))
-    if (expected === undefined) expect(text).not.toContain('does not return')
-    else expect(text).toContain(expected)
-    expect(textOf(plan, resultOf([object('errors', { action })]))).not.toContain('does not return')
+  it.each(['update', 'adopt'] as const)('warns of hidden parts only where an unmanaged dashboard is adopted: %s', (action) => {
+    const adopted = { action, notes: ['adopts an unmanaged object'] }
+    const text = textOf(plan, resultOf([object('shop', { section: 'dashboards', ...adopted })]))
+    expect(text.match(/Writing 1 existing dashboard deletes the parts that the API does not return: /g)).toHaveLength(1)
+    expect(textOf(plan, resultOf([object('shop', { section: 'dashboards', action })]))).not.toContain('does not return')
+    expect(textOf(plan, resultOf([object('errors', adopted)]))).not.toContain('does not return')
   })
 
   it('names what is taken over and what is in no file, up to five of them, and the others in a table', () => {
@@ -152,7 +147,12 @@ describe('the report of a plan', () => {
 
   it('warns about parts that an update deletes before it shows the changes', () => {
     const result = resultOf([
-      object('shop', { section: 'dashboards', action: 'update', fields: [{ path: 'name', before: 'A', after: 'B' }] }),
+      object('shop', {
+        section: 'dashboards',
+        action: 'update',
+        notes: ['adopts an unmanaged object'],
+        fields: [{ path: 'name', before: 'A', after: 'B' }],
+      }),
     ])
     const text = textOf(plan, result)
     expect(text.indexOf('PromQL tiles')).toBeGreaterThan(0)
@@ -283,8 +283,10 @@ describe('the report of apply', () => {
       ['⏭️ skipped', 'alert', 'Nameless key', 'too late'],
       ['created', 'alert', 'fine', 'x', 'takes it over; and more'],
     ])
-    expect(textOf(apply, result)).toContain('\n\nalert bad\n  The API answered 400.\n  POST /alerts\n\n')
+    expect(textOf(apply, result)).toContain('\n\nalert bad\n  The API answered 400.\n  POST /alerts')
     expect(textOf(apply, result)).not.toContain('alert Nameless key\n')
+    // Its reader has seen them in the plan. The summary has them, folded.
+    expect(textOf(apply, result)).not.toContain('Planned changes')
   })
 
   it('shows ten failures in full, and says how many more there are', () => {
@@ -301,7 +303,7 @@ describe('the report of apply', () => {
       object('odd', { action: 'create', outcome: 'created', serverChanged: [{ path: 'threshold', before: 1, after: 2 }] }),
     ])
     expect(textOf(apply, result)).toContain(
-      'The server changed these values when saving (− sent, + stored):\n\n  alert odd\n~     threshold: 1 → 2\n',
+      'The server changed these values when saving (− sent, + stored):\n\n  alert odd\n~     threshold: 1 → 2',
     )
     expect(textOf(apply, applied(['created']))).not.toContain('something else')
   })
