@@ -4,7 +4,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'no
 import { join, relative } from 'node:path'
 import { chunkImports } from './chunks.ts'
 import { readLock, shippedIn } from './shipped.ts'
-import { standIns } from './stand-ins.ts'
+import { actionStandIns } from './stand-ins.ts'
 
 const isReadByBundler = (path: string): boolean => !/\.(?:map|[cm]?ts)$/.test(path)
 
@@ -28,7 +28,7 @@ export function layOut(root: string, directory: string): void {
 /** Throws when there is nothing that a stand-in could stand in for, or a second copy that would come into the bundle as it is. */
 export function standIn(directory: string): void {
   const files = readdirSync(directory, { recursive: true, encoding: 'utf8' })
-  for (const [path, text] of Object.entries(standIns)) {
+  for (const [path, text] of Object.entries(actionStandIns)) {
     const place = join('node_modules', path)
     const copies = files.filter((file) => file === place || file.endsWith(`/${place}`))
     if (!existsSync(join(directory, place)))

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { standIn } from '../../../scripts/staging.ts'
-import { standIns } from '../../../scripts/stand-ins.ts'
+import { actionStandIns } from '../../../scripts/stand-ins.ts'
 
 const root = new URL('../../..', import.meta.url).pathname
 
 let directory: string
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'watchkeeper-stand-ins-'))
-  for (const path of Object.keys(standIns)) cpSync(join(root, 'node_modules', path), join(directory, 'node_modules', path))
+  for (const path of Object.keys(actionStandIns)) cpSync(join(root, 'node_modules', path), join(directory, 'node_modules', path))
 })
 afterEach(() => rmSync(directory, { recursive: true }))
 
@@ -19,10 +19,10 @@ const read = (path: string): string => readFileSync(join(directory, 'node_module
 describe('what stands in the bundle instead of files that no run needs', () => {
   it('takes the place of files that the packages have', () => {
     standIn(directory)
-    expect(Object.keys(standIns).filter((path) => read(path) !== standIns[path])).toEqual([])
+    expect(Object.keys(actionStandIns).filter((path) => read(path) !== actionStandIns[path])).toEqual([])
   })
 
-  it.each(Object.keys(standIns))('is an error when an update took %s away', (path) => {
+  it.each(Object.keys(actionStandIns))('is an error when an update took %s away', (path) => {
     rmSync(join(directory, 'node_modules', path))
     expect(() => standIn(directory)).toThrow(path)
   })
