@@ -88,7 +88,7 @@ describe('the cases', () => {
 })
 
 describe('the recorded answers', () => {
-  it('contain no keys, people or ids of the recorded server', () => {
+  it('the recorded answers contain no keys, people or ids of the recorded server', () => {
     const patterns = {
       uuid: /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}/i,
       email: /[\w.]+@[\w.]+/,
@@ -103,7 +103,7 @@ describe('the recorded answers', () => {
     ).toEqual([])
   })
 
-  it('contain only times that cases sent', () => {
+  it('the recorded answers contain only times that cases sent', () => {
     const times = recordedText.match(/\d{4}-\d\d-\d\dT[\d:.]+Z?/g) ?? []
     expect([...new Set(times)].filter((time) => !time.startsWith('2026-01-01T'))).toEqual([])
   })

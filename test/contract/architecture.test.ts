@@ -92,7 +92,7 @@ describe('architecture', () => {
     expect(imports.filter((one) => !isAllowed(one)).map(({ from, to }) => `${from} → ${to}`)).toEqual([])
   })
 
-  it('needs every permission of the table in ARCHITECTURE.md', () => {
+  it('uses every permission of the table in ARCHITECTURE.md', () => {
     const isUsed = (row: string, name: string): boolean =>
       imports.some(({ from, to }) => matches(row, folderOf(from)) && (to === name || (to.endsWith('.ts') && matches(name, folderOf(to)))))
     const unused = [...rules].flatMap(([row, rule]) =>
@@ -113,7 +113,7 @@ describe('architecture', () => {
     expect(found).toEqual([])
   })
 
-  it('has rules for every folder', () => {
+  it('the table in ARCHITECTURE.md has rules for every folder', () => {
     expect(files.map(folderOf).filter((folder) => folder === '')).toEqual([])
   })
 })

@@ -16,12 +16,12 @@ const shippedNames = new Set([...shipped.keys()].map(nameOf))
 const licenses = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT', 'Unlicense']
 
 describe('what is shipped', () => {
-  it('is little: each package more is one more to watch', () => {
+  it('ships few packages, because each of them must be watched', () => {
     expect(Object.keys(dependencies).length).toBeLessThanOrEqual(10)
     expect(shipped.size).toBeGreaterThan(Object.keys(dependencies).length)
   })
 
-  it('may be shipped', () => {
+  it('ships only packages whose licenses allow it', () => {
     expect([...shipped].flatMap(([path, { license = 'none' }]) => (licenses.includes(license) ? [] : [`${path}: ${license}`]))).toEqual([])
   })
 
@@ -73,7 +73,7 @@ describe('the bill of materials of the executable', () => {
     expect([...listed.values()].filter((text) => text.endsWith(' '))).toEqual([])
   })
 
-  it('says what contains what', () => {
+  it('the bill of materials of the executable names the parent of each package', () => {
     const contained = bill.relationships.filter(({ relationshipType }) => relationshipType === 'CONTAINS')
     expect(contained).toContainEqual(
       expect.objectContaining({ spdxElementId: bill.documentDescribes[0], relatedSpdxElement: 'SPDXRef-Node-node' }),
@@ -97,7 +97,7 @@ describe('the bill of materials', () => {
     expect([...found].sort()).toEqual([...wanted].sort())
   })
 
-  it('says how each came to be there', () => {
+  it('the bill of materials names the path of each package', () => {
     const related = new Set(relationships.flatMap(({ spdxElementId, relatedSpdxElement }) => [spdxElementId, relatedSpdxElement]))
     expect(packages.filter(({ SPDXID }) => !related.has(SPDXID))).toEqual([])
     const contained = relationships.flatMap((one) => (one.relationshipType === 'CONTAINS' ? [one.relatedSpdxElement] : []))

@@ -28,11 +28,11 @@ describe('common inputs', () => {
 })
 
 describe.each(all)('$name', ({ name, operation }) => {
-  it('is one sentence or two', () => {
+  it('describes the operation in one or two sentences', () => {
     expect(operation.summary).toMatch(/^[A-Z].*\.$/)
   })
 
-  it('has a name that can be spelled on every surface', () => {
+  it('gives the operation a name that can be spelled on every surface', () => {
     expect(toKebab(toCamel(name))).toBe(name)
   })
 
@@ -55,12 +55,12 @@ describe.each(all)('$name', ({ name, operation }) => {
     }
   })
 
-  it('has an example that its own schema accepts', () => {
+  it('gives the operation an example that its own schema accepts', () => {
     expect(operation.input.safeParse(operation.example).success).toBe(true)
   })
 })
 
-it('gives the same words for the same variable to nobody else', () => {
+it('describes each environment variable in the same words everywhere', () => {
   const variables = settingNames.map((name) => toEnvironmentName(toKebab(name)))
   expect(new Set(variables).size).toBe(variables.length)
 })

@@ -65,11 +65,11 @@ describe('a release is built', () => {
   const step = 'The tag is signed, and its commit is on main'
   const signed = { '*/git/ref/tags/*': 'the-tag', '*/git/tags/the-tag*': 'true' }
 
-  it.each(['identical', 'behind'])('from a signed tag of a commit on main (%s)', (place) => {
+  it.each(['identical', 'behind'])('builds a release from a signed tag of a commit on main (%s)', (place) => {
     expect(runStep(step, { ...signed, '*/compare/main...*': place })).toMatchObject({ status: 0, stdout: '' })
   })
 
-  it('not when the signature or the tag is wrong', () =>
+  it('builds no release when the signature or the tag is wrong', () =>
     forEachEntry(
       [
         ['the signature is unknown', 'false'],
@@ -82,13 +82,13 @@ describe('a release is built', () => {
       },
     ))
 
-  it.each(['ahead', 'diverged'])('not from a commit that main does not have (%s)', (place) => {
+  it.each(['ahead', 'diverged'])('builds no release from a commit that main does not have (%s)', (place) => {
     const { status, stdout } = runStep(step, { ...signed, '*/compare/main...*': place })
     expect(status).toBe(1)
     expect(stdout).toContain('is not on main')
   })
 
-  it('not when GitHub does not answer', () => {
+  it('builds no release when GitHub does not answer', () => {
     expect(runStep(step, { '*/git/ref/tags/*': null }).status).not.toBe(0)
     expect(runStep(step, { ...signed, '*/compare/main...*': null }).status).not.toBe(0)
   })
@@ -133,7 +133,7 @@ describe('the executables', () => {
     expect(include.map(({ platform }) => platform)).toEqual([...platforms])
   })
 
-  it('contain the Node that the tests run on', () => {
+  it('the executables contain the Node that the tests run on', () => {
     const nodes = ['build', 'executables', 'assets'].map(
       (job) => jobs[job]?.steps?.find(({ uses = '' }) => uses.startsWith('actions/setup-node@'))?.with?.['node-version-file'],
     )
@@ -202,7 +202,7 @@ describe('the commands in docs/releasing.md that move the major tag', () => {
       cwd: join(directory, 'clone'),
     })
 
-  it('move it to the newest release of its line', () => {
+  it('the documented commands move the major tag to the newest release of its line', () => {
     prepare(['v1', 'v1.9.0', 'v1.10.0', 'v2.0.0'])
     const { status, stdout } = move('v1.10.0', ['v2.0.0', 'v1.10.0', 'v1.9.0', 'v10.0.0'])
     const commit = git('rev-parse', 'v1.10.0^{commit}')
@@ -211,13 +211,13 @@ describe('the commands in docs/releasing.md that move the major tag', () => {
     expect(stdout.trim().split('\n').sort()).toEqual([`${commit}\trefs/tags/v1`, `${commit}\trefs/tags/v1.10.0^{}`])
   })
 
-  it('create it for a new line', () => {
+  it('the documented commands create the major tag for a new line', () => {
     prepare(['v0.9.0', 'v1.0.0'])
     expect(move('v1.0.0', ['v1.0.0', 'v0.9.0']).status).toBe(0)
     expect(majorTagOnServer()).toBe(git('rev-parse', 'v1.0.0^{commit}'))
   })
 
-  it('the commands in docs/releasing.md that move the major tag do not move it without a verified release, or past a newer one', () => {
+  it('the documented commands do not move the major tag without a verified release, or past a newer one', () => {
     prepare(['v1', 'v1.2.0', 'v1.3.0'])
     const before = majorTagOnServer()
     const outcomes = [
@@ -256,7 +256,7 @@ describe('the jobs of a release', () => {
     expect([...section.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, job]) => job)).toEqual(Object.keys(jobs))
   })
 
-  it('wait for a maintainer before they publish', () => {
+  it('the jobs of a release wait for a maintainer before they publish', () => {
     const environments = Object.entries(jobs).map(([name, job]) => [name, job.environment])
     expect(environments.filter(([, environment]) => environment !== undefined)).toEqual([['npm', 'npm']])
   })
@@ -267,11 +267,11 @@ describe('the jobs of a release', () => {
     expect(days.filter((count) => !(Number(count) > 35))).toEqual([])
   })
 
-  it('run for each tag, so that no tag cancels another', () => {
+  it('the jobs of a release run for each tag, so that no tag cancels another', () => {
     expect(concurrency).toEqual({ group: `release-${expression('github.ref')}`, 'cancel-in-progress': false })
   })
 
-  it('start for versions, and not for the major tag', () => {
+  it('the jobs of a release start for versions, and not for the major tag', () => {
     const { tags } = (parseWorkflow(text).on as { push: { tags: readonly string[] } }).push
     const patterns = tags.map((tag) => new RegExp(`^${tag.replaceAll('.', '\\.').replaceAll('*', '[^/]*')}$`))
     const starts = (tag: string): boolean => patterns.some((pattern) => pattern.test(tag))

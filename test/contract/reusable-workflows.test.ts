@@ -33,15 +33,15 @@ const textOf = (name: string): string => reusableWorkflows.find((one) => one.nam
 describe.each([...reusable])('reusable-%s.yml', (name, workflow) => {
   const { inputs, secrets, outputs } = workflow.on.workflow_call
 
-  it('is called, and started by nothing else', () => {
+  it('a reusable workflow is started by calls only', () => {
     expect(triggersOf(parseWorkflow(textOf(name)))).toEqual(['workflow_call'])
   })
 
-  it('says of every input, secret and output what it is, in a sentence', () => {
+  it('a reusable workflow describes every input, secret and output in a sentence', () => {
     for (const [what, { description }] of Object.entries({ ...inputs, ...secrets, ...outputs })) expect(description, what).toMatch(/\.$/)
   })
 
-  it('has no number input that would default to 0', () => {
+  it('a reusable workflow has no number input that would default to 0', () => {
     expect(Object.entries(inputs).filter(([, { type, default: standard }]) => type === 'number' && standard === undefined)).toEqual([])
   })
 
@@ -87,7 +87,7 @@ describe.each([...reusable])('reusable-%s.yml', (name, workflow) => {
     expect(workflow.concurrency.group).toMatch(new RegExp(`^watchkeeper-${name}-\\$\\{\\{`))
   })
 
-  it('says in the documentation what stands in it', () => {
+  it('the documentation of a reusable workflow matches its file', () => {
     const document = readFileSync(new URL('../../docs/reusable-workflows.md', import.meta.url), 'utf8')
     for (const part of [...Object.keys(inputs), ...Object.keys(outputs)]) expect(document).toContain(`| \`${part}\` |`)
   })
@@ -122,7 +122,7 @@ describe('the step that sets the secrets of webhooks', () => {
 
   const runWith = (SECRETS: string) => runScript(own[0], { SECRETS })
 
-  it('is the same in all three jobs that compare or send them', () => {
+  it('the step that sets the secrets of webhooks is the same in all three jobs that compare or send them', () => {
     expect(own).toHaveLength(3)
     expect(new Set(own).size).toBe(1)
   })
@@ -180,7 +180,7 @@ describe('the step that sets the variables of files sets no other variable', () 
 
   const runWith = (VARIABLES: string) => runScript(own[0], { VARIABLES })
 
-  it('is the same in all three jobs that read files', () => {
+  it('the step that sets the variables of files is the same in all three jobs that read files', () => {
     expect(own).toHaveLength(3)
     expect(new Set(own).size).toBe(1)
   })
@@ -238,11 +238,11 @@ describe('the step that sets the variables of files sets no other variable', () 
     ))
 })
 
-it('there are four of them', () => {
+it('there are four reusable workflows', () => {
   expect([...reusable.keys()]).toEqual(['backups', 'cost-gate', 'drift', 'plan-and-apply'])
 })
 
-it('what a workflow gives to the action is known to the operation that it names', () => {
+it('every input that a reusable workflow gives to the action is known to the operation', () => {
   const steps = allWorkflows.flatMap(({ name, text }) => stepsOf(parseWorkflow(text)).map((step) => ({ name, inputs: step.with ?? {} })))
   const named = steps.filter(({ inputs }) => isOperationName(String(inputs.operation)))
   expect(named.length).toBeGreaterThan(20)
@@ -269,7 +269,7 @@ const calls = copiedWorkflows.flatMap(({ name, text }) =>
   }),
 )
 
-it('they use the action at the tag of the release, so that a call at a tag or a commit runs one version', () => {
+it('reusable workflows use the action at the tag of the release, so that a call at a tag or a commit runs one version', () => {
   const uses = reusableWorkflows.flatMap(({ text }) => [...text.matchAll(/uses: watchkeeper\/watchkeeper@(.*)/g)].map(([, tag]) => tag))
   expect(uses.length).toBeGreaterThanOrEqual(reusableWorkflows.length)
   expect(new Set(uses)).toEqual(new Set([releaseTag]))

@@ -106,7 +106,7 @@ const rightsOf = (workflows: readonly WorkflowDocument[]) =>
     }),
   )
 
-it('these are all the rights to write that our own workflows have', () => {
+it('our own workflows have only the listed permissions to write', () => {
   expect(rightsOf(ownWorkflows)).toEqual({
     'codeql.yml': ['analyze: security-events'],
     'commit-rebuilt.yml': ['commit: contents'],
@@ -124,7 +124,7 @@ it('these are all the rights to write that our own workflows have', () => {
   })
 })
 
-it('these are all the rights to write that callers have to grant', () => {
+it('callers have to grant only the listed permissions to write', () => {
   expect(rightsOf(reusableWorkflows)).toEqual({
     'reusable-backups.yml': ['backups: issues'],
     'reusable-cost-gate.yml': ['cost: issues'],
@@ -146,12 +146,12 @@ it('no job that runs packages may write, and none that publishes runs any but np
   }
 })
 
-it('what is given to others may write at most issues, comments and code scanning results', () => {
+it('published workflows may write at most issues, comments and code scanning results', () => {
   const rights = [...reusableWorkflows, ...copiedWorkflows].flatMap(({ text }) => rightsToWrite(parseWorkflow(text)))
   expect(rights.filter((right) => !/: (?:issues|pull-requests|security-events)$/.test(right))).toEqual([])
 })
 
-it('what is given to others and changes the service does not run twice at once', async () => {
+it('published workflows that change the service do not run twice at once', async () => {
   const writing = await Promise.all(
     [...reusableWorkflows, ...copiedWorkflows].map(async ({ name, text }) => {
       const workflow = parseWorkflow(text)
@@ -187,7 +187,7 @@ describe('Dependabot', () => {
   })
 })
 
-it('what runs with rights and what runs at users has owners', () => {
+it('files that run with permissions or on machines of users have code owners', () => {
   const owned = read('.github/CODEOWNERS')
     .split('\n')
     .filter((line) => line.startsWith('/'))

@@ -85,13 +85,13 @@ const files = [
   .sort()
 
 describe('the words of messages, comments and documents', () => {
-  it('avoid words that make readers stop', () => {
+  it('messages, comments and documents avoid words that make readers stop', () => {
     expect(files.length).toBeGreaterThan(200)
     const found = files.flatMap((file) => findAvoided(readFileSync(join(root, file), 'utf8')).map((line) => `${file}:${line}`))
     expect(found).toEqual([])
   })
 
-  it('are also found across two lines of a comment', () => {
+  it('finds forbidden words across two lines of a comment', () => {
     expect(findAvoided("// Keys.\n// It is\n// no key. Next.\nconst text = 'ask whoever asks'")).toEqual([
       '2: It is no key.',
       '4: ask whoever asks',
@@ -99,7 +99,7 @@ describe('the words of messages, comments and documents', () => {
     expect(findAvoided('/**\n * Kept all the\n * same.\n */')).toEqual(['2: Kept all the same.'])
   })
 
-  it('may be part of a phrase that is good English', () => {
+  it('accepts a forbidden word in a phrase that is good English', () => {
     expect(findAvoided('There is no key. It is no longer there, and leaves other objects alone.')).toEqual([])
   })
 })

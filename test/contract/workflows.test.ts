@@ -45,7 +45,7 @@ describe('action.yml', () => {
     expect(await complaintsOf(read('action.yml'), 'action.yml')).toEqual([])
   })
 
-  it('would not pass it with a mistake in it', async () => {
+  it("action.yml with a mistake does not pass GitHub's own parser", async () => {
     expect(await complaintsOf('name: x\ndescription: y\nrun:\n  using: node24\n', 'action.yml')).not.toEqual([])
   })
 })

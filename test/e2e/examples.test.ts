@@ -22,7 +22,7 @@ describe('every example works on the emulator', () => {
     return { ...inputsFor(emulators[dialect](), dialect), ...placeFor(operation) }
   }
 
-  it.each(all)('$name as an action', async ({ name, operation }) => {
+  it.each(all)('runs the example of $name as an action', async ({ name, operation }) => {
     const inputs = { ...commonInputs(operation), operation: name, ...texts(operation.example) }
     const ran = await runAction({
       inputs,
@@ -39,7 +39,7 @@ describe('every example works on the emulator', () => {
     expect([...ran.outputs.keys()].filter((key) => !known.includes(key))).toEqual([])
   })
 
-  it.each(all)('$name on the command line', async ({ name, operation }) => {
+  it.each(all)('runs the example of $name on the command line', async ({ name, operation }) => {
     const inputs = { ...commonInputs(operation), ...texts(operation.example) }
     const flags = Object.entries(inputs).flatMap(([key, value]) => [`--${key}`, value])
     const ran = await runCli([name, ...flags, ...(operation.effect === 'write' ? ['--yes'] : []), '--json'], {}, { directory: root() })

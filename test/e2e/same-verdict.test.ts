@@ -26,7 +26,7 @@ describe.each<[string, Inputs, string, number]>([
   ['a failure that warns only', { budget: '1', 'warn-only': 'true' }, 'warn', 0],
   ['a growth that is too large', { compare: 'previous-period', 'max-increase': '5%' }, 'fail', 10],
 ])('%s', (_, inputs, status, exitCode) => {
-  it('has the same verdict in the action, on the command line and in the library', async () => {
+  it('every example has the same verdict in the action, on the command line and in the library', async () => {
     const common = { operation: 'usage-cost', period: 'last-10-days', ...inputs }
     const action = await runAction({ inputs: { ...inputsFor(emulator()), ...common } })
     const flags = Object.entries({ ...inputsFor(emulator()), period: 'last-10-days', ...inputs }).flatMap(([name, value]) => [

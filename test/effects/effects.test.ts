@@ -20,7 +20,7 @@ function referencesIn(emulator: Emulator): References {
 }
 
 describe('the files of the effect suite', () => {
-  it('are the same for the same seed', () => {
+  it('the generated files are the same for the same seed', () => {
     expect(createIntents(7, 3)).toEqual(createIntents(7, 3))
     expect(createIntents(7, 3)).not.toEqual(createIntents(8, 3))
   })

@@ -109,7 +109,7 @@ describe.each(listsByDialect)(
     const content = dialect === 'neutral' ? neutral : all
     const site = <T>(use: (site: Site) => Promise<T>): Promise<T> => withSite(server(), dialect, use)
 
-    it.each(names)('of %s stops creates and deletes of its own', (name) =>
+    it.each(names)('an incomplete list of %s stops creates and deletes of that kind', (name) =>
       site(async ({ apply }) => {
         await apply(file(content))
         fill(server(), name)
@@ -124,7 +124,7 @@ describe.each(listsByDialect)(
       }),
     )
 
-    it('does not stop updates', () =>
+    it('an incomplete list does not stop updates', () =>
       site(async ({ apply }) => {
         await apply(file(content))
         fill(server(), 'alerts')
@@ -147,7 +147,7 @@ describe.each(listsByDialect)(
         false,
       ],
       ...(dialect === 'neutral' ? [] : [['a saved search that is deleted', { savedSearches: {} }, true] as const]),
-    ] as const)('of alerts keeps %s: nobody sees who hangs on it', (_what, change, prune) =>
+    ] as const)('an incomplete list of alerts keeps %s, because an alert may use it', (_what, change, prune) =>
       site(async ({ apply }) => {
         await apply(file(content))
         fill(server(), 'alerts')
@@ -159,7 +159,7 @@ describe.each(listsByDialect)(
     )
 
     it(
-      'gives pull what it holds, and the doubt is told',
+      'pull exports an incomplete list with a warning',
       () =>
         site(async ({ pull, plan }) => {
           Object.assign(serviceOf(server()), { savedSearches: [], dashboards: [], alerts: [] })
@@ -180,7 +180,7 @@ describe.each(listsByDialect)(
 describe('a list that holds an id twice', () => {
   const server = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off', totalCount: 'hidden' })
 
-  it('stops creates and deletes, and is not taken for a duplicate marker', () =>
+  it('a list that holds an id twice stops creates and deletes, and is not taken for a duplicate marker', () =>
     withSite(server(), 'clickhouse-cloud', async ({ apply }) => {
       await apply(file(all))
       const store = serviceOf(server())
@@ -195,23 +195,21 @@ describe('a list that holds an id twice', () => {
 })
 
 describe('a list with an element of another shape', () => {
-  it.each(['dashboards', 'alerts', 'savedSearches', 'sources', 'webhooks'] as const)(
-    '%s: nothing is planned, and nothing written',
-    (name) =>
-      site(async ({ plan, apply }) => {
-        const path = name === 'savedSearches' ? 'saved-searches' : name
-        const spoil = () =>
-          emulator().addFault({
-            match: { method: 'GET', path: `/${path}` },
-            effect: { kind: 'body', text: '{"result":[{"id":"65f5e4a35eedc0de00000001","name":"x"},{"name":5}]}' },
-          })
-        spoil()
-        await expect(plan(file(all))).rejects.toThrow('result[1]')
-        spoil()
-        const before = stateOf(emulator())
-        await expect(apply(file({ dashboards: { shop } }), { prune: true })).rejects.toThrow('result[1]')
-        expect(stateOf(emulator())).toEqual(before)
-      }),
+  it.each(['dashboards', 'alerts', 'savedSearches', 'sources', 'webhooks'] as const)('plans and writes nothing for %s', (name) =>
+    site(async ({ plan, apply }) => {
+      const path = name === 'savedSearches' ? 'saved-searches' : name
+      const spoil = () =>
+        emulator().addFault({
+          match: { method: 'GET', path: `/${path}` },
+          effect: { kind: 'body', text: '{"result":[{"id":"65f5e4a35eedc0de00000001","name":"x"},{"name":5}]}' },
+        })
+      spoil()
+      await expect(plan(file(all))).rejects.toThrow('result[1]')
+      spoil()
+      const before = stateOf(emulator())
+      await expect(apply(file({ dashboards: { shop } }), { prune: true })).rejects.toThrow('result[1]')
+      expect(stateOf(emulator())).toEqual(before)
+    }),
   )
 })
 
@@ -227,7 +225,7 @@ describe('an empty list', () => {
       expect([stateOf(emulator()), unownedIn(emulator())]).toEqual(before)
     }))
 
-  it('an empty list that is empty twice is believed', () =>
+  it('a list that is empty twice counts as empty', () =>
     site(async ({ plan }) => {
       Object.assign(serviceOf(emulator()), { dashboards: [], alerts: [], savedSearches: [] })
       expect(await plan(file(all))).toMatchObject({ toCreate: 4 })

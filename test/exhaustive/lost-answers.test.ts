@@ -36,7 +36,7 @@ describe('W1: a create without an answer is never repeated blindly', () => {
   const files = () => ({ 'a.json': twentyObjects(serviceOf(emulator()).webhooks[0]?.id ?? '') })
 
   it.each(Object.entries(effects))(
-    '%s, at every one of twenty creates',
+    'does not repeat any of twenty creates after %s',
     async (_name, fault) => {
       for (let nth = 1; nth <= 20; nth++) {
         emulator().reset()
@@ -74,7 +74,7 @@ describe('W1: a create without an answer is never repeated blindly', () => {
     }
   }, 60_000)
 
-  it('says that it may exist when it stays unknown, and the next run heals it', async () => {
+  it('reports that an object may exist when its outcome stays unknown, and the next run repairs it', async () => {
     const { webhooks } = serviceOf(emulator())
     emulator().addFault({ match: { method: 'POST', path: '/alerts' }, times: 2, act: 'before', effect: { kind: 'status', status: 502 } })
     await withSite(emulator(), 'neutral', async (site) => {

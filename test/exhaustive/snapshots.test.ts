@@ -137,7 +137,7 @@ describe.each(dialects)('%s: objects of a version that wrote no snapshots', (dia
   const service = useService(dialect)
   const { emulator, store, pairs, single, plan, apply, ids, snapshots, snapshotsWith, leftToDo, ownershipMarkers } = service
 
-  it('are as declared where known defaults explain what is stored, and their markers stay byte for byte', async () => {
+  it('objects without snapshots are as declared where known defaults explain what is stored, and their markers stay byte for byte', async () => {
     await apply(pairs())
     // As the last version without snapshots wrote them for this file.
     const markers = [
@@ -153,7 +153,7 @@ describe.each(dialects)('%s: objects of a version that wrote no snapshots', (dia
     expect(JSON.stringify(store())).toBe(before)
   })
 
-  it('are updated once where an unknown default may be an edit, and gain snapshots', async () => {
+  it('objects without snapshots are updated once where an unknown default may be an edit, and gain snapshots', async () => {
     emulator().setUnknownDefaults(unexplained)
     await apply(single())
     expect(snapshots()).toHaveLength(snapshotsWith(1))
@@ -167,7 +167,7 @@ describe.each(dialects)('%s: objects of a version that wrote no snapshots', (dia
     expect([ids(), ownershipMarkers()]).toEqual([known, markers])
   })
 
-  it('are left alone where all of them have the same unknown default, with a note', async () => {
+  it('objects without snapshots are not changed where all of them have the same unknown default, with a note', async () => {
     emulator().setUnknownDefaults(unexplained)
     await apply(pairs())
     expect(snapshots()).toHaveLength(snapshotsWith(2))
@@ -180,7 +180,7 @@ describe.each(dialects)('%s: objects of a version that wrote no snapshots', (dia
     expect(JSON.stringify(store())).toBe(before)
   })
 
-  it('gain snapshots with the next change of their declarations', async () => {
+  it('objects without snapshots gain snapshots with the next change of their declarations', async () => {
     await apply(single())
     expect(snapshots()).toEqual([])
     emulator().setUnknownDefaults(unexplained)
@@ -250,14 +250,14 @@ describe.each(dialects)('%s: two versions in turn', (dialect) => {
       kept: { ids: ids(), doubles: [], snapshots: snapshotsWith(1) },
     }))
 
-  it('leave each other nothing to do where both need snapshots, for different defaults', async () => {
+  it('two versions leave each other nothing to do where both need snapshots, for different defaults', async () => {
     const other = await versionThat({ fillNulls: false, ofThisServer: true })
     expect(await inTurn(withSite, other)).toEqual(asExpected(0, 0, 0, 0))
     // It knows the default of alerts, and so writes no snapshot of them before this version has done so.
     expect(await inTurn(other, withSite)).toEqual(asExpected(dialect === 'neutral' ? 0 : 1, 0, 0, 0))
   })
 
-  it('leave each other nothing to do where only one needs snapshots, once it has written them', async () => {
+  it('two versions leave each other nothing to do where only one needs snapshots, once it has written them', async () => {
     const other = await versionThat({ fillNulls: true, ofThisServer: true })
     await apply(single(), other)
     expect(snapshots()).toEqual([])
@@ -282,7 +282,7 @@ describe.each(dialects)('%s: two versions in turn', (dialect) => {
     }
   }
 
-  it('with snapshots of different revisions write each object once per turn, and keep one snapshot on each', async () => {
+  it('two versions with snapshots of different revisions write each object once per turn, and keep one snapshot on each', async () => {
     await apply(single())
     const known = ids()
     for (const turn of Array.from({ length: 3 }, () => [asOtherRevision, <T>(use: () => Promise<T>) => use()]).flat()) {
@@ -295,7 +295,7 @@ describe.each(dialects)('%s: two versions in turn', (dialect) => {
     }
   })
 
-  it('with snapshots of different revisions write nothing where all objects are alike, or known defaults explain them', async () => {
+  it('two versions with snapshots of different revisions write nothing where all objects are alike, or known defaults explain them', async () => {
     await apply(pairs())
     for (const defaults of [unexplained, undefined]) {
       emulator().setUnknownDefaults(defaults)
@@ -358,25 +358,28 @@ describe.each(dialects)('%s: a run that ends before its snapshots are written', 
     it.each([
       ['one alert', 1],
       ['two alerts that are alike', 2],
-    ] as const)('of a snapshot after the creates of %s: the next run finishes the same objects', async (_, alerts) => {
-      const restore = rememberState(emulator())
-      const files = alerts === 1 ? single() : pairs()
-      const start = emulator().requests.length
-      await apply(files)
-      // All PUTs of a first apply write snapshots.
-      const puts = putsSince(start).map(({ text }) => /wks1:|watchkeeper-snapshot: 1/.test(text))
-      expect(puts).toEqual(Array(snapshotsWith(alerts)).fill(true))
-      for (const i of puts.keys()) {
-        restore()
-        await killAtPut(i + 1, act, files)
-        const stored = act === 'before' ? i : i + 1
-        expect(snapshots()).toHaveLength(stored)
-        if (alerts === 1) expect((await plan(files)).toUpdate).toBe(snapshotsWith(1) - stored)
-        expect(await nextRuns(files)).toEqual({ ...finished, alerts })
-      }
-    })
+    ] as const)(
+      'a run that was killed at the write of a snapshot after the creates of %s: the next run finishes the same objects',
+      async (_, alerts) => {
+        const restore = rememberState(emulator())
+        const files = alerts === 1 ? single() : pairs()
+        const start = emulator().requests.length
+        await apply(files)
+        // All PUTs of a first apply write snapshots.
+        const puts = putsSince(start).map(({ text }) => /wks1:|watchkeeper-snapshot: 1/.test(text))
+        expect(puts).toEqual(Array(snapshotsWith(alerts)).fill(true))
+        for (const i of puts.keys()) {
+          restore()
+          await killAtPut(i + 1, act, files)
+          const stored = act === 'before' ? i : i + 1
+          expect(snapshots()).toHaveLength(stored)
+          if (alerts === 1) expect((await plan(files)).toUpdate).toBe(snapshotsWith(1) - stored)
+          expect(await nextRuns(files)).toEqual({ ...finished, alerts })
+        }
+      },
+    )
 
-    it('of an update: the next run ends as an undisturbed one', async () => {
+    it('a run that was killed at an update: the next run ends as an undisturbed one', async () => {
       await apply(single())
       const [restore, known] = [rememberState(emulator()), ids()]
       const start = emulator().requests.length
@@ -399,7 +402,7 @@ describe.each(dialects)('%s: a run that ends before its snapshots are written', 
     'is stored without an answer': { act: 'after', effect: { kind: 'reset' } },
   }
 
-  it.each(Object.entries(failures))('whose snapshot %s says so, and the next run finishes it', async (name, fault) => {
+  it.each(Object.entries(failures))('a run whose snapshot %s reports it, and the next run finishes it', async (name, fault) => {
     emulator().addFault({ match: { method: 'PUT' }, times: Number.POSITIVE_INFINITY, ...fault })
     const applied = await service.run((site) => site.apply(single()))
     emulator().clearFaults()
@@ -456,21 +459,21 @@ describe.each(cases)('$dialect: a server $name that changes after the apply', ({
     return { ...found, left: await leftToDo(files), isSame: JSON.stringify(ids()) === known }
   }
 
-  it('by a new default of all tiles passes, with a note', async () => {
+  it('a change by a new default of all tiles passes, with a note', async () => {
     await applied(pairs())
     for (const config of configs()) config.fitYAxisToData = true
     const notes = ['note server-default: tiles.config.fitYAxisToData']
     expect(await afterDefault(pairs())).toEqual({ ...passes, notes, writes: 0, isSame: true })
   })
 
-  it('by a new default of all alerts passes, with a note where the dialect has the field', async () => {
+  it('a change by a new default of all alerts passes, with a note where the dialect has the field', async () => {
     await applied(pairs())
     for (const alert of alerts()) alert.scheduleOffsetMinutes = 2
     const notes = dialect === 'neutral' ? [] : ['note server-default: scheduleOffsetMinutes']
     expect(await afterDefault(pairs())).toEqual({ ...passes, notes, writes: 0, isSame: true })
   })
 
-  it('in one tile only has drifted, and the field is named', async () => {
+  it('a change in one tile only has drifted, and the field is named', async () => {
     await applied(pairs())
     Object.assign(configs()[1] ?? {}, { fitYAxisToData: true })
     const expected = drift('dashboards.shop', 'tiles["B"].config.fitYAxisToData')
@@ -478,21 +481,21 @@ describe.each(cases)('$dialect: a server $name that changes after the apply', ({
     expect(configs().some((config) => Object.hasOwn(config, 'fitYAxisToData'))).toBe(false)
   })
 
-  it('in two tiles to different values has drifted, and both fields are named', async () => {
+  it('a change in two tiles to different values has drifted, and both fields are named', async () => {
     await applied(pairs())
     for (const [i, config] of configs().entries()) config.seriesLimit = 7 + i
     const expected = drift('dashboards.shop', 'tiles["A"].config.seriesLimit', 'tiles["B"].config.seriesLimit')
     expect(await afterEdit(pairs())).toEqual({ ...expected, left: nothing, isSame: true })
   })
 
-  it('in the only tile of its kind has drifted: it may as well be an edit', async () => {
+  it('a change in the only tile of its kind has drifted: it may as well be an edit', async () => {
     await applied(single())
     Object.assign(configs()[0] ?? {}, { fitYAxisToData: true })
     const expected = drift('dashboards.shop', 'tiles["A"].config.fitYAxisToData')
     expect(await afterEdit(single())).toEqual({ ...expected, left: nothing, isSame: true })
   })
 
-  it('by a new default has drifted where a person edited a tile as well, and only that field is named', async () => {
+  it('a change by a new default has drifted where a person edited a tile as well, and only that field is named', async () => {
     await applied(pairs())
     for (const config of configs()) config.fitYAxisToData = true
     Object.assign(configs()[0] ?? {}, { seriesLimit: 7 })
@@ -500,14 +503,14 @@ describe.each(cases)('$dialect: a server $name that changes after the apply', ({
     expect(await afterEdit(pairs())).toMatchObject({ ...expected, left: { changed: false, writes: 0 }, isSame: true })
   })
 
-  it('in one alert only has drifted, and the field is named where the dialect has it', async () => {
+  it('a change in one alert only has drifted, and the field is named where the dialect has it', async () => {
     await applied(pairs())
     Object.assign(alerts()[1] ?? {}, { scheduleOffsetMinutes: 2 })
     const expected = dialect === 'neutral' ? passes : drift('alerts.more', 'scheduleOffsetMinutes')
     expect(await afterEdit(pairs())).toEqual({ ...expected, left: nothing, isSame: true })
   })
 
-  it('in a field that a file declares has drifted, and the field is named, beside those that the server filled in', async () => {
+  it('a change in a field that a file declares has drifted, and the field is named, beside those that the server filled in', async () => {
     await applied(pairs())
     Object.assign(tiles()[0] ?? {}, { w: 7 })
     // The snapshot does not tell which of the fields was changed since.
@@ -516,7 +519,7 @@ describe.each(cases)('$dialect: a server $name that changes after the apply', ({
     expect(await afterEdit(pairs())).toEqual({ ...expected, left: nothing, isSame: true })
   })
 
-  it('by unknown defaults of all kinds passes where there were none, with a note for each kind', async () => {
+  it('a change by unknown defaults of all kinds passes where there were none, with a note for each kind', async () => {
     await applied(pairs())
     emulator().setUnknownDefaults(unexplained)
     const notes = ['tiles.config.compareToPreviousPeriod', ...(dialect === 'neutral' ? [] : ['numConsecutiveWindows'])]
@@ -524,7 +527,7 @@ describe.each(cases)('$dialect: a server $name that changes after the apply', ({
     expect(await afterDefault(pairs())).toEqual({ ...expected, writes: 0, isSame: true })
   })
 
-  it('by other defaults altogether means updates of the same objects, once each time', async () => {
+  it('a change of all defaults causes updates of the same objects, once each time', async () => {
     await applied(single())
     for (const next of [0, 5, undefined, unexplained]) {
       emulator().setUnknownDefaults(next)

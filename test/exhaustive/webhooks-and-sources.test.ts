@@ -89,7 +89,7 @@ const plans = [
 
 describe.each(['before', 'after'] as const)('killed at each request, %s the server acted', (act) => {
   it.each(plans)(
-    'comes to the same end with %s',
+    'a killed run is completed by the next one with %s',
     async (_, first, files, outcomes) => {
       if (first !== undefined) await run(first)
       const restore = rememberState(emulator())
@@ -118,7 +118,7 @@ const paths = ['/sources', '/webhooks']
 
 describe.each(Object.entries(lost))('%s', (_, fault) => {
   it.each(paths)(
-    'at every create and update of %s, ends in the same run as an undisturbed one',
+    'a run that fails at any create or update of %s ends in the same run as an undisturbed one',
     async (path) => {
       const restore = rememberState(emulator())
       const whole = await undisturbed(created)

@@ -87,17 +87,17 @@ describe.each<[string, BrowserContextOptions]>([
     if (process.env.SCREENSHOTS) await page.screenshot({ path: join(process.env.SCREENSHOTS, `${name}.png`), fullPage: true })
   })
 
-  it('is not wider than its window', async () => {
+  it('the page is not wider than its window', async () => {
     expect(await ask(page, 'document.documentElement.scrollWidth - document.documentElement.clientWidth')).toBe(0)
   })
 
-  it('has a chart that is drawn', async () => {
+  it('the page draws its chart', async () => {
     expect(await shades(page)).toBeGreaterThan(5)
     const [chart, place] = await Promise.all([page.locator('canvas').first().boundingBox(), page.locator('.chart').first().boundingBox()])
     expect(Math.round(chart?.width ?? 0)).toBe(Math.round(place?.width ?? -1))
   })
 
-  it('has the colours of its theme', async () => {
+  it('the page has the colors of its theme', async () => {
     const ground = await ask(page, 'getComputedStyle(document.body).backgroundColor')
     expect(ground).toBe(name === 'dark' ? 'rgb(13, 17, 23)' : 'rgb(255, 255, 255)')
   })
@@ -108,7 +108,7 @@ describe.each<[string, BrowserContextOptions & { readonly language?: string }]>(
   ['empty', { language: '' }],
   ['German', { locale: 'de-DE' }],
 ])('where the language of the browser is %s', (_, { language, ...options }) => {
-  it('is drawn and sorted, with English numbers', async () => {
+  it('the page is drawn and sorted with English numbers', async () => {
     const page = await visit(options, language)
     expect(await shades(page)).toBeGreaterThan(5)
     const readout = page.locator('.readout').first()

@@ -68,7 +68,7 @@ describe.concurrent('a request whose answer breaks off is repeated only if nothi
   it.each<[TestAction, Break, string]>([
     ['create a dashboard', 'a reset in the body', 'POST'],
     ['create a dashboard', 'an end before any byte', 'POST'],
-  ])('to %s is not sent again after %s either', async (action, name, methods) => {
+  ])('a request to %s is not sent again after %s either', async (action, name, methods) => {
     const { outcome } = await runWithFailure(action, breaks[name], { act: 'after' })
     expect(outcome).toEqual({ exitCode: 4, conclusion: 'may-exist', methods, added: 1, problems: [] })
   })
@@ -79,7 +79,7 @@ describe.concurrent('a request whose answer breaks off is repeated only if nothi
     ['update a dashboard', 'a reset in the body', 'GET GET PUT GET'],
     ['delete', 'a reset before any byte', 'GET DELETE DELETE'],
     ['delete', 'a reset in the headers', 'GET DELETE DELETE'],
-  ])('to %s is looked up, or sent again, after %s', async (action, name, methods) => {
+  ])('a request to %s is looked up, or sent again, after %s', async (action, name, methods) => {
     const { outcome, testApi } = await runWithFailure(action, breaks[name], { act: 'after' })
     expect(outcome).toMatchObject({ exitCode: 0, methods, problems: [] })
     const [service] = testApi.emulator.store.organizations[0]?.services ?? []
@@ -110,7 +110,7 @@ describe.concurrent('a request whose answer breaks off is repeated only if nothi
   it.each<[TestAction, 'before' | 'after', string]>([
     ['update', 'before', 'GET PUT GET PUT GET'],
     ['delete', 'after', 'GET DELETE DELETE'],
-  ])('to %s says in the end that it may be done (%s it was)', async (action, act, methods) => {
+  ])('a request to %s reports in the end that it may be done (%s it was)', async (action, act, methods) => {
     const { outcome, ran } = await runWithFailure(action, breaks['a reset before any byte'], {
       act,
       times: 2,
@@ -127,7 +127,7 @@ describe.concurrent('half an answer that looks whole is not used', () => {
     // Once with the days before the period, and once without them.
     ['read a cost', 'bad-answer', 'GET GET GET GET'],
     ['create', 'may-exist', 'POST GET'],
-  ])('to %s is an error that names the place', async (action, conclusion, methods) => {
+  ])('half an answer to %s is an error that names the place', async (action, conclusion, methods) => {
     const { outcome, ran } = await runWithFailure(action, { effect: { kind: 'truncate' } }, { times: 9, act: 'after' })
     expect(outcome).toEqual({
       exitCode: action === 'create' ? 4 : 1,

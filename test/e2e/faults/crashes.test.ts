@@ -25,7 +25,7 @@ describe.concurrent('V3: an exception in any part of a run is an error with outp
     ['while an answer is parsed', 'read a cost', { builtin: 'JSON.parse', atCall: 1, afterFirstWord: true }],
     ['while figures are summed', 'read a cost', { builtin: 'Array.prototype.toSorted', atCall: 1, afterFirstWord: true }],
     ['while a report is made', 'read a cost', { builtin: 'JSON.stringify', atCall: 1, afterFirstWord: true }],
-  ])('%s', async (_, action, breaks) => {
+  ])('reports an exception %s as an error', async (_, action, breaks) => {
     const { outcome, ran } = await runWithFailure(action, undefined, { preload: { breaks } })
     expect(outcome).toMatchObject({ exitCode: 1, problems: expect.not.arrayContaining(['there is no summary']) })
     expect(ran.outputs.get('status')).toBe('error')
@@ -34,7 +34,7 @@ describe.concurrent('V3: an exception in any part of a run is an error with outp
     expect(ran.summary).toContain('did not complete')
   })
 
-  it.each(['exception', 'rejection'] as const)('an %s that nobody caught', async (as) => {
+  it.each(['exception', 'rejection'] as const)('reports an uncaught %s as an error', async (as) => {
     const { outcome, ran } = await runWithFailure('read a cost', { effect: { kind: 'hang' } }, { preload: { crash: { afterMs: 700, as } } })
     expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'bug' })
     expect(outcome.problems.filter((complaint) => !complaint.startsWith('it left behind'))).toEqual(problems)
@@ -45,7 +45,7 @@ describe.concurrent('V3: an exception in any part of a run is an error with outp
 
 // Each run is searched for its secrets in everything that leaves the process.
 describe.concurrent('S1: an uncaught exception is reported without the secrets in its text', () => {
-  it.each(['exception', 'rejection'] as const)('an %s in the action', async (as) => {
+  it.each(['exception', 'rejection'] as const)('reports an uncaught %s in the action without secrets', async (as) => {
     const message = `sent ${basicPair} for ${demo.apiKeySecret}`
     const { ran } = await runWithFailure('read a cost', { effect: { kind: 'hang' } }, { preload: { crash: { afterMs: 700, as, message } } })
     expect(ran.exitCode).toBe(1)
@@ -58,7 +58,7 @@ describe.concurrent('S1: an uncaught exception is reported without the secrets i
     ['its flag', 'exception', [`--api-key=${key}`], {}],
     ['its variable', 'rejection', [], { WATCHKEEPER_API_KEY: key }],
     ['the command of a context', 'exception', ['--context', 'staging'], {}],
-  ])('a key from %s, in the command line, after an %s', async (_, as, flags, variables) => {
+  ])('prints no key from %s on the command line after an uncaught %s', async (_, as, flags, variables) => {
     const server = await startRawServer(() => undefined)
     const home = await mkdtemp(join(tmpdir(), 'watchkeeper-crash-'))
     try {

@@ -62,7 +62,7 @@ describe.concurrent('a reader that goes away changes no verdict', () => {
     ['with a log that was closed', 'ACTION >&- 2>&-; CODE=$?', 1],
     ['with a log that is full', 'ACTION >/dev/full 2>/dev/full; CODE=$?', 1],
     ['with a reader that is slow', '(ACTION; echo $? >&3) 3>code | (sleep 1; cat >/dev/null); sleep 0.1; CODE=$(cat code)', 1],
-  ])('%s', async (name, line, code) => {
+  ])('the verdict stays the same %s', async (name, line, code) => {
     const file = join(directory, `code-${name.replaceAll(' ', '-')}`)
     expect(await shell(line.replaceAll('3>code', `3>${file}`).replaceAll('cat code', `cat ${file}`))).toEqual({ code, status: 'fail' })
   })
@@ -86,7 +86,7 @@ describe.concurrent('a wrong environment is tolerated, or rejected with a reason
       { atOnce: 4 },
     ))
 
-  it('an authority whose file is missing is said by Node, and nothing else goes wrong', async () => {
+  it('a missing file of certificate authorities causes a warning of Node only', async () => {
     const env = { NODE_EXTRA_CA_CERTS: '/nowhere.pem' }
     const plain = await runWithFailure('read', undefined, { env })
     expect(plain.outcome).toMatchObject({ exitCode: 0, conclusion: 'pass' })

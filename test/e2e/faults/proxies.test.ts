@@ -108,7 +108,7 @@ describe.concurrent('R4: a proxy that refuses or hangs ends the run in time, and
     expect(reason).toContain(`No answer through the proxy 127.0.0.1:${proxy.port}: `)
   })
 
-  it('that does not listen is named by its host', async () => {
+  it('a proxy that does not listen is named by its host', async () => {
     const env = { HTTPS_PROXY: `http://user:${encodeURIComponent(password)}@127.0.0.1:9` }
     const { outcome, ran } = await runWithFailure('create', undefined, {
       url: 'https://127.0.0.1:1',
@@ -120,14 +120,14 @@ describe.concurrent('R4: a proxy that refuses or hangs ends the run in time, and
     expect(ran.outputs.get('failure-reason')).toContain('No answer through the proxy 127.0.0.1:9: connect ECONNREFUSED')
   })
 
-  it('with an invalid address is named by its variable, and nothing is sent', async () => {
+  it('a proxy with an invalid address is named by its variable, and nothing is sent', async () => {
     const env = { HTTPS_PROXY: `http://user:${password}@:port` }
     const { outcome, ran } = await runWithFailure('read', undefined, { env, secrets: [password] })
     expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'input', methods: '', problems: [] })
     expect(ran.outputs.get('failure-reason')).toContain('HTTPS_PROXY: is not a proxy URL')
   })
 
-  it('with a % in its password that begins no escape sequence is named by its variable, by both shipped programs', async () => {
+  it('a proxy with a % in its password that begins no escape sequence is named by its variable, by both shipped programs', async () => {
     const wrong = 'proxy-pass%word-0123456789'
     const env = { HTTPS_PROXY: `http://user:${wrong}@127.0.0.1:9` }
     const expected = 'HTTPS_PROXY: is not a proxy URL; accepted: http://[user:password@]host:port'
@@ -145,7 +145,7 @@ describe.concurrent('R4: a proxy that refuses or hangs ends the run in time, and
     expect(typed.stderr).toContain(expected)
   })
 
-  it('for plain http that refuses is named as well', async () => {
+  it('a proxy for plain http that refuses is named', async () => {
     const proxy = await startRawServer(answer('407 Proxy Authentication Required'))
     const { outcome, ran } = await runWithFailure('create', undefined, {
       url: 'http://127.0.0.1:9',
@@ -156,7 +156,7 @@ describe.concurrent('R4: a proxy that refuses or hangs ends the run in time, and
     expect(ran.outputs.get('failure-reason')).toContain(`The proxy 127.0.0.1:${proxy.port} refused the connection: the proxy answered 407`)
   })
 
-  it('that does not listen prevents the comment on GitHub, but not the verdict', async () => {
+  it('a proxy that does not listen prevents the comment on GitHub, but not the verdict', async () => {
     const token = 'ghs_abcdefghijklmnop0123456789'
     const event = join(directory, 'event.json')
     await writeFile(event, JSON.stringify(pullRequestEvent(12)))
@@ -174,7 +174,7 @@ describe.concurrent('R4: a proxy that refuses or hangs ends the run in time, and
     expect(ran.stdout).toMatch(/^::notice title=Watchkeeper::comment: connect ECONNREFUSED 127\.0\.0\.1:9/m)
   })
 
-  it('that is spoken to over TLS is not asked for HTTP/2', async () => {
+  it('a proxy that is reached over TLS is not asked for HTTP/2', async () => {
     const chosen: (string | false | null)[] = []
     const proxy = createTlsServer({ ...certificate, ALPNProtocols: ['h2', 'http/1.1'] }, (socket) => {
       chosen.push(socket.alpnProtocol)

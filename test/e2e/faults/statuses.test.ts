@@ -47,7 +47,7 @@ describe.concurrent('R2: a rate limit that does not end fails the run within its
   it.each<[TestAction, string]>([
     ['read', 'GET'],
     ['create', 'POST'],
-  ])('to %s is not waited for when the wait is longer than the time that is left', async (action, methods) => {
+  ])('a rate limit of a request to %s is not waited for when the wait is longer than the time that is left', async (action, methods) => {
     const { outcome, ran } = await runWithFailure(action, limited({ 'retry-after': '1000000000' }), {
       times: 99,
       inputs: { 'timeout-seconds': '5' },
@@ -119,7 +119,7 @@ describe.concurrent('S4: a redirect is not followed, and the error names its ori
     ['read', 302, 'redirect'],
     ['create', 307, 'may-exist'],
     ['update', 308, 'redirect'],
-  ])('to %s, a %i is refused, and its target receives nothing', async (action, code, conclusion) => {
+  ])('a redirect of a request to %s with status %i is refused, and its target receives nothing', async (action, code, conclusion) => {
     const target = await startRawServer((wire) => wire.end())
     const origin = `http://127.0.0.1:${target.port}`
     const { outcome, ran } = await runWithFailure(action, status(code, { headers: { location: `${origin}/v1/x?a=b` } }))

@@ -81,7 +81,7 @@ describe.concurrent('misleading JSON is read like any reader of JSON reads it', 
     ['1e400', cost('"grandTotalCredits":1e400,"costs":[]'), /result\.grandTotalCredits is not a finite number/],
     ['1e999999', cost('"grandTotalCredits":1e999999,"costs":[]'), /result\.grandTotalCredits is not a finite number/],
     ['100,000 levels', body('['.repeat(100_000)), /the answer is nested deeper than 100 levels/],
-  ])('%s is refused where it would be used', async (_, failure, words) => {
+  ])('rejects %s where it would be used', async (_, failure, words) => {
     const { outcome, ran } = await runWithFailure('read a cost', failure, { times: 9, inputs: { 'on-missing': 'ignore' } })
     expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'bad-answer', problems: [] })
     expect(ran.outputs.get('failure-reason')).toMatch(words)

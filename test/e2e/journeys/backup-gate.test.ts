@@ -28,7 +28,7 @@ const outcomes = [
 ] as const
 
 describe.each(outcomes)('a service with the outcome $outcome', ({ outcome, prepare, line }) => {
-  it('has the same verdict in the action, on the command line and in the library', async () => {
+  it('check-backups has the same verdict in the action, on the command line and in the library', async () => {
     prepare(emulator())
     const passes = line.source.includes('✅')
     const action = await runAction({ inputs: { ...inputsFor(emulator()), operation: 'check-backups' }, secrets })

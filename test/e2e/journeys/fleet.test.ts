@@ -120,7 +120,7 @@ it.each(fleet.map((one) => [one.name, one] as const))('keeps all legs of %s toge
     expect((accepted[i + 20]?.arrivedAtMs ?? Number.POSITIVE_INFINITY) - arrivedAtMs).toBeGreaterThanOrEqual(rateLimit.windowMs)
 })
 
-it('is as fast as the busiest key allows, with fewer rejected requests than services', () => {
+it('a fleet is as fast as its busiest key allows, with fewer rejected requests than services', () => {
   expect(clock.elapsedMs()).toBeGreaterThan(390_000)
   expect(clock.elapsedMs()).toBeLessThan(480_000)
   expect(emulator.requests.filter(({ status }) => status === 429).length).toBeLessThan(1000)

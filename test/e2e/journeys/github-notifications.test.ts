@@ -165,8 +165,8 @@ describe('two jobs', () => {
   })
 })
 
-describe('what did not complete', () => {
-  it('updates the issue as well, and does not close it', async () => {
+describe('a run that did not complete', () => {
+  it('a run that did not complete updates the issue, and does not close it', async () => {
     await gate({ issue: 'on-failure', budget: '0' })
     const ran = await gate({ issue: 'on-failure', budget: 'lots' })
     expect(ran.exitCode).toBe(1)
@@ -175,7 +175,7 @@ describe('what did not complete', () => {
     expect(issues()[0]?.body).toContain('### 🛑 `usage-cost` did not complete')
   })
 
-  it('is not written under a label that would never be updated', async () => {
+  it('a run that did not complete writes nothing under a label that would never be updated', async () => {
     const inputs = { operation: 'list-sources', 'service-id': 'nonsense', comment: 'always', issue: 'on-failure' }
     const ran = await gate(inputs)
     expect(commandsOf(ran)).toEqual(['error', 'notice'])
@@ -184,7 +184,7 @@ describe('what did not complete', () => {
     expect(comments()).toHaveLength(1)
   })
 
-  it('is not written under the label of a self-hosted server whose address is wrong, nor of one with a password in it', async () => {
+  it('a run that did not complete writes nothing under the label of a self-hosted server whose address is wrong, nor of one with a password in it', async () => {
     const inputs = { ...inputsFor(emulator(), 'hyperdx'), operation: 'list-sources', comment: 'always', issue: 'on-failure' }
     const password = 'hunter2-hunter2'
     const url = `https://user:${password}@hyperdx.example`
@@ -198,8 +198,8 @@ describe('what did not complete', () => {
   })
 })
 
-describe('words of others stay words', () => {
-  it('in a comment that lists every hostile name', async () => {
+describe('untrusted text stays text', () => {
+  it('keeps hostile names as text in a comment that lists all of them', async () => {
     const service = emulator().store.organizations[0]?.services[0]
     const [dashboard] = service?.dashboards ?? []
     if (service === undefined || dashboard === undefined) throw new Error('the shop has changed')
@@ -215,7 +215,7 @@ describe('words of others stay words', () => {
     expect(unexpectedHtml(body).filter((html) => !html.startsWith('<!-- watchkeeper '))).toEqual([])
   })
 
-  it('of GitHub start no command', async () => {
+  it('untrusted text from GitHub starts no command', async () => {
     const message = 'no\n::error::x ##[add-mask]e'
     for (const on of ['GET', 'POST /repos']) {
       github().addFault({ on, effect: { kind: 'answer', status: 422, headers: { deprecation: '##[error]x' }, body: { message } } })
@@ -244,30 +244,33 @@ describe('a signal while GitHub hangs', () => {
     ['a question', 'SIGTERM', 'GET /repos', 3500],
     ['a new comment', 'SIGINT', 'POST /repos', 6000],
     ['a new comment', 'SIGTERM', 'POST /repos', 6000],
-  ] as const)('over %s ends the run in time, with everything else written: %s', async (_, signal, on, withinMs) => {
-    github().addFault({ on, times: 9, effect: { kind: 'hang' } })
-    let signalled = 0
-    const onStart = (child: ChildProcess): void => {
-      const timer = setInterval(() => {
-        if (!github().calls().at(-1)?.startsWith(on)) return
-        clearInterval(timer)
-        signalled = performance.now()
-        child.kill(signal)
-      }, 10)
-    }
-    const ran = await gate({ comment: 'always', budget: '0' }, { onStart })
-    expect(performance.now() - signalled).toBeLessThan(withinMs)
-    expect(ran.exitCode).toBe(130)
-    expect(ran.outputs.get('status')).toBe('fail')
-    expect(ran.summary).toContain('### ❌')
-    expect(ran.result).toMatchObject({ status: 'fail' })
-    expect(commandsOf(ran)).toEqual(['error'])
-    expect(
-      github()
-        .calls()
-        .filter((call) => call.startsWith(on)),
-    ).toHaveLength(1)
-  })
+  ] as const)(
+    'a signal while GitHub hangs over %s ends the run in time, with everything else written: %s',
+    async (_, signal, on, withinMs) => {
+      github().addFault({ on, times: 9, effect: { kind: 'hang' } })
+      let signalled = 0
+      const onStart = (child: ChildProcess): void => {
+        const timer = setInterval(() => {
+          if (!github().calls().at(-1)?.startsWith(on)) return
+          clearInterval(timer)
+          signalled = performance.now()
+          child.kill(signal)
+        }, 10)
+      }
+      const ran = await gate({ comment: 'always', budget: '0' }, { onStart })
+      expect(performance.now() - signalled).toBeLessThan(withinMs)
+      expect(ran.exitCode).toBe(130)
+      expect(ran.outputs.get('status')).toBe('fail')
+      expect(ran.summary).toContain('### ❌')
+      expect(ran.result).toMatchObject({ status: 'fail' })
+      expect(commandsOf(ran)).toEqual(['error'])
+      expect(
+        github()
+          .calls()
+          .filter((call) => call.startsWith(on)),
+      ).toHaveLength(1)
+    },
+  )
 })
 
 it('writes nothing when the run was canceled before it ended', async () => {

@@ -69,7 +69,7 @@ it('names from the API stay data on the command line, which may run inside a wor
   expect(JSON.parse(json.stdout).count).toBe(hostile.length - 1)
 })
 
-it('words of an error stay data too', async () => {
+it('the text of an error stays data', async () => {
   for (const value of ['::error::x', 'cpu ##[error]x', 'a\n::set-output name=x::y', '<b>x</b>', '| a |', '`', '\u202egnp.exe']) {
     emulator().addFault({ effect: { kind: 'status', status: 400, body: JSON.stringify({ status: 400, error: value }) } })
     const ran = await runAction({ inputs: { ...inputsFor(emulator()), operation: 'list-sources' } })

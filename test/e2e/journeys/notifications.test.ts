@@ -87,7 +87,7 @@ describe('a message of the action', () => {
     })
   })
 
-  it('a message of the action cannot be made to mention anybody by a name', async () => {
+  it('a name in a message of the action cannot mention users', async () => {
     const name = '<!channel> @here <https://evil.example|Runbook> `x` <at>all</at> [y](https://evil.example)'
     const budgets = JSON.stringify({ budgets: [{ name, limit: 1, period: { from: addDays(today, -10), to: today } }] })
     for (const format of ['slack', 'teams', 'json']) {

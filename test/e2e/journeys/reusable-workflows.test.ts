@@ -47,7 +47,7 @@ describe('with each profile of its operations, and without one,', () => {
     [...profilesOf(name), 'neutral' as const].map((profile) => [name, profile] as const),
   )
 
-  it.each(claims)('%s runs: %s', async (name, profile) => {
+  it.each(claims)('the workflow %s runs with the profile %s', async (name, profile) => {
     const { inputs, outputs, ...more } = runs[name] ?? { outputs: {} }
     const isSelfHosted = profile === 'hyperdx'
     const ids = { 'organization-id': demo.organizationId, 'service-id': demo.services.checkout }
@@ -67,7 +67,7 @@ describe('with each profile of its operations, and without one,', () => {
   })
 })
 
-it.each(['drift', 'plan-and-apply'])('%s of two self-hosted servers do not wait for each other', async (name) => {
+it.each(['drift', 'plan-and-apply'])('runs of %s for two self-hosted servers do not wait for each other', async (name) => {
   const called = await Promise.all(['http://127.0.0.1:1', 'http://127.0.0.1:2'].map((url) => call(name, { inputs: { 'api-url': url } })))
   expect(new Set(called.map(({ group }) => group)).size).toBe(2)
 })
@@ -162,7 +162,7 @@ describe('plan and apply', () => {
     ['a push, where nothing is ever applied', onMain, 'plan', false],
     ['a tag, where everything is', { ...onMain, ref: 'refs/tags/v1' }, 'apply', true],
     ['a schedule, where everything is', { ...onMain, event_name: 'schedule', event: {} }, 'apply', true],
-  ])('on %s', async (_, github, mode, isApplied) => {
+  ])('plans, and applies only where allowed, on %s', async (_, github, mode, isApplied) => {
     const { jobs, outputs, group, cancelsInProgress } = await planAndApply({
       github: { ...github },
       inputs: mode === undefined ? {} : { mode },
@@ -174,7 +174,7 @@ describe('plan and apply', () => {
     if (isApplied) expect(cancelsInProgress).toBe(false)
   })
 
-  it('asks for no approval and writes nothing when there is nothing to do', async () => {
+  it('asks for no approval and writes nothing without changes', async () => {
     await planAndApply()
     const before = writes().length
     const { jobs, outputs } = await planAndApply()
@@ -182,7 +182,7 @@ describe('plan and apply', () => {
     expect([outputs.status, outputs.applied, writes().length]).toEqual(['pass', 'false', before])
   })
 
-  it('marks what is as declared and only lacks the mark', async () => {
+  it('marks objects that are as declared and only lack the ownership marker', async () => {
     const files = { 'observability/alerts.yml': read('examples/adopt/alerts.yml') }
     const { jobs, outputs } = await planAndApply({ files })
     expect(jobs.apply?.result).toBe('success')
@@ -255,7 +255,7 @@ describe('the secrets of webhooks', () => {
   const given = { ...secrets, 'webhook-variables': `WEBHOOK_PAGER_URL=${url}\nWEBHOOK_PAGER_TOKEN=Bearer only-in-the-secret\n` }
   const stored = () => serviceOf(emulator()).webhooks.filter(({ name }) => name === 'pager')
 
-  it('reach plan, apply and drift, and no output has them', async () => {
+  it('the secrets of webhooks reach plan, apply and drift, and no output has them', async () => {
     const applied = await planAndApply({ files: declaredWebhook, secrets: given })
     expect([applied.jobs.apply?.result, applied.outputs.applied]).toEqual(['success', 'true'])
     expect(stored()).toMatchObject([{ url, headers: { Authorization: 'Bearer only-in-the-secret' } }])
@@ -268,7 +268,7 @@ describe('the secrets of webhooks', () => {
     expect(JSON.stringify([applied, same, moved])).not.toContain('only-in-the-secret')
   })
 
-  it('are not compared on a pull request, and nothing is created without them', async () => {
+  it('the secrets of webhooks are not compared on a pull request, and nothing is created without them', async () => {
     const github = {
       ...onMain,
       event_name: 'pull_request',

@@ -126,7 +126,7 @@ describe('the command line', () => {
     expect(ran.stdout).toContain(`Server ${emulator().url}/api/v2`)
   })
 
-  it('says in the log that the key travels unencrypted, before the first request', async () => {
+  it('the command line says in the log that the key travels unencrypted, before the first request', async () => {
     // A name that no resolver knows: nothing leaves this machine.
     const ran = await runCli(['list-sources', '--profile', 'hyperdx', '--api-url', 'http://hyperdx.invalid:8000', '--max-attempts', '1'], {
       WATCHKEEPER_API_KEY: demo.apiKeySecret,
@@ -156,7 +156,7 @@ describe('the key is printed nowhere', () => {
     ['as a page', { kind: 'status', status: 404, body: `<html>${apiKeySecret}</html>`, contentType: 'text/html' }],
   ]
 
-  it('when the server shows the access key of the user', () =>
+  it('never prints the key when the server shows the access key of the user', () =>
     forEachEntry(
       answers.map(([name]) => [name]),
       async (wanted) => {
@@ -171,7 +171,7 @@ describe('the key is printed nowhere', () => {
       },
     ))
 
-  it('when the version is the key', async () => {
+  it('never prints the key when the version is the key', async () => {
     emulator().addFault({ match: { path: '/health' }, effect: { kind: 'body', text: JSON.stringify({ version: apiKeySecret }) } })
     const ran = await run({ operation: 'doctor' }, { env: { WATCHKEEPER_DEBUG: '1' } })
     expect(ran.exitCode).toBe(0)

@@ -139,16 +139,16 @@ describe.concurrent.each(surfaces)('the exit code of an apply that ends early sa
     ['a second signal during the first create', 4, 'POST', 1, twice],
     ['a second signal after one object was written', 4, 'POST', 2, twice],
     // biome-ignore lint/complexity/useMaxParams: one column of the table each
-  ])('%s: %i', async (_when, code, method, nth, signals) => {
+  ])('an apply that ends after %s exits with %i', async (_when, code, method, nth, signals) => {
     expect(await exitCodeOf(surface, { method, nth, signals, effect })).toBe(code)
   })
 
-  it('a signal during a create that the server then refuses: 130', async () => {
+  it('an apply exits with 130 after a signal during a create that the server rejects', async () => {
     const slow = { kind: 'delay', ms: 500 } as const
     expect(await exitCodeOf(surface, { method: 'POST', nth: 1, signals: once, effect: slow, content: onMissingWebhook })).toBe(130)
   })
 
-  it('a signal while the last object is written: 4, because it is not verified', async () => {
+  it('an apply exits with 4 after a signal while the last object is written, because it is not verified', async () => {
     const slow = { kind: 'delay', ms: 500 } as const
     const content = { dashboards: { one: shop } }
     expect(await exitCodeOf(surface, { method: 'POST', nth: 1, signals: once, effect: slow, content })).toBe(4)
@@ -158,7 +158,7 @@ describe.concurrent.each(surfaces)('the exit code of an apply that ends early sa
     ['before the first write', 1, 'GET', 1],
     ['during the first create', 4, 'POST', 1],
     ['after one object was written', 4, 'POST', 2],
-  ] as const)('a time limit that ends %s: %i', async (_when, code, method, nth) => {
+  ] as const)('an apply whose time limit ends %s exits with %i', async (_when, code, method, nth) => {
     expect(await exitCodeOf(surface, { method, nth, effect, inputs: { 'timeout-seconds': '3' } })).toBe(code)
   })
 })

@@ -35,7 +35,7 @@ const broken: readonly (readonly [string, Record<string, string>, string])[] = [
 ]
 
 describe('V4: a gate that fails still fails, and says so', () => {
-  it.each(broken)('with %s', async (_, env, what) => {
+  it.each(broken)('a gate still fails with %s', async (_, env, what) => {
     const ran = await gate('0', env)
     expect(ran.exitCode).toBe(1)
     expect(ran.stdout).toContain(`::warning::${what} could not be written: `)
@@ -186,7 +186,7 @@ describe('a summary stays below what GitHub keeps, whatever other commands of th
     return { ran, text: await readFile(summary, 'utf8') }
   }
 
-  it('and says what did not fit', async () => {
+  it('a summary says what did not fit', async () => {
     const { text } = await summaryAfter(1500)
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(limit)
     expect(text).toMatch(/x### ⚠️/)
@@ -194,7 +194,7 @@ describe('a summary stays below what GitHub keeps, whatever other commands of th
     expect(text).toMatch(/\nOrganization `c0ffee00-[^\n]+\n$/)
   })
 
-  it.each([0, 1, 60, 120, 200, 400])('also with %i bytes left', async (room) => {
+  it.each([0, 1, 60, 120, 200, 400])('a summary fits with %i bytes left', async (room) => {
     const { ran, text } = await summaryAfter(room)
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(limit)
     const isWritten = text.length > limit - room
@@ -204,17 +204,17 @@ describe('a summary stays below what GitHub keeps, whatever other commands of th
   })
 })
 
-describe('an error is kept where a result would be', () => {
+describe('the result file of an error', () => {
   const broken = { 'api-key-secret': 'not-the-secret-0123456789' }
 
-  it('by the variables that say so', async () => {
+  it('an error is written to the result file that the variables name', async () => {
     const file = join(directory, 'wanted.json')
     const ran = await gate('10', { WATCHKEEPER_RESULT_FILE: file, WATCHKEEPER_SUMMARY: 'false' }, broken)
     expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ status: 'error', error: { kind: 'authentication' } })
     expect([ran.outputs.get('result-file'), ran.summary]).toEqual([file, ''])
   })
 
-  it('also when nothing of the input is right', async () => {
+  it('an error is written to the result file when every input is wrong', async () => {
     const file = join(directory, 'wrong.json')
     await gate('lots', {}, { 'result-file': file })
     expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ status: 'error', error: { kind: 'input' } })

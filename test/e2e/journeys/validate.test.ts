@@ -94,12 +94,12 @@ describe('validate as an action, without credentials', () => {
     expect([ran.exitCode, ran.outputs.get('status'), count(annotationsOf(ran), 'warning')]).toEqual([0, 'warn', 10])
   })
 
-  it('says nothing in annotations where nothing is wrong', async () => {
+  it('validate writes no annotations for valid files', async () => {
     const ran = await runAction({ inputs, files: { 'observability/a.json': JSON.stringify(fileWith()) } })
     expect([ran.exitCode, ran.outputs.get('status'), annotationsOf(ran)]).toEqual([0, 'pass', []])
   })
 
-  it('sends no request, not even with credentials at hand', async () => {
+  it('sends no request, also with credentials', async () => {
     const ran = await runAction({
       inputs: { ...inputsFor(emulator(), 'clickhouse-cloud'), ...inputs },
       files: { 'observability/a.json': JSON.stringify(fileWith()) },
@@ -204,7 +204,7 @@ describe('validate on the command line, without credentials', () => {
     })
   })
 
-  it('exits with 0 under warn-only, and where nothing is wrong', async () => {
+  it('exits with 0 under warn-only, and for valid files', async () => {
     expect((await runIn('- a', '--warn-only')).exitCode).toBe(0)
     const ran = await runIn(JSON.stringify(fileWith()))
     expect([ran.exitCode, withoutTime(ran.stdout), ran.stderr]).toEqual([0, '✔ 2 objects in 1 file\n', ''])

@@ -8,7 +8,7 @@ const run = (inputs: Readonly<Record<string, string>>, more: Partial<Parameters<
   runAction({ inputs: { ...inputsFor(emulator()), ...inputs }, secrets, ...more })
 
 describe('wrong input', () => {
-  it('is reported all at once, by name, before any request', async () => {
+  it('wrong input is reported all at once, by name, before any request', async () => {
     const ran = await run({
       operation: 'usage-cost',
       'organization-id': 'acme',

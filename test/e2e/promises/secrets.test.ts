@@ -99,7 +99,7 @@ describe('S1: the secrets of webhooks are sent to the API, and are nowhere else'
 
   const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
-  it('also in a plan file, a result file and the debug log', async () => {
+  it('keeps the secrets of webhooks out of a plan file, a result file and the debug log', async () => {
     const planned = await run(emulator(), 'plan', { 'plan-file': 'plan.json', 'result-file': 'result.json' })
     expect([planned.exitCode, Object.keys(planned.written).toSorted()]).toEqual([0, ['plan.json', 'result.json']])
     expect((await run(emulator(), 'apply')).exitCode).toBe(0)
@@ -108,7 +108,7 @@ describe('S1: the secrets of webhooks are sent to the API, and are nowhere else'
       expect([operation, (await run(emulator(), operation)).exitCode]).toEqual([operation, 0])
   })
 
-  it('also when the server repeats them', async () => {
+  it('keeps the secrets of webhooks out of the output when the server repeats them', async () => {
     const body = JSON.stringify({ error: `bad ${env.WEBHOOK_PAGER_URL} with ${token} and ${plain}` })
     emulator().addFault({ match: { method: 'POST', path: '/webhooks' }, times: 9, effect: { kind: 'status', status: 400, body } })
     const ran = await run(emulator(), 'apply')
@@ -116,7 +116,7 @@ describe('S1: the secrets of webhooks are sent to the API, and are nowhere else'
     expect(ran.stdout).toContain('bad https://hooks.example.com***')
   })
 
-  it('also when a file has one of them in place of its variable', async () => {
+  it('keeps the secrets of webhooks out of the output when a file has one of them in place of its variable', async () => {
     const literal = { webhooks: { pager: { ...file.webhooks.pager, url: env.WEBHOOK_PAGER_URL, headers: { Authorization: token } } } }
     const ran = await run(emulator(), 'validate', {}, literal)
     expect(ran.exitCode).toBe(1)
@@ -125,7 +125,7 @@ describe('S1: the secrets of webhooks are sent to the API, and are nowhere else'
 })
 
 describe.concurrent('S1: the key never leaves the process but to the API', () => {
-  it('not when the API repeats it in any encoding', () =>
+  it('does not print the key when the API repeats it in any encoding', () =>
     forEachEntry<readonly [number, string]>(
       formsOfSecret(canary).map((form, i) => [i, form] as const),
       async (_, form) => {
@@ -135,7 +135,7 @@ describe.concurrent('S1: the key never leaves the process but to the API', () =>
       { atOnce: 4 },
     ))
 
-  it('not when the API repeats it anywhere in an answer', () =>
+  it('does not print the key when the API repeats it anywhere in an answer', () =>
     forEachEntry<[string, Failure]>(
       [
         ['as the id of the request', answer(400, JSON.stringify({ error: 'no', requestId: plain }))],
@@ -161,7 +161,7 @@ describe.concurrent('S1: the key never leaves the process but to the API', () =>
       { atOnce: 4 },
     ))
 
-  it('not when a self-hosted server repeats its key in any encoding, with the debug log', () =>
+  it('does not print the key when a self-hosted server repeats it in any encoding, with the debug log', () =>
     forEachEntry<readonly [number, string]>(
       formsOfSecret(sendable).map((form, i) => [i, form] as const),
       async (_, form) => {
@@ -172,7 +172,7 @@ describe.concurrent('S1: the key never leaves the process but to the API', () =>
       { atOnce: 4 },
     ))
 
-  it('not when doctor reads the user of a self-hosted server, whose answer has the key', () =>
+  it('does not print the key when doctor reads the user of a self-hosted server, whose answer has the key', () =>
     forEachEntry<[string, unknown]>(
       [
         ['where the product shows it', { version: 'v2', user: { accessKey: plain, name: 'Ada', email: 'ada@shop.example' } }],
@@ -187,7 +187,7 @@ describe.concurrent('S1: the key never leaves the process but to the API', () =>
       { atOnce: 4 },
     ))
 
-  it('not when costs contain it, in no export either', async () => {
+  it('does not print or export the key when costs contain it', async () => {
     const text = `{"result":{"grandTotalCredits":3,"costs":[${JSON.stringify({
       date: '2026-01-01',
       entityName: plain,
@@ -203,7 +203,7 @@ describe.concurrent('S1: the key never leaves the process but to the API', () =>
     expect(Object.keys(ran.written).sort()).toEqual(Object.values(files))
   })
 
-  it('not when every thing in the service is called like it', async () => {
+  it('does not print the key when every object in the service has it as a name', async () => {
     const name = (testApi: Parameters<NonNullable<FailureRunOptions['prepare']>>[0]): void => {
       const service = serviceOf(testApi.emulator)
       for (const alert of service.alerts) Object.assign(alert, { name: canary, message: pairOf(canary) })
@@ -229,12 +229,12 @@ describe.concurrent('S1: the key never leaves the process but to the API', () =>
     ],
     ['as the operation', { inputs: { operation: plain } }],
     ['as the name of an input', { env: { [`INPUT_${plain}`]: plain } }],
-  ])('not when the repository or the workflow holds it %s', async (_, options) => {
+  ])('does not print the key when the repository or the workflow holds it %s', async (_, options) => {
     const { outcome } = await meetWith(plain, 'read', undefined, options)
     expect(outcome.exitCode).toBe(1)
   })
 
-  it('not on the command line, wherever it was given', () =>
+  it('prints no secret on the command line, wherever it was given', () =>
     forEachEntry<[string, readonly string[]]>(
       [
         ['twice', ['list-sources', '--api-key-secret', `${plain}A`, '--api-key-secret', plain]],
@@ -253,7 +253,7 @@ describe.concurrent('S1: the key never leaves the process but to the API', () =>
       { atOnce: 4 },
     ))
 
-  it('not in the progress of the library', async () => {
+  it('has no key in the progress of the library', async () => {
     await withTestApi(answer(503, JSON.stringify({ error: plain })), {}, async ({ url, emulator }) => {
       open(emulator, plain)
       const lines: string[] = []
@@ -273,7 +273,7 @@ describe.concurrent('S1: the key never leaves the process but to the API', () =>
 })
 
 describe.concurrent('S2: only secrets are masked, before any other line is printed', () => {
-  it('every form of it, before any other line, also when the rest of the input is wrong', async () => {
+  it('masks every form of the key before any other line, also when the rest of the input is wrong', async () => {
     const { ran } = await meetWith(canary, 'read', undefined, { inputs: { operation: 'nonsense' } })
     const lines = ran.stdout.split('\n')
     const masks = lines.filter((line) => line.startsWith('::add-mask::'))
@@ -282,7 +282,7 @@ describe.concurrent('S2: only secrets are masked, before any other line is print
       expect(masks).toContain(`::add-mask::${form.replaceAll('%', '%25')}`)
   })
 
-  it('every form of the key of a self-hosted server, from the input and from the variable', async () => {
+  it('masks every form of the key of a self-hosted server, from the input and from the variable', async () => {
     const other = 'Other0123456789abcdefABCDEF'
     const ran = await meetSelfHosted(sendable, undefined, {
       env: { WATCHKEEPER_API_KEY: ` ${other}\n` },
@@ -296,7 +296,7 @@ describe.concurrent('S2: only secrets are masked, before any other line is print
         expect(masks).toContain(`::add-mask::${form.replaceAll('%', '%25')}`)
   })
 
-  it('no id of an organization, a service or a thing', async () => {
+  it('masks no id of an organization, a service or an object', async () => {
     const { ran } = await runWithFailure('create', undefined)
     const masks = ran.stdout
       .split('\n')
@@ -305,7 +305,7 @@ describe.concurrent('S2: only secrets are masked, before any other line is print
     for (const id of [demo.organizationId, demo.services.checkout, ran.outputs.get('alert-id') ?? '']) expect(masks).not.toContain(id)
   })
 
-  it('one that is too short to be hidden is refused', async () => {
+  it('rejects a key that is too short to be hidden', async () => {
     const { outcome, ran } = await runWithFailure('read', undefined, { inputs: { 'api-key-secret': 'short77' } })
     expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'input', methods: '' })
     expect(ran.outputs.get('failure-reason')).toBe(
@@ -314,7 +314,7 @@ describe.concurrent('S2: only secrets are masked, before any other line is print
   })
 
   it.each([`${demo.apiKeySecret}\n`, ` ${demo.apiKeySecret}`, `${demo.apiKeySecret}\r\n`])(
-    'white space around it is left out, and that is said',
+    'removes white space around the key, and warns about it',
     async (secret) => {
       const { outcome, ran } = await runWithFailure('read', undefined, { inputs: { 'api-key-secret': secret } })
       expect(outcome).toMatchObject({ exitCode: 0, conclusion: 'pass', problems: [] })
@@ -339,18 +339,18 @@ describe('S1: the URL of a webhook is sent to its host only, and the key is neve
       },
     })
 
-  it('not when the receiver repeats it in any encoding', () =>
+  it('does not print the URL of a webhook when the receiver repeats it in any encoding', () =>
     forEachEntry(formsOfSecret(webhookPath), async (form) => {
       receiver().answer({ status: 404, body: `nothing at ${form}, sorry` })
       expect((await run()).stdout).toContain(`${receiver().host} answered 404: nothing at `)
     }))
 
-  it('not when the receiver redirects to it', async () => {
+  it('does not print the URL of a webhook when the receiver redirects to it', async () => {
     receiver().answer({ status: 302, headers: { location: `https://elsewhere.example${webhookPath}?${webhookPath}` } })
     expect((await run()).stdout).toContain('answered with a redirect to https://elsewhere.example, which is not followed')
   })
 
-  it('not when it is refused as an input, or given as every other input', async () => {
+  it('does not print the URL of a webhook when it is rejected as an input, or given as every other input', async () => {
     const url = `http://hooks.example${webhookPath}`
     const others = ['operation', 'profile', 'organization-id', 'budget', 'csv-file', 'comment-label']
     for (const name of ['notify-url', ...others]) {
@@ -360,7 +360,7 @@ describe('S1: the URL of a webhook is sent to its host only, and the key is neve
     expect(receiver().messages).toEqual([])
   })
 
-  it('not on the command line, wherever it was given', async () => {
+  it('prints no secret on the command line, wherever it was given', async () => {
     const url = `https://hooks.example${webhookPath}`
     for (const args of [
       ['list-sources', '--notify-url', url, '--notify-url', url],
@@ -372,7 +372,7 @@ describe('S1: the URL of a webhook is sent to its host only, and the key is neve
     }
   })
 
-  it('is masked before any other line, as a whole and without its host', async () => {
+  it('masks the URL of a webhook before any other line, as a whole and without its host', async () => {
     const { stdout } = await run()
     const lines = stdout.split('\n')
     const masks = lines.filter((line) => line.startsWith('::add-mask::'))
@@ -382,7 +382,7 @@ describe('S1: the URL of a webhook is sent to its host only, and the key is neve
     expect(masks).not.toContain(`::add-mask::${receiver().host}`)
   })
 
-  it('gets no key, not even when the API repeats it in the reason of a failure', async () => {
+  it('sends no key to a webhook, not even when the API repeats it in the reason of a failure', async () => {
     for (const format of ['slack', 'teams', 'json']) {
       emulator().addFault({ effect: { kind: 'status', status: 400, body: JSON.stringify({ error: `bad key ${demo.apiKeySecret}` }) } })
       await run({ 'notify-format': format })

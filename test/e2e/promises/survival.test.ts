@@ -15,7 +15,7 @@ describe.concurrent('R1: a read is repeated until a temporary failure has passed
     [0, ['0.0 s', '0.0 s', '0.0 s']],
     [0.5, ['0.3 s', '0.5 s', '1.0 s']],
     [0.999, ['0.5 s', '1.0 s', '2.0 s']],
-  ])('with luck of %d, and says once for each time how long it waits and why', async (luck, waits) => {
+  ])('repeats a read with luck of %d, and reports once for each wait how long it takes and why', async (luck, waits) => {
     const { outcome, ran } = await runWithFailure('read', undefined, { preload: { luck }, prepare: troubles })
     expect(outcome).toEqual({ exitCode: 0, conclusion: 'pass', methods: 'GET GET GET GET', added: 0, problems: [] })
     const notes = ran.stdout.split('\n').filter((line) => line.startsWith('Trying again'))
@@ -28,7 +28,7 @@ describe.concurrent('R1: a read is repeated until a temporary failure has passed
     ])
   })
 
-  it.each([2, 4])('as often as max-attempts says: %i', async (attempts) => {
+  it.each([2, 4])('repeats a read as often as max-attempts says: %i', async (attempts) => {
     const failure = { effect: { kind: 'status', status: 500 } } as const
     const failed = await runWithFailure('read', failure, { times: 99, inputs: { 'max-attempts': String(attempts) } })
     expect(failed.outcome).toMatchObject({

@@ -22,7 +22,7 @@ const values = (name: string): readonly string[] =>
   (JSON.parse(readFileSync(new URL(`../../corpus/${name}.json`, import.meta.url), 'utf8')) as { value: string }[]).map(({ value }) => value)
 
 describe('S3: the key goes over https, or to this very machine', () => {
-  it('nothing is sent to a plain http or unusual address', () =>
+  it('sends nothing to a plain http or unusual address', () =>
     forEachEntry(values('addresses'), async (url) => {
       const ran = await invokeText({ inputs: { ...inputsFor(emulator()), operation: 'list-sources', 'api-url': url } })
       expect(ran.document).toMatchObject({ status: 'error', error: { kind: 'input' } })
@@ -30,7 +30,7 @@ describe('S3: the key goes over https, or to this very machine', () => {
       expect(emulator().requests).toEqual([])
     }))
 
-  it('the built bundle refuses it as well, and quotes no password', async () => {
+  it('the built bundle rejects a plain http or unusual address, and quotes no password', async () => {
     const { outcome, ran } = await runWithFailure('read', undefined, {
       url: 'http://user:hunter2-hunter2@api.example.com',
       secrets: ['hunter2-hunter2'],
@@ -89,7 +89,7 @@ describe('S4: no redirect is followed, wherever it leads and whatever was sent',
   }
   const cases = [301, 302, 303, 307, 308].flatMap((status) => Object.keys(actions).map((method) => [status, method] as const))
 
-  it('after any status and method', () =>
+  it('follows no redirect after any status and method', () =>
     forEachEntry<readonly [number, string]>(cases, async (status, method) => {
       const other = await startRawServer((wire) => wire.end())
       const targets: readonly (readonly [string | undefined, string])[] = [
@@ -226,7 +226,7 @@ describe.concurrent('S9: files see only the variables that are passed to them', 
       )
   })
 
-  it('one that is passed is inserted', async () => {
+  it('inserts a variable that is passed', async () => {
     const ran = await runAction({
       inputs: { ...inputsFor(emulator()), operation: 'plan', project: 'shop/vars' },
       env: { WATCHKEEPER_VAR_STAGE: 'staging', STAGE: canary },
@@ -239,7 +239,7 @@ describe.concurrent('S9: files see only the variables that are passed to them', 
     expect(ran.result).toMatchObject({ objects: [{ name: 'Shop staging' }] })
   })
 
-  it('one whose value looks like a credential is refused by its name', async () => {
+  it('rejects a variable whose value looks like a credential, by its name', async () => {
     const value = `postgres://shop:${canary}@db.example.com/shop`
     const ran = await validateWith({ WATCHKEEPER_VAR_SOURCE: value }, ['SOURCE'])
     expect(ran.exitCode).toBe(1)
@@ -248,7 +248,7 @@ describe.concurrent('S9: files see only the variables that are passed to them', 
     )
   })
 
-  it('nothing in the repository passes one', async () => {
+  it('no file of the repository passes a variable', async () => {
     const files = {
       'observability/a.json': JSON.stringify({ alerts: { a: { name: '\u0024{{ env.MY_VALUE }}' } } }),
       '.watchkeeper.yml': 'env-allow: MY_VALUE\nvariables:\n  MY_VALUE: x\n',
@@ -283,7 +283,7 @@ describe('S7: only ids get into a path', () => {
       expect(emulator().requests).toEqual([])
     }))
 
-  it('observability-path neither', async () => {
+  it('observability-path rejects every other path', async () => {
     for (const value of wrong.filter((text) => !/^[a-z0-9][a-z0-9-]{0,62}$/.test(text.trim()))) {
       const ran = await invokeText({ inputs: { ...inputsFor(emulator()), operation: 'list-alerts', 'observability-path': value } })
       expect(ran.document, JSON.stringify(value).slice(0, 80)).toMatchObject({ status: 'error', error: { kind: 'input' } })
@@ -382,7 +382,7 @@ describe('W4: a notification is one POST to its own host', () => {
       .requests.map(({ method, path }) => `${method} ${path}`)
       .sort()
 
-  it('for every operation that only reads, and the API gets no other request', async () => {
+  it('operations that only read send one notification, and the API gets no other request', async () => {
     const all = await Promise.all(operationNames.map(async (name) => ({ name, operation: (await operations[name]()) as Operation })))
     for (const { name, operation } of all.filter(({ operation: one }) => one.effect === 'read')) {
       const example = Object.entries(operation.example).map(([key, value]) => [toKebab(key), String(value)])

@@ -26,7 +26,7 @@ const share = (parts: number, turn: number) => hostile.filter((_, i) => i % part
 describe.each(all)('S6: what users give stays text; $name', { timeout: 60_000 }, ({ name, operation }) => {
   const inputs = Object.keys(operation.input.shape).map(toKebab)
 
-  it('in all inputs at once', async () => {
+  it('input stays text in all inputs at once', async () => {
     for (const { id, value } of share(5, operationNames.indexOf(name))) {
       const given = Object.fromEntries(inputs.map((input) => [input, value]))
       const ran = await invokeText({ inputs: { ...inputsFor(emulator()), operation: name, ...given } })
@@ -34,7 +34,7 @@ describe.each(all)('S6: what users give stays text; $name', { timeout: 60_000 },
     }
   })
 
-  it('in each input, when all others are valid', () =>
+  it('input stays text in each input, when all others are valid', () =>
     forEachEntry(inputs, async (input) => {
       for (const { id, value } of share(30, inputs.indexOf(input) + 7 * operationNames.indexOf(name))) {
         emulator().reset()
@@ -92,7 +92,7 @@ const reads: readonly (readonly [operation: string, path: string, inputs: Readon
 describe.each(reads.map((read, turn) => [...read, turn] as const))(
   'S6: what the API says stays text; %s',
   (operation, path, inputs, turn) => {
-    it('in every string of an answer', async () => {
+    it('answers stay text in every string', async () => {
       const good = await fetchJson(path)
       const some = 'html-file' in inputs ? hostile : share(3, turn)
       for (const { id, value } of some.filter(({ value: text }) => text.length < 5000)) {
@@ -104,7 +104,7 @@ describe.each(reads.map((read, turn) => [...read, turn] as const))(
       }
     })
 
-    it('in the words of an error', async () => {
+    it('answers stay text in the message of an error', async () => {
       for (const { id, value } of share(reads.length, turn)) {
         emulator().clearFaults()
         emulator().addFault({
@@ -123,7 +123,7 @@ describe.concurrent('S6: the surfaces add nothing', () => {
   /** One of each kind, where a process is needed for each. */
   const worst = ['::error::x', 'cpu ##[error]x', 'EOF\nstatus=pass', '</td><script>1</script>', '\u001b[2J%0A::error::x']
 
-  it.each(worst)('the action, for %j in entities, exports and errors', async (text) => {
+  it.each(worst)('the action adds no markup for %j in entities, exports and errors', async (text) => {
     const prepare = ({ emulator: api }: Parameters<NonNullable<Parameters<typeof runWithFailure>[2]>['prepare'] & object>[0]): void => {
       const [organization] = api.store.organizations
       for (const record of organization?.usage ?? []) Object.assign(record, { entityName: text, entityType: text })
@@ -136,7 +136,7 @@ describe.concurrent('S6: the surfaces add nothing', () => {
     expect(JSON.parse(ran.outputs.get('result') ?? '').records[0].entityName).toBe(text)
   })
 
-  it('the action, for files that are called and filled by the corpus', async () => {
+  it('the action adds no markup for files with names and content of the corpus', async () => {
     const names = ['a\n::error::x.yml', 'b ##[error]x.yml', "c'; x.yml", 'd|e.yml', 'f%0A::error::g.yml', '<script>.yml', '`h`.yml']
     const keys = hostile.filter(({ value }) => value.length < 100).map(({ value }) => JSON.stringify(value.toWellFormed()))
     const body = `alerts:\n${[...new Set(keys)].map((key) => `  ${key}: { threshold: ${key}, ${key}: 1 }`).join('\n')}\n`
@@ -149,7 +149,7 @@ describe.concurrent('S6: the surfaces add nothing', () => {
     expect(ran.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/)
   })
 
-  it.each(['list-alerts', 'list-dashboards'])('the command line, for all at once in %s', async (operation) => {
+  it.each(['list-alerts', 'list-dashboards'])('the command line adds no markup for all texts at once in %s', async (operation) => {
     const flags = Object.entries(inputsFor(emulator())).flatMap(([name, value]) => [`--${name}`, value])
     const ran = await runCli([operation, ...flags, '--name-contains', '::error::x\n##[error]y'.replace('\n', ' ')])
     expect(commandsOf(ran)).toEqual([])
@@ -162,7 +162,7 @@ describe.concurrent('S6: the surfaces add nothing', () => {
     expect(wrong.stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/)
   })
 
-  it('the library, which hands names over as they are', async () => {
+  it('the library returns names unchanged', async () => {
     // One of its own: beside this test, others ask the common one.
     const own = await startEmulator()
     const [alert] = own.store.organizations[0]?.services[0]?.alerts ?? []

@@ -79,7 +79,7 @@ describe.concurrent('V1: a gate passes only on a figure that is complete, finite
     ['no records of yesterday yet', '2026-01-03', { grandTotalCredits: 3, costs: whole }, 'pass'],
     ['no records of yesterday and today yet', '2026-01-04', { grandTotalCredits: 3, costs: whole }, 'pass'],
     ['no records of a day that ended more than a day ago', '2026-01-04', { grandTotalCredits: 1, costs: [record(from, 1)] }, 'fail'],
-  ])('has this verdict on %s', async (_, lastDay, answer, status) => {
+  ])('a gate has the documented verdict on %s', async (_, lastDay, answer, status) => {
     const startAt = '2026-01-04T12:00:00.000Z'
     const { ran } = await runWithFailure(
       'read a cost',
@@ -94,7 +94,7 @@ describe.concurrent('V1: a gate passes only on a figure that is complete, finite
     expect(ran.outputs.get('status')).toBe(status)
   })
 
-  it('there are 24 of them, and the same day without anything wrong passes', async () => {
+  it('covers 24 faulty figures, and passes the same day without faults', async () => {
     expect(Object.keys(mutations)).toHaveLength(24)
     const text = result({ grandTotalCredits: 3, costs: whole })
     const { outcome } = await runWithFailure('read a cost', { effect: { kind: 'body', text } }, { inputs: gate })
@@ -166,10 +166,13 @@ describe.concurrent('V5: a period is whole UTC days, whatever the zone of the ru
     ['2026-01-01', '2026-01-31', ['2026-01-01 2026-01-31']],
     ['2026-01-01', '2026-02-01', ['2026-01-01 2026-01-31', '2026-02-01 2026-02-01']],
     ['2023-12-20', '2024-03-05', ['2023-12-20 2024-01-19', '2024-01-20 2024-02-19', '2024-02-20 2024-03-05']],
-  ])('%s to %s is read in requests of at most 31 days, with the 28 days before it where it is shorter', async (first, last, requests) => {
-    const inputs = { period: '', 'from-date': first, 'to-date': last, budget: '', 'on-missing': 'ignore' }
-    const { outcome, testApi } = await runWithFailure('read a cost', undefined, { inputs })
-    expect(outcome).toMatchObject({ exitCode: 0, problems: [] })
-    expect(testApi.emulator.requests.map(({ path }) => sought(path)).sort()).toEqual(requests)
-  })
+  ])(
+    'the period from %s to %s is read in requests of at most 31 days, with the 28 days before it where it is shorter',
+    async (first, last, requests) => {
+      const inputs = { period: '', 'from-date': first, 'to-date': last, budget: '', 'on-missing': 'ignore' }
+      const { outcome, testApi } = await runWithFailure('read a cost', undefined, { inputs })
+      expect(outcome).toMatchObject({ exitCode: 0, problems: [] })
+      expect(testApi.emulator.requests.map(({ path }) => sought(path)).sort()).toEqual(requests)
+    },
+  )
 })

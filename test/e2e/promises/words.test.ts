@@ -49,7 +49,7 @@ describe('R7: a file that is made to be slow or large is refused at once, with t
     ['five megabytes and more', 'is larger than 5 MiB'],
     ['two million escapes', 'has more than 250000 words, signs and lines'],
     ['five million lines of nothing', 'has more than 250000 words, signs and lines'],
-  ])('also when the built bundle reads it: %s', async (name, words) => {
+  ])('the built bundle rejects a slow or large file at once: %s', async (name, words) => {
     const { outcome, ran } = await runWithFailure('create', undefined, {
       files: { 'a.yml': bombs[name] ?? '' },
       inputs: { 'alert-file': 'a.yml', 'dashboard-id': '', 'tile-id': '', threshold: '', interval: '', 'webhook-id': '', name: '' },
@@ -63,7 +63,7 @@ describe('R7: a file that is made to be slow or large is refused at once, with t
     ['update-alert', { 'alert-file': 'a.yml', 'alert-id': ids.alert }, `{${repeat(20_000, (i) => `a${i}: 1,`)}}`],
     ['validate', { files: 'a.yml' }, `alerts: { x: {${repeat(10_000, (i) => `a${i}: 1,`)}} }`],
     ['validate', { files: 'a.yml' }, `alerts: {${repeat(8_000, (i) => `a${i}: 1,`)}}`],
-  ])('one with thousands of mistakes is told so within seconds and a screen: %s', async (operation, inputs, text) => {
+  ])('reports a file with thousands of mistakes within seconds and on one screen: %s', async (operation, inputs, text) => {
     const startedAt = performance.now()
     const ran = await invokeText({ inputs: { ...inputsFor(emulator()), operation, ...inputs }, files: { 'a.yml': text } })
     expect(performance.now() - startedAt).toBeLessThan(30_000)
@@ -99,7 +99,7 @@ describe.concurrent('R8: an error says what happened, what to do, and which requ
   const where = (method: string, noun: string): string =>
     `Request: ${method} /v1/organizations/c0ffee00-0000-4000-8000-000000000001/services/c0ffee00-0000-4000-8000-0000000000c1/observability/${noun} at 127.0.0.1:PORT`
 
-  it('for every kind of failure', () =>
+  it('explains every kind of failure', () =>
     forEachEntry<[TestAction, Effect, string]>(
       [
         [

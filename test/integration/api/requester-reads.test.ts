@@ -41,7 +41,7 @@ describe('a read', () => {
       { before: () => emulator().reset() },
     ))
 
-  it('says once for each retry why it waits and how long', async () => {
+  it('a read reports once for each retry why it waits and how long', async () => {
     await withSession(
       emulator(),
       async (session) => {
@@ -55,7 +55,7 @@ describe('a read', () => {
     )
   })
 
-  it('says once why parallel requests that failed together wait', async () => {
+  it('reports once why parallel requests that failed together wait', async () => {
     await withSession(
       emulator(),
       async (session) => {

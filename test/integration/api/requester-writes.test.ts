@@ -137,7 +137,7 @@ describe('an update is sent again only if it was not done, and a delete can be r
     expect(stored()?.name).toBe('Ours')
   })
 
-  it('so is one that only takes something away', async () => {
+  it('an update that only removes something and was not done is sent again', async () => {
     const before = stored()
     if (before === undefined) throw new Error('the shop has changed')
     before.note = 'to go'
@@ -146,7 +146,7 @@ describe('an update is sent again only if it was not done, and a delete can be r
     expect(stored()?.note ?? null).toBeNull()
   })
 
-  it.each(['before', 'after'] as const)('nothing is sent over what somebody else wrote meanwhile (%s it was done)', async (act) => {
+  it.each(['before', 'after'] as const)('does not overwrite a change that another client made meanwhile (%s it was done)', async (act) => {
     const clock = createVirtualClock()
     const theirs = {
       ...clock,
@@ -164,7 +164,7 @@ describe('an update is sent again only if it was not done, and a delete can be r
     expect(stored()?.name).toBe('Theirs')
   })
 
-  it('what cannot be looked at is not sent again', async () => {
+  it('an update whose object cannot be read is not sent again', async () => {
     const unseen: Fault = { match: { method: 'GET' }, nth: 2, times: 9, effect: { kind: 'status', status: 503 } }
     const error = await apiErrorOf(withSession(emulator(), update, { faults: [lost('after'), unseen] }))
     expect(error).toMatchObject({ kind: 'network', method: 'PUT', outcomeUnknown: true })
@@ -179,18 +179,18 @@ describe('an update is sent again only if it was not done, and a delete can be r
     expect(methodsOf(emulator())).toEqual(['GET', 'PUT', 'GET'])
   })
 
-  it('it is looked at again after every wait, whatever the last try came to', async () => {
+  it('an update is looked up after every wait, whatever the last attempt returned', async () => {
     const limited: Fault = { match: { method: 'PUT' }, nth: 2, effect: { kind: 'status', status: 429 } }
     await withSession(emulator(), update, { faults: [lost('before'), limited] })
     expect(methodsOf(emulator())).toEqual(['GET', 'PUT', 'GET', 'PUT', 'GET', 'PUT'])
   })
 
-  it('take a thing that was not there for deleted, and say that it was not', async () => {
+  it('a delete of a missing object succeeds, and reports that it did not exist', async () => {
     await withSession(emulator(), remove)
     expect(await withSession(emulator(), remove)).toBe(false)
   })
 
-  it('take a thing for deleted by themselves when the answer to that was lost', async () => {
+  it('a repeated delete succeeds when the answer to the first one was lost', async () => {
     expect(await withSession(emulator(), remove, { faults: [{ act: 'after', effect: { kind: 'reset' } }] })).toBe(true)
     expect(methodsOf(emulator())).toEqual(['DELETE', 'DELETE'])
   })

@@ -268,7 +268,7 @@ describe('invalid input', () => {
     [{ 'max-age-hour': '26' }, 'max-age-hour: unknown input of check-backups; did you mean "max-age-hours"?'],
     [{ 'service-id': '' }, 'service-id: is missing: set service-id, the variable WATCHKEEPER_SERVICE_ID, or services'],
     [{ 'service-id': 'x' }, 'service-id: "x" is not accepted'],
-  ])('%j is rejected by name, before any request', async (inputs, words) => {
+  ])('rejects %j by name, before any request', async (inputs, words) => {
     const ran = await check(inputs)
     expect([ran.exitCode, ran.document.status]).toEqual([2, 'error'])
     expect(ran.reason).toContain(words)

@@ -149,7 +149,7 @@ describe('min-size-ratio', () => {
     [[undefined, 100], 'warn', 'the size of the last successful backup is unknown and was not compared'],
     [[-1, 100], 'warn', 'the size of the last successful backup is unknown and was not compared'],
     [[100, undefined], 'warn', 'the sizes of earlier backups are unknown'],
-  ])('0.5 with the sizes %j, newest first: %s', async (sizes, status, words) => {
+  ])('a min-size-ratio of 0.5 with the sizes %j, newest first: %s', async (sizes, status, words) => {
     sized(...sizes)
     const ran = await check({ 'min-size-ratio': '0.5' })
     expect([ran.document.status, ran.exitCode, outcomesOf(ran)]).toEqual([status, 0, ['fresh']])
@@ -157,7 +157,7 @@ describe('min-size-ratio', () => {
     expect(JSON.stringify(ran.blocks)).toContain(status === 'warn' ? '⚠️ fresh' : '✅ fresh')
   })
 
-  it('is optional: the trend is reported without it', async () => {
+  it('min-size-ratio is optional: the trend is reported without it', async () => {
     sized(1, 100, 100)
     const ran = await check()
     expect(ran.document).toMatchObject({

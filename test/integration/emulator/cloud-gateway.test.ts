@@ -52,7 +52,7 @@ describe('credentials', () => {
     expect((await call(emulator, 'GET', usage)).status).toBe(401)
   })
 
-  it('allow only what the permissions of the key allow, and a 403 names the missing permission', async () => {
+  it('credentials allow only what the permissions of the key allow, and a 403 names the missing permission', async () => {
     const { billing, observability: observer } = demo.keys
     const rows: readonly (readonly [key: Key, allowed: string, denied: string, permission: string])[] = [
       [billing, usage, backups, 'control-plane:service:view-backups'],

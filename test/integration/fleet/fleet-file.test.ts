@@ -78,7 +78,7 @@ describe('a fleet file rejects what looks like a credential, and never shows it'
     'A'.repeat(101),
   ]
 
-  it.each(values)('instead of the name of a secret: %s', async (value) => {
+  it.each(values)('rejects a credential instead of the name of a secret: %s', async (value) => {
     for (const field of ['api-key-id-name', 'api-key-secret-name', 'api-url-name']) {
       const reason = await refusalOf({ ...shop, [field]: value })
       expect(reason).toContain(`${field}: the value is not accepted; accepted: the name of a `)
@@ -86,12 +86,12 @@ describe('a fleet file rejects what looks like a credential, and never shows it'
     }
   })
 
-  it.each(['SHOP_KEY_SECRET', '_X', 'KEY2', 'SHOPKEYSECRET'])('but accepts the name %s', async (name) => {
+  it.each(['SHOP_KEY_SECRET', '_X', 'KEY2', 'SHOPKEYSECRET'])('accepts the name %s', async (name) => {
     expect(await refusalOf({ ...shop, 'api-key-secret-name': name })).toBe('it was accepted')
   })
 
   it.each(['api-key-id', 'api-key-secret', 'github-token', 'password', 'api-url', 'service-id', 'profile'])(
-    'as the setting %s',
+    'rejects a credential as the setting %s',
     async (name) => {
       const reason = await refusalOf({ ...shop, settings: { [name]: 'sEcReT0123456789' } })
       expect(reason).toContain(`settings.${name}: the value cannot be a setting: it has its own field`)
@@ -99,7 +99,7 @@ describe('a fleet file rejects what looks like a credential, and never shows it'
     },
   )
 
-  it.each(['api-key-id', 'api-key-secret', 'api-url'])('as the field %s', async (name) => {
+  it.each(['api-key-id', 'api-key-secret', 'api-url'])('rejects a credential as the field %s', async (name) => {
     const reason = await refusalOf({ ...shop, [name]: 'sEcReT0123456789' })
     expect(reason).toContain(`"${name}" is an unknown field; did you mean "${name}-name"?`)
     expect(reason).not.toContain('sEcReT')

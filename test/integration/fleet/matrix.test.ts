@@ -162,26 +162,26 @@ describe('labels', () => {
 })
 
 describe('matrix returns an error with advice for', () => {
-  it('more groups than legs', async () => {
+  it('rejects more groups than legs', async () => {
     const { reason } = await run(small, { 'max-legs': '1' })
     expect(reason).toMatch(
       /^fleet: needs at least 2 legs, and max-legs is 1\. .* Raise max-legs, select services by labels, or use several files$/,
     )
   })
 
-  it('a matrix that is too long for an output', async () => {
+  it('rejects a matrix that is too long for an output', async () => {
     const { organizations } = fleetDocument(makeFleet([9000]))
     const settings = Object.fromEntries(Array.from({ length: 3 }, (_, i) => [`filter-${i}`, 'x'.repeat(700)]))
     const { reason } = await run(stringify({ organizations: organizations.map((one) => ({ ...one, settings })) }))
     expect(reason).toMatch(/^fleet: the matrix of fleet\.yml has \d{6} characters, and the limit for an output is 500000\. /)
   })
 
-  it('no service at all', async () => {
+  it('rejects a fleet without services', async () => {
     expect((await run(fleetFile(makeFleet([0])))).reason).toBe('fleet.yml: has no services')
   })
 })
 
-it('has every field that the example workflow uses', () => {
+it('the matrix has every field that the example workflow uses', () => {
   const workflow = readFileSync(new URL('../../../examples/workflows/fleet.yml', import.meta.url), 'utf8')
   const namesAfter = (prefix: string): readonly string[] =>
     [...workflow.matchAll(new RegExp(`\\b${prefix}\\.([a-z-]+)`, 'g'))].map(([, name = '']) => name)

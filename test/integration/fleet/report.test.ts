@@ -100,36 +100,36 @@ describe('report', () => {
 })
 
 describe('report fails when a result is missing', () => {
-  it('of a service whose leg left no file', async () => {
+  it('fails when the result of a service whose leg left no file is missing', async () => {
     const { '1.json': _, ...rest } = complete
     const ran = await merge(rest)
     expect([ran.document.status, ran.exitCode]).toEqual(['fail', 10])
     expect(ran.reason).toBe('1 result is missing: org-1.service-0002. Read 2 result files for 3 services.')
   })
 
-  it('and is an error when there is no file', async () => {
+  it('returns an error when there are no result files', async () => {
     const ran = await merge({})
     expect([ran.document.status, ran.exitCode]).toEqual(['error', 2])
     expect(ran.reason).toBe('result-files: no file matches *.json. The legs left no results')
   })
 
-  it('of the services that a leg skipped', async () => {
+  it('fails when results of services that a leg skipped are missing', async () => {
     const ran = await merge({ '0.json': resultText({ ...first }) })
     expect(ran.outputs['missing-count']).toBe('2')
   })
 
-  it('of an operation that only some legs ran', async () => {
+  it('fails when results of an operation that only some legs ran', async () => {
     const ran = await merge({ ...complete, 'more.json': resultText({ ...first, operation: 'get-backup' }) })
     expect(ran.outputs['missing-count']).toBe('2')
   })
 
-  it('of a required operation that no leg ran', async () => {
+  it('fails when a required operation ran in no leg', async () => {
     const ran = await merge(complete, { operations: 'list-alerts\ncheck-backups' })
     expect(ran.reason).toBe('2 results are missing: org-1, org-2. Read 3 result files for 3 services.')
     expect((await merge(complete, { operations: 'list-alerts' })).document.status).toBe('pass')
   })
 
-  it('of an organization for an operation on organizations', async () => {
+  it('fails without a result of an organization for an operation on organizations', async () => {
     const cost = (i: number): string =>
       resultText({ operation: 'usage-cost', organizationId: organizationOf(i), grandTotalCredits: '12.5', unit: 'CHC' })
     expect((await merge({ 'a.json': cost(0), 'b.json': cost(1) })).document.status).toBe('pass')
@@ -137,12 +137,12 @@ describe('report fails when a result is missing', () => {
     expect(renderMarkdown((await merge({ 'a.json': cost(0) })).blocks)).toContain('`12.50 CHC`')
   })
 
-  it('of the whole fleet when no result is about it', async () => {
+  it('fails for the whole fleet when no result is about it', async () => {
     const ran = await merge({ 'a.json': resultText({ operation: 'validate' }) })
     expect(ran.outputs['missing-count']).toBe('3')
   })
 
-  it('but not of services that the labels do not select', async () => {
+  it('passes without results of services that the labels do not select', async () => {
     const { organizations } = fleetDocument(fleet)
     const labelled = {
       organizations: organizations.map((organization) => ({

@@ -208,13 +208,13 @@ describe('untrusted text', () => {
 describe('a failure is reported, with what the token needs', () => {
   const grant = 'Use a project access token with the scope `api` and at least the role Reporter. A job token cannot write notes and issues.'
 
-  it('a token that can only read', async () => {
+  it('reports a token that can only read', async () => {
     gitlab().store.scopes = ['read_api']
     const answer = 'GitLab answered 403: The request requires higher privileges than provided by the access token'
     expect((await notifyGitLab(gitlab(), both)).failures).toEqual([`comment: ${answer}. ${grant}`, `issue: ${answer}. ${grant}`])
   })
 
-  it('no token', async () => {
+  it('reports a missing token', async () => {
     expect((await notifyGitLab(gitlab(), { ...both, token: undefined })).failures).toEqual([
       'comment: not written, because gitlab-token is not set.',
       'issue: not written, because gitlab-token is not set.',
@@ -222,26 +222,26 @@ describe('a failure is reported, with what the token needs', () => {
     expect(gitlab().received).toEqual([])
   })
 
-  it('a token that is not valid', async () => {
+  it('reports a token that is not valid', async () => {
     const { failures } = await always({ token: 'glpat-expired0123456789' })
     expect(failures).toEqual(['comment: GitLab answered 401: 401 Unauthorized. The token is not valid. Check gitlab-token.'])
   })
 
-  it('a merge request that does not exist', async () => {
+  it('reports a merge request that does not exist', async () => {
     const { failures } = await always({ prNumber: 404 })
     expect(failures).toEqual([
       `comment: GitLab answered 404: 404 Not found. The merge request does not exist, or the token cannot read it. ${grant}`,
     ])
   })
 
-  it('issues that are disabled', async () => {
+  it('reports issues that are disabled', async () => {
     gitlab().store.hasIssues = false
     const { failures } = await notifyGitLab(gitlab(), both)
     expect(failures).toEqual([`issue: GitLab answered 404: 404 Project Not Found. ${grant}`])
     expect(own()).toHaveLength(1)
   })
 
-  it('a 400, with what GitLab reports for each field', async () => {
+  it('reports a 400 with what GitLab reports for each field', async () => {
     gitlab().addFault({ on: create, effect: answerWith(400, {}, { message: { note: ['is nonsense', 'is too odd'] } }) })
     expect((await always()).failures).toEqual(['comment: GitLab answered 400: note is nonsense, is too odd.'])
   })
@@ -254,7 +254,7 @@ describe('a failure is reported, with what the token needs', () => {
     ['CI_API_V4_URL', 'nonsense', 'CI_API_V4_URL is not a base URL'],
     ['HTTPS_PROXY', 'nonsense', 'HTTPS_PROXY is not a proxy URL'],
     ['NODE_TLS_REJECT_UNAUTHORIZED', '0', 'NODE_TLS_REJECT_UNAUTHORIZED is 0'],
-  ])('%s=%s', async (name, value, reason) => {
+  ])('sends nothing with %s=%s, and reports it', async (name, value, reason) => {
     const { failures } = await always({ env: { [name]: value } })
     expect(failures).toHaveLength(1)
     expect(failures[0]).toContain(`comment: ${reason}`)
@@ -269,7 +269,7 @@ describe('a failure is reported, with what the token needs', () => {
     ],
     ['another kind of list', answerWith(200, {}, [{ nothing: 1 }]), 'the answer is not from GitLab: 0.id is not as expected.'],
     ['a redirect', answerWith(302, { location: 'https://evil.example/x' }), 'a redirect to https://evil.example, which is not followed.'],
-  ])('%s for an answer', async (_, effect, words) => {
+  ])('reports %s as an answer, and writes nothing', async (_, effect, words) => {
     gitlab().addFault({ on: list, effect })
     const { failures } = await always()
     expect(failures).toHaveLength(1)
@@ -277,7 +277,7 @@ describe('a failure is reported, with what the token needs', () => {
     expect(callsTo(create)).toEqual([])
   })
 
-  it('a token that GitLab repeats is not', async () => {
+  it('does not print a token that GitLab repeats', async () => {
     gitlab().addFault({ on: list, effect: answerWith(400, {}, { message: `bad token ${token}` }) })
     expect((await always()).failures).toEqual(['comment: GitLab answered 400: bad token ***.'])
   })
@@ -289,14 +289,14 @@ describe('reads are tried again', () => {
     ['502 with HTML', answerWith(502, { 'content-type': 'text/html' }, '<html>')],
     ['a connection that breaks', { kind: 'reset' }],
     ['a rate limit without a time', answerWith(429, {}, 'Retry later\n')],
-  ])('after %s', async (_, effect) => {
+  ])('retries a read after %s', async (_, effect) => {
     gitlab().addFault({ on: list, times: 2, effect })
     expect((await always()).failures).toEqual([])
     expect(callsTo(list)).toHaveLength(3)
     expect(own()).toHaveLength(1)
   })
 
-  it('after a rate limit, as late as GitLab asks', async () => {
+  it('retries a read after a rate limit, as late as GitLab asks', async () => {
     gitlab().addFault({ on: list, effect: answerWith(429, { 'retry-after': '7', 'ratelimit-remaining': '0' }) })
     const { failures, waitedMs, notes } = await always()
     expect(failures).toEqual([])
@@ -304,7 +304,7 @@ describe('reads are tried again', () => {
     expect(notes[0]).toBe('Trying again in 7.0 s (attempt 1 of 3): GitLab answered 429: It broke')
   })
 
-  it('after a spent budget, when the window that GitLab names is over', async () => {
+  it('retries a read after the rate limit is used up, when the window that GitLab names is over', async () => {
     const reset = String(Date.parse('2026-03-31T12:00:20Z') / 1000)
     gitlab().addFault({ on: list, effect: answerWith(429, { 'ratelimit-remaining': '0', 'ratelimit-reset': reset }) })
     const { failures, waitedMs } = await always()
@@ -312,7 +312,7 @@ describe('reads are tried again', () => {
     expect(waitedMs).toBe(20_000)
   })
 
-  it('three times at most, and not when the wait is longer than the time limit', async () => {
+  it('tries a read three times at most, and not when the wait is longer than the time limit', async () => {
     gitlab().addFault({ on: list, times: 3, effect: answerWith(500) })
     expect((await always()).failures).toEqual(['comment: GitLab answered 500: It broke.'])
     expect(callsTo(list)).toHaveLength(3)
@@ -321,12 +321,12 @@ describe('reads are tried again', () => {
     expect(callsTo(create)).toEqual([])
   })
 
-  it('also the question whom the token belongs to', async () => {
+  it('retries the request for the owner of the token', async () => {
     gitlab().addFault({ on: 'GET /user', effect: answerWith(502) })
     expect((await always()).failures).toEqual([])
   })
 
-  it('until the time limit of a request that hangs', async () => {
+  it('abandons a read that hangs at its time limit, three times at most', async () => {
     gitlab().addFault({ on: list, times: 9, effect: { kind: 'hang' } })
     const { failures } = await always({ limits: { requestMs: 300, totalMs: 60_000 } })
     expect(failures).toEqual(['comment: GitLab did not answer in time (REQUEST_TIMEOUT).'])
@@ -339,14 +339,14 @@ describe('writes are sent once', () => {
     ['502', answerWith(502), 'GitLab answered 502: It broke. GitLab may have written it.'],
     ['a connection that breaks', { kind: 'reset' }, 'GitLab may have written it.'],
     ['a rate limit of notes', answerWith(429, { 'retry-after': '1' }), 'This is a rate limit. GitLab asks to wait 1 s.'],
-  ])('after %s', async (_, effect, words) => {
+  ])('sends a write once after %s', async (_, effect, words) => {
     gitlab().addFault({ on: create, effect })
     const { failures } = await always()
     expect(failures[0]).toContain(words)
     expect(callsTo(create)).toHaveLength(1)
   })
 
-  it('and what was written although the answer was lost is found by the next run', async () => {
+  it('finds what was written although the answer was lost is found by the next run', async () => {
     for (const on of [create, 'POST /projects/77/issues']) gitlab().addFault({ on, afterwards: true, effect: answerWith(502) })
     expect((await notifyGitLab(gitlab(), both)).failures).toHaveLength(2)
     expect((await notifyGitLab(gitlab(), both)).failures).toEqual([])
@@ -354,7 +354,7 @@ describe('writes are sent once', () => {
     expect(gitlab().store.issues).toHaveLength(1)
   })
 
-  it('and nothing is sent when the run is canceled', async () => {
+  it('sends nothing when the run is canceled', async () => {
     await notifyGitLab(gitlab(), { ...both, stop: AbortSignal.abort() })
     expect(gitlab().received).toEqual([])
   })

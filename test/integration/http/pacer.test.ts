@@ -132,7 +132,7 @@ describe('createPacer', () => {
     expect(clock.elapsedMs()).toBeGreaterThanOrEqual(10_000)
   })
 
-  it('says how many requests may be sent at once, which an answer that was overtaken does not raise', async () => {
+  it('reports how many requests may be sent at once, which a late answer does not raise', async () => {
     const clock = createVirtualClock()
     const pacer = createPacer(clock, documented)
     expect(pacer.quota()).toBeUndefined()
@@ -171,7 +171,7 @@ describe('createPacer', () => {
     expect(clock.elapsedMs()).toBeLessThan(12_000)
   })
 
-  it('holds everybody back after a refusal that says how long', async () => {
+  it('stops all requests after a refusal that says how long', async () => {
     const clock = createVirtualClock()
     const pacer = createPacer(clock, documented)
     await refuse(pacer)
@@ -223,7 +223,7 @@ describe('createPacer', () => {
 })
 
 describe('pacerFor', () => {
-  it('pacerFor is one for all who use the same key at the same place', () => {
+  it('pacerFor returns one pacer for all users of a key at an address', () => {
     const clock = createVirtualClock()
     const pacer = pacerFor(clock, { origin: 'https://a', key: 'key', documented })
     expect(pacerFor(clock, { origin: 'https://a', key: 'key', documented })).toBe(pacer)

@@ -65,7 +65,7 @@ describe('readWindow', () => {
     })
   })
 
-  it('needs all three figures', () => {
+  it('readWindow needs all three figures', () => {
     for (const name of Object.keys(headers)) expect(readRateLimitWindow({ ...headers, [name]: undefined })).toBeUndefined()
     expect(readRateLimitWindow({ ...headers, 'x-ratelimit-limit': '0' })).toBeUndefined()
     expect(readRateLimitWindow(headers)?.windowMs).toBeUndefined()

@@ -101,21 +101,24 @@ describe('an exchange ends at its limit, and leaves nothing behind,', () => {
   }
   const ended = { thrown: { code: 'REQUEST_TIMEOUT' }, isInTime: true }
 
-  it.each<Exchange['method']>(['GET', 'POST'])('while it connects, for a %s', async (method) => {
+  it.each<Exchange['method']>(['GET', 'POST'])('ends an exchange at its limit while it connects, for a %s', async (method) => {
     const hole = await openBlackHole()
     expect(await timeOut(new URL(`http://127.0.0.1:${hole.port}/x`), {}, method)).toMatchObject(ended)
     await hole.close()
   })
 
-  it.each<Exchange['method']>(['GET', 'POST'])('while it waits for a TLS handshake, for a %s', async (method) => {
-    const server = await startRawServer(() => undefined)
-    expect(await timeOut(new URL(`https://127.0.0.1:${server.port}/x`), {}, method)).toMatchObject(ended)
-    // The socket that was only being made is gone too: it would have kept the process alive.
-    while (server.open() > 0) await new Promise((resolve) => setTimeout(resolve, 5))
-    await server.close()
-  })
+  it.each<Exchange['method']>(['GET', 'POST'])(
+    'ends an exchange at its limit while it waits for a TLS handshake, for a %s',
+    async (method) => {
+      const server = await startRawServer(() => undefined)
+      expect(await timeOut(new URL(`https://127.0.0.1:${server.port}/x`), {}, method)).toMatchObject(ended)
+      // The socket that was only being made is gone too: it would have kept the process alive.
+      while (server.open() > 0) await new Promise((resolve) => setTimeout(resolve, 5))
+      await server.close()
+    },
+  )
 
-  it.each<Exchange['method']>(['GET', 'POST'])('while a proxy does not answer, for a %s', async (method) => {
+  it.each<Exchange['method']>(['GET', 'POST'])('ends an exchange at its limit while a proxy does not answer, for a %s', async (method) => {
     const proxy = await startRawServer(() => undefined)
     const httpsProxy = `http://127.0.0.1:${proxy.port}`
     expect(await timeOut(new URL('https://api.example.com/x'), { httpsProxy }, method)).toMatchObject(ended)

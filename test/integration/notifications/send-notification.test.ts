@@ -73,7 +73,7 @@ describe('a delivery', () => {
 })
 
 describe('a message that certainly did not arrive', () => {
-  it('is sent again after a 429, when the receiver says so', async () => {
+  it('a message is sent again after a 429, when the receiver says so', async () => {
     receiver().answer({ status: 429, headers: { 'retry-after': '7' } })
     const { failure, notes, waitedMs } = await send()
     expect(failure).toBeUndefined()
@@ -82,20 +82,20 @@ describe('a message that certainly did not arrive', () => {
     expect(receiver().messages).toHaveLength(2)
   })
 
-  it('is given up when the receiver asks for a longer wait than there is time', async () => {
+  it('a message is abandoned when the receiver asks for a longer wait than there is time', async () => {
     receiver().answer({ status: 429, headers: { 'retry-after': '120' } })
     expect((await send()).failure).toBe(`notification: not delivered: ${receiver().host} answered 429. It asks to wait 120.0 s.`)
     expect(receiver().messages).toHaveLength(1)
   })
 
-  it('is sent three times at most', async () => {
+  it('a message is sent three times at most', async () => {
     const limited = { status: 429, headers: { 'retry-after': '0' } }
     receiver().answer(limited, limited, limited, limited)
     expect((await send()).failure).toContain('answered 429')
     expect(receiver().messages).toHaveLength(3)
   })
 
-  it('is sent again after a refused connection', async () => {
+  it('a message is sent again after a refused connection', async () => {
     const port = await freePort()
     const { failure, notes } = await send({ url: `http://127.0.0.1:${port}${webhookPath}` })
     expect(failure).toBe(`notification: not delivered: 127.0.0.1:${port}: connect ECONNREFUSED 127.0.0.1:${port} (ECONNREFUSED).`)
@@ -144,16 +144,13 @@ describe('a message that the receiver refuses', () => {
     expect((await send()).failure).toContain('answered 404: nothing at ***.')
   })
 
-  it.each([301, 302, 303, 307, 308])(
-    'reports a redirect of the webhook and does not follow it (%i) is not sent to another address',
-    async (status) => {
-      receiver().answer({ status, headers: { location: `https://elsewhere.example${webhookPath}` } })
-      expect((await send()).failure).toBe(
-        `notification: not delivered: ${receiver().host} answered with a redirect to https://elsewhere.example, which is not followed. Check notify-url.`,
-      )
-      expect(receiver().messages).toHaveLength(1)
-    },
-  )
+  it.each([301, 302, 303, 307, 308])('reports a redirect of the webhook (%i) and does not follow it', async (status) => {
+    receiver().answer({ status, headers: { location: `https://elsewhere.example${webhookPath}` } })
+    expect((await send()).failure).toBe(
+      `notification: not delivered: ${receiver().host} answered with a redirect to https://elsewhere.example, which is not followed. Check notify-url.`,
+    )
+    expect(receiver().messages).toHaveLength(1)
+  })
 })
 
 it('a message is not repeated after a 429 that asks for no wait', async () => {
@@ -168,18 +165,18 @@ describe('a message that must not be sent', () => {
     expect(failure).toBe('notification: not sent: NODE_TLS_REJECT_UNAUTHORIZED is 0, which disables the check of certificates.')
   })
 
-  it('is not sent when the proxy is not valid', async () => {
+  it('a message is not sent when the proxy is not valid', async () => {
     expect((await send({ env: { HTTPS_PROXY: 'nonsense' } })).failure).toMatch(/^notification: not sent: HTTPS_PROXY is not a proxy URL/)
     expect(receiver().messages).toHaveLength(0)
   })
 
-  it('is not sent over http through a proxy on another machine, which could read it', async () => {
+  it('a message is not sent over http through a proxy on another machine, which could read it', async () => {
     const { failure } = await send({ env: { HTTP_PROXY: 'http://192.0.2.2:18998' } })
     expect(failure).toBe('notification: not sent: a proxy could read it, because the URL is http; add its host to NO_PROXY.')
     expect(receiver().messages).toHaveLength(0)
   })
 
-  it('goes through the proxy, which messages name without its password', async () => {
+  it('a message goes through the proxy, which messages name without its password', async () => {
     const port = await freePort()
     const env = { HTTPS_PROXY: `http://user:hunter2-hunter2@127.0.0.1:${port}` }
     const { failure } = await send({ url: `https://hooks.example${webhookPath}`, env, secrets: ['hunter2-hunter2'] })

@@ -26,12 +26,12 @@ describe('workflows of init refer to the action by', () => {
     ['a tag to be replaced in a fork, which `uses:` does not name', { repository: 'someone/watchkeeper' }, unreleased],
     ['a tag to be replaced at the tag of another version', { tags: ['v0.0.1'], remoteBranches: [] }, unreleased],
     ['a tag to be replaced without Git', { repository: undefined, commit: '', remoteBranches: [] }, unreleased],
-  ])('%s', (_, differences, reference) => {
+  ])('workflows of init refer to the action by %s', (_, differences, reference) => {
     expect(referenceTo({ ...onMain, ...differences })).toBe(reference)
     expect(hasUnreleasedReference(reference)).toBe(reference === unreleased)
   })
 
-  it('what Git says about the checkout', async () => {
+  it('workflows of init refer to the action by the state of the Git checkout', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'watchkeeper-checkout-'))
     onTestFinished(() => rmSync(directory, { recursive: true }))
     const git = (...args: readonly string[]): string =>

@@ -95,7 +95,7 @@ describe('an operation that writes', () => {
     })
   })
 
-  it('says in its help whether it asks, as docs/cli.md does', async () => {
+  it('the help of an operation says whether it asks, as docs/cli.md does', async () => {
     const guide = await readFile(new URL('../../../docs/cli.md', import.meta.url), 'utf8')
     const [, section = ''] = /## Confirm writes\n([\s\S]+?)\n## /.exec(guide) ?? []
     for (const { name, operation } of writing) {

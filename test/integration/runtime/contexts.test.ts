@@ -94,7 +94,7 @@ describe('a context', () => {
     ['--key-env', '4b1dhunter2hunter2', 'key-env: the value is not accepted'],
     ['--key-env', 'hunter2hunter2', 'key-env: the value is not accepted'],
     ['--key-env', 'HUNTER2HUNTER2HUNTER2HUNTER2', 'key-env: the value is not accepted'],
-  ])('neither quotes nor stores the secret in %s %s', async (flag, value, message) => {
+  ])('a context neither quotes nor stores the secret in %s %s', async (flag, value, message) => {
     const ran = await run(['context', 'add', 'x', ...(flag === '--key-env' ? [] : ['--key-env', 'MY_KEY']), flag, value])
     expect(ran).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining(message) })
     expect(ran.stderr).not.toMatch(/hunter2/i)

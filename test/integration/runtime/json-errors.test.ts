@@ -18,14 +18,14 @@ async function errorOf(args: readonly string[]) {
 }
 
 describe('an error with --json is one JSON object', () => {
-  it('with every wrong input, and the schema of the operation as the next command', async () => {
+  it('an error with --json has every wrong input, and the schema of the operation as the next command', async () => {
     const error = await errorOf(['usage-cost', '--budget', 'lots', '--period', 'never', ...flags()])
     expect(error).toMatchObject({ exitCode: 2, kind: 'input', retryable: false, nextCommand: 'watchkeeper schema usage-cost' })
     expect(error.diagnostics.map(({ location }) => location.file).sort()).toEqual(['budget', 'period'])
     expect(error.message).toContain('budget: "lots" is not accepted')
   })
 
-  it('also for an unknown command, an unknown option and an unknown operation', async () => {
+  it('an error with --json has the same form for an unknown command, an unknown option and an unknown operation', async () => {
     expect(await errorOf(['aply'])).toMatchObject({
       kind: 'input',
       message: 'Unknown command aply. Did you mean apply?',
@@ -35,7 +35,7 @@ describe('an error with --json is one JSON object', () => {
     expect(await errorOf(['schema', 'aply'])).toMatchObject({ kind: 'input', nextCommand: 'watchkeeper schema' })
   })
 
-  it('with doctor for the same service as the next command, without the key', async () => {
+  it('an error with --json has doctor for the same service as the next command, without the key', async () => {
     emulator().addFault({ effect: { kind: 'status', status: 401 } })
     const error = await errorOf(['list-alerts', ...flags()])
     expect(error).toMatchObject({ exitCode: 3, kind: 'authentication', retryable: false, httpStatus: 401, diagnostics: [] })
@@ -44,7 +44,7 @@ describe('an error with --json is one JSON object', () => {
     )
   })
 
-  it('that says whether the same command may succeed later', async () => {
+  it('an error with --json says whether the same command may succeed later', async () => {
     emulator().addFault({ times: 100, effect: { kind: 'status', status: 503 } })
     expect(await errorOf(['list-alerts', '--max-attempts', '1', ...flags()])).toMatchObject({ kind: 'server', retryable: true })
   })

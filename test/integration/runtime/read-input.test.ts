@@ -204,7 +204,7 @@ describe('the webhook of notifications is accepted over https, or over http to l
       false,
       /^notify-on: `change` works only in the GitHub Action and in GitLab CI, which remember the last result in an issue. Use `failure`.$/,
     ],
-  ] as const)('with notify-on: change and %j, where an issue can be kept: %s', async (more, keepsIssue, reason) => {
+  ] as const)('judges notify-on: change with %j where an issue can be written: %s', async (more, keepsIssue, reason) => {
     expect((await run({ ...list, 'notify-on': 'change', ...more }, { keepsIssue })).reason).toMatch(reason)
   })
 

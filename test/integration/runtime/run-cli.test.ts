@@ -70,7 +70,7 @@ describe('--help of an operation', () => {
     for (const name of ['files', 'prune', 'timeout-seconds', 'json']) expect(stdout).toContain(`  --${name}`)
   })
 
-  it('such an option is accepted', async () => {
+  it('accepts an option that only the action uses', async () => {
     const { stderr } = await run(['validate', '--summary', 'false', '--github-token', 'ghs_0123456789'])
     expect(stderr).not.toContain('Unknown option')
     expect(stderr).not.toContain('is not accepted')

@@ -13,17 +13,17 @@ const documentOf = async (operation: string, more: Readonly<Record<string, strin
 const [organizationId, serviceId] = [demo.organizationId, demo.services.checkout]
 
 describe('a result says what it is about', () => {
-  it('the service and its organization', async () => {
+  it('a result contains the service and its organization', async () => {
     expect(await documentOf('list-sources')).toMatchObject({ status: 'pass', organizationId, serviceId })
   })
 
-  it('contains only the organization when the operation is not about a service', async () => {
+  it('a result contains only the organization when the operation is not about a service', async () => {
     const document = await documentOf('usage-cost', { period: 'last-7-days' })
     expect(document).toMatchObject({ organizationId })
     expect(document).not.toHaveProperty('serviceId')
   })
 
-  it('also when it did not complete', async () => {
+  it('a result contains its service also when the run did not complete', async () => {
     expect(await documentOf('list-sources', { 'api-key-secret': 'not-the-secret' })).toMatchObject({
       status: 'error',
       organizationId,
@@ -32,7 +32,7 @@ describe('a result says what it is about', () => {
     })
   })
 
-  it('nothing, when it is about files', async () => {
+  it('a result contains no service for an operation on files', async () => {
     const { document } = await invokeText({ inputs: { operation: 'validate', files: '*.yml' }, files: { 'a.yml': 'alerts: {}' } })
     expect(document).not.toHaveProperty('organizationId')
   })

@@ -106,19 +106,19 @@ describe('what is not clear is an error, and nothing is written', () => {
     return isUntouched ? errorsIn(applied).map(({ rule, message }) => `${rule}: ${message}`) : undefined
   }
 
-  it('an id that no alert has', async () => {
+  it('rejects an id that no alert has', async () => {
     expect(await refusal(alerts({ errors: { ...asItIs, id: '000000000000000000000000' } }))).toEqual([
       'missing-object: alerts.errors: alert 000000000000000000000000 does not exist; remove id to create a new one',
     ])
   })
 
-  it('a name that two keys claim', async () => {
+  it('rejects a name that two keys refer to', async () => {
     expect(await refusal(alerts({ one: { ...asItIs, adopt: true }, two: { ...asItIs, adopt: true } }))).toEqual([
       `owned-elsewhere: alerts.two: two keys refer to ${theirs().id}`,
     ])
   })
 
-  it("another project's alert, by its id", async () => {
+  it('rejects an alert of another project by its id', async () => {
     await site(({ apply }) => apply(alerts({ errors: { ...asItIs, adopt: true } }), { project: 'other/project' }))
     const { id } = theirs()
     expect(await refusal(alerts({ errors: { ...asItIs, id } }))).toEqual([

@@ -416,7 +416,7 @@ describe('plan with backtest: true', () => {
   const plan = (more: Readonly<Record<string, string>> = {}): Promise<Invoked> =>
     run('plan', { errors: alert('Errors') }, { backtest: 'true', ...more })
 
-  it('has the numbers before and after the change', async () => {
+  it('a plan with backtest: true has the numbers before and after the change', async () => {
     await run('apply', { errors: alert('Errors', { threshold: 1 }) })
     const { document } = await plan()
     expect(document).toMatchObject({
@@ -433,7 +433,7 @@ describe('plan with backtest: true', () => {
     expect((await plan()).document).toMatchObject({ status: 'pass', backtest: { message: expect.stringContaining('403') } })
   })
 
-  it('is a gate with an input of one, and only then', async () => {
+  it('a plan with backtest: true is a gate only with a gate input', async () => {
     expect(await plan({ 'max-notifications': '0' })).toMatchObject({
       document: { status: 'fail' },
       reason: expect.stringMatching(/alert errors sends \d notifications on one day, above 0$/),

@@ -45,7 +45,7 @@ describe('apply writes independent objects at the same time', () => {
     expect(await countUnanswered({ match: { method: 'POST', path: '/alerts' }, nth: 1 })).toBe(1)
   })
 
-  it('has at most ten alerts under way after the first one', async () => {
+  it('apply has at most ten alerts under way after the first one', async () => {
     expect(await countUnanswered({ match: { method: 'POST', path: '/alerts' }, nth: 2 })).toBe(1 + 10)
   })
 

@@ -26,12 +26,12 @@ const drift = async (content: object, inputs = {}) => {
 }
 
 describe('drift', () => {
-  it('is not reported right after apply', async () => {
+  it('drift is not reported right after apply', async () => {
     await run('apply', first)
     expect(await drift(first)).toMatchObject({ exitCode: 0, status: 'pass', reason: '', text: expect.stringContaining('No drift') })
   })
 
-  it('in the service: the files have not moved since the last apply', async () => {
+  it('reports a change in the service since the last apply', async () => {
     await run('apply', first)
     edit('Errors', { threshold: 9 })
     const found = await drift(first)
@@ -40,14 +40,14 @@ describe('drift', () => {
     expect(found.text).toContain('threshold: service: 9, file: 1')
   })
 
-  it('in the files that have not been applied yet', async () => {
+  it('reports a change in files that have not been applied yet', async () => {
     await run('apply', first)
     const found = await drift({ ...first, alerts: { ...first.alerts, errors: { ...errors, threshold: 9 } } })
     expect(found).toMatchObject({ exitCode: 10, reason: 'shop/drift has drifted: 1 to update' })
     expect(found.text).toMatch(/alert +errors +Changed in the files since the last apply/)
   })
 
-  it('on both sides is a matter of the files: they are what is to be', async () => {
+  it('reports a change on both sides as a change in the files', async () => {
     await run('apply', first)
     edit('Errors', { interval: '1h' })
     expect((await drift({ ...first, alerts: { ...first.alerts, errors: { ...errors, threshold: 9 } } })).text).toMatch(
@@ -55,7 +55,7 @@ describe('drift', () => {
     )
   })
 
-  it('is what was deleted in the service, or never was there', async () => {
+  it('reports an object that was deleted in the service, or never existed', async () => {
     await run('apply', { ...first, alerts: { errors } })
     const found = await drift(first)
     expect(found).toMatchObject({ exitCode: 10, reason: 'shop/drift has drifted: 1 to create' })
@@ -104,7 +104,7 @@ describe('drift', () => {
     expect(found.text).toMatch(/alert +orders +Never applied, or changed/)
   })
 
-  it('cannot be determined while files or markers are wrong: exit 2', async () => {
+  it('drift cannot be determined while files or markers are wrong: exit 2', async () => {
     await run('apply', first)
     const wrong = await drift({ ...first, alerts: { errors: { ...errors, tile: 'Nowhere' } } })
     expect(wrong).toMatchObject({ exitCode: 2, status: 'fail', reason: 'The drift check failed: 1 error' })
@@ -114,13 +114,13 @@ describe('drift', () => {
     expect(await drift(first)).toMatchObject({ exitCode: 2, reason: 'The drift check failed: 1 error' })
   })
 
-  it('can be a warning', async () => {
+  it('drift can be a warning', async () => {
     await run('apply', first)
     edit('Errors', { threshold: 9 })
     expect(await drift(first, { 'warn-only': 'true' })).toMatchObject({ exitCode: 0, status: 'warn' })
   })
 
-  it('that the service cannot be asked about is an error, and no drift', async () => {
+  it('returns an error, and no drift, when the service cannot be read', async () => {
     emulator().addFault({ times: Number.POSITIVE_INFINITY, effect: { kind: 'status', status: 403 } })
     expect(await drift(first)).toMatchObject({ exitCode: 3, status: 'error' })
   })

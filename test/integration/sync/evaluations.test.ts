@@ -115,7 +115,7 @@ describe('a managed alert whose last evaluation failed', () => {
 })
 
 describe('an alert that the server has not evaluated yet', () => {
-  it('is named by the apply that created it, with the time of the evaluation', async () => {
+  it('an alert without an evaluation is named by the apply that created it, with the time of the evaluation', async () => {
     const ran = await run('apply')
     expect(ran.found).toEqual([])
     expect(ran.notEvaluated.map(({ key }) => key)).toEqual(['errors', 'slow'])
@@ -128,7 +128,7 @@ describe('an alert that the server has not evaluated yet', () => {
     expect((await run('plan')).found).toEqual([])
   })
 
-  it('is not named when it was evaluated before the end of the run', async () => {
+  it('an alert without an evaluation is not named when it was evaluated before the end of the run', async () => {
     await run('apply', { dashboards: { shop } })
     emulator().addFault({ match: { method: 'POST', path: '/alerts' }, nth: 2, act: 'after', effect: { kind: 'delay', ms: 50 } })
     const running = run('apply')
@@ -138,7 +138,7 @@ describe('an alert that the server has not evaluated yet', () => {
     expect(await running).toMatchObject({ found: [`warning failed-evaluation: alerts.slow: ${words}`], notEvaluated: [] })
   })
 
-  it('is not named in a product whose contract shows no evaluations', async () => {
+  it('an alert without an evaluation is not named in a product whose contract shows no evaluations', async () => {
     const channel = { type: 'webhook', webhookId: serviceOf(neutral()).webhooks[0]?.id }
     const { note: _, ...fields } = errors
     const ran = await invokeText({
@@ -153,7 +153,7 @@ describe('doctor', () => {
   const alertCheck = ({ document }: Awaited<ReturnType<typeof run>>) =>
     (document.checks as readonly { readonly name: string }[]).find(({ name }) => name === 'alerts')
 
-  it('says nothing about alerts that do not fail, and about those that no project manages', async () => {
+  it('doctor reports nothing about alerts that do not fail, and about those that no project manages', async () => {
     await run('apply')
     evaluate('High latency')
     const ran = await run('doctor')

@@ -16,7 +16,7 @@ const file = (content: object): SiteFiles => ({ 'a.json': content })
 const onOverview = { ...errors, dashboard: { name: 'Checkout overview' }, tile: 'Latency' }
 
 describe('what is found by its name', () => {
-  it('keeps its meaning when the name moves to another thing: the next plan says so', () =>
+  it('reports in the next plan that a name moved to another object', () =>
     site(async ({ apply, plan }) => {
       const content = file({ alerts: { a: onOverview } })
       await apply(content)
@@ -30,7 +30,7 @@ describe('what is found by its name', () => {
       expect(await plan(content)).toMatchObject(emptyPlan)
     }))
 
-  it('and what is declared in the same files, dashboard and saved search, with alerts on both', () =>
+  it('finds by name what is declared in the same files, dashboard and saved search, with alerts on both', () =>
     site(async ({ apply, plan }) => {
       const content = file({
         dashboards: { shop },

@@ -144,7 +144,7 @@ describe('what the server makes of what was sent', () => {
       return apply(files)
     })
 
-  it('is shown where it is something else', async () => {
+  it('shows a value that the server changed', async () => {
     emulator().setUnknownDefaults(31)
     const applied = await withSite(emulator(), 'clickhouse-cloud', ({ apply }) => apply(files))
     emulator().setUnknownDefaults(undefined)
@@ -152,7 +152,7 @@ describe('what the server makes of what was sent', () => {
     expect(errorRules(applied)).toEqual([])
   })
 
-  it('is an error where it cannot be recorded: plan would show it again', async () => {
+  it('fails where the changed value cannot be recorded, because plan would show it again', async () => {
     emulator().setUnknownDefaults(31)
     emulator().addFault({ match: { method: 'PUT' }, times: Number.POSITIVE_INFINITY, effect: { kind: 'status', status: 400 } })
     const applied = await withSite(emulator(), 'clickhouse-cloud', ({ apply }) => apply(files))
@@ -162,7 +162,7 @@ describe('what the server makes of what was sent', () => {
     expect(errorsIn(applied)[0]?.message).toMatch(/^dashboards\.shop: the stored values could not be recorded: The API answered 400.*$/)
   })
 
-  it('is not what somebody else made of it since', async () => {
+  it('does not report what another user changed since', async () => {
     const applied = await applyWhile(() => {
       ours().alert.threshold = 1000
     }, '/alerts')
@@ -171,7 +171,7 @@ describe('what the server makes of what was sent', () => {
     expect(ours().alert.threshold).toBe(1000)
   })
 
-  it('is an error where the mark is gone: another run would create it again', async () => {
+  it('fails where the ownership marker is gone, because another run would create it again', async () => {
     const applied = await applyWhile(() => {
       ours().alert.note = null
     }, '/alerts')
@@ -180,7 +180,7 @@ describe('what the server makes of what was sent', () => {
     ])
   })
 
-  it('is an error where the object is gone again', async () => {
+  it('fails where the object is gone again', async () => {
     const applied = await applyWhile(() => {
       const store = serviceOf(emulator())
       store.dashboards = store.dashboards.filter(({ name }) => name !== 'Shop')
@@ -188,7 +188,7 @@ describe('what the server makes of what was sent', () => {
     expect(errorsIn(applied).map(({ message }) => message)).toEqual([expect.stringContaining('was deleted after this run wrote it')])
   })
 
-  it('is nothing where the server orders, repeats no tag and fills in what it assumes', () =>
+  it('reports nothing where the server sorts, removes repeated tags and fills in defaults', () =>
     withSite(emulator(), 'clickhouse-cloud', async ({ apply, plan }) => {
       const filter = { name: 'Environment', expression: 'env', sourceId: { source: 'Logs' } }
       const container = { id: 'c', title: 'C' }
@@ -206,7 +206,7 @@ describe('what the server makes of what was sent', () => {
       expect(await plan(content)).toMatchObject(emptyPlan)
     }))
 
-  it('cannot be read again: the run fails although all was written', () =>
+  it('fails where the written objects cannot be read again', () =>
     withSite(emulator(), 'clickhouse-cloud', async ({ apply }) => {
       emulator().addFault({ match: { method: 'GET', path: '/alerts' }, nth: 2, times: 5, effect: { kind: 'status', status: 500 } })
       const applied = await apply(files)

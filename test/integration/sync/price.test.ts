@@ -69,7 +69,7 @@ describe('plan with price: true', () => {
     expect(text).toContain('It was not measured. Inline alerts of dashboards are not listed')
   })
 
-  it('has no lower end on a service that is not read-only', async () => {
+  it('plan with price: true has no lower end on a service that is not read-only', async () => {
     serviceOf(emulator()).isReadonly = false
     const { text, document } = await plan(alertsEvery('5m'))
     expect(document.price).toMatchObject({ isAtMost: true, alerts: [{ low: 0 }] })
@@ -123,7 +123,7 @@ describe('plan with price: true', () => {
     expect(alerts.map(({ expected }) => expected)).toEqual([total.expected, total.expected])
   })
 
-  it('is not estimable after a change of scaling, or where the service slept through its alerts', async () => {
+  it('plan with price: true is not estimable after a change of scaling, or where the service slept through its alerts', async () => {
     const [organization] = emulator().store.organizations
     organization?.activities.push({
       id: 'x',
@@ -138,7 +138,7 @@ describe('plan with price: true', () => {
     expect((await plan(alertsEvery('1m'))).text).toContain('the service slept although alerts were evaluated')
   })
 
-  it('is not estimable where the warehouse is shared and sources use several connections', async () => {
+  it('plan with price: true is not estimable where the warehouse is shared and sources use several connections', async () => {
     const service = serviceOf(emulator())
     const [source] = service.sources
     service.sources = [...service.sources, { ...source, id: '65f5e4a35eedc0de00ffffff', kind: 'log', name: 'Other', connection: 'other' }]
@@ -153,7 +153,7 @@ describe('plan with price: true', () => {
     expect(text).toMatch(/No prices: .*control-plane:organization:view-activities/)
   })
 
-  it('is rejected for servers without activities', async () => {
+  it('plan with price: true is rejected for servers without activities', async () => {
     const { reason } = await plan(alertsEvery('5m'), { profile: '', 'observability-path': 'clickstack' })
     expect(reason).toContain('price: requires profile: clickhouse-cloud')
   })

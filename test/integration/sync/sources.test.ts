@@ -127,7 +127,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('sources as code, profil
       expect(await one.plan(all)).toMatchObject(emptyPlan)
     }))
 
-  it('is used by dashboards and saved searches of the same run', () =>
+  it('a source is used by dashboards and saved searches of the same run', () =>
     site(async (one) => {
       const slow = { name: 'Slow', source: 'New traces', where: 'Duration:>1' }
       const tiles = shop.tiles.map((tile) => ({ ...tile, config: { ...tile.config, sourceId: { source: 'New traces' } } }))
@@ -164,7 +164,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('sources as code, profil
       expect(await one.plan(fileOf({ sources: plain }))).toMatchObject(emptyPlan)
     }))
 
-  it('is pulled with names for connections and other sources, and PromQL is left alone', () =>
+  it('a source is pulled with names for connections and other sources, and PromQL is left alone', () =>
     site(async (one) => {
       await one.apply(files)
       const [logs] = serviceOf(emulator()).sources

@@ -148,7 +148,7 @@ describe('the languages that a file leaves out', () => {
       })
   })
 
-  it('are not in a request to a server of the neutral contract, which gets what was written', () =>
+  it('stated defaults are not in a request to a server of the neutral contract, which gets what was written', () =>
     withEmulator('neutral', async (emulator, site) => {
       const { savedSearches: _, alerts: __, ...file } = fileWithoutLanguages(emulator)
       const { tiles } = (file.dashboards as Record<string, { tiles: readonly Json[] }>)['every-field'] ?? { tiles: [] }
@@ -158,7 +158,7 @@ describe('the languages that a file leaves out', () => {
       expect(written(emulator, 'POST').map((body) => languagesIn(body))).toEqual([{}])
     }))
 
-  it('do not make a plan, and are not pulled', async () => {
+  it('stated defaults do not make a plan, and are not pulled', async () => {
     for (const dialect of profiles)
       await withEmulator(dialect, async (emulator, site) => {
         const files = { 'observability/a.json': fileWithoutLanguages(emulator) }
@@ -171,7 +171,7 @@ describe('the languages that a file leaves out', () => {
       })
   })
 
-  it('needs every stated default, because a reader notices each that is missing', () =>
+  it('a reader needs every stated default, because a reader notices each that is missing', () =>
     withEmulator('hyperdx', async (emulator, site) => {
       await site.apply({ 'a.json': fileWithoutLanguages(emulator) })
       const dashboard = serviceOf(emulator).dashboards.find(({ name }) => name === 'Every field')

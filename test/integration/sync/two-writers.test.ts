@@ -107,7 +107,7 @@ describe('a run that waits before it creates', () => {
     expect(duplicateMarkersIn(unlimited())).toEqual([])
   })
 
-  it('also stops in the middle of its work', async () => {
+  it('a run that waits before it creates also stops in the middle of its work', async () => {
     const { first, second } = await late(2)
     expect(outcomes(second)).toEqual({ shop: 'unchanged', other: 'created', errors: 'created' })
     expect(outcomes(first)).toEqual({ shop: 'created', other: 'failed', errors: 'skipped' })
@@ -137,7 +137,7 @@ describe('a create that a gateway stores and refuses with 429 is not repeated bl
   it.each([
     ['at once', '0'],
     ['after a second', '1'],
-  ])('is found when the server asks to come back %s, is not sent again, and is not called another run', async (_, retryAfter) => {
+  ])('finds a create that was stored and refused when the server asks to come back %s, and does not repeat it', async (_, retryAfter) => {
     const effect = { kind: 'status', status: 429, headers: { 'retry-after': retryAfter } } as const
     for (const path of ['/dashboards', '/alerts']) emulator().addFault({ match: { method: 'POST', path }, act: 'after', effect })
     const applied = await apply()

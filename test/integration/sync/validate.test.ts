@@ -22,7 +22,7 @@ const run = (files: Readonly<Record<string, unknown>>, { inputs = {}, env = {} }
 const file = 'observability/a.json'
 
 describe('validate', () => {
-  it('passes on files without anything wrong, and counts what they declare', async () => {
+  it('passes on valid files, and counts what they declare', async () => {
     const { document, exitCode, outputs } = await run({ [file]: fileWith() })
     expect(document).toMatchObject({ status: 'pass', valid: true, objectCount: 2, errorCount: 0, warningCount: 0, files: [file] })
     expect(document.objects).toMatchObject([
@@ -33,14 +33,14 @@ describe('validate', () => {
     expect(exitCode).toBe(0)
   })
 
-  it('fails on an error as on wrong input, and says how many there are', async () => {
+  it('fails on an error as on wrong input, with the number of errors', async () => {
     const { document, exitCode, reason } = await run({ [file]: fileWith({ alert: { interval: '5min', tresholdMax: 3 } }) })
     expect(document).toMatchObject({ status: 'fail', valid: false, objectCount: 2, errorCount: 2 })
     expect(reason).toBe('2 objects in 1 file: 2 errors')
     expect(exitCode).toBe(2)
   })
 
-  it('warns of a warning, and passes', async () => {
+  it('passes with warnings', async () => {
     const { document, exitCode } = await run({ [file]: fileWith({ alert: { thresholdType: 'below', threshold: 0 } }) })
     expect(document).toMatchObject({ status: 'warn', valid: true, errorCount: 0, warningCount: 1 })
     expect(exitCode).toBe(0)
@@ -57,7 +57,7 @@ describe('validate', () => {
     expect(document).toMatchObject({ status: 'pass', diagnostics: [{ rule: 'missing-runbook', severity: 'note' }] })
   })
 
-  it('validate is an error where no file matches: nothing found is not nothing wrong', async () => {
+  it('validate is an error where no file matches', async () => {
     const { document, reason } = await run({ 'elsewhere/a.yml': 'alerts: {}' })
     expect(document.status).toBe('error')
     expect(reason).toBe('files: no file matches observability/**/*.{yml,yaml,json}; init and pull write files')
@@ -80,7 +80,7 @@ describe('validate', () => {
     expect(document).toMatchObject({ files: ['x/a.yml', 'y.json'], errorCount: 0 })
   })
 
-  it('validate is an error where a file that is named does not exist, whatever else does', async () => {
+  it('validate is an error where a named file does not exist, also beside other files', async () => {
     const { reason } = await run({ [file]: fileWith() }, { inputs: { files: `${file}\nobservability/b.json\nobservability/*.yml` } })
     expect(reason).toBe('files: no file matches observability/b.json')
     expect((await run({ [file]: fileWith() }, { inputs: { files: `./${file}\nobservability/*.yml` } })).document.status).toBe('pass')
@@ -162,7 +162,7 @@ describe('the rules in the config file', () => {
   const withRules = (rules: string) =>
     run({ [file]: fileWith({ alert: { note: undefined, thresholdType: 'below', threshold: 0 } }), '.watchkeeper.yml': `rules:\n${rules}` })
 
-  it('set the severity of a rule, or turn it off', async () => {
+  it('the rules in the config file set the severity of a rule, or turn it off', async () => {
     expect((await withRules('  missing-runbook: error\n  threshold-never-fires: off\n')).document).toMatchObject({
       status: 'fail',
       diagnostics: [{ rule: 'missing-runbook', severity: 'error' }],
@@ -196,7 +196,7 @@ describe('the list of rules', () => {
     for (const { id, description } of planRules) expect(`${id} ${description}`).toMatch(/^[a-z][a-z-]* [A-Z].*\.$/)
   })
 
-  it('says in docs/files.md of each what can be set', () => {
+  it('docs/files.md says for each rule what can be set', () => {
     const text = readFileSync(new URL('../../../docs/files.md', import.meta.url), 'utf8')
     const rows = [...text.matchAll(/^\| `([\w-]+)` \| .* \| (error|warning|note) \| (yes)? *\|$/gm)]
     expect(rows.map(([, id, severity, set]) => [id, severity, set === 'yes'])).toEqual(
@@ -220,6 +220,6 @@ it('writes a code quality report for GitLab only where it was asked for', async 
   ])
 })
 
-it('needs neither address nor key nor service', () => {
+it('validate needs neither address nor key nor service', () => {
   expect([validate.scope, validate.effect]).toEqual(['none', 'read'])
 })

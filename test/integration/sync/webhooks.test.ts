@@ -174,7 +174,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('webhooks as code, profi
       expect(await one.plan(fewer)).toMatchObject(emptyPlan)
     }))
 
-  it('becomes a webhook of Slack, which has none of the hidden fields', () =>
+  it('a generic webhook becomes a webhook of Slack, which has none of the hidden fields', () =>
     site(async (one) => {
       await one.apply(files)
       const moved = fileOf({ webhooks: { pager: { name: 'pager', service: 'slack', urlFrom: 'WEBHOOK_SLACK_URL' } } })
@@ -198,7 +198,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('webhooks as code, profi
       expect(errorRules(await one.plan(fileOf({ webhooks: { incident: bare } })))).toEqual(['missing-secret'])
     }))
 
-  it('is not created beside an unmanaged webhook with its name', () =>
+  it('a webhook is not created beside an unmanaged webhook with its name', () =>
     site(async (one) => {
       const [existing] = serviceOf(emulator()).webhooks
       const planned = await one.plan(fileOf({ webhooks: { pager: { ...pager, name: existing?.name } } }))
@@ -216,7 +216,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('webhooks as code, profi
       expect(JSON.stringify([applied, one.progress, one.session.notes])).not.toContain(path)
     }))
 
-  it('is created before the alerts that use it, and deleted after them', () =>
+  it('a webhook is created before the alerts that use it, and deleted after them', () =>
     site(async (one) => {
       const alert = { ...errors, channel: { type: 'webhook', webhook: 'pager' } }
       const all = fileOf({ webhooks: { pager }, dashboards: { shop }, alerts: { alert } })
@@ -227,7 +227,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('webhooks as code, profi
       expect(outcomes(gone)).toEqual({ shop: 'unchanged', alert: 'deleted', pager: 'deleted' })
     }))
 
-  it.each(uses)('is not deleted while an unmanaged alert %s, and the error names the alert', (_, use) =>
+  it.each(uses)('a webhook is not deleted while an unmanaged alert %s, and the error names the alert', (_, use) =>
     site(async (one) => {
       await one.apply(files)
       const alert = serviceOf(emulator()).alerts[0]
@@ -246,7 +246,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('webhooks as code, profi
     }),
   )
 
-  it('is not renamed while an alert mentions a name that would not be found any more', () =>
+  it('a webhook is not renamed while an alert mentions a name that would not be found any more', () =>
     site(async (one) => {
       await one.apply(files)
       const alert = serviceOf(emulator()).alerts[0]
@@ -267,7 +267,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('webhooks as code, profi
       })
     }))
 
-  it('of others does not make a pull a warning where the API hides its body, as long as something is exported', async () => {
+  it('a webhook of others does not make a pull a warning where the API hides its body, as long as something is exported', async () => {
     const [existing] = serviceOf(emulator()).webhooks
     Object.assign(existing ?? {}, { service: 'incidentio', body: '{}' })
     const pull = (more: Readonly<Record<string, string>>) =>
@@ -289,7 +289,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('webhooks as code, profi
     })
   })
 
-  it('of this project is left out with a warning where the API hides a part of it, and its key stays taken', () =>
+  it('a webhook of this project is left out with a warning where the API hides a part of it, and its key stays taken', () =>
     site(async (one) => {
       await one.apply(files)
       const pulled = await one.pull({}, undefined, { kind: ['webhooks'] })
@@ -302,7 +302,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('webhooks as code, profi
       expect(pulled.objects.filter(({ key }) => key === 'incident')).toEqual([])
     }))
 
-  it('is pulled with the variables that the file names', () =>
+  it('a webhook is pulled with the variables that the file names', () =>
     site(async (one) => {
       await one.apply(files)
       stored('pager').body = '{"changed": true}'

@@ -187,7 +187,7 @@ budgets:
     ['- { name: x, limit: 1, scope: { team: y } }', /budgets\.yml:1:33: \["x"\]\.scope: "team" is an unknown field/],
     ['- { name: x, limit: 1 }\n- { name: x, limit: 2 }', /budgets\.yml:2:11: \["x"\]\.name: .*is already the name of budget number 1/],
     ['- { name: x, name: y, limit: 1 }', /budgets\.yml:1:14: Map keys must be unique/],
-  ])('is rejected with the location of the mistake: %s', async (text, reason) => {
+  ])('a budgets file is rejected with the location of the mistake: %s', async (text, reason) => {
     const ran = await judge(text)
     expect([ran.exitCode, ran.reason]).toEqual([2, expect.stringMatching(reason)])
     expect(emulator().requests).toHaveLength(0)

@@ -55,14 +55,14 @@ describe('figures that cannot be trusted', () => {
     ['metrics as a list', { grandTotalCredits: 3, costs: [record(to, 3, { metrics: [3] })] }, /metrics is not of type object/],
     ['records as text', { grandTotalCredits: 3, costs: 'none' }, /result\.costs\[0\] is not of type object/],
     ['a list instead of a result', [], /the answer has an unexpected form: result is not of type object/],
-  ])('are an error and are not read as zero: %s', async (_, body, words) => {
+  ])('figures that cannot be trusted are an error and are not read as zero: %s', async (_, body, words) => {
     answer(body)
     const ran = await judge({ 'on-missing': 'ignore' })
     expect([ran.exitCode, ran.document.status]).toEqual([1, 'error'])
     expect(ran.reason).toMatch(words)
   })
 
-  it('are an error when a number is too large', async () => {
+  it('figures are an error when a number is too large', async () => {
     answerText('{"result":{"grandTotalCredits":1e400,"costs":[]}}')
     expect((await judge({ 'on-missing': 'ignore' })).reason).toContain('grandTotalCredits is not a finite number')
   })
@@ -72,7 +72,7 @@ describe('figures that cannot be trusted', () => {
     ['fail', 10, 'fail'],
     ['warn', 0, 'warn'],
     ['ignore', 0, 'pass'],
-  ])('of days that have just begun are a warning by default: on-missing %j', async (onMissing, exitCode, status) => {
+  ])('missing figures of days that have just begun are a warning by default: on-missing %j', async (onMissing, exitCode, status) => {
     answer({ grandTotalCredits: 0, costs: [] })
     const ran = await judge({ period: 'yesterday', 'from-date': '', 'to-date': '', 'on-missing': onMissing })
     expect([ran.exitCode, ran.document.status]).toEqual([exitCode, status])
@@ -98,7 +98,7 @@ describe('figures that cannot be trusted', () => {
       /The API's total for 1 – 2 Jan 2026 is negative\./,
     ],
     ['a day without records', { grandTotalCredits: 1, costs: [record(from, 1)] }, /No usage records for 2 Jan 2026\./],
-  ])('fail the gate by default: %s', async (_, body, words) => {
+  ])('figures that cannot be trusted fail the gate by default: %s', async (_, body, words) => {
     answer(body)
     const failed = await judge()
     expect([failed.exitCode, failed.document.status]).toEqual([10, 'fail'])
@@ -111,13 +111,13 @@ describe('figures that cannot be trusted', () => {
     expect([ignored.exitCode, ignored.document.status]).toEqual([0, 'pass'])
   })
 
-  it('are trusted when the API returns one object instead of a list, in any unit', async () => {
+  it('figures are trusted when the API returns one object instead of a list, in any unit', async () => {
     answerText('{"result":{"grandTotalCHC":2.50,"costs":{"date":"2026-01-01T00:00:00Z","totalCHC":2.50,"novelty":1}}}')
     const ran = await judge({ 'to-date': from, budget: '2.5' })
     expect(ran.document).toMatchObject({ status: 'pass', grandTotalCredits: '2.5', unit: 'CHC' })
   })
 
-  it('are exact to the last digit, whatever the number of digits and the notation', async () => {
+  it('figures are exact to the last digit, whatever the number of digits and the notation', async () => {
     const totals = ['0.12345678901234567891', '1e-7', '12345678901234567890.000000000001', '3.0']
     const sum = '12345678901234567893.12345688901334567891'
     const costs = totals.map(
@@ -139,7 +139,7 @@ describe('figures that cannot be trusted', () => {
     expect((await judge({ 'to-date': from, budget: sum.replace(/1$/, '0') })).document.status).toBe('fail')
   })
 
-  it('keep metrics of any name, and a name that is not one counts as other', async () => {
+  it('figures keep metrics of any name, and a name that is not one counts as other', async () => {
     const metrics = '{"constructor":1,"CHC":2,"toStringCHC":3,"__proto__":4,"__proto__CHC":5}'
     answerText(`{"result":{"grandTotalCHC":15,"costs":[{"date":"${from}","totalCHC":15,"locked":true,"metrics":${metrics}}]}}`)
     const { byMetric } = (await judge({ 'to-date': from, budget: '15' })).document
@@ -153,7 +153,7 @@ describe('figures that cannot be trusted', () => {
     )
   })
 
-  it('exceed no budget and fall below none: without any record that is not known', async () => {
+  it('figures without any record are unknown, so the gate neither passes nor reports an exceeded budget', async () => {
     answer({ grandTotalCredits: 0, costs: [] })
     const empty = await judge()
     expect([empty.outputs['budget-exceeded'], empty.outputs['budget-used-percent']]).toEqual([undefined, undefined])

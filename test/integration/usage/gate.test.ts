@@ -79,7 +79,7 @@ describe('max-increase without a day that is complete in both periods', () => {
     ['fails with on-missing: fail', { period: 'yesterday', 'on-missing': 'fail' }, 'fail'],
     ['passes with on-missing: ignore', { period: 'yesterday', 'on-missing': 'ignore' }, 'pass'],
     ['warns with on-missing: warn', { period: 'last-2-days', 'on-missing': 'warn' }, 'warn'],
-  ])('%s', async (_, inputs, status) => {
+  ])('max-increase %s', async (_, inputs, status) => {
     const ran = await judge({ ...increase, ...inputs })
     expect([ran.document.status, ran.document.comparison]).toMatchObject([status, { status: 'no-complete-days', maxIncrease: '0%' }])
     expect(ran.document.comparison).not.toHaveProperty('change')

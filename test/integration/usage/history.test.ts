@@ -154,7 +154,7 @@ describe('a closed period of four weeks or more', () => {
 describe('without the four weeks before the period, because they cannot be read,', () => {
   const days = (): string => plainDays(addDays(today, -38), addDays(today, -11))
 
-  it.each([400, 403, 500])('there is no forecast, and the report says so: %i', async (status) => {
+  it.each([400, 403, 500])('without the four weeks before the period there is no forecast, and the report says so: %i', async (status) => {
     failHistory(status)
     const ran = await run({ ...running(), budget: '500' })
     expect(ran.document).toMatchObject({ status: 'pass', forecast: { status: 'unavailable' } })
@@ -252,7 +252,7 @@ describe('usage that stopped', () => {
     for (const record of emulator().store.organizations[0]?.usage ?? []) if (record.entityName === 'team-a') record.serviceId = stopped.id
   })
 
-  it('has a forecast of no further usage in a budget by tag, as in a budget by service', async () => {
+  it('usage that stopped has a forecast of no further usage in a budget by tag, as in a budget by service', async () => {
     const file = `
 - { name: by-tag, limit: 30, forecast: true, scope: { tag: team=a } }
 - { name: by-service, limit: 30, forecast: true, scope: { service: team-a } }`
@@ -266,7 +266,7 @@ describe('usage that stopped', () => {
     })
   })
 
-  it('has a forecast of no further usage with a filter', async () => {
+  it('usage that stopped has a forecast of no further usage with a filter', async () => {
     const ran = await run({ ...running(), filter: 'tag:team=a', budget: '30', 'forecast-budget': '30' })
     expect(ran.document).toMatchObject({ status: 'pass', grandTotalCredits: '20', forecastCredits: '20' })
     expect(ran.outputs).not.toHaveProperty('runs-out-on')

@@ -24,7 +24,7 @@ describe('provisional records', () => {
     ['count by default', { budget: '40' }, 'fail'],
     ['do not count when they are excluded', { budget: '30', unlocked: 'exclude' }, 'pass'],
     ['do not hide that the final records exceed the budget', { budget: '29.999', unlocked: 'exclude' }, 'fail'],
-  ])('%s', async (_, inputs, status) => {
+  ])('provisional records %s', async (_, inputs, status) => {
     const ran = await judge(inputs)
     expect(ran.document).toMatchObject({ status, grandTotalCredits: '48', provisionalCredits: '18' })
   })
@@ -171,7 +171,7 @@ it('shows the forecast with its 80% range and the days it is based on', async ()
   )
 })
 
-it('has two decimals for every amount of money in the report, and all digits in the result', async () => {
+it('the report has two decimals for every amount of money in the report, and all digits in the result', async () => {
   const records = emulator().store.organizations[0]?.usage ?? []
   for (const record of records) record.micro = { compute: 1_234_567 }
   const ran = await judge({ budget: '100', compare: 'previous-period', 'group-by': 'date' })

@@ -38,7 +38,7 @@ describe('the project', () => {
       'read',
       /^project: "a b" \(from git remote origin\) is not a valid project/,
     ],
-  ] as const)('%s', async (_, files, effect, message) => {
+  ] as const)('the project %s', async (_, files, effect, message) => {
     await expect(resolveProject(undefined, files, effect)).rejects.toThrow(message)
   })
 })

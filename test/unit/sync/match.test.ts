@@ -11,7 +11,7 @@ const withAlerts = (...alerts: readonly object[]): RemoteState => ({ ...applied,
 const [own] = applied.alerts
 
 describe('an object that is not clear', () => {
-  it('is reported when its marker is on two objects', () => {
+  it('an object is reported when its marker is on two objects', () => {
     const plan = planOf(declared, withAlerts({ ...own }, { ...own, id: 'copy' }))
     expect(messagesOf(plan)).toEqual([
       'duplicate-marker: alerts.errors: two alerts have this ownership marker (alerts-errors, copy); set repair-duplicates for one run, or delete the one that you do not need',
@@ -20,7 +20,7 @@ describe('an object that is not clear', () => {
     expect(plan.orphans).toEqual([])
   })
 
-  it('is reported when it has the marker and the file has another id', () => {
+  it('an object is reported when it has the marker and the file has another id', () => {
     const plan = planOf(
       { dashboards: { shop }, alerts: { errors: { ...errors, id: 'other' } } },
       withAlerts({ ...own }, { id: 'other', name: 'O' }),
@@ -30,11 +30,11 @@ describe('an object that is not clear', () => {
     ])
   })
 
-  it('matches when it has the marker and the file has its id', () => {
+  it('an object matches when it has the marker and the file has its id', () => {
     expect(planOf({ dashboards: { shop }, alerts: { errors: { ...errors, id: 'alerts-errors' } } }, applied).diagnostics).toEqual([])
   })
 
-  it('is one of several of its name', () => {
+  it('reports an object whose name several objects have', () => {
     const two = [
       { id: 'x', name: 'Errors' },
       { id: 'y', name: 'Errors' },
@@ -46,25 +46,25 @@ describe('an object that is not clear', () => {
     expect(plan.diagnostics[0]?.severity).toBe('error')
   })
 
-  it('is wanted by two keys', () => {
+  it('reports an object that two keys refer to', () => {
     const both = { errors: { ...errors, id: 'x' }, more: { ...errors, id: 'x' } }
     const plan = planOf({ dashboards: { shop }, alerts: both }, withAlerts({ id: 'x', name: 'Errors' }))
     expect(messagesOf(plan)).toEqual(['owned-elsewhere: alerts.more: two keys refer to x'])
   })
 
-  it('is not reported when only one key refers to it', () => {
+  it('an object is not reported when only one key refers to it', () => {
     const both = { errors: { ...errors, id: 'x' }, more: { ...errors, id: 'y' } }
     const plan = planOf({ dashboards: { shop }, alerts: both }, withAlerts({ id: 'x', name: 'Errors' }, { id: 'y', name: 'Errors' }))
     expect(plan.diagnostics).toEqual([])
   })
 
-  it('is created beside one without a name', () => {
+  it('an object is created beside one without a name', () => {
     const plan = planOf(declared, withAlerts({ id: 'n', name: null }))
     expect(plan.diagnostics).toEqual([])
     expect(steps(plan)).toContain('alerts.errors create')
   })
 
-  it('warns, and no more, where another of its name stays beside it', () => {
+  it('only warns where another of its name stays beside it', () => {
     const plan = planOf(declared, withAlerts({ id: 'x', name: 'Errors' }))
     expect(plan.diagnostics.map(({ rule, severity }) => [rule, severity])).toEqual([['same-name', 'warning']])
   })
@@ -213,7 +213,7 @@ describe('an object that is adopted by its name', () => {
       ['Errors', 'Errors', 'Errors '],
       ['create', undefined, 'ambiguous-adoption'],
     ],
-  ])('%s', (_, name, names, expected) => {
+  ])('an object that is adopted by its name %s', (_, name, names, expected) => {
     expect(adopt(name, ...names)).toEqual(expected)
   })
 

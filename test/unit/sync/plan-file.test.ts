@@ -60,13 +60,13 @@ describe('changes since the review', () => {
     ['another organization', { ...agreed, organizationId: 'p' }, ['organizationId was o and is now p']],
     ['another project', { ...agreed, project: 'q' }, ['project was shop/main and is now q']],
     ['prune', { ...agreed, prune: true }, ['prune was false and is now true']],
-  ])('is %s', (_, now, expected) => {
+  ])('reports a change of %s', (_, now, expected) => {
     expect(movedSince(agreed, now)).toEqual(expected)
   })
 
   const fewer = { ...applied, alerts: applied.alerts.slice(1) }
 
-  it('is an object that is gone', () => {
+  it('reports an object that is gone', () => {
     const before = fileOf(declared, applied)
     expect(movedSince(before, fileOf(declared, fewer))).toEqual([
       'there were 2 objects under alerts, and there are 1',
@@ -75,7 +75,7 @@ describe('changes since the review', () => {
     expect(movedSince(before, { ...before, seen: {} })).toHaveLength(5)
   })
 
-  it('is no object that came', () => {
+  it('does not report an object that was added', () => {
     expect(
       movedSince(fileOf(declared, fewer), {
         ...fileOf(declared, fewer),
@@ -91,11 +91,11 @@ describe('changes since the review', () => {
       { ...applied, alerts: applied.alerts.map((one) => ({ ...one, threshold: 7 })) },
       'alerts.errors: the plan was to create it; now the plan is to update it',
     ],
-  ])('is a change that %s', (_, remote, expected) => {
+  ])('reports a change that %s', (_, remote, expected) => {
     expect(movedSince(agreed, fileOf(declared, remote))).toContain(expected)
   })
 
-  it('is a change whose fields are others', () => {
+  it('reports a change of other fields', () => {
     const other = { ...declared, alerts: { errors: { ...errors, threshold: 9 }, many } }
     expect(movedSince(agreed, fileOf(other))).toEqual(['alerts.errors: the plan was to create it; now its fields differ'])
     const on = (threshold: number) => ({ ...applied, alerts: applied.alerts.map((one) => ({ ...one, threshold })) })
@@ -105,7 +105,7 @@ describe('changes since the review', () => {
     ])
   })
 
-  it('is not the service adding what files have no say in', () => {
+  it('does not report fields that the service added files have no say in', () => {
     const remote = { ...applied, alerts: applied.alerts.map((one) => ({ ...one, threshold: 3, somethingNew: 1, state: 'OK' })) }
     const base = { ...applied, alerts: applied.alerts.map((one) => ({ ...one, threshold: 3 })) }
     expect(movedSince(fileOf(declared, base), fileOf(declared, remote))).toEqual([])
@@ -124,7 +124,7 @@ describe('changes since the review', () => {
     )
   })
 
-  it('takes two objects of one mark for each other only as they are', () => {
+  it('compares two objects with the same marker by their content', () => {
     const double = {
       ...applied,
       alerts: [...applied.alerts, { ...applied.alerts[1], id: 'second', threshold: 8 }],

@@ -31,7 +31,7 @@ describe('a run goes on', () => {
       [...times(4, outcome('failed', 'server')), outcome('created'), outcome('failed', 'server')],
     ],
     ['after five, once something went well', [...times(5, outcome('failed', 'server')), outcome('updated')]],
-  ])('%s', (_, outcomes) => {
+  ])('a run goes on %s', (_, outcomes) => {
     expect(reason(outcomes)).toBeUndefined()
   })
 
@@ -51,17 +51,20 @@ describe('a run stops', () => {
     ['deadline', 'no-time'],
     ['rate-limited', 'no-time'],
     ['cancelled', 'cancelled'],
-  ])('at once after %s: %s', (errorKind, kind) => {
+  ])('a run stops at once after %s: %s', (errorKind, kind) => {
     expect(reason([outcome('created'), outcome('failed', errorKind)])).toBe(kind)
     expect(reason([outcome('failed', errorKind)], 'stop')).toBe(kind)
   })
 
-  it.each<ErrorKind>(['server', 'network', 'timeout', 'may-exist', 'bad-answer'])('after five in a row that end with %s', (errorKind) => {
-    expect(reason([outcome('created'), ...times(5, outcome('failed', errorKind))])).toBe('failing')
-    expect(reasonToStop(times(5, outcome('unknown', errorKind)), 'continue')?.message).toContain('5 objects in a row')
-  })
+  it.each<ErrorKind>(['server', 'network', 'timeout', 'may-exist', 'bad-answer'])(
+    'a run stops after five failures in a row that end with %s',
+    (errorKind) => {
+      expect(reason([outcome('created'), ...times(5, outcome('failed', errorKind))])).toBe('failing')
+      expect(reasonToStop(times(5, outcome('unknown', errorKind)), 'continue')?.message).toContain('5 objects in a row')
+    },
+  )
 
-  it.each<OutcomeKind>(['failed', 'unknown'])('with on-error: stop after the first that is %s', (kind) => {
+  it.each<OutcomeKind>(['failed', 'unknown'])('a run with on-error: stop ends after the first that is %s', (kind) => {
     expect(reasonToStop([outcome('created'), outcome(kind, 'refused')], 'stop')).toEqual({
       kind: 'on-error',
       message: 'another object failed (on-error: stop)',
@@ -76,10 +79,10 @@ it.each<[StopReason['kind'], boolean]>([
   ['cancelled', true],
   ['failing', false],
   ['on-error', false],
-])('after %s not even a look can succeed: %s', (kind, expected) => {
+])('preventsReading after %s returns %s', (kind, expected) => {
   expect(preventsReading({ kind, message: '' })).toBe(expected)
 })
 
-it('a run that goes on can look', () => {
+it('a run that goes on can read', () => {
   expect(preventsReading(undefined)).toBe(false)
 })

@@ -29,7 +29,7 @@ describe('the step of a budget', () => {
     ['is that of the day before while yesterday has no records', { 7: '40', 8: '20' }, [50, '2026-03-08', '60']],
     ['is not reported for an older day', { 6: '40', 7: '20' }, undefined],
     ['needs usage', {}, undefined],
-  ] as const)('%s', (_, usage, expected) => {
+  ] as const)('the step of a budget %s', (_, usage, expected) => {
     expect(stepOf(usage)).toEqual(expected)
   })
 

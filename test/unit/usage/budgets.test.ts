@@ -22,11 +22,11 @@ describe('V2: a budget is compared digit by digit, and equal passes', () => {
     ['101', '100', '80', 'exceeded'],
     ['90', undefined, '80', 'warn'],
     ['90', undefined, undefined, 'within'],
-  ])('%s of %s, warning above %s, is %s', (spent, budget, warnBudget, level) => {
+  ])('a usage of %s of %s, warning above %s, is %s', (spent, budget, warnBudget, level) => {
     expect(judge(spent, budget, warnBudget).status).toBe(level)
   })
 
-  it('has no used share of a budget of zero', () => {
+  it('a budget of zero has no used share of a budget of zero', () => {
     expect(judge('1', '0').usedPercent).toBeUndefined()
     expect(judge('25', '50').usedPercent?.toFixed()).toBe('50')
   })
@@ -76,7 +76,7 @@ describe('recordsInScope', () => {
     ['metrics of a service', { service: ['checkout'], metric: ['compute', 'backup'] }, 6],
     ['kinds that exclude each other', { entityType: ['service'], entity: ['orders'] }, 0],
     ['an unknown entity', { entity: ['unknown'] }, 0],
-  ])('%s', (_, scope, total) => {
+  ])('selects the records of %s', (_, scope, total) => {
     expect(Number(totalOf(recordsInScope(records, scope, records)))).toBe(total)
   })
 
@@ -146,7 +146,7 @@ describe('judgeBudgets', () => {
       onMissing: undefined,
     }).map(({ scope: shown, used, status }) => [shown, used.toFixed(), status])
 
-  it('says what each budget is about, and what of it was used', () => {
+  it('judgeBudgets returns what each budget is about, and what of it was used', () => {
     expect(judged({})).toEqual([[{}, '15', 'fail']])
     expect(judged({ service: ['checkout'], metric: undefined })).toEqual([[{ service: ['checkout'] }, '6', 'pass']])
   })

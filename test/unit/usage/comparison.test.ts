@@ -126,7 +126,7 @@ describe('isAboveIncrease', () => {
     ['100', '150', { kind: 'amount', amount: decimal(50) }, false],
     ['100', '150.1', { kind: 'amount', amount: decimal(50) }, true],
     ['100', '10', { kind: 'amount', amount: decimal(0) }, false],
-  ] as const)('from %s to %s, at most %o: %s', (before, after, most, isAbove) => {
+  ] as const)('compares a growth from %s to %s with a maximum of %o: %s', (before, after, most, isAbove) => {
     expect(isAboveIncrease(decimal(before), decimal(after), most)).toBe(isAbove)
   })
 })

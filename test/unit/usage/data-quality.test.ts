@@ -31,7 +31,7 @@ describe('findDataQualityIssues', () => {
     ['a difference of rounding', whole, '6.0005', []],
     ['a difference beyond rounding', whole, '6.0007', ['total-mismatch']],
     ['a tiny total within a millionth', [record('2026-03-01', '0'), record('2026-03-02', '0'), record('2026-03-03', '0.0000005')], '0', []],
-  ])('%s', (_, records, grandTotal, kinds) => {
+  ])('judges %s', (_, records, grandTotal, kinds) => {
     expect(issues(records, grandTotal).map(({ kind }) => kind)).toEqual(kinds)
   })
 

@@ -14,7 +14,7 @@ const callsTo = (start: string) =>
     .calls()
     .filter((call) => call.startsWith(start))
 
-describe('nothing waits for ever', () => {
+describe('time limits of requests', () => {
   it('a hanging read ends with its own limit, and all of it with the common one', async () => {
     github().addFault({ on: list, times: 9, effect: { kind: 'hang' } })
     const started = performance.now()
@@ -41,13 +41,13 @@ describe('nothing waits for ever', () => {
     expect(github().received).toEqual([])
   })
 
-  it('nothing is sent when the run is cancelled', async () => {
+  it('sends nothing when the run is canceled', async () => {
     await notifyGitHub(github(), { ...both, stop: AbortSignal.abort() })
     expect(github().received).toEqual([])
   })
 })
 
-it('after a first signal, what is being written comes to its end, and nothing new is begun', async () => {
+it('completes the current write after a first signal, and starts no other', async () => {
   await notifyGitHub(github(), { issue: 'on-failure' })
   const stop = new AbortController()
   github().addFault({ on: 'PATCH', effect: { kind: 'meanwhile', change: () => stop.abort() } })
@@ -62,14 +62,14 @@ it('after a first signal, what is being written comes to its end, and nothing ne
 })
 
 describe('requests', () => {
-  it('ask for what is there now, not for what a cache remembers', async () => {
+  it('requests ask for the current state, not for a cached one', async () => {
     await notifyGitHub(github(), { comment: 'always' })
     await notifyGitHub(github(), { comment: 'always', content: contentOf('pass') })
     for (const { headers } of github().received) expect(headers['if-none-match']).toBeUndefined()
     expect(github().store.comments[0]?.body).toContain('✅')
   })
 
-  it('requests say who asks, and bear the token in one header alone', async () => {
+  it('requests have a user agent, and the token in one header only', async () => {
     await notifyGitHub(github(), both)
     for (const { headers, call } of github().received) {
       const { authorization, ...others } = headers
@@ -89,10 +89,10 @@ it('writes no secret that a label or a job holds', async () => {
   expect(github().store.issues).toHaveLength(2)
 })
 
-describe("on a GitHub of one's own", () => {
+describe('on GitHub Enterprise Server', () => {
   const enterprise = useGitHub('/api/v3')
 
-  it('everything goes below GITHUB_API_URL', async () => {
+  it('sends all requests to paths below GITHUB_API_URL', async () => {
     const { failures } = await notifyGitHub(enterprise(), both)
     expect(failures).toEqual([])
     expect(enterprise().store.comments).toHaveLength(1)

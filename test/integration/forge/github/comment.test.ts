@@ -176,7 +176,7 @@ describe('a comment is wanted', () => {
     ['always', ['pass', 'warn', 'fail', 'error']],
     ['changes', ['warn', 'fail', 'error']],
     ['on-failure', ['fail', 'error']],
-  ] as const)('%s: for %s', async (comment, wanted) => {
+  ] as const)('comment: %s writes a comment for %s', async (comment, wanted) => {
     for (const status of statuses) {
       github().store.comments = []
       await notifyGitHub(github(), { comment, content: contentOf(status) })
@@ -184,12 +184,12 @@ describe('a comment is wanted', () => {
     }
   })
 
-  it('with changes for a run that passes and changes something', async () => {
+  it('comment: changes writes a comment for a run that passes and changes something', async () => {
     await notifyGitHub(github(), { comment: 'changes', content: contentOf('pass', { hasChanges: true }) })
     expect(own()).toHaveLength(1)
   })
 
-  it.each(['changes', 'on-failure'] as const)('with %s, and an existing comment is updated by a run that passes', async (comment) => {
+  it.each(['changes', 'on-failure'] as const)('with comment: %s, an existing comment is updated by a run that passes', async (comment) => {
     await notifyGitHub(github(), { comment, content: contentOf('fail') })
     await notifyGitHub(github(), { comment, content: contentOf('pass') })
     expect(own()).toHaveLength(1)

@@ -131,7 +131,7 @@ describe('an issue of others is never touched:', () => {
     ['of another label', stored({ body: markerOf('issue', 'cost gate') })],
     ['with the marker of a comment', stored({ body: markerOf('comment', 'cost') })],
     ['that is closed', stored({ state: 'closed' })],
-  ])('%s', async (_, issue) => {
+  ])('does not change an issue %s', async (_, issue) => {
     const before = { ...issue }
     github().store.issues = [issue]
     await onFailure({ content: contentOf('pass') })
@@ -141,7 +141,7 @@ describe('an issue of others is never touched:', () => {
     expect(github().store.issues).toHaveLength(2)
   })
 
-  it('that lost its label, and no second one is opened', async () => {
+  it('does not change an issue that lost its label, and no second one is opened', async () => {
     const issue = stored({ labels: ['keep'] })
     github().store.issues = [issue]
     const { notes } = await onFailure()

@@ -99,33 +99,33 @@ describe('create-alert', () => {
 describe('if-exists', () => {
   const existing = () => alerts().find(({ name }) => name === 'Checkout errors')
 
-  it('skip leaves the one that is there', async () => {
+  it('if-exists: skip leaves the one that is there', async () => {
     const ran = await create({ ...fields, 'if-exists': 'skip' })
     expect(ran.document).toMatchObject({ changed: false, outcome: 'skipped', alertId: existing()?.id })
     expect(methodsOf(emulator())).toEqual(['GET'])
   })
 
-  it('update changes the one that is there, and a second time nothing', async () => {
+  it('if-exists: update changes the one that is there, and a second time nothing', async () => {
     expect((await create({ ...fields, 'if-exists': 'update' })).document).toMatchObject({ changed: true, outcome: 'updated' })
     expect(existing()).toMatchObject({ threshold: 5, message: 'More than 2% of checkouts fail' })
     expect((await create({ ...fields, 'if-exists': 'update' })).document).toMatchObject({ changed: false, outcome: 'unchanged' })
     expect(methodsOf(emulator())).toEqual(['GET', 'PUT', 'GET'])
   })
 
-  it('fail creates nothing and names the one that is there', async () => {
+  it('if-exists: fail creates nothing and names the one that is there', async () => {
     const ran = await create({ ...fields, 'if-exists': 'fail' })
     expect(ran.exitCode).toBe(1)
     expect(ran.reason).toContain(existing()?.id)
     expect(methodsOf(emulator())).toEqual(['GET'])
   })
 
-  it.each(['skip', 'update', 'fail'])('%s creates when there is none', async (wish) => {
+  it.each(['skip', 'update', 'fail'])('if-exists: %s creates when the alert does not exist', async (wish) => {
     const ran = await create({ ...fields, name: 'Another', 'if-exists': wish })
     expect(ran.document).toMatchObject({ changed: true, outcome: 'created' })
     expect(methodsOf(emulator())).toEqual(['GET', 'POST'])
   })
 
-  it('update does not guess between two', async () => {
+  it('if-exists: update does not guess between two', async () => {
     const twin = existing()
     if (twin) alerts().push({ ...twin, id: 'f'.repeat(24) })
     const ran = await create({ ...fields, 'if-exists': 'update' })
@@ -152,12 +152,12 @@ describe('when the answer is lost', () => {
     expect(methodsOf(emulator())).toEqual(['POST', 'GET'])
   })
 
-  it('says that none matches when none does', async () => {
+  it('reports that no alert matches after a lost answer', async () => {
     emulator().addFault({ effect: { kind: 'status', status: 502 } })
     expect((await create({ ...fields, name: 'Lost' })).reason).toContain('Currently, no alert matches it.')
   })
 
-  it('says when even that cannot be read', async () => {
+  it('reports that the alerts cannot be read after a lost answer', async () => {
     emulator().addFault({ effect: { kind: 'reset' } })
     emulator().addFault({ match: { method: 'GET' }, times: 5, effect: { kind: 'status', status: 500 } })
     expect((await create({ ...fields, name: 'Lost' })).reason).toContain(

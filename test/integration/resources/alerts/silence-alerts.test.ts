@@ -217,7 +217,7 @@ describe('unsilence-alerts', () => {
     expect(methodsOf(emulator())).toEqual(['GET'])
   })
 
-  it('is an error when no name matches', async () => {
+  it('unsilence-alerts is an error when no name matches', async () => {
     expect((await unsilence('chekcout')).document).toMatchObject({ status: 'error', error: { kind: 'not-found' } })
   })
 })

@@ -29,7 +29,7 @@ const files = { 'a.json': { dashboards: { shop }, alerts: { errors } } }
 const site = <T>(use: Parameters<typeof withSite<T>>[2]): Promise<T> => withSite(emulator(), 'hyperdx', use)
 
 describe.each(forms)('an alert with an unknown %s', (_, fields, words) => {
-  it('is not created a second time, and the error of plan and apply names it', () =>
+  it('an alert of an unknown form is not created a second time, and the error of plan and apply names it', () =>
     site(async (one) => {
       await one.apply(files)
       const { id } = change(fields)
@@ -45,7 +45,7 @@ describe.each(forms)('an alert with an unknown %s', (_, fields, words) => {
       expect(serviceOf(emulator()).alerts).toHaveLength(count)
     }))
 
-  it('is shown, and refused by name by every operation that writes it', () =>
+  it('an alert of an unknown form is shown, and refused by name by every operation that writes it', () =>
     site(async (one) => {
       await one.apply(files)
       const alert = change(fields)

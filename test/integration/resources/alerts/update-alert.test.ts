@@ -16,13 +16,13 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('update-alert on the %s 
     expect(methodsOf(emulator())).toEqual(['GET', 'PUT'])
   })
 
-  it('sends nothing when everything is so already', async () => {
+  it('sends nothing when the alert already has all values', async () => {
     const ran = await update({ threshold: String(alert()?.threshold), 'webhook-id': ids.webhook })
     expect(ran.document).toMatchObject({ changed: false })
     expect(methodsOf(emulator())).toEqual(['GET'])
   })
 
-  it('puts no default over what is there', async () => {
+  it('does not overwrite existing values with defaults', async () => {
     const found = alert()
     if (found) found.thresholdType = 'below'
     await update({ threshold: '3' })
@@ -41,11 +41,11 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('update-alert on the %s 
     expect(alert()?.message).toBeNull()
   })
 
-  it('needs something to change', async () => {
+  it('update-alert needs a field to change', async () => {
     expect((await update({})).reason).toBe('alert: is missing: give alert, alert-file, or the single fields to change')
   })
 
-  it('says when there is none', async () => {
+  it('reports that the alert does not exist', async () => {
     const ran = await update({ 'alert-id': '0'.repeat(24), threshold: '1' })
     expect(ran.reason).toContain('The alert does not exist')
     expect(methodsOf(emulator())).toEqual(['GET'])

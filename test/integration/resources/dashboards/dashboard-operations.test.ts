@@ -36,7 +36,7 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('dashboards on the %s di
     expect(methodsOf(emulator())).toEqual(['GET'])
   })
 
-  it('says which alerts go with a tile', async () => {
+  it('names the alerts that are deleted with a tile', async () => {
     const { tiles, ...rest } = written()
     const ran = await update({ ...rest, tiles: tiles.filter(({ name }) => name !== 'Error rate') })
     expect(ran.document).toMatchObject({ status: 'warn', lostAlerts: [{ id: ids.alert, name: 'Checkout errors' }] })
@@ -44,7 +44,7 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('dashboards on the %s di
     expect(service().alerts.some(({ id }) => id === ids.alert)).toBe(false)
   })
 
-  it('says which alerts go with a dashboard', async () => {
+  it('names the alerts that are deleted with a dashboard', async () => {
     const alerts = tileAlerts().map(({ id, name }) => ({ id, name }))
     expect(alerts.length).toBeGreaterThan(1)
     const ran = await invoke({ operation: 'delete-dashboard', 'dashboard-id': ids.dashboard })
