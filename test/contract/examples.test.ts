@@ -82,6 +82,25 @@ it('every workflow for the files of the starter kit sets the variables that they
   }
 })
 
+describe('every example workflow for alerts and dashboards', () => {
+  const texts = readdirSync(new URL('../../examples/workflows', import.meta.url)).map((name) => read(`examples/workflows/${name}`))
+  const ofFiles = texts.filter((text) => text.includes("'observability/**'"))
+
+  it('also runs when the config file changes', () => {
+    expect(ofFiles.length).toBeGreaterThan(6)
+    const paths = ofFiles.flatMap((text) => [...text.matchAll(/paths: \[.*\]/g)].map(([line]) => line))
+    expect(paths.filter((line) => !line.includes('.watchkeeper.yml'))).toEqual([])
+  })
+
+  it('prunes in plan and apply, so that a plan shows the deletes of the apply', () => {
+    const steps = texts
+      .flatMap((text) => text.split(/^ +- (?=uses|name|if|id)/m))
+      .filter((step) => /operation: .*(?:'plan'|'apply'|\bplan|\bapply)$/m.test(step))
+    expect(steps.length).toBeGreaterThan(5)
+    expect(steps.filter((step) => !/prune: true|plan-file: .*\n[\s\S]*operation: apply/.test(step))).toEqual([])
+  })
+})
+
 describe.each(['cronjob', 'argo-cd-hook'])('examples/kubernetes/%s.yml', (name) => {
   interface Container {
     readonly image: string
