@@ -2,7 +2,7 @@
 import type { Block } from '../src/report/blocks.ts'
 
 export interface Extent {
-  /** A few rounds and no large sizes: for CI, where the table is kept but nobody waits for it. */
+  /** A few rounds and no large sizes: for CI, where the table is kept but no user waits for it. */
   readonly isShort: boolean
   /** To compare the start with. */
   readonly otherActions: readonly OtherAction[]

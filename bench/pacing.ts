@@ -1,5 +1,5 @@
 // Measures creates under the service's documented limit, on a clock that does not wait, against the least that the limit allows: a window
-// more would be ten seconds that nobody had to wait.
+// more would be ten seconds that are not necessary.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

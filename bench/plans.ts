@@ -71,7 +71,7 @@ const measure = (size: number, rounds: number): Promise<Measured> =>
 async function planIn(url: string, directory: string, size: number, rounds: number): Promise<Planned> {
   const child = fork(new URL('./plan-process.ts', import.meta.url), [url, directory, String(size), String(rounds)])
   const ended = once(child, 'exit').then(() => Promise.reject(new Error('the planning process ended without a result')))
-  // It ends by itself after it has told.
+  // It ends by itself after it has reported.
   ended.catch(() => undefined)
   const [planned] = (await Promise.race([once(child, 'message'), ended])) as [Planned]
   return planned

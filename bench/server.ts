@@ -19,7 +19,7 @@ export async function withServer<T>(use: (server: Server) => Promise<T>, options
   const settings = JSON.stringify({ dialect: 'clickhouse-cloud', rateLimit: { limit: 1_000_000, windowMs: 1000 }, ...options })
   const child = fork(new URL('./server-process.ts', import.meta.url), [settings])
   const ended = once(child, 'exit').then(() => Promise.reject(new Error('the emulator ended by itself')))
-  // It is waited for by whoever asks; nobody may.
+  // A caller may wait for it.
   ended.catch(() => undefined)
   const next = async (): Promise<unknown> => (await Promise.race([once(child, 'message'), ended]))[0]
   const takeRequestCount = async (): Promise<number> => {

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 const root = join(import.meta.dirname, '..')
 const requirements = join(root, 'scripts/requirements.txt')
 
-/** One directory for each version of the list, so that an update installs anew. */
+/** One directory for each version of the list, so that an update installs it again. */
 const version = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 12)
 const tools = join(root, 'node_modules/.cache', `install-lint-${version}`)
 

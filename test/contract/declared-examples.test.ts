@@ -42,7 +42,7 @@ it.each(examples)('%s can be applied, and then there is no drift', async (path) 
   expect(['pass', 'warn']).toContain(drift.status)
 })
 
-// GitHub gives a variable that nobody has set as one that is empty.
+// GitHub passes a variable that is not set as an empty one.
 it.each(['SERVICE', 'WEBHOOK', 'ERRORS_PER_FIVE_MINUTES'])('the starter set is wrong while %s is empty, and says where', async (name) => {
   const { document } = await run('validate', 'examples/starter/service.yml', { ...env, ...passed({ [name]: '' }) })
   expect(document).toMatchObject({ status: 'fail' })

@@ -317,7 +317,7 @@ describe("GitHub's own parser, with the called workflow at hand", () => {
 
   it.each([
     [
-      'an input that nobody declared',
+      'an input that is not declared',
       (text: string) => text.replace('organization-id:', 'organisation-id:'),
       'organisation-id is not defined',
     ],

@@ -1,4 +1,4 @@
-// The file that declares the intents. A language or a setting that nobody chose is left out.
+// The file that declares the intents. A language or a setting that was not chosen is left out.
 import type {
   AlertIntent,
   ChartIntent,

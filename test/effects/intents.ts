@@ -23,7 +23,7 @@ export interface Series {
 
 export type SourceKind = 'log' | 'trace' | 'metric'
 
-/** Undefined for what nobody chose. */
+/** Undefined for what was not chosen. */
 export interface DisplaySettings {
   readonly alignDateRangeToGranularity?: boolean | undefined
   readonly fillNulls?: boolean | undefined

@@ -64,7 +64,7 @@ describe.each(dialects)('%s', (dialect) => {
             ])
           const before = await shown()
           edit?.make()
-          // What the API does not show, nobody can see.
+          // A change that the API does not show cannot be seen.
           fc.pre(before !== (await shown()))
           const planned = await site.plan({ 'a.json': content })
           const changed = planned.objects.filter(({ action }) => action !== 'unchanged')

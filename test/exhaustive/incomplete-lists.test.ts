@@ -30,7 +30,7 @@ const file = (content: object): SiteFiles => ({ 'a.json': content })
 
 type Listed = 'dashboards' | 'alerts' | 'savedSearches'
 
-/** Fills a list up to this length, with objects of nobody's. */
+/** Fills a list up to this length, with unmanaged objects. */
 function fill(server: Emulator, name: Listed, length = 1000): void {
   const items = serviceOf(server)[name] as unknown as { id: string; name: string; tags?: string[]; note?: string | null }[]
   const [first] = items

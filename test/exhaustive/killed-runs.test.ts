@@ -32,7 +32,7 @@ async function undisturbed(files: SiteFiles) {
 
 const createsOnly = () => ({ 'a.json': twentyObjects(serviceOf(emulator()).webhooks[0]?.id ?? '') })
 
-/** Updates, alerts that must be created anew because their tile goes, objects that go, and new ones. */
+/** Updates, alerts that must be created again because their tile goes, objects that go, and new ones. */
 function mixed(): SiteFiles {
   const { dashboards, alerts } = twentyObjects(serviceOf(emulator()).webhooks[0]?.id ?? '')
   const { first, second, third } = dashboards

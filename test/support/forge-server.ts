@@ -38,7 +38,7 @@ export interface ForgeServer<Store> {
 export interface Answer {
   readonly status: number
   readonly body: unknown
-  /** A list is paged by whoever sends it. */
+  /** The server pages its lists. */
   readonly isList?: boolean
 }
 

@@ -15,9 +15,9 @@ import type {
 } from '../../src/emulator/index.ts'
 import { type DashboardFields, expandDashboard } from '../../src/resources/dashboards/dashboard-file.ts'
 
-// Words and fields made at random: what people call things, and what wants care of whoever writes it down.
+// Random words and fields: names that people use, and texts that are hard to write to YAML.
 
-/** Names that want something of whoever writes them down. */
+/** Names that need quotes or escapes in YAML. */
 export const awkwardNames = [
   'Errors',
   'Errors ',

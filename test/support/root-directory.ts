@@ -37,7 +37,7 @@ interface RootOptions {
   readonly directory?: string
   /** The numbers of the user and the group. */
   readonly user?: readonly [user: number, group: number]
-  /** The process cannot write anywhere, whoever it is. */
+  /** The process cannot write anywhere, whatever its user is. */
   readonly isReadOnly?: boolean
 }
 

@@ -153,7 +153,7 @@ export async function convergenceProblems(site: Site, content: object): Promise<
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Dashboards, saved searches, alerts, webhooks and sources as sorted texts. What hangs on nothing says so. */
+/** Dashboards, saved searches, alerts, webhooks and sources as sorted texts. Objects without a reference are marked. */
 export function stateOf(emulator: Emulator): readonly string[] {
   const { dashboards, savedSearches, alerts, webhooks, sources } = serviceOf(emulator)
   const names = new Map(

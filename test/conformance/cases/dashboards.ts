@@ -350,11 +350,9 @@ const updates: readonly Case[] = [
   update('tiles without ids get new ones', copy('dashboard', { omit: ['id', 'tiles.0.id', 'tiles.1.id'] }), {
     show: ['tiles.0.id', 'tiles.1.id'],
   }),
-  update(
-    'tiles with ids of nobody get new ones',
-    copy('dashboard', { omit: ['id'], set: { 'tiles.0.id': 'mine', 'tiles.1.id': '$gone' } }),
-    { show: ['tiles.0.id', 'tiles.1.id'] },
-  ),
+  update('tiles with unknown ids get new ones', copy('dashboard', { omit: ['id'], set: { 'tiles.0.id': 'mine', 'tiles.1.id': '$gone' } }), {
+    show: ['tiles.0.id', 'tiles.1.id'],
+  }),
   update('two tiles with one id', copy('dashboard', { omit: ['id'], set: { 'tiles.1.id': '$dashboard.tiles.0.id' } })),
   update(
     'tiles in another order',
@@ -362,7 +360,7 @@ const updates: readonly Case[] = [
     { show: ['tiles.0.id', 'tiles.1.id', 'tiles.0.name'] },
   ),
   update('a filter without id', { name: 'x', tiles: [], filters: [filter()] }),
-  update('a filter with an id of nobody gets another', { name: 'x', tiles: [], filters: [filter({ id: 'mine' })] }, { show: ['filters'] }),
+  update('a filter with an unknown id gets another', { name: 'x', tiles: [], filters: [filter({ id: 'mine' })] }, { show: ['filters'] }),
   update(
     'a filter with its id keeps it',
     { name: 'x', tiles: [], filters: [filter({ id: '$dashboard.filters.0.id', name: 'Renamed' })] },

@@ -3,7 +3,7 @@ import { aDashboard, dashboard, savedSearch, unparsed } from './bodies.ts'
 
 const only = { dialects: ['hyperdx'] } as const
 
-/** Nobody's key. */
+/** A key of no user. */
 const unknownKey = 'Bearer 00000000-0000-4000-8000-000000000000'
 
 const keys: readonly Case[] = [

@@ -26,7 +26,7 @@ const breaks = {
   'a header with a null byte': { replaceAnswer: sayAndEnd('HTTP/1.1 200 OK\r\nx-a: \0\r\ncontent-length: 2\r\n\r\n[]') },
   'two lengths that differ': { replaceAnswer: sayAndEnd('HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n[]') },
   'headers of 100 kB': { replaceAnswer: sayAndEnd(`HTTP/1.1 200 OK\r\nx-a: ${'a'.repeat(100_000)}\r\n\r\n`) },
-  'an upgrade that nobody asked for': {
+  'an upgrade that was not requested': {
     replaceAnswer: sayAndEnd('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'),
   },
   'a reset in the headers': { effect: { kind: 'reset-in-headers' } },

@@ -12,7 +12,7 @@ import { openBlackHole, startRawServer } from '../../support/raw-server.ts'
 
 const unreached = { methods: '', added: 0, problems: [] }
 
-/** A port on which nobody listens. */
+/** A port without a listener. */
 async function closedPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -114,7 +114,7 @@ describe('the backups', () => {
   it.each([
     ['the fresh one', [demo.services.checkout], 'success', 'pass'],
     ['all of them', Object.values(demo.services), 'failure', 'fail'],
-    ['none, which nobody meant', [], 'failure', 'error'],
+    ['none, which is a mistake', [], 'failure', 'error'],
   ])('the backups are judged: %s', async (_, services, result, status) => {
     const { jobs, outputs } = await call('backups', { inputs: { services: services.join('\n') } })
     expect([jobs.backups?.result, outputs.status]).toEqual([result, status])

@@ -1,4 +1,4 @@
-// What outlives a step can fail to be written; the verdict stands all the same.
+// Files that outlive a step may not be writable. The verdict does not depend on them.
 import { execFileSync } from 'node:child_process'
 import { chmod, lstat, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -102,11 +102,11 @@ describe('S4: no redirect is followed, wherever it leads and whatever was sent',
         ['http://[', 'without a usable target'],
         [undefined, 'without a usable target'],
       ]
-      for (const [location, told] of targets) {
+      for (const [location, reported] of targets) {
         emulator().reset()
         const effect: Effect = { kind: 'status', status, ...(location !== undefined && { headers: { location } }) }
         const error = await apiErrorOf(withSession(emulator(), actions[method] ?? (() => Promise.resolve()), { faults: [{ effect }] }))
-        expect(error.message.split('\n')[0]).toContain(told)
+        expect(error.message.split('\n')[0]).toContain(reported)
         expect(error.message.split('\n')[0]).not.toContain('a=b')
         expect(methodsOf(emulator())).toEqual([method])
       }

@@ -1,4 +1,4 @@
-// What exists and bears no mark is taken over only when the files say so, and only when it is clear what they mean.
+// An unmanaged object is adopted only when the files say so, and only when it is clear what they mean.
 import { describe, expect, it } from 'vitest'
 import { serviceOf, useEmulator } from '../../support/emulator.ts'
 import { actions, errorRules, errorsIn, outcomes, watching } from '../../support/shop-declaration.ts'

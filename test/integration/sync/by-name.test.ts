@@ -1,4 +1,4 @@
-// References by name become ids before the first write; a name that is missing, or that several bear, is an error and no guess.
+// References by name become ids before the first write; a name that is missing, or that several objects have, is an error and not a guess.
 import { describe, expect, it } from 'vitest'
 import { forEachEntry } from '../../support/corpus.ts'
 import { serviceOf, useEmulator } from '../../support/emulator.ts'

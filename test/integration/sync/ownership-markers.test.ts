@@ -128,7 +128,7 @@ describe('a key that is longer than a tag has room for', () => {
       await apply(both)
       expect(await plan(both)).toMatchObject({ ...emptyPlan, unchanged: 2, orphans: [] })
       const one = await plan({ 'a.json': { dashboards: { [long]: shop } } }, { prune: true })
-      // Nobody can read the key from its hash: the name must do.
+      // The key cannot be read from its hash, so the name is shown.
       expect(one.objects.map(({ key, name, action }) => [key, name, action])).toEqual([
         [long, 'Shop', 'unchanged'],
         ['', 'Second', 'delete'],

@@ -1,4 +1,4 @@
-// W7: pruning deletes what bears this project's mark and is in no file, when it is asked to, and not too much of it.
+// W7: prune deletes objects with the marker of this project that no file declares, if the input says so, up to a limit.
 import { describe, expect, it } from 'vitest'
 import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { type InvokeOptions, invokeText } from '../../support/invoke.ts'

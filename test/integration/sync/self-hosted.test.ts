@@ -277,7 +277,7 @@ describe('an older server', () => {
       expect(serviceOf(server).dashboards.filter(({ name }) => name === 'Shop')).toHaveLength(1)
     }))
 
-  it('an older server that drops the field of the marker, and refuses to delete, is told which object is left', () =>
+  it('names the object that is left where an older server drops the field of the marker and refuses to delete', () =>
     withServer({ unknownFields: ['note'] }, async (server, one) => {
       server.addFault({ match: { method: 'DELETE' }, times: 99, effect: { kind: 'status', status: 500 } })
       const applied = await one.apply({ 'a.json': { dashboards: { shop }, alerts: { errors, other: { ...errors, name: 'Other' } } } })

@@ -27,7 +27,7 @@ const tileOf = (name: string): string | undefined => {
   return dashboards.flatMap(({ tiles }) => tiles).find(({ id }) => id === tileId)?.name
 }
 
-/** An alert of nobody's on the tile of one of ours. */
+/** An unmanaged alert on a tile of a managed dashboard. */
 function addGuest(beside: string): void {
   const store = serviceOf(emulator())
   const like = store.alerts.find((one) => one.name === beside)
@@ -55,7 +55,7 @@ describe('alerts keep their ids when', () => {
       Object.entries(harmless),
       (_what, [dashboard, tileOfErrors = 'A']) =>
         site(async ({ apply, plan }) => {
-          // Tiles that can be told apart by what they show.
+          // Tiles that differ in what they show.
           await apply(
             files(
               { shop: { ...shop, tiles: [tile('A', 0, _what.includes('is renamed') ? number : line), tile('B', 4)] } },

@@ -31,8 +31,8 @@ const apply = () => withSite(emulator(), 'neutral', (site) => site.apply(files()
 const idsOfDoubles = (): readonly string[] => {
   const doubles = new Set(duplicateMarkersIn(emulator()))
   const { dashboards, alerts } = serviceOf(emulator())
-  const bears = (texts: readonly (string | null)[]): boolean => texts.some((text) => [...doubles].some((mark) => text?.includes(mark)))
-  return [...dashboards.filter(({ tags }) => bears(tags)), ...alerts.filter(({ message }) => bears([message]))].map(({ id }) => id)
+  const hasDouble = (texts: readonly (string | null)[]): boolean => texts.some((text) => [...doubles].some((mark) => text?.includes(mark)))
+  return [...dashboards.filter(({ tags }) => hasDouble(tags)), ...alerts.filter(({ message }) => hasDouble([message]))].map(({ id }) => id)
 }
 
 it('two runs that start up to 60 ms apart notice each other', () =>
@@ -47,7 +47,7 @@ it('two runs that start up to 60 ms apart notice each other', () =>
         .join('\n')
       for (const id of ids) expect(said).toContain(id)
       expect(both.flatMap(errorRules).every((rule) => rule === 'duplicate-marker')).toBe(true)
-      // Nothing is deleted for it, and whoever comes later is told as well.
+      // Nothing is deleted because of it, and later runs report it, too.
       const before = stateOf(emulator())
       const later = await withSite(emulator(), 'neutral', (site) => site.plan(files(), { prune: true }))
       const saidLater = errorsIn(later)

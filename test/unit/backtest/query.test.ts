@@ -109,7 +109,7 @@ describe('the requested series', () => {
     ])
   })
 
-  it('join the filters of a saved search and its source in SQL', () => {
+  it('the requested series join the filters of a saved search and its source in SQL', () => {
     const filters = [{ type: 'sql', condition: "x IN ('y')" }]
     expect(seriesOf(search({ filters, where: 'a = 1', whereLanguage: 'sql' }, { tableFilterExpression: 'z' }))).toMatchObject([
       { where: "(a = 1) AND (z) AND (x IN ('y'))", whereLanguage: 'sql' },
@@ -150,7 +150,7 @@ describe('the compared values', () => {
     expect(compared(tile([count, { ...avg, aggFn: 'max' }]), [1, undefined])).toBe(unknown)
   })
 
-  it('divide two series as a ratio, which has no value without a denominator', () => {
+  it('the compared values divide two series as a ratio, which has no value without a denominator', () => {
     const ratio = tile([count, count], { asRatio: true })
     expect(compared(ratio, [1, 4])).toBe(0.25)
     expect(compared(ratio, [undefined, 4])).toBe(0)

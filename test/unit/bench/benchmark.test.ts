@@ -6,11 +6,11 @@ describe('median', () => {
     [[3], 3],
     [[5, 1, 3], 3],
     [[4, 1, 3, 100], 3.5],
-  ])('of %j is %d', (values, expected) => {
+  ])('the median of %j is %d', (values, expected) => {
     expect(median(values)).toBe(expected)
   })
 
-  it('of nothing is a mistake', () => {
+  it('the median of an empty list is an error', () => {
     expect(() => median([])).toThrow('nothing was measured')
   })
 })

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { forEachConcurrently, keepLatest } from '../../../src/core/concurrency.ts'
 
-/** Work that ends when it is told to, and what was started and is under way. */
+/** Work that ends when the test ends it, and what was started and is under way. */
 function createManualWork() {
   const started: number[] = []
   const open = new Map<number, PromiseWithResolvers<void>>()

@@ -31,7 +31,7 @@ describe('toDecimal', () => {
 })
 
 describe('sum', () => {
-  it('is exact where floats are not', () => {
+  it('a sum is exact where floats are not', () => {
     const tenths = Array.from({ length: 10_000 }, (_, i) => toDecimal(parseJson(i % 2 === 0 ? '0.1' : '0.2')))
     expect(sum(tenths.filter((value) => value !== undefined)).toFixed()).toBe('1500')
   })

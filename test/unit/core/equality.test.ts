@@ -12,7 +12,7 @@ describe('isSame', () => {
     [[null], [], false],
     [JSON.rawJSON('1e400'), JSON.rawJSON('1e400'), true],
     [JSON.rawJSON('1e400'), JSON.rawJSON('1e401'), false],
-  ])('%j and %j: %s', (a, b, expected) => {
+  ])('isSame of %j and %j is %s', (a, b, expected) => {
     expect(isSame(a, b)).toBe(expected)
   })
 })
@@ -32,7 +32,7 @@ describe('holds', () => {
     [{}, { toString: 'x' }, false],
     [{ a: JSON.rawJSON('1e400') }, { a: JSON.rawJSON('1e400') }, true],
     [{ a: JSON.rawJSON('1e400') }, { a: 1 }, false],
-  ])('%j, %j: %s', (whole, part, expected) => {
+  ])('holds of %j, %j is %s', (whole, part, expected) => {
     expect(holds(whole, part)).toBe(expected)
   })
 

@@ -28,6 +28,6 @@ it.each([
   ['https://gitlab.example/x) [y](z', undefined],
   ['javascript:alert(1)', undefined],
   ['', undefined],
-])('is the page of the job in GitLab CI: %s', (url, page) => {
+])('the page of the run is the page of the job in GitLab CI: %s', (url, page) => {
   expect(runPageOf({ ...runner, GITLAB_CI: 'true', CI_JOB_URL: url })).toBe(page)
 })

@@ -7,11 +7,11 @@ describe('robust statistics', () => {
     [[3], 3, 3, 0],
     [[1, 2, 4, 9], 3, 4, 1.4826 * 1.5],
     [[9, 1, 2], 2, 4, 1.4826],
-  ])('of %j: median %d, mean %d, spread %d', (values, middle, average, distance) => {
+  ])('robust statistics of %j: median %d, mean %d, spread %d', (values, middle, average, distance) => {
     expect([median(values), mean(values), spread(values)]).toEqual([middle, average, expect.closeTo(distance, 10)])
   })
 
-  it('slope is the median of all pairs', () => {
+  it('the slope is the median of all pairs', () => {
     expect(slope([1, 3, 5, 7])).toBe(2)
     expect(slope([0, 0, 0, 100])).toBeCloseTo(16.666, 2)
     expect(slope([4])).toBe(0)

@@ -200,7 +200,7 @@ describe('defaults', () => {
     return diagnostics.length === 0 ? objects.find(isOf('alerts'))?.value : diagnostics
   }
 
-  it('fill in what an object does not say', () => {
+  it('defaults fill in what an object does not say', () => {
     expect(alertOf({ defaults, alerts: { a: bare } })).toMatchObject({ interval: '1h', channel: { webhook: 'all' } })
   })
 

@@ -249,7 +249,7 @@ describe.each(Object.entries(cases) as [LintRule, Case][])('%s', (rule, { fires,
     expect(lintValue(fileWith(changes))).toEqual([])
   })
 
-  it('has a severity that can be set, or turned off', () => {
+  it('a rule has a severity that can be set, or turned off', () => {
     const [first] = fires
     const read = readValue(fileWith(first?.[0]))
     const severities = (['error', 'warning', 'note', 'off'] as const).map((severity) => lint(read, { [rule]: severity })[0]?.severity)
@@ -258,7 +258,7 @@ describe.each(Object.entries(cases) as [LintRule, Case][])('%s', (rule, { fires,
   })
 })
 
-it('has the location of the field, or of the object when the field is missing', () => {
+it('a diagnostic has the location of the field, or of the object when the field is missing', () => {
   const read = readText('alerts:\n  a:\n    name: A\n    threshold: 1\n    interval: 5m\n    scheduleOffsetMinutes: 9\n')
   const places = Object.fromEntries(lines(lint(read, {})).map((line) => [/ ([\w-]+):/.exec(line)?.[1], line.split(' ')[0]]))
   expect(places).toEqual({

@@ -8,7 +8,7 @@ import { forEachEntry, hostile, hostileYaml, maxMs } from '../../support/corpus.
 import { allAbilities, fileWith, readText, readValue, written } from '../../support/declarations.ts'
 
 describe('any file of declarations', () => {
-  /** How much there is to say of it, and what of that nobody could use. */
+  /** The number of diagnostics, and those without a usable location or message. */
   const check = (value: unknown) => {
     const read = readValue(value, { X: '1' })
     const all = [...read.diagnostics, ...checkReferences(read, allAbilities), ...lint(read, {})]

@@ -130,7 +130,7 @@ describe('a field', () => {
     ['a map of chosen keys', z.partialRecord(z.enum(['a', 'b']), z.string()), ['a', 'b']],
     ['a map of any keys', z.record(z.string(), z.string()), []],
     ['a text', z.string(), []],
-    ['nobody knows what', undefined, []],
+    ['an unknown field', undefined, []],
   ])('a field has the keys of %s', (_, field, expected) => {
     expect(knownKeys(field)).toEqual(expected)
   })
@@ -143,7 +143,7 @@ describe('a field', () => {
     ['a text or a number', z.union([z.string(), z.number()]), false],
     ['a map or a list', z.union([line, z.array(z.string())]), false],
     ['a number', z.number(), false],
-    ['nobody knows what', undefined, false],
+    ['an unknown field', undefined, false],
   ])('says whether %s accepts texts and no numbers', (_, field, expected) => {
     expect(isText(field)).toBe(expected)
   })

@@ -135,7 +135,7 @@ describe('hostile text', () => {
   ]
   const ownComments = /^(?:<!-- watchkeeper (?:comment|memory): [^<>]* -->\s*)+$/
 
-  it('is shown as text without any effect', () =>
+  it('hostile text is shown as text without any effect', () =>
     forEachEntry(
       hostile.filter(({ id }) => !id.startsWith('size')),
       ({ value }) => {

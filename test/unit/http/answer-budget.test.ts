@@ -12,7 +12,7 @@ async function settled(promises: Readonly<Record<string, Promise<unknown> | unde
 }
 
 describe('createAnswerBudget', () => {
-  it('lets small answers share what there is', async () => {
+  it('lets small answers share the available memory', async () => {
     const budget = createAnswerBudget(100)
     const shares = [budget.open(never), budget.open(never), budget.open(never)]
     expect(shares.map((share) => share.take(33))).toEqual([undefined, undefined, undefined])

@@ -34,11 +34,11 @@ const price = (profile: ServiceProfile, change: Partial<Record<'others' | 'befor
   priceAlerts({ profile, others: [], before: [], after: [], nowMs, ...change })
 
 describe('the price of alerts', () => {
-  it('is that of all hours of sleep for an interval of the idle timeout', () => {
+  it('the price of alerts is that of all hours of sleep for an interval of the idle timeout', () => {
     expect(price(profileAwake(8), { after: [alertEvery(15)] }).added.expected).toBeCloseTo(16 * 30)
   })
 
-  it('is that of the timeout after each evaluation for a longer interval', () => {
+  it('the price of alerts is that of the timeout after each evaluation for a longer interval', () => {
     // Eight hours are awake anyway. In the other 16, 15 of 60 minutes.
     expect(price(profileAwake(8), { after: [alertEvery(60)] }).added.expected).toBeCloseTo(4 * 30)
   })
@@ -49,7 +49,7 @@ describe('the price of alerts', () => {
     expect(price(profileAwake(0), { others, after: [alertEvery(60, { offsetMs: 30 * minuteMs })] }).added.expected).toBeCloseTo(6 * 30)
   })
 
-  it('is nothing where another alert keeps the service awake', () => {
+  it('the price of alerts is nothing where another alert keeps the service awake', () => {
     expect(price(profileAwake(3), { others: [alertEvery(5)], after: [alertEvery(1)] }).added.high).toBe(0)
   })
 
@@ -60,19 +60,19 @@ describe('the price of alerts', () => {
     expect(price(profileAwake(0), { after: [silenced(31)] }).added.high).toBe(0)
   })
 
-  it('of a removal is an upper limit: the awake hours that no other alert explains', () => {
+  it('the price of alerts of a removal is an upper limit: the awake hours that no other alert explains', () => {
     const { added, savedUpTo } = price(profileAwake(24), { before: [alertEvery(60)], others: [alertEvery(360)] })
     expect(added.high).toBe(0)
     expect(savedUpTo).toBeCloseTo((24 - 4) * 0.25 * 30)
   })
 
-  it('of a longer interval is an upper limit, too', () => {
+  it('the price of alerts of a longer interval is an upper limit, too', () => {
     const { added, savedUpTo } = price(profileAwake(24), { before: [alertEvery(5)], after: [alertEvery(60)] })
     expect(added.high).toBe(0)
     expect(savedUpTo).toBeCloseTo(18 * 30)
   })
 
-  it('is nothing while the service is stopped', () => {
+  it('the price of alerts is nothing while the service is stopped', () => {
     const profile = profileAwake(0)
     const stopped = { ...profile, days: profile.days.map((day) => ({ ...day, stopped: [{ fromMs: day.fromMs, toMs: day.toMs }] })) }
     expect(price(stopped, { after: [alertEvery(5)] }).added.high).toBe(0)
@@ -93,7 +93,7 @@ const schedules = fc.array(
 const profiles = fc.tuple(fc.nat(24), fc.integer({ min: 5, max: 60 })).map(([hours, minutes]) => profileAwake(hours, minutes))
 
 describe('for any services and alerts, the price', () => {
-  it('is an ordered range between nothing and the whole month', () => {
+  it('the price of any alerts is an ordered range between nothing and the whole month', () => {
     fc.assert(
       fc.property(profiles, schedules, schedules, schedules, (profile, others, before, after) => {
         const { added, savedUpTo, awakeShareAfter } = price(profile, { others, before, after })
@@ -107,7 +107,7 @@ describe('for any services and alerts, the price', () => {
     )
   })
 
-  it('is not lower with another alert, and not higher than the sum of both', () => {
+  it('the price of any alerts is not lower with another alert, and not higher than the sum of both', () => {
     fc.assert(
       fc.property(profiles, schedules, schedules, schedules, (profile, others, one, two) => {
         const expected = (after: readonly AlertSchedule[]) => price(profile, { others, after }).added.expected
@@ -118,7 +118,7 @@ describe('for any services and alerts, the price', () => {
     )
   })
 
-  it('is nothing without a change', () => {
+  it('the price of any alerts is nothing without a change', () => {
     fc.assert(
       fc.property(profiles, schedules, schedules, (profile, others, same) => {
         const { added, savedUpTo } = price(profile, { others, before: same, after: same })
@@ -136,7 +136,7 @@ describe('intervals', () => {
   const points = (list: readonly Interval[]) =>
     new Set(list.flatMap(({ fromMs, toMs }) => Array.from({ length: toMs - fromMs }, (_, i) => fromMs + i)))
 
-  it('are joined, shared and subtracted as sets of points are', () => {
+  it('intervals are joined, shared and subtracted as sets of points are', () => {
     fc.assert(
       fc.property(lists, lists, (one, two) => {
         const [a, b] = [union(one), union(two)]
@@ -150,12 +150,12 @@ describe('intervals', () => {
 })
 
 describe('the schedule of an alert', () => {
-  it('is that of the API or a file', () => {
+  it('the schedule of an alert is that of the API or a file', () => {
     expect(scheduleOf({ interval: '5m', scheduleOffsetMinutes: 2 })).toEqual(alertEvery(5, { offsetMs: 2 * minuteMs }))
     expect(scheduleOf({ interval: '1h', scheduleStartAt: '2026-08-20T00:00:00Z', state: 'OK' })?.startMs).toBe(Date.parse('2026-08-20'))
   })
 
-  it('does not exist for disabled alerts and unknown intervals', () => {
+  it('the schedule of an alert does not exist for disabled alerts and unknown intervals', () => {
     expect(scheduleOf({ interval: '5m', state: 'DISABLED' })).toBeUndefined()
     expect(scheduleOf({ interval: '7m' })).toBeUndefined()
   })
@@ -192,11 +192,11 @@ describe('the profile of a service', () => {
   )
   const options = { timeline, usage, idleTimeoutMinutes: 15, canScale: false }
 
-  it('has a rate from the cheapest day to the mean of all', () => {
+  it('the profile of a service has a rate from the cheapest day to the mean of all', () => {
     expect(profileService(options)).toMatchObject({ awakeShare: 0.25, rate: { low: 1, mean: 114 / 60 } })
   })
 
-  it('does not exist with fewer than seven days that are final, known and after the last change of settings', () => {
+  it('the profile of a service does not exist with fewer than seven days that are final, known and after the last change of settings', () => {
     const few = 'too-few-days'
     expect(profileService({ ...options, usage: usage.map((one, i) => ({ ...one, isFinal: i < 6 })) })).toBe(few)
     expect(profileService({ ...options, timeline: { ...timeline, settingsChangedMs: startMs + 3.5 * dayMs } })).toBe(few)
@@ -209,7 +209,7 @@ describe('the profile of a service', () => {
     expect(profile).toMatchObject({ days: { length: 7 } })
   })
 
-  it('does not exist without usage', () => {
+  it('the profile of a service does not exist without usage', () => {
     const asleep = { segments: [segments('asleep', startMs, startMs + 10 * dayMs)], settingsChangedMs: undefined }
     expect(profileService({ ...options, timeline: asleep, usage: usage.map((one) => ({ ...one, credits: 0 })) })).toBe('no-compute')
   })

@@ -50,12 +50,12 @@ describe('the price of an alert in 200 services that sleep and wake by known cau
   const outcomes = seeds.map(priceIn)
   const estimated = outcomes.filter((one) => typeof one !== 'string')
 
-  it('has the truth inside its range in at least 90% of the estimated cases', () => {
+  it('the price has the truth inside its range in at least 90% of the estimated cases', () => {
     const missed = estimated.filter(({ truth, price: { added } }) => truth < added.low - 0.01 || truth > added.high + 0.01)
     expect(missed.length / estimated.length, JSON.stringify(missed)).toBeLessThanOrEqual(0.1)
   })
 
-  it('has a range that is less wide than the price itself in most cases', () => {
+  it('the price has a range that is less wide than the price itself in most cases', () => {
     const widths = estimated
       .filter(({ truth }) => truth > 1)
       .map(({ truth, price: { added } }) => (added.high - added.low) / truth)
@@ -63,7 +63,7 @@ describe('the price of an alert in 200 services that sleep and wake by known cau
     expect(widths[widths.length >> 1]).toBeLessThan(0.8)
   })
 
-  it('is estimated in at least 80% of the cases in which the service ran and no event was lost', () => {
+  it('the price is estimated in at least 80% of the cases in which the service ran and no event was lost', () => {
     const sufficient = seeds.filter((seed) => {
       const { queries, ingestion, alerts, lostShare } = randomWorkload(seed)
       return lostShare === 0 && queries.workday + queries.weekend + ingestion.everyMinutes + alerts.length > 0

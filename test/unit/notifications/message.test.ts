@@ -11,20 +11,20 @@ const dueFor = (mode: 'change' | 'failure' | 'always'): readonly string[] =>
   statuses.flatMap((status) => changes.flatMap((change) => (isDue(mode, messageWith({ status, change })) ? [`${status} ${change}`] : [])))
 
 describe('the runs that send a message', () => {
-  it('are all runs with always', () => {
+  it('the runs that send a message are all runs with always', () => {
     expect(dueFor('always')).toHaveLength(statuses.length * changes.length)
   })
 
-  it('are those with the status fail or error with failure', () => {
+  it('the runs that send a message are those with the status fail or error with failure', () => {
     expect(new Set(dueFor('failure').map((entry) => entry.split(' ')[0]))).toEqual(new Set(['fail', 'error']))
   })
 
-  it('are those with another state than the last run with change, and failed ones whose last state is unknown', () => {
+  it('the runs that send a message are those with another state than the last run with change, and failed ones whose last state is unknown', () => {
     const changed = statuses.flatMap((status) => [`${status} failing`, `${status} passing`])
     expect(new Set(dueFor('change'))).toEqual(new Set([...changed, 'fail unknown', 'error unknown']))
   })
 
-  it('include every run in which a budget reached a step', () => {
+  it('the runs that send a message include every run in which a budget reached a step', () => {
     const message = messageWith({ status: 'pass', change: 'none', milestones: [say`75% of the budget was used.`] })
     for (const mode of ['change', 'failure', 'always'] as const) expect(isDue(mode, message)).toBe(true)
   })

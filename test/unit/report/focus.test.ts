@@ -73,7 +73,7 @@ describe('a row', () => {
     ['without a warehouse', { warehouse: undefined }, { SubAccountId: '', SubAccountName: '' }],
     ['that gives back', { amount: fromText('-0.000000001') }, { EffectiveCost: '-0.000000001', ConsumedQuantity: '-0.000000001' }],
     ['that can still change', { locked: false }, { x_IsFinal: 'false', x_Metric: 'compute' }],
-  ])('%s is valid', (_, more, expected) => {
+  ])('a row of %s is valid', (_, more, expected) => {
     const row = rowOf(more)
     expect(row).toMatchObject(expected)
     expect([faultsOf([row]), brokenRules([row])]).toEqual([[], []])
@@ -105,7 +105,7 @@ describe('a row', () => {
 describe('a contracted price', () => {
   const amount = fromText('10')
 
-  it('is what a row costs, beside the list price in the same currency', () => {
+  it('a contracted price is what a row costs, beside the list price in the same currency', () => {
     const row = rowOf({ amount }, { contractedPrice: { currency: 'USD', amount: '0.9' } })
     expect(row).toMatchObject({
       BilledCost: '9',
@@ -120,7 +120,7 @@ describe('a contracted price', () => {
     expect([faultsOf([row]), brokenRules([row])]).toEqual([[], []])
   })
 
-  it('is the list price, too, where the price list has another currency or is unknown', () => {
+  it('a contracted price is the list price, too, where the price list has another currency or is unknown', () => {
     for (const listPrice of [{ currency: 'USD', amount: '1' }, undefined]) {
       const row = rowOf({ amount }, { listPrice, contractedPrice: { currency: 'EUR', amount: '0.95' } })
       expect(row).toMatchObject({ BilledCost: '9.5', ListCost: '9.5', ListUnitPrice: '0.95', BillingCurrency: 'EUR' })
@@ -146,7 +146,7 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('the file of a month, %s
     expect(faultsOf(month.rows)).toEqual([])
   })
 
-  it.each(Object.entries(rules))('has rows of which each %s', (_, holds) => {
+  it.each(Object.entries(rules))('the file of a month has rows of which each %s', (_, holds) => {
     expect(month.rows.filter((row) => !holds(row))).toEqual([])
   })
 
@@ -154,14 +154,14 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('the file of a month, %s
     expect(sum(month.rows.map((row) => numberIn(row, 'EffectiveCost'))).toFixed()).toBe(month.document.grandTotalCredits)
   })
 
-  it('has the currency of the price list, or no currency', () => {
+  it('the file of a month has the currency of the price list, or no currency', () => {
     const [currency, unit] = dialect === 'neutral' ? ['XXX', 'Credits'] : ['USD', 'CHC']
     expect(new Set(month.rows.map((row) => `${row.BillingCurrency} ${row.PricingCurrency} ${row.PricingUnit}`))).toEqual(
       new Set([`${currency} ${unit} ${unit}`]),
     )
   })
 
-  it('has the price of credit-price', async () => {
+  it('the file of a month has the price of credit-price', async () => {
     const { rows } = await run({ 'credit-price': '1.05 EUR' })
     expect(new Set(rows.map((row) => `${row.BillingCurrency} ${row.ContractedUnitPrice}`))).toEqual(new Set(['EUR 1.05']))
     const total = sum(rows.map((row) => numberIn(row, 'BilledCost')))

@@ -61,7 +61,7 @@ const everywhere = (text: string): readonly Block[] => [
 ]
 
 describe('untrusted text', () => {
-  it('is shown as text only, in every place', () =>
+  it('untrusted text is shown as text only, in every place', () =>
     forEachEntry(
       hostile.filter(({ id }) => !id.startsWith('size-')),
       ({ value }) => {

@@ -198,7 +198,7 @@ describe('renderTerminal', () => {
     })
   })
 
-  it('says what a long table leaves out', () => {
+  it('names what a long table leaves out', () => {
     const rows = Array.from({ length: 100 }, (_, i) => [say`${i}`])
     expect(renderTerminal([{ kind: 'table', columns: [{ title: 'n' }], rows }], { color: false }).at(-1)).toBe(
       '… 60 more rows: see the result file',

@@ -246,12 +246,12 @@ describe('a field that the profile does not know, on a server that does', () => 
   const neutralAlerts = createResourceTypes(neutral, nowMs).alerts
   const actual = actualOf({ ...alert, note: 'Look there', numConsecutiveWindows: 3, groupBy: null })
 
-  it('is no difference', () => {
+  it('an unknown field is not a difference', () => {
     const { before, after } = compareBodies(neutralAlerts, alert, actual)
     expect(before).toEqual(after)
   })
 
-  it('survives an update', () => {
+  it('an unknown field survives an update', () => {
     expect(composeUpdate(neutralAlerts, { ...alert, threshold: 2 }, actual)).toMatchObject({
       threshold: 2,
       note: 'Look there',
@@ -261,7 +261,7 @@ describe('a field that the profile does not know, on a server that does', () => 
 })
 
 describe('what files have a say in, and leave out', () => {
-  it('is cleared where an update can', () => {
+  it('a field that a file leaves out is cleared where an update can', () => {
     const actual = actualOf({ ...alert, note: 'n', message: 'm', numConsecutiveWindows: 2, scheduleOffsetMinutes: 3 })
     expect(composeUpdate(types.alerts, alert, actual)).toEqual({
       ...alert,
@@ -282,17 +282,20 @@ describe('what files have a say in, and leave out', () => {
     })
   })
 
-  it.each(['severity', 'slackChannelId'])('is a difference, and is cleared, inside a channel: %s', (field) => {
-    const full = { ...channel, webhookService: 'slack_api', [field]: 'critical' }
-    const actual = actualOf({ ...alert, channel: full, channels: [full] })
-    const { before, after } = compareBodies(types.alerts, alert, actual)
-    expect(before).not.toEqual(after)
-    const kept = { ...channel, webhookService: 'slack_api' }
-    expect(composeUpdate(types.alerts, alert, actual)).toMatchObject({ channel: kept, channels: [kept] })
-    expect(composeUpdate(types.alerts, alert, actual).channel).toEqual(kept)
-  })
+  it.each(['severity', 'slackChannelId'])(
+    'a field that a file leaves out is a difference, and is cleared, inside a channel: %s',
+    (field) => {
+      const full = { ...channel, webhookService: 'slack_api', [field]: 'critical' }
+      const actual = actualOf({ ...alert, channel: full, channels: [full] })
+      const { before, after } = compareBodies(types.alerts, alert, actual)
+      expect(before).not.toEqual(after)
+      const kept = { ...channel, webhookService: 'slack_api' }
+      expect(composeUpdate(types.alerts, alert, actual)).toMatchObject({ channel: kept, channels: [kept] })
+      expect(composeUpdate(types.alerts, alert, actual).channel).toEqual(kept)
+    },
+  )
 
-  it('is a difference inside a chart, and goes', () => {
+  it('a field that a file leaves out is a difference inside a chart, and goes', () => {
     const actual = { ...stored, tiles: [{ ...tile, id: 't', config: { ...chart, groupBy: 'host' } }] }
     const { before, after } = compareBodies(types.dashboards, dashboard, actualOf(actual))
     expect(before).not.toEqual(after)

@@ -18,7 +18,7 @@ const directory = createDirectory(
 
 describe('finding things by their names', () => {
   it.each([
-    ['the one that bears it', 'source', 'Logs', { id: 'l' }],
+    ['the one that has it', 'source', 'Logs', { id: 'l' }],
     ['no other kind of thing', 'source', 'Shop', { message: 'no source is named "Shop"; existing names: Logs' }],
     ['none, but one that is nearly called so', 'dashboard', 'Shap', { message: 'no dashboard is named "Shap"; did you mean "Shop"?' }],
     ['several', 'savedSearch', 'Slow', { message: 'several saved searches are named "Slow" (s1, s2); use the id' }],

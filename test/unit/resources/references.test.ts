@@ -24,7 +24,7 @@ describe('what an alert watches', () => {
     ['a tile that is raw', fileWith({ tile: { config: nothing, raw: { x: 1 } } })],
     ['a saved search, by groups', fileWith({ alert: { ...onSearch, groupBy: 'x' }, more: search })],
     ['a tile from some time on', fileWith({ alert: { scheduleStartAt: '2026-01-31T08:00:00Z', scheduleOffsetMinutes: 0 } })],
-  ])('may be %s', (_, file) => {
+  ])('an alert may watch %s', (_, file) => {
     expect(check(file)).toEqual([])
   })
 
@@ -51,11 +51,11 @@ describe('what an alert watches', () => {
       { scheduleStartAt: '2026-01-31T08:00:00Z', scheduleOffsetMinutes: 3 },
       'conflicting-fields: alerts.a.scheduleOffsetMinutes: must be 0 if scheduleStartAt is set',
     ],
-  ])('may not be %j', (alert, message) => {
+  ])('an alert may not watch %j', (alert, message) => {
     expect(check(fileWith({ alert }))).toEqual([message])
   })
 
-  it('may not be one of two tiles with the same name', () => {
+  it('an alert may not watch one of two tiles with the same name', () => {
     const file = fileWith()
     const { d } = file.dashboards
     const twice = { ...file, dashboards: { d: { ...d, tiles: [...d.tiles, ...d.tiles] } } }
@@ -64,24 +64,24 @@ describe('what an alert watches', () => {
     ])
   })
 
-  it('may not be a tile that cannot have alerts', () => {
+  it('an alert may not watch a tile that cannot have alerts', () => {
     expect(check(fileWith({ tile: { config: { displayType: 'markdown', markdown: 'x' } } }))).toEqual([
       'tile-without-alerts: alerts.a.tile: a tile of type markdown cannot have alerts; types that can: line, stacked_bar, number',
     ])
   })
 
-  it('may stand in another file, in any order', () => {
+  it('an alert may watch an object in another file, in any order', () => {
     const { dashboards, alerts } = fileWith()
     const files = [{ alerts }, { dashboards }].map((part, i) => ({ path: `${i}.json`, text: JSON.stringify(part) }))
     const read = readDeclarations(files, () => undefined)
     expect(checkReferences(read, allAbilities)).toEqual([])
   })
 
-  it('is not missed where it is there and something else of it is wrong', () => {
+  it('does not report a watched object as missing when it has another error', () => {
     expect(check(fileWith({ dashboard: { nam: 'x' } }))).toEqual(['schema: dashboards.d: "nam" is an unknown field; did you mean "name"?'])
   })
 
-  it('is not missed while a file cannot be read that may declare it', () => {
+  it('does not report a watched object as missing while a file that may declare it cannot be read', () => {
     const files = [
       { path: 'a.json', text: JSON.stringify({ alerts: fileWith().alerts }) },
       { path: 'b.yml', text: 'a: [' },
@@ -94,12 +94,12 @@ describe('what an alert watches', () => {
     ).toEqual([])
   })
 
-  it('is reported at the location of the reference', () => {
+  it('a missing object is reported at the location of the reference', () => {
     const read = readText('alerts:\n  a:\n    name: A\n    threshold: 1\n    interval: 5m\n    dashboard: x\n    tile: T\n')
     expect(lines(checkReferences(read, allAbilities))[0]).toMatch(/^f\.yml:6:16 dangling-reference/)
   })
 
-  it('is looked for quickly among thousands', () => {
+  it('finds a watched object quickly among thousands', () => {
     const { d } = fileWith().dashboards
     const { a } = fileWith().alerts
     const many = Array.from({ length: 600 }, (_, i) => i)
@@ -121,24 +121,24 @@ describe('what the product does not know', () => {
       { alertFields: new Set([...allAbilities.alertFields].filter((field) => field !== 'savedSearchId')) },
       'alerts.a.savedSearch',
     ],
-  ])('is an error: %s', (_, file, abilities, where) => {
+  ])('rejects what the product does not have: %s', (_, file, abilities, where) => {
     expect(check(file, abilities)).toEqual([
       `not-in-profile: ${where}: is not supported without a profile; set profile, for example to clickhouse-cloud`,
     ])
   })
 
-  it('is the name of a webhook where webhooks cannot be listed', () => {
+  it('accepts any name of a webhook where webhooks cannot be listed', () => {
     expect(check(fileWith(), { webhookNames: false })).toEqual([
       expect.stringMatching(/^not-in-profile: alerts\.a\.channel\.webhook: .*, or use webhookId$/),
     ])
     expect(check(fileWith({ alert: { channel: { type: 'webhook', webhookId: 'x' } } }), { webhookNames: false })).toEqual([])
   })
 
-  it('is never a word of these files', () => {
+  it('messages about other products use no word of these files', () => {
     expect(check(fileWith({ alert: { adopt: true, id: 'x' } }))).toEqual([])
   })
 })
 
-it('has a description of every rule', () => {
+it('the list of rules has a description of every rule', () => {
   expect(Object.values(referenceRules).every(({ description }) => /^[A-Z].*\.$/.test(description))).toBe(true)
 })

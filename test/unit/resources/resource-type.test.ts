@@ -228,7 +228,7 @@ describe('two saved searches', () => {
     expect(isAlike(types.savedSearches, search, { ...search, filters: [{ condition: 'y' }] })).toBe(false)
   })
 
-  it('bear their mark among the tags, once', () => {
+  it('two saved searches have their ownership marker among the tags, once', () => {
     const marked = types.savedSearches.withMarker({ tags: ['a', 'wk:0a1b2c:old:3d4e5f'] }, mark)
     expect(marked.tags).toHaveLength(2)
     expect(types.savedSearches.readMarker(marked)?.key).toBe('errors')

@@ -53,17 +53,17 @@ const unknown: Fill = (config) => ({ fitYAxisToData: true, groupBy: 'ServiceName
 const dashboardSteps = (remote: RemoteState): string | undefined => steps(planOf(declared, remote))[0]
 
 describe('an unchanged object', () => {
-  it('is unchanged where known defaults explain what the server fills in', () => {
+  it('an object is unchanged where known defaults explain what the server fills in', () => {
     expect(dashboardSteps(appliedOn(known, { snapshot: false }))).toBe('dashboards.shop unchanged')
   })
 
-  it('is unchanged where a snapshot says that it was stored like that', () => {
+  it('an object is unchanged where a snapshot says that it was stored like that', () => {
     const remote = appliedOn(unknown)
     expect(dashboardSteps(remote)).toBe('dashboards.shop unchanged')
     expect(messagesOf(planOf(declared, remote))).toEqual([])
   })
 
-  it('is unchanged when the server gains a default that all objects have alike, and the plan says so', () => {
+  it('an object is unchanged when the server gains a default that all objects have alike, and the plan says so', () => {
     const gained: Fill = (config) => ({ compareToPreviousPeriod: true, ...config })
     for (const remote of [filled(appliedOn(unknown), gained), filled(appliedOn(known, { snapshot: false }), gained)]) {
       expect(dashboardSteps(remote)).toBe('dashboards.shop unchanged')
@@ -73,7 +73,7 @@ describe('an unchanged object', () => {
     }
   })
 
-  it('is unchanged when the server begins to answer a default that is known', () => {
+  it('an object is unchanged when the server begins to answer a default that is known', () => {
     const remote = filled(appliedOn(unknown), (config) => ({ compareToPreviousPeriod: false, ...config }))
     expect(dashboardSteps(remote)).toBe('dashboards.shop unchanged')
     expect(messagesOf(planOf(declared, remote))).toEqual([])

@@ -122,7 +122,7 @@ describe('committing what was rebuilt', () => {
     expect(received).toEqual([])
   })
 
-  it('follows no link out of its directory', () => {
+  it('commit-rebuilt follows no link out of its directory', () => {
     put({ 'dist/licenses.txt': 'x' })
     symlinkSync('/etc/hostname', join(directory, 'README.md'))
     expect(() => rebuiltFiles(directory)).toThrow('README.md')

@@ -22,11 +22,11 @@ const packed = [
   'lib/api/page.d.ts',
 ]
 
-it('a package of what the sources make is in order', () => {
+it('accepts a package of the compiled sources', () => {
   expect(misplacedIn(packed, sources)).toEqual([])
 })
 
-it.each(packed)('%s may not be missing', (path) => {
+it.each(packed)('rejects a package without %s', (path) => {
   expect(
     misplacedIn(
       packed.filter((other) => other !== path),
@@ -44,7 +44,7 @@ it.each([
   ['a source', 'src/index.ts'],
   ['the bundle', 'dist/index.js'],
   ['somebody’s environment', '.env'],
-])('%s may not be there', (_, path) => {
+])('rejects a package with %s', (_, path) => {
   expect(misplacedIn([...packed, path], sources)).toEqual([`${path} comes from nothing in the repository`])
 })
 

@@ -22,12 +22,12 @@ describe('what stands in the bundle instead of files that no run needs', () => {
     expect(Object.keys(actionStandIns).filter((path) => read(path) !== actionStandIns[path])).toEqual([])
   })
 
-  it.each(Object.keys(actionStandIns))('is an error when an update took %s away', (path) => {
+  it.each(Object.keys(actionStandIns))('a stand-in is an error when an update took %s away', (path) => {
     rmSync(join(directory, 'node_modules', path))
     expect(() => standIn(directory)).toThrow(path)
   })
 
-  it('is an error when an update brought a second copy of a package', () => {
+  it('a stand-in is an error when an update brought a second copy of a package', () => {
     const nested = join(directory, 'node_modules/@actions/http-client/node_modules/undici')
     mkdirSync(nested, { recursive: true })
     writeFileSync(join(nested, 'index.js'), '')

@@ -132,7 +132,7 @@ const ticksOf = ({ spans, stepSeconds, skipped }: Run): readonly (readonly numbe
   })
 }
 
-/** The ends of the evaluated windows: each once, of each span anew. */
+/** The ends of the evaluated windows of each span, each once. */
 const endsOf = (run: Run, intervalMs: number): readonly number[] =>
   ticksOf(run).flatMap((ticks) => [...new Set(ticks.map((ms) => Math.floor(ms / intervalMs) * intervalMs))])
 

@@ -73,20 +73,20 @@ describe('an alert that came onto what goes', () => {
   const list = (...items: readonly never[]) => ({ items, mayBeCut: false })
 
   it.each([
-    ['nobody, on another tile', alert('x', { tileId: 't2' }), undefined],
-    ['nobody who was seen there', alert('seen', { tileId: 't1' }), undefined],
-    ['nobody without a tile', alert('x', {}), undefined],
+    ['no alert when it is on another tile', alert('x', { tileId: 't2' }), undefined],
+    ['no alert that was already known', alert('seen', { tileId: 't1' }), undefined],
+    ['no alert without a tile', alert('x', {}), undefined],
     [
-      'who came',
+      'an alert that was added',
       alert('x', { tileId: 't1' }),
       'the alert "Errors" (x) was added to a tile that the update deletes, and would be deleted with it',
     ],
     [
-      'who came without a name',
+      'an alert that was added without a name',
       alert('x', { tileId: 't1', name: null }),
       'the alert "" (x) was added to a tile that the update deletes, and would be deleted with it',
     ],
-  ])('an alert that came onto what goes of a dashboard is found: %s', (_, one, expected) => {
+  ])('findNewAlertOnTiles finds %s', (_, one, expected) => {
     expect(findNewAlertOnTiles(update, list(one))).toBe(expected)
   })
 
@@ -105,7 +105,7 @@ describe('an alert that came onto what goes', () => {
     ],
     ['elsewhere', change('shop', { id: 'd1' }), alert('x', { dashboardId: 'd2', savedSearchId: 's1' }), undefined],
     ['on an alert, which none can', change('a', { section: 'alerts', id: 'd1' }), alert('x', { dashboardId: 'd1' }), undefined],
-  ])('%s is found', (_, deleted, one, expected) => {
+  ])('finds %s', (_, deleted, one, expected) => {
     expect(findAlertOn(deleted, list(one), types[deleted.section])).toBe(expected)
   })
 
@@ -119,13 +119,13 @@ describe('an alert that came onto what goes', () => {
 })
 
 describe('what became of a change', () => {
-  it('is done, and written, or not', () => {
+  it('the outcome of a change is done, and written, or not', () => {
     const kindsWhere = (is: (outcome: Outcome) => boolean) => outcomeKinds.filter((kind) => is({ change: change('a'), kind }))
     expect(kindsWhere(isSuccess)).toEqual(['created', 'updated', 'replaced', 'deleted', 'adopted', 'marked', 'released', 'unchanged'])
     expect(kindsWhere(isWritten)).toEqual(['created', 'updated', 'replaced', 'deleted', 'adopted', 'marked', 'released'])
   })
 
-  it('is failed when the server refused', () => {
+  it('the outcome of a change is failed when the server refused', () => {
     const one = change('a', { id: 'x' })
     expect(failed(one, new WatchkeeperError('conflict', 'Somebody was faster.'))).toEqual({
       change: one,
@@ -136,12 +136,12 @@ describe('what became of a change', () => {
     })
   })
 
-  it('is thrown again when it is a bug', () => {
+  it('an outcome that is a bug is thrown again when it is a bug', () => {
     const mistake = new TypeError('x is not a function')
     expect(() => failed(change('a'), mistake)).toThrow(mistake)
   })
 
-  it('is skipped for a reason, with the id of what was there', () => {
+  it('the outcome of a change is skipped for a reason, with the id of what was there', () => {
     const one = change('a', { id: 'x' })
     expect(skipped(one, 'too late')).toEqual({ change: one, kind: 'skipped', id: 'x', message: 'too late' })
   })
@@ -150,29 +150,29 @@ describe('what became of a change', () => {
 describe('the state', () => {
   const open = (onError: 'continue' | 'stop' = 'continue') => {
     const stop = new AbortController()
-    const told: (readonly string[])[] = []
+    const reported: (readonly string[])[] = []
     const state = createApplyState({
       stop: stop.signal,
       onError,
-      onProgress: async (outcomes) => void told.push(outcomes.map(({ kind }) => kind)),
+      onProgress: async (outcomes) => void reported.push(outcomes.map(({ kind }) => kind)),
     })
-    return { state, stop, told }
+    return { state, stop, reported }
   }
 
-  it('tells of what was sent, with all that was before', async () => {
-    const { state, told } = open()
+  it('reports each outcome with all earlier ones', async () => {
+    const { state, reported } = open()
     await state.record({ change: change('a'), kind: 'unchanged' })
     await state.record({ change: change('b'), kind: 'created' })
     await state.skip(change('c'), 'too late')
     await state.record({ change: change('d'), kind: 'failed' })
-    expect(told).toEqual([
+    expect(reported).toEqual([
       ['unchanged', 'created'],
       ['unchanged', 'created', 'skipped', 'failed'],
     ])
   })
 
-  it('keeps the last word about each change, in the order of the first', async () => {
-    const { state, told } = open()
+  it('keeps the last outcome of each change, in the order of the first', async () => {
+    const { state, reported } = open()
     const [a, b] = [change('a'), change('b')]
     await state.record({ change: a, kind: 'unknown' })
     await state.record({ change: b, kind: 'created' })
@@ -180,7 +180,7 @@ describe('the state', () => {
     expect(state.all().map(({ kind }) => kind)).toEqual(['created', 'created'])
     expect(state.outcomeOf(a)).toEqual({ change: a, kind: 'created' })
     expect(state.outcomeOf(change('c'))).toBeUndefined()
-    expect(told).toHaveLength(2)
+    expect(reported).toHaveLength(2)
   })
 
   it('learns ids from what was done, and from nothing else', async () => {
@@ -203,7 +203,7 @@ describe('the state', () => {
     expect(state.stopped()).toBe(stopped)
   })
 
-  it('the state goes on after a failure otherwise, and ends when it is told to', async () => {
+  it('the state continues after a failure otherwise, and ends when it is stopped', async () => {
     const { state, stop } = open()
     await state.record({ change: change('a'), kind: 'failed', message: 'no' })
     expect(state.stopped()).toBeUndefined()
@@ -242,7 +242,7 @@ describe('an answer that never came', () => {
     expect(message).not.toContain(error.advice)
   })
 
-  it('to a create after a delete leaves open whether the object is there again', () => {
+  it('a lost answer to a create after a delete leaves open whether the object is there again', () => {
     const one = change('a', { action: 'replace', id: 'x' })
     expect(failedRecreation(one, new Error('gone', { cause: errorOf('unknown') }))).toEqual(failed(one, errorOf('unknown')))
     expect(failedRecreation(one, new Error('gone', { cause: errorOf('not-applied') }))).toMatchObject({
@@ -252,7 +252,7 @@ describe('an answer that never came', () => {
     })
   })
 
-  it('is a failure like any other when nothing was sent', () => {
+  it('a lost answer is a failure like any other when nothing was sent', () => {
     const error = errorOf('not-applied')
     expect(failed(change('a'), error)).toMatchObject({ kind: 'failed', message: error.message })
   })

@@ -16,7 +16,7 @@ const actual = (id: string, more: object = {}) => ({ id, ...desired, ...more })
 const list = (items: readonly ReturnType<typeof actual>[], mayBeCut = false) => indexByMarker({ items, mayBeCut }, type)
 
 const change: Change = { section: 'alerts', key: 'errors', name: 'Errors', action: 'create', isAdopted: false, notes: [], fields: [] }
-const unknown: Outcome = { change, kind: 'unknown', message: 'nobody knows', errorKind: 'may-exist' }
+const unknown: Outcome = { change, kind: 'unknown', message: 'no answer', errorKind: 'may-exist' }
 const created: Outcome = { change, kind: 'created', id: 'a' }
 
 describe('the object with the mark', () => {
@@ -34,7 +34,7 @@ describe('the object with the mark', () => {
     expect(findByMarker(list([], true), desired, type)).toBe('unclear')
   })
 
-  it('the object with the mark is unclear where two bear it', () => {
+  it('the object with the marker is ambiguous where two have it', () => {
     expect(findByMarker(list([actual('a'), actual('b')]), desired, type)).toBe('unclear')
   })
 
@@ -44,21 +44,21 @@ describe('the object with the mark', () => {
 })
 
 describe('an outcome in the light of the list', () => {
-  it('with an unknown outcome is applied when the object is as it was sent', () => {
+  it('a change with an unknown outcome is applied when the object is as it was sent', () => {
     expect(reconcileOutcome(unknown, list([actual('a')]), desired, type)).toEqual({ change, kind: 'created', id: 'a', actual: actual('a') })
   })
 
-  it('with an unknown outcome is applied when the marker matches the declaration, whatever the server stored', () => {
+  it('a change with an unknown outcome is applied when the marker matches the declaration, whatever the server stored', () => {
     const reviewed = reconcileOutcome(unknown, list([actual('a', { threshold: 6 })]), desired, type)
     expect(reviewed).toMatchObject({ kind: 'created', id: 'a', serverChanged: [{ path: 'threshold', before: 5, after: 6 }] })
   })
 
-  it('with an unknown outcome stays unknown when no object, or two, have the marker', () => {
+  it('a change with an unknown outcome stays unknown when no object, or two, have the marker', () => {
     expect(reconcileOutcome(unknown, list([]), desired, type)).toBe(unknown)
     expect(reconcileOutcome(unknown, list([actual('a'), actual('b')]), desired, type)).toBe(unknown)
   })
 
-  it('that is known tells what the server made of it', () => {
+  it('a known outcome contains what the server made of it', () => {
     const reviewed = reconcileOutcome(created, list([actual('a', { threshold: 6 })]), desired, type)
     expect(reviewed).toMatchObject({ kind: 'created', id: 'a', serverChanged: [{ path: 'threshold', before: 5, after: 6 }] })
     expect(reconcileOutcome(created, list([actual('a')]), desired, type)).not.toHaveProperty('serverChanged')

@@ -176,7 +176,7 @@ describe('an object with the marker that no file declares', () => {
     expect(plan.changes.at(-1)).not.toHaveProperty('desired')
   })
 
-  it('an object with the marker that no file declares is nobody else’s', () => {
+  it('an object with the marker that no file declares is not a candidate for adoption', () => {
     const foreign = [
       { id: 'x', name: 'X', note: 'watchkeeper: other/project x 0a1b2c' },
       { id: 'y', name: 'Y' },
@@ -206,7 +206,7 @@ describe('taking over', () => {
   const remote = { ...applied, alerts: [there] as unknown as typeof applied.alerts }
   const only = (alert: object) => ({ dashboards: { shop }, alerts: { errors: alert } })
 
-  it('needs a word in the file', () => {
+  it('an adoption requires adopt or an id in the file', () => {
     const plan = planOf(only(errors), remote)
     expect(steps(plan)).toContain('alerts.errors create')
     expect(messagesOf(plan)).toEqual([
@@ -223,7 +223,7 @@ describe('taking over', () => {
     expect(plan.diagnostics).toEqual([])
   })
 
-  it('is not a difference by itself', () => {
+  it('an adoption is not a difference by itself', () => {
     const { note: _, ...same } = { ...applied.alerts.find(({ name }) => name === 'Errors'), id: 'x' } as Record<string, unknown>
     const unmarked = { ...applied, alerts: [{ ...same, note: 'n' }] as unknown as typeof applied.alerts }
     const plan = planOf(only({ ...errors, adopt: true }), unmarked)
@@ -233,7 +233,7 @@ describe('taking over', () => {
 
   it.each([
     [
-      'an id that nobody has',
+      'an id that no object has',
       { id: 'nobody' },
       'missing-object: alerts.errors: alert nobody does not exist; remove id to create a new one',
     ],
@@ -242,7 +242,7 @@ describe('taking over', () => {
       { id: 'm' },
       'owned-elsewhere: alerts.errors: alert m has the ownership marker of another key or project',
     ],
-  ])('is refused for %s', (_, words, expected) => {
+  ])('an adoption is rejected for %s', (_, words, expected) => {
     const marked = { id: 'm', name: 'Other', note: 'watchkeeper: shop/main other 0a1b2c' }
     const plan = planOf(only({ ...errors, ...words }), { ...remote, alerts: [marked] as unknown as typeof applied.alerts })
     expect(messagesOf(plan)).toEqual([expected])

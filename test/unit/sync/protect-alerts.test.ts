@@ -85,7 +85,7 @@ describe('a tile that goes', () => {
     expect(plan.diagnostics[0]?.location).toEqual(plan.changes.find(({ key }) => key === 'errors')?.location)
   })
 
-  it('says nothing of an alert that goes by itself', () => {
+  it('a tile that goes causes no error about an alert that goes by itself', () => {
     const plan = planOf({ ...declared, dashboards: { shop: withoutA }, alerts: { many } }, applied, { prune: true })
     expect(plan.diagnostics).toEqual([])
     expect(steps(plan)).toContain('alerts.errors delete')
@@ -135,7 +135,7 @@ describe('a dashboard or saved search that is pruned', () => {
 })
 
 describe('nothing goes', () => {
-  it('with a dashboard that stays as it is, or is only taken over', () => {
+  it('nothing goes with a dashboard that stays as it is, or is only taken over', () => {
     expect(planOf(declared, withForeign({ tileId: 'dashboards-shop-A' })).diagnostics).toEqual([])
     const unmarked = { ...applied, dashboards: applied.dashboards.map((one) => ({ ...one, tags: ['shop'] })) }
     const plan = planOf({ ...declared, dashboards: { shop: { ...shop, adopt: true } } }, unmarked)
@@ -143,13 +143,13 @@ describe('nothing goes', () => {
     expect(plan.changes.filter(({ removes: takes }) => takes !== undefined)).toEqual([])
   })
 
-  it('with a dashboard that merely changes', () => {
+  it('nothing goes with a dashboard that merely changes', () => {
     const plan = planOf({ ...declared, dashboards: { shop: { ...shop, name: 'Store' } } }, withForeign({ tileId: 'dashboards-shop-A' }))
     expect(steps(plan)).toContain('dashboards.shop update (files)')
     expect(plan.diagnostics).toEqual([])
   })
 
-  it('with a dashboard that stays as it is, also where the API does not list the tile of an alert', () => {
+  it('nothing goes with a dashboard that stays as it is, also where the API does not list the tile of an alert', () => {
     const plan = planOf(declared, withForeign({ dashboardId: 'dashboards-shop', tileId: 'not-listed' }))
     expect(plan.diagnostics.map(({ rule, severity }) => [rule, severity])).toEqual([['hidden-tile', 'warning']])
     const changed = planOf(

@@ -64,7 +64,7 @@ const textOf = (operation: Operation, result: Result): string => linesOf(operati
 const cellsOf = (rows: readonly string[]) => rows.map((row) => row.split(/ {2,}/))
 
 describe('the report of a plan', () => {
-  it('says in its headline what would be done, or that nothing would', () => {
+  it('the report of a plan says in its headline what would be done, or that nothing would', () => {
     const all = (['create', 'update', 'update', 'replace', 'delete', 'adopt', 'unchanged'] as const).map((action, i) =>
       object(`${i}`, { action }),
     )
@@ -170,7 +170,7 @@ describe('the report of a plan', () => {
     }
   })
 
-  it('says how many dashboards the server was not asked about', () => {
+  it('the report of a plan says how many dashboards the server was not asked about', () => {
     expect(textOf(plan, resultOf([]))).not.toContain('did not check')
     expect(textOf(plan, resultOf([], { uncheckedCount: 2 }))).toContain('The server did not check 2 changed dashboards')
   })
@@ -194,7 +194,7 @@ describe('the report of apply', () => {
     ],
     ['Not applied to shop/main (1 failed)', applied(['failed'])],
     ['Nothing was written', resultOf([], { isPlanWrong: true, diagnostics: [error] })],
-  ])('says in its headline what was done: %s', (expected, result) => {
+  ])('the report of apply says in its headline what was done: %s', (expected, result) => {
     expect(headlineOf(apply, result)).toBe(expected)
   })
 
@@ -357,7 +357,7 @@ describe('the report of drift', () => {
     ['shop/main has drifted', resultOf([object('a', { action: 'update' })])],
     ['shop/main has drifted', resultOf([], { orphans: [{ section: 'alerts', key: 'a', id: 'x', name: 'A' }] })],
     ['The drift check failed', resultOf([], { diagnostics: [error] })],
-  ])('says in its headline: %s', (expected, result) => {
+  ])('the report of drift says in its headline: %s', (expected, result) => {
     expect(headlineOf(drift, result)).toBe(expected)
   })
 })

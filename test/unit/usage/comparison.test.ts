@@ -67,7 +67,7 @@ describe('compareUsage', () => {
     expect([comparison.ofTotal, comparison.total, comparison.leftOut].map(String)).toEqual(['31', '28', ''])
   })
 
-  it("has the API's totals where every day counts, because records are rounded", () => {
+  it("compareUsage has the API's totals where every day counts, because records are rounded", () => {
     const [previous, main] = ['2026-11-01', '2026-11-02'].map((date) => ({
       ...reading({ from: day(date), to: day(date) }),
       grandTotal: decimal('1.000001'),
@@ -81,7 +81,7 @@ describe('compareUsage', () => {
     ['the period has only today and yesterday', '2026-11-21', '2026-11-22', () => 1],
     ['there are no records', '2026-11-01', '2026-11-10', () => undefined],
     ['the previous period has no records', '2026-11-01', '2026-11-10', (date: Day) => (date < '2026-11-01' ? undefined : 1)],
-  ] as const)('has nothing to compare when %s', (_, from, to, amountOn) => {
+  ] as const)('compareUsage has nothing to compare when %s', (_, from, to, amountOn) => {
     expect(compare(from, to, 'previous-period', amountOn).status).toBe('no-complete-days')
   })
 
@@ -95,7 +95,7 @@ describe('compareUsage', () => {
     expect(compareUsage(previous, main, options)).toMatchObject({ status: 'compared', leftOut: [], change: decimal(1) })
   })
 
-  it('has no change for equal usage on every complete day, whatever the days that are not complete have', () => {
+  it('compareUsage has no change for equal usage on every complete day, whatever the days that are not complete have', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 30 }),

@@ -95,7 +95,7 @@ describe('forecastSpend', () => {
     ['no day is over', '2026-06-01', 'too-early'],
     ['two of thirty days are over', '2026-06-03', 'too-early'],
     ['three of thirty days are over', '2026-06-04', 'expected'],
-  ])('%s', (_, today, status) => {
+  ])('forecastSpend %s', (_, today, status) => {
     expect(forecast(() => 10, today).status).toBe(status)
   })
 

@@ -20,7 +20,7 @@ describe('groupRecords', () => {
     ['warehouse', ['main: 6, 2 provisional', 'no warehouse: 4, 4 provisional', 'w2: 4, 0 provisional']],
     ['type', ['service: 9, 2 provisional', 'unknown type: 4, 4 provisional', 'datawarehouse: 1, 0 provisional']],
     ['metric', ['compute: 9, 2 provisional', 'rows: 5, 5 provisional']],
-  ])('by %s: the largest first, equals by name, days in their order', (by, expected) => {
+  ])('groups by %s: the largest first, equals by name, days in their order', (by, expected) => {
     expect(grouped(by)).toEqual(expected)
   })
 
@@ -29,7 +29,7 @@ describe('groupRecords', () => {
     expect(name).toBe('checkout')
   })
 
-  it('has the type of an entity, and no type for other groups', () => {
+  it('groupRecords has the type of an entity, and no type for other groups', () => {
     expect(groupRecords(records, 'entity').map(({ entityType }) => entityType)).toEqual(['service', '', 'service', 'datawarehouse'])
     expect(groupRecords(records, 'date').some((group) => 'entityType' in group)).toBe(false)
   })

@@ -85,7 +85,7 @@ it.each([
   ['2026-03-01', '2026-03-10', '2026-03-10'],
   ['2026-03-01', '2026-03-11', '2026-03-10'],
   ['2026-03-10', '2026-03-11', '2026-03-10'],
-])('of %s to %s, the days up to %s are over or under way', (from, to, last) => {
+])('in the period from %s to %s, the days up to %s are over or under way', (from, to, last) => {
   expect(clipToToday({ from: from as Day, to: to as Day }, '2026-03-10' as Day)).toEqual({ from, to: last, end: to })
 })
 

@@ -18,7 +18,7 @@ describe('joinPeriods', () => {
     expect(joinPeriods([long, later], [history]).map(({ days }) => days)).toEqual([long, later, history])
   })
 
-  it('has every period once', () => {
+  it('joinPeriods has every period once', () => {
     const pieces = Array.from({ length: 12 }, (_, i) =>
       period(addDays('2026-01-01' as Day, i * 10), addDays('2026-01-01' as Day, i * 10 + 9)),
     )

@@ -31,7 +31,7 @@ describe('totals', () => {
 })
 
 describe('metricsOf', () => {
-  const told = (total: number, metrics: Record<string, number>) =>
+  const metricsOfRecord = (total: number, metrics: Record<string, number>) =>
     metricsOf({
       total: decimal(total),
       metrics: Object.fromEntries(Object.entries(metrics).map(([name, value]) => [name, decimal(value)])),
@@ -67,6 +67,6 @@ describe('metricsOf', () => {
     ],
     ['of which there is none', 3, {}, [['other', 3]]],
   ])('completes metrics %s', (_, total, metrics, expected) => {
-    expect(told(total, metrics)).toEqual(expected)
+    expect(metricsOfRecord(total, metrics)).toEqual(expected)
   })
 })

@@ -162,7 +162,7 @@ describe('the verdict', () => {
     ['no-records-yet', 'Budget shop has no usage records yet for 1 – 31 Mar 2026.'],
     ['no-final-records', 'All usage records of budget shop are provisional, and only final records count.'],
     ['metrics-mismatch', 'The usage of budget shop is unknown, because the metrics of its records do not add up to their totals.'],
-  ] as const)('says why the figure of a budget cannot be trusted, and the document has the issue: %s', (kind, expected) => {
+  ] as const)('the verdict says why the figure of a budget cannot be trusted, and the document has the issue: %s', (kind, expected) => {
     const issue = { kind, level: 'warn' } as const
     const budgets = [budget({ status: 'warn', dataQualityIssue: issue })]
     expect(verdictOf({ budgets })).toEqual(['warn', `${expected} Total used: 30.00 Credits.`])
@@ -173,7 +173,7 @@ describe('the verdict', () => {
 describe('the headline of a run that passes', () => {
   const headline = (more: Partial<UsageResult>): string => toPlainText(reportUsage(result(more)).headline)
 
-  it('has the total of a single budget of a file, not that of the organization', () => {
+  it('the headline of a run that passes has the total of a single budget of a file, not that of the organization', () => {
     const budgets = [budget({ used: decimal(12), scope: { service: ['checkout'] } })]
     expect(headline({ budgets })).toBe('Budget shop: used 12.00 of 100.00 Credits (12%) from 1 – 31 Mar 2026.')
     const [uncertain] = budgets.map((one) => ({
@@ -183,7 +183,7 @@ describe('the headline of a run that passes', () => {
     expect(headline({ budgets: uncertain === undefined ? [] : [uncertain] })).toBe('Budget shop: used 12.00 Credits from 1 – 31 Mar 2026.')
   })
 
-  it('has the total of the organization with several budgets, or with a budget of its own', () => {
+  it('the headline of a run that passes has the total of the organization with several budgets, or with a budget of its own', () => {
     expect(headline({ budgets: [budget(), budget({ name: 'b' })] })).toBe('Used 30.00 Credits from 1 – 2 Mar 2026. 2 of 2 budgets passed.')
     expect(headline({ budget: decimal(40), budgets: [budget()] })).toBe(
       'Used 30.00 of 40.00 Credits (75%) from 1 – 2 Mar 2026. 1 of 1 budgets passed.',
@@ -205,18 +205,18 @@ describe('a forecast in the report', () => {
     ['the budget of the file does not count it', { budgets: [{ ...whole, judgesForecast: false }] }],
     ['the budget of the file has a scope', { budgets: [{ ...whole, scope: { metric: ['compute'] } }] }],
     ['the budget of the file is for another period', { budgets: [{ ...whole, fromDate: day('2026-01-01') }] }],
-  ])('is marked when %s', (_, more) => {
+  ])('a forecast in the report is marked when %s', (_, more) => {
     expect(factOf(more)).toMatch(/; no budget judges it\)$/)
   })
 
   it.each<[string, Partial<UsageResult>]>([
     ['forecast-budget', { forecastBudget: decimal(200) }],
     ['a budget of the file', { budgets: [whole] }],
-  ])('is not marked when %s judges it', (_, more) => {
+  ])('a forecast in the report is not marked when %s judges it', (_, more) => {
     expect(factOf(more)).toMatch(/with a weekday pattern\)$/)
   })
 
-  it('is marked in the table of budgets', () => {
+  it('a forecast in the report is marked in the table of budgets', () => {
     const budgets = [budget({ name: 'a', forecast, judgesForecast: true }), budget({ name: 'b', forecast, judgesForecast: false })]
     expect(tables(blocksOf({ budgets }))[0]?.slice(2)).toMatchObject([
       expect.arrayContaining(['120.00']),

@@ -14,7 +14,7 @@ describe('what is sent', () => {
   const bodyOf = (content: object, name: string, remote = remoteStateWith()) =>
     planOf(content, remote).changes.find(({ section, key }) => `${section}.${key}` === name)?.desired
 
-  it('waits for the ids of what is to be created', () => {
+  it('waits for the ids of objects that will be created', () => {
     expect(bodyOf(declared, 'alerts.errors')).toMatchObject({
       source: 'tile',
       dashboardId: new PendingId('dashboards', 'shop'),
@@ -25,7 +25,7 @@ describe('what is sent', () => {
     expect(bodyOf(declared, 'alerts.many')).not.toHaveProperty('dashboardId')
   })
 
-  it('has the ids of what is there', () => {
+  it('a resolved alert has the ids of what is there', () => {
     expect(bodyOf(declared, 'alerts.errors', applied)).toMatchObject({ dashboardId: 'dashboards-shop', tileId: 'dashboards-shop-A' })
     expect(bodyOf(declared, 'alerts.many', applied)).toMatchObject({ savedSearchId: 'savedSearches-slow' })
   })
@@ -54,7 +54,7 @@ describe('what is sent', () => {
     expect(Object.values(body ?? {}).filter((value) => value == null)).toEqual([])
   })
 
-  it('has several channels, each with its id, and an address as it is', () => {
+  it('a resolved alert has several channels, each with its id, and an address as it is', () => {
     const channels = [
       { type: 'webhook', webhook: 'oncall', severity: 'critical' },
       { type: 'webhook', webhookId: 'w2' },
@@ -69,7 +69,7 @@ describe('what is sent', () => {
     expect(body).not.toHaveProperty('channel')
   })
 
-  it('has what is raw as it is, over what it says itself, and nothing of ours', () => {
+  it('a resolved alert has what is raw as it is, over what it says itself, and nothing of ours', () => {
     const source = { source: 'Logs' }
     const odd = { ...tile('A'), raw: { w: 12, extra: { sourceId: source } } }
     const body = bodyOf(
@@ -151,7 +151,7 @@ describe('a reference to a missing object', () => {
     expect(messagesOf(planOf(content))).toEqual([expected])
   })
 
-  it('finds what is in the service and in no file', () => {
+  it('finds an object of the service that no file declares', () => {
     const byName = { errors: { ...errors, dashboard: { name: 'Shop' }, tile: { id: 'dashboards-shop-B' } } }
     const plan = planOf({ alerts: byName }, { ...applied, alerts: [] })
     expect(plan.diagnostics).toEqual([])

@@ -72,24 +72,24 @@ describe('the end of a silence', () => {
 
 describe('the times agree with the evaluations that HyperDX 2.36 made', () => {
   // Its alert task, stepped minute by minute through an hour of errors that breach in every window. Interval 5m, silenced at 03:12:10.
-  it('after a silence of 20 minutes: evaluated at 03:10, then at 03:40', () => {
+  it('an alert after a silence of 20 minutes is evaluated at 03:10, then at 03:40', () => {
     expect(silence({ interval: '5m' }, 20)).toBe('silence 11-11T03:35 11-11T03:40')
   })
 
-  it('after a silence of 10 minutes, with three consecutive windows: at 03:30 and 03:35 pending, at 03:40 the first notification', () => {
+  it('an alert with three consecutive windows is pending at 03:30 and 03:35 after a silence of 10 minutes, and notifies at 03:40', () => {
     expect(silence({ interval: '5m', numConsecutiveWindows: 3 }, 10)).toBe('silence 11-11T03:25 11-11T03:30')
   })
 
-  it('after the end at 03:22:10 of a silence of 30 minutes: at 03:25', () => {
+  it('an alert whose silence of 30 minutes ends at 03:22:10 is evaluated at 03:25', () => {
     const ended = decideUnsilence({ interval: '5m', scheduleStartAt: '2026-11-11T03:45:00.000Z' }, at('03:22:10'))
     expect(ended).toMatchObject({ firstEvaluationMs: at('03:25:00') })
   })
 
-  it('after a silence of 15 minutes from 03:52:10, in which the errors stopped: at 04:15, and resolved', () => {
+  it('an alert whose errors stop during a silence of 15 minutes from 03:52:10 is evaluated and resolved at 04:15', () => {
     expect(silence({ interval: '5m' }, 15, { now: '03:52:10' })).toBe('silence 11-11T04:10 11-11T04:15')
   })
 
-  it('with an interval of 1h, silenced from 03:10:10 for 20 minutes: at 03:00, then at 05:00', () => {
+  it('an alert with an interval of 1h, silenced from 03:10:10 for 20 minutes, is evaluated at 03:00, then at 05:00', () => {
     expect(silence({ interval: '1h' }, 20, { now: '03:10:10' })).toBe('silence 11-11T04:00 11-11T05:00')
   })
 })
@@ -186,13 +186,13 @@ describe('the start of an alert that no file declares', () => {
 describe('the start that pull writes into a file', () => {
   const pulled = (stored: Body, desired: Body = {}) => withoutUnpulledStart(stored, desired, at('03:22:10')).scheduleStartAt
 
-  it('is one that would be a difference with the interval of the service, whatever interval the file had', () => {
+  it('the start that pull writes is one that would be a difference with the interval of the service, whatever interval the file had', () => {
     const start = { scheduleStartAt: '2026-11-11T03:15:00.000Z' }
     expect(pulled({ interval: '5m', ...start }, { interval: '1h' })).toBeUndefined()
     expect(pulled({ interval: '1h', ...start }, { interval: '5m' })).toBe(start.scheduleStartAt)
   })
 
-  it('is none of a silence, and that of the file where both have no effect', () => {
+  it('the start that pull writes is not that of a silence, and that of the file where both have no effect', () => {
     expect(pulled({ interval: '5m', scheduleStartAt: '2026-11-11T04:00:00.000Z' })).toBeUndefined()
     const declared = { interval: '5m', scheduleStartAt: '2026-01-01T00:00:00.000Z' }
     expect(pulled({ interval: '5m', scheduleStartAt: '2026-11-11T03:15:00.000Z' }, declared)).toBe(declared.scheduleStartAt)

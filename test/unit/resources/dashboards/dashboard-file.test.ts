@@ -135,11 +135,11 @@ describe('a wrong layout', () => {
     ],
     [tile({ config: chart }), 'dashboards.d.tiles["A"].config.source: is missing; accepted: the name of a source'],
     [tile({ config: { ...config, sourceId: 'x' } }), 'dashboards.d.tiles["A"].config.sourceId: "x" cannot be combined with source'],
-  ])('is explained: %j', (dashboard, message) => {
+  ])('a wrong layout is explained: %j', (dashboard, message) => {
     expect(problemsOf(dashboard).map((line) => line.replace('schema: ', ''))).toEqual([message])
   })
 
-  it('has its place in the file, also below a row', () => {
+  it('a wrong layout has its location in the file, also below a row', () => {
     const text = `dashboards:
   d:
     name: D

@@ -50,7 +50,7 @@ describe('a tile of a changed dashboard', () => {
       ['A=2'],
     ],
     [
-      'is told from another renamed one by what it shows',
+      'is distinguished from another renamed one by what it shows',
       [tile('New', 0, shows('b')), tile('Newer', 0, shows('a'))],
       [known('1', 'A', 'a'), known('2', 'B', 'b')],
       ['New=2', 'Newer=1'],

@@ -140,7 +140,7 @@ describe('indentation', () => {
     return `dashboards:\n${at(indent)}d:\n${at(2 * indent)}name: D\n${at(2 * indent)}tiles:\n${at(dash)}- name: A\n${at(dash + 2)}x: 1\nalerts: {}\n`
   }
 
-  it('of new fields and items is the one of the file', () => {
+  it('new fields and items have the indentation of the file', () => {
     const cases = [
       [2, 4],
       [2, 6],

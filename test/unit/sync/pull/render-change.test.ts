@@ -156,7 +156,7 @@ describe('wording that only the file has', () => {
   const more = { ...shop, id: 'd2', name: 'More', tiles: [tile('t9', 'A')] }
   const alertOnly = text.slice(text.indexOf('alerts:'))
 
-  it('is replaced when the reference changes', () => {
+  it('wording that only the file has is replaced when the reference changes', () => {
     const cases: readonly [string, string, object, readonly string[]][] = [
       [
         'a webhook by its id',
@@ -189,7 +189,7 @@ describe('wording that only the file has', () => {
     }
   })
 
-  it('is replaced when the source changes', () => {
+  it('wording that only the file has is replaced when the source changes', () => {
     const sources = [
       { id: 's1', name: 'Logs' },
       { id: 's2', name: 'Traces' },
@@ -201,7 +201,7 @@ describe('wording that only the file has', () => {
     ])
   })
 
-  it('is replaced when a list with a repeated item changes', () => {
+  it('wording that only the file has is replaced when a list with a repeated item changes', () => {
     const from = text.replace('[ shop ]', '[ shop, shop ]')
     expect(changed({}, from)).toEqual([])
     expect(changed(dashboards({ tags: ['shop', 'new'] }), from)).toEqual(['-    tags: [ shop, shop ]', '+    tags: [shop, new]'])
@@ -216,7 +216,7 @@ describe('wording that only the file has', () => {
     ])
   })
 
-  it('is removed when the new kind of chart has no such field', () => {
+  it('wording that only the file has is removed when the new kind of chart has no such field', () => {
     const cases = [
       ['text', { displayType: 'markdown', markdown: 'm' }],
       ['numbers', { ...line, displayType: 'number' }],

@@ -52,14 +52,14 @@ describe('renderDashboard', () => {
     it('the fields of a dashboard stay in raw when the file has them there', () => {
       const cases: readonly [string, object, readonly string[], object][] = [
         ['goes on to stand in raw', { savedQuery: 'x' }, ['savedQuery'], { raw: { savedQuery: 'x' } }],
-        ['stands there although nobody knows it', { novel: { a: [1] } }, ['novel'], { raw: { novel: { a: [1] } } }],
+        ['is kept although it is unknown', { novel: { a: [1] } }, ['novel'], { raw: { novel: { a: [1] } } }],
         ['stands there as a number of few digits', { novel: JSON.rawJSON('1.50') }, ['novel'], { raw: { novel: 1.5 } }],
         ['stands there as a list of such numbers', { novel: [JSON.rawJSON('1.50')] }, ['novel'], { raw: { novel: [1.5] } }],
         ['goes from there when the service has it no more', {}, ['novel'], {}],
         ['goes from there when it is nothing', { novel: null }, ['novel'], {}],
         ['stands there once', { containers: 5 }, ['containers'], { raw: { containers: 5 } }],
-        ['never stands there, where a mark hangs on it', { tags: ['t'] }, ['tags', 'name', 'tiles'], { tags: ['t'] }],
-        ['is left out where nobody said it', { novel: 1 }, [], {}],
+        ['is never kept where it contains an ownership marker', { tags: ['t'] }, ['tags', 'name', 'tiles'], { tags: ['t'] }],
+        ['is left out where the file does not declare it', { novel: 1 }, [], {}],
       ]
       for (const [title, fields, raw, expected] of cases) {
         expect(fieldsOf(fields, saying(raw)), title).toStrictEqual({ name: 'D', tiles: [], ...expected })
@@ -141,7 +141,7 @@ describe('renderDashboard', () => {
         ['without a name is called as the file calls it', { name: '' }, said(['t', 'Mine']), { name: 'Mine', config, raw: { name: '' } }],
         ['with a name is called by it, whatever the file says', { name: 'N' }, said(['t', 'Mine']), { config }],
         ['has in raw what it had there', { w: 6 }, said(['t', 'N', 'w']), { config, raw: { w: 6 } }],
-        ['has in raw what nobody knows', { kind: 'beta' }, said(['t', 'N', 'kind']), { config, raw: { kind: 'beta' } }],
+        ['has unknown fields in raw', { kind: 'beta' }, said(['t', 'N', 'kind']), { config, raw: { kind: 'beta' } }],
         ['has its config in raw where that was there', {}, said(['t', 'N', 'config']), { raw: { config: line } }],
         [
           'has its config in raw where no type accepts it',
@@ -152,7 +152,7 @@ describe('renderDashboard', () => {
         ['has its series in raw where there is no config', { config: undefined, series: [1] }, undefined, { raw: { series: [1] } }],
         ['has no series beside a config', { series: [1] }, undefined, { config }],
         ['keeps its place, even one that no grid has', { x: 99 }, undefined, { x: 99, y: 0, config }],
-        ['has nothing of what nobody said', { novel: 1 }, undefined, { config }],
+        ['leaves out fields that the file does not declare', { novel: 1 }, undefined, { config }],
         ['loses unknown fields of its config', { config: { ...line, asRatio: false, novel: 1 } }, undefined, { config }],
         [
           'has its config in raw where a word in it is not accepted',
@@ -264,7 +264,7 @@ describe('renderAlert and renderSavedSearch', () => {
         ['without a tile', { tileId: null }, { tile: undefined }],
         ['without a dashboard', { dashboardId: null, tileId: null }, { dashboard: undefined, tile: undefined }],
         ['of a number that only its text holds', { threshold: JSON.rawJSON('1.50') }, { threshold: 1.5 }],
-        ['that nobody hears of', { channels: [] }, { channel: undefined }],
+        ['without a channel', { channels: [] }, { channel: undefined }],
         ['with one channel, in the old field', { channels: undefined, channel: email }, { channel: email }],
         [
           'with more said of its channel',
@@ -333,7 +333,7 @@ describe('renderAlert and renderSavedSearch', () => {
         ['with nothing but a mark', { tags: ['wk:0a1b2c:key:abcdef'] }, {}],
         ['with filters', { filters: [{ type: 'sql', condition: 'x' }] }, { filters: [{ condition: 'x' }] }],
         ['that finds something', { where: 'x', whereLanguage: 'sql', orderBy: 'y' }, { where: 'x', whereLanguage: 'sql', orderBy: 'y' }],
-        ['with what nobody knows', { novel: 1 }, {}],
+        ['with an unknown field', { novel: 1 }, {}],
       ]
       for (const [name, fields, expected] of cases) {
         expect(saved(fields), name).toStrictEqual({ ...few, ...expected })

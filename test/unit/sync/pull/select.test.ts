@@ -136,12 +136,12 @@ describe('selectObjects', () => {
     it('an object with an ownership marker is left out when its key or its owner is unknown', () => {
       const cases: readonly [string, Lists['dashboards'], string][] = [
         [
-          'a key that nobody can guess',
+          'a key that cannot be derived',
           [board('d1', 'Renamed', [mark('a-key-longer-than-a-tag')])],
           'left-out has an ownership marker that contains only a hash of its key; remove the marker',
         ],
         [
-          'a key that nobody can guess, and no name',
+          'a key that cannot be derived, and no name',
           [board('d1', null, [mark('a-key-longer-than-a-tag')])],
           'left-out has an ownership marker that contains only a hash of its key; remove the marker',
         ],

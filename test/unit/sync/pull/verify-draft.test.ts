@@ -57,7 +57,7 @@ function verify({ objects = [object('a')], changes = [change('a')], diagnostics 
 }
 
 describe('verifyDraft accepts an object', () => {
-  it('for which plan has nothing to do', () => {
+  it('accepts an object for which plan has nothing to do', () => {
     const cases: readonly [string, Case][] = [
       ['that would be adopted as it is', {}],
       ['that is as declared', { changes: [change('a', { action: 'unchanged' })] }],
@@ -85,7 +85,7 @@ describe('verifyDraft accepts an object', () => {
 describe('verifyDraft rejects an object', () => {
   const fields = [{ path: 'threshold', before: 1, after: 2 }, { path: 'note' }]
 
-  it('that plan would change or that has an error', () => {
+  it('rejects an object that plan would change or that has an error', () => {
     const cases: readonly [string, Case, string][] = [
       [
         'that would be changed',
@@ -140,7 +140,7 @@ describe('verifyDraft rejects an object', () => {
     }
   })
 
-  it('and accepts its neighbors', () => {
+  it('rejects one object and accepts its neighbors', () => {
     const keys = ['c', 'a', 'b']
     const all = { objects: keys.map((key) => object(key)), changes: keys.map((key) => change(key)) }
     expect(verify({ ...all, diagnostics: [diagnostic('wrong', 25), diagnostic('other', 35)] })).toEqual({
@@ -149,7 +149,7 @@ describe('verifyDraft rejects an object', () => {
     })
   })
 
-  it('that shares a line with others', () => {
+  it('rejects an object that shares a line with others', () => {
     const location = (column: number) => ({ file, line: 40, column })
     const broken = [
       { section: 'alerts', key: 'y', location: location(20) },
@@ -165,7 +165,7 @@ describe('verifyDraft rejects an object', () => {
       })
   })
 
-  it('and accepts the one with the same key in another section', () => {
+  it('rejects one object and accepts the one with the same key in another section', () => {
     const objects = [object('a'), object('a', { section: 'dashboards' })]
     const changes = [change('a', { action: 'update' }), change('a', { section: 'dashboards' })]
     expect(Object.keys(verify({ objects, changes }))).toEqual(['alerts id-a'])
