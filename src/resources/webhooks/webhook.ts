@@ -129,7 +129,8 @@ const hiddenFields = (service: unknown): readonly string[] =>
 
 /** The fields of a file that pull cannot write. What a webhook without our marker has is unknown, and only a body would be lost. */
 function hiddenInFile({ service, description }: RemoteObject): readonly string[] {
-  if (typeof description !== 'string' || readTextMarker(description) === undefined) return service === 'incidentio' ? ['body'] : []
+  if (typeof description !== 'string' || readTextMarker(description) === undefined)
+    return service === 'incidentio' ? ['adopt: true', 'body'] : []
   const digests = readTextSecrets(description)?.digests ?? {}
   return Object.keys(digests).map((field) => (field === 'body' ? field : `${field}From`))
 }

@@ -114,7 +114,12 @@ const kinds: readonly Case[] = [
   ),
   create(
     'fields of traces that the cloud does not document',
-    trace({ sampleRateExpression: 'Rate', spanLinksValueExpression: 'Links' }),
+    trace({
+      sampleRateExpression: 'Rate',
+      spanLinksValueExpression: 'Links',
+      displayedTimestampValueExpression: 'At',
+      orderByExpression: 'At',
+    }),
     undocumented('sampleRateExpression'),
   ),
   create(

@@ -278,7 +278,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('webhooks as code, profi
       expect.objectContaining({
         name: existing?.name,
         outcome: 'not-exportable',
-        reason: 'the API hides a part of it; to manage it, write it into a file by hand, with body',
+        reason: 'the API hides a part of it; to manage it, write it into a file by hand, with adopt: true and body',
       }),
     )
     const { document } = await pull({ 'name-contains': existing?.name ?? '' })
