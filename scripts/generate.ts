@@ -7,7 +7,7 @@ import { readPins, updateReferences } from './action-references.ts'
 import { renderActionYml } from './reference/action-yml.ts'
 import { defaultsTable } from './reference/defaults.ts'
 import { renderSchemas } from './reference/json-schema.ts'
-import { configTable, renderOperations, reusableParts, rulesTable } from './reference/markdown.ts'
+import { auditRulesTable, configTable, renderOperations, reusableParts, rulesTable } from './reference/markdown.ts'
 import { lockedNode } from './shipped.ts'
 
 /** Resolves to the text of a file of the repository, with its references up to date. */
@@ -28,6 +28,7 @@ async function render(root: string): Promise<ReadonlyMap<string, string>> {
     ['action.yml', renderActionYml(operations)],
     ['docs/operations.md', renderOperations(operations)],
     ['README.md', fillMarkers(await read('README.md'), await readExamples(read), 'README.md')],
+    ['docs/cost-audit.md', fillMarkers(await read('docs/cost-audit.md'), { 'audit-rules': await auditRulesTable() }, 'docs/cost-audit.md')],
     ['docs/files.md', fillMarkers(await read('docs/files.md'), { rules: await rulesTable() }, 'docs/files.md')],
     ['docs/compatibility.md', fillMarkers(await read('docs/compatibility.md'), { defaults: defaultsTable() }, 'docs/compatibility.md')],
     [

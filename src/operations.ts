@@ -18,7 +18,10 @@ const asCode = {
   'check-slo': async () => (await import('./sync/check-slo.ts')).checkSlo,
 } as const
 
-const cost = { 'usage-cost': async () => (await import('./usage/usage-cost.ts')).usageCost } as const
+const cost = {
+  'usage-cost': async () => (await import('./usage/usage-cost.ts')).usageCost,
+  'audit-costs': async () => (await import('./idling/audit-costs.ts')).auditCosts,
+} as const
 
 const ofBackups = {
   'check-backups': async () => (await import('./backups/check-backups.ts')).checkBackups,

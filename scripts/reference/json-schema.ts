@@ -3,7 +3,6 @@ import * as z from 'zod'
 import { toKebab } from '../../src/core/names.ts'
 import { declarationsSchema } from '../../src/declarations/declarations.ts'
 import { environmentSchema } from '../../src/declarations/environment.ts'
-import { lintSettingsSchema } from '../../src/declarations/lint.ts'
 import { fleetFileSchema } from '../../src/fleet/fleet-file.ts'
 import { fileSettings, settingsSchema } from '../../src/operation/inputs.ts'
 import type { Operation } from '../../src/operation/operation.ts'
@@ -12,6 +11,7 @@ import { alertBodySchema } from '../../src/resources/alerts/alert.ts'
 import { dashboardBodySchema } from '../../src/resources/dashboards/dashboard.ts'
 import { sectionNames } from '../../src/resources/section.ts'
 import { type JsonSchema, resultSchemaOf, toJsonSchema } from '../../src/runtime/cli/schema.ts'
+import { ruleSettingsSchema } from '../../src/runtime/config-file.ts'
 import { planInput } from '../../src/sync/plan/make-plan.ts'
 import { budgetsFileSchema } from '../../src/usage/budgets-file.ts'
 
@@ -122,7 +122,7 @@ function patchesOf(definitions: Schema) {
 function configSchema(): Schema {
   const shape = Object.fromEntries(fileSettings.map((name) => [toKebab(name), settingsSchema.shape[name]]))
   const { project } = planInput.shape
-  return toJsonSchema(z.strictObject({ ...shape, project, rules: lintSettingsSchema.optional() }))
+  return toJsonSchema(z.strictObject({ ...shape, project, rules: ruleSettingsSchema.optional() }))
 }
 
 async function operationSchemas(): Promise<Schema> {

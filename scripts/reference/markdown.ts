@@ -51,6 +51,14 @@ export async function rulesTable(): Promise<string> {
   )
 }
 
+export async function auditRulesTable(): Promise<string> {
+  const { auditRules } = await import('../../src/idling/audit-rules.ts')
+  return table(
+    ['rule', 'what it finds', 'severity'],
+    Object.entries(auditRules).map(([id, { description, severity }]) => [code(id), description, severity]),
+  )
+}
+
 export function renderOperations(operations: readonly OperationFacts[]): string {
   return [
     '<!-- GENERATED from the operations by `npm run generate`. -->',

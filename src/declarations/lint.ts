@@ -1,5 +1,4 @@
-import * as z from 'zod'
-import { type Diagnostic, type Severity, severities } from '../core/diagnostics.ts'
+import type { Diagnostic, Severity } from '../core/diagnostics.ts'
 import { dayMs, minuteMs } from '../core/durations.ts'
 import { keysOf } from '../core/keys.ts'
 import { quote } from '../core/text.ts'
@@ -441,7 +440,3 @@ function checkNames(objects: readonly Declared[]): readonly Violation[] {
       : [{ declared, path: ['name'], message: `${before.key} has the same name "${quote(declared.value.name, 60)}"` }]
   })
 }
-
-export const lintSettingsSchema = z.partialRecord(z.enum(keysOf<LintRule>(lintRules)), z.enum([...severities, 'off'])).meta({
-  description: 'Severity of each lint rule, by its id.',
-})

@@ -2,7 +2,7 @@ import { dayMs, hourMs } from '../core/durations.ts'
 import { mean } from '../core/statistics.ts'
 import { type Interval, intersect, lengthMs, subtract, union } from './intervals.ts'
 import type { KnownDay, ServiceProfile } from './profile.ts'
-import { type AlertSchedule, awakeBy } from './schedules.ts'
+import { type AlertSchedule, awakeBy, type RunningAlert } from './schedules.ts'
 
 // What alerts add to the awake time of a service. It rests on the vendor's statement that alerts which are evaluated continuously generally
 // keep a service awake, and on the assumption that an alert queries the service in its path. docs/cost.md has the limits.
@@ -113,12 +113,6 @@ function hoursOfMonth(days: readonly DayDifference[], sign: -1 | 1): number {
   const variance = added.reduce((sum, one) => sum + (one - center) ** 2, 0) / Math.max(1, added.length - 1)
   const margin = deviations * Math.sqrt(variance * (1 / added.length + 1 / monthDays))
   return (Math.min(dayMs, Math.max(0, center + sign * margin)) / hourMs) * monthDays
-}
-
-/** An alert that the service has, and since when it has been evaluated as it is now. */
-export interface RunningAlert {
-  readonly schedule: AlertSchedule
-  readonly sinceMs: number
 }
 
 /** Whether the service slept through most evaluations of an alert: then the alert queries another service, or does not wake this one. */

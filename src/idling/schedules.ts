@@ -22,6 +22,22 @@ export function scheduleOf(alert: Body): AlertSchedule | undefined {
   return { intervalMs, offsetMs: typeof offset === 'number' ? offset * minuteMs : 0, startMs: startMsOf(alert) }
 }
 
+/** An alert that the service has, and since when it has been evaluated as it is now. */
+export interface RunningAlert {
+  readonly schedule: AlertSchedule
+  readonly sinceMs: number
+}
+
+/** Empty without the time of the last change: then it is not known since when the alert has had its schedule. */
+export function runningAlert(alert: Body): readonly RunningAlert[] {
+  const schedule = scheduleOf(alert)
+  const changedMs = Math.max(
+    ...[alert.createdAt, alert.updatedAt].map((text) => (typeof text === 'string' ? Date.parse(text) : Number.NaN)),
+  )
+  if (schedule === undefined || Number.isNaN(changedMs)) return []
+  return [{ schedule, sinceMs: Math.max(changedMs, schedule.startMs ?? 0) }]
+}
+
 /**
  * The time in which the evaluations of alerts keep a service awake: each one until the idle timeout has passed. Starts are not considered.
  */

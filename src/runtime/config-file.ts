@@ -1,13 +1,21 @@
 // Loaded only if there is a config file, because it needs the YAML parser and the rules of declarations.
-import type { Diagnostic, Location } from '../core/diagnostics.ts'
+import * as z from 'zod'
+import { type Diagnostic, type Location, severities } from '../core/diagnostics.ts'
+import { keysOf } from '../core/keys.ts'
 import { didYouMean, toCamel, toKebab } from '../core/names.ts'
 import { quote } from '../core/text.ts'
-import { lintSettingsSchema } from '../declarations/lint.ts'
+import { type LintRule, lintRules } from '../declarations/lint.ts'
 import { type ReadDocument, readDocument } from '../documents/document.ts'
 import { isMapping } from '../documents/schema.ts'
 import { schemaDiagnostics } from '../documents/validate.ts'
+import { type AuditRule, auditRules } from '../idling/audit-rules.ts'
 import { fileInputs, fileSettings, settingsSchema } from '../operation/inputs.ts'
 import type { LintSettings } from '../operation/operation.ts'
+
+/** The setting `rules`. */
+export const ruleSettingsSchema = z
+  .partialRecord(z.enum([...keysOf<LintRule>(lintRules), ...keysOf<AuditRule>(auditRules)]), z.enum([...severities, 'off']))
+  .meta({ description: 'Severity of each lint rule and of each rule of audit-costs, by its id.' })
 
 /** The content of the repository's config file. */
 export interface Config {
@@ -59,9 +67,9 @@ const withoutSettings = (diagnostics: readonly Diagnostic[]): Config => ({
 const diagnosticAt = (location: Location, message: string): Diagnostic => ({ rule: 'input', severity: 'error', location, message })
 
 function readRules(rules: unknown, document: ReadDocument): Pick<Config, 'lintSettings' | 'diagnostics'> {
-  const parsed = lintSettingsSchema.safeParse(rules)
+  const parsed = ruleSettingsSchema.safeParse(rules)
   if (parsed.success) return { lintSettings: parsed.data, diagnostics: [] }
-  return { lintSettings: {}, diagnostics: schemaDiagnostics(parsed.error, document, lintSettingsSchema, ['rules']) }
+  return { lintSettings: {}, diagnostics: schemaDiagnostics(parsed.error, document, ruleSettingsSchema, ['rules']) }
 }
 
 const isSetting = (key: string): boolean => fileSettings.some((name) => name === toCamel(key))

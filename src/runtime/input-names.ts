@@ -5,6 +5,7 @@ export const inputNames: readonly string[] = [
   "alert-file",
   "alert-id",
   "allow-empty",
+  "always-on",
   "backtest",
   "backup-id",
   "billing-cycle-day",
@@ -48,6 +49,7 @@ export const inputNames: readonly string[] = [
   "max-legs",
   "max-notifications",
   "max-requests",
+  "max-savings",
   "message",
   "metrics-file",
   "min-budget-left",
@@ -88,6 +90,7 @@ export const inputNames: readonly string[] = [
   "unlocked",
   "unmanaged",
   "until",
+  "unused-days",
   "waiver",
   "warn-budget",
   "webhook-id"

@@ -8,6 +8,7 @@ export const summaries = {
   "backtest": "Shows how often declared alerts would have fired in the past days, and how often they fire as they are now. Self-hosted only.",
   "check-slo": "Checks the error budgets of the SLOs in files: what is left, how fast it burns, and when it runs out. Self-hosted only.",
   "usage-cost": "Reports the organization's usage cost over a period and fails when it exceeds a budget.",
+  "audit-costs": "Finds services that cost credits without need, such as services that alerts keep awake, with the command that changes it.",
   "check-backups": "Checks that each service has a fresh backup. Fails when a service has none or cannot be checked.",
   "list-backups": "Lists the backups of a service, newest first.",
   "get-backup": "Reads one backup by its id, or the latest one.",

@@ -3,10 +3,9 @@ import type { Service } from '../../api/path.ts'
 import type { ListedService } from '../../api/services.ts'
 import { WatchkeeperError } from '../../core/errors.ts'
 import { type CostFacts, profileOf, readCostFacts } from '../../idling/facts.ts'
-import { type AlertPrice, priceAlerts, type RunningAlert, sleepsThroughAlerts } from '../../idling/price.ts'
+import { type AlertPrice, priceAlerts, sleepsThroughAlerts } from '../../idling/price.ts'
 import { type Reason, reasons, type ServiceProfile } from '../../idling/profile.ts'
-import { type AlertSchedule, scheduleOf } from '../../idling/schedules.ts'
-import type { Alert } from '../../resources/alerts/alert.ts'
+import { type AlertSchedule, runningAlert, scheduleOf } from '../../idling/schedules.ts'
 import { alertIntervals, intervalMs } from '../../resources/alerts/schedule.ts'
 import type { Change } from './change.ts'
 import type { PlanningResult } from './make-plan.ts'
@@ -181,13 +180,3 @@ const sharesWarehouse = ({ id, dataWarehouseId }: ListedService, services: reado
 
 const connectionOf = ({ connection }: Readonly<Record<string, unknown>>): readonly string[] =>
   typeof connection === 'string' ? [connection] : []
-
-/** Without the time of its last change, it is not known since when an alert has had its schedule. */
-export function runningAlert(alert: Alert): readonly RunningAlert[] {
-  const schedule = scheduleOf(alert)
-  const changedMs = Math.max(
-    ...[alert.createdAt, alert.updatedAt].map((text) => (typeof text === 'string' ? Date.parse(text) : Number.NaN)),
-  )
-  if (schedule === undefined || Number.isNaN(changedMs)) return []
-  return [{ schedule, sinceMs: Math.max(changedMs, schedule.startMs ?? 0) }]
-}

@@ -1,0 +1,144 @@
+// The cost audit: which services cost credits without need?
+
+import * as z from 'zod'
+import type { ReadApi } from '../api/client.ts'
+import { cloudProfileNames } from '../api/profiles.ts'
+import type { ListedService } from '../api/services.ts'
+import { dayOf } from '../core/dates.ts'
+import { type Decimal, fromEstimate } from '../core/decimal.ts'
+import { WatchkeeperError } from '../core/errors.ts'
+import { filePath, integer, lines, outputPath } from '../operation/inputs.ts'
+import { defineOperation, type Files } from '../operation/operation.ts'
+import { type Alert, alertCollection } from '../resources/alerts/alert.ts'
+import { amountInput } from '../usage/amounts.ts'
+import { type Audit, auditServices, awakeByDay, type Finding, maySleep } from './audit.ts'
+import { judgeAudit, reportAudit } from './audit-report.ts'
+import { type AuditResult, auditDetails, auditOutput } from './audit-result.ts'
+import { type ReadFailure, readCostFacts } from './facts.ts'
+import { reasons } from './profile.ts'
+
+const serviceSelector = z.string().regex(/^[^\u0000-\u001f\u007f]{1,256}$/)
+
+const input = z.strictObject({
+  maxSavings: amountInput(
+    'The gate fails when the findings could certainly save more than this each month: the sum of their lower limits. An equal amount passes.',
+  ).optional(),
+  alwaysOn: lines(
+    'Services that must not sleep, by name, id or tag. Rules about idling do not apply to them.',
+    'names, ids, or tag:Key=Value or tag:Key, one per line',
+    serviceSelector,
+  ).optional(),
+  budgets: filePath('The budgets file of usage-cost. With it, services that no budget counts are findings.').optional(),
+  unusedDays: integer('A service without compute usage on so many final days is a finding.', 7, 28).default(14),
+  htmlFile: outputPath('Writes the report as one self-contained HTML page to this file.').optional(),
+})
+
+type AuditInput = z.output<typeof input>
+
+export const auditCosts = defineOperation({
+  summary: 'Finds services that cost credits without need, such as services that alerts keep awake, with the command that changes it.',
+  effect: 'read',
+  scope: 'organization',
+  profiles: cloudProfileNames,
+  profilesReason: 'other servers have no activities, no usage and no idling',
+  input,
+  output: auditOutput,
+  details: auditDetails,
+  example: { unusedDays: 14 },
+  async run({ api, organizationId, clock, files, lintSettings }, given) {
+    const nowMs = clock.now()
+    const budgets = given.budgets === undefined ? undefined : await readScopes(files, given.budgets, nowMs)
+    const facts = await readCostFacts(api, organizationId, nowMs)
+    const isAlwaysOn = selectorOf(given.alwaysOn ?? [])
+    const idlers = facts.services.filter((service) => maySleep(service) && !isAlwaysOn(service))
+    const listed = await Promise.all(idlers.map(async (service) => [service.id, await listAlerts(api, organizationId, service)] as const))
+    const audit = auditServices({
+      facts,
+      alerts: new Map(listed),
+      budgets,
+      unusedDays: given.unusedDays,
+      isAlwaysOn,
+      settings: lintSettings,
+    })
+    return toResult(audit, given, { nowMs, unit: 'failure' in facts.usage ? undefined : facts.usage.unit })
+  },
+  judge: judgeAudit,
+  report: reportAudit,
+  async files(_, { htmlFile }, blocks) {
+    if (htmlFile === undefined) return []
+    const { renderPage } = await import('../report/page.ts')
+    return [{ input: 'htmlFile', path: htmlFile, content: renderPage('Cost audit', blocks) }]
+  },
+  toDocument: (result) => z.encode(auditOutput.extend(auditDetails.shape), result),
+})
+
+async function readScopes(files: Files, path: string, nowMs: number) {
+  const { readBudgets } = await import('../usage/budgets-file.ts')
+  const { resolvePeriod } = await import('../usage/periods.ts')
+  const today = dayOf(nowMs)
+  const period = resolvePeriod('month-to-date', today, undefined)
+  return readBudgets(await files.read(path, 'budgets'), path, { today, billingCycleDay: undefined, period })
+}
+
+/** Names, ids and tags of the input always-on. */
+function selectorOf(selectors: readonly string[]): (service: ListedService) => boolean {
+  const tags = selectors.flatMap((one) => (one.startsWith('tag:') ? [one.slice('tag:'.length)] : []))
+  return ({ id, name, tags: own = [] }) =>
+    selectors.includes(name) ||
+    selectors.some((one) => one.toLowerCase() === id) ||
+    own.some(({ key, value }) => tags.includes(key) || tags.includes(`${key}=${String(value)}`))
+}
+
+/** Undefined for a service without ClickStack. */
+async function listAlerts(
+  api: ReadApi,
+  organizationId: string,
+  { id }: ListedService,
+): Promise<readonly Alert[] | ReadFailure | undefined> {
+  try {
+    const { items } = await alertCollection.list(api, { organizationId, serviceId: id })
+    return items
+  } catch (thrown) {
+    if (!(thrown instanceof WatchkeeperError) || thrown.kind === 'cancelled') throw thrown
+    if (thrown.kind === 'not-served' || thrown.kind === 'not-found') return undefined
+    return { failure: thrown.message.split('\n', 1)[0] ?? '' }
+  }
+}
+
+interface AuditFacts {
+  readonly nowMs: number
+  readonly unit: string | undefined
+}
+
+function toResult(audit: Audit, { maxSavings }: AuditInput, { nowMs, unit }: AuditFacts): AuditResult {
+  const { findings, services, unchecked, savings } = audit
+  const count = (severity: Finding['severity']): number => findings.filter((one) => one.severity === severity).length
+  return {
+    findingCount: findings.length,
+    errorCount: count('error'),
+    warningCount: count('warning'),
+    noteCount: count('note'),
+    ...(unit !== undefined && { unit, savingsLow: fromEstimate(savings.low), savingsHigh: fromEstimate(savings.high) }),
+    auditedAt: new Date(nowMs).toISOString(),
+    ...(maxSavings !== undefined && { maxSavings }),
+    findings: findings.map(({ about: _, estimate: amounts, ...rest }) => ({ ...rest, ...amountsOf(amounts) })),
+    services: services.map(({ id, name, state, idling, isAlwaysOn, profile, monthlyCompute }) => ({
+      id,
+      name,
+      state,
+      idling,
+      alwaysOn: isAlwaysOn,
+      ...(typeof profile === 'string'
+        ? { knownDays: 0, notEstimable: reasons[profile] }
+        : { knownDays: profile.days.length, awakePercent: Math.round(profile.awakeShare * 1000) / 10 }),
+      ...(monthlyCompute !== undefined && { monthlyCompute: fromEstimate(monthlyCompute) }),
+    })),
+    awakeByDay: awakeByDay(services).map(({ day, hours }) => ({ day, hours: Math.round(hours * 100) / 100 })),
+    unchecked: [...unchecked],
+  }
+}
+
+function amountsOf(amounts: Finding['estimate']): { low?: Decimal; high?: Decimal; notEstimable?: string } {
+  if (amounts === undefined) return {}
+  return 'reason' in amounts ? { notEstimable: amounts.reason } : { low: fromEstimate(amounts.low), high: fromEstimate(amounts.high) }
+}

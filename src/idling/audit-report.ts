@@ -1,0 +1,166 @@
+import { isDay } from '../core/dates.ts'
+import type { Decimal } from '../core/decimal.ts'
+import { counted, join, type Line, say, sentence, trusted, untrusted } from '../core/line.ts'
+import type { Report, Verdict } from '../operation/operation.ts'
+import { alignRight, type Block, factOf } from '../report/blocks.ts'
+import { formatMoney, formatRange, formatShortDay } from '../report/format.ts'
+import type { AuditResult } from './audit-result.ts'
+
+export function judgeAudit(result: AuditResult): Verdict {
+  const { errorCount, warningCount, findings, unchecked, maxSavings, savingsLow, unit = '' } = result
+  const failures = unchecked.filter(({ isFailure }) => isFailure)
+  const notChecked = failures.map(({ what, reason }) => say`Not checked: ${what}: ${sentence(reason)}`)
+  if (maxSavings !== undefined && savingsLow === undefined)
+    return { status: 'fail', sentence: say`max-savings cannot be judged.`, reasons: notChecked }
+  const gate =
+    maxSavings !== undefined && savingsLow?.gt(maxSavings) === true
+      ? [
+          trusted(
+            `Savings of at least ${formatMoney(savingsLow)} ${unit} a month exceed max-savings of ${formatMoney(maxSavings)} ${unit}.`,
+          ),
+        ]
+      : undefined
+  if (gate !== undefined) return { status: 'fail', sentence: gate, reasons: notChecked }
+  const found = say`${headlineOf(result)}.`
+  if (errorCount > 0) {
+    const named = findings.filter(({ severity }) => severity === 'error').map(({ name, rule }) => say`${name}: ${trusted(rule)}`)
+    return { status: 'fail', sentence: found, reasons: [...named, ...notChecked] }
+  }
+  if (warningCount > 0) return { status: 'warn', sentence: found, reasons: notChecked }
+  const [first, ...others] = notChecked
+  return first === undefined ? { status: 'pass', reasons: [] } : { status: 'warn', sentence: first, reasons: others }
+}
+
+/** `3 findings on 4 services could save up to 210.00 CHC a month`. */
+function headlineOf({ findingCount, services, savingsHigh, savingsLow, unit = '' }: AuditResult): Line {
+  const on = say`${counted(findingCount, 'finding')} on ${counted(services.length, 'service')}`
+  if (findingCount === 0) return say`No findings on ${counted(services.length, 'service')}`
+  if (savingsHigh === undefined || savingsLow === undefined || savingsHigh.lte(0)) return on
+  return say`${on} could save ${trusted(`${amountWords(savingsLow, savingsHigh)} ${unit} a month`)}`
+}
+
+/** `up to 84.00`, `70.0–95.0`. */
+const amountWords = (low: Decimal, high: Decimal): string => (low.lte(0) ? `up to ${formatMoney(high)}` : formatRange(low, high))
+
+export function reportAudit(result: AuditResult): Report {
+  const { findings, unchecked } = result
+  return {
+    headline: headlineOf(result),
+    blocks: [
+      factsOf(result),
+      ...(findings.length === 0 ? [] : [findingTable(result)]),
+      ...chartOf(result),
+      serviceTable(result),
+      ...changes(result),
+      ...(unchecked.length === 0
+        ? []
+        : [{ kind: 'list' as const, items: unchecked.map(({ what, reason }) => say`Not checked: ${what}: ${sentence(reason)}`) }]),
+      ...(findings.some(({ high }) => high !== undefined) ? [{ kind: 'paragraph' as const, line: [trusted(limits)] }] : []),
+    ],
+    keyLines: findings.slice(0, 3).map((one) => say`${one.name}: ${sentence(one.evidence)}`),
+  }
+}
+
+const limits =
+  'Estimates for a month of 30 days like the last final days. Activities do not say who woke a service, so findings about awake time have no lower limit. Findings about the same awake hours count once in the sum.'
+
+function factsOf({ savingsLow, savingsHigh, unit = '', maxSavings, services, findingCount }: AuditResult): Block {
+  const amount = (value: Decimal): Line => [trusted(`${formatMoney(value)} ${unit}`)]
+  return {
+    kind: 'facts',
+    facts: [
+      { label: 'Findings', value: [trusted(String(findingCount))] },
+      ...factOf('Savings a month, at least', savingsLow && amount(savingsLow)),
+      ...factOf('At most', savingsHigh && amount(savingsHigh)),
+      ...factOf('Maximum', maxSavings && amount(maxSavings)),
+      { label: 'Services', value: [trusted(String(services.length))] },
+    ],
+  }
+}
+
+const signs = { error: '❌', warning: '⚠️', note: 'ℹ️' } as const
+const statuses = { error: 'fail', warning: 'warn', note: 'pass' } as const
+
+function findingTable({ findings, unit = '' }: AuditResult): Block {
+  return {
+    kind: 'table',
+    title: 'Findings',
+    columns: [{ title: 'Service' }, { title: 'Finding' }, alignRight(`${unit} a month`), { title: 'Rule' }],
+    statuses: findings.map(({ severity }) => statuses[severity]),
+    rows: findings.map((one) => [
+      [trusted(`${signs[one.severity]} `), untrusted(one.name)],
+      [sentence(one.evidence)],
+      amountCell(one),
+      [trusted(one.rule)],
+    ]),
+  }
+}
+
+function amountCell({ low, high, notEstimable }: AuditResult['findings'][number]): Line {
+  if (notEstimable !== undefined) return [trusted('not estimable')]
+  return [trusted(low === undefined || high === undefined ? '–' : amountWords(low, high))]
+}
+
+function serviceTable({ services, unit = '' }: AuditResult): Block {
+  return {
+    kind: 'table',
+    title: 'Services',
+    columns: [
+      { title: 'Service' },
+      { title: 'State' },
+      { title: 'Sleeps' },
+      alignRight('Awake'),
+      alignRight('Known days'),
+      alignRight(`Compute (${unit} a month)`),
+    ],
+    rows: services.map(({ name, state, idling, alwaysOn, awakePercent, knownDays, monthlyCompute }) => [
+      [untrusted(name)],
+      [untrusted(state)],
+      [trusted(alwaysOn ? `${idling} (always on)` : idling)],
+      [trusted(awakePercent === undefined ? 'not estimable' : `${awakePercent}%`)],
+      [trusted(String(knownDays))],
+      [trusted(monthlyCompute === undefined ? '–' : formatMoney(monthlyCompute))],
+    ]),
+  }
+}
+
+function chartOf({ awakeByDay, services }: AuditResult): readonly Block[] {
+  if (awakeByDay.length < 2) return []
+  const last = awakeByDay.at(-1)?.day ?? ''
+  const count = services.filter(({ awakePercent }) => awakePercent !== undefined).length
+  return [
+    {
+      kind: 'chart',
+      title: `Awake hours per day (${count === 1 ? '1 service' : `${count} services together`})`,
+      unit: 'h',
+      points: awakeByDay.flatMap(({ day, hours }) =>
+        isDay(day) && isDay(last) ? [{ label: formatShortDay(day, last), value: hours }] : [],
+      ),
+    },
+  ]
+}
+
+/** Findings whose changes are not folded. */
+const maxOpen = 10
+
+/** One part for each finding: what to know, why there is no amount, and the command. */
+function changes({ findings }: AuditResult): readonly Block[] {
+  const parts = findings.filter(({ command, advice, notEstimable }) => [command, advice, notEstimable].some((one) => one !== undefined))
+  const rest = parts.slice(maxOpen).flatMap(changeOf)
+  return [
+    ...parts.slice(0, maxOpen).flatMap(changeOf),
+    ...(rest.length === 0 ? [] : [{ kind: 'details' as const, title: `${parts.length - maxOpen} more changes`, blocks: rest }]),
+  ]
+}
+
+function changeOf({ name, rule, advice, command, notEstimable }: AuditResult['findings'][number]): readonly Block[] {
+  const sentences = [
+    say`${untrusted(name)} (${trusted(rule)}):`,
+    ...(advice === undefined ? [] : [[sentence(advice)]]),
+    ...(notEstimable === undefined ? [] : [say`Not estimable: ${trusted(notEstimable)}.`]),
+  ]
+  return [
+    { kind: 'paragraph', line: join(sentences, ' ') },
+    ...(command === undefined ? [] : [{ kind: 'preformatted' as const, text: command }]),
+  ]
+}

@@ -1,0 +1,234 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { demo, type Permission } from '../../../src/emulator/index.ts'
+import { renderTerminal } from '../../../src/report/terminal.ts'
+import { createVirtualClock } from '../../support/clocks.ts'
+import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
+import { invokeText } from '../../support/invoke.ts'
+import { nowMs, putToSleep, type Workload } from '../../support/sleepy-service.ts'
+
+const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off', now: () => nowMs })
+
+/** People query it on working days. It sleeps at night, and nothing about it is wasteful. */
+const office: Workload = {
+  idleTimeoutMinutes: 5,
+  effectiveTimeoutMinutes: 5,
+  isReadonly: true,
+  ingestion: { everyMinutes: 0, minutes: 0 },
+  queries: { workday: 40, weekend: 4 },
+  mergeMinutes: 0,
+  scaledUp: 1,
+  creditsPerHour: 0.3,
+  lostShare: 0,
+  lateHours: 0,
+  alerts: [],
+}
+
+/** No service has a finding. */
+beforeEach(() => {
+  for (const name of ['checkout', 'catalog', 'search'] as const) {
+    const service = serviceOf(emulator(), name)
+    service.alerts = []
+    service.ipAccessList = [{ source: '192.0.2.0/24' }]
+    putToSleep(emulator(), name, office)
+  }
+})
+
+interface ShownFinding {
+  readonly rule: string
+  readonly name: string
+  readonly low?: string
+  readonly high?: string
+  readonly notEstimable?: string
+  readonly command?: string
+}
+
+async function audit(inputs: Readonly<Record<string, string>> = {}, files: Readonly<Record<string, string>> = {}) {
+  const ran = await invokeText({
+    inputs: { ...inputsFor(emulator(), 'clickhouse-cloud'), 'service-id': '', operation: 'audit-costs', ...inputs },
+    files,
+    clock: createVirtualClock(nowMs),
+  })
+  const findings = (ran.document.findings ?? []) as readonly ShownFinding[]
+  return {
+    ...ran,
+    findings,
+    found: findings.map(({ rule, name }) => `${name} ${rule}`),
+    text: renderTerminal(ran.blocks, { color: false, width: 300 }).join('\n'),
+  }
+}
+
+const alertOn = (name: keyof typeof demo.services, interval: string) => {
+  const service = serviceOf(emulator(), name)
+  service.alerts.push({
+    id: `65f5e4a35eedc0de0000${String(service.alerts.length).padStart(4, '0')}`,
+    teamId: service.teamId,
+    source: 'saved_search',
+    dashboardId: null,
+    tileId: null,
+    savedSearchId: service.savedSearches[0]?.id ?? null,
+    groupBy: null,
+    threshold: 1,
+    thresholdType: 'above',
+    interval,
+    channels: [],
+    name: `Every ${interval}`,
+    message: null,
+    note: null,
+    numConsecutiveWindows: null,
+    state: 'OK',
+    createdAt: '2026-01-01T00:00:00Z',
+    updatedAt: '2026-01-01T00:00:00Z',
+  })
+}
+
+const revoke = (permission: Permission): void => {
+  for (const key of emulator().store.keys) key.permissions = key.permissions.filter((one) => one !== permission)
+}
+
+const id = demo.services.search
+
+describe('an audit of services', () => {
+  it('passes without findings', async () => {
+    const { found, document, text } = await audit()
+    expect(found).toEqual([])
+    expect(document).toMatchObject({ status: 'pass', findingCount: 0, savingsLow: '0', savingsHigh: '0', unit: 'CHC' })
+    expect(text).toContain('No findings on 3 services')
+    expect(text).toContain('Awake hours per day (3 services together)')
+  })
+
+  it('finds a service that may not sleep, with the command that changes it', async () => {
+    serviceOf(emulator(), 'search').idleScaling = false
+    const { findings, document } = await audit()
+    expect(findings).toEqual([
+      expect.objectContaining({
+        rule: 'idling-off',
+        name: 'search',
+        low: '0',
+        command: `clickhousectl cloud service scale ${id} --idle-scaling true --idle-timeout-minutes 15`,
+      }),
+    ])
+    expect(Number(findings[0]?.high)).toBeGreaterThan(10)
+    expect(document.status).toBe('warn')
+  })
+
+  it('has no finding about idling for services that must not sleep, by name, id or tag', async () => {
+    for (const selector of ['search', id.toUpperCase(), 'tag:team=search', 'tag:shop']) {
+      serviceOf(emulator(), 'search').idleScaling = false
+      expect((await audit({ 'always-on': selector })).found, selector).toEqual([])
+    }
+    putToSleep(emulator(), 'search', { ...office, ingestion: { everyMinutes: 2, minutes: 2 } })
+    alertOn('search', '5m')
+    expect((await audit()).found).not.toEqual([])
+    expect((await audit({ 'always-on': 'search' })).found).toEqual([])
+  })
+
+  it('finds access from anywhere together with idling', async () => {
+    serviceOf(emulator(), 'search').ipAccessList = [{ source: '0.0.0.0/0' }, { source: '::/0' }]
+    const { findings } = await audit()
+    expect(findings).toEqual([
+      expect.objectContaining({
+        rule: 'open-to-scanners',
+        command: `clickhousectl cloud service update ${id} --add-ip-allow YOUR_CIDR --remove-ip-allow 0.0.0.0/0 --remove-ip-allow ::/0`,
+      }),
+    ])
+  })
+
+  it('finds a service that is awake most of the time', async () => {
+    putToSleep(emulator(), 'search', { ...office, ingestion: { everyMinutes: 5, minutes: 4 } })
+    const { findings, text } = await audit()
+    expect(findings.map(({ rule }) => rule)).toEqual(['rarely-sleeps'])
+    expect(text).toMatch(/The service was awake 100% of 28 known days/)
+  })
+
+  it('finds alerts that are evaluated within the idle timeout, and counts the same awake hours once', async () => {
+    putToSleep(emulator(), 'search', { ...office, alerts: [{ intervalMs: 300_000, offsetMs: 0, startMs: undefined }] })
+    alertOn('search', '5m')
+    alertOn('search', '1h')
+    const { findings, document, text } = await audit()
+    expect(findings.map(({ rule }) => rule)).toEqual(['rarely-sleeps', 'alert-prevents-idling'])
+    expect(text).toContain('1 alert evaluated at least once in the idle timeout of 5 min: "Every 5m".')
+    expect(document.savingsHigh).toBe(findings[0]?.high)
+  })
+
+  it('reads alerts only of services that may sleep', async () => {
+    serviceOf(emulator(), 'search').idleScaling = false
+    await audit({ 'always-on': 'catalog' })
+    const listed = emulator().requests.filter(({ path }) => path.includes('/alerts'))
+    expect(listed.map(({ path }) => path.includes(demo.services.checkout))).toEqual([true])
+  })
+
+  it('has a reason instead of an amount where alerts do not wake the service', async () => {
+    alertOn('search', '5m')
+    const { findings } = await audit()
+    expect(findings).toMatchObject([
+      { rule: 'alert-prevents-idling', notEstimable: expect.stringContaining('the service slept although alerts were evaluated') },
+    ])
+  })
+
+  it('finds a warehouse whose services are all stopped, from the cheapest day to the mean, and its gate', async () => {
+    for (const name of ['checkout', 'catalog', 'search'] as const) serviceOf(emulator(), name).state = 'stopped'
+    const { findings, document } = await audit({ 'max-savings': '10' })
+    expect(findings).toMatchObject([{ rule: 'stopped-warehouse', name: 'demo-warehouse' }])
+    expect(Number(findings[0]?.low)).toBeGreaterThan(10)
+    expect(Number(findings[0]?.low)).toBeLessThanOrEqual(Number(findings[0]?.high))
+    expect(document.failureReason).toMatch(/^Savings of at least \d+\.\d\d CHC a month exceed max-savings of 10\.00 CHC\./)
+    expect((await audit({ 'max-savings': '1000' })).document.status).toBe('warn')
+  })
+
+  it('finds services without compute usage, without tags and without a budget', async () => {
+    const service = serviceOf(emulator(), 'search')
+    service.tags = []
+    const [organization] = emulator().store.organizations
+    if (organization) organization.usage = organization.usage.filter(({ serviceId }) => serviceId !== service.id)
+    const budgets = 'budgets:\n  - { name: catalog, limit: 1000, scope: { service: catalog } }\n'
+    const { found } = await audit({ budgets: 'budgets.yml' }, { 'budgets.yml': budgets })
+    expect(found.toSorted()).toEqual(['checkout no-budget', 'search no-tags', 'search unused-service'])
+  })
+
+  it('lets the config file set the severity of a rule, or turn it off', async () => {
+    serviceOf(emulator(), 'search').idleScaling = false
+    const off = await audit({}, { '.watchkeeper.yml': 'rules: { idling-off: off }\n' })
+    expect(off.found).toEqual([])
+    const error = await audit({}, { '.watchkeeper.yml': 'rules: { idling-off: error }\n' })
+    expect([error.document.status, error.hasFailed]).toEqual(['fail', true])
+  })
+
+  it('writes the report as a page', async () => {
+    const { files } = await audit({ 'html-file': 'audit.html' })
+    expect(files).toMatchObject([{ path: 'audit.html', content: expect.stringContaining('Cost audit') }])
+  })
+})
+
+describe('an audit with a key that lacks a permission', () => {
+  it('names that of activities, and checks what does not need it', async () => {
+    revoke('control-plane:organization:view-activities')
+    serviceOf(emulator(), 'search').idleScaling = false
+    const { found, text, document } = await audit()
+    expect(found).toEqual(['search idling-off'])
+    expect(text).toMatch(/Not checked: how long services sleep: .*control-plane:organization:view-activities/)
+    expect(document.status).toBe('warn')
+  })
+
+  it('is never green', async () => {
+    revoke('control-plane:organization:view-activities')
+    const { document, found } = await audit()
+    expect([document.status, found]).toEqual(['warn', []])
+  })
+
+  it('fails a gate that needs the usage', async () => {
+    revoke('control-plane:organization:view')
+    expect((await audit()).document.status).toBe('warn')
+    expect((await audit({ 'max-savings': '10' })).document.failureReason).toMatch(/^max-savings cannot be judged/)
+  })
+
+  it('fails without the list of services', async () => {
+    revoke('control-plane:service:view')
+    expect((await audit()).document).toMatchObject({ status: 'error', error: { kind: 'permission' } })
+  })
+})
+
+it('never shows names, addresses and user agents of people', async () => {
+  emulator().reset()
+  const { document, text } = await audit()
+  expect(JSON.stringify(document) + text).not.toMatch(/ops@shop\.example|192\.0\.2\.|Mozilla|terraform/)
+})
