@@ -40,7 +40,6 @@ export const auditCosts = defineOperation({
   effect: 'read',
   scope: 'organization',
   profiles: cloudProfileNames,
-  profilesReason: 'other servers have no activities, no usage and no idling',
   input,
   output: auditOutput,
   details: auditDetails,

@@ -45,7 +45,7 @@ export const auditDetails = z.object({
   auditedAt: z.string().describe('The time of the audit, ISO 8601 in UTC.'),
   maxSavings: exactAmount('The input max-savings, if it was given.').optional(),
   findings: z.array(finding).describe('The findings, the most expensive first.'),
-  services: z.array(auditedService),
+  services: z.array(auditedService).describe('Every service with its idle setting, awake share and compute.'),
   awakeByDay: z.array(z.object({ day: z.string(), hours: z.number() })).describe('Awake hours of all services with known days.'),
   unchecked: z
     .array(z.object({ what: z.string(), reason: z.string(), isFailure: z.boolean() }))
