@@ -3,6 +3,7 @@
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { chunkImports } from './chunks.ts'
+import { withoutDescriptions } from './descriptions.ts'
 import { readLock, shippedIn } from './shipped.ts'
 import { actionStandIns } from './stand-ins.ts'
 
@@ -13,7 +14,7 @@ const bundler = 'node_modules/@vercel/ncc'
 
 export const bundlerIn = (directory: string): string => join(directory, bundler, 'dist/ncc/cli.js')
 
-/** Copies lib/, cut into chunks, the shipped packages and the bundler of a checkout into an empty directory. */
+/** Copies lib/, cut into chunks and without descriptions of results, the shipped packages and the bundler of a checkout into an empty directory. */
 export function layOut(root: string, directory: string): void {
   for (const path of ['package.json', 'lib', bundler, ...shippedIn(readLock(root)).keys()]) {
     const from = join(root, path)
@@ -22,7 +23,8 @@ export function layOut(root: string, directory: string): void {
     cpSync(from, join(directory, path), { recursive: true, dereference: true, filter: isIts })
   }
   const modules = readdirSync(join(directory, 'lib'), { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.js'))
-  for (const path of modules.map((path) => join(directory, 'lib', path))) writeFileSync(path, chunkImports(readFileSync(path, 'utf8')))
+  for (const path of modules.map((path) => join(directory, 'lib', path)))
+    writeFileSync(path, withoutDescriptions(chunkImports(readFileSync(path, 'utf8'))))
 }
 
 /** Throws when there is nothing that a stand-in could stand in for, or a second copy that would come into the bundle as it is. */

@@ -120,7 +120,11 @@ function toResult(audit: Audit, { maxSavings }: AuditInput, { nowMs, unit }: Aud
     ...(unit !== undefined && { unit, savingsLow: fromEstimate(savings.low), savingsHigh: fromEstimate(savings.high) }),
     auditedAt: new Date(nowMs).toISOString(),
     ...(maxSavings !== undefined && { maxSavings }),
-    findings: findings.map(({ about: _, estimate: amounts, ...rest }) => ({ ...rest, ...amountsOf(amounts) })),
+    findings: findings.map(({ about: _, estimate: amounts, names, ...rest }) => ({
+      ...rest,
+      ...(names && { names: [...names] }),
+      ...amountsOf(amounts),
+    })),
     services: services.map(({ id, name, state, idling, isAlwaysOn, profile, monthlyCompute }) => ({
       id,
       name,

@@ -1,6 +1,7 @@
 import { isDay } from '../core/dates.ts'
 import type { Decimal } from '../core/decimal.ts'
-import { counted, join, type Line, say, sentence, trusted, untrusted } from '../core/line.ts'
+import { counted, join, type Line, say, sentence, strong, trusted, untrusted } from '../core/line.ts'
+import { andMore } from '../core/text.ts'
 import type { Report, Verdict } from '../operation/operation.ts'
 import { alignRight, type Block, factOf } from '../report/blocks.ts'
 import { formatMoney, formatRange, formatShortDay } from '../report/format.ts'
@@ -9,7 +10,7 @@ import type { AuditResult } from './audit-result.ts'
 export function judgeAudit(result: AuditResult): Verdict {
   const { errorCount, warningCount, findings, unchecked, maxSavings, savingsLow, unit = '' } = result
   const failures = unchecked.filter(({ isFailure }) => isFailure)
-  const notChecked = failures.map(({ what, reason }) => say`Not checked: ${what}: ${sentence(reason)}`)
+  const notChecked = failures.map(uncheckedWords)
   if (maxSavings !== undefined && savingsLow === undefined)
     return { status: 'fail', sentence: say`max-savings cannot be judged.`, reasons: notChecked }
   const gate =
@@ -52,14 +53,25 @@ export function reportAudit(result: AuditResult): Report {
       ...chartOf(result),
       serviceTable(result),
       ...changes(result),
-      ...(unchecked.length === 0
-        ? []
-        : [{ kind: 'list' as const, items: unchecked.map(({ what, reason }) => say`Not checked: ${what}: ${sentence(reason)}`) }]),
+      ...(unchecked.length === 0 ? [] : [{ kind: 'list' as const, items: unchecked.map(uncheckedWords) }]),
       ...(findings.some(({ high }) => high !== undefined) ? [{ kind: 'paragraph' as const, line: [trusted(limits)] }] : []),
     ],
-    keyLines: findings.slice(0, 3).map((one) => say`${one.name}: ${sentence(one.evidence)}`),
+    keyLines: findings.slice(0, 3).map((one) => say`${one.name}: ${evidenceOf(one)}`),
   }
 }
+
+/** `1 alert evaluated at least once in the idle timeout of 15 min: Catalog errors.` */
+function evidenceOf({ evidence, names = [] }: AuditResult['findings'][number]): Line {
+  if (names.length === 0) return [trusted(`${evidence}.`)]
+  const listed = names.slice(0, maxNames).map((name) => say`${name}`)
+  return say`${trusted(evidence)}: ${join(listed, ', ')}${trusted(andMore(names.length, maxNames))}.`
+}
+
+/** Names that a finding lists. The result has all of them. */
+const maxNames = 3
+
+const uncheckedWords = ({ what, name, reason }: AuditResult['unchecked'][number]): Line =>
+  say`Not checked: ${trusted(what)}${name === undefined ? [] : say` of ${name}`}: ${sentence(reason)}`
 
 const limits =
   'Estimates for a month of 30 days like the last final days. Activities do not say who woke a service, so findings about awake time have no lower limit. Findings about the same awake hours count once in the sum.'
@@ -89,7 +101,7 @@ function findingTable({ findings, unit = '' }: AuditResult): Block {
     statuses: findings.map(({ severity }) => statuses[severity]),
     rows: findings.map((one) => [
       [trusted(`${signs[one.severity]} `), untrusted(one.name)],
-      [sentence(one.evidence)],
+      evidenceOf(one),
       amountCell(one),
       [trusted(one.rule)],
     ]),
@@ -133,6 +145,7 @@ function chartOf({ awakeByDay, services }: AuditResult): readonly Block[] {
       kind: 'chart',
       title: `Awake hours per day (${count === 1 ? '1 service' : `${count} services together`})`,
       unit: 'h',
+      valueName: 'Awake',
       points: awakeByDay.flatMap(({ day, hours }) =>
         isDay(day) && isDay(last) ? [{ label: formatShortDay(day, last), value: hours }] : [],
       ),
@@ -147,7 +160,9 @@ const maxOpen = 10
 function changes({ findings }: AuditResult): readonly Block[] {
   const parts = findings.filter(({ command, advice, notEstimable }) => [command, advice, notEstimable].some((one) => one !== undefined))
   const rest = parts.slice(maxOpen).flatMap(changeOf)
+  if (parts.length === 0) return []
   return [
+    { kind: 'paragraph', line: [strong('What to change')] },
     ...parts.slice(0, maxOpen).flatMap(changeOf),
     ...(rest.length === 0 ? [] : [{ kind: 'details' as const, title: `${parts.length - maxOpen} more changes`, blocks: rest }]),
   ]
@@ -156,7 +171,7 @@ function changes({ findings }: AuditResult): readonly Block[] {
 function changeOf({ name, rule, advice, command, notEstimable }: AuditResult['findings'][number]): readonly Block[] {
   const sentences = [
     say`${untrusted(name)} (${trusted(rule)}):`,
-    ...(advice === undefined ? [] : [[sentence(advice)]]),
+    ...(advice === undefined ? [] : [[trusted(advice)]]),
     ...(notEstimable === undefined ? [] : [say`Not estimable: ${trusted(notEstimable)}.`]),
   ]
   return [

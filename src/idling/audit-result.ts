@@ -22,6 +22,7 @@ const finding = z.object({
   serviceId: z.string().optional(),
   name: z.string().describe('Name of the service or the warehouse.'),
   evidence: z.string(),
+  names: z.array(z.string()).optional().describe('The alerts or services that the evidence is about.'),
   low: estimate('What the change saves each month with certainty.').optional(),
   high: estimate('What the change saves each month at most.').optional(),
   notEstimable: z.string().optional().describe('Why there is no amount.'),
@@ -48,7 +49,7 @@ export const auditDetails = z.object({
   services: z.array(auditedService).describe('Every service with its idle setting, awake share and compute.'),
   awakeByDay: z.array(z.object({ day: z.string(), hours: z.number() })).describe('Awake hours of all services with known days.'),
   unchecked: z
-    .array(z.object({ what: z.string(), reason: z.string(), isFailure: z.boolean() }))
+    .array(z.object({ what: z.string(), name: z.string().optional(), reason: z.string(), isFailure: z.boolean() }))
     .describe('What was not checked, and why. A missing permission limits only what needs it.'),
 })
 

@@ -2,7 +2,7 @@ import type { ListedService } from '../api/services.ts'
 import { dayMs, hourMs, minuteMs } from '../core/durations.ts'
 import { keysOf } from '../core/keys.ts'
 import { mean } from '../core/statistics.ts'
-import { andMore, plural } from '../core/text.ts'
+import { plural } from '../core/text.ts'
 import type { LintSettings } from '../operation/operation.ts'
 import { formatDuration } from '../report/format.ts'
 import type { Alert } from '../resources/alerts/alert.ts'
@@ -28,8 +28,10 @@ export interface Finding {
   readonly serviceId?: string
   /** Name of the service or the warehouse. */
   readonly name: string
-  /** What was found, a whole sentence. */
+  /** What was found, without the full stop. Trusted. */
   readonly evidence: string
+  /** The alerts or services that the evidence is about. */
+  readonly names?: readonly string[]
   /** Absent for findings that cost nothing by themselves. */
   readonly estimate?: Estimate
   /** The exact change, as a command of the vendor's command line. */
@@ -42,7 +44,10 @@ export interface Finding {
 
 /** Something that was not checked. */
 export interface Unchecked {
+  /** Trusted. */
   readonly what: string
+  /** The service, where it is only one. */
+  readonly name?: string
   readonly reason: string
   /** Whether it is a failure, and not a choice of the user. */
   readonly isFailure: boolean
@@ -200,7 +205,7 @@ function findIdlingOff({ service, alwaysOn, finalCompute, facts }: Subject): Ser
         ? { reason: reasons['no-compute'] }
         : { low: 0, high: mean(finalCompute) * monthDays }
   return {
-    evidence: 'Idling is off, so the service is billed for every hour, whether or not it is queried.',
+    evidence: 'Idling is off, so the service is billed for every hour, whether or not it is queried',
     estimate,
     command: scaleCommand(service.id, '--idle-scaling true --idle-timeout-minutes 15'),
     advice:
@@ -216,7 +221,7 @@ function findOpenToScanners(subject: Subject): ServiceFinding | undefined {
   if (!isIdler(subject) || open.length === 0) return undefined
   const high = typeof profile === 'string' ? undefined : shortWakesOf(profile)
   return {
-    evidence: 'Any address may connect, and scanners of the internet wake such services.',
+    evidence: 'Any address may connect, and scanners of the internet wake such services',
     ...(typeof profile === 'string' && { estimate: { reason: reasons[profile] } }),
     // A service that other queries keep awake has no awake times of its own for scanners.
     ...(high !== undefined && high > 0 && { estimate: { low: 0, high } }),
@@ -233,13 +238,18 @@ function shortWakesOf({ days, timeoutMs, rate }: ServiceProfile): number {
 
 const oftenAwake = 0.9
 
+/** The shortest idle timeout that can be set. Source: the vendor's OpenAPI document of 2026-07-31. */
+const leastTimeoutMs = 5 * minuteMs
+
 function findRarelySleeps(subject: Subject): ServiceFinding | undefined {
-  const { service, profile } = subject
+  const { service, profile, ownAlerts } = subject
   if (!isIdler(subject) || typeof profile === 'string' || profile.awakeShare < oftenAwake) return undefined
+  const hasFrequentAlert = ownAlerts.some((alert) => (scheduleOf(alert)?.intervalMs ?? dayMs) <= leastTimeoutMs)
   return {
-    evidence: `The service was awake ${percent(profile.awakeShare)} of ${plural(profile.days.length, 'known day')}, although it may sleep.`,
+    evidence: `The service was awake ${percent(profile.awakeShare)} of ${plural(profile.days.length, 'known day')}, although it may sleep`,
     estimate: { low: 0, high: profile.awakeShare * 24 * monthDays * profile.rate.mean },
-    ...((service.idleTimeoutMinutes ?? 0) > 5 && { command: scaleCommand(service.id, '--idle-timeout-minutes 5') }),
+    // A shorter timeout does not help where alerts are evaluated as often.
+    ...((service.idleTimeoutMinutes ?? 0) > 5 && !hasFrequentAlert && { command: scaleCommand(service.id, '--idle-timeout-minutes 5') }),
     advice:
       'To see who keeps it awake, group system.query_log by http_user_agent and user. Queries of alerts have the user agent hyperdx-alerts.',
   }
@@ -258,7 +268,6 @@ function findAlerts(subject: Subject): ServiceFinding | undefined {
   if (!isIdler(subject) || frequent.length === 0) return undefined
   const shortestMs = Math.min(...frequent.map(({ schedule }) => schedule.intervalMs))
   const longer = alertIntervals.find((name) => intervalMs[name] > timeoutMs)
-  const names = frequent.slice(0, 3).map(({ alert }) => `"${alert.name ?? alert.id}"`)
   const estimate = (): Estimate => {
     if (typeof profile === 'string') return { reason: reasons[profile] }
     if (sleepsThroughAlerts(profile, ownAlerts.flatMap(runningAlert))) return { reason: reasons['alerts-do-not-wake'] }
@@ -267,9 +276,10 @@ function findAlerts(subject: Subject): ServiceFinding | undefined {
     return { low: 0, high: priceAlerts(options).savedUpTo }
   }
   return {
-    evidence: `${plural(frequent.length, 'alert')} evaluated at least once in the idle timeout of ${formatDuration(timeoutMs)}: ${names.join(', ')}${andMore(frequent.length, 3)}.`,
+    evidence: `${plural(frequent.length, 'alert')} evaluated at least once in the idle timeout of ${formatDuration(timeoutMs)}`,
+    names: frequent.map(({ alert }) => alert.name ?? alert.id),
     estimate: estimate(),
-    ...(shortestMs > 5 * minuteMs && { command: scaleCommand(service.id, '--idle-timeout-minutes 5') }),
+    ...(shortestMs > leastTimeoutMs && { command: scaleCommand(service.id, '--idle-timeout-minutes 5') }),
     advice: `${longer === undefined ? 'Longer intervals let' : `An interval of ${longer} or longer lets`} the service sleep. Change the interval in the file of the alert, or in the settings of the alert in ClickStack. Activities do not say who woke the service, so the saving may be less.`,
   }
 }
@@ -283,7 +293,7 @@ function findUnused({ service, finalCompute, unusedDays, facts }: Subject): Serv
   const storage = inWarehouse.length === 1 ? storageOf(facts.usage, service.dataWarehouseId) : undefined
   return {
     about: `storage ${service.dataWarehouseId}`,
-    evidence: `No compute usage on the last ${plural(unusedDays, 'final day')}.`,
+    evidence: `No compute usage on the last ${plural(unusedDays, 'final day')}`,
     ...(storage !== undefined && { estimate: storage }),
     command: `clickhousectl cloud service delete ${service.id}`,
     advice: 'A deleted service and its data cannot be restored. Keep a backup or an export if you may need them.',
@@ -307,7 +317,8 @@ function findStoppedWarehouses(services: readonly ListedService[], { usage }: Co
     return [
       {
         name: usage.records.find(({ entityType, warehouseId }) => entityType === 'datawarehouse' && warehouseId === id)?.entityName || id,
-        evidence: `Every service of the warehouse is stopped (${members.map(labelOf).join(', ')}), and its storage and backups still cost credits.`,
+        evidence: 'Every service of the warehouse is stopped, and its storage and backups still cost credits',
+        names: members.map(labelOf),
         estimate,
         command: members.map((member) => `clickhousectl cloud service delete ${member.id}`).join('\n'),
         advice: 'A deleted service and its data cannot be restored. Keep an export if you may need the data.',
@@ -324,7 +335,7 @@ function findWithoutBudget({ service, budgets, facts }: Subject): ServiceFinding
   if (own.length === 0 || budgets.some(({ scope }) => coversAny(scope, own, records, service))) return undefined
   return {
     about: `budget ${service.id}`,
-    evidence: 'No budget of the budgets file counts the usage of this service.',
+    evidence: 'No budget of the budgets file counts the usage of this service',
     advice: 'Add a budget whose scope has the service, or a budget without a scope.',
   }
 }
@@ -340,7 +351,7 @@ function findWithoutTags({ service }: Subject): ServiceFinding | undefined {
   if (service.tags?.length !== 0) return undefined
   return {
     about: `tags ${service.id}`,
-    evidence: 'The service has no tags, so that its usage cannot be counted by team or environment.',
+    evidence: 'The service has no tags, so that its usage cannot be counted by team or environment',
     command: updateCommand(service.id, '--add-tag team=YOUR_TEAM'),
   }
 }
@@ -348,17 +359,20 @@ function findWithoutTags({ service }: Subject): ServiceFinding | undefined {
 function listUnchecked({ facts, alerts, budgets, settings }: AuditOptions, services: readonly ListedService[]): readonly Unchecked[] {
   const { activities, usage } = facts
   const isOn = (rule: AuditRule): boolean => (settings[rule] ?? auditRules[rule].severity) !== 'off'
-  const failed = (what: string, reason: string): Unchecked => ({ what, reason, isFailure: true })
+  const failed = (what: string, reason: string, service?: ListedService): Unchecked => ({
+    what,
+    reason,
+    isFailure: true,
+    ...(service && { name: labelOf(service) }),
+  })
   return [
     ...('failure' in activities ? [failed('how long services sleep', activities.failure)] : []),
     ...('failure' in usage ? [failed('costs, unused services and stopped warehouses', usage.failure)] : []),
     ...services.flatMap((service) => {
       const listed = alerts.get(service.id)
-      return listed !== undefined && 'failure' in listed ? [failed(`the alerts of ${labelOf(service)}`, listed.failure)] : []
+      return listed !== undefined && 'failure' in listed ? [failed('alerts', listed.failure, service)] : []
     }),
-    ...services.flatMap((service) =>
-      service.idleScaling === undefined ? [failed(`idling of ${labelOf(service)}`, reasons['no-settings'])] : [],
-    ),
+    ...services.flatMap((service) => (service.idleScaling === undefined ? [failed('idling', reasons['no-settings'], service)] : [])),
     ...(budgets === undefined && isOn('no-budget')
       ? [{ what: 'services without a budget', reason: 'the input budgets is not set', isFailure: false }]
       : []),

@@ -39,6 +39,8 @@ interface Chart {
   readonly kind: 'chart'
   readonly title: string
   readonly unit: string
+  /** What a value is, for a legend. Default `Used`. */
+  readonly valueName?: string
   readonly points: readonly Point[]
   /** Expected values: of points that can still grow, by their labels, and of later ones. */
   readonly forecast?: readonly Pick<Point, 'label' | 'value'>[]

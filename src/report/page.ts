@@ -124,13 +124,13 @@ function sortKey(cell: Line): string {
 }
 
 function renderChart(block: BlockOf<'chart'>, charts: PageChart[]): string {
-  const { title, unit } = block
+  const { title, unit, valueName = 'Used' } = block
   const chart = toPageChart(block)
   charts.push(chart)
   const { forecast, spikes, limits, totals, finals } = chart
   const [hasForecast, hasProvisional] = [forecast.some((value) => value !== null), totals.some((total, i) => total !== finals[i])]
   const bars = [
-    keyOf('final', hasProvisional ? 'Final' : 'Used'),
+    keyOf('final', hasProvisional ? 'Final' : valueName),
     ...(hasProvisional ? [keyOf('provisional', 'Provisional')] : []),
     ...(hasForecast ? [keyOf('forecast', 'Forecast')] : []),
     ...(spikes.length > 0 ? [keyOf('spike', 'Spike')] : []),
@@ -141,7 +141,7 @@ function renderChart(block: BlockOf<'chart'>, charts: PageChart[]): string {
   if (!hasForecast && limits.length === 0) return daily
   const name = `${unit}, running total`
   const lines = [
-    keyOf('used', 'Used'),
+    keyOf('used', valueName),
     ...(hasForecast ? [keyOf('expected', 'Forecast')] : []),
     ...limits.map(({ label }, i) => keyOf(`limit ${limitColors[i] ?? 'muted'}`, label)),
   ]

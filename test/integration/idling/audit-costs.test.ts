@@ -146,7 +146,7 @@ describe('an audit of services', () => {
     alertOn('search', '1h')
     const { findings, document, text } = await audit()
     expect(findings.map(({ rule }) => rule)).toEqual(['rarely-sleeps', 'alert-prevents-idling'])
-    expect(text).toContain('1 alert evaluated at least once in the idle timeout of 5 min: "Every 5m".')
+    expect(text).toContain('1 alert evaluated at least once in the idle timeout of 5 min: Every 5m.')
     expect(document.savingsHigh).toBe(findings[0]?.high)
   })
 
