@@ -165,6 +165,24 @@ function adviceFor(kind: ErrorKind, facts: RequestFacts, failure: AttemptFailure
   return [adviceOnKind(kind, facts, failure, end), open].filter(Boolean).join(' ')
 }
 
+const listNames: ReadonlyMap<string, string> = new Map([
+  ['alert', 'list-alerts'],
+  ['dashboard', 'list-dashboards'],
+  ['saved search', 'list-saved-searches'],
+  ['webhook', 'list-webhooks'],
+  ['source', 'list-sources'],
+])
+
+function idAdvice(noun: string): string {
+  const list = listNames.get(noun)
+  return `An id has 24 hex digits.${list === undefined ? '' : ` ${list} shows the ids.`}`
+}
+
+const serverAdvice = ({ isSelfHosted }: RequestFacts, { requestId }: AttemptFailure): string =>
+  isSelfHosted
+    ? 'The server failed. Look at the log of its API server, and run this again.'
+    : `The server failed. Run this again later. If it continues, contact the support of the service${requestId === undefined ? '' : ' with the request id'}.`
+
 const idInputs: ReadonlyMap<string | undefined, string> = new Map([
   ['organization', ' Check organization-id.'],
   ['service', ' Check service-id and organization-id.'],
@@ -188,6 +206,11 @@ function adviceOnKind(kind: ErrorKind, facts: RequestFacts, failure: AttemptFail
       return `${capitalized(keyName)} lacks a permission (needed: ${permission}). Extend its role, or use another key.`
     case 'not-found':
       return notFoundAdvice(facts, missing)
+    case 'refused':
+      // The word of the self-hosted server for an id that is not one of its database.
+      return /\bObjectId\b/.test(failure.detail) ? idAdvice(noun) : ''
+    case 'server':
+      return serverAdvice(facts, failure)
     case 'not-served':
       return notServedAdvice(facts)
     case 'rate-limited':

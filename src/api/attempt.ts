@@ -121,6 +121,12 @@ function causeOf(code: string): FailureCause {
 /** OpenSSL puts its reason between codes, function names and paths of its source. */
 const openSslReason = /^[\dA-F]+:error:[\dA-F]+:[^:]*:[^:]*:([^:]+):/
 
+const connectionFailures: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens at this address',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the network cannot be reached',
+}
+
 function detailOf({ code, bytes, message }: ExchangeFailure, timeoutMs: number): string {
   if (code.startsWith('BAD_') || code === 'TOO_LARGE' || code === 'PROXY_REFUSED' || code === 'CANCELLED') return message
   if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE') {
@@ -133,5 +139,9 @@ function detailOf({ code, bytes, message }: ExchangeFailure, timeoutMs: number):
     const limit = `within ${Math.round(timeoutMs / 100) / 10} s (${code})`
     return bytes === 0 ? `no answer ${limit}` : `only ${bytes} bytes of the answer ${limit}`
   }
+  const known = connectionFailures[code]
+  if (known !== undefined) return `${known} (${code})`
+  const [, host] = /^getaddrinfo \w+ (\S+)$/.exec(message) ?? []
+  if (host !== undefined) return `there is no address for the host ${quote(host)} (${code})`
   return `${quote(openSslReason.exec(message)?.[1] ?? message)} (${code})`
 }

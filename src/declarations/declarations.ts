@@ -196,6 +196,17 @@ function withoutConsequences(unset: readonly Diagnostic[], diagnostics: readonly
   return [...unset, ...diagnostics.filter((one) => !known.has(identify(one)))]
 }
 
+/** One diagnostic for all variables of a file that are not set, at the first of them. All are set in the same place. */
+function mergeUnset(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  const variableIn = ({ rule, message }: Diagnostic): string | undefined =>
+    rule === 'variable' ? / is not set; set (\w+)$/.exec(message)?.[1] : undefined
+  const names = [...new Set(diagnostics.flatMap((one) => variableIn(one) ?? []))]
+  const first = diagnostics.find((one) => variableIn(one) !== undefined)
+  if (first === undefined || names.length < 2) return diagnostics
+  const message = `${names.length} variables of this file are not set; set ${names.join(', ')}`
+  return diagnostics.flatMap((one) => (one === first ? [{ ...one, message }] : variableIn(one) === undefined ? [one] : []))
+}
+
 interface FileDeclarations extends Declarations {
   /** Of a file with instances: the names that its expressions use, by the key of the instance. */
   readonly used?: ReadonlyMap<string, ReadonlySet<string>>
@@ -218,7 +229,7 @@ function readFile(
   }
   const { value, unset } = fillIn(reading, [], { variable })
   const read = readSections({ ...reading, value }, overrides)
-  return { ...read, diagnostics: withoutConsequences(unset, read.diagnostics) }
+  return { ...read, diagnostics: mergeUnset(withoutConsequences(unset, read.diagnostics)) }
 }
 
 function readSections(document: ReadDocument, overrides: Overrides | undefined): Declarations {

@@ -10,6 +10,8 @@ declare module 'zod' {
     aliases?: Readonly<Record<string, string>>
     /** What to write instead of other words, in lower case, for a value. */
     synonyms?: Readonly<Record<string, string>>
+    /** What to do where a required value is missing. */
+    missing?: string
     /** Never shown, not even when it is wrong. */
     secret?: boolean
     /** What the server answers, or assumes, where a body lacks the field. Comparisons ignore it. */

@@ -7,7 +7,12 @@ import * as fields from '../operation/inputs.ts'
 import { choice, uuid } from '../operation/inputs.ts'
 
 /** Input of `matrix` and `report`. */
-export const fleetFile = fields.filePath('File with the organizations, their services, and the names of their secrets.')
+const fleetField = fields.filePath('File with the organizations, their services, and the names of their secrets.')
+
+export const fleetFile = fleetField.meta({
+  ...fleetField.meta(),
+  missing: 'set it to a file such as fleet.yml; watchkeeper init fleet writes one',
+})
 
 /** Input of `matrix` and `report`, which must select the same services. */
 export const labels = fields

@@ -363,9 +363,9 @@ function parseFields<T extends z.ZodObject>(schema: T, values: Values, diagnosti
 }
 
 function describeIssue(field: z.ZodType, value: unknown, error: z.ZodError): string {
-  const { accepts, secret } = metaOf(field)
+  const { accepts, secret, missing } = metaOf(field)
   const accepted = accepts === undefined ? '' : `; accepted: ${accepts}`
-  if (value === undefined) return `is missing${accepted}`
+  if (value === undefined) return `is missing${accepted}${missing === undefined ? '' : `; ${missing}`}`
   if (secret) return `is not accepted${accepted}`
   const shown = typeof value === 'string' ? value : (invalidItem(value, error) ?? JSON.stringify(value) ?? '')
   const choices = accepts?.split(', ').filter((word) => !word.includes(' ')) ?? []
@@ -464,13 +464,16 @@ function checkCloud({ names, diagnosticFor }: GivenSettings, scope: Scope): read
 function checkSelfHosted({ names, diagnosticFor }: GivenSettings): readonly Diagnostic[] {
   const refuse = (name: string, reason: string): readonly Diagnostic[] =>
     names.has(name) ? [diagnosticFor(name, `is not for profile hyperdx: ${reason}`)] : []
+  const cloudKey = ['apiKeyId', 'apiKeySecret'].filter((name) => names.has(name))
   return [
-    ...refuse('apiKeyId', 'its key is a single value; set api-key'),
-    ...refuse('apiKeySecret', 'its key is a single value; set api-key'),
+    // One mistake: the key of the cloud in place of that of the server.
+    ...cloudKey
+      .slice(0, 1)
+      .flatMap((name) => refuse(name, `its key is a single value; set api-key instead of ${cloudKey.map(toKebab).join(' and ')}`)),
     ...refuse('organizationId', 'a self-hosted server has no organizations'),
     ...refuse('serviceId', 'a self-hosted server has no services; api-url identifies it'),
     ...refuse('observabilityPath', 'the path of its API is always /api/v2'),
-    ...(names.has('apiKey') ? [] : [missing('api-key')]),
+    ...(names.has('apiKey') || cloudKey.length > 0 ? [] : [missing('api-key')]),
   ]
 }
 

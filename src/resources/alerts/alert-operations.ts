@@ -89,6 +89,7 @@ export const listAlerts = defineOperation({
   details: z.object({
     alerts: z.array(alertSchema).describe('The alerts as the API returned them.'),
     names: z.record(z.string(), z.string()).describe('Names of the dashboards, saved searches and webhooks of these alerts, by id.'),
+    namesFailure: z.string().optional().describe('Why names are missing, where a list could not be read.'),
     owners: ownersDetail,
     silencedUntil: z.record(z.string(), z.string()).describe('End of the silence of each alert that is silenced now, by id.'),
     mayBeCut,
@@ -96,7 +97,7 @@ export const listAlerts = defineOperation({
   example: { state: 'ALERT' },
   check: checkOwnerInput,
   async run({ api, service, clock }, input) {
-    const [list, names] = await Promise.all([alertCollection.list(api, service), findNames(api, service)])
+    const [list, { names, failure }] = await Promise.all([alertCollection.list(api, service), findNames(api, service)])
     const { items, ...result } = toListResult(
       list,
       input.nameContains,
@@ -111,12 +112,13 @@ export const listAlerts = defineOperation({
       ...result,
       alerts: items,
       names: Object.fromEntries([...names].filter(([id]) => used.has(id))),
+      ...(failure !== undefined && { namesFailure: failure }),
       owners: toOwners(items, readAlertMarker, input),
       silencedUntil: Object.fromEntries(silenced),
     }
   },
   judge: judgeCutList,
-  report: (result) => ({ headline: say`${counted(result.alerts.length, 'alert')}`, blocks: [alertTable(result)] }),
+  report: (result) => ({ headline: say`${counted(result.alerts.length, 'alert')}`, blocks: [alertTable(result), ...missingNames(result)] }),
 })
 
 export const getAlert = defineOperation({
@@ -489,6 +491,7 @@ type Names = Readonly<Record<string, string>>
 interface ListedAlerts {
   readonly alerts: readonly Alert[]
   readonly names: Names
+  readonly namesFailure?: string | undefined
   readonly owners: Owners
   readonly silencedUntil: Readonly<Record<string, string>>
 }
@@ -499,6 +502,13 @@ export const readAlertMarker = ({ note, message }: Alert) => readTextMarker(note
 const silenceCell = ({ id }: Alert, silencedUntil: ListedAlerts['silencedUntil']): Line => {
   const until = silencedUntil[id]
   return [trusted(until === undefined ? '–' : formatMoment(Date.parse(until)))]
+}
+
+/** Once, where ids are shown in place of names. */
+function missingNames({ alerts, names, namesFailure }: ListedAlerts): readonly Block[] {
+  const isShown = alerts.flatMap((alert) => [watchedId(alert), ...webhookIds(alert)]).some((id) => id !== '' && names[id] === undefined)
+  if (namesFailure === undefined || !isShown) return []
+  return [{ kind: 'paragraph', line: say`Ids are shown in place of names that could not be read: ${sentence(namesFailure)}` }]
 }
 
 /** A column that is empty for every alert is left out. */

@@ -156,8 +156,17 @@ const silenceBlocks = (alerts: readonly ReachedAlert[]): readonly Block[] => [
       .filter(isSilenced)
       .map((alert) => [[untrusted(alert.name)], ownerOf(alert), [moment(alert.silencedUntil)], [moment(alert.firstEvaluation)]]),
   },
+  ...silencedForLonger(alerts),
   ...reasonTable('Not silenced', alerts),
 ]
+
+/** A second silence does not shorten the first one. */
+function silencedForLonger(alerts: readonly ReachedAlert[]): readonly Block[] {
+  const longer = alerts.filter(({ outcome }) => outcome === 'already-silenced')
+  if (longer.length === 0) return []
+  const line = say`Already silenced for at least as long, and not changed: ${namesOf(longer)}. To end a silence early, run unsilence-alerts first`
+  return [{ kind: 'paragraph', line }]
+}
 
 const ownerOf = ({ project, key }: ReachedAlert): Line =>
   project === undefined || key === undefined ? [trusted('–')] : say`${untrusted(project)} ${untrusted(key)}`

@@ -9,7 +9,7 @@ import { isGitLabJob } from '../../core/run-page.ts'
 import { createRedact } from '../../core/secrets.ts'
 import { plural, shellQuote } from '../../core/text.ts'
 import { coreOf, defaultOf, metaOf, type Shape } from '../../documents/schema.ts'
-import { type Settings, settingsSchema } from '../../operation/inputs.ts'
+import { fileInputs, fileSettings, type Settings, settingsSchema } from '../../operation/inputs.ts'
 import type { Operation, ResultDocument, ResultError } from '../../operation/operation.ts'
 import { isOperationName, type OperationName, operations } from '../../operations.ts'
 import { renderTerminal } from '../../report/terminal.ts'
@@ -264,8 +264,9 @@ export async function reportError(thrown: unknown, message: string, args: readon
   if (thrown instanceof CommanderError) {
     const redact = createRedact(listSecrets())
     // A word that is not a command may be a secret in the wrong place.
-    stderr.write(redact(rewordUsageError(message)))
-    await publishError(first, new WatchkeeperError('input', redact(rewordUsageError(thrown.message))), args, terminal)
+    const command = isOperationName(first) || toolsWithArguments.includes(first) ? first : ''
+    stderr.write(redact(rewordUsageError(message, command)))
+    await publishError(first, new WatchkeeperError('input', redact(rewordUsageError(thrown.message, command))), args, terminal)
     return exitCodes.input
   }
   const error = toSafeError(thrown, listSecrets)
@@ -276,12 +277,14 @@ export async function reportError(thrown: unknown, message: string, args: readon
 
 /**
  * Rewords a message of commander: `error: unknown option '--budgt'` with its suggestion becomes `Unknown option --budgt. Did you mean
- * --budget?`. Any other text, such as a help page, is unchanged.
+ * --budget?`. Any other text, such as a help page, is unchanged. `command` is the operation that was called, if it is one.
  */
-function rewordUsageError(text: string): string {
+function rewordUsageError(text: string, command: string): string {
   const [, message, suggestion, end = ''] = /^error: (.+?)(?:\n\((Did you mean .+\?)\))?(\n*)$/s.exec(text) ?? []
   if (message === undefined) return text
   const reworded = message
+    .replace(/^missing required argument '([\w-]+)'$/, 'the argument $1 is missing')
+    .replace(/^command-argument value '([\w-]{0,20})' is invalid for argument '([\w-]+)'\./, '"$1" is not a $2.')
     .replace(/^option '(--[\w-]+)[^']*' argument missing$/, 'option $1 requires a value')
     .replace(/^option '(--[\w-]+)[^']*' argument '(.*)' is invalid\./s, 'option $1 does not accept "$2".')
     .replace(/^((?:unknown )?(?:option|command)) '([^']*)'/, (_, what: string, word: string) =>
@@ -289,7 +292,20 @@ function rewordUsageError(text: string): string {
       /^-{0,2}[\w-]{1,40}$/.test(word) ? `${what} ${word}` : what,
     )
   const sentence = `${reworded.charAt(0).toUpperCase()}${reworded.slice(1)}${reworded.endsWith('.') ? '' : '.'}`
-  return `${sentence}${suggestion === undefined ? '' : ` ${suggestion}`}${end}`
+  const advice = suggestion ?? adviseOnUsage(reworded, command)
+  return `${sentence}${advice === '' ? '' : ` ${advice}`}${end}`
+}
+
+const toolsWithArguments: readonly string[] = ['init', 'schema', 'context', 'completion']
+
+const configKeys: readonly string[] = [...fileSettings.map(toKebab), ...fileInputs, 'rules']
+
+/** What to do about an unknown word that resembles no other one. */
+function adviseOnUsage(message: string, command: string): string {
+  const [, what, word = ''] = /^unknown (command|option)(?: (\S+))?$/.exec(message) ?? []
+  if (configKeys.includes(word.replace(/^--/, ''))) return `It is a key of .watchkeeper.yml.`
+  if (what === undefined && !message.endsWith('is missing')) return ''
+  return `See watchkeeper ${command === '' || what === 'command' ? '' : `${command} `}--help.`
 }
 
 /** Programs that read the JSON or the result file also need the message. */

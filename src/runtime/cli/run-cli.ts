@@ -26,8 +26,10 @@ export async function runCli(given: readonly string[], terminal: Terminal): Prom
   addTools(program, terminal, exitWith)
   addContextCommands(program, terminal)
   addCompletion(program, terminal)
+  const isUnknownTopic = args[0] === 'help' && args[1] !== undefined && !program.commands.some((one) => one.name() === args[1])
   try {
-    await program.parseAsync(args, { from: 'user' })
+    // An unknown command gets a suggestion, and `help` would show the help of all commands without a word about it.
+    await program.parseAsync(isUnknownTopic ? args.slice(1) : args, { from: 'user' })
     return exitCode
   } catch (thrown) {
     // After help or the version.
@@ -85,6 +87,8 @@ const createProgram = (): Command =>
         const [help, ...others] = Help.prototype.visibleOptions.call(this, command).toReversed()
         return [...(help === undefined ? [] : [help]), ...others.toReversed()]
       },
+      // Readers know that an option without a value is a switch.
+      optionDescription: (option) => Help.prototype.optionDescription.call(new Help(), option).replace(/ ?\(preset: "true"\)$/, ''),
     })
     .exitOverride()
     .addHelpText(

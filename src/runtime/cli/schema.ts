@@ -86,12 +86,13 @@ function describeShape(shape: Shape): readonly FieldFacts[] {
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-// `accepts`, `aliases`, `synonyms`, `secret`, `commas` and `stateDefault` are metadata of this project, which no validator knows.
+// `accepts`, `aliases`, `synonyms`, `secret`, `missing`, `commas` and `stateDefault` are metadata of this project, which no validator knows.
 function withoutOwnMetadata(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutOwnMetadata)
   if (typeof value !== 'object' || value === null) return value
   const isOwn = (key: string, item: unknown): boolean =>
-    (key === 'accepts' && typeof item === 'string') || ['aliases', 'synonyms', 'secret', 'commas', 'stateDefault'].includes(key)
+    ((key === 'accepts' || key === 'missing') && typeof item === 'string') ||
+    ['aliases', 'synonyms', 'secret', 'commas', 'stateDefault'].includes(key)
   const entries = Object.entries(value).filter(([key, item]) => !isOwn(key, item))
   // For the author of a file, the server's default is the default.
   return Object.fromEntries(entries.map(([key, item]) => [key === 'serverDefault' ? 'default' : key, withoutOwnMetadata(item)]))

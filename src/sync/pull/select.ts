@@ -239,7 +239,12 @@ const directoryGlob = /^((?:[^*?[\]{}()!+@\\]*\/)?)(?:\*\*\/)*\*(?:\*|\.(?:\{(\w
 const globCharacters = /[*?[\]{}()!+@\\]/
 
 function pathsIn(glob: string): ((baseName: string) => string) | undefined {
-  if (!globCharacters.test(glob)) return glob === '' || glob.endsWith('/') ? undefined : () => normalizePath(glob)
+  if (glob === '') return undefined
+  if (!globCharacters.test(glob)) {
+    // A directory that does not exist yet looks like a file without an extension.
+    const isFile = /[^/]\.(?:ya?ml|json)$/.test(glob)
+    return isFile ? () => normalizePath(glob) : (baseName) => normalizePath(`${glob}/${baseName}.yml`)
+  }
   const [found, directory = '', firstOfSeveral, only] = directoryGlob.exec(glob) ?? []
   const extension = firstOfSeveral ?? only ?? 'yml'
   if (found === undefined || !['yml', 'yaml', 'json'].includes(extension)) return undefined

@@ -117,7 +117,9 @@ describe.concurrent('R4: a proxy that refuses or hangs ends the run in time, and
       secrets: [password],
     })
     expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'network', problems: [] })
-    expect(ran.outputs.get('failure-reason')).toContain('No answer through the proxy 127.0.0.1:9: connect ECONNREFUSED')
+    expect(ran.outputs.get('failure-reason')).toContain(
+      'No answer through the proxy 127.0.0.1:9: nothing listens at this address (ECONNREFUSED)',
+    )
   })
 
   it('a proxy with an invalid address is named by its variable, and nothing is sent', async () => {

@@ -141,6 +141,7 @@ describe('watchkeeper init', () => {
       'gh variable set WEBHOOK_NAME --body …',
     ])
     expect(steps).toContain('watchkeeper doctor')
+    expect(steps).toContain('export WATCHKEEPER_VAR_ERRORS_PER_FIVE_MINUTES=… WATCHKEEPER_VAR_SERVICE=… WATCHKEEPER_VAR_WEBHOOK=…')
     expect(steps).toContain('observability/service.yml')
     expect(steps).toContain('review the plan on its pull request. Merging it to main applies it')
   })

@@ -96,8 +96,9 @@ describe('a read', () => {
   it("a read gives up after the last attempt, with the API's own words", async () => {
     const error = await apiErrorOf(withSession(emulator(), list, { faults: [{ times: 5, effect: { kind: 'status', status: 500 } }] }))
     expect(error).toMatchObject({ kind: 'server', status: 500, attempts: 5, outcomeUnknown: false })
-    const [what, where] = error.message.split('\n')
+    const [what, advice, where] = error.message.split('\n')
     expect(what).toBe('The API answered 500: INJECTED_FAULT: status 500 on request')
+    expect(advice).toBe('The server failed. Run this again later. If it continues, contact the support of the service with the request id.')
     expect(where).toMatch(
       /^Request: GET \/v1\/organizations\/.*\/observability\/alerts at 127\.0\.0\.1:\d+ \(request id [\w-]+, 5 attempts\)$/,
     )

@@ -40,6 +40,19 @@ const unknownVersion = {
   detail: expect.stringMatching(/^A server that does not state its version answers at /) as string,
 }
 
+it('an id that is not one of the server and a failure of the server come with advice', async () => {
+  const wrongId = await run({ operation: 'get-alert', 'alert-id': '123' }, emulator())
+  expect(wrongId.reason.split('\n')[1]).toBe('An id has 24 hex digits. list-alerts shows the ids.')
+  emulator().addFault({ match: { path: '/alerts' }, times: 9, effect: { kind: 'status', status: 500 } })
+  const failed = await run({ operation: 'list-alerts', 'max-attempts': '1' }, emulator())
+  expect(failed.reason.split('\n')[1]).toBe('The server failed. Look at the log of its API server, and run this again.')
+})
+
+it('a connection that is refused is described in words, with the code', async () => {
+  const refused = await run({ operation: 'list-alerts', 'max-attempts': '1' }, { url: 'http://127.0.0.1:9' })
+  expect(refused.reason.split('\n')[0]).toBe('No answer: nothing listens at this address (ECONNREFUSED)')
+})
+
 describe('the version of the server', () => {
   it('the version of the server is an error before any other request where it is too old, with version, host and what to do', () =>
     forEachEntry(['2.28.0', '2.29.9', '1.99.0', '2.3.0'], (serverVersion) =>

@@ -28,6 +28,13 @@ const namesOf = (legs: readonly Leg[]): readonly string[] => legs.map(({ name })
 
 const small = fleetFile(makeFleet([3, 2]))
 
+it('says how to get a fleet file where none is given', async () => {
+  const { reason } = await invokeText({ inputs: { operation: 'matrix' } })
+  expect(reason).toBe(
+    'fleet: is missing; accepted: a path inside the workspace; set it to a file such as fleet.yml; watchkeeper init fleet writes one',
+  )
+})
+
 describe('the matrix', () => {
   it('the matrix has a leg for each service, with the names of its secrets and neighbours of other keys', async () => {
     const legs = await legsOf(small)

@@ -33,6 +33,13 @@ describe('an unknown name', () => {
     [['usage-cost', '--bugdet', '100'], 'Unknown option --bugdet. Did you mean --budget?\n'],
     [['usage-cost', '--bugdet=100'], 'Unknown option --bugdet. Did you mean --budget?\n'],
     [['list-dashbords'], 'Unknown command list-dashbords. Did you mean list-dashboards?\n'],
+    [['fleet'], 'Unknown command fleet. See watchkeeper --help.\n'],
+    [['help', 'foo'], 'Unknown command foo. See watchkeeper --help.\n'],
+    [['help', 'plna'], 'Unknown command plna. Did you mean plan?\n'],
+    [['plan', '--name', 'x'], 'Unknown option --name. See watchkeeper plan --help.\n'],
+    [['list-alerts', '--rules', 'x'], 'Unknown option --rules. It is a key of .watchkeeper.yml.\n'],
+    [['completion'], 'The argument shell is missing. See watchkeeper completion --help.\n'],
+    [['completion', 'bsh'], '"bsh" is not a shell. Allowed choices are bash, zsh, fish.\n'],
     [['list-sources', 'x'], 'The command list-sources accepts only options, but got 1 other argument.\n'],
     [
       ['emulator', '--dialect', 'neutrl'],
@@ -68,6 +75,7 @@ describe('--help of an operation', () => {
     const { stdout } = await run(['plan', '--help'])
     for (const name of actionOnly) expect(stdout).not.toMatch(new RegExp(`^ +--${name}\\b(?!-)`, 'm'))
     for (const name of ['files', 'prune', 'timeout-seconds', 'json']) expect(stdout).toContain(`  --${name}`)
+    expect(stdout).not.toContain('preset')
   })
 
   it('accepts an option that only the action uses', async () => {

@@ -53,8 +53,14 @@ describe('the profile hyperdx', () => {
     [{ 'api-url': '' }, 'api-url: is missing; set the address of the server'],
     [{ 'api-key': 'short' }, 'api-key: is not accepted; accepted: at least 8 visible ASCII characters'],
     [{ 'api-key': 'with blank inside' }, 'api-key: is not accepted; accepted: at least 8 visible ASCII characters'],
-    [{ 'api-key-id': demo.apiKeyId }, 'api-key-id: is not for profile hyperdx: its key is a single value; set api-key'],
-    [{ 'api-key-secret': demo.apiKeySecret }, 'api-key-secret: is not for profile hyperdx: its key is a single value; set api-key'],
+    [
+      { 'api-key-id': demo.apiKeyId },
+      'api-key-id: is not for profile hyperdx: its key is a single value; set api-key instead of api-key-id',
+    ],
+    [
+      { 'api-key-secret': demo.apiKeySecret },
+      'api-key-secret: is not for profile hyperdx: its key is a single value; set api-key instead of api-key-secret',
+    ],
     [{ 'organization-id': demo.organizationId }, 'organization-id: is not for profile hyperdx: a self-hosted server has no organizations'],
     [
       { 'service-id': demo.services.checkout },
@@ -68,9 +74,11 @@ describe('the profile hyperdx', () => {
     expect(emulator().requests).toEqual([])
   })
 
-  it('reports both parts of a key of the cloud and the missing key of the server at once', async () => {
+  it('reports a key of the cloud in place of that of the server once', async () => {
     const ran = await run({ 'api-key': '', 'api-key-id': demo.apiKeyId, 'api-key-secret': demo.apiKeySecret })
-    for (const name of ['api-key-id', 'api-key-secret', 'api-key']) expect(ran.reason).toMatch(new RegExp(`(?:^|\\n)(?:- )?${name}: `))
+    expect(ran.reason).toBe(
+      'api-key-id: is not for profile hyperdx: its key is a single value; set api-key instead of api-key-id and api-key-secret',
+    )
     expect(ran.reason).not.toContain(demo.apiKeySecret)
   })
 

@@ -270,6 +270,13 @@ describe('a variable', () => {
     expect(objects.find(isOf('alerts'))?.value).toMatchObject({ name: '7', threshold: 7 })
   })
 
+  it('variables that are not set share one diagnostic, which names all of them', () => {
+    const { diagnostics } = readValue(
+      fileWith({ alert: { name: written('‹env.A›'), threshold: written('‹env.N›'), note: written('‹env.A›') } }),
+    )
+    expect(messages(diagnostics)).toEqual(['variable: 2 variables of this file are not set; set WATCHKEEPER_VAR_A, WATCHKEEPER_VAR_N'])
+  })
+
   it('a variable that is not set is the only thing that is wrong with its value', () => {
     expect(messages(readValue(fileWith({ alert: { threshold: written('‹env.N›') } })).diagnostics)).toEqual([
       written('variable: alerts.a.threshold: ‹env.N› is not set; set WATCHKEEPER_VAR_N'),

@@ -151,6 +151,7 @@ describe('the settings that files need', () => {
       secrets: ['KEY', 'SHOP_ID'],
       variables: ['ON', 'PLACE'],
       environment: [],
+      ofFiles: [],
     })
   })
 
@@ -161,6 +162,7 @@ describe('the settings that files need', () => {
       secrets: [],
       variables: ['STAGE'],
       environment: ['WATCHKEEPER_VAR_SERVICE'],
+      ofFiles: ['WATCHKEEPER_VAR_SERVICE', 'WATCHKEEPER_VAR_STAGE'],
     })
   })
 

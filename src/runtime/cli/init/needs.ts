@@ -8,6 +8,8 @@ export interface Needs {
   readonly variables: readonly string[]
   /** Environment variables that the files need in a step, and that none of the workflows sets. */
   readonly environment: readonly string[]
+  /** Environment variables that the files need on a machine without these workflows. */
+  readonly ofFiles: readonly string[]
 }
 
 /** A fleet file names secrets, and its workflow looks them up. */
@@ -31,6 +33,7 @@ export function needsOf(texts: readonly string[]): Needs {
     secrets: sorted([...namesIn(/\bsecrets\.([A-Za-z_]\w*)/g), ...namedSecrets]),
     variables: sorted(namesIn(/\bvars\.([A-Za-z_]\w*)/g)),
     environment: sorted(ofFiles.filter((name) => !passed.has(name))),
+    ofFiles: sorted(ofFiles),
   }
 }
 

@@ -36,7 +36,7 @@ export function initReport(written: readonly Written[], outcome: InitOutcome): s
 
 function nextSteps(written: readonly Written[], outcome: InitOutcome): readonly (readonly string[])[] {
   const { profile, settings, check, wasPulled } = outcome
-  const { secrets, variables, environment } = needsOf(written.map(({ sample }) => sample.text))
+  const { secrets, variables, environment, ofFiles } = needsOf(written.map(({ sample }) => sample.text))
   const checks = written.flatMap(({ sample: { target, check }, outcome }) =>
     check === undefined || outcome === 'kept' ? [] : [[target, check] as const],
   )
@@ -56,6 +56,10 @@ function nextSteps(written: readonly Written[], outcome: InitOutcome): readonly 
       ...variables.map((name) => `gh variable set ${name} --body ${values.get(name) ?? '…'}`),
     ]),
     ...step(environment.length > 0, ['Set these environment variables in the steps that read the files:', ...environment]),
+    ...step(ofFiles.length > 0, [
+      'To run validate or plan on this machine, set the variables of the files:',
+      `export ${ofFiles.map((name) => `${name}=…`).join(' ')}`,
+    ]),
     ...step(check === 'none', ['Check the key and the settings before the first run:', ...doctor(variables, values, profile)]),
     ...step(check === 'failed', ['Fix the check that failed above, and repeat it:', ...doctor(variables, values, profile)]),
     [

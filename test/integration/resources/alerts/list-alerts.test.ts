@@ -18,6 +18,14 @@ it('shows the last execution error of an alert', async () => {
   expect(JSON.stringify(blocks)).toContain('Unknown identifier')
 })
 
+it('says once why ids are shown in place of names', async () => {
+  emulator().addFault({ match: { path: '/dashboards' }, effect: { kind: 'status', status: 403 } })
+  const { blocks, document } = await list()
+  expect(document).toMatchObject({ status: 'pass', namesFailure: expect.stringContaining('403') })
+  expect(JSON.stringify(blocks).match(/Ids are shown in place of names/g)).toHaveLength(1)
+  expect(JSON.stringify((await list()).blocks)).not.toContain('Ids are shown')
+})
+
 it('lists alerts whose execution errors have an unknown shape', async () => {
   firstAlert().executionErrors = ['a text'] as never
   const { document } = await list()

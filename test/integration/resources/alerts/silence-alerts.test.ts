@@ -57,6 +57,9 @@ describe('silence-alerts', () => {
     expect(shorter.document).toMatchObject({ status: 'pass', count: 1, changed: false, silencedUntil: '2026-11-11T04:15:00.000Z' })
     expect(shorter.document.alerts).toMatchObject([{ outcome: 'already-silenced', firstEvaluation: '2026-11-11T04:20:00.000Z' }])
     expect(puts()).toHaveLength(1)
+    expect(shorter.text).toContain(
+      'Already silenced for at least as long, and not changed: Checkout errors. To end a silence early, run unsilence-alerts first',
+    )
     await silence('checkout errors', { for: '2h' })
     expect(startOf('Checkout errors')).toBe('2026-11-11T05:15:00.000Z')
   })
