@@ -30,6 +30,14 @@ async function render(root: string): Promise<ReadonlyMap<string, string>> {
     ['README.md', fillMarkers(await read('README.md'), await readExamples(read), 'README.md')],
     ['docs/cost-audit.md', fillMarkers(await read('docs/cost-audit.md'), { 'audit-rules': await auditRulesTable() }, 'docs/cost-audit.md')],
     ['docs/files.md', fillMarkers(await read('docs/files.md'), { rules: await rulesTable() }, 'docs/files.md')],
+    [
+      'docs/incident-tests.md',
+      fillMarkers(
+        await read('docs/incident-tests.md'),
+        { 'example-replay': fencedYaml(await read('examples/workflows/replay.yml')) },
+        'docs/incident-tests.md',
+      ),
+    ],
     ['docs/compatibility.md', fillMarkers(await read('docs/compatibility.md'), { defaults: defaultsTable() }, 'docs/compatibility.md')],
     [
       'docs/configuration.md',

@@ -15,6 +15,7 @@ const asCode = {
   drift: async () => (await import('./sync/drift.ts')).drift,
   pull: async () => (await import('./sync/pull.ts')).pull,
   backtest: async () => (await import('./sync/backtest.ts')).backtest,
+  replay: async () => (await import('./sync/replay.ts')).replay,
   'check-slo': async () => (await import('./sync/check-slo.ts')).checkSlo,
 } as const
 

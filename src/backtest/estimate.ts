@@ -38,8 +38,10 @@ export interface EstimateOptions {
 export interface Estimates {
   /** In the order of the queries. */
   readonly estimates: readonly Estimate[]
-  /** Requests sent, without retries after a rejection by the rate limit. */
-  readonly requests: number
+  /** Requests sent so far, without retries after a rejection by the rate limit. */
+  requests(): number
+  /** The rows of a query in another range. They count for the same maximum of requests. */
+  readRows(query: AlertQuery, range: TimeRange): Promise<{ readonly rows: readonly SeriesRow[] } | Refusal>
 }
 
 /** A request covers at most this range, and this many windows. */
@@ -50,7 +52,7 @@ const maxConcurrent = 4
 
 /** Requests each series once, whatever the number of alerts that compare it, and evaluates the alerts. */
 export async function estimateAlerts(queries: readonly (AlertQuery | Refusal)[], options: EstimateOptions): Promise<Estimates> {
-  const budget = createBudget(options, finestIntervals(queries))
+  const budget = createBudget(options, finestSteps(queries))
   const wanted = new Map(queries.flatMap((query) => ('series' in query ? [[keyOf(query), query] as const] : [])))
   const answers = new Map<string, Answer>()
   await forEachConcurrently(
@@ -66,10 +68,10 @@ export async function estimateAlerts(queries: readonly (AlertQuery | Refusal)[],
     const answer = answers.get(keyOf(query)) ?? { reason: 'it was not requested' }
     return 'reason' in answer ? { verdict: 'not-estimable', reason: answer.reason } : toEstimate(query, answer, options)
   })
-  return { estimates, requests: budget.sent() }
+  return { estimates, requests: budget.sent, readRows: budget.readRows }
 }
 
-const keyOf = ({ series, condition }: AlertQuery): string => JSON.stringify([condition.interval, series])
+const keyOf = ({ series, step, lookbackMs }: AlertQuery): string => JSON.stringify([step, lookbackMs, series])
 
 interface Rows {
   readonly rows: readonly SeriesRow[]
@@ -82,8 +84,12 @@ type Answer = Rows | Refusal
 function toEstimate(query: AlertQuery, answer: Rows, { range, suggest }: EstimateOptions): Estimate {
   const coverage = toCoverage(answer.sourceRows, query.condition, range)
   if (coverage.windows > 0 && coverage.windowsWithData === 0) return { verdict: 'no-data', coverage }
-  const { fromMs } = evaluatedPart(query.condition, range)
-  const read = query.read(answer.rows.filter(({ startMs }) => startMs >= fromMs))
+  const part = evaluatedPart(query.condition, range)
+  const firstMs = part.fromMs - query.lookbackMs
+  const read = query.read(
+    answer.rows.filter(({ startMs }) => startMs >= firstMs),
+    part,
+  )
   if ('reason' in read) return { verdict: 'not-estimable', reason: read.reason }
   const windows = evaluate(query.condition, read.values, range)
   const summary = summarize(windows, intervalMs[query.condition.interval])
@@ -94,22 +100,34 @@ function toEstimate(query: AlertQuery, answer: Rows, { range, suggest }: Estimat
 /** The source, or the metric, that a query reads. Of several series, the last one is compared. */
 const sourceOf = ({ series }: AlertQuery): SeriesItem | undefined => series.slice(-1).map(sourceSeries)[0]
 
-/** For each source the shortest interval of its alerts, which divides all others. */
-function finestIntervals(queries: readonly (AlertQuery | Refusal)[]): ReadonlyMap<string, AlertInterval> {
+/** For each source the shortest step of its alerts, which divides all others. */
+function finestSteps(queries: readonly (AlertQuery | Refusal)[]): ReadonlyMap<string, AlertInterval> {
   const finest = new Map<string, AlertInterval>()
   for (const query of queries) {
     if (!('series' in query)) continue
-    const [key, { interval }] = [JSON.stringify(sourceOf(query)), query.condition]
+    const [key, { step }] = [JSON.stringify(sourceOf(query)), query]
     const known = finest.get(key)
-    if (known === undefined || intervalMs[interval] < intervalMs[known]) finest.set(key, interval)
+    if (known === undefined || intervalMs[step] < intervalMs[known]) finest.set(key, step)
   }
   return finest
 }
 
-interface Budget {
+interface Budget extends Pick<Estimates, 'readRows'> {
   ask(query: AlertQuery): Promise<Answer>
   /** Requests sent so far. */
   sent(): number
+}
+
+interface Requests {
+  readonly ranges: readonly TimeRange[]
+  readonly parts: readonly (readonly SeriesItem[])[]
+  readonly count: number
+}
+
+function requestsOf({ series, step }: AlertQuery, range: TimeRange): Requests {
+  const ranges = chunksOf(range, intervalMs[step])
+  const parts = Array.from({ length: Math.ceil(series.length / maxSeries) }, (_, i) => series.slice(i * maxSeries, (i + 1) * maxSeries))
+  return { ranges, parts, count: ranges.length * parts.length }
 }
 
 function createBudget({ api, service, range, maxRequests }: EstimateOptions, finest: ReadonlyMap<string, AlertInterval>): Budget {
@@ -117,28 +135,39 @@ function createBudget({ api, service, range, maxRequests }: EstimateOptions, fin
   const sources = new Map<string, Promise<readonly SeriesRow[]>>()
 
   async function ask(query: AlertQuery): Promise<Answer> {
-    const { series, condition } = query
-    const ranges = chunksOf(range, intervalMs[condition.interval])
-    const parts = Array.from({ length: Math.ceil(series.length / maxSeries) }, (_, i) => series.slice(i * maxSeries, (i + 1) * maxSeries))
+    const { step, lookbackMs } = query
+    const requests = requestsOf(query, { ...range, fromMs: range.fromMs - lookbackMs })
     const source = sourceOf(query)
     if (source === undefined) return { reason: 'the tile has no series' }
-    if (ranges.length === 0) return { reason: `the range has no whole window of ${condition.interval}` }
+    if (requests.count === 0) return { reason: `the range has no whole window of ${step}` }
     const sourceKey = JSON.stringify(source)
-    const granularity = finest.get(sourceKey) ?? condition.interval
+    const granularity = finest.get(sourceKey) ?? step
     const sourceRanges = chunksOf(range, intervalMs[granularity])
-    const needed = ranges.length * parts.length + (sources.has(sourceKey) ? 0 : sourceRanges.length)
+    const needed = requests.count + (sources.has(sourceKey) ? 0 : sourceRanges.length)
     if (sent + needed > maxRequests) return { reason: `max-requests (${maxRequests}) is used up` }
     sent += needed
     // Before the first wait, so that no other query asks for the same source.
     const ofSource = sources.get(sourceKey) ?? requestAll(sourceRanges, [[source]], granularity)
     sources.set(sourceKey, ofSource)
-    const [rows, sourceRows] = await Promise.all([requestAll(ranges, parts, condition.interval), ofSource])
-    if (rows.some(({ startMs }) => startMs % intervalMs[condition.interval] !== 0))
-      return { reason: 'the windows of the server are not aligned to UTC' }
+    const [read, sourceRows] = await Promise.all([readAligned(query, requests), ofSource])
+    return 'reason' in read ? read : { ...read, sourceRows }
+  }
+
+  async function readRows(query: AlertQuery, span: TimeRange): Promise<Pick<Rows, 'rows'> | Refusal> {
+    const requests = requestsOf(query, span)
+    if (sent + requests.count > maxRequests) return { reason: `max-requests (${maxRequests}) is used up` }
+    sent += requests.count
+    return readAligned(query, requests)
+  }
+
+  async function readAligned(query: AlertQuery, { ranges, parts }: Requests): Promise<Pick<Rows, 'rows'> | Refusal> {
+    const { step } = query
+    const rows = await requestAll(ranges, parts, step)
+    if (rows.some(({ startMs }) => startMs % intervalMs[step] !== 0)) return { reason: 'the windows of the server are not aligned to UTC' }
     // The server compares the last numeric column, and groups come after the values.
-    if (rows.length > 0 && rows.every(({ hasNumericGroup }) => hasNumericGroup))
+    if (query.hasTextGroups !== true && rows.length > 0 && rows.every(({ hasNumericGroup }) => hasNumericGroup))
       return { reason: 'the groups are numbers, which the server compares instead of the values' }
-    return { rows, sourceRows }
+    return { rows }
   }
 
   async function requestAll(
@@ -154,6 +183,7 @@ function createBudget({ api, service, range, maxRequests }: EstimateOptions, fin
 
   return {
     ask: (query) => ask(query).catch(toRefusal),
+    readRows: (query, span) => readRows(query, span).catch(toRefusal),
     sent: () => sent,
   }
 }

@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import { quote } from '../core/text.ts'
 import { alertableTypes, thresholdTypes } from '../resources/alerts/alert.ts'
-import { alertIntervals, isAtBorder, startMsOf } from '../resources/alerts/schedule.ts'
+import { type AlertInterval, alertIntervals, isAtBorder, startMsOf } from '../resources/alerts/schedule.ts'
 import type { Body } from '../resources/resource-type.ts'
-import type { Condition } from './evaluate.ts'
+import type { Condition, TimeRange } from './evaluate.ts'
 import { parseFormula } from './formula.ts'
 import { type Combination, type Reading, type ReadResult, type Refusal, readRows } from './read-rows.ts'
 import type { SeriesItem, SeriesRow } from './series-api.ts'
@@ -17,9 +17,24 @@ export type Watched = { readonly tile: Body } | { readonly savedSearch: Body; re
 export interface AlertQuery {
   readonly series: readonly SeriesItem[]
   readonly condition: Condition
-  /** Turns the rows of an answer into the values that the server compares. */
-  readonly read: (rows: readonly SeriesRow[]) => ReadResult
+  /** The length of the windows to request. */
+  readonly step: AlertInterval
+  /** So much before the first evaluated window is requested, too. */
+  readonly lookbackMs: number
+  /** Whether the numbers of short windows add up to those of long ones. */
+  readonly isAdditive: boolean
+  /** Groups are made texts, so that a number is not taken for the value. */
+  readonly hasTextGroups?: true
+  /** Turns the rows of an answer into the values that the server compares in the windows of the range. */
+  readonly read: (rows: readonly SeriesRow[], range: TimeRange) => ReadResult
 }
+
+/** What an alert on a tile with raw SQL compares, where counts give the same numbers. */
+export type SqlValues = Pick<AlertQuery, 'series' | 'step' | 'lookbackMs' | 'isAdditive' | 'hasTextGroups' | 'read'> &
+  Pick<Condition, 'isGrouped'>
+
+/** Undefined for a query that only the server can run. */
+export type FindSqlValues = (sqlTemplate: string, interval: AlertInterval) => SqlValues | undefined
 
 const alertPart = z.object({
   source: z.string().nullish(),
@@ -49,6 +64,7 @@ type Item = z.output<typeof itemPart>
 
 const tilePart = z.object({
   configType: z.string().nullish(),
+  sqlTemplate: z.string().nullish(),
   displayType: z.string(),
   sourceId: z.unknown().optional(),
   select: z.unknown().optional(),
@@ -73,14 +89,16 @@ export function explainNeverEvaluated(tile: Body): string | undefined {
 }
 
 /** `alert` and `watched` in the form of the API. */
-export function toAlertQuery(alert: Body, watched: Watched): AlertQuery | Refusal {
+export function toAlertQuery(alert: Body, watched: Watched, findSqlValues: FindSqlValues = () => undefined): AlertQuery | Refusal {
   const parsed = alertPart.safeParse(alert)
   if (!parsed.success) return { reason: `the alert has an unexpected form at ${parsed.error.issues[0]?.path.join('.')}` }
   const never = 'tile' in watched ? explainNeverEvaluated(watched.tile) : undefined
   if (never !== undefined) return { reason: never }
   const refusal = refuseSchedule(parsed.data)
   if (refusal !== undefined) return refusal
-  return 'tile' in watched ? queryTile(parsed.data, watched.tile) : querySavedSearch(parsed.data, watched.savedSearch, watched.source)
+  return 'tile' in watched
+    ? queryTile(parsed.data, watched.tile, findSqlValues)
+    : querySavedSearch(parsed.data, watched.savedSearch, watched.source)
 }
 
 type AlertPart = z.output<typeof alertPart>
@@ -103,10 +121,18 @@ const toCondition = (alert: AlertPart, groupBy: string | null | undefined): Cond
   startMs: startMsOf(alert),
 })
 
-function queryTile(alert: AlertPart, tile: Body): AlertQuery | Refusal {
+/** Each window is requested as it is evaluated. */
+const requested = ({ interval }: AlertPart) => ({ step: interval, lookbackMs: 0 })
+
+function queryTile(alert: AlertPart, tile: Body, findSqlValues: FindSqlValues): AlertQuery | Refusal {
   const parsed = tilePart.safeParse(tile.config)
   if (!parsed.success) return { reason: 'the tile has no configuration that the API shows' }
-  const { configType, sourceId, groupBy, asRatio, formulas } = parsed.data
+  const { configType, sqlTemplate, sourceId, groupBy, asRatio, formulas } = parsed.data
+  const sqlValues = configType === 'sql' ? findSqlValues(sqlTemplate ?? '', alert.interval) : undefined
+  if (sqlValues !== undefined) {
+    const { isGrouped, ...values } = sqlValues
+    return { ...values, condition: { ...toCondition(alert, null), isGrouped } }
+  }
   if (configType === 'sql') return { reason: 'the tile is raw SQL, and the API runs none' }
   if ((configType ?? 'builder') !== 'builder') return { reason: `the tile is of type ${quote(String(configType), 40)}` }
   const items = z.array(itemPart).min(1).safeParse(parsed.data.select)
@@ -129,6 +155,8 @@ function queryTile(alert: AlertPart, tile: Body): AlertQuery | Refusal {
   return {
     series,
     condition: toCondition(alert, groupBy),
+    ...requested(alert),
+    isAdditive: reading.aggregates.every((aggFn) => aggFn === 'count') && !reading.isMetric,
     read: (rows) => readRows(rows, reading),
   }
 }
@@ -148,6 +176,8 @@ function querySavedSearch(alert: AlertPart, savedSearch: Body, source: Body | un
   return {
     series: [{ sourceId, aggFn: 'count', ...filter, groupBy: groupBy === '' ? [] : [groupBy] }],
     condition: toCondition(alert, groupBy),
+    ...requested(alert),
+    isAdditive: true,
     read: (rows) => readRows(rows, { aggregates: ['count'], isMetric: false, combination: { kind: 'last' } }),
   }
 }

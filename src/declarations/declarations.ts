@@ -475,6 +475,7 @@ export async function findDeclarations(
 
 /** An alert with errors can still be named. */
 function findIncidents({ incidents, objects, broken }: Pick<Declarations, 'incidents' | 'objects' | 'broken'>): ReadIncidents {
+  if (incidents.length === 0) return { incidents: [], diagnostics: [] }
   const alerts = [...objects, ...broken].filter(({ section }) => section === 'alerts').map(({ key }) => key)
   return readIncidents(incidents, alerts)
 }

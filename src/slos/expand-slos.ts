@@ -129,7 +129,13 @@ function repeatedKeys(
 const sloKeyRules = { 'duplicate-key': { severity: 'error', description: 'A key is declared twice.' } } as const
 
 /** The placeholder for a source while the service is not known. */
-const unknownSource: SloSource = { id: 'source', connectionId: 'connection', database: 'database', table: 'table', time: 'Timestamp' }
+export const unknownSource: SloSource = {
+  id: 'source',
+  connectionId: 'connection',
+  database: 'database',
+  table: 'table',
+  time: 'Timestamp',
+}
 
 export interface ResolvedSlos {
   readonly objects: readonly Declared[]

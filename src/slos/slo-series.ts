@@ -1,7 +1,7 @@
 // The past of an SLO through `POST /charts/series` of self-hosted HyperDX, which counts with the sample rate of the source.
 import type { ReadApi } from '../api/client.ts'
 import type { Target } from '../api/path.ts'
-import { requestSeries, type SeriesRow } from '../backtest/series-api.ts'
+import { requestSeries, type SeriesItem, type SeriesRow } from '../backtest/series-api.ts'
 import { type Counts, windowMs } from './burn-rates.ts'
 import type { DeclaredSlo } from './slo-file.ts'
 import type { SloSource } from './slo-sql.ts'
@@ -32,15 +32,7 @@ export async function readHistory(
   { api, service }: { readonly api: ReadApi; readonly service: Target },
   { slo, source, endMs }: { readonly slo: DeclaredSlo; readonly source: SloSource; readonly endMs: number },
 ): Promise<readonly GroupHistory[]> {
-  const total = [...(source.filter === undefined ? [] : [source.filter]), slo.total].map((one) => `(${one})`).join(' AND ')
-  const item = (where: string) => ({
-    sourceId: source.id,
-    aggFn: 'count',
-    where,
-    whereLanguage: 'sql' as const,
-    groupBy: slo.groupBy === undefined ? [] : [slo.groupBy],
-  })
-  const series = [item(total), item(`${total} AND (${slo.good})`)]
+  const series = countedSeries(slo, source)
   const [hours, steps] = await Promise.all([
     // The server includes the end, which is between two borders of the hours.
     requestSeries(api, service, { series, granularity: '1h', fromMs: endMs - windowMs(slo), untilMs: endMs - 1 }),
@@ -53,6 +45,19 @@ export async function readHistory(
     hours: hours.filter((row) => groupOf(row) === group).map(toCounts),
     steps: steps.filter((row) => groupOf(row) === group).map(toCounts),
   }))
+}
+
+/** All events that count, and the good ones among them. */
+export function countedSeries(slo: Pick<DeclaredSlo, 'total' | 'good' | 'groupBy'>, source: SloSource): readonly SeriesItem[] {
+  const total = [...(source.filter === undefined ? [] : [source.filter]), slo.total].map((one) => `(${one})`).join(' AND ')
+  const item = (where: string): SeriesItem => ({
+    sourceId: source.id,
+    aggFn: 'count',
+    where,
+    whereLanguage: 'sql',
+    groupBy: slo.groupBy === undefined ? [] : [slo.groupBy],
+  })
+  return [item(total), item(`${total} AND (${slo.good})`)]
 }
 
 const groupOf = ({ groupValues: [value] }: SeriesRow): string => String(value ?? '')

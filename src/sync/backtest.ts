@@ -2,9 +2,11 @@ import * as z from 'zod'
 import { diagnosticSchema, errorsIn } from '../core/diagnostics.ts'
 import { dayMs } from '../core/durations.ts'
 import { WatchkeeperError } from '../core/errors.ts'
-import { counted, say, trusted } from '../core/line.ts'
-import { choice, flag, integer } from '../operation/inputs.ts'
-import { defineOperation } from '../operation/operation.ts'
+import { counted, type Line, say, sentence, trusted } from '../core/line.ts'
+import { quote } from '../core/text.ts'
+import { choice, filePath, flag, integer } from '../operation/inputs.ts'
+import { type Context, defineOperation, type OutputFile } from '../operation/operation.ts'
+import type { Block } from '../report/blocks.ts'
 import { formatTime } from '../report/format.ts'
 import {
   type BacktestedAlert,
@@ -17,7 +19,8 @@ import {
 } from './backtest/backtest-plan.ts'
 import { demandKeys, gateInput, judgeBacktest } from './backtest/gates.ts'
 import { checkedIncident, checkIncident, countOutcomes, incidentBlocks, judgeIncidents } from './backtest/incidents.ts'
-import { hasErrors, makePlan, planInput } from './plan/make-plan.ts'
+import { type IncidentRows, toRecordings, type WrittenRecording } from './backtest/recordings.ts'
+import { hasErrors, makePlan, type PlanningResult, planInput } from './plan/make-plan.ts'
 import { judgeDiagnostics } from './plan/plan-report.ts'
 
 const count = (what: string) => z.int().describe(what)
@@ -36,6 +39,11 @@ export const backtest = defineOperation({
       accepts: 'a time such as 2026-01-31T08:00:00Z',
     }),
     ...gateInput,
+    record: filePath(
+      'Writes the values that the incidents of the period need to this directory, for `replay`.',
+      'a directory inside the workspace',
+    ).optional(),
+    recordGroupNames: flag('Records the names of groups instead of their hashes. They are production data.').default(false),
     suggest: flag('Suggests thresholds, with the notifications that each would have sent.').default(false),
     maxRequests: integer('Maximum number of requests for values. Alerts beyond it are not estimable.', 1, 1000).default(defaultMaxRequests),
   }),
@@ -51,6 +59,7 @@ export const backtest = defineOperation({
     detected: count('Alerts that notify in time, of all incidents.'),
     late: count('Alerts that notify too late, of all incidents.'),
     missed: count('Alerts that do not notify, of all incidents.'),
+    recordingCount: count('Number of recordings that were written.'),
   }),
   details: z.object({
     days: count('Length of the backtest in days.'),
@@ -58,6 +67,18 @@ export const backtest = defineOperation({
     alerts: z.array(backtestedAlert).describe('The alerts, in the order of the files.'),
     incidents: z.array(checkedIncident).describe('The incidents of the files in the period.'),
     incidentsOutside: count('Incidents of the files outside of the period, which are not checked.'),
+    recordings: z
+      .array(
+        z.object({
+          incident: z.string(),
+          alert: z.string(),
+          path: z.string(),
+          size: z.int().describe('Bytes.'),
+          content: z.string().describe('Empty if it was not written.'),
+          reason: z.string().optional().describe('Why it was not written.'),
+        }),
+      )
+      .describe('With `record`: a recording for each incident and alert.'),
     diagnostics: z.array(diagnosticSchema).describe('Errors, warnings and notes on the files.'),
   }),
   example: { files: ['alerts.yml'], project: 'shop/observability', only: 'all' },
@@ -68,7 +89,17 @@ export const backtest = defineOperation({
     const planned = await makePlan(context, { ...input, prune: false, maxDeletes: 0, effect: 'read' })
     const result = { days: input.days, until: new Date(untilMs).toISOString(), diagnostics: [...planned.diagnostics] }
     if (hasErrors(planned))
-      return { ...toCounts([]), ...countOutcomes([]), requestCount: 0, ...result, alerts: [], incidents: [], incidentsOutside: 0 }
+      return {
+        ...toCounts([]),
+        ...countOutcomes([]),
+        requestCount: 0,
+        ...result,
+        recordingCount: 0,
+        alerts: [],
+        incidents: [],
+        incidentsOutside: 0,
+        recordings: [],
+      }
     const fromMs = untilMs - input.days * dayMs
     const ofPeriod = planned.found.incidents.filter(({ startMs, endMs }) => startMs >= fromMs && endMs <= untilMs)
     const incidentsOutside = planned.found.incidents.length - ofPeriod.length
@@ -76,19 +107,31 @@ export const backtest = defineOperation({
     demandKeys(input, planned)
     const onProgress = (done: number, total: number): Promise<void> =>
       context.progress({ done, total, line: say`series of values`, result: async () => ({ ...result, alerts: [] }) })
-    const { alerts, requestCount, evaluated } = await backtestPlan(
+    const { alerts, requestCount, evaluated, incidentRows } = await backtestPlan(
       planned,
       { ...context, nowMs: context.clock.now(), onProgress },
-      { ...input, untilMs, always },
+      { ...input, untilMs, always, ...(input.record !== undefined && { recorded: ofPeriod }) },
     )
     const incidents = ofPeriod.map((incident) =>
       checkIncident(incident, planned.found.incidents, (alert) => evaluated.get(alert) ?? { reason: 'it was not evaluated' }),
     )
-    return { ...toCounts(alerts), ...countOutcomes(incidents), requestCount, ...result, alerts: [...alerts], incidents, incidentsOutside }
+    const recordings = await recordIncidents(context, planned, incidentRows, input)
+    const recordingCount = recordings.filter(({ content }) => content !== '').length
+    return {
+      recordings,
+      recordingCount,
+      ...toCounts(alerts),
+      ...countOutcomes(incidents),
+      requestCount,
+      ...result,
+      alerts: [...alerts],
+      incidents,
+      incidentsOutside,
+    }
   },
   judge(result, input) {
     if (errorsIn(result.diagnostics).length > 0) return judgeDiagnostics(result)
-    const failures = judgeIncidents(result.incidents)
+    const failures = [...judgeIncidents(result.incidents), ...judgeRecordings(result.recordings, input)]
     const gated = judgeBacktest(result.alerts, input)
     if (failures.length === 0) return gated
     return { status: 'fail', reasons: [...failures, ...(gated.status === 'fail' ? gated.reasons : [])] }
@@ -114,6 +157,7 @@ export const backtest = defineOperation({
       },
       { kind: 'diagnostics', diagnostics: result.diagnostics },
       ...incidentBlocks(result.incidents),
+      ...recordingBlocks(result.recordings),
       ...(result.incidentsOutside === 0
         ? []
         : [
@@ -126,7 +170,60 @@ export const backtest = defineOperation({
     ],
     annotations: result.diagnostics,
   }),
+  files: async ({ recordings }) => recordings.filter(({ content }) => content !== '').map(toRecordedFile),
 })
+
+interface RecordInput {
+  readonly record?: string | undefined
+  readonly recordGroupNames: boolean
+}
+
+type RecordedFile = WrittenRecording & { readonly size: number }
+
+async function recordIncidents(
+  context: Context<'read', 'service-or-server'>,
+  { found }: PlanningResult,
+  read: readonly IncidentRows[],
+  { record, recordGroupNames }: RecordInput,
+): Promise<RecordedFile[]> {
+  if (record === undefined) return []
+  const { declaredQueries } = await import('./backtest/declared-queries.ts')
+  const options = { directory: record, keepsNames: recordGroupNames, queries: await declaredQueries(found, context) }
+  return toRecordings(read, options).map((one) => ({ ...one, size: Buffer.byteLength(one.content) }))
+}
+
+function toRecordedFile({ path, content, size }: RecordedFile): OutputFile {
+  // Redaction replaced a secret by stars, and the checksum would no longer match.
+  if (Buffer.byteLength(content) !== size)
+    throw new WatchkeeperError('refused', `No file was written, because "${quote(path)}" would contain a secret of this run.`)
+  return { input: 'record', path, content, isEssential: true, staysInWorkspace: true }
+}
+
+/** The user asked for recordings of all incidents of the period. */
+function judgeRecordings(recordings: readonly RecordedFile[], { record }: Pick<RecordInput, 'record'>): readonly Line[] {
+  if (record !== undefined && recordings.length === 0)
+    return [say`nothing was recorded, because no incident of the files is in the period; set until and days`]
+  return recordings.flatMap(({ incident, alert, reason }) =>
+    reason === undefined ? [] : [say`incident ${incident}: alert ${alert} was not recorded (${sentence(reason)})`],
+  )
+}
+
+function recordingBlocks(recordings: readonly RecordedFile[]): readonly Block[] {
+  if (recordings.length === 0) return []
+  return [
+    {
+      kind: 'table',
+      title: 'Recordings',
+      columns: [{ title: 'Incident' }, { title: 'Alert' }, { title: 'File' }, { title: 'Size', align: 'right' }],
+      rows: recordings.map(({ incident, alert, path, size, reason }) => [
+        say`${incident}`,
+        say`${alert}`,
+        reason === undefined ? say`${path}` : say`not recorded (${sentence(reason)})`,
+        reason === undefined ? [trusted(`${(size / 1000).toFixed(1)} kB`)] : say`–`,
+      ]),
+    },
+  ]
+}
 
 function toCounts(alerts: readonly BacktestedAlert[]) {
   const numberOf = (verdict: NonNullable<BacktestedAlert['next']>['verdict']): number =>

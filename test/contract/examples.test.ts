@@ -41,6 +41,28 @@ it('examples/budgets.yml holds budgets that the demo keeps', async () => {
   expect(document).toMatchObject({ status: 'pass', budgets: Array.from({ length: 4 }, () => ({ status: 'pass' })) })
 })
 
+describe('examples/incidents', () => {
+  const file = 'examples/incidents/checkout.yml'
+  const recording = 'examples/incidents/recordings/payments-down/checkout-errors.json'
+  const replay = (text: string) => {
+    const inputs = { operation: 'replay', profile: 'hyperdx', files: file, recordings: 'examples/incidents/recordings' }
+    return invokeText({ inputs, files: { [file]: text, [recording]: read(recording) } })
+  }
+
+  it('replays without a key, and fails with a threshold above the incident', async () => {
+    expect((await replay(read(file))).document).toMatchObject({ status: 'pass', detected: 1 })
+    const raised = await replay(read(file).replace('threshold: 15', 'threshold: 60'))
+    expect(raised.reason).toBe(
+      'Replay of 1 incident: 0 detected, 0 late, 1 missed: incident payments-down: alert checkout-errors does not notify',
+    )
+    expect(read('docs/incident-tests.md')).toContain(raised.reason)
+  })
+
+  it('is the incident of docs/incident-tests.md', () => {
+    expect(read('docs/incident-tests.md')).toContain(read(file).slice(read(file).indexOf('incidents:\n')))
+  })
+})
+
 describe('examples/workflows/backups.yml', () => {
   const inputsOf = (services: string): Record<string, string> => {
     const { jobs } = parse(read('examples/workflows/backups.yml')) as { jobs: { backups: { steps: { with: Record<string, unknown> }[] } } }
@@ -72,8 +94,8 @@ it('every workflow for the files of the starter kit sets the variables that they
   const needed = new Set([...read('examples/starter/service.yml').matchAll(/\$\{\{ env\.(\w+) \}\}/g)].map(([, name = '']) => name))
   expect(needed.size).toBe(3)
   // The files of the first two are those of the README and of docs/self-hosted.md, which need no variables. Those of the third one come from
-  // examples/environments.
-  const others = ['plan-and-apply.yml', 'self-hosted.yml', 'environments.yml']
+  // examples/environments, and those of the last one from examples/incidents.
+  const others = ['plan-and-apply.yml', 'self-hosted.yml', 'environments.yml', 'replay.yml']
   const workflows = readdirSync(new URL('../../examples/workflows', import.meta.url)).filter((name) => !others.includes(name))
   for (const name of workflows) {
     const text = read(`examples/workflows/${name}`)

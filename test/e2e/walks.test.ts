@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { inputsFor, useEmulator } from '../support/emulator.ts'
@@ -22,7 +22,10 @@ const isCounted = (file: string): boolean => !/^(?:core|http|api)\//.test(file)
 async function enteredFiles(inputs: Readonly<Record<string, string>>, files: Readonly<Record<string, string>>): Promise<readonly string[]> {
   const directory = await mkdtemp(join(tmpdir(), 'watchkeeper-walk-'))
   try {
-    for (const [name, text] of Object.entries({ output: '', summary: '', ...files })) await writeFile(join(directory, name), text)
+    for (const [name, text] of Object.entries({ output: '', summary: '', ...files })) {
+      await mkdir(dirname(join(directory, name)), { recursive: true })
+      await writeFile(join(directory, name), text)
+    }
     await run(process.execPath, [join(root, 'test/support/entered-files.ts')], {
       env: {
         PATH: process.env.PATH,
@@ -38,7 +41,7 @@ async function enteredFiles(inputs: Readonly<Record<string, string>>, files: Rea
     if (!outputs.includes('pass')) throw new Error(`The run did not pass: ${outputs}`)
     const entered = JSON.parse(await readFile(join(directory, 'entered.json'), 'utf8')) as string[]
     // The entry point itself is replaced by the process that measures.
-    return ['action.ts', ...entered].filter(isCounted)
+    return ['action.ts', ...entered]
   } finally {
     await rm(directory, { recursive: true })
   }
@@ -50,7 +53,7 @@ describe('a run enters the files that ARCHITECTURE.md lists, and no other', () =
   it('a run enters the files that ARCHITECTURE.md lists, and no other for usage-cost', async () => {
     const inputs = { ...inputsFor(emulator(), 'clickhouse-cloud'), operation: 'usage-cost', period: 'yesterday', budget: '100' }
     const entered = await enteredFiles(inputs, {})
-    expect(entered.toSorted()).toEqual((await listedFiles('usage-cost')).toSorted())
+    expect(entered.filter(isCounted).toSorted()).toEqual((await listedFiles('usage-cost')).toSorted())
   })
 
   it('a run enters the files that ARCHITECTURE.md lists, and no other for apply', async () => {
@@ -64,6 +67,16 @@ describe('a run enters the files that ARCHITECTURE.md lists, and no other', () =
     }
     const inputs = { ...inputsFor(emulator(), 'clickhouse-cloud'), operation: 'apply', project: 'shop/alerts', files: 'alerts.json' }
     const entered = await enteredFiles(inputs, { 'alerts.json': JSON.stringify({ alerts: { slow: alert } }) })
-    expect(entered.toSorted()).toEqual((await listedFiles('apply')).toSorted())
+    expect(entered.filter(isCounted).toSorted()).toEqual((await listedFiles('apply')).toSorted())
   })
+})
+
+it('replay uses no file of the HTTP client', async () => {
+  const names = ['checkout.yml', 'recordings/payments-down/checkout-errors.json']
+  const files = Object.fromEntries(
+    await Promise.all(names.map(async (name) => [name, await readFile(join(root, 'examples/incidents', name), 'utf8')] as const)),
+  )
+  const entered = await enteredFiles({ operation: 'replay', profile: 'hyperdx', files: 'checkout.yml' }, files)
+  expect(entered).toContain('sync/replay.ts')
+  expect(entered.filter((file) => /^(?:http|api)\/(?!profiles|proxy|write-log)/.test(file))).toEqual([])
 })

@@ -22,6 +22,7 @@ export function useExampleDirectory(): () => string {
       'fleet.yml': '',
       'fleet-results': '',
       slos: 'examples/slos',
+      incidents: 'examples/incidents',
     }
     for (const [path, target] of Object.entries(paths))
       await cp(new URL(`../../examples/${path}`, import.meta.url), join(root, target || path), { recursive: true })

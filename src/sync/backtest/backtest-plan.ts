@@ -3,13 +3,14 @@ import type { ReadApi } from '../../api/client.ts'
 import { defaultMinCoverage, formatShare } from '../../backtest/coverage.ts'
 import { type Estimate, type EstimateOptions, estimateAlerts } from '../../backtest/estimate.ts'
 import { evaluatedPart, type TimeRange } from '../../backtest/evaluate.ts'
-import { type AlertQuery, toAlertQuery, type Watched } from '../../backtest/query.ts'
+import { type AlertQuery, type FindSqlValues, toAlertQuery, type Watched } from '../../backtest/query.ts'
 import type { Refusal } from '../../backtest/read-rows.ts'
 import { type AlertEstimate, estimateSchema, toAlertEstimate } from '../../backtest/result.ts'
 import { percentiles } from '../../backtest/summary.ts'
 import { dayMs, minuteMs } from '../../core/durations.ts'
 import { inputError } from '../../core/errors.ts'
 import { type Line, say, sentence, trusted } from '../../core/line.ts'
+import type { Incident } from '../../declarations/incidents.ts'
 import type { Context } from '../../operation/operation.ts'
 import type { Block } from '../../report/blocks.ts'
 import { formatDuration, formatTime } from '../../report/format.ts'
@@ -22,6 +23,7 @@ import { type Change, isDifference } from '../plan/change.ts'
 import type { PlanningResult } from '../plan/make-plan.ts'
 import type { RemoteState } from '../plan/remote-state.ts'
 import type { EvaluatedAlert } from './incidents.ts'
+import { type IncidentRows, recordedRange, recordedStep } from './recordings.ts'
 
 // Estimates the alerts of a plan twice: as the service has them now, and as they are after the plan.
 
@@ -44,6 +46,8 @@ export interface BacktestRequest {
   readonly always: readonly string[]
   readonly maxRequests: number
   readonly suggest: boolean
+  /** The incidents whose values are read, too. */
+  readonly recorded?: readonly Incident[]
 }
 
 export interface Backtest {
@@ -51,6 +55,7 @@ export interface Backtest {
   readonly requestCount: number
   /** The windows of the alerts as the files declare them, by key. */
   readonly evaluated: ReadonlyMap<string, EvaluatedAlert>
+  readonly incidentRows: readonly IncidentRows[]
 }
 
 /** Within the rate limit of one minute, beside the lists that a plan reads. */
@@ -84,20 +89,21 @@ interface BacktestComparison {
 
 /** Estimates the alerts of a plan. Throws an ApiError only where it concerns the whole run. */
 export async function backtestPlan(
-  { plan, remote }: PlanningResult,
+  { plan, found, remote }: PlanningResult,
   context: BacktestContext,
   request: BacktestRequest,
 ): Promise<Backtest> {
-  if (remote === undefined) return { alerts: [], requestCount: 0, evaluated: new Map() }
+  if (remote === undefined) return { alerts: [], requestCount: 0, evaluated: new Map(), incidentRows: [] }
   const types = createResourceTypes(context.profile, context.nowMs)
+  const findSqlValues = await sloValues(found, remote)
   const range = { fromMs: request.untilMs - request.days * dayMs, untilMs: request.untilMs }
   const compared = plan.changes
     .filter(({ section }) => section === 'alerts')
-    .map((change) => compare(change, { types, plan, remote, range }))
+    .map((change) => compare(change, { types, plan, remote, range, findSqlValues }))
   const wanted = compared.filter(({ isChanged, change }) => request.only === 'all' || isChanged || request.always.includes(change.key))
   // After the plan first: the budget of requests may not last for all.
   const queries = [...wanted.map(({ next }) => next), ...wanted.map(({ now }) => now)].filter((query) => query !== undefined)
-  const { estimates, requests } = await estimateAlerts(queries, { ...context, ...request, range })
+  const { estimates, requests, readRows } = await estimateAlerts(queries, { ...context, ...request, range })
   const byQuery = new Map(queries.map((query, i) => [query, estimates[i]] as const))
   const estimateOf = (query: Query): AlertEstimate | undefined => {
     const estimate = query && byQuery.get(query)
@@ -108,7 +114,34 @@ export async function backtestPlan(
     return { key, name, changed: isChanged, ...(before && { now: before }), ...(after && { next: after }) }
   })
   const evaluated = wanted.map(({ change: { key }, next }) => [key, toEvaluated(next, next && byQuery.get(next))] as const)
-  return { alerts, requestCount: requests, evaluated: new Map(evaluated) }
+  const byKey = new Map(wanted.map(({ change: { key }, next }) => [key, { next, estimate: next && byQuery.get(next) }] as const))
+  const incidentRows: IncidentRows[] = []
+  for (const incident of request.recorded ?? [])
+    for (const alert of incident.alerts) {
+      const { next, estimate } = byKey.get(alert) ?? {}
+      const reason = whyNotRecorded(next, estimate)
+      incidentRows.push({
+        incident,
+        alert,
+        values:
+          next === undefined || 'reason' in next || reason !== undefined ? { reason: reason ?? '' } : await readIncident(next, incident),
+      })
+    }
+
+  async function readIncident(query: AlertQuery, incident: Incident): Promise<IncidentRows['values']> {
+    const step = recordedStep(query)
+    const span = recordedRange(incident, query, context.nowMs)
+    if (span.untilMs < incident.endMs) return { reason: 'the incident is not over' }
+    const read = await readRows({ ...query, step }, span)
+    return 'reason' in read ? read : { ...span, step, isAdditive: query.isAdditive, rows: read.rows }
+  }
+
+  return { alerts, requestCount: requests(), evaluated: new Map(evaluated), incidentRows }
+}
+
+function whyNotRecorded(query: Query, estimate: Estimate | undefined): string | undefined {
+  const evaluated = toEvaluated(query, estimate)
+  return 'reason' in evaluated ? evaluated.reason : undefined
 }
 
 function toEvaluated(query: Query, estimate: Estimate | undefined): EvaluatedAlert {
@@ -119,11 +152,24 @@ function toEvaluated(query: Query, estimate: Estimate | undefined): EvaluatedAle
   return { windows: estimate.windows, lengthMs: intervalMs[query.condition.interval] }
 }
 
+/** The alerts of the SLOs in the files, by the queries that they have with the sources of the service. */
+async function sloValues({ slos }: PlanningResult['found'], { sources }: RemoteState): Promise<FindSqlValues> {
+  if (slos.length === 0) return () => undefined
+  const [{ findSloAlert }, { sourceOf }] = await Promise.all([import('../../slos/slo-alerts.ts'), import('../../slos/expand-slos.ts')])
+  return findSloAlert(
+    slos.flatMap((slo) => {
+      const source = sourceOf(slo, sources)
+      return 'diagnostic' in source ? [] : [{ slo: slo.value, source }]
+    }),
+  )
+}
+
 interface Surroundings {
   readonly types: ResourceTypes
   readonly plan: PlanningResult['plan']
   readonly remote: RemoteState
   readonly range: TimeRange
+  readonly findSqlValues: FindSqlValues
 }
 
 function compare(change: Change, context: Surroundings): BacktestComparison {
@@ -169,9 +215,9 @@ function findDesired({ types, plan, remote }: Surroundings, section: 'dashboards
   return desiredBody(change, section === 'dashboards' ? types.dashboards : types.savedSearches)
 }
 
-function queryOf(alert: Body, find: Find, { remote }: Surroundings): AlertQuery | Refusal {
+function queryOf(alert: Body, find: Find, { remote, findSqlValues }: Surroundings): AlertQuery | Refusal {
   const watched = alert.source === 'saved_search' ? watchedSearch(alert, find, remote) : watchedTile(alert, find)
-  return watched === undefined ? { reason: 'the API does not show what the alert watches' } : toAlertQuery(alert, watched)
+  return watched === undefined ? { reason: 'the API does not show what the alert watches' } : toAlertQuery(alert, watched, findSqlValues)
 }
 
 function watchedSearch({ savedSearchId }: Body, find: Find, { sources }: RemoteState): Watched | undefined {

@@ -326,6 +326,7 @@ const effects: readonly Effect[] = [
 const exampleFiles = {
   'alerts.yml': adopted,
   'examples/adopt/alerts.yml': adopted,
+  'examples/incidents/checkout.yml': readFileSync(new URL('../../../examples/incidents/checkout.yml', import.meta.url), 'utf8'),
   'examples/slos/checkout.yml': readFileSync(new URL('../../../examples/slos/checkout.yml', import.meta.url), 'utf8'),
 }
 

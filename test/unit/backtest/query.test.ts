@@ -130,7 +130,7 @@ describe('the compared values', () => {
   function compared(watched: { tile: Fields }, numbers: readonly (number | null | undefined)[]): GroupValue['value'] | string | undefined {
     const query = toAlertQuery(alert, watched)
     if ('reason' in query) return query.reason
-    const read = query.read([row(numbers)])
+    const read = query.read([row(numbers)], { fromMs: 0, untilMs: 300_000 })
     return 'reason' in read ? read.reason : read.values.get(0)?.[0]?.value
   }
 

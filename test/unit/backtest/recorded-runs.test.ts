@@ -14,7 +14,7 @@ function backtest(run: RecordedRun, recordedAlert: RecordedRun['alerts'][number]
   const lengthMs = intervalMs[query.condition.interval]
   const rows = recordedRows(query.condition.interval, lengthMs, query.series)
   if (typeof rows === 'string') return { reason: rows }
-  const read = query.read(rows)
+  const read = query.read(rows, recorded)
   if ('reason' in read) return read
   const [alerts, oks] = [new Map<number, number>(), new Map<number, number>()]
   for (const span of run.spans)

@@ -3,10 +3,16 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
+import { type EvaluatedWindow, evaluate } from '../../../src/backtest/evaluate.ts'
+import { type AlertQuery, toAlertQuery } from '../../../src/backtest/query.ts'
+import type { Refusal } from '../../../src/backtest/read-rows.ts'
+import type { SeriesRow } from '../../../src/backtest/series-api.ts'
 import { digestOfText } from '../../../src/core/digest.ts'
 import { type TelemetryKind, type TelemetryRow, visitTelemetry } from '../../../src/emulator/product/telemetry.ts'
+import { intervalMs } from '../../../src/resources/alerts/schedule.ts'
 import { isOf } from '../../../src/resources/resource-types.ts'
-import { readSlos, resolveSlos } from '../../../src/slos/expand-slos.ts'
+import { readSlos, resolveSlos, sourceOf } from '../../../src/slos/expand-slos.ts'
+import { findSloAlert } from '../../../src/slos/slo-alerts.ts'
 import { readText } from '../../support/declarations.ts'
 
 const read = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8')
@@ -228,4 +234,60 @@ describe('the alerts of SLOs in the product', () => {
     const recorded = new Map(runs.flatMap(({ alerts }) => Object.entries(alerts)).map(([name, { sql }]) => [name, sql]))
     expect(Object.fromEntries([...sqlOf].sort())).toEqual(Object.fromEntries([...recorded].sort()))
   })
+
+  it('send the same notifications when a backtest computes them from counts per five minutes', () => {
+    const alerts = sloQueries()
+    let sent = 0
+    // A backtest does not know which evaluations were missed.
+    for (const [i, run] of runs.entries().filter(([, { skipped }]) => skipped.length === 0))
+      for (const [name, { notified, resolved }] of Object.entries(run.alerts)) {
+        const windows = backtest(run, name, alerts.get(name))
+        const total = (of: 'notifications' | 'resolved'): number => windows.reduce((sum, window) => sum + window[of], 0)
+        expect(total('notifications'), `run ${i}, ${name}`).toBe(notified)
+        // Between spans, the product remembers what it notified about.
+        if (run.spans.length === 1) expect(total('resolved'), `run ${i}, ${name}, resolved`).toBe(resolved)
+        sent += total('notifications')
+      }
+    expect(sent).toBeGreaterThan(2_500)
+  })
 })
+
+function sloQueries(): ReadonlyMap<string, AlertQuery | Refusal> {
+  const { slos } = readSlos(readText(read('recorded-week.yml')).slos, [])
+  const { objects } = resolveSlos(slos, sources)
+  const boards = new Map(objects.filter(isOf('dashboards')).map(({ key, value }) => [key, value.tiles]))
+  const sourced = slos.map((slo) => ({ slo: slo.value, source: sourceOf(slo, sources) }))
+  const find = findSloAlert(sourced.flatMap(({ slo, source }) => ('diagnostic' in source ? [] : [{ slo, source }])))
+  return new Map(
+    objects.filter(isOf('alerts')).map(({ key, value }) => {
+      const tile = boards.get(String(value.dashboard))?.find(({ name }) => name === value.tile)
+      return [key, toAlertQuery({ ...value, source: 'tile' }, { tile: { ...tile } }, find)]
+    }),
+  )
+}
+
+function backtest(run: Run, name: string, query: AlertQuery | Refusal | undefined): readonly EvaluatedWindow[] {
+  if (query === undefined || 'reason' in query) throw new Error(`${name}: ${query?.reason}`)
+  const rows = countRows(expectationOf(name))
+  return ticksOf(run).flatMap((ticks) => {
+    const ends = ticks.map((ms) => Math.floor(ms / lengthOf(query)) * lengthOf(query))
+    const range = { fromMs: (ends[0] ?? 0) - lengthOf(query), untilMs: ends.at(-1) ?? 0 }
+    const values = query.read(rows, range)
+    return 'reason' in values ? [] : evaluate(query.condition, values.values, range)
+  })
+}
+
+const lengthOf = ({ condition }: AlertQuery): number => intervalMs[condition.interval]
+
+/** As `POST /charts/series` counts: the number of series 0 is that of all events, and of series 1 that of the good ones. */
+function countRows(expectation: Expectation): readonly SeriesRow[] {
+  const stepMs = 5 * minuteMs
+  return [...sumsOf(expectation)].flatMap(([group, { total, bad }]) =>
+    Array.from({ length: (weekEndMs - weekStartMs) / stepMs }, (_, i) => weekStartMs + i * stepMs).flatMap((startMs) => {
+      const count = between(total, startMs, startMs + stepMs)
+      const good = count - between(bad, startMs, startMs + stepMs)
+      const numbers = new Map([[0, count], ...(good === 0 ? [] : [[1, good] as const])])
+      return count === 0 ? [] : [{ startMs, group, groupValues: [group], hasNumericGroup: false, numbers }]
+    }),
+  )
+}

@@ -1,0 +1,99 @@
+import { type AlertQuery, type FindSqlValues, toAlertQuery, type Watched } from '../../backtest/query.ts'
+import type { Refusal } from '../../backtest/read-rows.ts'
+import { digestOfText } from '../../core/digest.ts'
+import type { Found } from '../../declarations/declarations.ts'
+import type { Context, Scope } from '../../operation/operation.ts'
+import type { Directory } from '../../resources/directory.ts'
+import { type AlertTarget, type Body, listOf, type ResolveContext } from '../../resources/resource-type.ts'
+import { createResourceTypes, isOf } from '../../resources/resource-types.ts'
+import { PendingId } from '../../resources/section.ts'
+
+// What declared alerts compare, from the files only: a recording belongs to such a query, and a replay evaluates it without a server.
+
+export interface DeclaredQuery {
+  readonly query: AlertQuery
+  /** Changes with everything that a recording depends on: source, conditions, groups and aggregations. */
+  readonly digest: string
+}
+
+/** Replaces the objects of a service: the id of everything is its name. */
+const namesAsIds: Directory = {
+  byName: (noun, name) => ({ id: `${noun}:${name}` }),
+  byId: (_noun, id) => ({ id }),
+  listsWebhooks: false,
+  nameOf: () => undefined,
+  all: () => [],
+  withPlanned: () => namesAsIds,
+}
+
+type DeclaredContext = Pick<Context<'read', Scope>, 'profile' | 'clock'>
+
+/** Queries by the keys of alerts. */
+export async function declaredQueries(
+  found: Pick<Found, 'objects' | 'slos'>,
+  { profile, clock }: DeclaredContext,
+): Promise<ReadonlyMap<string, DeclaredQuery | Refusal>> {
+  const { slos } = found
+  const objects = await withPlaceholders(found)
+  const types = createResourceTypes(profile, clock.now())
+  const [dashboards, savedSearches] = [new Map<string, AlertTarget>(), new Map<string, AlertTarget>()]
+  const searches = new Map<string, Body>()
+  const context: ResolveContext = {
+    secret: () => undefined,
+    directory: namesAsIds,
+    sources: [],
+    dashboards,
+    savedSearches,
+    tilesOf: () => [],
+  }
+  for (const one of objects.filter(isOf('dashboards')))
+    dashboards.set(one.key, { id: undefined, tiles: listOf(types.dashboards.resolve(one, context).body.tiles) })
+  for (const one of objects.filter(isOf('savedSearches'))) {
+    savedSearches.set(one.key, { id: undefined, tiles: [] })
+    searches.set(one.key, types.savedSearches.resolve(one, context).body)
+  }
+  const sqlValues = await declaredSqlValues(slos)
+  return new Map(
+    objects.filter(isOf('alerts')).map((alert) => {
+      const { body, diagnostics } = types.alerts.resolve(alert, context)
+      const watched = diagnostics.length === 0 ? watchedBy(body, dashboards, searches) : undefined
+      if (watched === undefined) return [alert.key, { reason: notInFiles }] as const
+      // The start of an alert says when it may notify, and not what it detects.
+      const { scheduleStartAt: _, ...condition } = body
+      return [alert.key, toDeclaredQuery(toAlertQuery(condition, watched, sqlValues))] as const
+    }),
+  )
+}
+
+const notInFiles = 'the files do not declare the dashboard or saved search that it watches; pull it into them'
+
+function watchedBy(
+  { source, dashboardId, tileId, savedSearchId }: Body,
+  dashboards: ReadonlyMap<string, AlertTarget>,
+  searches: ReadonlyMap<string, Body>,
+): Watched | undefined {
+  if (source === 'saved_search') {
+    const savedSearch = savedSearchId instanceof PendingId ? searches.get(savedSearchId.key) : undefined
+    return savedSearch && { savedSearch, source: undefined }
+  }
+  if (!(dashboardId instanceof PendingId) || !(tileId instanceof PendingId)) return undefined
+  const tile = dashboards.get(dashboardId.key)?.tiles.find(({ name }) => name === tileId.tile)
+  return tile && { tile }
+}
+
+const toDeclaredQuery = (query: AlertQuery | Refusal): DeclaredQuery | Refusal =>
+  'reason' in query ? query : { query, digest: digestOfText(JSON.stringify(query.series), 16) }
+
+/** After a plan, the queries of SLOs have the sources of the service. */
+async function withPlaceholders({ objects, slos }: Pick<Found, 'objects' | 'slos'>): Promise<Found['objects']> {
+  if (slos.length === 0) return objects
+  const { resolveSlos } = await import('../../slos/expand-slos.ts')
+  return [...objects.filter(({ madeFrom }) => madeFrom === undefined), ...resolveSlos(slos, []).objects]
+}
+
+/** The alerts of SLOs. The name of a source is the id of its series. */
+async function declaredSqlValues(slos: Found['slos']): Promise<FindSqlValues> {
+  if (slos.length === 0) return () => undefined
+  const [{ findSloAlert }, { unknownSource }] = await Promise.all([import('../../slos/slo-alerts.ts'), import('../../slos/expand-slos.ts')])
+  return findSloAlert(slos.map(({ value }) => ({ slo: value, source: { ...unknownSource, id: `source:${value.source}` } })))
+}

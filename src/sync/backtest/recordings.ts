@@ -1,0 +1,148 @@
+import { evaluate, type TimeRange } from '../../backtest/evaluate.ts'
+import type { AlertQuery } from '../../backtest/query.ts'
+import type { Refusal } from '../../backtest/read-rows.ts'
+import { addUpRows, type Recording, readRecording, recordingRules, writeRecording } from '../../backtest/recording.ts'
+import { type Diagnostic, diagnosticOf, type Location } from '../../core/diagnostics.ts'
+import { dayMs, hourMs } from '../../core/durations.ts'
+import type { Incident } from '../../declarations/incidents.ts'
+import { intervalMs } from '../../resources/alerts/schedule.ts'
+import type { DeclaredQuery } from './declared-queries.ts'
+import type { EvaluatedAlert } from './incidents.ts'
+
+// Which values a recording has, and whether it can serve an alert.
+
+export const recordingPath = (directory: string, incident: string, alert: string): string =>
+  `${directory.replace(/\/+$/, '')}/${incident}/${alert}.json`
+
+/** So much before and after an incident is recorded, and at least so many windows: for consecutive windows, and for notifications outside. */
+const marginMs = 2 * hourMs
+const marginWindows = 6
+
+/** Counts are recorded in steps of five minutes, so that an alert can have another interval later. */
+export const recordedStep = ({ isAdditive, step }: AlertQuery) => (isAdditive && intervalMs[step] > intervalMs['5m'] ? '5m' : step)
+
+/** Whole hours, or whole windows of longer intervals, around the incident and the time that the alert looks back. */
+export function recordedRange({ startMs, endMs }: Incident, { condition, lookbackMs }: AlertQuery, nowMs: number): TimeRange {
+  const lengthMs = intervalMs[condition.interval]
+  const alignMs = Math.max(hourMs, lengthMs)
+  const margin = Math.max(marginMs, marginWindows * lengthMs)
+  const last = Math.floor(nowMs / lengthMs) * lengthMs
+  return {
+    fromMs: Math.floor((startMs - margin) / alignMs) * alignMs - lookbackMs,
+    untilMs: Math.min(Math.ceil((endMs + margin) / alignMs) * alignMs, last),
+  }
+}
+
+/** The values that an alert needs of an incident, or why there are none. */
+export interface IncidentRows {
+  readonly incident: Incident
+  readonly alert: string
+  readonly values: (Pick<Recording, 'step' | 'isAdditive' | 'rows'> & TimeRange) | Refusal
+}
+
+interface RecordOptions {
+  readonly directory: string
+  readonly keepsNames: boolean
+  readonly queries: ReadonlyMap<string, DeclaredQuery | Refusal>
+}
+
+export interface WrittenRecording {
+  readonly incident: string
+  readonly alert: string
+  readonly path: string
+  /** Empty for a recording that is not written. */
+  readonly content: string
+  readonly reason?: string | undefined
+}
+
+export function toRecordings(
+  read: readonly IncidentRows[],
+  { directory, keepsNames, queries }: RecordOptions,
+): readonly WrittenRecording[] {
+  return read.map(({ incident: { key }, alert, values }) => {
+    const common = { incident: key, alert, path: recordingPath(directory, key, alert) }
+    const declared = queries.get(alert) ?? { reason: 'it is not declared' }
+    const refused = 'reason' in values ? values : 'reason' in declared ? declared : undefined
+    if (refused !== undefined || 'reason' in values || 'reason' in declared)
+      return { ...common, content: '', reason: refused?.reason ?? '' }
+    const written = writeRecording({ incident: key, alert, query: declared.digest, ...values }, { keepsNames })
+    return 'reason' in written ? { ...common, content: '', ...written } : { ...common, ...written }
+  })
+}
+
+interface CommandInput {
+  readonly files: readonly string[]
+  readonly env?: string | undefined
+  readonly recordings: string
+}
+
+/** For a shell. */
+export function recordCommand({ startMs, endMs }: Incident, { files, env, recordings }: CommandInput): string {
+  const quoted = files.map((glob) => ` --files '${glob.replaceAll("'", "'\\''")}'`).join('')
+  const days = Math.ceil((endMs - startMs) / dayMs)
+  const until = new Date(endMs).toISOString().replace('.000Z', 'Z')
+  const environment = env === undefined ? '' : ` --env ${env}`
+  return `watchkeeper backtest${environment}${quoted} --until ${until}${days > 1 ? ` --days ${days}` : ' --days 1'} --record '${recordings}'`
+}
+
+interface Recorded {
+  readonly incident: Incident
+  readonly alert: string
+  readonly path: string
+  /** Undefined for a file that does not exist. */
+  readonly text: string | undefined
+  readonly query: DeclaredQuery | Refusal | undefined
+  /** The place of the alert. */
+  readonly location: Location
+  readonly command: string
+}
+
+/** Evaluates an alert with its recording of an incident, or explains what is wrong, and how to record it again. */
+export function evaluateRecorded({
+  incident,
+  alert,
+  path,
+  text,
+  query,
+  location,
+  command,
+}: Recorded): EvaluatedAlert | { readonly diagnostic: Diagnostic } {
+  const refuse = (rule: keyof typeof recordingRules, at: Location, message: string) => ({
+    diagnostic: diagnosticOf(recordingRules, rule, at, message),
+  })
+  if (query === undefined || 'reason' in query)
+    return refuse('not-replayable', location, `alerts.${alert}: cannot be replayed: ${query?.reason ?? 'it is not declared'}`)
+  if (text === undefined)
+    return refuse('recording-missing', incident.location, `incidents.${incident.key}: ${path} is missing; record it: ${command}`)
+  const recording = readRecording(text, path, { incident: incident.key, alert })
+  if ('diagnostic' in recording)
+    return { diagnostic: { ...recording.diagnostic, message: `${recording.diagnostic.message}; record it again: ${command}` } }
+  const reason =
+    recording.query === query.digest ? explainUnserved(recording, incident, query.query) : `the query of alert ${alert} has changed`
+  if (reason !== undefined)
+    return refuse('recording-outdated', { file: path, line: 1, column: 1 }, `${reason}; record it again: ${command}`)
+  return evaluateRecording(recording, query.query)
+}
+
+/** Why the recording has not the windows that the alert compares now; undefined where it has them. */
+function explainUnserved(
+  recording: Recording,
+  { startMs, endMs }: Incident,
+  { condition, step, isAdditive, lookbackMs }: AlertQuery,
+): string | undefined {
+  const lengthMs = intervalMs[condition.interval]
+  const isServed = recording.step === step || (recording.isAdditive && isAdditive && intervalMs[step] % intervalMs[recording.step] === 0)
+  if (!isServed) return `an interval of ${condition.interval} needs other values than those of ${recording.step} that were recorded`
+  const [firstMs, lastMs] = [Math.floor(startMs / lengthMs) * lengthMs, Math.ceil(endMs / lengthMs) * lengthMs]
+  return firstMs - lookbackMs < recording.fromMs || lastMs > recording.untilMs
+    ? `the windows of ${condition.interval} of this incident are not in the recorded time`
+    : undefined
+}
+
+function evaluateRecording(recording: Recording, { condition, step, lookbackMs, read }: AlertQuery): EvaluatedAlert {
+  const rows = recording.step === step ? recording.rows : addUpRows(recording.rows, intervalMs[step])
+  const range = { fromMs: recording.fromMs + lookbackMs, untilMs: recording.untilMs }
+  const values = read(rows, range)
+  if ('reason' in values) return values
+  return { windows: evaluate(condition, values.values, range), lengthMs: intervalMs[condition.interval] }
+}

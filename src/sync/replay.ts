@@ -1,0 +1,129 @@
+import * as z from 'zod'
+import { recordingRules } from '../backtest/recording.ts'
+import { forEachConcurrently } from '../core/concurrency.ts'
+import { type Diagnostic, diagnosticOf, diagnosticSchema, errorsIn, formatLocation } from '../core/diagnostics.ts'
+import { inputError } from '../core/errors.ts'
+import { counted, join, say, sentence } from '../core/line.ts'
+import { filesInput, findDeclarations } from '../declarations/declarations.ts'
+import { environmentInput, inEnvironment } from '../declarations/environment.ts'
+import { filePath } from '../operation/inputs.ts'
+import { type Context, defineOperation } from '../operation/operation.ts'
+import { isOf } from '../resources/resource-types.ts'
+import { declaredQueries } from './backtest/declared-queries.ts'
+import { checkedIncident, checkIncident, countOutcomes, type EvaluatedAlert, incidentBlocks, judgeIncidents } from './backtest/incidents.ts'
+import { evaluateRecorded, recordCommand, recordingPath } from './backtest/recordings.ts'
+
+const count = (what: string) => z.int().describe(what)
+
+export const replay = defineOperation({
+  summary: 'Checks declared alerts against recordings of past incidents, offline and without credentials.',
+  effect: 'read',
+  scope: 'none',
+  input: z.strictObject({
+    files: filesInput,
+    env: environmentInput,
+    recordings: filePath('Directory with recordings, which backtest writes with `record`.', 'a directory inside the workspace').default(
+      'recordings',
+    ),
+  }),
+  output: z.object({
+    incidentCount: count('Number of incidents.'),
+    detected: count('Alerts that notify in time, of all incidents.'),
+    late: count('Alerts that notify too late, of all incidents.'),
+    missed: count('Alerts that do not notify, of all incidents.'),
+    errorCount: count('Number of errors in files and recordings.'),
+  }),
+  details: z.object({
+    environment: z.string().optional().describe('The environment, if `env` is set.'),
+    incidents: z.array(checkedIncident).describe('The incidents of the files.'),
+    diagnostics: z.array(diagnosticSchema).describe('Errors and warnings, with their locations.'),
+  }),
+  example: { files: ['examples/incidents/*.yml'], recordings: 'examples/incidents/recordings' },
+  async run(context, input) {
+    const found = await findDeclarations(input.files, context)
+    const errors = errorsIn(found.diagnostics)
+    const environment = context.environment === undefined ? {} : { environment: context.environment.name }
+    if (errors.length > 0)
+      return { ...countOutcomes([]), errorCount: errors.length, ...environment, incidents: [], diagnostics: [...errors] }
+    if (found.incidents.length === 0) throw inputError('files', 'declare no incidents; add some below incidents')
+    const { incidents, diagnostics } = await replayIncidents(context, input, found)
+    return { ...countOutcomes(incidents), errorCount: errorsIn(diagnostics).length, ...environment, incidents, diagnostics }
+  },
+  judge(result) {
+    const errors = errorsIn(result.diagnostics)
+    if (result.incidentCount === 0)
+      return { status: 'fail', reasons: [say`${counted(errors.length, 'error')} in the files`], exit: 'input' }
+    const reasons = [
+      ...errors.map(({ location, message }) => say`${formatLocation(location)}: ${sentence(message)}`),
+      ...judgeIncidents(result.incidents.map((one) => ({ ...one, alerts: one.alerts.filter(({ outcome }) => outcome !== 'unknown') }))),
+    ]
+    return reasons.length === 0 ? { status: 'pass', reasons } : { status: 'fail', reasons }
+  },
+  report: (result) => ({
+    headline:
+      result.incidentCount === 0
+        ? say`Nothing was replayed`
+        : say`Replay of ${counted(result.incidentCount, 'incident')}${inEnvironment(result)}: ${join(
+            [say`${result.detected} detected`, say`${result.late} late`, say`${result.missed} missed`],
+            ', ',
+          )}`,
+    blocks: [{ kind: 'diagnostics', diagnostics: result.diagnostics }, ...incidentBlocks(result.incidents)],
+    annotations: result.diagnostics,
+  }),
+})
+
+type Found = Awaited<ReturnType<typeof findDeclarations>>
+
+/** Some systems cannot open a thousand files at once. */
+const maxConcurrentReads = 16
+
+interface ReplayInput {
+  readonly files: readonly string[]
+  readonly env?: string | undefined
+  readonly recordings: string
+}
+
+async function replayIncidents(context: Context<'read', 'none'>, input: ReplayInput, found: Found) {
+  const queries = await declaredQueries(found, context)
+  const { paths } = await context.files.find([`${input.recordings}/**/*.json`], 'recordings')
+  const diagnostics: Diagnostic[] = []
+  const evaluations = new Map<string, EvaluatedAlert>()
+  const needed = new Set(found.incidents.flatMap(({ key, alerts }) => alerts.map((alert) => recordingPath(input.recordings, key, alert))))
+  const texts = new Map<string, string>()
+  await forEachConcurrently(
+    paths.filter((path) => needed.has(path)),
+    () => maxConcurrentReads,
+    async (path) => {
+      texts.set(path, await context.files.read(path, 'recordings'))
+    },
+  )
+  const locations = new Map(found.objects.filter(isOf('alerts')).map(({ key, location }) => [key, location]))
+  for (const incident of found.incidents)
+    for (const alert of incident.alerts) {
+      const path = recordingPath(input.recordings, incident.key, alert)
+      const evaluated = evaluateRecorded({
+        incident,
+        alert,
+        path,
+        text: texts.get(path),
+        query: queries.get(alert),
+        location: locations.get(alert) ?? incident.location,
+        command: recordCommand(incident, input),
+      })
+      if ('diagnostic' in evaluated) diagnostics.push(evaluated.diagnostic)
+      evaluations.set(path, 'diagnostic' in evaluated ? { reason: evaluated.diagnostic.message } : evaluated)
+    }
+  const unused = paths
+    .filter((path) => !needed.has(path))
+    .map((path) =>
+      diagnosticOf(recordingRules, 'recording-unused', { file: path }, 'no incident of the files needs this recording; delete it'),
+    )
+  const incidents = found.incidents.map((incident) =>
+    checkIncident(
+      incident,
+      found.incidents,
+      (alert) => evaluations.get(recordingPath(input.recordings, incident.key, alert)) ?? { reason: 'it was not evaluated' },
+    ),
+  )
+  return { incidents, diagnostics: [...diagnostics, ...unused] }
+}

@@ -1,0 +1,270 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { inputsFor, useEmulator } from '../../support/emulator.ts'
+import { type Invoked, invokeText } from '../../support/invoke.ts'
+
+// An incident of the demo's telemetry is recorded once, and replayed without a server.
+
+const emulator = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
+
+const weekMs = 7 * 86_400_000
+const monday = Date.parse('2026-11-09T00:00:00Z')
+const until = new Date(monday + Math.floor((Date.now() - monday) / weekMs) * weekMs).toISOString()
+
+type Fields = Readonly<Record<string, unknown>>
+
+const tile = (name: string, select: Fields, more: Fields = {}): Fields => ({
+  name,
+  config: { displayType: 'line', source: 'Logs', select: [select], ...more },
+})
+
+const channel = { type: 'webhook', webhook: 'oncall' }
+
+const errors = { name: 'Errors', dashboard: 'shop', tile: 'Errors', interval: '5m', threshold: 19, channel }
+
+const declaration = {
+  dashboards: {
+    shop: {
+      name: 'Shop',
+      tiles: [
+        tile('Errors', { aggFn: 'count', where: 'ServiceName:checkout SeverityText:error' }),
+        tile('By service', { aggFn: 'count', where: 'SeverityText:error' }, { groupBy: 'ServiceName' }),
+        tile('Slow', { aggFn: 'quantile', level: 0.99, valueExpression: 'Duration', where: 'ServiceName:checkout' }, { source: 'Traces' }),
+      ],
+    },
+  },
+  savedSearches: { search: { name: 'Errors', source: 'Logs', where: 'ServiceName:payment SeverityText:error' } },
+  slos: {
+    payment: {
+      name: 'Payment',
+      source: 'Traces',
+      total: "ServiceName = 'payment'",
+      good: "StatusCode != 'Error'",
+      objective: 99,
+      window: '7d',
+      alerts: { page: { channel } },
+    },
+  },
+  alerts: {
+    errors,
+    services: { ...errors, name: 'Services', tile: 'By service' },
+    slow: { ...errors, name: 'Slow', tile: 'Slow', threshold: 100_000_000 },
+    search: { name: 'Search', savedSearch: 'search', interval: '5m', threshold: 20, channel },
+  },
+}
+
+// Ten errors a minute of checkout and payment on Saturday from 12:00 to 12:15. On Thursday, a quarter of the requests to payment fail for an hour.
+const dayOf = (day: number): string => new Date(Date.parse(until) - (7 - day) * 86_400_000).toISOString().slice(0, 10)
+const saturday = dayOf(5)
+const thursday = dayOf(3)
+const incidents = {
+  checkout: {
+    name: 'No payments',
+    start: `${saturday}T12:00:00Z`,
+    end: `${saturday}T12:15:00Z`,
+    alerts: ['errors', 'services', 'search'],
+    within: '10m',
+    maxNotifications: 9,
+  },
+  slow: { name: 'Slow', start: `${saturday}T20:05:00Z`, end: `${saturday}T20:20:00Z`, alerts: ['slow'], within: '10m' },
+  payment: { name: 'Failures', start: `${thursday}T09:00:00Z`, end: `${thursday}T10:00:00Z`, alerts: ['payment.page-1h'], within: '40m' },
+}
+
+const file = { ...declaration, incidents }
+
+let recordings: Record<string, string> = {}
+
+const record = async (content: object, more: Readonly<Record<string, string>> = {}): Promise<Invoked> =>
+  invokeText({
+    inputs: {
+      ...inputsFor(emulator(), 'hyperdx'),
+      operation: 'backtest',
+      files: 'a.json',
+      project: 'shop/main',
+      until,
+      record: 'recordings',
+      ...more,
+    },
+    files: { 'a.json': JSON.stringify(content, null, 1) },
+  })
+
+const contentOf = ({ files }: Invoked): Record<string, string> => Object.fromEntries(files.map(({ path, content }) => [path, content]))
+
+const replay = (content: object = file, recorded: Readonly<Record<string, string>> = recordings): Promise<Invoked> =>
+  invokeText({
+    inputs: { operation: 'replay', files: 'a.json', profile: 'hyperdx' },
+    files: { 'a.json': JSON.stringify(content, null, 1), ...recorded },
+  })
+
+const withAlert = (key: keyof typeof declaration.alerts, more: Fields): object => ({
+  ...file,
+  alerts: { ...declaration.alerts, [key]: { ...declaration.alerts[key], ...more } },
+})
+
+beforeAll(async () => {
+  const ran = await record(file)
+  if (ran.document.recordingCount !== 5) throw new Error(ran.reason)
+  recordings = contentOf(ran)
+})
+
+const path = 'recordings/checkout/errors.json'
+
+describe('replay', () => {
+  it('has the same result as the backtest that recorded the incidents', async () => {
+    const backtested = (await record(file)).document.incidents
+    const { document } = await replay()
+    expect(document).toMatchObject({ status: 'pass', incidentCount: 3, detected: 5, late: 0, missed: 0, errorCount: 0 })
+    const detections = (list: unknown) =>
+      (list as readonly { key: string; alerts: readonly Fields[] }[]).map(({ key, alerts }) => [
+        key,
+        alerts.map(({ alert, outcome, afterMinutes }) => [alert, outcome, afterMinutes]),
+      ])
+    expect(detections(document.incidents)).toEqual(detections(backtested))
+  })
+
+  it('fails when a threshold is raised above the incident, and passes when it is lowered', async () => {
+    const raised = await replay(withAlert('errors', { threshold: 52 }))
+    expect([raised.document.status, raised.reason]).toEqual([
+      'fail',
+      expect.stringContaining('incident checkout: alert errors does not notify'),
+    ])
+    expect((await replay(withAlert('errors', { threshold: 10 }))).document).toMatchObject({ status: 'pass', detected: 5 })
+  })
+
+  it('fails when a threshold is so low that the alert notifies outside of the incident', async () => {
+    const ran = await replay(withAlert('errors', { threshold: 0 }))
+    expect(ran.reason).toMatch(/incident checkout: alert errors sends 57 notifications outside of its incidents, above 9/)
+  })
+
+  it.each([
+    ['another type of condition', { thresholdType: 'between', thresholdMax: 1000 }],
+    ['more windows', { numConsecutiveWindows: 2 }],
+    ['a longer interval, which counts add up to', { interval: '15m', threshold: 100 }],
+    ['a start after the incident', { scheduleStartAt: until }],
+    ['another name', { name: 'Renamed', note: 'Look.' }],
+  ])('accepts %s', async (_, more) => {
+    expect((await replay(withAlert('errors', more))).reason).not.toContain('record it')
+  })
+
+  it('evaluates an SLO with another objective', async () => {
+    const slos = { payment: { ...declaration.slos.payment, objective: 98 } }
+    expect((await replay({ ...file, slos })).reason).toContain('incident payment: alert payment.page-1h does not notify')
+  })
+
+  const command = "watchkeeper backtest --files 'a.json' --until"
+
+  it.each([
+    ['a missing recording', file, { [path]: undefined }, `incidents.checkout: ${path} is missing; record it: ${command}`],
+    [
+      'a changed condition',
+      JSON.parse(JSON.stringify(file).replace('ServiceName:checkout SeverityText', 'ServiceName:cart SeverityText')),
+      {},
+      `${path}:1:1: the query of alert errors has changed; record it again: ${command}`,
+    ],
+    [
+      'a shorter interval',
+      withAlert('errors', { interval: '1m' }),
+      {},
+      `${path}:1:1: an interval of 1m needs other values than those of 5m that were recorded; record it again: ${command}`,
+    ],
+    [
+      'an interval of values that cannot be added up',
+      withAlert('slow', { interval: '15m' }),
+      {},
+      'recordings/slow/slow.json:1:1: an interval of 15m needs other values than those of 5m that were recorded',
+    ],
+    [
+      'an interval that is longer than the recorded time',
+      withAlert('errors', { interval: '1d' }),
+      {},
+      `${path}:1:1: the windows of 1d of this incident are not in the recorded time`,
+    ],
+    [
+      'a changed SLO',
+      { ...file, slos: { payment: { ...declaration.slos.payment, good: "StatusCode = 'Ok'" } } },
+      {},
+      'recordings/payment/payment.page-1h.json:1:1: the query of alert payment.page-1h has changed',
+    ],
+  ])('fails for %s, and shows the command that records again', async (_, content, changes, message) => {
+    const recorded = Object.entries({ ...recordings, ...changes }).flatMap(([name, text]) =>
+      text === undefined ? [] : [[name, text] as const],
+    )
+    const ran = await replay(content, Object.fromEntries(recorded))
+    expect([ran.document.status, ran.reason]).toEqual(['fail', expect.stringContaining(message)])
+  })
+
+  const damaged: readonly (readonly [string, (text: string) => string, RegExp])[] = [
+    ['edited', (text) => text.replace(/50/, '5'), /errors\.json:\d+:\d+: checksum: does not match the content/],
+    ['cut off', (text) => text.slice(0, 300), /errors\.json:\d+:\d+: is not a whole recording: /],
+    ['empty', () => '', /errors\.json: is not a whole recording: is empty/],
+    [
+      'of another alert',
+      () => recordings['recordings/checkout/search.json'] ?? '',
+      /errors\.json:\d+:\d+: alert: is "search", so this file/,
+    ],
+    ['of another program', () => '{"values": [1, 2]}', /errors\.json:1:\d+: is not a recording: /],
+    ['of a later version', (text) => text.replace('"recording": 1', '"recording": 2'), /errors\.json:2:\d+: is not a recording: recording/],
+    ['YAML', () => 'recording: 1', /errors\.json:1:1: is not a recording/],
+    ['too large', (text) => text + ' '.repeat(1_000_000), /errors\.json: is larger than 1 MB/],
+  ]
+
+  it('explains with file and place why a recording is unusable', async () => {
+    for (const [name, damage, message] of damaged) {
+      const text = recordings[path] ?? ''
+      const ran = await replay(file, { ...recordings, [path]: damage(text) })
+      expect([ran.document.status, ran.reason], name).toEqual(['fail', expect.stringMatching(message)])
+      expect(ran.reason, name).toContain('record it again: watchkeeper backtest')
+    }
+  })
+
+  it('warns about a recording that no incident needs', async () => {
+    const { document } = await replay(file, { ...recordings, 'recordings/old/errors.json': '{}' })
+    expect(document).toMatchObject({
+      status: 'pass',
+      diagnostics: [{ rule: 'recording-unused', location: { file: 'recordings/old/errors.json' } }],
+    })
+  })
+
+  it('fails for an alert on a dashboard that is not in the files', async () => {
+    const alerts = { ...declaration.alerts, errors: { ...errors, dashboard: { name: 'Other' } } }
+    expect((await replay({ ...file, alerts })).reason).toContain(
+      'alerts.errors: cannot be replayed: the files do not declare the dashboard',
+    )
+  })
+
+  it('rejects files without incidents', async () => {
+    expect((await replay(declaration)).reason).toBe('files: declare no incidents; add some below incidents')
+  })
+})
+
+describe('a recording', () => {
+  it('is the same for the same values', async () => {
+    expect(contentOf(await record(file))).toEqual(recordings)
+  })
+
+  it('has hashes in place of the names of groups, unless names are asked for', async () => {
+    const name = 'recordings/checkout/services.json'
+    expect(recordings[name]).not.toContain('payment')
+    const named = contentOf(await record(file, { 'record-group-names': 'true' }))
+    expect(named[name]).toContain('ServiceName:payment')
+    expect((await replay(file, named)).document).toMatchObject({ status: 'pass', detected: 5 })
+  })
+
+  it('is small, ASCII, and ends with a line break', () => {
+    for (const [name, text] of Object.entries(recordings)) {
+      expect(text.length, name).toBeLessThan(5_000)
+      expect(text, name).toMatch(/^[\n -~]*\n$/)
+    }
+  })
+
+  it('is not written for an alert that cannot be evaluated, and the run fails', async () => {
+    const broken = withAlert('errors', { scheduleOffsetMinutes: 2 })
+    const ran = await record(broken)
+    expect([ran.document.status, ran.files.map((one) => one.path).includes(path)]).toEqual(['fail', false])
+    expect(ran.reason).toContain('incident checkout: alert errors was not recorded (scheduleOffsetMinutes makes the server')
+  })
+
+  it('fails where no incident is in the period', async () => {
+    const ran = await record(file, { until: '2026-01-08T00:00:00Z' })
+    expect(ran.reason).toContain('nothing was recorded, because no incident of the files is in the period')
+  })
+})
