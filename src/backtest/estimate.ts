@@ -6,11 +6,11 @@ import { dayMs } from '../core/durations.ts'
 import { clip } from '../core/text.ts'
 import { type AlertInterval, intervalMs } from '../resources/alerts/schedule.ts'
 import { type Coverage, sourceSeries, toCoverage } from './coverage.ts'
-import { type EvaluatedWindow, evaluate, evaluatedPart, type TimeRange } from './evaluate.ts'
+import { type EvaluatedWindow, evaluate, evaluatedPart, type TimeRange, type WindowValues } from './evaluate.ts'
 import type { AlertQuery } from './query.ts'
 import type { Refusal } from './read-rows.ts'
 import { maxSeries, requestSeries, type SeriesItem, type SeriesRow } from './series-api.ts'
-import { type Suggestion, type Summary, suggestThresholds, summarize } from './summary.ts'
+import { type Summary, summarize } from './summary.ts'
 
 /** What an alert would have done in a range of time, or why that is unknown. */
 export type Estimate =
@@ -18,7 +18,7 @@ export type Estimate =
       readonly verdict: 'fires' | 'quiet'
       readonly summary: Summary
       readonly windows: readonly EvaluatedWindow[]
-      readonly suggestions: readonly Suggestion[]
+      readonly values: WindowValues
       readonly coverage: Coverage
     }
   | { readonly verdict: 'no-data'; readonly coverage: Coverage }
@@ -29,8 +29,6 @@ export interface EstimateOptions {
   readonly service: Target
   readonly range: TimeRange
   readonly maxRequests: number
-  /** Whether to try percentiles as thresholds. */
-  readonly suggest: boolean
   /** Called after each series. */
   readonly onProgress: (done: number, total: number) => Promise<void>
 }
@@ -81,7 +79,7 @@ interface Rows {
 
 type Answer = Rows | Refusal
 
-function toEstimate(query: AlertQuery, answer: Rows, { range, suggest }: EstimateOptions): Estimate {
+function toEstimate(query: AlertQuery, answer: Rows, { range }: EstimateOptions): Estimate {
   const coverage = toCoverage(answer.sourceRows, query.condition, range)
   if (coverage.windows > 0 && coverage.windowsWithData === 0) return { verdict: 'no-data', coverage }
   const part = evaluatedPart(query.condition, range)
@@ -93,8 +91,7 @@ function toEstimate(query: AlertQuery, answer: Rows, { range, suggest }: Estimat
   if ('reason' in read) return { verdict: 'not-estimable', reason: read.reason }
   const windows = evaluate(query.condition, read.values, range)
   const summary = summarize(windows, intervalMs[query.condition.interval])
-  const suggestions = suggest ? suggestThresholds(query.condition, read.values, range) : []
-  return { verdict: summary.notifications > 0 ? 'fires' : 'quiet', summary, windows, suggestions, coverage }
+  return { verdict: summary.notifications > 0 ? 'fires' : 'quiet', summary, windows, values: read.values, coverage }
 }
 
 /** The source, or the metric, that a query reads. Of several series, the last one is compared. */

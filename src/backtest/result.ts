@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { minuteMs } from '../core/durations.ts'
 import type { Coverage } from './coverage.ts'
 import type { Estimate } from './estimate.ts'
-import { drawWindows, percentiles } from './summary.ts'
+import { drawWindows } from './summary.ts'
 
 const count = (what: string) => z.int().optional().describe(what)
 
@@ -27,10 +27,17 @@ export const estimateSchema = z.object({
     })
     .optional()
     .describe('How much of the backtest has data.'),
-  suggestions: z
-    .array(z.object({ percentile: z.literal([...percentiles]), threshold: z.number(), notifications: z.int() }))
+  suggestion: z
+    .union([
+      z.object({
+        threshold: z.number(),
+        windows: z.int().describe('Windows in a row: `numConsecutiveWindows`.'),
+        notificationsPerWeek: z.number(),
+      }),
+      z.object({ reason: z.string().describe('Why there is none.') }),
+    ])
     .optional()
-    .describe('With `suggest`: the notifications with percentiles of the window values as thresholds.'),
+    .describe('With `suggest`: the condition that detects all incidents of the alert with the wanted notifications.'),
 })
 
 export type AlertEstimate = z.output<typeof estimateSchema>
@@ -46,7 +53,6 @@ export function toAlertEstimate(estimate: Estimate): AlertEstimate {
     shareOfTime: Math.round(shareOfTime * 1e6) / 1e6,
     sparkline: drawWindows(estimate.windows),
     coverage: describeCoverage(estimate.coverage),
-    ...(estimate.suggestions.length > 0 && { suggestions: estimate.suggestions.map((one) => ({ ...one })) }),
   }
 }
 

@@ -1,6 +1,5 @@
 import { dayMs } from '../core/durations.ts'
-import { intervalMs } from '../resources/alerts/schedule.ts'
-import { type Condition, type EvaluatedWindow, evaluate, type TimeRange, type WindowValues } from './evaluate.ts'
+import type { EvaluatedWindow } from './evaluate.ts'
 
 /** What an alert would have done, in numbers. */
 export interface Summary {
@@ -39,34 +38,6 @@ export function summarize(windows: readonly EvaluatedWindow[], lengthMs: number)
     longestEpisodeMs: longest * lengthMs,
     shareOfTime: windows.length === 0 ? 0 : firing.length / windows.length,
   }
-}
-
-export const percentiles = [50, 75, 90, 95, 99] as const
-
-export interface Suggestion {
-  readonly percentile: (typeof percentiles)[number]
-  readonly threshold: number
-  readonly notifications: number
-}
-
-const descending: readonly Condition['thresholdType'][] = ['below', 'below_or_equal']
-const ascending: readonly Condition['thresholdType'][] = ['above', 'above_exclusive']
-
-/**
- * The notifications with percentiles of the window values as thresholds. For `below`, the percentiles are counted from above. Empty for
- * conditions that have no direction.
- */
-export function suggestThresholds(condition: Condition, series: WindowValues, range: TimeRange): readonly Suggestion[] {
-  const isDescending = descending.includes(condition.thresholdType)
-  if (!isDescending && !ascending.includes(condition.thresholdType)) return []
-  const values = evaluate(condition, series, range).flatMap((window) => window.values)
-  const sorted = values.toSorted((a, b) => (isDescending ? b - a : a - b))
-  if (sorted.length === 0) return []
-  return percentiles.map((percentile) => {
-    const threshold = sorted[Math.ceil((percentile / 100) * sorted.length) - 1] ?? 0
-    const windows = evaluate({ ...condition, threshold }, series, range)
-    return { percentile, threshold, notifications: summarize(windows, intervalMs[condition.interval]).notifications }
-  })
 }
 
 /** One character for each part of the range: the height of its largest value, and `█` where a window breaches. */

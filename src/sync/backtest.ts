@@ -44,7 +44,11 @@ export const backtest = defineOperation({
       'a directory inside the workspace',
     ).optional(),
     recordGroupNames: flag('Records the names of groups instead of their hashes. They are production data.').default(false),
-    suggest: flag('Suggests thresholds, with the notifications that each would have sent.').default(false),
+    suggest: integer(
+      'The wanted notifications a week of each alert. Suggests a threshold and windows in a row with which it detects all of its incidents.',
+      0,
+      100_000,
+    ).optional(),
     maxRequests: integer('Maximum number of requests for values. Alerts beyond it are not estimable.', 1, 1000).default(defaultMaxRequests),
   }),
   output: z.object({
@@ -110,7 +114,7 @@ export const backtest = defineOperation({
     const { alerts, requestCount, evaluated, incidentRows } = await backtestPlan(
       planned,
       { ...context, nowMs: context.clock.now(), onProgress },
-      { ...input, untilMs, always, ...(input.record !== undefined && { recorded: ofPeriod }) },
+      { ...input, untilMs, always, incidents: ofPeriod, ...(input.record !== undefined && { recorded: ofPeriod }) },
     )
     const incidents = ofPeriod.map((incident) =>
       checkIncident(incident, planned.found.incidents, (alert) => evaluated.get(alert) ?? { reason: 'it was not evaluated' }),

@@ -92,11 +92,7 @@ async function reviewPlan(
   const refusal = await whyNoBacktest(context)
   if (refusal !== undefined) return { days: reviewedDays, alerts: [], requestCount: 0, message: refusal }
   try {
-    const { alerts, requestCount } = await backtestPlan(
-      planned,
-      { ...context, nowMs: context.clock.now(), onProgress },
-      { ...request, suggest: false },
-    )
+    const { alerts, requestCount } = await backtestPlan(planned, { ...context, nowMs: context.clock.now(), onProgress }, request)
     return { days: reviewedDays, alerts: [...alerts], requestCount }
   } catch (thrown) {
     if (!(thrown instanceof ApiError) || thrown.kind === 'cancelled') throw thrown

@@ -6,7 +6,7 @@ import { evaluatedPart, type TimeRange } from '../../backtest/evaluate.ts'
 import { type AlertQuery, type FindSqlValues, toAlertQuery, type Watched } from '../../backtest/query.ts'
 import type { Refusal } from '../../backtest/read-rows.ts'
 import { type AlertEstimate, estimateSchema, toAlertEstimate } from '../../backtest/result.ts'
-import { percentiles } from '../../backtest/summary.ts'
+import { type Suggestion, suggestCondition } from '../../backtest/suggest.ts'
 import { dayMs, minuteMs } from '../../core/durations.ts'
 import { inputError } from '../../core/errors.ts'
 import { type Line, say, sentence, trusted } from '../../core/line.ts'
@@ -22,7 +22,7 @@ import { PendingId, type Section } from '../../resources/section.ts'
 import { type Change, isDifference } from '../plan/change.ts'
 import type { PlanningResult } from '../plan/make-plan.ts'
 import type { RemoteState } from '../plan/remote-state.ts'
-import type { EvaluatedAlert } from './incidents.ts'
+import { type EvaluatedAlert, isDetected } from './incidents.ts'
 import { type IncidentRows, recordedRange, recordedStep } from './recordings.ts'
 
 // Estimates the alerts of a plan twice: as the service has them now, and as they are after the plan.
@@ -45,7 +45,10 @@ export interface BacktestRequest {
   /** Keys of alerts to include although they are unchanged. */
   readonly always: readonly string[]
   readonly maxRequests: number
-  readonly suggest: boolean
+  /** The wanted notifications a week, for suggestions. */
+  readonly suggest?: number | undefined
+  /** Those that a suggestion must detect. */
+  readonly incidents?: readonly Incident[]
   /** The incidents whose values are read, too. */
   readonly recorded?: readonly Incident[]
 }
@@ -109,8 +112,21 @@ export async function backtestPlan(
     const estimate = query && byQuery.get(query)
     return estimate && toAlertEstimate(estimate)
   }
+  const suggest = (key: string, query: Query): Suggestion | undefined => {
+    const estimate = query && byQuery.get(query)
+    if (request.suggest === undefined || query === undefined || 'reason' in query || estimate === undefined) return undefined
+    if (!('values' in estimate)) return undefined
+    const ofAlert = (request.incidents ?? []).filter(({ alerts: named }) => named.includes(key))
+    const lengthMs = intervalMs[query.condition.interval]
+    return suggestCondition(query.condition, estimate.values, range, {
+      perWeek: request.suggest,
+      detectsAll: (windows) => ofAlert.every((incident) => isDetected(incident, { windows, lengthMs })),
+    })
+  }
   const alerts = wanted.map(({ change: { key, name }, isChanged, now, next }): BacktestedAlert => {
-    const [before, after] = [estimateOf(now), estimateOf(next)]
+    const [before, estimated] = [estimateOf(now), estimateOf(next)]
+    const suggestion = suggest(key, next)
+    const after = estimated && { ...estimated, ...(suggestion && { suggestion }) }
     return { key, name, changed: isChanged, ...(before && { now: before }), ...(after && { next: after }) }
   })
   const evaluated = wanted.map(({ change: { key }, next }) => [key, toEvaluated(next, next && byQuery.get(next))] as const)
@@ -331,11 +347,14 @@ function describeCoverage(estimate: AlertEstimate | undefined): Line {
 
 function suggestionBlocks(alerts: readonly BacktestedAlert[]): readonly Block[] {
   const rows = alerts.flatMap(({ key, next }) =>
-    next?.suggestions === undefined
-      ? []
-      : [[say`${key}`, ...next.suggestions.map(({ threshold, notifications }) => say`${threshold} → ${notifications}`)]],
+    next?.suggestion === undefined ? [] : [[say`${key}`, ...describeSuggestion(next.suggestion)]],
   )
   if (rows.length === 0) return []
-  const columns = [{ title: 'Alert' }, ...percentiles.map((percentile) => ({ title: `p${percentile}` }))]
-  return [{ kind: 'table', title: 'Percentiles of the values as thresholds → notifications', columns, rows }]
+  const columns = [{ title: 'Alert' }, { title: 'Threshold' }, { title: 'Windows in a row' }, { title: 'Notifications a week' }]
+  return [{ kind: 'table', title: 'Suggested conditions', columns, rows }]
 }
+
+const describeSuggestion = (suggestion: NonNullable<AlertEstimate['suggestion']>): readonly Line[] =>
+  'reason' in suggestion
+    ? [say`none: ${sentence(suggestion.reason)}`, [], []]
+    : [say`${suggestion.threshold}`, say`${suggestion.windows}`, say`${suggestion.notificationsPerWeek}`]

@@ -70,6 +70,10 @@ function detect(incident: Incident, ofAlert: readonly Span[], evaluated: Evaluat
   return { outcome: afterMs <= incident.withinMs ? 'detected' : 'late', afterMinutes: afterMs / minuteMs, outside }
 }
 
+/** Whether the alert notifies in time. */
+export const isDetected = (incident: Incident, evaluated: EvaluatedAlert): boolean =>
+  detect(incident, [incident], evaluated).outcome === 'detected'
+
 /** The reasons to fail: each alert must notify in time, and not too often outside. */
 export const judgeIncidents = (incidents: readonly CheckedIncident[]): readonly Line[] =>
   incidents.flatMap((incident) =>

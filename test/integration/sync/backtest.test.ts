@@ -289,11 +289,12 @@ describe('backtest', () => {
     expect(document.alerts).toMatchObject([{ next: { verdict: 'not-estimable', reason } }])
   })
 
-  it('suggests thresholds', async () => {
-    const { document } = await backtest({ errors: alert('Errors') }, { suggest: 'true' })
+  it('suggests a threshold and windows in a row', async () => {
+    const { document, blocks } = await backtest({ errors: alert('Errors', { threshold: 1 }) }, { suggest: '5' })
     expect(document.alerts).toMatchObject([
-      { next: { suggestions: [50, 75, 90, 95, 99].map((percentile) => ({ percentile, threshold: expect.any(Number) })) } },
+      { next: { notifications: 349, suggestion: { threshold: 15, windows: 1, notificationsPerWeek: 5 } } },
     ])
+    expect(JSON.stringify(blocks)).toContain('Suggested conditions')
   })
 
   it.each([

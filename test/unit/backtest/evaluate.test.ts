@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { type Condition, evaluate, type GroupValue, isBreach, type WindowValues, windowStarts } from '../../../src/backtest/evaluate.ts'
-import { drawWindows, suggestThresholds, summarize } from '../../../src/backtest/summary.ts'
+import {
+  type Condition,
+  type EvaluatedWindow,
+  evaluate,
+  type GroupValue,
+  isBreach,
+  type WindowValues,
+  windowStarts,
+} from '../../../src/backtest/evaluate.ts'
+import { suggestCondition } from '../../../src/backtest/suggest.ts'
+import { drawWindows, summarize } from '../../../src/backtest/summary.ts'
 import { describeThreshold, thresholdTypes } from '../../../src/resources/alerts/alert.ts'
 
 const minute = 60_000
@@ -151,34 +160,52 @@ describe('a summary', () => {
   })
 })
 
-describe('suggested thresholds', () => {
-  const values = Array.from({ length: 100 }, (_, i) => i + 1)
-  const range = { fromMs: 0, untilMs: 100 * minute }
-  const table = (more: Partial<Condition>): readonly (readonly number[])[] =>
-    suggestThresholds(condition(more), series(values), range).map((one) => [one.percentile, one.threshold, one.notifications])
+describe('suggested conditions', () => {
+  const always = () => true
+  const week = { fromMs: 0, untilMs: 7 * dayMs }
+  // Rare errors: 0 in most minutes.
+  const rare = Array.from({ length: 7 * 1440 }, (_, i) => (i === 100 || i === 101 ? 30 : i % 1000 === 7 ? 4 : 0))
+  const suggest = (perWeek: number, more: Partial<Condition> = {}, detectsAll: (windows: readonly EvaluatedWindow[]) => boolean = always) =>
+    suggestCondition(condition(more), series(rare), week, { perWeek, detectsAll })
 
-  it('suggested thresholds are percentiles of the window values', () => {
-    expect(table({})).toEqual([
-      [50, 50, 51],
-      [75, 75, 26],
-      [90, 90, 11],
-      [95, 95, 6],
-      [99, 99, 2],
-    ])
+  it('suggests the most sensitive threshold with the wanted notifications, and never one that fires always', () => {
+    expect(suggest(13)).toEqual({ threshold: 2, windows: 1, notificationsPerWeek: 13 })
+    expect(suggest(5)).toEqual({ threshold: 20, windows: 1, notificationsPerWeek: 2 })
   })
 
-  it('suggested thresholds are mirrored for below', () => {
-    expect(table({ thresholdType: 'below_or_equal' })).toEqual([
-      [50, 51, 51],
-      [75, 26, 26],
-      [90, 11, 11],
-      [95, 6, 6],
-      [99, 2, 2],
-    ])
+  it('suggests more windows in a row where one threshold is not enough', () => {
+    expect(suggest(1)).toEqual({ threshold: 2, windows: 2, notificationsPerWeek: 1 })
   })
 
-  it('suggested thresholds do not exist for a condition without a direction', () => {
-    expect(table({ thresholdType: 'equal' })).toEqual([])
+  it('says when no condition detects the incidents with so few notifications', () => {
+    const reason = 'no threshold with up to 6 windows in a row detects all incidents with so few notifications'
+    expect(suggest(5, {}, () => false)).toEqual({ reason })
+  })
+
+  it('suggests the fewest windows in a row that detect the incidents', () => {
+    const small = (windows: readonly EvaluatedWindow[]): boolean =>
+      windows.some(({ startMs, notifications }) => startMs === 7 * minute && notifications > 0)
+    expect(suggest(13, {}, small)).toEqual({ threshold: 2, windows: 1, notificationsPerWeek: 13 })
+    expect(suggest(5, {}, small)).toHaveProperty('reason')
+  })
+
+  it('has the same effect as a condition of the alert, for every type with a direction', () => {
+    for (const thresholdType of ['above', 'above_exclusive', 'below', 'below_or_equal'] as const)
+      for (const perWeek of [0, 1, 2, 13, 9000, 10_080]) {
+        const found = suggest(perWeek, { thresholdType })
+        if ('reason' in found) continue
+        const windows = evaluate(condition({ thresholdType, threshold: found.threshold, consecutive: found.windows }), series(rare), week)
+        const sent = windows.reduce((sum, { notifications }) => sum + notifications, 0)
+        expect([found.notificationsPerWeek, sent <= perWeek], `${thresholdType} ${perWeek}`).toEqual([sent, true])
+      }
+  })
+
+  it('suggests nothing for a condition without a direction, or where all values are equal', () => {
+    expect(suggest(5, { thresholdType: 'equal' })).toEqual({ reason: 'equal has no direction' })
+    const equal = series(Array.from({ length: 100 }, () => 3))
+    expect(suggestCondition(condition(), equal, { fromMs: 0, untilMs: 100 * minute }, { perWeek: 5, detectsAll: always })).toEqual({
+      reason: 'all values are equal',
+    })
   })
 })
 

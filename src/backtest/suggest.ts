@@ -1,0 +1,82 @@
+import { dayMs } from '../core/durations.ts'
+import { type Condition, type EvaluatedWindow, evaluate, type TimeRange, type WindowValues } from './evaluate.ts'
+
+// The condition that notifies as often as wanted, and still detects all incidents.
+
+/** With so many notifications a week, or the reason why no condition does what is wanted. */
+export type Suggestion =
+  | { readonly threshold: number; readonly windows: number; readonly notificationsPerWeek: number }
+  | { readonly reason: string }
+
+export interface SuggestOptions {
+  /** The most notifications that are wanted in seven days. */
+  readonly perWeek: number
+  /** Whether the alert notices all of its incidents in time. */
+  readonly detectsAll: (windows: readonly EvaluatedWindow[]) => boolean
+}
+
+/** The most windows in a row that are tried. */
+const maxWindows = 6
+
+/** Thresholds that no value lies between have the same effect: which end of the gap they may have depends on the comparison. */
+const directions: Readonly<Partial<Record<Condition['thresholdType'], { readonly isAscending: boolean; readonly includesHigh: boolean }>>> =
+  {
+    above: { isAscending: true, includesHigh: true },
+    above_exclusive: { isAscending: true, includesHigh: false },
+    below: { isAscending: false, includesHigh: true },
+    below_or_equal: { isAscending: false, includesHigh: false },
+  }
+
+/** The fewest windows in a row with which the most sensitive threshold within the wanted notifications detects everything. */
+export function suggestCondition(condition: Condition, values: WindowValues, range: TimeRange, options: SuggestOptions): Suggestion {
+  const direction = directions[condition.thresholdType]
+  if (direction === undefined) return { reason: `${condition.thresholdType} has no direction` }
+  const compared = evaluate(condition, values, range).flatMap((window) => window.values)
+  // From the most to the least sensitive.
+  const sorted = [...new Set(compared)].sort((a, b) => (direction.isAscending ? a - b : b - a))
+  if (sorted.length < 2) return { reason: 'all values are equal' }
+  let isWithin = false
+  for (let windows = 1; windows <= maxWindows; windows++) {
+    const evaluateWith = (index: number) => {
+      const threshold = between(sorted[index - 1] ?? 0, sorted[index] ?? 0, direction)
+      const evaluated = evaluate({ ...condition, threshold, consecutive: windows }, values, range)
+      return { threshold, evaluated, notificationsPerWeek: perWeek(evaluated, range) }
+    }
+    const found = evaluateWith(firstIndex(sorted.length, (index) => evaluateWith(index).notificationsPerWeek <= options.perWeek))
+    if (found.notificationsPerWeek > options.perWeek) continue
+    isWithin = true
+    const { threshold, notificationsPerWeek } = found
+    if (options.detectsAll(found.evaluated)) return { threshold, windows, notificationsPerWeek }
+  }
+  return {
+    reason: isWithin
+      ? `no threshold with up to ${maxWindows} windows in a row detects all incidents with so few notifications`
+      : `no threshold between the values with up to ${maxWindows} windows in a row has so few notifications`,
+  }
+}
+
+/** The first index from 1 on that fits; the last one where none does. More is needed with each index, so half of them are left out each time. */
+function firstIndex(length: number, fits: (index: number) => boolean): number {
+  let [low, high] = [1, length - 1]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (fits(middle)) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
+function perWeek(windows: readonly EvaluatedWindow[], { fromMs, untilMs }: TimeRange): number {
+  const count = windows.reduce((sum, { notifications }) => sum + notifications, 0)
+  return Math.round((10 * count * 7 * dayMs) / (untilMs - fromMs)) / 10
+}
+
+/** The number with the fewest digits between two values. */
+function between(a: number, b: number, { includesHigh }: { readonly includesHigh: boolean }): number {
+  const [low, high] = [Math.min(a, b), Math.max(a, b)]
+  for (let digits = 1; digits <= 15; digits++) {
+    const rounded = Number(((low + high) / 2).toPrecision(digits))
+    if (includesHigh ? rounded > low && rounded <= high : rounded >= low && rounded < high) return rounded
+  }
+  return includesHigh ? high : low
+}
