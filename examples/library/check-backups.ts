@@ -1,10 +1,15 @@
 // Checks the backups of several services, and prints one line for each.
-// Exit code: 0 when all services have a fresh backup, 10 when one has not, 1 when the check was not possible.
+// Exit code: 0 when all services have a fresh backup, 10 when one has not, 2 without a service,
+// 1 when the check was not possible.
 //
 //   node check-backups.ts SERVICE_ID …
 import { createClient, WatchkeeperError } from 'watchkeeper'
 
 const services = process.argv.slice(2)
+if (services.length === 0) {
+  console.error('Usage: node check-backups.ts SERVICE_ID …')
+  process.exit(2)
+}
 
 // Address, key and organization come from the environment, such as WATCHKEEPER_API_KEY_SECRET.
 const client = createClient({

@@ -1,10 +1,14 @@
 // Plans the alerts and dashboards of `observability/**`, and prints what `apply` would change. It changes nothing.
-// Exit code: 0 for a valid plan, 1 for anything else.
+// Exit code: 0 for a valid plan, 2 without a project, 1 for anything else.
 //
 //   node plan-files.ts owner/repo
 import { ApiError, createClient, InputError } from 'watchkeeper'
 
-const [project = ''] = process.argv.slice(2)
+const [project] = process.argv.slice(2)
+if (project === undefined) {
+  console.error('Usage: node plan-files.ts owner/repo')
+  process.exit(2)
+}
 
 // Address, key, organization and service come from the environment, such as WATCHKEEPER_API_KEY_SECRET.
 const client = createClient({ env: process.env })

@@ -46,6 +46,14 @@ it('the examples of the library compile against the public types of the package'
   expect(stdout).toBe('')
 })
 
+it('examples of the library that need an argument say how to call them', async () => {
+  for (const [name, usage] of [
+    ['check-backups', 'Usage: node check-backups.ts SERVICE_ID …\n'],
+    ['plan-files', 'Usage: node plan-files.ts owner/repo\n'],
+  ] as const)
+    expect(await runExample(name, [])).toEqual({ exitCode: 2, stdout: '', stderr: usage })
+})
+
 it('check-budget.ts exits with 10 above the budget, with the reason', async () => {
   expect(await runExample('check-budget', ['100000'])).toMatchObject({ exitCode: 0, stderr: '' })
   const { exitCode, stdout, stderr } = await runExample('check-budget', ['1'])
