@@ -111,7 +111,7 @@ async function replayIncidents(context: Context<'read', 'none'>, input: ReplayIn
         command: recordCommand(incident, input),
       })
       if ('diagnostic' in evaluated) diagnostics.push(evaluated.diagnostic)
-      evaluations.set(path, 'diagnostic' in evaluated ? { reason: evaluated.diagnostic.message } : evaluated)
+      evaluations.set(path, 'diagnostic' in evaluated ? { reason: 'see the error of its recording' } : evaluated)
     }
   const unused = paths
     .filter((path) => !needed.has(path))

@@ -115,7 +115,8 @@ export async function backtestPlan(
   const suggest = (key: string, query: Query): Suggestion | undefined => {
     const estimate = query && byQuery.get(query)
     if (request.suggest === undefined || query === undefined || 'reason' in query || estimate === undefined) return undefined
-    if (!('values' in estimate)) return undefined
+    // The limits of the alerts of SLOs are fixed.
+    if (!('values' in estimate) || query.hasTextGroups === true) return undefined
     const ofAlert = (request.incidents ?? []).filter(({ alerts: named }) => named.includes(key))
     const lengthMs = intervalMs[query.condition.interval]
     return suggestCondition(query.condition, estimate.values, range, {
