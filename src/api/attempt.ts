@@ -48,7 +48,7 @@ export async function attempt<T>(options: AttemptOptions<T>): Promise<AttemptRes
 function judge<T>(answer: Answer, { exchange, read, redact }: AttemptOptions<T>): AttemptResult<T> {
   const { status, headers } = answer
   if (status >= 300 && status < 400) return { failure: failureOfRedirect(answer, exchange.url) }
-  const parsed = parse(answer.text, redact)
+  const parsed = parse(exchange.acceptsEvents ? dataOf(answer) : answer.text, redact)
   const requestId = requestIdIn(answer, 'json' in parsed ? parsed.json : undefined, redact)
   const known = { status, headers, ...(requestId !== undefined && { requestId }) }
   if (status >= 400) {
@@ -59,6 +59,8 @@ function judge<T>(answer: Answer, { exchange, read, redact }: AttemptOptions<T>)
   }
   const unsure = { ...known, writeOutcome: writeOutcomeOf({ status, readable: false }) }
   if ('problem' in parsed) return { failure: { ...unsure, cause: 'unreadable', detail: parsed.problem } }
+  // No request asks for a part. The query endpoints of ClickHouse Cloud answer so while the service sleeps.
+  if (status === 206) return { failure: { ...unsure, cause: 'unfit', detail: 'that is not a whole answer' } }
   const result = read(parsed.json, headers)
   if ('mismatch' in result && answer.text === '') return { failure: { ...unsure, cause: 'unreadable', detail: 'the answer is empty' } }
   if ('mismatch' in result)
@@ -74,6 +76,13 @@ function requestIdIn({ headers }: Answer, json: unknown, redact: Redact): string
 
 const withWords = (mismatch: string, words: string): string =>
   words === '' ? mismatch : `${mismatch}; message of the API: ${quote(words)}`
+
+/** The data of the only event of a stream (WHATWG HTML, section 9.2.6); the text of another answer. */
+function dataOf({ text, headers }: Answer): string {
+  if (!/^text\/event-stream\b/i.test(headers['content-type'] ?? '')) return text
+  const lines = text.split(/\r\n|[\r\n]/).flatMap((line) => /^data: ?(.*)$/.exec(line)?.[1] ?? [])
+  return lines.join('\n')
+}
 
 function parse(text: string, redact: Redact): { readonly json: unknown } | { readonly problem: string } {
   if (text === '') return { json: undefined }

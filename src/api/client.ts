@@ -1,12 +1,15 @@
 import type { Clock } from '../core/clock.ts'
+import { inputError } from '../core/errors.ts'
 import { basicPair, createRedact } from '../core/secrets.ts'
 import type { Cancellation } from '../http/deadline.ts'
 import { type ProxySettings, proxyHost, proxySecrets } from '../http/proxy.ts'
 import { pacerFor, type Quota } from '../http/rate-limit.ts'
 import { createTransport } from '../http/transport.ts'
+import type { Target } from './path.ts'
 import type { Profile } from './profiles.ts'
 import { type Call, createRequester } from './requester.ts'
-import { createVersionCheck } from './server-version.ts'
+import { besideApiUrl, createVersionCheck } from './server-version.ts'
+import type { RunSql, SqlAnswer, SqlQuery } from './sql.ts'
 
 /** The API for a read-only operation: requests that change nothing, whatever their method. */
 export interface ReadApi {
@@ -21,6 +24,10 @@ export interface ReadApi {
   remainingMs(): number
   /** The release of a self-hosted server, `2.36.0`. Undefined where the server does not state it, and for other servers. */
   serverVersion(): Promise<string | undefined>
+  /** Whether `runSql` has a key and an address. */
+  readonly hasSql: boolean
+  /** Runs one read-only query. Throws an ApiError when there is no answer, and kind `input` without `hasSql`. */
+  runSql(target: Target, query: SqlQuery): Promise<SqlAnswer>
 }
 
 export interface WriteApi extends ReadApi {
@@ -50,6 +57,15 @@ export interface Connection {
   readonly maxAttempts: number
   /** For all requests of this client together. */
   readonly deadlineMs: number
+  /** The query endpoints of ClickHouse Cloud. A self-hosted server runs SQL with its own key. */
+  readonly queryEndpoint?: QueryEndpoint | undefined
+}
+
+interface QueryEndpoint {
+  readonly baseUrl: URL
+  readonly credentials: Credentials
+  /** Lets a query wake a sleeping service. */
+  readonly mayWake: boolean
 }
 
 interface SessionOptions {
@@ -69,7 +85,7 @@ export interface ApiSession {
 
 /** Opens a session with the API. It sends no request before the first call. `close` ends it, including running requests. */
 export function openApi(connection: Connection, options: SessionOptions): ApiSession {
-  const { baseUrl, profile, observabilityPath, credentials, proxy, userAgent, maxAttempts, deadlineMs } = connection
+  const { baseUrl, profile, observabilityPath, credentials, proxy, userAgent, maxAttempts, deadlineMs, queryEndpoint } = connection
   const { clock } = options
   const key = describeKey(credentials)
   const transport = createTransport(baseUrl, proxy, clock)
@@ -82,7 +98,7 @@ export function openApi(connection: Connection, options: SessionOptions): ApiSes
     abort: AbortSignal.any([abort, closing.signal]),
   }
   const pacer = pacerFor(clock, { origin: baseUrl.origin, key: key.id, documented: profile.rateLimit })
-  const requester = createRequester({
+  const settings = {
     ...options,
     cancellation,
     baseUrl,
@@ -96,27 +112,69 @@ export function openApi(connection: Connection, options: SessionOptions): ApiSes
     pacer,
     transport,
     redact: createRedact([...key.secrets, ...proxySecrets(proxy)]),
-  })
+  }
+  const requester = createRequester(settings)
   const readVersion = createVersionCheck({ baseUrl, userAgent, transport, signal: cancellation.abort, deadlineMs, debug: options.debug })
   const serverVersion = profile.isSelfHosted ? readVersion : async () => undefined
   const request = async <T>(call: Call<T>): Promise<T> => {
     await serverVersion()
     return requester.request(call)
   }
-  return {
-    api: {
-      profile,
-      observabilityPath,
+  const queryTransport = queryEndpoint && createTransport(queryEndpoint.baseUrl, proxy, clock)
+  /** Loaded here: few runs query. */
+  const openSql = async (): Promise<RunSql> => {
+    const { createSqlAccess, sqlTimeoutMs } = await import('./sql.ts')
+    const timing = { deadlineMs: Math.max(1, Math.ceil(requester.remainingMs())), timeoutMs: sqlTimeoutMs }
+    const { request: send } = createRequester({ ...settings, ...timing, ...(queryEndpoint ? toQueryEndpoint(queryEndpoint) : besideApi()) })
+    return createSqlAccess({
+      permissions: profile.permissions,
+      clock,
       read: request,
-      write: request,
-      rateLimit: pacer.quota,
-      remainingMs: requester.remainingMs,
-      serverVersion,
+      request: send,
+      mayWake: queryEndpoint?.mayWake ?? false,
+    })
+  }
+  const besideApi = () => ({
+    baseUrl: besideApiUrl(baseUrl, ''),
+    // Recorded: it counts apart from other requests of the key.
+    pacer: pacerFor(clock, { origin: baseUrl.origin, key: `${key.id} sql`, documented: { limit: 600, windowMs: 60_000 } }),
+  })
+  const toQueryEndpoint = ({ baseUrl: url, credentials: given }: QueryEndpoint) => {
+    const queryKey = describeKey(given)
+    return {
+      baseUrl: url,
+      authorization: queryKey.authorization,
+      keyName: queryKey.name,
+      proxyHost: proxyHost(url, proxy),
+      pacer: pacerFor(clock, { origin: url.origin, key: queryKey.id, documented: profile.rateLimit }),
+      transport: queryTransport ?? transport,
+      redact: createRedact([...key.secrets, ...queryKey.secrets, ...proxySecrets(proxy)]),
+    }
+  }
+  let sql: Promise<RunSql> | undefined
+  const hasSql = profile.isSelfHosted || queryEndpoint !== undefined
+  const api: WriteApi = {
+    profile,
+    observabilityPath,
+    read: request,
+    write: request,
+    rateLimit: pacer.quota,
+    remainingMs: requester.remainingMs,
+    serverVersion,
+    hasSql,
+    async runSql(target, query) {
+      if (!hasSql) throw inputError('sql-key-id', 'is missing; a query of ClickHouse Cloud needs a key that its query endpoint lists')
+      await serverVersion()
+      sql ??= openSql()
+      return (await sql)(target, query)
     },
+  }
+  return {
+    api,
     lastRequestId: requester.lastRequestId,
     async close() {
       closing.abort()
-      await transport.close()
+      await Promise.all([transport.close(), queryTransport?.close()])
     },
   }
 }

@@ -130,6 +130,9 @@ const profiles: Readonly<Record<ProfileName, Profile>> = {
   },
 }
 
+/** Where the query endpoints of ClickHouse Cloud are. */
+export const queryEndpointUrl = 'https://queries.clickhouse.cloud'
+
 /** Profiles of servers with organizations. */
 export const cloudProfileNames = ['clickhouse-cloud'] as const satisfies readonly ProfileName[]
 

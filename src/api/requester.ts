@@ -26,6 +26,8 @@ interface RequesterOptions {
   readonly maxAttempts: number
   /** For all requests of this requester together, from its creation on. */
   readonly deadlineMs: number
+  /** For each request; default `requestTimeoutMs`. */
+  readonly timeoutMs?: number
   readonly clock: Clock
   /** From 0 to 1. */
   readonly random: () => number
@@ -49,6 +51,8 @@ export interface Call<T> {
   readonly isOptional?: boolean
   /** Sent as JSON. */
   readonly body?: unknown
+  /** Also accepts the answer as the only event of a stream. */
+  readonly acceptsEvents?: boolean
   /** Hides what an answer must not show, besides the secrets of the connection: a server may repeat the body. */
   readonly redact?: ((text: string) => string) | undefined
   /** For a write that replaces what was read. */
@@ -195,8 +199,8 @@ export function createRequester(options: RequesterOptions): Requester {
       const admitted = await admitNext(call, body, facts, unknown)
       if ('applied' in admitted) return admitted.applied
       ;({ body } = admitted)
-      const timeoutMs = Math.min(requestTimeoutMs, Math.ceil(deadline.remainingMs()))
-      const outcome = await tryOnce(call, toExchange(options, { method: call.method, path }, body, timeoutMs), admitted.admission)
+      const timeoutMs = Math.min(facts.timeoutMs, Math.ceil(deadline.remainingMs()))
+      const outcome = await tryOnce(call, toExchange(options, call, { path, body, timeoutMs }), admitted.admission)
       if ('success' in outcome) {
         call.onAnswer?.(clock.monotonicMs())
         return outcome.success.value
@@ -287,7 +291,11 @@ const withQuery = ({ path, query }: Call<unknown>): string => (query === undefin
 /** With the name of the request in lines of the log. */
 type LabeledFacts = RequestFacts & { readonly label: string }
 
-function factsOf({ baseUrl, proxyHost, keyName, isSelfHosted }: RequesterOptions, call: Call<unknown>, path: string): LabeledFacts {
+function factsOf(
+  { baseUrl, proxyHost, keyName, isSelfHosted, timeoutMs = requestTimeoutMs }: RequesterOptions,
+  call: Call<unknown>,
+  path: string,
+): LabeledFacts {
   const { method, noun, permission, isSafe, missing } = call
   return {
     method,
@@ -302,15 +310,21 @@ function factsOf({ baseUrl, proxyHost, keyName, isSelfHosted }: RequesterOptions
     isSelfHosted,
     proxyHost,
     keyName,
-    timeoutMs: requestTimeoutMs,
+    timeoutMs,
   }
+}
+
+interface Sending {
+  /** With the query. */
+  readonly path: string
+  readonly body: unknown
+  readonly timeoutMs: number
 }
 
 function toExchange(
   options: RequesterOptions,
-  { method, path }: Pick<RequestFacts, 'method' | 'path'>,
-  body: unknown,
-  timeoutMs: number,
+  { method, acceptsEvents = false }: Call<unknown>,
+  { path, body, timeoutMs }: Sending,
 ): Exchange {
   const { baseUrl, authorization, userAgent, cancellation } = options
   return {
@@ -318,6 +332,7 @@ function toExchange(
     url: new URL(`${baseUrl.href.replace(/\/$/, '')}${path}`),
     body: body === undefined ? undefined : JSON.stringify(body),
     authorization,
+    ...(acceptsEvents && { acceptsEvents }),
     userAgent,
     timeoutMs,
     signal: cancellation.abort,

@@ -38,12 +38,14 @@ export function createVersionCheck(options: VersionOptions): () => Promise<strin
   }
 }
 
-/** Beside the API: `/health`, or `/api/health` through the UI. */
-function toHealthUrl(baseUrl: URL): URL {
+/** Beside the API of a self-hosted server: `/health`, or `/api/health` through the UI, which passes on what is below `/api`. */
+export function besideApiUrl(baseUrl: URL, path: string): URL {
   const url = new URL(baseUrl)
-  url.pathname = url.pathname.replace(/\/api\/v2$/, '/health')
+  url.pathname = url.pathname.replace(/\/api\/v2$/, path)
   return url
 }
+
+const toHealthUrl = (baseUrl: URL): URL => besideApiUrl(baseUrl, '/health')
 
 async function readVersion({ baseUrl, userAgent, transport, signal, deadlineMs }: VersionOptions): Promise<string | undefined> {
   try {

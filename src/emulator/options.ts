@@ -1,4 +1,5 @@
 import type { ProductRequest, ProductResponse } from './product/request.ts'
+import type { RunSql } from './product/sql.ts'
 
 /** A fixed window: `limit` requests per key in every `windowMs`. */
 export interface RateLimit {
@@ -43,6 +44,13 @@ export interface EmulatorOptions {
   readonly pageLimit?: number
   /** A server that differs from the recorded product. Default: none. */
   readonly variant?: ServerVariant
+  /**
+   * Answers queries, in the place of a database. Undefined, as by default, leaves a query to the emulator, which only counts the events of
+   * an SLO.
+   */
+  readonly runSql?: RunSql
+  /** `hyperdx` only: whether `/mcp` exists. Default: true. */
+  readonly hasMcp?: boolean
   /** `hyperdx` only: the version that `/health` states, default that of the recorded product. A build from source states `''` or `local`. */
   readonly serverVersion?: string
   /** The server's wall clock in milliseconds, default `Date.now`. The windows of the rate limit follow it too. */
@@ -61,6 +69,8 @@ export interface Settings extends Required<Pick<EmulatorOptions, 'dialect' | 'ho
   readonly pageLimit: number | undefined
   readonly variant: ServerVariant
   readonly serverVersion: string
+  readonly runSql: RunSql | undefined
+  readonly hasMcp: boolean
   /** The path segment of dashboards, alerts and sources. */
   readonly segment: string
   /** The word in which cost fields end. */
@@ -89,6 +99,8 @@ export function toSettings(options: EmulatorOptions): Settings {
     pageLimit: options.pageLimit,
     variant: options.variant ?? {},
     serverVersion: options.serverVersion ?? recordedVersion,
+    runSql: options.runSql,
+    hasMcp: options.hasMcp ?? true,
     now: options.now ?? Date.now,
     data: options.data ?? 'shop',
     lists: isNeutral ? (options.lists ?? lists) : lists,

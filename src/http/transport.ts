@@ -171,6 +171,8 @@ export interface Exchange {
   /** Undefined for a request without a key. */
   readonly authorization: string | undefined
   readonly userAgent: string
+  /** Also accepts a stream of events. */
+  readonly acceptsEvents?: boolean
   /** For connecting, sending and reading together. */
   readonly timeoutMs: number
   /** Ends the exchange at once. */
@@ -285,9 +287,9 @@ async function readable(status: number, read: () => Promise<string>): Promise<st
   }
 }
 
-const headersOf = ({ authorization, userAgent, body }: Exchange): Record<string, string> => ({
+const headersOf = ({ authorization, userAgent, acceptsEvents, body }: Exchange): Record<string, string> => ({
   ...(authorization !== undefined && { authorization }),
-  accept: 'application/json',
+  accept: acceptsEvents ? 'application/json, text/event-stream' : 'application/json',
   'accept-encoding': 'gzip',
   'user-agent': userAgent,
   ...(body !== undefined && { 'content-type': 'application/json' }),

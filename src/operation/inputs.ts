@@ -150,6 +150,26 @@ export const settingsSchema = z.strictObject({
       accepts: `at least ${shortestSecret} visible ASCII characters`,
       secret: true,
     }),
+  sqlKeyId: z.string().regex(keyIdGrammar).optional().meta({
+    description:
+      'Id of an API key that the query endpoint of the service lists, for operations that run SQL. Not for `profile: hyperdx`, which runs SQL with api-key.',
+    accepts: 'visible ASCII characters without a colon',
+  }),
+  sqlKeySecret: z
+    .string()
+    .min(shortestSecret)
+    .regex(keySecretGrammar)
+    .optional()
+    .meta({
+      description: 'Secret of the key in sql-key-id. Pass it as a secret or an environment variable. A config file cannot set it.',
+      accepts: `at least ${shortestSecret} characters, without control characters`,
+      secret: true,
+    }),
+  sqlUrl: z.string().optional().meta({
+    description: 'Base URL of the query endpoints of ClickHouse Cloud. The default is `https://queries.clickhouse.cloud`.',
+    accepts: 'https://host[:port][/path]; http for loopback addresses, and with allow-http',
+  }),
+  wakeService: flag('Lets a query wake a service that sleeps. Otherwise, such a service is not checked.').default(false),
   organizationId: uuid('Id of the organization. Not for `profile: hyperdx`.').optional(),
   serviceId: uuid('Id of the service. Not for `profile: hyperdx`.').optional(),
   profile: choice(
@@ -169,9 +189,11 @@ export const settingsSchema = z.strictObject({
       'Path segment of dashboards, alerts and sources. The default is that of the profile, or `observability`. Not for `profile: hyperdx`.',
     accepts: 'lower-case letters, digits and dashes',
   }),
-  timeoutSeconds: integer('Time limit for the whole operation, in seconds. A single request takes 30 seconds at most.', 1, 21_600).default(
-    600,
-  ),
+  timeoutSeconds: integer(
+    'Time limit for the whole operation, in seconds. A single request takes 30 seconds at most, an SQL query 35.',
+    1,
+    21_600,
+  ).default(600),
   maxAttempts: integer('Maximum number of attempts for each request.', 1, 20).default(5),
   readOnly: flag(
     'Refuses every operation that writes to the service, and comments, issues and notifications, before the first request. Set in one place, it cannot be switched off in another. A config file cannot set it.',

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Connection, Credentials } from '../api/client.ts'
 import type { Target } from '../api/path.ts'
-import { type Profile, type ProfileName, profileNamed } from '../api/profiles.ts'
+import { type Profile, type ProfileName, profileNamed, queryEndpointUrl } from '../api/profiles.ts'
 import { type Diagnostic, formatLocation, inputDiagnostic } from '../core/diagnostics.ts'
 import { InputError, inputError } from '../core/errors.ts'
 import { type Line, say } from '../core/line.ts'
@@ -11,7 +11,7 @@ import { quote } from '../core/text.ts'
 import type { Variables } from '../core/variables.ts'
 import type { CommonTarget } from '../declarations/environment.ts'
 import { coreOf, metaOf, type Shape } from '../documents/schema.ts'
-import { parseApiUrl, proxySecrets, readProxySettings, webhookSecrets } from '../http/proxy.ts'
+import { type ProxySettings, parseApiUrl, proxySecrets, readProxySettings, webhookSecrets } from '../http/proxy.ts'
 import { type Settings, settingsSchema } from '../operation/inputs.ts'
 import type { Files, LintSettings, NamedEnvironment, Operation, Scope } from '../operation/operation.ts'
 import { isOperationName, type OperationName, operationNames, operations } from '../operations.ts'
@@ -410,7 +410,9 @@ function resolveConnection(settings: GivenSettings, { scope, env }: ConnectionUs
   const proxy = readProxySettings(env)
   const address = apiUrl === undefined ? { problem: undefined } : parseApiUrl(apiUrl, allowHttp, proxy.settings)
   const credentials = credentialsOf(values, profile)
+  const query = profile.isSelfHosted ? { diagnostics: [] } : resolveQueryEndpoint(settings, proxy.settings)
   const diagnostics = [
+    ...query.diagnostics,
     ...(profile.isSelfHosted ? checkSelfHosted(settings) : checkCloud(settings, scope)),
     ...('problem' in address ? [diagnosticFor('apiUrl', describeAddress(apiUrl, address.problem, profile))] : []),
     ...('url' in address && profile.isSelfHosted ? checkServerPath(address.url, settings) : []),
@@ -430,8 +432,29 @@ function resolveConnection(settings: GivenSettings, { scope, env }: ConnectionUs
     proxy: proxy.settings,
     maxAttempts,
     deadlineMs: timeoutSeconds * 1000,
+    queryEndpoint: query.endpoint,
   }
   return { connection, diagnostics }
+}
+
+interface ResolvedQueryEndpoint {
+  readonly endpoint?: Connection['queryEndpoint']
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** The query endpoints have an address and keys of their own. Without a key, no operation runs SQL. */
+function resolveQueryEndpoint({ values, names, diagnosticFor }: GivenSettings, proxy: ProxySettings): ResolvedQueryEndpoint {
+  const { sqlKeyId, sqlKeySecret, sqlUrl = queryEndpointUrl, allowHttp = false, wakeService = false } = values
+  const address = parseApiUrl(sqlUrl, allowHttp, proxy)
+  const [given, other] = names.has('sqlKeyId') ? ['sql-key-id', 'sqlKeySecret'] : ['sql-key-secret', 'sqlKeyId']
+  const isHalf = names.has('sqlKeyId') !== names.has('sqlKeySecret')
+  const diagnostics = [
+    ...(isHalf ? [inputDiagnostic(toKebab(other), `is missing; ${given} needs it`)] : []),
+    ...('problem' in address ? [diagnosticFor('sqlUrl', describeAddress(sqlUrl, address.problem))] : []),
+  ]
+  if ('problem' in address || sqlKeyId === undefined || sqlKeySecret === undefined) return { diagnostics }
+  const credentials = { keyId: sqlKeyId, keySecret: sqlKeySecret }
+  return { endpoint: { baseUrl: address.url, credentials, mayWake: wakeService }, diagnostics }
 }
 
 function credentialsOf({ apiKey, apiKeyId, apiKeySecret }: Partial<Settings>, { isSelfHosted }: Profile): Credentials | undefined {
@@ -472,6 +495,9 @@ function checkSelfHosted({ names, diagnosticFor }: GivenSettings): readonly Diag
       .flatMap((name) => refuse(name, `its key is a single value; set api-key instead of ${cloudKey.map(toKebab).join(' and ')}`)),
     ...refuse('organizationId', 'a self-hosted server has no organizations'),
     ...refuse('serviceId', 'a self-hosted server has no services; api-url identifies it'),
+    ...refuse('sqlKeyId', 'it runs SQL with api-key'),
+    ...refuse('sqlKeySecret', 'it runs SQL with api-key'),
+    ...refuse('sqlUrl', 'it runs SQL at api-url'),
     ...refuse('observabilityPath', 'the path of its API is always /api/v2'),
     ...(names.has('apiKey') || cloudKey.length > 0 ? [] : [missing('api-key')]),
   ]
@@ -487,7 +513,7 @@ const profileAdvice = `set it to clickhouse-cloud, or to hyperdx for a self-host
 
 const missing = (name: string): Diagnostic => inputDiagnostic(name, `is missing; set the input or ${toEnvironmentName(name)}`)
 
-function describeAddress(url: string | undefined, problem: string | undefined, { isSelfHosted }: Profile): string {
+function describeAddress(url: string | undefined, problem: string | undefined, { isSelfHosted }: Partial<Profile> = {}): string {
   if (url === undefined) return `is missing; set ${isSelfHosted ? '' : 'profile: clickhouse-cloud, or '}the address of the server`
   // A URL with a user or a query in it may hold a password or a token.
   return `${/[@?#]/.test(url) ? 'the given value' : `"${quote(url, 80)}"`} ${problem}`
@@ -506,24 +532,39 @@ export function credentialsIn(inputs: Values, env: Variables): readonly string[]
   const keyIds = givenTexts(inputs.apiKeyId, env.WATCHKEEPER_API_KEY_ID)
   const keySecrets = givenTexts(inputs.apiKeySecret, env.WATCHKEEPER_API_KEY_SECRET)
   const accessKeys = givenTexts(inputs.apiKey, env.WATCHKEEPER_API_KEY)
-  const pairs = keyIds.flatMap((keyId) => keySecrets.map((keySecret) => basicPair(keyId, keySecret)))
+  const sqlKeyIds = givenTexts(inputs.sqlKeyId, env.WATCHKEEPER_SQL_KEY_ID)
+  const sqlKeySecrets = givenTexts(inputs.sqlKeySecret, env.WATCHKEEPER_SQL_KEY_SECRET)
+  const pairs = [...pairsOf(keyIds, keySecrets), ...pairsOf(sqlKeyIds, sqlKeySecrets)]
   const tokens = [
     ...givenTexts(inputs.githubToken, env.WATCHKEEPER_GITHUB_TOKEN, env.GITHUB_TOKEN, env.GH_TOKEN),
     ...givenTexts(inputs.gitlabToken, env.WATCHKEEPER_GITLAB_TOKEN, env.GITLAB_TOKEN, env.CI_JOB_TOKEN),
   ]
   const webhooks = [...webhookUrlsIn(inputs, env), ...secretsOfWebhooks(env)].flatMap(webhookSecrets)
-  const all = [...keySecrets, ...pairs, ...accessKeys, ...tokens, ...webhooks, ...proxySecrets(readProxySettings(env).settings)]
+  const all = [
+    ...keySecrets,
+    ...sqlKeySecrets,
+    ...pairs,
+    ...accessKeys,
+    ...tokens,
+    ...webhooks,
+    ...proxySecrets(readProxySettings(env).settings),
+  ]
   return all.filter((secret) => secret.length >= shortestSecret)
 }
+
+const pairsOf = (keyIds: readonly string[], secrets: readonly string[]): readonly string[] =>
+  keyIds.flatMap((keyId) => secrets.map((secret) => basicPair(keyId, secret)))
 
 /**
  * Values that the log masks, and of which messages show a part: the key ids, which are half of a credential, and the URLs of webhooks, whose
  * host is public.
  */
 export const partlyShownIn = (inputs: Values, env: Variables): readonly string[] =>
-  [...givenTexts(inputs.apiKeyId, env.WATCHKEEPER_API_KEY_ID), ...webhookUrlsIn(inputs, env), ...secretsOfWebhooks(env)].filter(
-    (text) => text.length >= shortestSecret,
-  )
+  [
+    ...givenTexts(inputs.apiKeyId, env.WATCHKEEPER_API_KEY_ID, inputs.sqlKeyId, env.WATCHKEEPER_SQL_KEY_ID),
+    ...webhookUrlsIn(inputs, env),
+    ...secretsOfWebhooks(env),
+  ].filter((text) => text.length >= shortestSecret)
 
 /** For `urlFrom`, `headersFrom` and `queryParamsFrom` in files. */
 const secretsOfWebhooks = (env: Variables): readonly string[] =>

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { readOnly } from '../../src/api/client.ts'
 import { toCamel, toEnvironmentName, toKebab } from '../../src/core/names.ts'
 import { isRequired, metaOf, type Shape } from '../../src/documents/schema.ts'
+import { demo } from '../../src/emulator/index.ts'
 import { createClient } from '../../src/index.ts'
 import { settingsSchema } from '../../src/operation/inputs.ts'
 import { reservedNames } from '../../src/operation/operation.ts'
@@ -76,19 +77,21 @@ describe.each(['neutral', 'clickhouse-cloud', 'hyperdx'] as const)('every exampl
   })
 
   it.each(available)('$name', async ({ name, operation }) => {
-    const common = Object.fromEntries(
-      Object.entries({ ...inputsFor(emulator(), dialect), ...placeFor(operation), directory: root() }).map(([key, value]) => [
-        toCamel(key),
-        value,
-      ]),
-    )
+    const sql = { 'sql-url': emulator().url, 'sql-key-id': demo.apiKeyId, 'sql-key-secret': demo.apiKeySecret }
+    const given = {
+      ...inputsFor(emulator(), dialect),
+      ...(dialect === 'clickhouse-cloud' && sql),
+      ...placeFor(operation),
+      directory: root(),
+    }
+    const common = Object.fromEntries(Object.entries(given).map(([key, value]) => [toCamel(key), value]))
     const methods = new Map<string, (input: never) => Promise<object>>(Object.entries(createClient(common)))
     const result = await methods.get(toCamel(name))?.(operation.example as never)
     expect(result).toEqual(expect.objectContaining({ operation: name, status: expect.stringMatching(/pass|warn/) }))
     const required = Object.entries(operation.output.shape as Shape).filter(([, field]) => isRequired(field))
     for (const [output] of required) expect(result).toHaveProperty(output)
     const isSafe = ({ method, path }: { readonly method: string; readonly path: string }): boolean =>
-      method === 'POST' && /\/(?:dashboards\/validate|charts\/series)$/.test(path)
+      method === 'POST' && /\/(?:dashboards\/validate|charts\/series|run\?format=JSON)$/.test(path)
     const sent = emulator().requests.filter((request) => !isSafe(request))
     if (operation.effect === 'read')
       expect([...new Set(sent.map(({ method }) => method))]).toEqual(operation.scope === 'none' ? [] : ['GET'])
@@ -106,6 +109,15 @@ it.each(all.filter(({ operation }) => operation.profilesReason !== undefined))(
 
 it('offers a read-only operation no method that writes', async () => {
   const { api, close } = openSession('http://127.0.0.1:9')
-  expect(Object.keys(readOnly(api)).sort()).toEqual(['observabilityPath', 'profile', 'rateLimit', 'read', 'remainingMs', 'serverVersion'])
+  expect(Object.keys(readOnly(api)).sort()).toEqual([
+    'hasSql',
+    'observabilityPath',
+    'profile',
+    'rateLimit',
+    'read',
+    'remainingMs',
+    'runSql',
+    'serverVersion',
+  ])
   await close()
 })

@@ -15,6 +15,7 @@ import {
 import type { Settings } from '../options.ts'
 import { findRoute, type Route } from '../product/product.ts'
 import type { ProductResponse } from '../product/request.ts'
+import { evaluateSql, toJsonFormat } from '../product/sql.ts'
 import { isJsonObject, type JsonObject, type Organization, type Permission, type Service } from '../store.ts'
 import {
   getBackup,
@@ -29,7 +30,17 @@ import {
   type ServiceCall,
 } from './cloud-platform.ts'
 import { findUndocumented } from './documented-fields.ts'
-import { badRequest, callProduct, type Gateway, GatewayError, type Identity, isUsable, notFound, type Quota } from './gateway.ts'
+import {
+  badRequest,
+  callProduct,
+  type Gateway,
+  GatewayError,
+  type Identity,
+  isUsable,
+  notFound,
+  type Quota,
+  toSqlContext,
+} from './gateway.ts'
 
 const maxBodyBytes = 5 * 1024 * 1024
 
@@ -44,6 +55,7 @@ export function createCloudGateway(settings: Settings): Gateway {
   function handle(context: EmulatorContext, request: HttpRequest, identity: Identity): HttpResponse {
     try {
       return (
+        handleQuery(context, request, identity) ??
         handlePlatform(context, request, identity) ??
         handleResource(context, request, identity) ??
         noRouteResponse(request.method, pathnameOf(request.path))
@@ -91,6 +103,33 @@ export function createCloudGateway(settings: Settings): Gateway {
     toError,
     toResult: toEnvelope,
   }
+}
+
+const queryPattern = new URLPattern({ pathname: '/service/:serviceId/run' })
+
+/**
+ * The query endpoints, which have a host of their own in the cloud. Source: the vendor's documentation of query endpoints and its command
+ * line (clickhousectl). No server was asked: the forms of errors are assumed.
+ */
+function handleQuery(context: EmulatorContext, request: HttpRequest, identity: Identity): HttpResponse | undefined {
+  const match = request.method === 'POST' ? matchPath(queryPattern, request.path) : undefined
+  if (match === undefined || context.settings.dialect !== 'clickhouse-cloud') return undefined
+  if (identity.key === undefined)
+    throw new GatewayError(401, 'UNAUTHORIZED', 'the API key is not listed in the query endpoint of the service')
+  const services = context.store.organizations.flatMap((organization) => organization.services)
+  const service = services.find(({ id }) => id === match.param('serviceId'))
+  if (service === undefined) throw notFound('the service does not exist')
+  // A query wakes a service that sleeps.
+  if (service.state === 'idle') service.state = 'running'
+  if (service.state === 'stopped') throw badRequest('the service is stopped')
+  const { sql, queryVariables } = requireObject(request)
+  const variables = isJsonObject(queryVariables) ? queryVariables : {}
+  const result = evaluateSql(
+    { sql: String(sql), startMs: Number(variables.startDateMilliseconds), endMs: Number(variables.endDateMilliseconds) },
+    toSqlContext(context, service),
+  )
+  if ('error' in result) throw badRequest(result.error)
+  return jsonResponse(200, toJsonFormat(result))
 }
 
 interface PlatformRoute {

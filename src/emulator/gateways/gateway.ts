@@ -4,6 +4,7 @@ import type { Headers, HttpRequest, HttpResponse } from '../http.ts'
 import type { RateLimit } from '../options.ts'
 import { handleRoute, type Route } from '../product/product.ts'
 import type { ProductRequest, ProductResponse } from '../product/request.ts'
+import type { SqlContext } from '../product/sql.ts'
 import type { ApiKey, Service } from '../store.ts'
 
 /** The layer between a client and the product: addresses, keys, envelopes. Every dialect of the emulator is a gateway. */
@@ -68,6 +69,12 @@ export function callProduct({ context, service, route, method, query, body }: Pr
   const { handle } = settings.variant
   return handle === undefined ? product(request) : handle({ ...request, method, resource: route.resource }, product)
 }
+
+export const toSqlContext = ({ settings, clock }: EmulatorContext, service: Service): SqlContext => ({
+  service,
+  nowMs: clock.now(),
+  runSql: settings.runSql,
+})
 
 /** The state of a key's window after a request. */
 export interface Quota {

@@ -12,11 +12,12 @@ import {
   textResponse,
 } from '../http.ts'
 import type { Settings } from '../options.ts'
+import { callTool } from '../product/mcp.ts'
 import { findRoute } from '../product/product.ts'
 import type { ProductResponse } from '../product/request.ts'
 import { demo } from '../shop/demo.ts'
 import { isJsonObject, type Service } from '../store.ts'
-import { callProduct, type Gateway, type Identity, isUsable, type Quota } from './gateway.ts'
+import { callProduct, type Gateway, type Identity, isUsable, type Quota, toSqlContext } from './gateway.ts'
 
 const maxBodyBytes = 32 * 1024 * 1024
 
@@ -52,6 +53,7 @@ function handle(settings: Settings, context: EmulatorContext, request: HttpReque
   const method = request.method === 'HEAD' ? 'GET' : request.method
   const noRoute = noRouteResponse(request.method, pathname)
   if (/^\/health\/?$/i.test(pathname)) return method === 'GET' ? toHealth(settings) : noRoute
+  if (settings.hasMcp && /^\/mcp\/?$/i.test(pathname)) return toToolAnswer(context, { ...request, method }, identity, parsed.body)
   const segments = toSegments(request.path)
   if (segments === undefined) return noRoute
   const [resource = '', ...rest] = segments
@@ -66,6 +68,26 @@ function handle(settings: Settings, context: EmulatorContext, request: HttpReque
   const query = queryFieldsOf(request.path)
   return toResponse(callProduct({ context, service: checkoutOf(context), route, method, query, body: parsed.body }))
 }
+
+/** The tools of the product. Its own limit of 600 requests a minute is out of reach here. */
+function toToolAnswer(context: EmulatorContext, request: HttpRequest, identity: Identity, body: unknown): HttpResponse {
+  const { method, headers } = request
+  if (method === 'GET' || method === 'DELETE') return textResponse(405, 'Method Not Allowed')
+  if (method !== 'POST') return noRouteResponse(method, '/')
+  if (identity.key === undefined) return textResponse(401, 'Unauthorized')
+  const accepted = headers.accept ?? ''
+  if (!accepted.includes('application/json') || !accepted.includes('text/event-stream'))
+    return jsonResponse(406, toRpcError('Not Acceptable: Client must accept both application/json and text/event-stream'))
+  const answer = callTool(body, toSqlContext(context, checkoutOf(context)))
+  if (answer === undefined) return jsonResponse(400, toRpcError('The emulator knows calls of tools only'))
+  return {
+    status: 200,
+    headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' },
+    body: `event: message\ndata: ${JSON.stringify(answer)}\n\n`,
+  }
+}
+
+const toRpcError = (message: string) => ({ jsonrpc: '2.0', error: { code: -32_000, message }, id: null })
 
 /** The parts of the path below `/api/v2`, undefined for other paths. Express ignores case and a slash at the end. */
 function toSegments(path: string): readonly string[] | undefined {

@@ -77,14 +77,16 @@ const retentionMs = 30 * 1440 * minuteMs
 export function querySeries(request: ProductRequest): ProductResponse {
   const body = validate(request, { body: schema })
   const kinds = body.series.map(({ sourceId }) => findById(request.service.sources, sourceId)?.kind)
-  const range = { oldestMs: request.nowMs - retentionMs, newestMs: request.nowMs }
-  return answerSeries(body, kinds, range)
+  return answerSeries(body, kinds, storedAt(request.nowMs))
 }
 
 interface Stored {
   readonly oldestMs: number
   readonly newestMs: number
 }
+
+/** The telemetry that the demo has at this time. */
+export const storedAt = (nowMs: number): Stored => ({ oldestMs: nowMs - retentionMs, newestMs: nowMs })
 
 /** The answer for sources of these kinds; undefined for a source that does not exist. */
 export function answerSeries(request: ChartRequest, kinds: readonly (string | undefined)[], stored: Stored): ProductResponse {

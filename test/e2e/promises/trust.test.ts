@@ -333,7 +333,7 @@ const exampleFiles = {
 
 /** The only POST requests of operations that read. */
 const storesNothing = (method: string, path: string): boolean =>
-  method === 'POST' && /\/(?:dashboards\/validate|charts\/series)$/.test(path)
+  method === 'POST' && /\/(?:dashboards\/validate|charts\/series|mcp|service\/[^/]+\/run\?format=JSON)$/.test(path)
 
 const selfHosted = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { credentialsIn, partlyShownIn } from '../../../src/runtime/read-input.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { type InvokeOptions, invokeText } from '../../support/invoke.ts'
 
@@ -144,9 +145,19 @@ describe('wrong input', () => {
     [{ 'api-key-secret': 'with\nnewline-inside' }, /^api-key-secret: is not accepted/],
     [{ 'api-key-id': 'a:b' }, /^api-key-id: "a:b" is not accepted/],
     [{ 'api-key-secret': '' }, /^api-key-secret: is missing; set the input or WATCHKEEPER_API_KEY_SECRET$/],
+    [{ 'sql-key-id': 'query-key' }, /^sql-key-secret: is missing; sql-key-id needs it$/],
+    [{ 'sql-key-secret': 'query-secret' }, /^sql-key-id: is missing; sql-key-secret needs it$/],
+    [{ 'sql-url': 'http://queries.example' }, /^sql-url: "http:\/\/queries\.example" would send the key unencrypted/],
   ])('rejects the credentials %j', async (inputs, reason) => {
     const ran = await run({ operation: 'list-sources', ...inputs })
     expect(ran.reason).toMatch(reason)
+  })
+
+  it('hides the key for SQL, also as it is sent', () => {
+    const inputs = { sqlKeyId: 'query-key-id', sqlKeySecret: 'query-secret' }
+    expect(credentialsIn(inputs, {})).toEqual(['query-secret', Buffer.from('query-key-id:query-secret').toString('base64')])
+    expect(credentialsIn({}, { WATCHKEEPER_SQL_KEY_SECRET: 'query-secret' })).toContain('query-secret')
+    expect(partlyShownIn(inputs, {})).toEqual(['query-key-id'])
   })
 
   it('rejects a run with certificate checks turned off', async () => {

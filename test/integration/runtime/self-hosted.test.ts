@@ -66,6 +66,7 @@ describe('the profile hyperdx', () => {
       { 'service-id': demo.services.checkout },
       'service-id: is not for profile hyperdx: a self-hosted server has no services; api-url identifies it',
     ],
+    [{ 'sql-key-id': 'query-key' }, 'sql-key-id: is not for profile hyperdx: it runs SQL with api-key'],
     [{ 'observability-path': 'clickstack' }, 'observability-path: is not for profile hyperdx: the path of its API is always /api/v2'],
   ])('rejects %j before any request', async (inputs, reason) => {
     const ran = await run(inputs)

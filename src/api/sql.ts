@@ -1,0 +1,214 @@
+// Runs one read-only query. A self-hosted server has a tool for it beside its API, recorded on HyperDX 2.36. ClickHouse Cloud has query
+// endpoints, with a key of their own; these are written from the vendor's documentation and were never tried.
+import * as z from 'zod'
+import type { Clock } from '../core/clock.ts'
+import { WatchkeeperError } from '../core/errors.ts'
+import { parseJson } from '../core/json.ts'
+import { quote } from '../core/text.ts'
+import { ApiError } from './api-error.ts'
+import { isServer, path, type Service, servicePath, type Target, under } from './path.ts'
+import type { Profile } from './profiles.ts'
+import type { Call } from './requester.ts'
+import { describeMismatch, isObject, type Reader, readOne } from './wire.ts'
+
+export interface SqlQuery {
+  /** One SELECT. Its parameters are `{startDateMilliseconds:Int64}` and `{endDateMilliseconds:Int64}`. */
+  readonly sql: string
+  /** Of a source. A self-hosted server needs it to find the database. */
+  readonly connectionId: string
+  /** Before `endMs`. */
+  readonly startMs: number
+  readonly endMs: number
+}
+
+/** A whole number of 64 bits is a text of digits. */
+export type SqlRow = Readonly<Record<string, unknown>>
+
+export type SqlAnswer =
+  | {
+      readonly kind: 'rows'
+      /** All rows of the answer. */
+      readonly rows: readonly SqlRow[]
+      /** How long the query took on the server, where it states that. */
+      readonly elapsedMs: number | undefined
+    }
+  /** The server ended the query at its limit, `maxQueryMs`. */
+  | { readonly kind: 'too-slow' }
+  /** The server left out a part of the answer. A shorter period may work. */
+  | { readonly kind: 'too-large' }
+  /** The query is wrong, or not allowed. */
+  | { readonly kind: 'refused'; readonly reason: string }
+  /** A query would wake the service. */
+  | { readonly kind: 'asleep' }
+
+/** The longest that a self-hosted server lets a query run. It ends an alert's query at the same limit. */
+export const maxQueryMs = 30_000
+
+/** The answer about the limit comes after it. */
+export const sqlTimeoutMs = maxQueryMs + 5_000
+
+interface SqlOptions {
+  readonly permissions: Profile['permissions']
+  readonly clock: Clock
+  /** Reads from the API itself. */
+  read<T>(call: Call<T>): Promise<T>
+  /** Sends to the address of queries. */
+  request<T>(call: Call<T>): Promise<T>
+  /** Lets a query wake a sleeping service. */
+  readonly mayWake: boolean
+}
+
+/** Runs one query. Throws an ApiError when there is no answer, and kind `not-served` where the server has no SQL access. */
+export type RunSql = (target: Target, query: SqlQuery) => Promise<SqlAnswer>
+
+export function createSqlAccess(options: SqlOptions): RunSql {
+  const isAwake = createSleepCheck(options)
+  return async (target, query) => {
+    if (isServer(target)) return runOnServer(options, query)
+    return (await isAwake(target)) ? runInCloud(options, target, query) : { kind: 'asleep' }
+  }
+}
+
+/** The format JSON of ClickHouse. Numbers of 64 bits may be numbers or texts. */
+const rowsSchema = z.looseObject({
+  data: z.array(z.record(z.string(), z.unknown())),
+  rows: z.coerce.number(),
+  statistics: z.looseObject({ elapsed: z.number() }).optional().catch(undefined),
+})
+
+const trimmedMark = '__hdx_trimmed'
+
+/** The server shortens what is longer than 50,000 characters: rows, or the value of one column. It marks the object around it. */
+const isTrimmed = (value: unknown): boolean =>
+  Array.isArray(value) ? value.some(isTrimmed) : isObject(value) && (trimmedMark in value || Object.values(value).some(isTrimmed))
+
+function toAnswer(json: unknown): SqlAnswer | undefined {
+  const parsed = rowsSchema.safeParse(json)
+  if (!parsed.success) return isTrimmed(json) ? { kind: 'too-large' } : undefined
+  const { data, rows, statistics } = parsed.data
+  if (isTrimmed(json) || data.length !== rows) return { kind: 'too-large' }
+  return { kind: 'rows', rows: data, elapsedMs: statistics === undefined ? undefined : statistics.elapsed * 1000 }
+}
+
+const toolAnswer = z.looseObject({
+  result: z.looseObject({
+    content: z.array(z.looseObject({ text: z.string() })).min(1),
+    isError: z.boolean().optional(),
+  }),
+})
+
+const mismatch = (reason: string) => ({ mismatch: describeMismatch('', [], reason) })
+
+const readToolAnswer: Reader<SqlAnswer> = (json) => {
+  const parsed = toolAnswer.safeParse(json)
+  if (!parsed.success) return mismatch('is not that of a tool')
+  const { content, isError } = parsed.data.result
+  const text = content[0]?.text ?? ''
+  if (isError) return { value: toRefusal(text) }
+  try {
+    const body = parseJson(text)
+    const answer = isObject(body) ? toAnswer(body.result) : undefined
+    return answer === undefined ? mismatch('has no rows') : { value: answer }
+  } catch (thrown) {
+    if (thrown instanceof SyntaxError || thrown instanceof RangeError) return mismatch(`is ${thrown.message}`)
+    throw thrown
+  }
+}
+
+/** The text of the server ends with a hint about its tools. */
+function toRefusal(text: string): SqlAnswer {
+  if (/^Timeout exceeded\b/i.test(text)) return { kind: 'too-slow' }
+  return { kind: 'refused', reason: quote(text.split('\n\nHINT:')[0]?.trim() ?? '', 300) }
+}
+
+async function runOnServer(options: SqlOptions, { sql, connectionId, startMs, endMs }: SqlQuery): Promise<SqlAnswer> {
+  const call: Call<SqlAnswer> = {
+    ...queryCall,
+    path: path`/mcp`,
+    acceptsEvents: true,
+    body: {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: {
+        name: 'clickstack_sql',
+        arguments: { connectionId, sql, startTime: new Date(startMs).toISOString(), endTime: new Date(endMs).toISOString() },
+      },
+    },
+    read: readToolAnswer,
+    permission: options.permissions.observability,
+  }
+  try {
+    return await send(options, call)
+  } catch (thrown) {
+    if (!(thrown instanceof ApiError) || thrown.kind !== 'not-served') throw thrown
+    throw new WatchkeeperError(
+      'not-served',
+      `This server cannot run SQL: it has no ${thrown.path}.\nUpgrade HyperDX to a release with an MCP server, and let proxies in front of it pass that path.`,
+      { cause: thrown },
+    )
+  }
+}
+
+async function runInCloud(options: SqlOptions, { serviceId }: Service, { sql, startMs, endMs }: SqlQuery): Promise<SqlAnswer> {
+  const call: Call<SqlAnswer> = {
+    ...queryCall,
+    path: under(path`/service/${serviceId}`, 'run'),
+    query: new URLSearchParams({ format: 'JSON' }),
+    body: { sql, queryVariables: { startDateMilliseconds: String(startMs), endDateMilliseconds: String(endMs) } },
+    read: (json) => {
+      const answer = toAnswer(json)
+      return answer === undefined ? mismatch('has no rows') : { value: answer }
+    },
+    permission: "to be listed in the service's query endpoint",
+  }
+  try {
+    return await send(options, call)
+  } catch (thrown) {
+    // By the vendor's documentation, this status asks for a confirmation to wake the service.
+    if (thrown instanceof ApiError && thrown.status === 206) return { kind: 'asleep' }
+    if (thrown instanceof ApiError && thrown.kind === 'refused') return { kind: 'refused', reason: thrown.message.split('\n')[0] ?? '' }
+    throw thrown
+  }
+}
+
+/** A query stores nothing, so it is sent as a read. A failed one is not repeated: a slow query would burden the server again. */
+const queryCall = { method: 'POST', isSafe: true, isOptional: true, noun: 'query' } as const
+
+async function send({ clock, request }: SqlOptions, call: Call<SqlAnswer>): Promise<SqlAnswer> {
+  let sentAtMs = clock.monotonicMs()
+  const restart = (): void => {
+    sentAtMs = clock.monotonicMs()
+  }
+  try {
+    return await request({ ...call, onRejected: restart })
+  } catch (thrown) {
+    const isSlow = thrown instanceof ApiError && thrown.kind === 'timeout' && clock.monotonicMs() - sentAtMs >= maxQueryMs
+    if (isSlow) return { kind: 'too-slow' }
+    throw thrown
+  }
+}
+
+/** States in which a query would wake the service, or fails. Source: the vendor's OpenAPI document of 2026-07-31. */
+const sleepingStates: ReadonlySet<string> = new Set(['idle', 'idling', 'stopped', 'stopping', 'awaking', 'starting'])
+
+const statedService = z.looseObject({ state: z.string() })
+
+/** A query with an API key wakes an idle service without a question, so its state is read once before. Reading it wakes nothing. */
+function createSleepCheck({ read, permissions, mayWake }: SqlOptions): (service: Service) => Promise<boolean> {
+  let asked: Promise<boolean> | undefined
+  const ask = async (service: Service): Promise<boolean> => {
+    const { state } = await read({
+      method: 'GET',
+      path: servicePath(service),
+      read: readOne(statedService),
+      noun: 'service',
+      permission: permissions.services,
+    })
+    return !sleepingStates.has(state)
+  }
+  return (service) => {
+    asked ??= mayWake ? Promise.resolve(true) : ask(service)
+    return asked
+  }
+}

@@ -1,0 +1,85 @@
+import * as z from 'zod/v3'
+import { isJsonObject, type JsonObject } from '../store.ts'
+import { evaluateSql, type SqlContext, toJsonFormat } from './sql.ts'
+
+const call = z.object({
+  jsonrpc: z.literal('2.0'),
+  id: z.union([z.number(), z.string()]),
+  method: z.literal('tools/call'),
+  params: z.object({ name: z.string(), arguments: z.unknown() }),
+})
+
+const queryArguments = z.object({
+  connectionId: z.string(),
+  sql: z.string(),
+  startTime: z.string().optional(),
+  endTime: z.string().optional(),
+})
+
+const quarterHourMs = 900_000
+
+/** The answer of `POST /mcp` to a call of the tool `clickstack_sql`; undefined for what is not a call. */
+export function callTool(body: unknown, context: SqlContext): JsonObject | undefined {
+  const parsed = call.safeParse(body)
+  if (!parsed.success) return undefined
+  const { id, params } = parsed.data
+  return { result: runTool(params.name, params.arguments, context), jsonrpc: '2.0', id }
+}
+
+function runTool(name: string, given: unknown, context: SqlContext): JsonObject {
+  if (name !== 'clickstack_sql') return toolError(`MCP error -32602: Tool ${name} not found`)
+  const parsed = queryArguments.safeParse(given)
+  if (!parsed.success)
+    return toolError(
+      `MCP error -32602: Input validation error: Invalid arguments for tool ${name}: ${JSON.stringify(parsed.error.issues, null, 2)}`,
+    )
+  const { connectionId, sql, startTime, endTime } = parsed.data
+  const endMs = endTime === undefined ? context.nowMs : Date.parse(endTime)
+  const startMs = startTime === undefined ? endMs - quarterHourMs : Date.parse(startTime)
+  if (Number.isNaN(startMs) || Number.isNaN(endMs)) return toolError('Invalid startTime or endTime: must be valid ISO 8601 strings')
+  if (startMs >= endMs) return toolError('endTime must be greater than startTime')
+  if (!context.service.connections.some((one) => one.id === connectionId))
+    return toolError(`Connection not found: ${connectionId}. Call clickstack_list_sources to discover available connection IDs.`)
+  const result = evaluateSql({ sql, startMs, endMs }, context)
+  return 'error' in result ? toolError(result.error) : toContent(toJsonFormat(result))
+}
+
+const toolError = (text: string): JsonObject => ({ content: [{ type: 'text', text }], isError: true })
+
+function toContent(result: JsonObject): JsonObject {
+  const isTrimmed = JSON.stringify(result).length > maxLength
+  const answer = {
+    result: isTrimmed ? trimObject(result, maxLength) : result,
+    ...(isTrimmed && { note: 'Result was trimmed for context size. Narrow the time range or add filters to reduce data.' }),
+    ...(result.rows === 0 && {
+      hints: [
+        'No data found in the queried time range. Try setting startTime to a wider window (e.g. 24 hours ago) or check that filters match existing data.',
+      ],
+    }),
+  }
+  return { content: [{ type: 'text', text: JSON.stringify(answer, null, 2) }] }
+}
+
+const maxLength = 50_000
+
+const lengthOf = (value: unknown): number => JSON.stringify(value).length
+
+/** Each field gets an equal share of the length. A text over its share is replaced, a list is cut. */
+function trimObject(object: JsonObject, limit: number): JsonObject {
+  const share = Math.floor(limit / Object.keys(object).length)
+  const fields = Object.entries(object).map(([name, value]) => [name, lengthOf(value) <= share ? value : trimValue(value, share)])
+  const isTrimmed = Object.values(object).some((value) => lengthOf(value) > share)
+  return { ...Object.fromEntries(fields), ...(isTrimmed && { __hdx_trimmed: true }) }
+}
+
+function trimValue(value: unknown, limit: number): unknown {
+  if (Array.isArray(value)) return trimList(value, limit)
+  return isJsonObject(value) ? trimObject(value, limit) : { __hdx_trimmed: true, originalSize: lengthOf(value) }
+}
+
+/** By 30% at a time, down to ten items. Items that are still too long are shortened. */
+function trimList(list: readonly unknown[], limit: number): readonly unknown[] {
+  let kept = list
+  while (lengthOf(kept) > limit && kept.length > 10) kept = kept.slice(0, Math.max(10, Math.floor(kept.length * 0.7)))
+  return lengthOf(kept) <= limit ? kept : kept.map((item) => (lengthOf(item) <= limit ? item : trimValue(item, limit)))
+}

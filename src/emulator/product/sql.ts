@@ -1,0 +1,97 @@
+import { isJsonObject, type JsonObject, type Service } from '../store.ts'
+import { answerSeries, type ChartRequest, storedAt } from './charts.ts'
+
+/** A query as the product runs it. */
+export interface SqlRequest {
+  readonly sql: string
+  readonly startMs: number
+  readonly endMs: number
+}
+
+/** Rows, or the message of the database. `elapsedMs` is how long the query took. */
+export type SqlResult = { readonly rows: readonly JsonObject[]; readonly elapsedMs?: number } | { readonly error: string }
+
+/** Evaluates queries that the emulator cannot. Undefined leaves a query to the emulator. */
+export type RunSql = (request: SqlRequest) => SqlResult | undefined
+
+export interface SqlContext {
+  readonly service: Service
+  readonly nowMs: number
+  readonly runSql: RunSql | undefined
+}
+
+/** Queries run no longer: recorded. */
+const maxQueryMs = 30_000
+
+/** This emulator has no database. It counts the events of an SLO; other queries get the answers that a test gives. */
+export function evaluateSql(request: SqlRequest, { service, nowMs, runSql }: SqlContext): SqlResult {
+  const result = runSql?.(request) ?? answerSlo(request, service, nowMs) ?? { error: 'The emulator cannot evaluate this query.' }
+  if ('error' in result || (result.elapsedMs ?? 0) <= maxQueryMs) return result
+  return { error: `Timeout exceeded: elapsed ${maxQueryMs + 6.247} ms, maximum: ${maxQueryMs}.000 ms. ` }
+}
+
+/** The format JSON of ClickHouse, as far as clients read it. */
+export const toJsonFormat = ({ rows, elapsedMs = 1 }: Exclude<SqlResult, { readonly error: string }>): JsonObject => ({
+  meta: Object.entries(rows[0] ?? {}).map(([name, value]) => ({ name, type: typeof value === 'number' ? 'Float64' : 'String' })),
+  data: rows,
+  rows: rows.length,
+  statistics: { elapsed: elapsedMs / 1000, rows_read: rows.length, bytes_read: rows.length },
+})
+
+// The one query that this emulator evaluates: the events of an SLO, counted by hour and, in the last days, by five minutes. Its conditions
+// are evaluated as those of charts.
+
+const before = String.raw`fromUnixTimestamp64Milli\(\{endDateMilliseconds:Int64\} - (\d+)\)`
+
+const shape = new RegExp(
+  [
+    '^SELECT',
+    String.raw`  if\((?<time>\(\w+\)) >= ${before.replace('(\\d+)', '(?<recent>\\d+)')}, .* AS (?<start>\w+),`,
+    String.raw`(?:  ifNull\(toString\(\((?<group>\w+)\)\), ''\) AS (?<groupName>\w+),\n)?  toFloat64\(count\(\)\) AS (?<total>\w+),`,
+    String.raw`  toFloat64\(countIf\((?<good>.*)\)\) AS (?<goodName>\w+)`,
+    'FROM `(?<database>.*)`\\.`(?<table>.*)`',
+    String.raw`WHERE \(\w+\) >= ${before.replace('(\\d+)', '(?<all>\\d+)')} AND \(\w+\) < fromUnixTimestamp64Milli\(\{endDateMilliseconds:Int64\}\)`,
+    String.raw`    AND (?<where>[\s\S]*)`,
+    'GROUP BY .*\nORDER BY .*$',
+  ].join('\n'),
+)
+
+/** Undefined for another query. */
+function answerSlo({ sql, endMs }: SqlRequest, { sources }: Service, nowMs: number): SqlResult | undefined {
+  const found = shape.exec(sql)?.groups
+  if (found === undefined) return undefined
+  const { start = '', group, groupName, total = '', good = '', goodName = '', database, table, where = '' } = found
+  const source = sources.find(({ from }) => isJsonObject(from) && from.databaseName === database && from.tableName === table)
+  if (source === undefined) return { error: `Unknown table expression identifier '${database}.${table}'. ` }
+  const item = (condition: string): ChartRequest['series'][number] => ({
+    sourceId: source.id,
+    aggFn: 'count',
+    where: condition,
+    whereLanguage: 'sql',
+    groupBy: group === undefined ? [] : [group],
+  })
+  const recentMs = endMs - Number(found.recent)
+  const parts = [
+    { granularity: '1h', startTime: endMs - Number(found.all), endTime: recentMs - 1 },
+    { granularity: '5m', startTime: recentMs, endTime: endMs - 1 },
+  ] as const
+  const rows: JsonObject[] = []
+  for (const part of parts) {
+    const request: ChartRequest = {
+      ...part,
+      series: [item(where.replaceAll('\n', ' ')), item(`${where.replaceAll('\n', ' ')} AND ${good}`)],
+    }
+    const { status, body } = answerSeries(request, [source.kind, source.kind], storedAt(nowMs))
+    if (status !== 200) return { error: (body as { readonly error: string }).error } // An error of charts.
+    const { data } = body as { readonly data: readonly JsonObject[] } // Any other answer of charts.
+    rows.push(
+      ...data.map((row) => ({
+        [start]: Number(row.ts_bucket) / 1000,
+        ...(groupName !== undefined && { [groupName]: String(Array.isArray(row.group) ? (row.group[0] ?? '') : '') }),
+        [total]: Number(row['series_0.data'] ?? 0),
+        [goodName]: Number(row['series_1.data'] ?? 0),
+      })),
+    )
+  }
+  return { rows }
+}

@@ -1,0 +1,215 @@
+// One read-only query: self-hosted through the tool beside the API, in the cloud through the query endpoint of the service.
+import { afterEach, describe, expect, it } from 'vitest'
+import { profileNamed } from '../../../src/api/profiles.ts'
+import type { SqlAnswer, SqlQuery } from '../../../src/api/sql.ts'
+import { systemClock } from '../../../src/core/clock.ts'
+import { demo, type Emulator, type EmulatorOptions, type JsonObject, type RunSql, startEmulator } from '../../../src/emulator/index.ts'
+import { openSession, service } from '../../support/session.ts'
+
+const startMs = Date.parse('2026-11-10T00:00:00Z')
+const endMs = Date.parse('2026-11-11T00:00:00Z')
+
+interface Options extends EmulatorOptions {
+  readonly mayWake?: boolean
+  readonly hasKey?: boolean
+  readonly sqlKeySecret?: string
+  /** Prepares the emulator. */
+  readonly prepare?: (emulator: Emulator) => void
+}
+
+let started: Emulator | undefined
+
+afterEach(async () => {
+  await started?.close()
+  started = undefined
+})
+
+const start = async ({ prepare, mayWake: _1, hasKey: _2, sqlKeySecret: _3, ...options }: Options): Promise<Emulator> => {
+  started = await startEmulator({ rateLimit: 'off', ...options })
+  prepare?.(started)
+  return started
+}
+
+const checkoutOf = ({ store }: Emulator) => {
+  const found = store.organizations[0]?.services.find(({ id }) => id === demo.services.checkout)
+  if (found === undefined) throw new Error('the demo has no checkout service')
+  return found
+}
+
+async function ask(options: Options, query: Partial<SqlQuery> = {}): Promise<SqlAnswer> {
+  const emulator = await start(options)
+  const isSelfHosted = options.dialect === 'hyperdx'
+  const { mayWake = false, hasKey = true, sqlKeySecret = demo.apiKeySecret } = options
+  const session = openSession(
+    isSelfHosted ? `${emulator.url}/api/v2` : emulator.url,
+    isSelfHosted
+      ? { profile: profileNamed('hyperdx'), credentials: { accessKey: demo.apiKeySecret } }
+      : {
+          profile: profileNamed('clickhouse-cloud'),
+          observabilityPath: 'clickstack',
+          ...(hasKey && {
+            queryEndpoint: {
+              baseUrl: new URL(emulator.url),
+              credentials: { keyId: demo.apiKeyId, keySecret: sqlKeySecret },
+              mayWake,
+            },
+          }),
+        },
+  )
+  try {
+    const target = isSelfHosted ? { serverUrl: `${emulator.url}/api/v2` } : service
+    const connectionId = checkoutOf(emulator).connections[0]?.id ?? ''
+    return await session.api.runSql(target, { sql: 'SELECT 1', connectionId, startMs, endMs, ...query })
+  } finally {
+    await session.close()
+  }
+}
+
+const answers =
+  (rows: readonly JsonObject[], elapsedMs = 2): RunSql =>
+  () => ({ rows, elapsedMs })
+
+const sleeping = ['idle', 'stopped', 'awaking']
+
+const dialects = ['hyperdx', 'clickhouse-cloud'] as const
+
+describe.each(dialects)('a query with profile %s', (dialect) => {
+  it('returns all rows, and how long the query took on the server', async () => {
+    const asked: unknown[] = []
+    const runSql: RunSql = (request) => {
+      asked.push(request)
+      return { rows: [{ one: 1, big: '18446744073709551615' }], elapsedMs: 1500 }
+    }
+    expect(await ask({ dialect, runSql })).toEqual({ kind: 'rows', rows: [{ one: 1, big: '18446744073709551615' }], elapsedMs: 1500 })
+    expect(asked).toEqual([{ sql: 'SELECT 1', startMs, endMs }])
+  })
+
+  it('may have no rows', async () => {
+    expect(await ask({ dialect, runSql: answers([]) })).toMatchObject({ kind: 'rows', rows: [] })
+  })
+
+  it('is refused with the reason of the database, and is not sent again', async () => {
+    const answer = await ask({ dialect, runSql: () => ({ error: 'Unknown expression identifier `x`. ' }) })
+    expect(answer).toMatchObject({ kind: 'refused', reason: expect.stringContaining('Unknown expression identifier `x`.') })
+    expect(started?.requests.filter(({ method }) => method === 'POST')).toHaveLength(1)
+  })
+
+  it('fails without a whole answer, and is not sent again', async () => {
+    const prepare = (emulator: Emulator): void =>
+      emulator.addFault({ match: { method: 'POST' }, times: Number.POSITIVE_INFINITY, act: 'after', effect: { kind: 'truncate' } })
+    await expect(ask({ dialect, runSql: answers([{ one: 1 }]), prepare })).rejects.toThrow(/not JSON|closed/)
+    expect(started?.requests.filter(({ method }) => method === 'POST')).toHaveLength(1)
+  })
+
+  it('fails with a key that is wrong', async () => {
+    const prepare = ({ store }: Emulator): void => {
+      // The state of the service is read with the other key.
+      if (dialect === 'hyperdx') store.keys.splice(0)
+    }
+    await expect(ask({ dialect, prepare, sqlKeySecret: 'wrong-secret-of-the-key' })).rejects.toMatchObject({ kind: 'authentication' })
+  })
+})
+
+it('shares the time limit of the run, by the real clock', async () => {
+  const emulator = await start({ dialect: 'hyperdx', runSql: answers([{ one: 1 }]) })
+  const connection = { profile: profileNamed('hyperdx'), credentials: { accessKey: demo.apiKeySecret } }
+  const session = openSession(`${emulator.url}/api/v2`, connection, systemClock)
+  const query = { sql: 'SELECT 1', connectionId: checkoutOf(emulator).connections[0]?.id ?? '', startMs, endMs }
+  expect(await session.api.runSql({ serverUrl: `${emulator.url}/api/v2` }, query)).toMatchObject({ kind: 'rows' })
+  await session.close()
+})
+
+describe('a query of a self-hosted server', () => {
+  const dialect = 'hyperdx'
+
+  it('is too large when the server leaves out rows, or a part of the value of a column', async () => {
+    const long = Array.from({ length: 20_000 }, (_, i) => ({ number: String(i) }))
+    expect(await ask({ dialect, runSql: answers(long) })).toEqual({ kind: 'too-large' })
+    await started?.close()
+    const pairs = Array.from({ length: 20_000 }, (_, i) => [String(i), String(i)])
+    expect(await ask({ dialect, runSql: answers([{ pairs }]) })).toEqual({ kind: 'too-large' })
+    await started?.close()
+    expect(await ask({ dialect, runSql: answers([{ text: 'x'.repeat(60_000) }]) })).toEqual({ kind: 'too-large' })
+  })
+
+  it('is too large when the rows are fewer than the server counted, also without a mark', async () => {
+    const text = JSON.stringify({ result: { data: [{ one: 1 }], rows: 2 } })
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, result: { content: [{ type: 'text', text }] } })
+    const prepare = (emulator: Emulator): void => emulator.addFault({ match: { path: '/mcp' }, effect: { kind: 'body', text: body } })
+    expect(await ask({ dialect, prepare })).toEqual({ kind: 'too-large' })
+  })
+
+  it('is too slow when the server ends it at its limit', async () => {
+    expect(await ask({ dialect, runSql: answers([], 40_000) })).toEqual({ kind: 'too-slow' })
+  })
+
+  it('explains that the server has no such tool', async () => {
+    await expect(ask({ dialect, hasMcp: false })).rejects.toMatchObject({
+      kind: 'not-served',
+      message: expect.stringMatching(/^This server cannot run SQL: it has no \/mcp\.\nUpgrade HyperDX/),
+    })
+  })
+
+  it('names an unknown connection', async () => {
+    const connectionId = '000000000000000000000000'
+    expect(await ask({ dialect }, { connectionId })).toEqual({
+      kind: 'refused',
+      reason: expect.stringMatching(/^Connection not found: 000000000000000000000000\./),
+    })
+  })
+})
+
+describe('a query of a cloud service', () => {
+  const dialect = 'clickhouse-cloud'
+
+  it.each(sleeping)('is not sent to a service in state %s', async (state) => {
+    const prepare = (emulator: Emulator): void => void Object.assign(checkoutOf(emulator), { state })
+    expect(await ask({ dialect, prepare, runSql: answers([]) })).toEqual({ kind: 'asleep' })
+    expect(started?.requests.map(({ method }) => method)).toEqual(['GET'])
+  })
+
+  it('wakes a service where that is allowed', async () => {
+    const prepare = (emulator: Emulator): void => void Object.assign(checkoutOf(emulator), { state: 'idle' })
+    expect(await ask({ dialect, prepare, mayWake: true, runSql: answers([{ one: 1 }]) })).toMatchObject({ kind: 'rows' })
+    expect(started?.requests.map(({ method }) => method)).toEqual(['POST'])
+  })
+
+  it.each([
+    ['', 'text/plain'],
+    ['{"data":[],"rows":0}', 'application/json'],
+  ])('takes status 206 for a service that sleeps, with the body %j', async (body, contentType) => {
+    const prepare = (emulator: Emulator): void =>
+      emulator.addFault({ match: { method: 'POST' }, effect: { kind: 'status', status: 206, body, contentType } })
+    expect(await ask({ dialect, prepare })).toEqual({ kind: 'asleep' })
+  })
+
+  it('needs a key of its own', async () => {
+    await expect(ask({ dialect, hasKey: false })).rejects.toMatchObject({
+      kind: 'input',
+      message: expect.stringMatching(/^sql-key-id: is missing/),
+    })
+  })
+
+  it('sends each key to its own address only', async () => {
+    const emulator = await start({ dialect, runSql: answers([{ one: 1 }]) })
+    const other = await startEmulator({ dialect, rateLimit: 'off', runSql: answers([{ one: 1 }]) })
+    const [admin] = other.store.keys
+    if (admin !== undefined) other.store.keys.push({ ...admin, id: 'query-key', secret: 'secret-of-query-key' })
+    const credentials = { keyId: 'query-key', keySecret: 'secret-of-query-key' }
+    const session = openSession(emulator.url, {
+      profile: profileNamed('clickhouse-cloud'),
+      observabilityPath: 'clickstack',
+      queryEndpoint: { baseUrl: new URL(other.url), credentials, mayWake: false },
+    })
+    await session.api.runSql(service, { sql: 'SELECT 1', connectionId: '', startMs, endMs })
+    await session.close()
+    expect(credentials.keySecret).not.toBe(demo.apiKeySecret)
+    expect(emulator.requests.map(({ path, headers }) => [path.split('/').at(-1), headers.authorization])).toEqual([
+      [demo.services.checkout, 'valid'],
+    ])
+    expect(other.requests.map(({ path, headers }) => [path, headers.authorization])).toEqual([
+      [`/service/${demo.services.checkout}/run?format=JSON`, 'valid'],
+    ])
+    await other.close()
+  })
+})
