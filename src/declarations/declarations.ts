@@ -26,7 +26,7 @@ import { type Section, sectionNames } from '../resources/section.ts'
 import { declaredSource } from '../resources/sources/source.ts'
 import { declaredWebhook } from '../resources/webhooks/webhook.ts'
 import type { Slo } from '../slos/expand-slos.ts'
-import { declaredSlo, type WrittenSlo } from '../slos/slo-file.ts'
+import { type WrittenSlo, writtenSlo } from '../slos/slo-file.ts'
 import {
   environmentRules,
   findUnknownOverrides,
@@ -58,6 +58,7 @@ const defaults = z
     alerts: written.alerts.optional(),
     webhooks: written.webhooks.optional(),
     sources: written.sources.optional(),
+    slos: writtenSlo.optional(),
     instances: instanceValues.optional().meta({ description: 'Values for all instances of this file that do not set them.' }),
   })
   .meta({ description: 'Fields for all objects of this file that do not set them.' })
@@ -78,7 +79,7 @@ export const declarationsSchema = z.strictObject({
   alerts: z.record(key, written.alerts).optional().meta({ description: 'Alerts by their keys.' }),
   webhooks: z.record(key, written.webhooks).optional().meta({ description: 'Webhooks by their keys.' }),
   sources: z.record(key, written.sources).optional().meta({ description: 'Sources by their keys.' }),
-  slos: z.record(key, declaredSlo).optional().meta({ description: 'Service level objectives by their keys.' }),
+  slos: z.record(key, writtenSlo).optional().meta({ description: 'Service level objectives by their keys.' }),
   incidents: z.record(key, declaredIncident).optional().meta({ description: 'Past incidents that alerts must notice, by their keys.' }),
 })
 
@@ -143,7 +144,10 @@ export function readDeclarations(
       // A file that cannot be read may declare the key.
       ...(given === undefined || all.unread.length > 0
         ? []
-        : [...findUnknownOverrides(given.overrides, declared), ...findUnknownInstances(given.overrides, used)]),
+        : [
+            ...findUnknownOverrides(given.overrides, [...declared, ...all.slos.map(({ key }) => ({ section: 'slos' as const, key }))]),
+            ...findUnknownInstances(given.overrides, used),
+          ]),
     ],
   }
 }
@@ -238,15 +242,28 @@ function readSections(document: ReadDocument, overrides: Overrides | undefined):
   const diagnostics = frame.success ? [] : schemaDiagnostics(frame.error, document, frameSchema)
   const wrongDefaults = new Set(frame.error?.issues.filter(({ path }) => path[0] === 'defaults').map(({ path }) => path[1]))
   const allDefaults = ownValue(value, 'defaults')
+  const defaultsOf = (section: Section | 'slos'): object | undefined =>
+    wrongDefaults.has(section) || wrongDefaults.has(undefined) ? undefined : (ownValue(allDefaults, section) ?? {})
   const read = sectionNames.flatMap((section) => {
-    const hasDefaults = !wrongDefaults.has(section) && !wrongDefaults.has(undefined)
-    const defaults = hasDefaults ? (ownValue(allDefaults, section) ?? {}) : undefined
+    const defaults = defaultsOf(section)
     // The parsed frame is not used, because zod drops a key such as __proto__ silently.
     return entriesOf(ownValue(value, section)).map(([key, written]) => readObject({ document, section, key, written, defaults, overrides }))
   })
   const place = (section: 'slos' | 'incidents') =>
     entriesOf(ownValue(value, section)).map(([key]) => ({ key, location: document.locationOfKey([section, key]), document }))
-  return merge([{ ...nothing, diagnostics, slos: place('slos'), incidents: place('incidents') }, ...read])
+  const slos = entriesOf(ownValue(value, 'slos')).map(([key, written]) => {
+    const merged = mergedSlo({ document, key, written, defaults: defaultsOf('slos'), overrides })
+    return { key, location: document.locationOfKey(['slos', key]), document: merged }
+  })
+  return merge([{ ...nothing, diagnostics, slos, incidents: place('incidents') }, ...read])
+}
+
+/** The document with an SLO as its defaults and the environment complete it. */
+function mergedSlo({ document, key, written, defaults = {}, overrides }: Omit<Written, 'section'>): ReadDocument {
+  const own = isMapping(written) ? { ...defaults, ...written } : written
+  const patch = valueAt(overrides?.value, ['slos', key])
+  if (overrides === undefined || patch === undefined) return { ...document, value: { slos: { [key]: own } } }
+  return withOverrides(document, overrides, ['slos', key], isMapping(own) && isMapping(patch) ? mergePatch(own, patch) : own)
 }
 
 const entriesOf = (value: unknown): readonly (readonly [string, unknown])[] => (isMapping(value) ? Object.entries(value) : [])

@@ -14,7 +14,6 @@ import { schemaDiagnostics } from '../documents/validate.ts'
 import { fileSettings, settingsSchema } from '../operation/inputs.ts'
 import type { Files, NamedEnvironment } from '../operation/operation.ts'
 import { projectForm, projectGrammar } from '../resources/marker.ts'
-import type { DeclaredKey } from '../resources/resource-type.ts'
 import { sectionNames } from '../resources/section.ts'
 
 /** Beside `.watchkeeper.yml`. */
@@ -73,6 +72,7 @@ export const environmentSchema = z.strictObject({
       alerts: fieldsByKey,
       webhooks: fieldsByKey,
       sources: fieldsByKey,
+      slos: fieldsByKey,
       instances: z.record(z.string(), z.record(valueName, instanceValue.nullable())).optional(),
     })
     .optional()
@@ -241,9 +241,16 @@ export const environmentRules = {
   'unknown-override': { severity: 'error', description: 'An environment overrides an object or an instance that no file declares.' },
 } as const satisfies Rules
 
-/** Overrides of objects that no file declares. */
-export function findUnknownOverrides({ value, document }: Overrides, declared: readonly DeclaredKey[]): readonly Diagnostic[] {
-  return sectionNames.flatMap((section) => {
+const overridable = [...sectionNames, 'slos'] as const
+
+interface OverridableKey {
+  readonly section: (typeof overridable)[number]
+  readonly key: string
+}
+
+/** Overrides of objects and SLOs that no file declares. */
+export function findUnknownOverrides({ value, document }: Overrides, declared: readonly OverridableKey[]): readonly Diagnostic[] {
+  return overridable.flatMap((section) => {
     const known = declared.filter((one) => one.section === section).map(({ key }) => key)
     return Object.keys(ownValue(value, section) ?? {})
       .filter((key) => !known.includes(key))

@@ -24,36 +24,37 @@ const recipients = (description: string) =>
 
 export const sloWindows = ['7d', '28d', '30d'] as const
 
-export const declaredSlo = z
-  .strictObject({
-    name: text(400).meta({ description: 'Name in reports. The dashboard and the alerts have it in their names.' }),
-    source: text(1024).meta({ description: 'Name of a source of traces or logs.', accepts: 'the name of a source' }),
-    total: condition("Selects the events that count, such as `SpanKind = 'Server'`."),
-    good: condition("Selects the good ones among them, such as `StatusCode != 'Error'`."),
-    groupBy: text(1000)
-      .optional()
-      .meta({ description: 'One SLO for each value of this SQL expression, such as `ServiceName`.', accepts: 'an expression in SQL' }),
-    objective: z
-      .number()
-      .gt(0)
-      .lt(100)
-      .meta({ description: 'Percentage of good events, such as 99.9.', accepts: 'a number between 0 and 100, both excluded' }),
-    window: z.enum(sloWindows).meta({ description: 'The time that the objective is about. It ends now.' }),
-    minEvents: z.int().min(1).max(1_000_000_000).default(100).meta({
-      description: 'Burn rates of windows with fewer events count as 0, so that they send no notification.',
-      accepts: 'a whole number from 1',
-    }),
-    alerts: z
-      .strictObject({
-        page: recipients('Notified when the budget is burning so fast that somebody must act at once.'),
-        ticket: recipients('Notified when the budget is burning faster than the objective allows.'),
-      })
-      .optional()
-      .meta({ description: 'Who is notified. Without it, there is only the dashboard.' }),
-    noData: recipients('Notified when there was no event in the last hour.'),
-    note: declaredAlert.shape.note,
-  })
-  .meta({ id: 'slo' })
+export const declaredSlo = z.strictObject({
+  name: text(400).meta({ description: 'Name in reports. The dashboard and the alerts have it in their names.' }),
+  source: text(1024).meta({ description: 'Name of a source of traces or logs.', accepts: 'the name of a source' }),
+  total: condition("Selects the events that count, such as `SpanKind = 'Server'`."),
+  good: condition("Selects the good ones among them, such as `StatusCode != 'Error'`."),
+  groupBy: text(1000)
+    .optional()
+    .meta({ description: 'One SLO for each value of this SQL expression, such as `ServiceName`.', accepts: 'an expression in SQL' }),
+  objective: z
+    .number()
+    .gt(0)
+    .lt(100)
+    .meta({ description: 'Percentage of good events, such as 99.9.', accepts: 'a number between 0 and 100, both excluded' }),
+  window: z.enum(sloWindows).meta({ description: 'The time that the objective is about. It ends now.' }),
+  minEvents: z.int().min(1).max(1_000_000_000).default(100).meta({
+    description: 'Burn rates of windows with fewer events count as 0, so that they send no notification.',
+    accepts: 'a whole number from 1',
+  }),
+  alerts: z
+    .strictObject({
+      page: recipients('Notified when the budget is burning so fast that somebody must act at once.'),
+      ticket: recipients('Notified when the budget is burning faster than the objective allows.'),
+    })
+    .optional()
+    .meta({ description: 'Who is notified. Without it, there is only the dashboard.' }),
+  noData: recipients('Notified when there was no event in the last hour.'),
+  note: declaredAlert.shape.note,
+})
+
+/** What a file may leave to its defaults, and to the environment. */
+export const writtenSlo = declaredSlo.partial().meta({ id: 'slo' })
 
 export type DeclaredSlo = z.output<typeof declaredSlo>
 

@@ -1,10 +1,15 @@
-// The past of an SLO through `POST /charts/series` of self-hosted HyperDX, which counts with the sample rate of the source.
+// The past of an SLO: through `POST /charts/series` of self-hosted HyperDX, which counts with the sample rate of the source, and through
+// SQL in the cloud, which has no such endpoint. Both give the same counts.
+import * as z from 'zod'
 import type { ReadApi } from '../api/client.ts'
 import type { Target } from '../api/path.ts'
+import type { SqlAnswer } from '../api/sql.ts'
 import { requestSeries, type SeriesItem, type SeriesRow } from '../backtest/series-api.ts'
+import { WatchkeeperError } from '../core/errors.ts'
+import { quote } from '../core/text.ts'
 import { type Counts, windowMs } from './burn-rates.ts'
 import type { DeclaredSlo } from './slo-file.ts'
-import type { SloSource } from './slo-sql.ts'
+import { historyColumns, historySql, type SloSource } from './slo-sql.ts'
 
 /** Burn rates end at a multiple of this. */
 export const stepMs = 300_000
@@ -27,11 +32,28 @@ export interface GroupHistory {
   readonly steps: readonly TimedCounts[]
 }
 
-/** The counts of an SLO in its window, which ends at `endMs`, for each group. Throws an ApiError. */
-export async function readHistory(
-  { api, service }: { readonly api: ReadApi; readonly service: Target },
-  { slo, source, endMs }: { readonly slo: DeclaredSlo; readonly source: SloSource; readonly endMs: number },
-): Promise<readonly GroupHistory[]> {
+interface Access {
+  readonly api: ReadApi
+  readonly service: Target
+}
+
+interface HistoryRequest {
+  readonly slo: DeclaredSlo
+  readonly source: SloSource
+  readonly endMs: number
+}
+
+/**
+ * The counts of an SLO in its window, which ends at `endMs`, for each group; `asleep` where a query would wake the service. Throws an
+ * ApiError.
+ */
+export const readHistory = (access: Access, request: HistoryRequest): Promise<readonly GroupHistory[] | 'asleep'> =>
+  access.api.profile.isSelfHosted ? readFromCharts(access, request) : readWithSql(access, request)
+
+/** How many requests `readHistory` sends. */
+export const requestsOfHistory = ({ profile }: ReadApi): number => (profile.isSelfHosted ? 2 : 1)
+
+async function readFromCharts({ api, service }: Access, { slo, source, endMs }: HistoryRequest): Promise<readonly GroupHistory[]> {
   const series = countedSeries(slo, source)
   const [hours, steps] = await Promise.all([
     // The server includes the end, which is between two borders of the hours.
@@ -68,3 +90,46 @@ const toCounts = ({ startMs, numbers }: SeriesRow): TimedCounts => ({
   total: numbers.get(0) ?? 0,
   good: numbers.get(1) ?? 0,
 })
+
+const { start, group, total, good } = historyColumns
+
+const number = z.coerce.number().nonnegative()
+
+const historyRow = z.object({ [start]: number, [group]: z.string().optional(), [total]: number, [good]: number })
+
+/** One query for both resolutions. Hours before the last days need no finer steps. */
+export async function readWithSql(
+  { api, service }: Access,
+  { slo, source, endMs }: HistoryRequest,
+): Promise<readonly GroupHistory[] | 'asleep'> {
+  const answer = await api.runSql(service, {
+    sql: historySql(slo, source, { stepSeconds: stepMs / 1000, recentMs }),
+    connectionId: source.connectionId,
+    startMs: endMs - windowMs(slo),
+    endMs,
+  })
+  if (answer.kind === 'asleep') return 'asleep'
+  if (answer.kind !== 'rows')
+    throw new WatchkeeperError('refused', `The events of "${quote(slo.name)}" were not counted: ${whyNot(answer)}.`)
+  const { data: rows } = z.array(historyRow).safeParse(answer.rows)
+  if (rows === undefined)
+    throw new WatchkeeperError('bad-answer', `The answer to the query for "${quote(slo.name)}" has an unexpected form.`)
+  const counts = rows.map((row) => ({
+    group: row[group] ?? '',
+    counts: { startMs: row[start] * 1000, total: row[total], good: row[good] },
+  }))
+  const groups = slo.groupBy === undefined ? [''] : [...new Set(counts.map((row) => row.group))].toSorted()
+  return groups.map((name) => {
+    const all = counts.filter((row) => row.group === name).map((row) => row.counts)
+    return {
+      ...(slo.groupBy !== undefined && { group: name }),
+      hours: all,
+      steps: all.filter(({ startMs }) => startMs >= endMs - recentMs),
+    }
+  })
+}
+
+function whyNot(answer: Exclude<SqlAnswer, { readonly kind: 'rows' | 'asleep' }>): string {
+  if (answer.kind === 'refused') return `the server refused the query: ${answer.reason}`
+  return answer.kind === 'too-slow' ? 'the query takes more than 30 s, the limit of the server' : 'the answer is too large'
+}

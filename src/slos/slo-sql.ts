@@ -53,7 +53,7 @@ const end = 'fromUnixTimestamp64Milli({endDateMilliseconds:Int64})'
 
 const before = (ms: number): string => `fromUnixTimestamp64Milli({endDateMilliseconds:Int64} - ${ms})`
 
-const name = (column: string): string => `${namePrefix}${column}`
+const name = <C extends string>(column: C) => `${namePrefix}${column}` as const
 
 /** `toFloat64`, because a division of whole numbers is exact up to 2^53 and a product of unsigned ones wraps. */
 const column = (expression: string, as: string): string => `    toFloat64(${expression}) AS ${name(as)}`
@@ -149,4 +149,35 @@ ORDER BY "Time"`
 export function eventsSql(slo: DeclaredSlo, source: SloSource): string {
   const events = eventsOf(slo, source)
   return `SELECT ${events.count()} AS ${name('events')}\nFROM ${events.table}\nWHERE ${since(events, noDataSpan)}`
+}
+
+const hourSeconds = 3600
+
+/** The columns of `historySql`. */
+export const historyColumns = { start: name('start'), group: name('group'), total: name('all_total'), good: name('all_good') } as const
+
+/**
+ * The counts over the window of the SLO, by steps of `stepSeconds` in the last `recentMs`, and by hours before. Starts are in seconds since
+ * 1970. The first step and the last hour may be a part.
+ */
+export function historySql(
+  slo: DeclaredSlo,
+  source: SloSource,
+  { stepSeconds, recentMs }: { readonly stepSeconds: number; readonly recentMs: number },
+): string {
+  const events = eventsOf(slo, source)
+  const { time, group } = events
+  const startOf = (seconds: number): string => `intDiv(toUnixTimestamp(${time}), ${seconds}) * ${seconds}`
+  const columns = [
+    `  if(${time} >= ${before(recentMs)}, ${startOf(stepSeconds)}, ${startOf(hourSeconds)}) AS ${historyColumns.start}`,
+    ...(group === undefined ? [] : [`  ${group} AS ${historyColumns.group}`]),
+    `  toFloat64(${events.count()}) AS ${historyColumns.total}`,
+    `  toFloat64(${events.count(events.good)}) AS ${historyColumns.good}`,
+  ]
+  return `SELECT
+${columns.join(',\n')}
+FROM ${events.table}
+WHERE ${since(events, { name: slo.window, ms: windowMs(slo) })}
+GROUP BY ${[historyColumns.start, ...(group === undefined ? [] : [historyColumns.group])].join(', ')}
+ORDER BY ${historyColumns.start}`
 }

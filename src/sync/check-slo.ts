@@ -14,7 +14,7 @@ import { keyGrammar } from '../resources/marker.ts'
 import { sourceCollection } from '../resources/sources/source-wire.ts'
 import { type BudgetState, burnRateWindows, currentWindow, judgeBudget, spentByDay } from '../slos/error-budget.ts'
 import { type Slo, sourceOf } from '../slos/expand-slos.ts'
-import { readHistory, stepMs } from '../slos/slo-series.ts'
+import { readHistory, requestsOfHistory, stepMs } from '../slos/slo-series.ts'
 import { judgeDiagnostics } from './plan/plan-report.ts'
 
 const percent = (what: string) => z.number().describe(what)
@@ -74,6 +74,7 @@ const details = z.object({
   until: z.string().describe('End of all windows.'),
   slos: z.array(checkedSlo).describe('The SLOs, in the order of the files.'),
   requestCount: z.int().describe('Number of requests for values.'),
+  asleep: z.boolean().describe('Whether the service slept, so that nothing was checked. Only in ClickHouse Cloud.'),
   diagnostics: z.array(diagnosticSchema).describe('Errors, warnings and notes on the files.'),
 })
 
@@ -87,6 +88,11 @@ async function runCheck(context: CheckContext, { files, slos: keys, until }: z.o
       'refused',
       'SLOs are not checked: the files may be those of a pull request from a fork, and the server would run their SQL.',
     )
+  if (!context.api.hasSql)
+    throw inputError(
+      'sql-key-id',
+      'is missing: in ClickHouse Cloud, SLOs are counted with SQL, by a key that the query endpoint of the service lists',
+    )
   const found = await findDeclarations(files, context)
   const errors = errorsIn(found.diagnostics)
   const endMs = Math.floor((until === undefined ? context.clock.now() : Date.parse(until)) / stepMs) * stepMs
@@ -96,6 +102,7 @@ async function runCheck(context: CheckContext, { files, slos: keys, until }: z.o
     ...common,
     slos: [],
     requestCount: 0,
+    asleep: false,
     diagnostics: [...diagnostics],
   })
   if (errors.length > 0) return unchecked(errors)
@@ -108,6 +115,7 @@ async function runCheck(context: CheckContext, { files, slos: keys, until }: z.o
   for (const [i, { slo, source }] of resolved.entries()) {
     if ('diagnostic' in source) continue
     const histories = await readHistory(context, { slo: slo.value, source, endMs })
+    if (histories === 'asleep') return { ...unchecked(found.diagnostics), asleep: true }
     // Without any event, there is no group.
     for (const history of histories.length === 0 ? [{ hours: [], steps: [] }] : histories)
       checked.push(
@@ -123,7 +131,8 @@ async function runCheck(context: CheckContext, { files, slos: keys, until }: z.o
     ...toCounts(checked),
     ...common,
     slos: checked,
-    requestCount: 2 * resolved.length,
+    requestCount: requestsOfHistory(context.api) * resolved.length,
+    asleep: false,
     diagnostics: [...found.diagnostics],
   }
 }
@@ -189,6 +198,7 @@ function toCounts(slos: readonly CheckedSlo[]) {
 /** Too few events never pass: a gate on them fails, and without a gate the verdict is a warning. */
 function judge(result: Result, { minBudgetLeft, maxBurnRate }: z.output<typeof input>): Verdict {
   if (errorsIn(result.diagnostics).length > 0) return judgeDiagnostics(result)
+  if (result.asleep) return { status: minBudgetLeft === undefined && maxBurnRate === undefined ? 'warn' : 'fail', reasons: [asleep] }
   const failures = result.slos.flatMap((slo) => [...belowBudget(slo, minBudgetLeft), ...aboveBurnRate(slo, maxBurnRate)])
   if (failures.length > 0) return { status: 'fail', reasons: failures }
   const warnings = result.slos.flatMap((slo): readonly Line[] => {
@@ -197,6 +207,8 @@ function judge(result: Result, { minBudgetLeft, maxBurnRate }: z.output<typeof i
   })
   return warnings.length > 0 ? { status: 'warn', reasons: warnings } : pass
 }
+
+const asleep = say`the service is asleep, and a query would wake it; set wake-service to allow that`
 
 function belowBudget(slo: CheckedSlo, least: number | undefined): readonly Line[] {
   if (least === undefined) return []
@@ -271,11 +283,11 @@ function charts({ slos }: Result): readonly Block[] {
 }
 
 export const checkSlo = defineOperation({
-  summary: 'Checks the error budgets of the SLOs in files: what is left, how fast it burns, and when it runs out. Self-hosted only.',
+  summary: 'Checks the error budgets of the SLOs in files: what is left, how fast it burns, and when it runs out.',
   effect: 'read',
   scope: 'service-or-server',
-  profiles: ['hyperdx'],
-  profilesReason: 'the API of other servers has no values of charts',
+  profiles: ['clickhouse-cloud', 'hyperdx'],
+  profilesReason: 'other servers have neither values of charts nor SQL',
   input,
   output,
   details,
@@ -284,7 +296,7 @@ export const checkSlo = defineOperation({
   judge,
   report: (result) => ({
     headline:
-      errorsIn(result.diagnostics).length > 0
+      result.asleep || errorsIn(result.diagnostics).length > 0
         ? say`The SLOs were not checked`
         : say`${counted(result.sloCount, 'SLO')}${inEnvironment(result)} until ${trusted(formatTime(result.until))}`,
     blocks: [

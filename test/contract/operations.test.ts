@@ -101,7 +101,8 @@ describe.each(['neutral', 'clickhouse-cloud', 'hyperdx'] as const)('every exampl
 it.each(all.filter(({ operation }) => operation.profilesReason !== undefined))(
   '$name is an input error with another profile, and says why',
   async ({ name, operation }) => {
-    const { document } = await invokeText({ inputs: { operation: name, profile: 'clickhouse-cloud' } })
+    const isForCloud = operation.profiles?.includes('clickhouse-cloud') === true
+    const { document } = await invokeText({ inputs: { operation: name, ...(!isForCloud && { profile: 'clickhouse-cloud' }) } })
     expect(document).toMatchObject({ error: { kind: 'input' } })
     expect(document.failureReason).toContain(`it needs profile ${operation.profiles?.join(' or ')}, because ${operation.profilesReason}`)
   },

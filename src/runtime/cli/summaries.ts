@@ -7,7 +7,7 @@ export const summaries = {
   "pull": "Exports the alerts, dashboards, saved searches, webhooks and sources of a service to files. A plan of these files shows no changes.",
   "backtest": "Shows how often declared alerts would have fired in the past days, and how often they fire as they are now. Self-hosted only.",
   "replay": "Checks declared alerts against recordings of past incidents, offline and without credentials.",
-  "check-slo": "Checks the error budgets of the SLOs in files: what is left, how fast it burns, and when it runs out. Self-hosted only.",
+  "check-slo": "Checks the error budgets of the SLOs in files: what is left, how fast it burns, and when it runs out.",
   "usage-cost": "Reports the organization's usage cost over a period and fails when it exceeds a budget.",
   "audit-costs": "Finds services that cost credits without need, such as services that alerts keep awake, with the command that changes it.",
   "check-backups": "Checks that each service has a fresh backup. Fails when a service has none or cannot be checked.",

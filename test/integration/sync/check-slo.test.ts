@@ -1,5 +1,6 @@
 // The gate on error budgets, with the demo's telemetry: every fourth span of payment fails on day 3 from 09:00 to 10:00.
 import { describe, expect, it } from 'vitest'
+import { demo } from '../../../src/emulator/index.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { type Invoked, invokeText } from '../../support/invoke.ts'
 
@@ -163,5 +164,78 @@ describe('check-slo', () => {
         .requests.slice(before)
         .map(({ path }) => path.replace(/.*\//, '')),
     ).toEqual(['health', 'sources', ...Array(20).fill('series')])
+  })
+})
+
+describe('check-slo in ClickHouse Cloud', () => {
+  const cloud = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+
+  const sqlKey = { 'sql-key-id': demo.apiKeyId, 'sql-key-secret': demo.apiKeySecret }
+
+  const checkCloud = (slos: Fields, more: Readonly<Record<string, string>> = {}): Promise<Invoked> =>
+    invokeText({
+      inputs: {
+        ...inputsFor(cloud(), 'clickhouse-cloud'),
+        ...sqlKey,
+        'sql-url': cloud().url,
+        operation: 'check-slo',
+        files: 'a.json',
+        until: at(7, 0),
+        ...more,
+      },
+      files: { 'a.json': JSON.stringify({ slos }) },
+    })
+
+  const services = { ...payment, total: "SpanKind = 'Server'", groupBy: 'ServiceName' }
+
+  it.each([
+    ['one SLO', payment, at(7, 0)],
+    ['one that burns', payment, at(3, 10)],
+    ['a window that starts between two hours', payment, at(3, 9, 35)],
+    ['groups', services, at(3, 10)],
+    ['four weeks', { ...payment, window: '28d' }, at(3, 10)],
+    ['no events', { ...payment, total: "ServiceName = 'nothing'" }, at(7, 0)],
+    ['logs', { ...payment, source: 'Logs', good: "SeverityText != 'error'" }, at(3, 14, 40)],
+  ])('gives the same numbers as the values of charts: %s', async (_, slo, until) => {
+    const server = await check({ slo }, { until })
+    const { document } = await checkCloud({ slo }, { until })
+    expect(document.error).toBeUndefined()
+    expect(document.slos).toEqual(server.document.slos)
+    expect(document.budgetLeft).toBe(server.document.budgetLeft)
+  })
+
+  it('sends one query for each SLO, to the query endpoint of the service', async () => {
+    const { document } = await checkCloud({ payment, services })
+    expect(document.requestCount).toBe(2)
+    expect(cloud().requests.flatMap(({ method, path }) => (method === 'POST' ? [path] : []))).toEqual(
+      Array(2).fill(`/service/${demo.services.checkout}/run?format=JSON`),
+    )
+  })
+
+  it('needs a key for SQL, and says so before any request', async () => {
+    const { reason, document } = await checkCloud({ payment }, { 'sql-key-id': '', 'sql-key-secret': '' })
+    expect(document).toMatchObject({ status: 'error', error: { kind: 'input' } })
+    expect(reason).toMatch(/^sql-key-id: is missing: in ClickHouse Cloud, SLOs are counted with SQL/)
+    expect(cloud().requests).toEqual([])
+  })
+
+  it('does not wake a service that sleeps: a gate fails, and without a gate the verdict is a warning', async () => {
+    const sleep = (): void => {
+      const service = cloud().store.organizations[0]?.services.find(({ id }) => id === demo.services.checkout)
+      Object.assign(service ?? {}, { state: 'idle' })
+    }
+    sleep()
+    const plain = await checkCloud({ payment })
+    expect(plain.document).toMatchObject({ status: 'warn', asleep: true, sloCount: 0 })
+    expect(plain.reason).toBe('The SLOs were not checked: the service is asleep, and a query would wake it; set wake-service to allow that')
+    expect((await checkCloud({ payment }, { 'min-budget-left': '1' })).document).toMatchObject({ status: 'fail', asleep: true })
+    expect(cloud().requests.some(({ method }) => method === 'POST')).toBe(false)
+    expect((await checkCloud({ payment }, { 'wake-service': 'true' })).document).toMatchObject({ status: 'pass', sloCount: 1 })
+  })
+
+  it('is an error when the server refuses the query', async () => {
+    const { document, reason } = await checkCloud({ payment: { ...payment, good: 'Missing' } })
+    expect(document.status).toBe('error')
+    expect(reason).toMatch(/^The events of "Payment" were not counted: the server refused the query: /)
   })
 })
