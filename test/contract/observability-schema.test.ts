@@ -92,7 +92,7 @@ describe('the schema of files', () => {
     forEachEntry(
       [
         ['an unknown section', { alert: {} }],
-        ['an SLO without an objective', { slos: { a: { ...slo, objective: undefined } } }],
+        ['an SLO with an objective of 100', { slos: { a: { ...slo, objective: 100 } } }],
         ['an SLO with an unknown window', { slos: { a: { ...slo, window: '90d' } } }],
         ['an unknown field', fileWith({ alert: { treshold: 1 } })],
         ['an unknown field of a chart', fileWith({ tile: { config: { displayType: 'markdown', text: 'x' } } })],
