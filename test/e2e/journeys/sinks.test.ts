@@ -11,6 +11,8 @@ import { allOperations, useExampleDirectory } from '../../support/examples.ts'
 import { commandsOf, runAction, runCli } from '../../support/run-process.ts'
 
 const emulator = useEmulator()
+
+const cloud = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 let directory: string
 
 beforeAll(async () => {
@@ -105,16 +107,18 @@ describe('an output path', () => {
     const flags = Object.entries(inputs).flatMap(([name, value]) =>
       [value].flat().flatMap((one) => (one === true ? [`--${toKebab(name)}`] : [`--${toKebab(name)}`, String(one)])),
     )
-    const env = Object.entries(inputsFor(emulator())).map(([name, value]) => [
+    const settings = operation === 'audit-costs' ? inputsFor(cloud(), 'clickhouse-cloud') : inputsFor(emulator())
+    const env = Object.entries(settings).map(([name, value]) => [
       `WATCHKEEPER_${name.toUpperCase().replaceAll('-', '_')}`,
       value,
     ])
     return runCli([operation, ...flags, ...options], Object.fromEntries(env), { directory: root() })
   }
 
-  it('an output path is an input of five operations', () => {
+  it('an output path is an input of six operations', () => {
     expect(withOutputPaths.map(({ name, paths }) => `${name}: ${paths.join(' ')}`).sort()).toEqual([
       'apply: sarif-file code-quality-file result-file',
+      'audit-costs: html-file result-file',
       'drift: sarif-file code-quality-file plan-file result-file',
       'plan: sarif-file code-quality-file plan-file result-file',
       'usage-cost: csv-file focus-file metrics-file html-file result-file',
