@@ -108,10 +108,7 @@ describe('an output path', () => {
       [value].flat().flatMap((one) => (one === true ? [`--${toKebab(name)}`] : [`--${toKebab(name)}`, String(one)])),
     )
     const settings = operation === 'audit-costs' ? inputsFor(cloud(), 'clickhouse-cloud') : inputsFor(emulator())
-    const env = Object.entries(settings).map(([name, value]) => [
-      `WATCHKEEPER_${name.toUpperCase().replaceAll('-', '_')}`,
-      value,
-    ])
+    const env = Object.entries(settings).map(([name, value]) => [`WATCHKEEPER_${name.toUpperCase().replaceAll('-', '_')}`, value])
     return runCli([operation, ...flags, ...options], Object.fromEntries(env), { directory: root() })
   }
 
