@@ -6,8 +6,14 @@ const eager = new Set(['./runtime/action/run-action.js', './usage/usage-cost.js'
 /** Packages that the bundler puts into a file of their own: requests, and GitHub. */
 const separate = new Set(['undici', '@actions/github'])
 
+/** Runs that load one of these load the others, too. Apart, each file would have a copy of what they share. */
+const together: Readonly<Record<string, string>> = { 'notify-forge': 'forge', declarations: 'sync' }
+
 /** The first folder that a path names, or the file, or the package. */
-const chunkOf = (from: string): string => /^(?:\.{1,2}\/)*([\w-]+)/.exec(from)?.[1] ?? 'on-demand'
+function chunkOf(from: string): string {
+  const name = /^(?:\.{1,2}\/)*([\w-]+)/.exec(from)?.[1] ?? 'on-demand'
+  return together[name] ?? name
+}
 
 /**
  * Tells the bundler, in each `import()` of a compiled module, where to put the imported code: each feature has a file, and what several of them

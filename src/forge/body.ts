@@ -3,7 +3,7 @@ import { markdownUntrusted } from '../core/escape.ts'
 import { renderMarkdown } from '../report/markdown.ts'
 import type { SyncContext } from './content.ts'
 
-type MarkerKind = 'comment' | 'issue'
+type MarkerKind = 'comment' | 'issue' | 'pull request'
 
 /** The hidden first line of every body. The label is encoded so that it cannot end the HTML comment. */
 export const markerOf = (kind: MarkerKind, label: string): string =>
@@ -14,7 +14,7 @@ const toPercent = (character: string): string => `%${character.charCodeAt(0).toS
 /** Anyone can copy a marker, so the author must match, too. A body that only quotes the marker does not start with it. */
 export const isOwn = (
   kind: MarkerKind,
-  { label, author }: SyncContext,
+  { label, author }: Pick<SyncContext, 'label' | 'author'>,
   { body, authorId }: { readonly body: string; readonly authorId: number | undefined },
 ): boolean => authorId === author.id && body.startsWith(markerOf(kind, label))
 
@@ -33,7 +33,7 @@ interface Memory {
   readonly earlier: Section
 }
 
-const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16)
+export const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16)
 
 const sectionOf = (text: string): Section => ({ length: text.length, digest: digest(text) })
 
@@ -72,7 +72,7 @@ const earlierTooLong = '*The previous report is too long to show here.*\n'
 export type BodyContext = Pick<SyncContext, 'content' | 'label' | 'run' | 'redact' | 'kind'>
 
 /** The text of a comment or an issue, within the limit. The report of `old`, the current body, is folded under the new one. */
-export function writeBody(kind: MarkerKind, context: BodyContext, old: string | undefined): string {
+export function writeBody(kind: 'comment' | 'issue', context: BodyContext, old: string | undefined): string {
   const { content, label, redact } = context
   const marker = markerOf(kind, label)
   const source = sourceLine(context)
@@ -151,7 +151,7 @@ export function writeIssueComment(sentence: string, context: BodyContext): strin
 const maxHeadBytes = 10_000
 
 /** The last line of every comment and issue: the run that wrote it. */
-function sourceLine({ run: { url, job, commit }, redact }: BodyContext): string {
+export function sourceLine({ run: { url, job, commit }, redact }: Pick<BodyContext, 'run' | 'redact'>): string {
   const from = url === undefined ? 'this run' : `[this run](${url})`
   const ofJob = job === '' ? '' : ` of job ${markdownUntrusted(redact(job))}`
   return `From ${from}${ofJob}${commit === '' ? '' : `, commit ${markdownUntrusted(redact(commit).slice(0, 7))}`}.`

@@ -2,7 +2,7 @@ import { quote } from '../core/text.ts'
 import { ExchangeFailure } from '../http/exchange-failure.ts'
 import { type Headers, serverWaitMs } from '../http/rate-limit.ts'
 import { isTlsCode, writeOutcomeOf } from '../http/retry.ts'
-import type { ForgeWords, SyncTarget } from './forge.ts'
+import type { ForgeWords, WriteTarget } from './forge.ts'
 
 /** Why a request to a forge failed. */
 interface ForgeFailure {
@@ -22,16 +22,26 @@ interface ForgeFailure {
 /** The used part of Octokit's error, which our own client throws, too. Without a `response` there was no answer, and the status has no meaning. */
 export interface RequestError extends Error {
   readonly status: number
-  readonly request: { readonly method: string; readonly url: string }
+  readonly request: SentRequest
   readonly response?: { readonly headers: Readonly<Record<string, string | number | undefined>>; readonly data: unknown }
 }
 
 const isRequestError = (thrown: unknown): thrown is RequestError =>
   thrown instanceof Error && 'status' in thrown && typeof thrown.status === 'number' && 'request' in thrown
 
-/** The only GraphQL request is a query. */
-export const isRead = ({ method, url }: { readonly method: string; readonly url: string }): boolean =>
-  method === 'GET' || url.endsWith('/graphql')
+/** What octokit says about a request: before it is sent with `query`, and afterwards with `body`. */
+interface SentRequest {
+  readonly method: string
+  readonly url: string
+  readonly query?: unknown
+  readonly body?: unknown
+}
+
+export function isRead({ method, url, query, body }: SentRequest): boolean {
+  if (method === 'GET') return true
+  const text = query ?? (isRecord(body) ? body.query : undefined)
+  return url.endsWith('/graphql') && !(typeof text === 'string' && text.startsWith('mutation'))
+}
 
 export const hasStatus = (thrown: unknown, ...statuses: readonly number[]): boolean =>
   isRequestError(thrown) && thrown.response !== undefined && statuses.includes(thrown.status)
@@ -115,7 +125,7 @@ export function describeAnswer({ status, detail }: ForgeFailure, { name }: Pick<
 }
 
 interface FailedSync {
-  readonly target: SyncTarget
+  readonly target: WriteTarget
   readonly isFromFork: boolean
   readonly words: ForgeWords
 }
@@ -142,5 +152,5 @@ function adviceFor({ status, detail }: ForgeFailure, { target, isFromFork, words
   if (isFromFork) return `The token of a ${pullRequest} from a fork can only read.`
   return status === 404 && target === 'comment'
     ? `The ${pullRequest} does not exist, or the token cannot read it. ${grants.comment}`
-    : grants[target]
+    : (grants[target] ?? '')
 }

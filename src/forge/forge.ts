@@ -70,6 +70,9 @@ export interface Run {
 
 export type SyncTarget = 'comment' | 'issue'
 
+/** Everything that a run can write to a forge. A pull request only on GitHub. */
+export type WriteTarget = SyncTarget | 'pull request'
+
 /** The words of a forge, for messages. */
 export interface ForgeWords {
   readonly name: 'GitHub' | 'GitLab'
@@ -79,7 +82,7 @@ export interface ForgeWords {
   /** The input for the token. */
   readonly tokenInput: string
   /** What to do when the token may not write. */
-  readonly grants: Readonly<Record<SyncTarget, string>>
+  readonly grants: Readonly<Record<SyncTarget, string> & Partial<Record<WriteTarget, string>>>
 }
 
 /** One forge: its words, how its runs are recognized, and its client. */

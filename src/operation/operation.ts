@@ -163,6 +163,30 @@ export interface OutputFile {
   readonly staysInWorkspace?: true
 }
 
+/** Changed files for one pull request, which stays open until there are none. Only the action opens it. */
+export interface PullRequestContent {
+  /** The branch of the pull request. */
+  readonly branch: string
+  readonly title: string
+  /** Identifies the changes, whatever else is in the files. */
+  readonly digest: string
+  /** None when no pull request is needed any more. */
+  readonly files: readonly ChangedFile[]
+  /** The text of the pull request. */
+  readonly blocks: readonly Block[]
+  /** Names of workflow files. While one of them runs, nothing is done. */
+  readonly applyWorkflows: readonly string[]
+  /** Why the files may lack changes, so that nothing may be concluded from them. */
+  readonly doubt: string | undefined
+}
+
+export interface ChangedFile {
+  readonly path: string
+  readonly content: string
+  /** The id that Git gives the previous content. */
+  readonly previousBlob: string
+}
+
 /** The values that were given and are valid by themselves, and the names of all that were given. */
 export interface Given<I extends z.ZodObject> {
   readonly values: Partial<z.output<I>>
@@ -207,6 +231,8 @@ export interface Operation<
   toDocument?(result: z.output<O> & z.output<D>): z.input<O> & z.input<D>
   /** The files that the input asks for; `blocks` are the whole report with its verdict. */
   files?(result: z.output<O> & z.output<D>, input: z.output<I>, blocks: readonly Block[]): Promise<readonly OutputFile[]>
+  /** The pull request that the input asks for; undefined where none may be touched. */
+  pullRequest?(result: z.output<O> & z.output<D>, input: z.output<I>): PullRequestContent | undefined
 }
 
 /** For operations whose result has no fields beyond the outputs. */
@@ -265,6 +291,7 @@ export interface RunResult {
   readonly blocks: readonly Block[]
   /** Files that the user asked for. */
   readonly files: readonly OutputFile[]
+  readonly pullRequest?: PullRequestContent
   readonly annotations: readonly Annotation[]
   /** See `Report`. */
   readonly keyLines: readonly Line[]

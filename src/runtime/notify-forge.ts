@@ -5,7 +5,9 @@ import { toEnvironmentName } from '../core/names.ts'
 import { createRedact } from '../core/secrets.ts'
 import type { Variables } from '../core/variables.ts'
 import type { ForgeKind, Run } from '../forge/forge.ts'
+import type { GitHubRun } from '../forge/github/run.ts'
 import { notify } from '../forge/notify.ts'
+import { type DriftKind, type PullRequestOutcome, syncPullRequest } from '../forge/pull-request.ts'
 import type { Cancellation } from '../http/deadline.ts'
 import { parseApiUrl } from '../http/proxy.ts'
 import type { StateChange } from '../notifications/message.ts'
@@ -60,6 +62,21 @@ export async function notifyForge<R extends Run>(
   )
   // A user who cancels a run knows that it did not finish.
   return { failures: cancellation.stop.aborted ? [] : failures, change: stateChanges[issueTransition] }
+}
+
+/** Brings the pull request of a result up to date. */
+export async function syncDriftPullRequest<R extends GitHubRun>(
+  result: PublishableResult,
+  { env, secrets, cancellation, note }: Omit<NotifyContext, 'startedAtMs'>,
+  kind: DriftKind<R>,
+): Promise<PullRequestOutcome> {
+  const { pullRequest: content, publishSettings } = result
+  if (content === undefined) return { state: 'none', sentence: 'No pull request is wanted.' }
+  const target = labelTargetOf(publishSettings) ?? ''
+  return syncPullRequest(
+    { content, target, token: publishSettings.githubToken, redact: createRedact(secrets) },
+    { kind, env, deps: { clock: systemClock, random: Math.random, note, cancellation } },
+  )
 }
 
 /** Objects to adopt and undeclared ones do not count as changes, but reviewers must know about them. */

@@ -84,6 +84,9 @@ export async function readInput(request: RunRequest, files: Files): Promise<RunI
     ...variables.diagnostics,
     ...settings.diagnostics,
     ...(settings.values.readOnly === true ? refuseWrites(name, operation, settings, request.keepsIssue === true) : []),
+    ...(settings.values.readOnly === true && fields.values.pullRequest === true
+      ? [inputDiagnostic('pull-request', `writes to GitHub, but ${readOnlyPlace}`)]
+      : []),
     ...(areText ? checkNotifyOn(settings, request.keepsIssue === true) : []),
     ...(settings.isEnvironmentBroken ? withoutTarget(diagnostics) : diagnostics),
     ...fields.diagnostics,
@@ -121,6 +124,8 @@ function checkNotifyOn({ values: { notifyOn, issue }, diagnosticFor }: GivenSett
   return issue === 'on-failure' ? [] : [diagnosticFor('notifyOn', 'is change, which requires issue: on-failure to keep the last state')]
 }
 
+const readOnlyPlace = `read-only is set, as an input, as ${toEnvironmentName('read-only')} or in the context`
+
 /** What a read-only run may not do. Without `keepsForge`, comment and issue have no effect. */
 function refuseWrites(
   name: OperationName,
@@ -128,7 +133,7 @@ function refuseWrites(
   { values: { comment = 'off', issue = 'off', notifyUrl }, diagnosticFor }: GivenSettings,
   keepsForge: boolean,
 ): readonly Diagnostic[] {
-  const place = `read-only is set, as an input, as ${toEnvironmentName('read-only')} or in the context`
+  const place = readOnlyPlace
   return [
     ...(effect === 'write' ? [inputDiagnostic('operation', `${name} writes to the service, but ${place}`)] : []),
     ...(keepsForge && comment !== 'off' ? [diagnosticFor('comment', `writes comments, but ${place}; set comment to off`)] : []),

@@ -20,6 +20,7 @@ import { createRedact, type Redact, redactDeep } from '../core/secrets.ts'
 import { listFirst, quote } from '../core/text.ts'
 import type { Variables } from '../core/variables.ts'
 import { version } from '../core/version.ts'
+import type { PullRequestOutcome } from '../forge/pull-request.ts'
 import type { Cancellation } from '../http/deadline.ts'
 import { createWriteLog, type WriteLog } from '../http/write-log.ts'
 import type { StateChange } from '../notifications/message.ts'
@@ -30,6 +31,7 @@ import {
   type Files,
   type Operation,
   type Progress,
+  type PullRequestContent,
   pass,
   type Report,
   type ResultDocument,
@@ -61,6 +63,8 @@ export interface Surface {
   showProgress(step: ProgressStep): void
   /** Shows the report, before anything of it is written. */
   showResult(result: PublishableResult, resultFile: string | undefined): void
+  /** Brings the pull request up to date. Absent where no run may open one. */
+  syncPullRequest?(result: PublishableResult): Promise<PullRequestOutcome>
   /** Absent where there are no outputs. */
   setOutputs?(outputs: Readonly<Record<string, string>>): void
   /** File for the job summary. Undefined where there is no summary, and empty where the runner's variable is missing. */
@@ -120,7 +124,7 @@ export async function runAndPublish(operation: string, inputs: RunRequest['input
     },
   )
   const redact = createRedact(credentialsIn(inputs, env))
-  const result = withNextCommand(await writeEssentialFiles(ran, directory), (error) => {
+  const result = withNextCommand(await writeEssentialFiles(await withPullRequest(ran, surface), directory), (error) => {
     const command = surface.nextCommand?.(error)
     return command && redact(command)
   })
@@ -159,6 +163,40 @@ export async function sendMessage(result: PublishableResult, context: MessageCon
   return sendNotification({ url, format, message, secrets }, env, { clock: systemClock, random: Math.random, note, cancellation })
 }
 
+/** The result with what became of the pull request. A pull request that could not be written makes it an error. */
+export async function withPullRequest<R extends PublishableResult>(result: R, surface: Pick<Surface, 'syncPullRequest'>): Promise<R> {
+  if (result.pullRequest === undefined) return result
+  const outcome = await (surface.syncPullRequest?.(result) ?? {
+    failure: 'Only the GitHub Action opens pull requests. Leave out pull-request.',
+  })
+  if ('failure' in outcome) {
+    const message = `The pull request was not written. ${outcome.failure}`
+    return { ...result, ...errorInstead(result, new WatchkeeperError('refused', message)) }
+  }
+  const { state, number, sentence: text } = outcome
+  const at = result.blocks.findIndex(({ kind }) => kind !== 'verdict' && kind !== 'list')
+  const fields = { pullRequestState: state, ...(number !== undefined && { pullRequestNumber: number }) }
+  return {
+    ...result,
+    document: { ...result.document, ...fields },
+    outputs: { ...result.outputs, ...Object.fromEntries(Object.entries(fields).map(([key, value]) => [toKebab(key), String(value)])) },
+    blocks: result.blocks.toSpliced(at, 0, { kind: 'paragraph', line: [sentence(text)] }),
+  }
+}
+
+/** The end of a run whose result could not be written. */
+function errorInstead(result: RunResult, error: WatchkeeperError): RunResult {
+  const { operation, requestId, organizationId, serviceId, serverUrl } = result.document
+  const subject = {
+    ...(requestId !== undefined && { requestId }),
+    ...(organizationId !== undefined && { organizationId }),
+    ...(serviceId !== undefined && { serviceId }),
+    ...(serverUrl !== undefined && { serverUrl }),
+  }
+  const footers = result.blocks.filter(({ kind }) => kind === 'footer')
+  return toErrorResult(operation, error, subject, footers)
+}
+
 /** Usually, all files fail for the same reason. */
 const maxNamedFailures = 3
 
@@ -169,16 +207,8 @@ export async function writeEssentialFiles<R extends RunResult>(result: R, direct
   if (failures.length === 0) return result
   const summary = `${essential.length - failures.length} of ${essential.length} files were written.`
   const message = [...listFirst(failures, maxNamedFailures, (count) => `… and ${count} more`), summary].join('\n')
-  const { operation, requestId, organizationId, serviceId, serverUrl } = result.document
-  const subject = {
-    ...(requestId !== undefined && { requestId }),
-    ...(organizationId !== undefined && { organizationId }),
-    ...(serviceId !== undefined && { serviceId }),
-    ...(serverUrl !== undefined && { serverUrl }),
-  }
-  const footers = result.blocks.filter(({ kind }) => kind === 'footer')
   const files = result.files.filter(({ isEssential }) => !isEssential)
-  return { ...result, ...toErrorResult(operation, new WatchkeeperError('input', message), subject, footers), files }
+  return { ...result, ...errorInstead(result, new WatchkeeperError('input', message)), files }
 }
 
 /** The dependencies of a run. Tests and the library pass their own. */
@@ -442,6 +472,7 @@ export async function toRunResult({
     outputs: { ...commonOutputs(document), ...Object.fromEntries(own.map((key) => [toKebab(key), toText(fields[key])])) },
     blocks,
     files: (await operation.files?.(result, input, blocks)) ?? [],
+    ...withPullRequestContent(operation.pullRequest?.(result, input)),
     annotations: report.annotations ?? [],
     keyLines: report.keyLines ?? [],
     milestones: report.milestones ?? [],
@@ -455,6 +486,9 @@ function incompleteError(message: string, { exit }: Verdict): ResultError {
   const kind = exit === 'denied' ? 'permission' : exit === 'cancelled' ? 'cancelled' : 'incomplete'
   return { kind, message, diagnostics: [], retryable: false }
 }
+
+const withPullRequestContent = (pullRequest: PullRequestContent | undefined): Pick<RunResult, 'pullRequest'> =>
+  pullRequest === undefined ? {} : { pullRequest }
 
 function exitCodeFor(status: Status, exit: Verdict['exit']): number {
   if (status === 'pass' || status === 'warn') return exitCodes.ok

@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import type { ReadApi } from '../api/client.ts'
-import { type Diagnostic, diagnosticOf, errorsIn, type Rules } from '../core/diagnostics.ts'
+import { type Diagnostic, diagnosticOf, errorsIn, inputDiagnostic, type Rules } from '../core/diagnostics.ts'
 import { WatchkeeperError } from '../core/errors.ts'
+import { toKebab } from '../core/names.ts'
 import { quote } from '../core/text.ts'
 import {
   type Declarations,
@@ -18,6 +19,7 @@ import {
   type Context,
   defineOperation,
   type Files,
+  type Given,
   type LintSettings,
   type NamedEnvironment,
   type OutputFile,
@@ -30,8 +32,19 @@ import type { Plan } from './plan/change.ts'
 import { checkChange, planInput, resolveProject, withSources } from './plan/make-plan.ts'
 import { planChanges } from './plan/plan-changes.ts'
 import { type RemoteState, readRemoteState } from './plan/remote-state.ts'
-import { type Draft, type DraftInput, draftPull, identityOf, type PullFilter, type ReadDraft, verifyDraft } from './pull/draft.ts'
 import {
+  type Draft,
+  type DraftInput,
+  draftPull,
+  identityOf,
+  type PullFilter,
+  type ReadDraft,
+  removalOf,
+  verifyDraft,
+} from './pull/draft.ts'
+import {
+  driftPullRequest,
+  isStopped,
   judgePull,
   type Pulled,
   type PullResult,
@@ -42,29 +55,49 @@ import {
   toPullResult,
 } from './pull/pull-report.ts'
 
+const pullInputs = z.strictObject({
+  files: filesInput,
+  env: environmentInput,
+  project: planInput.shape.project,
+  declaredOnly: flag('Updates what the files declare, and adds no other objects.').default(false),
+  driftedOnly: flag(
+    'Updates only objects that were changed in the service while their declarations are as last applied. It replaces no expression. Implies declared-only.',
+  ).default(false),
+  removeDeleted: flag(
+    'With drifted-only: removes the declarations of alerts, dashboards and saved searches that the service does not have. It cannot know whether an object was deleted or never applied.',
+  ).default(false),
+  pullRequest: flag(
+    'With drifted-only, in a GitHub workflow: keeps one pull request with the changes, and closes it when there are none. Needs a run on the default branch. Does nothing while an apply is queued or running.',
+  ).default(false),
+  applyWorkflows: list(
+    'With pull-request: the workflow files that apply this environment. By default, every workflow of the repository that runs apply.',
+    'names of files in .github/workflows, such as apply.yml',
+    z.string().regex(/^[\w.-]{1,100}\.ya?ml$/),
+  ).optional(),
+  nameContains: text('Pulls only objects whose name contains this text. Case does not matter.', 256).optional(),
+  tag: text('Pulls only dashboards and saved searches with this tag.', 256).optional(),
+  kind: list('Pulls only these kinds.', sectionNames.join(', '), z.enum(sectionNames)).optional(),
+  key: list(
+    'Pulls only objects with these keys. A new object has the key of its marker, or one made of its name.',
+    'keys',
+    z.string().regex(keyGrammar),
+  ).optional(),
+})
+
 export const pull = defineOperation({
   summary:
     'Exports the alerts, dashboards, saved searches, webhooks and sources of a service to files. A plan of these files shows no changes.',
   effect: 'read',
   scope: 'service-or-server',
-  input: z.strictObject({
-    files: filesInput,
-    env: environmentInput,
-    project: planInput.shape.project,
-    declaredOnly: flag('Updates what the files declare, and adds no other objects.').default(false),
-    nameContains: text('Pulls only objects whose name contains this text. Case does not matter.', 256).optional(),
-    tag: text('Pulls only dashboards and saved searches with this tag.', 256).optional(),
-    kind: list('Pulls only these kinds.', sectionNames.join(', '), z.enum(sectionNames)).optional(),
-    key: list(
-      'Pulls only objects with these keys. A new object has the key of its marker, or one made of its name.',
-      'keys',
-      z.string().regex(keyGrammar),
-    ).optional(),
-  }),
+  input: pullInputs,
   output: pullOutput,
   details: pullDetails,
   example: { files: ['observability/**/*.yml'], project: 'shop/observability' },
-  run: async (context, input) => toPullResult(await makePull(context, input), context.environment?.name),
+  check: checkPullInput,
+  run: async (context, input) => ({
+    ...toPullResult(await makePull(context, input), context.environment?.name),
+    ...(input.pullRequest && { applyWorkflows: input.applyWorkflows ?? (await findApplyWorkflows(context.files)) }),
+  }),
   judge: judgePull,
   report: (result) => ({
     headline: pullHeadline(result),
@@ -74,7 +107,29 @@ export const pull = defineOperation({
     ),
   }),
   files: async ({ writtenFiles }) => writtenFiles.map(toOutputFile),
+  pullRequest: (result, { pullRequest: isWanted }) => (isWanted && !isStopped(result) ? driftPullRequest(result) : undefined),
 })
+
+function checkPullInput({ values, names }: Given<typeof pullInputs>): readonly Diagnostic[] {
+  const needsDrifted = (['removeDeleted', 'pullRequest'] as const).filter((name) => values[name] === true && values.driftedOnly !== true)
+  return [
+    ...needsDrifted.map((name) => inputDiagnostic(toKebab(name), 'requires drifted-only')),
+    ...(names.has('applyWorkflows') && values.pullRequest !== true ? [inputDiagnostic('apply-workflows', 'requires pull-request')] : []),
+    ...(values.removeDeleted === true && names.has('env')
+      ? [inputDiagnostic('remove-deleted', 'cannot be used with env, because the files declare the objects of all environments')]
+      : []),
+  ]
+}
+
+/** The reusable workflow, a step of the action, and the command line. */
+const runsApply = /\boperation:\s*['"]?apply\b|\bwatchkeeper apply\b|\/reusable-plan-and-apply\.yml\b/
+
+/** The names of the workflows of the repository that run `apply`. A commented line counts, too. */
+async function findApplyWorkflows(files: Files): Promise<string[]> {
+  const { paths } = await files.find(['.github/workflows/*.yml', '.github/workflows/*.yaml'], 'apply-workflows')
+  const texts = await readTexts(paths, files)
+  return [...texts].flatMap(([path, text]) => (runsApply.test(text) ? [path.slice(path.lastIndexOf('/') + 1)] : []))
+}
 
 function toOutputFile({ path, content, size }: PullResult['writtenFiles'][number]): OutputFile {
   // Redaction replaced a secret by stars. Applying this file would write the stars to the service.
@@ -96,6 +151,8 @@ type PullContext = Pick<
 interface PullInput extends PullFilter {
   readonly files: readonly string[]
   readonly declaredOnly: boolean
+  readonly driftedOnly: boolean
+  readonly removeDeleted: boolean
   readonly project?: string | undefined
 }
 
@@ -117,7 +174,7 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
   const plan = planWith(found)
   const ambiguous = plan.diagnostics.filter(({ rule, severity }) => severity === 'error' && matchingRules.includes(rule))
   if (ambiguous.length > 0) return { project, draft: nothing, diagnostics: ambiguous }
-  const { declaredOnly } = input
+  const { driftedOnly, removeDeleted } = input
   const draftInput = {
     declarations: found,
     plan,
@@ -125,7 +182,9 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
     profile,
     nowMs,
     globs: input.files,
-    declaredOnly,
+    declaredOnly: input.declaredOnly || driftedOnly,
+    driftedOnly,
+    removeDeleted,
     filter: input,
     texts,
     variable: variableIn(environment, files.variable),
@@ -136,7 +195,11 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
     const drafted = await findIn(new Map([...texts, ...candidate.files.map(({ path, after }) => [path, after] as const)]), context)
     const { found: declarations } = await withSources(drafted, remote)
     const read = { declarations, diagnostics: declarations.diagnostics, plan: planWith(declarations) }
-    const failures = new Map([...verifyDraft(candidate, read), ...findReplacedVariables(candidate, environment)])
+    const failures = new Map([
+      ...verifyDraft(candidate, read),
+      ...findReplacedVariables(candidate, { environment, driftedOnly }),
+      ...findWrongRemovals(candidate, drafted),
+    ])
     return { read, failures: failures.size > 0 ? failures : await findRejected(read.plan, serverAnswers, context) }
   })
   return {
@@ -250,15 +313,31 @@ const incompleteLists = ({ doubts }: RemoteState): readonly Diagnostic[] =>
     diagnosticOf(pullRules, 'incomplete-pull', { file: section }, `the list of ${section} ${doubt}`),
   )
 
-/** The value in the service belongs to this environment only, so the file of all environments keeps its expression. */
-const findReplacedVariables = ({ objects }: Draft, environment: NamedEnvironment | undefined): ReadonlyMap<string, string> =>
+interface VariableRules {
+  readonly environment: NamedEnvironment | undefined
+  readonly driftedOnly: boolean
+}
+
+/**
+ * The value in the service belongs to this environment only, so the file of all environments keeps its expression. A file that is changed
+ * without a person keeps every expression.
+ */
+const findReplacedVariables = ({ objects }: Draft, { environment, driftedOnly }: VariableRules): ReadonlyMap<string, string> =>
   new Map(
-    objects.flatMap(({ section, id, replacedExpressions: [first] }) =>
-      environment === undefined || id === undefined || first === undefined
-        ? []
-        : [[identityOf(section, id), `the service has another value than ${first}; change the variable in ${environment.path}`] as const],
-    ),
+    objects.flatMap(({ section, id, replacedExpressions: [first] }) => {
+      if ((environment === undefined && !driftedOnly) || id === undefined || first === undefined) return []
+      const where = environment === undefined ? 'where the workflow sets it' : `in ${environment.path}`
+      return [[identityOf(section, id), `the service has another value than ${first}; change the variable ${where}`] as const]
+    }),
   )
+
+/** A declaration that stays can refer to one that goes away. Then none goes away. */
+function findWrongRemovals({ objects }: Draft, { diagnostics }: Pick<Found, 'diagnostics'>): ReadonlyMap<string, string> {
+  const removed = objects.filter(({ outcome }) => outcome === 'removed')
+  const [first] = errorsIn(diagnostics)
+  if (first === undefined) return new Map()
+  return new Map(removed.map((one) => [removalOf(one), `without its declaration, the files have an error: ${first.message}`]))
+}
 
 const overriddenDifferences = ({ objects }: Draft, environment: NamedEnvironment | undefined): readonly Diagnostic[] =>
   objects.flatMap(({ section, key, overridden }) =>

@@ -30,7 +30,7 @@ export function editWith(text: string, turns: Readonly<Record<string, Change>>, 
     const after = typeof turn === 'function' ? turn(before) : { ...before, ...turn }
     return { section, key, before: side(before), after: side(withoutNothing(after)) }
   })
-  return editFile({ path, text, defaults, updates, additions })
+  return editFile({ path, text, defaults, updates, additions, removals: [] })
 }
 
 export const edit = (...[text, turns, options]: Parameters<typeof editWith>): string => editWith(text, turns, options).text

@@ -163,6 +163,8 @@ export function pull(parts: Lists, files: Files = {}, options: PullOptions = {})
     nowMs,
     globs,
     declaredOnly: false,
+    driftedOnly: false,
+    removeDeleted: false,
     filter: { kind: watchedKinds },
     texts,
     variable,

@@ -6,7 +6,10 @@ import { data, Evaluator, Lexer, Parser } from '@actions/expressions'
 import { parse } from 'yaml'
 import { type ProfileName, profileNamed, profileNames } from '../../src/api/profiles.ts'
 import { digestOfText } from '../../src/core/digest.ts'
+import { gitHubPullRequests } from '../../src/forge/github/pull-requests.ts'
 import type { Operation } from '../../src/operation/operation.ts'
+import { syncDriftPullRequest } from '../../src/runtime/notify-forge.ts'
+import { withPullRequest } from '../../src/runtime/run.ts'
 import { allOperations } from './examples.ts'
 import { invokeText } from './invoke.ts'
 import { type Job, reusableWorkflows, type Step } from './workflows.ts'
@@ -61,6 +64,8 @@ export interface Call {
   readonly files?: Readonly<Record<string, string>>
   /** What happens before a job starts. */
   readonly before?: Readonly<Record<string, () => void>>
+  /** Variables of the runner. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 export interface Called {
@@ -112,6 +117,8 @@ interface Ran {
   readonly outputs: Texts
   /** The operations that ran, in order. */
   readonly operations: readonly string[]
+  /** Why operations did not pass. */
+  readonly reasons: readonly string[]
 }
 
 interface Run {
@@ -152,14 +159,15 @@ interface State extends JobContext {
   readonly env: Record<string, string>
   readonly steps: Record<string, { readonly outputs: Texts }>
   readonly operations: string[]
+  readonly reasons: string[]
 }
 
 async function runJob(job: RunnableJob, around: JobContext): Promise<Ran> {
   const needed = [job.needs ?? []].flat().map((id) => (around.values.needs as Record<string, Ran>)[id]?.result)
   if (needed.some((result) => result !== 'success') || (job.if !== undefined && !isTrue(job.if, around)))
-    return { result: 'skipped', outputs: {}, operations: [] }
+    return { result: 'skipped', outputs: {}, operations: [], reasons: [] }
   const env = { ...fillAll(around.env, around), ...fillAll(job.env ?? {}, around) }
-  const state: State = { ...around, env, steps: {}, operations: [] }
+  const state: State = { ...around, env, steps: {}, operations: [], reasons: [] }
   let passed = true
   for (const step of job.steps) {
     if (!passed || (step.if !== undefined && !isTrue(step.if, contextsOf(state)))) continue
@@ -167,8 +175,8 @@ async function runJob(job: RunnableJob, around: JobContext): Promise<Ran> {
     if (step.id !== undefined) state.steps[step.id] = { outputs: done.outputs }
     passed = done.passed
   }
-  const { operations } = state
-  return { result: passed ? 'success' : 'failure', outputs: fillAll(job.outputs ?? {}, contextsOf(state)), operations }
+  const { operations, reasons } = state
+  return { result: passed ? 'success' : 'failure', outputs: fillAll(job.outputs ?? {}, contextsOf(state)), operations, reasons }
 }
 
 const contextsOf = ({ values, steps, files }: State): Contexts => ({
@@ -195,9 +203,16 @@ async function runStep({ uses = '', run, with: given = {}, env = {} }: RunnableS
   return { passed: true, outputs: {} }
 }
 
-async function runOperation(inputs: Texts, { env, files, operations }: State): Promise<StepDone> {
+async function runOperation(inputs: Texts, { env, files, operations, reasons }: State): Promise<StepDone> {
   operations.push(inputs.operation ?? '')
-  const finished = await invokeText({ inputs, env: { GITHUB_REPOSITORY: repository, ...env }, files: Object.fromEntries(files) })
+  const variables = { GITHUB_REPOSITORY: repository, ...env }
+  const ran = await invokeText({ inputs, env: variables, files: Object.fromEntries(files) })
+  const cancellation = { stop: new AbortController().signal, abort: new AbortController().signal }
+  const finished = await withPullRequest(ran, {
+    syncPullRequest: (result) =>
+      syncDriftPullRequest(result, { env: variables, secrets: [], cancellation, note: () => undefined }, gitHubPullRequests),
+  })
+  if (finished.document.status !== 'pass') reasons.push(finished.document.failureReason)
   for (const { path, content } of finished.files) files.set(path, content)
   return { passed: finished.exitCode === 0, outputs: { ...finished.outputs, result: JSON.stringify(finished.document) } }
 }

@@ -103,7 +103,16 @@ export async function withSite<T>(server: SiteServer, dialect: Dialect, use: (si
         apply.run(contextFor(files), { ...standard, onError: 'continue', rewrite: false, resendSecrets: false, ...input }),
       drift: (files, input) => drift.run(readContextFor(files), { ...standard, onFailedEvaluation: 'warn', ...input }),
       pull: (files, globs = ['observability/**/*.yml'], input = {}) =>
-        pull.run(readContextFor(files), { files: [...globs], project, declaredOnly: false, kind: [...watchedKinds], ...input }),
+        pull.run(readContextFor(files), {
+          files: [...globs],
+          project,
+          declaredOnly: false,
+          driftedOnly: false,
+          removeDeleted: false,
+          pullRequest: false,
+          kind: [...watchedKinds],
+          ...input,
+        }),
     })
   } finally {
     await session.close()

@@ -7,15 +7,22 @@ import type { GitHubRun } from './run.ts'
 import { words } from './words.ts'
 
 /** Loads octokit, so call it only when there is something to write. Methods throw octokit's errors and `ExchangeFailure`. */
-export async function openGitHub(run: GitHubRun, token: string, deps: ForgeDeps, limits: Limits): Promise<Forge> {
+export async function openOctokit(run: GitHubRun, token: string, deps: ForgeDeps, limits: Limits) {
   const { getOctokit } = await import('@actions/github')
   const transport = createTransport(run.apiUrl, run.proxy, deps.clock)
   const { fetch, withRetries } = createRequests({ transport, deps, limits, words })
   const octokit = getOctokit(token, { baseUrl: run.apiUrl.href.replace(/\/$/, ''), request: { fetch, log: silent }, log: silent })
   // Only reads are retried: GitHub has no idempotency keys, and the next run finds a comment that this one may have written.
   octokit.hook.wrap('request', (request, options) => (isRead(options) ? withRetries(() => request(options)) : request(options)))
+  return { octokit, repository: { owner: run.owner, repo: run.repository }, close: () => transport.close() }
+}
+
+type OpenedOctokit = Awaited<ReturnType<typeof openOctokit>>
+
+export const openGitHub = async (...given: Parameters<typeof openOctokit>): Promise<Forge> => forgeOf(await openOctokit(...given))
+
+export function forgeOf({ octokit, repository, close }: OpenedOctokit): Forge {
   const { rest } = octokit
-  const repository = { owner: run.owner, repo: run.repository }
   // GitHub numbers pull requests and issues together, and comments on both in the same way.
   const createComment = async (number: number, body: string): Promise<void> => {
     await rest.issues.createComment({ ...repository, issue_number: number, body })
@@ -60,11 +67,11 @@ export async function openGitHub(run: GitHubRun, token: string, deps: ForgeDeps,
       await rest.issues.update({ ...repository, issue_number: number, ...(body !== undefined && { body }), ...closing })
     },
     commentOnIssue: createComment,
-    close: () => transport.close(),
+    close,
   }
 }
 
-const parse = createParser(words)
+export const parse = createParser(words)
 
 // Octokit would print text of the server to a stream in which the runner executes commands.
 const nothing = (): undefined => undefined

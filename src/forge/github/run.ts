@@ -38,6 +38,9 @@ export async function readEvent(file: string | undefined): Promise<RunEvent> {
 export interface GitHubRun extends Run {
   readonly owner: string
   readonly repository: string
+  /** `refs/heads/main`. */
+  readonly ref: string
+  readonly runId: string
 }
 
 const repositoryGrammar = /^([\w-][\w.-]{0,99})\/([\w.-]{1,100})$/
@@ -57,6 +60,8 @@ export async function readGitHubRun(env: Variables): Promise<{ readonly run: Git
     ...connection,
     owner,
     repository,
+    ref: env.GITHUB_REF ?? '',
+    runId: env.GITHUB_RUN_ID ?? '',
     url: runPageOf(env),
     job,
     // Steps of a job differ in their position only.

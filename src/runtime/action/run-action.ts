@@ -38,7 +38,7 @@ export async function runAction(env: Variables, signals: Signals): Promise<numbe
     // Before any other line, because the runner masks only later lines.
     for (const form of new Set([...secrets.flatMap(formsOf), ...partlyShownIn(inputs, env)])) core.setSecret(form)
     const log = createLog()
-    const result = await runAndPublish(operation, inputs, actionSurface(env, cancellation, log))
+    const result = await runAndPublish(operation, inputs, actionSurface(env, cancellation, log, secrets))
     // One more is reserved for a message that is not delivered.
     annotate(result, result.warnings + (result.publishSettings.notifyUrl === undefined ? 0 : 1))
     const context = { env, secrets, startedAtMs, cancellation, note: (line: string) => log.fold('GitHub', line) }
@@ -95,7 +95,7 @@ const stepFiles = (env: Variables) => ({
   },
 })
 
-const actionSurface = (env: Variables, cancellation: Cancellation, log: Log): Surface => ({
+const actionSurface = (env: Variables, cancellation: Cancellation, log: Log, secrets: readonly string[]): Surface => ({
   ...stepFiles(env),
   cancellation,
   keepsIssue: true,
@@ -105,6 +105,14 @@ const actionSurface = (env: Variables, cancellation: Cancellation, log: Log): Su
     ? { debug: (line: string) => core.debug(logLine(line)) }
     : env[debugVariable] === '1' && { debug: (line: string) => log.fold('Debug log', `debug: ${line}`) }),
   showProgress: ({ done, total, text }) => log.fold('Progress', `${String(done).padStart(String(total).length)}/${total} ${text}`),
+  async syncPullRequest(result) {
+    const [{ syncDriftPullRequest }, { gitHubPullRequests }] = await Promise.all([
+      import('../notify-forge.ts'),
+      import('../../forge/github/pull-requests.ts'),
+    ])
+    const note = (line: string): void => log.fold('GitHub', line)
+    return syncDriftPullRequest(result, { env, secrets, cancellation, note }, gitHubPullRequests)
+  },
   showResult({ blocks }) {
     for (const line of renderTerminal(blocks, { color: false })) log.show(line)
   },

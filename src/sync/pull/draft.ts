@@ -5,13 +5,14 @@ import { interpolate, readDocument } from '../../documents/document.ts'
 import { ownValue } from '../../documents/schema.ts'
 import { nameMatches } from '../../operation/listing.ts'
 import type { NamedEnvironment } from '../../operation/operation.ts'
+import type { FieldChange } from '../../resources/compare.ts'
 import { createDirectory } from '../../resources/directory.ts'
-import type { DeclaredKey, RemoteObject } from '../../resources/resource-type.ts'
+import type { Body, DeclaredKey, RemoteObject } from '../../resources/resource-type.ts'
 import { createResourceTypes, type Declared } from '../../resources/resource-types.ts'
 import { type Section, sectionNames } from '../../resources/section.ts'
-import type { Change, Plan } from '../plan/change.ts'
+import { type Change, isDifference, type Plan } from '../plan/change.ts'
 import type { RemoteState } from '../plan/remote-state.ts'
-import { editFile, type Update } from './edit-yaml.ts'
+import { editFile, type Removal, type Update } from './edit-yaml.ts'
 import {
   createReferenceRenderer,
   explainUnwritable,
@@ -34,6 +35,10 @@ export interface DraftInput {
   readonly globs: readonly string[]
   /** Whether objects that no file declares stay out. */
   readonly declaredOnly: boolean
+  /** Whether only objects are updated that changed in the service while their declarations did not. No expression is replaced then. */
+  readonly driftedOnly: boolean
+  /** Whether declarations of objects that the service does not have are removed. */
+  readonly removeDeleted: boolean
   readonly filter?: PullFilter
   /** The files that exist, by path. */
   readonly texts: ReadonlyMap<string, string>
@@ -77,7 +82,17 @@ export interface DraftedFile {
   readonly after: string
 }
 
-export const pullOutcomes = ['added', 'updated', 'unchanged', 'missing', 'other-project', 'left-out', 'not-exportable'] as const
+export const pullOutcomes = [
+  'added',
+  'updated',
+  'removed',
+  'unchanged',
+  'changed-in-files',
+  'missing',
+  'other-project',
+  'left-out',
+  'not-exportable',
+] as const
 
 export interface PulledObject {
   readonly section: Section
@@ -95,6 +110,10 @@ export interface PulledObject {
   readonly replacedExpressions: readonly string[]
   /** Fields that the environment overrides and the service has with another value. The files stay as they are there. */
   readonly overridden: readonly OverriddenField[]
+  /** For an updated object: the fields that differ, as a plan shows them. */
+  readonly fields?: readonly FieldChange[]
+  /** For an updated object: the stored values, as the file declares them now. */
+  readonly after?: Body
   /** For an object of a file with instances, which is never edited: the fields that the service has with another value. */
   readonly instantiated?: { readonly location: Location; readonly differing: readonly OverriddenField[] }
 }
@@ -106,6 +125,9 @@ interface OverriddenField {
 }
 
 export const identityOf = (section: Section, id: string): string => `${section} ${id}`
+
+/** Identifies an object that the service does not have. */
+export const removalOf = ({ section, key }: Pick<DeclaredKey, 'section' | 'key'>): string => `${section} without an id: ${key}`
 
 /** Drafts the files after a pull. Pure: it reads and writes no files. */
 export function draftPull(input: DraftInput): Draft {
@@ -147,6 +169,7 @@ export function draftPull(input: DraftInput): Draft {
   const paths = placeAdditions(additions, input)
   const { files, replacedExpressions } = draftFiles(input, {
     updates: existing.flatMap(({ update, object }) => (update === undefined ? [] : [{ ...update, path: object.path }])),
+    removals: existing.flatMap(({ object }) => (object.outcome === 'removed' ? [object] : [])),
     additions: additions.map((addition) => ({ ...addition, path: paths.get(addition) ?? '' })),
   })
   return {
@@ -206,8 +229,9 @@ function draftExisting(
   declared: Declared,
   change: Change,
   context: RenderContext,
-  { excluded, environment }: Pick<DraftInput, 'excluded' | 'environment'>,
+  input: Pick<DraftInput, 'excluded' | 'environment' | 'driftedOnly' | 'removeDeleted' | 'remote' | 'profile' | 'nowMs'>,
 ): DraftedExisting {
+  const { excluded, environment, driftedOnly } = input
   const { section, key, actual, name } = change
   const object = {
     section,
@@ -219,7 +243,9 @@ function draftExisting(
     replacedExpressions: [],
     overridden: [],
   }
-  if (actual === undefined) return { object: { ...object, outcome: 'missing' }, update: undefined }
+  if (actual === undefined) return { object: { ...object, ...draftMissing(declared, context, input) }, update: undefined }
+  if (driftedOnly && change.origin !== 'service')
+    return { object: { ...object, outcome: isDifference(change) ? 'changed-in-files' : 'unchanged' }, update: undefined }
   const rendered = renderChange(declared, { ...change, actual }, context)
   const { before, after, overridden } = keepOverridden(rendered, overriddenFields(environment, section, key))
   const isUnchanged = isEqual(before.fields, after.fields)
@@ -241,7 +267,33 @@ function draftExisting(
     return { object: { ...object, outcome: 'left-out', reason: overriddenReason, overridden }, update: undefined }
   }
   if (isUnchanged) return { object: { ...object, outcome: 'unchanged' }, update: undefined }
-  return { object: { ...object, name: actual.name ?? name, outcome: 'updated', overridden }, update: { section, key, before, after } }
+  const updated = {
+    ...object,
+    name: actual.name ?? name,
+    outcome: 'updated',
+    overridden,
+    fields: change.fields,
+    after: after.fields,
+  } as const
+  return { object: updated, update: { section, key, before, after } }
+}
+
+/** Kinds without markers stay, because other repositories can use their objects. A list with doubts may lack an object. */
+function draftMissing(
+  declared: Declared,
+  { types }: RenderContext,
+  { removeDeleted, excluded, remote }: Pick<DraftInput, 'removeDeleted' | 'excluded' | 'remote'>,
+): Pick<PulledObject, 'outcome' | 'reason'> {
+  const { section, location, madeFrom } = declared
+  const reason = excluded.get(removalOf(declared))
+  if (reason !== undefined) return { outcome: 'left-out', reason }
+  const isRemoved =
+    removeDeleted &&
+    location.instance === undefined &&
+    madeFrom === undefined &&
+    types[section].ownership !== 'identity' &&
+    remote.doubts[section] === undefined
+  return { outcome: isRemoved ? 'removed' : 'missing', reason: undefined }
 }
 
 const differingFields = ({ before, after }: RenderedChange): readonly OverriddenField[] =>
@@ -290,17 +342,18 @@ interface WithPath {
 interface FileChanges {
   readonly updates: readonly (Update & WithPath)[]
   readonly additions: readonly (Addition & WithPath)[]
+  readonly removals: readonly (Removal & WithPath)[]
 }
 
-function draftFiles({ texts, variable }: Pick<DraftInput, 'texts' | 'variable'>, { updates, additions }: FileChanges) {
+function draftFiles({ texts, variable }: Pick<DraftInput, 'texts' | 'variable'>, { updates, additions, removals }: FileChanges) {
   const replacedExpressions = new Map<string, readonly string[]>()
-  const paths = [...new Set([...updates, ...additions].map(({ path }) => path))].sort()
+  const paths = [...new Set([...updates, ...additions, ...removals].map(({ path }) => path))].sort()
   const files = paths.map((path): DraftedFile => {
     const inFile = <T extends WithPath>(all: readonly T[]): readonly T[] => all.filter((one) => one.path === path)
     const text = texts.get(path)
     if (text === undefined) return { path, before: undefined, after: writeNewFile(path, inFile(additions)) }
     const defaults = readDefaults(path, text, variable)
-    const edited = editFile({ path, text, defaults, updates: inFile(updates), additions: inFile(additions) })
+    const edited = editFile({ path, text, defaults, updates: inFile(updates), additions: inFile(additions), removals: inFile(removals) })
     for (const [object, expressions] of edited.replacedExpressions) replacedExpressions.set(object, expressions)
     return { path, before: text, after: edited.text }
   })
@@ -339,7 +392,7 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
   return new Map(
     objects.flatMap((object): (readonly [string, string])[] => {
       const { section, id, path, outcome } = object
-      if (id === undefined || path === undefined || outcome === 'left-out') return []
+      if (id === undefined || path === undefined || outcome === 'left-out' || outcome === 'changed-in-files') return []
       const reason = explainDifference(object)
       return reason === undefined ? [] : [[identityOf(section, id), reason]]
     }),

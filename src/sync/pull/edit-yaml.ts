@@ -20,7 +20,7 @@ import { escapeExpressions, hasVariable, readDocument } from '../../documents/do
 import { defaultOf, ownValue, type Shape } from '../../documents/schema.ts'
 import { isFields } from '../../resources/compare.ts'
 import { canonicalText } from '../../resources/marker.ts'
-import type { Body } from '../../resources/resource-type.ts'
+import type { Body, DeclaredKey } from '../../resources/resource-type.ts'
 import { sections } from '../../resources/resource-types.ts'
 import type { Section } from '../../resources/section.ts'
 import { mergeLines } from './merge-lines.ts'
@@ -44,7 +44,11 @@ interface FileEdit {
   readonly defaults: unknown
   readonly updates: readonly Update[]
   readonly additions: readonly Addition[]
+  /** Objects whose declarations go away. */
+  readonly removals: readonly Removal[]
 }
+
+export type Removal = Pick<DeclaredKey, 'section' | 'key'>
 
 export interface Update extends RenderedChange {
   readonly section: Section
@@ -132,7 +136,7 @@ interface EditContext {
   itemIdOf(item: unknown): string | undefined
 }
 
-function applyEdit(document: Document.Parsed, { defaults, updates, additions }: FileEdit, indent: number) {
+function applyEdit(document: Document.Parsed, { defaults, updates, additions, removals }: FileEdit, indent: number) {
   const root = document.contents
   if (!isMap(root)) throw new Error('declarations are a map')
   const replacedExpressions = new Map<string, readonly string[]>()
@@ -153,6 +157,7 @@ function applyEdit(document: Document.Parsed, { defaults, updates, additions }: 
   for (const { section, key, fields } of additions) {
     addObject(root, { section, key, fields: withoutDefaults(ownValue(defaults, section), section, fields) }, document, indent)
   }
+  for (const removal of removals) removeObject(root, removal, document)
   expandUnresolvedAliases(document)
   return replacedExpressions
 }
@@ -201,6 +206,17 @@ function addObject(root: YAMLMap, { section, key, fields }: Addition, document: 
   for (const empty of [root, map]) if (empty.items.length === 0) empty.flow = false
   if (pair === undefined) appendPair(root, document.createPair(section, map))
   appendPair(map, document.createPair(key, createNode(document, fields, { name: key, column: indent * 2, indent, isOpen: true })))
+}
+
+/** A section without objects goes away, too. */
+function removeObject(root: YAMLMap, { section, key }: Removal, document: Document.Parsed): void {
+  const pair = findPair(root, section)
+  if (pair !== undefined && isAlias(pair.value)) pair.value = copyTarget(pair.value, document)
+  if (!isMap(pair?.value)) return
+  const context: EditContext = { document, indent: 0, replacedExpressions: [], itemIdOf: () => undefined }
+  moveAnchor(pair.value, document)
+  removePair(pair.value, key, context)
+  if (pair.value.items.length === 0) removePair(root, section, context)
 }
 
 const keyText = (key: unknown): string => String(isScalar(key) ? key.value : key)

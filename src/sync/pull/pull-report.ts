@@ -1,13 +1,19 @@
 import { structuredPatch } from 'diff'
 import * as z from 'zod'
 import { type Diagnostic, diagnosticSchema } from '../../core/diagnostics.ts'
+import { digestOfText, gitBlobId } from '../../core/digest.ts'
 import { counted, join, type Line, say, sentence, trusted, untrusted } from '../../core/line.ts'
 import { plural } from '../../core/text.ts'
 import { inEnvironment, ofEnvironment } from '../../declarations/environment.ts'
-import type { Verdict } from '../../operation/operation.ts'
+import type { PullRequestContent, Verdict } from '../../operation/operation.ts'
 import type { Block, DiffLine } from '../../report/blocks.ts'
+import { toDiffLines } from '../../report/diff-lines.ts'
+import type { FieldChange } from '../../resources/compare.ts'
+import { canonicalText } from '../../resources/marker.ts'
 import { sectionNames, sectionNouns } from '../../resources/section.ts'
 import { type Draft, type DraftedFile, pullOutcomes } from './draft.ts'
+
+export const pullRequestStates = ['none', 'opened', 'updated', 'unchanged', 'closed', 'declined', 'kept', 'skipped'] as const
 
 export interface Pulled {
   readonly project: string
@@ -23,11 +29,25 @@ export const pullOutput = z.object({
   filesWritten: count('Number of files that were written, new ones included.'),
   added: count('Objects that were added to the files.'),
   updated: count('Objects whose declarations were updated.'),
+  removed: count('Objects whose declarations were removed, with `remove-deleted`.'),
   unchanged: count('Objects that are equal in the files and in the service.'),
   missing: count('Objects that the files declare and the service does not have. Their declarations are kept.'),
   otherOwners: count('Objects of other projects, which are never pulled.'),
   leftOut: count('Objects that a file cannot declare as they are, or whose key or owner is unknown.'),
   notExportable: count('Unmanaged objects of a kind that no file can declare, or of which the API hides a part.'),
+  pullRequestState: z
+    .enum(pullRequestStates)
+    .optional()
+    .describe(
+      'With `pull-request`: what was done. `declined`: a person closed it, and the changes are the same. `kept`: its branch has commits of others. `skipped`: an apply is queued or running, or this run cannot judge.',
+    ),
+  pullRequestNumber: z.int().optional().describe('With `pull-request`: its number. Empty without one.'),
+})
+
+const field = z.object({
+  path: z.string(),
+  file: z.unknown().optional().describe('The value in the file; absent where it has none.'),
+  service: z.unknown().optional().describe('The value in the service; absent where it has none.'),
 })
 
 const line = z.object({ sign: z.enum(['+', '-', ' ']), text: z.string() })
@@ -44,6 +64,8 @@ const object = z.object({
   id: z.string().optional(),
   file: z.string().optional(),
   reason: z.string().optional().describe('Why the object was left out.'),
+  fields: z.array(field).optional().describe('For an updated object: the fields that differed.'),
+  digest: z.string().optional().describe('For an updated object: a digest of what the file declares now.'),
 })
 
 const writtenFile = z.object({
@@ -51,6 +73,7 @@ const writtenFile = z.object({
   isNew: z.boolean(),
   size: z.int().describe('Size of the content in bytes.'),
   content: z.string(),
+  previousBlob: z.string().optional().describe('The id that Git gives the previous content; absent for a new file.'),
   lines: z.array(line).optional().describe('The changed lines with their context; absent for a new file.'),
 })
 
@@ -60,6 +83,7 @@ export const pullDetails = z.object({
   objects: z.array(object).describe('All objects of the service and of the files.'),
   writtenFiles: z.array(writtenFile).describe('The files that were written.'),
   diagnostics: z.array(diagnosticSchema).describe('Errors, warnings and notes.'),
+  applyWorkflows: z.array(z.string()).optional().describe('With `pull-request`: the workflows that must not be running.'),
 })
 
 export type PullResult = z.output<typeof pullOutput> & z.output<typeof pullDetails>
@@ -75,6 +99,7 @@ export function toPullResult({ project, draft: { files, objects }, diagnostics }
     filesWritten: files.length,
     added: numberOf('added'),
     updated: numberOf('updated'),
+    removed: numberOf('removed'),
     unchanged: numberOf('unchanged'),
     missing: numberOf('missing'),
     otherOwners: numberOf('other-project'),
@@ -82,7 +107,7 @@ export function toPullResult({ project, draft: { files, objects }, diagnostics }
     notExportable: numberOf('not-exportable'),
     project,
     ...(environment !== undefined && { environment }),
-    objects: objects.map(({ section, key, name, outcome, id, path, reason }) => ({
+    objects: objects.map(({ section, key, name, outcome, id, path, reason, fields, after }) => ({
       section,
       key,
       name,
@@ -90,18 +115,27 @@ export function toPullResult({ project, draft: { files, objects }, diagnostics }
       ...(id !== undefined && { id }),
       ...(path !== undefined && { file: path }),
       ...(reason !== undefined && { reason }),
+      ...(fields !== undefined && { fields: fields.map(toFieldResult) }),
+      ...(after !== undefined && { digest: digestOfText(canonicalText(after), 16) }),
     })),
     writtenFiles: files.map(toFileResult),
     diagnostics: [...diagnostics],
   }
 }
 
+/** A change of a plan leads from the service to the file. */
+const toFieldResult = ({ path, before, after }: FieldChange): z.output<typeof field> => ({
+  path,
+  ...(after !== undefined && { file: after }),
+  ...(before !== undefined && { service: before }),
+})
+
 const toFileResult = ({ path, before, after }: DraftedFile): FileResult => ({
   path,
   isNew: before === undefined,
   size: Buffer.byteLength(after),
   content: after,
-  ...(before !== undefined && { lines: changedLines(before, after) }),
+  ...(before !== undefined && { previousBlob: gitBlobId(before), lines: changedLines(before, after) }),
 })
 
 /** A diff of two very different texts takes long, so the new text is shown as a whole. */
@@ -116,7 +150,7 @@ function changedLines(before: string, after: string): z.output<typeof line>[] {
     .map((text) => ({ sign: text.startsWith('+') ? '+' : text.startsWith('-') ? '-' : ' ', text: text.slice(1) }))
 }
 
-const isStopped = ({ diagnostics }: PullResult): boolean => diagnostics.some(({ severity }) => severity === 'error')
+export const isStopped = ({ diagnostics }: PullResult): boolean => diagnostics.some(({ severity }) => severity === 'error')
 
 export function judgePull(result: PullResult): Verdict {
   const errors = result.diagnostics.filter(({ severity }) => severity === 'error').length
@@ -133,10 +167,10 @@ export function judgePull(result: PullResult): Verdict {
 }
 
 export function pullHeadline(result: PullResult): Line {
-  const { added, updated, filesWritten, notExportable, objects } = result
+  const { added, updated, removed, filesWritten, notExportable, objects } = result
   if (isStopped(result)) return say`Nothing was pulled${inEnvironment(result)}`
   if (filesWritten > 0) {
-    const parts = Object.entries({ added, updated }).filter(([, count]) => count > 0)
+    const parts = Object.entries({ added, updated, removed }).filter(([, count]) => count > 0)
     const counts = join(
       parts.map(([outcome, count]) => say`${count} ${trusted(outcome)}`),
       ', ',
@@ -154,16 +188,19 @@ const listedOutcomes = {
   'not-exportable': 'cannot be exported',
   added: 'added',
   updated: 'updated',
+  removed: 'removed',
+  'changed-in-files': 'changed in the files',
   missing: 'not in the service',
   'other-project': 'owned by another project',
 } as const
 
 export function pullBlocks(result: PullResult): readonly Block[] {
-  const { added, updated, unchanged, missing, otherOwners, leftOut, notExportable, diagnostics } = result
+  const { added, updated, removed, unchanged, missing, otherOwners, leftOut, notExportable, diagnostics } = result
   if (isStopped(result)) return [{ kind: 'diagnostics', diagnostics }]
   const facts = {
     Added: added,
     Updated: updated,
+    ...(removed > 0 && { Removed: removed }),
     Unchanged: unchanged,
     'Not in the service': missing,
     'Of other projects': otherOwners,
@@ -191,6 +228,64 @@ const objectCells = ({ section, key, name, file, reason, id = '' }: ObjectResult
   file === undefined ? [] : [untrusted(file)],
   reason === undefined ? [] : [sentence(`${id}: ${reason}`)],
 ]
+
+/** What a person sees in the pull request of a drift. Removals count for the digest as objects do. */
+export function driftPullRequest(result: PullResult): PullRequestContent {
+  const { environment, objects, writtenFiles, applyWorkflows = [], diagnostics } = result
+  const changed = objects.filter(({ outcome }) => outcome === 'updated' || outcome === 'removed')
+  const identities = changed.map(({ section, key, digest = 'removed' }) => `${section}.${key} ${digest}`).toSorted()
+  const where = environment === undefined ? '' : ` in ${environment}`
+  return {
+    branch: `watchkeeper/drift${environment === undefined ? '' : `-${environment}`}`,
+    title: `Keep ${plural(changed.length, 'change')} made in the service${where}`,
+    digest: digestOfText(identities.join('\n'), 16),
+    files: writtenFiles.flatMap(({ path, content, previousBlob }) => (previousBlob === undefined ? [] : [{ path, content, previousBlob }])),
+    blocks: pullRequestBlocks(result, changed),
+    applyWorkflows,
+    doubt: diagnostics.find(({ rule }) => rule === 'incomplete-pull')?.message,
+  }
+}
+
+function pullRequestBlocks(result: PullResult, changed: readonly ObjectResult[]): readonly Block[] {
+  const leftOut = result.objects.filter(({ outcome }) => outcome === 'left-out')
+  const removed = changed.filter(({ outcome }) => outcome === 'removed')
+  const others = leftOut.map(({ section, key, reason = '' }) => say`${trusted(sectionNouns[section])} ${key}: ${sentence(reason)}`)
+  const removals = removed.map(({ section, key, file = '' }) => say`${trusted(sectionNouns[section])} ${key} in ${file}`)
+  return [
+    {
+      kind: 'paragraph',
+      line: say`These objects were changed in the service${inEnvironment(result)}, while their declarations are as last applied. This pull request updates the declarations.`,
+    },
+    { kind: 'diff', lines: changed.flatMap((one, i) => objectLines(one, i)) },
+    ...(removals.length === 0
+      ? []
+      : ([
+          { kind: 'paragraph', line: say`The service does not have these objects. They were deleted there, or were never applied:` },
+          { kind: 'list', items: removals },
+        ] as const)),
+    ...(others.length === 0
+      ? []
+      : ([
+          { kind: 'paragraph', line: say`Not part of this pull request, because a file cannot have the value of the service:` },
+          { kind: 'list', items: others },
+        ] as const)),
+    {
+      kind: 'list',
+      items: [
+        say`To keep the changes, merge this pull request.`,
+        say`To revert them, run apply on the default branch. The next run then closes this pull request.`,
+        say`To leave both as they are, close this pull request. It is not opened again for the same changes.`,
+      ],
+    },
+  ]
+}
+
+function objectLines({ section, key, name, outcome, fields = [] }: ObjectResult, index: number): readonly DiffLine[] {
+  const title: DiffLine = { sign: outcome === 'removed' ? '-' : '~', text: `${sectionNouns[section]} ${key} (${name})` }
+  const sides = fields.map(({ path, file, service }) => ({ path, before: file, after: service }))
+  const blank: readonly DiffLine[] = index === 0 ? [] : [{ sign: ' ', text: '' }]
+  return [...blank, title, ...toDiffLines(sides, { before: 'file', after: 'service' })]
+}
 
 const fileBlocks = ({ writtenFiles }: PullResult): readonly Block[] =>
   writtenFiles.length === 0

@@ -54,7 +54,7 @@ describe('a failing cost gate on a pull request', () => {
   it('a failing cost gate on a pull request has the same verdict, outputs and summary when GitHub refuses, and a notice that names what is missing', async () => {
     const inputs = { budget: '0', 'from-date': '2026-01-01', 'to-date': '2026-01-03' }
     const quiet = await gate(inputs)
-    github().store.may = { comments: false, issues: false, labels: false }
+    github().store.may = { comments: false, issues: false, labels: false, contents: false, createPulls: false }
     const refused = await gate({ ...inputs, ...both })
     expect(refused.exitCode).toBe(quiet.exitCode)
     const verdict = ({ outputs }: RanAction) => ['status', 'failure-reason', 'grand-total-credits'].map((name) => outputs.get(name))

@@ -22,7 +22,7 @@ const answerWith = (status: number, headers: Readonly<Record<string, string>> = 
 
 describe('a failure is reported, with the permission that is missing', () => {
   it('reports a token that may write neither', async () => {
-    github().store.may = { comments: false, issues: false, labels: false }
+    github().store.may = { comments: false, issues: false, labels: false, contents: false, createPulls: false }
     expect((await notifyGitHub(github(), both)).failures).toEqual([
       'comment: GitHub answered 403: Resource not accessible by integration. Give the job `permissions: pull-requests: write`.',
       'issue: GitHub answered 403: Resource not accessible by integration. Give the job `permissions: issues: write`.',

@@ -179,7 +179,7 @@ describe('lists with anchors', () => {
     const { errors: before } = (parse(text) as { dashboards: { errors: Fields } }).dashboards
     const side = (fields: Fields) => ({ fields, itemIds: new Map<unknown, string>() })
     const updates = [{ section: 'dashboards' as const, key: 'errors', before: side(before), after: side({ name: 'Errors', ...after }) }]
-    const { text: edited } = editFile({ path: 'a.yml', text, defaults: {}, updates, additions: [] })
+    const { text: edited } = editFile({ path: 'a.yml', text, defaults: {}, updates, additions: [], removals: [] })
     return (parse(edited) as { dashboards: { errors: Fields } }).dashboards.errors
   }
 
