@@ -213,14 +213,17 @@ describe('the pull request of a drift', () => {
 })
 
 describe('nothing is written', () => {
-  it.each(['queued', 'in_progress', 'waiting', 'pending', 'requested'])('the pull request of a drift writes nothing while an apply is %s', async (status) => {
-    const workflow = 'jobs: { a: { uses: watchkeeper/watchkeeper/.github/workflows/reusable-plan-and-apply.yml@v0 } }'
-    commitTo(github().store, { branch: 'main', files: { '.github/workflows/observability.yml': workflow } })
-    github().store.runs.push({ id: 5, path: '.github/workflows/observability.yml', event: 'push', status })
-    raise()
-    expect((await drift()).outputs).toMatchObject({ state: 'skipped', updated: '1' })
-    expect(writes()).toEqual([])
-  })
+  it.each(['queued', 'in_progress', 'waiting', 'pending', 'requested'])(
+    'the pull request of a drift writes nothing while an apply is %s',
+    async (status) => {
+      const workflow = 'jobs: { a: { uses: watchkeeper/watchkeeper/.github/workflows/reusable-plan-and-apply.yml@v0 } }'
+      commitTo(github().store, { branch: 'main', files: { '.github/workflows/observability.yml': workflow } })
+      github().store.runs.push({ id: 5, path: '.github/workflows/observability.yml', event: 'push', status })
+      raise()
+      expect((await drift()).outputs).toMatchObject({ state: 'skipped', updated: '1' })
+      expect(writes()).toEqual([])
+    },
+  )
 
   it('the pull request of a drift writes nothing while a called workflow may apply', async () => {
     commitTo(github().store, { branch: 'main', files: { '.github/workflows/shared.yml': 'steps: [{ with: { operation: apply } }]' } })
