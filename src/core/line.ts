@@ -6,6 +6,8 @@ interface Untrusted {
   readonly text: string
   /** How much of it is shown, where that is more than usual. */
   readonly maxLength?: number
+  /** An http address, for media with links. */
+  readonly href?: string
 }
 
 /** Text that this project wrote: words, formatted numbers and days. */
@@ -21,6 +23,8 @@ export type Inline = Untrusted | Trusted
 export type Line = readonly Inline[]
 
 export const untrusted = (text: string): Untrusted => ({ kind: 'untrusted', text })
+
+export const link = (text: string, href: string): Untrusted => ({ kind: 'untrusted', text, href })
 
 export const maxSentenceLength = 1000
 

@@ -189,6 +189,17 @@ export const settingsSchema = z.strictObject({
       'Path segment of dashboards, alerts and sources. The default is that of the profile, or `observability`. Not for `profile: hyperdx`.',
     accepts: 'lower-case letters, digits and dashes',
   }),
+  uiUrl: z
+    .string()
+    .max(1024)
+    .regex(/^https?:\/\/[^\s\\/?#@]+(?:\/[^\s\\?#]*)?$/i)
+    .refine((text) => URL.canParse(text))
+    .optional()
+    .meta({
+      description:
+        'Address of the web app. Reports of plan, apply and drift link to its dashboards and alerts. For `hyperdx`, the default is api-url without `/api` at its end.',
+      accepts: 'http or https, host and path, without user, query and fragment',
+    }),
   timeoutSeconds: integer(
     'Time limit for the whole operation, in seconds. A single request takes 30 seconds at most, an SQL query 35.',
     1,
@@ -270,6 +281,7 @@ export const fileSettings: readonly (keyof Settings)[] = [
   'serviceId',
   'profile',
   'observabilityPath',
+  'uiUrl',
   'timeoutSeconds',
   'maxAttempts',
   'warnOnly',

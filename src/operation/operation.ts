@@ -69,6 +69,8 @@ export interface Context<E extends Effect, S extends Scope> {
   readonly profile: Profile
   /** Scheme, host and port of the API's address. */
   readonly apiOrigin: S extends 'none' ? undefined : string
+  /** Address of the web app, where it is known. */
+  readonly uiUrl?: string | undefined
   readonly clock: Clock
   readonly files: Files
   /** From `rules` in the repository's config file. */

@@ -63,6 +63,33 @@ export interface DiffLine {
   readonly text: string
 }
 
+export const tileMarks = ['added', 'changed', 'moved', 'removed'] as const
+
+export type TileMark = (typeof tileMarks)[number]
+
+/** Color is never the only sign. */
+export const markSigns: Readonly<Record<TileMark, string>> = { added: '+', changed: '~', moved: '>', removed: '-' }
+
+/** In columns and rows of a grid with 24 columns. The name is untrusted. */
+export interface LayoutTile {
+  readonly name: string
+  readonly x: number
+  readonly y: number
+  readonly w: number
+  readonly h: number
+  readonly marks: readonly TileMark[]
+}
+
+/** The layout of a dashboard before and after a change. */
+export interface Layout {
+  /** One for each container and tab with a difference. */
+  readonly grids: readonly { readonly title: string; readonly before: readonly LayoutTile[]; readonly after: readonly LayoutTile[] }[]
+  /** The number of unchanged tiles that are left out. */
+  readonly undrawn: number
+  /** The same as text, for media without graphics. Untrusted. */
+  readonly lines: readonly string[]
+}
+
 /** A part of a report. Markdown, terminal and page render the same blocks. */
 export type Block =
   /** The first block of every report. */
@@ -75,6 +102,7 @@ export type Block =
   | { readonly kind: 'diagnostics'; readonly diagnostics: readonly Diagnostic[] }
   | { readonly kind: 'diff'; readonly lines: readonly DiffLine[] }
   | Chart
+  | { readonly kind: 'layout'; readonly layout: Layout }
   /** Collapsed where the medium can do that. */
   | {
       readonly kind: 'details'

@@ -55,6 +55,8 @@ function renderWhole(block: Exclude<BlockBody, { kind: 'table' | 'diagnostics' |
       return renderFacts(block)
     case 'chart':
       return `${markdownTrusted(block.title)} ${sparkline(block.points.map(({ value }) => value))}\n\n${barChart(block)}`
+    case 'layout':
+      return markdownBlock(block.layout.lines.join('\n'))
     case 'preformatted':
       return markdownBlock(block.text)
   }
@@ -124,7 +126,17 @@ function renderDetails({ title, blocks }: BlockOf<'details'>, room: number): str
 const renderWith =
   (renderUntrusted: (text: string, maxLength?: number) => string) =>
   (line: Line): string =>
-    line.map((part) => (part.kind === 'untrusted' ? renderUntrusted(part.text, part.maxLength) : renderTrusted(part))).join('')
+    line
+      .map((part) => {
+        if (part.kind === 'trusted') return renderTrusted(part)
+        const text = renderUntrusted(part.text, part.maxLength)
+        return part.href === undefined ? text : `[${text}](${markdownTarget(part.href)})`
+      })
+      .join('')
+
+/** No character of it ends a link or a cell of a table. */
+const markdownTarget = (href: string): string =>
+  new URL(href).href.replace(/[()[\]<>|`*_\\]/g, (mark) => `%${mark.charCodeAt(0).toString(16)}`)
 
 const renderLine = renderWith(markdownUntrusted)
 

@@ -2,7 +2,17 @@ import { htmlText, htmlUntrusted } from '../core/escape.ts'
 import { type Line, toPlainText } from '../core/line.ts'
 import { printable } from '../core/text.ts'
 import { version } from '../core/version.ts'
-import { type Block, type BlockOf, type ChartLimit, type Point, type Status, toTable } from './blocks.ts'
+import {
+  type Block,
+  type BlockOf,
+  type ChartLimit,
+  type LayoutTile,
+  markSigns,
+  type Point,
+  type Status,
+  tileMarks,
+  toTable,
+} from './blocks.ts'
 import { pageScript, pageScriptHash, pageStyle } from './page-assets.ts'
 
 /** Renders a report as one self-contained page. The page loads nothing and runs only its own script. */
@@ -71,6 +81,8 @@ function renderBlock(block: Block, charts: PageChart[]): string {
       return `<pre>${block.lines.map(({ sign, text }) => wrapped(diffTags[sign], htmlText(`${sign} ${text}`))).join('\n')}</pre>`
     case 'chart':
       return renderChart(block, charts)
+    case 'layout':
+      return renderLayout(block)
     case 'details':
       return `<details><summary>${htmlText(block.title)}</summary>\n${renderBlocks(block.blocks, charts)}</details>`
     case 'footer':
@@ -121,6 +133,33 @@ function sortKey(cell: Line): string {
   const day = /\b\d{1,2} [A-Z][a-z]{2} \d{4}$/.exec(text)?.[0]
   const key = number ?? (day && Date.parse(`${day} UTC`))
   return key === undefined ? '' : ` data-sort="${key}"`
+}
+
+/** The height of a row of the grid; its width is that of the page. */
+const rowHeight = 14
+
+const gridColumns = 24
+const columnWidth = 20
+
+function renderLayout({ layout: { grids, undrawn } }: BlockOf<'layout'>): string {
+  const used = new Set(grids.flatMap(({ before, after }) => [...before, ...after].flatMap(({ marks }) => marks)))
+  const keys = tileMarks.filter((mark) => used.has(mark)).map((mark) => keyOf(`tile ${mark}`, `${markSigns[mark]} ${mark}`))
+  const pictures = grids.map(
+    ({ title, before, after }) =>
+      `${title === '' ? '' : `<h3>${htmlText(title)}</h3>\n`}<div class="layouts">${drawTiles('Before', before)}${drawTiles('After', after)}</div>`,
+  )
+  const rest = undrawn === 0 ? '' : `\n<p class="hint">Not drawn: ${undrawn} tiles that stay as they are</p>`
+  return `${pictures.join('\n')}\n${legend(keys)}${rest}`
+}
+
+function drawTiles(caption: string, tiles: readonly LayoutTile[]): string {
+  const height = Math.max(1, ...tiles.map(({ y, h }) => y + h)) * rowHeight
+  const boxes = tiles.map(({ name, x, y, w, h, marks }) => {
+    const [left, top, width, tall] = [x * columnWidth, y * rowHeight, w * columnWidth, h * rowHeight]
+    const label = [name, ...(marks.length === 0 ? [] : [`(${marks.join(', ')})`])].join(' ')
+    return `<svg x="${left}" y="${top}" width="${width}" height="${tall}"><title>${htmlText(label)}</title><rect x="1" y="1" width="${width - 2}" height="${tall - 2}" class="${['tile', ...marks].join(' ')}"/><text x="8" y="${Math.min(18, tall - 3)}">${htmlText([...marks.map((mark) => markSigns[mark]), name].join(' '))}</text></svg>`
+  })
+  return `<figure><figcaption>${caption}</figcaption><svg viewBox="0 0 ${gridColumns * columnWidth} ${height}" role="img" aria-label="${htmlText(`Layout ${caption.toLowerCase()}`)}">${boxes.join('')}</svg></figure>`
 }
 
 function renderChart(block: BlockOf<'chart'>, charts: PageChart[]): string {
@@ -178,7 +217,10 @@ function toPageChart({ unit, points, forecast = [], limits = [] }: BlockOf<'char
 const lineToHtml = (line: Line): string =>
   line
     .map((part) => {
-      if (part.kind === 'untrusted') return part.text === '' ? '<em>empty</em>' : htmlUntrusted(part.text, part.maxLength)
+      if (part.kind === 'untrusted') {
+        const text = part.text === '' ? '<em>empty</em>' : htmlUntrusted(part.text, part.maxLength)
+        return part.href === undefined ? text : `<a href="${htmlText(new URL(part.href).href)}" rel="noreferrer">${text}</a>`
+      }
       const text = htmlText(part.text)
       return part.strong ? `<strong>${text}</strong>` : text
     })

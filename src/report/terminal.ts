@@ -62,6 +62,8 @@ function renderBlock(block: Block, style: TerminalStyle): readonly string[] {
       )
     case 'chart':
       return renderChart(block, style)
+    case 'layout':
+      return block.layout.lines.map(printable)
     case 'details':
       return wrap(paint(style, 'dim', `${block.title}: see ${restOf(style)}`), widthOf(style))
     case 'preformatted':

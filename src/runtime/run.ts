@@ -393,6 +393,7 @@ function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunD
     service: target,
     profile,
     apiOrigin: connection?.baseUrl.origin,
+    uiUrl: uiUrlOf(input),
     clock: deps.clock,
     files: withoutCredentials(deps.files, redact),
     lintSettings,
@@ -407,6 +408,13 @@ function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunD
       await deps.onProgress({ done, total, text: redact(toPlainText(line)), document }, input.settings)
     },
   }
+}
+
+/** A web app that passes requests on to its API does so below `/api`, to which `/api/v2` was appended. */
+function uiUrlOf({ settings: { uiUrl }, connection }: Pick<RunInput, 'settings' | 'connection'>): string | undefined {
+  if (uiUrl !== undefined || connection?.profile.isSelfHosted !== true) return uiUrl
+  const [, path] = /^(.*)\/api\/api\/v2$/.exec(connection.baseUrl.pathname) ?? []
+  return path === undefined ? undefined : `${connection.baseUrl.origin}${path}`
 }
 
 /** A file could otherwise store a credential of this run in an object. */

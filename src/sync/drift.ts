@@ -5,6 +5,7 @@ import type { Block } from '../report/blocks.ts'
 import { sectionNouns } from '../resources/section.ts'
 import { isDifference } from './plan/change.ts'
 import {
+  isChangedTwice,
   isPlanWrong,
   judgeDiagnostics,
   objectBlocks,
@@ -35,7 +36,7 @@ export const drift = defineOperation({
     ],
     annotations: toAnnotations(result),
   }),
-  files: (result, input) => planFiles(result, input),
+  files: (result, input, blocks) => planFiles(result, input, blocks),
 })
 
 function judgeDrift(result: PlanResult): Verdict {
@@ -47,13 +48,15 @@ function judgeDrift(result: PlanResult): Verdict {
 }
 
 /** Which side changed, and therefore who must act. */
-function whoActs({ action, origin }: PlannedObject, isWrong: boolean): Line {
+function whoActs(object: PlannedObject, isWrong: boolean): Line {
+  const { action, origin } = object
   if (isWrong) return say`Apply changes nothing until the errors are corrected`
   if (action === 'create') return say`Only in the files. Apply creates it, even if it was deleted in the service`
   if (action === 'delete') return say`Only in the service. Apply with prune deletes it`
   if (origin === 'service') return say`Changed in the service. Apply reverts the change, pull with declared-only keeps it`
-  if (origin === 'files')
-    return say`Changed in the files since the last apply, and perhaps in the service, too. Review the plan, then apply`
+  if (origin === 'files' && isChangedTwice(object))
+    return say`Changed in the files since the last apply, and the UI changed it, too. Apply reverts the change of the UI`
+  if (origin === 'files') return say`Changed in the files since the last apply. Review the plan, then apply`
   return say`Never applied, or changed in the files or the service. Review the plan, then apply`
 }
 

@@ -36,6 +36,7 @@ export const planShape = {
   scope: 'service-or-server' as const,
   input: planInput.extend({
     onFailedEvaluation,
+    htmlFile: outputPath('Writes the report as one HTML page, which loads nothing.').optional(),
     planFile: outputPath('Writes the plan to this file. apply can then make exactly these changes.').optional(),
   }),
   output: planOutput.extend({ planFile: z.string().describe('Path of the plan file. Empty if no plan was written.') }),
@@ -129,15 +130,19 @@ function backtestBlocksOf(backtest: ReviewedBacktest | undefined): readonly Bloc
 
 type Ran = Pick<PlanResult, 'diagnostics'> & { readonly planFile: string; readonly planContent?: PlanFile | undefined }
 
-export async function planFiles({ planFile, planContent, diagnostics }: Ran, input: PlanInput) {
+export async function planFiles({ planFile, planContent, diagnostics }: Ran, input: PlanInput, blocks: readonly Block[]) {
   return [
     // The output plan-file names it, and a later job applies it.
     ...(planFile === ''
       ? []
       : [{ input: 'planFile', path: planFile, content: `${JSON.stringify(planContent, null, 2)}\n`, isEssential: true as const }]),
     ...(await diagnosticFiles(input, diagnostics, planRules)),
+    ...(input.htmlFile === undefined ? [] : [{ input: 'htmlFile', path: input.htmlFile, content: await pageOf(blocks) }]),
   ]
 }
+
+// Few runs need it.
+const pageOf = async (blocks: readonly Block[]): Promise<string> => (await import('../report/page.ts')).renderPage('Plan', blocks)
 
 export const plan = defineOperation({
   ...planShape,
@@ -187,7 +192,7 @@ export const plan = defineOperation({
     ],
     annotations: toAnnotations(result),
   }),
-  files: (result, input) => planFiles(result, input),
+  files: (result, input, blocks) => planFiles(result, input, blocks),
 })
 
 /** Adopting is not a difference, but apply writes a marker, and prune may delete the object later. */

@@ -32,6 +32,8 @@ export interface Change {
   /** What a reviewer must know besides the fields. */
   readonly notes: readonly string[]
   readonly fields: readonly FieldChange[]
+  /** Where the files changed since the last apply: the fields that only the service changed, as far as the marker proves it. */
+  readonly changedInService?: readonly string[]
   /** The body to send, before it is merged with the existing object; undefined for a delete. */
   readonly desired?: Body | undefined
   readonly actual?: RemoteObject | undefined

@@ -238,6 +238,8 @@ interface PlanRequest {
 export interface PlanningResult {
   /** The name of the environment. */
   readonly environment?: string | undefined
+  /** Address of the web app, where it is known. */
+  readonly uiUrl?: string | undefined
   readonly found: Found
   readonly plan: Plan
   /** All that was found wrong, of files and of plan. */
@@ -253,7 +255,7 @@ export interface PlanningResult {
 
 type PlanContext = Pick<
   Context<'read', 'service-or-server'>,
-  'service' | 'profile' | 'files' | 'lintSettings' | 'environment' | 'debug' | 'clock'
+  'service' | 'profile' | 'files' | 'lintSettings' | 'environment' | 'debug' | 'clock' | 'uiUrl'
 > & {
   readonly api: ReadApi
 }
@@ -298,6 +300,7 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
     : { diagnostics: [], uncheckedCount: 0 }
   return {
     environment: environment?.name,
+    uiUrl: context.uiUrl,
     found: sourced.found,
     plan,
     diagnostics: [

@@ -42,6 +42,7 @@ import {
 import { findUser, protectAlerts } from './protect-alerts.ts'
 import { type RemoteState, remoteObjects } from './remote-state.ts'
 import { checkRepository, digestToStore, type OwnedObject, type RunRepository } from './repository.ts'
+import { findServiceFields } from './sides.ts'
 
 export const guardRules = {
   'incomplete-list': {
@@ -111,6 +112,7 @@ function planChange({ declared, found, takeover }: Pair, body: Body, sides: Side
     }
   const { fields, notes, newDefaults = [] } = compare({ found, digest, sides }, around)
   const kept = fields.length === 0 ? [] : findUnclearable(type, normalForm(sides.stored, type.schema), desired)
+  const shown = inFileOrder(named(fields, directory), desired)
   const isSecret = ({ path }: FieldChange): boolean => type.secretFields?.some((field) => path.split(/[.[]/, 1)[0] === field) ?? false
   const isMarked = type.ownership === 'identity' || repository === stored
   const needed = actionFor({ differs: fields.length > 0 || notes.length > 0, isAdopted: common.isAdopted, isMarked })
@@ -122,7 +124,8 @@ function planChange({ declared, found, takeover }: Pair, body: Body, sides: Side
     actual: found.actual,
     origin: isDifference({ action: needed }) && !fields.some(isSecret) ? originOf(found, digest) : undefined,
     notes: [...(takeover === undefined ? [] : [takeover]), ...notes, ...(isRewritten ? [rewrite] : [])],
-    fields: inFileOrder(named(fields, directory), desired),
+    fields: shown,
+    ...findServiceFields(declared, { marker, digest, fields: shown }),
     ...(kept.length > 0 && { unclearable: kept }),
     ...(newDefaults.length > 0 && { newDefaults }),
   }

@@ -1,11 +1,12 @@
 import * as z from 'zod'
 import { type Diagnostic, diagnosticSchema } from '../../core/diagnostics.ts'
-import { counted, join, type Line, say, trusted, untrusted } from '../../core/line.ts'
-import { listFirst } from '../../core/text.ts'
+import { counted, join, type Line, link, say, trusted, untrusted } from '../../core/line.ts'
+import { listFirst, plural } from '../../core/text.ts'
 import type { Annotation, Verdict } from '../../operation/operation.ts'
-import type { Block, DiffLine } from '../../report/blocks.ts'
+import { type Block, type DiffLine, type Layout, tileMarks } from '../../report/blocks.ts'
 import { type SideNames, toDiffLines } from '../../report/diff-lines.ts'
 import type { FieldChange } from '../../resources/compare.ts'
+import type { Body } from '../../resources/resource-type.ts'
 import { sectionNames, sectionNouns } from '../../resources/section.ts'
 import { type Outcome, outcomeKinds } from '../apply/apply-state.ts'
 import { type Action, actions, type Change, isDifference, type Plan } from './change.ts'
@@ -31,6 +32,29 @@ const fieldChange = z.object({
   before: z.unknown().optional().describe('Absent for an added field.'),
   after: z.unknown().optional().describe('Absent for a removed field.'),
   lines: z.array(line).optional().describe('For long texts: the differences, line by line.'),
+  changedIn: z
+    .literal('service')
+    .optional()
+    .describe(
+      'The service changed this field since the last apply, and the files changed others. Absent where the marker does not prove it.',
+    ),
+})
+
+const tile = z.object({
+  name: z.string(),
+  x: z.number(),
+  y: z.number(),
+  w: z.number(),
+  h: z.number(),
+  marks: z.array(z.enum(tileMarks)).describe('Empty for a tile that stays as it is.'),
+})
+
+const layout = z.object({
+  grids: z
+    .array(z.object({ title: z.string().describe('The container and its tab.'), before: z.array(tile), after: z.array(tile) }))
+    .describe('Each container and tab with a difference.'),
+  undrawn: count('Unchanged tiles that are left out, because the dashboard has more than 30 tiles.'),
+  lines: z.array(z.string()).describe('The layout, drawn in text of at most 60 columns.'),
 })
 
 const object = z.object({
@@ -44,6 +68,11 @@ const object = z.object({
   origin: z.enum(['files', 'service']).optional().describe('The side that changed since the last apply, if known.'),
   notes: z.array(z.string()).describe('Remarks for reviewers, such as the reason for a replacement.'),
   fields: z.array(fieldChange),
+  url: z
+    .string()
+    .optional()
+    .describe('Page of the dashboard, or of what the alert watches. Only where the address of the web app is known.'),
+  layout: layout.optional().describe('For a dashboard whose tiles differ: their places before and after.'),
   outcome: z.enum(outcomeKinds).optional().describe('For `apply`: the outcome of the change.'),
   message: z.string().optional().describe('Why the change was not applied.'),
   serverChanged: z.array(fieldChange).optional().describe('Fields that the server stored with another value than the one sent.'),
@@ -99,7 +128,7 @@ export const describeChanges = async ({ changes }: Plan): Promise<Described> =>
   new Map(await Promise.all(changes.map(async (change) => [change, await describe(change)] as const)))
 
 export async function toPlanResult(planned: PlanningResult, outcomes: readonly Outcome[] = [], described?: Described): Promise<PlanResult> {
-  const { environment, found, plan, diagnostics, uncheckedCount } = planned
+  const { environment, uiUrl, found, plan, diagnostics, uncheckedCount } = planned
   const slos = found.slos.length === 0 ? undefined : (await import('../../slos/expand-slos.ts')).describeSlos(found.slos)
   const numberOf = (action: Change['action']): number => plan.changes.filter((change) => change.action === action).length
   const objects = new Map(described ?? (await describeChanges(plan)))
@@ -118,7 +147,10 @@ export async function toPlanResult(planned: PlanningResult, outcomes: readonly O
     project: plan.project,
     ...(environment !== undefined && { environment }),
     files: [...found.paths],
-    objects: [...objects.values()],
+    objects: [...objects].map(([change, one]) => {
+      const url = uiUrl === undefined || !isDifference(change) ? undefined : pageOf(change, uiUrl)
+      return url === undefined ? one : { ...one, url }
+    }),
     toAdopt: plan.changes.filter(({ action, isAdopted }) => isAdopted && action === 'adopt').length,
     toMark: numberOf('mark'),
     toRelease: numberOf('release'),
@@ -129,8 +161,20 @@ export async function toPlanResult(planned: PlanningResult, outcomes: readonly O
   }
 }
 
+/** An alert has no page of its own: https://github.com/hyperdxio/hyperdx, `packages/app/pages`. */
+function pageOf({ section, id, actual, desired, action }: Change, uiUrl: string): string | undefined {
+  const body: Body = desired ?? actual ?? {}
+  const page = (name: string, target: unknown): string | undefined =>
+    typeof target === 'string' ? `${uiUrl.replace(/\/+$/, '')}/${name}/${encodeURIComponent(target)}` : undefined
+  if (action === 'delete') return undefined
+  if (section === 'dashboards') return page('dashboards', id)
+  if (section === 'savedSearches') return page('search', id)
+  if (section === 'alerts') return page('dashboards', body.dashboardId) ?? page('search', body.savedSearchId)
+  return undefined
+}
+
 async function describe(change: Change): Promise<PlannedObject> {
-  const { section, key, name, action, id, location, origin, notes, fields } = change
+  const { section, key, name, action, id, location, origin, notes, fields, changedInService = [] } = change
   return {
     section,
     key,
@@ -140,9 +184,29 @@ async function describe(change: Change): Promise<PlannedObject> {
     ...(location !== undefined && { file: location.file, ...(location.line !== undefined && { line: location.line }) }),
     ...(origin !== undefined && { origin }),
     notes: [...notes],
-    fields: await Promise.all(fields.map(withLines)),
+    fields: (await Promise.all(fields.map(withLines))).map((field) =>
+      changedInService.includes(field.path) ? { ...field, changedIn: 'service' as const } : field,
+    ),
+    ...(await withLayout(change)),
   }
 }
+
+async function withLayout(change: Change): Promise<Pick<PlannedObject, 'layout'>> {
+  const { section, action, fields } = change
+  const mayDiffer =
+    section === 'dashboards' && (action === 'update' || action === 'replace') && fields.some(({ path }) => path.startsWith('tiles'))
+  if (!mayDiffer) return {}
+  const found = (await import('./layouts.ts')).layoutOf(change)
+  return found === undefined ? {} : { layout: toLayoutResult(found) }
+}
+
+const toLayoutResult = ({ grids, undrawn, lines }: Layout): NonNullable<PlannedObject['layout']> => ({
+  grids: grids.map(({ title, before, after }) => ({ title, before: before.map(toTileResult), after: after.map(toTileResult) })),
+  undrawn,
+  lines: [...lines],
+})
+
+const toTileResult = ({ marks, ...rest }: Layout['grids'][number]['before'][number]) => ({ ...rest, marks: [...marks] })
 
 const withOutcome = async (object: PlannedObject, { id, kind, message, serverChanged }: Outcome): Promise<PlannedObject> => ({
   ...object,
@@ -221,11 +285,48 @@ export function objectBlocks(result: PlanResult, sides?: SideNames): readonly Bl
     ...hiddenParts(result),
     ...sloBlocks(result),
     { kind: 'diff', lines: [...changed, ...result.objects.filter(isRenamed)].flatMap((object, i) => toLines(object, i, sides)) },
+    ...links(changed),
+    ...layouts(changed),
     ...adoptions(result),
     ...marks(result),
     ...orphans(result),
     ...unmanaged(result),
     ...unchecked(result),
+  ]
+}
+
+/** A diff is a code block, which has no links. */
+function links(objects: readonly PlannedObject[]): readonly Block[] {
+  const linked = objects.flatMap(({ section, key, name, url }) =>
+    url === undefined ? [] : [say`${trusted(sectionNouns[section])} ${link(key || name, url)}`],
+  )
+  if (linked.length === 0) return []
+  const shown = listFirst(linked, maxLinks, (rest) => say`${rest} more`)
+  return [{ kind: 'paragraph', line: say`In the web app: ${join(shown, ', ')}` }]
+}
+
+const maxLinks = 20
+
+/** More drawings would hide the rest of the report. */
+const maxOpenLayouts = 3
+
+function layouts(objects: readonly PlannedObject[]): readonly Block[] {
+  const drawn = objects.flatMap(({ key, name, url, layout: found }) =>
+    found === undefined
+      ? []
+      : [
+          [
+            { kind: 'paragraph', line: say`Layout of dashboard ${url === undefined ? untrusted(key || name) : link(key || name, url)}:` },
+            { kind: 'layout', layout: found },
+          ] as const,
+        ],
+  )
+  const rest = drawn.slice(maxOpenLayouts)
+  return [
+    ...drawn.slice(0, maxOpenLayouts).flat(),
+    ...(rest.length === 0
+      ? []
+      : [{ kind: 'details' as const, title: `Layouts of ${plural(rest.length, 'more dashboard')}`, blocks: rest.flat() }]),
   ]
 }
 
@@ -295,14 +396,25 @@ function toLines(object: PlannedObject, index: number, sides?: SideNames): reado
   const label = [sectionNouns[section], key, key === name ? '' : JSON.stringify(name)].filter(Boolean).join(' ')
   const where = locationOf(object) || id
   const why =
-    action === 'update' && origin !== undefined ? [`${origin === 'files' ? 'the files' : 'the service'} changed since the last apply`] : []
+    action === 'update' && origin !== undefined
+      ? [
+          `${origin === 'files' ? 'the files' : 'the service'} changed since the last apply${isChangedTwice(object) ? '; the UI changed it, too' : ''}`,
+        ]
+      : []
+  // What a reviewer does not expect needs the names of both sides.
+  const sidesOf = ({ changedIn }: PlannedObject['fields'][number]): SideNames | undefined =>
+    action !== 'update' && action !== 'replace' ? undefined : changedIn === undefined ? sides : { before: 'service', after: 'file' }
   return [
     ...(index === 0 ? [] : [{ sign: ' ' as const, text: '' }]),
     { sign: signs[action], text: `${verbs[action]} ${label}${where ? `  (${where})` : ''}` },
     ...[...notes, ...why].map((note): DiffLine => ({ sign: ' ', text: `  # ${note}` })),
-    ...toDiffLines(fields, action === 'update' || action === 'replace' ? sides : undefined),
+    ...fields.flatMap((field) => toDiffLines([field], sidesOf(field))),
   ]
 }
+
+/** Whether the files and the service both changed the object since the last apply. False where it is not proven. */
+export const isChangedTwice = ({ fields }: Pick<PlannedObject, 'fields'>): boolean =>
+  fields.some(({ changedIn }) => changedIn === 'service')
 
 const adoptions = ({ objects }: PlanResult): readonly Block[] => {
   const adopted = objects.filter(({ action }) => action === 'adopt')

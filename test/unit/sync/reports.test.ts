@@ -345,7 +345,7 @@ describe('the report of drift', () => {
     expect(cellsOf(rows.slice(start + 1, rows.indexOf('', start)))).toEqual([
       ['alert', 'new', 'Only in the files. Apply creates it, even if it was deleted in the service'],
       ['alert', 'theirs', 'Changed in the service. Apply reverts the change, pull with declared-only keeps it'],
-      ['alert', 'ours', 'Changed in the files since the last apply, and perhaps in the service, too. Review the plan, then apply'],
+      ['alert', 'ours', 'Changed in the files since the last apply. Review the plan, then apply'],
       ['alert', 'first', 'Never applied, or changed in the files or the service. Review the plan, then apply'],
       ['alert', 'Gone', 'Only in the service. Apply with prune deletes it'],
       ['saved search', 'left', 'Only in the service. Add it to the files with pull, or delete it with prune'],

@@ -1,0 +1,158 @@
+// What a reviewer sees of a changed dashboard, and of an object that both sides changed.
+import { describe, expect, it } from 'vitest'
+import { renderMarkdown } from '../../../src/report/markdown.ts'
+import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
+import { invokeText } from '../../support/invoke.ts'
+
+const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+
+const note = (name: string, [x, y, w, h]: readonly [number, number, number, number], markdown = `About ${name}`) => ({
+  name,
+  x,
+  y,
+  w,
+  h,
+  config: { displayType: 'markdown', markdown },
+})
+
+const tiles = [note('Errors', [0, 0, 12, 6]), note('Requests', [12, 0, 12, 6]), note('Latency', [0, 6, 24, 6])]
+
+const board = (list: readonly object[]) => ({ dashboards: { shop: { name: 'Shop', tiles: list } } })
+
+async function run(operation: string, content: object, inputs: Readonly<Record<string, string>> = {}) {
+  const ran = await invokeText({
+    inputs: { ...inputsFor(emulator(), 'clickhouse-cloud'), operation, project: 'shop/review', files: 'a.json', ...inputs },
+    files: { 'a.json': JSON.stringify(content) },
+  })
+  return { ...ran, text: renderMarkdown(ran.blocks) }
+}
+
+const layoutIn = (text: string): string => /```text\n([^`]*)\n```/.exec(text)?.[1] ?? ''
+
+describe('the layout of a changed dashboard', () => {
+  it('the layout of a changed dashboard is drawn before and after, with the tiles that are added, changed, moved and removed', async () => {
+    await run('apply', board(tiles))
+    const changed = [note('Errors', [0, 0, 12, 6], 'other'), note('Latency', [0, 6, 12, 6]), note('Saturation', [12, 6, 12, 6])]
+    const { text } = await run('plan', board(changed))
+    expect(text).toContain('Layout of dashboard `shop`')
+    expect(layoutIn(text)).toBe(
+      [
+        'Before',
+        '┌─────────────────────────────┬────────────────────────────┐',
+        '│ ~ Errors                    │ - Requests                 │',
+        '├─────────────────────────────┴────────────────────────────┤',
+        '│ > Latency                                                │',
+        '└──────────────────────────────────────────────────────────┘',
+        'After',
+        '┌─────────────────────────────┐',
+        '│ ~ Errors                    │',
+        '├─────────────────────────────┼────────────────────────────┐',
+        '│ > Latency                   │ + Saturation               │',
+        '└─────────────────────────────┴────────────────────────────┘',
+        '+ added   ~ changed   > moved   - removed',
+      ].join('\n'),
+    )
+  })
+
+  it('the layout of a changed dashboard is drawn once when no tile moves', async () => {
+    await run('apply', board(tiles))
+    const { text } = await run('plan', board([note('Errors', [0, 0, 12, 6], 'other'), ...tiles.slice(1)]))
+    expect(layoutIn(text)).not.toContain('Before')
+    expect(layoutIn(text)).toContain('~ Errors')
+  })
+
+  it('no layout is drawn when only the name of the dashboard changes, and for a dashboard without a change', async () => {
+    await run('apply', board(tiles))
+    expect((await run('plan', board(tiles))).text).not.toContain('Layout of')
+    expect((await run('plan', { dashboards: { shop: { name: 'Store', tiles } } })).text).not.toContain('Layout of')
+  })
+
+  it('the layout of a changed dashboard shows only tiles that differ beyond 30 tiles', async () => {
+    const many = Array.from({ length: 31 }, (_, i) => note(`Tile ${i}`, [(i % 4) * 6, Math.floor(i / 4) * 4, 6, 4]))
+    await run('apply', board(many))
+    const changed = many.map((one, i) => (i === 7 ? { ...one, config: { displayType: 'markdown', markdown: 'other' } } : one))
+    const drawn = layoutIn((await run('plan', board(changed))).text)
+    expect(drawn).toContain('~ Tile 7')
+    expect(drawn).not.toContain('Tile 8')
+    expect(drawn).toContain('Not drawn: 30 tiles that stay as they are')
+  })
+
+  it('the layout of a changed dashboard has no line of more than 60 columns, whatever the names are', async () => {
+    await run('apply', board(tiles))
+    const hostile = ['```\n# x', '中文'.repeat(40), 'a'.repeat(300), '@octocat <b>']
+    const { text } = await run('plan', board(hostile.map((name, i) => note(name, [(i % 3) * 8, Math.floor(i / 3) * 3, 8, 3]))))
+    const [, drawn = ''] = /^````*text\n(Before\n.*?)\n````*$/ms.exec(text) ?? []
+    const lines = drawn.split('\n')
+    expect(lines.length).toBeGreaterThan(5)
+    expect(lines.filter((line) => [...line].length > 60)).toEqual([])
+  })
+
+  it('the layout of a changed dashboard is an SVG in the page that html-file writes', async () => {
+    const [first, ...others] = [note('Errors <b>', [0, 0, 12, 6]), ...tiles.slice(1)]
+    await run('apply', board([first ?? {}, ...others]))
+    const changed = note('Errors <b>', [0, 0, 12, 6], 'other')
+    const { files } = await run('plan', board([changed, ...others]), { 'html-file': 'plan.html' })
+    const page = files.find(({ input }) => input === 'htmlFile')?.content ?? ''
+    expect(page).toContain('<figcaption>Before</figcaption><svg viewBox="0 0 480')
+    expect(page).toContain('class="tile changed"')
+    expect(page).not.toContain('Errors <b>')
+  })
+})
+
+it('a plan links to changed dashboards, and to what changed alerts watch, where the address of the web app is known', async () => {
+  await run('apply', board(tiles))
+  const changed = board([note('Errors', [0, 0, 12, 6], 'other'), ...tiles.slice(1)])
+  const id = serviceOf(emulator()).dashboards.find(({ name }) => name === 'Shop')?.id
+  const { text, files } = await run('plan', changed, { 'ui-url': 'https://ui.example/(a)', 'html-file': 'plan.html' })
+  expect(text).toContain(`In the web app: dashboard [\`shop\`](https://ui.example/%28a%29/dashboards/${id})`)
+  expect(files.find(({ input }) => input === 'htmlFile')?.content).toContain(`/dashboards/${id}`.replaceAll('/', '&#47;'))
+  expect((await run('plan', changed)).text).not.toContain('In the web app')
+})
+
+describe('an object that both sides changed since the last apply', () => {
+  const alert = {
+    name: 'Errors',
+    dashboard: 'shop',
+    tile: 'Errors',
+    threshold: 1,
+    interval: '5m',
+    channel: { type: 'webhook', webhook: 'oncall' },
+  }
+  const chart = {
+    name: 'Errors',
+    x: 0,
+    y: 0,
+    w: 12,
+    h: 6,
+    config: { displayType: 'line', source: 'Logs', select: [{ aggFn: 'count', where: '', whereLanguage: 'lucene' }] },
+  }
+  const declared = { ...board([chart]), alerts: { errors: alert } }
+  const withAlert = (fields: object) => ({ ...declared, alerts: { errors: { ...alert, ...fields } } })
+  const edit = (fields: object): void =>
+    void Object.assign(serviceOf(emulator()).alerts.find(({ name }) => name === 'Errors') ?? {}, fields)
+
+  it('a plan shows both values of a field that the UI changed, too', async () => {
+    await run('apply', declared)
+    edit({ interval: '1h' })
+    const { text } = await run('plan', withAlert({ threshold: 9 }))
+    expect(text).toContain('the files changed since the last apply; the UI changed it, too')
+    expect(text).toContain('interval: service: 1h, file: 5m')
+    expect(text).toContain('threshold: 1 → 9')
+    expect((await run('drift', withAlert({ threshold: 9 }))).text).toContain('the UI changed it, too')
+  })
+
+  it('a plan does not say that the UI changed an object when only the files did', async () => {
+    await run('apply', declared)
+    const { text } = await run('plan', withAlert({ threshold: 9, interval: '1h' }))
+    expect(text).toContain('the files changed since the last apply')
+    expect(text).not.toContain('the UI changed it')
+  })
+
+  it('a plan does not say that the UI changed an object when both sides changed one field, whose former value is unknown', async () => {
+    await run('apply', declared)
+    edit({ threshold: 5, interval: '1h' })
+    const { text } = await run('plan', withAlert({ threshold: 9 }))
+    expect(text).toContain('threshold: 5 → 9')
+    expect(text).not.toContain('the UI changed it')
+  })
+})
