@@ -1,3 +1,4 @@
+import { type Line, say } from '../core/line.ts'
 import type { Redact } from '../core/secrets.ts'
 import { clip, printable } from '../core/text.ts'
 import type { Variables } from '../core/variables.ts'
@@ -98,7 +99,7 @@ export type PullRequestOutcome =
       readonly state: State
       readonly number?: number
       /** A sentence about what was done, or why nothing was. */
-      readonly sentence: string
+      readonly sentence: Line
     }
   | { readonly failure: string }
 
@@ -156,14 +157,14 @@ interface SyncContext {
 
 async function sync(context: SyncContext): Promise<PullRequestOutcome> {
   const { content, targetDigest, run, forge } = context
-  if (content.doubt !== undefined) return skip(`the service was not read completely: ${content.doubt}`)
+  if (content.doubt !== undefined) return skip(say`the service was not read completely: ${content.doubt}`)
   const base = await forge.base()
   if (run.ref !== `refs/heads/${base.branch}`)
     return { failure: `The pull request is made on the default branch. Start the workflow on ${base.branch}.` }
-  if (base.head !== run.commit) return skip(`${base.branch} has a newer commit than this run. The next run on ${base.branch} decides`)
+  if (base.head !== run.commit) return skip(say`${base.branch} has a newer commit than this run. The next run on ${base.branch} decides`)
   const applying = (await forge.activeRuns()).find((one) => isApply(one, context))
   if (applying !== undefined)
-    return skip(`run ${applying.id} of ${nameOf(applying.workflows[0] ?? '')} may apply, and is queued, waiting or running`)
+    return skip(say`run ${applying.id} of ${nameOf(applying.workflows[0] ?? '')} may apply, and is queued, waiting or running`)
   const author = await forge.author()
   const own = (await forge.pullRequestsFrom(content.branch)).filter((one) => isOwn('pull request', { label: content.branch, author }, one))
   const open = own.find(({ state }) => state === 'open')
@@ -176,11 +177,11 @@ async function sync(context: SyncContext): Promise<PullRequestOutcome> {
   const synced = { ...context, base, author, open, branch }
   if (content.files.length === 0) return close(synced)
   if (open === undefined && own.some((one) => isDeclined(one, context)))
-    return { state: 'declined', sentence: 'A person closed the pull request for the same changes, so it is not opened again.' }
+    return { state: 'declined', sentence: say`A person closed the pull request for the same changes, so it is not opened again.` }
   return update(synced)
 }
 
-const skip = (reason: string): PullRequestOutcome => ({ state: 'skipped', sentence: `The pull request was not looked at: ${reason}.` })
+const skip = (reason: Line): PullRequestOutcome => ({ state: 'skipped', sentence: say`The pull request was not looked at: ${reason}.` })
 
 const nameOf = (path: string): string => path.replace(/@.*$/, '').replace(/^.*\//, '')
 
@@ -204,13 +205,13 @@ interface Synced extends SyncContext {
 }
 
 async function close({ content, targetDigest, forge, run, redact, base, author, open, branch }: Synced): Promise<PullRequestOutcome> {
-  if (open === undefined) return { state: 'none', sentence: 'No pull request is needed.' }
+  if (open === undefined) return { state: 'none', sentence: say`No pull request is needed.` }
   const body = open.body.replace(memoryGrammar, writeMemory({ digest: content.digest, isEnded: true, targetDigest }))
   await forge.updatePullRequest(open.number, { title: open.title, body, isClosed: true })
   await forge.createComment(open.number, `The files and the service have no such differences any more.\n\n${sourceLine({ run, redact })}\n`)
   if (branch !== undefined && isOurs(branch, author))
     await forge.moveBranch(content.branch, { repositoryId: base.repositoryId, from: branch.head })
-  return { state: 'closed', number: open.number, sentence: `Closed #${open.number}, because nothing is left to keep.` }
+  return { state: 'closed', number: open.number, sentence: say`Closed #${open.number}, because nothing is left to keep.` }
 }
 
 /** GitHub's account for commits that it signs: https://api.github.com/users/web-flow. */
@@ -246,13 +247,13 @@ async function update(context: Synced): Promise<PullRequestOutcome> {
   const body = writeBody(context)
   if (open === undefined) {
     const number = await forge.createPullRequest({ title: content.title, body, from: content.branch, into: base.branch })
-    return { state: 'opened', number, sentence: `Opened #${number}.` }
+    return { state: 'opened', number, sentence: say`Opened #${number}.` }
   }
   const { number } = open
   const isSame = open.title === content.title && withoutSource(open.body) === withoutSource(body)
-  if (isSame && isPushed) return { state: 'unchanged', number, sentence: `#${number} has these changes already.` }
+  if (isSame && isPushed) return { state: 'unchanged', number, sentence: say`#${number} has these changes already.` }
   if (!isSame) await forge.updatePullRequest(number, { title: content.title, body, isClosed: false })
-  return { state: 'updated', number, sentence: `Updated #${number}.` }
+  return { state: 'updated', number, sentence: say`Updated #${number}.` }
 }
 
 const quoted = (path: string): string => `"${printable(clip(path, 200))}"`
@@ -260,11 +261,11 @@ const quoted = (path: string): string => `"${printable(clip(path, 200))}"`
 /** Leaves a branch with commits of others as it is, and says once for the same changes what they are. */
 async function keep(context: Synced): Promise<PullRequestOutcome> {
   const { content, forge, author, open } = context
-  const reason = `${content.branch} has commits of others, so it was not changed`
+  const reason = say`${content.branch} has commits of others, so it was not changed`
   if (open === undefined)
-    return { state: 'kept', sentence: `${reason}. Delete the branch, or open a pull request from it, and the next run goes on.` }
+    return { state: 'kept', sentence: say`${reason}. Delete the branch, or open a pull request from it, and the next run goes on.` }
   const { number } = open
-  if (readMemory(open.body)?.digest === content.digest) return { state: 'kept', number, sentence: `#${number}: ${reason}.` }
+  if (readMemory(open.body)?.digest === content.digest) return { state: 'kept', number, sentence: say`#${number}: ${reason}.` }
   const label = `changes of ${content.branch}`
   const marker = markerOf('comment', label)
   const body = [
@@ -277,10 +278,10 @@ async function keep(context: Synced): Promise<PullRequestOutcome> {
     sourceLine(context),
   ].join('\n')
   const found = await forge.findComment(number, (comment) => isOwn('comment', { label, author }, comment))
-  if (found?.body.split('\n')[1] === body.split('\n')[1]) return { state: 'kept', number, sentence: `#${number}: ${reason}.` }
+  if (found?.body.split('\n')[1] === body.split('\n')[1]) return { state: 'kept', number, sentence: say`#${number}: ${reason}.` }
   if (found === undefined) await forge.createComment(number, body)
   else await forge.updateComment(number, found.id, body)
-  return { state: 'kept', number, sentence: `#${number}: ${reason}. A comment has the changes.` }
+  return { state: 'kept', number, sentence: say`#${number}: ${reason}. A comment has the changes.` }
 }
 
 interface Memory {

@@ -1,6 +1,7 @@
 import { systemClock } from '../core/clock.ts'
 import type { Diagnostic } from '../core/diagnostics.ts'
 import { InputError } from '../core/errors.ts'
+import { say } from '../core/line.ts'
 import { toEnvironmentName } from '../core/names.ts'
 import { createRedact } from '../core/secrets.ts'
 import type { Variables } from '../core/variables.ts'
@@ -71,7 +72,7 @@ export async function syncDriftPullRequest<R extends GitHubRun>(
   kind: DriftKind<R>,
 ): Promise<PullRequestOutcome> {
   const { pullRequest: content, publishSettings } = result
-  if (content === undefined) return { state: 'none', sentence: 'No pull request is wanted.' }
+  if (content === undefined) return { state: 'none', sentence: say`No pull request is wanted.` }
   const target = labelTargetOf(publishSettings) ?? ''
   return syncPullRequest(
     { content, target, token: publishSettings.githubToken, redact: createRedact(secrets) },
