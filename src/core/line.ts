@@ -1,7 +1,7 @@
 import { plural } from './text.ts'
 
 /** Text from the API, a file or the user. Renderers escape it, so that it is only shown. */
-interface Untrusted {
+export interface Untrusted {
   readonly kind: 'untrusted'
   readonly text: string
   /** How much of it is shown, where that is more than usual. */

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util'
 import { formatLocation, mostSevere } from '../core/diagnostics.ts'
 import { terminalUntrusted } from '../core/escape.ts'
-import { type Line, maxSentenceLength } from '../core/line.ts'
+import { type Line, maxSentenceLength, type Untrusted } from '../core/line.ts'
 import { printable, sparkline } from '../core/text.ts'
 import type { Block, BlockOf, Status } from './blocks.ts'
 
@@ -204,9 +204,7 @@ function renderDiagnostics({ diagnostics }: BlockOf<'diagnostics'>, style: Termi
 
 function renderLine(line: Line, style: TerminalStyle): string {
   return line
-    .map((part) =>
-      part.kind === 'untrusted' ? terminalUntrusted(part.text, part.maxLength) : part.strong ? paint(style, 'bold', part.text) : part.text,
-    )
+    .map((part) => (part.kind === 'untrusted' ? withAddress(part) : part.strong ? paint(style, 'bold', part.text) : part.text))
     .join('')
 }
 
@@ -238,3 +236,6 @@ export function displayWidth(text: string): number {
   const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(bare)
   return [...graphemes].reduce((width, { segment }) => width + (emoji.test(segment) || wide.test(segment) ? 2 : 1), 0)
 }
+
+const withAddress = ({ text, maxLength, href }: Untrusted): string =>
+  [terminalUntrusted(text, maxLength), ...(href === undefined ? [] : [printable(href)])].join(' ')
