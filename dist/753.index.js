@@ -1,4 +1,4 @@
-export const id=753;export const ids=[753];export const modules={4753:((e,t,n)=>{n.d(t,{renderPage:()=>c});var r=n(96),i=n(5549),a=n(9716),o=n(8067),s=n(642);function c(e,t){let n=[],i=u(t,n);return`<!doctype html>
+export const id=753;export const ids=[753];export const modules={4753:((e,t,n)=>{n.r(t),n.d(t,{renderPage:()=>c});var r=n(96),i=n(5549),a=n(9716),o=n(8067),s=n(642);function c(e,t){let n=[],i=u(t,n);return`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -240,6 +240,66 @@ footer {
   vertical-align: -0.05em;
   border: 1px solid var(--bar);
   print-color-adjust: exact;
+}
+pre :is(ins, del, mark) {
+  text-decoration: none;
+  background: none;
+}
+pre ins {
+  color: var(--pass);
+}
+pre del {
+  color: var(--fail);
+}
+pre mark {
+  color: var(--warn);
+}
+.layouts {
+  display: flex;
+  flex-wrap: wrap;
+  gap: 1rem;
+}
+.layouts figure {
+  flex: 1 1 20rem;
+  margin: 0;
+}
+.layouts svg {
+  width: 100%;
+}
+.layouts text {
+  font-size: 14px;
+  fill: var(--text);
+}
+rect.tile {
+  fill: var(--raised);
+  stroke: var(--line);
+}
+rect.added,
+.key.added::before {
+  stroke: var(--pass);
+  border-color: var(--pass);
+}
+rect.changed,
+.key.changed::before {
+  stroke: var(--warn);
+  border-color: var(--warn);
+}
+/* A changed tile can also be moved. */
+rect.moved,
+.key.moved::before {
+  stroke-dasharray: 6 3;
+  border-style: dashed;
+}
+rect.moved:not(.changed) {
+  stroke: var(--bar);
+}
+rect.removed,
+.key.removed::before {
+  stroke: var(--fail);
+  border-color: var(--fail);
+}
+rect:is(.added, .changed, .moved, .removed) {
+  stroke-width: 2;
 }
 .key.final::before {
   background: var(--bar);
@@ -520,8 +580,9 @@ for (const box of document.querySelectorAll('.scroll')) {
 </body>
 </html>
 `}let l=e=>JSON.stringify(e).replace(/[<>&\u2028\u2029]/g,e=>`\\u${e.charCodeAt(0).toString(16).padStart(4,`0`)}`),u=(e,t)=>e.map(e=>d(e,t)).join(`
-`);function d(e,t){switch(e.kind){case`verdict`:return`<h1 class="${e.status}"><span class="word">${h[e.status]}</span>${T(e.line)}</h1>`;case`paragraph`:return`<p>${T(e.line)}</p>`;case`list`:return`<ul>${e.items.map(e=>`<li>${T(e)}</li>`).join(``)}</ul>`;case`facts`:return`<dl class="facts">${e.facts.map(({label:e,value:t})=>`<div${f(t)?` class="long"`:``}><dt>${(0,r.js)(e)}</dt><dd>${T(t)}</dd></div>`).join(``)}</dl>`;case`table`:return g(e);case`diagnostics`:return g((0,s.MR)(e));case`diff`:return`<pre>${e.lines.map(({sign:e,text:t})=>m(p[e],(0,r.js)(`${e} ${t}`))).join(`
-`)}</pre>`;case`chart`:return b(e,t);case`details`:return`<details><summary>${(0,r.js)(e.title)}</summary>\n${u(e.blocks,t)}</details>`;case`footer`:return`<p class="about">${T(e.line)}</p>`;case`preformatted`:return`<pre>${e.text.split(`
+`);function d(e,t){switch(e.kind){case`verdict`:return`<h1 class="${e.status}"><span class="word">${h[e.status]}</span>${D(e.line)}</h1>`;case`paragraph`:return`<p>${D(e.line)}</p>`;case`list`:return`<ul>${e.items.map(e=>`<li>${D(e)}</li>`).join(``)}</ul>`;case`facts`:return`<dl class="facts">${e.facts.map(({label:e,value:t})=>`<div${f(t)?` class="long"`:``}><dt>${(0,r.js)(e)}</dt><dd>${D(t)}</dd></div>`).join(``)}</dl>`;case`table`:return g(e);case`diagnostics`:return g((0,s.MR)(e));case`diff`:return`<pre>${e.lines.map(({sign:e,text:t})=>m(p[e],(0,r.js)(`${e} ${t}`))).join(`
+`)}</pre>`;case`chart`:return S(e,t);case`layout`:return b(e);case`details`:return`<details><summary>${(0,r.js)(e.title)}</summary>\n${u(e.blocks,t)}</details>`;case`footer`:return`<p class="about">${D(e.line)}</p>`;case`preformatted`:return`<pre>${e.text.split(`
 `).map(r.js).join(`
-`)}</pre>`}}let f=e=>(0,i.bo)(e).length>35,p={"+":`ins`,"-":`del`,"~":`mark`," ":`span`},m=(e,t)=>`<${e}>${t}</${e}>`,h={pass:`Passed`,warn:`Warning`,fail:`Failed`,error:`Error`};function g({title:e,columns:t,rows:n,statuses:i=[]}){let a=(e,n=[])=>t[e]?.align===`right`?` class="right"`:v(n)?` class="short"`:``,o=t.map((e,t)=>`<th scope="col"${a(t)}>${(0,r.js)(e.title)}</th>`).join(``),s=n.map((e,t)=>`<tr${_(i[t])}>${e.map((e,t)=>`<td${a(t,e)}${y(e)}>${T(e)}</td>`).join(``)}</tr>`);return`${e===void 0?``:`<h2>${(0,r.js)(e)}</h2>\n`}<div class="scroll" tabindex="0"><table class="sortable"><thead><tr>${o}</tr></thead>\n<tbody>${s.join(`
-`)}</tbody></table></div><p class="hint more">Scroll sideways for more columns →</p>`}let _=e=>e===void 0||e===`pass`?``:` class="${e}"`,v=e=>{let{length:t}=(0,i.bo)(e);return t>0&&t<=32&&e.every(({kind:e})=>e===`trusted`)};function y(e){if(e.some(({kind:e})=>e===`untrusted`))return``;let t=(0,i.bo)(e).replaceAll(`\xA0`,` `),n=/^(?:[█░]+ )?[<>]?([+-]?[\d,]+(?:\.\d+)?)%?$/.exec(t)?.[1]?.replaceAll(`,`,``),r=/\b\d{1,2} [A-Z][a-z]{2} \d{4}$/.exec(t)?.[0],a=n??(r&&Date.parse(`${r} UTC`));return a===void 0?``:` data-sort="${a}"`}function b(e,t){let{title:n,unit:i,valueName:a=`Used`}=e,o=w(e);t.push(o);let{forecast:s,spikes:c,limits:l,totals:u,finals:d}=o,[f,p]=[s.some(e=>e!==null),u.some((e,t)=>e!==d[t])],m=[S(`final`,p?`Final`:a),...p?[S(`provisional`,`Provisional`)]:[],...f?[S(`forecast`,`Forecast`)]:[],...c.length>0?[S(`spike`,`Spike`)]:[]],h=(e,n)=>`<div class="chart ${e}" data-chart="${t.length-1}" role="img" aria-label="${(0,r.js)(n)}"></div>\n<p class="hint readout">Point at the chart or tap it to see its numbers. <span class="mouse">Drag to zoom, double-click to reset.</span></p>`,g=`<h2>${(0,r.js)(n)}</h2>\n${C(m)}\n${h(`bars`,n)}`;if(!f&&l.length===0)return g;let _=`${i}, running total`,v=[S(`used`,a),...f?[S(`expected`,`Forecast`)]:[],...l.map(({label:e},t)=>S(`limit ${x[t]??`muted`}`,e))];return`${g}\n<h2>${(0,r.js)(_)}</h2>\n${C(v)}\n${h(`running`,_)}`}let x=[`fail`,`warn`],S=(e,t)=>`<span class="key ${e}">${(0,r.js)(t)}</span>`,C=e=>`<p class="hint legend">${e.join(` `)}</p>`;function w({unit:e,points:t,forecast:n=[],limits:r=[]}){let i=new Map(t.map(e=>[e.label,e])),o=new Map(n.map(({label:e,value:t})=>[e,t])),s=[...new Set([...i.keys(),...o.keys()])],c=e=>s.map(t=>{let n=i.get(t);return n===void 0?null:e(n)});return{labels:s.map(a.g$),unit:(0,a.g$)(e),totals:c(({value:e})=>e),finals:c(({value:e,finalValue:t=e})=>t),forecast:s.map(e=>o.get(e)??null),spikes:s.flatMap((e,t)=>i.get(e)?.isSpike?[t]:[]),limits:r.map(({label:e,value:t})=>({label:(0,a.g$)(e),value:t}))}}let T=e=>e.map(e=>{if(e.kind===`untrusted`)return e.text===``?`<em>empty</em>`:(0,r.ef)(e.text,e.maxLength);let t=(0,r.js)(e.text);return e.strong?`<strong>${t}</strong>`:t}).join(``)})};
+`)}</pre>`}}let f=e=>(0,i.bo)(e).length>35,p={"+":`ins`,"-":`del`,"~":`mark`," ":`span`},m=(e,t)=>`<${e}>${t}</${e}>`,h={pass:`Passed`,warn:`Warning`,fail:`Failed`,error:`Error`};function g({title:e,columns:t,rows:n,statuses:i=[]}){let a=(e,n=[])=>t[e]?.align===`right`?` class="right"`:v(n)?` class="short"`:``,o=t.map((e,t)=>`<th scope="col"${a(t)}>${(0,r.js)(e.title)}</th>`).join(``),s=n.map((e,t)=>`<tr${_(i[t])}>${e.map((e,t)=>`<td${a(t,e)}${y(e)}>${D(e)}</td>`).join(``)}</tr>`);return`${e===void 0?``:`<h2>${(0,r.js)(e)}</h2>\n`}<div class="scroll" tabindex="0"><table class="sortable"><thead><tr>${o}</tr></thead>\n<tbody>${s.join(`
+`)}</tbody></table></div><p class="hint more">Scroll sideways for more columns →</p>`}let _=e=>e===void 0||e===`pass`?``:` class="${e}"`,v=e=>{let{length:t}=(0,i.bo)(e);return t>0&&t<=32&&e.every(({kind:e})=>e===`trusted`)};function y(e){if(e.some(({kind:e})=>e===`untrusted`))return``;let t=(0,i.bo)(e).replaceAll(`\xA0`,` `),n=/^(?:[█░]+ )?[<>]?([+-]?[\d,]+(?:\.\d+)?)%?$/.exec(t)?.[1]?.replaceAll(`,`,``),r=/\b\d{1,2} [A-Z][a-z]{2} \d{4}$/.exec(t)?.[0],a=n??(r&&Date.parse(`${r} UTC`));return a===void 0?``:` data-sort="${a}"`}function b({layout:{grids:e,undrawn:t}}){let n=new Set(e.flatMap(({before:e,after:t})=>[...e,...t].flatMap(({marks:e})=>e))),i=s.L7.filter(e=>n.has(e)).map(e=>w(`tile ${e}`,`${s.gQ[e]} ${e}`)),a=e.map(({title:e,before:t,after:n})=>`${e===``?``:`<h3>${(0,r.js)(e)}</h3>\n`}<div class="layouts">${x(`Before`,t)}${x(`After`,n)}</div>`),o=t===0?``:`\n<p class="hint">Not drawn: ${t} tiles that stay as they are</p>`;return`${a.join(`
+`)}\n${T(i)}${o}`}function x(e,t){let n=Math.max(1,...t.map(({y:e,h:t})=>e+t))*14,i=t.map(({name:e,x:t,y:n,w:i,h:a,marks:o})=>{let[c,l,u,d]=[t*20,n*14,i*20,a*14],f=[e,...o.length===0?[]:[`(${o.join(`, `)})`]].join(` `);return`<svg x="${c}" y="${l}" width="${u}" height="${d}"><title>${(0,r.js)(f)}</title><rect x="1" y="1" width="${u-2}" height="${d-2}" class="${[`tile`,...o].join(` `)}"/><text x="8" y="${Math.min(18,d-3)}">${(0,r.js)([...o.map(e=>s.gQ[e]),e].join(` `))}</text></svg>`});return`<figure><figcaption>${e}</figcaption><svg viewBox="0 0 480 ${n}" role="img" aria-label="${(0,r.js)(`Layout ${e.toLowerCase()}`)}">${i.join(``)}</svg></figure>`}function S(e,t){let{title:n,unit:i,valueName:a=`Used`}=e,o=E(e);t.push(o);let{forecast:s,spikes:c,limits:l,totals:u,finals:d}=o,[f,p]=[s.some(e=>e!==null),u.some((e,t)=>e!==d[t])],m=[w(`final`,p?`Final`:a),...p?[w(`provisional`,`Provisional`)]:[],...f?[w(`forecast`,`Forecast`)]:[],...c.length>0?[w(`spike`,`Spike`)]:[]],h=(e,n)=>`<div class="chart ${e}" data-chart="${t.length-1}" role="img" aria-label="${(0,r.js)(n)}"></div>\n<p class="hint readout">Point at the chart or tap it to see its numbers. <span class="mouse">Drag to zoom, double-click to reset.</span></p>`,g=`<h2>${(0,r.js)(n)}</h2>\n${T(m)}\n${h(`bars`,n)}`;if(!f&&l.length===0)return g;let _=`${i}, running total`,v=[w(`used`,a),...f?[w(`expected`,`Forecast`)]:[],...l.map(({label:e},t)=>w(`limit ${C[t]??`muted`}`,e))];return`${g}\n<h2>${(0,r.js)(_)}</h2>\n${T(v)}\n${h(`running`,_)}`}let C=[`fail`,`warn`],w=(e,t)=>`<span class="key ${e}">${(0,r.js)(t)}</span>`,T=e=>`<p class="hint legend">${e.join(` `)}</p>`;function E({unit:e,points:t,forecast:n=[],limits:r=[]}){let i=new Map(t.map(e=>[e.label,e])),o=new Map(n.map(({label:e,value:t})=>[e,t])),s=[...new Set([...i.keys(),...o.keys()])],c=e=>s.map(t=>{let n=i.get(t);return n===void 0?null:e(n)});return{labels:s.map(a.g$),unit:(0,a.g$)(e),totals:c(({value:e})=>e),finals:c(({value:e,finalValue:t=e})=>t),forecast:s.map(e=>o.get(e)??null),spikes:s.flatMap((e,t)=>i.get(e)?.isSpike?[t]:[]),limits:r.map(({label:e,value:t})=>({label:(0,a.g$)(e),value:t}))}}let D=e=>e.map(e=>{if(e.kind===`untrusted`){let t=e.text===``?`<em>empty</em>`:(0,r.ef)(e.text,e.maxLength);return e.href===void 0?t:`<a href="${(0,r.js)(new URL(e.href).href)}" rel="noreferrer">${t}</a>`}let t=(0,r.js)(e.text);return e.strong?`<strong>${t}</strong>`:t}).join(``)})};
