@@ -22,6 +22,7 @@ const asCode = {
 const cost = {
   'usage-cost': async () => (await import('./usage/usage-cost.ts')).usageCost,
   'audit-costs': async () => (await import('./idling/audit-costs.ts')).auditCosts,
+  'check-credits': async () => (await import('./usage/check-credits.ts')).checkCredits,
 } as const
 
 const ofBackups = {

@@ -15,6 +15,8 @@ export interface Profile {
   /** The permissions that the key's role needs, by the names of the vendor. */
   readonly permissions: {
     readonly usage: string
+    readonly credits: string
+    readonly keys: string
     readonly services: string
     readonly activities: string
     readonly backups: string
@@ -63,6 +65,8 @@ export const neutral: Profile = {
   observabilityPath: 'observability',
   permissions: {
     usage: 'reading billing',
+    credits: 'reading billing',
+    keys: 'reading API keys',
     services: 'reading services',
     activities: 'reading activities',
     backups: 'reading backups',
@@ -89,6 +93,8 @@ const profiles: Readonly<Record<ProfileName, Profile>> = {
     observabilityPath: 'clickstack',
     permissions: {
       usage: 'control-plane:organization:view',
+      credits: 'control-plane:organization:view-billing',
+      keys: 'control-plane:organization:view-api-keys',
       services: 'control-plane:service:view',
       activities: 'control-plane:organization:view-activities',
       backups: 'control-plane:service:view-backups',
@@ -117,7 +123,7 @@ const profiles: Readonly<Record<ProfileName, Profile>> = {
     apiUrl: undefined,
     rateLimit: { limit: 100, windowMs: 60_000 },
     observabilityPath: '',
-    permissions: { usage: '', services: '', activities: '', backups: '', observability: 'membership in the team' },
+    permissions: { usage: '', credits: '', keys: '', services: '', activities: '', backups: '', observability: 'membership in the team' },
     dashboardCheck: true,
     statesDefaults: true,
     savedSearches: true,

@@ -12,6 +12,7 @@ export type {
   BackupConfiguration,
   Channel,
   Connection,
+  CreditBalance,
   Dashboard,
   DashboardFilter,
   JsonObject,

@@ -21,15 +21,28 @@ export interface Organization {
   usage: UsageRecord[]
   /** In any order. */
   activities: Activity[]
+  /** In any order, with those that cannot be used. */
+  creditBalances: CreditBalance[]
 }
 
 export type Permission =
   | 'control-plane:organization:view'
   | 'control-plane:organization:view-activities'
+  | 'control-plane:organization:view-api-keys'
   | 'control-plane:organization:view-billing'
   | 'control-plane:service:view'
   | 'control-plane:service:view-backups'
   | 'control-plane:service:manage-clickstack-api'
+
+export interface CreditBalance {
+  id: string
+  type: string
+  /** Millionths of a credit. */
+  totalMicro: number
+  spentMicro: number
+  startDate: string
+  expirationDate: string
+}
 
 export interface ApiKey {
   id: string

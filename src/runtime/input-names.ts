@@ -47,6 +47,7 @@ export const inputNames: readonly string[] = [
   "max-alerts",
   "max-burn-rate",
   "max-deletes",
+  "max-expiring",
   "max-increase",
   "max-legs",
   "max-notifications",
@@ -56,6 +57,8 @@ export const inputNames: readonly string[] = [
   "metrics-file",
   "min-budget-left",
   "min-coverage",
+  "min-credits",
+  "min-days-left",
   "min-size-ratio",
   "must-be-quiet",
   "must-fire",
@@ -79,6 +82,7 @@ export const inputNames: readonly string[] = [
   "recordings",
   "remove-deleted",
   "repair-duplicates",
+  "require-credits",
   "resend-secrets",
   "result-files",
   "rewrite",
@@ -100,5 +104,8 @@ export const inputNames: readonly string[] = [
   "unused-days",
   "waiver",
   "warn-budget",
+  "warn-credits",
+  "warn-days-left",
+  "warn-expiring",
   "webhook-id"
 ]

@@ -102,7 +102,7 @@ function learningDays(known: ReadonlyMap<Day, Decimal>, last: Day): readonly Day
 }
 
 /** 80% of a normal distribution is within this many standard deviations. */
-const eightyPercent = 1.2816
+export const eightyPercent = 1.2816
 
 /** Days deviate independently, and an error of the level affects all of them. The margin is at least 1/n of the expected usage for n days. */
 function marginOf({ stray, levelError, days }: Rhythm, ahead: number, expected: number): number {

@@ -20,6 +20,7 @@ import { isJsonObject, type JsonObject, type Organization, type Permission, type
 import {
   getBackup,
   getBackupConfiguration,
+  getCreditBalances,
   getOrganization,
   getService,
   getUsageCost,
@@ -157,6 +158,7 @@ function createPlatformRoutes({ dialect }: Settings): readonly PlatformRoute[] {
     route(organizationPath, 'control-plane:organization:view', getOrganization),
     route(`${organizationPath}/services`, 'control-plane:service:view', listServices),
     route(`${organizationPath}/activities`, 'control-plane:organization:view-activities', listActivities),
+    route(`${organizationPath}/creditBalances`, 'control-plane:organization:view-billing', getCreditBalances),
     route(servicePath, 'control-plane:service:view', withService(getService)),
     route(`${servicePath}/backupConfiguration`, 'control-plane:service:view-backups', withService(getBackupConfiguration)),
   ]

@@ -1,7 +1,7 @@
 import { addDays, countDays, type Day, dayOf, isDay } from '../../core/dates.ts'
 import type { ExactNumber } from '../../core/json.ts'
 import type { EmulatorContext } from '../context.ts'
-import type { Activity, Backup, JsonObject, Organization, Service, Tag, UsageRecord } from '../store.ts'
+import type { Activity, Backup, CreditBalance, JsonObject, Organization, Service, Tag, UsageRecord } from '../store.ts'
 import { badRequest, notFound } from './gateway.ts'
 
 /** A read of an organization, a service, backups or the usage cost: everything but the observability resources. */
@@ -116,6 +116,31 @@ function toInstant(query: URLSearchParams, name: string): number | undefined {
   const ms = /^\d{4}-\d{2}-\d{2}(?:T[\d:.]+(?:Z|[+-]\d{2}:\d{2}))?$/.test(text) ? Date.parse(text) : Number.NaN
   if (Number.isNaN(ms)) throw badRequest(`${name} must be a date or a date-time`)
   return ms
+}
+
+/**
+ * Credits that can be used, soonest expiry first. Source: "Get organization active credit balances" in the vendor's API reference, and the
+ * recorded answer in the tests of the vendor's command line (clickhousectl, `org_balance_preserves_json_and_supports_oauth`).
+ */
+export function getCreditBalances({ organization, context }: PlatformCall): unknown {
+  const nowMs = context.clock.now()
+  const isActive = ({ startDate, expirationDate, totalMicro, spentMicro }: CreditBalance): boolean =>
+    Date.parse(startDate) <= nowMs && Date.parse(expirationDate) > nowMs && totalMicro > spentMicro
+  const active = organization.creditBalances
+    .filter(isActive)
+    .toSorted((a, b) => Date.parse(a.expirationDate) - Date.parse(b.expirationDate))
+  return {
+    totalRemainingCredits: toCredits(sumMicro(active.map(({ totalMicro, spentMicro }) => totalMicro - spentMicro))),
+    balances: active.map(({ totalMicro, spentMicro, id, type, startDate, expirationDate }) => ({
+      id,
+      type,
+      remainingCredits: toCredits(BigInt(totalMicro - spentMicro)),
+      totalAmount: toCredits(BigInt(totalMicro)),
+      amountSpent: toCredits(BigInt(spentMicro)),
+      startDate,
+      expirationDate,
+    })),
+  }
 }
 
 // When records become immutable is not documented. Three days are an assumption.

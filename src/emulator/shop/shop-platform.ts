@@ -1,7 +1,7 @@
 import { addDays, type Day, dayOf, eachDay } from '../../core/dates.ts'
 import { keysOf } from '../../core/keys.ts'
 import { type DemoIds, hashOf } from '../deterministic.ts'
-import type { Activity, Backup, UsageRecord } from '../store.ts'
+import type { Activity, Backup, CreditBalance, UsageRecord } from '../store.ts'
 import { demo, type ServiceName } from './demo.ts'
 
 // Amounts depend on entity and date only, except for the spike and for the part of today that has passed.
@@ -137,3 +137,21 @@ export const createActivities = (atMs: number): Activity[] =>
     ...actors[actorType],
     ...(service !== undefined && { serviceId: demo.services[service] }),
   }))
+
+/** The older credits expire before all of them are used, and the next ones have not started. */
+export function createCreditBalances(ids: DemoIds, atMs: number): CreditBalance[] {
+  const balance = (type: string, credits: readonly [total: number, spent: number], startDays: number, endDays: number): CreditBalance => ({
+    id: ids.uuid(),
+    type,
+    totalMicro: credits[0] * 1_000_000,
+    spentMicro: credits[1] * 1_000_000,
+    startDate: `${addDays(dayOf(atMs), startDays)}T00:00:00.000Z`,
+    expirationDate: `${addDays(dayOf(atMs), endDays)}T00:00:00.000Z`,
+  })
+  return [
+    balance('prepaid', [3000, 640], -20, 345),
+    balance('prepaid', [3500, 3240], -350, 15),
+    balance('prepaid', [3000, 0], 345, 710),
+    balance('trial', [300, 275.5], -20, 10),
+  ]
+}

@@ -3,7 +3,7 @@ import type { Dialect } from '../options.ts'
 import type { ApiKey, Connection, Organization, Permission, Service, Source, Store, UsageRecord, Webhook } from '../store.ts'
 import { demo, type ServiceName } from './demo.ts'
 import { createAlerts, createDashboards, createSavedSearches } from './shop-dashboards.ts'
-import { createActivities, createBackups, createUsage } from './shop-platform.ts'
+import { createActivities, createBackups, createCreditBalances, createUsage } from './shop-platform.ts'
 
 const daysBefore = (atMs: number, days: number): string => new Date(atMs - days * 86_400_000).toISOString()
 
@@ -13,6 +13,7 @@ export function createShop(ids: Ids, atMs: number, dialect: Dialect): Store {
   const store = createOrganization(demoIds, atMs)
   for (const { services } of store.organizations) for (const service of services) fill(service, demoIds, atMs, dialect)
   for (const organization of store.organizations) organization.activities = createActivities(atMs)
+  for (const organization of store.organizations) organization.creditBalances = createCreditBalances(demoIds, atMs)
   return { ...store, organizations: store.organizations.map((organization) => withUsage(organization, atMs)) }
 }
 
@@ -48,6 +49,7 @@ function createOrganization(ids: DemoIds, atMs: number): Store {
     services: [createService(ids, 'checkout', atMs), createService(ids, 'catalog', atMs), createService(ids, 'search', atMs)],
     usage: [],
     activities: [],
+    creditBalances: [],
   }
   return { organizations: [organization], keys: createKeys() }
 }
@@ -91,6 +93,7 @@ function fill(service: Service, ids: DemoIds, atMs: number, dialect: Dialect): v
 const allPermissions: readonly Permission[] = [
   'control-plane:organization:view',
   'control-plane:organization:view-activities',
+  'control-plane:organization:view-api-keys',
   'control-plane:organization:view-billing',
   'control-plane:service:view',
   'control-plane:service:view-backups',

@@ -10,6 +10,7 @@ export const summaries = {
   "check-slo": "Checks the error budgets of the SLOs in files: what is left, how fast it burns, and when it runs out.",
   "usage-cost": "Reports the organization's usage cost over a period and fails when it exceeds a budget.",
   "audit-costs": "Finds services that cost credits without need, such as services that alerts keep awake, with the command that changes it.",
+  "check-credits": "Checks how many prepaid credits remain, how long they last, and how many expire unused.",
   "check-backups": "Checks that each service has a fresh backup. Fails when a service has none or cannot be checked.",
   "list-backups": "Lists the backups of a service, newest first.",
   "get-backup": "Reads one backup by its id, or the latest one.",
