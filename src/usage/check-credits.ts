@@ -348,6 +348,7 @@ function chart({ forecast, remainingCredits, creditUnit, today }: Credits): read
       kind: 'chart',
       title: `Expected ${creditUnit} at the end of ${step === 1 ? 'the day' : `every ${step} days`}`,
       unit: creditUnit,
+      valueName: 'Expected',
       points: points.map(({ date, remaining }) => ({ label: formatShortDay(date, today), value: Number(remaining) })),
     },
   ]
