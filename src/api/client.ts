@@ -18,6 +18,8 @@ export interface ReadApi {
   readonly observabilityPath: string
   /** Throws an ApiError when the request failed and is not retried. */
   read<T>(call: ReadCall<T>): Promise<T>
+  /** The last four characters of the key's id, by which the cloud lists keys. Undefined for a personal key. */
+  readonly keySuffix: string | undefined
   /** The key's rate limit, and how much of it is left; undefined where the service does not state it. */
   rateLimit(): Quota | undefined
   /** The remaining time of the whole operation. */
@@ -156,6 +158,7 @@ export function openApi(connection: Connection, options: SessionOptions): ApiSes
   const api: WriteApi = {
     profile,
     observabilityPath,
+    keySuffix: 'keyId' in credentials ? credentials.keyId.slice(-4) : undefined,
     read: request,
     write: request,
     rateLimit: pacer.quota,

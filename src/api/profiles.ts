@@ -30,6 +30,8 @@ export interface Profile {
   readonly savedSearches: boolean
   /** Whether the services of the organization can be listed. */
   readonly services: boolean
+  /** Whether keys can be listed, with their expiry. */
+  readonly keys: boolean
   /** Whether the activities of the organization can be listed. */
   readonly activities: boolean
   /** Whether the backup configuration of a service can be read. */
@@ -76,6 +78,7 @@ export const neutral: Profile = {
   statesDefaults: false,
   savedSearches: false,
   services: false,
+  keys: false,
   activities: false,
   backupConfiguration: false,
   provider: undefined,
@@ -104,6 +107,7 @@ const profiles: Readonly<Record<ProfileName, Profile>> = {
     statesDefaults: true,
     savedSearches: true,
     services: true,
+    keys: true,
     activities: true,
     backupConfiguration: true,
     lists: { paged: 'paged', whole: 'whole' },
@@ -128,6 +132,7 @@ const profiles: Readonly<Record<ProfileName, Profile>> = {
     statesDefaults: true,
     savedSearches: true,
     services: false,
+    keys: false,
     activities: false,
     backupConfiguration: false,
     lists: { paged: 'paged', whole: 'whole' },

@@ -4,12 +4,13 @@ import { ApiError } from '../api/api-error.ts'
 import { isServer, path, type Target } from '../api/path.ts'
 import { readOne } from '../api/wire.ts'
 import { fetchBackups } from '../backups/backups-api.ts'
-import { dayOf } from '../core/dates.ts'
+import { dayOf, plainDay } from '../core/dates.ts'
 import { type ErrorKind, toWatchkeeperError } from '../core/errors.ts'
 import { type Line, say, trusted, untrusted } from '../core/line.ts'
 import { listFirst, plural, quote } from '../core/text.ts'
 import { type Context, defineOperation, pass } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
+import { formatDuration } from '../report/format.ts'
 import { type Alert, alertCollection, createAlertType } from '../resources/alerts/alert.ts'
 import { explainFailedEvaluation, type OnFailedEvaluation, onFailedEvaluation } from '../resources/alerts/evaluation.ts'
 import { dashboardCollection } from '../resources/dashboards/dashboard.ts'
@@ -17,6 +18,7 @@ import { savedSearchCollection } from '../resources/saved-searches/saved-search.
 import { sourceCollection } from '../resources/sources/source-wire.ts'
 import { webhookCollection } from '../resources/webhooks/webhook-wire.ts'
 import { readUsageCost } from '../usage/usage-api.ts'
+import { findKeyExpiry, warnWithinMs } from './key-expiry.ts'
 
 const check = z.object({
   name: z.string().describe('Name of the check.'),
@@ -31,6 +33,9 @@ const check = z.object({
 type Check = z.output<typeof check>
 
 const rateLimitName = 'rate limit'
+
+/** Any key may ask about itself, so that this check says nothing about its permissions. */
+const keyExpiryName = 'key expiry'
 
 export const doctor = defineOperation({
   summary: 'Checks the address, the key, its role and the limits with read requests, and explains each failure.',
@@ -56,6 +61,7 @@ export const doctor = defineOperation({
         skipReason = `skipped, because ${probe.name} failed`
     }
     const { profile } = context
+    if (skipReason === undefined && !profile.isSelfHosted) checks.push(...(await checkKeyExpiry(context)))
     const limit = context.api.rateLimit()
     const detail =
       limit === undefined
@@ -76,7 +82,7 @@ export const doctor = defineOperation({
         : { status: 'warn', reasons: warnings.map(({ name, advice = '' }) => say`${trusted(name)}: ${advice}`) }
     // A key may have the minimum role for its job, so missing permissions are a warning while anything else works.
     const onlyPermissions = failed.every(({ kind }) => kind === 'permission')
-    const anyWorks = checks.some(({ name, outcome }) => outcome === 'ok' && name !== rateLimitName)
+    const anyWorks = checks.some(({ name, outcome }) => outcome === 'ok' && name !== rateLimitName && name !== keyExpiryName)
     const names = failed.map(({ name }) => name).join(', ')
     const skipped = countOf(checks, 'skipped')
     const sentence = [
@@ -149,6 +155,19 @@ function usageProbe({ api, organizationId, apiOrigin, clock }: DoctorContext): P
       return { detail: `${apiOrigin} answers, accepts the key, and lets it read usage costs (unit: ${unit})` }
     },
   }
+}
+
+/** No check where the key may not read when it expires: a key needs no such permission for its job. */
+async function checkKeyExpiry({ api, organizationId, profile, clock }: DoctorContext): Promise<readonly Check[]> {
+  if (!profile.keys) return []
+  const expiry = await findKeyExpiry(api, organizationId)
+  if (expiry === undefined) return []
+  const name = keyExpiryName
+  if (expiry === 'never') return [{ name, outcome: 'ok', detail: 'the key never expires' }]
+  const leftMs = expiry.expiresMs - clock.now()
+  const detail = `the key expires on ${plainDay(dayOf(expiry.expiresMs))}, in ${formatDuration(Math.max(0, leftMs))}`
+  if (leftMs > warnWithinMs) return [{ name, outcome: 'ok', detail }]
+  return [{ name, outcome: 'warning', detail, advice: `${detail}. Create another key, and replace api-key-id and api-key-secret` }]
 }
 
 /** The most failed evaluations that are shown. */

@@ -25,6 +25,7 @@ export const inputNames: readonly string[] = [
   "drifted-only",
   "env",
   "expanded",
+  "explain",
   "files",
   "filter",
   "fleet",

@@ -5,7 +5,7 @@ import { andMore, plural, progressBar } from '../core/text.ts'
 import type { Report } from '../operation/operation.ts'
 import type { Block, ChartLimit, Point } from '../report/blocks.ts'
 import { alignRight, factOf } from '../report/blocks.ts'
-import { formatMoney, formatMoneyPair, formatPercent, formatRange, formatShare, formatShortDay } from '../report/format.ts'
+import { formatMoney, formatMoneyPair, formatPercent, formatRange, formatShare, formatShortDay, formatTime } from '../report/format.ts'
 import type { BudgetStep } from './budget-steps.ts'
 import type { BudgetOutcome } from './budgets.ts'
 import type { Compared, UsageComparison } from './comparison.ts'
@@ -24,6 +24,7 @@ export function reportUsage(result: UsageResult): Report {
       budgetTable(result),
       ...chart(result),
       spikeTable(result),
+      ...spikeContext(result),
       ...groupTables(result),
       ...moverTable(result),
       recordDetails(result),
@@ -324,6 +325,30 @@ function spikeTable({ spikes, unit }: UsageResult): Block {
       say`${driver.entityName}, ${driver.metric}: ${money(driver.total)} instead of ${money(driver.usual)}`,
     ]),
   }
+}
+
+/** A coincidence, and not a cause: the API does not know what uses credits. */
+function spikeContext({ spikeContext: found }: UsageResult): readonly Block[] {
+  if (found === undefined) return []
+  const paragraph = (line: Line): Block => ({ kind: 'paragraph', line })
+  const when = 'on the day of a spike or the day before'
+  if (found.status === 'unread') return [paragraph(say`Changes ${trusted(when)} could not be read: ${sentence(found.reason)}`)]
+  if (found.changes.length === 0) return [paragraph([trusted(`No service was scaled, restored, started or created ${when}.`)])]
+  return [
+    {
+      kind: 'table',
+      title: `Changes ${when}`,
+      columns: [{ title: 'Spike' }, { title: 'Time' }, { title: 'Service' }, { title: 'Change' }, { title: 'By' }],
+      rows: found.changes.map(({ spike, at, serviceName = '', change, actorType = '' }) => [
+        [trusted(formatDay(spike))],
+        [trusted(formatTime(at))],
+        [untrusted(serviceName)],
+        [trusted(change)],
+        [untrusted(actorType)],
+      ]),
+    },
+    paragraph([trusted('These changes happened at the same time. They need not be the cause.')]),
+  ]
 }
 
 const excess = ({ total, usual }: UsageResult['spikes'][number]): number => Number(total) - Number(usual)

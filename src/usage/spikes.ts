@@ -26,6 +26,24 @@ export const spikeSchema = () =>
       .describe('The entity and metric that grew most on that day.'),
   })
 
+/** What changed at the time of spikes. It is a coincidence: the API does not know the cause of usage. */
+export const spikeContextSchema = () =>
+  z.discriminatedUnion('status', [
+    z.object({ status: z.literal('unread'), reason: z.string() }),
+    z.object({
+      status: z.literal('read'),
+      changes: z.array(
+        z.object({
+          spike: date.describe('The day of the spike.'),
+          at: z.string().describe('ISO 8601 in UTC.'),
+          change: z.string(),
+          serviceName: z.string().optional(),
+          actorType: z.string().optional().describe('`user`, `support`, `system` or `api`. Never a person.'),
+        }),
+      ),
+    }),
+  ])
+
 /** A day is compared with the four weeks before it. Two of them must be known. */
 export const shortestBaseline = 14
 

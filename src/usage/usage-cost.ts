@@ -6,7 +6,7 @@ import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
 import { inputError } from '../core/errors.ts'
 import { toPlainText } from '../core/line.ts'
 import { toKebab } from '../core/names.ts'
-import { choice, filePath, lines, outputPath } from '../operation/inputs.ts'
+import { choice, filePath, flag, lines, outputPath } from '../operation/inputs.ts'
 import { defineOperation, type Files, type Given } from '../operation/operation.ts'
 import { amountInput, priceInput } from './amounts.ts'
 import { findBudgetStep } from './budget-steps.ts'
@@ -80,6 +80,9 @@ const usageInput = z.strictObject({
   ).optional(),
   groupBy: choice(groupings, 'How the first table of the report groups the usage.').default('entity'),
   waiver: waiverField.optional(),
+  explain: flag(
+    'For days with a spike, also lists changes of services on that day and the day before: scaling, restores, starts and new services. One more request, and only with a spike.',
+  ).optional(),
   csvFile: exportPath('the records as CSV'),
   focusFile: exportPath('the records as FOCUS 1.2 cost and usage rows, in CSV,'),
   metricsFile: exportPath('the figures as OpenMetrics text'),
@@ -110,7 +113,10 @@ export const usageCost = defineOperation({
     // Without a gate, nothing can fail.
     const onMissing = input.onMissing ?? (input.gate === 'off' ? 'warn' : undefined)
     const analysis = { readings, period, today, budgets, input: { ...input, onMissing } }
-    return { organizationId, provider: providerOf(profile, apiOrigin), ...analyze(analysis) }
+    const result = { organizationId, provider: providerOf(profile, apiOrigin), ...analyze(analysis) }
+    if (!input.explain || result.spikes.length === 0) return result
+    const { findSpikeContext } = await import('./spike-context.ts')
+    return { ...result, spikeContext: await findSpikeContext(api, organizationId, result) }
   },
   judge: judgeUsage,
   report: reportUsage,

@@ -112,6 +112,7 @@ it('offers a read-only operation no method that writes', async () => {
   const { api, close } = openSession('http://127.0.0.1:9')
   expect(Object.keys(readOnly(api)).sort()).toEqual([
     'hasSql',
+    'keySuffix',
     'observabilityPath',
     'profile',
     'rateLimit',

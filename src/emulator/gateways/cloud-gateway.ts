@@ -24,8 +24,10 @@ import {
   getOrganization,
   getService,
   getUsageCost,
+  getWhoami,
   listActivities,
   listBackups,
+  listKeys,
   listServices,
   type PlatformCall,
   type ServiceCall,
@@ -57,6 +59,7 @@ export function createCloudGateway(settings: Settings): Gateway {
     try {
       return (
         handleQuery(context, request, identity) ??
+        handleWhoami(context, request, identity) ??
         handlePlatform(context, request, identity) ??
         handleResource(context, request, identity) ??
         noRouteResponse(request.method, pathnameOf(request.path))
@@ -65,6 +68,12 @@ export function createCloudGateway(settings: Settings): Gateway {
       const { status, code, message } = cause instanceof GatewayError ? cause : toBug(cause)
       return toError(context.ids, status, code, message)
     }
+  }
+
+  /** Any key may ask about itself. */
+  function handleWhoami({ ids }: EmulatorContext, { method, path }: HttpRequest, { key }: Identity): HttpResponse | undefined {
+    if (settings.dialect === 'neutral' || method !== 'GET' || pathnameOf(path) !== '/v1/whoami' || key === undefined) return undefined
+    return toEnvelope(ids, getWhoami(key))
   }
 
   function handlePlatform(context: EmulatorContext, request: HttpRequest, identity: Identity): HttpResponse | undefined {
@@ -158,6 +167,7 @@ function createPlatformRoutes({ dialect }: Settings): readonly PlatformRoute[] {
     route(organizationPath, 'control-plane:organization:view', getOrganization),
     route(`${organizationPath}/services`, 'control-plane:service:view', listServices),
     route(`${organizationPath}/activities`, 'control-plane:organization:view-activities', listActivities),
+    route(`${organizationPath}/keys`, 'control-plane:organization:view-api-keys', listKeys),
     route(`${organizationPath}/creditBalances`, 'control-plane:organization:view-billing', getCreditBalances),
     route(servicePath, 'control-plane:service:view', withService(getService)),
     route(`${servicePath}/backupConfiguration`, 'control-plane:service:view-backups', withService(getBackupConfiguration)),

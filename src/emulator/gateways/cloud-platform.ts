@@ -1,7 +1,7 @@
 import { addDays, countDays, type Day, dayOf, isDay } from '../../core/dates.ts'
 import type { ExactNumber } from '../../core/json.ts'
 import type { EmulatorContext } from '../context.ts'
-import type { Activity, Backup, CreditBalance, JsonObject, Organization, Service, Tag, UsageRecord } from '../store.ts'
+import type { Activity, ApiKey, Backup, CreditBalance, JsonObject, Organization, Service, Tag, UsageRecord } from '../store.ts'
 import { badRequest, notFound } from './gateway.ts'
 
 /** A read of an organization, a service, backups or the usage cost: everything but the observability resources. */
@@ -142,6 +142,15 @@ export function getCreditBalances({ organization, context }: PlatformCall): unkn
     })),
   }
 }
+
+/** Fields: the vendor's OpenAPI document of 2026-07-31. The console shows the last four characters of the id as the key's suffix. */
+export const listKeys = ({ context, organization }: PlatformCall): unknown =>
+  context.store.keys.filter(({ organizationId }) => organizationId === organization.id).map(toKeyView)
+
+const toKeyView = ({ id, name, state, expireAt }: ApiKey): JsonObject => ({ name, state, keySuffix: id.slice(-4), expireAt })
+
+/** Source: "Resolve the caller identity" in the vendor's API reference of October 2026, which has no example of an answer. */
+export const getWhoami = (key: ApiKey): unknown => ({ actorType: 'key', organizationId: key.organizationId, ...toKeyView(key) })
 
 // When records become immutable is not documented. Three days are an assumption.
 const openDays = 3

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { demo } from '../../../src/emulator/index.ts'
+import { type ApiKey, demo } from '../../../src/emulator/index.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 
@@ -22,12 +22,67 @@ const withKey = ({ id, secret }: { readonly id: string; readonly secret: string 
 const ofService = (outcome: string): readonly string[] =>
   ['dashboards', 'alerts', 'sources', 'webhooks', 'saved searches', 'backups'].map((name) => `${name}: ${outcome}`)
 
+describe('the expiry of the key', () => {
+  const dayMs = 86_400_000
+  const inDays = (days: number): string => new Date(Date.now() + days * dayMs).toISOString()
+  const own = (): ApiKey => {
+    const [key] = emulator().store.keys
+    if (key === undefined) throw new Error('the shop has no key')
+    return key
+  }
+  const withoutWhoami = (): void =>
+    emulator().addFault({ match: { path: 'whoami' }, times: Number.POSITIVE_INFINITY, effect: { kind: 'html', status: 404 } })
+  const expiryOf = (document: Readonly<Record<string, unknown>>) =>
+    (document.checks as { name: string; outcome: string; detail: string }[]).find(({ name }) => name === 'key expiry')
+
+  describe.each([
+    ['by whoami', () => undefined],
+    ['by the list of keys where the API has no whoami', withoutWhoami],
+  ])('%s', (_, prepare) => {
+    it.each([
+      [29, 'warning'],
+      [31, 'ok'],
+    ])('in %i days is: %s', async (days, outcome) => {
+      prepare()
+      own().expireAt = inDays(days)
+      const ran = await doctor()
+      expect(expiryOf(ran.document)).toMatchObject({ outcome, detail: expect.stringMatching(/^the key expires on \d+ \w+ \d{4}, in /) })
+      expect([ran.exitCode, ran.document.status]).toEqual([0, outcome === 'ok' ? 'pass' : 'warn'])
+      if (outcome === 'warning') expect(ran.reason).toContain('Create another key, and replace api-key-id and api-key-secret')
+    })
+
+    it('is ok for a key without an end', async () => {
+      prepare()
+      expect(expiryOf((await doctor()).document)).toMatchObject({ outcome: 'ok', detail: 'the key never expires' })
+    })
+  })
+
+  it('is not shown where two keys have the same suffix', async () => {
+    withoutWhoami()
+    emulator().store.keys.push({ ...own(), id: `other${own().id.slice(-4)}`, expireAt: inDays(1) })
+    expect(expiryOf((await doctor()).document)).toBeUndefined()
+  })
+
+  it('is not shown where the key may not read it, and nothing fails', async () => {
+    withoutWhoami()
+    own().permissions = own().permissions.filter((permission) => !permission.endsWith('api-keys'))
+    const ran = await doctor()
+    expect([ran.document.status, expiryOf(ran.document)]).toEqual(['pass', undefined])
+  })
+
+  it('is not shown for an answer in an unknown form', async () => {
+    emulator().addFault({ match: { path: 'whoami' }, effect: { kind: 'body', text: '{"result":{"expireAt":"soon"}}' } })
+    emulator().addFault({ match: { path: '/keys' }, effect: { kind: 'body', text: '{"result":[{"expireAt":7}]}' } })
+    expect(expiryOf((await doctor()).document)).toBeUndefined()
+  })
+})
+
 describe('doctor', () => {
   it('passes every check of a working service, and shows the rest of the rate limit', async () => {
     const ran = await doctor()
     expect(ran.exitCode).toBe(0)
-    expect(ran.document).toMatchObject({ healthy: true, requestsLeft: 3 })
-    expect(outcomes(ran.document)).toEqual(['usage cost: ok', ...ofService('ok'), 'rate limit: ok'])
+    expect(ran.document).toMatchObject({ healthy: true, requestsLeft: 2 })
+    expect(outcomes(ran.document)).toEqual(['usage cost: ok', ...ofService('ok'), 'key expiry: ok', 'rate limit: ok'])
   })
 
   it('doctor has one failed check for a wrong organization, and names the input', async () => {
@@ -66,8 +121,8 @@ describe('doctor', () => {
   it('warns about the permissions that a key lacks', async () => {
     const ran = await doctor(withKey(demo.keys.billing))
     expect([ran.exitCode, ran.document.status]).toEqual([0, 'warn'])
-    expect(outcomes(ran.document)).toEqual(['usage cost: ok', ...ofService('failed'), 'rate limit: ok'])
-    expect(ran.reason).toBe('6 of 8 checks failed: dashboards, alerts, sources, webhooks, saved searches, backups.')
+    expect(outcomes(ran.document)).toEqual(['usage cost: ok', ...ofService('failed'), 'key expiry: ok', 'rate limit: ok'])
+    expect(ran.reason).toBe('6 of 9 checks failed: dashboards, alerts, sources, webhooks, saved searches, backups.')
     const clickstack = expect.stringContaining('needed: control-plane:service:manage-clickstack-api')
     expect(advice(ran.document)).toEqual({
       dashboards: clickstack,
@@ -100,7 +155,7 @@ describe('doctor', () => {
   it('skips the checks that need a service when there is none', async () => {
     const ran = await doctor({ 'service-id': '' })
     expect(ran.exitCode).toBe(0)
-    expect(outcomes(ran.document)).toEqual(['usage cost: ok', ...ofService('skipped'), 'rate limit: ok'])
+    expect(outcomes(ran.document)).toEqual(['usage cost: ok', ...ofService('skipped'), 'key expiry: ok', 'rate limit: ok'])
   })
 
   it('names the address when nothing listens on it', async () => {

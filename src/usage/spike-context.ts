@@ -1,0 +1,65 @@
+import type * as z from 'zod'
+import { type Activity, listActivities } from '../api/activities.ts'
+import type { ReadApi } from '../api/client.ts'
+import { addDays, type Day, dayOf } from '../core/dates.ts'
+import { dayMs } from '../core/durations.ts'
+import { WatchkeeperError } from '../core/errors.ts'
+import type { UsageRecord } from './records.ts'
+import type { spikeContextSchema } from './spikes.ts'
+
+type SpikeContext = z.output<ReturnType<typeof spikeContextSchema>>
+
+// Source of the types: the vendor's OpenAPI document of 2026-07-31. Services fall asleep and wake up too often to explain anything.
+const changes: ReadonlyMap<string, string> = new Map([
+  ['service_create', 'created'],
+  ['transfer_service_in', 'transferred into the organization'],
+  ['service_import_to_organization', 'transferred into the organization'],
+  ['service_restore_backup', 'restored from a backup'],
+  ['service_start', 'started'],
+  ['service_update_autoscaling_memory', 'scaling changed: memory'],
+  ['service_update_autoscaling_replicas', 'scaling changed: replicas'],
+  ['service_update_autoscaling_idling', 'scaling changed: idling'],
+  ['service_update_max_allowable_replicas', 'scaling changed: largest number of replicas'],
+])
+
+/** Later changes of the same spike are left out. */
+const maxPerSpike = 20
+
+interface SpikeContextOptions {
+  readonly spikes: readonly { readonly date: Day }[]
+  /** For the names of services. */
+  readonly records: readonly UsageRecord[]
+}
+
+/** Reads the activities of the days of spikes and the days before, with one request. It never fails the run. */
+export async function findSpikeContext(
+  api: ReadApi,
+  organizationId: string,
+  { spikes, records }: SpikeContextOptions,
+): Promise<SpikeContext> {
+  const days = spikes.map((spike) => spike.date).toSorted()
+  const [first, last] = [days[0], days.at(-1)]
+  if (first === undefined || last === undefined) return { status: 'read', changes: [] }
+  if (!api.profile.activities) return { status: 'unread', reason: 'the API has no activities' }
+  try {
+    const { activities } = await listActivities(api, organizationId, Date.parse(addDays(first, -1)), Date.parse(last) + dayMs - 1)
+    return { status: 'read', changes: days.flatMap((day) => changesAt(day, activities, records)) }
+  } catch (thrown) {
+    if (!(thrown instanceof WatchkeeperError) || thrown.kind === 'cancelled') throw thrown
+    const [cause = '', advice = ''] = thrown.message.split('\n')
+    return { status: 'unread', reason: `${cause}. ${advice}` }
+  }
+}
+
+function changesAt(spike: Day, activities: readonly Activity[], records: readonly UsageRecord[]) {
+  return activities
+    .filter(({ atMs }) => [spike, addDays(spike, -1)].includes(dayOf(atMs)))
+    .flatMap(({ type, atMs, serviceId, actorType }) => {
+      const change = changes.get(type)
+      if (change === undefined) return []
+      const serviceName =
+        records.find((record) => record.serviceId === serviceId && record.entityType === 'service')?.entityName || serviceId
+      return [{ spike, at: new Date(atMs).toISOString(), change, serviceName, actorType }]
+    })
+    .slice(0, maxPerSpike)
+}
