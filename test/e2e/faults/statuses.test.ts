@@ -1,4 +1,4 @@
-// A whole answer with a status that is no success.
+// A whole answer with an error status.
 import { describe, expect, it } from 'vitest'
 import type { Effect, FaultHeaders } from '../../../src/emulator/index.ts'
 import { forEachEntry } from '../../support/corpus.ts'
