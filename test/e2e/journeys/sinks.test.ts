@@ -107,17 +107,18 @@ describe('an output path', () => {
     const flags = Object.entries(inputs).flatMap(([name, value]) =>
       [value].flat().flatMap((one) => (one === true ? [`--${toKebab(name)}`] : [`--${toKebab(name)}`, String(one)])),
     )
-    const settings = operation === 'audit-costs' ? inputsFor(cloud(), 'clickhouse-cloud') : inputsFor(emulator())
+    const settings = ['audit-costs', 'check-credits'].includes(operation) ? inputsFor(cloud(), 'clickhouse-cloud') : inputsFor(emulator())
     const env = Object.entries(settings).map(([name, value]) => [`WATCHKEEPER_${name.toUpperCase().replaceAll('-', '_')}`, value])
     return runCli([operation, ...flags, ...options], Object.fromEntries(env), { directory: root() })
   }
 
-  it('an output path is an input of six operations', () => {
+  it('an output path is an input of seven operations', () => {
     expect(withOutputPaths.map(({ name, paths }) => `${name}: ${paths.join(' ')}`).sort()).toEqual([
       'apply: sarif-file code-quality-file result-file',
       'audit-costs: html-file result-file',
-      'drift: sarif-file code-quality-file plan-file result-file',
-      'plan: sarif-file code-quality-file plan-file result-file',
+      'check-credits: html-file result-file',
+      'drift: sarif-file code-quality-file html-file plan-file result-file',
+      'plan: sarif-file code-quality-file html-file plan-file result-file',
       'usage-cost: csv-file focus-file metrics-file html-file result-file',
       'validate: sarif-file code-quality-file result-file',
     ])
