@@ -161,8 +161,10 @@ interface RequestOutcome extends RequestEnd {
 function adviceFor(kind: ErrorKind, facts: RequestFacts, failure: AttemptFailure, end: RequestOutcome): string {
   // The advice for a create and for a canceled request already says it.
   const isOpen = end.outcomeUnknown && facts.method !== 'POST' && kind !== 'cancelled'
-  const open = isOpen ? `The server may still have applied it: check the ${facts.noun}, or run this again.` : ''
-  return [adviceOnKind(kind, facts, failure, end), open].filter(Boolean).join(' ')
+  if (!isOpen) return adviceOnKind(kind, facts, failure, end)
+  const open = `The server may still have applied it: check the ${facts.noun}, or run this again.`
+  // Running it again is also the advice for a server that failed.
+  return kind === 'server' ? open : [adviceOnKind(kind, facts, failure, end), open].filter(Boolean).join(' ')
 }
 
 const listNames: ReadonlyMap<string, string> = new Map([
