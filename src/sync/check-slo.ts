@@ -286,7 +286,7 @@ export const checkSlo = defineOperation({
   summary: 'Checks the error budgets of the SLOs in files: what is left, how fast it burns, and when it runs out.',
   effect: 'read',
   scope: 'service-or-server',
-  profiles: ['clickhouse-cloud', 'hyperdx'],
+  profiles: ['hyperdx', 'clickhouse-cloud'],
   profilesReason: 'other servers have neither values of charts nor SQL',
   input,
   output,
