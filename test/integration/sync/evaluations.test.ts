@@ -175,7 +175,7 @@ describe('doctor', () => {
     })
     const failed = await run('doctor', content, { 'on-failed-evaluation': 'fail' })
     expect([failed.exitCode, failed.document.status, failed.document.healthy]).toEqual([10, 'fail', false])
-    expect(failed.reason).toBe('1 of 8 checks failed: alerts.')
+    expect(failed.reason).toBe('1 of 9 checks failed: alerts.')
     const ignored = await run('doctor', content, { 'on-failed-evaluation': 'ignore' })
     expect([ignored.exitCode, ignored.document.status]).toEqual([0, 'pass'])
   })
