@@ -4,6 +4,15 @@ import type { Method, RetryDecision } from '../http/retry.ts'
 import type { AttemptFailure } from './attempt.ts'
 import { oldestRelease } from './server-version.ts'
 
+/** The inputs that the address and the key of a request come from. */
+export interface ConnectionInputs {
+  readonly url: string
+  /** Of the cloud. */
+  readonly key: string
+}
+
+const apiInputs: ConnectionInputs = { url: 'api-url', key: 'api-key-id and api-key-secret' }
+
 /** The facts about a request that messages may contain. They hold no secret. */
 export interface RequestFacts {
   readonly method: Method
@@ -20,6 +29,8 @@ export interface RequestFacts {
   readonly proxyHost: string | undefined
   /** `the key abcd…wxyz`. */
   readonly keyName: string
+  /** Default: those of the API. */
+  readonly inputs?: ConnectionInputs | undefined
   /** The permission that the key needs for this. */
   readonly permission: string
   /** What the path identifies: `alert`, `backup`. */
@@ -197,7 +208,7 @@ function notFoundAdvice({ isSelfHosted, method, noun, keyName }: RequestFacts, m
 }
 
 function adviceOnKind(kind: ErrorKind, facts: RequestFacts, failure: AttemptFailure, end: RequestEnd): string {
-  const { host, keyName, permission, noun } = facts
+  const { host, keyName, permission, noun, inputs: { url } = apiInputs } = facts
   const missing = missingOf(kind, facts, failure)
   switch (kind) {
     case 'authentication':
@@ -218,16 +229,16 @@ function adviceOnKind(kind: ErrorKind, facts: RequestFacts, failure: AttemptFail
     case 'rate-limited':
       return rateLimitAdvice(failure, end)
     case 'redirect':
-      return 'Redirects are never followed, so that the key reaches no other address. If you trust the new address, set api-url to it.'
+      return `Redirects are never followed, so that the key reaches no other address. If you trust the new address, set ${url} to it.`
     case 'tls':
-      return tlsAdvice(host, failure)
+      return tlsAdvice(host, url, failure)
     case 'may-exist':
       return `The server may still have created the ${noun}, so the request was not sent again. Check whether it exists before you run this again.`
     case 'network':
-      return networkAdvice(host, failure)
+      return networkAdvice(host, url, failure)
     case 'timeout':
       return failure.writeOutcome === 'not-applied'
-        ? `Check api-url (${host}), and that this machine can reach it.`
+        ? `Check ${url} (${host}), and that this machine can reach it.`
         : `No complete answer arrived within ${facts.timeoutMs / 1000} s, the limit for one request. Check that this machine can reach ${host}, and that the service is not overloaded.`
     case 'deadline':
       return 'timeout-seconds leaves no time for another attempt.'
@@ -243,12 +254,13 @@ function adviceOnKind(kind: ErrorKind, facts: RequestFacts, failure: AttemptFail
   }
 }
 
-const keyAdvice = ({ isSelfHosted }: RequestFacts): string =>
+const keyAdvice = ({ isSelfHosted, inputs: { key } = apiInputs }: RequestFacts): string =>
   isSelfHosted
     ? 'Copy the personal API access key from the Team Settings of HyperDX. The ingestion key does not work here.'
-    : 'Check api-key-id and api-key-secret, and that the key is enabled and not expired.'
+    : `Check ${key}, and that the key is enabled and not expired.`
 
-function notServedAdvice({ isSelfHosted, path, origin }: RequestFacts): string {
+function notServedAdvice({ isSelfHosted, path, origin, inputs }: RequestFacts): string {
+  if (inputs !== undefined) return `Check ${inputs.url}: this URL does not serve what was asked.`
   if (!isSelfHosted) return `This URL does not serve the API. Check api-url and observability-path (or profile).${doubledVersion(path)}`
   const given = path.slice(0, path.search(/\/api\/v2(?:[/?]|$)/))
   const [server, candidate] = given.endsWith('/api') ? ['the API server', given.slice(0, -'/api'.length)] : ['the UI', `${given}/api`]
@@ -259,15 +271,15 @@ function notServedAdvice({ isSelfHosted, path, origin }: RequestFacts): string {
 const doubledVersion = (path: string): string =>
   path.startsWith('/v1/v1/') ? ' Remove /v1 from the end of api-url: every path already begins with it.' : ''
 
-function networkAdvice(host: string, failure: AttemptFailure): string {
+function networkAdvice(host: string, url: string, failure: AttemptFailure): string {
   if (failure.cause === 'proxy') return 'Check the credentials in HTTPS_PROXY or HTTP_PROXY, the rules of the proxy, and NO_PROXY.'
-  if (failure.cause === 'lookup') return `The host does not exist. Check the name in api-url (${host}).`
-  return `Check api-url (${host}) and the network connection.`
+  if (failure.cause === 'lookup') return `The host does not exist. Check the name in ${url} (${host}).`
+  return `Check ${url} (${host}) and the network connection.`
 }
 
-function tlsAdvice(host: string, { code = '' }: AttemptFailure): string {
+function tlsAdvice(host: string, url: string, { code = '' }: AttemptFailure): string {
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER')
-    return `${host} does not speak TLS. Check the port in api-url, or use http:// if the server has no TLS.`
+    return `${host} does not speak TLS. Check the port in ${url}, or use http:// if the server has no TLS.`
   if (/PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW/.test(code))
     return `${host} offers no version of TLS that is accepted here. Enable TLS 1.2 or 1.3 there.`
   // Certificates that are not trusted have other codes.

@@ -147,6 +147,7 @@ export function openApi(connection: Connection, options: SessionOptions): ApiSes
       baseUrl: url,
       authorization: queryKey.authorization,
       keyName: queryKey.name,
+      inputs: { url: 'sql-url', key: 'sql-key-id and sql-key-secret' },
       proxyHost: proxyHost(url, proxy),
       pacer: pacerFor(clock, { origin: url.origin, key: queryKey.id, documented: profile.rateLimit }),
       transport: queryTransport ?? transport,

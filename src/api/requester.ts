@@ -5,7 +5,7 @@ import { type Cancellation, createDeadline, inSeconds } from '../http/deadline.t
 import { type Admission, type Pacer, readRateLimitWindow, serverWaitMs } from '../http/rate-limit.ts'
 import { type AttemptLog, createAttemptLog, decideRetry, type Method, type RetryDecision, retryPolicyFor } from '../http/retry.ts'
 import type { Exchange, Transport } from '../http/transport.ts'
-import { ApiError, explainFailure, type RequestFacts } from './api-error.ts'
+import { ApiError, type ConnectionInputs, explainFailure, type RequestFacts } from './api-error.ts'
 import { type AttemptFailure, type AttemptSuccess, attempt } from './attempt.ts'
 import { type ApiPath, shortPath } from './path.ts'
 import type { Reader } from './wire.ts'
@@ -21,6 +21,7 @@ interface RequesterOptions {
   readonly userAgent: string
   /** The key as messages name it. */
   readonly keyName: string
+  readonly inputs?: ConnectionInputs | undefined
   readonly isSelfHosted: boolean
   readonly proxyHost: string | undefined
   readonly maxAttempts: number
@@ -292,7 +293,7 @@ const withQuery = ({ path, query }: Call<unknown>): string => (query === undefin
 type LabeledFacts = RequestFacts & { readonly label: string }
 
 function factsOf(
-  { baseUrl, proxyHost, keyName, isSelfHosted, timeoutMs = requestTimeoutMs }: RequesterOptions,
+  { baseUrl, proxyHost, keyName, inputs, isSelfHosted, timeoutMs = requestTimeoutMs }: RequesterOptions,
   call: Call<unknown>,
   path: string,
 ): LabeledFacts {
@@ -310,6 +311,7 @@ function factsOf(
     isSelfHosted,
     proxyHost,
     keyName,
+    inputs,
     timeoutMs,
   }
 }

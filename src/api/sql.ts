@@ -160,6 +160,7 @@ async function runInCloud(options: SqlOptions, { serviceId }: Service, { sql, st
       const answer = toAnswer(json)
       return answer === undefined ? mismatch('has no rows') : { value: answer }
     },
+    missing: 'query endpoint',
     permission: "to be listed in the service's query endpoint",
   }
   try {

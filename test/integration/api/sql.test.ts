@@ -190,6 +190,25 @@ describe('a query of a cloud service', () => {
     })
   })
 
+  it('names the inputs of the query endpoint when its key is rejected or its address is wrong', async () => {
+    const failure = async (url: string): Promise<string> => {
+      const session = openSession(started?.url ?? '', {
+        profile: profileNamed('clickhouse-cloud'),
+        observabilityPath: 'clickstack',
+        maxAttempts: 1,
+        queryEndpoint: { baseUrl: new URL(url), credentials: { keyId: 'unknown-key', keySecret: 'unknown-secret' }, mayWake: true },
+      })
+      const query = { sql: 'SELECT 1', connectionId: '', startMs, endMs }
+      const reason = await session.api.runSql(service, query).then(() => 'no failure', String)
+      await session.close()
+      return reason
+    }
+    const { url } = await start({ dialect })
+    expect(await failure(url)).toContain('Check sql-key-id and sql-key-secret, and that the key is enabled')
+    expect(await failure('http://127.0.0.1:1')).toContain('Check sql-url (127.0.0.1:1)')
+    expect(await failure(`${url}/wrong`)).toContain('Check sql-url')
+  })
+
   it('sends each key to its own address only', async () => {
     const emulator = await start({ dialect, runSql: answers([{ one: 1 }]) })
     const other = await startEmulator({ dialect, rateLimit: 'off', runSql: answers([{ one: 1 }]) })
