@@ -71,8 +71,10 @@ class ChartError extends Error {
   }
 }
 
-/** How long the demo keeps its telemetry. */
-const retentionMs = 30 * 1440 * minuteMs
+const dayMs = 1440 * minuteMs
+
+/** How long the demo keeps its telemetry. As in the product, whose tables have a partition for each day, whole days are deleted. */
+const retentionDays = 30
 
 export function querySeries(request: ProductRequest): ProductResponse {
   const body = validate(request, { body: schema })
@@ -86,7 +88,10 @@ interface Stored {
 }
 
 /** The telemetry that the demo has at this time. */
-export const storedAt = (nowMs: number): Stored => ({ oldestMs: nowMs - retentionMs, newestMs: nowMs })
+export const storedAt = (nowMs: number): Stored => ({
+  oldestMs: (Math.floor(nowMs / dayMs) - retentionDays) * dayMs,
+  newestMs: nowMs,
+})
 
 /** The answer for sources of these kinds; undefined for a source that does not exist. */
 export function answerSeries(request: ChartRequest, kinds: readonly (string | undefined)[], stored: Stored): ProductResponse {

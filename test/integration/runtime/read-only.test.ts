@@ -11,7 +11,7 @@ import { allOperations, useExampleDirectory } from '../../support/examples.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { runCliInside } from '../../support/run-cli-inside.ts'
 
-const emulator = useEmulator({ dialect: 'clickhouse-cloud' })
+const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: { limit: 1000, windowMs: 1000 } })
 const root = useExampleDirectory()
 
 const inputs = () => inputsFor(emulator(), 'clickhouse-cloud')
