@@ -146,12 +146,12 @@ function querySingle(query: Query, input: SeriesInput, { index, kind }: Position
   const matches = readCondition(input, kind)
   const columns = input.groupBy.flatMap((expression) => expression.split(',').map((name) => knownColumn(name.trim(), kind)))
   const range = { fromMs: Math.max(query.startTime, query.stored.oldestMs), toMs: Math.min(query.endTime, query.stored.newestMs) }
-  const buckets = new Map<string, { startMs: number; group: readonly Column[]; rows: TelemetryRow[] }>()
+  const buckets = new Map<string | number, { startMs: number; group: readonly Column[]; rows: TelemetryRow[] }>()
   visitTelemetry(kind, range, (row, atMs) => {
     if (!matches(row) || (kind === 'metric' && row.MetricName !== input.metricName)) return
     const startMs = Math.floor(atMs / query.lengthMs) * query.lengthMs
     const group = columns.map((column) => row[column] ?? null)
-    const key = `${startMs} ${group.join('\n')}`
+    const key = group.length === 0 ? startMs : `${startMs} ${group.join('\n')}`
     const bucket = buckets.get(key)
     if (bucket === undefined) buckets.set(key, { startMs, group, rows: [row] })
     else bucket.rows.push(row)

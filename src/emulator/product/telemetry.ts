@@ -77,25 +77,26 @@ export function visitTelemetry(
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
   visit: (row: TelemetryRow, atMs: number) => void,
 ): void {
-  const rows = weeks[kind]()
-  for (let startMs = baseMs + Math.floor((fromMs - baseMs) / weekMs) * weekMs; startMs <= toMs; startMs += weekMs)
-    for (const row of rows) {
-      const atMs = startMs + row.atMs
+  const minutes = weeks[kind]()
+  for (let minute = Math.floor((fromMs - baseMs) / minuteMs); baseMs + minute * minuteMs <= toMs; minute++) {
+    const week = Math.floor(minute / weekMinutes)
+    for (const row of minutes[minute - week * weekMinutes] ?? []) {
+      const atMs = baseMs + week * weekMs + row.atMs
       if (atMs >= fromMs && atMs <= toMs) visit(row, atMs)
     }
+  }
 }
 
 type RowsOfMinute = (service: ServiceName, minute: number) => readonly TelemetryRow[]
 
-function weekOf(rowsOf: RowsOfMinute): readonly TelemetryRow[] {
-  const rows: TelemetryRow[] = []
-  for (let minute = 0; minute < weekMinutes; minute++)
-    for (const service of services) if (!gaps.some((gap) => hits(gap, service, minute))) rows.push(...rowsOf(service, minute))
-  return rows
-}
+/** The rows of each minute. */
+const weekOf = (rowsOf: RowsOfMinute): readonly (readonly TelemetryRow[])[] =>
+  Array.from({ length: weekMinutes }, (_, minute) =>
+    services.flatMap((service) => (gaps.some((gap) => hits(gap, service, minute)) ? [] : rowsOf(service, minute))),
+  )
 
 /** Made when they are asked for, because few runs of the emulator need them. */
-const weeks: Readonly<Record<TelemetryKind, () => readonly TelemetryRow[]>> = {
+const weeks: Readonly<Record<TelemetryKind, () => readonly (readonly TelemetryRow[])[]>> = {
   log: once(() => weekOf(logRows)),
   trace: once(() => weekOf(spanRows)),
   metric: once(() => weekOf(gaugeRows)),
