@@ -12,6 +12,7 @@ import { planChanges } from '../../src/sync/plan/plan-changes.ts'
 import { toPlanFile } from '../../src/sync/plan/plan-file.ts'
 import type { RemoteState } from '../../src/sync/plan/remote-state.ts'
 import { cpuMsOf } from '../support/clocks.ts'
+import { remoteStateWith } from '../support/plans.ts'
 
 const profile = profileNamed('clickhouse-cloud')
 const nowMs = Date.parse('2026-03-31T12:00:00Z')
@@ -59,15 +60,7 @@ function declare(): Declarations {
   )
 }
 
-const nothing: RemoteState = {
-  dashboards: [],
-  savedSearches: [],
-  alerts: [],
-  sources: [{ id: 'logs', name: 'Logs' }] as unknown as RemoteState['sources'],
-  webhooks: [{ id: 'hook', name: 'oncall' }],
-  doubts: {},
-  readAtMs: 0,
-}
+const nothing = remoteStateWith()
 
 /** A service after all of it was applied. */
 function remoteStateOf(changes: readonly Change[]): RemoteState {
@@ -82,7 +75,7 @@ function remoteStateOf(changes: readonly Change[]): RemoteState {
     const dashboardId = idOf.get(`Dashboard ${Number(String(body.name).slice(6)) % dashboardCount}`)
     return { ...body, id: `a${i}`, dashboardId, tileId: `${dashboardId}t${Number(String(body.name).slice(6)) % tilesEach}` }
   })
-  return { ...nothing, dashboards: made, alerts } as unknown as RemoteState
+  return remoteStateWith({ dashboards: made, alerts })
 }
 
 const count = (changes: readonly Change[]) =>

@@ -1,10 +1,18 @@
+import * as z from 'zod'
 import { type Profile, profileNamed } from '../../src/api/profiles.ts'
 import { readDeclarations } from '../../src/declarations/declarations.ts'
+import { alertSchema } from '../../src/resources/alerts/alert.ts'
 import type { FieldChange } from '../../src/resources/compare.ts'
 import { composeUpdate } from '../../src/resources/compare.ts'
+import { dashboardSchema } from '../../src/resources/dashboards/dashboard.ts'
 import { type Body, listOf, type RemoteObject } from '../../src/resources/resource-type.ts'
 import { createResourceTypes } from '../../src/resources/resource-types.ts'
+import { savedSearchSchema } from '../../src/resources/saved-searches/saved-search.ts'
+import { revealSecrets } from '../../src/resources/secret.ts'
 import type { Section } from '../../src/resources/section.ts'
+import { connectionSchema } from '../../src/resources/sources/connection-wire.ts'
+import { sourceSchema } from '../../src/resources/sources/source-wire.ts'
+import { storedWebhookSchema } from '../../src/resources/webhooks/webhook-wire.ts'
 import { createKnownIds } from '../../src/sync/apply/apply-state.ts'
 import type { Change, Plan } from '../../src/sync/plan/change.ts'
 import { type PlanOptions, planChanges } from '../../src/sync/plan/plan-changes.ts'
@@ -18,21 +26,20 @@ export const profile = profileNamed('clickhouse-cloud')
 export const nowMs = Date.parse('2026-03-31T12:00:00Z')
 export const types = createResourceTypes(profile, nowMs)
 
-export type Lists = Readonly<Partial<Record<Exclude<keyof RemoteState, 'doubts'>, readonly object[]>>> &
-  Pick<Partial<RemoteState>, 'doubts'>
+export type Lists = Readonly<Partial<Record<Section | 'connections', readonly object[] | undefined>>> &
+  Pick<Partial<RemoteState>, 'doubts' | 'readAtMs'>
 
-/** A service with one source and one webhook, and what else is said. */
-export const remoteStateWith = (lists: Lists = {}): RemoteState =>
-  ({
-    dashboards: [],
-    savedSearches: [],
-    alerts: [],
-    sources: [{ id: 'logs', name: 'Logs' }],
-    webhooks: [{ id: 'hook', name: 'oncall' }],
-    doubts: {},
-    listedAtMs: 0,
-    ...lists,
-  }) as unknown as RemoteState
+/** A service with one source and one webhook unless the lists have others. The lists are read as answers of the API. */
+export const remoteStateWith = ({ doubts = {}, readAtMs = 0, ...lists }: Lists = {}): RemoteState => ({
+  dashboards: z.array(dashboardSchema).parse(lists.dashboards ?? []),
+  savedSearches: z.array(savedSearchSchema).parse(lists.savedSearches ?? []),
+  alerts: z.array(alertSchema).parse(lists.alerts ?? []),
+  sources: z.array(sourceSchema).parse(lists.sources ?? [{ id: 'logs', name: 'Logs' }]),
+  webhooks: z.array(storedWebhookSchema).parse(revealSecrets(lists.webhooks ?? [{ id: 'hook', name: 'oncall' }])),
+  ...(lists.connections && { connections: z.array(connectionSchema).parse(lists.connections) }),
+  doubts,
+  readAtMs,
+})
 
 const standard: PlanOptions = { project: 'shop/main', profile, nowMs, prune: false, maxDeletes: 100 }
 
@@ -46,12 +53,12 @@ export function planOf(declared: object, remote: RemoteState = remoteStateWith()
 /** The service as it is when every change has been written, with ids that tell what they are of. */
 export function afterApply({ changes }: Plan, remote: RemoteState = remoteStateWith()): RemoteState {
   const ids = createKnownIds()
-  const lists: Record<Section, RemoteObject[]> = {
-    dashboards: [...(remote.dashboards as readonly RemoteObject[])],
-    savedSearches: [...(remote.savedSearches as readonly RemoteObject[])],
-    alerts: [...(remote.alerts as readonly RemoteObject[])],
-    webhooks: [...(remote.webhooks as readonly RemoteObject[])],
-    sources: [...(remote.sources as readonly RemoteObject[])],
+  const lists: Record<Section, readonly RemoteObject[]> = {
+    dashboards: remote.dashboards,
+    savedSearches: remote.savedSearches,
+    alerts: remote.alerts,
+    webhooks: remote.webhooks ?? [],
+    sources: remote.sources,
   }
   for (const change of changes) {
     const { section, action, id } = change
@@ -60,7 +67,7 @@ export function afterApply({ changes }: Plan, remote: RemoteState = remoteStateW
     lists[section] = written === undefined ? without : [...without, written]
     ids.learn({ change, actual: written })
   }
-  return { ...remote, ...(lists as unknown as Pick<RemoteState, Section>) }
+  return remoteStateWith({ ...remote, ...lists })
 }
 
 type Resolved = ReturnType<ReturnType<typeof createKnownIds>['resolve']>

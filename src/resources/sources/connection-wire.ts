@@ -3,7 +3,7 @@ import { defineCollection } from '../../api/collection.ts'
 import { nameOrEmpty, wireId } from '../../api/wire.ts'
 
 /** A connection to ClickHouse. Only its id and its name are read. */
-const connectionSchema = z.object({ id: wireId, name: nameOrEmpty })
+export const connectionSchema = z.object({ id: wireId, name: nameOrEmpty })
 
 export type Connection = z.output<typeof connectionSchema>
 

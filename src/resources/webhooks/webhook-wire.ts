@@ -13,7 +13,7 @@ const text = z.string().nullish()
  * A webhook as the API returns it. Its URL is a secret, which can only be compared and sent back. Other fields that this version does not
  * know are dropped, because a server may answer secrets in them; an update leaves them as they are.
  */
-const storedWebhookSchema = webhookSchema.extend({
+export const storedWebhookSchema = webhookSchema.extend({
   description: text,
   body: text,
   url: text.transform((url) => (url ? new StoredSecret(url) : undefined)).optional(),

@@ -197,7 +197,7 @@ describe('the filters of an update', () => {
       name: 'D',
       tiles: [],
       filters: [filter('A', '1'), filter('B', '2'), filter('A', '3')],
-    } as unknown as RemoteObject
+    }
     const sent = composeUpdate(
       types.dashboards,
       { name: 'D', tiles: [], filters: ['A', 'B', 'A', 'A'].map((name) => filter(name)) },
@@ -209,12 +209,16 @@ describe('the filters of an update', () => {
   })
 
   it('the filters of an update are no business of a dashboard without any', () => {
-    const sent = composeUpdate(types.dashboards, { name: 'D', tiles: [] }, {
-      id: 'd',
-      name: 'D',
-      tiles: [],
-      filters: [{ id: '1' }],
-    } as unknown as RemoteObject)
+    const sent = composeUpdate(
+      types.dashboards,
+      { name: 'D', tiles: [] },
+      {
+        id: 'd',
+        name: 'D',
+        tiles: [],
+        filters: [{ id: '1' }],
+      },
+    )
     expect(sent.filters).toEqual([])
   })
 })

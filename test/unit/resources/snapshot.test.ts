@@ -1,10 +1,10 @@
 // When a service whose server fills in fields by itself is as declared, and when somebody changed it.
 import { describe, expect, it } from 'vitest'
 import { sidesOf } from '../../../src/resources/compare.ts'
-import type { Body, RemoteObject } from '../../../src/resources/resource-type.ts'
+import type { Body } from '../../../src/resources/resource-type.ts'
 import { snapshotOf } from '../../../src/resources/snapshot.ts'
 import type { RemoteState } from '../../../src/sync/plan/remote-state.ts'
-import { afterApply, fieldsOf, messagesOf, planOf, steps, types } from '../../support/plans.ts'
+import { afterApply, fieldsOf, messagesOf, planOf, remoteStateWith, steps, types } from '../../support/plans.ts'
 
 const place = { x: 0, y: 0, w: 12, h: 4 }
 const chart = { displayType: 'line', sourceId: { source: 'Logs' }, select: [{ aggFn: 'count' }] }
@@ -20,14 +20,13 @@ const declared = {
 /** What a server makes of the configs of all tiles. */
 type Fill = (config: Body, name: string) => Body
 
-const withConfigs = (dashboard: Body, fill: Fill): RemoteObject =>
-  ({
-    ...dashboard,
-    tiles: (dashboard.tiles as readonly Body[]).map((one) => ({ ...one, config: fill(one.config as Body, String(one.name)) })),
-  }) as unknown as RemoteObject
+const withConfigs = (dashboard: Body, fill: Fill): Body => ({
+  ...dashboard,
+  tiles: (dashboard.tiles as readonly Body[]).map((one) => ({ ...one, config: fill(one.config as Body, String(one.name)) })),
+})
 
 const filled = (remote: RemoteState, fill: Fill): RemoteState =>
-  ({ ...remote, dashboards: remote.dashboards.map((one) => withConfigs(one, fill)) }) as unknown as RemoteState
+  remoteStateWith({ ...remote, dashboards: remote.dashboards.map((one) => withConfigs(one, fill)) })
 
 /** The service after apply, on a server that fills fields in; with the snapshot that apply writes then. */
 function appliedOn(fill: Fill, { snapshot = true } = {}): RemoteState {

@@ -1,13 +1,13 @@
 // Which declared object is which actual one, where that is not clear, and what stops a plan although each change is right.
 import { describe, expect, it } from 'vitest'
 import type { RemoteState } from '../../../src/sync/plan/remote-state.ts'
-import { afterApply, messagesOf, planOf, steps } from '../../support/plans.ts'
+import { afterApply, messagesOf, planOf, remoteStateWith, steps } from '../../support/plans.ts'
 import { errors, shop } from '../../support/shop-declaration.ts'
 
 const declared = { dashboards: { shop }, alerts: { errors } }
 const applied = afterApply(planOf(declared))
 
-const withAlerts = (...alerts: readonly object[]): RemoteState => ({ ...applied, alerts: alerts as unknown as RemoteState['alerts'] })
+const withAlerts = (...alerts: readonly object[]): RemoteState => remoteStateWith({ ...applied, alerts })
 const [own] = applied.alerts
 
 describe('an object that is not clear', () => {

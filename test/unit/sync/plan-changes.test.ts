@@ -181,18 +181,14 @@ describe('an object with the marker that no file declares', () => {
       { id: 'x', name: 'X', note: 'watchkeeper: other/project x 0a1b2c' },
       { id: 'y', name: 'Y' },
     ]
-    const plan = planOf(
-      less,
-      { ...applied, alerts: [...applied.alerts, ...(foreign as unknown as typeof applied.alerts)] },
-      { prune: true },
-    )
+    const plan = planOf(less, remoteStateWith({ ...applied, alerts: [...applied.alerts, ...foreign] }), { prune: true })
     expect(steps(plan).filter((step) => step.endsWith('delete'))).toEqual(['alerts.many delete', 'savedSearches.slow delete'])
   })
 
   it('an object with the marker that no file declares may have a key that its mark does not tell, and no name', () => {
     const key = 'a-key-that-is-too-long-for-a-tag'
     const remote = afterApply(planOf({ savedSearches: { [key]: slow } }))
-    const nameless = { ...remote, savedSearches: remote.savedSearches.map((one) => ({ ...one, name: null })) } as unknown as typeof remote
+    const nameless = remoteStateWith({ ...remote, savedSearches: remote.savedSearches.map((one) => ({ ...one, name: null })) })
     expect(planOf({ dashboards: { shop } }, nameless).orphans).toEqual([
       { section: 'savedSearches', id: `savedSearches-${key}`, name: '', key: '' },
     ])
@@ -203,7 +199,7 @@ describe('an object with the marker that no file declares', () => {
 
 describe('taking over', () => {
   const there = { id: 'x', name: 'Errors', source: 'tile', dashboardId: 'dashboards-shop', tileId: 'dashboards-shop-A', threshold: 1 }
-  const remote = { ...applied, alerts: [there] as unknown as typeof applied.alerts }
+  const remote = remoteStateWith({ ...applied, alerts: [there] })
   const only = (alert: object) => ({ dashboards: { shop }, alerts: { errors: alert } })
 
   it('an adoption requires adopt or an id in the file', () => {
@@ -225,7 +221,7 @@ describe('taking over', () => {
 
   it('an adoption is not a difference by itself', () => {
     const { note: _, ...same } = { ...applied.alerts.find(({ name }) => name === 'Errors'), id: 'x' } as Record<string, unknown>
-    const unmarked = { ...applied, alerts: [{ ...same, note: 'n' }] as unknown as typeof applied.alerts }
+    const unmarked = remoteStateWith({ ...applied, alerts: [{ ...same, note: 'n' }] })
     const plan = planOf(only({ ...errors, adopt: true }), unmarked)
     expect(steps(plan)).toContain('alerts.errors adopt')
     expect(plan.changes.at(-1)?.fields).toEqual([])
@@ -244,7 +240,7 @@ describe('taking over', () => {
     ],
   ])('an adoption is rejected for %s', (_, words, expected) => {
     const marked = { id: 'm', name: 'Other', note: 'watchkeeper: shop/main other 0a1b2c' }
-    const plan = planOf(only({ ...errors, ...words }), { ...remote, alerts: [marked] as unknown as typeof applied.alerts })
+    const plan = planOf(only({ ...errors, ...words }), remoteStateWith({ ...remote, alerts: [marked] }))
     expect(messagesOf(plan)).toEqual([expected])
   })
 })

@@ -125,10 +125,7 @@ describe('changes since the review', () => {
   })
 
   it('compares two objects with the same marker by their content', () => {
-    const double = {
-      ...applied,
-      alerts: [...applied.alerts, { ...applied.alerts[1], id: 'second', threshold: 8 }],
-    } as unknown as RemoteState
+    const double = remoteStateWith({ ...applied, alerts: [...applied.alerts, { ...applied.alerts[1], id: 'second', threshold: 8 }] })
     const prune = { prune: true }
     const nothing = { dashboards: { shop }, savedSearches: { slow } }
     const before = fileOf(nothing, double, prune)

@@ -1,6 +1,6 @@
 // The server deletes an alert with the tile or saved search that it watches: none may go that is not ours to delete.
 import { describe, expect, it } from 'vitest'
-import { afterApply, messagesOf, planOf, steps } from '../../support/plans.ts'
+import { afterApply, messagesOf, planOf, remoteStateWith, steps } from '../../support/plans.ts'
 import { errors, many, shop, slow, tile } from '../../support/shop-declaration.ts'
 
 const declared = { dashboards: { shop }, savedSearches: { slow }, alerts: { errors, many } }
@@ -12,9 +12,8 @@ const other = tile('C', 8, { displayType: 'line', sourceId: 'logs', select: [{ a
 
 const withoutA = { ...shop, tiles: [tile('B', 4, { displayType: 'line', sourceId: 'logs', select: [{ aggFn: 'count', where: 'b' }] })] }
 
-const foreign = (fields: object) => ({ id: 'x', name: 'Foreign', threshold: 1, ...fields }) as unknown as (typeof applied.alerts)[number]
-
-const withForeign = (fields: object) => ({ ...applied, alerts: [...applied.alerts, foreign(fields)] })
+const withForeign = (fields: object) =>
+  remoteStateWith({ ...applied, alerts: [...applied.alerts, { id: 'x', name: 'Foreign', threshold: 1, ...fields }] })
 
 describe('a tile that goes', () => {
   const moved = { ...errors, tile: 'B' }

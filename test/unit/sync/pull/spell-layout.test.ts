@@ -7,7 +7,7 @@ const file = 'o/a.yml'
 const config = { displayType: 'line', sourceId: 's1', select: [{ aggFn: 'count' }] }
 
 const tile = (name: string, [x, y, w = 12, h = 6]: readonly number[], containerId?: string) => ({
-  ...{ id: `id of ${name}`, name, x, y, w, h, config },
+  ...{ id: `id-of-${name}`, name, x, y, w, h, config },
   ...(containerId !== undefined && { containerId }),
 })
 
