@@ -58,7 +58,7 @@ describe('examples/incidents', () => {
     expect(read('docs/incident-tests.md')).toContain(raised.reason)
   })
 
-  it('is the incident of docs/incident-tests.md', () => {
+  it('the incident of the example is the one of docs/incident-tests.md', () => {
     expect(read('docs/incident-tests.md')).toContain(read(file).slice(read(file).indexOf('incidents:\n')))
   })
 })

@@ -36,7 +36,7 @@ describe.each(examples)('examples/%s', (name) => {
   const path = `${root}/examples/${name}`
   const example = readFileSync(path, 'utf8')
 
-  it('is what the schema wants', () => {
+  it('the example is valid for the schema', () => {
     expect(validate(parse(example)), JSON.stringify(validate.errors)).toBe(true)
   })
 

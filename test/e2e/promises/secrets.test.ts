@@ -253,7 +253,7 @@ describe.concurrent('S1: the key never leaves the process but to the API', () =>
       { atOnce: 4 },
     ))
 
-  it('has no key in the progress of the library', async () => {
+  it('shows no key in the progress of the library', async () => {
     await withTestApi(answer(503, JSON.stringify({ error: plain })), {}, async ({ url, emulator }) => {
       open(emulator, plain)
       const lines: string[] = []

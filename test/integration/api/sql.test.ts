@@ -162,7 +162,7 @@ describe('a query of a self-hosted server', () => {
 describe('a query of a cloud service', () => {
   const dialect = 'clickhouse-cloud'
 
-  it.each(sleeping)('is not sent to a service in state %s', async (state) => {
+  it.each(sleeping)('a query is not sent to a service in state %s', async (state) => {
     const prepare = (emulator: Emulator): void => void Object.assign(checkoutOf(emulator), { state })
     expect(await ask({ dialect, prepare, runSql: answers([]) })).toEqual({ kind: 'asleep' })
     expect(started?.requests.map(({ method }) => method)).toEqual(['GET'])

@@ -51,7 +51,7 @@ describe('the expiry of the key', () => {
       if (outcome === 'warning') expect(ran.reason).toContain('Create another key, and replace api-key-id and api-key-secret')
     })
 
-    it('is ok for a key without an end', async () => {
+    it('the expiry of a key without an end is ok', async () => {
       prepare()
       expect(expiryOf((await doctor()).document)).toMatchObject({ outcome: 'ok', detail: 'the key never expires' })
     })

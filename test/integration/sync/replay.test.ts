@@ -237,7 +237,7 @@ describe('replay', () => {
 })
 
 describe('a recording', () => {
-  it('is the same for the same values', async () => {
+  it('two recordings of the same values are the same', async () => {
     expect(contentOf(await record(file))).toEqual(recordings)
   })
 
@@ -249,7 +249,7 @@ describe('a recording', () => {
     expect((await replay(file, named)).document).toMatchObject({ status: 'pass', detected: 5 })
   })
 
-  it('is small, ASCII, and ends with a line break', () => {
+  it('a recording is small, ASCII, and ends with a line break', () => {
     for (const [name, text] of Object.entries(recordings)) {
       expect(text.length, name).toBeLessThan(5_000)
       expect(text, name).toMatch(/^[\n -~]*\n$/)

@@ -187,7 +187,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('sources as code, profil
 })
 
 describe('fields that the document of the cloud does not have', () => {
-  it.each(Object.entries(fieldsByKind))('are all known, of a source of the kind %s', (kind, { required, optional }) => {
+  it.each(Object.entries(fieldsByKind))('the undocumented fields of a source of the kind %s are all known', (kind, { required, optional }) => {
     const inApi = (field: string): string => field.replace(/^(log|trace|metric|session)Source$/, '$1SourceId')
     const context = { method: 'POST', resource: 'sources', isValidation: false, isNeutral: false, acceptsField: () => false }
     const refused = [...required, ...optional].filter((field) => findUndocumented({ kind, [inApi(field)]: 'x' }, context) !== undefined)

@@ -208,7 +208,7 @@ describe('an estimate', () => {
     expect(ran.reason).toMatch(/^min-days-left was not checked, because the usage could not be read: The API answered 400/)
   })
 
-  it('is missing when usage is negative', async () => {
+  it('an estimate is missing when usage is negative', async () => {
     fillUsage(emulator(), 60, [{ name: 'checkout', microOn: (ago) => ({ compute: ago === 9 ? -5 : 10_000_000 }) }])
     fill({ left: 105 })
     expect((await check({ 'min-days-left': '5' })).reason).toContain('the usage records cannot be trusted: The usage of checkout on')

@@ -153,7 +153,7 @@ describe('figures that cannot be trusted', () => {
     )
   })
 
-  it('figures without any record are unknown, so the gate neither passes nor reports an exceeded budget', async () => {
+  it('says of a budget without any record neither that it is exceeded nor how much of it is used', async () => {
     answer({ grandTotalCredits: 0, costs: [] })
     const empty = await judge()
     expect([empty.outputs['budget-exceeded'], empty.outputs['budget-used-percent']]).toEqual([undefined, undefined])

@@ -205,12 +205,12 @@ describe('a digest', () => {
   })
 })
 
-it.each([undefined, null, 5, {}, [], ['wk:nope'], [5], 'wk:0a1b2c:key:0a1b2c'])('%j is no mark, and holds none', (value) => {
+it.each([undefined, null, 5, {}, [], ['wk:nope'], [5], 'wk:0a1b2c:key:0a1b2c'])('finds no mark in %j', (value) => {
   expect(readTagMarker(value)).toBeUndefined()
   expect(readTextMarker(value)).toBeUndefined()
 })
 
-it.each([undefined, null, 5, 'x'])('%j is no tag with a mark', (value) => {
+it.each([undefined, null, 5, 'x'])('finds no mark in the tag %j', (value) => {
   expect(isMarkerTag(value)).toBe(false)
 })
 
