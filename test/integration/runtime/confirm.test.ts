@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { toKebab } from '../../../src/core/names.ts'
 import { runCli } from '../../../src/runtime/cli/run-cli.ts'
 import { forEachEntry } from '../../support/corpus.ts'
@@ -24,6 +24,7 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'watchkeeper-confirm-'))
   await writeFile(join(directory, 'a.yml'), file)
 })
+afterAll(() => rm(directory, { recursive: true }))
 
 const apply = (options: { readonly typed?: string } = {}, ...more: readonly string[]) =>
   runCliInside(['apply', ...flags(), '--files', 'a.yml', '--project', 'shop/confirm', ...more], { directory, ...options })

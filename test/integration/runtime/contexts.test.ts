@@ -1,7 +1,7 @@
-import { lstat, mkdir, mkdtemp, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { demo } from '../../../src/emulator/index.ts'
 import { useEmulator } from '../../support/emulator.ts'
 import { runCliInside } from '../../support/run-cli-inside.ts'
@@ -12,6 +12,7 @@ let home: string
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'watchkeeper-contexts-'))
 })
+afterEach(() => rm(home, { recursive: true }))
 
 const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
   runCliInside(args, { env: { XDG_CONFIG_HOME: home, ...env } })

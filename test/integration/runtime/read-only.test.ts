@@ -1,4 +1,4 @@
-import { mkdtemp } from 'node:fs/promises'
+import { mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -27,8 +27,8 @@ const callOf = ({ name, operation }: (typeof allOperations)[number]): readonly s
 
 describe('a read-only run', () => {
   it('refuses every operation that writes before the first request, by option, by variable and in a context', async () => {
-    const home = await mkdtemp(join(tmpdir(), 'watchkeeper-contexts-'))
-    const ofContext = { XDG_CONFIG_HOME: home, MY_KEY: demo.apiKeySecret }
+    await using home = await mkdtempDisposable(join(tmpdir(), 'watchkeeper-contexts-'))
+    const ofContext = { XDG_CONFIG_HOME: home.path, MY_KEY: demo.apiKeySecret }
     const { 'api-key-secret': _, ...settings } = inputs()
     const add = Object.entries(settings).flatMap(([name, text]) => [`--${name}`, text])
     const added = await runCliInside(['context', 'add', 'prod', ...add, '--key-env', 'MY_KEY', '--read-only'], { env: ofContext })
@@ -51,8 +51,8 @@ describe('a read-only run', () => {
   it('a read-only run is not switched off by an option, a context or a file of the repository', async () => {
     const { exitCode } = await runCliInside(['apply', ...flags(), '--yes', '--read-only', 'false'], { env: variable, directory: root() })
     expect(exitCode).toBe(2)
-    const home = await mkdtemp(join(tmpdir(), 'watchkeeper-contexts-'))
-    const env = { XDG_CONFIG_HOME: home, MY_KEY: demo.apiKeySecret, ...variable }
+    await using home = await mkdtempDisposable(join(tmpdir(), 'watchkeeper-contexts-'))
+    const env = { XDG_CONFIG_HOME: home.path, MY_KEY: demo.apiKeySecret, ...variable }
     await runCliInside(['context', 'add', 'dev', '--profile', 'hyperdx', '--api-url', emulator().url, '--key-env', 'MY_KEY'], { env })
     expect((await runCliInside(['apply', '--context', 'dev', '--yes'], { env, directory: root() })).stderr).toContain('read-only is set')
     const file = await invokeText({
