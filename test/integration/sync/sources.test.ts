@@ -187,14 +187,17 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('sources as code, profil
 })
 
 describe('fields that the document of the cloud does not have', () => {
-  it.each(Object.entries(fieldsByKind))('the undocumented fields of a source of the kind %s are all known', (kind, { required, optional }) => {
-    const inApi = (field: string): string => field.replace(/^(log|trace|metric|session)Source$/, '$1SourceId')
-    const context = { method: 'POST', resource: 'sources', isValidation: false, isNeutral: false, acceptsField: () => false }
-    const refused = [...required, ...optional].filter((field) => findUndocumented({ kind, [inApi(field)]: 'x' }, context) !== undefined)
-    expect(refused.toSorted()).toEqual(
-      Object.entries(undocumentedInCloud).flatMap(([one, fields]) => (one === kind ? fields.toSorted() : [])),
-    )
-  })
+  it.each(Object.entries(fieldsByKind))(
+    'the undocumented fields of a source of the kind %s are all known',
+    (kind, { required, optional }) => {
+      const inApi = (field: string): string => field.replace(/^(log|trace|metric|session)Source$/, '$1SourceId')
+      const context = { method: 'POST', resource: 'sources', isValidation: false, isNeutral: false, acceptsField: () => false }
+      const refused = [...required, ...optional].filter((field) => findUndocumented({ kind, [inApi(field)]: 'x' }, context) !== undefined)
+      expect(refused.toSorted()).toEqual(
+        Object.entries(undocumentedInCloud).flatMap(([one, fields]) => (one === kind ? fields.toSorted() : [])),
+      )
+    },
+  )
 
   it('are a warning with the cloud, and none with a self-hosted server', async () => {
     const { logSource: _, ...metrics } = { ...circle['new-metrics'], seriesTable: 'series' }
