@@ -83,4 +83,8 @@ export const sloRules = {
 /** Rules that need the service. */
 export const sloServiceRules = {
   'slo-source': { severity: 'error', description: 'An SLO cannot be computed from its source.' },
+  'slo-slow-query': {
+    severity: 'warning',
+    description: 'A query of an SLO takes more than 10 seconds. The server ends queries after 30 seconds, and the alert then never fires.',
+  },
 } as const satisfies Rules

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { ApiError } from '../api/api-error.ts'
 import { isServer, type Service } from '../api/path.ts'
+import type { Diagnostic } from '../core/diagnostics.ts'
 import { inputError } from '../core/errors.ts'
 import { counted, type Line, say, sentence } from '../core/line.ts'
 import { inEnvironment, ofEnvironment } from '../declarations/environment.ts'
@@ -112,6 +113,13 @@ async function priceOf({ api, clock }: Context<'read', 'service-or-server'>, pla
   return pricePlan(planned, { api, service, nowMs: clock.now() })
 }
 
+/** Few plans change an SLO. */
+async function slowSlosOf(context: Context<'read', 'service-or-server'>, planned: PlanningResult): Promise<readonly Diagnostic[]> {
+  if (planned.found.slos.length === 0 || hasErrors(planned)) return []
+  const { findSlowSlos } = await import('./plan/slow-slos.ts')
+  return findSlowSlos(context, planned)
+}
+
 /** Only a gate makes a plan depend on its backtest. */
 function judgePlan(result: Pick<PlanResult, 'diagnostics'> & { readonly backtest?: ReviewedBacktest | undefined }, gates: Gates): Verdict {
   const verdict = judgeDiagnostics(result)
@@ -164,7 +172,8 @@ export const plan = defineOperation({
     if (input.backtest) demandSeries(context, 'backtest')
     const pricedService = input.price ? demandActivities(context) : undefined
     const planned = await makePlan(context, { ...input, effect: 'read' })
-    const result = await finishPlan(context, input, planned)
+    const slow = await slowSlosOf(context, planned)
+    const result = await finishPlan(context, input, { ...planned, diagnostics: [...planned.diagnostics, ...slow] })
     if (hasErrors(planned)) return result
     if (input.backtest) demandKeys(input, planned)
     return {

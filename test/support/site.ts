@@ -48,6 +48,8 @@ export interface SiteServer {
   readonly project?: string
   /** Variables of the process with secrets of webhooks. */
   readonly secrets?: Secrets
+  /** Whether the files may be those of a pull request from a fork. */
+  readonly isFork?: boolean
   /** What lies between the runs and the server. */
   readonly through?: (api: WriteApi) => WriteApi
 }
@@ -77,7 +79,7 @@ export async function withSite<T>(server: SiteServer, dialect: Dialect, use: (si
     profile,
     apiOrigin: server.url,
     clock: session.clock,
-    files: toFiles(files, server.secrets ?? {}),
+    files: { ...toFiles(files, server.secrets ?? {}), mayBeFromFork: async () => server.isFork ?? false },
     lintSettings: {},
     stop: session.stopSignal,
     confirm: undefined,

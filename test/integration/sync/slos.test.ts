@@ -1,7 +1,9 @@
 // SLOs in files against a server: what they become is planned, written, verified and deleted as any other object.
 import { describe, expect, it } from 'vitest'
+import { maxQueryMs } from '../../../src/api/sql.ts'
+import type { RunSql } from '../../../src/emulator/index.ts'
 import { serviceOf, useEmulator } from '../../support/emulator.ts'
-import { convergenceProblems, emptyPlan, type Site, withSite } from '../../support/site.ts'
+import { convergenceProblems, emptyPlan, type Site, type SiteServer, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
 
@@ -107,5 +109,60 @@ describe('SLOs of a service in ClickHouse Cloud', () => {
   it('SLOs of a service in ClickHouse Cloud are applied once, and then the plan is empty', () =>
     withSite(cloud(), 'clickhouse-cloud', async (one) => {
       expect(await convergenceProblems(one, { slos: { checkout, services } })).toEqual([])
+    }))
+})
+
+describe('a slow query of an SLO', () => {
+  const asked: string[] = []
+  const times = { checkout: 0, services: 0 }
+  const runSql: RunSql = ({ sql }) => {
+    asked.push(sql)
+    return { rows: [{ value: 0 }], elapsedMs: sql.includes("ServiceName = 'checkout'") ? times.checkout : times.services }
+  }
+  const server = useEmulator({ dialect: 'hyperdx', rateLimit: 'off', runSql })
+
+  const on = async <T>(use: (site: Site) => Promise<T>, more: Partial<SiteServer> = {}): Promise<T> => {
+    asked.length = 0
+    return withSite({ url: server().url, ...more }, 'hyperdx', use)
+  }
+  const warnings = ({ diagnostics }: Awaited<ReturnType<Site['plan']>>): readonly string[] =>
+    diagnostics.map(({ rule, severity, location, message }) => `${severity} ${rule} line ${location.line}: ${message}`)
+
+  it.each([
+    [10_000, undefined],
+    [12_400, 'takes 12.4 s; the server ends it after 30 s, and the alert then never fires'],
+    [maxQueryMs + 1, 'takes more than 30 s, so the alert never fires: the server ends it then'],
+  ])('a slow query of an SLO is a warning of the plan after %d ms', (elapsedMs, expected) =>
+    on(async (one) => {
+      Object.assign(times, { checkout: elapsedMs, services: 1 })
+      const planned = await one.plan(files)
+      const advice = 'Narrow total by columns in the sorting key of the table, such as ServiceName, or use a source of a smaller table'
+      const warning = `warning slo-slow-query line 1: slos.checkout: its longest alert query ${expected}. ${advice}`
+      expect(warnings(planned)).toEqual(expected === undefined ? [] : [warning])
+      expect(asked).toHaveLength(2)
+      // The long window of the ticket.
+      expect(asked.every((sql) => sql.includes(String(3 * 86_400_000)))).toBe(true)
+    }),
+  )
+
+  it('a slow query of an SLO is sent by no plan without changes of the SLO, and for no files that may be those of a fork', async () => {
+    await on((one) => one.plan(files), { isFork: true })
+    expect(asked).toEqual([])
+    await on(async (one) => {
+      await one.apply(files)
+      asked.length = 0
+      expect(await one.plan(files)).toMatchObject(emptyPlan)
+      expect(asked).toEqual([])
+      await one.plan({ 'a.json': { slos: { checkout, services: { ...services, objective: 99 } } } })
+      expect(asked).toHaveLength(1)
+    })
+  })
+
+  it('a slow query of an SLO is not looked for when the server has no SQL access, and the plan is the same', () =>
+    on(async (one) => {
+      server().addFault({ match: { path: '/mcp' }, times: 9, effect: { kind: 'html', status: 404 } })
+      Object.assign(times, { checkout: 20_000 })
+      const planned = await one.plan(files)
+      expect([planned.toCreate, warnings(planned)]).toEqual([made.dashboards + made.alerts, []])
     }))
 })

@@ -1,0 +1,76 @@
+// The server ends a query after 30 seconds, and an alert with such a query never fires. Only running it shows how long it takes.
+import { ApiError } from '../../api/api-error.ts'
+import { maxQueryMs, type SqlAnswer } from '../../api/sql.ts'
+import { type Diagnostic, diagnosticOf } from '../../core/diagnostics.ts'
+import { WatchkeeperError } from '../../core/errors.ts'
+import type { Context } from '../../operation/operation.ts'
+import { burnRateAlerts } from '../../slos/burn-rates.ts'
+import { type Slo, sourceOf } from '../../slos/expand-slos.ts'
+import { sloServiceRules } from '../../slos/slo-file.ts'
+import { burnRateSql } from '../../slos/slo-sql.ts'
+import type { Action } from './change.ts'
+import type { PlanningResult } from './make-plan.ts'
+
+/** Data grows: a third of the limit leaves time to act. */
+const slowMs = 10_000
+
+const written: ReadonlySet<Action> = new Set(['create', 'update', 'replace'])
+
+/** Warnings on the SLOs that the plan creates or changes and whose longest alert query is slow. One query for each. */
+export async function findSlowSlos(
+  context: Pick<Context<'read', 'service-or-server'>, 'api' | 'service' | 'clock' | 'debug' | 'files'>,
+  planned: PlanningResult,
+): Promise<readonly Diagnostic[]> {
+  const changed = changedSlos(planned)
+  if (changed.length === 0 || !context.api.hasSql || (await context.files.mayBeFromFork())) return []
+  const found: Diagnostic[] = []
+  // One after the other: queries at the same time would slow each other down.
+  for (const slo of changed) {
+    const query = longestQuery(slo, planned, context.clock.now())
+    if (query === undefined) continue
+    try {
+      const answer = await context.api.runSql(context.service, query)
+      const took = describeSlow(answer)
+      if (took === undefined) context.debug(`slos.${slo.key}: its longest alert query was answered with ${answer.kind}`)
+      else found.push(toWarning(slo, took))
+    } catch (thrown) {
+      // A plan does not depend on this check, and the other queries would fail in the same way.
+      if (!(thrown instanceof WatchkeeperError) || thrown.kind === 'cancelled') throw thrown
+      if (!(thrown instanceof ApiError) && thrown.kind !== 'not-served') throw thrown
+      context.debug(`The queries of SLOs were not timed: ${thrown.message.split('\n', 1)[0]}`)
+      break
+    }
+  }
+  return found
+}
+
+function changedSlos({ found, plan }: PlanningResult): readonly Slo[] {
+  const changes = new Set(plan.changes.filter(({ action }) => written.has(action)).map(({ section, key }) => `${section}.${key}`))
+  const makers = new Set(found.objects.filter(({ section, key }) => changes.has(`${section}.${key}`)).map(({ madeFrom }) => madeFrom))
+  return found.slos.filter(({ key }) => makers.has(`slos.${key}`))
+}
+
+/** Undefined without an alert on a burn rate. */
+function longestQuery(slo: Slo, { remote }: PlanningResult, endMs: number) {
+  const longest = burnRateAlerts.findLast(({ recipient }) => slo.value.alerts?.[recipient] !== undefined)
+  const source = sourceOf(slo, remote?.sources ?? [])
+  if (longest === undefined || 'diagnostic' in source) return undefined
+  // Both kinds of server know only the start and the end. Conditions have no braces.
+  const sql = burnRateSql(slo.value, source, longest).replaceAll('{intervalSeconds:Int64}', String(longest.short.ms / 1000))
+  return { sql, connectionId: source.connectionId, startMs: endMs - longest.long.ms, endMs }
+}
+
+/** How long a slow query took. */
+function describeSlow(answer: SqlAnswer): string | undefined {
+  if (answer.kind === 'too-slow') return `more than ${maxQueryMs / 1000} s, so the alert never fires: the server ends it then`
+  if (answer.kind !== 'rows' || answer.elapsedMs === undefined || answer.elapsedMs <= slowMs) return undefined
+  return `${(answer.elapsedMs / 1000).toFixed(1)} s; the server ends it after ${maxQueryMs / 1000} s, and the alert then never fires`
+}
+
+const toWarning = ({ key, location }: Slo, took: string): Diagnostic =>
+  diagnosticOf(
+    sloServiceRules,
+    'slo-slow-query',
+    location,
+    `slos.${key}: its longest alert query takes ${took}. Narrow total by columns in the sorting key of the table, such as ServiceName, or use a source of a smaller table`,
+  )
