@@ -24,9 +24,16 @@ export interface SqlQuery {
 /** A whole number of 64 bits is a text of digits. */
 export type SqlRow = Readonly<Record<string, unknown>>
 
+export interface SqlColumn {
+  readonly name: string
+  /** As ClickHouse writes it: `Nullable(Float64)`. */
+  readonly type: string
+}
+
 export type SqlAnswer =
   | {
       readonly kind: 'rows'
+      readonly columns: readonly SqlColumn[]
       /** All rows of the answer. */
       readonly rows: readonly SqlRow[]
       /** How long the query took on the server, where it states that. */
@@ -71,6 +78,7 @@ export function createSqlAccess(options: SqlOptions): RunSql {
 
 /** The format JSON of ClickHouse. Numbers of 64 bits may be numbers or texts. */
 const rowsSchema = z.looseObject({
+  meta: z.array(z.looseObject({ name: z.string(), type: z.string() })).catch([]),
   data: z.array(z.record(z.string(), z.unknown())),
   rows: z.coerce.number(),
   statistics: z.looseObject({ elapsed: z.number() }).optional().catch(undefined),
@@ -85,9 +93,9 @@ const isTrimmed = (value: unknown): boolean =>
 function toAnswer(json: unknown): SqlAnswer | undefined {
   const parsed = rowsSchema.safeParse(json)
   if (!parsed.success) return isTrimmed(json) ? { kind: 'too-large' } : undefined
-  const { data, rows, statistics } = parsed.data
+  const { meta, data, rows, statistics } = parsed.data
   if (isTrimmed(json) || data.length !== rows) return { kind: 'too-large' }
-  return { kind: 'rows', rows: data, elapsedMs: statistics === undefined ? undefined : statistics.elapsed * 1000 }
+  return { kind: 'rows', columns: meta, rows: data, elapsedMs: statistics === undefined ? undefined : statistics.elapsed * 1000 }
 }
 
 const toolAnswer = z.looseObject({

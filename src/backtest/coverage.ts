@@ -21,9 +21,12 @@ export const defaultMinCoverage = 90
 /** `100%`, `4.2%`. Never rounds to 100%. */
 export const formatShare = (share: number): string => `${Math.floor(share * 1000) / 10}%`
 
+/** Counts all rows of a source of logs or traces. */
+export const rowsOf = (sourceId: string): SeriesItem => ({ sourceId, aggFn: 'count', where: '', whereLanguage: 'sql', groupBy: [] })
+
 /** Counts all rows of the source, or the values of the metric, of a series. */
 export function sourceSeries({ sourceId, metricName, metricDataType }: SeriesItem): SeriesItem {
-  const counted = { sourceId, aggFn: 'count', where: '', whereLanguage: 'sql' as const, groupBy: [] }
+  const counted = rowsOf(sourceId)
   if (metricName === undefined || metricDataType === undefined) return counted
   const measured = metricDataType === 'histogram' ? { aggFn: 'quantile', level: 0.5 } : { aggFn: 'max' }
   return { ...counted, ...measured, metricName, metricDataType }

@@ -3,14 +3,16 @@ import type { ReadApi } from '../api/client.ts'
 import type { Target } from '../api/path.ts'
 import { forEachConcurrently } from '../core/concurrency.ts'
 import { dayMs } from '../core/durations.ts'
+import { WatchkeeperError } from '../core/errors.ts'
 import { clip } from '../core/text.ts'
 import { type AlertInterval, intervalMs } from '../resources/alerts/schedule.ts'
-import { type Coverage, sourceSeries, toCoverage } from './coverage.ts'
-import { type EvaluatedWindow, evaluate, evaluatedPart, type TimeRange, type WindowValues } from './evaluate.ts'
-import type { AlertQuery } from './query.ts'
+import { type Coverage, rowsOf, sourceSeries, toCoverage } from './coverage.ts'
+import { type EvaluatedWindow, evaluate, evaluatedPart, type TimeRange, type WindowValues, windowStarts } from './evaluate.ts'
+import type { AlertQuery, SeriesQuery, WindowsQuery } from './query.ts'
 import type { Refusal } from './read-rows.ts'
-import { maxSeries, requestSeries, type SeriesItem, type SeriesRow } from './series-api.ts'
+import { maxSeries, type SeriesItem, type SeriesRequest, type SeriesRow } from './series-api.ts'
 import { type Summary, summarize } from './summary.ts'
+import type { WindowSql } from './window-sql.ts'
 
 /** What an alert would have done in a range of time, or why that is unknown. */
 export type Estimate =
@@ -19,7 +21,8 @@ export type Estimate =
       readonly summary: Summary
       readonly windows: readonly EvaluatedWindow[]
       readonly values: WindowValues
-      readonly coverage: Coverage
+      /** Undefined where the source is unknown. */
+      readonly coverage: Coverage | undefined
     }
   | { readonly verdict: 'no-data'; readonly coverage: Coverage }
   | { readonly verdict: 'not-estimable'; readonly reason: string }
@@ -27,11 +30,15 @@ export type Estimate =
 export interface EstimateOptions {
   readonly api: ReadApi
   readonly service: Target
+  readonly readSeries: ReadSeries
   readonly range: TimeRange
   readonly maxRequests: number
   /** Called after each series. */
   readonly onProgress: (done: number, total: number) => Promise<void>
 }
+
+/** The values of charts, or why there are none. Throws an ApiError. */
+export type ReadSeries = (request: SeriesRequest) => Promise<readonly SeriesRow[] | Refusal>
 
 export interface Estimates {
   /** In the order of the queries. */
@@ -51,7 +58,7 @@ const maxConcurrent = 4
 /** Requests each series once, whatever the number of alerts that compare it, and evaluates the alerts. */
 export async function estimateAlerts(queries: readonly (AlertQuery | Refusal)[], options: EstimateOptions): Promise<Estimates> {
   const budget = createBudget(options, finestSteps(queries))
-  const wanted = new Map(queries.flatMap((query) => ('series' in query ? [[keyOf(query), query] as const] : [])))
+  const wanted = new Map(queries.flatMap((query) => ('reason' in query ? [] : [[keyOf(query), query] as const])))
   const answers = new Map<string, Answer>()
   await forEachConcurrently(
     [...wanted],
@@ -62,26 +69,29 @@ export async function estimateAlerts(queries: readonly (AlertQuery | Refusal)[],
     },
   )
   const estimates = queries.map((query): Estimate => {
-    if (!('series' in query)) return { verdict: 'not-estimable', reason: query.reason }
+    if ('reason' in query) return { verdict: 'not-estimable', reason: query.reason }
     const answer = answers.get(keyOf(query)) ?? { reason: 'it was not requested' }
     return 'reason' in answer ? { verdict: 'not-estimable', reason: answer.reason } : toEstimate(query, answer, options)
   })
   return { estimates, requests: budget.sent, readRows: budget.readRows }
 }
 
-const keyOf = ({ series, step, lookbackMs }: AlertQuery): string => JSON.stringify([step, lookbackMs, series])
+const keyOf = (query: AlertQuery): string => JSON.stringify([query.step, query.lookbackMs, requestOf(query)])
+
+/** What a query asks for, without how its answer is compared. */
+export const requestOf = (query: AlertQuery): readonly SeriesItem[] | WindowSql => ('series' in query ? query.series : query.sql)
 
 interface Rows {
   readonly rows: readonly SeriesRow[]
-  /** The rows of the source without the condition of the alert. */
-  readonly sourceRows: readonly SeriesRow[]
+  /** The rows of the source without the condition of the alert. Undefined where the source is unknown. */
+  readonly sourceRows: readonly SeriesRow[] | undefined
 }
 
 type Answer = Rows | Refusal
 
 function toEstimate(query: AlertQuery, answer: Rows, { range }: EstimateOptions): Estimate {
-  const coverage = toCoverage(answer.sourceRows, query.condition, range)
-  if (coverage.windows > 0 && coverage.windowsWithData === 0) return { verdict: 'no-data', coverage }
+  const coverage = answer.sourceRows && toCoverage(answer.sourceRows, query.condition, range)
+  if (coverage !== undefined && coverage.windows > 0 && coverage.windowsWithData === 0) return { verdict: 'no-data', coverage }
   const part = evaluatedPart(query.condition, range)
   const firstMs = part.fromMs - query.lookbackMs
   const read = query.read(
@@ -95,13 +105,18 @@ function toEstimate(query: AlertQuery, answer: Rows, { range }: EstimateOptions)
 }
 
 /** The source, or the metric, that a query reads. Of several series, the last one is compared. */
-const sourceOf = ({ series }: AlertQuery): SeriesItem | undefined => series.slice(-1).map(sourceSeries)[0]
+const sourceOf = (query: AlertQuery): SeriesItem | undefined =>
+  'series' in query
+    ? query.series.slice(-1).map(sourceSeries)[0]
+    : query.sql.sourceId === undefined
+      ? undefined
+      : rowsOf(query.sql.sourceId)
 
 /** For each source the shortest step of its alerts, which divides all others. */
 function finestSteps(queries: readonly (AlertQuery | Refusal)[]): ReadonlyMap<string, AlertInterval> {
   const finest = new Map<string, AlertInterval>()
   for (const query of queries) {
-    if (!('series' in query)) continue
+    if ('reason' in query) continue
     const [key, { step }] = [JSON.stringify(sourceOf(query)), query]
     const known = finest.get(key)
     if (known === undefined || intervalMs[step] < intervalMs[known]) finest.set(key, step)
@@ -121,45 +136,71 @@ interface Requests {
   readonly count: number
 }
 
-function requestsOf({ series, step }: AlertQuery, range: TimeRange): Requests {
+function requestsOf({ series, step }: SeriesQuery, range: TimeRange): Requests {
   const ranges = chunksOf(range, intervalMs[step])
   const parts = Array.from({ length: Math.ceil(series.length / maxSeries) }, (_, i) => series.slice(i * maxSeries, (i + 1) * maxSeries))
   return { ranges, parts, count: ranges.length * parts.length }
 }
 
-function createBudget({ api, service, range, maxRequests }: EstimateOptions, finest: ReadonlyMap<string, AlertInterval>): Budget {
+function createBudget(options: EstimateOptions, finest: ReadonlyMap<string, AlertInterval>): Budget {
+  const { range, maxRequests, readSeries } = options
   let sent = 0
-  const sources = new Map<string, Promise<readonly SeriesRow[]>>()
+  const sources = new Map<string, Promise<readonly SeriesRow[] | Refusal>>()
+  const isUsedUp = { reason: `max-requests (${maxRequests}) is used up` }
+
+  function reserve(count: number): boolean {
+    if (sent + count > maxRequests) return false
+    sent += count
+    return true
+  }
 
   async function ask(query: AlertQuery): Promise<Answer> {
-    const { step, lookbackMs } = query
-    const requests = requestsOf(query, { ...range, fromMs: range.fromMs - lookbackMs })
+    const span = { ...range, fromMs: range.fromMs - query.lookbackMs }
+    if (windowStarts(range, intervalMs[query.step]).length === 0) return { reason: `the range has no whole window of ${query.step}` }
+    const source = requestSource(query, 'series' in query ? requestsOf(query, span).count : 0)
+    if ('reason' in source) return source
+    const [read, sourceRows] = await Promise.all(['series' in query ? readAligned(query, span) : readSql(query, span), source.rows])
+    if ('reason' in read) return read
+    return sourceRows !== undefined && 'reason' in sourceRows ? sourceRows : { ...read, sourceRows }
+  }
+
+  /** Reserves the requests of a query and of its source. Alerts on the same source share one request for it. */
+  function requestSource(
+    query: AlertQuery,
+    ownCount: number,
+  ): { readonly rows: Promise<readonly SeriesRow[] | Refusal> | undefined } | Refusal {
     const source = sourceOf(query)
-    if (source === undefined) return { reason: 'the tile has no series' }
-    if (requests.count === 0) return { reason: `the range has no whole window of ${step}` }
-    const sourceKey = JSON.stringify(source)
-    const granularity = finest.get(sourceKey) ?? step
-    const sourceRanges = chunksOf(range, intervalMs[granularity])
-    const needed = requests.count + (sources.has(sourceKey) ? 0 : sourceRanges.length)
-    if (sent + needed > maxRequests) return { reason: `max-requests (${maxRequests}) is used up` }
-    sent += needed
+    if (source === undefined) return reserve(ownCount) ? { rows: undefined } : isUsedUp
+    const key = JSON.stringify(source)
+    const granularity = finest.get(key) ?? query.step
+    const ranges = chunksOf(range, intervalMs[granularity])
+    const known = sources.get(key)
+    if (!reserve(ownCount + (known === undefined ? ranges.length : 0))) return isUsedUp
     // Before the first wait, so that no other query asks for the same source.
-    const ofSource = sources.get(sourceKey) ?? requestAll(sourceRanges, [[source]], granularity)
-    sources.set(sourceKey, ofSource)
-    const [read, sourceRows] = await Promise.all([readAligned(query, requests), ofSource])
-    return 'reason' in read ? read : { ...read, sourceRows }
+    const rows = known ?? requestAll(ranges, [[source]], granularity)
+    sources.set(key, rows)
+    return { rows }
   }
 
   async function readRows(query: AlertQuery, span: TimeRange): Promise<Pick<Rows, 'rows'> | Refusal> {
-    const requests = requestsOf(query, span)
-    if (sent + requests.count > maxRequests) return { reason: `max-requests (${maxRequests}) is used up` }
-    sent += requests.count
-    return readAligned(query, requests)
+    if (!('series' in query)) return readSql(query, span)
+    return reserve(requestsOf(query, span).count) ? readAligned(query, span) : isUsedUp
   }
 
-  async function readAligned(query: AlertQuery, { ranges, parts }: Requests): Promise<Pick<Rows, 'rows'> | Refusal> {
+  async function readSql({ sql, step }: WindowsQuery, span: TimeRange): Promise<Pick<Rows, 'rows'> | Refusal> {
+    const { readWindows } = await import('./read-windows.ts')
+    const release = (count: number): void => {
+      sent -= count
+    }
+    const lengthMs = intervalMs[step]
+    return readWindows({ ...options, reserve, release }, { sql, starts: windowStarts(span, lengthMs), lengthMs })
+  }
+
+  async function readAligned(query: SeriesQuery, span: TimeRange): Promise<Pick<Rows, 'rows'> | Refusal> {
     const { step } = query
+    const { ranges, parts } = requestsOf(query, span)
     const rows = await requestAll(ranges, parts, step)
+    if ('reason' in rows) return rows
     if (rows.some(({ startMs }) => startMs % intervalMs[step] !== 0)) return { reason: 'the windows of the server are not aligned to UTC' }
     // The server compares the last numeric column, and groups come after the values.
     if (query.hasTextGroups !== true && rows.length > 0 && rows.every(({ hasNumericGroup }) => hasNumericGroup))
@@ -171,11 +212,15 @@ function createBudget({ api, service, range, maxRequests }: EstimateOptions, fin
     ranges: readonly TimeRange[],
     parts: readonly (readonly SeriesItem[])[],
     granularity: AlertInterval,
-  ): Promise<readonly SeriesRow[]> {
-    const answers: (readonly SeriesRow[])[] = []
-    for (const chunk of ranges)
-      answers.push(joinParts(await Promise.all(parts.map((part) => requestSeries(api, service, { ...chunk, granularity, series: part })))))
-    return answers.flat()
+  ): Promise<readonly SeriesRow[] | Refusal> {
+    const rows: SeriesRow[] = []
+    for (const chunk of ranges) {
+      const answers = await Promise.all(parts.map((series) => readSeries({ ...chunk, granularity, series })))
+      const refusal = answers.find((one) => 'reason' in one)
+      if (refusal !== undefined) return refusal
+      rows.push(...joinParts(answers.flatMap((one) => ('reason' in one ? [] : [one]))))
+    }
+    return rows
   }
 
   return {
@@ -190,6 +235,9 @@ const bareTextError = 'Can not search bare text'
 
 /** What concerns the whole run stays an error. Anything else is the reason why this alert has no estimate. */
 function toRefusal(thrown: unknown): Refusal {
+  // The server has no SQL access. Alerts on other tiles do not need it.
+  if (thrown instanceof WatchkeeperError && !(thrown instanceof ApiError) && thrown.kind === 'not-served')
+    return { reason: thrown.message.split('\n', 1)[0] ?? '' }
   if (!(thrown instanceof ApiError) || runErrors.includes(thrown.kind)) throw thrown
   if (thrown.kind === 'not-served') return { reason: 'the server has no /charts/series' }
   const [first = ''] = thrown.message.split('\n', 1)

@@ -2,20 +2,23 @@ import * as z from 'zod'
 import { quote } from '../core/text.ts'
 import { alertableTypes, thresholdTypes } from '../resources/alerts/alert.ts'
 import { type AlertInterval, alertIntervals, isAtBorder, startMsOf } from '../resources/alerts/schedule.ts'
-import type { Body } from '../resources/resource-type.ts'
-import type { Condition, TimeRange } from './evaluate.ts'
+import type { Body, RemoteObject } from '../resources/resource-type.ts'
+import { tableOfSource } from '../resources/sources/source-sql.ts'
+import type { Condition, GroupValue, TimeRange } from './evaluate.ts'
 import { parseFormula } from './formula.ts'
 import { type Combination, type Reading, type ReadResult, type Refusal, readRows } from './read-rows.ts'
 import type { SeriesItem, SeriesRow } from './series-api.ts'
+import { expandTemplate, type TableOf, type WindowSql } from './window-sql.ts'
 
 // Turns an alert and what it watches into requests for chart series, or says why no request gives what the server compares.
 
-/** What an alert watches: a tile, or a saved search with its source. */
-export type Watched = { readonly tile: Body } | { readonly savedSearch: Body; readonly source: Body | undefined }
+/** What an alert watches: a tile, or a saved search with its source. `sources` are those of the service, where they are known. */
+export type Watched =
+  | { readonly tile: Body; readonly sources?: readonly RemoteObject[] }
+  | { readonly savedSearch: Body; readonly source: Body | undefined }
 
-/** What to request, and how the server compares the answer. */
-export interface AlertQuery {
-  readonly series: readonly SeriesItem[]
+/** How the server compares the rows of an answer. */
+interface Comparison {
   readonly condition: Condition
   /** The length of the windows to request. */
   readonly step: AlertInterval
@@ -29,11 +32,24 @@ export interface AlertQuery {
   readonly read: (rows: readonly SeriesRow[], range: TimeRange) => ReadResult
 }
 
+/** The answer is values of charts. */
+export interface SeriesQuery extends Comparison {
+  readonly series: readonly SeriesItem[]
+}
+
+/** The answer is that of the tile's own query in each window. */
+export interface WindowsQuery extends Comparison {
+  readonly sql: WindowSql
+}
+
+/** What to request, and how the server compares the answer. */
+export type AlertQuery = SeriesQuery | WindowsQuery
+
 /** What an alert on a tile with raw SQL compares, where counts give the same numbers. */
-export type SqlValues = Pick<AlertQuery, 'series' | 'step' | 'lookbackMs' | 'isAdditive' | 'hasTextGroups' | 'read'> &
+export type SqlValues = Pick<SeriesQuery, 'series' | 'step' | 'lookbackMs' | 'isAdditive' | 'hasTextGroups' | 'read'> &
   Pick<Condition, 'isGrouped'>
 
-/** Undefined for a query that only the server can run. */
+/** Undefined for a query whose values only the server can compute. */
 export type FindSqlValues = (sqlTemplate: string, interval: AlertInterval) => SqlValues | undefined
 
 const alertPart = z.object({
@@ -66,12 +82,15 @@ const tilePart = z.object({
   configType: z.string().nullish(),
   sqlTemplate: z.string().nullish(),
   displayType: z.string(),
+  connectionId: z.unknown().optional(),
   sourceId: z.unknown().optional(),
   select: z.unknown().optional(),
   groupBy: z.string().nullish(),
   asRatio: z.boolean().nullish(),
   formulas: z.array(z.object({ expression: z.string() })).nullish(),
 })
+
+type TileConfig = z.output<typeof tilePart>
 
 const savedSearchPart = z.object({
   sourceId: z.unknown().optional(),
@@ -97,11 +116,25 @@ export function toAlertQuery(alert: Body, watched: Watched, findSqlValues: FindS
   const refusal = refuseSchedule(parsed.data)
   if (refusal !== undefined) return refusal
   return 'tile' in watched
-    ? queryTile(parsed.data, watched.tile, findSqlValues)
+    ? queryTile(parsed.data, watched, findSqlValues)
     : querySavedSearch(parsed.data, watched.savedSearch, watched.source)
 }
 
+/** Why counts in SQL cannot replace the values of charts, which ClickHouse Cloud does not have; undefined where they can. */
+export function refuseWithoutCharts(query: AlertQuery, watched: Watched): Refusal | undefined {
+  if (!('series' in query)) return undefined
+  const isChart = 'tile' in watched && tilePart.safeParse(watched.tile.config).data?.configType !== 'sql'
+  if (isChart)
+    return { reason: 'ClickHouse Cloud has no values of charts; its alerts on raw SQL tiles and on saved searches are estimable' }
+  const isLucene = query.series.some(({ where, whereLanguage }) => whereLanguage === 'lucene' && where.trim() !== '')
+  return isLucene
+    ? { reason: 'its condition is Lucene, and ClickHouse Cloud has no values of charts; write the condition in SQL' }
+    : undefined
+}
+
 type AlertPart = z.output<typeof alertPart>
+
+type WatchedTile = Extract<Watched, { readonly tile: Body }>
 
 function refuseSchedule(alert: AlertPart): Refusal | undefined {
   const { scheduleOffsetMinutes, scheduleStartAt, thresholdType, thresholdMax } = alert
@@ -124,7 +157,7 @@ const toCondition = (alert: AlertPart, groupBy: string | null | undefined): Cond
 /** Each window is requested as it is evaluated. */
 const requested = ({ interval }: AlertPart) => ({ step: interval, lookbackMs: 0 })
 
-function queryTile(alert: AlertPart, tile: Body, findSqlValues: FindSqlValues): AlertQuery | Refusal {
+function queryTile(alert: AlertPart, { tile, sources }: WatchedTile, findSqlValues: FindSqlValues): AlertQuery | Refusal {
   const parsed = tilePart.safeParse(tile.config)
   if (!parsed.success) return { reason: 'the tile has no configuration that the API shows' }
   const { configType, sqlTemplate, sourceId, groupBy, asRatio, formulas } = parsed.data
@@ -133,7 +166,7 @@ function queryTile(alert: AlertPart, tile: Body, findSqlValues: FindSqlValues): 
     const { isGrouped, ...values } = sqlValues
     return { ...values, condition: { ...toCondition(alert, null), isGrouped } }
   }
-  if (configType === 'sql') return { reason: 'the tile is raw SQL, and the API runs none' }
+  if (configType === 'sql') return querySql(alert, parsed.data, sources)
   if ((configType ?? 'builder') !== 'builder') return { reason: `the tile is of type ${quote(String(configType), 40)}` }
   const items = z.array(itemPart).min(1).safeParse(parsed.data.select)
   if (!items.success) return { reason: 'the tile has no select that the API shows' }
@@ -161,6 +194,62 @@ function queryTile(alert: AlertPart, tile: Body, findSqlValues: FindSqlValues): 
   }
 }
 
+function querySql(alert: AlertPart, config: TileConfig, sources: WatchedTile['sources']): AlertQuery | Refusal {
+  const { displayType, sqlTemplate, connectionId, sourceId } = config
+  if (typeof connectionId !== 'string') return { reason: 'the tile has no connection' }
+  const template = sqlTemplate ?? ''
+  const shape = displayType === 'number' ? 'number' : 'over-time'
+  const source = sources?.find(({ id }) => id === sourceId)
+  // Without a service, nothing is requested, and every table is known by the name of its source.
+  const tableOf: TableOf = sources === undefined ? () => 'source' : (metricType) => source && tableNameOf(source, metricType)
+  const expanded = expandTemplate({ text: template, shape, tableOf })
+  if ('reason' in expanded) return expanded
+  return {
+    sql: { template, shape, connectionId, sourceId: sources === undefined ? toId(sourceId) : coveredSource(config, sources), ...expanded },
+    // The server takes each row of a tile over time for a group.
+    condition: { ...toCondition(alert, null), isGrouped: shape === 'over-time' },
+    ...requested(alert),
+    isAdditive: false,
+    read: readEachValue,
+  }
+}
+
+const sourcePart = z.object({
+  from: z.object({ databaseName: z.string(), tableName: z.string().nullish() }),
+  metricTables: z.record(z.string(), z.unknown()).nullish(),
+})
+
+/** As the server replaces its macro. */
+function tableNameOf(source: RemoteObject, metricType: string | undefined): string | undefined {
+  const { data } = sourcePart.safeParse(source)
+  if (data === undefined) return undefined
+  const { from, metricTables } = data
+  const isOfMetrics = source.kind === 'metric'
+  if (isOfMetrics !== (metricType !== undefined)) return undefined
+  const table = metricType === undefined ? from.tableName : metricTables?.[metricType]
+  return typeof table === 'string' && table !== '' ? `\`${from.databaseName}\`.\`${table}\`` : undefined
+}
+
+const toId = (id: unknown): string | undefined => (typeof id === 'string' ? id : undefined)
+
+/** The source of the tile, or else one whose table its query names. Rows of metrics are not counted without a metric. */
+function coveredSource({ sqlTemplate, connectionId, sourceId }: TileConfig, sources: readonly RemoteObject[]): string | undefined {
+  const tables = sources.flatMap((source) => {
+    const table = tableOfSource(source)
+    return table === undefined ? [] : [{ id: source.id, ...table }]
+  })
+  const named = tables.find((one) => one.connectionId === connectionId && hasWord(sqlTemplate ?? '', one.table))
+  return (tables.find(({ id }) => id === sourceId) ?? named)?.id
+}
+
+/** A window can have several values of one group: the numbers of its row. */
+function readEachValue(rows: readonly SeriesRow[]): ReadResult {
+  const values = new Map<number, GroupValue[]>()
+  for (const { startMs, group, numbers } of rows)
+    values.set(startMs, [...(values.get(startMs) ?? []), ...[...numbers.values()].map((value) => ({ group, value }))])
+  return { values }
+}
+
 function querySavedSearch(alert: AlertPart, savedSearch: Body, source: Body | undefined): AlertQuery | Refusal {
   const parsed = savedSearchPart.safeParse(savedSearch)
   if (!parsed.success || typeof parsed.data.sourceId !== 'string') return { reason: 'the saved search has an unexpected form' }
@@ -184,13 +273,14 @@ function querySavedSearch(alert: AlertPart, savedSearch: Body, source: Body | un
 
 /** The conditions that the server adds to the one of the search: those of the source and of the sidebar. */
 function conditionsOf({ filters }: z.output<typeof savedSearchPart>, source: Body | undefined): readonly string[] | Refusal {
-  const ofSource = source?.tableFilterExpression
+  // Observed on HyperDX 2.36: its alert task ignores the filter of a source of traces.
+  const ofSource = source?.kind === 'trace' ? undefined : source?.tableFilterExpression
   const ofSidebar = (filters ?? []).map(({ type, condition }) => ((type ?? 'sql') === 'sql' ? condition : undefined))
   if (ofSidebar.some((one) => one == null)) return { reason: 'the saved search has a filter that is not SQL' }
   return [ofSource, ...ofSidebar].flatMap((one) => (typeof one === 'string' && one !== '' ? one : []))
 }
 
-const hasWord = (text: string, word: string): boolean => new RegExp(`\\b${word}\\b`).test(text)
+const hasWord = (text: string, word: string): boolean => new RegExp(`\\b${RegExp.escape(word)}\\b`).test(text)
 
 /** The names that a select gives to its columns: `toString(Body) AS text`. */
 const namedIn = (select: string): readonly string[] =>

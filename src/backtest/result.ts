@@ -26,7 +26,7 @@ export const estimateSchema = z.object({
       last: z.string().optional().describe('End of the last one.'),
     })
     .optional()
-    .describe('How much of the backtest has data.'),
+    .describe('How much of the backtest has data. Absent where the source of a raw SQL tile is unknown.'),
   suggestion: z
     .union([
       z.object({
@@ -52,7 +52,7 @@ export function toAlertEstimate(estimate: Estimate): AlertEstimate {
     longestEpisodeMinutes: longestEpisodeMs / minuteMs,
     shareOfTime: Math.round(shareOfTime * 1e6) / 1e6,
     sparkline: drawWindows(estimate.windows),
-    coverage: describeCoverage(estimate.coverage),
+    ...(estimate.coverage && { coverage: describeCoverage(estimate.coverage) }),
   }
 }
 

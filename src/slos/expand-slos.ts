@@ -1,5 +1,4 @@
 // An SLO becomes a dashboard and alerts before anything is planned, so that plan, apply, drift and prune treat them as any other object.
-import * as z from 'zod'
 import { type Diagnostic, diagnosticOf, formatLocation } from '../core/diagnostics.ts'
 import { quote } from '../core/text.ts'
 import { documentRules, type ValuePath } from '../documents/document.ts'
@@ -9,6 +8,7 @@ import { createDirectory } from '../resources/directory.ts'
 import { nameRules } from '../resources/resolve.ts'
 import { type Declared, parseObject } from '../resources/resource-types.ts'
 import type { Section } from '../resources/section.ts'
+import { tableOfSource } from '../resources/sources/source-sql.ts'
 import type { Source } from '../resources/sources/source-wire.ts'
 import {
   type BurnRateAlert,
@@ -153,24 +153,6 @@ export function resolveSlos(slos: readonly Slo[], sources: readonly Source[]): R
   return { objects: resolved.flatMap(({ objects }) => objects), diagnostics: resolved.flatMap(({ diagnostics }) => diagnostics) }
 }
 
-const answeredSource = z.object({
-  connection: z.string().min(1),
-  from: z.object({ databaseName: z.string(), tableName: z.string().min(1) }),
-  timestampValueExpression: z.string().min(1),
-  tableFilterExpression: z.string().nullish(),
-  sampleRateExpression: z.string().nullish(),
-})
-
-/** Only sources of logs have a filter, and only those of traces a sample rate. */
-const expressionsOf = (
-  kind: 'log' | 'trace',
-  { timestampValueExpression, tableFilterExpression, sampleRateExpression }: z.output<typeof answeredSource>,
-): Pick<SloSource, 'time' | 'filter' | 'sampleRate'> => ({
-  time: timestampValueExpression,
-  ...(kind === 'log' && tableFilterExpression ? { filter: tableFilterExpression } : {}),
-  ...(kind === 'trace' && sampleRateExpression ? { sampleRate: sampleRateExpression } : {}),
-})
-
 /** What the queries need of the source of an SLO, or why they cannot be made. */
 export function sourceOf(slo: Slo, sources: readonly Source[]): SloSource | { readonly diagnostic: Diagnostic } {
   const refuse = (message: string) => ({
@@ -185,18 +167,17 @@ export function sourceOf(slo: Slo, sources: readonly Source[]): SloSource | { re
   const { id, kind } = found
   if (kind !== 'log' && kind !== 'trace')
     return refuse(`is a source of kind ${quote(kind ?? 'unknown', 40)}; SLOs need one of kind trace or log`)
-  const { data } = answeredSource.safeParse(found)
-  if (data === undefined) return refuse('the API does not show its connection, table and time column')
-  const expressions = expressionsOf(kind, data)
+  const table = tableOfSource(found)
+  if (table === undefined) return refuse('the API does not show its connection, table and time column')
   for (const [part, text] of [
-    ['timestamp column', expressions.time],
-    ['table filter', expressions.filter],
-    ['sample rate', expressions.sampleRate],
+    ['timestamp column', table.time],
+    ['table filter', table.filter],
+    ['sample rate', table.sampleRate],
   ] as const) {
     const reason = text === undefined ? undefined : refuseCondition(text)
     if (reason !== undefined) return refuse(`the ${part} of the source cannot be used: it ${reason}`)
   }
-  return { id, connectionId: data.connection, database: data.from.databaseName, table: data.from.tableName, ...expressions }
+  return { id, ...table }
 }
 
 /** Keys of the objects that an SLO makes start with its key. */

@@ -1,20 +1,13 @@
 // The queries of an SLO. They end at {endDateMilliseconds}. Only the chart over time uses {startDateMilliseconds}: after a missed
 // evaluation, the server moves it back.
+import { countWith, nameOfTable, type SourceTable } from '../resources/sources/source-sql.ts'
 import { type BurnRateAlert, burnRateFactors, noDataSpan, type Span, windowMs } from './burn-rates.ts'
 import { namePrefix } from './condition.ts'
 import type { DeclaredSlo } from './slo-file.ts'
 
-/** What queries need to know of a source. */
-export interface SloSource {
+/** The source of an SLO. */
+export interface SloSource extends SourceTable {
   readonly id: string
-  readonly connectionId: string
-  readonly database: string
-  readonly table: string
-  readonly time: string
-  /** Absent where the source has no filter. */
-  readonly filter?: string
-  /** The number of events that a stored one counts for; absent without sampling. */
-  readonly sampleRate?: string
 }
 
 /** SQL that only ever counts the events of one SLO. */
@@ -29,7 +22,7 @@ interface Events {
 }
 
 const eventsOf = ({ total, good, groupBy }: DeclaredSlo, source: SloSource): Events => ({
-  table: `${quoteName(source.database)}.${quoteName(source.table)}`,
+  table: nameOfTable(source),
   time: `(${source.time})`,
   total: source.filter === undefined ? `(${total})` : `(${source.filter})\n    AND (${total})`,
   good: `(${good})`,
@@ -37,17 +30,6 @@ const eventsOf = ({ total, good, groupBy }: DeclaredSlo, source: SloSource): Eve
   group: groupBy === undefined ? undefined : `ifNull(toString((${groupBy})), '')`,
   count: countWith(source.sampleRate),
 })
-
-const quoteName = (name: string): string => `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``
-
-/** Weights as in the product: its charts count the same. */
-const countWith =
-  (sampleRate: string | undefined) =>
-  (condition?: string): string => {
-    if (sampleRate === undefined) return condition === undefined ? 'count()' : `countIf(${condition})`
-    const weight = `greatest(toUInt64OrZero(toString(${sampleRate})), 1)`
-    return condition === undefined ? `sum(${weight})` : `sumIf(${weight}, ${condition})`
-  }
 
 const end = 'fromUnixTimestamp64Milli({endDateMilliseconds:Int64})'
 

@@ -15,6 +15,7 @@ import {
   backtestPlan,
   backtestReason,
   defaultMaxRequests,
+  demandValues,
   whyNoBacktest,
 } from './backtest/backtest-plan.ts'
 import { demandKeys, gateInput, judgeBacktest } from './backtest/gates.ts'
@@ -26,10 +27,10 @@ import { judgeDiagnostics } from './plan/plan-report.ts'
 const count = (what: string) => z.int().describe(what)
 
 export const backtest = defineOperation({
-  summary: 'Shows how often declared alerts would have fired in the past days, and how often they fire as they are now. Self-hosted only.',
+  summary: 'Shows how often declared alerts would have fired in the past days, and how often they fire as they are now.',
   effect: 'read',
   scope: 'service-or-server',
-  profiles: ['hyperdx'],
+  profiles: ['hyperdx', 'clickhouse-cloud'],
   profilesReason: backtestReason,
   input: planInput.omit({ prune: true, maxDeletes: true, sarifFile: true, codeQualityFile: true }).extend({
     only: choice(['changed', 'all'], 'Backtests only alerts that the files change, or all declared alerts.').default('changed'),
@@ -89,6 +90,7 @@ export const backtest = defineOperation({
   async run(context, input) {
     const refusal = await whyNoBacktest(context)
     if (refusal !== undefined) throw new WatchkeeperError('refused', `No backtest: ${refusal}.`)
+    demandValues(context, 'profile')
     const untilMs = input.until === undefined ? context.clock.now() : Date.parse(input.until)
     const planned = await makePlan(context, { ...input, prune: false, maxDeletes: 0, effect: 'read' })
     const result = { days: input.days, until: new Date(untilMs).toISOString(), diagnostics: [...planned.diagnostics] }

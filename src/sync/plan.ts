@@ -10,7 +10,7 @@ import { type Context, defineOperation, type Verdict } from '../operation/operat
 import type { Block } from '../report/blocks.ts'
 import { onFailedEvaluation } from '../resources/alerts/evaluation.ts'
 import { createResourceTypes } from '../resources/resource-types.ts'
-import { backtestedAlert, backtestPlan, defaultMaxRequests, demandSeries, reviewBlocks, whyNoBacktest } from './backtest/backtest-plan.ts'
+import { backtestedAlert, backtestPlan, defaultMaxRequests, demandValues, reviewBlocks, whyNoBacktest } from './backtest/backtest-plan.ts'
 import { demandKeys, type Gates, gateInput, gatesWithoutBacktest, hasGates, judgeBacktest } from './backtest/gates.ts'
 import { diagnosticFiles } from './diagnostic-files.ts'
 import { findFailedEvaluations } from './plan/evaluations.ts'
@@ -157,7 +157,7 @@ export const plan = defineOperation({
   summary: 'Shows what apply would change, field by field, without writing.',
   input: planShape.input.extend({
     backtest: flag(
-      'Shows how often each changed alert would have fired in the last 7 days, now and with the change. Only with `profile: hyperdx`.',
+      'Shows how often each changed alert would have fired in the last 7 days, now and with the change. ClickHouse Cloud needs `sql-key-id`.',
     ).default(false),
     ...gateInput,
     price: flag(
@@ -169,7 +169,7 @@ export const plan = defineOperation({
     backtest: reviewedBacktest.optional().describe('With `backtest`: the changed alerts in the last 7 days.'),
   }),
   async run(context, input) {
-    if (input.backtest) demandSeries(context, 'backtest')
+    if (input.backtest) demandValues(context, 'backtest')
     const pricedService = input.price ? demandActivities(context) : undefined
     const planned = await makePlan(context, { ...input, effect: 'read' })
     const slow = await slowSlosOf(context, planned)

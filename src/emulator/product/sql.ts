@@ -9,7 +9,14 @@ export interface SqlRequest {
 }
 
 /** Rows, or the message of the database. `elapsedMs` is how long the query took. */
-export type SqlResult = { readonly rows: readonly JsonObject[]; readonly elapsedMs?: number } | { readonly error: string }
+export type SqlResult =
+  | {
+      readonly rows: readonly JsonObject[]
+      /** Types of columns. The others are numbers or texts. */
+      readonly types?: Readonly<Record<string, string>>
+      readonly elapsedMs?: number
+    }
+  | { readonly error: string }
 
 /** Evaluates queries that the emulator cannot. Undefined leaves a query to the emulator. */
 export type RunSql = (request: SqlRequest) => SqlResult | undefined
@@ -23,23 +30,28 @@ export interface SqlContext {
 /** Queries run no longer: recorded. */
 const maxQueryMs = 30_000
 
-/** This emulator has no database. It counts the events of an SLO; other queries get the answers that a test gives. */
+/** This emulator has no database. It counts the events of SLOs and backtests; other queries get the answers that a test gives. */
 export function evaluateSql(request: SqlRequest, { service, nowMs, runSql }: SqlContext): SqlResult {
-  const result = runSql?.(request) ?? answerSlo(request, service, nowMs) ?? { error: 'The emulator cannot evaluate this query.' }
+  const result = runSql?.(request) ??
+    answerSlo(request, service, nowMs) ??
+    answerCounts(request, service, nowMs) ?? { error: 'The emulator cannot evaluate this query.' }
   if ('error' in result || (result.elapsedMs ?? 0) <= maxQueryMs) return result
   return { error: `Timeout exceeded: elapsed ${maxQueryMs + 6.247} ms, maximum: ${maxQueryMs}.000 ms. ` }
 }
 
 /** The format JSON of ClickHouse, as far as clients read it. */
-export const toJsonFormat = ({ rows, elapsedMs = 1 }: Exclude<SqlResult, { readonly error: string }>): JsonObject => ({
-  meta: Object.entries(rows[0] ?? {}).map(([name, value]) => ({ name, type: typeof value === 'number' ? 'Float64' : 'String' })),
+export const toJsonFormat = ({ rows, types = {}, elapsedMs = 1 }: Exclude<SqlResult, { readonly error: string }>): JsonObject => ({
+  meta: Object.entries({ ...types, ...rows[0] }).map(([name, value]) => ({
+    name,
+    type: types[name] ?? (typeof value === 'number' ? 'Float64' : 'String'),
+  })),
   data: rows,
   rows: rows.length,
   statistics: { elapsed: elapsedMs / 1000, rows_read: rows.length, bytes_read: rows.length },
 })
 
-// The one query that this emulator evaluates: the events of an SLO, counted by hour and, in the last days, by five minutes. Its conditions
-// are evaluated as those of charts.
+// The queries that this emulator evaluates: the events of an SLO, counted by hour and, in the last days, by five minutes; and counts in
+// windows of one length. Their conditions are evaluated as those of charts.
 
 const before = String.raw`fromUnixTimestamp64Milli\(\{endDateMilliseconds:Int64\} - (\d+)\)`
 
@@ -94,4 +106,56 @@ function answerSlo({ sql, endMs }: SqlRequest, { sources }: Service, nowMs: numb
     )
   }
   return { rows }
+}
+
+const countsShape = new RegExp(
+  [
+    String.raw`^SELECT intDiv\(toUnixTimestamp\(\w+\), (?<step>\d+)\) \* \d+ AS (?<start>\w+)`,
+    String.raw`(?:,\n  \((?<group>\w+)\) AS (?<groupName>\w+))?(?<counts>(?:,\n  toFloat64\(count.*\) AS series_\d)+)`,
+    '\nFROM `(?<database>.*)`\\.`(?<table>.*)`',
+    String.raw`\nWHERE \w+ >= .*\n[\s\S]*GROUP BY .*$`,
+  ].join(''),
+)
+
+const granularities: Readonly<Record<string, ChartRequest['granularity']>> = {
+  60: '1m',
+  300: '5m',
+  900: '15m',
+  1800: '30m',
+  3600: '1h',
+  21600: '6h',
+  86400: '1d',
+}
+
+/** Undefined for another query. */
+function answerCounts({ sql, startMs, endMs }: SqlRequest, { sources }: Service, nowMs: number): SqlResult | undefined {
+  const found = countsShape.exec(sql)?.groups
+  const granularity = granularities[found?.step ?? '']
+  if (found === undefined || granularity === undefined) return undefined
+  const { start = '', group, groupName = '', counts = '', database, table } = found
+  const source = sources.find(({ from }) => isJsonObject(from) && from.databaseName === database && from.tableName === table)
+  if (source === undefined) return { error: `Unknown table expression identifier '${database}.${table}'. ` }
+  const conditions = [...counts.matchAll(/toFloat64\(count(?:\(\)|If\(\((.*)\)\))\) AS/g)].map(([, condition = '']) => condition)
+  const series = conditions.map((where) => ({
+    sourceId: source.id,
+    aggFn: 'count' as const,
+    where,
+    whereLanguage: 'sql' as const,
+    groupBy: group === undefined ? [] : [group],
+  }))
+  const request: ChartRequest = { series, granularity, startTime: startMs, endTime: endMs - 1 }
+  const { status, body } = answerSeries(
+    request,
+    series.map(() => source.kind),
+    storedAt(nowMs),
+  )
+  if (status !== 200) return { error: (body as { readonly error: string }).error } // An error of charts.
+  const { data } = body as { readonly data: readonly JsonObject[] } // Any other answer of charts.
+  return {
+    rows: data.map((row) => ({
+      [start]: Number(row.ts_bucket) / 1000,
+      ...(group !== undefined && { [groupName]: String(Array.isArray(row.group) ? (row.group[0] ?? '') : '') }),
+      ...Object.fromEntries(series.map((_, i) => [`series_${i}`, Number(row[`series_${i}.data`] ?? 0)])),
+    })),
+  }
 }

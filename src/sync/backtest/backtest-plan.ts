@@ -1,11 +1,11 @@
 import * as z from 'zod'
-import type { ReadApi } from '../../api/client.ts'
 import { defaultMinCoverage, formatShare } from '../../backtest/coverage.ts'
-import { type Estimate, type EstimateOptions, estimateAlerts } from '../../backtest/estimate.ts'
+import { type Estimate, type EstimateOptions, estimateAlerts, type ReadSeries, requestOf } from '../../backtest/estimate.ts'
 import { evaluatedPart, type TimeRange } from '../../backtest/evaluate.ts'
-import { type AlertQuery, type FindSqlValues, toAlertQuery, type Watched } from '../../backtest/query.ts'
+import { type AlertQuery, type FindSqlValues, refuseWithoutCharts, toAlertQuery, type Watched } from '../../backtest/query.ts'
 import type { Refusal } from '../../backtest/read-rows.ts'
 import { type AlertEstimate, estimateSchema, toAlertEstimate } from '../../backtest/result.ts'
+import { requestSeries } from '../../backtest/series-api.ts'
 import { type Suggestion, suggestCondition } from '../../backtest/suggest.ts'
 import { dayMs, minuteMs } from '../../core/durations.ts'
 import { inputError } from '../../core/errors.ts'
@@ -64,19 +64,23 @@ export interface Backtest {
 /** Within the rate limit of one minute, beside the lists that a plan reads. */
 export const defaultMaxRequests = 60
 
-export const backtestReason = 'the API of other servers has no values of charts'
+export const backtestReason = 'other servers have neither values of charts nor SQL'
 
-/** Throws an InputError for a server without the endpoint. */
-export function demandSeries({ profile }: Pick<Context<'read', 'service-or-server'>, 'profile'>, input: string): void {
-  if (profile.name !== 'hyperdx') throw inputError(input, `requires profile: hyperdx, because ${backtestReason}`)
+/** Throws an InputError where nothing gives values of the past. `input` is what asks for them. */
+export function demandValues({ profile, api }: Pick<Context<'read', 'service-or-server'>, 'profile' | 'api'>, input: string): void {
+  if (profile.name === 'neutral') throw inputError(input, `requires profile: hyperdx or clickhouse-cloud, because ${backtestReason}`)
+  if (!api.hasSql)
+    throw inputError(
+      'sql-key-id',
+      'is missing: in ClickHouse Cloud, a backtest counts with SQL, by a key that the query endpoint of the service lists',
+    )
 }
 
 /** Why the alerts of these files must not be backtested; undefined where they may. */
 export const whyNoBacktest = async ({ files }: Pick<Context<'read', 'service-or-server'>, 'files'>): Promise<string | undefined> =>
   (await files.mayBeFromFork()) ? 'the files may be those of a pull request from a fork, and the server would run their SQL' : undefined
 
-interface BacktestContext extends Pick<EstimateOptions, 'service' | 'onProgress'> {
-  readonly api: ReadApi
+interface BacktestContext extends Pick<EstimateOptions, 'api' | 'service' | 'onProgress'> {
   readonly profile: Context<'read', 'service-or-server'>['profile']
   readonly nowMs: number
 }
@@ -102,11 +106,16 @@ export async function backtestPlan(
   const range = { fromMs: request.untilMs - request.days * dayMs, untilMs: request.untilMs }
   const compared = plan.changes
     .filter(({ section }) => section === 'alerts')
-    .map((change) => compare(change, { types, plan, remote, range, findSqlValues }))
+    .map((change) => compare(change, { types, plan, remote, range, findSqlValues, hasCharts: context.profile.isSelfHosted }))
   const wanted = compared.filter(({ isChanged, change }) => request.only === 'all' || isChanged || request.always.includes(change.key))
   // After the plan first: the budget of requests may not last for all.
   const queries = [...wanted.map(({ next }) => next), ...wanted.map(({ now }) => now)].filter((query) => query !== undefined)
-  const { estimates, requests, readRows } = await estimateAlerts(queries, { ...context, ...request, range })
+  const { estimates, requests, readRows } = await estimateAlerts(queries, {
+    ...context,
+    ...request,
+    range,
+    readSeries: await seriesReader(context, remote),
+  })
   const byQuery = new Map(queries.map((query, i) => [query, estimates[i]] as const))
   const estimateOf = (query: Query): AlertEstimate | undefined => {
     const estimate = query && byQuery.get(query)
@@ -156,6 +165,13 @@ export async function backtestPlan(
   return { alerts, requestCount: requests(), evaluated: new Map(evaluated), incidentRows }
 }
 
+/** The cloud has no values of charts. Its counts are those of SQL. */
+async function seriesReader({ api, service, profile }: BacktestContext, { sources }: RemoteState): Promise<ReadSeries> {
+  if (profile.isSelfHosted) return (request) => requestSeries(api, service, request)
+  const { countWithSql } = await import('../../backtest/count-with-sql.ts')
+  return (request) => countWithSql({ api, service, sources }, request)
+}
+
 function whyNotRecorded(query: Query, estimate: Estimate | undefined): string | undefined {
   const evaluated = toEvaluated(query, estimate)
   return 'reason' in evaluated ? evaluated.reason : undefined
@@ -187,13 +203,14 @@ interface Surroundings {
   readonly remote: RemoteState
   readonly range: TimeRange
   readonly findSqlValues: FindSqlValues
+  readonly hasCharts: boolean
 }
 
 function compare(change: Change, context: Surroundings): BacktestComparison {
   const [actual, desired] = [change.actual, desiredBody(change, context.types.alerts)].map((body) => body && withoutSilence(change, body))
   const now = actual && queryOf(actual, (section, id) => findRemote(context.remote, section, id), context)
   const next = desired && queryOf(desired, (section, id) => findDesired(context, section, id), context)
-  const isEstimated = now !== undefined && next !== undefined && 'series' in now && 'series' in next
+  const isEstimated = now !== undefined && next !== undefined && !('reason' in now) && !('reason' in next)
   const isChanged = isEstimated ? fingerprint(now, context) !== fingerprint(next, context) : isTouched(change, context.plan.changes)
   return { change, isChanged, now, next }
 }
@@ -203,8 +220,8 @@ const withoutSilence = ({ desired }: Change, body: Body): Body =>
   desired?.scheduleStartAt == null && isAtBorder(body) ? omitStart(body) : body
 
 /** Changes with everything that a backtest depends on. A text in a note makes no difference, and neither does a start before the range. */
-const fingerprint = ({ series, condition }: AlertQuery, { range }: Pick<Surroundings, 'range'>): string =>
-  JSON.stringify([series, { ...condition, startMs: evaluatedPart(condition, range).fromMs }])
+const fingerprint = (query: AlertQuery, { range }: Pick<Surroundings, 'range'>): string =>
+  JSON.stringify([requestOf(query), { ...query.condition, startMs: evaluatedPart(query.condition, range).fromMs }])
 
 /** Whether the plan writes the alert, or the dashboard or saved search that it watches. */
 function isTouched(change: Change, changes: readonly Change[]): boolean {
@@ -232,9 +249,11 @@ function findDesired({ types, plan, remote }: Surroundings, section: 'dashboards
   return desiredBody(change, section === 'dashboards' ? types.dashboards : types.savedSearches)
 }
 
-function queryOf(alert: Body, find: Find, { remote, findSqlValues }: Surroundings): AlertQuery | Refusal {
-  const watched = alert.source === 'saved_search' ? watchedSearch(alert, find, remote) : watchedTile(alert, find)
-  return watched === undefined ? { reason: 'the API does not show what the alert watches' } : toAlertQuery(alert, watched, findSqlValues)
+function queryOf(alert: Body, find: Find, { remote, findSqlValues, hasCharts }: Surroundings): AlertQuery | Refusal {
+  const watched = alert.source === 'saved_search' ? watchedSearch(alert, find, remote) : watchedTile(alert, find, remote)
+  if (watched === undefined) return { reason: 'the API does not show what the alert watches' }
+  const query = toAlertQuery(alert, watched, findSqlValues)
+  return 'reason' in query || hasCharts ? query : (refuseWithoutCharts(query, watched) ?? query)
 }
 
 function watchedSearch({ savedSearchId }: Body, find: Find, { sources }: RemoteState): Watched | undefined {
@@ -242,10 +261,10 @@ function watchedSearch({ savedSearchId }: Body, find: Find, { sources }: RemoteS
   return savedSearch && { savedSearch, source: sources.find(({ id }) => id === savedSearch.sourceId) }
 }
 
-function watchedTile({ dashboardId, tileId }: Body, find: Find): Watched | undefined {
+function watchedTile({ dashboardId, tileId }: Body, find: Find, { sources }: RemoteState): Watched | undefined {
   const tiles = listOf(find('dashboards', dashboardId)?.tiles)
   const tile = tiles.find(({ id, name }) => (tileId instanceof PendingId ? name === tileId.tile : id === tileId))
-  return tile && { tile }
+  return tile && { tile, sources }
 }
 
 const words: Readonly<Record<AlertEstimate['verdict'], string>> = {
@@ -254,6 +273,9 @@ const words: Readonly<Record<AlertEstimate['verdict'], string>> = {
   'no-data': 'no data',
   'not-estimable': 'not estimable',
 }
+
+/** For a raw SQL tile whose source is unknown. */
+export const unknownData = 'data unknown: the tile names no source'
 
 /** For an alert that the server would have evaluated in no window of the range. */
 export const notEvaluated = 'not evaluated before its start'
@@ -265,7 +287,8 @@ export function describeEstimate(estimate: AlertEstimate | undefined): Line {
   if (verdict === 'not-estimable') return say`not estimable (${sentence(reason ?? '')})`
   if (windows === 0) return [trusted(notEvaluated)]
   const outcome = verdict === 'fires' ? say`fires ${notifications ?? 0}` : [trusted(words[verdict])]
-  const share = estimate.coverage?.share ?? 1
+  if (estimate.coverage === undefined) return say`${outcome} (${trusted(unknownData)})`
+  const { share } = estimate.coverage
   // An empty source has its own verdict.
   return verdict === 'no-data' || share * 100 >= defaultMinCoverage
     ? outcome
@@ -340,7 +363,8 @@ function numbersOf(estimate: AlertEstimate | undefined): readonly Line[] {
 
 /** `100%`, or `4.1% (2026-11-15 17:00 to 2026-11-16 00:00 UTC)`. */
 function describeCoverage(estimate: AlertEstimate | undefined): Line {
-  if (estimate?.coverage === undefined || estimate.windows === 0) return []
+  if (estimate?.windows === 0) return []
+  if (estimate?.coverage === undefined) return estimate?.windows === undefined ? [] : [trusted('unknown')]
   const { share, first, last } = estimate.coverage
   if (share * 100 >= defaultMinCoverage || first === undefined || last === undefined) return [trusted(formatShare(share))]
   return [trusted(`${formatShare(share)} (${formatTime(first).replace(/ UTC$/, '')} to ${formatTime(last)})`)]

@@ -1,4 +1,4 @@
-import { type AlertQuery, type FindSqlValues, toAlertQuery, type Watched } from '../../backtest/query.ts'
+import { type AlertQuery, type FindSqlValues, toAlertQuery, type Watched, type WindowsQuery } from '../../backtest/query.ts'
 import type { Refusal } from '../../backtest/read-rows.ts'
 import { digestOfText } from '../../core/digest.ts'
 import type { Found } from '../../declarations/declarations.ts'
@@ -82,7 +82,10 @@ function watchedBy(
 }
 
 const toDeclaredQuery = (query: AlertQuery | Refusal): DeclaredQuery | Refusal =>
-  'reason' in query ? query : { query, digest: digestOfText(JSON.stringify(query.series), 16) }
+  'reason' in query ? query : { query, digest: digestOfText(JSON.stringify('series' in query ? query.series : declaredSql(query)), 16) }
+
+/** Ids of connections differ between environments. */
+const declaredSql = ({ sql: { template, shape, sourceId } }: WindowsQuery) => ({ template, shape, sourceId })
 
 /** After a plan, the queries of SLOs have the sources of the service. */
 async function withPlaceholders({ objects, slos }: Pick<Found, 'objects' | 'slos'>): Promise<Found['objects']> {

@@ -78,12 +78,17 @@ const namesOf = (alerts: readonly BacktestedAlert[]): Line =>
     ', ',
   )
 
-/** Whether too few windows have data. Without an evaluated window, there is nothing to cover. */
+/** Whether too few windows have data, or their number is unknown. Without an evaluated window, there is nothing to cover. */
 const isSparse = (estimate: AlertEstimate | undefined, { minCoverage = defaultMinCoverage }: Gates): boolean =>
-  estimate?.coverage !== undefined && estimate.windows !== 0 && estimate.coverage.share * 100 < minCoverage
+  estimate !== undefined &&
+  estimate.verdict !== 'not-estimable' &&
+  estimate.windows !== 0 &&
+  (estimate.coverage?.share ?? 0) * 100 < minCoverage
 
 const describeSparse = (estimate: AlertEstimate | undefined, { minCoverage = defaultMinCoverage }: Gates): Line =>
-  say`data in only ${trusted(formatShare(estimate?.coverage?.share ?? 0))} of its windows, below min-coverage (${trusted(`${minCoverage}%`)})`
+  estimate?.coverage === undefined
+    ? say`an unknown share of windows with data: set the source of its tile, or min-coverage: 0`
+    : say`data in only ${trusted(formatShare(estimate.coverage.share))} of its windows, below min-coverage (${trusted(`${minCoverage}%`)})`
 
 const outcomeWords = {
   fires: 'fires',

@@ -80,7 +80,15 @@ describe.each(dialects)('a query with profile %s', (dialect) => {
       asked.push(request)
       return { rows: [{ one: 1, big: '18446744073709551615' }], elapsedMs: 1500 }
     }
-    expect(await ask({ dialect, runSql })).toEqual({ kind: 'rows', rows: [{ one: 1, big: '18446744073709551615' }], elapsedMs: 1500 })
+    expect(await ask({ dialect, runSql })).toEqual({
+      kind: 'rows',
+      columns: [
+        { name: 'one', type: 'Float64' },
+        { name: 'big', type: 'String' },
+      ],
+      rows: [{ one: 1, big: '18446744073709551615' }],
+      elapsedMs: 1500,
+    })
     expect(asked).toEqual([{ sql: 'SELECT 1', startMs, endMs }])
   })
 

@@ -503,13 +503,31 @@ describe('a pull request from a fork', () => {
   })
 })
 
-describe('another product', () => {
+describe('a server without values of the past', () => {
   const cloud = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+  const neutral = useEmulator({ rateLimit: 'off' })
+
+  const reasonOf = async (inputs: Readonly<Record<string, string>>): Promise<string> =>
+    (
+      await invokeText({
+        inputs: { ...inputs, files: 'a.json', project: 'shop/main' },
+        files: { 'a.json': declare({ errors: alert('Errors') }) },
+      })
+    ).reason
+
+  it('a backtest of ClickHouse Cloud needs a key for SQL, and says so before the first request', async () => {
+    const inputs = inputsFor(cloud(), 'clickhouse-cloud')
+    const expected =
+      'sql-key-id: is missing: in ClickHouse Cloud, a backtest counts with SQL, by a key that the query endpoint of the service lists'
+    expect(await reasonOf({ ...inputs, operation: 'backtest' })).toBe(expected)
+    expect(await reasonOf({ ...inputs, operation: 'plan', backtest: 'true' })).toBe(expected)
+    expect(cloud().requests).toEqual([])
+  })
 
   it('another product has no backtest in a plan, and says why', async () => {
-    const inputs = { ...inputsFor(cloud(), 'clickhouse-cloud'), operation: 'plan', files: 'a.json', project: 'shop/main', backtest: 'true' }
-    const ran = await invokeText({ inputs, files: { 'a.json': declare({ errors: alert('Errors') }) } })
-    expect(ran.reason).toBe('backtest: requires profile: hyperdx, because the API of other servers has no values of charts')
-    expect(cloud().requests).toEqual([])
+    expect(await reasonOf({ ...inputsFor(neutral()), operation: 'plan', backtest: 'true' })).toBe(
+      'backtest: requires profile: hyperdx or clickhouse-cloud, because other servers have neither values of charts nor SQL',
+    )
+    expect(neutral().requests).toEqual([])
   })
 })

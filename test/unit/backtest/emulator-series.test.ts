@@ -47,7 +47,7 @@ it('the emulator gives the recorded answers for its telemetry', () => {
     alerts.flatMap((one) => {
       const { name: _, tile: __, savedSearch: ___, ...alert } = one
       const query = toAlertQuery(alert, watchedBy(one))
-      return 'reason' in query ? [] : [{ name: one.name, query }]
+      return 'series' in query ? [{ name: one.name, query }] : []
     }),
   )
   let compared = 0

@@ -28,7 +28,7 @@ const reasonOf = (watched: Parameters<typeof toAlertQuery>[1], more: Fields = {}
 
 function seriesOf(watched: Parameters<typeof toAlertQuery>[1], more: Fields = {}) {
   const query = toAlertQuery({ ...alert, ...more }, watched)
-  if ('reason' in query) throw new Error(query.reason)
+  if (!('series' in query)) throw new Error('reason' in query ? query.reason : 'it has no series')
   return query.series
 }
 
@@ -42,7 +42,11 @@ describe('an alert without an estimate', () => {
     ['between needs thresholdMax', [tile([count]), { thresholdType: 'between' }]],
     ['the alert has an unexpected form at interval', [tile([count]), { interval: '2m' }]],
     ['never evaluated: the server accepts alerts on a tile of type heatmap, and ignores them', [tile([count], { displayType: 'heatmap' })]],
-    ['the tile is raw SQL, and the API runs none', [tile([], { configType: 'sql', sqlTemplate: 'SELECT 1' })]],
+    ['the tile has no connection', [tile([], { configType: 'sql', sqlTemplate: 'SELECT 1' })]],
+    [
+      'the query does not use the end of the window, {endDateMilliseconds:Int64} or a macro such as $__timeFilter',
+      [tile([], { configType: 'sql', sqlTemplate: 'SELECT 1', connectionId: 'c' })],
+    ],
     ['the tile is of type promql', [tile([count], { configType: 'promql' })]],
     ['the tile has no configuration that the API shows', [{ tile: { name: 'T' } }]],
     ['the tile has no select that the API shows', [tile([])]],

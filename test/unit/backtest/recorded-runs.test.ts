@@ -2,17 +2,18 @@ import { describe, expect, it } from 'vitest'
 import { evaluate } from '../../../src/backtest/evaluate.ts'
 import { toAlertQuery } from '../../../src/backtest/query.ts'
 import { intervalMs } from '../../../src/resources/alerts/schedule.ts'
-import { evaluatedRange, type RecordedRun, recorded, recordedRows, toRuns, watchedBy } from './recorded.ts'
+import { evaluatedRange, type RecordedRun, recorded, recordedRows, recordedSqlRows, toRuns, watchedBy } from './recorded.ts'
 
 type Outcome = { readonly alert: string; readonly ok: string } | { readonly reason: string }
 
 /** What the recorded answers give for one alert: the notifications of each window, or why there are none. */
 function backtest(run: RecordedRun, recordedAlert: RecordedRun['alerts'][number]): Outcome {
-  const { name: _, tile: __, savedSearch: ___, ...alert } = recordedAlert
+  const { name: _, tile, savedSearch: __, ...alert } = recordedAlert
   const query = toAlertQuery(alert, watchedBy(recordedAlert))
   if ('reason' in query) return query
   const lengthMs = intervalMs[query.condition.interval]
-  const rows = recordedRows(query.condition.interval, lengthMs, query.series)
+  const { interval } = query.condition
+  const rows = 'series' in query ? recordedRows(interval, lengthMs, query.series) : recordedSqlRows(interval, lengthMs, tile ?? {})
   if (typeof rows === 'string') return { reason: rows }
   const read = query.read(rows, recorded)
   if ('reason' in read) return read
@@ -44,6 +45,11 @@ describe('alerts that the product evaluated', () => {
     expect(outcomesOf(runNamed('days7')).filter(([, outcome]) => 'reason' in outcome)).toEqual([])
   })
 
+  it('estimates all alerts on raw SQL tiles of seven whole days', () => {
+    expect(outcomesOf(runNamed('sql')).filter(([, outcome]) => 'reason' in outcome)).toEqual([])
+    expect(runNamed('sql').alerts).toHaveLength(20)
+  })
+
   it('estimates all alerts with a start', () => {
     expect(outcomesOf(runNamed('starts')).filter(([, outcome]) => 'reason' in outcome)).toEqual([])
   })
@@ -56,17 +62,14 @@ describe('alerts that the product evaluated', () => {
       'ss filters above 19': 'the saved search combines filters with Lucene',
       'ss bare term': 'The API answered 500: Can not search bare text without an im',
       'tile bare term': 'The API answered 500: Can not search bare text without an im',
-      'sql line': 'the tile is raw SQL, and the API runs none',
-      'sql line grouped': 'the tile is raw SQL, and the API runs none',
-      'sql number': 'the tile is raw SQL, and the API runs none',
       sum: 'values of a metric of type sum differ after a gap',
       'table tile': 'never evaluated: the server accepts alerts on a tile of type',
       'pie tile': 'never evaluated: the server accepts alerts on a tile of type',
       'search tile': 'never evaluated: the server accepts alerts on a tile of type',
       'bad where': 'The API answered 500: Expected "!", "&&", "(", ")", "+", "-"',
       'unknown column': 'The API answered 500: Unknown expression or function identif',
-      'bad sql tile': 'the tile is raw SQL, and the API runs none',
-      'sql no number': 'the tile is raw SQL, and the API runs none',
+      'bad sql tile': 'the server refused its SQL: Unknown table expression identif',
+      'sql no number': 'never evaluated: the query has no column that is a number',
     })
   })
 })

@@ -14,6 +14,8 @@ const recordedSchema = z.object({
   untilMs: z.number(),
   /** By interval and series, then by group and number of the series. An error is a text. */
   answers: z.record(z.string(), z.union([z.string(), z.record(z.string(), z.record(z.string(), z.string()))])),
+  /** Those of raw SQL tiles, as a backtest read them from the server, by interval, type and query. */
+  sqlValues: z.record(z.string(), z.union([z.string(), z.record(z.string(), z.record(z.string(), z.string()))])),
   runs: z.array(
     z.object({
       name: z.string(),
@@ -36,8 +38,19 @@ export const answerKey = (interval: string, series: readonly SeriesItem[]): stri
 
 /** The rows of an answer, or the message of the server's error. */
 export function recordedRows(interval: string, lengthMs: number, series: readonly SeriesItem[]): readonly SeriesRow[] | string {
-  const answer = recorded.answers[answerKey(interval, series)]
-  if (answer === undefined) throw new Error(`no recorded answer for ${answerKey(interval, series)}`)
+  return toRows(recorded.answers[answerKey(interval, series)], answerKey(interval, series), lengthMs)
+}
+
+/** The rows of a raw SQL tile, or why there are none. */
+export function recordedSqlRows(interval: string, lengthMs: number, config: Body): readonly SeriesRow[] | string {
+  const key = JSON.stringify([interval, config.displayType, config.sqlTemplate])
+  return toRows(recorded.sqlValues[key], key, lengthMs)
+}
+
+type Answer = z.output<typeof recordedSchema>['answers'][string]
+
+function toRows(answer: Answer | undefined, key: string, lengthMs: number): readonly SeriesRow[] | string {
+  if (answer === undefined) throw new Error(`no recorded answer for ${key}`)
   if (typeof answer === 'string') return answer
   return Object.entries(answer).flatMap(([group, columns]) => {
     const byWindow = new Map<number, Map<number, number | null>>()

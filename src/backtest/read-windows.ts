@@ -1,0 +1,217 @@
+import type { ReadApi } from '../api/client.ts'
+import type { Target } from '../api/path.ts'
+import type { SqlAnswer, SqlColumn, SqlRow } from '../api/sql.ts'
+import type { Refusal } from './read-rows.ts'
+import type { SeriesRow } from './series-api.ts'
+import { renderBatch, renderWindow, type WindowSql, windowColumn } from './window-sql.ts'
+
+// The values of a raw SQL tile in past windows: the query of each window is a part of one query for many. Limits and times are those of
+// HyperDX 2.36: 100,000 characters in a query, 50,000 in an answer, and ClickHouse parses at most 50,000 elements.
+
+const maxBatch = 500
+const maxQueryLength = 95_000
+const maxElements = 45_000
+/** So many elements a query needs at most: measured on queries of many kinds, with a margin. */
+const elementsOf = (tokenCount: number): number => 2 * tokenCount + 30
+
+/** Nearly as much as an answer can have. */
+const wantedLength = 40_000
+
+/** The first batch of a query whose rows are unknown. */
+const firstBatch = 100
+
+/** A query that takes too long is repeated with fewer windows, but not often: it burdens the service. */
+const maxSlow = 2
+
+export interface WindowsContext {
+  readonly api: ReadApi
+  readonly service: Target
+  /** Reserves requests. False where the limit does not allow so many. */
+  readonly reserve: (count: number) => boolean
+  readonly release: (count: number) => void
+  readonly maxRequests: number
+}
+
+interface Windows {
+  readonly sql: WindowSql
+  readonly starts: readonly number[]
+  readonly lengthMs: number
+}
+
+type Read = { readonly rows: readonly SeriesRow[] } | Refusal
+
+/** The rows of the tile in these windows. Throws an ApiError. */
+export async function readWindows(context: WindowsContext, windows: Windows): Promise<Read> {
+  let reserved = 0
+  /** False if so many more queries are not allowed. */
+  const isAffordable = (count: number): boolean => {
+    const missing = count - reserved
+    if (missing > 0 && !context.reserve(missing)) return false
+    reserved = Math.max(reserved, count)
+    return true
+  }
+  try {
+    return await readBatches(context, windows, {
+      isAffordable,
+      onRequest: () => {
+        reserved--
+      },
+    })
+  } finally {
+    context.release(reserved)
+  }
+}
+
+interface Costs {
+  readonly isAffordable: (count: number) => boolean
+  readonly onRequest: () => void
+}
+
+async function readBatches(context: WindowsContext, windows: Windows, { isAffordable, onRequest }: Costs): Promise<Read> {
+  const { sql, starts, lengthMs } = windows
+  const largest = batchSize(sql, lengthMs)
+  const rows: SeriesRow[] = []
+  let [done, slow, size] = [0, 0, largest]
+  // A tile over time can have many rows in a window.
+  let isMeasured = sql.shape === 'number'
+  while (done < starts.length) {
+    const needed = Math.ceil((starts.length - done) / size)
+    if (!isAffordable(needed)) return tooExpensive(needed, done, context)
+    const batch = starts.slice(done, done + (isMeasured ? size : Math.min(size, firstBatch)))
+    onRequest()
+    const answer = await runBatch(context, windows, batch)
+    isMeasured = true
+    if (answer.kind === 'too-slow') slow++
+    if (isTooMuch(answer) && batch.length > 1 && slow <= maxSlow) {
+      size = Math.ceil(batch.length / 4)
+      continue
+    }
+    if (answer.kind !== 'rows') return { reason: explain(answer) }
+    const read = toRows(answer, { shape: sql.shape, starts: batch })
+    if ('reason' in read) return read
+    rows.push(...read.rows)
+    done += batch.length
+    const length = Math.max(1, JSON.stringify(answer.rows).length)
+    size = Math.min(largest, Math.max(1, Math.floor((batch.length * wantedLength) / length)))
+  }
+  return { rows }
+}
+
+const tooExpensive = (needed: number, done: number, { maxRequests }: WindowsContext): Refusal => ({
+  reason: `too expensive: its SQL needs ${needed}${done === 0 ? '' : ' more'} queries, beyond max-requests (${maxRequests})`,
+})
+
+const runBatch = ({ api, service }: WindowsContext, { sql, lengthMs }: Windows, batch: readonly number[]): Promise<SqlAnswer> =>
+  api.runSql(service, {
+    sql: renderBatch(sql, batch, lengthMs),
+    connectionId: sql.connectionId,
+    startMs: batch[0] ?? 0,
+    endMs: (batch.at(-1) ?? 0) + lengthMs,
+  })
+
+function batchSize(sql: WindowSql, lengthMs: number): number {
+  const length = renderWindow(sql, Date.UTC(2026, 0, 1), lengthMs).length + 60
+  return Math.max(1, Math.min(maxBatch, Math.floor(maxQueryLength / length), Math.floor(maxElements / elementsOf(sql.tokenCount))))
+}
+
+const isTooMuch = (answer: SqlAnswer): boolean =>
+  answer.kind === 'too-large' || answer.kind === 'too-slow' || (answer.kind === 'refused' && answer.reason.includes('AST is too big'))
+
+export const asleepReason = 'asleep, not checked: a query would wake the service; set wake-service to allow that'
+
+/** Why a query has no rows. */
+export function explain(answer: Exclude<SqlAnswer, { readonly kind: 'rows' }>): string {
+  switch (answer.kind) {
+    case 'asleep':
+      return asleepReason
+    case 'too-slow':
+      return 'too expensive: its SQL takes more than 30 s, the limit of the server'
+    case 'too-large':
+      return 'the answer to its SQL is too large for the server'
+    case 'refused':
+      return `the server refused its SQL: ${answer.reason}`
+  }
+}
+
+type ColumnKind = 'number' | 'time' | 'other'
+
+/** As the server decides by the name of a type. Decimals are no numbers for it. */
+export function kindOfType(type: string): ColumnKind {
+  if (type.startsWith('Date')) return 'time'
+  if (/^(?:U?Int|Float)/.test(type)) return 'number'
+  const inner = /^(?:LowCardinality|Nullable)\((.*)\)$/.exec(type)?.[1]
+  return inner === undefined ? 'other' : kindOfType(inner)
+}
+
+interface Batch {
+  readonly shape: WindowSql['shape']
+  readonly starts: readonly number[]
+}
+
+/** The columns of a row that matter for an alert. */
+interface Columns {
+  readonly numbers: ReadonlySet<string>
+  /** Undefined for a number tile. */
+  readonly time: SqlColumn | undefined
+}
+
+/** What the server compares: of each row the last number, and what is neither a number nor the time names the group. */
+function toRows({ columns: all, rows }: Extract<SqlAnswer, { readonly kind: 'rows' }>, { shape, starts }: Batch): Read {
+  const columns = findColumns(all, shape)
+  if ('reason' in columns) return columns
+  const zone = columns.time && refuseZone(columns.time, rows)
+  if (zone !== undefined) return zone
+  const byWindow = Map.groupBy(rows, (row) => Number(row[windowColumn]))
+  if (columns.time === undefined && [...byWindow.values()].some((ofWindow) => ofWindow.length > 1))
+    return { reason: 'the query of a number tile has several rows, of which the server takes the first; end it with LIMIT 1' }
+  return { rows: starts.flatMap((startMs, i) => toSeriesRows(byWindow.get(i) ?? [], startMs, columns)) }
+}
+
+function findColumns(all: readonly SqlColumn[], shape: WindowSql['shape']): Columns | Refusal {
+  const own = all.filter(({ name }) => name !== windowColumn)
+  const numbers = new Set(own.filter(({ type }) => kindOfType(type) === 'number').map(({ name }) => name))
+  const time = shape === 'number' ? undefined : own.find(({ type }) => kindOfType(type) === 'time')
+  if (numbers.size === 0) return { reason: 'never evaluated: the query has no column that is a number' }
+  return time === undefined && shape === 'over-time'
+    ? { reason: 'never evaluated: the query has no column that is a time' }
+    : { numbers, time }
+}
+
+/** One for each group. Of a tile over time, the server takes the rows whose time is the start of the window. */
+function toSeriesRows(rows: readonly SqlRow[], startMs: number, { numbers, time }: Columns): readonly SeriesRow[] {
+  const compared = time === undefined ? rows : rows.filter((row) => toTimeMs(row[time.name]) === startMs)
+  const groups = Map.groupBy(compared, (row) => (time === undefined ? '' : groupOf(row, numbers, time.name)))
+  return [...groups].map(([group, own]) => {
+    const values = own.map((row) => lastNumber(row, numbers))
+    // A number tile without a value counts as 0.
+    const counted = time === undefined ? values.map((value) => value ?? 0) : values
+    return { startMs, group, groupValues: [group], hasNumericGroup: false, numbers: new Map(counted.entries()) }
+  })
+}
+
+/** The cloud writes a time in the zone of its column. */
+function refuseZone({ name, type }: SqlColumn, rows: readonly SqlRow[]): Refusal | undefined {
+  const zone = /'([^']*)'/.exec(type)?.[1] ?? 'UTC'
+  return zone === 'UTC' || rows.every((row) => String(row[name]).endsWith('Z'))
+    ? undefined
+    : { reason: `the times of its query are in the zone ${zone}; use UTC` }
+}
+
+/** `2026-11-12T08:50:00Z`, and the same without zone. */
+function toTimeMs(value: unknown): number {
+  const text = String(value).replace(' ', 'T')
+  return Date.parse(/T[^Z]*$/.test(text) ? `${text}Z` : text)
+}
+
+/** Whole numbers of 64 bits are texts of digits. */
+function lastNumber(row: SqlRow, numbers: ReadonlySet<string>): number | null {
+  const [, value] = Object.entries(row).findLast(([name]) => numbers.has(name)) ?? []
+  const number = typeof value === 'string' ? Number.parseInt(value, 10) : value
+  return typeof number === 'number' && Number.isFinite(number) ? number : null
+}
+
+const groupOf = (row: SqlRow, numbers: ReadonlySet<string>, time: string): string =>
+  Object.entries(row)
+    .filter(([name]) => name !== windowColumn && name !== time && !numbers.has(name))
+    .map(([name, value]) => `${name}:${String(value)}`)
+    .join(', ')

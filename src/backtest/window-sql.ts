@@ -1,0 +1,275 @@
+import { quote } from '../core/text.ts'
+import type { Refusal } from './read-rows.ts'
+
+// The query of a raw SQL tile, as HyperDX 2.36 expands it for an alert (its macros.ts and rawSqlParams.ts), and as one of many in a batch.
+// What cannot be a subquery, or would give another value today than in the past, is refused. More is refused than is necessary.
+
+/** A number tile gives one value. A tile over time names the windows of its rows. */
+export type SqlShape = 'number' | 'over-time'
+
+/** The query of a tile for one window. */
+export interface WindowSql {
+  /** As declared. */
+  readonly template: string
+  readonly shape: SqlShape
+  readonly connectionId: string
+  /** A source of logs or traces that the query reads; undefined where that is unknown. */
+  readonly sourceId: string | undefined
+  /** The expanded query. */
+  readonly parts: readonly Part[]
+  /** Words and signs of the expanded query. */
+  readonly tokenCount: number
+}
+
+type Part = string | { readonly parameter: Parameter; readonly type: string }
+
+const parameters = ['startDateMilliseconds', 'endDateMilliseconds', 'intervalSeconds', 'intervalMilliseconds'] as const
+
+type Parameter = (typeof parameters)[number]
+
+/** The name of a source's table in SQL, for metrics by their type; undefined where there is none. */
+export type TableOf = (metricType: string | undefined) => string | undefined
+
+interface Template {
+  readonly text: string
+  readonly shape: SqlShape
+  readonly tableOf: TableOf
+}
+
+/** The column that tells the windows of a batch apart. */
+export const windowColumn = 'window__'
+
+const comment = /--[^\n]*|\/\*[\s\S]*?\*\//.source
+const quoted = /'(?:[^'\\]|\\[\s\S]|'')*'|"(?:[^"\\]|\\[\s\S]|"")*"|`(?:[^`\\]|\\[\s\S]|``)*`/.source
+const parameter = /\{\s*\w+\s*:[^{}]*\}/.source
+const macro = /\$__\w+/.source
+const tokens = new RegExp(`${comment}|${quoted}|${parameter}|${macro}|\\s+|\\w+|[\\s\\S]`, 'g')
+
+class UnusableSql extends Error {}
+
+const refuse = (reason: string): never => {
+  throw new UnusableSql(reason)
+}
+
+/** Expands the query, or says why its values in the past are unknown. */
+export function expandTemplate(template: Template): Pick<WindowSql, 'parts' | 'tokenCount'> | Refusal {
+  try {
+    const expanded = withoutEnd(toTokens(expandMacros(template.text, template)))
+    checkStatement(expanded)
+    const parts = expanded.map((token) => toPart(token, template.shape))
+    // Later data would be part of a value of the past.
+    if (!parts.some((part) => typeof part !== 'string' && part.parameter === 'endDateMilliseconds'))
+      return { reason: 'the query does not use the end of the window, {endDateMilliseconds:Int64} or a macro such as $__timeFilter' }
+    return { parts: joinTexts(parts), tokenCount: expanded.filter((token) => token.trim() !== '').length }
+  } catch (thrown) {
+    if (thrown instanceof UnusableSql) return { reason: thrown.message }
+    throw thrown
+  }
+}
+
+const toTokens = (text: string): readonly string[] => text.match(tokens) ?? []
+
+const isComment = (token: string): boolean => token.startsWith('--') || token.startsWith('/*')
+
+const isQuoted = (token: string): boolean => /^['"`]./s.test(token)
+
+/** The conversions of the server for its macros. */
+const asDate = (name: Parameter): string => `toDate(${asDateTime64(name)})`
+const asDateTime = (name: Parameter): string => `toDateTime(${asDateTime64(name)})`
+const asDateTime64 = (name: Parameter): string => `fromUnixTimestamp64Milli({${name}:Int64})`
+
+const [start, end] = ['startDateMilliseconds', 'endDateMilliseconds'] as const
+
+const between = (column: string, convert: (name: Parameter) => string): string =>
+  `${column} >= ${convert(start)} AND ${column} <= ${convert(end)}`
+
+const dateTimeFilter = ([date = '', time = '']: readonly string[]): string =>
+  `(${between(date, asDate)}) AND (${between(time, asDateTime)})`
+
+interface Macro {
+  /** Undefined for a macro that ignores its arguments. */
+  readonly count?: number
+  readonly expand: (args: readonly string[]) => string
+}
+
+const macros: Readonly<Record<string, Macro>> = {
+  fromTime: { expand: () => asDateTime(start) },
+  toTime: { expand: () => asDateTime(end) },
+  fromTime_ms: { expand: () => asDateTime64(start) },
+  toTime_ms: { expand: () => asDateTime64(end) },
+  timeFilter: { count: 1, expand: ([column = '']) => between(column, asDateTime) },
+  timeFilter_ms: { count: 1, expand: ([column = '']) => between(column, asDateTime64) },
+  dateFilter: { count: 1, expand: ([column = '']) => between(column, asDate) },
+  dateTimeFilter: { count: 2, expand: dateTimeFilter },
+  dt: { count: 2, expand: dateTimeFilter },
+  timeInterval: {
+    count: 1,
+    expand: ([column = '']) => `toStartOfInterval(toDateTime(${column}), INTERVAL {intervalSeconds:Int64} second)`,
+  },
+  timeInterval_ms: {
+    count: 1,
+    expand: ([column = '']) => `toStartOfInterval(toDateTime64(${column}, 3), INTERVAL {intervalMilliseconds:Int64} millisecond)`,
+  },
+  interval_s: { expand: () => '{intervalSeconds:Int64}' },
+  // Alerts have no selected filters.
+  filters: { expand: () => '(1=1)' },
+}
+
+/** Arguments are expanded first. What a macro becomes is not expanded again. */
+function expandMacros(text: string, { tableOf }: Pick<Template, 'tableOf'>): string {
+  const all = toTokens(text)
+  let expanded = ''
+  for (let i = 0; i < all.length; i++) {
+    const token = all[i] ?? ''
+    if (!token.startsWith('$__')) {
+      expanded += isComment(token) ? ' ' : checkToken(token)
+      continue
+    }
+    const close = all[i + 1] === '(' ? closingBracket(all, i + 1) : i
+    const args = close === i ? [] : splitArguments(all.slice(i + 2, close)).map((one) => expandMacros(one, { tableOf }))
+    expanded += expandMacro(token.slice(3), args, tableOf)
+    i = close
+  }
+  return expanded
+}
+
+function expandMacro(name: string, args: readonly string[], tableOf: TableOf): string {
+  if (name === 'filter' || name === 'conditionalAll') return refuse('the tile uses variables of its dashboard')
+  if (name === 'sourceTable') return tableOf(args[0]) ?? refuse('the macro $__sourceTable needs a source of the tile with such a table')
+  const found = Object.hasOwn(macros, name) ? macros[name] : undefined
+  if (found === undefined) return refuse(`the macro ${quote(`$__${name}`, 60)} is unknown`)
+  if (found.count !== undefined && found.count !== args.length) return refuse(`the macro $__${name} has ${args.length} arguments`)
+  return found.expand(args)
+}
+
+function checkToken(token: string): string {
+  // The server reads quotation marks and references in other places than ClickHouse.
+  if (isQuoted(token) && /\$[A-Za-z_{]/.test(token)) return refuse('the tile uses variables of its dashboard')
+  if (/^["`]/.test(token) && /['"$]/.test(token.slice(1, -1))) return refuse('a name in the query contains a quotation mark')
+  if (token === '$') return refuse('the tile uses variables of its dashboard')
+  if (token === '#') return refuse('the query has a comment with #; write --')
+  if (token === "'" || token === '"' || token === '`') return refuse('a quotation mark of the query is not closed')
+  return token
+}
+
+function closingBracket(all: readonly string[], open: number): number {
+  let depth = 0
+  for (let i = open; i < all.length; i++) {
+    if (all[i] === '(') depth++
+    if (all[i] === ')' && --depth === 0) return i
+  }
+  return refuse('the arguments of a macro are not closed')
+}
+
+/** At commas outside of brackets. Empty arguments do not count. */
+function splitArguments(all: readonly string[]): readonly string[] {
+  const args = ['']
+  let depth = 0
+  for (const token of all) {
+    if (token === '(' || token === '[') depth++
+    if (token === ')' || token === ']') depth--
+    if (token === ',' && depth === 0) args.push('')
+    else args.push(`${args.pop() ?? ''}${token}`)
+  }
+  return args.map((one) => one.trim()).filter((one) => one !== '')
+}
+
+/** The client of the server drops semicolons at the end. */
+function withoutEnd(all: readonly string[]): readonly string[] {
+  const last = all.findLastIndex((token) => token.trim() !== '' && token !== ';')
+  return all.slice(0, last + 1)
+}
+
+/** Their value depends on when they run, or is random. */
+const unstable =
+  /^(?:now|now64|nowinblock|nowinblock64|today|yesterday|curdate|current_date|current_timestamp|utc_timestamp|utctimestamp|rand\w*|generate(?:uuid|ulid|snowflake|random)\w*)$/i
+
+const opening: Readonly<Record<string, string>> = { ')': '(', ']': '[', '}': '{' }
+
+/** Why a condition or an expression could change the rest of its query; undefined where it cannot. */
+export function refuseExpression(text: string): string | undefined {
+  try {
+    const all = toTokens(text)
+    for (const token of all) checkToken(token)
+    if (all.some(isComment)) return 'its SQL has a comment'
+    if (all.includes(';')) return 'its SQL has several statements'
+    checkBrackets(all)
+    return undefined
+  } catch (thrown) {
+    if (thrown instanceof UnusableSql) return thrown.message
+    throw thrown
+  }
+}
+
+function checkBrackets(all: readonly string[]): void {
+  if (all.some((token, i) => token === '/' && all[i + 1] === '*')) refuse('a comment of the query is not closed')
+  const open: string[] = []
+  for (const token of all) {
+    if (token === '(' || token === '[' || token === '{') open.push(token)
+    if (Object.hasOwn(opening, token) && open.pop() !== opening[token]) refuse('a bracket of the query is not opened')
+  }
+  if (open.length > 0) refuse('a bracket of the query is not closed')
+}
+
+/** What a SELECT in brackets must not have: why, for a word and those after it. */
+const refusals: readonly ((word: string, next: string, then: string) => string | false)[] = [
+  (word) => word === ';' && 'the query has several statements',
+  (word, next) =>
+    unstable.test(word) &&
+    (next === '(' || /^(?:utc|current)_/i.test(word)) &&
+    `the query uses ${word}, so its value in the past is unknown; use the end of the window`,
+  (word, next, then) => /^settings$/i.test(word) && /^\w+$/.test(next) && then === '=' && 'the query has a SETTINGS clause',
+  (word, next) => /^format$/i.test(word) && /^\w+$/.test(next) && 'the query has a FORMAT clause',
+  (word) => /^into$/i.test(word) && 'the query has an INTO clause',
+  (word) => word.includes(windowColumn) && `the query uses the name ${windowColumn}`,
+]
+
+/** One SELECT that means the same in brackets. */
+function checkStatement(all: readonly string[]): void {
+  checkBrackets(all)
+  const words = all.filter((token) => token.trim() !== '')
+  if (!/^(?:select|with|\()$/i.test(words[0] ?? '')) refuse('the query is not a SELECT')
+  for (const [i, word] of words.entries())
+    for (const explainWord of refusals) {
+      const reason = explainWord(word, words[i + 1] ?? '', words[i + 2] ?? '')
+      if (reason !== false) refuse(reason)
+    }
+}
+
+/** Types that the value of a parameter can have. */
+const parameterTypes = ['Int64', 'UInt64', 'Float64']
+
+function toPart(token: string, shape: SqlShape): Part {
+  const [matched, name = '', type = ''] = /^\{\s*(\w+)\s*:([^{}]*)\}$/.exec(token) ?? []
+  if (matched === undefined) return /^\s+$/.test(token) ? ' ' : token
+  const known = parameters.find((one) => one === name)
+  if (known === undefined || (shape === 'number' && known.startsWith('interval')))
+    return refuse(`the server sets no parameter ${quote(name, 60)} for a tile of this type`)
+  const stated = parameterTypes.find((one) => one === type.trim())
+  return stated === undefined ? refuse(`the parameter ${name} has the type ${quote(type.trim(), 40)}`) : { parameter: known, type: stated }
+}
+
+function joinTexts(parts: readonly Part[]): readonly Part[] {
+  const joined: Part[] = []
+  for (const part of parts) {
+    const last = joined.at(-1)
+    if (typeof part === 'string' && typeof last === 'string') joined.splice(-1, 1, `${last}${part}`)
+    else joined.push(part)
+  }
+  return joined
+}
+
+/** The query for one window. */
+export function renderWindow({ parts }: Pick<WindowSql, 'parts'>, startMs: number, lengthMs: number): string {
+  const values: Readonly<Record<Parameter, number>> = {
+    startDateMilliseconds: startMs,
+    endDateMilliseconds: startMs + lengthMs,
+    intervalSeconds: lengthMs / 1000,
+    intervalMilliseconds: lengthMs,
+  }
+  return parts.map((part) => (typeof part === 'string' ? part : `to${part.type}(${values[part.parameter]})`)).join('')
+}
+
+/** One query for many windows: its rows have the number of their window, and keep no order. */
+export const renderBatch = (sql: Pick<WindowSql, 'parts'>, starts: readonly number[], lengthMs: number): string =>
+  starts.map((startMs, i) => `SELECT ${i} AS ${windowColumn}, * FROM (${renderWindow(sql, startMs, lengthMs)})`).join('\nUNION ALL\n')

@@ -1,0 +1,309 @@
+// Backtests with SQL: raw SQL tiles on both kinds of server, and everything else that ClickHouse Cloud can count. The emulator counts the
+// demo's telemetry; the answers to queries of tiles are computed here from single events.
+import { afterEach, describe, expect, it } from 'vitest'
+import { demo, type JsonObject, type RunSql } from '../../../src/emulator/index.ts'
+import { visitTelemetry } from '../../../src/emulator/product/telemetry.ts'
+import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
+import { type Invoked, invokeText } from '../../support/invoke.ts'
+
+const weekMs = 7 * 86_400_000
+const monday = Date.parse('2026-11-09T00:00:00Z')
+
+/** The end of a whole week of the demo's telemetry, which repeats. */
+const untilMs = monday + Math.floor((Date.now() - monday) / weekMs) * weekMs
+const until = new Date(untilMs).toISOString()
+
+interface Window {
+  readonly startMs: number
+  readonly endMs: number
+}
+
+interface Asked {
+  readonly windows: readonly Window[]
+  readonly sql: string
+}
+
+/** Answers batches. `count` gives the rows of one window. */
+const batches =
+  (asked: Asked[], count: (window: Window) => readonly JsonObject[], types: Readonly<Record<string, string>> = { n: 'UInt64' }): RunSql =>
+  ({ sql }) => {
+    if (!sql.startsWith('SELECT 0 AS window__')) return undefined
+    const windows = sql.split('\nUNION ALL\n').map((part) => {
+      const [startMs = 0, endMs = 0] = [...part.matchAll(/toInt64\((\d{13})\)/g)].map(([, ms]) => Number(ms))
+      return { startMs, endMs }
+    })
+    asked.push({ windows, sql })
+    return {
+      rows: windows.flatMap((window, i) => count(window).map((row) => ({ window__: i, ...row }))),
+      types: { window__: 'UInt16', ...types },
+    }
+  }
+
+/** The errors of each minute of the demo's week, by service. */
+const errorsByMinute = new Map<string, Float64Array>()
+visitTelemetry('log', { fromMs: monday, toMs: monday + weekMs - 1 }, (row, atMs) => {
+  if (String(row.SeverityText) !== 'error') return
+  const service = String(row.ServiceName)
+  const counts = errorsByMinute.get(service) ?? new Float64Array(weekMs / 60_000)
+  errorsByMinute.set(service, counts)
+  const minute = Math.floor((atMs - monday) / 60_000)
+  counts[minute] = (counts[minute] ?? 0) + 1
+})
+
+function errorsIn(service: string, { startMs, endMs }: Window): number {
+  let sum = 0
+  for (let at = startMs; at < endMs; at += 60_000)
+    sum += errorsByMinute.get(service)?.[((((at - monday) % weekMs) + weekMs) % weekMs) / 60_000] ?? 0
+  return sum
+}
+
+const errorsOfCheckout = (window: Window): readonly JsonObject[] => [{ n: String(errorsIn('checkout', window)) }]
+
+const inRange =
+  'Timestamp >= fromUnixTimestamp64Milli({startDateMilliseconds:Int64}) AND Timestamp < fromUnixTimestamp64Milli({endDateMilliseconds:Int64})'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Answers the batches of the test that runs. */
+let runSql: RunSql | undefined
+
+const answer: RunSql = (request) => runSql?.(request)
+
+const hosted = useEmulator({ dialect: 'hyperdx', rateLimit: 'off', runSql: answer })
+const cloud = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off', runSql: answer })
+
+afterEach(() => {
+  runSql = undefined
+})
+
+/** The same in both servers. */
+const connectionOf = (): string => serviceOf(hosted()).connections[0]?.id ?? ''
+
+const sqlKey = { 'sql-key-id': demo.apiKeyId, 'sql-key-secret': demo.apiKeySecret }
+
+const inputsOn = {
+  hyperdx: () => inputsFor(hosted(), 'hyperdx'),
+  'clickhouse-cloud': () => ({ ...inputsFor(cloud(), 'clickhouse-cloud'), ...sqlKey, 'sql-url': cloud().url }),
+}
+
+type Dialect = keyof typeof inputsOn
+
+const dialects = ['hyperdx', 'clickhouse-cloud'] as const
+
+const backtest = (dialect: Dialect, declared: Fields, more: Readonly<Record<string, string>> = {}): Promise<Invoked> =>
+  invokeText({
+    inputs: { ...inputsOn[dialect](), operation: 'backtest', files: 'a.json', project: 'shop/main', until, ...more },
+    files: { 'a.json': JSON.stringify(declared) },
+  })
+
+const declare = (sqlTemplate: string, more: Fields = {}, config: Fields = {}): Fields => ({
+  dashboards: {
+    raw: {
+      name: 'Raw',
+      tiles: [
+        { name: 'Errors', config: { configType: 'sql', displayType: 'number', connectionId: connectionOf(), sqlTemplate, ...config } },
+      ],
+    },
+  },
+  alerts: {
+    errors: {
+      name: 'Errors',
+      dashboard: 'raw',
+      tile: 'Errors',
+      interval: '5m',
+      thresholdType: 'above',
+      threshold: 19,
+      channel: { type: 'webhook', webhook: 'oncall' },
+      ...more,
+    },
+  },
+})
+
+const countErrors = `SELECT count() AS n FROM otel_logs WHERE ${inRange} AND SeverityText = 'error' AND ServiceName = 'checkout'`
+
+const next = ({ document }: Invoked): Fields => (document.alerts as readonly { readonly next: Fields }[])[0]?.next ?? {}
+
+describe.each(dialects)('a backtest of a raw SQL tile with profile %s', (dialect) => {
+  it('compares the value of each window, in a few queries, with the data of the source that the query names', async () => {
+    const asked: Asked[] = []
+    runSql = batches(asked, errorsOfCheckout)
+    const ran = await backtest(dialect, declare(countErrors))
+    // Counted by hand: day 1, 10:00-10:04: 19 errors, 10:05-10:09: 30. Errors of day 5 are in capitals.
+    expect(next(ran)).toMatchObject({ verdict: 'fires', notifications: 2, windows: 2016, coverage: { share: expect.closeTo(0.9985, 3) } })
+    const windows = asked.flatMap((one) => one.windows)
+    expect(windows).toEqual(Array.from({ length: 2016 }, (_, i) => windowAt(i)))
+    expect(ran.document.requestCount).toBe(asked.length + 1)
+    expect(asked.length).toBeLessThan(10)
+    expect(asked.every(({ sql }) => sql.length < 100_000)).toBe(true)
+  })
+
+  it('takes the rows of a tile over time whose time is the start of the window, and a state for each group', async () => {
+    const count = ({ startMs, endMs }: Window): readonly JsonObject[] =>
+      ['checkout', 'cart', 'payment'].flatMap((service) =>
+        // The row after the window is that of an end that is included.
+        [startMs, endMs].map((ms) => ({
+          ts: timeOf(ms, dialect),
+          ServiceName: service,
+          n: errorsIn(service, { startMs: ms, endMs: ms + 300_000 }),
+        })),
+      )
+    runSql = batches([], count, { ts: 'DateTime', ServiceName: 'LowCardinality(String)', n: 'UInt64' })
+    const grouped =
+      'SELECT $__timeInterval(Timestamp) AS ts, ServiceName, count() AS n FROM otel_logs WHERE $__timeFilter(Timestamp) GROUP BY ts, ServiceName'
+    const ran = await backtest(dialect, declare(grouped, {}, { displayType: 'line' }))
+    const wanted = ['checkout', 'cart', 'payment'].flatMap((service) =>
+      Array.from({ length: 2016 }, (_, i) => windowAt(i)).filter((window) => errorsIn(service, window) >= 19),
+    )
+    expect(wanted.length).toBeGreaterThan(5)
+    expect(next(ran)).toMatchObject({ verdict: 'fires', notifications: wanted.length })
+  })
+
+  it('asks for fewer windows where the server leaves out a part of the answer', async () => {
+    const asked: Asked[] = []
+    const padding = dialect === 'hyperdx' ? 'x'.repeat(300) : ''
+    runSql = batches(asked, (window) => [{ text: padding, ...errorsOfCheckout(window)[0] }], { text: 'String', n: 'UInt64' })
+    expect(next(await backtest(dialect, declare(countErrors), { 'max-requests': '100' }))).toMatchObject({ notifications: 2 })
+    if (dialect === 'hyperdx') expect(new Set(asked.map(({ windows }) => windows.length)).size).toBeGreaterThan(1)
+  })
+
+  it('is too expensive where it needs more queries than allowed, and sends none of them', async () => {
+    const asked: Asked[] = []
+    runSql = batches(asked, errorsOfCheckout)
+    const ran = await backtest(dialect, declare(countErrors), { 'max-requests': '3', 'must-be-quiet': 'errors' })
+    expect(next(ran)).toMatchObject({
+      verdict: 'not-estimable',
+      reason: expect.stringMatching(/^too expensive: its SQL needs \d+ queries, beyond max-requests \(3\)$/),
+    })
+    expect(ran.document.status).toBe('fail')
+    expect(asked).toEqual([])
+  })
+
+  it('has the reason of the server where it refuses the query', async () => {
+    runSql = ({ sql }) => (sql.startsWith('SELECT 0 AS window__') ? { error: "Unknown table expression identifier 'nope'. " } : undefined)
+    expect(next(await backtest(dialect, declare(countErrors)))).toMatchObject({
+      verdict: 'not-estimable',
+      reason: expect.stringContaining("Unknown table expression identifier 'nope'"),
+    })
+  })
+
+  it('is refused for several rows of a number tile, whose order a batch does not keep', async () => {
+    runSql = batches([], () => [{ n: 1 }, { n: 2 }])
+    expect(next(await backtest(dialect, declare(countErrors)))).toMatchObject({
+      reason: 'the query of a number tile has several rows, of which the server takes the first; end it with LIMIT 1',
+    })
+  })
+
+  it('passes no gate where the source of its data is unknown', async () => {
+    runSql = batches([], errorsOfCheckout)
+    const declared = declare(countErrors.replace('otel_logs', 'other_table'), { threshold: 1000 })
+    const ran = await backtest(dialect, declared, { 'must-be-quiet': 'errors' })
+    expect(next(ran)).toMatchObject({ verdict: 'quiet', notifications: 0 })
+    expect(next(ran)).not.toHaveProperty('coverage')
+    expect(ran.reason).toContain(
+      'alert errors is quiet, with an unknown share of windows with data: set the source of its tile, or min-coverage: 0',
+    )
+    expect((await backtest(dialect, declared, { 'must-be-quiet': 'errors', 'min-coverage': '0' })).document.status).toBe('pass')
+  })
+
+  it('evaluates only the windows from a declared start on', async () => {
+    runSql = batches([], errorsOfCheckout)
+    const scheduleStartAt = new Date(untilMs - weekMs + 34 * 3_600_000 + 300_000).toISOString()
+    expect(next(await backtest(dialect, declare(countErrors, { scheduleStartAt })))).toMatchObject({ notifications: 1 })
+  })
+})
+
+function windowAt(i: number): Window {
+  const startMs = untilMs - weekMs + i * 300_000
+  return { startMs, endMs: startMs + 300_000 }
+}
+
+/** The cloud writes times as ClickHouse does by default. */
+const timeOf = (ms: number, dialect: Dialect): string => {
+  const text = new Date(ms).toISOString().replace('.000', '')
+  return dialect === 'hyperdx' ? text : text.replace('T', ' ').replace('Z', '')
+}
+
+const payment = {
+  name: 'Payment',
+  source: 'Traces',
+  total: "ServiceName = 'payment'",
+  good: "StatusCode != 'Error'",
+  objective: 99,
+  window: '7d',
+  alerts: { page: { channel: { type: 'webhook', webhook: 'oncall' } } },
+}
+
+const search = (where: string, whereLanguage: string): Fields => ({
+  savedSearches: { errors: { name: 'Errors', source: 'Logs', where, whereLanguage } },
+  alerts: {
+    errors: {
+      name: 'Errors',
+      savedSearch: 'errors',
+      groupBy: 'ServiceName',
+      interval: '15m',
+      thresholdType: 'above',
+      threshold: 20,
+      channel: { type: 'webhook', webhook: 'oncall' },
+    },
+  },
+})
+
+describe('a backtest in ClickHouse Cloud', () => {
+  it('has the same numbers for the alerts of SLOs as on a self-hosted server, with the long window before the period', async () => {
+    const of = async (dialect: Dialect) => (await backtest(dialect, { slos: { payment: { ...payment, groupBy: 'ServiceName' } } })).document
+    const there = await of('clickhouse-cloud')
+    expect(there.alerts).toEqual((await of('hyperdx')).alerts)
+    expect(there).toMatchObject({ status: 'pass', firing: 1, notEstimable: 0 })
+    expect(cloud().requests.some(({ path }) => path.includes('/charts/series'))).toBe(false)
+  })
+
+  it('has the same numbers for a saved search with a condition in SQL as on a self-hosted server', async () => {
+    const declared = search("SeverityText = 'error'", 'sql')
+    const there = await backtest('clickhouse-cloud', declared)
+    expect(next(there)).toMatchObject({ verdict: 'fires', coverage: { share: expect.closeTo(1, 2) } })
+    expect(there.document.alerts).toEqual((await backtest('hyperdx', declared)).document.alerts)
+  })
+
+  it('has a reason for what only values of charts can show, and sends no query for it', async () => {
+    const charts = {
+      dashboards: {
+        raw: {
+          name: 'Charts',
+          tiles: [
+            { name: 'Errors', config: { displayType: 'line', sourceId: { source: 'Logs' }, select: [{ aggFn: 'count', where: '' }] } },
+          ],
+        },
+      },
+      alerts: declare('').alerts,
+    }
+    expect(next(await backtest('clickhouse-cloud', charts))).toEqual({
+      verdict: 'not-estimable',
+      reason: 'ClickHouse Cloud has no values of charts; its alerts on raw SQL tiles and on saved searches are estimable',
+    })
+    expect(next(await backtest('clickhouse-cloud', search('SeverityText:error', 'lucene')))).toEqual({
+      verdict: 'not-estimable',
+      reason: 'its condition is Lucene, and ClickHouse Cloud has no values of charts; write the condition in SQL',
+    })
+    expect(cloud().requests.some(({ path }) => path.endsWith('/run'))).toBe(false)
+  })
+
+  it('does not wake a sleeping service without wake-service', async () => {
+    serviceOf(cloud()).state = 'idle'
+    const declared = { slos: { payment } }
+    const asleep = await backtest('clickhouse-cloud', declared, { 'must-fire': 'payment.page-1h' })
+    expect(next(asleep)).toEqual({
+      verdict: 'not-estimable',
+      reason: 'asleep, not checked: a query would wake the service; set wake-service to allow that',
+    })
+    expect(asleep.document.status).toBe('fail')
+    expect(cloud().requests.some(({ path }) => path.endsWith('/run'))).toBe(false)
+    serviceOf(cloud()).state = 'idle'
+    expect(next(await backtest('clickhouse-cloud', declared, { 'wake-service': 'true' }))).toMatchObject({ verdict: 'fires' })
+  })
+
+  it('has the numbers in a plan, too', async () => {
+    const inputs = { ...inputsOn['clickhouse-cloud'](), operation: 'plan', files: 'a.json', project: 'shop/main', backtest: 'true' }
+    const { document } = await invokeText({ inputs, files: { 'a.json': JSON.stringify({ slos: { payment } }) } })
+    expect(document.backtest).toMatchObject({ alerts: [{ next: { verdict: 'fires' } }, { next: { windows: expect.any(Number) } }] })
+  })
+})
