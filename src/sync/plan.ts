@@ -157,7 +157,7 @@ export const plan = defineOperation({
   summary: 'Shows what apply would change, field by field, without writing.',
   input: planShape.input.extend({
     backtest: flag(
-      'Shows how often each changed alert would have fired in the last 7 days, now and with the change. ClickHouse Cloud needs `sql-key-id`.',
+      'Shows how often each changed alert would have fired in the last 7 days, now and with the change. In ClickHouse Cloud, it needs `sql-key-id`.',
     ).default(false),
     ...gateInput,
     price: flag(

@@ -301,6 +301,16 @@ describe('a backtest in ClickHouse Cloud', () => {
     expect(next(await backtest('clickhouse-cloud', declared, { 'wake-service': 'true' }))).toMatchObject({ verdict: 'fires' })
   })
 
+  it('does not let the files of a fork decide what SQL runs in ClickHouse Cloud', async () => {
+    const ran = await invokeText({
+      inputs: { ...inputsOn['clickhouse-cloud'](), operation: 'backtest', files: 'a.json', project: 'shop/main', until },
+      files: { 'a.json': JSON.stringify({ slos: { payment } }) },
+      env: { GITHUB_EVENT_NAME: 'pull_request_target' },
+    })
+    expect(ran.reason).toContain('No backtest: the files may be those of a pull request from a fork, and the server would run their SQL')
+    expect(cloud().requests).toEqual([])
+  })
+
   it('has the numbers in a plan, too', async () => {
     const inputs = { ...inputsOn['clickhouse-cloud'](), operation: 'plan', files: 'a.json', project: 'shop/main', backtest: 'true' }
     const { document } = await invokeText({ inputs, files: { 'a.json': JSON.stringify({ slos: { payment } }) } })
