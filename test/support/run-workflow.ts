@@ -179,8 +179,8 @@ async function runJob(job: RunnableJob, around: JobContext): Promise<Ran> {
   return { result: passed ? 'success' : 'failure', outputs: fillAll(job.outputs ?? {}, contextsOf(state)), operations, reasons }
 }
 
-const contextsOf = ({ values, steps, files }: State): Contexts => ({
-  values: { ...values, steps },
+const contextsOf = ({ values, steps, env, files }: State): Contexts => ({
+  values: { ...values, steps, env },
   hashFiles: (path) => (files.has(path) ? digestOfText(files.get(path) ?? '', 64) : ''),
 })
 

@@ -19,6 +19,12 @@ const onMain = {
   event: { repository: { default_branch: 'main' } },
 }
 
+/** An alert with an incident and its recording. */
+const withIncident = (threshold = 15): Readonly<Record<string, string>> => ({
+  'observability/checkout.yml': read('examples/incidents/checkout.yml').replace('threshold: 15', `threshold: ${threshold}`),
+  'recordings/payments-down/checkout-errors.json': read('examples/incidents/recordings/payments-down/checkout-errors.json'),
+})
+
 const call = (name: string, { inputs = {}, ...more }: Partial<Call> = {}): Promise<Called> =>
   callWorkflow(name, {
     inputs: { 'api-url': emulator().url, profile: 'clickhouse-cloud', 'organization-id': demo.organizationId, ...inputs },
@@ -42,10 +48,14 @@ describe('with each profile of its operations, and without one,', () => {
     backups: { inputs: { services: demo.services.checkout }, outputs: { status: 'pass', 'backup-status': 'done' } },
     drift: { files, outputs: { status: 'fail', 'to-create': '1' } },
     'plan-and-apply': { files, outputs: { status: 'pass', applied: 'true', 'to-create': '1' } },
+    replay: { files: withIncident(), outputs: { status: 'pass', detected: '1', 'backtest-status': 'pass' } },
   }
   // The pull request of a drift needs a GitHub: see drift-pull-request.test.ts.
   const others = [...reusable.keys()].filter((name) => name !== 'drift-pull-request')
-  const claims = others.flatMap((name) => [...profilesOf(name), 'neutral' as const].map((profile) => [name, profile] as const))
+  // A replay sends no requests, and a backtest needs the profile of a product.
+  const claims = others.flatMap((name) =>
+    [...profilesOf(name), ...(name === 'replay' ? [] : ['neutral' as const])].map((profile) => [name, profile] as const),
+  )
 
   it.each(claims)('the workflow %s runs with the profile %s', async (name, profile) => {
     const { inputs, outputs, ...more } = runs[name] ?? { outputs: {} }
@@ -243,6 +253,43 @@ describe('drift', () => {
     await planAndApply()
     const after = await call('drift', { inputs: asCode, files: declared })
     expect([after.jobs.drift?.result, after.outputs.status, after.outputs.unchanged]).toEqual(['success', 'pass', '7'])
+  })
+})
+
+describe('the replay', () => {
+  const server = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
+  const tests = (key: string, { fork = false, threshold = 15 } = {}): Promise<Called> =>
+    callWorkflow('replay', {
+      inputs: { profile: 'hyperdx', 'api-url': server().url },
+      secrets: { 'api-key': key },
+      github: {
+        ...onMain,
+        event_name: 'pull_request',
+        ref: 'refs/pull/7/merge',
+        event: { pull_request: { head: { repo: { full_name: fork ? 'someone/infra' : 'shop/infra' } } } },
+      },
+      files: withIncident(threshold),
+    })
+  const ran = ({ jobs }: Called) =>
+    Object.fromEntries(Object.entries(jobs).map(([id, { result, operations }]) => [id, [result, ...operations]]))
+
+  it('the replay needs no key, and then there is no backtest', async () => {
+    const called = await tests('')
+    expect(ran(called)).toEqual({ replay: ['success', 'replay'], backtest: ['success'] })
+    expect(called.outputs).toMatchObject({ status: 'pass', 'incident-count': '1', detected: '1', missed: '0', 'backtest-status': '' })
+    expect(server().requests).toEqual([])
+  })
+
+  it('the replay runs for a pull request from a fork, whose files are not sent to the server', async () => {
+    expect(ran(await tests(demo.apiKeySecret, { fork: true }))).toEqual({ replay: ['success', 'replay'], backtest: ['skipped'] })
+    expect(server().requests).toEqual([])
+  })
+
+  it('the replay is followed by a backtest where a key is, also when an incident is missed', async () => {
+    const called = await tests(demo.apiKeySecret, { threshold: 60 })
+    expect(ran(called)).toEqual({ replay: ['failure', 'replay'], backtest: ['success', 'backtest'] })
+    expect(called.outputs).toMatchObject({ status: 'fail', missed: '1', 'backtest-status': 'pass' })
+    expect(called.outputs['failure-reason']).toContain('alert checkout-errors does not notify')
   })
 })
 
