@@ -122,6 +122,17 @@ function readIncident({ key, location, document }: WrittenIncident, alertKeys: r
   }
 }
 
-/** `*` matches any text. */
-const matches = (pattern: string, key: string): boolean =>
-  new RegExp(`^${pattern.replaceAll('.', '\\.').replaceAll(/\*+/g, '.*')}$`).test(key)
+/** `*` matches any text. The shortest match of each part is enough, so that no pattern takes more than one pass. */
+function matches(pattern: string, key: string): boolean {
+  const [first = '', ...others] = pattern.split('*')
+  const last = others.pop()
+  if (last === undefined) return key === pattern
+  if (!key.startsWith(first)) return false
+  let at = first.length
+  for (const part of others) {
+    const found = key.indexOf(part, at)
+    if (found < 0) return false
+    at = found + part.length
+  }
+  return key.length - last.length >= at && key.endsWith(last)
+}

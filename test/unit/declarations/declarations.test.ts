@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { profileNamed } from '../../../src/api/profiles.ts'
 import { findDeclarations, readDeclarations, readingRules } from '../../../src/declarations/declarations.ts'
+import { readIncidents } from '../../../src/declarations/incidents.ts'
 import { isOf } from '../../../src/resources/resource-types.ts'
 import { fileWith, lines, messages, readText, readValue, written } from '../../support/declarations.ts'
 
@@ -18,6 +19,27 @@ describe('a file', () => {
     const { objects, diagnostics } = readValue({ $schema: './x.json', ...fileWith() })
     expect(diagnostics).toEqual([])
     expect(objects.map(({ section, key }) => `${section}.${key}`)).toEqual(['dashboards.d', 'alerts.a'])
+  })
+
+  it('has the alerts of an incident by patterns, in which only * is special and no pattern is slow', () => {
+    const alertsOf = (pattern: string, keys: readonly string[]) => {
+      const incident = { name: 'I', start: '2026-01-01T00:00:00Z', end: '2026-01-01T01:00:00Z', within: '10m', alerts: [pattern] }
+      const { incidents: ofFile } = readValue({ incidents: { i: incident } })
+      return readIncidents(ofFile, keys).incidents[0]?.alerts ?? []
+    }
+    const keys = ['a.b', 'a-b', 'ab', 'aba', 'b']
+    const expected = {
+      'a.b': ['a.b'],
+      '*': keys,
+      'a*b': ['a-b', 'a.b', 'ab'],
+      'a*': ['a-b', 'a.b', 'ab', 'aba'],
+      '*a*b*': ['a-b', 'a.b', 'ab', 'aba'],
+      'ab*b': [],
+      '**a': ['aba'],
+    }
+    for (const [pattern, found] of Object.entries(expected)) expect(alertsOf(pattern, keys), pattern).toEqual(found.toSorted())
+    // A regular expression would take minutes.
+    expect(alertsOf(`${'*a'.repeat(30)}*b`, ['a'.repeat(60)])).toEqual([])
   })
 
   it('keeps what is right beside what is wrong', () => {
