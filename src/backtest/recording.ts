@@ -24,6 +24,9 @@ const maxRecordingSize = 1_000_000
 
 const maxSteps = 100_000
 
+/** Of all groups and series together, with those that are missing: so many take seconds and some 100 MB. */
+const maxValues = 2_000_000
+
 /** `-` for a series without rows, `~` for NULL. `0*3` are three zeros. */
 const run = /^(-|~|-?\d+(?:\.\d+)?(?:e[+-]\d+)?)(?:\*([1-9]\d{0,5}))?$/
 
@@ -80,6 +83,10 @@ export function writeRecording(
     groups: keepsNames ? ('named' as const) : ('hashed' as const),
     rows: encodeRows(recording, keepsNames),
   }
+  if (countValues(content) > maxValues)
+    return {
+      reason: `it has ${countValues(content)} values, and a recording has at most ${maxValues}; record a shorter incident, or an alert with fewer groups`,
+    }
   const text = toAscii(JSON.stringify({ ...content, checksum: checksumOf(content) }, null, 1))
   return text.length < maxRecordingSize
     ? { content: `${text}\n` }
@@ -87,6 +94,10 @@ export function writeRecording(
         reason: `its values take ${(text.length / 1e6).toFixed(1)} MB, and a recording has at most 1 MB; record a shorter incident, or an alert with fewer groups`,
       }
 }
+
+/** Runs make a file small that has many values. */
+const countValues = ({ rows, step, from, until }: Omit<Content, 'checksum'>): number =>
+  Object.values(rows).reduce((sum, texts) => sum + texts.length, 0) * ((Date.parse(until) - Date.parse(from)) / intervalMs[step])
 
 /** Characters that could hide or reorder text in a review are escaped. */
 const toAscii = (text: string): string =>
@@ -145,6 +156,7 @@ export function readRecording(text: string, path: string, expected: Expected): R
   const count = (untilMs - fromMs) / intervalMs[step]
   if (!Number.isInteger(count) || count <= 0 || count > maxSteps || fromMs % intervalMs[step] !== 0)
     return refuse(['until'], `until: from and until are not the borders of whole windows of ${step}`)
+  if (countValues(content) > maxValues) return refuse(['rows'], `rows: has more than ${maxValues} values`)
   const read: SeriesRow[] = []
   for (const [group, texts] of Object.entries(rows)) {
     const wrong = decodeGroup({ group, texts, count, fromMs, lengthMs: intervalMs[step] }, read)

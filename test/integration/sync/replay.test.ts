@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { type Invoked, invokeText } from '../../support/invoke.ts'
@@ -107,6 +108,26 @@ beforeAll(async () => {
 })
 
 const path = 'recordings/checkout/errors.json'
+
+it('refuses a small recording with many values at once', async () => {
+  const steps = 90_000
+  const content = {
+    recording: 1,
+    incident: 'checkout',
+    alert: 'errors',
+    query: '0123456789abcdef',
+    values: 'counts',
+    step: '1m',
+    from: '2026-01-01T00:00:00.000Z',
+    until: new Date(Date.parse('2026-01-01T00:00:00Z') + steps * 60_000).toISOString(),
+    groups: 'named',
+    rows: Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`g${i}`, [`0*${steps}`]])),
+  }
+  const checksum = createHash('sha256').update(JSON.stringify(content)).digest('hex')
+  const { document, reason } = await replay(file, { ...recordings, [path]: JSON.stringify({ ...content, checksum }, null, 1) })
+  expect(document.status).toBe('fail')
+  expect(reason).toContain('rows: has more than 2000000 values')
+})
 
 describe('replay', () => {
   it('has the same result as the backtest that recorded the incidents', async () => {
