@@ -90,7 +90,15 @@ const trimmedMark = '__hdx_trimmed'
 const isTrimmed = (value: unknown): boolean =>
   Array.isArray(value) ? value.some(isTrimmed) : isObject(value) && (trimmedMark in value || Object.values(value).some(isTrimmed))
 
+/**
+ * A query that fails after its first rows still has the status 200 and valid JSON: https://clickhouse.com/docs/operations/settings/settings,
+ * `http_write_exception_in_output_format`.
+ */
+const failedSchema = z.looseObject({ exception: z.string() })
+
 function toAnswer(json: unknown): SqlAnswer | undefined {
+  const failed = failedSchema.safeParse(json)
+  if (failed.success) return { kind: 'refused', reason: quote(failed.data.exception, 300) }
   const parsed = rowsSchema.safeParse(json)
   if (!parsed.success) return isTrimmed(json) ? { kind: 'too-large' } : undefined
   const { meta, data, rows, statistics } = parsed.data

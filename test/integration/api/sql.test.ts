@@ -69,6 +69,16 @@ const answers =
   (rows: readonly JsonObject[], elapsedMs = 2): RunSql =>
   () => ({ rows, elapsedMs })
 
+it('refuses an answer in which the database reports a failure after its first rows', async () => {
+  const failed = { data: [{ one: '1' }], rows: 1, exception: 'Code: 241. DB::Exception: Memory limit exceeded' }
+  const prepare = (emulator: Emulator): void =>
+    emulator.addFault({ match: { method: 'POST' }, effect: { kind: 'body', text: JSON.stringify(failed) } })
+  expect(await ask({ dialect: 'clickhouse-cloud', runSql: answers([]), prepare })).toEqual({
+    kind: 'refused',
+    reason: 'Code: 241. DB::Exception: Memory limit exceeded',
+  })
+})
+
 const sleeping = ['idle', 'stopped', 'awaking']
 
 const dialects = ['hyperdx', 'clickhouse-cloud'] as const
