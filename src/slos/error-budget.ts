@@ -29,6 +29,7 @@ export interface BudgetState extends Counts {
 }
 
 export type RunsOut =
+  /** `never`: not within ten years. */
   | { readonly kind: 'spent' | 'never' | 'unknown' }
   /** At the current burn rate. */
   | { readonly kind: 'at'; readonly ms: number }
@@ -79,11 +80,15 @@ interface Spending {
   readonly endMs: number
 }
 
+/** A date in so many years says nothing, and later ones have no form. */
+const horizonMs = 3650 * dayMs
+
 function whenSpent({ left, rate, windowMs: ms, endMs }: Spending): RunsOut {
   if (left === undefined) return { kind: 'unknown' }
   if (left <= 0) return { kind: 'spent' }
   if (rate === undefined) return { kind: 'unknown' }
-  return rate <= 0 ? { kind: 'never' } : { kind: 'at', ms: endMs + ((left / 100) * ms) / rate }
+  const lastsMs = rate <= 0 ? Number.POSITIVE_INFINITY : ((left / 100) * ms) / rate
+  return lastsMs > horizonMs ? { kind: 'never' } : { kind: 'at', ms: endMs + lastsMs }
 }
 
 export function addUp(counts: Iterable<Counts>): Counts {

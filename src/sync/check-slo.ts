@@ -63,7 +63,9 @@ const checkedSlo = z.object({
   budgetLeft: percent('Percentage of the error budget that is left; negative when more than all of it is spent.').optional(),
   burnRates: rates.describe('Burn rates by window. A window with too few events is absent.'),
   burning: z.array(z.string()).describe('Conditions of alerts that are true now: `page-1h`, `page-6h`, `ticket-3d`.'),
-  runsOut: z.string().describe('When the budget runs out at the burn rate of the last hour: a time, `spent`, `never` or `unknown`.'),
+  runsOut: z
+    .string()
+    .describe('When the budget runs out at the burn rate of the last hour: a time, `spent`, `never` (not within ten years) or `unknown`.'),
   days: z.array(z.object({ day: z.string(), spent: percent('Percentage of the error budget.') })).describe('What each UTC day spent.'),
 })
 
@@ -95,7 +97,10 @@ async function runCheck(context: CheckContext, { files, slos: keys, until }: z.o
     )
   const found = await findDeclarations(files, context)
   const errors = errorsIn(found.diagnostics)
-  const endMs = Math.floor((until === undefined ? context.clock.now() : Date.parse(until)) / stepMs) * stepMs
+  const nowMs = context.clock.now()
+  const endMs = Math.floor((until === undefined ? nowMs : Date.parse(until)) / stepMs) * stepMs
+  // Burn rates of windows without data yet would be too low, and pass.
+  if (endMs > nowMs) throw inputError('until', 'is in the future; set it to a time that has passed, or leave it out')
   const common = { ...ofEnvironment(context), until: new Date(endMs).toISOString() }
   const unchecked = (diagnostics: readonly Diagnostic[]): Result => ({
     ...toCounts([]),

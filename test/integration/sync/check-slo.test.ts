@@ -103,6 +103,12 @@ describe('check-slo', () => {
     expect((await check(groups, { 'min-budget-left': '0' })).document).toMatchObject({ status: 'fail', sloCount: 1, notEnoughData: 1 })
   })
 
+  it('does not judge a time in the future, whose burn rates would be too low', async () => {
+    const until = new Date(Date.now() + 30 * 60_000).toISOString()
+    const { document, reason } = await check({ payment }, { until, 'max-burn-rate': '1000' })
+    expect([document.status, reason]).toEqual(['error', 'until: is in the future; set it to a time that has passed, or leave it out'])
+  })
+
   it('warns when a budget is spent', async () => {
     const { document, reason } = await check({ payment: { ...payment, objective: 99.9 } })
     expect([document.status, document.spent, reason]).toEqual(['warn', 1, 'the error budget of payment is spent'])

@@ -64,6 +64,10 @@ describe('the state of an error budget', () => {
 
   it('never runs out at a burn rate of 0, is spent at 0% and below, and is unknown with too few events', () => {
     expect(judgeBudget(slo, history(1000, 0, 0), endMs)).toMatchObject({ budgetLeft: 100, runsOut: { kind: 'never' } })
+    // One bad event of 120 million in the last hour: the budget would last for more years than a date can have.
+    const tiny = judgeBudget({ ...slo, objective: 50 }, history(120_000_000, 1, 1), endMs)
+    expect(tiny.burnRates['1h']).toBeGreaterThan(0)
+    expect(tiny.runsOut).toEqual({ kind: 'never' })
     expect(judgeBudget(slo, history(1000, 1, 864), endMs)).toMatchObject({ budgetLeft: 0, runsOut: { kind: 'spent' } })
     expect(judgeBudget(slo, history(1000, 1000, 864), endMs).budgetLeft).toBe(-99_900)
     const few = judgeBudget(slo, { hours: [{ startMs: 0, total: 99, good: 0 }], steps: [] }, endMs)
