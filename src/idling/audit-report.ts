@@ -8,10 +8,10 @@ import { formatMoney, formatRange, formatShortDay } from '../report/format.ts'
 import type { AuditResult } from './audit-result.ts'
 
 export function judgeAudit(result: AuditResult): Verdict {
-  const { errorCount, warningCount, findings, unchecked, maxSavings, savingsLow, unit = '' } = result
+  const { errorCount, warningCount, findings, services, unchecked, maxSavings, savingsLow, unit = '' } = result
   const failures = unchecked.filter(({ isFailure }) => isFailure)
   const notChecked = failures.map(uncheckedWords)
-  if (maxSavings !== undefined && savingsLow === undefined)
+  if (maxSavings !== undefined && (savingsLow === undefined || services.length === 0))
     return { status: 'fail', sentence: say`max-savings cannot be judged.`, reasons: notChecked }
   const gate =
     maxSavings !== undefined && savingsLow?.gt(maxSavings) === true

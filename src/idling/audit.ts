@@ -13,7 +13,7 @@ import { type AuditRule, auditRules } from './audit-rules.ts'
 import { type CostFacts, dailyCompute, profileOf, type ReadFailure, type Usage } from './facts.ts'
 import { intersect, lengthMs } from './intervals.ts'
 import { monthDays, priceAlerts, sleepsThroughAlerts } from './price.ts'
-import { type Reason, reasons, type ServiceProfile } from './profile.ts'
+import { type DailyCompute, type Reason, reasons, type ServiceProfile } from './profile.ts'
 import { runningAlert, scheduleOf } from './schedules.ts'
 
 /** What a finding costs, in credits a month of 30 days. */
@@ -125,6 +125,8 @@ interface Subject extends AuditOptions {
   readonly profile: ServiceProfile | Reason
   readonly ownAlerts: readonly Alert[]
   readonly alwaysOn: boolean
+  /** Compute of each day that was asked for. */
+  readonly compute: readonly DailyCompute[]
   /** Compute of each final day. */
   readonly finalCompute: readonly number[]
 }
@@ -132,18 +134,15 @@ interface Subject extends AuditOptions {
 function subjectOf(service: ListedService, options: AuditOptions): Subject {
   const { facts, alerts, isAlwaysOn } = options
   const listed = alerts.get(service.id)
+  const compute = 'failure' in facts.usage ? [] : dailyCompute(facts.usage, service.id)
   return {
     ...options,
     service,
     profile: profileOf(facts, service),
     ownAlerts: listed === undefined || 'failure' in listed ? [] : listed,
     alwaysOn: isAlwaysOn(service),
-    finalCompute:
-      'failure' in facts.usage
-        ? []
-        : dailyCompute(facts.usage, service.id)
-            .filter(({ isFinal }) => isFinal)
-            .map(({ credits }) => credits),
+    compute,
+    finalCompute: compute.filter(({ isFinal }) => isFinal).map(({ credits }) => credits),
   }
 }
 
@@ -284,9 +283,11 @@ function findAlerts(subject: Subject): ServiceFinding | undefined {
   }
 }
 
-function findUnused({ service, finalCompute, unusedDays, facts }: Subject): ServiceFinding | undefined {
-  const last = finalCompute.slice(-unusedDays)
-  if ('failure' in facts.usage || last.length < unusedDays || last.some((credits) => credits > 0)) return undefined
+function findUnused({ service, compute, unusedDays, facts }: Subject): ServiceFinding | undefined {
+  const since = compute.filter(({ isFinal }) => isFinal).at(-unusedDays)?.day
+  // Usage that is not final yet is use, too, and a service that is younger than the days had no chance.
+  if ('failure' in facts.usage || since === undefined || compute.some(({ day, credits }) => day >= since && credits > 0)) return undefined
+  if (Date.parse(service.createdAt ?? '') > Date.parse(since)) return undefined
   const inWarehouse = facts.services.filter(({ dataWarehouseId }) => dataWarehouseId === service.dataWarehouseId)
   // A warehouse whose services are all stopped is a finding of its own.
   if (inWarehouse.every(isStopped)) return undefined
@@ -356,7 +357,16 @@ function findWithoutTags({ service }: Subject): ServiceFinding | undefined {
   }
 }
 
-function listUnchecked({ facts, alerts, budgets, settings }: AuditOptions, services: readonly ListedService[]): readonly Unchecked[] {
+/** Without as many final days, no service can be found. */
+function tooFewDays(usage: Usage, unusedDays: number): readonly string[] {
+  const count = dailyCompute(usage, '').filter(({ isFinal }) => isFinal).length
+  return count >= unusedDays ? [] : [`there are ${plural(count, 'final day')} of usage, and unused-days is ${unusedDays}`]
+}
+
+function listUnchecked(
+  { facts, alerts, budgets, unusedDays, settings }: AuditOptions,
+  services: readonly ListedService[],
+): readonly Unchecked[] {
   const { activities, usage } = facts
   const isOn = (rule: AuditRule): boolean => (settings[rule] ?? auditRules[rule].severity) !== 'off'
   const failed = (what: string, reason: string, service?: ListedService): Unchecked => ({
@@ -368,6 +378,10 @@ function listUnchecked({ facts, alerts, budgets, settings }: AuditOptions, servi
   return [
     ...('failure' in activities ? [failed('how long services sleep', activities.failure)] : []),
     ...('failure' in usage ? [failed('costs, unused services and stopped warehouses', usage.failure)] : []),
+    ...(services.length === 0 ? [failed('services', 'the API lists none; the key may be limited to others')] : []),
+    ...('failure' in usage || !isOn('unused-service')
+      ? []
+      : tooFewDays(usage, unusedDays).map((reason) => failed('unused services', reason))),
     ...services.flatMap((service) => {
       const listed = alerts.get(service.id)
       return listed !== undefined && 'failure' in listed ? [failed('alerts', listed.failure, service)] : []

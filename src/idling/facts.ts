@@ -1,9 +1,10 @@
 import { type Activities, listActivities } from '../api/activities.ts'
 import type { ReadApi } from '../api/client.ts'
 import { type ListedService, listServices } from '../api/services.ts'
-import { type Day, eachDay } from '../core/dates.ts'
+import { type Day, dayOf, eachDay } from '../core/dates.ts'
 import { dayMs } from '../core/durations.ts'
 import { WatchkeeperError } from '../core/errors.ts'
+import { whyNotTrusted } from '../usage/phrases.ts'
 import type { UsageRecord } from '../usage/records.ts'
 import { readUsageCost } from '../usage/usage-api.ts'
 import { type DailyCompute, profileService, type Reason, type ServiceProfile, usageDays } from './profile.ts'
@@ -37,17 +38,26 @@ const earlierDays = 14
 
 /** Throws an ApiError when the services cannot be read. A key may lack the permission for the others. */
 export async function readCostFacts(api: ReadApi, organizationId: string, nowMs: number): Promise<CostFacts> {
-  const { from, to } = usageDays(nowMs)
-  const fromMs = Date.parse(from) - earlierDays * dayMs
+  const fromMs = Date.parse(usageDays(nowMs).from) - earlierDays * dayMs
   const [services, activities, usage] = await Promise.all([
     listServices(api, organizationId),
     orFailure(() => listActivities(api, organizationId, fromMs, nowMs)),
-    orFailure(async () => ({ ...(await readUsageCost(api, organizationId, { from, to }, [])), from, to })),
+    orFailure(() => readUsage(api, organizationId, nowMs)),
   ])
   return { services, activities, usage, nowMs, fromMs }
 }
 
-async function orFailure<T>(read: () => Promise<T>): Promise<T | ReadFailure> {
+async function readUsage(api: ReadApi, organizationId: string, nowMs: number): Promise<Usage | ReadFailure> {
+  const { from, to } = usageDays(nowMs)
+  const { unit, grandTotal, records } = await readUsageCost(api, organizationId, { from, to }, [])
+  const failure = whyNotTrusted({ period: { from, to }, grandTotal, records }, unit, dayOf(nowMs))
+  if (failure !== undefined) return { failure }
+  // Without a final day, nothing seems to cost anything.
+  if (!records.some(({ locked }) => locked)) return { failure: `there are no final usage records from ${from} to ${to}` }
+  return { unit, records, from, to }
+}
+
+async function orFailure<T>(read: () => Promise<T | ReadFailure>): Promise<T | ReadFailure> {
   try {
     return await read()
   } catch (thrown) {

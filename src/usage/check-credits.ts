@@ -14,9 +14,9 @@ import { formatMoney, formatMoneyPair, formatRange, formatShortDay, formatTime }
 import { amountInput, creditPriceSchema, estimate, exactAmount, priceInput } from './amounts.ts'
 import { balanceSchema, type CreditBalance, type CreditBalances, readCreditBalances, totalOfBalances } from './credit-balances.ts'
 import { type CreditForecast, creditForecastSchema, forecastCredits, horizonDays, latestFinalDays } from './credit-forecast.ts'
-import { findIssues, isRounding } from './data-quality.ts'
+import { isRounding } from './data-quality.ts'
 import { dayOn } from './periods.ts'
-import { describeIssue, unitWords } from './phrases.ts'
+import { unitWords, whyNotTrusted } from './phrases.ts'
 import { maxWindowDays, readUsageCost } from './usage-api.ts'
 
 const input = z.strictObject({
@@ -141,8 +141,8 @@ async function readFinalUsage({ api, organizationId }: Context<'read', 'organiza
   const period = { from: addDays(today, 1 - maxWindowDays), to: today }
   try {
     const { unit, grandTotal, records } = await readUsageCost(api, organizationId, period, [])
-    const issue = findIssues({ period, grandTotal, records }, today).find(({ kind }) => kind !== 'missing-days' && kind !== 'no-records')
-    if (issue !== undefined) return { failure: `the usage records cannot be trusted: ${toPlainText(describeIssue(issue, unit))}` }
+    const failure = whyNotTrusted({ period, grandTotal, records }, unit, today)
+    if (failure !== undefined) return { failure }
     return { unit, days: latestFinalDays(records, today) }
   } catch (thrown) {
     if (!(thrown instanceof WatchkeeperError) || thrown.kind === 'cancelled') throw thrown

@@ -1,9 +1,10 @@
 import { type Day, plainDay, plainDays } from '../core/dates.ts'
 import { type Decimal, percentOf } from '../core/decimal.ts'
-import { type Line, say, type Trusted, trusted } from '../core/line.ts'
+import { type Line, say, type Trusted, toPlainText, trusted } from '../core/line.ts'
 import { andMore } from '../core/text.ts'
 import { formatMoneyPair, formatPercent } from '../report/format.ts'
-import type { DataQualityIssue } from './data-quality.ts'
+import { type DataQualityIssue, findIssues } from './data-quality.ts'
+import type { UsageReading } from './records.ts'
 import type { UsageResult } from './result.ts'
 
 export const day = (date: Day): Trusted => trusted(plainDay(date))
@@ -74,6 +75,12 @@ export function describeIssue(issue: UnjudgedIssue, unit: string): Line {
     case 'missing-days':
       return say`No usage records for ${listDays(issue.days)}.`
   }
+}
+
+/** Why estimates cannot use these records, in the words of the first issue. Missing days are for the estimate to judge. */
+export function whyNotTrusted(reading: UsageReading, unit: string, today: Day): string | undefined {
+  const issue = findIssues(reading, today).find(({ kind }) => kind !== 'missing-days' && kind !== 'no-records')
+  return issue && `the usage records cannot be trusted: ${toPlainText(describeIssue(issue, unit))}`
 }
 
 export const listDays = (days: readonly Day[]): Trusted =>

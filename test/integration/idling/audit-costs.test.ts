@@ -185,6 +185,20 @@ describe('an audit of services', () => {
     expect(found.toSorted()).toEqual(['checkout no-budget', 'search no-tags', 'search unused-service'])
   })
 
+  it('has no finding about a service that is new, or whose latest usage is not final yet', async () => {
+    const { id: serviceId } = serviceOf(emulator(), 'search')
+    const [organization] = emulator().store.organizations
+    if (organization === undefined) throw new Error('the demo has an organization')
+    const { usage } = organization
+    const yesterday = new Date(nowMs - 86_400_000).toISOString().slice(0, 10)
+    organization.usage = usage.filter((one) => one.serviceId !== serviceId || one.date >= yesterday)
+    expect((await audit()).found).toEqual([])
+    organization.usage = usage.filter((one) => one.serviceId !== serviceId)
+    expect((await audit()).found).toEqual(['search unused-service'])
+    serviceOf(emulator(), 'search').createdAt = new Date(nowMs - 3 * 86_400_000).toISOString()
+    expect((await audit()).found).toEqual([])
+  })
+
   it('lets the config file set the severity of a rule, or turn it off', async () => {
     serviceOf(emulator(), 'search').idleScaling = false
     const off = await audit({}, { '.watchkeeper.yml': 'rules: { idling-off: off }\n' })
@@ -219,6 +233,29 @@ describe('an audit with a key that lacks a permission', () => {
     revoke('control-plane:organization:view')
     expect((await audit()).document.status).toBe('warn')
     expect((await audit({ 'max-savings': '10' })).document.failureReason).toMatch(/^max-savings cannot be judged/)
+  })
+
+  it('does not pass without final usage, with records that cannot be trusted, with too few days, and without services', async () => {
+    const [organization] = emulator().store.organizations
+    if (organization === undefined) throw new Error('the demo has an organization')
+    const { usage } = organization
+    const judged = async (records: typeof usage): Promise<readonly string[]> => {
+      organization.usage = records
+      const [gate, plain] = [await audit({ 'max-savings': '1000000' }), await audit()]
+      return [String(gate.document.status), String(plain.document.status), plain.text]
+    }
+    const noUsage = /Not checked: costs, unused services and stopped warehouses: /
+    const provisional = usage.map((one) => ({ ...one, locked: false }))
+    for (const records of [[], provisional, [...usage, ...usage]])
+      expect(await judged(records)).toEqual(['fail', 'warn', expect.stringMatching(noUsage)])
+    const late = new Date(nowMs - 10 * 86_400_000).toISOString().slice(0, 10)
+    expect(await judged(usage.filter(({ date }) => date >= late))).toEqual([
+      'warn',
+      'warn',
+      expect.stringMatching(/Not checked: unused services: there are \d+ final days of usage, and unused-days is 14/),
+    ])
+    organization.services = []
+    expect(await judged(usage)).toEqual(['fail', 'warn', expect.stringContaining('Not checked: services: the API lists none')])
   })
 
   it('fails without the list of services', async () => {
