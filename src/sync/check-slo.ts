@@ -97,10 +97,7 @@ async function runCheck(context: CheckContext, { files, slos: keys, until }: z.o
     )
   const found = await findDeclarations(files, context)
   const errors = errorsIn(found.diagnostics)
-  const nowMs = context.clock.now()
-  const endMs = Math.floor((until === undefined ? nowMs : Date.parse(until)) / stepMs) * stepMs
-  // Burn rates of windows without data yet would be too low, and pass.
-  if (endMs > nowMs) throw inputError('until', 'is in the future; set it to a time that has passed, or leave it out')
+  const endMs = readEnd(until, context.clock.now())
   const common = { ...ofEnvironment(context), until: new Date(endMs).toISOString() }
   const unchecked = (diagnostics: readonly Diagnostic[]): Result => ({
     ...toCounts([]),
@@ -140,6 +137,13 @@ async function runCheck(context: CheckContext, { files, slos: keys, until }: z.o
     asleep: false,
     diagnostics: [...found.diagnostics],
   }
+}
+
+/** A step of burn rates. Throws an InputError for a later one: windows without data yet would burn too little, and pass. */
+function readEnd(until: string | undefined, nowMs: number): number {
+  const endMs = Math.floor((until === undefined ? nowMs : Date.parse(until)) / stepMs) * stepMs
+  if (endMs > nowMs) throw inputError('until', 'is in the future; set it to a time that has passed, or leave it out')
+  return endMs
 }
 
 const ofEnvironment = ({ environment }: CheckContext) => (environment === undefined ? {} : { environment: environment.name })
