@@ -1,4 +1,5 @@
 import type { Profile } from '../../api/profiles.ts'
+import { credentialIn } from '../../core/credentials.ts'
 import { type Diagnostic, errorsIn, type Location } from '../../core/diagnostics.ts'
 import { abilitiesOf, type Declarations, overriddenFields, withAlternatives } from '../../declarations/declarations.ts'
 import { interpolate, readDocument } from '../../documents/document.ts'
@@ -9,6 +10,7 @@ import type { FieldChange } from '../../resources/compare.ts'
 import { createDirectory } from '../../resources/directory.ts'
 import type { Body, DeclaredKey, RemoteObject } from '../../resources/resource-type.ts'
 import { createResourceTypes, type Declared } from '../../resources/resource-types.ts'
+import { secretTextsIn } from '../../resources/secret.ts'
 import { type Section, sectionNames } from '../../resources/section.ts'
 import { type Change, isDifference, type Plan } from '../plan/change.ts'
 import type { RemoteState } from '../plan/remote-state.ts'
@@ -146,7 +148,9 @@ export function draftPull(input: DraftInput): Draft {
   const newObjects = input.declaredOnly ? [] : selected.newObjects.filter(isWanted)
   const skipped = input.declaredOnly ? [] : selected.skipped.filter(isWanted)
   const directory = createDirectory(remote)
-  const contextFor = (targets: readonly NewObject[]): RenderContext => ({
+  const explainSecret = createSecretFinder(input)
+  const contextFor = (targets: readonly NewObject[]): DraftContext => ({
+    explainSecret,
     types,
     directory,
     sources: remote.sources,
@@ -189,6 +193,32 @@ export function draftPull(input: DraftInput): Draft {
   }
 }
 
+interface DraftContext extends RenderContext {
+  /** Explains why these fields must not get into a file; undefined when they may. What the file has already is not new. */
+  explainSecret(fields: Body, inFile?: Body): string | undefined
+}
+
+/** A person can type a secret into any text of the service. A file that is changed without a person gets nothing that looks like one. */
+function createSecretFinder({ remote, driftedOnly }: Pick<DraftInput, 'remote' | 'driftedOnly'>): DraftContext['explainSecret'] {
+  // Where a webhook has a short path, its secret is elsewhere, and other URLs can have the same path.
+  const paths = secretTextsIn(remote.webhooks).filter(({ length }) => length >= 16)
+  const explain = (text: string): string | undefined => {
+    if (paths.some((path) => text.includes(path))) return 'it has the URL of a webhook, which is a secret'
+    const kind = driftedOnly ? credentialIn(text) : undefined
+    return kind === undefined ? undefined : `it seems to have ${kind}`
+  }
+  return (fields, inFile = {}) => {
+    const known = new Set(textsIn(inFile))
+    const [reason] = textsIn(fields).flatMap((text) => (known.has(text) ? [] : (explain(text) ?? [])))
+    return reason === undefined ? undefined : `${reason}; remove it from the service`
+  }
+}
+
+const textsIn = (value: unknown): readonly string[] => {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
+}
+
 function keysById(changes: readonly Change[], targets: readonly NewObject[]): KeysById {
   const keysIn = (section: Section) =>
     new Map([
@@ -211,11 +241,11 @@ interface DraftedNew {
   readonly reason: string | undefined
 }
 
-function draftNew(source: NewObject, context: RenderContext, excluded: DraftInput['excluded']): DraftedNew {
+function draftNew(source: NewObject, context: DraftContext, excluded: DraftInput['excluded']): DraftedNew {
   const { section, key, actual, adoption } = source
   const { name, ...others } = renderNewObject(source, context).fields
   const fields = { name, ...adoption, ...others }
-  const reason = excluded.get(identityOf(section, actual.id)) ?? explainUnwritable(fields, section)
+  const reason = excluded.get(identityOf(section, actual.id)) ?? context.explainSecret(fields) ?? explainUnwritable(fields, section)
   return { source, reason, addition: reason === undefined ? { section, key, fields } : undefined }
 }
 
@@ -228,7 +258,7 @@ interface DraftedExisting {
 function draftExisting(
   declared: Declared,
   change: Change,
-  context: RenderContext,
+  context: DraftContext,
   input: Pick<DraftInput, 'excluded' | 'environment' | 'driftedOnly' | 'removeDeleted' | 'remote' | 'profile' | 'nowMs'>,
 ): DraftedExisting {
   const { excluded, environment, driftedOnly } = input
@@ -258,7 +288,7 @@ function draftExisting(
   }
   const unwritable = () =>
     declared.madeFrom === undefined
-      ? explainUnwritable(after.fields, section)
+      ? (context.explainSecret(after.fields, before.fields) ?? explainUnwritable(after.fields, section))
       : `differs from what ${declared.madeFrom} makes, and pull does not edit it; change the file, or run apply`
   const reason = excluded.get(identityOf(section, actual.id)) ?? (isUnchanged ? undefined : unwritable())
   if (reason !== undefined) return { object: { ...object, outcome: 'left-out', reason }, update: undefined }

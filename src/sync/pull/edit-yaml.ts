@@ -151,6 +151,9 @@ function applyEdit(document: Document.Parsed, { defaults, updates, additions, re
     const removed = Object.keys(before.fields).filter((field) => !Object.hasOwn(after.fields, field))
     const inherited = removed.filter((field) => ownValue(ownValue(defaults, section), field) !== undefined)
     const fields = { ...after.fields, ...overrideDefaults(section, inherited) }
+    const changed = Object.keys(fields).filter((field) => !isEqual(before.fields[field], fields[field]))
+    for (const field of changed.filter((one) => findPair(map, one) === undefined))
+      context.replacedExpressions.push(...expressionsIn(nodeAt(document, ['defaults', section, field]), document))
     editMap(map, { before: before.fields, after: fields }, context, indent * 2)
     if (context.replacedExpressions.length > 0) replacedExpressions.set(`${section}.${key}`, context.replacedExpressions)
   }
@@ -225,6 +228,16 @@ const indexOfPair = (map: YAMLMap, name: string): number => map.items.findIndex(
 
 const findPair = (map: YAMLMap, name: string): Pair | undefined => map.items[indexOfPair(map, name)]
 
+/** Undefined where the document has nothing. */
+function nodeAt(document: Document.Parsed, path: readonly string[]): unknown {
+  let node: unknown = document.contents
+  for (const name of path) {
+    const map = isAlias(node) ? node.resolve(document) : node
+    node = isMap(map) ? findPair(map, name)?.value : undefined
+  }
+  return node
+}
+
 interface ValueChange {
   readonly before: unknown
   readonly after: unknown
@@ -268,7 +281,10 @@ const buildNode = (value: unknown, place: Place, { document, indent }: EditConte
 
 function editNode(node: unknown, { before, after }: ValueChange, place: Place, context: EditContext): unknown {
   // The node that an alias refers to stays as it is for the others.
-  if (isAlias(node)) return buildNode(after, place, context)
+  if (isAlias(node)) {
+    context.replacedExpressions.push(...expressionsIn(node, context.document))
+    return buildNode(after, place, context)
+  }
   const column = place.column + context.indent
   if (isMap(node) && isFields(before) && isFields(after) && !hasConflictingFields(node, before, after)) {
     moveAnchor(node, context.document)
@@ -356,13 +372,24 @@ function nameOrValue(item: unknown): string | undefined {
 /** Prepares a node that is about to be replaced: records its expressions, and moves its anchors to their first aliases. */
 function releaseNode(node: unknown, { document, replacedExpressions }: EditContext): void {
   if (!isScalar(node) && !isCollection(node)) return
+  replacedExpressions.push(...expressionsIn(node, document))
   visit(node, {
     Node(_, inner) {
-      if (isAlias(inner)) return
-      moveAnchor(inner, document)
-      if (isScalar(inner) && typeof inner.value === 'string' && hasVariable(inner.value)) replacedExpressions.push(inner.value)
+      if (!isAlias(inner)) moveAnchor(inner, document)
     },
   })
+}
+
+/** The expressions of a value in the file, also behind an alias. */
+function expressionsIn(node: unknown, document: Document.Parsed): readonly string[] {
+  const target = isAlias(node) ? node.resolve(document) : node
+  if (!isScalar(target) && !isCollection(target)) return []
+  const found: string[] = []
+  visit(target, {
+    Alias: (_, alias) => void found.push(...expressionsIn(alias, document)),
+    Scalar: (_, { value }) => void (typeof value === 'string' && hasVariable(value) && found.push(value)),
+  })
+  return found
 }
 
 /** Before a node with an anchor changes: its first alias becomes a copy with the anchor, so that the other aliases keep their value. */

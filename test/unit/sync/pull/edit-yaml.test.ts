@@ -536,11 +536,21 @@ describe('replaced expressions', () => {
       const cases: readonly [string, Readonly<Record<string, Fields>>][] = [
         ['beside what changes', { 'alerts.a': { note: 'other' } }],
         ['beside what changes in the same map', { 'alerts.a': { raw: { x: one, deep: { y: ['a', two] }, more: 1 } } }],
-        ['that others refer to, and one no longer does', { 'alerts.c': { note: 'other' } }],
       ]
       for (const [name, turns] of cases) {
         expect(lostBy(turns), name).toEqual({})
       }
+    })
+
+    it('an expression is reported when a value replaces a reference to it', () => {
+      expect(lostBy({ 'alerts.c': { note: 'other' } })).toEqual({ 'alerts.c': [two] })
+    })
+
+    it('an expression is reported when a value replaces a default that has it', () => {
+      const defaults = `defaults:\n  alerts: { note: "${one}", tags: ["${two}"] }\n${text}`
+      const lost = editWith(defaults, { 'alerts.b': { note: 'B', tags: ['c'] } }).replacedExpressions
+      expect(Object.fromEntries(lost)).toEqual({ 'alerts.b': [two, two] })
+      expect(editWith(defaults, { 'alerts.a': { note: 'other' } }).replacedExpressions.size).toBe(0)
     })
 
     it('an expression is reported for its object', () => {

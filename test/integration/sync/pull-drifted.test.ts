@@ -1,0 +1,158 @@
+// What a pull of drift never writes: it runs on a schedule, and its files go into a pull request.
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { Alert, Dashboard, Webhook } from '../../../src/emulator/index.ts'
+import { passed, written } from '../../support/declarations.ts'
+import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
+import { invokeText } from '../../support/invoke.ts'
+
+const path = 'observability/shop.yml'
+
+const text = written(`defaults:
+  alerts:
+    channel: { type: webhook, webhook: pager }
+    numConsecutiveWindows: ‹env.WINDOWS›
+webhooks:
+  pager:
+    name: pager
+    service: generic
+    urlFrom: WEBHOOK_PAGER_URL
+    headersFrom: { Authorization: WEBHOOK_PAGER_TOKEN }
+    queryParamsFrom: { key: WEBHOOK_PAGER_KEY }
+    description: The team
+dashboards:
+  overview:
+    name: Overview
+    tags: ['‹env.STAGE›', shop]
+    tiles:
+      - { name: Errors, x: 0, y: 0, w: 12, h: 6, config: { displayType: line, sourceId: { source: Logs }, select: [{ aggFn: count }] } }
+alerts:
+  errors:
+    name: Errors (‹env.STAGE›)
+    dashboard: overview
+    tile: Errors
+    threshold: ‹env.LIMIT›
+    interval: 5m
+    message: More than ‹env.LIMIT› errors
+    note: Look at the logs.
+  many:
+    name: Many errors
+    dashboard: overview
+    tile: Errors
+    threshold: 100
+    interval: 5m
+    note: Call the team.
+`)
+
+const secrets = {
+  WEBHOOK_PAGER_URL: 'https://hooks.example.com/pager/secret-in-the-url',
+  WEBHOOK_PAGER_TOKEN: 'Bearer secret-in-the-header',
+  WEBHOOK_PAGER_KEY: 'secret-in-the-query',
+}
+
+describe.each(['clickhouse-cloud', 'hyperdx'] as const)('a pull of drift, profile %s', (dialect) => {
+  const emulator = useEmulator({ dialect, rateLimit: 'off' })
+
+  const run = (operation: string, inputs: Readonly<Record<string, string>> = {}, env: Readonly<Record<string, string>> = {}) =>
+    invokeText({
+      inputs: { ...inputsFor(emulator(), dialect), operation, project: 'shop', files: path, ...inputs },
+      env: { ...passed({ STAGE: 'staging', LIMIT: '50', WINDOWS: '2' }), ...env },
+      files: { [path]: text },
+    })
+
+  /** The text of the file after the pull, and why objects were left out. */
+  async function pullDrift(env?: Readonly<Record<string, string>>) {
+    const { document, files } = await run('pull', { 'drifted-only': 'true' }, env)
+    return { document, reason: document.failureReason, text: files[0]?.content ?? text }
+  }
+
+  function find<T extends Alert | Dashboard | Webhook>(all: readonly T[], name: string): T {
+    const found = all.find((one) => one.name === name)
+    if (found === undefined) throw new Error(`the service has no ${name}`)
+    return found
+  }
+  const alert = (name = 'Errors (staging)'): Alert => find(serviceOf(emulator()).alerts, name)
+  const dashboard = (): Dashboard => find(serviceOf(emulator()).dashboards, 'Overview')
+  const webhook = (): Webhook => find(serviceOf(emulator()).webhooks, 'pager')
+
+  const set = <T extends Alert | Dashboard>(one: T, fields: Partial<T>): void => void Object.assign(one, fields)
+
+  /** A change that belongs in the file, so that a pull has something to write. */
+  const raise = (): void => set(alert('Many errors'), { threshold: 200 })
+  const raised = text.replace('threshold: 100', 'threshold: 200')
+
+  beforeEach(async () => {
+    const { document } = await run('apply', {}, secrets)
+    if (document.status !== 'pass') throw new Error(document.failureReason)
+  })
+
+  it.each<[string, () => void, string]>([
+    ['a field of an alert', () => set(alert(), { threshold: 60 }), 'env.LIMIT'],
+    ['a part of a text', () => set(alert(), { message: 'More than 60 errors' }), 'env.LIMIT'],
+    ['the defaults of the file', () => set(alert(), { numConsecutiveWindows: 5 }), 'env.WINDOWS'],
+    ['a list', () => set(dashboard(), { tags: dashboard().tags.filter((tag) => tag !== 'staging') }), 'env.STAGE'],
+  ])('a pull of drift writes no value over an expression in %s, and names the variable', async (_, change, variable) => {
+    raise()
+    change()
+    const pulled = await pullDrift()
+    expect(pulled.text).toBe(raised)
+    expect(pulled.document).toMatchObject({ status: 'warn', updated: 1, leftOut: 1 })
+    expect(JSON.stringify(pulled.document.objects)).toMatch(new RegExp(`another value than [^"]*${variable}[^"]*; change the variable`))
+  })
+
+  it('a pull of drift keeps the expressions next to what it writes', async () => {
+    dashboard().tags = [...dashboard().tags, 'payments']
+    expect((await pullDrift()).text).toBe(text.replace('shop]', 'shop, payments]'))
+  })
+
+  it('a pull of drift writes no silence, also for an alert with another change', async () => {
+    raise()
+    const end = new Date(Math.ceil(Date.now() / 900_000) * 900_000 + 86_400_000).toISOString()
+    for (const one of serviceOf(emulator()).alerts) one.scheduleStartAt = end
+    expect((await pullDrift()).text).toBe(raised)
+  })
+
+  it('a pull of drift writes nothing for parts of a tile that the API hides', async () => {
+    const [tile] = dashboard().tiles
+    if (tile === undefined) throw new Error('the dashboard has no tile')
+    Object.assign(tile.config, { granularity: '5 minute', alternateRowBackground: true })
+    const promql = { configType: 'promql', displayType: 'line', promqlExpression: 'up' }
+    dashboard().tiles.push({ ...tile, id: 'hidden', name: 'Hidden', y: 6, config: promql })
+    expect((await pullDrift()).text).toBe(text)
+    dashboard().name = 'Overview'
+    dashboard().tags = [...dashboard().tags, 'payments']
+    expect((await pullDrift()).text).toBe(text.replace('shop]', 'shop, payments]'))
+  })
+
+  it.each([
+    ['with the secrets of the file', secrets],
+    ['without any secret', {}],
+  ])('a pull of drift %s writes no URL, header or parameter of a webhook', async (_, env) => {
+    Object.assign(webhook(), { headers: { Authorization: 'Bearer secret-of-another-run' }, queryParams: { key: 'secret-of-another-run' } })
+    webhook().url = 'https://hooks.example.com/pager/moved'
+    webhook().description = String(webhook().description).replace('The team', 'Another team')
+    const pulled = await pullDrift(env)
+    // A changed secret is no reason to write the rest: the run that knows it has to decide.
+    expect(pulled.text).toBe('WEBHOOK_PAGER_URL' in env ? text : text.replace('The team', 'Another team'))
+    expect(JSON.stringify(pulled.document)).not.toMatch(/pager\/moved|secret-of-another-run/)
+  })
+
+  it.each([
+    ['the URL of a webhook of the service', secrets.WEBHOOK_PAGER_URL, 'it has the URL of a webhook, which is a secret'],
+    ['the path of this URL', 'See /pager/secret-in-the-url', 'it has the URL of a webhook, which is a secret'],
+    ['a token', 'Bearer abcdefghijklmnop', 'it seems to have an Authorization header'],
+    ['a password', 'Log in with password=hunter22', 'it seems to have a text with a password or key'],
+  ])('a pull of drift leaves out an object whose text has %s', async (_, secret, reason) => {
+    raise()
+    alert().note = String(alert().note).replace('Look at the logs.', secret)
+    const pulled = await pullDrift()
+    expect(pulled.text).toBe(raised)
+    expect(JSON.stringify(pulled.document.objects)).toContain(`${reason}; remove it from the service`)
+  })
+
+  it('a pull of drift writes no file that would have a secret of the run', async () => {
+    alert().note = String(alert().note).replace('Look at the logs.', `Token ${secrets.WEBHOOK_PAGER_KEY}`)
+    const pulled = await pullDrift(secrets)
+    expect(pulled).toMatchObject({ text, reason: expect.stringContaining('would contain a secret of this run') })
+    expect(pulled.document.status).toBe('error')
+  })
+})
