@@ -85,12 +85,14 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('a pull of drift, profil
     if (document.status !== 'pass') throw new Error(document.failureReason)
   })
 
-  it.each<[string, () => void, string]>([
+  const changes: readonly [string, () => void, string][] = [
     ['a field of an alert', () => set(alert(), { threshold: 60 }), 'env.LIMIT'],
     ['a part of a text', () => set(alert(), { message: 'More than 60 errors' }), 'env.LIMIT'],
     ['the defaults of the file', () => set(alert(), { numConsecutiveWindows: 5 }), 'env.WINDOWS'],
     ['a list', () => set(dashboard(), { tags: dashboard().tags.filter((tag) => tag !== 'staging') }), 'env.STAGE'],
-  ])('a pull of drift writes no value over an expression in %s, and names the variable', async (_, change, variable) => {
+  ]
+
+  it.each(changes)('a pull of drift writes no value over an expression in %s, and names the variable', async (_, change, variable) => {
     raise()
     change()
     const pulled = await pullDrift()
@@ -123,10 +125,12 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('a pull of drift, profil
     expect((await pullDrift()).text).toBe(text.replace('shop]', 'shop, payments]'))
   })
 
-  it.each([
+  const environments: readonly [string, Readonly<Record<string, string>>][] = [
     ['with the secrets of the file', secrets],
     ['without any secret', {}],
-  ])('a pull of drift %s writes no URL, header or parameter of a webhook', async (_, env) => {
+  ]
+
+  it.each(environments)('a pull of drift %s writes no URL, header or parameter of a webhook', async (_, env) => {
     Object.assign(webhook(), { headers: { Authorization: 'Bearer secret-of-another-run' }, queryParams: { key: 'secret-of-another-run' } })
     webhook().url = 'https://hooks.example.com/pager/moved'
     webhook().description = String(webhook().description).replace('The team', 'Another team')
@@ -136,12 +140,14 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('a pull of drift, profil
     expect(JSON.stringify(pulled.document)).not.toMatch(/pager\/moved|secret-of-another-run/)
   })
 
-  it.each([
+  const texts: readonly [string, string, string][] = [
     ['the URL of a webhook of the service', secrets.WEBHOOK_PAGER_URL, 'it has the URL of a webhook, which is a secret'],
     ['the path of this URL', 'See /pager/secret-in-the-url', 'it has the URL of a webhook, which is a secret'],
     ['a token', 'Bearer abcdefghijklmnop', 'it seems to have an Authorization header'],
     ['a password', 'Log in with password=hunter22', 'it seems to have a text with a password or key'],
-  ])('a pull of drift leaves out an object whose text has %s', async (_, secret, reason) => {
+  ]
+
+  it.each(texts)('a pull of drift leaves out an object whose text has %s', async (_, secret, reason) => {
     raise()
     alert().note = String(alert().note).replace('Look at the logs.', secret)
     const pulled = await pullDrift()
