@@ -11,6 +11,8 @@ const read = (path: string): string => readFileSync(new URL(`../../../${path}`, 
 
 const secrets = { 'api-key-id': demo.apiKeyId, 'api-key-secret': demo.apiKeySecret }
 
+const sqlSecrets = { 'sql-key-id': demo.apiKeyId, 'sql-key-secret': demo.apiKeySecret }
+
 const onMain = {
   event_name: 'push',
   ref: 'refs/heads/main',
@@ -68,7 +70,8 @@ describe('with each profile of its operations, and without one,', () => {
         ...(!isSelfHosted && ids),
         ...inputs,
       },
-      secrets: isSelfHosted ? { 'api-key': demo.apiKeySecret } : secrets,
+      secrets: isSelfHosted ? { 'api-key': demo.apiKeySecret } : { ...secrets, ...sqlSecrets },
+      ...(profile === 'clickhouse-cloud' && { env: { WATCHKEEPER_SQL_URL: servers[profile]().url } }),
       github: onMain,
       ...more,
     })
