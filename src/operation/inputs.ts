@@ -233,7 +233,7 @@ export const settingsSchema = z.strictObject({
     .regex(tokenGrammar)
     .optional()
     .meta({
-      description: 'Token for `comment`, `issue` and `pull-request`. It is not used for anything else.',
+      description: 'Token for `comment`, `issue`, `pull-request`, and the deployments of `explain`. It is not used for anything else.',
       accepts: `a GitHub token: at least ${shortestSecret} visible ASCII characters`,
       secret: true,
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the runner evaluates it

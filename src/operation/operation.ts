@@ -52,6 +52,22 @@ export interface Files {
   remoteRepository(): Promise<string | undefined>
 }
 
+/** A deployment of the workflow's repository. */
+interface Deployment {
+  readonly atMs: number
+  readonly environment: string
+  /** Branch, tag or commit. */
+  readonly ref: string
+  /** The first characters of the commit. */
+  readonly commit: string
+}
+
+/** Reads the deployments that began in a period, oldest first, or why they cannot be read. */
+export type ReadDeployments = (period: {
+  readonly fromMs: number
+  readonly toMs: number
+}) => Promise<readonly Deployment[] | { readonly unread: string }>
+
 /** For `organization` and `organization-or-server`, `service-id` is optional. */
 type TargetOf<S extends Scope> = S extends 'service'
   ? Service
@@ -77,6 +93,8 @@ export interface Context<E extends Effect, S extends Scope> {
   readonly lintSettings: LintSettings
   /** The environment that the input `env` names. */
   readonly environment?: NamedEnvironment | undefined
+  /** Undefined where the run has no token of a forge that knows deployments. */
+  readonly readDeployments?: ReadDeployments | undefined
   /** Aborted when no more requests may be sent. */
   readonly stop: AbortSignal
   /** Asks the person at the terminal. Throws kind `cancelled` when the answer is no. Undefined where the run asks no one, or `asksFirst` is not set. */

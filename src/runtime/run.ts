@@ -33,6 +33,7 @@ import {
   type Progress,
   type PullRequestContent,
   pass,
+  type ReadDeployments,
   type Report,
   type ResultDocument,
   type ResultError,
@@ -65,6 +66,8 @@ export interface Surface {
   showResult(result: PublishableResult, resultFile: string | undefined): void
   /** Brings the pull request up to date. Absent where no run may open one. */
   syncPullRequest?(result: PublishableResult): Promise<PullRequestOutcome>
+  /** Reads deployments with the token of the forge. Absent where no forge runs the workflow. */
+  readDeployments?(token: string, period: Parameters<ReadDeployments>[0]): ReturnType<ReadDeployments>
   /** Absent where there are no outputs. */
   setOutputs?(outputs: Readonly<Record<string, string>>): void
   /** File for the job summary. Undefined where there is no summary, and empty where the runner's variable is missing. */
@@ -115,6 +118,7 @@ export async function runAndPublish(operation: string, inputs: RunRequest['input
       debug: surface.debug && ((line) => surface.debug?.(line)),
       cancellation,
       confirm: surface.confirm,
+      readDeployments: surface.readDeployments,
       files: workspaceFiles(directory, env, surface.remote),
       async onProgress(step, settings) {
         surface.showProgress(step)
@@ -225,6 +229,7 @@ export interface RunDeps {
   readonly cancellation: Cancellation
   readonly files: Files
   readonly confirm?: Surface['confirm']
+  readonly readDeployments?: Surface['readDeployments']
   /** Awaited before the next request, so that the progress can be written to a file. */
   readonly onProgress?: (step: ProgressStep, settings: PublishSettings) => Promise<void>
 }
@@ -384,6 +389,13 @@ function subjectOf({ operation: { scope }, organizationId, target }: RunInput, s
   }
 }
 
+function deploymentsReader(
+  { settings: { githubToken: token } }: RunInput,
+  { readDeployments: read }: RunDeps,
+): ReadDeployments | undefined {
+  return read && token !== undefined ? (period) => read(token, period) : undefined
+}
+
 function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunDeps, redact: Redact): Context<Effect, Scope> {
   const { operation, organizationId, target, connection, profile, lintSettings, environment } = input
   const api = session?.api
@@ -398,6 +410,7 @@ function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunD
     files: withoutCredentials(deps.files, redact),
     lintSettings,
     environment,
+    readDeployments: deploymentsReader(input, deps),
     stop: deps.cancellation.stop,
     confirm: operation.asksFirst && deps.confirm && ((review) => demandConfirmation(review, input, deps, redact)),
     debug: debugLog(deps, redact) ?? (() => undefined),

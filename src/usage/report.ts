@@ -25,6 +25,7 @@ export function reportUsage(result: UsageResult): Report {
       ...chart(result),
       spikeTable(result),
       ...spikeContext(result),
+      ...spikeDeployments(result),
       ...groupTables(result),
       ...moverTable(result),
       recordDetails(result),
@@ -330,8 +331,6 @@ function spikeTable({ spikes, unit }: UsageResult): Block {
 /** A coincidence, and not a cause: the API does not know what uses credits. */
 function spikeContext({ spikeContext: found }: UsageResult): readonly Block[] {
   if (found === undefined) return []
-  const paragraph = (line: Line): Block => ({ kind: 'paragraph', line })
-  const when = 'on the day of a spike or the day before'
   if (found.status === 'unread') return [paragraph(say`Changes ${trusted(when)} could not be read: ${sentence(found.reason)}`)]
   if (found.changes.length === 0) return [paragraph([trusted(`No service was scaled, restored, started or created ${when}.`)])]
   return [
@@ -350,6 +349,31 @@ function spikeContext({ spikeContext: found }: UsageResult): readonly Block[] {
     paragraph([trusted('These changes happened at the same time. They need not be the cause.')]),
   ]
 }
+
+function spikeDeployments({ spikeDeployments: found }: UsageResult): readonly Block[] {
+  if (found === undefined) return []
+  if (found.status === 'unread') return [paragraph(say`Deployments ${trusted(when)} could not be read: ${sentence(found.reason)}`)]
+  if (found.deployments.length === 0) return [paragraph([trusted(`This repository was not deployed ${when}.`)])]
+  return [
+    {
+      kind: 'table',
+      title: `Deployments ${when}`,
+      columns: [{ title: 'Spike' }, { title: 'Time' }, { title: 'Environment' }, { title: 'Ref' }, { title: 'Commit' }],
+      rows: found.deployments.map(({ spike, at, environment, ref, commit }) => [
+        [trusted(formatDay(spike))],
+        [trusted(formatTime(at))],
+        [untrusted(environment)],
+        [untrusted(ref)],
+        [untrusted(commit)],
+      ]),
+    },
+    paragraph([trusted('These deployments happened at the same time. They need not be the cause.')]),
+  ]
+}
+
+const paragraph = (line: Line): Block => ({ kind: 'paragraph', line })
+
+const when = 'on the day of a spike or the day before'
 
 const excess = ({ total, usual }: UsageResult['spikes'][number]): number => Number(total) - Number(usual)
 

@@ -9,7 +9,7 @@ import { forecastSchema } from './forecast.ts'
 import { groupings, groupSchema } from './groups.ts'
 import { date, dayOn } from './periods.ts'
 import { usageRecordSchema } from './records.ts'
-import { spikeContextSchema, spikeSchema } from './spikes.ts'
+import { spikeContextSchema, spikeDeploymentsSchema, spikeSchema } from './spikes.ts'
 
 /** `auto` warns without a limit, `required` fails, and `off` accepts no limit. */
 export const gateModes = ['auto', 'required', 'off'] as const
@@ -71,6 +71,11 @@ export const usageDetails = () =>
     spikeContext: spikeContextSchema()
       .optional()
       .describe('Changes of services on the days of spikes and the days before, as coincidence. Only with explain, and only with a spike.'),
+    spikeDeployments: spikeDeploymentsSchema()
+      .optional()
+      .describe(
+        "Deployments of the workflow's repository on these days, as coincidence. Only with explain, with a spike, and in the GitHub Action.",
+      ),
     spikeDays: z.int().describe('Number of days that were checked for spikes. The check of a day needs the two weeks before it.'),
     budgets: z.array(budgetOutcomeSchema()).describe('One entry for each budget of the file, in its order.'),
     waiver: z.object({ until: date, reason: z.string() }).optional().describe('The waiver, if there is one.'),

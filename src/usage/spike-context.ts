@@ -4,10 +4,12 @@ import type { ReadApi } from '../api/client.ts'
 import { addDays, type Day, dayOf } from '../core/dates.ts'
 import { dayMs } from '../core/durations.ts'
 import { WatchkeeperError } from '../core/errors.ts'
+import type { ReadDeployments } from '../operation/operation.ts'
 import type { UsageRecord } from './records.ts'
-import type { spikeContextSchema } from './spikes.ts'
+import type { spikeContextSchema, spikeDeploymentsSchema } from './spikes.ts'
 
 type SpikeContext = z.output<ReturnType<typeof spikeContextSchema>>
+type SpikeDeployments = z.output<ReturnType<typeof spikeDeploymentsSchema>>
 
 // Source of the types: the vendor's OpenAPI document of 2026-07-31. Services fall asleep and wake up too often to explain anything.
 const changes: ReadonlyMap<string, string> = new Map([
@@ -37,12 +39,11 @@ export async function findSpikeContext(
   organizationId: string,
   { spikes, records }: SpikeContextOptions,
 ): Promise<SpikeContext> {
-  const days = spikes.map((spike) => spike.date).toSorted()
-  const [first, last] = [days[0], days.at(-1)]
-  if (first === undefined || last === undefined) return { status: 'read', changes: [] }
+  const { days, period } = around(spikes)
+  if (period === undefined) return { status: 'read', changes: [] }
   if (!api.profile.activities) return { status: 'unread', reason: 'the API has no activities' }
   try {
-    const { activities } = await listActivities(api, organizationId, Date.parse(addDays(first, -1)), Date.parse(last) + dayMs - 1)
+    const { activities } = await listActivities(api, organizationId, period.fromMs, period.toMs)
     return { status: 'read', changes: days.flatMap((day) => changesAt(day, activities, records)) }
   } catch (thrown) {
     if (!(thrown instanceof WatchkeeperError) || thrown.kind === 'cancelled') throw thrown
@@ -51,9 +52,36 @@ export async function findSpikeContext(
   }
 }
 
+/** Reads the deployments of the days of spikes and the days before. It never fails the run. */
+export async function findSpikeDeployments(
+  readDeployments: ReadDeployments,
+  spikes: SpikeContextOptions['spikes'],
+): Promise<SpikeDeployments> {
+  const { days, period } = around(spikes)
+  const found = period === undefined ? [] : await readDeployments(period)
+  if ('unread' in found) return { status: 'unread', reason: found.unread }
+  const deployments = days.flatMap((spike) =>
+    found
+      .filter(({ atMs }) => isNear(spike, atMs))
+      .map(({ atMs, ...deployment }) => ({ spike, at: new Date(atMs).toISOString(), ...deployment }))
+      .slice(0, maxPerSpike),
+  )
+  return { status: 'read', deployments }
+}
+
+/** The days of spikes, and the time from the day before the first one to the end of the last one. */
+function around(spikes: SpikeContextOptions['spikes']) {
+  const days = spikes.map((spike) => spike.date).toSorted()
+  const [first, last] = [days[0], days.at(-1)]
+  if (first === undefined || last === undefined) return { days, period: undefined }
+  return { days, period: { fromMs: Date.parse(addDays(first, -1)), toMs: Date.parse(last) + dayMs - 1 } }
+}
+
+const isNear = (spike: Day, atMs: number): boolean => [spike, addDays(spike, -1)].includes(dayOf(atMs))
+
 function changesAt(spike: Day, activities: readonly Activity[], records: readonly UsageRecord[]) {
   return activities
-    .filter(({ atMs }) => [spike, addDays(spike, -1)].includes(dayOf(atMs)))
+    .filter(({ atMs }) => isNear(spike, atMs))
     .flatMap(({ type, atMs, serviceId, actorType }) => {
       const change = changes.get(type)
       if (change === undefined) return []

@@ -44,6 +44,24 @@ export const spikeContextSchema = () =>
     }),
   ])
 
+/** What was deployed at the time of spikes, as far as the workflow's repository knows. */
+export const spikeDeploymentsSchema = () =>
+  z.discriminatedUnion('status', [
+    z.object({ status: z.literal('unread'), reason: z.string() }),
+    z.object({
+      status: z.literal('read'),
+      deployments: z.array(
+        z.object({
+          spike: date.describe('The day of the spike.'),
+          at: z.string().describe('ISO 8601 in UTC.'),
+          environment: z.string(),
+          ref: z.string().describe('Branch, tag or commit.'),
+          commit: z.string().describe('The first characters of the commit.'),
+        }),
+      ),
+    }),
+  ])
+
 /** A day is compared with the four weeks before it. Two of them must be known. */
 export const shortestBaseline = 14
 

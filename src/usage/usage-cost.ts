@@ -81,7 +81,7 @@ const usageInput = z.strictObject({
   groupBy: choice(groupings, 'How the first table of the report groups the usage.').default('entity'),
   waiver: waiverField.optional(),
   explain: flag(
-    'For days with a spike, also lists changes of services on that day and the day before: scaling, restores, starts and new services. One more request, and only with a spike.',
+    'For days with a spike, also lists changes of services on that day and the day before: scaling, restores, starts and new services, and in the GitHub Action the deployments of the repository. One more request to each, and only with a spike.',
   ).optional(),
   csvFile: exportPath('the records as CSV'),
   focusFile: exportPath('the records as FOCUS 1.2 cost and usage rows, in CSV,'),
@@ -102,7 +102,7 @@ export const usageCost = defineOperation({
   },
   example: { period: 'last-7-days', budget: '200' },
   check: checkInput,
-  async run({ api, organizationId, profile, apiOrigin, clock, files }, input) {
+  async run({ api, organizationId, profile, apiOrigin, clock, files, readDeployments }, input) {
     const today = dayOf(clock.now())
     checkWaiver(input.waiver, today)
     const period = choosePeriod(input, today)
@@ -115,8 +115,10 @@ export const usageCost = defineOperation({
     const analysis = { readings, period, today, budgets, input: { ...input, onMissing } }
     const result = { organizationId, provider: providerOf(profile, apiOrigin), ...analyze(analysis) }
     if (!input.explain || result.spikes.length === 0) return result
-    const { findSpikeContext } = await import('./spike-context.ts')
-    return { ...result, spikeContext: await findSpikeContext(api, organizationId, result) }
+    const { findSpikeContext, findSpikeDeployments } = await import('./spike-context.ts')
+    const spikeContext = await findSpikeContext(api, organizationId, result)
+    if (readDeployments === undefined) return { ...result, spikeContext }
+    return { ...result, spikeContext, spikeDeployments: await findSpikeDeployments(readDeployments, result.spikes) }
   },
   judge: judgeUsage,
   report: reportUsage,

@@ -57,6 +57,13 @@ interface StoredRun {
   readonly calls?: readonly string[]
 }
 
+interface StoredDeployment {
+  /** ISO 8601. */
+  readonly at: string
+  readonly environment: string
+  readonly ref: string
+}
+
 interface Store {
   /** Whom the token belongs to. */
   viewer: User
@@ -64,12 +71,13 @@ interface Store {
   issues: StoredIssue[]
   pulls: StoredPull[]
   /** What the token may write. */
-  may: { comments: boolean; issues: boolean; labels: boolean; contents: boolean; createPulls: boolean }
+  may: { comments: boolean; issues: boolean; labels: boolean; contents: boolean; createPulls: boolean; deployments?: boolean }
   /** Commits of branches. */
   refs: Map<string, string>
   commits: Map<string, StoredCommit>
   trees: Map<string, Readonly<Record<string, string>>>
   runs: StoredRun[]
+  deployments: StoredDeployment[]
   hasIssues: boolean
   nextId: number
 }
@@ -84,6 +92,7 @@ const emptyStore = (): Store => ({
   commits: new Map(),
   trees: new Map(),
   runs: [],
+  deployments: [],
   hasIssues: true,
   nextId: 100,
 })
@@ -386,6 +395,22 @@ function listRuns({ store, query }: RouteContext): Answer {
   return { status: 200, body: { total_count: view.length, workflow_runs: view } }
 }
 
+/** The newest first. */
+function listDeployments({ store }: RouteContext): Answer {
+  if (store.may.deployments === false) return denied
+  const newestFirst = store.deployments.toSorted((a, b) => b.at.localeCompare(a.at))
+  const view = newestFirst.map(({ at, environment, ref }, i) => ({
+    id: i + 1,
+    sha: sha1(`${ref} ${at}`),
+    ref,
+    task: 'deploy',
+    environment,
+    created_at: at,
+    creator: otherUser,
+  }))
+  return { status: 200, isList: true, body: view }
+}
+
 const viewer = ({ store, body }: RouteContext): Answer =>
   /^\s*(?:query\s*)?\{\s*viewer\s*\{\s*login\s+databaseId\s*\}\s*\}\s*$/.test(String(body.query))
     ? { status: 200, body: { data: { viewer: { login: store.viewer.login, databaseId: store.viewer.id } } } }
@@ -404,6 +429,7 @@ const routes: readonly (readonly [string, RegExp, (context: RouteContext) => Ans
   ['POST', /^\/repos\/acme\/shop\/pulls$/, createPull],
   ['PATCH', /^\/repos\/acme\/shop\/pulls\/(\d+)$/, updatePull],
   ['GET', /^\/repos\/acme\/shop\/actions\/runs$/, listRuns],
+  ['GET', /^\/repos\/acme\/shop\/deployments$/, listDeployments],
   ['GET', /^\/repos\/acme\/shop\/issues\/(\d+)\/comments$/, listComments],
   ['POST', /^\/repos\/acme\/shop\/issues\/(\d+)\/comments$/, createComment],
   ['PATCH', /^\/repos\/acme\/shop\/issues\/comments\/(\d+)$/, updateComment],

@@ -113,6 +113,14 @@ const actionSurface = (env: Variables, cancellation: Cancellation, log: Log, sec
     const note = (line: string): void => log.fold('GitHub', line)
     return syncDriftPullRequest(result, { env, secrets, cancellation, note }, gitHubPullRequests)
   },
+  async readDeployments(token, period) {
+    const [{ systemClock }, { listDeployments }] = await Promise.all([
+      import('../../core/clock.ts'),
+      import('../../forge/github/deployments.ts'),
+    ])
+    const note = (line: string): void => log.fold('GitHub', line)
+    return listDeployments({ env, token, ...period, deps: { clock: systemClock, random: Math.random, note, cancellation } })
+  },
   showResult({ blocks }) {
     for (const line of renderTerminal(blocks, { color: false })) log.show(line)
   },

@@ -1,8 +1,9 @@
 import type { ChildProcess } from 'node:child_process'
 import { afterEach, describe, expect, it } from 'vitest'
+import { addDays } from '../../../src/core/dates.ts'
 import { startEmulator } from '../../../src/emulator/index.ts'
 import { hostile } from '../../support/corpus.ts'
-import { inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
+import { fillUsage, inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
 import { otherComments, token, useGitHub } from '../../support/github-server.ts'
 import { type GitHubStepOptions, pullRequestEvent, runGitHubStep } from '../../support/notify.ts'
 import { kindsIn, unexpectedHtml } from '../../support/output-oracle.ts'
@@ -316,4 +317,81 @@ it('comments on a plan that only adopts existing objects', async () => {
   expect(planned.outputs.get('changed')).toBe('false')
   expect(comments()).toHaveLength(1)
   expect(comments()[0]?.body).toContain('No changes: the service matches the files, and apply adopts 1 object')
+})
+
+describe('the deployments of the days of a spike', () => {
+  const cloud = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+
+  const explain = async (inputs: Readonly<Record<string, string>> = {}): Promise<RanAction> =>
+    runGitHubStep(github(), {
+      inputs: {
+        ...inputsFor(cloud(), 'clickhouse-cloud'),
+        operation: 'usage-cost',
+        period: 'last-10-days',
+        budget: '500',
+        explain: 'true',
+        ...inputs,
+      },
+      secrets,
+    })
+  const today = () => {
+    const compute = (ago: number): number => (ago === 5 ? 90_000_000 : 10_000_000)
+    return fillUsage(cloud(), 60, [{ name: 'checkout', microOn: (ago) => ({ compute: compute(ago) }), locked: true }])
+  }
+  const spikeDeployments = ({ outputs }: RanAction) => JSON.parse(outputs.get('result') ?? '{}').spikeDeployments
+
+  it('the deployments of the days of a spike are listed, with those of the day before, and none of another day', async () => {
+    const day = (ago: number, time: string): string => `${addDays(today(), -ago)}T${time}Z`
+    github().store.deployments = [
+      ...Array.from({ length: 150 }, (_, i) => ({
+        at: day(1, `10:00:${String(i % 60).padStart(2, '0')}`),
+        environment: 'test',
+        ref: 'main',
+      })),
+      { at: day(4, '00:00:00'), environment: 'production', ref: 'late' },
+      { at: day(5, '23:59:59'), environment: 'production', ref: 'v2' },
+      { at: day(6, '00:00:00'), environment: '<img src=x>|prod', ref: 'v1' },
+      { at: day(7, '23:59:59'), environment: 'production', ref: 'early' },
+      ...Array.from({ length: 200 }, () => ({ at: day(30, '10:00:00'), environment: 'test', ref: 'old' })),
+    ]
+    const ran = await explain()
+    expect(ran.exitCode).toBe(0)
+    expect(spikeDeployments(ran)).toMatchObject({
+      status: 'read',
+      deployments: [
+        { spike: addDays(today(), -5), at: day(6, '00:00:00').replace('Z', '.000Z'), ref: 'v1' },
+        {
+          at: day(5, '23:59:59').replace('Z', '.000Z'),
+          environment: 'production',
+          ref: 'v2',
+          commit: expect.stringMatching(/^[0-9a-f]{7}$/),
+        },
+      ],
+    })
+    expect(ran.summary).toContain('Deployments on the day of a spike or the day before')
+    expect(ran.summary).toContain('They need not be the cause.')
+    expect(ran.summary).not.toContain('<img')
+    // The third page would have nothing but older ones.
+    expect(github().calls()).toEqual([1, 2].map((page) => `GET /repos/acme/shop/deployments?page=${page}&per_page=100`))
+  })
+
+  it('names the permission that the token lacks, and does not change the verdict', async () => {
+    today()
+    github().store.may.deployments = false
+    const ran = await explain()
+    expect([ran.exitCode, ran.outputs.get('status')]).toEqual([0, 'pass'])
+    expect(spikeDeployments(ran)).toEqual({
+      status: 'unread',
+      reason: 'GitHub answered 403: Resource not accessible by integration. Grant the job deployments: read',
+    })
+    expect(ran.summary).toContain('Grant the job deployments: read')
+  })
+
+  it('asks GitHub for no deployments without a spike, and without explain', async () => {
+    today()
+    await explain({ explain: 'false' })
+    fillUsage(cloud(), 60, [{ name: 'checkout', microOn: () => ({ compute: 10_000_000 }), locked: true }])
+    await explain()
+    expect(github().received).toEqual([])
+  })
 })

@@ -1,0 +1,64 @@
+import * as z from 'zod'
+import type { Variables } from '../../core/variables.ts'
+import { classifyFailure, describeAnswer } from '../failure.ts'
+import { defaultLimits, type ForgeDeps } from '../forge.ts'
+import { pagesOf } from '../requests.ts'
+import { openOctokit, parse } from './client.ts'
+import { readGitHubRun } from './run.ts'
+import { words } from './words.ts'
+
+interface Options {
+  readonly env: Variables
+  readonly token: string
+  readonly deps: ForgeDeps
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+interface Deployment {
+  readonly atMs: number
+  readonly environment: string
+  readonly ref: string
+  readonly commit: string
+}
+
+/** The deployments of the workflow's repository that began in a period, oldest first, or why they could not be read. */
+export async function listDeployments({
+  env,
+  token,
+  deps,
+  fromMs,
+  toMs,
+}: Options): Promise<readonly Deployment[] | { readonly unread: string }> {
+  const read = await readGitHubRun(env)
+  if ('problem' in read) return { unread: read.problem }
+  const { octokit, repository, close } = await openOctokit(read.run, token, deps, defaultLimits)
+  try {
+    const found: Deployment[] = []
+    const pages = pagesOf(parse(deploymentsSchema), (page) => octokit.rest.repos.listDeployments({ ...repository, ...page }))
+    for await (const page of pages) {
+      found.push(...page.map(toDeployment))
+      // GitHub lists the newest first, and cannot limit the list to a period.
+      if (found.some(({ atMs }) => atMs < fromMs)) break
+    }
+    return found.filter(({ atMs }) => atMs >= fromMs && atMs <= toMs).reverse()
+  } catch (thrown) {
+    const failure = classifyFailure(thrown, deps.clock.now(), words)
+    const advice = failure.status === 403 || failure.status === 404 ? '. Grant the job deployments: read' : ''
+    return { unread: `${describeAnswer(failure, words)}${advice}` }
+  } finally {
+    await close()
+  }
+}
+
+// https://docs.github.com/en/rest/deployments/deployments
+const deploymentsSchema = z.array(
+  z.looseObject({ created_at: z.iso.datetime(), environment: z.string().nullish(), ref: z.string().nullish(), sha: z.string().nullish() }),
+)
+
+const toDeployment = ({ created_at, environment, ref, sha }: z.output<typeof deploymentsSchema>[number]): Deployment => ({
+  atMs: Date.parse(created_at),
+  environment: environment ?? '',
+  ref: ref ?? '',
+  commit: sha?.slice(0, 7) ?? '',
+})
