@@ -55,6 +55,7 @@ export const replay = defineOperation({
       return { status: 'fail', reasons: [say`${counted(errors.length, 'error')} in the files`], exit: 'input' }
     const reasons = [
       ...errors.map(({ location, message }) => say`${formatLocation(location)}: ${sentence(message)}`),
+      // The error of its recording explains an unknown outcome.
       ...judgeIncidents(result.incidents.map((one) => ({ ...one, alerts: one.alerts.filter(({ outcome }) => outcome !== 'unknown') }))),
     ]
     return reasons.length === 0 ? { status: 'pass', reasons } : { status: 'fail', reasons }

@@ -78,11 +78,12 @@ interface CommandInput {
 
 /** For a shell. */
 export function recordCommand({ startMs, endMs }: Incident, { files, env, recordings }: CommandInput): string {
-  const quoted = files.map((glob) => ` --files '${glob.replaceAll("'", "'\\''")}'`).join('')
+  const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
+  const quoted = files.map((glob) => ` --files ${quote(glob)}`).join('')
   const days = Math.ceil((endMs - startMs) / dayMs)
   const until = new Date(endMs).toISOString().replace('.000Z', 'Z')
   const environment = env === undefined ? '' : ` --env ${env}`
-  return `watchkeeper backtest${environment}${quoted} --until ${until}${days > 1 ? ` --days ${days}` : ' --days 1'} --record '${recordings}'`
+  return `watchkeeper backtest${environment}${quoted} --until ${until}${days > 1 ? ` --days ${days}` : ' --days 1'} --record ${quote(recordings)}`
 }
 
 interface Recorded {
@@ -121,7 +122,8 @@ export function evaluateRecorded({
     recording.query === query.digest ? explainUnserved(recording, incident, query.query) : `the query of alert ${alert} has changed`
   if (reason !== undefined)
     return refuse('recording-outdated', { file: path, line: 1, column: 1 }, `${reason}; record it again: ${command}`)
-  return evaluateRecording(recording, query.query)
+  const evaluated = evaluateRecording(recording, query.query)
+  return 'reason' in evaluated ? refuse('not-replayable', location, `alerts.${alert}: cannot be replayed: ${evaluated.reason}`) : evaluated
 }
 
 /** Why the recording has not the windows that the alert compares now; undefined where it has them. */

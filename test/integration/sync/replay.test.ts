@@ -252,6 +252,27 @@ describe('replay', () => {
     )
   })
 
+  it('fails for a formula over recorded values of which one is missing', async () => {
+    const select = [
+      { aggFn: 'avg', valueExpression: 'Duration', where: 'ServiceName:nobody' },
+      { aggFn: 'count', where: 'ServiceName:payment StatusCode:Error' },
+    ]
+    const withConfig = (more: Fields): object => ({
+      dashboards: { shop: { name: 'Shop', tiles: [tile('Errors', {}, { source: 'Traces', select, ...more })] } },
+      alerts: { errors: { ...errors, threshold: 3 } },
+      incidents: { payment: { ...incidents.payment, alerts: ['errors'] } },
+    })
+    const recorded = contentOf(await record(withConfig({})))
+    expect((await replay(withConfig({}), recorded)).document).toMatchObject({ status: 'pass', detected: 1 })
+    const { document, reason } = await replay(withConfig({ formulas: [{ expression: 'A + B' }] }), recorded)
+    expect([document.status, reason]).toEqual([
+      'fail',
+      expect.stringContaining(
+        'alerts.errors: cannot be replayed: a series of the tile has no rows in a window in which another one has some',
+      ),
+    ])
+  })
+
   it('rejects files without incidents', async () => {
     expect((await replay(declaration)).reason).toBe('files: declare no incidents; add some below incidents')
   })
