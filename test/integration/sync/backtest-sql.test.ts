@@ -172,10 +172,18 @@ describe.each(dialects)('a backtest of a raw SQL tile with profile %s', (dialect
     const ran = await backtest(dialect, declare(countErrors), { 'max-requests': '3', 'must-be-quiet': 'errors' })
     expect(next(ran)).toMatchObject({
       verdict: 'not-estimable',
-      reason: expect.stringMatching(/^too expensive: its SQL needs \d+ queries, beyond max-requests \(3\)$/),
+      reason: expect.stringMatching(
+        /^too expensive: its SQL needs \d+ queries, and max-requests \(3\) leaves fewer; raise it, or shorten days$/,
+      ),
     })
     expect(ran.document.status).toBe('fail')
     expect(asked).toEqual([])
+  })
+
+  it('leaves enough requests for alerts that need few', async () => {
+    runSql = batches([], errorsOfCheckout)
+    const { document } = await backtest(dialect, { ...declare(countErrors), slos: { payment } }, { 'max-requests': '5' })
+    expect(document).toMatchObject({ firing: 1, notEstimable: 1 })
   })
 
   it('has the reason of the server where it refuses the query', async () => {
@@ -281,6 +289,21 @@ const search = (where: string, whereLanguage: string): Fields => ({
       channel: { type: 'webhook', webhook: 'oncall' },
     },
   },
+})
+
+describe('a server without SQL access', () => {
+  const old = useEmulator({ dialect: 'hyperdx', rateLimit: 'off', hasMcp: false })
+
+  it('a server without SQL access has no estimate of a raw SQL tile, and estimates of other alerts', async () => {
+    const { document } = await invokeText({
+      inputs: { ...inputsFor(old(), 'hyperdx'), operation: 'backtest', files: 'a.json', project: 'shop/main', until },
+      files: { 'a.json': JSON.stringify({ ...declare(countErrors), slos: { payment } }) },
+    })
+    expect(document).toMatchObject({ firing: 1, notEstimable: 1 })
+    expect((document.alerts as readonly { readonly next: Fields }[]).map(({ next: { reason } }) => reason)).toContain(
+      'This server cannot run SQL: it has no /mcp.',
+    )
+  })
 })
 
 describe('a backtest in ClickHouse Cloud', () => {
