@@ -18,6 +18,8 @@ const queryArguments = z.object({
 
 const quarterHourMs = 900_000
 
+const invalidConnection = { code: 'custom', message: 'Invalid ObjectId', path: ['config', 'connectionId'] }
+
 /** The answer of `POST /mcp` to a call of the tool `clickstack_sql`; undefined for what is not a call. */
 export function callTool(body: unknown, context: SqlContext): JsonObject | undefined {
   const parsed = call.safeParse(body)
@@ -38,6 +40,7 @@ function runTool(name: string, given: unknown, context: SqlContext): JsonObject 
   const startMs = startTime === undefined ? endMs - quarterHourMs : Date.parse(startTime)
   if (Number.isNaN(startMs) || Number.isNaN(endMs)) return toolError('Invalid startTime or endTime: must be valid ISO 8601 strings')
   if (startMs >= endMs) return toolError('endTime must be greater than startTime')
+  if (!/^[0-9a-f]{24}$/i.test(connectionId)) return toolError(JSON.stringify([invalidConnection], null, 2))
   if (!context.service.connections.some((one) => one.id === connectionId))
     return toolError(`Connection not found: ${connectionId}. Call clickstack_list_sources to discover available connection IDs.`)
   const result = evaluateSql({ sql, startMs, endMs }, context)

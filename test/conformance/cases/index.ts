@@ -4,6 +4,7 @@ import { chartCases } from './charts.ts'
 import { connectionCases } from './connections.ts'
 import { dashboardCases } from './dashboards.ts'
 import { httpCases } from './http.ts'
+import { mcpCases } from './mcp.ts'
 import { savedSearchCases } from './saved-searches.ts'
 import { sourceCases } from './sources.ts'
 import { tileCases } from './tiles.ts'
@@ -21,4 +22,5 @@ export const cases: readonly Case[] = [
   ...sourceCases,
   ...connectionCases,
   ...chartCases,
+  ...mcpCases,
 ]
