@@ -49,7 +49,7 @@ it.each(['SERVICE', 'WEBHOOK', 'ERRORS_PER_FIVE_MINUTES'])('the starter set is w
   expect(document.diagnostics).toContainEqual(expect.objectContaining({ message: expect.stringContaining('"" is not accepted') }))
 })
 
-it.each(['plan', 'apply', 'apply-reviewed', 'drift'])('examples/workflows/%s.yml sets what the starter set names', (name) => {
+it.each(['plan', 'apply', 'apply-reviewed', 'drift', 'drift-pull-request', 'replay'])('examples/workflows/%s.yml sets what the starter set names', (name) => {
   const named = [...read('examples/starter/service.yml').matchAll(/\$\{\{ env\.(\w+) \}\}/g)].map(([, variable]) => variable)
   const set = [...read(`examples/workflows/${name}.yml`).matchAll(/^ +WATCHKEEPER_VAR_([A-Z_]+): \$\{\{ vars\.\w+ \}\}$/gm)].map(
     ([, variable]) => variable,

@@ -94,12 +94,12 @@ it('every workflow for the files of the starter kit sets the variables that they
   const needed = new Set([...read('examples/starter/service.yml').matchAll(/\$\{\{ env\.(\w+) \}\}/g)].map(([, name = '']) => name))
   expect(needed.size).toBe(3)
   // The files of the first two are those of the README and of docs/self-hosted.md, which need no variables. Those of the third one come from
-  // examples/environments, and those of the last one from examples/incidents.
-  const others = ['plan-and-apply.yml', 'self-hosted.yml', 'environments.yml', 'replay.yml']
+  // examples/environments.
+  const others = ['plan-and-apply.yml', 'self-hosted.yml', 'environments.yml']
   const workflows = readdirSync(new URL('../../examples/workflows', import.meta.url)).filter((name) => !others.includes(name))
   for (const name of workflows) {
     const text = read(`examples/workflows/${name}`)
-    if (!text.includes('observability/') && !/operation: (?:plan|apply|drift|validate)$/m.test(text)) continue
+    if (!text.includes('observability/') && !/operation: (?:plan|apply|drift|pull|replay|validate)$/m.test(text)) continue
     for (const variable of needed) expect(text, name).toMatch(new RegExp(`^ +WATCHKEEPER_VAR_${variable}: `, 'm'))
   }
 })

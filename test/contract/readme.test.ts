@@ -51,8 +51,17 @@ describe('docs/cli.md', () => {
   const text = read('docs/cli.md')
 
   it('docs/cli.md lists everything that init can write', () => {
-    expect(kits.map(({ name }) => name)).toEqual(['cost-gate', 'cost-budgets', 'plan-and-apply', 'drift', 'backups', 'fleet'])
-    expect(text.replaceAll(/\s+/g, ' ')).toContain('a cost gate, budgets by team, alerts and dashboards as code, drift, backups, a fleet')
+    expect(kits.map(({ name }) => name)).toEqual([
+      'cost-gate',
+      'cost-budgets',
+      'plan-and-apply',
+      'drift',
+      'drift-pull-request',
+      'replay',
+      'backups',
+      'fleet',
+    ])
+    expect(text.replaceAll(/\s+/g, ' ')).toContain('a cost gate, budgets by team, alerts and dashboards as code, drift as an issue or as a pull request, replays of incidents, backups, a fleet')
   })
 
   it('docs/cli.md lists every exit code', () => {

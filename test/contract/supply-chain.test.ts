@@ -148,7 +148,7 @@ it('no job that runs packages may write, and none that publishes runs any but np
 })
 
 it('published workflows may write at most issues, comments, code scanning results, and the branch of a drift', () => {
-  const isBranch = ({ name, text }: WorkflowDocument): boolean => `${name} ${text}`.includes('/reusable-drift-pull-request.yml')
+  const isBranch = ({ name, text }: WorkflowDocument): boolean => `${name} ${text}`.includes('drift-pull-request.yml')
   const given = [...reusableWorkflows, ...copiedWorkflows].filter((one) => !isBranch(one))
   const rights = given.flatMap(({ text }) => rightsToWrite(parseWorkflow(text)))
   expect(rights.filter((right) => !/: (?:issues|pull-requests|security-events)$/.test(right))).toEqual([])

@@ -6,7 +6,9 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { parse } from 'yaml'
 import { demo } from '../../../src/emulator/index.ts'
 import { kits } from '../../../src/runtime/cli/init/kits.ts'
-import { useEmulator } from '../../support/emulator.ts'
+import { serviceOf, useEmulator } from '../../support/emulator.ts'
+import { commitTo, filesAt, token, useGitHub } from '../../support/github-server.ts'
+import { runnerEnvironment } from '../../support/notify.ts'
 import { hasPseudoTerminals, runCli, runInTerminal } from '../../support/run-process.ts'
 import { type RunnableJob, repository, runJobs } from '../../support/run-workflow.ts'
 import { complaintsOf } from '../../support/workflows.ts'
@@ -52,7 +54,8 @@ describe('watchkeeper init', () => {
     expect(filesThere()).toEqual([...files.map(({ target }) => target), ...config].sort())
     for (const { example: source, target } of files) {
       const text = readFileSync(join(directory, target), 'utf8')
-      expect(withoutReference(text)).toBe(withoutReference(example(source)))
+      // The replay of the page about incidents is for a self-hosted server.
+      expect(withoutReference(text)).toBe(withoutReference(example(source)).replace('profile: hyperdx', 'profile: clickhouse-cloud'))
       if (target.startsWith('.github/workflows/')) expect(await complaintsOf(text)).toEqual([])
       expect(ran.stdout).toMatch(new RegExp(`^${RegExp.escape(target)} +written$`, 'm'))
     }
@@ -78,6 +81,16 @@ describe('watchkeeper init', () => {
     ])
     expect(steps).toContain('export WATCHKEEPER_PROFILE=hyperdx WATCHKEEPER_API_URL=… WATCHKEEPER_API_KEY=…\n')
     expect(steps).toContain('Register a runner with the label self-hosted')
+  })
+
+  it('keeps a workflow that sends no requests on the runners of GitHub, because pull requests from forks start it', async () => {
+    const { exitCode, stdout } = await init('replay', '--profile', 'hyperdx')
+    expect(exitCode).toBe(0)
+    expect(filesThere()).toEqual(['.github/workflows/watchkeeper-replay.yml'])
+    const text = readFileSync(join(directory, '.github/workflows/watchkeeper-replay.yml'), 'utf8')
+    expect(withoutReference(text)).toBe(withoutReference(example('workflows/replay.yml')))
+    expect(stdout).not.toMatch(/label self-hosted|gh secret set|watchkeeper doctor/)
+    expect(stdout).toContain('declare and record an incident first')
   })
 
   it('takes the profile of the environment, unless an option names another', async () => {
@@ -229,7 +242,7 @@ describe('init that is refused', () => {
     [
       'without a kit and without a terminal',
       [],
-      /name the kits to write\. Available kits: cost-gate, cost-budgets, plan-and-apply, drift, backups, fleet/,
+      /name the kits to write\. Available kits: cost-gate, cost-budgets, plan-and-apply, drift, drift-pull-request, replay, backups, fleet/,
     ],
     ['for an unknown flag', ['cost-gate', '--force'], /Unknown option --force/],
   ])('writes nothing %s', async (_, args, message) => {
@@ -248,9 +261,9 @@ describe('in a terminal', () => {
 
   it('asks for kits until the answer is valid', async ({ skip }) => {
     if (!hasPseudoTerminals) skip('this system has no `script` of util-linux')
-    const { exitCode, screen } = await answer('7, bakups\n', '1, backups\n')
+    const { exitCode, screen } = await answer('9, bakups\n', '1, backups\n')
     expect(screen).toContain('1  cost-gate')
-    expect(screen).toContain('7: unknown kit')
+    expect(screen).toContain('9: unknown kit')
     expect(screen).toContain('did you mean "backups"?')
     expect(exitCode).toBe(0)
     expect(filesThere()).toEqual(['.github/workflows/watchkeeper-backups.yml', '.github/workflows/watchkeeper-cost-gate.yml'])
@@ -422,6 +435,7 @@ describe('with a key in the environment', () => {
 describe('from init to alerts that are as declared', () => {
   const cloud = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
   const selfHosted = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
+  const gitHub = useGitHub()
   const variables = { SERVICE_NAME: 'checkout', WEBHOOK_NAME: 'oncall', ERRORS_PER_FIVE_MINUTES: '20' }
 
   it.each([
@@ -440,19 +454,28 @@ describe('from init to alerts that are as declared', () => {
       emulator: selfHosted,
       settings: () => ({ WATCHKEEPER_API_KEY: demo.apiKeySecret, WATCHKEEPER_API_URL: selfHosted().url }),
     },
-  ])('plans, applies and finds no drift with $profile, once the secrets and variables are set that it asks for', async (product) => {
-    const { stdout } = await init('plan-and-apply', 'drift', '--profile', product.profile)
+  ])('plans, applies, finds no drift, and opens a pull request for a change with $profile, once the secrets and variables are set that it asks for', async (product) => {
+    const { stdout } = await init('plan-and-apply', 'drift', 'drift-pull-request', '--profile', product.profile)
+    expect(stdout).toContain('Allow GitHub Actions to create and approve pull requests')
     const known: Readonly<Record<string, string>> = { ...product.settings(), ...variables }
     const wanted = Object.entries(known).filter(([name]) => new RegExp(`gh (?:secret|variable) set ${name}\\b`).test(stdout))
     expect(wanted).toHaveLength(Object.keys(known).length)
     const files = Object.fromEntries(filesThere().map((path) => [path, readFileSync(join(directory, path), 'utf8')]))
+    commitTo(gitHub().store, { branch: 'main', files })
     const run = async (name: string, github: object) => {
       const { jobs } = parse(files[`.github/workflows/watchkeeper-${name}.yml`] ?? '') as { jobs: Readonly<Record<string, RunnableJob>> }
       const set = Object.fromEntries(wanted)
       const values = { github: { repository, ...github }, secrets: set, vars: set }
-      // In the place of the cloud's address.
-      const { [name]: ran } = await runJobs(jobs, { values, env: { WATCHKEEPER_API_URL: product.emulator().url }, files })
-      return ran?.result
+      const env = {
+        ...runnerEnvironment(gitHub().url),
+        GITHUB_REF: 'refs/heads/main',
+        GITHUB_SHA: gitHub().store.refs.get('main') ?? '',
+        // In the place of the default of action.yml, and of the cloud's address.
+        WATCHKEEPER_GITHUB_TOKEN: token,
+        WATCHKEEPER_API_URL: product.emulator().url,
+      }
+      const ran = await runJobs(jobs, { values, env, files })
+      return Object.values(ran)[0]?.result
     }
     const from = (fullName: string) => ({ event: { pull_request: { head: { repo: { full_name: fullName } } } } })
     expect(await run('plan', from('eve/infra'))).toBe('skipped')
@@ -461,5 +484,10 @@ describe('from init to alerts that are as declared', () => {
     expect(await run('apply', { ref: 'refs/heads/next' })).toBe('skipped')
     expect(await run('apply', { ref: 'refs/heads/main' })).toBe('success')
     expect(await run('drift', {})).toBe('success')
+    for (const alert of serviceOf(product.emulator()).alerts) if (alert.threshold === 0.02) alert.threshold = 0.05
+    expect(await run('drift-pull-request', {})).toBe('success')
+    expect(filesAt(gitHub().store, 'watchkeeper/drift')['observability/service.yml']).toBe(
+      files['observability/service.yml']?.replace('threshold: 0.02', 'threshold: 0.05'),
+    )
   })
 })

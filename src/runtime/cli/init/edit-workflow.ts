@@ -41,8 +41,10 @@ const cloudSettings: ReadonlySet<string> = new Set(['organization-id', 'service-
 
 const selfHostedSettings = ['hyperdx', `api-url: $\{{ vars.WATCHKEEPER_API_URL }}`, `api-key: $\{{ secrets.WATCHKEEPER_API_KEY }}`]
 
-/** A workflow for a self-hosted server, on a runner that reaches it. */
-export const toSelfHosted = (text: string): string =>
+/** A workflow for a self-hosted server, on a runner that reaches it. One that sends no requests stays on the runners of GitHub. */
+export const toSelfHosted = (text: string): string => (text.includes('profile: clickhouse-cloud') ? moveToServer(text) : text)
+
+const moveToServer = (text: string): string =>
   editPairs(text, (pair) => {
     const { value } = pair
     if (keyOf(pair) === 'runs-on' && hasValue(pair, 'ubuntu-latest')) return [replaceNode(value, 'self-hosted')]
@@ -55,6 +57,10 @@ export const toSelfHosted = (text: string): string =>
       return [replaceNode(setting.value, selfHostedSettings.join(indentation))]
     })
   })
+
+/** A workflow for ClickHouse Cloud. Only examples that send no requests are for a self-hosted server. */
+export const toCloud = (text: string): string =>
+  editPairs(text, (pair) => (keyOf(pair) === 'profile' && hasValue(pair, 'hyperdx') ? [replaceNode(pair.value, 'clickhouse-cloud')] : []))
 
 /** A workflow for the default branch of the repository. */
 export const onBranch = (text: string, branch: string): string =>

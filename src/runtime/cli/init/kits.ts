@@ -72,6 +72,19 @@ export const kits: readonly Kit[] = [
     selfHosted: true,
   },
   {
+    name: 'drift-pull-request',
+    summary: 'Opens a pull request with the changes that people made in the service to the files of plan-and-apply.',
+    files: [workflow('drift-pull-request')],
+    hasProject: true,
+    selfHosted: true,
+  },
+  {
+    name: 'replay',
+    summary: 'Replays past incidents on each pull request, without a key: the tests of the alerts of plan-and-apply.',
+    files: [workflow('replay', 'declare and record an incident first, because a replay without incidents fails')],
+    selfHosted: true,
+  },
+  {
     name: 'backups',
     summary: 'Fails when a backup is missing, late or failed.',
     files: [workflow('backups')],

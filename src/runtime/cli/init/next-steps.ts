@@ -43,9 +43,13 @@ function nextSteps(written: readonly Written[], outcome: InitOutcome): readonly 
   const values = new Map(Object.entries(settings).map(([name, value]) => [toEnvironmentName(name), shellQuote(value)]))
   return [
     ...step(checks.length > 0, ['Adapt the files:', ...inColumns(checks)]),
-    ...step(profile === 'hyperdx', [
+    ...step(hasText(written, 'runs-on: self-hosted'), [
       'Register a runner with the label self-hosted that reaches your server.',
       'For a server with a public address, replace "runs-on: self-hosted" by "runs-on: ubuntu-latest".',
+    ]),
+    ...step(hasText(written, 'pull-request: true'), [
+      'Let workflows open pull requests, in Settings > Actions > General > Workflow permissions:',
+      '"Allow GitHub Actions to create and approve pull requests".',
     ]),
     ...step(secrets.length > 0, [
       'Set the secrets. gh asks for each value. Or use Settings > Secrets and variables > Actions:',
@@ -60,7 +64,7 @@ function nextSteps(written: readonly Written[], outcome: InitOutcome): readonly 
       'To run validate or plan on this machine, set the variables of the files:',
       `export ${ofFiles.map((name) => `${name}=…`).join(' ')}`,
     ]),
-    ...step(check === 'none', ['Check the key and the settings before the first run:', ...doctor(variables, values, profile)]),
+    ...step(check === 'none' && secrets.length > 0, ['Check the key and the settings before the first run:', ...doctor(variables, values, profile)]),
     ...step(check === 'failed', ['Fix the check that failed above, and repeat it:', ...doctor(variables, values, profile)]),
     [
       commit(written, outcome),
@@ -70,9 +74,11 @@ function nextSteps(written: readonly Written[], outcome: InitOutcome): readonly 
   ]
 }
 
+const hasText = (written: readonly Written[], text: string): boolean => written.some(({ sample }) => sample.text.includes(text))
+
 /** A push to the default branch applies the files immediately, including the samples. */
 const commit = (written: readonly Written[], { branch = 'main' }: InitOutcome): string =>
-  written.some(({ sample }) => sample.text.includes('operation: apply'))
+  hasText(written, 'operation: apply')
     ? `Commit the files on a branch and review the plan on its pull request. Merging it to ${branch} applies it.`
     : 'Commit the files.'
 

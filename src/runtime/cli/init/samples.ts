@@ -3,7 +3,7 @@ import { stringify } from 'yaml'
 import type { ProfileName } from '../../../api/profiles.ts'
 import { hasUnreleasedReference, majorTag, setReference } from '../action-reference.ts'
 import { readInstalled } from '../installation.ts'
-import { onBranch, toSelfHosted, withoutFileVariables } from './edit-workflow.ts'
+import { onBranch, toCloud, toSelfHosted, withoutFileVariables } from './edit-workflow.ts'
 import { configPath, type Kit, type KitFile, starterPath } from './kits.ts'
 
 export interface Sample extends KitFile {
@@ -18,7 +18,8 @@ export async function readSamples(kits: readonly Kit[], script: string): Promise
 
 /** The example for this repository. */
 export function adaptSample(sample: Sample, profile: ProfileName, branch: string | undefined): Sample {
-  const text = onBranch(profile === 'hyperdx' ? toSelfHosted(sample.text) : sample.text, branch ?? 'main')
+  const adapt = profile === 'hyperdx' ? toSelfHosted : toCloud
+  const text = onBranch(adapt(sample.text), branch ?? 'main')
   const isUnsure = branch === undefined && onBranch(text, '') !== text
   return { ...sample, text, ...(isUnsure && { check: 'change the branch if your default branch is not main' }) }
 }
