@@ -49,13 +49,16 @@ it.each(['SERVICE', 'WEBHOOK', 'ERRORS_PER_FIVE_MINUTES'])('the starter set is w
   expect(document.diagnostics).toContainEqual(expect.objectContaining({ message: expect.stringContaining('"" is not accepted') }))
 })
 
-it.each(['plan', 'apply', 'apply-reviewed', 'drift', 'drift-pull-request', 'replay'])('examples/workflows/%s.yml sets what the starter set names', (name) => {
-  const named = [...read('examples/starter/service.yml').matchAll(/\$\{\{ env\.(\w+) \}\}/g)].map(([, variable]) => variable)
-  const set = [...read(`examples/workflows/${name}.yml`).matchAll(/^ +WATCHKEEPER_VAR_([A-Z_]+): \$\{\{ vars\.\w+ \}\}$/gm)].map(
-    ([, variable]) => variable,
-  )
-  expect([...new Set(named)].sort()).toEqual([...new Set(set)].sort())
-})
+it.each(['plan', 'apply', 'apply-reviewed', 'drift', 'drift-pull-request', 'replay'])(
+  'examples/workflows/%s.yml sets what the starter set names',
+  (name) => {
+    const named = [...read('examples/starter/service.yml').matchAll(/\$\{\{ env\.(\w+) \}\}/g)].map(([, variable]) => variable)
+    const set = [...read(`examples/workflows/${name}.yml`).matchAll(/^ +WATCHKEEPER_VAR_([A-Z_]+): \$\{\{ vars\.\w+ \}\}$/gm)].map(
+      ([, variable]) => variable,
+    )
+    expect([...new Set(named)].sort()).toEqual([...new Set(set)].sort())
+  },
+)
 
 it.each(['staging', 'production'])(
   'the starter set can be applied to the environment %s of the examples, and then there is no drift',

@@ -61,7 +61,9 @@ describe('docs/cli.md', () => {
       'backups',
       'fleet',
     ])
-    expect(text.replaceAll(/\s+/g, ' ')).toContain('a cost gate, budgets by team, alerts and dashboards as code, drift as an issue or as a pull request, replays of incidents, backups, a fleet')
+    expect(text.replaceAll(/\s+/g, ' ')).toContain(
+      'a cost gate, budgets by team, alerts and dashboards as code, drift as an issue or as a pull request, replays of incidents, backups, a fleet',
+    )
   })
 
   it('docs/cli.md lists every exit code', () => {

@@ -454,7 +454,7 @@ describe('from init to alerts that are as declared', () => {
       emulator: selfHosted,
       settings: () => ({ WATCHKEEPER_API_KEY: demo.apiKeySecret, WATCHKEEPER_API_URL: selfHosted().url }),
     },
-  ])('plans, applies, finds no drift, and opens a pull request for a change with $profile, once the secrets and variables are set that it asks for', async (product) => {
+  ])('plans, applies, and opens a pull request for drift with $profile, once what it asks for is set', async (product) => {
     const { stdout } = await init('plan-and-apply', 'drift', 'drift-pull-request', '--profile', product.profile)
     expect(stdout).toContain('Allow GitHub Actions to create and approve pull requests')
     const known: Readonly<Record<string, string>> = { ...product.settings(), ...variables }

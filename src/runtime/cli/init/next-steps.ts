@@ -64,7 +64,10 @@ function nextSteps(written: readonly Written[], outcome: InitOutcome): readonly 
       'To run validate or plan on this machine, set the variables of the files:',
       `export ${ofFiles.map((name) => `${name}=…`).join(' ')}`,
     ]),
-    ...step(check === 'none' && secrets.length > 0, ['Check the key and the settings before the first run:', ...doctor(variables, values, profile)]),
+    ...step(check === 'none' && secrets.length > 0, [
+      'Check the key and the settings before the first run:',
+      ...doctor(variables, values, profile),
+    ]),
     ...step(check === 'failed', ['Fix the check that failed above, and repeat it:', ...doctor(variables, values, profile)]),
     [
       commit(written, outcome),
