@@ -1,5 +1,7 @@
 // What a reviewer sees of a changed dashboard, and of an object that both sides changed.
-import { describe, expect, it } from 'vitest'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { renderMarkdown } from '../../../src/report/markdown.ts'
 import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
@@ -18,6 +20,8 @@ const note = (name: string, [x, y, w, h]: readonly [number, number, number, numb
 const tiles = [note('Errors', [0, 0, 12, 6]), note('Requests', [12, 0, 12, 6]), note('Latency', [0, 6, 24, 6])]
 
 const board = (list: readonly object[]) => ({ dashboards: { shop: { name: 'Shop', tiles: list } } })
+
+const selfHosted = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
 
 async function run(operation: string, content: object, inputs: Readonly<Record<string, string>> = {}) {
   const ran = await invokeText({
@@ -107,6 +111,57 @@ it('a plan links to changed dashboards, and to what changed alerts watch, where 
   expect(text).toContain(`In the web app: dashboard [\`shop\`](https://ui.example/%28a%29/dashboards/${id})`)
   expect(files.find(({ input }) => input === 'htmlFile')?.content).toContain(`/dashboards/${id}`.replaceAll('/', '&#47;'))
   expect((await run('plan', changed)).text).not.toContain('In the web app')
+})
+
+/** A web app of the product passes what comes below `path` on to its API. */
+async function startWebApp(path: string): Promise<string> {
+  const server = createServer(async (request, response) => {
+    const { method = 'GET', url = '', headers } = request
+    const chunks = await request.toArray()
+    const answer = await fetch(selfHosted().url + url.replace(path, ''), {
+      method,
+      headers: { authorization: headers.authorization ?? '', 'content-type': 'application/json' },
+      ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
+    })
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  // A server that listens on a port has an address of this form.
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+describe('the links of a plan for a self-hosted server', () => {
+  const linkIn = async (inputs: Readonly<Record<string, string>>): Promise<string | undefined> => {
+    const settings = { ...inputsFor(selfHosted(), 'hyperdx'), ...inputs }
+    const of = (operation: string, list: readonly object[]) =>
+      invokeText({
+        inputs: { ...settings, operation, project: 'shop/review', files: 'a.json' },
+        files: { 'a.json': JSON.stringify(board(list)) },
+      })
+    const applied = await of('apply', tiles)
+    if (applied.exitCode !== 0) throw new Error(applied.reason)
+    const { blocks } = await of('plan', [note('Errors', [0, 0, 12, 6], 'other'), ...tiles.slice(1)])
+    return /In the web app: dashboard \[`shop`\]\((.*)\/dashboards\/[0-9a-f]{24}\)/.exec(renderMarkdown(blocks))?.[1]
+  }
+
+  it.each(['/api', '/clickstack/api'])('link to the web app when api-url is its address and %s', async (path) => {
+    const webApp = await startWebApp(path)
+    const page = `${webApp}${path.replace(/\/api$/, '')}`
+    expect(await linkIn({ 'api-url': `${webApp}${path}` })).toBe(page)
+    expect(await linkIn({ 'api-url': `${webApp}${path}/api/v2/` })).toBe(page)
+  })
+
+  it('are left out when api-url is the address of the API server, unless ui-url is set', async () => {
+    expect(await linkIn({})).toBeUndefined()
+    expect(await linkIn({ 'api-url': `${selfHosted().url}/api/v2` })).toBeUndefined()
+    expect(await linkIn({ 'ui-url': 'https://hyperdx.example/' })).toBe('https://hyperdx.example')
+  })
+
+  it('lead to ui-url, also when api-url leads to another web app', async () => {
+    const webApp = await startWebApp('/api')
+    expect(await linkIn({ 'api-url': `${webApp}/api`, 'ui-url': 'https://hyperdx.example' })).toBe('https://hyperdx.example')
+  })
 })
 
 describe('an object that both sides changed since the last apply', () => {
