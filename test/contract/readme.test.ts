@@ -54,6 +54,8 @@ describe('docs/cli.md', () => {
     expect(kits.map(({ name }) => name)).toEqual([
       'cost-gate',
       'cost-budgets',
+      'cost-audit',
+      'check-credits',
       'plan-and-apply',
       'drift',
       'drift-pull-request',
@@ -62,7 +64,7 @@ describe('docs/cli.md', () => {
       'fleet',
     ])
     expect(text.replaceAll(/\s+/g, ' ')).toContain(
-      'a cost gate, budgets by team, alerts and dashboards as code, drift as an issue or as a pull request, replays of incidents, backups, a fleet',
+      'a cost gate, budgets by team, an audit of costs, prepaid credits, alerts and dashboards as code, drift as an issue or as a pull request, replays of incidents, backups, a fleet',
     )
   })
 

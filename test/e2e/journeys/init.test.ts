@@ -242,7 +242,7 @@ describe('init that is refused', () => {
     [
       'without a kit and without a terminal',
       [],
-      /name the kits to write\. Available kits: cost-gate, cost-budgets, plan-and-apply, drift, drift-pull-request, replay, backups, fleet/,
+      /name the kits to write\. Available kits: cost-gate, cost-budgets, cost-audit, check-credits, plan-and-apply, drift, drift-pull-request, replay, backups, fleet/,
     ],
     ['for an unknown flag', ['cost-gate', '--force'], /Unknown option --force/],
   ])('writes nothing %s', async (_, args, message) => {
@@ -261,9 +261,9 @@ describe('in a terminal', () => {
 
   it('asks for kits until the answer is valid', async ({ skip }) => {
     if (!hasPseudoTerminals) skip('this system has no `script` of util-linux')
-    const { exitCode, screen } = await answer('9, bakups\n', '1, backups\n')
+    const { exitCode, screen } = await answer('99, bakups\n', '1, backups\n')
     expect(screen).toContain('1  cost-gate')
-    expect(screen).toContain('9: unknown kit')
+    expect(screen).toContain('99: unknown kit')
     expect(screen).toContain('did you mean "backups"?')
     expect(exitCode).toBe(0)
     expect(filesThere()).toEqual(['.github/workflows/watchkeeper-backups.yml', '.github/workflows/watchkeeper-cost-gate.yml'])

@@ -28,16 +28,16 @@ describe('an answer', () => {
     expect([chosen.map(({ name }) => name), diagnostics]).toEqual([names, []])
   })
 
-  it.each(['0', '7', '-1', '1.5', '99999999999', 'plan', 'constructor', '\u001b[2J'])('rejects %j as a kit', (word) => {
+  it.each(['0', '11', '-1', '1.5', '99999999999', 'plan', 'constructor', '\u001b[2J'])('rejects %j as a kit', (word) => {
     const { chosen, diagnostics } = selectKits([word])
     expect([chosen, diagnostics.length]).toEqual([[], 1])
     expect(diagnostics[0]?.location.file).not.toContain('\u001b')
   })
 
   it.each([
-    ['cost-gate', 'this kit needs ClickHouse Cloud; available kits: plan-and-apply, drift'],
-    ['drfit', 'unknown kit; available kits: plan-and-apply, drift; did you mean "drift"?'],
-    ['3', 'unknown kit; available kits: plan-and-apply, drift'],
+    ['cost-gate', 'this kit needs ClickHouse Cloud; available kits: plan-and-apply, drift, drift-pull-request, replay'],
+    ['drfit', 'unknown kit; available kits: plan-and-apply, drift, drift-pull-request, replay; did you mean "drift"?'],
+    ['5', 'unknown kit; available kits: plan-and-apply, drift, drift-pull-request, replay'],
   ])('rejects %j as a kit of a self-hosted server', (word, message) => {
     expect(selectKits([word], 'hyperdx').diagnostics.map((diagnostic) => diagnostic.message)).toEqual([message])
   })
@@ -79,7 +79,7 @@ describe('an answer', () => {
   })
 
   it('reads kits separated by commas, after answers that were not valid', async () => {
-    expect((await askWith('x\n9\n 3,fleet \n', { given: 'clickhouse-cloud' })).choice).toEqual([
+    expect((await askWith('x\n99\n 5,fleet \n', { given: 'clickhouse-cloud' })).choice).toEqual([
       'clickhouse-cloud',
       'plan-and-apply',
       'fleet',
@@ -94,18 +94,24 @@ describe('an answer', () => {
 describe('a workflow for a self-hosted server', () => {
   const example = (name: string): string => readFileSync(new URL(`../../../examples/workflows/${name}.yml`, import.meta.url), 'utf8')
 
-  it.each(
-    kits.filter(({ selfHosted }) => selfHosted).flatMap(({ files }) => files.filter((file) => file.example.startsWith('workflows/'))),
-  )('has the settings of a self-hosted server, and none of the cloud: $example', ({ example: path }) => {
-    const text = toSelfHosted(example(path.slice('workflows/'.length, -'.yml'.length)))
-    expect(needsOf([text])).toMatchObject({
-      secrets: ['WATCHKEEPER_API_KEY'],
-      variables: ['ERRORS_PER_FIVE_MINUTES', 'SERVICE_NAME', 'WATCHKEEPER_API_URL', 'WEBHOOK_NAME'],
-    })
-    expect(text).toContain('          profile: hyperdx\n          api-url: ')
-    expect(text).toContain('    runs-on: self-hosted\n')
-    expect(text).not.toMatch(/clickhouse-cloud|organization|service-id|api-key-|ubuntu/)
-  })
+  const workflows = kits
+    .filter(({ selfHosted }) => selfHosted)
+    .flatMap(({ files }) => files.filter(({ example }) => /^workflows\//.test(example)))
+
+  // A replay sends no requests.
+  it.each(workflows.filter(({ example }) => example !== 'workflows/replay.yml'))(
+    'has the settings of a self-hosted server, and none of the cloud: $example',
+    ({ example: path }) => {
+      const text = toSelfHosted(example(path.slice('workflows/'.length, -'.yml'.length)))
+      expect(needsOf([text])).toMatchObject({
+        secrets: ['WATCHKEEPER_API_KEY'],
+        variables: ['ERRORS_PER_FIVE_MINUTES', 'SERVICE_NAME', 'WATCHKEEPER_API_URL', 'WEBHOOK_NAME'],
+      })
+      expect(text).toContain('          profile: hyperdx\n          api-url: ')
+      expect(text).toContain('    runs-on: self-hosted\n')
+      expect(text).not.toMatch(/clickhouse-cloud|organization|service-id|api-key-|ubuntu/)
+    },
+  )
 
   it('changes only the settings and the runner of a workflow for a self-hosted server', () => {
     const text = example('plan')

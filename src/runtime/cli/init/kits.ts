@@ -50,6 +50,16 @@ export const kits: readonly Kit[] = [
     ],
   },
   {
+    name: 'cost-audit',
+    summary: 'Finds services that cost credits without need, on the first day of each month.',
+    files: [workflow('cost-audit', 'replace the sample limit and tag')],
+  },
+  {
+    name: 'check-credits',
+    summary: 'Fails before the prepaid credits run out.',
+    files: [workflow('check-credits', 'replace the sample limits')],
+  },
+  {
     name: 'plan-and-apply',
     summary: 'Manages alerts and dashboards as code: a plan on each pull request, applied on merge, with a starter set.',
     files: [
