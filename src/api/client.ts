@@ -81,6 +81,7 @@ interface SessionOptions {
 
 export interface ApiSession {
   readonly api: WriteApi
+  /** The request id of the last answer that had one: of the API, or of a query. */
   lastRequestId(): string | undefined
   close(): Promise<void>
 }
@@ -100,8 +101,12 @@ export function openApi(connection: Connection, options: SessionOptions): ApiSes
     abort: AbortSignal.any([abort, closing.signal]),
   }
   const pacer = pacerFor(clock, { origin: baseUrl.origin, key: key.id, documented: profile.rateLimit })
+  let lastRequestId: string | undefined
   const settings = {
     ...options,
+    onRequestId: (id: string): void => {
+      lastRequestId = id
+    },
     cancellation,
     baseUrl,
     userAgent,
@@ -175,7 +180,7 @@ export function openApi(connection: Connection, options: SessionOptions): ApiSes
   }
   return {
     api,
-    lastRequestId: requester.lastRequestId,
+    lastRequestId: () => lastRequestId,
     async close() {
       closing.abort()
       await Promise.all([transport.close(), queryTransport?.close()])

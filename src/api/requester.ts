@@ -19,6 +19,8 @@ interface RequesterOptions {
   /** Value of the `Authorization` header. */
   readonly authorization: string
   readonly userAgent: string
+  /** Called with the API's request id of each answer that has one. */
+  readonly onRequestId: (id: string) => void
   /** The key as messages name it. */
   readonly keyName: string
   readonly inputs?: ConnectionInputs | undefined
@@ -106,8 +108,6 @@ export type Reconciled<T> = 'not-applied' | Applied<T> | 'changed-by-others'
 interface Requester {
   /** Throws an ApiError when the request failed and is not retried. */
   request<T>(call: Call<T>): Promise<T>
-  /** The API's request id of the last answer that had one. */
-  lastRequestId(): string | undefined
   /** Until the deadline of all requests of this requester. */
   remainingMs(): number
 }
@@ -117,7 +117,6 @@ export function createRequester(options: RequesterOptions): Requester {
   const { clock, note, pacer, cancellation } = options
   const { writes } = cancellation
   const deadline = createDeadline({ ...options, stop: cancellation.stop })
-  let lastRequestId: string | undefined
   const noteRetry = createRetryNotes(clock, note)
 
   async function tryOnce<T>(call: Call<T>, exchange: Exchange, admission: Admission) {
@@ -129,7 +128,7 @@ export function createRequester(options: RequesterOptions): Requester {
       if (isWrite(call) && 'failure' in outcome && outcome.failure.writeOutcome !== 'unknown') writes?.notApplied()
       const answer = 'success' in outcome ? outcome.success : outcome.failure
       if (answer.status !== undefined) answered = { status: answer.status, headers: answer.headers }
-      lastRequestId = answer.requestId ?? lastRequestId
+      if (answer.requestId !== undefined) options.onRequestId(answer.requestId)
       options.debug?.(describeAnswer(exchange, outcome, clock.monotonicMs() - startedAtMs))
       return outcome
     } finally {
@@ -214,7 +213,7 @@ export function createRequester(options: RequesterOptions): Requester {
     }
   }
 
-  return { request, lastRequestId: () => lastRequestId, remainingMs: deadline.remainingMs }
+  return { request, remainingMs: deadline.remainingMs }
 }
 
 const redactFor = ({ redact }: Call<unknown>, options: Pick<RequesterOptions, 'redact'>): RequesterOptions['redact'] =>

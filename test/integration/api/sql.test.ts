@@ -69,6 +69,23 @@ const answers =
   (rows: readonly JsonObject[], elapsedMs = 2): RunSql =>
   () => ({ rows, elapsedMs })
 
+it('the id of a failed query is the last one of its session', async () => {
+  const emulator = await start({ dialect: 'clickhouse-cloud', runSql: answers([]) })
+  const session = openSession(emulator.url, {
+    profile: profileNamed('clickhouse-cloud'),
+    observabilityPath: 'clickstack',
+    queryEndpoint: {
+      baseUrl: new URL(emulator.url),
+      credentials: { keyId: demo.apiKeyId, keySecret: 'wrong-secret-of-the-key' },
+      mayWake: false,
+    },
+  })
+  const failed = session.api.runSql(service, { sql: 'SELECT 1', connectionId: '', startMs, endMs })
+  const message = await failed.catch((thrown: unknown) => String(thrown))
+  expect(message).toContain(`(request id ${session.lastRequestId()})`)
+  await session.close()
+})
+
 it('refuses an answer in which the database reports a failure after its first rows', async () => {
   const failed = { data: [{ one: '1' }], rows: 1, exception: 'Code: 241. DB::Exception: Memory limit exceeded' }
   const prepare = (emulator: Emulator): void =>
