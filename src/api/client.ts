@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import { inputError } from '../core/errors.ts'
-import { basicPair, createRedact } from '../core/secrets.ts'
+import { basicPair } from '../core/secrets.ts'
 import type { Cancellation } from '../http/deadline.ts'
 import { type ProxySettings, proxyHost, proxySecrets } from '../http/proxy.ts'
 import { pacerFor, type Quota } from '../http/rate-limit.ts'
@@ -118,7 +118,7 @@ export function openApi(connection: Connection, options: SessionOptions): ApiSes
     proxyHost: proxyHost(baseUrl, proxy),
     pacer,
     transport,
-    redact: createRedact([...key.secrets, ...proxySecrets(proxy)]),
+    secrets: [...key.secrets, ...proxySecrets(proxy)],
   }
   const requester = createRequester(settings)
   const readVersion = createVersionCheck({ baseUrl, userAgent, transport, signal: cancellation.abort, deadlineMs, debug: options.debug })
@@ -133,13 +133,8 @@ export function openApi(connection: Connection, options: SessionOptions): ApiSes
     const { createSqlAccess, sqlTimeoutMs } = await import('./sql.ts')
     const timing = { deadlineMs: Math.max(1, Math.ceil(requester.remainingMs())), timeoutMs: sqlTimeoutMs }
     const { request: send } = createRequester({ ...settings, ...timing, ...(queryEndpoint ? toQueryEndpoint(queryEndpoint) : besideApi()) })
-    return createSqlAccess({
-      permissions: profile.permissions,
-      clock,
-      read: request,
-      request: send,
-      mayWake: queryEndpoint?.mayWake ?? false,
-    })
+    const mayWake = queryEndpoint?.mayWake ?? false
+    return createSqlAccess({ permissions: profile.permissions, clock, read: request, request: send, mayWake })
   }
   const besideApi = () => ({
     baseUrl: besideApiUrl(baseUrl, ''),
@@ -156,7 +151,7 @@ export function openApi(connection: Connection, options: SessionOptions): ApiSes
       proxyHost: proxyHost(url, proxy),
       pacer: pacerFor(clock, { origin: url.origin, key: queryKey.id, documented: profile.rateLimit }),
       transport: queryTransport ?? transport,
-      redact: createRedact([...key.secrets, ...queryKey.secrets, ...proxySecrets(proxy)]),
+      secrets: [...key.secrets, ...queryKey.secrets, ...proxySecrets(proxy)],
     }
   }
   let sql: Promise<RunSql> | undefined

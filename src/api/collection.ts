@@ -1,7 +1,6 @@
 import type * as z from 'zod'
 import { holds, isSame } from '../core/equality.ts'
 import { WatchkeeperError } from '../core/errors.ts'
-import { createRedact } from '../core/secrets.ts'
 import { pluralOf, quote } from '../core/text.ts'
 import { ApiError } from './api-error.ts'
 import type { ReadApi, WriteApi } from './client.ts'
@@ -145,7 +144,7 @@ export function defineCollection<T extends { readonly id: string }, Body = never
         method: 'POST',
         path: all(api, service),
         body: toRequest(body),
-        redact: (text) => createRedact(secretsIn(body))(text),
+        secrets: () => secretsIn(body),
         read,
         missing: 'service',
       }),
@@ -175,7 +174,7 @@ export function defineCollection<T extends { readonly id: string }, Body = never
         method: 'PUT',
         path: one(api, service, id),
         body: toRequest(body),
-        redact: (text: string) => createRedact(secretsIn(body))(text),
+        secrets: () => secretsIn(body),
         read,
         reconcile,
       } as const

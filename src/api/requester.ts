@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import { WatchkeeperError } from '../core/errors.ts'
-import type { Redact } from '../core/secrets.ts'
+import { createRedact, type Redact } from '../core/secrets.ts'
 import { type Cancellation, createDeadline, inSeconds } from '../http/deadline.ts'
 import { type Admission, type Pacer, readRateLimitWindow, serverWaitMs } from '../http/rate-limit.ts'
 import { type AttemptLog, createAttemptLog, decideRetry, type Method, type RetryDecision, retryPolicyFor } from '../http/retry.ts'
@@ -41,7 +41,8 @@ interface RequesterOptions {
   readonly cancellation: Cancellation
   readonly pacer: Pacer
   readonly transport: Transport
-  readonly redact: Redact
+  /** Of the connection. No answer shows them. */
+  readonly secrets: readonly string[]
 }
 
 export interface Call<T> {
@@ -56,8 +57,8 @@ export interface Call<T> {
   readonly body?: unknown
   /** Also accepts the answer as the only event of a stream. */
   readonly acceptsEvents?: boolean
-  /** Hides what an answer must not show, besides the secrets of the connection: a server may repeat the body. */
-  readonly redact?: ((text: string) => string) | undefined
+  /** What an answer must not show, besides the secrets of the connection: a server may repeat the body. Asked for when there is an answer. */
+  readonly secrets?: (() => readonly string[]) | undefined
   /** For a write that replaces what was read. */
   readonly basis?: Basis<T> | undefined
   /** Called with the monotonic time when the request was answered with success. */
@@ -118,13 +119,17 @@ export function createRequester(options: RequesterOptions): Requester {
   const { writes } = cancellation
   const deadline = createDeadline({ ...options, stop: cancellation.stop })
   const noteRetry = createRetryNotes(clock, note)
+  const redact = createRedact(options.secrets)
+  // Together, because what one of them leaves of a secret that it shares a part with, the other does not find any more.
+  const redactFor = ({ secrets }: Call<unknown>): Redact =>
+    secrets === undefined ? redact : (text) => createRedact([...options.secrets, ...secrets()])(text)
 
   async function tryOnce<T>(call: Call<T>, exchange: Exchange, admission: Admission) {
     const startedAtMs = clock.monotonicMs()
     if (isWrite(call)) writes?.sent()
     let answered: { status: number; headers: AttemptSuccess<T>['headers'] } | undefined
     try {
-      const outcome = await attempt({ transport: options.transport, exchange, read: call.read, redact: redactFor(call, options) })
+      const outcome = await attempt({ transport: options.transport, exchange, read: call.read, redact: redactFor(call) })
       if (isWrite(call) && 'failure' in outcome && outcome.failure.writeOutcome !== 'unknown') writes?.notApplied()
       const answer = 'success' in outcome ? outcome.success : outcome.failure
       if (answer.status !== undefined) answered = { status: answer.status, headers: answer.headers }
@@ -215,9 +220,6 @@ export function createRequester(options: RequesterOptions): Requester {
 
   return { request, remainingMs: deadline.remainingMs }
 }
-
-const redactFor = ({ redact }: Call<unknown>, options: Pick<RequesterOptions, 'redact'>): RequesterOptions['redact'] =>
-  redact === undefined ? options.redact : (text) => redact(options.redact(text))
 
 /** Whether to retry. After the first signal, and for a request that the run does not depend on, nothing but a refusal by the rate limit is. */
 function decide(

@@ -1,6 +1,6 @@
 // Webhooks as code: their secrets come from variables of the process, and are in nothing that a run leaves behind.
 import { describe, expect, it } from 'vitest'
-import type { Emulator, Webhook } from '../../../src/emulator/index.ts'
+import { demo, type Emulator, type Webhook } from '../../../src/emulator/index.ts'
 import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { actions, errorRules, errors, outcomes, shop } from '../../support/shop-declaration.ts'
@@ -214,6 +214,17 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('webhooks as code, profi
       const applied = await one.apply(adopted)
       expect(applied.objects[0]).toMatchObject({ outcome: 'failed', message: expect.stringContaining('hooks.slack.example***') })
       expect(JSON.stringify([applied, one.progress, one.session.notes])).not.toContain(path)
+    }))
+
+  it('does not repeat the end of a stored URL that shares a part with the key of the run', () =>
+    site(async (one) => {
+      const [existing] = serviceOf(emulator()).webhooks
+      const shared = demo.apiKeySecret.slice(10, 28)
+      Object.assign(existing ?? {}, { service: 'slack', url: `https://hooks.slack.example/services/T1/B1/${shared}-s3rv1ce` })
+      const adopted = fileOf({ webhooks: { old: { name: existing?.name, adopt: true, service: 'slack', urlFrom: 'WEBHOOK_NONE' } } })
+      const applied = await one.apply(adopted)
+      expect(applied.objects[0]).toMatchObject({ outcome: 'failed', message: expect.stringContaining('hooks.slack.example***') })
+      expect(JSON.stringify([applied, one.progress, one.session.notes])).not.toContain('s3rv1ce')
     }))
 
   it('a webhook is created before the alerts that use it, and deleted after them', () =>
