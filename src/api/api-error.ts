@@ -9,6 +9,8 @@ export interface ConnectionInputs {
   readonly url: string
   /** Of the cloud. */
   readonly key: string
+  /** What gives a key access. Default: its role. */
+  readonly access?: string
 }
 
 const apiInputs: ConnectionInputs = { url: 'api-url', key: 'api-key-id and api-key-secret' }
@@ -197,18 +199,19 @@ const serverAdvice = ({ isSelfHosted }: RequestFacts, { requestId }: AttemptFail
     : `The server failed. Run this again later. If it continues, contact the support of the service${requestId === undefined ? '' : ' with the request id'}.`
 
 const idInputs: ReadonlyMap<string | undefined, string> = new Map([
-  ['organization', ' Check organization-id.'],
-  ['service', ' Check service-id and organization-id.'],
+  ['organization', 'Check organization-id.'],
+  ['service', 'Check service-id and organization-id.'],
 ])
 
-function notFoundAdvice({ isSelfHosted, method, noun, keyName }: RequestFacts, missing: string | undefined): string {
+function notFoundAdvice({ isSelfHosted, method, noun, keyName, inputs }: RequestFacts, missing: string | undefined): string {
   // There is no service that could be missing.
   if (isSelfHosted && method === 'POST') return `Check the ids that the ${noun} refers to.`
-  return `The ${missing} does not exist, or ${keyName} has no access to it.${isSelfHosted ? '' : (idInputs.get(missing) ?? '')}`
+  const advice = isSelfHosted ? '' : (inputs?.access ?? idInputs.get(missing) ?? '')
+  return `The ${missing} does not exist, or ${keyName} has no access to it.${advice && ` ${advice}`}`
 }
 
 function adviceOnKind(kind: ErrorKind, facts: RequestFacts, failure: AttemptFailure, end: RequestEnd): string {
-  const { host, keyName, permission, noun, inputs: { url } = apiInputs } = facts
+  const { host, keyName, permission, noun, inputs: { url, access = 'Extend its role, or use another key.' } = apiInputs } = facts
   const missing = missingOf(kind, facts, failure)
   switch (kind) {
     case 'authentication':
@@ -216,7 +219,7 @@ function adviceOnKind(kind: ErrorKind, facts: RequestFacts, failure: AttemptFail
     case 'permission':
       if (missing !== undefined)
         return `${capitalized(keyName)} belongs to another organization. Check organization-id, or use another key.`
-      return `${capitalized(keyName)} lacks a permission (needed: ${permission}). Extend its role, or use another key.`
+      return `${capitalized(keyName)} lacks a permission (needed: ${permission}). ${access}`
     case 'not-found':
       return notFoundAdvice(facts, missing)
     case 'refused':
@@ -254,10 +257,10 @@ function adviceOnKind(kind: ErrorKind, facts: RequestFacts, failure: AttemptFail
   }
 }
 
-const keyAdvice = ({ isSelfHosted, inputs: { key } = apiInputs }: RequestFacts): string =>
+const keyAdvice = ({ isSelfHosted, inputs: { key, access } = apiInputs }: RequestFacts): string =>
   isSelfHosted
     ? 'Copy the personal API access key from the Team Settings of HyperDX. The ingestion key does not work here.'
-    : `Check ${key}, and that the key is enabled and not expired.`
+    : `Check ${key}, and that the key is enabled and not expired.${access === undefined ? '' : ` ${access}`}`
 
 function notServedAdvice({ isSelfHosted, path, origin, inputs }: RequestFacts): string {
   if (inputs !== undefined) return `Check ${inputs.url}: this URL does not serve what was asked.`

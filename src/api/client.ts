@@ -147,7 +147,11 @@ export function openApi(connection: Connection, options: SessionOptions): ApiSes
       baseUrl: url,
       authorization: queryKey.authorization,
       keyName: queryKey.name,
-      inputs: { url: 'sql-url', key: 'sql-key-id and sql-key-secret' },
+      inputs: {
+        url: 'sql-url',
+        key: 'sql-key-id and sql-key-secret',
+        access: 'The service needs a query endpoint that lists the key in sql-key-id.',
+      },
       proxyHost: proxyHost(url, proxy),
       pacer: pacerFor(clock, { origin: url.origin, key: queryKey.id, documented: profile.rateLimit }),
       transport: queryTransport ?? transport,

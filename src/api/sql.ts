@@ -177,7 +177,7 @@ async function runInCloud(options: SqlOptions, { serviceId }: Service, { sql, st
       return answer === undefined ? mismatch('has no rows') : { value: answer }
     },
     missing: 'query endpoint',
-    permission: "to be listed in the service's query endpoint",
+    permission: 'running queries',
   }
   try {
     return await send(options, call)

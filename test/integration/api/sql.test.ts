@@ -239,7 +239,12 @@ describe('a query of a cloud service', () => {
       return reason
     }
     const { url } = await start({ dialect })
-    expect(await failure(url)).toContain('Check sql-key-id and sql-key-secret, and that the key is enabled')
+    const access = 'The service needs a query endpoint that lists the key in sql-key-id.'
+    expect(await failure(url)).toContain(`Check sql-key-id and sql-key-secret, and that the key is enabled and not expired. ${access}`)
+    for (const status of [403, 404]) {
+      started?.addFault({ match: { method: 'POST' }, times: 1, effect: { kind: 'status', status } })
+      expect(await failure(url), `${status}`).toContain(access)
+    }
     expect(await failure('http://127.0.0.1:1')).toContain('Check sql-url (127.0.0.1:1)')
     expect(await failure(`${url}/wrong`)).toContain('Check sql-url')
   })
