@@ -37,14 +37,40 @@ export function toRecorded(answer: Answer, { showHeaders, show }: Pick<Case, 'sh
   const type = (headers['content-type'] ?? '').split(';')[0] ?? ''
   const total = headers['x-total-count']
   const isJson = type === 'application/json'
+  const recordText = (): unknown => (type === eventsType ? shorten(readEvent(text), names) : names.nameIds(text))
   return {
     status,
     ...(!isJson && { type }),
     ...(showHeaders && { headers: Object.fromEntries(showHeaders.map((name) => [name, headers[name] ?? null])) }),
     ...(total !== undefined && { total: Number(total) - names.otherCount }),
-    body: isJson && text !== '' ? toRecordedBody(JSON.parse(text), names, show) : names.nameIds(text),
+    body: isJson && text !== '' ? toRecordedBody(JSON.parse(text), names, show) : recordText(),
   }
 }
+
+const eventsType = 'text/event-stream'
+
+interface ToolAnswer {
+  readonly result: { readonly content: readonly [{ readonly text: string }]; readonly isError?: boolean }
+}
+
+/** The answer of a tool: one event, and in its text the rows. */
+function readEvent(text: string): unknown {
+  const { result, ...rest } = JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? '') as ToolAnswer
+  const [{ text: content, ...more }, ...others] = result.content
+  // An error is recorded whole.
+  const shown = result.isError ? { error: toStableError(content) } : { text: readRows(content) }
+  return { ...rest, result: { ...result, content: [{ ...more, ...shown }, ...others] } }
+}
+
+/** Without the types of columns and the time that the query took, which no client reads. */
+function readRows(content: string): unknown {
+  const { result, ...rest } = JSON.parse(content) as { readonly result: Json }
+  const { meta: _types, statistics: _times, ...shown } = result
+  return { result: shown, ...rest }
+}
+
+/** Versions of ClickHouse go on differently after the name of a column. */
+const toStableError = (content: string): string => content.replace(/(?<=^[^\n]*`\w+`)[^\n]*/, '…')
 
 function toRecordedBody(body: unknown, names: Names, show: readonly string[] | undefined): unknown {
   if (!isObject(body)) return shorten(body, names)

@@ -4,6 +4,7 @@ import { text as readText } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
 import { demo, startEmulator, type WebAppDashboard } from '../../src/emulator/index.ts'
 import type { Dialect } from './case.ts'
+import { runConformanceSql } from './cases/mcp.ts'
 
 export interface Request {
   readonly method: string
@@ -130,7 +131,12 @@ export interface ClosableTarget extends Target {
 
 /** The emulator without data, and with enough keys for all cases within a minute. */
 export async function startEmulatorTarget(dialect: Dialect): Promise<ClosableTarget> {
-  const emulator = await startEmulator({ dialect, data: 'empty', ...(dialect === 'clickhouse-cloud' && { rateLimit: 'off' }) })
+  const emulator = await startEmulator({
+    dialect,
+    data: 'empty',
+    runSql: runConformanceSql,
+    ...(dialect === 'clickhouse-cloud' && { rateLimit: 'off' }),
+  })
   const [admin] = emulator.store.keys
   if (admin === undefined) throw new Error('the demo has no keys')
   const keys = Array.from({ length: 60 }, (_, index) => ({ ...admin, id: `key-${index}`, secret: `conformance-${index}` }))

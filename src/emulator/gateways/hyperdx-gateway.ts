@@ -12,7 +12,7 @@ import {
   textResponse,
 } from '../http.ts'
 import type { Settings } from '../options.ts'
-import { callTool } from '../product/mcp.ts'
+import { callTool, isRpcMessage } from '../product/mcp.ts'
 import { findRoute } from '../product/product.ts'
 import type { ProductResponse } from '../product/request.ts'
 import { demo } from '../shop/demo.ts'
@@ -73,11 +73,12 @@ function handle(settings: Settings, context: EmulatorContext, request: HttpReque
 function toToolAnswer(context: EmulatorContext, request: HttpRequest, identity: Identity, body: unknown): HttpResponse {
   const { method, headers } = request
   if (method === 'GET' || method === 'DELETE') return textResponse(405, 'Method Not Allowed')
-  if (method !== 'POST') return noRouteResponse(method, '/')
+  if (method !== 'POST') return noRouteResponse(method, '/mcp')
   if (identity.key === undefined) return textResponse(401, 'Unauthorized')
   const accepted = headers.accept ?? ''
   if (!accepted.includes('application/json') || !accepted.includes('text/event-stream'))
     return jsonResponse(406, toRpcError('Not Acceptable: Client must accept both application/json and text/event-stream'))
+  if (!isRpcMessage(body)) return jsonResponse(400, toRpcError('Parse error: Invalid JSON-RPC message', -32_700))
   const answer = callTool(body, toSqlContext(context, checkoutOf(context)))
   if (answer === undefined) return jsonResponse(400, toRpcError('The emulator knows calls of tools only'))
   return {
@@ -87,7 +88,7 @@ function toToolAnswer(context: EmulatorContext, request: HttpRequest, identity: 
   }
 }
 
-const toRpcError = (message: string) => ({ jsonrpc: '2.0', error: { code: -32_000, message }, id: null })
+const toRpcError = (message: string, code = -32_000) => ({ jsonrpc: '2.0', error: { code, message }, id: null })
 
 /** The parts of the path below `/api/v2`, undefined for other paths. Express ignores case and a slash at the end. */
 function toSegments(path: string): readonly string[] | undefined {

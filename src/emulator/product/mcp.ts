@@ -1,5 +1,6 @@
 import * as z from 'zod/v3'
 import { isJsonObject, type JsonObject } from '../store.ts'
+import { isObjectId } from './request.ts'
 import { evaluateSql, type SqlContext, toJsonFormat } from './sql.ts'
 
 const call = z.object({
@@ -9,6 +10,9 @@ const call = z.object({
   params: z.object({ name: z.string(), arguments: z.unknown() }),
 })
 
+/** Whether a body is a message of JSON-RPC. */
+export const isRpcMessage = (body: unknown): boolean => isJsonObject(body) && body.jsonrpc === '2.0' && typeof body.method === 'string'
+
 const queryArguments = z.object({
   connectionId: z.string(),
   sql: z.string(),
@@ -17,8 +21,6 @@ const queryArguments = z.object({
 })
 
 const quarterHourMs = 900_000
-
-const invalidConnection = { code: 'custom', message: 'Invalid ObjectId', path: ['config', 'connectionId'] }
 
 /** The answer of `POST /mcp` to a call of the tool `clickstack_sql`; undefined for what is not a call. */
 export function callTool(body: unknown, context: SqlContext): JsonObject | undefined {
@@ -40,12 +42,19 @@ function runTool(name: string, given: unknown, context: SqlContext): JsonObject 
   const startMs = startTime === undefined ? endMs - quarterHourMs : Date.parse(startTime)
   if (Number.isNaN(startMs) || Number.isNaN(endMs)) return toolError('Invalid startTime or endTime: must be valid ISO 8601 strings')
   if (startMs >= endMs) return toolError('endTime must be greater than startTime')
-  if (!/^[0-9a-f]{24}$/i.test(connectionId)) return toolError(JSON.stringify([invalidConnection], null, 2))
+  if (!isObjectId(connectionId)) return toolError(JSON.stringify(malformedConnection, null, 2))
   if (!context.service.connections.some((one) => one.id === connectionId))
     return toolError(`Connection not found: ${connectionId}. Call clickstack_list_sources to discover available connection IDs.`)
   const result = evaluateSql({ sql, startMs, endMs }, context)
-  return 'error' in result ? toolError(result.error) : toContent(toJsonFormat(result))
+  return 'error' in result ? toolError(withHint(result.error)) : toContent(toJsonFormat(result))
 }
+
+const malformedConnection = [{ code: 'custom', message: 'Invalid ObjectId', path: ['config', 'connectionId'] }]
+
+const withHint = (error: string): string =>
+  error.startsWith('Unknown expression identifier')
+    ? `${error}\n\nHINT: Call clickstack_describe_source to discover available columns and map attribute keys before retrying.`
+    : error
 
 const toolError = (text: string): JsonObject => ({ content: [{ type: 'text', text }], isError: true })
 
