@@ -1,7 +1,7 @@
 // SLOs in files against a server: what they become is planned, written, verified and deleted as any other object.
 import { describe, expect, it } from 'vitest'
 import { maxQueryMs } from '../../../src/api/sql.ts'
-import type { RunSql } from '../../../src/emulator/index.ts'
+import { demo, type RunSql } from '../../../src/emulator/index.ts'
 import { serviceOf, useEmulator } from '../../support/emulator.ts'
 import { convergenceProblems, emptyPlan, type Site, type SiteServer, withSite } from '../../support/site.ts'
 
@@ -165,4 +165,21 @@ describe('a slow query of an SLO', () => {
       const planned = await one.plan(files)
       expect([planned.toCreate, warnings(planned)]).toEqual([made.dashboards + made.alerts, []])
     }))
+
+  const cloud = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off', runSql })
+
+  it('a slow query of an SLO is looked for in ClickHouse Cloud only with a key for SQL, and when the service is awake', async () => {
+    const queriesOf = async (more: Partial<SiteServer['connection']> = {}): Promise<number> => {
+      asked.length = 0
+      await withSite({ url: cloud().url, connection: more }, 'clickhouse-cloud', (one) => one.plan(files))
+      return asked.length
+    }
+    const credentials = { keyId: demo.apiKeyId, keySecret: demo.apiKeySecret }
+    const queryEndpoint = { baseUrl: new URL(cloud().url), credentials, mayWake: false }
+    expect(await queriesOf()).toBe(0)
+    expect(await queriesOf({ queryEndpoint })).toBe(2)
+    Object.assign(serviceOf(cloud()), { state: 'idle' })
+    expect(await queriesOf({ queryEndpoint })).toBe(0)
+    expect(await queriesOf({ queryEndpoint: { ...queryEndpoint, mayWake: true } })).toBe(2)
+  })
 })
