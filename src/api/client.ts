@@ -5,6 +5,7 @@ import type { Cancellation } from '../http/deadline.ts'
 import { type ProxySettings, proxyHost, proxySecrets } from '../http/proxy.ts'
 import { pacerFor, type Quota } from '../http/rate-limit.ts'
 import { createTransport } from '../http/transport.ts'
+import type { ConnectionInputs } from './api-error.ts'
 import type { Target } from './path.ts'
 import type { Profile } from './profiles.ts'
 import { type Call, createRequester } from './requester.ts'
@@ -86,6 +87,12 @@ export interface ApiSession {
   close(): Promise<void>
 }
 
+const queryInputs: ConnectionInputs = {
+  url: 'sql-url',
+  key: 'sql-key-id and sql-key-secret',
+  access: 'The service needs a query endpoint that lists the key in sql-key-id.',
+}
+
 /** Opens a session with the API. It sends no request before the first call. `close` ends it, including running requests. */
 export function openApi(connection: Connection, options: SessionOptions): ApiSession {
   const { baseUrl, profile, observabilityPath, credentials, proxy, userAgent, maxAttempts, deadlineMs, queryEndpoint } = connection
@@ -147,11 +154,7 @@ export function openApi(connection: Connection, options: SessionOptions): ApiSes
       baseUrl: url,
       authorization: queryKey.authorization,
       keyName: queryKey.name,
-      inputs: {
-        url: 'sql-url',
-        key: 'sql-key-id and sql-key-secret',
-        access: 'The service needs a query endpoint that lists the key in sql-key-id.',
-      },
+      inputs: queryInputs,
       proxyHost: proxyHost(url, proxy),
       pacer: pacerFor(clock, { origin: url.origin, key: queryKey.id, documented: profile.rateLimit }),
       transport: queryTransport ?? transport,
