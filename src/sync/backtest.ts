@@ -20,7 +20,7 @@ import {
 } from './backtest/backtest-plan.ts'
 import { demandKeys, gateInput, judgeBacktest } from './backtest/gates.ts'
 import { checkedIncident, checkIncident, countOutcomes, incidentBlocks, judgeIncidents } from './backtest/incidents.ts'
-import { type IncidentRows, toRecordings, type WrittenRecording } from './backtest/recordings.ts'
+import { type IncidentRows, readDirectory, toRecordings, type WrittenRecording } from './backtest/recordings.ts'
 import { hasErrors, makePlan, type PlanningResult, planInput } from './plan/make-plan.ts'
 import { judgeDiagnostics } from './plan/plan-report.ts'
 
@@ -91,6 +91,7 @@ export const backtest = defineOperation({
     const refusal = await whyNoBacktest(context)
     if (refusal !== undefined) throw new WatchkeeperError('refused', `No backtest: ${refusal}.`)
     demandValues(context, 'profile')
+    const record = input.record === undefined ? undefined : readDirectory('record', input.record)
     const untilMs = input.until === undefined ? context.clock.now() : Date.parse(input.until)
     const planned = await makePlan(context, { ...input, prune: false, maxDeletes: 0, effect: 'read' })
     const result = { days: input.days, until: new Date(untilMs).toISOString(), diagnostics: [...planned.diagnostics] }
@@ -121,7 +122,7 @@ export const backtest = defineOperation({
     const incidents = ofPeriod.map((incident) =>
       checkIncident(incident, planned.found.incidents, (alert) => evaluated.get(alert) ?? { reason: 'it was not evaluated' }),
     )
-    const recordings = await recordIncidents(context, planned, incidentRows, input)
+    const recordings = await recordIncidents(context, planned, incidentRows, { ...input, record })
     const recordingCount = recordings.filter(({ content }) => content !== '').length
     return {
       recordings,

@@ -11,7 +11,7 @@ import { type Context, defineOperation } from '../operation/operation.ts'
 import { isOf } from '../resources/resource-types.ts'
 import { declaredQueries } from './backtest/declared-queries.ts'
 import { checkedIncident, checkIncident, countOutcomes, type EvaluatedAlert, incidentBlocks, judgeIncidents } from './backtest/incidents.ts'
-import { evaluateRecorded, recordCommand, recordingPath } from './backtest/recordings.ts'
+import { evaluateRecorded, readDirectory, recordCommand, recordingPath } from './backtest/recordings.ts'
 
 const count = (what: string) => z.int().describe(what)
 
@@ -84,7 +84,8 @@ interface ReplayInput {
   readonly recordings: string
 }
 
-async function replayIncidents(context: Context<'read', 'none'>, input: ReplayInput, found: Found) {
+async function replayIncidents(context: Context<'read', 'none'>, given: ReplayInput, found: Found) {
+  const input = { ...given, recordings: readDirectory('recordings', given.recordings) }
   const queries = await declaredQueries(found, context)
   const { paths } = await context.files.find([`${input.recordings}/**/*.json`], 'recordings')
   const diagnostics: Diagnostic[] = []

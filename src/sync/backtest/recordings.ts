@@ -4,6 +4,8 @@ import type { Refusal } from '../../backtest/read-rows.ts'
 import { addUpRows, type Recording, readRecording, recordingRules, writeRecording } from '../../backtest/recording.ts'
 import { type Diagnostic, diagnosticOf, type Location } from '../../core/diagnostics.ts'
 import { dayMs, hourMs } from '../../core/durations.ts'
+import { inputError } from '../../core/errors.ts'
+import { quote } from '../../core/text.ts'
 import type { Incident } from '../../declarations/incidents.ts'
 import { intervalMs } from '../../resources/alerts/schedule.ts'
 import type { DeclaredQuery } from './declared-queries.ts'
@@ -11,8 +13,15 @@ import type { EvaluatedAlert } from './incidents.ts'
 
 // Which values a recording has, and whether it can serve an alert.
 
-export const recordingPath = (directory: string, incident: string, alert: string): string =>
-  `${directory.replace(/\/+$/, '')}/${incident}/${alert}.json`
+/** Paths must be equal to those that a file search returns. Throws an InputError for a directory that it does not search. */
+export function readDirectory(input: 'record' | 'recordings', text: string): string {
+  const parts = text.split('/').filter((part) => part !== '' && part !== '.')
+  if (text.startsWith('/') || parts.length === 0 || parts.includes('..'))
+    throw inputError(input, `"${quote(text, 80)}" is not a directory inside the workspace; use a path such as recordings`)
+  return parts.join('/')
+}
+
+export const recordingPath = (directory: string, incident: string, alert: string): string => `${directory}/${incident}/${alert}.json`
 
 /** So much before and after an incident is recorded, and at least so many windows: for consecutive windows, and for notifications outside. */
 const marginMs = 2 * hourMs
@@ -78,12 +87,12 @@ interface CommandInput {
 
 /** For a shell. */
 export function recordCommand({ startMs, endMs }: Incident, { files, env, recordings }: CommandInput): string {
-  const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
-  const quoted = files.map((glob) => ` --files ${quote(glob)}`).join('')
+  const toWord = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
+  const quoted = files.map((glob) => ` --files ${toWord(glob)}`).join('')
   const days = Math.ceil((endMs - startMs) / dayMs)
   const until = new Date(endMs).toISOString().replace('.000Z', 'Z')
   const environment = env === undefined ? '' : ` --env ${env}`
-  return `watchkeeper backtest${environment}${quoted} --until ${until}${days > 1 ? ` --days ${days}` : ' --days 1'} --record ${quote(recordings)}`
+  return `watchkeeper backtest${environment}${quoted} --until ${until}${days > 1 ? ` --days ${days}` : ' --days 1'} --record ${toWord(recordings)}`
 }
 
 interface Recorded {

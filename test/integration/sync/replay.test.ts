@@ -273,6 +273,20 @@ describe('replay', () => {
     ])
   })
 
+  it('finds the recordings of a directory in any spelling, and rejects one outside of the workspace', async () => {
+    const replayIn = (directory: string): Promise<Invoked> =>
+      invokeText({
+        inputs: { operation: 'replay', files: 'a.json', profile: 'hyperdx', recordings: directory },
+        files: { 'a.json': JSON.stringify(file), ...recordings },
+      })
+    for (const directory of ['recordings', './recordings', 'recordings//', './/recordings/./'])
+      expect((await replayIn(directory)).document, directory).toMatchObject({ status: 'pass', detected: 5, diagnostics: [] })
+    for (const directory of ['/recordings', '.', '..', 'a/../recordings']) {
+      const { reason } = await replayIn(directory)
+      expect(reason).toBe(`recordings: "${directory}" is not a directory inside the workspace; use a path such as recordings`)
+    }
+  })
+
   it('rejects files without incidents', async () => {
     expect((await replay(declaration)).reason).toBe('files: declare no incidents; add some below incidents')
   })
