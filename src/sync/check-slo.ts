@@ -223,14 +223,18 @@ function belowBudget(slo: CheckedSlo, least: number | undefined): readonly Line[
   if (least === undefined) return []
   if (slo.budgetLeft === undefined)
     return [say`${nameOf(slo)} has not enough data for min-budget-left: ${counted(slo.total, 'event')} in ${trusted(slo.window)}`]
-  return slo.budgetLeft < least ? [say`${nameOf(slo)} has ${inPercent(slo.budgetLeft)} of its error budget left, below ${least}%`] : []
+  return slo.budgetLeft < least
+    ? [say`${nameOf(slo)} has ${trusted(roundApart(slo.budgetLeft, least))}% of its error budget left, below ${least}%`]
+    : []
 }
 
 function aboveBurnRate(slo: CheckedSlo, most: number | undefined): readonly Line[] {
   if (most === undefined) return []
   const rate = slo.burnRates[currentWindow]
   if (rate === undefined) return [say`${nameOf(slo)} has not enough data for max-burn-rate in the last hour`]
-  return rate > most ? [say`${nameOf(slo)} burns its error budget ${inNumber(rate)} times as fast as allowed, above ${most}`] : []
+  return rate > most
+    ? [say`${nameOf(slo)} burns its error budget ${trusted(roundApart(rate, most))} times as fast as allowed, above ${most}`]
+    : []
 }
 
 const nameOf = ({ key, group }: CheckedSlo): Line => (group === undefined ? say`${key}` : say`${key} (${group})`)
@@ -243,6 +247,12 @@ const inNumber = (value: number) => trusted(round(value, 2))
 function round(value: number, places: number): string {
   const rounded = Number(value.toFixed(places))
   return rounded === Math.round(value) && rounded !== value ? String(Number(value.toPrecision(6))) : String(rounded)
+}
+
+/** With as many digits as it takes to differ from the limit. */
+function roundApart(value: number, limit: number): string {
+  const places = [2, 4, 6, 8, 10, 12].find((count) => Number(value.toFixed(count)) !== limit)
+  return places === undefined ? String(value) : round(value, places)
 }
 
 const statuses: Readonly<Record<CheckedSlo['status'], Status>> = { 'within-budget': 'pass', spent: 'fail', 'not-enough-data': 'warn' }

@@ -89,6 +89,12 @@ describe('check-slo', () => {
     ])
   })
 
+  it('shows enough digits to see that a value is beyond its gate', async () => {
+    const { reason } = await check({ payment }, { 'min-budget-left': '85.1', until: at(7, 0) })
+    // 85.0969…
+    expect(reason).toBe('payment has 85.0969% of its error budget left, below 85.1%')
+  })
+
   it('never passes a gate with too little data, and warns without a gate', async () => {
     const few = { few: { ...payment, minEvents: 100_000 } }
     expect(await check(few)).toMatchObject({ document: { status: 'warn', notEnoughData: 1 }, reason: 'few has not enough data' })
