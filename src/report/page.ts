@@ -51,6 +51,8 @@ const scriptJson = (value: unknown): string =>
 interface PageChart {
   readonly labels: readonly string[]
   readonly unit: string
+  /** What the values are, for the text under the pointer. */
+  readonly valueName: string
   /** Null for points that are only expected. */
   readonly totals: readonly (number | null)[]
   readonly finals: readonly (number | null)[]
@@ -194,7 +196,7 @@ const keyOf = (kind: string, text: string): string => `<span class="key ${kind}"
 
 const legend = (keys: readonly string[]): string => `<p class="hint legend">${keys.join(' ')}</p>`
 
-function toPageChart({ unit, points, forecast = [], limits = [] }: BlockOf<'chart'>): PageChart {
+function toPageChart({ unit, valueName = 'Used', points, forecast = [], limits = [] }: BlockOf<'chart'>): PageChart {
   const known = new Map(points.map((point) => [point.label, point]))
   const expected = new Map(forecast.map(({ label, value }) => [label, value]))
   const labels = [...new Set([...known.keys(), ...expected.keys()])]
@@ -206,6 +208,7 @@ function toPageChart({ unit, points, forecast = [], limits = [] }: BlockOf<'char
   return {
     labels: labels.map(printable),
     unit: printable(unit),
+    valueName: printable(valueName).toLowerCase(),
     totals: ofPoints(({ value }) => value),
     finals: ofPoints(({ value, finalValue = value }) => finalValue),
     forecast: labels.map((label) => expected.get(label) ?? null),

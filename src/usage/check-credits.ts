@@ -369,10 +369,10 @@ function balanceTable({ balances, forecast, creditUnit, today }: Credits): Block
       { title: 'Type' },
       { title: 'State' },
       alignRight(`Remaining (${creditUnit})`),
-      alignRight('Granted'),
+      alignRight(`Granted (${creditUnit})`),
       { title: 'Starts' },
       { title: 'Expires' },
-      alignRight('Expires unused'),
+      alignRight(`Expires unused (${creditUnit})`),
     ],
     rows: balances.map((balance) => [
       [trusted(balance.type)],

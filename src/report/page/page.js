@@ -98,7 +98,7 @@ function draw(place, { labels, unit, series, top, tell, mark }) {
   })
 }
 
-function drawBars(place, { labels, unit, totals, finals, forecast, spikes }) {
+function drawBars(place, { labels, unit, valueName, totals, finals, forecast, spikes }) {
   draw(place, {
     labels,
     unit,
@@ -111,7 +111,7 @@ function drawBars(place, { labels, unit, totals, finals, forecast, spikes }) {
     mark: (plot) => markSpikes(plot, spikes, totals),
     tell: (at, amount) =>
       [
-        ...(totals[at] == null ? [] : [`used ${amount(totals[at])}`]),
+        ...(totals[at] == null ? [] : [`${valueName} ${amount(totals[at])}`]),
         ...(totals[at] === finals[at] ? [] : [`of which ${amount(totals[at] - finals[at])} provisional`]),
         ...(forecast[at] == null ? [] : [`forecast ${amount(forecast[at])}`]),
         ...(spikes.includes(at) ? ['a spike'] : []),
@@ -119,7 +119,7 @@ function drawBars(place, { labels, unit, totals, finals, forecast, spikes }) {
   })
 }
 
-function drawRunningTotal(place, { labels, unit, totals, forecast, limits }) {
+function drawRunningTotal(place, { labels, unit, valueName, totals, forecast, limits }) {
   const used = addUp(totals)
   const first = forecast.findIndex((value) => value != null)
   // Begins where the known values end, so that the two lines meet.
@@ -135,7 +135,7 @@ function drawRunningTotal(place, { labels, unit, totals, forecast, limits }) {
     ],
     tell: (at, amount) =>
       [
-        ...(used[at] == null ? [] : [`used ${amount(used[at])}`]),
+        ...(used[at] == null ? [] : [`${valueName} ${amount(used[at])}`]),
         ...(forecast[at] == null ? [] : [`forecast ${amount(expected[at])}`]),
       ].join(', '),
   })

@@ -11,6 +11,7 @@ import { invokeText } from '../../support/invoke.ts'
 // What only a browser can tell: whether the page draws, sorts and prints, and loads nothing but itself.
 
 const emulator = useEmulator()
+const cloud = useEmulator({ dialect: 'clickhouse-cloud' })
 
 const budgets = [
   { name: 'all', limit: 300, forecast: true },
@@ -42,7 +43,7 @@ afterAll(async () => {
 })
 
 /** The page, and everything that it must not do. */
-async function visit(options: BrowserContextOptions = {}, language?: string): Promise<Page> {
+async function visit(options: BrowserContextOptions = {}, language?: string, address = url): Promise<Page> {
   const page = await (await browser.newContext(options)).newPage()
   if (language !== undefined)
     await page.addInitScript(`Object.defineProperty(Navigator.prototype, 'language', { get: () => ${JSON.stringify(language)} })`)
@@ -51,8 +52,8 @@ async function visit(options: BrowserContextOptions = {}, language?: string): Pr
   page.on('console', (message) => ['error', 'warning'].includes(message.type()) && faults.push(message.text()))
   page.on('pageerror', (error) => faults.push(String(error)))
   page.on('dialog', (dialog) => faults.push(`says ${dialog.message()}`))
-  page.on('request', (request) => request.url() !== url && faults.push(`requests ${request.url()}`))
-  await page.goto(url)
+  page.on('request', (request) => request.url() !== address && faults.push(`requests ${request.url()}`))
+  await page.goto(address)
   return page
 }
 
@@ -130,6 +131,17 @@ describe('the page', () => {
     expect(days.filter((text) => text.replaceAll('\u00a0', ' ').startsWith(`${day} `))).toHaveLength(1)
     await page.locator('h1').hover()
     expect(await readout.innerText()).toBe(help)
+  })
+
+  it('names the awake hours of an audit under the pointer', async () => {
+    const { files } = await invokeText({
+      inputs: { ...inputsFor(cloud(), 'clickhouse-cloud'), 'service-id': '', operation: 'audit-costs', 'html-file': 'page.html' },
+    })
+    const path = join(directory, 'audit.html')
+    await writeFile(path, files[0]?.content ?? '')
+    const page = await visit({}, undefined, pathToFileURL(path).href)
+    await page.locator('.u-over').first().hover()
+    await expect.poll(() => page.locator('.readout').first().innerText()).toMatch(/: awake \d+\.\d\d h$/)
   })
 
   it('draws the running total below the days', async () => {

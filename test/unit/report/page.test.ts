@@ -190,6 +190,7 @@ describe('a chart', () => {
     expect(dataOf(html)).toEqual({
       labels: ['1 Mar', '2 Mar', '3 Mar'],
       unit: 'CHC',
+      valueName: 'used',
       totals: [3, 2, null],
       finals: [3, 1, null],
       forecast: [null, 4, 5],
@@ -204,6 +205,12 @@ describe('a chart', () => {
     const html = renderPage('x', [{ ...chart, points: points.map(({ label, value }) => ({ label, value })) }])
     expect(textsOf(html, 'h2')).toEqual(['CHC per day'])
     expect(textsOf(html, '.legend')).toEqual(['Used'])
+  })
+
+  it('names its values in the legend and under the pointer', () => {
+    const html = renderPage('x', [{ ...chart, valueName: 'Awake', points: [{ label: '1 Mar', value: 3 }] }])
+    expect(textsOf(html, '.legend')).toEqual(['Awake'])
+    expect(dataOf(html)).toMatchObject({ valueName: 'awake' })
   })
 })
 
