@@ -2,7 +2,7 @@ export const id=753;export const ids=[753];export const modules={4753:((e,t,n)=>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'sha256-C6wali4zoNARHZ1uf6UXLMp73EQkXtO1b3NeOHlqvGg='; style-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'sha256-NRgcKj2BAEY2kVvCwt2YbsG/CMvQfypvUoiiOn+kdWA='; style-src 'unsafe-inline'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
 <title>${(0,r.js)(e)} · Watchkeeper</title>
@@ -523,7 +523,7 @@ function draw(place, { labels, unit, series, top, tell, mark }) {
   })
 }
 
-function drawBars(place, { labels, unit, totals, finals, forecast, spikes }) {
+function drawBars(place, { labels, unit, valueName, totals, finals, forecast, spikes }) {
   draw(place, {
     labels,
     unit,
@@ -536,7 +536,7 @@ function drawBars(place, { labels, unit, totals, finals, forecast, spikes }) {
     mark: (plot) => markSpikes(plot, spikes, totals),
     tell: (at, amount) =>
       [
-        ...(totals[at] == null ? [] : [\`used \${amount(totals[at])}\`]),
+        ...(totals[at] == null ? [] : [\`\${valueName} \${amount(totals[at])}\`]),
         ...(totals[at] === finals[at] ? [] : [\`of which \${amount(totals[at] - finals[at])} provisional\`]),
         ...(forecast[at] == null ? [] : [\`forecast \${amount(forecast[at])}\`]),
         ...(spikes.includes(at) ? ['a spike'] : []),
@@ -544,7 +544,7 @@ function drawBars(place, { labels, unit, totals, finals, forecast, spikes }) {
   })
 }
 
-function drawRunningTotal(place, { labels, unit, totals, forecast, limits }) {
+function drawRunningTotal(place, { labels, unit, valueName, totals, forecast, limits }) {
   const used = addUp(totals)
   const first = forecast.findIndex((value) => value != null)
   // Begins where the known values end, so that the two lines meet.
@@ -560,7 +560,7 @@ function drawRunningTotal(place, { labels, unit, totals, forecast, limits }) {
     ],
     tell: (at, amount) =>
       [
-        ...(used[at] == null ? [] : [\`used \${amount(used[at])}\`]),
+        ...(used[at] == null ? [] : [\`\${valueName} \${amount(used[at])}\`]),
         ...(forecast[at] == null ? [] : [\`forecast \${amount(expected[at])}\`]),
       ].join(', '),
   })
@@ -585,4 +585,4 @@ for (const box of document.querySelectorAll('.scroll')) {
 `).map(r.js).join(`
 `)}</pre>`}}let f=e=>(0,i.bo)(e).length>35,p={"+":`ins`,"-":`del`,"~":`mark`," ":`span`},m=(e,t)=>`<${e}>${t}</${e}>`,h={pass:`Passed`,warn:`Warning`,fail:`Failed`,error:`Error`};function g({title:e,columns:t,rows:n,statuses:i=[]}){let a=(e,n=[])=>t[e]?.align===`right`?` class="right"`:v(n)?` class="short"`:``,o=t.map((e,t)=>`<th scope="col"${a(t)}>${(0,r.js)(e.title)}</th>`).join(``),s=n.map((e,t)=>`<tr${_(i[t])}>${e.map((e,t)=>`<td${a(t,e)}${y(e)}>${D(e)}</td>`).join(``)}</tr>`);return`${e===void 0?``:`<h2>${(0,r.js)(e)}</h2>\n`}<div class="scroll" tabindex="0"><table class="sortable"><thead><tr>${o}</tr></thead>\n<tbody>${s.join(`
 `)}</tbody></table></div><p class="hint more">Scroll sideways for more columns →</p>`}let _=e=>e===void 0||e===`pass`?``:` class="${e}"`,v=e=>{let{length:t}=(0,i.bo)(e);return t>0&&t<=32&&e.every(({kind:e})=>e===`trusted`)};function y(e){if(e.some(({kind:e})=>e===`untrusted`))return``;let t=(0,i.bo)(e).replaceAll(`\xA0`,` `),n=/^(?:[█░]+ )?[<>]?([+-]?[\d,]+(?:\.\d+)?)%?$/.exec(t)?.[1]?.replaceAll(`,`,``),r=/\b\d{1,2} [A-Z][a-z]{2} \d{4}$/.exec(t)?.[0],a=n??(r&&Date.parse(`${r} UTC`));return a===void 0?``:` data-sort="${a}"`}function b({layout:{grids:e,undrawn:t}}){let n=new Set(e.flatMap(({before:e,after:t})=>[...e,...t].flatMap(({marks:e})=>e))),i=s.L7.filter(e=>n.has(e)).map(e=>w(`tile ${e}`,`${s.gQ[e]} ${e}`)),a=e.map(({title:e,before:t,after:n})=>`${e===``?``:`<h3>${(0,r.js)(e)}</h3>\n`}<div class="layouts">${x(`Before`,t)}${x(`After`,n)}</div>`),o=t===0?``:`\n<p class="hint">Not drawn: ${t} tiles that stay as they are</p>`;return`${a.join(`
-`)}\n${T(i)}${o}`}function x(e,t){let n=Math.max(1,...t.map(({y:e,h:t})=>e+t))*14,i=t.map(({name:e,x:t,y:n,w:i,h:a,marks:o})=>{let[c,l,u,d]=[t*20,n*14,i*20,a*14],f=[e,...o.length===0?[]:[`(${o.join(`, `)})`]].join(` `);return`<svg x="${c}" y="${l}" width="${u}" height="${d}"><title>${(0,r.js)(f)}</title><rect x="1" y="1" width="${u-2}" height="${d-2}" class="${[`tile`,...o].join(` `)}"/><text x="8" y="${Math.min(18,d-3)}">${(0,r.js)([...o.map(e=>s.gQ[e]),e].join(` `))}</text></svg>`});return`<figure><figcaption>${e}</figcaption><svg viewBox="0 0 480 ${n}" role="img" aria-label="${(0,r.js)(`Layout ${e.toLowerCase()}`)}">${i.join(``)}</svg></figure>`}function S(e,t){let{title:n,unit:i,valueName:a=`Used`}=e,o=E(e);t.push(o);let{forecast:s,spikes:c,limits:l,totals:u,finals:d}=o,[f,p]=[s.some(e=>e!==null),u.some((e,t)=>e!==d[t])],m=[w(`final`,p?`Final`:a),...p?[w(`provisional`,`Provisional`)]:[],...f?[w(`forecast`,`Forecast`)]:[],...c.length>0?[w(`spike`,`Spike`)]:[]],h=(e,n)=>`<div class="chart ${e}" data-chart="${t.length-1}" role="img" aria-label="${(0,r.js)(n)}"></div>\n<p class="hint readout">Point at the chart or tap it to see its numbers. <span class="mouse">Drag to zoom, double-click to reset.</span></p>`,g=`<h2>${(0,r.js)(n)}</h2>\n${T(m)}\n${h(`bars`,n)}`;if(!f&&l.length===0)return g;let _=`${i}, running total`,v=[w(`used`,a),...f?[w(`expected`,`Forecast`)]:[],...l.map(({label:e},t)=>w(`limit ${C[t]??`muted`}`,e))];return`${g}\n<h2>${(0,r.js)(_)}</h2>\n${T(v)}\n${h(`running`,_)}`}let C=[`fail`,`warn`],w=(e,t)=>`<span class="key ${e}">${(0,r.js)(t)}</span>`,T=e=>`<p class="hint legend">${e.join(` `)}</p>`;function E({unit:e,points:t,forecast:n=[],limits:r=[]}){let i=new Map(t.map(e=>[e.label,e])),o=new Map(n.map(({label:e,value:t})=>[e,t])),s=[...new Set([...i.keys(),...o.keys()])],c=e=>s.map(t=>{let n=i.get(t);return n===void 0?null:e(n)});return{labels:s.map(a.g$),unit:(0,a.g$)(e),totals:c(({value:e})=>e),finals:c(({value:e,finalValue:t=e})=>t),forecast:s.map(e=>o.get(e)??null),spikes:s.flatMap((e,t)=>i.get(e)?.isSpike?[t]:[]),limits:r.map(({label:e,value:t})=>({label:(0,a.g$)(e),value:t}))}}let D=e=>e.map(e=>{if(e.kind===`untrusted`){let t=e.text===``?`<em>empty</em>`:(0,r.ef)(e.text,e.maxLength);return e.href===void 0?t:`<a href="${(0,r.js)(new URL(e.href).href)}" rel="noreferrer">${t}</a>`}let t=(0,r.js)(e.text);return e.strong?`<strong>${t}</strong>`:t}).join(``)})};
+`)}\n${T(i)}${o}`}function x(e,t){let n=Math.max(1,...t.map(({y:e,h:t})=>e+t))*14,i=t.map(({name:e,x:t,y:n,w:i,h:a,marks:o})=>{let[c,l,u,d]=[t*20,n*14,i*20,a*14],f=[e,...o.length===0?[]:[`(${o.join(`, `)})`]].join(` `);return`<svg x="${c}" y="${l}" width="${u}" height="${d}"><title>${(0,r.js)(f)}</title><rect x="1" y="1" width="${u-2}" height="${d-2}" class="${[`tile`,...o].join(` `)}"/><text x="8" y="${Math.min(18,d-3)}">${(0,r.js)([...o.map(e=>s.gQ[e]),e].join(` `))}</text></svg>`});return`<figure><figcaption>${e}</figcaption><svg viewBox="0 0 480 ${n}" role="img" aria-label="${(0,r.js)(`Layout ${e.toLowerCase()}`)}">${i.join(``)}</svg></figure>`}function S(e,t){let{title:n,unit:i,valueName:a=`Used`}=e,o=E(e);t.push(o);let{forecast:s,spikes:c,limits:l,totals:u,finals:d}=o,[f,p]=[s.some(e=>e!==null),u.some((e,t)=>e!==d[t])],m=[w(`final`,p?`Final`:a),...p?[w(`provisional`,`Provisional`)]:[],...f?[w(`forecast`,`Forecast`)]:[],...c.length>0?[w(`spike`,`Spike`)]:[]],h=(e,n)=>`<div class="chart ${e}" data-chart="${t.length-1}" role="img" aria-label="${(0,r.js)(n)}"></div>\n<p class="hint readout">Point at the chart or tap it to see its numbers. <span class="mouse">Drag to zoom, double-click to reset.</span></p>`,g=`<h2>${(0,r.js)(n)}</h2>\n${T(m)}\n${h(`bars`,n)}`;if(!f&&l.length===0)return g;let _=`${i}, running total`,v=[w(`used`,a),...f?[w(`expected`,`Forecast`)]:[],...l.map(({label:e},t)=>w(`limit ${C[t]??`muted`}`,e))];return`${g}\n<h2>${(0,r.js)(_)}</h2>\n${T(v)}\n${h(`running`,_)}`}let C=[`fail`,`warn`],w=(e,t)=>`<span class="key ${e}">${(0,r.js)(t)}</span>`,T=e=>`<p class="hint legend">${e.join(` `)}</p>`;function E({unit:e,valueName:t=`Used`,points:n,forecast:r=[],limits:i=[]}){let o=new Map(n.map(e=>[e.label,e])),s=new Map(r.map(({label:e,value:t})=>[e,t])),c=[...new Set([...o.keys(),...s.keys()])],l=e=>c.map(t=>{let n=o.get(t);return n===void 0?null:e(n)});return{labels:c.map(a.g$),unit:(0,a.g$)(e),valueName:(0,a.g$)(t).toLowerCase(),totals:l(({value:e})=>e),finals:l(({value:e,finalValue:t=e})=>t),forecast:c.map(e=>s.get(e)??null),spikes:c.flatMap((e,t)=>o.get(e)?.isSpike?[t]:[]),limits:i.map(({label:e,value:t})=>({label:(0,a.g$)(e),value:t}))}}let D=e=>e.map(e=>{if(e.kind===`untrusted`){let t=e.text===``?`<em>empty</em>`:(0,r.ef)(e.text,e.maxLength);return e.href===void 0?t:`<a href="${(0,r.js)(new URL(e.href).href)}" rel="noreferrer">${t}</a>`}let t=(0,r.js)(e.text);return e.strong?`<strong>${t}</strong>`:t}).join(``)})};
