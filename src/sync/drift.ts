@@ -53,7 +53,7 @@ function whoActs(object: PlannedObject, isWrong: boolean): Line {
   if (isWrong) return say`Apply changes nothing until the errors are corrected`
   if (action === 'create') return say`Only in the files. Apply creates it, even if it was deleted in the service`
   if (action === 'delete') return say`Only in the service. Apply with prune deletes it`
-  if (origin === 'service') return say`Changed in the service. Apply reverts the change, pull with declared-only keeps it`
+  if (origin === 'service') return say`Changed in the service. Apply reverts the change, pull with drifted-only keeps it`
   if (origin === 'files' && isChangedTwice(object))
     return say`Changed in the files since the last apply, and the UI changed it, too. Apply reverts the change of the UI`
   if (origin === 'files') return say`Changed in the files since the last apply. Review the plan, then apply`

@@ -209,7 +209,7 @@ const orphanWords = ({ orphans }: Pick<PlanResult, 'orphans'>): Line =>
   orphans.length === 0 ? [] : say`, except for ${counted(orphans.length, 'undeclared object')}, which prune deletes`
 
 const markWords = ({ toMark }: Pick<PlanResult, 'toMark'>): Line =>
-  toMark === 0 ? [] : say`, and apply adds this repository to the markers of ${counted(toMark, 'object')}`
+  toMark === 0 ? [] : say`, and apply updates the markers of ${counted(toMark, 'object')}`
 
 const adoptionWords = ({ toAdopt }: Pick<PlanResult, 'toAdopt'>): Line =>
   toAdopt === 0 ? [] : say`, and apply adopts ${counted(toAdopt, 'object')}`

@@ -84,7 +84,7 @@ const twins = (): readonly string[] => {
 
 const plans = [
   ['creates', undefined, created, ['created']],
-  ['updates, deletes and creates', created, changed, ['created', 'updated', 'unchanged', 'deleted']],
+  ['updates, deletes and creates', created, changed, ['created', 'updated', 'marked', 'unchanged', 'deleted']],
 ] as const
 
 describe.each(['before', 'after'] as const)('killed at each request, %s the server acted', (act) => {

@@ -4,8 +4,8 @@ import type { Body, RemoteObject } from '../../resources/resource-type.ts'
 import type { Section } from '../../resources/section.ts'
 
 /**
- * `adopt`: the object is as declared already and only gets the ownership marker. `mark`: it has the marker, and only gets the repository in
- * it. `release`: a duplicate loses its marker and becomes unmanaged.
+ * `adopt`: the object is as declared already and only gets the ownership marker. `mark`: it has the marker, and only gets the repository or
+ * the digest of the declaration in it. `release`: a duplicate loses its marker and becomes unmanaged.
  */
 export const actions = ['create', 'update', 'replace', 'delete', 'adopt', 'mark', 'release', 'unchanged'] as const
 

@@ -114,7 +114,7 @@ function planChange({ declared, found, takeover }: Pair, body: Body, sides: Side
   const kept = fields.length === 0 ? [] : findUnclearable(type, normalForm(sides.stored, type.schema), desired)
   const shown = inFileOrder(named(fields, directory), desired)
   const isSecret = ({ path }: FieldChange): boolean => type.secretFields?.some((field) => path.split(/[.[]/, 1)[0] === field) ?? false
-  const isMarked = type.ownership === 'identity' || repository === stored
+  const isMarked = type.ownership === 'identity' || hasMarker(found, { digest, repository, stored })
   const needed = actionFor({ differs: fields.length > 0 || notes.length > 0, isAdopted: common.isAdopted, isMarked })
   const isRewritten = rewrite !== undefined && !isDifference({ action: needed }) && needed !== 'adopt'
   return {
@@ -174,6 +174,17 @@ function actionFor({ differs, isAdopted, isMarked }: Readonly<Record<'differs' |
 
 const originOf = ({ marker }: MarkedObject, digest: string): Change['origin'] =>
   marker === undefined ? undefined : marker.digest === digest ? 'service' : 'files'
+
+interface MarkerParts {
+  readonly digest: string
+  readonly repository: string | undefined
+  /** The stored repository. */
+  readonly stored: string | undefined
+}
+
+/** Whether a write would not change the marker. With an earlier digest, the next edit in the web app would count as one of the files. */
+const hasMarker = ({ marker }: MarkedObject, { digest, repository, stored }: MarkerParts): boolean =>
+  repository === stored && marker?.digest === digest
 
 const planDelete = (section: Change['section'], { actual, marker }: MarkedObject): Change => ({
   section,

@@ -107,7 +107,7 @@ const words: Readonly<Record<Action, string>> = {
   replace: 'replace it',
   delete: 'delete it',
   adopt: 'adopt it',
-  mark: 'add the repository to its marker',
+  mark: 'update its marker',
   release: 'release it',
   unchanged: 'leave it',
 }

@@ -87,7 +87,7 @@ export const planDetails = z.object({
   objects: z.array(object).describe('All objects, including unchanged ones, in the order of apply.'),
   toAdopt: count('Objects that are as declared and only get the ownership marker.'),
   toRelease: count('Duplicates that lose their marker and become unmanaged. Only with `repair-duplicates`.'),
-  toMark: count('Objects that are as declared and only get the repository in their marker.'),
+  toMark: count('Objects that are as declared and only get the repository, or the digest of a changed declaration, in their marker.'),
   orphans: z
     .array(z.object({ section: z.enum(sectionNames), key: z.string(), id: z.string(), name: z.string() }))
     .describe("Objects with this project's marker that no file declares, and that are kept."),
@@ -427,7 +427,7 @@ const adoptions = ({ objects }: PlanResult): readonly Block[] => {
 const marks = ({ objects }: PlanResult): readonly Block[] => {
   const marked = objects.filter(({ action }) => action === 'mark')
   if (marked.length === 0) return []
-  const line = say`apply adds this repository to the markers of ${counted(marked.length, 'object')} without a difference: ${namesOf(marked)}`
+  const line = say`apply updates the markers of ${counted(marked.length, 'object')} without a difference: ${namesOf(marked)}`
   return [{ kind: 'paragraph', line }, ...objectTable('Objects to mark', marked)]
 }
 

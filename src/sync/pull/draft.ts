@@ -417,7 +417,7 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
     // Errors that were there before the pull do not count.
     if (message !== undefined && (object.outcome === 'added' || object.outcome === 'updated')) return message
     if (object.overridden.length > 0 && change.action === 'update' && differsOnlyIn(change, object.overridden)) return undefined
-    return change.action === 'unchanged' || change.action === 'adopt' ? undefined : describeChange(change)
+    return isDifference(change) ? describeChange(change) : undefined
   }
   return new Map(
     objects.flatMap((object): (readonly [string, string])[] => {

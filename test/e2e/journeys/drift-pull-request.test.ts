@@ -122,6 +122,22 @@ describe('the pull request of a drift', () => {
     expect(writes()).toEqual([])
   })
 
+  it('the pull request of a drift is opened for the next change of the same object, too, after the first one was merged and applied', async () => {
+    raise()
+    const first = await drift()
+    const { store } = github()
+    commitTo(store, { branch: 'main', files: { [path]: filesAt(store, branch)[path] ?? '' } })
+    for (const pull of openPulls()) Object.assign(pull, { state: 'closed', mergedAt: '2026-11-23T06:00:00Z' })
+    const applied = await apply()
+    expect([applied.outputs.changed, applied.jobs.apply?.result]).toEqual(['false', 'success'])
+    expect((await drift()).outputs.state).toBe('none')
+    raise(0.07)
+    const second = await drift()
+    expect(second.outputs.state).toBe('opened')
+    expect(second.outputs.number).not.toBe(first.outputs.number)
+    expect(thresholdIn(filesAt(store, branch)[path])).toBe(0.07)
+  })
+
   it('the pull request of a drift is updated in place on the newest commit of the default branch, when every commit of the branch is its own', async () => {
     raise()
     const { outputs } = await drift()

@@ -139,7 +139,7 @@ describe('a plan file that is out of date', () => {
     ],
     'somebody did what was to be done': [
       () => change('Errors', { threshold: 5 }),
-      'alerts.errors: the plan was to update it; now no change is needed',
+      'alerts.errors: the plan was to update it; now the plan is to update its marker',
     ],
     'somebody changed what is to be deleted': [
       () => change('Old', { threshold: 3 }),

@@ -52,11 +52,16 @@ const secrets = {
 describe.each(['clickhouse-cloud', 'hyperdx'] as const)('a pull of drift, profile %s', (dialect) => {
   const emulator = useEmulator({ dialect, rateLimit: 'off' })
 
-  const run = (operation: string, inputs: Readonly<Record<string, string>> = {}, env: Readonly<Record<string, string>> = {}) =>
+  const run = (
+    operation: string,
+    inputs: Readonly<Record<string, string>> = {},
+    env: Readonly<Record<string, string>> = {},
+    content = text,
+  ) =>
     invokeText({
       inputs: { ...inputsFor(emulator(), dialect), operation, project: 'shop', files: path, ...inputs },
       env: { ...passed({ STAGE: 'staging', LIMIT: '50', WINDOWS: '2' }), ...env },
-      files: { [path]: text },
+      files: { [path]: content },
     })
 
   /** The text of the file after the pull, and why objects were left out. */
@@ -99,6 +104,17 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('a pull of drift, profil
     expect(pulled.text).toBe(raised)
     expect(pulled.document).toMatchObject({ status: 'warn', updated: 1, leftOut: 1 })
     expect(JSON.stringify(pulled.document.objects)).toMatch(new RegExp(`another value than [^"]*${variable}[^"]*; change the variable`))
+  })
+
+  it('a pull of drift finds the next change of an object, too, once the file of the last one was applied', async () => {
+    raise()
+    const { document } = await run('apply', {}, secrets, raised)
+    expect(document).toMatchObject({ status: 'pass', toUpdate: 0, toMark: 1 })
+    set(alert('Many errors'), { threshold: 300 })
+    const { files } = await run('pull', { 'drifted-only': 'true' }, {}, raised)
+    expect(files[0]?.content).toBe(text.replace('threshold: 100', 'threshold: 300'))
+    expect((await run('apply', {}, secrets, raised)).document).toMatchObject({ toUpdate: 1, toMark: 0 })
+    expect((await run('apply', {}, secrets, raised)).document).toMatchObject({ unchanged: 4, toMark: 0 })
   })
 
   it('a pull of drift keeps the expressions next to what it writes', async () => {

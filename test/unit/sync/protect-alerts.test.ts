@@ -57,7 +57,7 @@ describe('a tile that goes', () => {
         dashboards: applied.dashboards.map((one) => ({ ...one, tiles: one.tiles.slice(0, 1) })),
       },
     )
-    expect(steps(plan)).toContain('alerts.errors unchanged')
+    expect(steps(plan)).toContain('alerts.errors mark')
     expect(plan.changes[1]).not.toHaveProperty('takes')
   })
 

@@ -71,7 +71,7 @@ describe('the report of a plan', () => {
     expect(headlineOf(plan, resultOf(all))).toBe('Plan for shop/main (1 to create, 2 to update, 1 to replace, 1 to delete)')
     expect(headlineOf(plan, resultOf([object('a')]))).toBe('No changes: the service matches the files')
     expect(headlineOf(plan, resultOf([object('a', { action: 'mark' })], { changed: false }))).toBe(
-      'No changes: the service matches the files, and apply adds this repository to the markers of 1 object',
+      'No changes: the service matches the files, and apply updates the markers of 1 object',
     )
     expect(headlineOf(plan, resultOf([object('a', { action: 'adopt' })]))).toBe(
       'No changes: the service matches the files, and apply adopts 1 object',
@@ -344,7 +344,7 @@ describe('the report of drift', () => {
     const start = rows.findIndex((row) => row.startsWith('Kind'))
     expect(cellsOf(rows.slice(start + 1, rows.indexOf('', start)))).toEqual([
       ['alert', 'new', 'Only in the files. Apply creates it, even if it was deleted in the service'],
-      ['alert', 'theirs', 'Changed in the service. Apply reverts the change, pull with declared-only keeps it'],
+      ['alert', 'theirs', 'Changed in the service. Apply reverts the change, pull with drifted-only keeps it'],
       ['alert', 'ours', 'Changed in the files since the last apply. Review the plan, then apply'],
       ['alert', 'first', 'Never applied, or changed in the files or the service. Review the plan, then apply'],
       ['alert', 'Gone', 'Only in the service. Apply with prune deletes it'],
