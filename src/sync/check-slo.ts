@@ -3,7 +3,7 @@ import { type Diagnostic, diagnosticSchema, errorsIn } from '../core/diagnostics
 import { inputError, WatchkeeperError } from '../core/errors.ts'
 import { counted, type Line, say, trusted } from '../core/line.ts'
 import { didYouMean } from '../core/names.ts'
-import { quote } from '../core/text.ts'
+import { listFirst, quote } from '../core/text.ts'
 import { filesInput, findDeclarations } from '../declarations/declarations.ts'
 import { environmentInput, inEnvironment } from '../declarations/environment.ts'
 import { list } from '../operation/inputs.ts'
@@ -209,13 +209,18 @@ function judge(result: Result, { minBudgetLeft, maxBurnRate }: z.output<typeof i
   if (errorsIn(result.diagnostics).length > 0) return judgeDiagnostics(result)
   if (result.asleep) return { status: minBudgetLeft === undefined && maxBurnRate === undefined ? 'warn' : 'fail', reasons: [asleep] }
   const failures = result.slos.flatMap((slo) => [...belowBudget(slo, minBudgetLeft), ...aboveBurnRate(slo, maxBurnRate)])
-  if (failures.length > 0) return { status: 'fail', reasons: failures }
+  if (failures.length > 0) return { status: 'fail', reasons: firstOf(failures) }
   const warnings = result.slos.flatMap((slo): readonly Line[] => {
     if (slo.status === 'not-enough-data') return [say`${nameOf(slo)} has not enough data`]
     return slo.status === 'spent' ? [say`the error budget of ${nameOf(slo)} is spent`] : []
   })
-  return warnings.length > 0 ? { status: 'warn', reasons: warnings } : pass
+  return warnings.length > 0 ? { status: 'warn', reasons: firstOf(warnings) } : pass
 }
+
+/** An SLO can have thousands of groups. The table and the result have all of them. */
+const maxReasons = 20
+
+const firstOf = (reasons: readonly Line[]): readonly Line[] => listFirst(reasons, maxReasons, (rest) => say`${rest} more`)
 
 const asleep = say`the service is asleep, and a query would wake it; set wake-service to allow that`
 

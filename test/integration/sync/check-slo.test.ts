@@ -138,6 +138,13 @@ describe('check-slo', () => {
     )
   })
 
+  it('names the first 20 failures, and counts the others', async () => {
+    const many = Object.fromEntries(Array.from({ length: 23 }, (_, i) => [`slo-${i}`, payment]))
+    const { document, reason } = await check(many, { 'min-budget-left': '90' })
+    expect([document.status, reason.split('; ').length]).toEqual(['fail', 21])
+    expect(reason).toMatch(/^slo-0 has .*; slo-19 has 85\.1% of its error budget left, below 90%; 3 more$/)
+  })
+
   it('checks the named SLOs only', async () => {
     const { document } = await check({ payment, other: payment }, { slos: 'other' })
     expect(document.slos).toMatchObject([{ key: 'other' }])
