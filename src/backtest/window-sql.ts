@@ -115,8 +115,15 @@ const macros: Readonly<Record<string, Macro>> = {
   filters: { expand: () => '(1=1)' },
 }
 
+/** Macros repeat their arguments, so that each level can double the query. */
+const maxDepth = 10
+
+/** The API accepts no longer query. */
+const maxExpandedLength = 100_000
+
 /** Arguments are expanded first. What a macro becomes is not expanded again. */
-function expandMacros(text: string, { tableOf }: Pick<Template, 'tableOf'>): string {
+function expandMacros(text: string, { tableOf }: Pick<Template, 'tableOf'>, depth = 0): string {
+  if (depth > maxDepth) return refuse(`the query has macros inside of macros at more than ${maxDepth} levels`)
   const all = toTokens(text)
   let expanded = ''
   for (let i = 0; i < all.length; i++) {
@@ -126,8 +133,9 @@ function expandMacros(text: string, { tableOf }: Pick<Template, 'tableOf'>): str
       continue
     }
     const close = all[i + 1] === '(' ? closingBracket(all, i + 1) : i
-    const args = close === i ? [] : splitArguments(all.slice(i + 2, close)).map((one) => expandMacros(one, { tableOf }))
+    const args = close === i ? [] : splitArguments(all.slice(i + 2, close)).map((one) => expandMacros(one, { tableOf }, depth + 1))
     expanded += expandMacro(token.slice(3), args, tableOf)
+    if (expanded.length > maxExpandedLength) return refuse('the query is too long with its macros')
     i = close
   }
   return expanded

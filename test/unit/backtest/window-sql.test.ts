@@ -108,6 +108,12 @@ describe('a query of a raw SQL tile', () => {
   })
 })
 
+it('macros that repeat their arguments without end are refused at once', () => {
+  const nested = (levels: number): string => `${'$__timeFilter('.repeat(levels)}t${')'.repeat(levels)}`
+  expect(expand(`SELECT ${nested(5000)}`)).toEqual({ reason: 'the query has macros inside of macros at more than 10 levels' })
+  expect(expand(`SELECT ${nested(10)}${`, ${nested(1)}`.repeat(3000)}`)).toEqual({ reason: 'the query is too long with its macros' })
+})
+
 it('a condition that could change the rest of its query is refused', () => {
   expect(refuseExpression("ServiceName = 'a;b -- c' AND x IN (1, 2)")).toBeUndefined()
   for (const text of ['a = 1) OR (1 = 1', 'a = 1; SELECT 2', 'a = 1 -- b', "a = 'b", 'a /* b', 'a = $env'])
