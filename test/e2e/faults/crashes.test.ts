@@ -67,7 +67,8 @@ describe.concurrent('S1: an uncaught exception is reported without the secrets i
       await runCli(['context', 'add', 'staging', ...url, '--key-command', `echo ${key}`], env)
       const message = `sent Bearer ${key}`
       const ran = await runCli(['list-sources', '--json', ...(flags[0] === '--context' ? [] : url), ...flags], env, {
-        preload: { crash: { afterMs: 1500, as, message } },
+        // A busy machine takes seconds to the first request.
+        preload: { crash: { afterMs: 4000, as, message } },
       })
       expect(server.requests).not.toEqual([])
       expect(ran).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('Internal error: sent Bearer ***. This is a bug') })
