@@ -2,11 +2,14 @@
 // schemas does not leave it with files that cannot be applied; and its comparison is shown to find what it is for.
 import { describe, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../../src/emulator/index.ts'
+import { readSlos } from '../../src/slos/expand-slos.ts'
+import { readValue } from '../support/declarations.ts'
 import { serviceOf } from '../support/emulator.ts'
 import { convergenceProblems, withSite } from '../support/site.ts'
 import { changed, type References, toDeclarations } from './as-declared.ts'
 import { createIntents } from './intents.ts'
 import type { Json } from './product.ts'
+import { compareWithCheckSlo, type SloEvaluation } from './slos.ts'
 import { type Dump, differencesOf, writtenBy } from './stored.ts'
 
 function referencesIn(emulator: Emulator): References {
@@ -87,5 +90,37 @@ describe('the comparison of stored documents', () => {
       [{}, { note: 'Call Ada' }],
     ]
     for (const changes of different) expect(differences(...changes), JSON.stringify(changes)).not.toEqual([])
+  })
+})
+
+describe('the comparison of SLOs', () => {
+  it('finds an evaluation of the alert task with a value or a state that check-slo does not have', async () => {
+    const payment = {
+      name: 'Payment',
+      source: 'Traces',
+      total: "ServiceName = 'payment'",
+      good: "StatusCode != 'Error'",
+      objective: 99,
+      window: '7d',
+    }
+    const { slos } = readSlos(readValue({ slos: { payment } }).slos, [])
+    const emulator = await startEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
+    const weekMs = 7 * 86_400_000
+    const monday = Date.parse('2026-11-09T00:00:00Z')
+    // Of the telemetry, which repeats every week: after 40 minutes in which every fourth span fails.
+    const endMs = monday + (Math.floor((Date.now() - monday) / weekMs) - 1) * weekMs + (3 * 24 * 60 + 9 * 60 + 40) * 60_000
+    const right = { key: 'payment.page-1h', endMs, group: '', value: (25 * 40) / 60, state: 'ALERT' }
+    try {
+      await withSite(emulator, 'hyperdx', async ({ session: { api }, target }) => {
+        const differences = (one: SloEvaluation) => compareWithCheckSlo(slos, [one], () => ({ api, service: target }))
+        expect(await differences(right)).toEqual([])
+        expect(await differences({ ...right, value: 16 })).toHaveLength(1)
+        expect(await differences({ ...right, state: 'OK' })).toHaveLength(1)
+        expect(await differences({ ...right, key: 'payment.no-data', value: 240, state: 'OK' })).toEqual([])
+        expect(await differences({ ...right, key: 'payment.no-data', value: 0 })).toHaveLength(1)
+      })
+    } finally {
+      await emulator.close()
+    }
   })
 })

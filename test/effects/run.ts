@@ -7,12 +7,17 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { parse } from 'yaml'
+import { profileNamed } from '../../src/api/profiles.ts'
 import { systemClock } from '../../src/core/clock.ts'
+import { readSlos } from '../../src/slos/expand-slos.ts'
+import { readText } from '../support/declarations.ts'
+import { openSession } from '../support/session.ts'
 import { type Site, type SiteServer, withSite } from '../support/site.ts'
 import { changed, type References, toDeclarations } from './as-declared.ts'
 import { openWebApp, type WebApp, type WrittenIds } from './as-web-app.ts'
 import { createIntents, type Intents } from './intents.ts'
 import type { Json, ProductAnswers, ProductRequest } from './product.ts'
+import { compareWithCheckSlo, type SloAccess, type SloEvaluation } from './slos.ts'
 import { type Dump, differencesOf, type Written, writtenBy } from './stored.ts'
 
 const help = `Usage: npm run effects -- --server URL --checkout PATH --mongo URI [options]
@@ -30,6 +35,7 @@ in past time. Then changes them all, lets the web app save the dashboards of app
   --from TIME       the alert task runs from this time
   --to TIME         … until this time. There should be telemetry, with incidents
   --step SECONDS    … at this distance; default: 60
+  --slos-only       only evaluates the example of SLOs, and compares the evaluations with check-slo, for a longer time
 
 The server must accept webhooks to 127.0.0.1 (WEBHOOK_HOSTNAME_ALLOWLIST). Access keys in CONFORMANCE_KEYS, the cookie of a session of the web
 app in COOKIE; with --cloud also WATCHKEEPER_ORGANIZATION_ID, WATCHKEEPER_SERVICE_ID, WATCHKEEPER_API_KEY_ID and WATCHKEEPER_API_KEY_SECRET.
@@ -46,6 +52,7 @@ const { values } = parseArgs({
     from: { type: 'string' },
     to: { type: 'string' },
     step: { type: 'string', default: '60' },
+    'slos-only': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 })
@@ -64,6 +71,8 @@ interface Options {
   readonly mongo: string
   readonly cloud: string | undefined
   readonly intents: Intents
+  /** Whether only the example of SLOs is applied and evaluated. */
+  readonly isSlosOnly: boolean
   readonly span: { readonly from: string; readonly to: string; readonly stepSeconds: number }
 }
 
@@ -129,9 +138,11 @@ interface ApiObject extends Json {
   readonly name: string
 }
 
+const accessKeys = (): readonly string[] => (process.env.CONFORMANCE_KEYS ?? required('KEYS')).split(',')
+
 /** Requests to the API of the server, with each key in turn: a key has 100 requests a minute. */
 function createApi(server: string) {
-  const keys = (process.env.CONFORMANCE_KEYS ?? required('KEYS')).split(',')
+  const keys = accessKeys()
   let turn = 0
   const send = async (method: string, path: string, body?: Json): Promise<unknown> => {
     const headers = { authorization: `Bearer ${keys[turn++ % keys.length]}`, 'content-type': 'application/json' }
@@ -172,7 +183,10 @@ async function createReferences(api: Api, port: number): Promise<PerWriter<Refer
 
 /** Differences that were found, by what was compared. */
 interface Findings {
-  readonly counts: Record<'objects' | 'tiles' | 'queries' | 'evaluations' | 'notifications' | 'saves', number>
+  readonly counts: Record<
+    'objects' | 'tiles' | 'queries' | 'evaluations' | 'notifications' | 'saves' | 'evaluations of SLOs' | 'of them firing',
+    number
+  >
   readonly differences: string[]
   /** Errors of the objects that the web app wrote: a query that fails for every writer compares little. */
   readonly failures: Record<'queries' | 'evaluations', number>
@@ -187,7 +201,12 @@ interface Run extends Options {
   readonly findings: Findings
 }
 
-async function applyFile(run: Run, content: Json, project?: string): Promise<WrittenIds> {
+interface AppliedIds extends WrittenIds {
+  /** Keys in the file by id. */
+  readonly alertKeys: ReadonlyMap<string, string>
+}
+
+async function applyFile(run: Run, content: Json, project?: string): Promise<AppliedIds> {
   const inputs = project === undefined ? {} : { project }
   const result = await run.site.apply({ 'effects.json': content }, inputs)
   const problems = [
@@ -204,7 +223,8 @@ async function applyFile(run: Run, content: Json, project?: string): Promise<Wri
     )
   const idsOf = (section: string): readonly string[] =>
     result.objects.flatMap((one) => (one.section === section && one.id !== undefined ? [one.id] : []))
-  return { dashboards: idsOf('dashboards'), savedSearches: idsOf('savedSearches') }
+  const alertKeys = result.objects.flatMap(({ section, id, key }) => (section === 'alerts' && id !== undefined ? [[id, key] as const] : []))
+  return { dashboards: idsOf('dashboards'), savedSearches: idsOf('savedSearches'), alertKeys: new Map(alertKeys) }
 }
 
 const adopting = 'watchkeeper/effects-adopted'
@@ -345,24 +365,56 @@ async function readStored(run: Run, ids: PerWriter<WrittenIds>): Promise<PerWrit
 
 const slosProject = 'watchkeeper/effects-slos'
 
-/** The example of SLOs: applied, saved by the web app, and evaluated. The web app makes nothing that it could be compared with. */
+/**
+ * The example of SLOs: applied, saved by the web app, and evaluated. The web app makes nothing that it could be compared with, so the
+ * evaluations are compared with check-slo at the same times.
+ */
 async function checkSlos(run: Run): Promise<void> {
   const example = readFileSync(new URL('../../examples/slos/checkout.yml', import.meta.url), 'utf8')
-  const content = parse(example.replaceAll('webhook: oncall', "webhook: 'effects: apply'")) as Json
-  const { dashboards } = await applyFile(run, content, slosProject)
+  const text = example.replaceAll('webhook: oncall', "webhook: 'effects: apply'")
+  const content = parse(text) as Json
+  const { dashboards, alertKeys } = await applyFile(run, content, slosProject)
   await saveInWebApp(run, { apply: { dashboards, savedSearches: [] } })
   await applyFile(run, content, slosProject)
   const history = await askProduct({ command: 'evaluate', ...run.span }, run)
-  const alerts = new Set(
-    (await dump(run)).alerts.filter(({ dashboard }) => dashboards.includes(String(dashboard))).map(({ _id }) => String(_id)),
-  )
-  const evaluated = history.filter(({ alert }) => alerts.has(String(alert)))
+  const evaluated = history.filter(({ alert }) => alertKeys.has(String(alert)))
   const failed = evaluated.filter(({ state, errors }) => state === 'ERROR' || (Array.isArray(errors) && errors.length > 0))
-  run.findings.counts.evaluations += evaluated.length
-  for (const alert of alerts)
-    if (!evaluated.some((row) => String(row.alert) === alert))
-      run.findings.differences.push(`an alert of an SLO was not evaluated: ${alert}`)
-  for (const row of failed) run.findings.differences.push(`an evaluation of an SLO failed: ${JSON.stringify(row)}`)
+  const { counts, differences } = run.findings
+  counts['evaluations of SLOs'] = evaluated.length
+  counts['of them firing'] = evaluated.filter(({ state }) => state === 'ALERT').length
+  for (const [alert, key] of alertKeys)
+    if (!evaluated.some((row) => String(row.alert) === alert)) differences.push(`an alert of an SLO was not evaluated: ${key}`)
+  for (const row of failed) differences.push(`an evaluation of an SLO failed: ${JSON.stringify(row)}`)
+  const { slos } = readSlos(readText(text).slos, [])
+  const evaluations = evaluated.map((row) => toSloEvaluation(row, alertKeys.get(String(row.alert)) ?? ''))
+  const { access, close } = openSessions(run.server)
+  try {
+    differences.push(...(await compareWithCheckSlo(slos, evaluations, access)))
+  } finally {
+    await close()
+  }
+}
+
+function toSloEvaluation({ createdAt, group, lastValues, state }: Json, key: string): SloEvaluation {
+  const value = (lastValues as readonly Json[]).at(-1)?.count
+  // The database has times as numbers where the injected clock made them.
+  const endMs = typeof createdAt === 'number' ? createdAt : Date.parse(String(createdAt))
+  return { key, endMs, group: String(group ?? '').replace('Group:', ''), value: Number(value ?? 0), state: String(state) }
+}
+
+/** A session for each key, because a key has 100 requests a minute. */
+function openSessions(server: string) {
+  const address = `${server}/api/v2`
+  const sessions = accessKeys().map((accessKey) =>
+    openSession(address, { profile: profileNamed('hyperdx'), credentials: { accessKey }, deadlineMs: 3_600_000 }, systemClock),
+  )
+  let turn = 0
+  const access = (): SloAccess => {
+    const session = sessions[turn++ % sessions.length]
+    if (session === undefined) throw new Error('there are no keys')
+    return { api: session.api, service: { serverUrl: address } }
+  }
+  return { access, close: () => Promise.all(sessions.map((session) => session.close())) }
 }
 
 function siteServer({ server, cloud }: Options, accessKey: string): SiteServer {
@@ -376,12 +428,21 @@ function siteServer({ server, cloud }: Options, accessKey: string): SiteServer {
   }
 }
 
+async function compareWrites(run: Run): Promise<void> {
+  const ids = await writeAll(run)
+  await compareAll(run, ids, 'created')
+  await saveInWebApp(run, ids)
+  await changeAll(run, ids)
+  await saveInWebApp(run, ids)
+  await compareAll(run, ids, 'changed')
+}
+
 async function compareWriters(options: Options): Promise<Findings> {
   const api = createApi(options.server)
   await deleteAll(api)
   const receiver = await openReceiver()
   const findings: Findings = {
-    counts: { objects: 0, tiles: 0, queries: 0, evaluations: 0, notifications: 0, saves: 0 },
+    counts: { objects: 0, tiles: 0, queries: 0, evaluations: 0, notifications: 0, saves: 0, 'evaluations of SLOs': 0, 'of them firing': 0 },
     differences: [],
     failures: { queries: 0, evaluations: 0 },
   }
@@ -397,12 +458,7 @@ async function compareWriters(options: Options): Promise<Findings> {
       profile,
       async (site) => {
         const run: Run = { ...options, site, webApp, references, defaultSelects, notifications: receiver.notifications, findings }
-        const ids = await writeAll(run)
-        await compareAll(run, ids, 'created')
-        await saveInWebApp(run, ids)
-        await changeAll(run, ids)
-        await saveInWebApp(run, ids)
-        await compareAll(run, ids, 'changed')
+        if (!options.isSlosOnly) await compareWrites(run)
         await checkSlos(run)
       },
       systemClock,
@@ -430,6 +486,7 @@ async function main(): Promise<number> {
     cloud,
     intents: createIntents(seed, Number(values.dashboards)),
     span,
+    isSlosOnly: values['slos-only'],
   })
   const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(0)
   for (const difference of differences) print(difference)
