@@ -88,6 +88,8 @@ interface DriftContent {
   readonly digest: string
   readonly files: readonly ChangedFile[]
   readonly blocks: readonly Block[]
+  /** The part of `blocks` that a comment repeats on a pull request that stays as it is. */
+  readonly changes: readonly Block[]
   readonly applyWorkflows: readonly string[]
   readonly doubt: string | undefined
 }
@@ -274,7 +276,7 @@ async function keep(context: Synced): Promise<PullRequestOutcome> {
     '',
     'The service has other changes now. This branch has commits of others, so it was not changed. To get the changes as a commit, merge or close this pull request and delete its branch.',
     '',
-    renderText(context, maxBodyCharacters - 1000),
+    renderText(context, content.changes, maxBodyCharacters - 1000),
     sourceLine(context),
   ].join('\n')
   const found = await forge.findComment(number, (comment) => isOwn('comment', { label, author }, comment))
@@ -314,10 +316,10 @@ function writeBody(context: Synced): string {
   const note = author.login === defaultTokenLogin ? `\n${checksNote}` : ''
   const head = `${markerOf('pull request', content.branch)}\n${writeMemory({ digest: content.digest, isEnded: false, targetDigest })}\n`
   const room = maxBodyCharacters - head.length - source.length - note.length - 10
-  return `${head}\n${renderText(context, room)}${note}\n${source}\n`
+  return `${head}\n${renderText(context, context.content.blocks, room)}${note}\n${source}\n`
 }
 
-const renderText = ({ content, redact }: SyncContext, maxBytes: number): string => redact(renderMarkdown(content.blocks, maxBytes))
+const renderText = ({ redact }: SyncContext, blocks: readonly Block[], maxBytes: number): string => redact(renderMarkdown(blocks, maxBytes))
 
 /** Every run has another link in the last line. */
 const withoutSource = (body: string): string => body.replaceAll('\r\n', '\n').trimEnd().split('\n').slice(0, -1).join('\n')

@@ -194,6 +194,8 @@ export interface PullRequestContent {
   readonly files: readonly ChangedFile[]
   /** The text of the pull request. */
   readonly blocks: readonly Block[]
+  /** The part of `blocks` that a comment repeats on a pull request that stays as it is. */
+  readonly changes: readonly Block[]
   /** Names of workflow files. While one of them runs, nothing is done. */
   readonly applyWorkflows: readonly string[]
   /** Why the files may lack changes, so that nothing may be concluded from them. */

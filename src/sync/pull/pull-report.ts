@@ -240,22 +240,37 @@ export function driftPullRequest(result: PullResult): PullRequestContent {
     title: `Keep ${plural(changed.length, 'change')} made in the service${where}`,
     digest: digestOfText(identities.join('\n'), 16),
     files: writtenFiles.flatMap(({ path, content, previousBlob }) => (previousBlob === undefined ? [] : [{ path, content, previousBlob }])),
-    blocks: pullRequestBlocks(result, changed),
+    blocks: pullRequestBlocks(result, changeBlocks(result, changed)),
+    changes: changeBlocks(result, changed),
     applyWorkflows,
     doubt: diagnostics.find(({ rule }) => rule === 'incomplete-pull')?.message,
   }
 }
 
-function pullRequestBlocks(result: PullResult, changed: readonly ObjectResult[]): readonly Block[] {
+const pullRequestBlocks = (result: PullResult, changes: readonly Block[]): readonly Block[] => [
+  {
+    kind: 'paragraph',
+    line: say`These objects were changed in the service${inEnvironment(result)}, while their declarations are as last applied. This pull request updates the declarations.`,
+  },
+  ...changes,
+  // Also keeps the list apart from the one before.
+  { kind: 'paragraph', line: say`What to do:` },
+  {
+    kind: 'list',
+    items: [
+      say`To keep the changes, merge this pull request.`,
+      say`To revert them, run apply on the default branch. The next run then closes this pull request.`,
+      say`To leave both as they are, close this pull request. It is not opened again for the same changes.`,
+    ],
+  },
+]
+
+function changeBlocks(result: PullResult, changed: readonly ObjectResult[]): readonly Block[] {
   const leftOut = result.objects.filter(({ outcome }) => outcome === 'left-out')
   const removed = changed.filter(({ outcome }) => outcome === 'removed')
   const others = leftOut.map(({ section, key, reason = '' }) => say`${trusted(sectionNouns[section])} ${key}: ${sentence(reason)}`)
   const removals = removed.map(({ section, key, file = '' }) => say`${trusted(sectionNouns[section])} ${key} in ${file}`)
   return [
-    {
-      kind: 'paragraph',
-      line: say`These objects were changed in the service${inEnvironment(result)}, while their declarations are as last applied. This pull request updates the declarations.`,
-    },
     { kind: 'diff', lines: changed.flatMap((one, i) => objectLines(one, i)) },
     ...(removals.length === 0
       ? []
@@ -269,14 +284,6 @@ function pullRequestBlocks(result: PullResult, changed: readonly ObjectResult[])
           { kind: 'paragraph', line: say`Not part of this pull request, because a file cannot have the value of the service:` },
           { kind: 'list', items: others },
         ] as const)),
-    {
-      kind: 'list',
-      items: [
-        say`To keep the changes, merge this pull request.`,
-        say`To revert them, run apply on the default branch. The next run then closes this pull request.`,
-        say`To leave both as they are, close this pull request. It is not opened again for the same changes.`,
-      ],
-    },
   ]
 }
 

@@ -109,6 +109,7 @@ describe('the pull request of a drift', () => {
     expect((await drift()).outputs.state).toBe('kept')
     expect(github().store.refs.get(branch)).toBe(mine)
     expect(github().store.comments.map(({ body }) => body)).toEqual([expect.stringContaining('service: 0.07')])
+    expect(github().store.comments[0]?.body).not.toMatch(/This pull request updates|To keep the changes/)
     github().received.length = 0
     expect((await drift()).outputs.state).toBe('kept')
     expect(writes()).toEqual([])
@@ -311,7 +312,10 @@ describe('the files of the pull request', () => {
     raise()
     expect((await drift()).outputs).toMatchObject({ state: 'opened', updated: '1', 'left-out': '1' })
     expect(filesAt(github().store, branch)[path]).toBe(starter.replace('threshold: 0.02', 'threshold: 0.05'))
-    expect(openPulls()[0]?.body).toContain('change the variable where the workflow sets it')
+    const body = openPulls()[0]?.body ?? ''
+    expect(body).toContain('change the variable where the workflow sets it')
+    // Markdown makes one list of two that follow each other.
+    expect(body).toMatch(/^- alert `errors`: .*\n\nWhat to do:\n\n- To keep the changes/m)
   })
 
   it('the pull request of a drift has no silence', async () => {
