@@ -5,6 +5,7 @@ import { andMore } from '../core/text.ts'
 import type { Report, Verdict } from '../operation/operation.ts'
 import { alignRight, type Block, factOf } from '../report/blocks.ts'
 import { formatMoney, formatRange, formatShortDay } from '../report/format.ts'
+import { unitWords } from '../usage/phrases.ts'
 import type { AuditResult } from './audit-result.ts'
 
 export function judgeAudit(result: AuditResult): Verdict {
@@ -78,14 +79,16 @@ const limits =
 
 function factsOf({ savingsLow, savingsHigh, unit = '', maxSavings, services, findingCount }: AuditResult): Block {
   const amount = (value: Decimal): Line => [trusted(`${formatMoney(value)} ${unit}`)]
+  const unitName = unitWords(unit)
   return {
     kind: 'facts',
     facts: [
       { label: 'Findings', value: [trusted(String(findingCount))] },
       ...factOf('Savings a month, at least', savingsLow && amount(savingsLow)),
-      ...factOf('At most', savingsHigh && amount(savingsHigh)),
-      ...factOf('Maximum', maxSavings && amount(maxSavings)),
+      ...factOf('Savings a month, at most', savingsHigh && amount(savingsHigh)),
+      ...factOf('Limit (max-savings)', maxSavings && amount(maxSavings)),
       { label: 'Services', value: [trusted(String(services.length))] },
+      ...factOf('Unit', unitName === undefined ? undefined : [trusted(unitName)]),
     ],
   }
 }

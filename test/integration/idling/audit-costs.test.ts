@@ -167,11 +167,13 @@ describe('an audit of services', () => {
 
   it('finds a warehouse whose services are all stopped, from the cheapest day to the mean, and its gate', async () => {
     for (const name of ['checkout', 'catalog', 'search'] as const) serviceOf(emulator(), name).state = 'stopped'
-    const { findings, document } = await audit({ 'max-savings': '10' })
+    const { findings, document, text } = await audit({ 'max-savings': '10' })
     expect(findings).toMatchObject([{ rule: 'stopped-warehouse', name: 'demo-warehouse' }])
     expect(Number(findings[0]?.low)).toBeGreaterThan(10)
     expect(Number(findings[0]?.low)).toBeLessThanOrEqual(Number(findings[0]?.high))
     expect(document.failureReason).toMatch(/^Savings of at least \d+\.\d\d CHC a month exceed max-savings of 10\.00 CHC\./)
+    expect(text).toMatch(/Limit \(max-savings\) +10\.00 CHC\n/)
+    expect(text).toMatch(/Unit +CHC \(ClickHouse Credits\)/)
     expect((await audit({ 'max-savings': '1000' })).document.status).toBe('warn')
   })
 
