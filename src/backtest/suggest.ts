@@ -13,10 +13,19 @@ export interface SuggestOptions {
   readonly perWeek: number
   /** Whether the alert notices all of its incidents in time. */
   readonly detectsAll: (windows: readonly EvaluatedWindow[]) => boolean
+  /** Whether it keeps the limits on notifications outside of incidents. With a less sensitive condition it still does. */
+  readonly isQuietOutside: (windows: readonly EvaluatedWindow[]) => boolean
 }
 
 /** The most windows in a row that are tried. */
 const maxWindows = 6
+
+/** What the best conditions lack. */
+const shortcomings = {
+  tooMany: `no threshold between the values with up to ${maxWindows} windows in a row has so few notifications`,
+  tooManyOutside: `no threshold with up to ${maxWindows} windows in a row keeps maxNotifications of all incidents`,
+  missesOne: `no threshold with up to ${maxWindows} windows in a row detects all incidents with so few notifications`,
+} as const
 
 /** Thresholds that no value lies between have the same effect: which end of the gap they may have depends on the comparison. */
 const directions: Readonly<Partial<Record<Condition['thresholdType'], { readonly isAscending: boolean; readonly includesHigh: boolean }>>> =
@@ -27,7 +36,7 @@ const directions: Readonly<Partial<Record<Condition['thresholdType'], { readonly
     below_or_equal: { isAscending: false, includesHigh: false },
   }
 
-/** The fewest windows in a row with which the most sensitive threshold within the wanted notifications detects everything. */
+/** The fewest windows in a row with which the most sensitive threshold within the limits on notifications detects everything. */
 export function suggestCondition(condition: Condition, values: WindowValues, range: TimeRange, options: SuggestOptions): Suggestion {
   const direction = directions[condition.thresholdType]
   if (direction === undefined) return { reason: `${condition.thresholdType} has no direction` }
@@ -35,24 +44,25 @@ export function suggestCondition(condition: Condition, values: WindowValues, ran
   // From the most to the least sensitive.
   const sorted = [...new Set(compared)].sort((a, b) => (direction.isAscending ? a - b : b - a))
   if (sorted.length < 2) return { reason: 'all values are equal' }
-  let isWithin = false
+  let best: keyof typeof shortcomings = 'tooMany'
   for (let windows = 1; windows <= maxWindows; windows++) {
     const evaluateWith = (index: number) => {
       const threshold = between(sorted[index - 1] ?? 0, sorted[index] ?? 0, direction)
       const evaluated = evaluate({ ...condition, threshold, consecutive: windows }, values, range)
       return { threshold, evaluated, notificationsPerWeek: perWeek(evaluated, range) }
     }
-    const found = evaluateWith(firstIndex(sorted.length, (index) => evaluateWith(index).notificationsPerWeek <= options.perWeek))
-    if (found.notificationsPerWeek > options.perWeek) continue
-    isWithin = true
+    const isRareEnough = ({ evaluated, notificationsPerWeek }: ReturnType<typeof evaluateWith>): boolean =>
+      notificationsPerWeek <= options.perWeek && options.isQuietOutside(evaluated)
+    const found = evaluateWith(firstIndex(sorted.length, (index) => isRareEnough(evaluateWith(index))))
+    if (!isRareEnough(found)) {
+      if (best === 'tooMany' && found.notificationsPerWeek <= options.perWeek) best = 'tooManyOutside'
+      continue
+    }
+    best = 'missesOne'
     const { threshold, notificationsPerWeek } = found
     if (options.detectsAll(found.evaluated)) return { threshold, windows, notificationsPerWeek }
   }
-  return {
-    reason: isWithin
-      ? `no threshold with up to ${maxWindows} windows in a row detects all incidents with so few notifications`
-      : `no threshold between the values with up to ${maxWindows} windows in a row has so few notifications`,
-  }
+  return { reason: shortcomings[best] }
 }
 
 /** The first index from 1 on that fits; the last one where none does. More is needed with each index, so half of them are left out each time. */

@@ -83,6 +83,10 @@ export const sloRules = {
 /** Rules that need the service. */
 export const sloServiceRules = {
   'slo-source': { severity: 'error', description: 'An SLO cannot be computed from its source.' },
+  'slo-failing-query': {
+    severity: 'warning',
+    description: 'The server cannot run a query of an SLO, so its alerts never fire. A condition may name a column that does not exist.',
+  },
   'slo-slow-query': {
     severity: 'warning',
     description: 'A query of an SLO takes more than 10 seconds. The server ends queries after 30 seconds, and the alert then never fires.',

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { ApiError } from '../api/api-error.ts'
 import { type Diagnostic, diagnosticSchema, errorsIn } from '../core/diagnostics.ts'
 import { inputError, WatchkeeperError } from '../core/errors.ts'
 import { counted, type Line, say, trusted } from '../core/line.ts'
@@ -116,7 +117,9 @@ async function runCheck(context: CheckContext, { files, slos: keys, until }: z.o
   const checked: CheckedSlo[] = []
   for (const [i, { slo, source }] of resolved.entries()) {
     if ('diagnostic' in source) continue
-    const histories = await readHistory(context, { slo: slo.value, source, endMs })
+    const histories = await readHistory(context, { slo: slo.value, source, endMs }).catch((thrown: unknown) => {
+      throw nameSlo(slo, thrown)
+    })
     if (histories === 'asleep') return { ...unchecked(found.diagnostics), asleep: true }
     // Without any event, there is no group.
     for (const history of histories.length === 0 ? [{ hours: [], steps: [] }] : histories)
@@ -137,6 +140,18 @@ async function runCheck(context: CheckContext, { files, slos: keys, until }: z.o
     asleep: false,
     diagnostics: [...found.diagnostics],
   }
+}
+
+/** The server answers a wrong condition as a failure of its own, whose advice alone would lead away from the file. */
+function nameSlo({ key, location }: Slo, thrown: unknown): unknown {
+  if (!(thrown instanceof ApiError) || (thrown.kind !== 'server' && thrown.kind !== 'refused')) return thrown
+  const [what = '', ...rest] = thrown.message.split('\n')
+  const message = [
+    `slos.${key} was not counted (${location.file}:${location.line}). ${what}`,
+    'If the answer names a column or a function, correct total, good or groupBy of this SLO.',
+    ...rest,
+  ].join('\n')
+  return new ApiError({ ...thrown, message })
 }
 
 /** A step of burn rates. Throws an InputError for a later one: windows without data yet would burn too little, and pass. */

@@ -116,8 +116,8 @@ async function priceOf({ api, clock }: Context<'read', 'service-or-server'>, pla
 /** Few plans change an SLO. */
 async function slowSlosOf(context: Context<'read', 'service-or-server'>, planned: PlanningResult): Promise<readonly Diagnostic[]> {
   if (planned.found.slos.length === 0 || hasErrors(planned)) return []
-  const { findSlowSlos } = await import('./plan/slow-slos.ts')
-  return findSlowSlos(context, planned)
+  const { findSloQueryProblems } = await import('./plan/slo-queries.ts')
+  return findSloQueryProblems(context, planned)
 }
 
 /** Only a gate makes a plan depend on its backtest. */

@@ -248,6 +248,9 @@ function readTerm(word: string, kind: TelemetryKind, isAfterNot: boolean): Match
 
 function readSql(where: string, kind: TelemetryKind): readonly Matcher[] {
   return splitConjunction(where).map((bare) => {
+    if (/^1\s*=\s*1$/.test(bare.trim())) return () => true
+    const ofNumber = /^(\w+)\s*([<>]=?|=|!=)\s*(\d+(?:\.\d+)?(?:e\d+)?)$/i.exec(bare.trim())
+    if (ofNumber !== null) return compareNumber(ofNumber, kind)
     const [, field = '', operator = '', values = ''] =
       /^(\w+)\s*(=|!=|<>|(?:NOT\s+)?IN)\s*(\(?\s*'[^']*'(?:\s*,\s*'[^']*')*\s*\)?)$/i.exec(bare.trim()) ?? []
     if (field === '') throw unsupported(where)
@@ -256,6 +259,20 @@ function readSql(where: string, kind: TelemetryKind): readonly Matcher[] {
     const isEqual = operator === '=' || /^IN$/i.test(operator)
     return (row: TelemetryRow) => texts.includes(String(row[column])) === isEqual
   })
+}
+
+const comparisons: Readonly<Record<string, (value: number, limit: number) => boolean>> = {
+  '<': (value, limit) => value < limit,
+  '<=': (value, limit) => value <= limit,
+  '>': (value, limit) => value > limit,
+  '>=': (value, limit) => value >= limit,
+  '=': (value, limit) => value === limit,
+  '!=': (value, limit) => value !== limit,
+}
+
+function compareNumber([, field = '', operator = '', limit]: RegExpExecArray, kind: TelemetryKind): Matcher {
+  const column = knownColumn(field, kind)
+  return (row) => comparisons[operator]?.(Number(row[column]), Number(limit)) ?? false
 }
 
 /** The comparisons of a condition, without the brackets around some of them. */

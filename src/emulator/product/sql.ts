@@ -34,6 +34,7 @@ const maxQueryMs = 30_000
 export function evaluateSql(request: SqlRequest, { service, nowMs, runSql }: SqlContext): SqlResult {
   const result = runSql?.(request) ??
     answerSlo(request, service, nowMs) ??
+    answerBurnRate(request, service, nowMs) ??
     answerCounts(request, service, nowMs) ?? { error: 'The emulator cannot evaluate this query.' }
   if ('error' in result || (result.elapsedMs ?? 0) <= maxQueryMs) return result
   return { error: `Timeout exceeded: elapsed ${maxQueryMs + 6.247} ms, maximum: ${maxQueryMs}.000 ms. ` }
@@ -50,8 +51,8 @@ export const toJsonFormat = ({ rows, types = {}, elapsedMs = 1 }: Exclude<SqlRes
   statistics: { elapsed: elapsedMs / 1000, rows_read: rows.length, bytes_read: rows.length },
 })
 
-// The queries that this emulator evaluates: the events of an SLO, counted by hour and, in the last days, by five minutes; and counts in
-// windows of one length. Their conditions are evaluated as those of charts.
+// The queries that this emulator evaluates: the events of an SLO, counted by hour and, in the last days, by five minutes; the burn rate of
+// its alerts; and counts in windows of one length. Their conditions are evaluated as those of charts.
 
 const before = String.raw`fromUnixTimestamp64Milli\(\{endDateMilliseconds:Int64\} - (\d+)\)`
 
@@ -106,6 +107,60 @@ function answerSlo({ sql, endMs }: SqlRequest, { sources }: Service, nowMs: numb
     )
   }
   return { rows }
+}
+
+const burnRateShape = new RegExp(
+  [
+    String.raw`(?:  \w+ AS "Group",\n  |^SELECT )if\(\w+ < (?<least>\d+) OR \w+ = 0, 0, least\(\(\w+ - \w+\) \* (?<multiplier>[\d.]+) / \(\w+ \* (?<divisor>[\d.]+)\), .* AS "Burn rate"`,
+    'FROM \\(',
+    '  SELECT',
+    String.raw`(?:    ifNull\(toString\(\((?<group>\w+)\)\), ''\) AS \w+,\n)?    toFloat64\(count\(\)\) AS \w+,`,
+    String.raw`    toFloat64\(countIf\((?<good>.*)\)\) AS \w+,`,
+    String.raw`    toFloat64\(countIf\(\(\w+\) >= ${before.replace('(\\d+)', '(?<short>\\d+)')}\)\) AS \w+,`,
+    '.*',
+    '  FROM `(?<database>.*)`\\.`(?<table>.*)`',
+    String.raw`  WHERE \(\w+\) >= ${before.replace('(\\d+)', '(?<long>\\d+)')} AND .*`,
+    String.raw`    AND (?<where>[\s\S]*?)(?:\n  GROUP BY \w+)?`,
+    String.raw`\)(?:\nORDER BY "Group")?$`,
+  ].join('\n'),
+)
+
+/** One row, or one for each group. Undefined for another query. */
+function answerBurnRate({ sql, endMs }: SqlRequest, { sources }: Service, nowMs: number): SqlResult | undefined {
+  const found = burnRateShape.exec(sql)?.groups
+  if (found === undefined) return undefined
+  const { group, good = '', database, table, where = '' } = found
+  const source = sources.find(({ from }) => isJsonObject(from) && from.databaseName === database && from.tableName === table)
+  if (source === undefined) return { error: `Unknown table expression identifier '${database}.${table}'. ` }
+  const total = where.replaceAll('\n', ' ')
+  const series = [total, `${total} AND ${good}`].map((condition) => ({
+    sourceId: source.id,
+    aggFn: 'count' as const,
+    where: condition,
+    whereLanguage: 'sql' as const,
+    groupBy: group === undefined ? [] : [group],
+  }))
+  const request: ChartRequest = { series, granularity: '5m', startTime: endMs - Number(found.long), endTime: endMs - 1 }
+  const { status, body } = answerSeries(request, [source.kind, source.kind], storedAt(nowMs))
+  if (status !== 200) return { error: (body as { readonly error: string }).error } // An error of charts.
+  const { data } = body as { readonly data: readonly JsonObject[] } // Any other answer of charts.
+  const add = (rows: readonly JsonObject[], column: string): number => rows.reduce((sum, row) => sum + Number(row[column] ?? 0), 0)
+  const rateOf = (rows: readonly JsonObject[]): number => {
+    const all = add(rows, 'series_0.data')
+    return ((all - add(rows, 'series_1.data')) * Number(found.multiplier)) / (all * Number(found.divisor))
+  }
+  const nameOf = (row: JsonObject): string => String(Array.isArray(row.group) ? (row.group[0] ?? '') : '')
+  const byGroup = group === undefined ? new Map([['', data]]) : Map.groupBy(data, nameOf)
+  return {
+    rows: [...byGroup].map(([name, rows]) => {
+      const recent = rows.filter((row) => Number(row.ts_bucket) >= endMs - Number(found.short))
+      const hasEnough = add(rows, 'series_0.data') >= Number(found.least) && add(recent, 'series_0.data') > 0
+      return {
+        ...(group !== undefined && { Time: new Date(endMs).toISOString(), Group: name }),
+        'Burn rate': hasEnough ? Math.min(rateOf(rows), rateOf(recent)) : 0,
+      }
+    }),
+  }
 }
 
 const countsShape = new RegExp(

@@ -77,6 +77,8 @@ function write(name: OperationName, { inputs, context }: GivenCommand, isWanted:
     const setting = settingShape[input]
     // The secret comes from a variable the next time.
     if (!isWanted(input) || (setting !== undefined && metaOf(setting).secret)) return []
+    // It switches nothing off, so a reader would be misled.
+    if (input === 'readOnly' && text === 'false') return []
     return text.split('\n').map((item) => (item === 'true' ? `--${toKebab(input)}` : `--${toKebab(input)} ${shellQuote(item)}`))
   })
   const ofContext = context === undefined ? [] : [`--context ${shellQuote(context)}`]

@@ -22,7 +22,7 @@ import { PendingId, type Section } from '../../resources/section.ts'
 import { type Change, isDifference } from '../plan/change.ts'
 import type { PlanningResult } from '../plan/make-plan.ts'
 import type { RemoteState } from '../plan/remote-state.ts'
-import { type EvaluatedAlert, isDetected } from './incidents.ts'
+import { type EvaluatedAlert, isDetected, isQuietOutside } from './incidents.ts'
 import { type IncidentRows, recordedRange, recordedStep } from './recordings.ts'
 
 // Estimates the alerts of a plan twice: as the service has them now, and as they are after the plan.
@@ -131,6 +131,7 @@ export async function backtestPlan(
     return suggestCondition(query.condition, estimate.values, range, {
       perWeek: request.suggest,
       detectsAll: (windows) => ofAlert.every((incident) => isDetected(incident, { windows, lengthMs })),
+      isQuietOutside: (windows) => ofAlert.every((incident) => isQuietOutside(incident, ofAlert, { windows, lengthMs })),
     })
   }
   const alerts = wanted.map(({ change: { key, name }, isChanged, now, next }): BacktestedAlert => {

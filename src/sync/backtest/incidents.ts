@@ -74,6 +74,12 @@ function detect(incident: Incident, ofAlert: readonly Span[], evaluated: Evaluat
 export const isDetected = (incident: Incident, evaluated: EvaluatedAlert): boolean =>
   detect(incident, [incident], evaluated).outcome === 'detected'
 
+/** Whether the alert keeps the limit on notifications outside of its incidents. */
+export function isQuietOutside(incident: Incident, ofAlert: readonly Span[], evaluated: EvaluatedAlert): boolean {
+  const { maxNotifications } = incident
+  return maxNotifications === undefined || (detect(incident, ofAlert, evaluated).outside ?? 0) <= maxNotifications
+}
+
 /** The reasons to fail: each alert must notify in time, and not too often outside. */
 export const judgeIncidents = (incidents: readonly CheckedIncident[]): readonly Line[] =>
   incidents.flatMap((incident) =>

@@ -69,6 +69,12 @@ describe('the next command', () => {
     expect(nextCommand(create, { kind: 'may-exist', diagnostics: [] })).toBe('watchkeeper list-alerts --context prod --json')
   })
 
+  it('the next command does not seem to switch read-only off', () => {
+    const silence = { ...given, name: 'silence-alerts', inputs: { readOnly: 'false' }, isWrite: true } as const
+    expect(nextCommand(silence, { kind: 'conflict', diagnostics: [] })).toBe('watchkeeper list-alerts --context prod --json')
+    expect(nextCommand({ ...silence, inputs: { readOnly: 'true' } }, { kind: 'conflict', diagnostics: [] })).toContain(' --read-only ')
+  })
+
   it('the next command is missing after a bug, which no command helps with', () => {
     expect(nextCommand({ ...given, isWrite: true }, { kind: 'bug', diagnostics: [] })).toBeUndefined()
   })

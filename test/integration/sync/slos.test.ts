@@ -2,7 +2,12 @@
 import { describe, expect, it } from 'vitest'
 import { maxQueryMs } from '../../../src/api/sql.ts'
 import { demo, type RunSql } from '../../../src/emulator/index.ts'
-import { serviceOf, useEmulator } from '../../support/emulator.ts'
+import { evaluateSql } from '../../../src/emulator/product/sql.ts'
+import { tableOfSource } from '../../../src/resources/sources/source-sql.ts'
+import { burnRateAlerts } from '../../../src/slos/burn-rates.ts'
+import { burnRateSql, historySql } from '../../../src/slos/slo-sql.ts'
+import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
+import { invokeText } from '../../support/invoke.ts'
 import { convergenceProblems, emptyPlan, type Site, type SiteServer, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
@@ -110,6 +115,63 @@ describe('SLOs of a service in ClickHouse Cloud', () => {
     withSite(cloud(), 'clickhouse-cloud', async (one) => {
       expect(await convergenceProblems(one, { slos: { checkout, services } })).toEqual([])
     }))
+})
+
+describe('the emulator evaluates the queries of SLOs', () => {
+  it('the emulator evaluates the queries of SLOs on latency, and of all events by group', () =>
+    site(async (one) => {
+      const latency = { ...checkout, total: "ServiceName = 'checkout' AND SpanKind = 'Server'", good: 'Duration < 2000000000' }
+      const { diagnostics, toCreate } = await one.plan({ 'a.json': { slos: { latency, services } } })
+      expect([toCreate, diagnostics]).toEqual([made.dashboards + made.alerts, []])
+    }))
+
+  it('the emulator evaluates the queries of SLOs to the burn rates that their events give, for each group', async () => {
+    const service = serviceOf(emulator())
+    const slo = { ...services, minEvents: 100, window: '7d' as const }
+    const source = tableOfSource(service.sources.find(({ name }) => name === 'Traces') ?? {})
+    const [page] = burnRateAlerts
+    if (source === undefined || page === undefined) throw new Error('The demo has no traces, or no page.')
+    // In the hour in which calls of payment fail.
+    const endMs = Date.parse('2026-11-12T09:30:00Z')
+    const answer = (sql: string) => {
+      const found = evaluateSql({ sql, startMs: 0, endMs }, { service, nowMs: Date.parse('2026-11-16T00:00:00Z'), runSql: undefined })
+      return 'rows' in found ? found.rows : []
+    }
+    const history = answer(historySql(slo, { ...source, id: '' }, { stepSeconds: 300, recentMs: 3 * 86_400_000 }))
+    const rows = answer(burnRateSql(slo, { ...source, id: '' }, page))
+    const expected = rows.map(({ Group: group }) => {
+      const rateSince = (ms: number): number => {
+        const counted = history.filter((one) => one.slo__group === group && Number(one.slo__start) * 1000 >= endMs - ms)
+        const sum = (column: string) => counted.reduce((total, one) => total + Number(one[column]), 0)
+        return ((1 - sum('slo__all_good') / sum('slo__all_total')) * 100) / (100 - slo.objective)
+      }
+      return { Group: group, 'Burn rate': expect.closeTo(Math.min(rateSince(page.long.ms), rateSince(page.short.ms)), 4) }
+    })
+    expect(rows).toMatchObject(expected)
+    expect(rows.filter((row) => Number(row['Burn rate']) > 1).map(({ Group: group }) => group)).toEqual(['payment'])
+  })
+})
+
+describe('a query of an SLO that the server cannot run', () => {
+  it('a query of an SLO that the server cannot run is a warning of the plan, and the other SLOs have none', () =>
+    site(async (one) => {
+      const { diagnostics } = await one.plan({
+        'a.json': { slos: { checkout: { ...checkout, total: "Servicename = 'checkout'" }, services } },
+      })
+      expect(diagnostics.map(({ severity, rule, message }) => [severity, rule, message])).toEqual([
+        ['warning', 'slo-failing-query', expect.stringMatching(/^slos\.checkout: its alerts would never fire, .*: Unknown .*Servicename/)],
+      ])
+    }))
+
+  it('a query of an SLO that the server cannot run is an error of check-slo that names the SLO and its place', async () => {
+    const { document } = await invokeText({
+      inputs: { ...inputsFor(emulator(), 'hyperdx'), operation: 'check-slo', files: 'a.json' },
+      files: { 'a.json': JSON.stringify({ slos: { services, checkout: { ...checkout, total: "Servicename = 'checkout'" } } }) },
+    })
+    expect(document).toMatchObject({ status: 'error', error: { kind: 'server', httpStatus: 500 } })
+    expect(document.failureReason).toMatch(/^slos\.checkout was not counted \(a\.json:1\)\. The API answered 500: Unknown .*Servicename/)
+    expect(document.failureReason).toContain('correct total, good or groupBy of this SLO')
+  })
 })
 
 describe('a slow query of an SLO', () => {

@@ -8,7 +8,7 @@ import {
   type WindowValues,
   windowStarts,
 } from '../../../src/backtest/evaluate.ts'
-import { suggestCondition } from '../../../src/backtest/suggest.ts'
+import { type SuggestOptions, suggestCondition } from '../../../src/backtest/suggest.ts'
 import { drawWindows, summarize } from '../../../src/backtest/summary.ts'
 import { describeThreshold, thresholdTypes } from '../../../src/resources/alerts/alert.ts'
 
@@ -165,8 +165,11 @@ describe('suggested conditions', () => {
   const week = { fromMs: 0, untilMs: 7 * dayMs }
   // Rare errors: 0 in most minutes.
   const rare = Array.from({ length: 7 * 1440 }, (_, i) => (i === 100 || i === 101 ? 30 : i % 1000 === 7 ? 4 : 0))
-  const suggest = (perWeek: number, more: Partial<Condition> = {}, detectsAll: (windows: readonly EvaluatedWindow[]) => boolean = always) =>
-    suggestCondition(condition(more), series(rare), week, { perWeek, detectsAll })
+  const suggest = (
+    perWeek: number,
+    more: Partial<Condition> = {},
+    { detectsAll = always, isQuietOutside = always }: Partial<Omit<SuggestOptions, 'perWeek'>> = {},
+  ) => suggestCondition(condition(more), series(rare), week, { perWeek, detectsAll, isQuietOutside })
 
   it('suggests the most sensitive threshold with the wanted notifications, and never one that fires always', () => {
     expect(suggest(13)).toEqual({ threshold: 2, windows: 1, notificationsPerWeek: 13 })
@@ -179,14 +182,22 @@ describe('suggested conditions', () => {
 
   it('says when no condition detects the incidents with so few notifications', () => {
     const reason = 'no threshold with up to 6 windows in a row detects all incidents with so few notifications'
-    expect(suggest(5, {}, () => false)).toEqual({ reason })
+    expect(suggest(5, {}, { detectsAll: () => false })).toEqual({ reason })
   })
 
   it('suggests the fewest windows in a row that detect the incidents', () => {
     const small = (windows: readonly EvaluatedWindow[]): boolean =>
       windows.some(({ startMs, notifications }) => startMs === 7 * minute && notifications > 0)
-    expect(suggest(13, {}, small)).toEqual({ threshold: 2, windows: 1, notificationsPerWeek: 13 })
-    expect(suggest(5, {}, small)).toHaveProperty('reason')
+    expect(suggest(13, {}, { detectsAll: small })).toEqual({ threshold: 2, windows: 1, notificationsPerWeek: 13 })
+    expect(suggest(5, {}, { detectsAll: small })).toHaveProperty('reason')
+  })
+
+  it('suggests a less sensitive threshold until the limit outside of incidents is kept, and says when none keeps it', () => {
+    const isQuietOutside = (windows: readonly EvaluatedWindow[]): boolean =>
+      windows.every(({ startMs, notifications }) => startMs === 100 * minute || startMs === 101 * minute || notifications === 0)
+    expect(suggest(13, {}, { isQuietOutside })).toEqual({ threshold: 20, windows: 1, notificationsPerWeek: 2 })
+    const reason = 'no threshold with up to 6 windows in a row keeps maxNotifications of all incidents'
+    expect(suggest(13, {}, { isQuietOutside: () => false })).toEqual({ reason })
   })
 
   it('has the same effect as a condition of the alert, for every type with a direction', () => {
@@ -203,7 +214,14 @@ describe('suggested conditions', () => {
   it('suggests nothing for a condition without a direction, or where all values are equal', () => {
     expect(suggest(5, { thresholdType: 'equal' })).toEqual({ reason: 'equal has no direction' })
     const equal = series(Array.from({ length: 100 }, () => 3))
-    expect(suggestCondition(condition(), equal, { fromMs: 0, untilMs: 100 * minute }, { perWeek: 5, detectsAll: always })).toEqual({
+    expect(
+      suggestCondition(
+        condition(),
+        equal,
+        { fromMs: 0, untilMs: 100 * minute },
+        { perWeek: 5, detectsAll: always, isQuietOutside: always },
+      ),
+    ).toEqual({
       reason: 'all values are equal',
     })
   })

@@ -72,7 +72,9 @@ function nextSteps(written: readonly Written[], outcome: InitOutcome): readonly 
     [
       commit(written, outcome),
       ...(wasPulled ? ['The plan shows no changes. The first apply adds ownership markers to the exported objects.'] : []),
-      'Scheduled workflows run once they are on the default branch. "Run workflow" starts them immediately.',
+      ...(hasText(written, 'schedule:')
+        ? ['Scheduled workflows run once they are on the default branch. "Run workflow" starts them immediately.']
+        : []),
     ],
   ]
 }

@@ -1,4 +1,4 @@
-// The server ends a query after 30 seconds, and an alert with such a query never fires. Only running it shows how long it takes.
+// The server ends a query after 30 seconds, and does not run a wrong one. An alert with such a query never fires. Only running it shows both.
 import { ApiError } from '../../api/api-error.ts'
 import { maxQueryMs, type SqlAnswer } from '../../api/sql.ts'
 import { type Diagnostic, diagnosticOf } from '../../core/diagnostics.ts'
@@ -16,8 +16,8 @@ const slowMs = 10_000
 
 const written: ReadonlySet<Action> = new Set(['create', 'update', 'replace'])
 
-/** Warnings on the SLOs that the plan creates or changes and whose longest alert query is slow. One query for each. */
-export async function findSlowSlos(
+/** Warnings on the SLOs that the plan creates or changes and whose longest alert query is slow or refused. One query for each. */
+export async function findSloQueryProblems(
   context: Pick<Context<'read', 'service-or-server'>, 'api' | 'service' | 'clock' | 'debug' | 'files'>,
   planned: PlanningResult,
 ): Promise<readonly Diagnostic[]> {
@@ -30,14 +30,14 @@ export async function findSlowSlos(
     if (query === undefined) continue
     try {
       const answer = await context.api.runSql(context.service, query)
-      const took = describeSlow(answer)
-      if (took === undefined) context.debug(`slos.${slo.key}: its longest alert query was answered with ${answer.kind}`)
-      else found.push(toWarning(slo, took))
+      const problem = toProblem(slo, answer)
+      if (problem === undefined) context.debug(`slos.${slo.key}: its longest alert query was answered with ${answer.kind}`)
+      else found.push(problem)
     } catch (thrown) {
       // A plan does not depend on this check, and the other queries would fail in the same way.
       if (!(thrown instanceof WatchkeeperError) || thrown.kind === 'cancelled') throw thrown
       if (!(thrown instanceof ApiError) && thrown.kind !== 'not-served') throw thrown
-      context.debug(`The queries of SLOs were not timed: ${thrown.message.split('\n', 1)[0]}`)
+      context.debug(`The queries of SLOs were not run: ${thrown.message.split('\n', 1)[0]}`)
       break
     }
   }
@@ -67,10 +67,20 @@ function describeSlow(answer: SqlAnswer): string | undefined {
   return `${(answer.elapsedMs / 1000).toFixed(1)} s; the server ends it after ${maxQueryMs / 1000} s, and the alert then never fires`
 }
 
-const toWarning = ({ key, location }: Slo, took: string): Diagnostic =>
-  diagnosticOf(
+function toProblem({ key, location }: Slo, answer: SqlAnswer): Diagnostic | undefined {
+  if (answer.kind === 'refused')
+    return diagnosticOf(
+      sloServiceRules,
+      'slo-failing-query',
+      location,
+      `slos.${key}: its alerts would never fire, because the server cannot run their query: ${answer.reason.trim().replace(/\.$/, '')}. Correct total, good, groupBy or the source`,
+    )
+  const took = describeSlow(answer)
+  if (took === undefined) return undefined
+  return diagnosticOf(
     sloServiceRules,
     'slo-slow-query',
     location,
     `slos.${key}: its longest alert query takes ${took}. Narrow total by columns in the sorting key of the table, such as ServiceName, or use a source of a smaller table`,
   )
+}
