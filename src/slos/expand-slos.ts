@@ -240,7 +240,7 @@ const burnRateAlert = ({ key, value }: Slo, policy: BurnRateAlert, recipients: R
   message: `${value.objective}% in ${value.window}: ${formatShare(budgetShare(policy, value))}% of the error budget is spent in ${policy.long.name} at this rate`,
   note:
     value.note ??
-    `The error budget of this SLO is burning ${policy.rate} times as fast as the objective allows, in the last ${policy.long.name} and the last ${policy.short.name}. Look at the dashboard of this alert for the time when it began, and at the latest deployment.`,
+    `The error budget of this SLO is burning ${policy.rate === 1 ? 'at least' : `${policy.rate} times`} as fast as the objective allows, in the last ${policy.long.name} and the last ${policy.short.name}. Look at the dashboard of this alert for the time when it began, and at the latest deployment.`,
 })
 
 const noDataAlert = ({ key, value }: Slo, recipients: Recipients) => ({

@@ -67,13 +67,16 @@ function describeSlow(answer: SqlAnswer): string | undefined {
   return `${(answer.elapsedMs / 1000).toFixed(1)} s; the server ends it after ${maxQueryMs / 1000} s, and the alert then never fires`
 }
 
+/** ClickHouse ends its message with the query, which the reader knows. */
+const withoutQuery = (reason: string): string => (reason.split(/\. In scope /)[0] ?? '').trim().replace(/\.$/, '')
+
 function toProblem({ key, location }: Slo, answer: SqlAnswer): Diagnostic | undefined {
   if (answer.kind === 'refused')
     return diagnosticOf(
       sloServiceRules,
       'slo-failing-query',
       location,
-      `slos.${key}: its alerts would never fire, because the server cannot run their query: ${answer.reason.trim().replace(/\.$/, '')}. Correct total, good, groupBy or the source`,
+      `slos.${key}: its alerts would never fire, because the server cannot run their query: ${withoutQuery(answer.reason)}. Correct total, good, groupBy or the source`,
     )
   const took = describeSlow(answer)
   if (took === undefined) return undefined

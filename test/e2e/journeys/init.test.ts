@@ -93,6 +93,11 @@ describe('watchkeeper init', () => {
     expect(stdout).toContain('declare and record an incident first')
   })
 
+  it('explains schedules only where a written workflow has one', async () => {
+    expect((await init('plan-and-apply', 'replay')).stdout).not.toContain('Scheduled workflows')
+    expect((await init('drift')).stdout).toContain('Scheduled workflows run once they are on the default branch')
+  })
+
   it('takes the profile of the environment, unless an option names another', async () => {
     const initWith = (profile: string, ...args: readonly string[]) =>
       runCli(['init', ...args], { WATCHKEEPER_PROFILE: profile }, { directory })
