@@ -127,7 +127,8 @@ describe('the emulator evaluates the queries of SLOs', () => {
 
   it('the emulator evaluates the queries of SLOs to the burn rates that their events give, for each group', async () => {
     const service = serviceOf(emulator())
-    const slo = { ...services, minEvents: 100, window: '7d' as const }
+    const { name, total, good, groupBy, objective } = services
+    const slo = { name, source: 'Traces', total, good, groupBy, objective, minEvents: 100, window: '7d' } as const
     const source = tableOfSource(service.sources.find(({ name }) => name === 'Traces') ?? {})
     const [page] = burnRateAlerts
     if (source === undefined || page === undefined) throw new Error('The demo has no traces, or no page.')
@@ -143,7 +144,7 @@ describe('the emulator evaluates the queries of SLOs', () => {
       const rateSince = (ms: number): number => {
         const counted = history.filter((one) => one.slo__group === group && Number(one.slo__start) * 1000 >= endMs - ms)
         const sum = (column: string) => counted.reduce((total, one) => total + Number(one[column]), 0)
-        return ((1 - sum('slo__all_good') / sum('slo__all_total')) * 100) / (100 - slo.objective)
+        return ((1 - sum('slo__all_good') / sum('slo__all_total')) * 100) / (100 - objective)
       }
       return { Group: group, 'Burn rate': expect.closeTo(Math.min(rateSince(page.long.ms), rateSince(page.short.ms)), 4) }
     })
