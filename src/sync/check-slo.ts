@@ -142,7 +142,7 @@ async function runCheck(context: CheckContext, { files, slos: keys, until }: z.o
   }
 }
 
-/** The server answers a wrong condition as a failure of its own, whose advice alone would lead away from the file. */
+/** The server answers a wrong condition with status 500. The usual advice for that status would lead away from the file. */
 function nameSlo({ key, location }: Slo, thrown: unknown): unknown {
   if (!(thrown instanceof ApiError) || (thrown.kind !== 'server' && thrown.kind !== 'refused')) return thrown
   const [what = '', ...rest] = thrown.message.split('\n')
