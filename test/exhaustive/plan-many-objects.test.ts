@@ -90,7 +90,9 @@ describe('ten thousand objects', () => {
     const onKey = declared.objects.map((one) =>
       'dashboard' in one.value ? { ...one, value: { ...one.value, dashboard: 'dashboard-0' } } : one,
     )
-    remote = remoteStateOf(planChanges({ objects: onKey as Declarations['objects'] }, nothing, options).changes)
+    const created = remoteStateOf(planChanges({ objects: onKey as Declarations['objects'] }, nothing, options).changes)
+    // With the digests of the declarations in the markers.
+    remote = remoteStateOf(planChanges(declared, created, options).changes)
   }, 60_000)
 
   /** What a busy machine needs, and a square would never do with. */
