@@ -8,6 +8,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { executableNotices, executablePath } from '../../scripts/build-executable.ts'
 import { version } from '../../src/core/version.ts'
 import { demo } from '../../src/emulator/index.ts'
+import { toCloud } from '../../src/runtime/cli/init/edit-workflow.ts'
 import { kits } from '../../src/runtime/cli/init/kits.ts'
 import { createCertificate } from '../support/certificates.ts'
 import { useEmulator } from '../support/emulator.ts'
@@ -47,7 +48,7 @@ describe('the single executable', () => {
   it('writes the files of init, which are inside of it', async () => {
     expect(await run(['init', ...kits.map(({ name }) => name)])).toMatchObject({ exitCode: 0, stderr: '' })
     for (const { example: source, target } of kits.flatMap(({ files }) => files))
-      expect(withoutReferences(readFileSync(join(directory, target), 'utf8'))).toBe(withoutReferences(example(source)))
+      expect(withoutReferences(readFileSync(join(directory, target), 'utf8'))).toBe(withoutReferences(toCloud(example(source))))
   })
 
   it.each(['bash', 'zsh', 'fish'])('prints the completion for %s', async (shell) => {
