@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { addDays, type Day, dayOf, plainDay } from '../core/dates.ts'
 import { type Decimal, sum } from '../core/decimal.ts'
 import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
+import { dayMs } from '../core/durations.ts'
 import { WatchkeeperError } from '../core/errors.ts'
 import { type Line, say, sentence, trusted } from '../core/line.ts'
 import { toKebab } from '../core/names.ts'
@@ -84,14 +85,14 @@ export const checkCredits = defineOperation({
     const { balances } = read
     const prepaid = usable(balances, 'prepaid')
     const trial = usable(balances, 'trial')
-    const forecast = prepaid.length === 0 ? undefined : forecastFrom(prepaid, usage, today)
+    const forecast = prepaid.length === 0 ? undefined : forecastFrom(prepaid, usage, nowMs)
     const isEstimated = forecast?.status === 'estimated'
     return {
       remainingCredits: prepaid.length === 0 ? undefined : totalOfBalances(prepaid),
       trialCredits: trial.length === 0 ? undefined : totalOfBalances(trial),
       creditsPerDay: isEstimated ? forecast.perDay.expected : undefined,
       daysLeft: isEstimated ? forecast.daysLeft.expected : undefined,
-      creditsRunOutOn: isEstimated ? runOutDay(forecast.daysLeft.expected, today) : undefined,
+      creditsRunOutOn: isEstimated ? runOutDay(forecast) : undefined,
       expiringCredits: isEstimated ? forecast.expiring.expected : undefined,
       checkedAt: new Date(nowMs).toISOString(),
       creditUnit: 'failure' in usage ? 'credits' : usage.unit,
@@ -151,11 +152,14 @@ async function readFinalUsage({ api, organizationId }: Context<'read', 'organiza
   }
 }
 
-const forecastFrom = (prepaid: readonly CreditBalance[], usage: FinalUsage, today: Day): CreditForecast =>
-  'failure' in usage ? { status: 'not-estimable', reason: usage.failure } : forecastCredits(prepaid, usage.days, today)
+function forecastFrom(prepaid: readonly CreditBalance[], usage: FinalUsage, nowMs: number): CreditForecast {
+  if ('failure' in usage) return { status: 'not-estimable', reason: usage.failure }
+  const today = dayOf(nowMs)
+  return forecastCredits(prepaid, usage.days, today, (Date.parse(addDays(today, 1)) - nowMs) / dayMs)
+}
 
 /** Undefined for credits that last for longer than any estimate makes sense. */
-const runOutDay = (daysLeft: number, today: Day): Day | undefined => (daysLeft >= horizonDays ? undefined : addDays(today, daysLeft + 1))
+const runOutDay = ({ daysLeft, course }: Estimated): Day | undefined => (daysLeft.expected >= horizonDays ? undefined : course.at(-1)?.date)
 
 interface Reason {
   readonly level: 'warn' | 'fail'
@@ -222,12 +226,13 @@ function notEstimatedReasons(reason: string, remaining: Decimal, given: CreditsI
 
 type Estimated = Extract<CreditForecast, { status: 'estimated' }>
 
-function daysReasons({ daysLeft }: Estimated, { today }: Credits, { minDaysLeft, warnDaysLeft }: CreditsInput): readonly Reason[] {
-  const reason = (level: Reason['level'], limit: number, what: string): readonly Reason[] => {
-    const until = plainDay(addDays(today, daysLeft.expected))
-    const days = plural(daysLeft.expected, 'more day')
-    return [{ level, line: [trusted(`Prepaid credits last for ${days}, until ${until}. The ${what} is ${plural(limit, 'day')}.`)] }]
-  }
+function daysReasons({ daysLeft }: Estimated, result: Credits, { minDaysLeft, warnDaysLeft }: CreditsInput): readonly Reason[] {
+  const reason = (level: Reason['level'], limit: number, what: string): readonly Reason[] => [
+    {
+      level,
+      line: [trusted(`Prepaid credits last for ${durationWords(daysLeft.expected, result)}. The ${what} is ${plural(limit, 'day')}.`)],
+    },
+  ]
   if (minDaysLeft !== undefined && daysLeft.expected < minDaysLeft) return reason('fail', minDaysLeft, 'minimum')
   return warnDaysLeft !== undefined && daysLeft.expected < warnDaysLeft ? reason('warn', warnDaysLeft, 'warning level') : []
 }
@@ -273,16 +278,18 @@ function reportCredits(result: Credits): Report {
 }
 
 /** For a run that passes. */
-function headlineOf({ remainingCredits, trialCredits, daysLeft, creditUnit, today }: Credits): Line {
+function headlineOf(result: Credits): Line {
+  const { remainingCredits, trialCredits, daysLeft, creditUnit } = result
   if (remainingCredits === undefined)
     return [trusted(trialCredits === undefined ? 'No prepaid credits' : `No prepaid credits, ${formatMoney(trialCredits)} trial credits`)]
-  const lasting =
-    daysLeft === undefined
-      ? ''
-      : daysLeft >= horizonDays
-        ? ', enough for more than 10 years'
-        : `, enough for ${plural(daysLeft, 'more day')} (until ${plainDay(addDays(today, daysLeft))})`
+  const lasting = daysLeft === undefined ? '' : `, enough for ${durationWords(daysLeft, result)}`
   return [trusted(`${formatMoney(remainingCredits)} ${creditUnit} of prepaid credits remain${lasting}`)]
+}
+
+function durationWords(daysLeft: number, { creditsRunOutOn, today }: Credits): string {
+  if (daysLeft >= horizonDays) return 'more than 10 years'
+  if (daysLeft === 0) return creditsRunOutOn === today ? 'less than the rest of today' : 'only the rest of today'
+  return `${plural(daysLeft, 'more day')} (until ${plainDay(addDays(today, daysLeft))})`
 }
 
 function factsOf(result: Credits) {

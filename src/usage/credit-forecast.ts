@@ -34,7 +34,9 @@ export function creditForecastSchema() {
           expected: estimate('Lost credits.'),
         }),
       ),
-      course: z.array(z.object({ date, remaining: estimate('Credits at the end of the day.') })).describe('The expected course.'),
+      course: z
+        .array(z.object({ date, remaining: estimate('Credits at the end of the day.') }))
+        .describe('The expected course from today to the first day without enough credits.'),
     }),
   ])
 }
@@ -65,16 +67,23 @@ export function latestFinalDays(records: readonly UsageRecord[], today: Day): re
 
 /**
  * Balances are used in the order of their expiry. That is an assumption, because the vendor does not document the order. The credits in
- * `balances` can all be used now.
+ * `balances` can all be used now. `restOfToday` is the share of today that is still ahead, from 0 to 1.
  */
-export function forecastCredits(balances: readonly CreditBalance[], finalDays: readonly DayTotal[], today: Day): CreditForecast {
+export function forecastCredits(
+  balances: readonly CreditBalance[],
+  finalDays: readonly DayTotal[],
+  today: Day,
+  restOfToday: number,
+): CreditForecast {
   const [first, last] = [finalDays[0], finalDays.at(-1)]
   if (first === undefined || last === undefined || finalDays.length < fewestFinalDays) {
     const count = finalDays.length === 1 ? 'is 1 final day' : `are ${finalDays.length} final days`
     return { status: 'not-estimable', reason: `there ${count} of usage in a row, and an estimate needs ${fewestFinalDays}` }
   }
   const use = learnUse(finalDays.map(({ total }) => Number(total)))
-  const [expected, least, most] = ([0, -1, 1] as const).map((side) => simulate(balances, (days) => use.total(days, side), today))
+  const [expected, least, most] = ([0, -1, 1] as const).map((side) =>
+    simulate(balances, (days) => use.total(days, side), { today, restOfToday }),
+  )
   if (expected === undefined || least === undefined || most === undefined) throw new Error('there are three courses')
   const spent = (side: -1 | 0 | 1) => fromEstimate(use.perDay(side))
   return {
@@ -118,30 +127,37 @@ interface Course {
   readonly course: readonly number[]
 }
 
-function simulate(balances: readonly CreditBalance[], totalUse: (days: number) => number, today: Day): Course {
+interface Start {
+  readonly today: Day
+  readonly restOfToday: number
+}
+
+function simulate(balances: readonly CreditBalance[], totalUse: (days: number) => number, { today, restOfToday }: Start): Course {
   const left = balances
     .map((balance, index) => ({ index, expiresMs: expiryOf(balance), credits: Math.max(0, Number(balance.remaining)) }))
     .toSorted((a, b) => a.expiresMs - b.expiresMs)
   const losses = balances.map(() => 0)
   const remaining = (): number => left.reduce((all, { credits }) => all + credits, 0)
-  const course = [remaining()]
+  const course: number[] = []
   const end = (daysLeft: number): Course => ({ daysLeft, losses, lost: losses.reduce((all, one) => all + one, 0), course })
-  for (let days = 1; days <= horizonDays; days++) {
+  for (let [ahead, used] = [0, 0]; ahead <= horizonDays; ahead++) {
     // A balance that expires during a day does not count on that day.
-    const endOfDay = Date.parse(addDays(today, days + 1))
+    const endOfDay = Date.parse(addDays(today, ahead + 1))
     for (const balance of left.filter(({ expiresMs }) => expiresMs < endOfDay)) {
       losses[balance.index] = (losses[balance.index] ?? 0) + balance.credits
       balance.credits = 0
     }
     const isEmpty = remaining() <= tiny
-    let wanted = Math.max(0, totalUse(days) - totalUse(days - 1))
+    const use = totalUse(restOfToday + ahead)
+    let wanted = Math.max(0, use - used)
+    used = use
     for (const balance of left) {
       const taken = Math.min(wanted, balance.credits)
       balance.credits -= taken
       wanted -= taken
     }
     course.push(remaining())
-    if (isEmpty || wanted > tiny) return end(days - 1)
+    if (isEmpty || wanted > tiny) return end(Math.max(0, ahead - 1))
   }
   return end(horizonDays)
 }

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { addDays, type Day, plainDay } from '../../../src/core/dates.ts'
 import { toPlainText } from '../../../src/core/line.ts'
 import { type CreditBalance, demo, type Effect } from '../../../src/emulator/index.ts'
+import { createVirtualClock } from '../../support/clocks.ts'
 import { fillUsage, inputsFor, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 
@@ -15,8 +16,12 @@ beforeEach(() => {
 
 type Inputs = Readonly<Record<string, string>>
 
+/** At noon, so that half of the use of today is ahead. */
 const check = (inputs: Inputs = {}) =>
-  invokeText({ inputs: { ...inputsFor(emulator(), 'clickhouse-cloud'), operation: 'check-credits', ...inputs } })
+  invokeText({
+    inputs: { ...inputsFor(emulator(), 'clickhouse-cloud'), operation: 'check-credits', ...inputs },
+    clock: createVirtualClock(Date.parse(`${today}T12:00:00.000Z`)),
+  })
 
 function fill(...balances: readonly Partial<CreditBalance & { left: number; startsIn: number; endsIn: number }>[]): void {
   const [organization] = emulator().store.organizations
@@ -46,16 +51,16 @@ describe('a report of credits', () => {
     fill({ left: 105 }, { left: 80, endsIn: 6 })
     const ran = await check()
     expect([ran.exitCode, ran.document.status]).toEqual([0, 'pass'])
-    // 50 of the 80 credits are used in five days. Then 105 are left for 10 days.
+    // 55 of the 80 credits are used in five and a half days. Then 105 are left for 10 days.
     expect(ran.document).toMatchObject({
       remainingCredits: '185',
       creditsPerDay: '10',
       daysLeft: 15,
       creditsRunOutOn: addDays(today, 16),
-      expiringCredits: '30',
-      forecast: { status: 'estimated', days: 21, losses: [{ expected: '30' }] },
+      expiringCredits: '25',
+      forecast: { status: 'estimated', days: 21, losses: [{ expected: '25' }] },
     })
-    expect(ran.outputs).toMatchObject({ 'remaining-credits': '185', 'days-left': '15', 'expiring-credits': '30' })
+    expect(ran.outputs).toMatchObject({ 'remaining-credits': '185', 'days-left': '15', 'expiring-credits': '25' })
     const [verdict] = ran.blocks
     expect(verdict?.kind === 'verdict' && toPlainText(verdict.line)).toContain(
       `185.00 CHC of prepaid credits remain, enough for 15 more days (until ${plainDay(addDays(today, 15))})`,
@@ -79,7 +84,7 @@ describe('a report of credits', () => {
     const balances = [
       {
         type: 'prepaid',
-        remainingCredits: 40,
+        remainingCredits: 45,
         startDate: `${addDays(today, -9)}T00:00:00Z`,
         expirationDate: `${addDays(today, 90)}T00:00:00Z`,
       },
@@ -96,11 +101,11 @@ describe('a report of credits', () => {
         expirationDate: `${addDays(today, -9)}T00:00:00Z`,
       },
     ]
-    answer({ balances, totalRemainingCredits: 40 })
+    answer({ balances, totalRemainingCredits: 45 })
     const ran = await check()
     expect(ran.document).toMatchObject({
       status: 'pass',
-      remainingCredits: '40',
+      remainingCredits: '45',
       daysLeft: 4,
       balances: [{ state: 'active' }, { state: 'not-started' }, { state: 'expired' }],
     })
@@ -149,7 +154,7 @@ describe('a limit', () => {
     [{ 'min-credits': '105.000001' }, 'fail', /^Prepaid credits are below the minimum: 105 CHC of at least 105\.000001 CHC remain\.$/],
     [{ 'min-credits': '50', 'warn-credits': '200' }, 'warn', /^Prepaid credits are below the warning level/],
     [{ 'min-days-left': '10' }, 'pass', /^$/],
-    [{ 'min-days-left': '11' }, 'fail', /^Prepaid credits last for 10 more days, until .*\. The minimum is 11 days\.$/],
+    [{ 'min-days-left': '11' }, 'fail', /^Prepaid credits last for 10 more days \(until .*\)\. The minimum is 11 days\.$/],
     [{ 'warn-days-left': '30' }, 'warn', /The warning level is 30 days\.$/],
     [{ 'max-expiring': '0' }, 'pass', /^$/],
   ])('%o: %s', async (inputs, status, reason) => {
@@ -160,10 +165,10 @@ describe('a limit', () => {
 
   it('for expiring credits is judged on the expected amount', async () => {
     fill({ left: 80, endsIn: 6 })
-    expect((await check({ 'max-expiring': '30' })).document.status).toBe('pass')
-    const ran = await check({ 'max-expiring': '29' })
-    expect([ran.document.status, ran.reason]).toEqual(['fail', '30.00 CHC are expected to expire unused. The maximum is 29.00 CHC.'])
-    expect((await check({ 'warn-expiring': '29', 'max-expiring': '30' })).document.status).toBe('warn')
+    expect((await check({ 'max-expiring': '25' })).document.status).toBe('pass')
+    const ran = await check({ 'max-expiring': '24' })
+    expect([ran.document.status, ran.reason]).toEqual(['fail', '25.00 CHC are expected to expire unused. The maximum is 24.00 CHC.'])
+    expect((await check({ 'warn-expiring': '24', 'max-expiring': '25' })).document.status).toBe('warn')
   })
 
   it.each<[Inputs, string]>([
@@ -217,8 +222,8 @@ describe('an estimate', () => {
 
 describe('the beta endpoint', () => {
   it('may lack every field that no figure depends on, and have other fields', async () => {
-    answer({ balances: [{ remainingCredits: '12.5', type: 'PREPAID', color: 'red' }], version: 2 })
-    expect((await check()).document).toMatchObject({ status: 'pass', remainingCredits: '12.5', daysLeft: 1 })
+    answer({ balances: [{ remainingCredits: '15.5', type: 'PREPAID', color: 'red' }], version: 2 })
+    expect((await check()).document).toMatchObject({ status: 'pass', remainingCredits: '15.5', daysLeft: 1 })
   })
 
   it('has types that are not known, which do not count and are a warning', async () => {

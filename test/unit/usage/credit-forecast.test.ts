@@ -20,8 +20,13 @@ const balance = (remaining: number, expires?: Day): CreditBalance => ({
 const daysOf = (values: readonly number[]) =>
   values.map((total, i) => ({ date: addDays(today, i - values.length - 1), total: decimal(total) }))
 
-function estimated(balances: readonly CreditBalance[], values: readonly number[]): Extract<CreditForecast, { status: 'estimated' }> {
-  const forecast = forecastCredits(balances, daysOf(values), today)
+/** At the end of today, unless a test says how much of today is left. */
+function estimated(
+  balances: readonly CreditBalance[],
+  values: readonly number[],
+  restOfToday = 0,
+): Extract<CreditForecast, { status: 'estimated' }> {
+  const forecast = forecastCredits(balances, daysOf(values), today, restOfToday)
   if (forecast.status !== 'estimated') throw new Error(forecast.reason)
   return forecast
 }
@@ -32,6 +37,24 @@ describe('the days that credits last', () => {
   it('are the whole days that the use per day leaves', () => {
     const { daysLeft, perDay, days, expiring } = estimated([balance(105)], tenADay)
     expect([daysLeft.expected, perDay.expected.toFixed(), days, expiring.expected.toFixed()]).toEqual([10, '10', 14, '0'])
+  })
+
+  it('begin after what the rest of today uses', () => {
+    const at = (restOfToday: number) => {
+      const { daysLeft, course } = estimated([balance(105)], tenADay, restOfToday)
+      return [daysLeft.expected, course[0]?.remaining.toFixed(), course.at(-1)?.date]
+    }
+    expect([at(0), at(0.5), at(0.6), at(1)]).toEqual([
+      [10, '105', addDays(today, 11)],
+      [10, '100', addDays(today, 11)],
+      [9, '99', addDays(today, 10)],
+      [9, '95', addDays(today, 10)],
+    ])
+  })
+
+  it('are none when the credits run out today, which is then the last day of the course', () => {
+    const { daysLeft, course } = estimated([balance(4)], tenADay, 0.5)
+    expect([daysLeft.expected, course.map(({ date }) => date)]).toEqual([0, [today]])
   })
 
   it('end before the day on which all credits expire, and the rest is lost', () => {
@@ -62,11 +85,11 @@ describe('the days that credits last', () => {
   })
 
   it('are not estimable with fewer than seven final days', () => {
-    expect(forecastCredits([balance(5)], daysOf([1, 2, 3]), today)).toEqual({
+    expect(forecastCredits([balance(5)], daysOf([1, 2, 3]), today, 0)).toEqual({
       status: 'not-estimable',
       reason: 'there are 3 final days of usage in a row, and an estimate needs 7',
     })
-    expect(forecastCredits([balance(5)], [], today)).toMatchObject({ status: 'not-estimable' })
+    expect(forecastCredits([balance(5)], [], today, 0)).toMatchObject({ status: 'not-estimable' })
   })
 
   it('have a range around the expected value, lose or use every credit once, and never run out later with more use', () => {
@@ -76,9 +99,9 @@ describe('the days that credits last', () => {
       { minLength: 1, maxLength: 5 },
     )
     fc.assert(
-      fc.property(amounts, owned, (values, given) => {
+      fc.property(amounts, owned, fc.double({ min: 0, max: 1, noNaN: true }), (values, given, rest) => {
         const balances = given.map(({ remaining, days }) => balance(remaining, days === undefined ? undefined : addDays(today, days)))
-        const { daysLeft, expiring, losses, course } = estimated(balances, values)
+        const { daysLeft, expiring, losses, course } = estimated(balances, values, rest)
         expect(daysLeft.low).toBeLessThanOrEqual(daysLeft.expected)
         expect(daysLeft.expected).toBeLessThanOrEqual(daysLeft.high)
         expect(expiring.low.lte(expiring.expected) && expiring.expected.lte(expiring.high)).toBe(true)
@@ -88,6 +111,7 @@ describe('the days that credits last', () => {
         const more = estimated(
           balances,
           values.map((value) => value * 2),
+          rest,
         )
         expect(more.daysLeft.expected).toBeLessThanOrEqual(daysLeft.expected)
       }),
