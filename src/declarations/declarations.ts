@@ -480,11 +480,11 @@ export async function findDeclarations(
   const read = { ...expanded, incidents, diagnostics: [...expanded.diagnostics, ...diagnostics] }
   const abilities = abilitiesOf(profile)
   const rules: LintSettings = {
-    ...(profile.isSelfHosted && { 'may-be-refused': 'error' }),
+    ...(profile.isSelfHosted && { 'may-be-refused': 'error', 'cloud-only': 'error' }),
     ...lintSettings,
     // Without the field in the profile, no declaration can have it.
     ...(!abilities.alertFields.has('note') && { 'missing-runbook': 'off' }),
-    ...(profile.name !== 'clickhouse-cloud' && { 'undocumented-field': 'off' }),
+    ...(profile.name === 'clickhouse-cloud' ? { 'cloud-only': 'off' } : { 'undocumented-field': 'off' }),
   }
   const all = [...skippedDirectories(skipped), ...read.diagnostics, ...checkReferences(read, abilities), ...lint(read, rules)]
   return { ...read, paths, diagnostics: collapseRepeats(nameInstances(all.toSorted(byLocation))) }

@@ -123,10 +123,12 @@ export const lintRules = {
   'may-be-refused': {
     severity: 'warning',
     description: 'The API documents the field or value, but some services do not support it. Their server refuses or drops it.',
-    check: (objects) => [
-      ...alertsIn(objects).flatMap(checkOptionalFeatures),
-      ...objects.filter(isOf('savedSearches')).flatMap(checkFilters),
-    ],
+    check: (objects) => [...checkShortIntervals(objects), ...objects.filter(isOf('savedSearches')).flatMap(checkFilters)],
+  },
+  'cloud-only': {
+    severity: 'warning',
+    description: 'Only ClickHouse Cloud supports the field or value. Self-hosted servers refuse or drop it.',
+    check: (objects) => alertsIn(objects).flatMap(checkChannels),
   },
   'undocumented-field': {
     severity: 'warning',
@@ -334,20 +336,21 @@ function checkSilentGroups(objects: readonly Declared[]): readonly Violation[] {
   })
 }
 
-function checkOptionalFeatures(declared: Declared<'alerts'>): readonly Violation[] {
-  const { interval, channel, channels } = declared.value
-  const found: Violation[] = interval === '30s' ? [{ declared, path: ['interval'], message: shortIntervalNote }] : []
+const checkShortIntervals = onEachAlert(({ value: { interval } }) =>
+  interval === '30s' ? { path: ['interval'], message: shortIntervalNote } : undefined,
+)
+
+function checkChannels(declared: Declared<'alerts'>): readonly Violation[] {
+  const { channel, channels } = declared.value
   const all = [
     ...(channel === undefined ? [] : [{ one: channel, path: ['channel'] }]),
     ...(channels ?? []).map((one, i) => ({ one, path: ['channels', i] })),
   ]
-  for (const { one, path } of all) {
-    if (one.type === 'email') found.push({ declared, path, message: 'self-hosted servers refuse email channels' })
-    else
-      for (const field of ['severity', 'slackChannelId', 'webhookService'] as const)
-        if (one[field] != null) found.push({ declared, path: [...path, field], message: `self-hosted servers drop ${field}` })
-  }
-  return found
+  return all.flatMap(({ one, path }) => {
+    if (one.type === 'email') return [{ declared, path, message: 'self-hosted servers refuse email channels' }]
+    const dropped = (['severity', 'slackChannelId', 'webhookService'] as const).filter((field) => one[field] != null)
+    return dropped.map((field) => ({ declared, path: [...path, field], message: `self-hosted servers drop ${field}` }))
+  })
 }
 
 function checkDocumentedFields(declared: Declared<'sources'>): readonly Violation[] {

@@ -102,6 +102,24 @@ describe('everything as code', () => {
     expect(texts.map(({ message }) => message).join('\n')).toMatch(/email[\s\S]*30s|30s[\s\S]*email/)
   })
 
+  it.each<[string, string[]]>([
+    ['hyperdx', ['error']],
+    ['', ['warning']],
+    ['clickhouse-cloud', []],
+  ])('judges an email channel by the profile "%s"', async (profile, severities) => {
+    const ran = await invokeText({
+      inputs: { operation: 'validate', profile },
+      files: {
+        'observability/a.json': JSON.stringify({
+          ...content,
+          alerts: { errors: { ...errors, channel: { type: 'email', emailRecipients: ['a@b.example'] } } },
+        }),
+      },
+    })
+    const found = ran.document.diagnostics as { rule: string; severity: string }[]
+    expect(found.flatMap(({ rule, severity }) => (rule === 'cloud-only' ? [severity] : []))).toEqual(severities)
+  })
+
   it('passes validate without an address and a key, with saved searches and webhooks by name', async () => {
     const ran = await invokeText({
       inputs: { operation: 'validate', profile: 'hyperdx' },
