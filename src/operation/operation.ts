@@ -93,7 +93,7 @@ export interface Context<E extends Effect, S extends Scope> {
   readonly lintSettings: LintSettings
   /** The environment that the input `env` names. */
   readonly environment?: NamedEnvironment | undefined
-  /** Undefined where the run has no token of a forge that knows deployments. */
+  /** Undefined where the run has no forge that knows deployments. */
   readonly readDeployments?: ReadDeployments | undefined
   /** Aborted when no more requests may be sent. */
   readonly stop: AbortSignal

@@ -393,7 +393,8 @@ function deploymentsReader(
   { settings: { githubToken: token } }: RunInput,
   { readDeployments: read }: RunDeps,
 ): ReadDeployments | undefined {
-  return read && token !== undefined ? (period) => read(token, period) : undefined
+  if (token === undefined) return read && (async () => ({ unread: 'github-token is not set' }))
+  return read && ((period) => read(token, period))
 }
 
 function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunDeps, redact: Redact): Context<Effect, Scope> {

@@ -318,12 +318,12 @@ function spikeTable({ spikes, unit }: UsageResult): Block {
   return {
     kind: 'table',
     title: 'Spikes',
-    columns: [{ title: 'Day' }, alignRight(`Used (${unit})`), alignRight('Usual'), { title: 'Main cause' }],
+    columns: [{ title: 'Day' }, alignRight(`Used (${unit})`), alignRight(`Usual (${unit})`), { title: 'Main cause' }],
     rows: largestFirst.map(({ date, total, usual, driver }) => [
       [trusted(formatDay(date))],
       money(total),
       money(usual),
-      say`${driver.entityName}, ${driver.metric}: ${money(driver.total)} instead of ${money(driver.usual)}`,
+      say`${driver.entityName}, ${driver.metric}: ${money(driver.total)} instead of ${money(driver.usual)} ${trusted(unit)}`,
     ]),
   }
 }
@@ -401,7 +401,7 @@ function shareTable(by: UsageResult['groupBy'], groups: UsageResult['groups'], r
     alignRight(`Used (${result.unit})`),
     ...(creditPrice === undefined ? [] : [alignRight(creditPrice.currency)]),
     alignRight('Share'),
-    ...(isProvisional ? [alignRight('Provisional')] : []),
+    ...(isProvisional ? [alignRight(`Provisional (${result.unit})`)] : []),
   ]
   const rows = groups.map((group) => [
     [by === 'date' && isDay(group.name) ? trusted(formatDay(group.name)) : untrusted(group.name)],

@@ -387,6 +387,14 @@ describe('the deployments of the days of a spike', () => {
     expect(ran.summary).toContain('Grant the job deployments: read')
   })
 
+  it('says that deployments need a token', async () => {
+    today()
+    const ran = await explain({ 'github-token': '' })
+    expect([ran.exitCode, ran.outputs.get('status')]).toEqual([0, 'pass'])
+    expect(ran.summary).toContain('github-token is not set')
+    expect(github().received).toEqual([])
+  })
+
   it('asks GitHub for no deployments without a spike, and without explain', async () => {
     today()
     await explain({ explain: 'false' })

@@ -71,7 +71,7 @@ describe('the report', () => {
       ['Type', 'left'],
       ['Used (Credits)', 'right'],
       ['Share', 'right'],
-      ['Provisional', 'right'],
+      ['Provisional (Credits)', 'right'],
     ])
     expect(table?.rows.map((row) => row.map(textOf))).toEqual([
       ['checkout', 'service', '30.00', '62.5%', '0.00'],
