@@ -9,12 +9,13 @@ import { type Decimal, fromEstimate } from '../core/decimal.ts'
 import { WatchkeeperError } from '../core/errors.ts'
 import { filePath, integer, lines, outputPath } from '../operation/inputs.ts'
 import { defineOperation, type Files } from '../operation/operation.ts'
-import { type Alert, alertCollection } from '../resources/alerts/alert.ts'
+import { alertCollection } from '../resources/alerts/alert.ts'
+import { sourceCollection } from '../resources/sources/source-wire.ts'
 import { amountInput } from '../usage/amounts.ts'
-import { type Audit, auditServices, awakeByDay, type Finding, maySleep } from './audit.ts'
+import { type Audit, auditServices, awakeByDay, type Finding, maySleep, type ServiceAlerts } from './audit.ts'
 import { judgeAudit, reportAudit } from './audit-report.ts'
 import { type AuditResult, auditDetails, auditOutput } from './audit-result.ts'
-import { type ReadFailure, readCostFacts } from './facts.ts'
+import { hasUnknownTarget, type ReadFailure, readCostFacts, sharesWarehouse } from './facts.ts'
 import { reasons } from './profile.ts'
 
 const serviceSelector = z.string().regex(/^[^\u0000-\u001f\u007f]{1,256}$/)
@@ -50,7 +51,9 @@ export const auditCosts = defineOperation({
     const facts = await readCostFacts(api, organizationId, nowMs)
     const isAlwaysOn = selectorOf(given.alwaysOn ?? [])
     const idlers = facts.services.filter((service) => maySleep(service) && !isAlwaysOn(service))
-    const listed = await Promise.all(idlers.map(async (service) => [service.id, await listAlerts(api, organizationId, service)] as const))
+    const listed = await Promise.all(
+      idlers.map(async (service) => [service.id, await listAlerts(api, service, { organizationId, services: facts.services })] as const),
+    )
     const audit = auditServices({
       facts,
       alerts: new Map(listed),
@@ -88,15 +91,23 @@ function selectorOf(selectors: readonly string[]): (service: ListedService) => b
     own.some(({ key, value }) => tags.includes(key) || tags.includes(`${key}=${String(value)}`))
 }
 
-/** Undefined for a service without ClickStack. */
+interface Siblings {
+  readonly organizationId: string
+  readonly services: readonly ListedService[]
+}
+
+/** Undefined for a service without ClickStack. Only alerts of a shared warehouse need the sources. */
 async function listAlerts(
   api: ReadApi,
-  organizationId: string,
-  { id }: ListedService,
-): Promise<readonly Alert[] | ReadFailure | undefined> {
+  service: ListedService,
+  { organizationId, services }: Siblings,
+): Promise<ServiceAlerts | ReadFailure | undefined> {
+  const target = { organizationId, serviceId: service.id }
   try {
-    const { items } = await alertCollection.list(api, { organizationId, serviceId: id })
-    return items
+    const { items: alerts } = await alertCollection.list(api, target)
+    if (alerts.length === 0 || !sharesWarehouse(service, services)) return { alerts, isTargetUnknown: false }
+    const { items: sources } = await sourceCollection.list(api, target)
+    return { alerts, isTargetUnknown: hasUnknownTarget(service, services, sources) }
   } catch (thrown) {
     if (!(thrown instanceof WatchkeeperError) || thrown.kind === 'cancelled') throw thrown
     if (thrown.kind === 'not-served' || thrown.kind === 'not-found') return undefined

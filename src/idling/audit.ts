@@ -71,10 +71,16 @@ export interface Audit {
   readonly savings: { readonly low: number; readonly high: number }
 }
 
+export interface ServiceAlerts {
+  readonly alerts: readonly Alert[]
+  /** Whether they may query another service of the warehouse. */
+  readonly isTargetUnknown: boolean
+}
+
 interface AuditOptions {
   readonly facts: CostFacts
   /** By the id of the service. Undefined for services without ClickStack, and for those whose alerts were not needed. */
-  readonly alerts: ReadonlyMap<string, readonly Alert[] | ReadFailure | undefined>
+  readonly alerts: ReadonlyMap<string, ServiceAlerts | ReadFailure | undefined>
   /** Undefined without a budgets file. */
   readonly budgets: readonly { readonly scope: BudgetScope }[] | undefined
   readonly unusedDays: number
@@ -124,6 +130,7 @@ interface Subject extends AuditOptions {
   readonly service: ListedService
   readonly profile: ServiceProfile | Reason
   readonly ownAlerts: readonly Alert[]
+  readonly isTargetUnknown: boolean
   readonly alwaysOn: boolean
   /** Compute of each day that was asked for. */
   readonly compute: readonly DailyCompute[]
@@ -134,12 +141,15 @@ interface Subject extends AuditOptions {
 function subjectOf(service: ListedService, options: AuditOptions): Subject {
   const { facts, alerts, isAlwaysOn } = options
   const listed = alerts.get(service.id)
+  const { alerts: ownAlerts, isTargetUnknown } =
+    listed === undefined || 'failure' in listed ? { alerts: [], isTargetUnknown: false } : listed
   const compute = 'failure' in facts.usage ? [] : dailyCompute(facts.usage, service.id)
   return {
     ...options,
     service,
     profile: profileOf(facts, service),
-    ownAlerts: listed === undefined || 'failure' in listed ? [] : listed,
+    ownAlerts,
+    isTargetUnknown,
     alwaysOn: isAlwaysOn(service),
     compute,
     finalCompute: compute.filter(({ isFinal }) => isFinal).map(({ credits }) => credits),
@@ -257,7 +267,7 @@ function findRarelySleeps(subject: Subject): ServiceFinding | undefined {
 const percent = (share: number): string => `${Math.round(share * 100)}%`
 
 function findAlerts(subject: Subject): ServiceFinding | undefined {
-  const { service, profile, ownAlerts, facts } = subject
+  const { service, profile, ownAlerts, isTargetUnknown, facts } = subject
   const timeoutMs = (service.idleTimeoutMinutes ?? 0) * minuteMs
   const scheduled = ownAlerts.flatMap((alert) => {
     const schedule = scheduleOf(alert)
@@ -269,6 +279,7 @@ function findAlerts(subject: Subject): ServiceFinding | undefined {
   const longer = alertIntervals.find((name) => intervalMs[name] > timeoutMs)
   const estimate = (): Estimate => {
     if (typeof profile === 'string') return { reason: reasons[profile] }
+    if (isTargetUnknown) return { reason: reasons['target-unknown'] }
     if (sleepsThroughAlerts(profile, ownAlerts.flatMap(runningAlert))) return { reason: reasons['alerts-do-not-wake'] }
     const others = scheduled.filter((one) => !frequent.includes(one)).map(({ schedule }) => schedule)
     const options = { profile, others, before: frequent.map(({ schedule }) => schedule), after: [], nowMs: facts.nowMs }

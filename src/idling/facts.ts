@@ -4,6 +4,7 @@ import { type ListedService, listServices } from '../api/services.ts'
 import { type Day, dayOf, eachDay } from '../core/dates.ts'
 import { dayMs } from '../core/durations.ts'
 import { WatchkeeperError } from '../core/errors.ts'
+import type { Body } from '../resources/resource-type.ts'
 import { whyNotTrusted } from '../usage/phrases.ts'
 import type { UsageRecord } from '../usage/records.ts'
 import { readUsageCost } from '../usage/usage-api.ts'
@@ -56,6 +57,14 @@ async function readUsage(api: ReadApi, organizationId: string, nowMs: number): P
   if (!records.some(({ locked }) => locked)) return { failure: `there are no final usage records from ${from} to ${to}` }
   return { unit, records, from, to }
 }
+
+/** Whether alerts may query another service of the warehouse: the connections of sources do not say which one they lead to. */
+export const hasUnknownTarget = (service: ListedService, services: readonly ListedService[], sources: readonly Body[]): boolean =>
+  sharesWarehouse(service, services) &&
+  new Set(sources.flatMap(({ connection }) => (typeof connection === 'string' ? connection : []))).size > 1
+
+export const sharesWarehouse = ({ id, dataWarehouseId }: ListedService, services: readonly ListedService[]): boolean =>
+  dataWarehouseId !== undefined && services.some((other) => other.id !== id && other.dataWarehouseId === dataWarehouseId)
 
 async function orFailure<T>(read: () => Promise<T | ReadFailure>): Promise<T | ReadFailure> {
   try {

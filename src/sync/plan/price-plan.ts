@@ -2,7 +2,7 @@ import type { ReadApi } from '../../api/client.ts'
 import type { Service } from '../../api/path.ts'
 import type { ListedService } from '../../api/services.ts'
 import { WatchkeeperError } from '../../core/errors.ts'
-import { type CostFacts, profileOf, readCostFacts } from '../../idling/facts.ts'
+import { type CostFacts, hasUnknownTarget, profileOf, readCostFacts } from '../../idling/facts.ts'
 import { type AlertPrice, priceAlerts, sleepsThroughAlerts } from '../../idling/price.ts'
 import { type Reason, reasons, type ServiceProfile } from '../../idling/profile.ts'
 import { type AlertSchedule, runningAlert, scheduleOf } from '../../idling/schedules.ts'
@@ -168,15 +168,9 @@ function whyNothing({ idleScaling, state }: ListedService): string | undefined {
 
 function whyUnknown({ own, facts, remote, changes }: PricedPlan, profile: ServiceProfile): Reason | undefined {
   if (own.idleScaling === undefined) return 'no-settings'
-  if (sharesWarehouse(own, facts.services) && new Set(remote.sources.flatMap(connectionOf)).size > 1) return 'target-unknown'
+  if (hasUnknownTarget(own, facts.services, remote.sources)) return 'target-unknown'
   const running = remote.alerts.flatMap(runningAlert)
   const removed = new Set(changes.flatMap(({ change, after }) => (after === undefined ? (change.id ?? []) : [])))
   const isRemovalOnly = changes.every(({ change }) => removed.has(change.id ?? ''))
   return !isRemovalOnly && sleepsThroughAlerts(profile, running) ? 'alerts-do-not-wake' : undefined
 }
-
-const sharesWarehouse = ({ id, dataWarehouseId }: ListedService, services: readonly ListedService[]): boolean =>
-  dataWarehouseId !== undefined && services.some((other) => other.id !== id && other.dataWarehouseId === dataWarehouseId)
-
-const connectionOf = ({ connection }: Readonly<Record<string, unknown>>): readonly string[] =>
-  typeof connection === 'string' ? [connection] : []

@@ -165,6 +165,20 @@ describe('an audit of services', () => {
     ])
   })
 
+  it('has a reason instead of an amount where an alert may query another service of its warehouse', async () => {
+    const service = serviceOf(emulator(), 'search')
+    const [source] = service.sources
+    if (source === undefined) throw new Error('the shop has no source')
+    service.sources = [...service.sources, { ...source, id: '65f5e4a35eedc0de00ffffff', name: 'Other', connection: 'other' }]
+    putToSleep(emulator(), 'search', { ...office, queries: { workday: 4000, weekend: 4000 } })
+    alertOn('search', '5m')
+    const { findings } = await audit()
+    const ofAlerts = findings.filter(({ rule }) => rule === 'alert-prevents-idling')
+    expect(ofAlerts).toMatchObject([{ notEstimable: expect.stringContaining('several services share the warehouse') }])
+    service.sources.pop()
+    expect((await audit()).findings.filter(({ rule }) => rule === 'alert-prevents-idling')).toMatchObject([{ low: '0' }])
+  })
+
   it('finds a warehouse whose services are all stopped, from the cheapest day to the mean, and its gate', async () => {
     for (const name of ['checkout', 'catalog', 'search'] as const) serviceOf(emulator(), name).state = 'stopped'
     const { findings, document, text } = await audit({ 'max-savings': '10' })

@@ -69,7 +69,7 @@ describe('an audit of 200 services that sleep and wake by known causes', () => {
         nowMs,
         fromMs: startMs,
       },
-      alerts: new Map([[serviceId, [{ id: 'a', name: 'Slow', interval: '5m' }]]]),
+      alerts: new Map([[serviceId, { alerts: [{ id: 'a', name: 'Slow', interval: '5m' }], isTargetUnknown: false }]]),
       budgets: undefined,
       unusedDays: 14,
       isAlwaysOn: () => isAlwaysOn,
