@@ -252,7 +252,7 @@ const alertsOf: Readonly<Record<ServiceName, readonly AlertSpec[]>> = {
     ['Payment queue grows', 'Payments', 'Payment queue', 500, '30m', 'The queue is longer than 500', { ...auditOnly, state: 'DISABLED' }],
   ],
   catalog: [
-    ['Catalog errors', 'Catalog overview', 'Error rate', 0.05, '5m', 'More than 5% of requests fail'],
+    ['Catalog errors', 'Catalog overview', 'Error rate', 0.05, '1h', 'More than 5% of requests fail'],
     ['Catalog error logs', 'Catalog overview', 'Errors in logs', 200, '1h', 'Unusually many errors in the logs', auditOnly],
     [
       'Imports fail',

@@ -7,7 +7,7 @@ import { demo, type ServiceName } from './demo.ts'
 // Amounts depend on entity and date only, except for the spike and for the part of today that has passed.
 
 const days = 92
-const spike = { service: 'search', metric: 'compute', daysAgo: 9, factor: 6 } as const
+const spike = { service: 'search', metric: 'compute', daysAgo: 12, factor: 6 } as const
 
 /** Millionths of a credit on a working day. */
 const warehouseMicro = { storage: 1_900_000, backup: 450_000 }
@@ -108,16 +108,23 @@ export function createBackups(ids: DemoIds, serviceId: string, name: ServiceName
 
 type ActivitySpec = readonly [daysAgo: number, type: string, service?: ServiceName | undefined, actor?: Activity['actorType']]
 
-// Until their alerts were created, 50 days ago, catalog and search slept at night. Since then they have not slept.
+/** For ten hours of each night, catalog wakes only for its alerts, which are evaluated at each full hour. It is awake now. */
+const nightsOfCatalog = Array.from({ length: days / 2 }, (_, i) => i + 1).flatMap((daysAgo) =>
+  Array.from({ length: 10 }, (_, hour) => daysAgo - (6 + hour) / 24).flatMap((asleep): readonly ActivitySpec[] => [
+    [asleep - 1 / 96, 'service_idle', 'catalog'],
+    [asleep - 1 / 24, 'service_awaken', 'catalog'],
+  ]),
+)
+
+// Until the alerts were created, 50 days ago, search slept at night. Since then it has not slept.
 const activitySpecs: readonly ActivitySpec[] = [
   ...keysOf<ServiceName>(demo.services).map((name): ActivitySpec => [400, 'service_create', name, 'user']),
   ...Array.from({ length: 6 }, (_, i): ActivitySpec => [61 - 12 * i, 'user_login', undefined, 'user']),
-  ...(['catalog', 'search'] as const).flatMap((name) =>
-    Array.from({ length: 6 }, (_, night) => 56 - night).flatMap((daysAgo): readonly ActivitySpec[] => [
-      [daysAgo, 'service_idle', name],
-      [daysAgo - 0.4, 'service_awaken', name],
-    ]),
-  ),
+  ...Array.from({ length: 6 }, (_, night) => 56 - night).flatMap((daysAgo): readonly ActivitySpec[] => [
+    [daysAgo, 'service_idle', 'search'],
+    [daysAgo - 0.4, 'service_awaken', 'search'],
+  ]),
+  ...nightsOfCatalog,
   [spike.daysAgo + 0.2, 'service_update_autoscaling_memory', spike.service, 'user'],
   [4, 'service_update_ip_access_list', 'checkout', 'api'],
 ]
@@ -128,15 +135,17 @@ const actors: Readonly<Record<string, Partial<Activity>>> = {
   api: { actorId: demo.apiKeyId, actorDetails: 'admin', actorIpAddress: '192.0.2.20', userAgent: 'terraform-provider-clickhouse/3.0' },
 }
 
-export const createActivities = (atMs: number): Activity[] =>
-  activitySpecs.map(([daysAgo, type, service, actorType = 'system'], i) => ({
+export function createActivities(atMs: number): Activity[] {
+  const hourStartMs = atMs - (atMs % hourMs)
+  return activitySpecs.map(([daysAgo, type, service, actorType = 'system'], i) => ({
     id: `c0ffee00-0000-4000-8000-${`ac${i}`.padStart(12, '0')}`,
-    createdAt: new Date(atMs - daysAgo * 24 * hourMs).toISOString(),
+    createdAt: new Date(hourStartMs - Math.round(daysAgo * 24 * 60) * minuteMs).toISOString(),
     type,
     actorType,
     ...actors[actorType],
     ...(service !== undefined && { serviceId: demo.services[service] }),
   }))
+}
 
 /** The older credits expire before all of them are used, and the next ones have not started. */
 export function createCreditBalances(ids: DemoIds, atMs: number): CreditBalance[] {
