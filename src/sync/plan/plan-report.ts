@@ -371,8 +371,10 @@ const hiddenPartsText =
   'PromQL tiles, and in other tiles the filter (`where`), `granularity`, `alternateRowBackground` and `ratioMode` that were set in the web app'
 
 const hiddenParts = ({ objects }: PlanResult): readonly Block[] => {
-  // Any other dashboard was written before, from files that have all of its parts.
-  const written = objects.filter(({ section, notes }) => section === 'dashboards' && notes.includes(unmanagedAdoption))
+  // Any other dashboard was written before, from files that have all of its parts. One without a difference may have changed in the web app.
+  const written = objects.filter(
+    ({ section, action, notes }) => section === 'dashboards' && (action === 'mark' || notes.includes(unmanagedAdoption)),
+  )
   if (written.length === 0) return []
   const line = say`Writing ${counted(written.length, 'existing dashboard')} deletes the parts that the API does not return: ${trusted(hiddenPartsText)}. Written: ${namesOf(written)}`
   return [{ kind: 'paragraph', line }, ...objectTable('Existing dashboards to write', written)]

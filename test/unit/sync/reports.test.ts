@@ -131,6 +131,13 @@ describe('the report of a plan', () => {
     expect(textOf(plan, resultOf([object('errors', adopted)]))).not.toContain('does not return')
   })
 
+  it('warns of hidden parts where the marker of a dashboard is updated, which writes all of it', () => {
+    expect(textOf(plan, resultOf([object('shop', { section: 'dashboards', action: 'mark' })]))).toContain(
+      'Writing 1 existing dashboard deletes the parts that the API does not return: ',
+    )
+    expect(textOf(plan, resultOf([object('errors', { action: 'mark' })]))).not.toContain('does not return')
+  })
+
   it('names what is taken over and what is in no file, up to five of them, and the others in a table', () => {
     const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
     const orphans = keys.map((key) => ({ section: 'alerts' as const, key, id: `id-${key}`, name: '' }))
