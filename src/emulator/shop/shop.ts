@@ -194,7 +194,7 @@ function createSources(ids: DemoIds, service: ServiceName, connection: string): 
 
 /** Like secrets, as in the real API, but fake. */
 const hookUrls = (service: ServiceName) => ({
-  oncall: `https://hooks.slack.example/services/T0DEMO000/B0DEMO000/opens-nothing-${service}`,
+  oncall: `https://hooks.slack.com/services/T0DEMO000/B0DEMO000/opens-nothing-${service}`,
   incidents: `https://api.incidents.example/v2/alert_events/http/demo-${service}?token=opens-nothing`,
   audit: `https://audit.example/hooks/opens-nothing-${service}`,
 })
