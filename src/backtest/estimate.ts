@@ -244,7 +244,7 @@ function toRefusal(thrown: unknown): Refusal {
   if (thrown.kind === 'not-served') return { reason: 'the server has no /charts/series' }
   const [first = ''] = thrown.message.split('\n', 1)
   if (first.includes(bareTextError)) return { reason: 'the API cannot search bare text in Lucene; name its column, such as Body:text' }
-  return { reason: clip(first, 300) }
+  return { reason: clip(first, 300), ...(thrown.status === 500 && { queryError: first.replace(/^The API answered 500: /, '') }) }
 }
 
 const runErrors: readonly ApiError['kind'][] = ['authentication', 'permission', 'cancelled']

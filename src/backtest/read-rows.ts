@@ -7,6 +7,8 @@ import type { SeriesRow } from './series-api.ts'
 export interface Refusal {
   /** Why there is no estimate. */
   readonly reason: string
+  /** The server's own words where it cannot run the query, so that it cannot evaluate the alert either. */
+  readonly queryError?: string
 }
 
 export type ReadResult = { readonly values: WindowValues } | Refusal

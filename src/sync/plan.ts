@@ -13,6 +13,7 @@ import { createResourceTypes } from '../resources/resource-types.ts'
 import { backtestedAlert, backtestPlan, defaultMaxRequests, demandValues, reviewBlocks, whyNoBacktest } from './backtest/backtest-plan.ts'
 import { demandKeys, type Gates, gateInput, gatesWithoutBacktest, hasGates, judgeBacktest } from './backtest/gates.ts'
 import { diagnosticFiles } from './diagnostic-files.ts'
+import { isDifference } from './plan/change.ts'
 import { findFailedEvaluations } from './plan/evaluations.ts'
 import { hasErrors, makePlan, type PlanningResult, planInput } from './plan/make-plan.ts'
 import { type PlanFile, planFileSchema, toPlanFile } from './plan/plan-file.ts'
@@ -113,11 +114,15 @@ async function priceOf({ api, clock }: Context<'read', 'service-or-server'>, pla
   return pricePlan(planned, { api, service, nowMs: clock.now() })
 }
 
-/** Few plans change an SLO. */
-async function slowSlosOf(context: Context<'read', 'service-or-server'>, planned: PlanningResult): Promise<readonly Diagnostic[]> {
-  if (planned.found.slos.length === 0 || hasErrors(planned)) return []
+/** What the server says about the queries of alerts that the plan writes. */
+async function queryProblems(context: Context<'read', 'service-or-server'>, planned: PlanningResult): Promise<readonly Diagnostic[]> {
+  const { plan, found } = planned
+  if (hasErrors(planned) || !plan.changes.some(isDifference)) return []
+  const { findAlertQueryProblems } = await import('./plan/alert-queries.ts')
+  const ofAlerts = await findAlertQueryProblems(context, planned)
+  if (found.slos.length === 0) return ofAlerts
   const { findSloQueryProblems } = await import('./plan/slo-queries.ts')
-  return findSloQueryProblems(context, planned)
+  return [...ofAlerts, ...(await findSloQueryProblems(context, planned))]
 }
 
 /** Only a gate makes a plan depend on its backtest. */
@@ -172,8 +177,8 @@ export const plan = defineOperation({
     if (input.backtest) demandValues(context, 'backtest')
     const pricedService = input.price ? demandActivities(context) : undefined
     const planned = await makePlan(context, { ...input, effect: 'read' })
-    const slow = await slowSlosOf(context, planned)
-    const result = await finishPlan(context, input, { ...planned, diagnostics: [...planned.diagnostics, ...slow] })
+    const ofQueries = await queryProblems(context, planned)
+    const result = await finishPlan(context, input, { ...planned, diagnostics: [...planned.diagnostics, ...ofQueries] })
     if (hasErrors(planned)) return result
     if (input.backtest) demandKeys(input, planned)
     return {

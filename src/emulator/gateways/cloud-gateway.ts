@@ -15,7 +15,7 @@ import {
 import type { Settings } from '../options.ts'
 import { findRoute, type Route } from '../product/product.ts'
 import type { ProductResponse } from '../product/request.ts'
-import { evaluateSql, toJsonFormat } from '../product/sql.ts'
+import { evaluateSql, toJsonFormat, UnsupportedQuery } from '../product/sql.ts'
 import { isJsonObject, type JsonObject, type Organization, type Permission, type Service } from '../store.ts'
 import {
   getBackup,
@@ -65,6 +65,7 @@ export function createCloudGateway(settings: Settings): Gateway {
         noRouteResponse(request.method, pathnameOf(request.path))
       )
     } catch (cause) {
+      if (cause instanceof UnsupportedQuery) return toError(context.ids, 501, 'NOT_IMPLEMENTED', cause.message)
       const { status, code, message } = cause instanceof GatewayError ? cause : toBug(cause)
       return toError(context.ids, status, code, message)
     }

@@ -15,6 +15,7 @@ import type { Settings } from '../options.ts'
 import { callTool, isRpcMessage } from '../product/mcp.ts'
 import { findRoute } from '../product/product.ts'
 import type { ProductResponse } from '../product/request.ts'
+import { UnsupportedQuery } from '../product/sql.ts'
 import { demo } from '../shop/demo.ts'
 import { isJsonObject, type Service } from '../store.ts'
 import { callProduct, type Gateway, type Identity, isUsable, type Quota, toSqlContext } from './gateway.ts'
@@ -79,12 +80,17 @@ function toToolAnswer(context: EmulatorContext, request: HttpRequest, identity: 
   if (!accepted.includes('application/json') || !accepted.includes('text/event-stream'))
     return jsonResponse(406, toRpcError('Not Acceptable: Client must accept both application/json and text/event-stream'))
   if (!isRpcMessage(body)) return jsonResponse(400, toRpcError('Parse error: Invalid JSON-RPC message', -32_700))
-  const answer = callTool(body, toSqlContext(context, checkoutOf(context)))
-  if (answer === undefined) return jsonResponse(400, toRpcError('The emulator knows calls of tools only'))
-  return {
-    status: 200,
-    headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' },
-    body: `event: message\ndata: ${JSON.stringify(answer)}\n\n`,
+  try {
+    const answer = callTool(body, toSqlContext(context, checkoutOf(context)))
+    if (answer === undefined) return jsonResponse(400, toRpcError('The emulator knows calls of tools only'))
+    return {
+      status: 200,
+      headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' },
+      body: `event: message\ndata: ${JSON.stringify(answer)}\n\n`,
+    }
+  } catch (cause) {
+    if (cause instanceof UnsupportedQuery) return jsonResponse(501, toRpcError(cause.message))
+    throw cause
   }
 }
 

@@ -219,7 +219,8 @@ type Matcher = (row: TelemetryRow) => boolean
 
 // The product translates any Lucene and passes on any SQL. This emulator knows comparisons of columns that are joined by AND.
 
-const unsupported = (text: string): ChartError => new ChartError(500, `The emulator cannot evaluate: ${text}`)
+/** Not 500: the product could answer. */
+const unsupported = (text: string): ChartError => new ChartError(501, `The emulator cannot evaluate: ${text}`)
 
 function readCondition({ where, whereLanguage = 'lucene' }: SeriesInput, kind: TelemetryKind): Matcher {
   if (where.trim() === '') return () => true
@@ -297,9 +298,29 @@ const columnsOf: Readonly<Record<TelemetryKind, readonly string[]>> = {
   metric: ['ServiceName', 'MetricName', 'Value'],
 }
 
+/** Columns of the tables of OpenTelemetry that this telemetry does not have. */
+const otherColumns: readonly string[] = [
+  'Timestamp',
+  'TimestampTime',
+  'TraceId',
+  'SpanId',
+  'ParentSpanId',
+  'TraceState',
+  'TraceFlags',
+  'SeverityNumber',
+  'ResourceAttributes',
+  'ScopeName',
+  'ScopeVersion',
+  'ScopeAttributes',
+  'LogAttributes',
+  'SpanAttributes',
+  'StatusMessage',
+  'Attributes',
+]
+
 function knownColumn(name: string, kind: TelemetryKind): string {
   if (columnsOf[kind].includes(name)) return name
-  if (!/^\w+$/.test(name)) throw unsupported(name)
+  if (!/^\w+$/.test(name) || otherColumns.includes(name)) throw unsupported(name)
   throw new ChartError(500, `Unknown expression or function identifier \`${name}\`.`)
 }
 

@@ -30,14 +30,29 @@ export interface SqlContext {
 /** Queries run no longer: recorded. */
 const maxQueryMs = 30_000
 
-/** This emulator has no database. It counts the events of SLOs and backtests; other queries get the answers that a test gives. */
+/** A query that a server could run, and this emulator cannot. */
+export class UnsupportedQuery extends Error {}
+
+/**
+ * This emulator has no database. It counts the events of SLOs and backtests; other queries get the answers that a test gives. Throws
+ * UnsupportedQuery.
+ */
 export function evaluateSql(request: SqlRequest, { service, nowMs, runSql }: SqlContext): SqlResult {
-  const result = runSql?.(request) ??
+  const result =
+    runSql?.(request) ??
     answerSlo(request, service, nowMs) ??
     answerBurnRate(request, service, nowMs) ??
-    answerCounts(request, service, nowMs) ?? { error: 'The emulator cannot evaluate this query.' }
+    answerCounts(request, service, nowMs)
+  if (result === undefined) throw new UnsupportedQuery('The emulator cannot evaluate this query.')
   if ('error' in result || (result.elapsedMs ?? 0) <= maxQueryMs) return result
   return { error: `Timeout exceeded: elapsed ${maxQueryMs + 6.247} ms, maximum: ${maxQueryMs}.000 ms. ` }
+}
+
+/** Throws UnsupportedQuery. */
+function toError(status: number, body: unknown): { readonly error: string } {
+  const { error } = body as { readonly error: string } // An error of charts.
+  if (status === 501) throw new UnsupportedQuery(error)
+  return { error }
 }
 
 /** The format JSON of ClickHouse, as far as clients read it. */
@@ -95,7 +110,7 @@ function answerSlo({ sql, endMs }: SqlRequest, { sources }: Service, nowMs: numb
       series: [item(where.replaceAll('\n', ' ')), item(`${where.replaceAll('\n', ' ')} AND ${good}`)],
     }
     const { status, body } = answerSeries(request, [source.kind, source.kind], storedAt(nowMs))
-    if (status !== 200) return { error: (body as { readonly error: string }).error } // An error of charts.
+    if (status !== 200) return toError(status, body)
     const { data } = body as { readonly data: readonly JsonObject[] } // Any other answer of charts.
     rows.push(
       ...data.map((row) => ({
@@ -142,7 +157,7 @@ function answerBurnRate({ sql, endMs }: SqlRequest, { sources }: Service, nowMs:
   }))
   const request: ChartRequest = { series, granularity: '5m', startTime: endMs - Number(found.long), endTime: endMs - 1 }
   const { status, body } = answerSeries(request, [source.kind, source.kind], storedAt(nowMs))
-  if (status !== 200) return { error: (body as { readonly error: string }).error } // An error of charts.
+  if (status !== 200) return toError(status, body)
   const { data } = body as { readonly data: readonly JsonObject[] } // Any other answer of charts.
   const add = (rows: readonly JsonObject[], column: string): number => rows.reduce((sum, row) => sum + Number(row[column] ?? 0), 0)
   const rateOf = (rows: readonly JsonObject[]): number => {
@@ -204,7 +219,7 @@ function answerCounts({ sql, startMs, endMs }: SqlRequest, { sources }: Service,
     series.map(() => source.kind),
     storedAt(nowMs),
   )
-  if (status !== 200) return { error: (body as { readonly error: string }).error } // An error of charts.
+  if (status !== 200) return toError(status, body)
   const { data } = body as { readonly data: readonly JsonObject[] } // Any other answer of charts.
   return {
     rows: data.map((row) => ({

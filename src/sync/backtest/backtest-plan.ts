@@ -101,12 +101,8 @@ export async function backtestPlan(
   request: BacktestRequest,
 ): Promise<Backtest> {
   if (remote === undefined) return { alerts: [], requestCount: 0, evaluated: new Map(), incidentRows: [] }
-  const types = createResourceTypes(context.profile, context.nowMs)
-  const findSqlValues = await sloValues(found, remote)
   const range = { fromMs: request.untilMs - request.days * dayMs, untilMs: request.untilMs }
-  const compared = plan.changes
-    .filter(({ section }) => section === 'alerts')
-    .map((change) => compare(change, { types, plan, remote, range, findSqlValues, hasCharts: context.profile.isSelfHosted }))
+  const compared = await compareAlerts({ plan, found, remote }, context, range)
   const wanted = compared.filter(({ isChanged, change }) => request.only === 'all' || isChanged || request.always.includes(change.key))
   // After the plan first: the budget of requests may not last for all.
   const queries = [...wanted.map(({ next }) => next), ...wanted.map(({ now }) => now)].filter((query) => query !== undefined)
@@ -166,8 +162,26 @@ export async function backtestPlan(
   return { alerts, requestCount: requests(), evaluated: new Map(evaluated), incidentRows }
 }
 
+type ComparedPlan = Pick<PlanningResult, 'plan' | 'found'> & { readonly remote: RemoteState }
+
+/** The alerts of a plan, with their queries before and after it. */
+export async function compareAlerts(
+  { plan, found, remote }: ComparedPlan,
+  { profile, nowMs }: Pick<BacktestContext, 'profile' | 'nowMs'>,
+  range: TimeRange,
+): Promise<readonly BacktestComparison[]> {
+  const types = createResourceTypes(profile, nowMs)
+  const findSqlValues = await sloValues(found, remote)
+  return plan.changes
+    .filter(({ section }) => section === 'alerts')
+    .map((change) => compare(change, { types, plan, remote, range, findSqlValues, hasCharts: profile.isSelfHosted }))
+}
+
 /** The cloud has no values of charts. Its counts are those of SQL. */
-async function seriesReader({ api, service, profile }: BacktestContext, { sources }: RemoteState): Promise<ReadSeries> {
+export async function seriesReader(
+  { api, service, profile }: Pick<BacktestContext, 'api' | 'service' | 'profile'>,
+  { sources }: RemoteState,
+): Promise<ReadSeries> {
   if (profile.isSelfHosted) return (request) => requestSeries(api, service, request)
   const { countWithSql } = await import('../../backtest/count-with-sql.ts')
   return (request) => countWithSql({ api, service, sources }, request)

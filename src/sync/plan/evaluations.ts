@@ -17,6 +17,12 @@ export const evaluationRules = {
     severity: 'warning',
     description: 'The last evaluation of a managed alert failed, so it sends no notification. `on-failed-evaluation` sets the severity.',
   },
+  'failing-query': {
+    severity: 'warning',
+    description:
+      'The server cannot run the query of a new or changed alert, so it would never fire. A condition may name a column that does not exist.',
+  },
+  'unchecked-query': { severity: 'note', description: 'A plan changes more alerts than it runs queries for.' },
 } as const satisfies Rules
 
 /** Diagnostics on the alerts of the plan and of its orphans, as they are now on the service. */

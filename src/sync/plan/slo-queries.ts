@@ -8,6 +8,7 @@ import { burnRateAlerts } from '../../slos/burn-rates.ts'
 import { type Slo, sourceOf } from '../../slos/expand-slos.ts'
 import { sloServiceRules } from '../../slos/slo-file.ts'
 import { burnRateSql } from '../../slos/slo-sql.ts'
+import { withoutQuery } from './alert-queries.ts'
 import type { Action } from './change.ts'
 import type { PlanningResult } from './make-plan.ts'
 
@@ -66,9 +67,6 @@ function describeSlow(answer: SqlAnswer): string | undefined {
   if (answer.kind !== 'rows' || answer.elapsedMs === undefined || answer.elapsedMs <= slowMs) return undefined
   return `${(answer.elapsedMs / 1000).toFixed(1)} s; the server ends it after ${maxQueryMs / 1000} s, and the alert then never fires`
 }
-
-/** ClickHouse ends its message with the query, which the reader knows. */
-const withoutQuery = (reason: string): string => (reason.split(/\. In scope /)[0] ?? '').trim().replace(/\.$/, '')
 
 function toProblem({ key, location }: Slo, answer: SqlAnswer): Diagnostic | undefined {
   if (answer.kind === 'refused')

@@ -194,6 +194,29 @@ describe.each(dialects)('a backtest of a raw SQL tile with profile %s', (dialect
     })
   })
 
+  it('is run by a plan that creates the alert, which warns where the server refuses it', async () => {
+    const plan = async () => {
+      const ran = await invokeText({
+        inputs: { ...inputsOn[dialect](), operation: 'plan', files: 'a.json', project: 'shop/main' },
+        files: { 'a.json': JSON.stringify(declare(countErrors)) },
+      })
+      return [ran.document.status, (ran.document.diagnostics as readonly { message: string }[]).map(({ message }) => message)]
+    }
+    // The emulator cannot evaluate it, which says nothing about a server.
+    expect(await plan()).toEqual(['pass', []])
+    runSql = batches([], errorsOfCheckout)
+    expect(await plan()).toEqual(['pass', []])
+    runSql = ({ sql }) => (sql.startsWith('SELECT 0 AS window__') ? { error: "Unknown table expression identifier 'nope'. " } : undefined)
+    expect(await plan()).toEqual([
+      'warn',
+      [
+        expect.stringMatching(
+          /^alerts\.errors: it would never fire, because the server cannot run its query: .*Unknown table expression identifier 'nope'/,
+        ),
+      ],
+    ])
+  })
+
   it('is refused for several rows of a number tile, whose order a batch does not keep', async () => {
     runSql = batches([], () => [{ n: 1 }, { n: 2 }])
     expect(next(await backtest(dialect, declare(countErrors)))).toMatchObject({

@@ -438,9 +438,10 @@ describe('plan with backtest: true', () => {
   })
 
   it('does not depend on its estimates', async () => {
-    emulator().addFault({ match: { path: '/charts/series' }, effect: { kind: 'status', status: 500 } })
+    emulator().addFault({ match: { path: '/charts/series' }, times: 9, effect: { kind: 'status', status: 503 } })
     expect((await plan()).document).toMatchObject({ status: 'pass', backtest: { alerts: [{ next: { verdict: 'not-estimable' } }] } })
-    emulator().addFault({ match: { path: '/charts/series' }, effect: { kind: 'status', status: 403 } })
+    emulator().reset()
+    emulator().addFault({ match: { path: '/charts/series' }, times: 9, effect: { kind: 'status', status: 403 } })
     expect((await plan()).document).toMatchObject({ status: 'pass', backtest: { message: expect.stringContaining('403') } })
   })
 
@@ -450,7 +451,7 @@ describe('plan with backtest: true', () => {
       reason: expect.stringMatching(/alert errors sends \d notifications on one day, above 0$/),
     })
     expect((await plan({ 'must-fire': 'errors' })).document.status).toBe('pass')
-    emulator().addFault({ match: { path: '/charts/series' }, effect: { kind: 'status', status: 403 } })
+    emulator().addFault({ match: { path: '/charts/series' }, times: 9, effect: { kind: 'status', status: 403 } })
     expect(await plan({ 'must-fire': 'errors' })).toMatchObject({
       document: { status: 'fail' },
       reason: expect.stringContaining('no backtest: '),
@@ -466,6 +467,66 @@ describe('plan with backtest: true', () => {
     const before = structuredClone(serviceOf(emulator()))
     await plan()
     expect(serviceOf(emulator())).toEqual(before)
+  })
+})
+
+describe('the queries of a plan', () => {
+  const plan = (alerts: Fields, more: Readonly<Record<string, string>> = {}): Promise<Invoked> => run('plan', alerts, more)
+  const unknown = (name: string): Fields => alert(name, { tile: 'Unknown column' })
+  const found = ({ document }: Invoked) =>
+    (document.diagnostics as readonly { rule: string; message: string }[]).filter(({ rule }) => rule.endsWith('-query'))
+
+  it('a plan warns of each alert whose query the server cannot run, and asks once for alerts on the same tile', async () => {
+    const ran = await plan({ errors: alert('Errors'), one: unknown('One'), two: { ...unknown('Two'), threshold: 5 } })
+    expect(ran.document).toMatchObject({ status: 'warn', toCreate: 4 })
+    const message = (key: string) =>
+      `alerts.${key}: it would never fire, because the server cannot run its query: Unknown expression or function identifier \`Nope\`. Correct the conditions and expressions of what it watches`
+    expect(found(ran).map((one) => one.message)).toEqual([message('one'), message('two')])
+    expect(seriesRequests()).toBe(2)
+  })
+
+  it('a plan runs no query of an alert that it does not change, unless its tile changes', async () => {
+    const alerts = { one: unknown('One') }
+    await run('apply', alerts)
+    const before = seriesRequests()
+    expect(found(await plan(alerts))).toEqual([])
+    expect(seriesRequests()).toBe(before)
+    const changed = tiles.map((one) =>
+      one.name === 'Unknown column' ? tile('Unknown column', [{ aggFn: 'count', where: 'Other:1' }]) : one,
+    )
+    const ran = await invokeText({
+      inputs: { ...inputsFor(emulator(), 'hyperdx'), operation: 'plan', files: 'a.json', project: 'shop/main' },
+      files: { 'a.json': declare(alerts, changed) },
+    })
+    expect(found(ran).map(({ message }) => message)).toEqual([expect.stringContaining('`Other`')])
+  })
+
+  it('a plan does not say that an alert never fires where the server failed, or can evaluate what its charts cannot', async () => {
+    const bare = [...tiles, tile('Bare', [{ aggFn: 'count', where: 'timeout', whereLanguage: 'lucene' }])]
+    const ran = await invokeText({
+      inputs: { ...inputsFor(emulator(), 'hyperdx'), operation: 'plan', files: 'a.json', project: 'shop/main' },
+      files: { 'a.json': declare({ bare: alert('Bare', { tile: 'Bare' }) }, bare) },
+    })
+    expect([ran.document.status, seriesRequests()]).toEqual(['pass', 1])
+    for (const status of [403, 404, 502, 503]) {
+      emulator().reset()
+      emulator().addFault({ match: { path: '/charts/series' }, times: 9, effect: { kind: 'status', status } })
+      expect((await plan({ one: unknown('One') })).document).toMatchObject({ status: 'pass', toCreate: 2 })
+    }
+  })
+
+  it('a plan of many alerts runs 40 queries, and counts the others', async () => {
+    const many = Array.from({ length: 43 }, (_, i) => tile(`T${i}`, [{ aggFn: 'count', where: `ServiceName:s${i}` }]))
+    const alerts = Object.fromEntries(many.map(({ name }) => [`a-${String(name).toLowerCase()}`, alert(String(name), { tile: name })]))
+    const ran = await invokeText({
+      inputs: { ...inputsFor(emulator(), 'hyperdx'), operation: 'plan', files: 'a.json', project: 'shop/main' },
+      files: { 'a.json': declare(alerts, many) },
+    })
+    expect(seriesRequests()).toBe(40)
+    expect([ran.document.status, found(ran).map(({ message }) => message)]).toEqual([
+      'pass',
+      ['3 new or changed queries of alerts were not run: a plan runs at most 40. backtest runs them'],
+    ])
   })
 })
 
@@ -492,6 +553,13 @@ describe('a pull request from a fork', () => {
     const { document } = await runOn('eve/infra', 'plan', { backtest: 'true' })
     expect(document).toMatchObject({ status: 'pass', toCreate: 2, backtest: { alerts: [], requestCount: 0, message: reason } })
     expect(seriesRequests()).toBe(0)
+  })
+
+  it('runs no query of a plan on a pull request from a fork', async () => {
+    await runOn('eve/infra', 'plan')
+    expect(seriesRequests()).toBe(0)
+    await runOn('shop/infra', 'plan')
+    expect(seriesRequests()).toBe(1)
   })
 
   it('fails a gate that needs the backtest', async () => {

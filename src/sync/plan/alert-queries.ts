@@ -1,0 +1,110 @@
+// An alert whose query the server cannot run never fires, although it is stored as declared. Only running the query shows it.
+import { ApiError } from '../../api/api-error.ts'
+import { estimateAlerts, requestOf } from '../../backtest/estimate.ts'
+import type { TimeRange } from '../../backtest/evaluate.ts'
+import type { AlertQuery } from '../../backtest/query.ts'
+import { forEachConcurrently } from '../../core/concurrency.ts'
+import { type Diagnostic, diagnosticOf } from '../../core/diagnostics.ts'
+import type { Context } from '../../operation/operation.ts'
+import { intervalMs } from '../../resources/alerts/schedule.ts'
+import { compareAlerts, seriesReader } from '../backtest/backtest-plan.ts'
+import type { Change } from './change.ts'
+import { evaluationRules } from './evaluations.ts'
+import type { PlanningResult } from './make-plan.ts'
+
+/** Few plans change more alerts. Each query takes a request of the rate limit. */
+const maxQueries = 40
+
+const maxConcurrent = 4
+
+type PlanContext = Pick<Context<'read', 'service-or-server'>, 'api' | 'service' | 'profile' | 'clock' | 'debug' | 'files'>
+
+interface ChangedAlert {
+  readonly change: Change
+  readonly query: AlertQuery
+}
+
+/** Runs the query of each alert that the plan creates or changes, in its last window. Alerts of SLOs have a check of their own. */
+export async function findAlertQueryProblems(context: PlanContext, planned: PlanningResult): Promise<readonly Diagnostic[]> {
+  const { plan, found, remote } = planned
+  if (remote === undefined || !context.api.hasSql || (await context.files.mayBeFromFork())) return []
+  const nowMs = context.clock.now()
+  const changed = await changedAlerts({ plan, found, remote }, { profile: context.profile, nowMs })
+  if (changed.length === 0) return []
+  const distinct = [...Map.groupBy(changed, ({ query }) => JSON.stringify([requestOf(query), query.step])).values()]
+  const wanted = distinct.slice(0, maxQueries)
+  const { readRows } = await estimateAlerts([], {
+    api: context.api,
+    service: context.service,
+    readSeries: await seriesReader(context, remote),
+    range: { fromMs: nowMs, untilMs: nowMs },
+    maxRequests: Number.MAX_SAFE_INTEGER,
+    onProgress: async () => {},
+  })
+  const errors = new Map<ChangedAlert, string>()
+  try {
+    await forEachConcurrently(
+      wanted,
+      () => maxConcurrent,
+      async (alerts) => {
+        const [first] = alerts
+        const read = first && (await readRows(first.query, lastWindow(first.query, nowMs)))
+        if (read !== undefined && 'reason' in read && read.queryError !== undefined)
+          for (const alert of alerts) errors.set(alert, read.queryError)
+      },
+    )
+  } catch (thrown) {
+    // A plan does not depend on this check, and the other queries would fail in the same way.
+    if (!(thrown instanceof ApiError) || thrown.kind === 'cancelled') throw thrown
+    context.debug(`The queries of alerts were not run: ${thrown.message.split('\n', 1)[0]}`)
+  }
+  const problems = changed.flatMap((alert) => {
+    const error = errors.get(alert)
+    return error === undefined ? [] : [toProblem(alert.change, error)]
+  })
+  return [...problems, ...findUnchecked(distinct.length - wanted.length)]
+}
+
+/** In the order of the plan. */
+async function changedAlerts(
+  planned: Parameters<typeof compareAlerts>[0],
+  context: Parameters<typeof compareAlerts>[1],
+): Promise<readonly ChangedAlert[]> {
+  const ofSlos = new Set(
+    planned.found.objects.flatMap(({ section, key, madeFrom }) => (madeFrom?.startsWith('slos.') ? [`${section}.${key}`] : [])),
+  )
+  const compared = await compareAlerts(planned, context, { fromMs: context.nowMs, untilMs: context.nowMs })
+  return compared.flatMap(({ change, isChanged, next }) =>
+    !isChanged || next === undefined || 'reason' in next || ofSlos.has(`${change.section}.${change.key}`) ? [] : [{ change, query: next }],
+  )
+}
+
+/** The last whole window. */
+function lastWindow({ step }: AlertQuery, nowMs: number): TimeRange {
+  const lengthMs = intervalMs[step]
+  const untilMs = Math.floor(nowMs / lengthMs) * lengthMs
+  return { fromMs: untilMs - lengthMs, untilMs }
+}
+
+/** ClickHouse ends its message with the query, which the reader knows. */
+export const withoutQuery = (error: string): string => (error.split(/\. In scope /)[0] ?? '').trim().replace(/\.$/, '')
+
+const toProblem = ({ key, location }: Change, error: string): Diagnostic =>
+  diagnosticOf(
+    evaluationRules,
+    'failing-query',
+    location ?? { file: 'alerts' },
+    `alerts.${key}: it would never fire, because the server cannot run its query: ${withoutQuery(error)}. Correct the conditions and expressions of what it watches`,
+  )
+
+const findUnchecked = (count: number): readonly Diagnostic[] =>
+  count === 0
+    ? []
+    : [
+        diagnosticOf(
+          evaluationRules,
+          'unchecked-query',
+          { file: 'alerts' },
+          `${count} new or changed queries of alerts were not run: a plan runs at most ${maxQueries}. backtest runs them`,
+        ),
+      ]
