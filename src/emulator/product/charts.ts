@@ -293,7 +293,7 @@ function splitConjunction(where: string): readonly string[] {
 }
 
 const columnsOf: Readonly<Record<TelemetryKind, readonly string[]>> = {
-  log: ['ServiceName', 'SeverityText', 'level', 'Body'],
+  log: ['ServiceName', 'SeverityText', 'Body'],
   trace: ['ServiceName', 'SpanName', 'SpanKind', 'StatusCode', 'Duration'],
   metric: ['ServiceName', 'MetricName', 'Value'],
 }

@@ -107,7 +107,6 @@ function logRows(service: ServiceName, minute: number): readonly TelemetryRow[] 
     atMs: minute * minuteMs + second * 1000,
     ServiceName: service,
     SeverityText: severity,
-    level: severity,
     Body: body,
   })
   const declined = `payment failed: order ${minute} declined`

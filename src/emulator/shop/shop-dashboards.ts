@@ -112,7 +112,11 @@ const overviewTiles = ({ logs, traces }: SourceIds, service: ServiceName): TileS
       12,
       line(traces, [quantile(0.5, own), quantile(0.95, own), quantile(0.99, own)], { numberFormat: { output: 'duration', factor: 1e-9 } }),
     ],
-    ['Errors in logs', 12, { displayType: 'stacked_bar', sourceId: logs, select: [count(`${own} level:error`)], groupBy: 'SeverityText' }],
+    [
+      'Errors in logs',
+      12,
+      { displayType: 'stacked_bar', sourceId: logs, select: [count(`${own} SeverityText:error`)], groupBy: 'SeverityText' },
+    ],
   ]
 }
 
@@ -132,8 +136,8 @@ const dashboardsOf: Readonly<Record<ServiceName, (sourceIds: SourceIds) => Dashb
       name: 'Payments',
       tiles: [
         ['Payments by provider', 12, line(all.traces, [count('SpanName:Charge')], { groupBy: "SpanAttributes['payment.provider']" })],
-        ['Declined payments', 12, line(all.logs, [count('event:payment_declined')])],
-        ['Declines by reason', 12, table(all.logs, count('event:payment_declined'), "LogAttributes['reason']")],
+        ['Declined payments', 12, line(all.logs, [count('LogAttributes.event:payment_declined')])],
+        ['Declines by reason', 12, table(all.logs, count('LogAttributes.event:payment_declined'), "LogAttributes['reason']")],
         [
           'Payment queue',
           12,
@@ -147,7 +151,7 @@ const dashboardsOf: Readonly<Record<ServiceName, (sourceIds: SourceIds) => Dashb
         [
           'Latest errors',
           12,
-          { displayType: 'search', sourceId: all.logs, select: 'Timestamp, Body', where: 'level:error', whereLanguage: 'lucene' },
+          { displayType: 'search', sourceId: all.logs, select: 'Timestamp, Body', where: 'SeverityText:error', whereLanguage: 'lucene' },
         ],
         ['Patterns', 12, { displayType: 'event_patterns', sourceId: all.logs, where: 'ServiceName:checkout', whereLanguage: 'lucene' }],
       ],
@@ -163,11 +167,16 @@ const dashboardsOf: Readonly<Record<ServiceName, (sourceIds: SourceIds) => Dashb
           12,
           line(all.metrics, [{ aggFn: 'sum', valueExpression: 'Value', metricName: 'imports.products', metricType: 'sum' }]),
         ],
-        ['Failed imports', 12, number(all.logs, count('event:import_failed'))],
+        ['Failed imports', 12, number(all.logs, count('LogAttributes.event:import_failed'))],
         [
           'Failures by supplier',
           12,
-          { displayType: 'bar', sourceId: all.logs, select: [count('event:import_failed')], groupBy: "LogAttributes['supplier']" },
+          {
+            displayType: 'bar',
+            sourceId: all.logs,
+            select: [count('LogAttributes.event:import_failed')],
+            groupBy: "LogAttributes['supplier']",
+          },
         ],
       ],
     },
@@ -180,7 +189,9 @@ const dashboardsOf: Readonly<Record<ServiceName, (sourceIds: SourceIds) => Dashb
         [
           'Searches without results',
           12,
-          line(all.logs, [count('event:search hits:0', 'empty'), count('event:search', 'all')], { asRatio: true }),
+          line(all.logs, [count('LogAttributes.event:search LogAttributes.hits:0', 'empty'), count('LogAttributes.event:search', 'all')], {
+            asRatio: true,
+          }),
         ],
         [
           'Slow queries',
@@ -210,7 +221,7 @@ export function createSavedSearches(ids: DemoIds, { name, sources, teamId }: Ser
       name: `Errors in ${name}`,
       sourceId: idOf(sources, 'Logs'),
       select: 'Timestamp, SeverityText, Body',
-      where: `ServiceName:${name} level:error`,
+      where: `ServiceName:${name} SeverityText:error`,
       whereLanguage: 'lucene',
       orderBy: 'Timestamp DESC',
       tags: ['shop'],

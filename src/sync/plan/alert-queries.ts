@@ -105,6 +105,6 @@ const findUnchecked = (count: number): readonly Diagnostic[] =>
           evaluationRules,
           'unchecked-query',
           { file: 'alerts' },
-          `${count} new or changed queries of alerts were not run: a plan runs at most ${maxQueries}. backtest runs them`,
+          `${count} queries of new and changed alerts were not run, because a plan runs at most ${maxQueries}. backtest runs all of them`,
         ),
       ]

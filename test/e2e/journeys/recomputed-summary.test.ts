@@ -147,7 +147,7 @@ describe('every figure of the summary', () => {
     }
     const spikes = tables.get('Spikes') ?? []
     expect(spikes.map(([date, amount]) => [date, amount])).toEqual([
-      [formatDay(day(9) as Day), rounded(sumOf(records.filter(({ date }) => date === day(9))), 2)],
+      [formatDay(day(12) as Day), rounded(sumOf(records.filter(({ date }) => date === day(12))), 2)],
     ])
   })
 })

@@ -525,7 +525,7 @@ describe('the queries of a plan', () => {
     expect(seriesRequests()).toBe(40)
     expect([ran.document.status, found(ran).map(({ message }) => message)]).toEqual([
       'pass',
-      ['3 new or changed queries of alerts were not run: a plan runs at most 40. backtest runs them'],
+      ['3 queries of new and changed alerts were not run, because a plan runs at most 40. backtest runs all of them'],
     ])
   })
 })

@@ -29,7 +29,7 @@ dashboards:
             h: 6
             config: { displayType: line, sourceId: { source: Traces }, select: [ { aggFn: count, where: "SpanName:Charge", whereLanguage: lucene } ], groupBy: "SpanAttributes['payment.provider']" }
         # asked for by finance
-        -   { name: Declined payments, x: 12, y: 0, w: 12, h: 6, config: { displayType: line, sourceId: { source: Logs }, select: [ { aggFn: count, where: "event:payment_declined", whereLanguage: lucene } ] } }
+        -   { name: Declined payments, x: 12, y: 0, w: 12, h: 6, config: { displayType: line, sourceId: { source: Logs }, select: [ { aggFn: count, where: "LogAttributes.event:payment_declined", whereLanguage: lucene } ] } }
         -   name: 'Declines by reason'
             x: 0
             y: 6
@@ -38,7 +38,7 @@ dashboards:
             config:
                 displayType: table
                 sourceId: { source: Logs }
-                select: [ { aggFn: count, where: "event:payment_declined", whereLanguage: lucene } ]
+                select: [ { aggFn: count, where: "LogAttributes.event:payment_declined", whereLanguage: lucene } ]
                 groupBy: LogAttributes['reason']
                 orderBy: count() DESC
         -   name: Payment queue
@@ -197,7 +197,7 @@ describe('pull keeps the comments, the order and the formatting of a file', () =
         "-            h: 6",
         "-            config: { displayType: line, sourceId: { source: Traces }, select: [ { aggFn: count, where: "SpanName:Charge", whereLanguage: lucene } ], groupBy: "SpanAttributes['payment.provider']" }",
         "-        # asked for by finance",
-        "-        -   { name: Declined payments, x: 12, y: 0, w: 12, h: 6, config: { displayType: line, sourceId: { source: Logs }, select: [ { aggFn: count, where: "event:payment_declined", whereLanguage: lucene } ] } }",
+        "-        -   { name: Declined payments, x: 12, y: 0, w: 12, h: 6, config: { displayType: line, sourceId: { source: Logs }, select: [ { aggFn: count, where: "LogAttributes.event:payment_declined", whereLanguage: lucene } ] } }",
         "-        -   name: 'Declines by reason'",
         "-            x: 0",
         "-            y: 6",
@@ -206,7 +206,7 @@ describe('pull keeps the comments, the order and the formatting of a file', () =
         "-            config:",
         "-                displayType: table",
         "-                sourceId: { source: Logs }",
-        "-                select: [ { aggFn: count, where: "event:payment_declined", whereLanguage: lucene } ]",
+        "-                select: [ { aggFn: count, where: "LogAttributes.event:payment_declined", whereLanguage: lucene } ]",
         "-                groupBy: LogAttributes['reason']",
         "-                orderBy: count() DESC",
         "-        -   name: Payment queue",
@@ -231,7 +231,7 @@ describe('pull keeps the comments, the order and the formatting of a file', () =
         "+              h: 6",
         "+              config: { displayType: line, sourceId: { source: Traces }, select: [{ aggFn: count, where: "SpanName:Charge", whereLanguage: lucene }], groupBy: "SpanAttributes['payment.provider']" }",
         "+            # asked for by finance",
-        "+            - { name: Declined payments, x: 12, y: 0, w: 12, h: 6, config: { displayType: line, sourceId: { source: Logs }, select: [{ aggFn: count, where: "event:payment_declined", whereLanguage: lucene }] } }",
+        "+            - { name: Declined payments, x: 12, y: 0, w: 12, h: 6, config: { displayType: line, sourceId: { source: Logs }, select: [{ aggFn: count, where: "LogAttributes.event:payment_declined", whereLanguage: lucene }] } }",
         "+            - name: Queue",
         "+              x: 12",
         "+              y: 6",
