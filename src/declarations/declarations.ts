@@ -432,6 +432,10 @@ function repeatedKeys(objects: readonly DeclaredKey[]): readonly Diagnostic[] {
 
 const defaultFiles = ['observability/**/*.{yml,yaml,json}']
 
+/** A command for a person can leave them out. */
+export const isDefaultFiles = (files: readonly string[]): boolean =>
+  files.length === defaultFiles.length && files.every((glob, i) => glob === defaultFiles[i])
+
 export const filesInput = fields
   .lines(
     'Files with alerts, dashboards, saved searches, webhooks and sources. One glob or directory per line; of a directory, all YAML files.',

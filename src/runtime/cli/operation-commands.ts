@@ -303,6 +303,7 @@ const configKeys: readonly string[] = [...fileSettings.map(toKebab), ...fileInpu
 /** What to do about an unknown word that resembles no other one. */
 function adviseOnUsage(message: string, command: string): string {
   const [, what, word = ''] = /^unknown (command|option)(?: (\S+))?$/.exec(message) ?? []
+  if (what === 'option' && command === '') return 'Options come after the command. See watchkeeper --help.'
   if (configKeys.includes(word.replace(/^--/, ''))) return `It is a key of .watchkeeper.yml.`
   if (what === undefined && !message.endsWith('is missing')) return ''
   return `See watchkeeper ${command === '' || what === 'command' ? '' : `${command} `}--help.`

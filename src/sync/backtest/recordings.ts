@@ -5,7 +5,8 @@ import { addUpRows, type Recording, readRecording, recordingRules, writeRecordin
 import { type Diagnostic, diagnosticOf, type Location } from '../../core/diagnostics.ts'
 import { dayMs, hourMs } from '../../core/durations.ts'
 import { inputError } from '../../core/errors.ts'
-import { quote } from '../../core/text.ts'
+import { quote, shellQuote } from '../../core/text.ts'
+import { isDefaultFiles } from '../../declarations/declarations.ts'
 import type { Incident } from '../../declarations/incidents.ts'
 import { intervalMs } from '../../resources/alerts/schedule.ts'
 import type { DeclaredQuery } from './declared-queries.ts'
@@ -87,12 +88,11 @@ interface CommandInput {
 
 /** For a shell. */
 export function recordCommand({ startMs, endMs }: Incident, { files, env, recordings }: CommandInput): string {
-  const toWord = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
-  const quoted = files.map((glob) => ` --files ${toWord(glob)}`).join('')
-  const days = Math.ceil((endMs - startMs) / dayMs)
+  const ofFiles = isDefaultFiles(files) ? '' : files.map((glob) => ` --files ${shellQuote(glob)}`).join('')
+  const days = Math.max(1, Math.ceil((endMs - startMs) / dayMs))
   const until = new Date(endMs).toISOString().replace('.000Z', 'Z')
   const environment = env === undefined ? '' : ` --env ${env}`
-  return `watchkeeper backtest${environment}${quoted} --until ${until}${days > 1 ? ` --days ${days}` : ' --days 1'} --record ${toWord(recordings)}`
+  return `watchkeeper backtest${environment}${ofFiles} --until ${until} --days ${days} --record ${shellQuote(recordings)}`
 }
 
 interface Recorded {

@@ -37,6 +37,7 @@ describe('an unknown name', () => {
     [['help', 'foo'], 'Unknown command foo. See watchkeeper --help.\n'],
     [['help', 'plna'], 'Unknown command plna. Did you mean plan?\n'],
     [['plan', '--name', 'x'], 'Unknown option --name. See watchkeeper plan --help.\n'],
+    [['--profile', 'hyperdx', 'plan'], 'Unknown option --profile. Options come after the command. See watchkeeper --help.\n'],
     [['list-alerts', '--rules', 'x'], 'Unknown option --rules. It is a key of .watchkeeper.yml.\n'],
     [['completion'], 'The argument shell is missing. See watchkeeper completion --help.\n'],
     [['completion', 'bsh'], '"bsh" is not a shell. Allowed choices are bash, zsh, fish.\n'],

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
+import type { Incident } from '../../../src/declarations/incidents.ts'
+import { recordCommand } from '../../../src/sync/backtest/recordings.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { type Invoked, invokeText } from '../../support/invoke.ts'
 
@@ -171,7 +173,7 @@ describe('replay', () => {
     expect((await replay({ ...file, slos })).reason).toContain('incident payment: alert payment.page-1h does not notify')
   })
 
-  const command = "watchkeeper backtest --files 'a.json' --until"
+  const command = 'watchkeeper backtest --files a.json --until'
 
   it.each([
     ['a missing recording', file, { [path]: undefined }, `incidents.checkout: ${path} is missing; record it: ${command}`],
@@ -235,6 +237,21 @@ describe('replay', () => {
       expect([ran.document.status, ran.reason], name).toEqual(['fail', expect.stringMatching(message)])
       expect(ran.reason, name).toContain('record it again: watchkeeper backtest')
     }
+  })
+
+  it('leaves the usual files out of the command that records again, and quotes a directory with a blank', () => {
+    const incident: Incident = {
+      key: 'checkout',
+      name: 'No payments',
+      location: { file: 'a.json' },
+      startMs: monday,
+      endMs: monday + 900_000,
+      alerts: ['errors'],
+      withinMs: 600_000,
+    }
+    expect(recordCommand(incident, { files: ['observability/**/*.{yml,yaml,json}'], recordings: 'our recordings' })).toBe(
+      "watchkeeper backtest --until 2026-11-09T00:15:00Z --days 1 --record 'our recordings'",
+    )
   })
 
   it('warns about a recording that no incident needs', async () => {

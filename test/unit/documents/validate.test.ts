@@ -80,7 +80,7 @@ describe('a diagnostic about a union is about the form that was meant', () => {
       'channel: { type: email, emailRecipients: [x] }',
       '6:47 alerts.a.channel.emailRecipients[0]: "x" is not accepted; accepted: at least 3 characters',
     ],
-    ['channel: x', '6:14 alerts.a.channel: "x" is not accepted; accepted: a map'],
+    ['channel: x', '6:14 alerts.a.channel: "x" is not accepted; accepted: a map such as { type: webhook, webhook: oncall }'],
   ])('channel: %s', (line, expected) => {
     expect(diagnosticsOf(alert(line))).toEqual([expected])
   })
