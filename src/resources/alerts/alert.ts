@@ -256,7 +256,9 @@ const webhookChannel = z
     params: { isComplete: true, needs: ['webhook', 'webhookId'] },
   })
 
-const channel = z.discriminatedUnion('type', [webhookChannel, emailChannel]).meta({ id: 'channel', accepts: 'a map such as { type: webhook, webhook: oncall }' })
+const channel = z
+  .discriminatedUnion('type', [webhookChannel, emailChannel])
+  .meta({ id: 'channel', accepts: 'a map such as { type: webhook, webhook: oncall }' })
 
 /** Files have the fields in this order. */
 export const declaredAlert = z.strictObject({
