@@ -117,7 +117,7 @@ async function priceOf({ api, clock }: Context<'read', 'service-or-server'>, pla
 /** What the server says about the queries of alerts that the plan writes. */
 async function queryProblems(context: Context<'read', 'service-or-server'>, planned: PlanningResult): Promise<readonly Diagnostic[]> {
   const { plan, found } = planned
-  if (hasErrors(planned) || !plan.changes.some(isDifference)) return []
+  if (hasErrors(planned) || !context.api.hasSql || !plan.changes.some(isDifference)) return []
   const { findAlertQueryProblems } = await import('./plan/alert-queries.ts')
   const ofAlerts = await findAlertQueryProblems(context, planned)
   if (found.slos.length === 0) return ofAlerts

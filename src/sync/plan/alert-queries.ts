@@ -27,7 +27,7 @@ interface ChangedAlert {
 /** Runs the query of each alert that the plan creates or changes, in its last window. Alerts of SLOs have a check of their own. */
 export async function findAlertQueryProblems(context: PlanContext, planned: PlanningResult): Promise<readonly Diagnostic[]> {
   const { plan, found, remote } = planned
-  if (remote === undefined || !context.api.hasSql || (await context.files.mayBeFromFork())) return []
+  if (remote === undefined || (await context.files.mayBeFromFork())) return []
   const nowMs = context.clock.now()
   const changed = await changedAlerts({ plan, found, remote }, { profile: context.profile, nowMs })
   if (changed.length === 0) return []

@@ -23,7 +23,7 @@ export async function findSloQueryProblems(
   planned: PlanningResult,
 ): Promise<readonly Diagnostic[]> {
   const changed = changedSlos(planned)
-  if (changed.length === 0 || !context.api.hasSql || (await context.files.mayBeFromFork())) return []
+  if (changed.length === 0 || (await context.files.mayBeFromFork())) return []
   const found: Diagnostic[] = []
   // One after the other: queries at the same time would slow each other down.
   for (const slo of changed) {
