@@ -1,4 +1,4 @@
-export const id=753;export const ids=[753];export const modules={4753:((e,t,n)=>{n.r(t),n.d(t,{renderPage:()=>c});var r=n(96),i=n(5549),a=n(9716),o=n(8067),s=n(642);function c(e,t){let n=[],i=u(t,n);return`<!doctype html>
+export const id=753;export const ids=[753];export const modules={4753:((e,t,n)=>{n.d(t,{renderPage:()=>c});var r=n(96),i=n(5549),a=n(9716),o=n(8067),s=n(642);function c(e,t){let n=[],i=u(t,n);return`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">

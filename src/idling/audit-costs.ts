@@ -7,7 +7,8 @@ import type { ListedService } from '../api/services.ts'
 import { dayOf } from '../core/dates.ts'
 import { type Decimal, fromEstimate } from '../core/decimal.ts'
 import { WatchkeeperError } from '../core/errors.ts'
-import { filePath, integer, lines, outputPath } from '../operation/inputs.ts'
+import { htmlFileInput, htmlFiles } from '../operation/html-file.ts'
+import { filePath, integer, lines } from '../operation/inputs.ts'
 import { defineOperation, type Files } from '../operation/operation.ts'
 import { alertCollection } from '../resources/alerts/alert.ts'
 import { sourceCollection } from '../resources/sources/source-wire.ts'
@@ -31,7 +32,7 @@ const input = z.strictObject({
   ).optional(),
   budgets: filePath('The budgets file of usage-cost. With it, services that no budget counts are findings.').optional(),
   unusedDays: integer('A service without compute usage on so many final days is a finding.', 7, 28).default(14),
-  htmlFile: outputPath('Writes the report as one self-contained HTML page to this file.').optional(),
+  htmlFile: htmlFileInput,
 })
 
 type AuditInput = z.output<typeof input>
@@ -66,11 +67,7 @@ export const auditCosts = defineOperation({
   },
   judge: judgeAudit,
   report: reportAudit,
-  async files(_, { htmlFile }, blocks) {
-    if (htmlFile === undefined) return []
-    const { renderPage } = await import('../report/page.ts')
-    return [{ input: 'htmlFile', path: htmlFile, content: renderPage('Cost audit', blocks) }]
-  },
+  files: (_, { htmlFile }, blocks) => htmlFiles(htmlFile, 'Cost audit', blocks),
   toDocument: (result) => z.encode(auditOutput.extend(auditDetails.shape), result),
 })
 

@@ -7,6 +7,7 @@ import { didYouMean } from '../core/names.ts'
 import { listFirst, quote } from '../core/text.ts'
 import { filesInput, findDeclarations } from '../declarations/declarations.ts'
 import { environmentInput, inEnvironment } from '../declarations/environment.ts'
+import { htmlFileInput, htmlFiles } from '../operation/html-file.ts'
 import { list } from '../operation/inputs.ts'
 import { type Context, defineOperation, pass, type Verdict } from '../operation/operation.ts'
 import type { Block, Status } from '../report/blocks.ts'
@@ -37,6 +38,7 @@ const input = z.strictObject({
       'Fails if the error budget of an SLO was burning faster than this in the last hour. 1 spends exactly the budget in the window.',
     accepts: 'a number above 0, such as 1 or 14.4',
   }),
+  htmlFile: htmlFileInput,
 })
 
 const output = z.object({
@@ -317,6 +319,7 @@ function charts({ slos }: Result): readonly Block[] {
       kind: 'chart',
       title: `Error budget of ${key} spent, by UTC day${group === undefined ? '' : ' (worst group)'}`,
       unit: '%',
+      valueName: 'Spent',
       points: days.map(({ day, spent }) => ({ label: day, value: spent })),
     }))
 }
@@ -344,4 +347,5 @@ export const checkSlo = defineOperation({
     ],
     annotations: errorsIn(result.diagnostics),
   }),
+  files: (_, { htmlFile }, blocks) => htmlFiles(htmlFile, 'Error budgets', blocks),
 })

@@ -5,6 +5,7 @@ import type { Diagnostic } from '../core/diagnostics.ts'
 import { inputError } from '../core/errors.ts'
 import { counted, type Line, say, sentence } from '../core/line.ts'
 import { inEnvironment, ofEnvironment } from '../declarations/environment.ts'
+import { htmlFileInput, htmlFiles } from '../operation/html-file.ts'
 import { flag, outputPath } from '../operation/inputs.ts'
 import { type Context, defineOperation, type Verdict } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
@@ -38,7 +39,7 @@ export const planShape = {
   scope: 'service-or-server' as const,
   input: planInput.extend({
     onFailedEvaluation,
-    htmlFile: outputPath('Writes the report as one HTML page, which loads nothing.').optional(),
+    htmlFile: htmlFileInput,
     planFile: outputPath('Writes the plan to this file. apply can then make exactly these changes.').optional(),
   }),
   output: planOutput.extend({ planFile: z.string().describe('Path of the plan file. Empty if no plan was written.') }),
@@ -150,12 +151,9 @@ export async function planFiles({ planFile, planContent, diagnostics }: Ran, inp
       ? []
       : [{ input: 'planFile', path: planFile, content: `${JSON.stringify(planContent, null, 2)}\n`, isEssential: true as const }]),
     ...(await diagnosticFiles(input, diagnostics, planRules)),
-    ...(input.htmlFile === undefined ? [] : [{ input: 'htmlFile', path: input.htmlFile, content: await pageOf(blocks) }]),
+    ...(await htmlFiles(input.htmlFile, 'Plan', blocks)),
   ]
 }
-
-// Few runs need it.
-const pageOf = async (blocks: readonly Block[]): Promise<string> => (await import('../report/page.ts')).renderPage('Plan', blocks)
 
 export const plan = defineOperation({
   ...planShape,

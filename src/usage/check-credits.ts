@@ -8,7 +8,8 @@ import { WatchkeeperError } from '../core/errors.ts'
 import { type Line, say, sentence, trusted } from '../core/line.ts'
 import { toKebab } from '../core/names.ts'
 import { plural } from '../core/text.ts'
-import { flag, integer, outputPath } from '../operation/inputs.ts'
+import { htmlFileInput, htmlFiles } from '../operation/html-file.ts'
+import { flag, integer } from '../operation/inputs.ts'
 import { type Context, defineOperation, type Given, type Report, type Verdict } from '../operation/operation.ts'
 import { alignRight, type Block, factOf } from '../report/blocks.ts'
 import { formatMoney, formatMoneyPair, formatRange, formatShortDay, formatTime } from '../report/format.ts'
@@ -35,7 +36,7 @@ const input = z.strictObject({
     'Whether the gate fails without prepaid credits. The default is true with min-credits or min-days-left, and otherwise false.',
   ).optional(),
   creditPrice: priceInput('What you pay for one credit, by your contract. The report then also shows amounts of money.').optional(),
-  htmlFile: outputPath('Writes the report as one self-contained HTML page to this file.').optional(),
+  htmlFile: htmlFileInput,
 })
 
 type CreditsInput = z.output<typeof input>
@@ -105,11 +106,7 @@ export const checkCredits = defineOperation({
   },
   judge: judgeCredits,
   report: reportCredits,
-  async files(_, { htmlFile }, blocks) {
-    if (htmlFile === undefined) return []
-    const { renderPage } = await import('../report/page.ts')
-    return [{ input: 'htmlFile', path: htmlFile, content: renderPage('Credits', blocks) }]
-  },
+  files: (_, { htmlFile }, blocks) => htmlFiles(htmlFile, 'Credits', blocks),
   toDocument: (result) => z.encode(z.object({ ...output.shape, ...details().shape }), result),
 })
 

@@ -68,22 +68,25 @@ alerts:
     channel: { type: webhook, webhook: oncall }
 `
 
-const apply = (directory: string, project: string) => runCli(['apply', '--project', project, '--yes'], settings(), { directory })
+const apply = (directory: string, project: string) =>
+  runCli(['apply', '--project', project, '--yes'], { ...settings(), WEBHOOK_OLD_URL: 'https://old.example/hook' }, { directory })
 
 const names = (emulator: typeof server) => ({
   alerts: serviceOf(emulator()).alerts.map(({ name }) => name),
   dashboards: serviceOf(emulator()).dashboards.map(({ name }) => name),
+  webhooks: serviceOf(emulator()).webhooks.map(({ name }) => name),
 })
 
 it('the recipe to delete everything that a project owns deletes that, and nothing else', async () => {
-  const directory = useDirectory({ 'observability/a.yml': dashboard('Retired', 'retired') })
+  const webhook = 'webhooks:\n  old: { name: old, service: generic, urlFrom: WEBHOOK_OLD_URL }\n'
+  const directory = useDirectory({ 'observability/a.yml': `${dashboard('Retired', 'retired')}${webhook}` })
   const before = names(server)
   expect((await apply(directory, 'shop/old')).exitCode).toBe(0)
   expect(names(server)).not.toEqual(before)
   expect(await follow('Delete everything that a project owns', directory)).toEqual([
     '✔ 1 alert',
-    '✔ Plan for shop/old (2 to delete)',
-    '✔ Applied to shop/old (2 deleted)',
+    '✔ Plan for shop/old (3 to delete)',
+    '✔ Applied to shop/old (3 deleted)',
   ])
   expect(names(server)).toEqual(before)
 })

@@ -139,6 +139,7 @@ export async function backtestPlan(
   const evaluated = wanted.map(({ change: { key }, next }) => [key, toEvaluated(next, next && byQuery.get(next))] as const)
   const byKey = new Map(wanted.map(({ change: { key }, next }) => [key, { next, estimate: next && byQuery.get(next) }] as const))
   const incidentRows: IncidentRows[] = []
+  const valuesOf = new Map<string, IncidentRows['values']>()
   for (const incident of request.recorded ?? [])
     for (const alert of incident.alerts) {
       const { next, estimate } = byKey.get(alert) ?? {}
@@ -155,8 +156,14 @@ export async function backtestPlan(
     const step = recordedStep(query)
     const span = recordedRange(incident, query, context.nowMs)
     if (span.untilMs < incident.endMs) return { reason: 'the incident is not over' }
+    // Alerts that compare the same values share their requests.
+    const key = JSON.stringify([requestOf(query), step, span, query.isAdditive])
+    const known = valuesOf.get(key)
+    if (known !== undefined) return known
     const read = await readRows({ ...query, step }, span)
-    return 'reason' in read ? read : { ...span, step, isAdditive: query.isAdditive, rows: read.rows }
+    const values = 'reason' in read ? read : { ...span, step, isAdditive: query.isAdditive, rows: read.rows }
+    valuesOf.set(key, values)
+    return values
   }
 
   return { alerts, requestCount: requests(), evaluated: new Map(evaluated), incidentRows }

@@ -289,6 +289,7 @@ export function objectBlocks(result: PlanResult, sides?: SideNames): readonly Bl
     ...layouts(changed),
     ...adoptions(result),
     ...marks(result),
+    ...unprotectedSources(result),
     ...orphans(result),
     ...unmanaged(result),
     ...unchecked(result),
@@ -371,13 +372,24 @@ const hiddenPartsText =
   'PromQL tiles, and in other tiles the filter (`where`), `granularity`, `alternateRowBackground` and `ratioMode` that were set in the web app'
 
 const hiddenParts = ({ objects }: PlanResult): readonly Block[] => {
-  // Any other dashboard was written before, from files that have all of its parts. One without a difference may have changed in the web app.
-  const written = objects.filter(
-    ({ section, action, notes }) => section === 'dashboards' && (action === 'mark' || notes.includes(unmanagedAdoption)),
-  )
+  const written = objects.filter((one) => one.section === 'dashboards' && mayHaveHiddenParts(one))
   if (written.length === 0) return []
   const line = say`Writing ${counted(written.length, 'existing dashboard')} deletes the parts that the API does not return: ${trusted(hiddenPartsText)}. Written: ${namesOf(written)}`
   return [{ kind: 'paragraph', line }, ...objectTable('Existing dashboards to write', written)]
+}
+
+/** Any other dashboard is as it was written before, from files that have all of its parts. One without a difference may have changed, too. */
+const mayHaveHiddenParts = (object: PlannedObject): boolean =>
+  object.action === 'mark' ||
+  object.notes.includes(unmanagedAdoption) ||
+  (object.action === 'update' && (object.origin === 'service' || isChangedTwice(object)))
+
+/** Other objects have a marker, by which a second project or repository is noticed. */
+const unprotectedSources = ({ objects }: PlanResult): readonly Block[] => {
+  const written = objects.filter(({ section, action }) => section === 'sources' && (action === 'create' || action === 'update'))
+  if (written.length === 0) return []
+  const line = say`Sources have no marker, so nothing protects them from another project that declares them, too: ${namesOf(written)}`
+  return [{ kind: 'paragraph', line }]
 }
 
 /** The most objects that one sentence names. */

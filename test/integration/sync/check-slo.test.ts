@@ -53,6 +53,14 @@ describe('check-slo', () => {
     ])
   })
 
+  it('writes the table and the chart as a page', async () => {
+    const { files } = await check({ payment }, { 'html-file': 'slos.html' })
+    const [page] = files
+    expect([files.length, page?.path]).toEqual([1, 'slos.html'])
+    for (const text of ['<!doctype html>', 'payment', 'Budget left', 'Error budget of payment spent', '"valueName":"spent"'])
+      expect(page?.content).toContain(text)
+  })
+
   it('shows burn rates while the budget burns, and when it runs out', async () => {
     const { document, blocks } = await check({ payment }, { until: at(3, 10) })
     expect(document).toMatchObject({ burnRate: 25 })

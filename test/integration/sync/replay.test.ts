@@ -131,6 +131,21 @@ it('refuses a small recording with many values at once', async () => {
   expect(reason).toContain('rows: has more than 2000000 values')
 })
 
+it('records alerts that compare the same values with the requests of one', async () => {
+  const { errors } = declaration.alerts
+  const twins = { ...declaration.alerts, again: { ...errors, name: 'Again', threshold: 40 }, more: { ...errors, name: 'More' } }
+  const requestsOf = async (content: object): Promise<number> => {
+    const before = emulator().requests.length
+    const ran = await record(content)
+    expect(ran.document.status).not.toBe('error')
+    return emulator()
+      .requests.slice(before)
+      .filter(({ path: to }) => to.endsWith('/charts/series')).length
+  }
+  const named = { ...incidents, checkout: { ...incidents.checkout, alerts: [...incidents.checkout.alerts, 'again', 'more'] } }
+  expect(await requestsOf({ ...file, alerts: twins, incidents: named })).toBe(await requestsOf(file))
+})
+
 describe('replay', () => {
   it('has the same result as the backtest that recorded the incidents', async () => {
     const backtested = (await record(file)).document.incidents

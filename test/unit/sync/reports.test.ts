@@ -131,6 +131,29 @@ describe('the report of a plan', () => {
     expect(textOf(plan, resultOf([object('errors', adopted)]))).not.toContain('does not return')
   })
 
+  it.each([
+    ['that only the service changed', { origin: 'service' }, true],
+    [
+      'that the files and the service changed',
+      { origin: 'files', fields: [{ path: 'name', before: 'A', after: 'B', changedIn: 'service' }] },
+      true,
+    ],
+    ['that only the files changed', { origin: 'files' }, false],
+  ] as const)('warns of hidden parts in a managed dashboard only where the web app may have added them: one %s', (_, more, isShown) => {
+    const fields = 'fields' in more ? [...more.fields] : []
+    const text = textOf(plan, resultOf([object('shop', { section: 'dashboards', action: 'update', ...more, fields })]))
+    expect(text.includes('deletes the parts that the API does not return')).toBe(isShown)
+  })
+
+  it('says that nothing protects the sources that it writes', () => {
+    const text = textOf(
+      plan,
+      resultOf([object('logs', { section: 'sources', action: 'create' }), object('traces', { section: 'sources', action: 'unchanged' })]),
+    )
+    expect(text).toContain('nothing protects them from another project that declares them, too: source logs')
+    expect(text).not.toContain('source traces')
+  })
+
   it('warns of hidden parts where the marker of a dashboard is updated, which writes all of it', () => {
     expect(textOf(plan, resultOf([object('shop', { section: 'dashboards', action: 'mark' })]))).toContain(
       'Writing 1 existing dashboard deletes the parts that the API does not return: ',
