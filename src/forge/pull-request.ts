@@ -1,4 +1,4 @@
-import { type Line, say } from '../core/line.ts'
+import { type Line, say, trusted } from '../core/line.ts'
 import type { Redact } from '../core/secrets.ts'
 import { clip, printable } from '../core/text.ts'
 import type { Variables } from '../core/variables.ts'
@@ -92,6 +92,7 @@ interface DriftContent {
   readonly changes: readonly Block[]
   readonly applyWorkflows: readonly string[]
   readonly doubt: string | undefined
+  readonly emptied: readonly string[]
 }
 
 type State = 'none' | 'opened' | 'updated' | 'unchanged' | 'closed' | 'declined' | 'kept' | 'skipped'
@@ -175,6 +176,10 @@ async function sync(context: SyncContext): Promise<PullRequestOutcome> {
     return {
       failure: `#${open.number} on ${content.branch} is about another service. Give each service an environment, and pass it as env.`,
     }
+  if (open !== undefined && content.emptied.length > 0)
+    return skip(
+      say`the service has none of the declared ${trusted(content.emptied.join(', '))}, so their changes may not be over. If they were deleted on purpose, remove their declarations, or run apply to create them again`,
+    )
   const branch = await forge.readBranch(content.branch, run.commit)
   const synced = { ...context, base, author, open, branch }
   if (content.files.length === 0) return close(synced)

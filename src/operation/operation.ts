@@ -200,6 +200,8 @@ export interface PullRequestContent {
   readonly applyWorkflows: readonly string[]
   /** Why the files may lack changes, so that nothing may be concluded from them. */
   readonly doubt: string | undefined
+  /** Kinds of which the service has no declared object: a reason not to end or shorten a pull request. */
+  readonly emptied: readonly string[]
 }
 
 export interface ChangedFile {

@@ -244,8 +244,18 @@ export function driftPullRequest(result: PullResult): PullRequestContent {
     changes: changeBlocks(result, changed),
     applyWorkflows,
     doubt: diagnostics.find(({ rule }) => rule === 'incomplete-pull')?.message,
+    emptied: emptiedKinds(objects),
   }
 }
+
+/** An empty list is valid, and may still be a mistake of the server. */
+const emptiedKinds = (objects: readonly ObjectResult[]): readonly string[] =>
+  sectionNames
+    .filter((section) => {
+      const declared = objects.filter((one) => one.section === section && one.key !== '' && one.outcome !== 'added')
+      return declared.length > 0 && declared.every(({ outcome }) => outcome === 'missing')
+    })
+    .map((section) => `${sectionNouns[section]}s`)
 
 const pullRequestBlocks = (result: PullResult, changes: readonly Block[]): readonly Block[] => [
   {

@@ -177,6 +177,19 @@ describe('the pull request of a drift', () => {
     expect(openPulls()[0]?.body).not.toContain('GITHUB_TOKEN')
   })
 
+  it('the pull request of a drift stays as it is while the service has no declared object of a kind', async () => {
+    raise()
+    const { outputs } = await drift()
+    const { alerts } = serviceOf(emulator())
+    serviceOf(emulator()).alerts = []
+    github().received.length = 0
+    const emptied = await drift()
+    expect([emptied.jobs.drift?.result, emptied.outputs.state]).toEqual(['success', 'skipped'])
+    expect(writes()).toEqual([])
+    serviceOf(emulator()).alerts = alerts
+    expect((await drift()).outputs).toMatchObject({ state: 'unchanged', number: outputs.number })
+  })
+
   it('the pull request of a drift deletes its branch when it closes', async () => {
     raise()
     await drift()
