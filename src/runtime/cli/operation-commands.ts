@@ -52,7 +52,7 @@ export async function addOperation(
   addFlags(command, input.shape, '')
   if (effect === 'write')
     command.option('--yes', asksFirst ? 'write without asking' : 'accepted, because every command that writes has it; this one never asks')
-  if (name === 'plan') command.option('--detailed-exitcode', `exit with ${exitCodes.hasChanges} when there are changes`)
+  if (name === 'plan') command.option('--detailed-exitcode', `exit with ${exitCodes.hasChanges} when apply would write something`)
   addFlags(command, settingsSchema.shape, commonGroup)
   if (scope !== 'none')
     command.addOption(
@@ -197,13 +197,17 @@ export async function runAtTerminal(
     const { document } = result
     const canceledCode = cancellation.exitCode()
     if (canceledCode !== undefined) return { exitCode: canceledCode, document }
-    const hasChanges = detailedExitcode && result.exitCode === exitCodes.ok && document.changed === true
+    const hasChanges = detailedExitcode && result.exitCode === exitCodes.ok && appliesSomething(document)
     return { exitCode: hasChanges ? exitCodes.hasChanges : result.exitCode, document }
   } finally {
     progress.erase()
     cancellation.dispose()
   }
 }
+
+/** Also markers, which are no difference from the files. */
+const appliesSomething = ({ changed, toAdopt, toMark }: ResultDocument): boolean =>
+  changed === true || Number(toAdopt ?? 0) > 0 || Number(toMark ?? 0) > 0
 
 function terminalSurface(terminal: Terminal, progress: ProgressLine, cancellation: Surface['cancellation'], json: boolean): Surface {
   const { env, directory, stdout, stderr } = terminal

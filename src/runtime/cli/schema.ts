@@ -112,7 +112,7 @@ const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   denied: 'authentication failed, or the key lacks a permission',
   partlyApplied: 'the run did not complete, and it wrote something, or the outcome of a write is unknown',
   gateFailed: 'a gate failed',
-  hasChanges: '--detailed-exitcode: there are changes',
+  hasChanges: '--detailed-exitcode: apply would write something',
   cancelled: 'canceled, and nothing was written',
 }
 

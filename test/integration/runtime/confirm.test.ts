@@ -208,6 +208,35 @@ it('exits with 11 for a plan with changes only with --detailed-exitcode', async 
   expect((await plan('--detailed-exitcode')).exitCode).toBe(0)
 })
 
+it('exits with 11 for a plan with --detailed-exitcode where apply only writes markers', async () => {
+  const plan = async (content: string) => {
+    await writeFile(join(directory, 'marked.yml'), content)
+    const ran = await runCliInside(
+      ['plan', ...flags(), '--files', 'marked.yml', '--project', 'shop/confirm', '--detailed-exitcode', '--json'],
+      { directory },
+    )
+    const { changed, toAdopt, toMark }: { changed: boolean; toAdopt: number; toMark: number } = JSON.parse(ran.stdout)
+    return { exitCode: ran.exitCode, changed, toAdopt, toMark }
+  }
+  const asItIs = `alerts:
+  errors:
+    name: Checkout errors
+    adopt: true
+    dashboard: { name: Checkout overview }
+    tile: Error rate
+    threshold: 0.02
+    interval: 5m
+    channel: { type: webhook, webhook: oncall }
+    message: More than 2% of checkouts fail
+`
+  expect(await plan(asItIs)).toEqual({ exitCode: 11, changed: false, toAdopt: 1, toMark: 0 })
+  await apply({}, '--files', 'marked.yml', '--yes')
+  expect(await plan(asItIs)).toEqual({ exitCode: 0, changed: false, toAdopt: 0, toMark: 0 })
+  // The file follows a change that was made in the UI.
+  for (const alert of serviceOf(emulator()).alerts) if (alert.name === 'Checkout errors') alert.threshold = 0.03
+  expect(await plan(asItIs.replace('0.02', '0.03'))).toEqual({ exitCode: 11, changed: false, toAdopt: 0, toMark: 1 })
+})
+
 it('reads the YAML and JSON files of a directory', async () => {
   await mkdir(join(directory, 'files'))
   await writeFile(join(directory, 'files/a.yml'), file)
