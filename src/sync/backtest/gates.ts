@@ -6,7 +6,7 @@ import { inputError } from '../../core/errors.ts'
 import { counted, join, type Line, say, trusted } from '../../core/line.ts'
 import { didYouMean, toKebab } from '../../core/names.ts'
 import { quote } from '../../core/text.ts'
-import { integer, list } from '../../operation/inputs.ts'
+import { choice, integer, list } from '../../operation/inputs.ts'
 import { pass, type Verdict } from '../../operation/operation.ts'
 import { keyGrammar } from '../../resources/marker.ts'
 import type { PlanningResult } from '../plan/make-plan.ts'
@@ -28,6 +28,10 @@ export const gateInput = {
       description: `The percentage of windows in which the source of an alert must have data, so that a gate can pass. The default is ${defaultMinCoverage}.`,
       accepts: 'a percentage from 0 to 100',
     }),
+  onMissing: choice(
+    ['fail', 'warn', 'ignore'],
+    'Effect of an alert that `max-notifications` cannot check: it is not estimable, or has data in less than `min-coverage`. The default is `fail`. `must-fire` and `must-be-quiet` always fail.',
+  ).optional(),
 }
 
 export interface Gates {
@@ -35,6 +39,7 @@ export interface Gates {
   readonly mustFire?: readonly string[] | undefined
   readonly mustBeQuiet?: readonly string[] | undefined
   readonly minCoverage?: number | undefined
+  readonly onMissing?: 'fail' | 'warn' | 'ignore' | undefined
 }
 
 const gateNames = ['maxNotifications', 'mustFire', 'mustBeQuiet'] as const
@@ -45,7 +50,7 @@ export const hasGates = (gates: Gates): boolean => gateNames.some((name) => gate
 export const gatesWithoutBacktest = (values: Gates & { readonly backtest?: boolean }): readonly Diagnostic[] =>
   values.backtest === true
     ? []
-    : [...gateNames, 'minCoverage' as const].flatMap((name) =>
+    : [...gateNames, 'minCoverage' as const, 'onMissing' as const].flatMap((name) =>
         values[name] === undefined ? [] : [inputDiagnostic(toKebab(name), 'requires backtest: true')],
       )
 
@@ -58,18 +63,27 @@ export function demandKeys(gates: Gates, { plan }: PlanningResult): void {
         throw inputError(toKebab(input), `"${quote(key, 60)}" is not an alert in these files${didYouMean(key, known)}`)
 }
 
-/** An alert without an estimate never passes a gate that names it. */
+/** An alert without an estimate never passes a gate that names it, and passes a maximum only where `onMissing` accepts it. */
 export function judgeBacktest(alerts: readonly BacktestedAlert[], gates: Gates): Verdict {
+  const { onMissing = 'fail' } = gates
   const failures = alerts.flatMap((alert) => [...judgeVerdict(alert, gates), ...judgeNotifications(alert, gates)])
-  if (failures.length > 0) return { status: 'fail', reasons: failures }
-  if (gates.maxNotifications === undefined) return pass
+  const missing = onMissing === 'ignore' ? [] : findUnchecked(alerts, gates)
+  if (failures.length > 0 || (missing.length > 0 && onMissing === 'fail'))
+    return { status: 'fail', reasons: [...failures, ...(onMissing === 'fail' ? missing : [])] }
+  return missing.length === 0 ? pass : { status: 'warn', reasons: missing }
+}
+
+/** The alerts for which too little is known to compare them with the maximum of notifications. */
+function findUnchecked(alerts: readonly BacktestedAlert[], gates: Gates): readonly Line[] {
+  if (gates.maxNotifications === undefined) return []
   const unknown = alerts.filter(({ next }) => next !== undefined && next.notificationsOnBusiestDay === undefined)
   const sparse = alerts.filter(({ next }) => next?.notificationsOnBusiestDay !== undefined && isSparse(next, gates))
-  const reasons = [
-    ...(unknown.length === 0 ? [] : [say`max-notifications could not be checked for ${namesOf(unknown)}`]),
+  return [
+    ...(unknown.length === 0
+      ? []
+      : [say`max-notifications could not be checked for ${namesOf(unknown)}; on-missing: warn accepts alerts that are not estimable`]),
     ...sparse.map(({ key, next }) => say`max-notifications was checked for alert ${key} with ${describeSparse(next, gates)}`),
   ]
-  return reasons.length === 0 ? pass : { status: 'warn', reasons }
 }
 
 const namesOf = (alerts: readonly BacktestedAlert[]): Line =>

@@ -189,9 +189,10 @@ describe('backtest', () => {
       [{ 'must-be-quiet': 'errors', 'min-coverage': '10' }, 'pass', /^$/],
       [
         { 'max-notifications': '1' },
-        'warn',
+        'fail',
         /max-notifications was checked for alert errors with data in only 1[12](\.\d)?% of its windows/,
       ],
+      [{ 'max-notifications': '1', 'on-missing': 'warn' }, 'warn', /data in only 1[12]/],
       [{ 'max-notifications': '1', 'min-coverage': '10' }, 'pass', /^$/],
     ])('backtest with data in a part of the time is no proof for a gate: %o', async (gate, status, reason) => {
       const ran = await sparse(gate)
@@ -310,10 +311,20 @@ describe('backtest', () => {
     expect([ran.document.status, ran.reason.replace(/^Backtest of .*? UTC: /, '')]).toEqual([status, reason])
   })
 
-  it('warns where a maximum of notifications cannot be checked', async () => {
-    const ran = await backtest({ broken: alert('Broken', { tile: 'Unknown column' }) }, { 'max-notifications': '1' })
-    expect(ran.document.status).toBe('warn')
-    expect(ran.reason).toMatch(/: max-notifications could not be checked for broken$/)
+  it('fails where a maximum of notifications cannot be checked, unless on-missing accepts it', async () => {
+    const alerts = { broken: alert('Broken', { tile: 'Unknown column' }) }
+    const ran = await backtest(alerts, { 'max-notifications': '1' })
+    expect(ran.document.status).toBe('fail')
+    expect(ran.reason).toMatch(
+      /: max-notifications could not be checked for broken; on-missing: warn accepts alerts that are not estimable$/,
+    )
+    for (const [onMissing, status] of [
+      ['warn', 'warn'],
+      ['ignore', 'pass'],
+    ])
+      expect((await backtest(alerts, { 'max-notifications': '1', 'on-missing': onMissing ?? '' })).document.status).toBe(status)
+    const named = await backtest(alerts, { 'must-fire': 'broken', 'on-missing': 'ignore' })
+    expect(named.document.status).toBe('fail')
   })
 
   it('rejects a gate on an alert that no file declares', async () => {
