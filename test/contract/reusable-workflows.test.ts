@@ -80,7 +80,7 @@ describe.each([...reusable])('reusable-%s.yml', (name, workflow) => {
     const steps = Object.values(workflow.jobs).flatMap((job) => job.steps.filter((step) => step.with?.['api-url'] !== undefined))
     expect(steps.length).toBeGreaterThan(0)
     for (const step of steps) {
-      const keys = keysIn(secrets).filter((secret) => !secret.startsWith('sql-key') || readsValues.includes(step.with?.operation ?? ''))
+      const keys = keysIn(secrets).filter((secret) => !secret.startsWith('sql-key') || readsValues.includes(String(step.with?.operation)))
       expect(step.with).toMatchObject(Object.fromEntries(keys.map((secret) => [secret, `\${{ secrets.${secret} }}`])))
     }
   })
