@@ -5,6 +5,8 @@ import type { TimeRange } from '../../backtest/evaluate.ts'
 import type { AlertQuery } from '../../backtest/query.ts'
 import { forEachConcurrently } from '../../core/concurrency.ts'
 import { type Diagnostic, diagnosticOf } from '../../core/diagnostics.ts'
+import { WatchkeeperError } from '../../core/errors.ts'
+import { clip } from '../../core/text.ts'
 import type { Context } from '../../operation/operation.ts'
 import { intervalMs } from '../../resources/alerts/schedule.ts'
 import { compareAlerts, seriesReader } from '../backtest/backtest-plan.ts'
@@ -42,6 +44,7 @@ export async function findAlertQueryProblems(context: PlanContext, planned: Plan
     onProgress: async () => {},
   })
   const errors = new Map<ChangedAlert, string>()
+  let unchecked = describeUnrun(distinct.length - wanted.length)
   try {
     await forEachConcurrently(
       wanted,
@@ -54,15 +57,13 @@ export async function findAlertQueryProblems(context: PlanContext, planned: Plan
       },
     )
   } catch (thrown) {
-    // A plan does not depend on this check, and the other queries would fail in the same way.
-    if (!(thrown instanceof ApiError) || thrown.kind === 'cancelled') throw thrown
-    context.debug(`The queries of alerts were not run: ${thrown.message.split('\n', 1)[0]}`)
+    unchecked = explainUnchecked('alerts', thrown, context)
   }
   const problems = changed.flatMap((alert) => {
     const error = errors.get(alert)
     return error === undefined ? [] : [toProblem(alert.change, error)]
   })
-  return [...problems, ...findUnchecked(distinct.length - wanted.length)]
+  return [...problems, ...unchecked]
 }
 
 /** In the order of the plan. */
@@ -86,8 +87,8 @@ function lastWindow({ step }: AlertQuery, nowMs: number): TimeRange {
   return { fromMs: untilMs - lengthMs, untilMs }
 }
 
-/** ClickHouse ends its message with the query, which the reader knows. */
-export const withoutQuery = (error: string): string => (error.split(/\. In scope /)[0] ?? '').trim().replace(/\.$/, '')
+/** ClickHouse ends its message with the query, which the reader knows, or with everything that may come next. */
+export const withoutQuery = (error: string): string => clip((error.split(/\. In scope /)[0] ?? '').trim().replace(/\.$/, ''), 300)
 
 const toProblem = ({ key, location }: Change, error: string): Diagnostic =>
   diagnosticOf(
@@ -97,14 +98,26 @@ const toProblem = ({ key, location }: Change, error: string): Diagnostic =>
     `alerts.${key}: it would never fire, because the server cannot run its query: ${withoutQuery(error)}. Correct the conditions and expressions of what it watches`,
   )
 
-const findUnchecked = (count: number): readonly Diagnostic[] =>
+const describeUnrun = (count: number): readonly Diagnostic[] =>
   count === 0
     ? []
     : [
-        diagnosticOf(
-          evaluationRules,
-          'unchecked-query',
-          { file: 'alerts' },
+        toNote(
+          'alerts',
           `${count} queries of new and changed alerts were not run, because a plan runs at most ${maxQueries}. backtest runs all of them`,
         ),
       ]
+
+const toNote = (file: string, message: string): Diagnostic => diagnosticOf(evaluationRules, 'unchecked-query', { file }, message)
+
+const nouns = { alerts: 'alerts', slos: 'SLOs' } as const
+
+/** A plan does not depend on its queries. That a key was refused is worth a note, because the user set it. Throws what is no answer. */
+export function explainUnchecked(what: keyof typeof nouns, thrown: unknown, { debug }: Pick<PlanContext, 'debug'>): readonly Diagnostic[] {
+  if (!(thrown instanceof WatchkeeperError) || thrown.kind === 'cancelled') throw thrown
+  if (!(thrown instanceof ApiError) && thrown.kind !== 'not-served') throw thrown
+  const message = `The queries of ${nouns[what]} were not run: ${thrown.message.split('\n', 1)[0]}`
+  if (thrown.kind === 'authentication' || thrown.kind === 'permission') return [toNote(what, message)]
+  debug(message)
+  return []
+}

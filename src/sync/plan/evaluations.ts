@@ -22,7 +22,10 @@ export const evaluationRules = {
     description:
       'The server cannot run the query of a new or changed alert, so it would never fire. A condition may name a column that does not exist.',
   },
-  'unchecked-query': { severity: 'note', description: 'A plan changes more alerts than it runs queries for.' },
+  'unchecked-query': {
+    severity: 'note',
+    description: 'Queries of new or changed alerts or SLOs were not run: they are too many, or the server refused the key.',
+  },
 } as const satisfies Rules
 
 /** Diagnostics on the alerts of the plan and of its orphans, as they are now on the service. */

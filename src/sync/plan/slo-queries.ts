@@ -1,14 +1,12 @@
 // The server ends a query after 30 seconds, and does not run a wrong one. An alert with such a query never fires. Only running it shows both.
-import { ApiError } from '../../api/api-error.ts'
 import { maxQueryMs, type SqlAnswer } from '../../api/sql.ts'
 import { type Diagnostic, diagnosticOf } from '../../core/diagnostics.ts'
-import { WatchkeeperError } from '../../core/errors.ts'
 import type { Context } from '../../operation/operation.ts'
 import { burnRateAlerts } from '../../slos/burn-rates.ts'
 import { type Slo, sourceOf } from '../../slos/expand-slos.ts'
 import { sloServiceRules } from '../../slos/slo-file.ts'
 import { burnRateSql } from '../../slos/slo-sql.ts'
-import { withoutQuery } from './alert-queries.ts'
+import { explainUnchecked, withoutQuery } from './alert-queries.ts'
 import type { Action } from './change.ts'
 import type { PlanningResult } from './make-plan.ts'
 
@@ -35,11 +33,8 @@ export async function findSloQueryProblems(
       if (problem === undefined) context.debug(`slos.${slo.key}: its longest alert query was answered with ${answer.kind}`)
       else found.push(problem)
     } catch (thrown) {
-      // A plan does not depend on this check, and the other queries would fail in the same way.
-      if (!(thrown instanceof WatchkeeperError) || thrown.kind === 'cancelled') throw thrown
-      if (!(thrown instanceof ApiError) && thrown.kind !== 'not-served') throw thrown
-      context.debug(`The queries of SLOs were not run: ${thrown.message.split('\n', 1)[0]}`)
-      break
+      // The other queries would fail in the same way.
+      return [...found, ...explainUnchecked('slos', thrown, context)]
     }
   }
   return found

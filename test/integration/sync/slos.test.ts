@@ -245,4 +245,16 @@ describe('a slow query of an SLO', () => {
     expect(await queriesOf({ queryEndpoint })).toBe(0)
     expect(await queriesOf({ queryEndpoint: { ...queryEndpoint, mayWake: true } })).toBe(2)
   })
+
+  it('a plan has a note when the query endpoint refuses the key, and does not fail', async () => {
+    const credentials = { keyId: demo.apiKeyId, keySecret: 'another-secret' }
+    const queryEndpoint = { baseUrl: new URL(cloud().url), credentials, mayWake: false }
+    await withSite({ url: cloud().url, connection: { queryEndpoint } }, 'clickhouse-cloud', async (one) => {
+      const { diagnostics, toCreate } = await one.plan(files)
+      expect(toCreate).toBe(made.dashboards + made.alerts)
+      expect(diagnostics.map(({ rule, severity, message }) => [rule, severity, message])).toEqual([
+        ['unchecked-query', 'note', expect.stringMatching(/^The queries of SLOs were not run: .*401/)],
+      ])
+    })
+  })
 })
