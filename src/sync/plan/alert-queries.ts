@@ -112,7 +112,7 @@ const toNote = (file: string, message: string): Diagnostic => diagnosticOf(evalu
 
 const nouns = { alerts: 'alerts', slos: 'SLOs' } as const
 
-/** A plan does not depend on its queries. That a key was refused is worth a note, because the user set it. Throws what is no answer. */
+/** A plan does not depend on its queries. A refused key is a note, because the user set it. Throws what the server did not answer. */
 export function explainUnchecked(what: keyof typeof nouns, thrown: unknown, { debug }: Pick<PlanContext, 'debug'>): readonly Diagnostic[] {
   if (!(thrown instanceof WatchkeeperError) || thrown.kind === 'cancelled') throw thrown
   if (!(thrown instanceof ApiError) && thrown.kind !== 'not-served') throw thrown
