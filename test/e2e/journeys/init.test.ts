@@ -5,6 +5,7 @@ import { join, relative } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { parse } from 'yaml'
 import { demo } from '../../../src/emulator/index.ts'
+import { withoutFileVariables } from '../../../src/runtime/cli/init/edit-workflow.ts'
 import { kits } from '../../../src/runtime/cli/init/kits.ts'
 import { serviceOf, useEmulator } from '../../support/emulator.ts'
 import { commitTo, filesAt, token, useGitHub } from '../../support/github-server.ts'
@@ -55,7 +56,9 @@ describe('watchkeeper init', () => {
     for (const { example: source, target } of files) {
       const text = readFileSync(join(directory, target), 'utf8')
       // The replay of the page about incidents is for a self-hosted server.
-      expect(withoutReference(text)).toBe(withoutReference(example(source)).replace('profile: hyperdx', 'profile: clickhouse-cloud'))
+      const asInExample = withoutReference(example(source)).replace('profile: hyperdx', 'profile: clickhouse-cloud')
+      // Without the starter set, files have no variables.
+      expect(withoutReference(text)).toBe(name === 'plan-and-apply' ? asInExample : withoutFileVariables(asInExample))
       if (target.startsWith('.github/workflows/')) expect(await complaintsOf(text)).toEqual([])
       expect(ran.stdout).toMatch(new RegExp(`^${RegExp.escape(target)} +written$`, 'm'))
     }
@@ -88,9 +91,27 @@ describe('watchkeeper init', () => {
     expect(exitCode).toBe(0)
     expect(filesThere()).toEqual(['.github/workflows/watchkeeper-replay.yml'])
     const text = readFileSync(join(directory, '.github/workflows/watchkeeper-replay.yml'), 'utf8')
-    expect(withoutReference(text)).toBe(withoutReference(example('workflows/replay.yml')))
+    expect(withoutReference(text)).toBe(withoutFileVariables(withoutReference(example('workflows/replay.yml'))))
     expect(stdout).not.toMatch(/label self-hosted|gh secret set|watchkeeper doctor/)
     expect(stdout).toContain('declare and record an incident first')
+  })
+
+  it('asks for the variables of the starter set only where the repository has it', async () => {
+    const [, alone = ''] = (await init('drift', '--profile', 'hyperdx')).stdout.split('Next steps:')
+    expect(commandsIn(alone)).toEqual(['gh secret set WATCHKEEPER_API_KEY', 'gh variable set WATCHKEEPER_API_URL --body …'])
+    mkdirSync(join(directory, 'observability'))
+    writeFileSync(join(directory, 'observability/service.yml'), example('starter/service.yml'))
+    const [, beside = ''] = (await init('drift-pull-request', '--profile', 'hyperdx')).stdout.split('Next steps:')
+    expect(commandsIn(beside)).toContain('gh variable set SERVICE_NAME --body …')
+  })
+
+  it('writes a gate on error budgets for a self-hosted server, without the key for SQL', async () => {
+    const { stdout } = await init('check-slo', '--profile', 'hyperdx')
+    const [, steps = ''] = stdout.split('Next steps:')
+    expect(commandsIn(steps)).toEqual(['gh secret set WATCHKEEPER_API_KEY', 'gh variable set WATCHKEEPER_API_URL --body …'])
+    expect(steps).toContain('replace ./deploy.sh by your deployment')
+    const text = readFileSync(join(directory, '.github/workflows/watchkeeper-check-slo.yml'), 'utf8')
+    expect(text).not.toMatch(/sql-key|query endpoint/)
   })
 
   it('explains schedules only where a written workflow has one', async () => {
@@ -247,7 +268,7 @@ describe('init that is refused', () => {
     [
       'without a kit and without a terminal',
       [],
-      /name the kits to write\. Available kits: cost-gate, cost-budgets, cost-audit, check-credits, plan-and-apply, drift, drift-pull-request, replay, backups, fleet/,
+      /name the kits to write\. Available kits: cost-gate, cost-budgets, cost-audit, check-credits, plan-and-apply, drift, drift-pull-request, replay, check-slo, backups, fleet/,
     ],
     ['for an unknown flag', ['cost-gate', '--force'], /Unknown option --force/],
   ])('writes nothing %s', async (_, args, message) => {

@@ -28,16 +28,16 @@ describe('an answer', () => {
     expect([chosen.map(({ name }) => name), diagnostics]).toEqual([names, []])
   })
 
-  it.each(['0', '11', '-1', '1.5', '99999999999', 'plan', 'constructor', '\u001b[2J'])('rejects %j as a kit', (word) => {
+  it.each(['0', '12', '-1', '1.5', '99999999999', 'plan', 'constructor', '\u001b[2J'])('rejects %j as a kit', (word) => {
     const { chosen, diagnostics } = selectKits([word])
     expect([chosen, diagnostics.length]).toEqual([[], 1])
     expect(diagnostics[0]?.location.file).not.toContain('\u001b')
   })
 
   it.each([
-    ['cost-gate', 'this kit needs ClickHouse Cloud; available kits: plan-and-apply, drift, drift-pull-request, replay'],
-    ['drfit', 'unknown kit; available kits: plan-and-apply, drift, drift-pull-request, replay; did you mean "drift"?'],
-    ['5', 'unknown kit; available kits: plan-and-apply, drift, drift-pull-request, replay'],
+    ['cost-gate', 'this kit needs ClickHouse Cloud; available kits: plan-and-apply, drift, drift-pull-request, replay, check-slo'],
+    ['drfit', 'unknown kit; available kits: plan-and-apply, drift, drift-pull-request, replay, check-slo; did you mean "drift"?'],
+    ['6', 'unknown kit; available kits: plan-and-apply, drift, drift-pull-request, replay, check-slo'],
   ])('rejects %j as a kit of a self-hosted server', (word, message) => {
     expect(selectKits([word], 'hyperdx').diagnostics.map((diagnostic) => diagnostic.message)).toEqual([message])
   })
@@ -98,6 +98,10 @@ describe('a workflow for a self-hosted server', () => {
     .filter(({ selfHosted }) => selfHosted)
     .flatMap(({ files }) => files.filter(({ example }) => /^workflows\//.test(example)))
 
+  // The objects of an SLO are declared without variables.
+  const variablesOf = (path: string): readonly string[] =>
+    path === 'workflows/check-slo.yml' ? [] : ['ERRORS_PER_FIVE_MINUTES', 'SERVICE_NAME', 'WEBHOOK_NAME']
+
   // A replay sends no requests.
   it.each(workflows.filter(({ example }) => example !== 'workflows/replay.yml'))(
     'has the settings of a self-hosted server, and none of the cloud: $example',
@@ -105,11 +109,11 @@ describe('a workflow for a self-hosted server', () => {
       const text = toSelfHosted(example(path.slice('workflows/'.length, -'.yml'.length)))
       expect(needsOf([text])).toMatchObject({
         secrets: ['WATCHKEEPER_API_KEY'],
-        variables: ['ERRORS_PER_FIVE_MINUTES', 'SERVICE_NAME', 'WATCHKEEPER_API_URL', 'WEBHOOK_NAME'],
+        variables: [...variablesOf(path), 'WATCHKEEPER_API_URL'].sort(),
       })
       expect(text).toContain('          profile: hyperdx\n          api-url: ')
       expect(text).toContain('    runs-on: self-hosted\n')
-      expect(text).not.toMatch(/clickhouse-cloud|organization|service-id|api-key-|ubuntu/)
+      expect(text).not.toMatch(/clickhouse-cloud|organization|service-id|api-key-|sql-key|query endpoint|ubuntu/)
     },
   )
 

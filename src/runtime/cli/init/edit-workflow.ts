@@ -32,12 +32,22 @@ const replaceNode = (node: unknown, text: string): Edit => {
   return { start, end, text }
 }
 
+/** Also the lines of comments directly above, which are about the first pair. */
 const removeLines = (text: string, first: Pair, last: Pair = first): Edit => {
-  const [start, end] = [rangeOf(first.key)[0], rangeOf(last.value)[1]]
-  return { start: text.lastIndexOf('\n', start - 1) + 1, end: text.indexOf('\n', end) + 1 || text.length, text: '' }
+  const [key, end] = [rangeOf(first.key)[0], rangeOf(last.value)[1]]
+  const line = text.lastIndexOf('\n', key - 1) + 1
+  const [comments = ''] = /(?:(?<![^\n])[ \t]*#.*\n)*$/.exec(text.slice(0, line)) ?? []
+  return { start: line - comments.length, end: text.indexOf('\n', end) + 1 || text.length, text: '' }
 }
 
-const cloudSettings: ReadonlySet<string> = new Set(['organization-id', 'service-id', 'api-key-id', 'api-key-secret'])
+const cloudSettings: ReadonlySet<string> = new Set([
+  'organization-id',
+  'service-id',
+  'api-key-id',
+  'api-key-secret',
+  'sql-key-id',
+  'sql-key-secret',
+])
 
 const selfHostedSettings = ['hyperdx', `api-url: $\{{ vars.WATCHKEEPER_API_URL }}`, `api-key: $\{{ secrets.WATCHKEEPER_API_KEY }}`]
 

@@ -9,7 +9,7 @@ import { builtFrom } from '../built-from.ts'
 import { type Asker, openAsker } from '../questions.ts'
 import { defaultBranch, repositoryRoot } from '../repository.ts'
 import type { Terminal } from '../terminal.ts'
-import { configPath, defaultProfile, kitDetails, kitsFor, requireKits } from './kits.ts'
+import { configPath, defaultProfile, kitDetails, kitsFor, requireKits, starterPath } from './kits.ts'
 import { needsOf } from './needs.ts'
 import { initReport, type Written } from './next-steps.ts'
 import { askForChoice, type Choice } from './prompts.ts'
@@ -66,7 +66,9 @@ async function initRepository(choice: Choice, flags: InitFlags, asker: Asker | u
   const branch = flags.branch ?? (await defaultBranch(directory))
   const read = await readSamples(chosen, script)
   const reference = builtFrom ?? (await actionReference(join(dirname(script), '..')))
-  const samples = read.map((sample) => withReference(adaptSample(sample, profile, branch), reference))
+  const adapted = read.map((sample) => withReference(adaptSample(sample, profile, branch), reference))
+  const hasStarter = adapted.some(({ target }) => target === starterPath) || (await placeOf(directory, starterPath)) !== 'free'
+  const samples = hasStarter ? adapted : adapted.flatMap(withoutStarter)
   const needsProject = chosen.some(({ hasProject }) => hasProject === true)
   const hasConfig = (await placeOf(directory, configPath)) !== 'free'
   const { variables } = needsOf(samples.map(({ text }) => text))

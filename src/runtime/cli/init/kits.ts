@@ -95,6 +95,19 @@ export const kits: readonly Kit[] = [
     selfHosted: true,
   },
   {
+    name: 'check-slo',
+    summary: 'Stops a deployment when an error budget is spent, or burns too fast, with a sample SLO.',
+    files: [
+      workflow('check-slo', 'replace ./deploy.sh by your deployment'),
+      {
+        example: 'slos/checkout.yml',
+        target: 'observability/slos.yml',
+        check: 'replace the sample SLOs, and Traces and oncall by the names of your source and webhook',
+      },
+    ],
+    selfHosted: true,
+  },
+  {
     name: 'backups',
     summary: 'Fails when a backup is missing, late or failed.',
     files: [workflow('backups')],

@@ -21,18 +21,21 @@ export function adaptSample(sample: Sample, profile: ProfileName, branch: string
   const adapt = profile === 'hyperdx' ? toSelfHosted : toCloud
   const text = onBranch(adapt(sample.text), branch ?? 'main')
   const isUnsure = branch === undefined && onBranch(text, '') !== text
-  return { ...sample, text, ...(isUnsure && { check: 'change the branch if your default branch is not main' }) }
+  return withCheck({ ...sample, text }, isUnsure ? 'change the branch if your default branch is not main' : undefined)
 }
 
 /** The sample with a reference to the action that has the same code as this command line. */
 export function withReference(sample: Sample, reference: string): Sample {
   const text = setReference(sample.text, reference)
-  if (!hasUnreleasedReference(text)) return { ...sample, text }
-  const checks = [...(sample.check === undefined ? [] : [sample.check]), 'replace the tag of the action, as its comment says']
-  return { ...sample, text, check: checks.join('; ') }
+  return withCheck({ ...sample, text }, hasUnreleasedReference(text) ? 'replace the tag of the action, as its comment says' : undefined)
 }
 
-/** After `pull`, the files are those of the service. They have no variables. */
+const withCheck = ({ check, ...sample }: Sample, another: string | undefined): Sample => {
+  const checks = [check, another].filter((one) => one !== undefined)
+  return checks.length === 0 ? sample : { ...sample, check: checks.join('; ') }
+}
+
+/** Files of the repository, and those of `pull`, do not have the variables of the starter set. */
 export const withoutStarter = (sample: Sample): readonly Sample[] =>
   sample.target === starterPath ? [] : [{ ...sample, text: withoutFileVariables(sample.text) }]
 
