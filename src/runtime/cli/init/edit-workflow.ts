@@ -32,12 +32,16 @@ const replaceNode = (node: unknown, text: string): Edit => {
   return { start, end, text }
 }
 
-/** Also the lines of comments directly above, which are about the first pair. */
 const removeLines = (text: string, first: Pair, last: Pair = first): Edit => {
-  const [key, end] = [rangeOf(first.key)[0], rangeOf(last.value)[1]]
-  const line = text.lastIndexOf('\n', key - 1) + 1
-  const [comments = ''] = /(?:(?<![^\n])[ \t]*#.*\n)*$/.exec(text.slice(0, line)) ?? []
-  return { start: line - comments.length, end: text.indexOf('\n', end) + 1 || text.length, text: '' }
+  const [start, end] = [rangeOf(first.key)[0], rangeOf(last.value)[1]]
+  return { start: text.lastIndexOf('\n', start - 1) + 1, end: text.indexOf('\n', end) + 1 || text.length, text: '' }
+}
+
+/** Also the lines of comments directly above, which are about the setting. */
+function removeSetting(text: string, setting: Pair): Edit {
+  const { start, end } = removeLines(text, setting)
+  const [comments = ''] = /(?:(?<![^\n])[ \t]*#.*\n)*$/.exec(text.slice(0, start)) ?? []
+  return { start: start - comments.length, end, text: '' }
 }
 
 const cloudSettings: ReadonlySet<string> = new Set([
@@ -60,7 +64,7 @@ const moveToServer = (text: string): string =>
     if (keyOf(pair) === 'runs-on' && hasValue(pair, 'ubuntu-latest')) return [replaceNode(value, 'self-hosted')]
     if (!isMap(value) || value.get('profile') !== 'clickhouse-cloud') return []
     return value.items.flatMap((setting) => {
-      if (cloudSettings.has(keyOf(setting))) return [removeLines(text, setting)]
+      if (cloudSettings.has(keyOf(setting))) return [removeSetting(text, setting)]
       if (keyOf(setting) !== 'profile') return []
       const [start] = rangeOf(setting.key)
       const indentation = text.slice(text.lastIndexOf('\n', start), start)

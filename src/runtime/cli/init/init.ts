@@ -67,8 +67,7 @@ async function initRepository(choice: Choice, flags: InitFlags, asker: Asker | u
   const read = await readSamples(chosen, script)
   const reference = builtFrom ?? (await actionReference(join(dirname(script), '..')))
   const adapted = read.map((sample) => withReference(adaptSample(sample, profile, branch), reference))
-  const hasStarter = adapted.some(({ target }) => target === starterPath) || (await placeOf(directory, starterPath)) !== 'free'
-  const samples = hasStarter ? adapted : adapted.flatMap(withoutStarter)
+  const samples = (await hasStarter(adapted, directory)) ? adapted : adapted.flatMap(withoutStarter)
   const needsProject = chosen.some(({ hasProject }) => hasProject === true)
   const hasConfig = (await placeOf(directory, configPath)) !== 'free'
   const { variables } = needsOf(samples.map(({ text }) => text))
@@ -91,6 +90,10 @@ async function initRepository(choice: Choice, flags: InitFlags, asker: Asker | u
   write(`${initReport(written, { profile, branch, settings, check, wasPulled })}\n`)
   return exitCodes.ok
 }
+
+/** Whether the repository has the starter set, or gets it. */
+const hasStarter = async (samples: readonly Sample[], directory: string): Promise<boolean> =>
+  samples.some(({ target }) => target === starterPath) || (await placeOf(directory, starterPath)) !== 'free'
 
 async function requireRoot(directory: string): Promise<void> {
   const root = await repositoryRoot(directory)
