@@ -60,11 +60,12 @@ describe('docs/cli.md', () => {
       'drift',
       'drift-pull-request',
       'replay',
+      'check-slo',
       'backups',
       'fleet',
     ])
     expect(text.replaceAll(/\s+/g, ' ')).toContain(
-      'a cost gate, budgets by team, an audit of costs, prepaid credits, alerts and dashboards as code, drift as an issue or as a pull request, replays of incidents, backups, a fleet',
+      'a cost gate, budgets by team, an audit of costs, prepaid credits, alerts and dashboards as code, drift as an issue or as a pull request, replays of incidents, a gate on error budgets, backups, a fleet',
     )
   })
 
