@@ -50,6 +50,8 @@ export interface Files {
   mayBeFromFork(): Promise<boolean>
   /** `owner/repo` of the clone's remote, on the command line only. Undefined elsewhere, and without a remote. */
   remoteRepository(): Promise<string | undefined>
+  /** The nearest config file above the workspace, such as `../.watchkeeper.yml`, which is not read. Undefined where the workspace has one. */
+  configAbove(): Promise<string | undefined>
 }
 
 /** A deployment of the workflow's repository. */

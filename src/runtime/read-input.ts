@@ -17,6 +17,7 @@ import type { Files, LintSettings, NamedEnvironment, Operation, Scope } from '..
 import { isOperationName, type OperationName, operationNames, operations } from '../operations.ts'
 import type { Config } from './config-file.ts'
 import { checkVariables } from './variables.ts'
+import { defaultConfigFile } from './workspace.ts'
 
 /** Values by camelCase name. */
 type Values = Readonly<Record<string, unknown>>
@@ -92,7 +93,7 @@ export async function readInput(request: RunRequest, files: Files): Promise<RunI
     ...fields.diagnostics,
     ...(operation.check?.({ values: fields.values, names: fields.names, hasServiceId: settings.names.has('serviceId') }) ?? []),
   ]
-  if (all.length > 0) throw new InputError(withoutRepeats(all))
+  if (all.length > 0) throw new InputError([...withoutRepeats(all), ...(await adviseOnConfig(all, files))])
   const complete = settings.values as Settings // A value that is missing or wrong is a diagnostic.
   return {
     name,
@@ -109,6 +110,12 @@ export async function readInput(request: RunRequest, files: Files): Promise<RunI
     organizationId: complete.organizationId ?? '',
     target: targetOf(complete, connection),
   }
+}
+
+/** What is missing may be in a config file that is not read. */
+async function adviseOnConfig(problems: readonly Diagnostic[], files: Files): Promise<readonly Diagnostic[]> {
+  const above = problems.some(({ message }) => message.startsWith('is missing')) ? await files.configAbove() : undefined
+  return above === undefined ? [] : [inputDiagnostic('config', `${above} is not read; run the command in its directory`)]
 }
 
 /** The open issue is the only memory of the last state. */
@@ -186,9 +193,6 @@ function withoutRepeats(diagnostics: readonly Diagnostic[]): readonly Diagnostic
     return !isRepeat
   })
 }
-
-/** The config file, unless `config` names another one. */
-const defaultConfigFile = '.watchkeeper.yml'
 
 const settingNames: readonly string[] = Object.keys(settingsSchema.shape)
 

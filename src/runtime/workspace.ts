@@ -280,7 +280,19 @@ export const workspaceFiles = (
   mayBeFromFork: () => mayBeFromFork(env),
   repository: async () => repositoryOfRun(env) ?? remote.address(),
   remoteRepository: remote.name,
+  configAbove: () => configAbove(root),
 })
+
+/** The config file, unless `config` names another one. */
+export const defaultConfigFile = '.watchkeeper.yml'
+
+/** Does not look above the root of a repository. */
+async function configAbove(root: string, way = ''): Promise<string | undefined> {
+  const directory = resolve(root, way)
+  if ((await realPathOf(join(directory, defaultConfigFile))) !== undefined) return way === '' ? undefined : `${way}${defaultConfigFile}`
+  const isTop = dirname(directory) === directory || (await realPathOf(join(directory, '.git'))) !== undefined
+  return isTop ? undefined : configAbove(root, `${way}../`)
+}
 
 /** The remote of the clone, which only the command line asks Git for. */
 export interface Remote {

@@ -80,11 +80,13 @@ export async function resolveProject(given: string | undefined, files: Files, ef
   const repository = files.workflowRepository
   if (repository !== undefined) return { project: validProject(repository, 'the repository of the run'), diagnostics: [] }
   const remote = await files.remoteRepository()
-  if (remote === undefined) throw inputError('project', 'is missing; set project to owner/repo, or add it to .watchkeeper.yml')
+  const above = await files.configAbove()
+  const unread = above === undefined ? '' : `; ${above} is not read; run the command in its directory`
+  if (remote === undefined) throw inputError('project', `is missing; set project to owner/repo, or add it to .watchkeeper.yml${unread}`)
   const project = validProject(remote, 'git remote origin')
   const advice = `pass --project ${project}, or set project in .watchkeeper.yml`
-  if (effect === 'write') throw inputError('project', `is missing; ${advice} (git remote origin is ${project})`)
-  const message = `the project ${project} was taken from git remote origin; for apply, ${advice}`
+  if (effect === 'write') throw inputError('project', `is missing; ${advice} (git remote origin is ${project})${unread}`)
+  const message = `the project ${project} was taken from git remote origin; for apply, ${advice}${unread}`
   return { project, diagnostics: [diagnosticOf(projectRules, 'inferred-project', { file: '.watchkeeper.yml' }, message)] }
 }
 

@@ -1,7 +1,11 @@
-import { describe, expect, it } from 'vitest'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { runCli } from '../../../src/runtime/cli/run-cli.ts'
 import { forEachEntry } from '../../support/corpus.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
+import { runCliInside } from '../../support/run-cli-inside.ts'
 
 const emulator = useEmulator()
 
@@ -27,6 +31,19 @@ async function run(args: readonly string[], env: Readonly<Record<string, string>
   })
   return { exitCode, ...printed }
 }
+
+it('names a config file of a directory above, which is not read, where something is missing', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'watchkeeper-above-'))
+  onTestFinished(() => rm(root, { recursive: true }))
+  const directory = join(root, 'team/service')
+  await mkdir(directory, { recursive: true })
+  const adviceAt = async () => (await runCliInside(['plan', '--project', 'a/b'], { directory })).stderr
+  expect(await adviceAt()).not.toContain('config:')
+  await writeFile(join(root, '.watchkeeper.yml'), 'project: a/b\n')
+  expect(await adviceAt()).toContain('config: ../../.watchkeeper.yml is not read; run the command in its directory')
+  await mkdir(join(root, 'team/.git'))
+  expect(await adviceAt()).not.toContain('config:')
+})
 
 describe('an unknown name', () => {
   it.each([

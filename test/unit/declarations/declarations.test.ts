@@ -75,6 +75,7 @@ alerts:
       secret: () => undefined,
       repository: async () => undefined,
       remoteRepository: async () => undefined,
+      configAbove: async () => undefined,
     }
     const { diagnostics } = await findDeclarations(['*.yml'], {
       files,

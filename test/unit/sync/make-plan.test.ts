@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Files } from '../../../src/operation/operation.ts'
 import { resolveProject } from '../../../src/sync/plan/make-plan.ts'
 
-const filesWith = (repository: string | undefined, remote: string | undefined): Files => ({
+const filesWith = (repository: string | undefined, remote: string | undefined, above?: string): Files => ({
   read: async () => '',
   find: async () => ({ paths: [], skipped: [] }),
   variable: () => undefined,
@@ -11,6 +11,7 @@ const filesWith = (repository: string | undefined, remote: string | undefined): 
   secret: () => undefined,
   repository: async () => undefined,
   remoteRepository: async () => remote,
+  configAbove: async () => above,
 })
 
 describe('the project', () => {
@@ -26,6 +27,12 @@ describe('the project', () => {
   it.each([
     ['is never guessed by who writes', filesWith(undefined, 'remote/repo'), 'write', /^project: is missing; pass --project remote\/repo/],
     ['is missing where nothing tells it', filesWith(undefined, undefined), 'read', /^project: is missing; set project to owner\/repo/],
+    [
+      'is missing in a directory below the config file, which is named',
+      filesWith(undefined, undefined, '../.watchkeeper.yml'),
+      'read',
+      /^project: is missing; .*; \.\.\/\.watchkeeper\.yml is not read; run the command in its directory$/,
+    ],
     [
       'is no variable that cannot be one',
       filesWith('a b', undefined),
