@@ -182,7 +182,7 @@ export function pullHeadline(result: PullResult): Line {
   return say`Nothing to pull${inEnvironment(result)}: no file changes`
 }
 
-/** The most important outcome first. Unchanged objects are not listed. */
+/** The most important outcome first. Unchanged objects, and those of other projects, are only counted. */
 const listedOutcomes = {
   'left-out': 'left out',
   'not-exportable': 'cannot be exported',
@@ -191,7 +191,6 @@ const listedOutcomes = {
   removed: 'removed',
   'changed-in-files': 'changed in the files',
   missing: 'not in the service',
-  'other-project': 'owned by another project',
 } as const
 
 export function pullBlocks(result: PullResult): readonly Block[] {

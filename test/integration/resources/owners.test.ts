@@ -102,7 +102,7 @@ it.each(['plan', 'drift'])('%s counts the unmanaged objects of the service', asy
 
 describe('pull', () => {
   const pulled = async (inputs: Readonly<Record<string, string>>) => {
-    const { document } = await invokeText({
+    const { document, blocks } = await invokeText({
       inputs: { ...inputsFor(emulator(), 'clickhouse-cloud'), operation: 'pull', project: 'mine', ...inputs },
     })
     const objects = document.objects as readonly {
@@ -111,13 +111,17 @@ describe('pull', () => {
       readonly key: string
       readonly outcome: string
     }[]
-    return { document, added: objects.filter(({ outcome }) => outcome === 'added') }
+    return { document, blocks, added: objects.filter(({ outcome }) => outcome === 'added') }
   }
 
   it('leaves out objects of other owners, with their number', async () => {
     await applied()
-    const { document, added } = await pulled({})
+    const { document, blocks, added } = await pulled({})
     expect(document).toMatchObject({ otherOwners: 4 })
+    const shown = JSON.stringify(blocks)
+    expect(shown).toContain('Of other projects')
+    for (const { name, outcome } of document.objects as readonly { readonly name: string; readonly outcome: string }[])
+      if (outcome === 'other-project') expect(shown).not.toContain(JSON.stringify(name))
     expect(added.map(({ name }) => name)).not.toContain('Shop')
   })
 
