@@ -1,6 +1,7 @@
 import type { Profile } from '../../api/profiles.ts'
 import { once } from '../../core/concurrency.ts'
 import { type Diagnostic, diagnosticOf, type Rules } from '../../core/diagnostics.ts'
+import { isSame } from '../../core/equality.ts'
 import { keysOf } from '../../core/keys.ts'
 import { pluralOf, quote } from '../../core/text.ts'
 import type { Declarations } from '../../declarations/declarations.ts'
@@ -225,10 +226,13 @@ const named = (fields: readonly FieldChange[], directory: Directory): readonly F
   fields.map((field) => {
     const { path, before, after } = field
     if (!idFields.test(path)) return field
+    const names = [before, after].map((value) => toName(value, directory))
+    // Two objects of one name, such as a dashboard that is created again.
+    const [old, now] = isSame(names[0], names[1]) ? [before, after].map((value) => toNameWithId(value, directory)) : names
     return {
       path: path.replace(/Id(s?)$/, '$1'),
-      ...(before !== undefined && { before: toName(before, directory) }),
-      ...(after !== undefined && { after: toName(after, directory) }),
+      ...(before !== undefined && { before: old }),
+      ...(after !== undefined && { after: now }),
     }
   })
 
@@ -236,6 +240,13 @@ function toName(value: unknown, directory: Directory): unknown {
   if (Array.isArray(value)) return value.map((item) => toName(item, directory))
   if (value instanceof PendingId) return value.tile ?? value.key
   return directory.nameOf(value) ?? value
+}
+
+function toNameWithId(value: unknown, directory: Directory): unknown {
+  if (Array.isArray(value)) return value.map((item) => toNameWithId(item, directory))
+  const name = toName(value, directory)
+  if (value instanceof PendingId) return `${name} (new)`
+  return name === value ? value : `${name} (${value})`
 }
 
 export interface PlanOptions extends GuardSettings {

@@ -83,6 +83,13 @@ describe('a plan', () => {
     expect(fieldsOf(planOf(declared, remote), 'alerts.errors')).toEqual(['tile: "gone" → "A"'])
   })
 
+  it('shows the ids of two tiles of one name, such as after a new key of a dashboard', () => {
+    const renamed = { ...declared, dashboards: { store: shop }, alerts: { many, errors: { ...errors, dashboard: 'store' } } }
+    const fields = fieldsOf(planOf(renamed, applied), 'alerts.errors')
+    expect(fields).toHaveLength(2)
+    expect(fields[1]).toMatch(/^tile: "A \(.+\)" → "A \(new\)"$/)
+  })
+
   it('shows what a filter applies to by the names of the sources', () => {
     const filter = { type: 'QUERY_EXPRESSION', name: 'Service', expression: 'service', sourceId: 'logs', appliesToSourceIds: ['logs'] }
     const before = { dashboards: { shop: { ...shop, filters: [filter] } } }
