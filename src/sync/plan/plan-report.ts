@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { type Diagnostic, diagnosticSchema } from '../../core/diagnostics.ts'
 import { counted, join, type Line, link, say, trusted, untrusted } from '../../core/line.ts'
+import { toKebab } from '../../core/names.ts'
 import { listFirst, plural } from '../../core/text.ts'
 import type { Annotation, Verdict } from '../../operation/operation.ts'
 import { type Block, type DiffLine, type Layout, tileMarks } from '../../report/blocks.ts'
@@ -85,6 +86,7 @@ export const planDetails = z.object({
   environment: z.string().optional().describe('The environment, if `env` is set.'),
   files: z.array(z.string()).describe('The files that were read.'),
   objects: z.array(object).describe('All objects, including unchanged ones, in the order of apply.'),
+  unmanagedKinds: z.array(z.enum(sectionNames)).describe('The kinds of the unmanaged objects.'),
   toAdopt: count('Objects that are as declared and only get the ownership marker.'),
   toRelease: count('Duplicates that lose their marker and become unmanaged. Only with `repair-duplicates`.'),
   toMark: count('Objects that are as declared and only get the repository, or the digest of a changed declaration, in their marker.'),
@@ -151,6 +153,7 @@ export async function toPlanResult(planned: PlanningResult, outcomes: readonly O
       const url = uiUrl === undefined || !isDifference(change) ? undefined : pageOf(change, uiUrl)
       return url === undefined ? one : { ...one, url }
     }),
+    unmanagedKinds: sectionNames.filter((section) => (plan.unmanaged?.[section] ?? 0) > 0),
     toAdopt: plan.changes.filter(({ action, isAdopted }) => isAdopted && action === 'adopt').length,
     toMark: numberOf('mark'),
     toRelease: numberOf('release'),
@@ -281,10 +284,15 @@ export function planWords({ toCreate, toUpdate, toReplace, toDelete, toRelease }
 /** The plan in detail. All objects share one diff, to keep the page short. */
 export function objectBlocks(result: PlanResult, sides?: SideNames): readonly Block[] {
   const changed = result.objects.filter(isDifference)
+  const folded = changed.filter((object) => isGenerated(object, result))
+  const shown = changed.map((object) =>
+    folded.includes(object) ? { ...object, notes: [...object.notes, generatedNote], fields: [] } : object,
+  )
   return [
     ...hiddenParts(result),
     ...sloBlocks(result),
-    { kind: 'diff', lines: [...changed, ...result.objects.filter(isRenamed)].flatMap((object, i) => toLines(object, i, sides)) },
+    { kind: 'diff', lines: [...shown, ...result.objects.filter(isRenamed)].flatMap((object, i) => toLines(object, i, sides)) },
+    ...foldedFields(folded),
     ...links(changed),
     ...layouts(changed),
     ...adoptions(result),
@@ -295,6 +303,23 @@ export function objectBlocks(result: PlanResult, sides?: SideNames): readonly Bl
     ...unchecked(result),
   ]
 }
+
+/** Whether it is the new dashboard of an SLO, whose queries in SQL follow from a few lines of the file. */
+const isGenerated = ({ section, key, action }: PlannedObject, { slos = [] }: PlanResult): boolean =>
+  section === 'dashboards' && action === 'create' && slos.some((slo) => key === `${slo.key}.slo`)
+
+const generatedNote = 'its tiles and queries follow from the SLO'
+
+const foldedFields = (folded: readonly PlannedObject[]): readonly Block[] =>
+  folded.length === 0
+    ? []
+    : [
+        {
+          kind: 'details',
+          title: `All fields of ${folded.length === 1 ? `dashboard ${folded[0]?.key}` : plural(folded.length, 'dashboard')}`,
+          blocks: [{ kind: 'diff', lines: folded.flatMap((object, i) => toLines(object, i)) }],
+        },
+      ]
 
 /** A diff is a code block, which has no links. */
 function links(objects: readonly PlannedObject[]): readonly Block[] {
@@ -474,15 +499,14 @@ const orphans = ({ orphans: left }: PlanResult): readonly Block[] => {
   return [{ kind: 'paragraph', line }, ...objectTable('Undeclared objects', left)]
 }
 
-const unmanaged = ({ unmanaged: number }: PlanResult): readonly Block[] =>
-  number === 0
-    ? []
-    : [
-        {
-          kind: 'paragraph',
-          line: say`Unmanaged, and not changed: ${counted(number, 'object')}. The list operations show them with the input unmanaged`,
-        },
-      ]
+function unmanaged({ unmanaged: number, unmanagedKinds }: PlanResult): readonly Block[] {
+  if (number === 0) return []
+  const lists = unmanagedKinds.map((section) => [trusted(`watchkeeper list-${toKebab(section)} --unmanaged`)])
+  return [
+    { kind: 'paragraph', line: say`Unmanaged, and not changed: ${counted(number, 'object')}. To list them:` },
+    { kind: 'list', items: lists },
+  ]
+}
 
 const unchecked = ({ uncheckedCount }: PlanResult): readonly Block[] =>
   uncheckedCount === 0

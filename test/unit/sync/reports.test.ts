@@ -1,6 +1,7 @@
 // What plan, apply and drift say about a result, which is a value.
 import { describe, expect, it } from 'vitest'
 import { toPlainText } from '../../../src/core/line.ts'
+import { renderMarkdown } from '../../../src/report/markdown.ts'
 import { renderTerminal } from '../../../src/report/terminal.ts'
 import { apply } from '../../../src/sync/apply.ts'
 import { drift } from '../../../src/sync/drift.ts'
@@ -32,6 +33,7 @@ function resultOf(objects: readonly PlannedObject[], more: Partial<Result> = {})
     unchanged: numberOf('unchanged') + numberOf('adopt'),
     toAdopt: numberOf('adopt'),
     unmanaged: 0,
+    unmanagedKinds: [],
     toMark: numberOf('mark'),
     toRelease: numberOf('release'),
     changed: objects.some(({ action }) => action !== 'unchanged' && action !== 'adopt'),
@@ -121,6 +123,36 @@ describe('the report of a plan', () => {
       '',
       '- delete saved search gone "Gone"  (z)',
     ])
+  })
+
+  it('names the operations that list the unmanaged objects', () => {
+    expect(linesOf(plan, resultOf([object('a')], { unmanaged: 3, unmanagedKinds: ['savedSearches', 'alerts'] })).slice(-4)).toEqual([
+      'Unmanaged, and not changed: 3 objects. To list them:',
+      '',
+      '- watchkeeper list-saved-searches --unmanaged',
+      '- watchkeeper list-alerts --unmanaged',
+    ])
+  })
+
+  it('folds the fields of the new dashboard of an SLO, and says where they are', () => {
+    const fields = [{ path: 'tiles["Budget"].config.sqlTemplate', after: 'SELECT 1\nFROM logs' }]
+    const slo = { key: 'pay', name: 'Pay', objective: 99, window: '30d', minEvents: 100, noDataAlert: true, alerts: [] }
+    const created = [
+      object('pay.slo', { section: 'dashboards', action: 'create', fields }),
+      object('other', { section: 'dashboards', action: 'create', fields: [{ path: 'name', after: 'Other' }] }),
+    ]
+    expect(linesOf(plan, resultOf(created, { slos: [slo] })).slice(5)).toEqual([
+      '+ create dashboard pay.slo "Alert pay.slo"',
+      '    # its tiles and queries follow from the SLO',
+      '',
+      '+ create dashboard other "Alert other"',
+      '+     name: Other',
+      '',
+      'All fields of dashboard pay.slo: see the result file',
+    ])
+    expect(renderMarkdown(plan.report(resultOf(created, { slos: [slo] })).blocks)).toContain('SELECT 1')
+    const updated = resultOf([object('pay.slo', { section: 'dashboards', action: 'update', fields })], { slos: [slo] })
+    expect(textOf(plan, updated)).toContain('SELECT 1')
   })
 
   it.each(['update', 'adopt'] as const)('warns of hidden parts only where an unmanaged dashboard is adopted: %s', (action) => {
