@@ -130,6 +130,7 @@ const toFiles = (files: SiteFiles, secrets: Secrets): Context<'write', 'service-
   mayBeFromFork: async () => false,
   repository: async () => undefined,
   remoteRepository: async () => undefined,
+  configAbove: async () => undefined,
 })
 
 /** The files with those that a pull wrote. */

@@ -142,6 +142,7 @@ alerts:
       secret: () => undefined,
       repository: async () => undefined,
       remoteRepository: async () => undefined,
+      configAbove: async () => undefined,
     }
     const { diagnostics } = await findDeclarations(['*.yml'], { files, profile: profileNamed('clickhouse-cloud'), lintSettings: {} })
     expect(lines(diagnostics)).toEqual([

@@ -185,6 +185,7 @@ it('the example has 20 services with three alerts each in 60 lines at most, and 
     mayBeFromFork: async () => false,
     repository: async () => undefined,
     remoteRepository: async () => undefined,
+    configAbove: async () => undefined,
   }
   const { objects, diagnostics } = await findDeclarations(['*.yml'], { files, profile: profileNamed('clickhouse-cloud'), lintSettings: {} })
   expect(diagnostics).toEqual([])
