@@ -112,7 +112,7 @@ export async function readInput(request: RunRequest, files: Files): Promise<RunI
   }
 }
 
-/** What is missing may be in a config file that is not read. */
+/** A config file that is not read may have the missing settings. */
 async function adviseOnConfig(problems: readonly Diagnostic[], files: Files): Promise<readonly Diagnostic[]> {
   const above = problems.some(({ message }) => message.startsWith('is missing')) ? await files.configAbove() : undefined
   return above === undefined ? [] : [inputDiagnostic('config', `${above} is not read; run the command in its directory`)]
