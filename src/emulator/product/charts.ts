@@ -1,6 +1,6 @@
 import * as z from 'zod/v3'
 import { findById, objectId, type ProductRequest, type ProductResponse, validate } from './request.ts'
-import { type TelemetryKind, type TelemetryRow, telemetryKinds, visitTelemetry } from './telemetry.ts'
+import { selectTelemetry, type TelemetryKind, type TelemetryRow, telemetryKinds, visitTelemetry } from './telemetry.ts'
 
 const minuteMs = 60_000
 
@@ -143,12 +143,11 @@ function querySingle(query: Query, input: SeriesInput, { index, kind }: Position
   if (kind === undefined) throw new ChartError(404, `Source not found for series ${index}`)
   if (kind === 'metric' && input.metricDataType === undefined) throw new ChartError(500, 'no query support for metric type=undefined')
   if (!isTelemetryKind(kind) || (kind === 'metric' && input.metricDataType !== 'gauge')) return []
-  const matches = readCondition(input, kind)
+  const rowsAt = matchingRows(input, kind)
   const columns = input.groupBy.flatMap((expression) => expression.split(',').map((name) => knownColumn(name.trim(), kind)))
   const range = { fromMs: Math.max(query.startTime, query.stored.oldestMs), toMs: Math.min(query.endTime, query.stored.newestMs) }
   const buckets = new Map<string | number, { startMs: number; group: readonly Column[]; rows: TelemetryRow[] }>()
-  visitTelemetry(kind, range, (row, atMs) => {
-    if (!matches(row) || (kind === 'metric' && row.MetricName !== input.metricName)) return
+  visitTelemetry(rowsAt, range, (row, atMs) => {
     const startMs = Math.floor(atMs / query.lengthMs) * query.lengthMs
     const group = columns.map((column) => row[column] ?? null)
     const key = group.length === 0 ? startMs : `${startMs} ${group.join('\n')}`
@@ -162,6 +161,26 @@ function querySingle(query: Query, input: SeriesInput, { index, kind }: Position
     ...Object.fromEntries(columns.map((column, i) => [column, group[i] ?? null])),
     __hdx_time_bucket: new Date(startMs).toISOString().replace('.000Z', 'Z'),
   }))
+}
+
+type MatchingRows = ReturnType<typeof selectTelemetry>
+
+/** A backtest asks with the same few conditions for many ranges. */
+const maxKnownConditions = 20
+
+const knownConditions = new Map<string, MatchingRows>()
+
+function matchingRows(input: SeriesInput, kind: TelemetryKind): MatchingRows {
+  const { where, whereLanguage, metricName } = input
+  const key = JSON.stringify([kind, where, whereLanguage, metricName])
+  const known = knownConditions.get(key)
+  if (known !== undefined) return known
+  const matches = readCondition(input, kind)
+  const rows = selectTelemetry(kind, (row) => matches(row) && (kind !== 'metric' || row.MetricName === metricName))
+  const [oldest] = knownConditions.size < maxKnownConditions ? [] : knownConditions.keys()
+  if (oldest !== undefined) knownConditions.delete(oldest)
+  knownConditions.set(key, rows)
+  return rows
 }
 
 /** Of a gauge, the last value of a bucket counts. */

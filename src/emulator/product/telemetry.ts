@@ -71,16 +71,34 @@ const hits = (incident: Incident, service: ServiceName, minute: number): boolean
   minute < incident.start + incident.minutes &&
   (minute - incident.start) % (incident.every ?? 1) === 0
 
+/** The rows of each minute of the week. */
+type RowsAt = (minute: number) => readonly TelemetryRow[]
+
+const allRowsAt =
+  (kind: TelemetryKind): RowsAt =>
+  (minute) =>
+    weeks[kind]()[minute] ?? []
+
+/** The rows that match. Each row is asked for once, when its minute is visited for the first time. */
+export function selectTelemetry(kind: TelemetryKind, matches: (row: TelemetryRow) => boolean): RowsAt {
+  const selected: (readonly TelemetryRow[])[] = []
+  const rowsAt = allRowsAt(kind)
+  return (minute) => {
+    selected[minute] ??= rowsAt(minute).filter(matches)
+    return selected[minute]
+  }
+}
+
 /** Calls `visit` with the rows from the first to the last moment, both included, and their times. */
 export function visitTelemetry(
-  kind: TelemetryKind,
+  rows: TelemetryKind | RowsAt,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
   visit: (row: TelemetryRow, atMs: number) => void,
 ): void {
-  const minutes = weeks[kind]()
+  const rowsAt = typeof rows === 'string' ? allRowsAt(rows) : rows
   for (let minute = Math.floor((fromMs - baseMs) / minuteMs); baseMs + minute * minuteMs <= toMs; minute++) {
     const week = Math.floor(minute / weekMinutes)
-    for (const row of minutes[minute - week * weekMinutes] ?? []) {
+    for (const row of rowsAt(minute - week * weekMinutes)) {
       const atMs = baseMs + week * weekMs + row.atMs
       if (atMs >= fromMs && atMs <= toMs) visit(row, atMs)
     }

@@ -1,6 +1,6 @@
 import { createDemoIds, type DemoIds, type Ids } from '../deterministic.ts'
 import type { Dialect } from '../options.ts'
-import type { ApiKey, Connection, Organization, Permission, Service, Source, Store, UsageRecord, Webhook } from '../store.ts'
+import type { Activity, ApiKey, Connection, Organization, Permission, Service, Source, Store, UsageRecord, Webhook } from '../store.ts'
 import { demo, type ServiceName } from './demo.ts'
 import { createAlerts, createDashboards, createSavedSearches } from './shop-dashboards.ts'
 import { createActivities, createBackups, createCreditBalances, createUsage } from './shop-platform.ts'
@@ -12,14 +12,14 @@ export function createShop(ids: Ids, atMs: number, dialect: Dialect): Store {
   const demoIds = createDemoIds(ids)
   const store = createOrganization(demoIds, atMs)
   for (const { services } of store.organizations) for (const service of services) fill(service, demoIds, atMs, dialect)
-  for (const organization of store.organizations) organization.activities = createActivities(atMs)
   for (const organization of store.organizations) organization.creditBalances = createCreditBalances(demoIds, atMs)
-  return { ...store, organizations: store.organizations.map((organization) => withUsage(organization, atMs)) }
+  return { ...store, organizations: store.organizations.map((organization) => withHistory(organization, atMs)) }
 }
 
-/** The usage is made when it is asked for, because few runs of the emulator need it. */
-function withUsage(organization: Organization, atMs: number): Organization {
+/** Usage and activities are made when they are asked for, because few runs of the emulator need them. */
+function withHistory(organization: Organization, atMs: number): Organization {
   let usage: UsageRecord[] | undefined
+  let activities: Activity[] | undefined
   return {
     ...organization,
     get usage() {
@@ -28,6 +28,13 @@ function withUsage(organization: Organization, atMs: number): Organization {
     },
     set usage(records) {
       usage = records
+    },
+    get activities() {
+      activities ??= createActivities(atMs)
+      return activities
+    },
+    set activities(all) {
+      activities = all
     },
   }
 }
