@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
 
 // The strings that an API, a file or a user could hand us with bad intent, and those that are too large for a file.
 
@@ -14,6 +15,13 @@ export const hostile: readonly Hostile[] = [
   { id: 'size-emoji', value: '😀'.repeat(250_000), why: 'has more bytes than characters' },
   { id: 'size-lines', value: 'x\n'.repeat(100_000), why: 'has 100,000 lines' },
 ]
+
+const surrogates = { first: 0xd800, count: 0x800 }
+
+/** Any code point except halves of surrogate pairs: the unit `binary` of fast-check, which takes a second to list them all. */
+export const anyCodePoint = fc
+  .integer({ min: 0, max: 0x10ffff - surrogates.count })
+  .map((n) => String.fromCodePoint(n < surrogates.first ? n : n + surrogates.count))
 
 interface EntryOptions {
   /** Called before each entry, for example to reset an emulator. */

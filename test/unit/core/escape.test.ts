@@ -12,12 +12,12 @@ import {
   terminalUntrusted,
 } from '../../../src/core/escape.ts'
 import { clip, printable } from '../../../src/core/text.ts'
-import { forEachEntry, hostile } from '../../support/corpus.ts'
+import { anyCodePoint, forEachEntry, hostile } from '../../support/corpus.ts'
 import { decodeEntities, kindsIn, parseMarkdown, unexpectedHtml, visibleText } from '../../support/output-oracle.ts'
 import { commandsIn } from '../../support/runner-oracle.ts'
 
 const shown = (text: string): string => (text === '' ? '(empty)' : printable(clip(text, 200)))
-const anyText = fc.string({ unit: 'binary', maxLength: 300 })
+const anyText = fc.string({ unit: anyCodePoint, maxLength: 300 })
 const nastyText = fc
   .array(fc.constantFrom('`', '``', '|', '\\', '\n', ' ', '<', '>', '&', '*', '_', '[', ']', '@', '#', ':', '~', 'a'), { maxLength: 20 })
   .map((parts) => parts.join(''))

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
 import { interpolate, readDocument } from '../../../src/documents/document.ts'
+import { anyCodePoint } from '../../support/corpus.ts'
 
 const pieces = fc.constantFrom(
   'a: ',
@@ -46,7 +47,7 @@ describe('readDocument', () => {
       fc.property(
         fc.oneof(
           fc.array(pieces, { maxLength: 30 }).map((parts) => parts.join('')),
-          fc.string({ unit: 'binary' }),
+          fc.string({ unit: anyCodePoint }),
         ),
         (text) => {
           const reading = readDocument(text, 'a.yml')

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { printable } from '../../../src/core/text.ts'
 import { type Cell, renderCsv } from '../../../src/report/csv.ts'
-import { forEachEntry, hostile } from '../../support/corpus.ts'
+import { anyCodePoint, forEachEntry, hostile } from '../../support/corpus.ts'
 
 const readBack = (csv: string): readonly (readonly string[])[] => parse(csv, { record_delimiter: '\r\n' })
 
@@ -15,7 +15,7 @@ const shown = (text: string): string => `${formulaMarks.test(text) ? "'" : ''}${
 const nastyText = fc
   .array(fc.constantFrom('=', '+', '-', '@', '\t', '\r', '\n', '"', '""', ',', ';', ' ', "'", '＝', '1', 'a'), { maxLength: 12 })
   .map((parts) => parts.join(''))
-const anyText = fc.oneof(fc.string({ unit: 'binary', maxLength: 100 }), nastyText)
+const anyText = fc.oneof(fc.string({ unit: anyCodePoint, maxLength: 100 }), nastyText)
 const anyNumber = fc.tuple(fc.bigInt(), fc.nat(999)).map(([whole, fraction]) => `${whole}.${String(fraction).padStart(3, '0')}`)
 
 describe('renderCsv', () => {

@@ -16,7 +16,7 @@ import {
   withoutTextMarker,
   withTextMarker,
 } from '../../../src/resources/marker.ts'
-import { hostile } from '../../support/corpus.ts'
+import { anyCodePoint, hostile } from '../../support/corpus.ts'
 
 const mark = { project: 'shop/observability', key: 'checkout-errors', digest: '0a1b2c' }
 const line = 'watchkeeper: shop/observability checkout-errors 0a1b2c'
@@ -108,7 +108,7 @@ describe('a mark in a text', () => {
 
   it('a mark in a text comes back from any text, and leaves the text as it was but for white space at its end', () => {
     const texts = fc.oneof(
-      fc.string({ unit: 'binary', maxLength: 200 }),
+      fc.string({ unit: anyCodePoint, maxLength: 200 }),
       fc.constantFrom(...hostile.map(({ value }) => value.slice(0, 500))),
     )
     fc.assert(
