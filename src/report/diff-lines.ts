@@ -46,7 +46,10 @@ function toNamedLines(field: FieldDifference, sides: SideNames): readonly DiffLi
 function toFieldLines({ path, before, after, lines }: FieldDifference): readonly DiffLine[] {
   const name = `${indent}${shown(path)}`
   if (lines !== undefined)
-    return [{ sign: '~', text: `${name}:` }, ...lines.map(({ sign, text }): DiffLine => ({ sign, text: `${indent}  ${shown(text)}` }))]
+    return [
+      { sign: '~', text: `${name}:` },
+      ...withoutFarContext(lines).map(({ sign, text }): DiffLine => ({ sign, text: `${indent}  ${shown(text)}` })),
+    ]
   if (before === undefined) return oneSide('+', name, after)
   if (after === undefined) return oneSide('-', name, before)
   const [old, now] = [toText(before), toText(after)]
@@ -55,6 +58,22 @@ function toFieldLines({ path, before, after, lines }: FieldDifference): readonly
     { sign: '-', text: `${name}: ${old}` },
     { sign: '+', text: `${name}: ${now}` },
   ]
+}
+
+/** Lines that stay are shown up to this far from a difference, as in `git diff`. */
+const contextLines = 3
+
+/** With one line in place of two or more that are far from every difference. */
+function withoutFarContext(lines: readonly DiffLine[]): readonly DiffLine[] {
+  const isNear = (i: number): boolean => lines.slice(Math.max(0, i - contextLines), i + contextLines + 1).some(({ sign }) => sign !== ' ')
+  return lines.flatMap((line, i) => {
+    if (isNear(i)) return [line]
+    const isFirst = i === 0 || isNear(i - 1)
+    const end = lines.findIndex((_, j) => j > i && isNear(j))
+    const count = (end < 0 ? lines.length : end) - i
+    if (!isFirst) return []
+    return [count === 1 ? line : { sign: ' ', text: `… ${count} more lines` }]
+  })
 }
 
 function oneSide(sign: '+' | '-', name: string, value: unknown): readonly DiffLine[] {

@@ -30,7 +30,7 @@ export const gateInput = {
     }),
   onMissing: choice(
     ['fail', 'warn', 'ignore'],
-    'Effect of an alert that `max-notifications` cannot check: it is not estimable, or has data in less than `min-coverage`. The default is `fail`. `must-fire` and `must-be-quiet` always fail.',
+    'Effect of an alert that `max-notifications` cannot check: it has no estimate, or data in less than `min-coverage`. The default is `fail`. `must-fire` and `must-be-quiet` always fail.',
   ).optional(),
 }
 
@@ -81,7 +81,7 @@ function findUnchecked(alerts: readonly BacktestedAlert[], gates: Gates): readon
   return [
     ...(unknown.length === 0
       ? []
-      : [say`max-notifications could not be checked for ${namesOf(unknown)}; on-missing: warn accepts alerts that are not estimable`]),
+      : [say`max-notifications could not be checked for ${namesOf(unknown)}; on-missing: warn accepts alerts without an estimate`]),
     ...sparse.map(({ key, next }) => say`max-notifications was checked for alert ${key} with ${describeSparse(next, gates)}`),
   ]
 }

@@ -112,6 +112,37 @@ describe('a changed field', () => {
     expect(linesOf({ path: 'x', ...field })).toEqual(expected)
   })
 
+  it('leaves out the lines of long texts that are far from every difference', () => {
+    const same = (...texts: readonly string[]) => texts.map((text) => ({ sign: ' ' as const, text }))
+    const lines = [
+      ...same('a', 'b', 'c', 'd', 'e'),
+      { sign: '-' as const, text: 'f' },
+      ...same('g', 'h', 'i', 'j', 'k', 'l', 'm'),
+      { sign: '+' as const, text: 'n' },
+      ...same('o', 'p', 'q', 'r', 's', 't'),
+    ]
+    expect(linesOf({ path: 'x', before: 'a', after: 'b', lines }).map((line) => line.replace(/^(.) {4,6}/, '$1'))).toEqual([
+      '~x:',
+      ' … 2 more lines',
+      ' c',
+      ' d',
+      ' e',
+      '-f',
+      ' g',
+      ' h',
+      ' i',
+      ' j',
+      ' k',
+      ' l',
+      ' m',
+      '+n',
+      ' o',
+      ' p',
+      ' q',
+      ' … 3 more lines',
+    ])
+  })
+
   it.each([
     ['plain words', 'a b', 'a b'],
     ['words of any language', 'Größe 漢', 'Größe 漢'],
