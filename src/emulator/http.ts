@@ -147,7 +147,7 @@ export function createResponseWriter(
     send({ status, headers, body }) {
       const plain = Buffer.from(body)
       const isGzipped = acceptsGzip && plain.length > gzipAboveBytes && headers['content-encoding'] === undefined
-      const bytes = isGzipped ? gzipSync(plain) : plain
+      const bytes = isGzipped ? gzipSync(plain, { level: 1 }) : plain
       const length = { 'content-length': String(bytes.length) }
       begin(status, { ...headers, ...(isGzipped && { 'content-encoding': 'gzip' }), ...length }).end(bytes)
     },

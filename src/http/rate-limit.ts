@@ -116,8 +116,7 @@ export function createPacer(clock: Clock, documented: Limit): Pacer {
   /** By the last refusal. */
   let blockedUntil = Number.NEGATIVE_INFINITY
   let queue: Promise<unknown> = Promise.resolve()
-  /** Aborted, and replaced, whenever an answer came. */
-  let news = new AbortController()
+  const answers = createAnswerNews()
 
   const countUsed = (): number => windows.reduce((sum, { count }) => sum + count, inFlight)
 
@@ -152,22 +151,17 @@ export function createPacer(clock: Clock, documented: Limit): Pacer {
       settle(answer) {
         inFlight -= 1
         learn(sentAt, answer)
-        announce()
+        answers.announce()
       },
       cancel() {
         inFlight -= 1
-        announce()
+        answers.announce()
       },
     }
   }
 
-  function announce(): void {
-    news.abort()
-    news = new AbortController()
-  }
-
   async function sleepUntilNews(ms: number, signal: AbortSignal): Promise<void> {
-    const { signal: known } = news
+    const known = answers.next()
     const either = AbortSignal.any([signal, known])
     try {
       if (ms === Number.POSITIVE_INFINITY) await rejectOnAbort(either)
@@ -223,6 +217,23 @@ export function createPacer(clock: Clock, documented: Limit): Pacer {
       const now = clock.monotonicMs()
       dropEndedWindows(now)
       return { limit, remaining: now < blockedUntil ? 0 : Math.max(0, limit - countUsed()) }
+    },
+  }
+}
+
+/** For most answers, nothing waits. */
+function createAnswerNews() {
+  let next: AbortController | undefined
+  return {
+    /** An answer came. */
+    announce(): void {
+      next?.abort()
+      next = undefined
+    },
+    /** Aborted when the next answer comes. */
+    next(): AbortSignal {
+      next ??= new AbortController()
+      return next.signal
     },
   }
 }

@@ -61,8 +61,10 @@ describe('dist/licenses.txt', () => {
   })
 })
 
+const ofPackages = billOfMaterials()
+
 describe('the bill of materials of the executable', () => {
-  const bill = withNode(billOfMaterials(), process.versions)
+  const bill = withNode(ofPackages, process.versions)
 
   it('adds Node, and the software in Node, to the packages', () => {
     const listed = new Map(bill.packages.map(({ name, versionInfo, SPDXID }) => [SPDXID, `${name} ${versionInfo}`]))
@@ -85,7 +87,7 @@ describe('the bill of materials of the executable', () => {
 })
 
 describe('the bill of materials', () => {
-  const { spdxVersion, packages, relationships, documentDescribes } = billOfMaterials()
+  const { spdxVersion, packages, relationships, documentDescribes } = ofPackages
   const [project = ''] = documentDescribes
 
   it('the bill of materials lists what is shipped, and nothing else', () => {

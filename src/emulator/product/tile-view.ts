@@ -168,7 +168,7 @@ const firstItemOf = (config: JsonObject): unknown => itemsOf(config)[0] ?? anyCo
 function toItemView(item: JsonObject): JsonObject {
   const known = aggregateFunction.safeParse(item.aggFn)
   const aggFn = known.success ? known.data : 'none'
-  const level = quantileLevel.safeParse(item.level)
+  const level = aggFn === 'quantile' ? quantileLevel.safeParse(item.level) : undefined
   const isStale = aggFn === 'count' && Boolean(item.valueExpression)
   return {
     ...pick(item, ['alias', 'metricType', 'metricName', 'numberFormat']),
@@ -177,7 +177,7 @@ function toItemView(item: JsonObject): JsonObject {
     where: item.where ?? '',
     whereLanguage: item.whereLanguage ?? 'lucene',
     ...(item.periodAggFn === 'delta' && { periodAggFn: 'delta' }),
-    ...(aggFn === 'quantile' && level.success && { level: level.data }),
+    ...(level?.success && { level: level.data }),
   }
 }
 
