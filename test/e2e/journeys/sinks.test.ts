@@ -13,6 +13,8 @@ import { commandsOf, runAction, runCli } from '../../support/run-process.ts'
 const emulator = useEmulator()
 
 const cloud = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+
+const selfHosted = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
 let directory: string
 
 beforeAll(async () => {
@@ -98,6 +100,11 @@ const withOutputPaths = allOperations.flatMap(({ name, operation }) => {
 describe('an output path', () => {
   const root = useExampleDirectory()
 
+  const settingsOf = (operation: string) => {
+    if (operation === 'check-slo') return inputsFor(selfHosted(), 'hyperdx')
+    return ['audit-costs', 'check-credits'].includes(operation) ? inputsFor(cloud(), 'clickhouse-cloud') : inputsFor(emulator())
+  }
+
   const run = (operation: string, example: object, options: readonly string[]) => {
     const inputs = {
       ...example,
@@ -107,16 +114,17 @@ describe('an output path', () => {
     const flags = Object.entries(inputs).flatMap(([name, value]) =>
       [value].flat().flatMap((one) => (one === true ? [`--${toKebab(name)}`] : [`--${toKebab(name)}`, String(one)])),
     )
-    const settings = ['audit-costs', 'check-credits'].includes(operation) ? inputsFor(cloud(), 'clickhouse-cloud') : inputsFor(emulator())
+    const settings = settingsOf(operation)
     const env = Object.entries(settings).map(([name, value]) => [`WATCHKEEPER_${name.toUpperCase().replaceAll('-', '_')}`, value])
     return runCli([operation, ...flags, ...options], Object.fromEntries(env), { directory: root() })
   }
 
-  it('an output path is an input of seven operations', () => {
+  it('an output path is an input of eight operations', () => {
     expect(withOutputPaths.map(({ name, paths }) => `${name}: ${paths.join(' ')}`).sort()).toEqual([
       'apply: sarif-file code-quality-file result-file',
       'audit-costs: html-file result-file',
       'check-credits: html-file result-file',
+      'check-slo: html-file result-file',
       'drift: sarif-file code-quality-file html-file plan-file result-file',
       'plan: sarif-file code-quality-file html-file plan-file result-file',
       'usage-cost: csv-file focus-file metrics-file html-file result-file',
