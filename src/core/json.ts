@@ -133,8 +133,15 @@ function endOfNumber(text: string, start: number): number {
 
 const [quoteMark, backslash, comma, openBracket, closeBracket, openBrace, closeBrace] = [0x22, 0x5c, 0x2c, 0x5b, 0x5d, 0x7b, 0x7d]
 
+// A search takes a fraction of the time of a loop over the characters, before the engine has compiled that loop.
 function endOfString(text: string, start: number): number {
-  let i = start + 1
-  while (i < text.length && text.charCodeAt(i) !== quoteMark) i += text.charCodeAt(i) === backslash ? 2 : 1
-  return i
+  let end = text.indexOf('"', start + 1)
+  while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
+  return end === -1 ? text.length : end
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let first = at
+  while (text.charCodeAt(first - 1) === backslash) first -= 1
+  return (at - first) % 2 === 1
 }

@@ -137,6 +137,6 @@ function toTexts(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toTexts)
   if (typeof value !== 'object' || value === null) return value
   const texts: Record<string, unknown> = { ...value }
-  for (const [key, item] of Object.entries(texts)) if (typeof item === 'object') texts[key] = toTexts(item)
+  for (const key in texts) if (typeof texts[key] === 'object') texts[key] = toTexts(texts[key])
   return texts
 }

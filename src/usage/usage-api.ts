@@ -73,10 +73,10 @@ class Mismatch extends Error {
 }
 
 function readRecords(costs: unknown, unit: string): readonly UsageRecord[] {
-  const readDay = createDayReader()
+  const parsers = { readDay: createDayReader(), readDecimal: createDecimalReader() }
   return toArray(costs).map((wire, i) => {
     try {
-      return readRecord(wire, unit, readDay)
+      return readRecord(wire, unit, parsers)
     } catch (thrown) {
       throw thrown instanceof Mismatch ? new Mismatch(['costs', i, ...thrown.path], thrown.message) : thrown
     }
@@ -89,7 +89,12 @@ function toArray(costs: unknown): readonly unknown[] {
   return isNothing(costs) || (typeof costs === 'object' && Object.keys(costs).length === 0) ? [] : [costs]
 }
 
-function readRecord(wire: unknown, unit: string, readDay: (wire: Wire) => Day): UsageRecord {
+interface Parsers {
+  readonly readDay: (wire: Wire) => Day
+  readonly readDecimal: typeof toDecimal
+}
+
+function readRecord(wire: unknown, unit: string, { readDay, readDecimal }: Parsers): UsageRecord {
   if (!isObject(wire)) throw new Mismatch([], typeMismatch(wire, 'object'))
   const warehouseId = readText(wire, 'dataWarehouseId')
   const serviceId = readText(wire, 'serviceId')
@@ -102,8 +107,8 @@ function readRecord(wire: unknown, unit: string, readDay: (wire: Wire) => Day): 
     entityName: readText(wire, 'entityName') ?? '',
     ...(warehouseId !== undefined && { warehouseId }),
     ...(serviceId !== undefined && { serviceId }),
-    total: readAmount(wire, `total${unit}`),
-    metrics: readMetrics(wire.metrics, unit),
+    total: readAmount(wire, `total${unit}`, readDecimal),
+    metrics: readMetrics(wire.metrics, unit, readDecimal),
     // A record is provisional unless the API reports that it is final.
     locked: locked ?? false,
   }
@@ -118,8 +123,8 @@ function readText(wire: Wire, key: string): string | undefined {
   return text
 }
 
-function readAmount(wire: Wire, key: string): Decimal {
-  const decimal = toDecimal(wire[key])
+function readAmount(wire: Wire, key: string, readDecimal = toDecimal): Decimal {
+  const decimal = readDecimal(wire[key])
   if (decimal === undefined) throw new Mismatch([key], wire[key] === undefined ? 'is missing' : 'is not a finite number')
   return decimal
 }
@@ -138,7 +143,19 @@ function createDayReader(): (wire: Wire) => Day {
   }
 }
 
-function readMetrics(wire: unknown, unit: string): Record<string, Decimal> {
+/** Many records have the same amounts, zero most of all, so each amount is parsed once. */
+function createDecimalReader(): typeof toDecimal {
+  const known = new Map<unknown, Decimal>()
+  return (value) => {
+    const before = known.get(value)
+    if (before !== undefined) return before
+    const decimal = toDecimal(value)
+    if (decimal !== undefined) known.set(value, decimal)
+    return decimal
+  }
+}
+
+function readMetrics(wire: unknown, unit: string, readDecimal: typeof toDecimal): Record<string, Decimal> {
   if (isNothing(wire)) return {}
   if (!isObject(wire)) throw new Mismatch(['metrics'], typeMismatch(wire, 'object'))
   const metrics: Record<string, Decimal> = {}
@@ -146,7 +163,7 @@ function readMetrics(wire: unknown, unit: string): Record<string, Decimal> {
     const name = key.endsWith(unit) && key !== unit ? key.slice(0, -unit.length) : key
     // Not the name of a metric, but the prototype of an object.
     if (isNothing(value) || name === '__proto__') continue
-    const decimal = toDecimal(value)
+    const decimal = readDecimal(value)
     if (decimal === undefined) throw new Mismatch(['metrics', key], 'is not a finite number')
     // `compute` and `computeCredits` are the same metric.
     const before = Object.hasOwn(metrics, name) ? metrics[name] : undefined
