@@ -115,11 +115,14 @@ function evaluateInstance(name: string, instance: InstanceScope | undefined): Ev
   return { message: `${text} has no value${nearest || `; add ${name} to ${place}`}` }
 }
 
+const secretAdvice = 'files contain no secrets. A webhook names a variable of the process, such as urlFrom: WEBHOOK_ONCALL_URL'
+
 // A file in a pull request must not be able to send credentials anywhere, even those that were passed by mistake.
 function evaluateVariable(inside: string, name: string | undefined, { variable, instance }: InterpolateOptions): Evaluated {
   if (name === undefined) {
+    const isSecret = /^secrets?\./.test(inside)
     const names = ['env.NAME', ...(instance === undefined ? [] : ['instance.NAME'])].map((one) => `\${{ ${one} }}`).join(' or ')
-    return { message: `\${{ ${quote(inside, 60)} }} is not supported; use ${names}` }
+    return { message: `\${{ ${quote(inside, 60)} }} is not supported; ${isSecret ? secretAdvice : `use ${names}`}` }
   }
   const text = `\${{ env.${name} }}`
   const value = mayBeCredential(name) ? undefined : variable(name)

@@ -69,7 +69,10 @@ describe('an expression', () => {
     ['‹env.MISSING›', '‹env.MISSING› is not set; set WATCHKEEPER_VAR_MISSING'],
     ['‹env.WATCHKEEPER_VAR_STAGE›', '‹env.WATCHKEEPER_VAR_STAGE› has the prefix of the variable; write ‹env.STAGE›'],
     ['a ‹env.DATABASE› b', '‹env.DATABASE› looks like a URL with a user or password, which is never inserted into a file'],
-    ['‹secrets.X›', '‹secrets.X› is not supported; use ‹env.NAME›'],
+    [
+      '‹secrets.X›',
+      '‹secrets.X› is not supported; files contain no secrets. A webhook names a variable of the process, such as urlFrom: WEBHOOK_ONCALL_URL',
+    ],
     ['‹›', '‹› is not supported; use ‹env.NAME›'],
     ['x ‹env.STAGE', '‹env.STAGE is not closed'],
     ["‹env['STAGE']›", "‹env['STAGE']› is not supported; use ‹env.NAME›"],
