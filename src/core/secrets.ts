@@ -1,3 +1,4 @@
+import { isDecimal } from './decimal.ts'
 import { cutMark } from './text.ts'
 
 export type Redact = (text: string) => string
@@ -26,8 +27,9 @@ export function redactDeep(value: unknown, redact: Redact): unknown {
   return joinStrings(value).some((text) => redact(text) !== text) ? redactEach(value, redact) : value
 }
 
+/** Decimals have no text of their own, and many methods that a loop over fields would visit. */
 const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  value !== null && typeof value === 'object' && !JSON.isRawJSON(value)
+  value !== null && typeof value === 'object' && !JSON.isRawJSON(value) && !isDecimal(value)
 
 /** All different strings inside a JSON value, in lines of long texts. */
 function joinStrings(value: unknown): readonly string[] {
@@ -65,7 +67,7 @@ function redactEach(value: unknown, redact: Redact): unknown {
     const safe = value.map((item: unknown) => redactEach(item, redact))
     return safe.every((item, i) => item === value[i]) ? value : safe
   }
-  if (value === null || typeof value !== 'object' || JSON.isRawJSON(value)) return value
+  if (!isFields(value)) return value
   const entries = Object.entries(value)
   const safe = entries.map(([key, item]) => [redact(key), redactEach(item, redact)] as const)
   return safe.every(([key, item], i) => key === entries[i]?.[0] && item === entries[i]?.[1]) ? value : Object.fromEntries(safe)
