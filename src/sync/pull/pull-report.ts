@@ -247,12 +247,12 @@ export function driftPullRequest(result: PullResult): PullRequestContent {
   }
 }
 
-/** An empty list is valid, and may still be a mistake of the server. */
+/** An empty list is valid, and may still be a mistake of the server. With remove-deleted, it would remove every declaration of the kind. */
 const emptiedKinds = (objects: readonly ObjectResult[]): readonly string[] =>
   sectionNames
     .filter((section) => {
       const declared = objects.filter((one) => one.section === section && one.key !== '' && one.outcome !== 'added')
-      return declared.length > 0 && declared.every(({ outcome }) => outcome === 'missing')
+      return declared.length > 0 && declared.every(({ outcome }) => outcome === 'missing' || outcome === 'removed')
     })
     .map((section) => `${sectionNouns[section]}s`)
 

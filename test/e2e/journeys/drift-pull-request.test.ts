@@ -190,6 +190,18 @@ describe('the pull request of a drift', () => {
     expect((await drift()).outputs).toMatchObject({ state: 'unchanged', number: outputs.number })
   })
 
+  it('the pull request of a drift removes no declarations of a kind that the service suddenly lacks', async () => {
+    const inputs = { 'remove-deleted': true }
+    raise()
+    expect((await drift({ inputs })).outputs.state).toBe('opened')
+    const before = filesAt(github().store, branch)[path]
+    serviceOf(emulator()).alerts = []
+    github().received.length = 0
+    expect((await drift({ inputs })).outputs.state).toBe('skipped')
+    expect(writes()).toEqual([])
+    expect(filesAt(github().store, branch)[path]).toBe(before)
+  })
+
   it('the pull request of a drift deletes its branch when it closes', async () => {
     raise()
     await drift()
