@@ -103,6 +103,8 @@ export type PullRequestOutcome =
       readonly number?: number
       /** A sentence about what was done, or why nothing was. */
       readonly sentence: Line
+      /** The service may be wrong, so a person should look at it. */
+      readonly isWarning?: boolean
     }
   | { readonly failure: string }
 
@@ -177,9 +179,12 @@ async function sync(context: SyncContext): Promise<PullRequestOutcome> {
       failure: `#${open.number} on ${content.branch} is about another service. Give each service an environment, and pass it as env.`,
     }
   if (open !== undefined && content.emptied.length > 0)
-    return skip(
-      say`the service has none of the declared ${trusted(content.emptied.join(', '))}, so their changes may not be over. If they were deleted on purpose, remove their declarations, or run apply to create them again`,
-    )
+    return {
+      ...skip(
+        say`the service has none of the declared ${trusted(content.emptied.join(', '))}, so their changes may not be over. If they were deleted on purpose, remove their declarations, or run apply to create them again`,
+      ),
+      isWarning: true,
+    }
   const branch = await forge.readBranch(content.branch, run.commit)
   const synced = { ...context, base, author, open, branch }
   if (content.files.length === 0) return close(synced)
@@ -188,7 +193,7 @@ async function sync(context: SyncContext): Promise<PullRequestOutcome> {
   return update(synced)
 }
 
-const skip = (reason: Line): PullRequestOutcome => ({ state: 'skipped', sentence: say`The pull request was not looked at: ${reason}.` })
+const skip = (reason: Line) => ({ state: 'skipped' as const, sentence: say`The pull request was not looked at: ${reason}.` })
 
 const nameOf = (path: string): string => path.replace(/@.*$/, '').replace(/^.*\//, '')
 

@@ -177,7 +177,7 @@ export async function withPullRequest<R extends PublishableResult>(result: R, su
     const message = `The pull request was not written. ${outcome.failure}`
     return { ...result, ...errorInstead(result, new WatchkeeperError('refused', message)) }
   }
-  const { state, number, sentence: line } = outcome
+  const { state, number, sentence: line, isWarning = false } = outcome
   const at = result.blocks.findIndex(({ kind }) => kind !== 'verdict' && kind !== 'list')
   const fields = { pullRequestState: state, ...(number !== undefined && { pullRequestNumber: number }) }
   return {
@@ -185,6 +185,7 @@ export async function withPullRequest<R extends PublishableResult>(result: R, su
     document: { ...result.document, ...fields },
     outputs: { ...result.outputs, ...Object.fromEntries(Object.entries(fields).map(([key, value]) => [toKebab(key), String(value)])) },
     blocks: result.blocks.toSpliced(at, 0, { kind: 'paragraph', line }),
+    annotations: isWarning ? [...result.annotations, { severity: 'warning', message: toPlainText(line) }] : result.annotations,
   }
 }
 

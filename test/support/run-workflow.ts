@@ -119,6 +119,7 @@ interface Ran {
   readonly operations: readonly string[]
   /** Why operations did not pass. */
   readonly reasons: readonly string[]
+  readonly warnings: readonly string[]
 }
 
 interface Run {
@@ -160,14 +161,15 @@ interface State extends JobContext {
   readonly steps: Record<string, { readonly outputs: Texts }>
   readonly operations: string[]
   readonly reasons: string[]
+  readonly warnings: string[]
 }
 
 async function runJob(job: RunnableJob, around: JobContext): Promise<Ran> {
   const needed = [job.needs ?? []].flat().map((id) => (around.values.needs as Record<string, Ran>)[id]?.result)
   if (needed.some((result) => result !== 'success') || (job.if !== undefined && !isTrue(job.if, around)))
-    return { result: 'skipped', outputs: {}, operations: [], reasons: [] }
+    return { result: 'skipped', outputs: {}, operations: [], reasons: [], warnings: [] }
   const env = { ...fillAll(around.env, around), ...fillAll(job.env ?? {}, around) }
-  const state: State = { ...around, env, steps: {}, operations: [], reasons: [] }
+  const state: State = { ...around, env, steps: {}, operations: [], reasons: [], warnings: [] }
   let passed = true
   for (const step of job.steps) {
     if (!passed || (step.if !== undefined && !isTrue(step.if, contextsOf(state)))) continue
@@ -175,8 +177,8 @@ async function runJob(job: RunnableJob, around: JobContext): Promise<Ran> {
     if (step.id !== undefined) state.steps[step.id] = { outputs: done.outputs }
     passed = done.passed
   }
-  const { operations, reasons } = state
-  return { result: passed ? 'success' : 'failure', outputs: fillAll(job.outputs ?? {}, contextsOf(state)), operations, reasons }
+  const { operations, reasons, warnings } = state
+  return { result: passed ? 'success' : 'failure', outputs: fillAll(job.outputs ?? {}, contextsOf(state)), operations, reasons, warnings }
 }
 
 const contextsOf = ({ values, steps, env, files }: State): Contexts => ({
@@ -203,7 +205,7 @@ async function runStep({ uses = '', run, with: given = {}, env = {} }: RunnableS
   return { passed: true, outputs: {} }
 }
 
-async function runOperation(inputs: Texts, { env, files, operations, reasons }: State): Promise<StepDone> {
+async function runOperation(inputs: Texts, { env, files, operations, reasons, warnings }: State): Promise<StepDone> {
   operations.push(inputs.operation ?? '')
   const variables = { GITHUB_REPOSITORY: repository, ...env }
   const ran = await invokeText({ inputs, env: variables, files: Object.fromEntries(files) })
@@ -213,6 +215,7 @@ async function runOperation(inputs: Texts, { env, files, operations, reasons }: 
       syncDriftPullRequest(result, { env: variables, secrets: [], cancellation, note: () => undefined }, gitHubPullRequests),
   })
   if (finished.document.status !== 'pass') reasons.push(finished.document.failureReason)
+  warnings.push(...finished.annotations.flatMap(({ severity, message }) => (severity === 'warning' ? [message] : [])))
   for (const { path, content } of finished.files) files.set(path, content)
   return { passed: finished.exitCode === 0, outputs: { ...finished.outputs, result: JSON.stringify(finished.document) } }
 }

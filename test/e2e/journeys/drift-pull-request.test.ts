@@ -185,6 +185,7 @@ describe('the pull request of a drift', () => {
     github().received.length = 0
     const emptied = await drift()
     expect([emptied.jobs.drift?.result, emptied.outputs.state]).toEqual(['success', 'skipped'])
+    expect(emptied.jobs.drift?.warnings).toContainEqual(expect.stringContaining('the service has none of the declared alerts'))
     expect(writes()).toEqual([])
     serviceOf(emulator()).alerts = alerts
     expect((await drift()).outputs).toMatchObject({ state: 'unchanged', number: outputs.number })
