@@ -44,7 +44,7 @@ const keys: readonly Case[] = [
 ]
 
 const bodies: readonly Case[] = [
-  { name: 'http: a body that is no JSON', request: 'POST dashboards', text: '{', ...unparsed('request body is not valid JSON') },
+  { name: 'http: a body that is not JSON', request: 'POST dashboards', text: '{', ...unparsed('request body is not valid JSON') },
   { name: 'http: an empty body', request: 'POST saved-searches', text: '', ...unparsed('request body is not valid JSON') },
   { name: 'http: no body', request: 'POST saved-searches', ...unparsed('request body must be sent as application/json') },
   { name: 'http: a body that is a list', request: 'POST saved-searches', text: '[]', ...unparsed('request body must be an object') },
@@ -97,7 +97,7 @@ const bodies: readonly Case[] = [
     headers: { 'content-type': 'application/json; charset=latin1' },
     ...only,
   },
-  { name: 'http: a body that is no JSON, without a key', request: 'POST dashboards', text: '{', headers: { authorization: null }, ...only },
+  { name: 'http: a body that is not JSON, without a key', request: 'POST dashboards', text: '{', headers: { authorization: null }, ...only },
   {
     name: 'http: a body for a request that needs none',
     given: [aDashboard({ tiles: [] })],

@@ -85,6 +85,6 @@ export const mcpCases: readonly Case[] = [
   { name: 'mcp: an unknown key', body: sql(), ...post, headers: { accept, authorization: 'Bearer 00000000-0000-4000-8000-000000000000' } },
   { name: 'mcp: no accepted type', body: sql(), ...post },
   { name: 'mcp: JSON as the only accepted type', body: sql(), ...post, headers: { accept: 'application/json' } },
-  { name: 'mcp: a body that is no JSON', text: '{', headers: { accept }, ...post },
+  { name: 'mcp: a body that is not JSON', text: '{', headers: { accept }, ...post },
   ...['GET', 'DELETE', 'PUT'].map((method): Case => ({ ...post, name: `mcp: ${method}`, request: `${method} /mcp`, headers: { accept } })),
 ]
