@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { WatchkeeperError } from '../core/errors.ts'
+import { toFailure } from '../core/errors.ts'
 import type { ReadApi } from './client.ts'
 import { isUuid, path } from './path.ts'
 import { nameOrEmpty, readList, wireNumber } from './wire.ts'
@@ -62,7 +62,7 @@ export async function findServiceNames(api: ReadApi, organizationId: string): Pr
     const { items } = await api.read({ ...requestFor(api, organizationId), isOptional: true })
     return new Map(items.flatMap(({ id, name }) => (name === '' ? [] : [[id, name] as const])))
   } catch (thrown) {
-    if (thrown instanceof WatchkeeperError && thrown.kind !== 'cancelled') return new Map()
-    throw thrown
+    toFailure(thrown)
+    return new Map()
   }
 }

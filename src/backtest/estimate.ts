@@ -3,7 +3,7 @@ import type { ReadApi } from '../api/client.ts'
 import type { Target } from '../api/path.ts'
 import { forEachConcurrently } from '../core/concurrency.ts'
 import { dayMs } from '../core/durations.ts'
-import { WatchkeeperError } from '../core/errors.ts'
+import { causeOf, WatchkeeperError } from '../core/errors.ts'
 import { clip } from '../core/text.ts'
 import { type AlertInterval, intervalMs } from '../resources/alerts/schedule.ts'
 import { type Coverage, rowsOf, sourceSeries, toCoverage } from './coverage.ts'
@@ -239,7 +239,7 @@ const bareTextError = 'Can not search bare text'
 function toRefusal(thrown: unknown): Refusal {
   // The server has no SQL access. Alerts on other tiles do not need it.
   if (thrown instanceof WatchkeeperError && !(thrown instanceof ApiError) && thrown.kind === 'not-served')
-    return { reason: thrown.message.split('\n', 1)[0] ?? '' }
+    return { reason: causeOf(thrown) }
   if (!(thrown instanceof ApiError) || runErrors.includes(thrown.kind)) throw thrown
   if (thrown.kind === 'not-served') return { reason: 'the server has no /charts/series' }
   const [first = ''] = thrown.message.split('\n', 1)

@@ -42,6 +42,15 @@ export class WatchkeeperError extends Error {
   }
 }
 
+/** A failure after which a run can go on. Throws a cancellation, and everything that is not raised on purpose. */
+export function toFailure(thrown: unknown): WatchkeeperError {
+  if (!(thrown instanceof WatchkeeperError) || thrown.kind === 'cancelled') throw thrown
+  return thrown
+}
+
+/** Why it failed, without the advice and the request. */
+export const causeOf = ({ message }: Error): string => message.split('\n', 1)[0] ?? ''
+
 /** Wrong input. Lists all problems at once, before the first request. */
 export class InputError extends WatchkeeperError {
   override readonly name = 'InputError'

@@ -3,7 +3,7 @@ import type { ReadApi } from '../api/client.ts'
 import { path } from '../api/path.ts'
 import { readList, readOne } from '../api/wire.ts'
 import { dayMs } from '../core/durations.ts'
-import { WatchkeeperError } from '../core/errors.ts'
+import { toFailure } from '../core/errors.ts'
 
 /** When the key expires. `never` for a key without an end. */
 export type KeyExpiry = 'never' | { readonly expiresMs: number }
@@ -58,7 +58,7 @@ async function readOrNothing<T>(read: () => Promise<T>): Promise<T | undefined> 
   try {
     return await read()
   } catch (thrown) {
-    if (thrown instanceof WatchkeeperError && thrown.kind !== 'cancelled') return undefined
-    throw thrown
+    toFailure(thrown)
+    return undefined
   }
 }

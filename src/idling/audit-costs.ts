@@ -6,7 +6,7 @@ import { cloudProfileNames } from '../api/profiles.ts'
 import type { ListedService } from '../api/services.ts'
 import { dayOf } from '../core/dates.ts'
 import { type Decimal, fromEstimate } from '../core/decimal.ts'
-import { WatchkeeperError } from '../core/errors.ts'
+import { causeOf, toFailure } from '../core/errors.ts'
 import { htmlFileInput, htmlFiles } from '../operation/html-file.ts'
 import { filePath, integer, lines } from '../operation/inputs.ts'
 import { defineOperation, type Files } from '../operation/operation.ts'
@@ -106,9 +106,9 @@ async function listAlerts(
     const { items: sources } = await sourceCollection.list(api, target)
     return { alerts, isTargetUnknown: hasUnknownTarget(service, services, sources) }
   } catch (thrown) {
-    if (!(thrown instanceof WatchkeeperError) || thrown.kind === 'cancelled') throw thrown
-    if (thrown.kind === 'not-served' || thrown.kind === 'not-found') return undefined
-    return { failure: thrown.message.split('\n', 1)[0] ?? '' }
+    const failure = toFailure(thrown)
+    if (failure.kind === 'not-served' || failure.kind === 'not-found') return undefined
+    return { failure: causeOf(failure) }
   }
 }
 

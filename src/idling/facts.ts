@@ -3,7 +3,7 @@ import type { ReadApi } from '../api/client.ts'
 import { type ListedService, listServices } from '../api/services.ts'
 import { type Day, dayOf, eachDay } from '../core/dates.ts'
 import { dayMs } from '../core/durations.ts'
-import { WatchkeeperError } from '../core/errors.ts'
+import { causeOf, toFailure } from '../core/errors.ts'
 import type { Body } from '../resources/resource-type.ts'
 import { whyNotTrusted } from '../usage/phrases.ts'
 import type { UsageRecord } from '../usage/records.ts'
@@ -70,8 +70,7 @@ async function orFailure<T>(read: () => Promise<T | ReadFailure>): Promise<T | R
   try {
     return await read()
   } catch (thrown) {
-    if (!(thrown instanceof WatchkeeperError) || thrown.kind === 'cancelled') throw thrown
-    return { failure: thrown.message.split('\n', 1)[0] ?? '' }
+    return { failure: causeOf(toFailure(thrown)) }
   }
 }
 

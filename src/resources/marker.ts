@@ -32,6 +32,10 @@ export interface MarkerStyle {
   token(project: string, key: string): string
 }
 
+/** Whether an object with this marker belongs to a project. */
+export const isOwnedBy = (project: string, marker: StoredMarker | undefined, style: MarkerStyle): boolean =>
+  marker?.project === style.projectToken(project)
+
 /** The form of a key in a file. */
 export const keyGrammar = /^[a-z0-9][a-z0-9._-]{0,62}$/
 

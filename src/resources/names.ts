@@ -1,7 +1,7 @@
 import type { ReadApi } from '../api/client.ts'
 import type { Collection } from '../api/collection.ts'
 import type { Target } from '../api/path.ts'
-import { WatchkeeperError } from '../core/errors.ts'
+import { causeOf, toFailure } from '../core/errors.ts'
 import { dashboardCollection } from './dashboards/dashboard.ts'
 import { savedSearchCollection } from './saved-searches/saved-search.ts'
 import { webhookCollection } from './webhooks/webhook-wire.ts'
@@ -23,7 +23,7 @@ export async function findNames(api: ReadApi, service: Target): Promise<FoundNam
     dashboardCollection,
     ...(api.profile.savedSearches ? [savedSearchCollection, webhookCollection] : []),
   ]
-  const lists = await Promise.all(collections.map((one) => one.list(api, service, { isOptional: true }).catch(toFailure)))
+  const lists = await Promise.all(collections.map((one) => one.list(api, service, { isOptional: true }).catch(toUnread)))
   const named = lists.flatMap((list) => ('items' in list ? list.items : []))
   return {
     names: new Map(named.flatMap(({ id, name }) => (name ? [[id, name] as const] : []))),
@@ -31,7 +31,4 @@ export async function findNames(api: ReadApi, service: Target): Promise<FoundNam
   }
 }
 
-function toFailure(thrown: unknown): { readonly failure: string } {
-  if (!(thrown instanceof WatchkeeperError) || thrown.kind === 'cancelled') throw thrown
-  return { failure: thrown.message.split('\n', 1)[0] ?? '' }
-}
+const toUnread = (thrown: unknown): { readonly failure: string } => ({ failure: causeOf(toFailure(thrown)) })

@@ -128,7 +128,14 @@ function checkNotifyOn({ values: { notifyOn, issue }, diagnosticFor }: GivenSett
         '`change` works only in the GitHub Action and in GitLab CI, which remember the last result in an issue. Use `failure`.',
       ),
     ]
-  return issue === 'on-failure' ? [] : [diagnosticFor('notifyOn', 'is change, which requires issue: on-failure to keep the last state')]
+  return issue === 'on-failure'
+    ? []
+    : [
+        diagnosticFor(
+          'notifyOn',
+          '`change` needs `issue: on-failure`, because the issue remembers the last result. Set it, or use `failure`',
+        ),
+      ]
 }
 
 const readOnlyPlace = `read-only is set, as an input, as ${toEnvironmentName('read-only')} or in the context`

@@ -1,4 +1,5 @@
 import { fromText } from '../core/decimal.ts'
+import { dayMs, hourMs, minuteMs } from '../core/durations.ts'
 import type { DeclaredSlo } from './slo-file.ts'
 
 /** From "Alerting on SLOs" in Google's SRE workbook (table 5-8). A burn rate of 1 spends exactly the budget in the window of the SLO. */
@@ -17,10 +18,6 @@ export interface Span {
   readonly name: string
   readonly ms: number
 }
-
-const minuteMs = 60_000
-const hourMs = 60 * minuteMs
-const dayMs = 24 * hourMs
 
 const span = (name: string, ms: number): Span => ({ name, ms })
 

@@ -1,10 +1,8 @@
 // The state of an SLO, from counts of events. Pure.
+import { dayMs, hourMs } from '../core/durations.ts'
 import { type BurnRateFactors, budgetLeft, burnRate, burnRateAlerts, burnRateFactors, type Counts, windowMs } from './burn-rates.ts'
 import type { DeclaredSlo } from './slo-file.ts'
 import type { GroupHistory, TimedCounts } from './slo-series.ts'
-
-const hourMs = 3_600_000
-const dayMs = 24 * hourMs
 
 /** The windows of the alerts, from short to long. */
 export const burnRateWindows = ['5m', '30m', '1h', '6h', '3d'] as const

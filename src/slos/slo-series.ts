@@ -5,6 +5,7 @@ import type { ReadApi } from '../api/client.ts'
 import type { Target } from '../api/path.ts'
 import type { SqlAnswer } from '../api/sql.ts'
 import { requestSeries, type SeriesItem, type SeriesRow } from '../backtest/series-api.ts'
+import { dayMs } from '../core/durations.ts'
 import { WatchkeeperError } from '../core/errors.ts'
 import { quote } from '../core/text.ts'
 import { type Counts, windowMs } from './burn-rates.ts'
@@ -13,8 +14,6 @@ import { historyColumns, historySql, type SloSource } from './slo-sql.ts'
 
 /** Burn rates end at a multiple of this. */
 export const stepMs = 300_000
-
-const dayMs = 86_400_000
 
 /** The longest window of a burn rate. */
 const recentMs = 3 * dayMs

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { ApiError } from '../api/api-error.ts'
 import { isServer, type Service } from '../api/path.ts'
 import type { Diagnostic } from '../core/diagnostics.ts'
-import { inputError } from '../core/errors.ts'
+import { causeOf, inputError } from '../core/errors.ts'
 import { counted, type Line, say, sentence } from '../core/line.ts'
 import { inEnvironment, ofEnvironment } from '../declarations/environment.ts'
 import { htmlFileInput, htmlFiles } from '../operation/html-file.ts'
@@ -100,7 +100,7 @@ async function reviewPlan(
     return { days: reviewedDays, alerts: [...alerts], requestCount }
   } catch (thrown) {
     if (!(thrown instanceof ApiError) || thrown.kind === 'cancelled') throw thrown
-    return { days: reviewedDays, alerts: [], requestCount: 0, message: thrown.message.split('\n', 1)[0] ?? '' }
+    return { days: reviewedDays, alerts: [], requestCount: 0, message: causeOf(thrown) }
   }
 }
 

@@ -4,7 +4,7 @@ import { addDays, type Day, dayOf, plainDay } from '../core/dates.ts'
 import { type Decimal, sum } from '../core/decimal.ts'
 import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
 import { dayMs } from '../core/durations.ts'
-import { WatchkeeperError } from '../core/errors.ts'
+import { toFailure } from '../core/errors.ts'
 import { type Line, say, sentence, trusted } from '../core/line.ts'
 import { toKebab } from '../core/names.ts'
 import { plural } from '../core/text.ts'
@@ -143,8 +143,7 @@ async function readFinalUsage({ api, organizationId }: Context<'read', 'organiza
     if (failure !== undefined) return { failure }
     return { unit, days: latestFinalDays(records, today) }
   } catch (thrown) {
-    if (!(thrown instanceof WatchkeeperError) || thrown.kind === 'cancelled') throw thrown
-    const [cause = '', advice = ''] = thrown.message.split('\n')
+    const [cause = '', advice = ''] = toFailure(thrown).message.split('\n')
     return { failure: `the usage could not be read: ${cause}. ${advice}` }
   }
 }

@@ -1,7 +1,7 @@
 import type { ReadApi } from '../api/client.ts'
 import { addDays, type Day } from '../core/dates.ts'
 import { sum } from '../core/decimal.ts'
-import { WatchkeeperError } from '../core/errors.ts'
+import { toFailure, WatchkeeperError } from '../core/errors.ts'
 import { findIssues } from './data-quality.ts'
 import {
   type CurrentPeriod,
@@ -216,9 +216,9 @@ async function tryToRead(days: Period, read: ReadDays, hasNeeded: boolean): Prom
   try {
     return await read(days)
   } catch (thrown) {
-    if (!(thrown instanceof WatchkeeperError) || thrown.kind === 'cancelled') throw thrown
-    if (hasNeeded && thrown.kind !== 'refused' && thrown.kind !== 'bad-answer') throw thrown
-    return thrown
+    const failure = toFailure(thrown)
+    if (hasNeeded && failure.kind !== 'refused' && failure.kind !== 'bad-answer') throw failure
+    return failure
   }
 }
 

@@ -3,7 +3,7 @@ import { type Activity, listActivities } from '../api/activities.ts'
 import type { ReadApi } from '../api/client.ts'
 import { addDays, type Day, dayOf } from '../core/dates.ts'
 import { dayMs } from '../core/durations.ts'
-import { WatchkeeperError } from '../core/errors.ts'
+import { toFailure } from '../core/errors.ts'
 import type { ReadDeployments } from '../operation/operation.ts'
 import type { UsageRecord } from './records.ts'
 import type { spikeContextSchema, spikeDeploymentsSchema } from './spikes.ts'
@@ -46,8 +46,7 @@ export async function findSpikeContext(
     const { activities } = await listActivities(api, organizationId, period.fromMs, period.toMs)
     return { status: 'read', changes: days.flatMap((day) => changesAt(day, activities, records)) }
   } catch (thrown) {
-    if (!(thrown instanceof WatchkeeperError) || thrown.kind === 'cancelled') throw thrown
-    const [cause = '', advice = ''] = thrown.message.split('\n')
+    const [cause = '', advice = ''] = toFailure(thrown).message.split('\n')
     return { status: 'unread', reason: `${cause}. ${advice}` }
   }
 }

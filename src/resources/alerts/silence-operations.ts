@@ -4,7 +4,7 @@ import { countConcurrentWrites, type Reading } from '../../api/collection.ts'
 import { forEachConcurrently } from '../../core/concurrency.ts'
 import { type Diagnostic, inputDiagnostic } from '../../core/diagnostics.ts'
 import { dayMs } from '../../core/durations.ts'
-import { inputError, WatchkeeperError } from '../../core/errors.ts'
+import { causeOf, inputError, WatchkeeperError } from '../../core/errors.ts'
 import { counted, type Inline, join, type Line, say, sentence, trusted, untrusted } from '../../core/line.ts'
 import { listFirst, plural, quote } from '../../core/text.ts'
 import { duration, durationMsOf, flag, integer, text } from '../../operation/inputs.ts'
@@ -294,7 +294,7 @@ async function changeStarts(
       // The error explains itself as long as there is nothing else to report.
       if (!(thrown instanceof WatchkeeperError) || !hasWritten) throw thrown
       hasFailed = true
-      return { outcome: 'failed', reason: thrown.message.split('\n', 1)[0] ?? '' }
+      return { outcome: 'failed', reason: causeOf(thrown) }
     }
   }
 }

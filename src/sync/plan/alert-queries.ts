@@ -5,7 +5,7 @@ import type { TimeRange } from '../../backtest/evaluate.ts'
 import type { AlertQuery } from '../../backtest/query.ts'
 import { forEachConcurrently } from '../../core/concurrency.ts'
 import { type Diagnostic, diagnosticOf } from '../../core/diagnostics.ts'
-import { WatchkeeperError } from '../../core/errors.ts'
+import { causeOf, toFailure } from '../../core/errors.ts'
 import { clip } from '../../core/text.ts'
 import type { Context } from '../../operation/operation.ts'
 import { intervalMs } from '../../resources/alerts/schedule.ts'
@@ -114,10 +114,10 @@ const nouns = { alerts: 'alerts', slos: 'SLOs' } as const
 
 /** A plan does not depend on its queries. A refused key is a note, because the user set it. Throws what the server did not answer. */
 export function explainUnchecked(what: keyof typeof nouns, thrown: unknown, { debug }: Pick<PlanContext, 'debug'>): readonly Diagnostic[] {
-  if (!(thrown instanceof WatchkeeperError) || thrown.kind === 'cancelled') throw thrown
-  if (!(thrown instanceof ApiError) && thrown.kind !== 'not-served') throw thrown
-  const message = `The queries of ${nouns[what]} were not run: ${thrown.message.split('\n', 1)[0]}`
-  if (thrown.kind === 'authentication' || thrown.kind === 'permission') return [toNote(what, message)]
+  const failure = toFailure(thrown)
+  if (!(failure instanceof ApiError) && failure.kind !== 'not-served') throw failure
+  const message = `The queries of ${nouns[what]} were not run: ${causeOf(failure)}`
+  if (failure.kind === 'authentication' || failure.kind === 'permission') return [toNote(what, message)]
   debug(message)
   return []
 }

@@ -5,7 +5,7 @@ import type { Target } from '../../api/path.ts'
 import type { Profile } from '../../api/profiles.ts'
 import { forEachConcurrently } from '../../core/concurrency.ts'
 import { type Diagnostic, diagnosticOf, errorsIn, formatLocation, type Rules } from '../../core/diagnostics.ts'
-import { inputError } from '../../core/errors.ts'
+import { causeOf, inputError } from '../../core/errors.ts'
 import { quote } from '../../core/text.ts'
 import {
   emptyAdvice,
@@ -189,7 +189,7 @@ export async function checkChange(change: Change, { api, service }: ServerCheckC
     if (!(thrown instanceof ApiError)) throw thrown
     if (thrown.kind === 'not-served') return undefined
     // A gateway in between refuses by itself what it does not know.
-    if (thrown.kind === 'refused') return [{ path: '', message: thrown.message.split('\n', 1)[0] ?? '' }]
+    if (thrown.kind === 'refused') return [{ path: '', message: causeOf(thrown) }]
     throw thrown
   }
 }

@@ -1,6 +1,6 @@
 import { type Diagnostic, diagnosticOf, type Rules } from '../../core/diagnostics.ts'
 import { plural, pluralOf, quote } from '../../core/text.ts'
-import type { StoredMarker } from '../../resources/marker.ts'
+import { isOwnedBy, type StoredMarker } from '../../resources/marker.ts'
 import type { RemoteObject, ResourceType } from '../../resources/resource-type.ts'
 import { type Declared, previousKeyOf } from '../../resources/resource-types.ts'
 
@@ -148,11 +148,10 @@ function matchByMarker<D extends Declared>({
     type,
     actual.filter((one) => type.explainUndeclarable?.(one) === undefined),
   )
-  const projectToken = type.markerStyle.projectToken(project)
-  const ours = marked.filter(({ marker }) => marker?.project === projectToken)
+  const ours = marked.filter(({ marker }) => isOwnedBy(project, marker, type.markerStyle))
   const claimed = new Set(declared.map(({ key }) => type.markerStyle.token(project, key)))
   const orphans = ours.filter(({ marker }) => !claimed.has(marker?.token ?? ''))
-  const others = marked.filter(({ marker }) => marker !== undefined && marker.project !== projectToken)
+  const others = marked.filter(({ marker }) => marker !== undefined && !isOwnedBy(project, marker, type.markerStyle))
   const index: Index = {
     type,
     project,

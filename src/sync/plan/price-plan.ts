@@ -1,7 +1,7 @@
 import type { ReadApi } from '../../api/client.ts'
 import type { Service } from '../../api/path.ts'
 import type { ListedService } from '../../api/services.ts'
-import { WatchkeeperError } from '../../core/errors.ts'
+import { causeOf, toFailure } from '../../core/errors.ts'
 import { type CostFacts, hasUnknownTarget, profileOf, readCostFacts } from '../../idling/facts.ts'
 import { type AlertPrice, priceAlerts, sleepsThroughAlerts } from '../../idling/price.ts'
 import { type Reason, reasons, type ServiceProfile } from '../../idling/profile.ts'
@@ -48,8 +48,7 @@ export async function pricePlan({ plan, remote }: PlanningResult, { api, service
       ...priceChanges({ remote, facts, own, changes }),
     }
   } catch (thrown) {
-    if (!(thrown instanceof WatchkeeperError) || thrown.kind === 'cancelled') throw thrown
-    return { ...none, message: thrown.message.split('\n', 1)[0] ?? '' }
+    return { ...none, message: causeOf(toFailure(thrown)) }
   }
 }
 

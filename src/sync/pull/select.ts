@@ -1,6 +1,6 @@
 import { inputError } from '../../core/errors.ts'
 import type { Declarations } from '../../declarations/declarations.ts'
-import { keyGrammar } from '../../resources/marker.ts'
+import { isOwnedBy, keyGrammar } from '../../resources/marker.ts'
 import type { RemoteObject, ResourceType } from '../../resources/resource-type.ts'
 import type { ResourceTypes } from '../../resources/resource-types.ts'
 import type { Section } from '../../resources/section.ts'
@@ -57,7 +57,7 @@ function selectIn(section: Section, { remote, types, plan, declarations }: Selec
   )
   const all = markedObjects(type, uniqueById(remoteObjects(remote, section)))
   const undeclared = all.filter(({ actual }) => !declaredIds.has(actual.id)).toSorted(byName)
-  const isOurs = ({ marker }: MarkedObject): boolean => marker?.project === type.markerStyle.projectToken(plan.project)
+  const isOurs = ({ marker }: MarkedObject): boolean => isOwnedBy(plan.project, marker, type.markerStyle)
   const ours = undeclared.filter(isOurs)
   const ofOtherProjects = undeclared.filter((one) => one.marker !== undefined && !isOurs(one))
   const unmanaged = undeclared.filter(({ marker }) => marker === undefined)

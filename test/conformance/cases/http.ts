@@ -97,7 +97,13 @@ const bodies: readonly Case[] = [
     headers: { 'content-type': 'application/json; charset=latin1' },
     ...only,
   },
-  { name: 'http: a body that is not JSON, without a key', request: 'POST dashboards', text: '{', headers: { authorization: null }, ...only },
+  {
+    name: 'http: a body that is not JSON, without a key',
+    request: 'POST dashboards',
+    text: '{',
+    headers: { authorization: null },
+    ...only,
+  },
   {
     name: 'http: a body for a request that needs none',
     given: [aDashboard({ tiles: [] })],

@@ -119,7 +119,7 @@ describe('notify-on: change', () => {
 
   it('requires the issue', async () => {
     const ran = await gate({ 'notify-on': 'change', budget: '1' })
-    expect(ran.outputs.get('failure-reason')).toContain('notify-on: is change, which requires issue: on-failure')
+    expect(ran.outputs.get('failure-reason')).toContain('notify-on: `change` needs `issue: on-failure`')
   })
 })
 

@@ -42,7 +42,7 @@ describe('the expiry of the key', () => {
     it.each([
       [29, 'warning'],
       [31, 'ok'],
-    ])('in %i days is: %s', async (days, outcome) => {
+    ])('a key that expires in %i days is: %s', async (days, outcome) => {
       prepare()
       own().expireAt = inDays(days)
       const ran = await doctor()

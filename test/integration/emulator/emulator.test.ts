@@ -210,7 +210,7 @@ describe('the control of the emulator', () => {
     expect([...new Uint8Array(await response.arrayBuffer())]).toEqual([0, 1, 2])
   })
 
-  it('resets', async () => {
+  it('the control of the emulator resets its store and its requests', async () => {
     const emulator = await start()
     const before = structuredClone(emulator.store)
     await call(emulator, 'POST', alerts, { body: alertBody(emulator) })

@@ -276,7 +276,7 @@ describe('a slow or large response', () => {
   const fetchAlerts = (emulator: Emulator, init: RequestInit = {}) =>
     fetch(`${emulator.url}${alerts}`, { ...init, headers: { authorization: basic(admin), ...init.headers } })
 
-  it('never begins', async () => {
+  it('a response can be made to never begin', async () => {
     const emulator = await start()
     emulator.addFault({ effect: { kind: 'hang' } })
     await expect(fetchAlerts(emulator, { signal: AbortSignal.timeout(150) })).rejects.toThrow('timeout')

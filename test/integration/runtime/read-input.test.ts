@@ -208,7 +208,7 @@ describe('the webhook of notifications is accepted over https, or over http to l
   })
 
   it.each([
-    [{}, true, /^notify-on: is change, which requires issue: on-failure to keep the last state$/],
+    [{}, true, /^notify-on: `change` needs `issue: on-failure`, because the issue remembers the last result/],
     [{ issue: 'on-failure' }, true, /^$/],
     [
       { issue: 'on-failure' },

@@ -268,7 +268,7 @@ describe('a recording of a raw SQL tile', () => {
     ])
   })
 
-  it('of a raw SQL tile fails a replay when the threshold is raised above the incident, and passes when it is lowered', async () => {
+  it('a recording of a raw SQL tile fails a replay when the threshold is raised above the incident, and passes when it is lowered', async () => {
     runSql = batches([], errorsOfCheckout)
     const recorded = await backtest('hyperdx', file(), { record: 'recordings' })
     const outcome = async (declared: Fields) => (await replay(declared, recorded)).reason.replace(/^.*?: /, '')
@@ -392,7 +392,7 @@ describe('a backtest in ClickHouse Cloud', () => {
     expect(cloud().requests).toEqual([])
   })
 
-  it('has the numbers in a plan, too', async () => {
+  it('a backtest with SQL has its numbers in a plan, too', async () => {
     const inputs = { ...inputsOn['clickhouse-cloud'](), operation: 'plan', files: 'a.json', project: 'shop/main', backtest: 'true' }
     const { document } = await invokeText({ inputs, files: { 'a.json': JSON.stringify({ slos: { payment } }) } })
     expect(document.backtest).toMatchObject({ alerts: [{ next: { verdict: 'fires' } }, { next: { windows: expect.any(Number) } }] })

@@ -163,7 +163,7 @@ describe('a limit', () => {
     expect([ran.document.status, ran.reason]).toEqual([status, expect.stringMatching(reason)])
   })
 
-  it('for expiring credits is judged on the expected amount', async () => {
+  it('a limit for expiring credits is judged on the expected amount', async () => {
     fill({ left: 80, endsIn: 6 })
     expect((await check({ 'max-expiring': '25' })).document.status).toBe('pass')
     const ran = await check({ 'max-expiring': '24' })

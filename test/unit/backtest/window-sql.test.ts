@@ -88,7 +88,7 @@ describe('a query of a raw SQL tile', () => {
     expect(expand(text)).toEqual({ reason })
   })
 
-  it('of a number tile has no interval, because the server sets none', () => {
+  it('the SQL of a number tile has no interval, because the server sets none', () => {
     expect(expand('SELECT {intervalSeconds:Int64}, {endDateMilliseconds:Int64}', 'number')).toEqual({
       reason: 'the server sets no parameter intervalSeconds for a tile of this type',
     })

@@ -23,7 +23,7 @@ interface InitOptions {
   readonly words: readonly string[]
   /** Only shows the available kits. */
   readonly list: boolean
-  /** The product that the workflows are for. Without it, init asks for it together with the kits; otherwise the environment decides. */
+  /** The profile of the workflows. Without it, init asks for it together with the kits; otherwise the environment decides. */
   readonly profile?: ProfileName | undefined
   readonly flags: InitFlags
 }

@@ -4,16 +4,16 @@ import { quote } from '../../../core/text.ts'
 import type { Answer, Asker } from '../questions.ts'
 import { defaultProfile, type Kit, kitList, selectKits } from './kits.ts'
 
-/** What to write, and for which product. */
+/** What to write, and for which profile. */
 export interface Choice {
   readonly profile: ProfileName
   readonly chosen: readonly Kit[]
 }
 
-const productQuestion = (standard: ProfileName): string =>
+const profileQuestion = (standard: ProfileName): string =>
   `ClickHouse Cloud or self-hosted? Enter 1 for the cloud or 2 for a server of your own, or press Enter for ${standard === 'hyperdx' ? 'your own server' : 'the cloud'}: `
 
-const products: Readonly<Record<string, ProfileName>> = {
+const profileWords: Readonly<Record<string, ProfileName>> = {
   '1': 'clickhouse-cloud',
   'clickhouse-cloud': 'clickhouse-cloud',
   '2': 'hyperdx',
@@ -35,7 +35,7 @@ export async function askForChoice(
   write: (text: string) => void,
   { given, fromEnvironment = defaultProfile }: KnownProfiles,
 ): Promise<Choice | undefined> {
-  const profile = given ?? (await asker.ask(productQuestion(fromEnvironment), (line) => readProduct(line, fromEnvironment)))
+  const profile = given ?? (await asker.ask(profileQuestion(fromEnvironment), (line) => readProfile(line, fromEnvironment)))
   if (profile === undefined) return undefined
   write(`${kitList(profile)}\n`)
   const chosen = await asker.ask(kitQuestion, (line) => {
@@ -48,9 +48,9 @@ export async function askForChoice(
   return chosen && { profile, chosen }
 }
 
-const readProduct = (line: string, standard: ProfileName): Answer<ProfileName> => {
+const readProfile = (line: string, standard: ProfileName): Answer<ProfileName> => {
   const word = line.trim()
-  const answer = word === '' ? standard : Object.hasOwn(products, word) ? products[word] : undefined
+  const answer = word === '' ? standard : Object.hasOwn(profileWords, word) ? profileWords[word] : undefined
   return answer === undefined ? { problem: `${quote(word, 40)}: enter 1 or 2` } : { answer }
 }
 

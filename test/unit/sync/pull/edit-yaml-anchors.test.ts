@@ -184,7 +184,7 @@ describe('lists with anchors', () => {
   }
 
   describe('an alias in a list', () => {
-    it('keeps its value', () => {
+    it('an alias in a list keeps its value', () => {
       const cases: readonly [string, string, Fields][] = [
         [
           'stays when its anchor goes',
