@@ -32,9 +32,11 @@ export interface MarkerStyle {
   token(project: string, key: string): string
 }
 
-/** Whether an object with this marker belongs to a project. */
-export const isOwnedBy = (project: string, marker: StoredMarker | undefined, style: MarkerStyle): boolean =>
-  marker?.project === style.projectToken(project)
+/** Tells whether an object with a marker belongs to the project. */
+export function ownershipTest(project: string, style: MarkerStyle): (marker: StoredMarker | undefined) => boolean {
+  const token = style.projectToken(project)
+  return (marker) => marker?.project === token
+}
 
 /** The form of a key in a file. */
 export const keyGrammar = /^[a-z0-9][a-z0-9._-]{0,62}$/

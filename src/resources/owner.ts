@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
 import { type Line, say, trusted, untrusted } from '../core/line.ts'
 import { flag } from '../operation/inputs.ts'
-import { isOwnedBy, type MarkerStyle, projectForm, projectGrammar, type StoredMarker } from './marker.ts'
+import { type MarkerStyle, ownershipTest, projectForm, projectGrammar, type StoredMarker } from './marker.ts'
 
 /** Filters of lists. */
 export const ownerInput = {
@@ -32,7 +32,7 @@ export function checkOwnerInput({ values }: { readonly values: Partial<OwnerFilt
 /** Whether an object with this marker passes the filter. */
 export function matchesOwner(marker: StoredMarker | undefined, style: MarkerStyle, filter: OwnerFilter): boolean {
   if (filter.unmanaged) return marker === undefined
-  if (filter.project !== undefined) return isOwnedBy(filter.project, marker, style)
+  if (filter.project !== undefined) return ownershipTest(filter.project, style)(marker)
   return !filter.managed || marker !== undefined
 }
 

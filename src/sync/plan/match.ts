@@ -1,6 +1,6 @@
 import { type Diagnostic, diagnosticOf, type Rules } from '../../core/diagnostics.ts'
 import { plural, pluralOf, quote } from '../../core/text.ts'
-import { isOwnedBy, type StoredMarker } from '../../resources/marker.ts'
+import { ownershipTest, type StoredMarker } from '../../resources/marker.ts'
 import type { RemoteObject, ResourceType } from '../../resources/resource-type.ts'
 import { type Declared, previousKeyOf } from '../../resources/resource-types.ts'
 
@@ -148,10 +148,11 @@ function matchByMarker<D extends Declared>({
     type,
     actual.filter((one) => type.explainUndeclarable?.(one) === undefined),
   )
-  const ours = marked.filter(({ marker }) => isOwnedBy(project, marker, type.markerStyle))
+  const isOwned = ownershipTest(project, type.markerStyle)
+  const ours = marked.filter(({ marker }) => isOwned(marker))
   const claimed = new Set(declared.map(({ key }) => type.markerStyle.token(project, key)))
   const orphans = ours.filter(({ marker }) => !claimed.has(marker?.token ?? ''))
-  const others = marked.filter(({ marker }) => marker !== undefined && !isOwnedBy(project, marker, type.markerStyle))
+  const others = marked.filter(({ marker }) => marker !== undefined && !isOwned(marker))
   const index: Index = {
     type,
     project,

@@ -9,7 +9,7 @@ import { formatMoment } from '../../report/format.ts'
 import { undeclaredSilenceOf, withSilenceOf } from '../../resources/alerts/schedule.ts'
 import { addedFields, comparable, type FieldChange, findUnclearable, normalForm, type Sides, sidesOf } from '../../resources/compare.ts'
 import { createDirectory, type Directory, type Planned } from '../../resources/directory.ts'
-import { digestOf, isOwnedBy } from '../../resources/marker.ts'
+import { digestOf, ownershipTest } from '../../resources/marker.ts'
 import {
   type AlertTarget,
   type Body,
@@ -100,7 +100,7 @@ function planChange({ declared, found, takeover }: Pair, body: Body, sides: Side
   const digest = declarationDigest(declared)
   const { marker } = found ?? {}
   // An object of the previous project is taken over from its repository, too.
-  const stored = isOwnedBy(project, marker, type.markerStyle) ? marker?.repository : undefined
+  const stored = ownershipTest(project, type.markerStyle)(marker) ? marker?.repository : undefined
   const repository = digestToStore(around.repository, stored)
   const desired = type.withMarker(body, { project, key, digest, repository })
   const common = { section, key, name: declared.value.name, location, desired, isAdopted: takeover !== undefined }
@@ -277,9 +277,8 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, remote:
   const types = createResourceTypes(options.profile, options.nowMs)
   const all: readonly ResourceType[] = Object.values(types)
   const owned = all.flatMap((type) => {
-    return markedObjects(type, remoteObjects(remote, type.section)).flatMap((one) =>
-      isOwnedBy(options.project, one.marker, type.markerStyle) ? [{ ...one, type }] : [],
-    )
+    const isOwned = ownershipTest(options.project, type.markerStyle)
+    return markedObjects(type, remoteObjects(remote, type.section)).flatMap((one) => (isOwned(one.marker) ? [{ ...one, type }] : []))
   })
   const { objects } = declarations
   const planType = createPlanner({ ...options, remote, ownsAnything: owned.length > 0 })

@@ -1,6 +1,6 @@
 import { inputError } from '../../core/errors.ts'
 import type { Declarations } from '../../declarations/declarations.ts'
-import { isOwnedBy, keyGrammar } from '../../resources/marker.ts'
+import { keyGrammar, ownershipTest } from '../../resources/marker.ts'
 import type { RemoteObject, ResourceType } from '../../resources/resource-type.ts'
 import type { ResourceTypes } from '../../resources/resource-types.ts'
 import type { Section } from '../../resources/section.ts'
@@ -57,7 +57,8 @@ function selectIn(section: Section, { remote, types, plan, declarations }: Selec
   )
   const all = markedObjects(type, uniqueById(remoteObjects(remote, section)))
   const undeclared = all.filter(({ actual }) => !declaredIds.has(actual.id)).toSorted(byName)
-  const isOurs = ({ marker }: MarkedObject): boolean => isOwnedBy(plan.project, marker, type.markerStyle)
+  const isOwned = ownershipTest(plan.project, type.markerStyle)
+  const isOurs = ({ marker }: MarkedObject): boolean => isOwned(marker)
   const ours = undeclared.filter(isOurs)
   const ofOtherProjects = undeclared.filter((one) => one.marker !== undefined && !isOurs(one))
   const unmanaged = undeclared.filter(({ marker }) => marker === undefined)
