@@ -501,11 +501,9 @@ const orphans = ({ orphans: left }: PlanResult): readonly Block[] => {
 
 function unmanaged({ unmanaged: number, unmanagedKinds }: PlanResult): readonly Block[] {
   if (number === 0) return []
-  const lists = unmanagedKinds.map((section) => [trusted(`watchkeeper list-${toKebab(section)} --unmanaged`)])
-  return [
-    { kind: 'paragraph', line: say`Unmanaged, and not changed: ${counted(number, 'object')}. To list them:` },
-    { kind: 'list', items: lists },
-  ]
+  const lists = unmanagedKinds.map((section) => say`${trusted(`list-${toKebab(section)}`)}`)
+  const line = say`Unmanaged, and not changed: ${counted(number, 'object')}. To see them, use --unmanaged with ${join(lists, ', ')}`
+  return [{ kind: 'paragraph', line }]
 }
 
 const unchecked = ({ uncheckedCount }: PlanResult): readonly Block[] =>

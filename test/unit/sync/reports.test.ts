@@ -126,11 +126,8 @@ describe('the report of a plan', () => {
   })
 
   it('names the operations that list the unmanaged objects', () => {
-    expect(linesOf(plan, resultOf([object('a')], { unmanaged: 3, unmanagedKinds: ['savedSearches', 'alerts'] })).slice(-4)).toEqual([
-      'Unmanaged, and not changed: 3 objects. To list them:',
-      '',
-      '- watchkeeper list-saved-searches --unmanaged',
-      '- watchkeeper list-alerts --unmanaged',
+    expect(linesOf(plan, resultOf([object('a')], { unmanaged: 3, unmanagedKinds: ['savedSearches', 'alerts'] })).slice(-1)).toEqual([
+      'Unmanaged, and not changed: 3 objects. To see them, use --unmanaged with list-saved-searches, list-alerts',
     ])
   })
 
