@@ -31,12 +31,20 @@ export function intersect(a: readonly Interval[], b: readonly Interval[]): reado
 
 /** The time that `a` covers and `b` does not. Each list is sorted and without overlaps. */
 export function subtract(a: readonly Interval[], b: readonly Interval[]): readonly Interval[] {
-  return a.flatMap(({ fromMs, toMs }) => {
-    const holes = intersect([{ fromMs, toMs }], b)
-    const starts = [fromMs, ...holes.map((hole) => hole.toMs)]
-    const ends = [...holes.map((hole) => hole.fromMs), toMs]
-    return starts.map((start, i) => ({ fromMs: start, toMs: ends[i] ?? toMs })).filter((one) => one.fromMs < one.toMs)
-  })
+  const left: Interval[] = []
+  let next = 0
+  for (const { fromMs, toMs } of a) {
+    let startMs = fromMs
+    for (let hole = b[next]; hole !== undefined && hole.fromMs < toMs; hole = b[next]) {
+      if (startMs < hole.fromMs) left.push({ fromMs: startMs, toMs: hole.fromMs })
+      startMs = Math.max(startMs, hole.toMs)
+      // This hole may go on in the next interval.
+      if (hole.toMs > toMs) break
+      next++
+    }
+    if (startMs < toMs) left.push({ fromMs: startMs, toMs })
+  }
+  return left
 }
 
 /** Length of a list without overlaps. */

@@ -164,12 +164,12 @@ describe('suggested conditions', () => {
   const always = () => true
   const week = { fromMs: 0, untilMs: 7 * dayMs }
   // Rare errors: 0 in most minutes.
-  const rare = Array.from({ length: 7 * 1440 }, (_, i) => (i === 100 || i === 101 ? 30 : i % 1000 === 7 ? 4 : 0))
+  const rare = series(Array.from({ length: 7 * 1440 }, (_, i) => (i === 100 || i === 101 ? 30 : i % 1000 === 7 ? 4 : 0)))
   const suggest = (
     perWeek: number,
     more: Partial<Condition> = {},
     { detectsAll = always, isQuietOutside = always }: Partial<Omit<SuggestOptions, 'perWeek'>> = {},
-  ) => suggestCondition(condition(more), series(rare), week, { perWeek, detectsAll, isQuietOutside })
+  ) => suggestCondition(condition(more), rare, week, { perWeek, detectsAll, isQuietOutside })
 
   it('suggests the most sensitive threshold with the wanted notifications, and never one that fires always', () => {
     expect(suggest(13)).toEqual({ threshold: 2, windows: 1, notificationsPerWeek: 13 })
@@ -202,10 +202,10 @@ describe('suggested conditions', () => {
 
   it('has the same effect as a condition of the alert, for every type with a direction', () => {
     for (const thresholdType of ['above', 'above_exclusive', 'below', 'below_or_equal'] as const)
-      for (const perWeek of [0, 1, 2, 13, 9000, 10_080]) {
+      for (const perWeek of [1, 13, 9000]) {
         const found = suggest(perWeek, { thresholdType })
         if ('reason' in found) continue
-        const windows = evaluate(condition({ thresholdType, threshold: found.threshold, consecutive: found.windows }), series(rare), week)
+        const windows = evaluate(condition({ thresholdType, threshold: found.threshold, consecutive: found.windows }), rare, week)
         const sent = windows.reduce((sum, { notifications }) => sum + notifications, 0)
         expect([found.notificationsPerWeek, sent <= perWeek], `${thresholdType} ${perWeek}`).toEqual([sent, true])
       }

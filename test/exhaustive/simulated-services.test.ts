@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { minuteMs } from '../../../src/core/durations.ts'
-import { type AlertPrice, priceAlerts } from '../../../src/idling/price.ts'
-import { profileService, type ServiceProfile } from '../../../src/idling/profile.ts'
-import type { AlertSchedule } from '../../../src/idling/schedules.ts'
-import { readTimeline } from '../../../src/idling/timeline.ts'
-import { randomFrom } from '../../support/random.ts'
+import { fromText } from '../../src/core/decimal.ts'
+import { minuteMs } from '../../src/core/durations.ts'
+import { auditServices } from '../../src/idling/audit.ts'
+import { type AlertPrice, priceAlerts } from '../../src/idling/price.ts'
+import { profileService, type ServiceProfile } from '../../src/idling/profile.ts'
+import type { AlertSchedule } from '../../src/idling/schedules.ts'
+import { readTimeline } from '../../src/idling/timeline.ts'
+import { randomFrom } from '../support/random.ts'
 import {
   creditsOfNextMonth,
   historyDays,
@@ -15,7 +17,8 @@ import {
   serviceId,
   startMs,
   type Workload,
-} from '../../support/sleepy-service.ts'
+} from '../support/sleepy-service.ts'
+import { usageRecord } from '../support/usage.ts'
 
 const seeds = Array.from({ length: 200 }, (_, i) => i + 1)
 const days = historyDays + 31
@@ -89,6 +92,68 @@ describe('a service that queries keep awake all the time', () => {
       expect(profile).not.toBeTypeOf('string')
       const price = priceAlerts({ profile: profile as ServiceProfile, others: [], before: [], after: [schedule(5)], nowMs })
       expect(price.added.high, String(seed)).toBe(0)
+    }
+  })
+})
+
+describe('an audit of 200 services that sleep and wake by known causes', () => {
+  const auditOf = (seed: number, isAlwaysOn: boolean) => {
+    const workload = randomWorkload(seed)
+    const { activities, usage, currentState } = observe(seed, workload, run(seed, workload, workload.alerts, historyDays + 1))
+    const days = usage.map(({ day, credits, isFinal }) =>
+      usageRecord(day, 0, {
+        entityId: serviceId,
+        serviceId,
+        locked: isFinal,
+        metrics: { compute: fromText(credits.toFixed(6)) },
+        total: fromText(credits.toFixed(6)),
+      }),
+    )
+    const service = {
+      id: serviceId,
+      name: 'search',
+      state: currentState,
+      idleScaling: seed % 3 !== 0,
+      idleTimeoutMinutes: workload.idleTimeoutMinutes,
+      ipAccessList: [{ source: '0.0.0.0/0' }],
+      tags: [{ key: 'team' }],
+    }
+    const [from, to] = [usage[0]?.day, usage.at(-1)?.day]
+    if (from === undefined || to === undefined) throw new Error('no days')
+    return auditServices({
+      facts: {
+        services: [service as Parameters<typeof auditServices>[0]['facts']['services'][number]],
+        activities: { activities, withoutTime: 0 },
+        usage: { unit: 'CHC', records: days, from, to },
+        nowMs,
+        fromMs: startMs,
+      },
+      alerts: new Map([[serviceId, { alerts: [{ id: 'a', name: 'Slow', interval: '5m' }], isTargetUnknown: false }]]),
+      budgets: undefined,
+      unusedDays: 14,
+      isAlwaysOn: () => isAlwaysOn,
+      settings: {},
+    })
+  }
+
+  it('has no finding about the idling of services that must not sleep', () => {
+    for (const seed of seeds)
+      expect(
+        auditOf(seed, true).findings.filter(({ rule }) => rule !== 'unused-service'),
+        String(seed),
+      ).toEqual([])
+  })
+
+  it('never claims to save more than the compute of the service', () => {
+    for (const seed of seeds) {
+      const { findings: found, services } = auditOf(seed, false)
+      const compute = services[0]?.monthlyCompute ?? 0
+      expect(found.length, String(seed)).toBeGreaterThan(0)
+      for (const { rule, estimate } of found)
+        if (estimate !== undefined && 'low' in estimate) {
+          expect(estimate.low, rule).toBeLessThanOrEqual(estimate.high)
+          expect(estimate.high, `${rule} ${seed}`).toBeLessThanOrEqual(compute * 1.15 + 0.01)
+        }
     }
   })
 })
