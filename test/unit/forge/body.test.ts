@@ -12,11 +12,8 @@ import {
   writeIssueComment,
 } from '../../../src/forge/body.ts'
 import { github } from '../../../src/forge/github/github.ts'
-import { gitlab } from '../../../src/forge/gitlab/gitlab.ts'
 import type { Block } from '../../../src/report/blocks.ts'
-import { forEachEntry, hostile } from '../../support/corpus.ts'
 import { contentOf, startMs } from '../../support/notify.ts'
-import { kindsIn, unexpectedHtml } from '../../support/output-oracle.ts'
 
 const marker = markerOf('comment', 'cost')
 const keep = (text: string): string => text
@@ -116,58 +113,6 @@ describe('the length', () => {
     const word = writeIssueComment('It has recovered.', contextFor([...saying('done'), table(5000, 'x')]))
     expect(word).toBe('It has recovered.\n\n### ❌ It is `done`\n\n\nFrom this run of job `cost`.\n')
   })
-})
-
-describe('hostile text', () => {
-  const allowed = [
-    'root',
-    'html',
-    'heading',
-    'paragraph',
-    'text',
-    'inlineCode',
-    'code',
-    'table',
-    'tableRow',
-    'tableCell',
-    'list',
-    'listItem',
-  ]
-  const ownComments = /^(?:<!-- watchkeeper (?:comment|memory): [^<>]* -->\s*)+$/
-
-  it('hostile text is shown as text without any effect', () =>
-    forEachEntry(
-      hostile.filter(({ id }) => !id.startsWith('size')),
-      ({ value }) => {
-        const blocks: readonly Block[] = [
-          ...saying(value),
-          { kind: 'list', items: [say`${value}`] },
-          table(1, value),
-          { kind: 'preformatted', text: value },
-          { kind: 'details', title: 'More', blocks: saying(value) },
-        ]
-        for (const forge of [github, gitlab]) {
-          const body = write(saying('new'), write(blocks, undefined, keep, forge), keep, forge)
-          const again = write(blocks, body, keep, forge)
-          for (const text of [body, again, writeIssueComment('Now.', contextFor(blocks, keep, forge))]) {
-            expect([...kindsIn(text)].filter((kind) => !allowed.includes(kind) && kind !== 'emphasis')).toEqual([])
-            expect(unexpectedHtml(text).filter((html) => !ownComments.test(html.trim()))).toEqual([])
-          }
-          expect(readBody(again, marker).report).toContain('❌ It is')
-          expect(foldsIn(again)).toEqual([expect.stringContaining('`new`')])
-        }
-      },
-    ))
-
-  it('stays inside the marker as a label', () =>
-    forEachEntry(
-      hostile.filter(({ id }) => !id.startsWith('size')),
-      ({ value }) => {
-        const mark = markerOf('issue', value)
-        expect(mark).toMatch(/^<!-- watchkeeper issue: [\w.~%]* -->$/)
-        expect(mark.slice(4, -3)).not.toContain('--')
-      },
-    ))
 })
 
 it('makes different markers for different labels', () => {

@@ -1,17 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { neutral } from '../../../../src/api/profiles.ts'
-import type { Service } from '../../../../src/emulator/index.ts'
-import { cloud, errors, type Lists, pull } from '../../../support/plans.ts'
-import {
-  blend,
-  commentsIn,
-  type RandomService,
-  randomService,
-  respell,
-  type Spelling,
-  spelling,
-} from '../../../support/random-declarations.ts'
+import { neutral } from '../../src/api/profiles.ts'
+import type { Service } from '../../src/emulator/index.ts'
+import { cloud, errors, type Lists, pull } from '../support/plans.ts'
+import { blend, commentsIn, type RandomService, randomService, respell, type Spelling, spelling } from '../support/random-declarations.ts'
 
 const connections = [{ id: 'c0' }]
 const sources = ['log', 'trace'].map((kind, i) => ({ id: `s${i}`, name: kind, kind, connection: 'c0' }))

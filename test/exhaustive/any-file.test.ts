@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { lint } from '../../../src/declarations/lint.ts'
-import { checkReferences } from '../../../src/resources/references.ts'
-import { isOf } from '../../../src/resources/resource-types.ts'
-import { cpuMsOf } from '../../support/clocks.ts'
-import { forEachEntry, hostile, hostileYaml, maxMs } from '../../support/corpus.ts'
-import { allAbilities, fileWith, readText, readValue, written } from '../../support/declarations.ts'
+import { lint } from '../../src/declarations/lint.ts'
+import { checkReferences } from '../../src/resources/references.ts'
+import { isOf } from '../../src/resources/resource-types.ts'
+import { cpuMsOf } from '../support/clocks.ts'
+import { forEachEntry, hostile, hostileYaml, maxMs } from '../support/corpus.ts'
+import { allAbilities, fileWith, readText, readValue, written } from '../support/declarations.ts'
 
 describe('any file of declarations', () => {
   /** The number of diagnostics, and those without a usable location or message. */
