@@ -238,7 +238,7 @@ it('exits with 11 for a plan with --detailed-exitcode where apply only writes ma
     message: More than 2% of checkouts fail
 `
   expect(await plan(asItIs)).toEqual({ exitCode: 11, changed: false, toAdopt: 1, toMark: 0 })
-  await apply({}, '--files', 'marked.yml', '--yes')
+  await runCliInside(['apply', ...flags(), '--files', 'marked.yml', '--project', 'shop/confirm', '--yes'], { directory })
   expect(await plan(asItIs)).toEqual({ exitCode: 0, changed: false, toAdopt: 0, toMark: 0 })
   // The file follows a change that was made in the UI.
   for (const alert of serviceOf(emulator()).alerts) if (alert.name === 'Checkout errors') alert.threshold = 0.03
@@ -276,7 +276,7 @@ async function whileAsked(args: readonly string[], act: () => unknown) {
 
 it('writes nothing when the service changed while the question was open', async () => {
   const args = ['apply', ...flags(), '--files', 'a.yml', '--project', 'shop/confirm']
-  const { exitCode, stderr } = await whileAsked(args, () => apply({}, '--yes'))
+  const { exitCode, stderr } = await whileAsked(args, applyAtOnce)
   expect({ exitCode, writes: writes() }).toEqual({ exitCode: 1, writes: ['POST'] })
   expect(stderr).toMatch(/have changed since\s+the plan was made/)
 })

@@ -104,6 +104,7 @@ describe('for any services and alerts, the price', () => {
         expect(savedUpTo).toBeLessThanOrEqual(24 * 30 * profile.awakeShare + 1e-6)
         expect(awakeShareAfter).toBeLessThanOrEqual(1 + 1e-9)
       }),
+      { numRuns: 30 },
     )
   })
 
@@ -115,6 +116,7 @@ describe('for any services and alerts, the price', () => {
         expect(together).toBeGreaterThanOrEqual(expected(one) - 1e-6)
         expect(together).toBeLessThanOrEqual(expected(one) + expected(two) + 1e-6)
       }),
+      { numRuns: 30 },
     )
   })
 
@@ -125,6 +127,7 @@ describe('for any services and alerts, the price', () => {
         expect(added.high).toBe(0)
         expect(savedUpTo).toBe(0)
       }),
+      { numRuns: 30 },
     )
   })
 })
