@@ -1,133 +1,20 @@
 import { constants, type Dirent, type Stats } from 'node:fs'
-import { appendFile, glob, lstat, mkdir, open, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { glob, lstat, mkdir, open, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, isAbsolute, join, posix, relative, resolve, sep } from 'node:path'
 import { type InputError, inputError } from '../core/errors.ts'
-import { fileVariablePrefix, secretPrefix, toKebab } from '../core/names.ts'
+import { fileVariablePrefix, secretPrefix } from '../core/names.ts'
 import { isGitLabJob } from '../core/run-page.ts'
 import { quote } from '../core/text.ts'
 import type { Variables } from '../core/variables.ts'
-import type { Files, FoundFiles, OutputFile, ResultDocument, RunResult, SkippedDirectory } from '../operation/operation.ts'
-import type { Block } from '../report/blocks.ts'
-import { renderMarkdown } from '../report/markdown.ts'
-
-interface Destinations {
-  /** Undefined for no result file. */
-  readonly resultFile: string | undefined
-  /** Whether a job summary is wanted. */
-  readonly summary: boolean
-}
-
-interface Publisher {
-  readonly directory: string
-  warn(line: string): void
-  setOutputs?(outputs: Readonly<Record<string, string>>): void
-  readonly summaryFile: string | undefined
-}
-
-/**
- * Writes result file, outputs, output files and job summary. A failure becomes a warning and does not change the verdict. Resolves to the
- * number of warnings.
- */
-export async function publish(
-  { document, outputs, files, blocks }: RunResult,
-  publisher: Publisher,
-  { resultFile, summary }: Destinations,
-): Promise<number> {
-  const { directory, summaryFile } = publisher
-  const texts = toResultTexts(document)
-  const failures: string[] = []
-  const attempt = async (what: string, write: () => void | Promise<void>): Promise<boolean> => {
-    try {
-      await write()
-      return true
-    } catch (thrown) {
-      failures.push(`${what} could not be written: ${reasonOf(thrown)}`)
-      return false
-    }
-  }
-  const isWritten = resultFile !== undefined && (await attempt('the result file', () => writeResultFile(directory, resultFile, texts)))
-  const file = isWritten ? resultFile : ''
-  const result = texts.forOutput ?? JSON.stringify({ truncated: true, file })
-  await attempt('the outputs', () => publisher.setOutputs?.({ ...outputs, result, 'result-file': file }))
-  failures.push(...(await writeOutputFiles(files, directory)))
-  if (summary && summaryFile !== undefined) await attempt('the summary', () => writeSummary(blocks, summaryFile))
-  for (const line of failures) publisher.warn(line)
-  return failures.length
-}
-
-const reasonOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))
-
-/** Path of the result file: `given`, or a new file in the runner's temporary directory. Undefined without both. */
-export function resultFilePath(
-  given: string | undefined,
-  { directory, env }: { readonly directory: string; readonly env: Variables },
-  operation: string,
-): string | undefined {
-  if (given !== undefined) return resolve(directory, given)
-  // The name of an unknown operation is untrusted and must not become part of a path.
-  const name = /^[a-z-]{1,40}$/.test(operation) ? operation : 'unknown'
-  return env.RUNNER_TEMP ? join(env.RUNNER_TEMP, `watchkeeper-${name}-${randomPart()}.json`) : undefined
-}
+import type { Files, FoundFiles, SkippedDirectory } from '../operation/operation.ts'
 
 /** Eight digits that make a name unique, not secret. `node:crypto` takes 3 ms to load. */
-const randomPart = (): string =>
+export const randomPart = (): string =>
   Math.floor(Math.random() * 2 ** 32)
     .toString(16)
     .padStart(8, '0')
 
-/** GitHub allows 1 MiB for all outputs of a job together. */
-const maxOutputBytes = 512 * 1024
-
-interface ResultTexts {
-  /** Indented, unless it is too long to be read. */
-  readonly forFile: string
-  /** Undefined when it is too long for an output. */
-  readonly forOutput: string | undefined
-}
-
-/** The result document as JSON, for the file and for the output. */
-export function toResultTexts(document: ResultDocument): ResultTexts {
-  const text = JSON.stringify(document)
-  if (Buffer.byteLength(text) > maxOutputBytes) return { forFile: `${text}\n`, forOutput: undefined }
-  return { forFile: `${JSON.stringify(document, null, 2)}\n`, forOutput: text }
-}
-
-const writeResultFile = (root: string, path: string, { forFile }: ResultTexts): Promise<void> => writeFileFrom(root, path, forFile)
-
-/** GitHub drops a longer summary, and counts what other commands of the step wrote before. */
-const maxSummaryBytes = 1024 * 1024
-
-async function writeSummary(blocks: readonly Block[], file: string): Promise<void> {
-  if (file === '') throw new Error('GITHUB_STEP_SUMMARY is not set')
-  // A missing file is an error in the runner's setup, so it is not created. A pipe could wait for its reader forever.
-  const stats = await stat(file)
-  if (!stats.isFile()) throw new Error(`GITHUB_STEP_SUMMARY is ${kindOf(stats)}`)
-  const text = renderMarkdown(blocks, maxSummaryBytes - stats.size)
-  if (text === '') throw new Error('GITHUB_STEP_SUMMARY has no room left below 1 MiB, above which GitHub drops it')
-  await appendFile(file, text)
-}
-
-/** Writes the files that are not essential. Returns a line for each that could not be written. */
-export const writeOutputFiles = (files: readonly OutputFile[], directory: string): Promise<readonly string[]> =>
-  writeFiles(
-    files.filter(({ isEssential }) => !isEssential),
-    directory,
-  )
-
-/** Returns a line for each file that could not be written. */
-export async function writeFiles(files: readonly OutputFile[], directory: string): Promise<readonly string[]> {
-  const failures: string[] = []
-  // One after the other: some systems cannot open a thousand files at once.
-  for (const file of files) {
-    try {
-      const write = file.staysInWorkspace ? writeWorkspaceFile : writeFileFrom
-      await write(directory, file.path, file.content)
-    } catch (thrown) {
-      failures.push(`${toKebab(file.input)}: "${quote(file.path)}" could not be written: ${quote(reasonOf(thrown))}`)
-    }
-  }
-  return failures
-}
+export const reasonOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))
 
 /** Largest file that is read. */
 const maxBytes = 5 * 1024 * 1024
@@ -370,7 +257,7 @@ export async function requireReplaceable(path: string): Promise<void> {
   if (stats !== undefined && !stats.isFile()) throw new Error(`it is ${kindOf(stats)}, not a regular file`)
 }
 
-function kindOf(stats: Stats): string {
+export function kindOf(stats: Stats): string {
   if (stats.isSymbolicLink()) return 'a link'
   if (stats.isDirectory()) return 'a directory'
   if (stats.isFIFO()) return 'a pipe'

@@ -10,22 +10,13 @@ import type { Cancellation } from '../../http/deadline.ts'
 import type { ResultDocument, RunResult } from '../../operation/operation.ts'
 import { isOperationName } from '../../operations.ts'
 import { renderTerminal } from '../../report/terminal.ts'
+import { credentialsIn, partlyShownIn, toSafeError } from '../credentials.ts'
 import type { ForgeOutcome, NotifyContext } from '../notify-forge.ts'
-import { credentialsIn, partlyShownIn } from '../read-input.ts'
-import {
-  cancelOnSignals,
-  footerOf,
-  type PublishableResult,
-  runAndPublish,
-  type Signals,
-  type Surface,
-  sendMessage,
-  toErrorResult,
-  toSafeError,
-  usesForge,
-} from '../run.ts'
+import { publish, resultFilePath, runAndPublish, type Surface, sendMessage } from '../publish.ts'
+import { type PublishableResult, usesForge } from '../run.ts'
+import { footerOf, toErrorResult } from '../run-result.ts'
+import { cancelOnSignals, type Signals } from '../signals.ts'
 import { debugVariable } from '../variables.ts'
-import { publish, resultFilePath } from '../workspace.ts'
 import { writeOutputs } from './outputs.ts'
 
 /** Runs the operation that the environment asks for; resolves to the step's exit code. Throws nothing. */

@@ -1,7 +1,7 @@
 import { inputError } from '../../core/errors.ts'
 import { logLine } from '../../core/escape.ts'
 import { renderTerminal } from '../../report/terminal.ts'
-import type { Surface } from '../run.ts'
+import type { Surface } from '../publish.ts'
 import { isYes, openAsker } from './questions.ts'
 import { columnsOf, type Terminal } from './terminal.ts'
 

@@ -13,23 +13,13 @@ import { fileInputs, fileSettings, type Settings, settingsSchema } from '../../o
 import type { Operation, ResultDocument, ResultError } from '../../operation/operation.ts'
 import { isOperationName, type OperationName, operations } from '../../operations.ts'
 import { renderTerminal } from '../../report/terminal.ts'
+import { credentialsIn, toSafeError } from '../credentials.ts'
 import type { ForgeOutcome, NotifyContext } from '../notify-forge.ts'
-import { credentialsIn } from '../read-input.ts'
-import {
-  cancelOnSignals,
-  footerOf,
-  type PublishableResult,
-  type PublishSettings,
-  runAndPublish,
-  type Surface,
-  sendMessage,
-  toErrorResult,
-  toSafeError,
-  usesForge,
-  withNextCommand,
-} from '../run.ts'
+import { publish, resultFilePath, runAndPublish, type Surface, sendMessage } from '../publish.ts'
+import { type PublishableResult, type PublishSettings, usesForge } from '../run.ts'
+import { footerOf, toErrorResult, withNextCommand } from '../run-result.ts'
+import { cancelOnSignals } from '../signals.ts'
 import { contextVariable, debugVariable } from '../variables.ts'
-import { publish, resultFilePath } from '../workspace.ts'
 import { createConfirm } from './confirm.ts'
 import { contextSettings, withContext } from './contexts.ts'
 import { nextCommand } from './next-command.ts'

@@ -1,6 +1,6 @@
 import { exitCodes, inputError } from '../../core/errors.ts'
 import { demo, startEmulator } from '../../emulator/index.ts'
-import type { Signals } from '../run.ts'
+import type { Signals } from '../signals.ts'
 
 type Dialect = 'neutral' | 'clickhouse-cloud' | 'hyperdx'
 

@@ -1,5 +1,5 @@
 import type { Variables } from '../../core/variables.ts'
-import type { Signals } from '../run.ts'
+import type { Signals } from '../signals.ts'
 
 /** The parts of a process that the command line uses. */
 export interface Terminal {

@@ -6,8 +6,9 @@ import type { Variables } from '../../core/variables.ts'
 import type { settingsSchema } from '../../operation/inputs.ts'
 import type { ResultDocument } from '../../operation/operation.ts'
 import { type OperationName, type Operations, operationNames } from '../../operations.ts'
-import { runOperation, writeEssentialFiles } from '../run.ts'
-import { workspaceFiles, writeOutputFiles } from '../workspace.ts'
+import { writeEssentialFiles, writeOutputFiles } from '../publish.ts'
+import { runOperation } from '../run.ts'
+import { workspaceFiles } from '../workspace.ts'
 import { withOptionNames } from './option-names.ts'
 
 /** Settings of the action and the command line, which the library does not have. */

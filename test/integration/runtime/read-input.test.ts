@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { credentialsIn, partlyShownIn } from '../../../src/runtime/read-input.ts'
+import { credentialsIn, partlyShownIn } from '../../../src/runtime/credentials.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { type InvokeOptions, invokeText } from '../../support/invoke.ts'
 

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { trusted } from '../../../src/core/line.ts'
 import { defineOperation, noDetails, pass } from '../../../src/operation/operation.ts'
 import type { Block } from '../../../src/report/blocks.ts'
-import { toRunResult } from '../../../src/runtime/run.ts'
+import { toRunResult } from '../../../src/runtime/run-result.ts'
 
 const operation = defineOperation({
   summary: 'Does nothing.',

@@ -1,0 +1,139 @@
+import type { Connection, Credentials } from '../api/client.ts'
+import { type Profile, profileNamed, queryEndpointUrl } from '../api/profiles.ts'
+import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
+import { toEnvironmentName, toKebab } from '../core/names.ts'
+import { quote } from '../core/text.ts'
+import type { Variables } from '../core/variables.ts'
+import { type ProxySettings, parseApiUrl, readProxySettings } from '../http/proxy.ts'
+import type { Settings } from '../operation/inputs.ts'
+import type { Scope } from '../operation/operation.ts'
+import type { GivenSettings } from './settings.ts'
+
+/** Where a run sends its requests, and how. */
+export interface RunConnection extends Omit<Connection, 'userAgent'> {
+  /** Whether the key travels without TLS. */
+  readonly isUnencrypted: boolean
+}
+
+interface ResolvedConnection {
+  readonly connection?: RunConnection
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+interface ConnectionUse {
+  readonly scope: Scope
+  readonly env: Variables
+}
+
+/** Determines the address, the key and the proxy of requests. */
+export function resolveConnection(settings: GivenSettings, { scope, env }: ConnectionUse): ResolvedConnection {
+  const { values, names, diagnosticFor } = settings
+  // With a wrong profile, it is not known what the connection needs.
+  if (scope === 'none' || (names.has('profile') && values.profile === undefined)) return { diagnostics: [] }
+  // Which other settings are missing depends on it.
+  if (!['profile', 'apiUrl', 'apiKey', 'apiKeyId', 'apiKeySecret', 'organizationId', 'serviceId'].some((name) => names.has(name)))
+    return { diagnostics: [inputDiagnostic('profile', `is missing; ${profileAdvice}`)] }
+  const profile = profileNamed(values.profile)
+  const { apiUrl = profile.apiUrl, observabilityPath = profile.observabilityPath, allowHttp = false, timeoutSeconds, maxAttempts } = values
+  const proxy = readProxySettings(env)
+  const address = apiUrl === undefined ? { problem: undefined } : parseApiUrl(apiUrl, allowHttp, proxy.settings)
+  const credentials = credentialsOf(values, profile)
+  const query = profile.isSelfHosted ? { diagnostics: [] } : resolveQueryEndpoint(settings, proxy.settings)
+  const diagnostics = [
+    ...query.diagnostics,
+    ...(profile.isSelfHosted ? checkSelfHosted(settings) : checkCloud(settings, scope)),
+    ...('problem' in address ? [diagnosticFor('apiUrl', describeAddress(apiUrl, address.problem, profile))] : []),
+    ...('url' in address && profile.isSelfHosted ? checkServerPath(address.url, settings) : []),
+    ...proxy.diagnostics,
+    ...(env.NODE_TLS_REJECT_UNAUTHORIZED === '0' ? [insecureTls] : []),
+  ]
+  if ('problem' in address || credentials === undefined || !timeoutSeconds || !maxAttempts) return { diagnostics }
+  const { url, isUnencrypted } = address
+  // Where the UI passes requests on, its address ends in /api, so that the path has it twice.
+  if (profile.isSelfHosted && !url.pathname.endsWith('/api/v2')) url.pathname = `${url.pathname.replace(/\/$/, '')}/api/v2`
+  const connection = {
+    baseUrl: url,
+    isUnencrypted,
+    profile,
+    observabilityPath,
+    credentials,
+    proxy: proxy.settings,
+    maxAttempts,
+    deadlineMs: timeoutSeconds * 1000,
+    queryEndpoint: query.endpoint,
+  }
+  return { connection, diagnostics }
+}
+
+interface ResolvedQueryEndpoint {
+  readonly endpoint?: Connection['queryEndpoint']
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** The query endpoints have an address and keys of their own. Without a key, no operation runs SQL. */
+function resolveQueryEndpoint({ values, names, diagnosticFor }: GivenSettings, proxy: ProxySettings): ResolvedQueryEndpoint {
+  const { sqlKeyId, sqlKeySecret, sqlUrl = queryEndpointUrl, allowHttp = false, wakeService = false } = values
+  const address = parseApiUrl(sqlUrl, allowHttp, proxy)
+  const [given, other] = names.has('sqlKeyId') ? ['sql-key-id', 'sqlKeySecret'] : ['sql-key-secret', 'sqlKeyId']
+  const isHalf = names.has('sqlKeyId') !== names.has('sqlKeySecret')
+  const diagnostics = [
+    ...(isHalf ? [inputDiagnostic(toKebab(other), `is missing; ${given} needs it`)] : []),
+    ...('problem' in address ? [diagnosticFor('sqlUrl', describeAddress(sqlUrl, address.problem))] : []),
+  ]
+  if ('problem' in address || sqlKeyId === undefined || sqlKeySecret === undefined) return { diagnostics }
+  const credentials = { keyId: sqlKeyId, keySecret: sqlKeySecret }
+  return { endpoint: { baseUrl: address.url, credentials, mayWake: wakeService }, diagnostics }
+}
+
+function credentialsOf({ apiKey, apiKeyId, apiKeySecret }: Partial<Settings>, { isSelfHosted }: Profile): Credentials | undefined {
+  if (isSelfHosted) return apiKey === undefined ? undefined : { accessKey: apiKey }
+  return apiKeyId === undefined || apiKeySecret === undefined ? undefined : { keyId: apiKeyId, keySecret: apiKeySecret }
+}
+
+function checkCloud({ names, diagnosticFor }: GivenSettings, scope: Scope): readonly Diagnostic[] {
+  const needsService = scope === 'service' || scope === 'service-or-server'
+  const required = ['apiKeyId', 'apiKeySecret', 'organizationId', ...(needsService ? ['serviceId'] : [])]
+  if (names.has('apiKey'))
+    return [diagnosticFor('apiKey', 'is the key of a self-hosted server: set profile: hyperdx, or use api-key-id and api-key-secret')]
+  return required.filter((name) => !names.has(name)).map((name) => missing(toKebab(name)))
+}
+
+function checkSelfHosted({ names, diagnosticFor }: GivenSettings): readonly Diagnostic[] {
+  const refuse = (name: string, reason: string): readonly Diagnostic[] =>
+    names.has(name) ? [diagnosticFor(name, `is not for profile hyperdx: ${reason}`)] : []
+  const cloudKey = ['apiKeyId', 'apiKeySecret'].filter((name) => names.has(name))
+  return [
+    // One mistake: the key of the cloud in place of that of the server.
+    ...cloudKey
+      .slice(0, 1)
+      .flatMap((name) => refuse(name, `its key is a single value; set api-key instead of ${cloudKey.map(toKebab).join(' and ')}`)),
+    ...refuse('organizationId', 'a self-hosted server has no organizations'),
+    ...refuse('serviceId', 'a self-hosted server has no services; api-url identifies it'),
+    ...refuse('sqlKeyId', 'it runs SQL with api-key'),
+    ...refuse('sqlKeySecret', 'it runs SQL with api-key'),
+    ...refuse('sqlUrl', 'it runs SQL at api-url'),
+    ...refuse('observabilityPath', 'the path of its API is always /api/v2'),
+    ...(names.has('apiKey') || cloudKey.length > 0 ? [] : [missing('api-key')]),
+  ]
+}
+
+/** The address of one endpoint instead of that of the API. */
+function checkServerPath({ origin, pathname }: URL, { diagnosticFor }: GivenSettings): readonly Diagnostic[] {
+  const [, base] = /^(.*\/api\/v2)\//.exec(pathname) ?? []
+  return base === undefined ? [] : [diagnosticFor('apiUrl', `must end at /api/v2: set it to ${origin}${base}`)]
+}
+
+const profileAdvice = `set it to clickhouse-cloud, or to hyperdx for a self-hosted server, as an input or as ${toEnvironmentName('profile')}`
+
+export const missing = (name: string): Diagnostic => inputDiagnostic(name, `is missing; set the input or ${toEnvironmentName(name)}`)
+
+function describeAddress(url: string | undefined, problem: string | undefined, { isSelfHosted }: Partial<Profile> = {}): string {
+  if (url === undefined) return `is missing; set ${isSelfHosted ? '' : 'profile: clickhouse-cloud, or '}the address of the server`
+  // A URL with a user or a query in it may hold a password or a token.
+  return `${/[@?#]/.test(url) ? 'the given value' : `"${quote(url, 80)}"`} ${problem}`
+}
+
+const insecureTls = inputDiagnostic(
+  'NODE_TLS_REJECT_UNAUTHORIZED',
+  'is 0, which disables the check of certificates; to trust a private certificate authority, set NODE_EXTRA_CA_CERTS',
+)

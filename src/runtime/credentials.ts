@@ -1,0 +1,85 @@
+import { InputError, InternalError, toWatchkeeperError, type WatchkeeperError } from '../core/errors.ts'
+import { secretPrefix, toEnvironmentName } from '../core/names.ts'
+import { basicPair, createRedact, type Redact, redactDeep, shortestSecret } from '../core/secrets.ts'
+import type { Variables } from '../core/variables.ts'
+import { proxySecrets, readProxySettings, webhookSecrets } from '../http/proxy.ts'
+import type { Values } from './decode.ts'
+
+/**
+ * Every secret in the given values, before any check: the keys, their form in HTTP Basic, the token of a forge, the password of a proxy, the
+ * path and query of a webhook, and what files name as a secret of a webhook. Includes values that another source overrides.
+ */
+export function credentialsIn(inputs: Values, env: Variables): readonly string[] {
+  const keyIds = givenTexts(inputs.apiKeyId, env.WATCHKEEPER_API_KEY_ID)
+  const keySecrets = givenTexts(inputs.apiKeySecret, env.WATCHKEEPER_API_KEY_SECRET)
+  const accessKeys = givenTexts(inputs.apiKey, env.WATCHKEEPER_API_KEY)
+  const sqlKeyIds = givenTexts(inputs.sqlKeyId, env.WATCHKEEPER_SQL_KEY_ID)
+  const sqlKeySecrets = givenTexts(inputs.sqlKeySecret, env.WATCHKEEPER_SQL_KEY_SECRET)
+  const pairs = [...pairsOf(keyIds, keySecrets), ...pairsOf(sqlKeyIds, sqlKeySecrets)]
+  const tokens = [
+    ...givenTexts(inputs.githubToken, env.WATCHKEEPER_GITHUB_TOKEN, env.GITHUB_TOKEN, env.GH_TOKEN),
+    ...givenTexts(inputs.gitlabToken, env.WATCHKEEPER_GITLAB_TOKEN, env.GITLAB_TOKEN, env.CI_JOB_TOKEN),
+  ]
+  const webhooks = [...webhookUrlsIn(inputs, env), ...secretsOfWebhooks(env)].flatMap(webhookSecrets)
+  const all = [
+    ...keySecrets,
+    ...sqlKeySecrets,
+    ...pairs,
+    ...accessKeys,
+    ...tokens,
+    ...webhooks,
+    ...proxySecrets(readProxySettings(env).settings),
+  ]
+  return all.filter((secret) => secret.length >= shortestSecret)
+}
+
+const pairsOf = (keyIds: readonly string[], secrets: readonly string[]): readonly string[] =>
+  keyIds.flatMap((keyId) => secrets.map((secret) => basicPair(keyId, secret)))
+
+/**
+ * Values that the log masks, and of which messages show a part: the key ids, which are half of a credential, and the URLs of webhooks, whose
+ * host is public.
+ */
+export const partlyShownIn = (inputs: Values, env: Variables): readonly string[] =>
+  [
+    ...givenTexts(inputs.apiKeyId, env.WATCHKEEPER_API_KEY_ID, inputs.sqlKeyId, env.WATCHKEEPER_SQL_KEY_ID),
+    ...webhookUrlsIn(inputs, env),
+    ...secretsOfWebhooks(env),
+  ].filter((text) => text.length >= shortestSecret)
+
+/** For `urlFrom`, `headersFrom` and `queryParamsFrom` in files. */
+const secretsOfWebhooks = (env: Variables): readonly string[] =>
+  givenTexts(...Object.entries(env).map(([name, value]) => (name.startsWith(secretPrefix) ? value : undefined)))
+
+const webhookUrlsIn = (inputs: Values, env: Variables): readonly string[] => givenTexts(inputs.notifyUrl, env.WATCHKEEPER_NOTIFY_URL)
+
+/** Names of credentials with white space around them, such as a newline at the end of a stored secret. */
+export const paddedCredentials = (env: Variables): readonly string[] =>
+  ['api-key', 'api-key-id', 'api-key-secret', 'notify-url'].filter((name) =>
+    [`INPUT_${name.toUpperCase()}`, toEnvironmentName(name)].some((variable) => env[variable]?.trim() !== env[variable]),
+  )
+
+const givenTexts = (...values: readonly unknown[]): readonly string[] =>
+  values.flatMap((value) => (typeof value === 'string' && value.trim() !== '' ? [value.trim()] : []))
+
+export function redactError(error: WatchkeeperError, redact: Redact): WatchkeeperError {
+  if (error instanceof InputError) {
+    const diagnostics = redactDeep(error.diagnostics, redact)
+    return diagnostics === error.diagnostics ? error : new InputError(diagnostics)
+  }
+  const safe = redact(error.message)
+  if (safe !== error.message) error.message = safe
+  return error
+}
+
+/**
+ * What may be shown of an exception that was not expected: it can quote any value of the run. Without its secrets, and where they
+ * cannot be found, without its text.
+ */
+export function toSafeError(thrown: unknown, listSecrets: () => readonly string[]): WatchkeeperError {
+  try {
+    return redactError(toWatchkeeperError(thrown), createRedact(listSecrets()))
+  } catch {
+    return new InternalError('its description is not shown, because it could not be searched for secrets')
+  }
+}

@@ -1,0 +1,80 @@
+import * as z from 'zod'
+import type { Diagnostic } from '../core/diagnostics.ts'
+import { nearestName } from '../core/names.ts'
+import { quote } from '../core/text.ts'
+import { coreOf, metaOf, type Shape } from '../documents/schema.ts'
+
+/** Values by camelCase name. */
+export type Values = Readonly<Record<string, unknown>>
+
+const numberGrammar = /^-?(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?(?:[eE][+-]?\d{1,2})?$/
+
+/** Turns the text of an input, flag or variable into a native value. A text that cannot be decoded stays text, which the schema rejects. */
+export function decode(schema: z.core.$ZodType, text: string): unknown {
+  const core = coreOf(schema)
+  if (core instanceof z.ZodBoolean) return decodeBoolean(text)
+  if (core instanceof z.ZodNumber) return numberGrammar.test(text) ? Number(text) : text
+  if (core instanceof z.ZodArray) return decodeItems(text, metaOf(schema).commas ? /[\n,]/ : '\n')
+  return text
+}
+
+/** Decodes the values that are text. */
+export const decodeAll = (shape: Shape, values: Values): Values =>
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, typeof value === 'string' && shape[name] ? decode(shape[name], value) : value]),
+  )
+
+// Like the runner's getBooleanInput, which follows YAML's core schema.
+function decodeBoolean(text: string): boolean | string {
+  if (/^(?:true|True|TRUE)$/.test(text)) return true
+  return /^(?:false|False|FALSE)$/.test(text) ? false : text
+}
+
+const decodeItems = (text: string, separator: string | RegExp): readonly string[] =>
+  text
+    .split(separator)
+    .map((item) => item.trim())
+    .filter((item) => item !== '')
+
+interface ParsedFields<T extends z.ZodObject> {
+  /** The values that are valid by themselves. */
+  readonly values: Partial<z.output<T>>
+  /** The names of all given values, valid or not. */
+  readonly names: ReadonlySet<string>
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** An error about a value, at the place that it comes from: an input, a variable, or a line of a file. `name` is in camelCase. */
+export type DiagnosticFor = (name: string, message: string) => Diagnostic
+
+/** Checks field by field, so that all problems are reported at once. */
+export function parseFields<T extends z.ZodObject>(schema: T, values: Values, diagnosticFor: DiagnosticFor): ParsedFields<T> {
+  const valid: Record<string, unknown> = {}
+  const diagnostics: Diagnostic[] = []
+  const shape: z.core.$ZodLooseShape = schema.shape
+  for (const [name, field] of Object.entries(shape)) {
+    const result = field.safeParse(values[name])
+    if (!result.success) diagnostics.push(diagnosticFor(name, describeIssue(field, values[name], result.error)))
+    else if (result.data !== undefined) valid[name] = result.data
+  }
+  // Each value was parsed by the field of its name.
+  return { values: valid as Partial<z.output<T>>, names: new Set(Object.keys(values)), diagnostics }
+}
+
+function describeIssue(field: z.ZodType, value: unknown, error: z.ZodError): string {
+  const { accepts, secret, missing } = metaOf(field)
+  const accepted = accepts === undefined ? '' : `; accepted: ${accepts}`
+  if (value === undefined) return `is missing${accepted}${missing === undefined ? '' : `; ${missing}`}`
+  if (secret) return `is not accepted${accepted}`
+  const shown = typeof value === 'string' ? value : (invalidItem(value, error) ?? JSON.stringify(value) ?? '')
+  const choices = accepts?.split(', ').filter((word) => !word.includes(' ')) ?? []
+  const nearest = typeof value === 'string' ? nearestName(value, choices) : undefined
+  return `"${quote(shown, 80)}" is not accepted${accepted}${nearest === undefined ? '' : `; did you mean "${nearest}"?`}`
+}
+
+/** The first invalid item of a list. */
+function invalidItem(value: unknown, { issues }: z.ZodError): string | undefined {
+  const index = issues[0]?.path[0]
+  const item: unknown = Array.isArray(value) && typeof index === 'number' ? value[index] : undefined
+  return typeof item === 'string' ? item : undefined
+}

@@ -1,0 +1,299 @@
+import { appendFile, stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { systemClock } from '../core/clock.ts'
+import { keepLatest } from '../core/concurrency.ts'
+import { WatchkeeperError } from '../core/errors.ts'
+import { toPlainText, trusted, untrusted } from '../core/line.ts'
+import { toKebab } from '../core/names.ts'
+import { runPageOf } from '../core/run-page.ts'
+import { createRedact } from '../core/secrets.ts'
+import { listFirst, quote } from '../core/text.ts'
+import type { Variables } from '../core/variables.ts'
+import type { PullRequestOutcome } from '../forge/pull-request.ts'
+import type { Cancellation } from '../http/deadline.ts'
+import type { StateChange } from '../notifications/message.ts'
+import type { OutputFile, ResultDocument, ResultError, RunResult } from '../operation/operation.ts'
+import { isOperationName } from '../operations.ts'
+import type { Block } from '../report/blocks.ts'
+import { renderMarkdown } from '../report/markdown.ts'
+import { credentialsIn } from './credentials.ts'
+import { type ProgressStep, type PublishableResult, type PublishSettings, type RunDeps, runOperation } from './run.ts'
+import { toErrorResult, withNextCommand } from './run-result.ts'
+import type { RunRequest } from './settings.ts'
+import {
+  kindOf,
+  type Remote,
+  randomPart,
+  readOptionalFile,
+  reasonOf,
+  workspaceFiles,
+  writeFileFrom,
+  writeWorkspaceFile,
+} from './workspace.ts'
+
+/** The parts of a run that differ between the action and the command line. */
+export interface Surface extends Pick<RunDeps, 'confirm' | 'readDeployments'> {
+  readonly env: Variables
+  /** Files are read and written here, and relative paths start here. */
+  readonly directory: string
+  readonly cancellation: Cancellation
+  readonly keepsIssue?: boolean
+  /** A line about a request, a retry or a wait. */
+  note(line: string): void
+  /** Every request and decision; absent unless the debug log is on. */
+  debug?(line: string): void
+  warn(line: string): void
+  showProgress(step: ProgressStep): void
+  /** Shows the report, before anything of it is written. */
+  showResult(result: PublishableResult, resultFile: string | undefined): void
+  /** Brings the pull request up to date. Absent where no run may open one. */
+  syncPullRequest?(result: PublishableResult): Promise<PullRequestOutcome>
+  /** Absent where there are no outputs. */
+  setOutputs?(outputs: Readonly<Record<string, string>>): void
+  /** File for the job summary. Undefined where there is no summary, and empty where the runner's variable is missing. */
+  readonly summaryFile: string | undefined
+  readonly remote?: Remote
+  readonly ignoredFileSettings?: RunRequest['ignoredFileSettings']
+  /** The next command to try after an error, which may hold secrets. Absent where there are no commands. */
+  nextCommand?(error: ResultError): string | undefined
+}
+
+interface PublishedResult extends PublishableResult {
+  /** Number of warnings that were shown, such as those about files that could not be written. */
+  readonly warnings: number
+}
+
+/** The path of every run of the action and the command line: read input, run, verdict, report, publish. */
+export async function runAndPublish(operation: string, inputs: RunRequest['inputs'], surface: Surface): Promise<PublishedResult> {
+  const { env, directory, cancellation, keepsIssue = false } = surface
+  const defaultFile = resultFilePath(undefined, surface, operation)
+  const resultFileFor = ({ resultFile }: PublishSettings): string | undefined =>
+    resultFile === undefined ? defaultFile : resultFilePath(resultFile, surface, operation)
+  // Building and writing the result takes time in proportion to the number of objects.
+  const saveProgress = keepLatest(async ({ file, step }: { readonly file: string; readonly step: ProgressStep }) => {
+    // A file that cannot be written gives a warning at the end, when the whole result goes into it.
+    await writeFileFrom(directory, file, `${JSON.stringify(await step.document())}\n`).catch(() => undefined)
+  })
+  let warnings = 0
+  const ran = await runOperation(
+    {
+      operation,
+      inputs,
+      areText: true,
+      keepsIssue,
+      env,
+      readConfigFile: (path, isRequired) => readOptionalFile(directory, path, isRequired),
+      ignoredFileSettings: surface.ignoredFileSettings ?? [],
+    },
+    {
+      clock: systemClock,
+      random: Math.random,
+      note: (line) => surface.note(line),
+      warn(line) {
+        warnings++
+        surface.warn(line)
+      },
+      debug: surface.debug && ((line) => surface.debug?.(line)),
+      cancellation,
+      confirm: surface.confirm,
+      readDeployments: surface.readDeployments,
+      files: workspaceFiles(directory, env, surface.remote),
+      async onProgress(step, settings) {
+        surface.showProgress(step)
+        const file = resultFileFor(settings)
+        if (file !== undefined) await saveProgress({ file, step })
+      },
+    },
+  )
+  const redact = createRedact(credentialsIn(inputs, env))
+  const result = withNextCommand(await writeEssentialFiles(await withPullRequest(ran, surface), directory), (error) => {
+    const command = surface.nextCommand?.(error)
+    return command && redact(command)
+  })
+  const resultFile = resultFileFor(result.publishSettings)
+  surface.showResult(result, resultFile)
+  warnings += await publish(result, surface, { resultFile, summary: result.publishSettings.summary })
+  return { ...result, warnings }
+}
+
+interface MessageContext {
+  readonly env: Variables
+  readonly secrets: readonly string[]
+  readonly cancellation: Cancellation
+  readonly note: (line: string) => void
+  readonly change: StateChange
+}
+
+/** Sends a message to the webhook, if the settings ask for it. Resolves to a line with the reason when it could not be delivered. */
+export async function sendMessage(result: PublishableResult, context: MessageContext): Promise<string | undefined> {
+  const { notifyUrl: url, notifyFormat: format = 'slack', notifyOn = 'failure' } = result.publishSettings
+  const { env, secrets, cancellation, note, change } = context
+  if (url === undefined || cancellation.stop.aborted) return undefined
+  const { messageOf, isDue } = await import('../notifications/message.ts')
+  const { operation: name } = result.document
+  const operation = isOperationName(name) ? trusted(name) : untrusted(name || 'watchkeeper')
+  const message = messageOf(result, { operation, change, runUrl: runPageOf(env) })
+  if (!isDue(notifyOn, message)) return undefined
+  const { sendNotification } = await import('../notifications/send-notification.ts')
+  return sendNotification({ url, format, message, secrets }, env, { clock: systemClock, random: Math.random, note, cancellation })
+}
+
+/** The result with what became of the pull request. A pull request that could not be written makes it an error. */
+export async function withPullRequest<R extends PublishableResult>(result: R, surface: Pick<Surface, 'syncPullRequest'>): Promise<R> {
+  if (result.pullRequest === undefined) return result
+  const outcome = await (surface.syncPullRequest?.(result) ?? {
+    failure: 'Only the GitHub Action opens pull requests. Leave out pull-request.',
+  })
+  if ('failure' in outcome) {
+    const message = `The pull request was not written. ${outcome.failure}`
+    return { ...result, ...errorInstead(result, new WatchkeeperError('refused', message)) }
+  }
+  const { state, number, sentence: line, isWarning = false } = outcome
+  const at = result.blocks.findIndex(({ kind }) => kind !== 'verdict' && kind !== 'list')
+  const fields = { pullRequestState: state, ...(number !== undefined && { pullRequestNumber: number }) }
+  return {
+    ...result,
+    document: { ...result.document, ...fields },
+    outputs: { ...result.outputs, ...Object.fromEntries(Object.entries(fields).map(([key, value]) => [toKebab(key), String(value)])) },
+    blocks: result.blocks.toSpliced(at, 0, { kind: 'paragraph', line }),
+    annotations: isWarning ? [...result.annotations, { severity: 'warning', message: toPlainText(line) }] : result.annotations,
+  }
+}
+
+/** The end of a run whose result could not be written. */
+function errorInstead(result: RunResult, error: WatchkeeperError): RunResult {
+  const { operation, requestId, organizationId, serviceId, serverUrl } = result.document
+  const subject = {
+    ...(requestId !== undefined && { requestId }),
+    ...(organizationId !== undefined && { organizationId }),
+    ...(serviceId !== undefined && { serviceId }),
+    ...(serverUrl !== undefined && { serverUrl }),
+  }
+  const footers = result.blocks.filter(({ kind }) => kind === 'footer')
+  return toErrorResult(operation, error, subject, footers)
+}
+
+/** Usually, all files fail for the same reason. */
+const maxNamedFailures = 3
+
+/** Writes the essential files. If one cannot be written, the run ends with an error. */
+export async function writeEssentialFiles<R extends RunResult>(result: R, directory: string): Promise<R> {
+  const essential = result.files.filter(({ isEssential }) => isEssential)
+  const failures = await writeFiles(essential, directory)
+  if (failures.length === 0) return result
+  const summary = `${essential.length - failures.length} of ${essential.length} files were written.`
+  const message = [...listFirst(failures, maxNamedFailures, (count) => `… and ${count} more`), summary].join('\n')
+  const files = result.files.filter(({ isEssential }) => !isEssential)
+  return { ...result, ...errorInstead(result, new WatchkeeperError('input', message)), files }
+}
+
+interface Destinations {
+  /** Undefined for no result file. */
+  readonly resultFile: string | undefined
+  /** Whether a job summary is wanted. */
+  readonly summary: boolean
+}
+
+interface Publisher {
+  readonly directory: string
+  warn(line: string): void
+  setOutputs?(outputs: Readonly<Record<string, string>>): void
+  readonly summaryFile: string | undefined
+}
+
+/**
+ * Writes result file, outputs, output files and job summary. A failure becomes a warning and does not change the verdict. Resolves to the
+ * number of warnings.
+ */
+export async function publish(
+  { document, outputs, files, blocks }: RunResult,
+  publisher: Publisher,
+  { resultFile, summary }: Destinations,
+): Promise<number> {
+  const { directory, summaryFile } = publisher
+  const texts = toResultTexts(document)
+  const failures: string[] = []
+  const attempt = async (what: string, write: () => void | Promise<void>): Promise<boolean> => {
+    try {
+      await write()
+      return true
+    } catch (thrown) {
+      failures.push(`${what} could not be written: ${reasonOf(thrown)}`)
+      return false
+    }
+  }
+  const isWritten = resultFile !== undefined && (await attempt('the result file', () => writeResultFile(directory, resultFile, texts)))
+  const file = isWritten ? resultFile : ''
+  const result = texts.forOutput ?? JSON.stringify({ truncated: true, file })
+  await attempt('the outputs', () => publisher.setOutputs?.({ ...outputs, result, 'result-file': file }))
+  failures.push(...(await writeOutputFiles(files, directory)))
+  if (summary && summaryFile !== undefined) await attempt('the summary', () => writeSummary(blocks, summaryFile))
+  for (const line of failures) publisher.warn(line)
+  return failures.length
+}
+
+/** Path of the result file: `given`, or a new file in the runner's temporary directory. Undefined without both. */
+export function resultFilePath(
+  given: string | undefined,
+  { directory, env }: { readonly directory: string; readonly env: Variables },
+  operation: string,
+): string | undefined {
+  if (given !== undefined) return resolve(directory, given)
+  // The name of an unknown operation is untrusted and must not become part of a path.
+  const name = /^[a-z-]{1,40}$/.test(operation) ? operation : 'unknown'
+  return env.RUNNER_TEMP ? join(env.RUNNER_TEMP, `watchkeeper-${name}-${randomPart()}.json`) : undefined
+}
+
+/** GitHub allows 1 MiB for all outputs of a job together. */
+const maxOutputBytes = 512 * 1024
+
+interface ResultTexts {
+  /** Indented, unless it is too long to be read. */
+  readonly forFile: string
+  /** Undefined when it is too long for an output. */
+  readonly forOutput: string | undefined
+}
+
+/** The result document as JSON, for the file and for the output. */
+export function toResultTexts(document: ResultDocument): ResultTexts {
+  const text = JSON.stringify(document)
+  if (Buffer.byteLength(text) > maxOutputBytes) return { forFile: `${text}\n`, forOutput: undefined }
+  return { forFile: `${JSON.stringify(document, null, 2)}\n`, forOutput: text }
+}
+
+const writeResultFile = (root: string, path: string, { forFile }: ResultTexts): Promise<void> => writeFileFrom(root, path, forFile)
+
+/** GitHub drops a longer summary, and counts what other commands of the step wrote before. */
+const maxSummaryBytes = 1024 * 1024
+
+async function writeSummary(blocks: readonly Block[], file: string): Promise<void> {
+  if (file === '') throw new Error('GITHUB_STEP_SUMMARY is not set')
+  // A missing file is an error in the runner's setup, so it is not created. A pipe could wait for its reader forever.
+  const stats = await stat(file)
+  if (!stats.isFile()) throw new Error(`GITHUB_STEP_SUMMARY is ${kindOf(stats)}`)
+  const text = renderMarkdown(blocks, maxSummaryBytes - stats.size)
+  if (text === '') throw new Error('GITHUB_STEP_SUMMARY has no room left below 1 MiB, above which GitHub drops it')
+  await appendFile(file, text)
+}
+
+/** Writes the files that are not essential. Returns a line for each that could not be written. */
+export const writeOutputFiles = (files: readonly OutputFile[], directory: string): Promise<readonly string[]> =>
+  writeFiles(
+    files.filter(({ isEssential }) => !isEssential),
+    directory,
+  )
+
+/** Returns a line for each file that could not be written. */
+export async function writeFiles(files: readonly OutputFile[], directory: string): Promise<readonly string[]> {
+  const failures: string[] = []
+  // One after the other: some systems cannot open a thousand files at once.
+  for (const file of files) {
+    try {
+      const write = file.staysInWorkspace ? writeWorkspaceFile : writeFileFrom
+      await write(directory, file.path, file.content)
+    } catch (thrown) {
+      failures.push(`${toKebab(file.input)}: "${quote(file.path)}" could not be written: ${quote(reasonOf(thrown))}`)
+    }
+  }
+  return failures
+}

@@ -1,0 +1,211 @@
+import { ApiError } from '../api/api-error.ts'
+import { exitCodeOfKind, exitCodes, InputError, isRetryable, type WatchkeeperError } from '../core/errors.ts'
+import { join, type Line, say, sentence, toPlainText, trusted } from '../core/line.ts'
+import { toKebab } from '../core/names.ts'
+import type {
+  Operation,
+  PullRequestContent,
+  Report,
+  ResultDocument,
+  ResultError,
+  RunResult,
+  RunSubject,
+  Verdict,
+} from '../operation/operation.ts'
+import type { Block, Status } from '../report/blocks.ts'
+import { formatMoment } from '../report/format.ts'
+
+/** Adds the next command to the error of a result, if there are both. */
+export function withNextCommand<R extends RunResult>(result: R, commandFor: (error: ResultError) => string | undefined): R {
+  const { error } = result.document
+  const nextCommand = error && commandFor(error)
+  return nextCommand === undefined ? result : { ...result, document: { ...result.document, error: { ...error, nextCommand } } }
+}
+
+interface CompletedOperation {
+  readonly name: string
+  readonly operation: Operation
+  readonly input: Readonly<Record<string, unknown>>
+  readonly result: Readonly<Record<string, unknown>>
+  readonly verdict: Verdict
+  readonly report: Report
+  /** The setting that makes a failed gate a warning; undefined where there is none. */
+  readonly warnOnlySource: Line | undefined
+  readonly subject: RunSubject
+  /** Milliseconds since the epoch. */
+  readonly startedAtMs: number
+}
+
+/** Makes the values that entry points show, write and return. */
+export async function toRunResult({
+  name,
+  operation,
+  input,
+  result,
+  verdict,
+  report,
+  warnOnlySource,
+  subject,
+  startedAtMs,
+}: CompletedOperation): Promise<RunResult> {
+  const isWarnOnly = verdict.status === 'fail' && warnOnlySource !== undefined
+  const status = isWarnOnly ? 'warn' : verdict.status
+  const described = describeVerdict(status, verdict, report.headline, isWarnOnly ? warnOnlySource : undefined)
+  const failureReason = verdict.status === 'pass' ? '' : toPlainText(described.line)
+  const fields: Readonly<Record<string, unknown>> = operation.toDocument?.(result) ?? result
+  const error = status === 'error' ? { error: incompleteError(failureReason, verdict) } : {}
+  const document = { operation: name, status, failureReason, ...subject, ...error, ...fields }
+  const blocks = [...described.blocks, ...withoutEmptyBlocks(report.blocks), footerOf(subject, startedAtMs, report.services)]
+  const own = Object.keys(operation.output.shape).filter((key) => fields[key] !== undefined)
+  return {
+    document,
+    outputs: { ...commonOutputs(document), ...Object.fromEntries(own.map((key) => [toKebab(key), toText(fields[key])])) },
+    blocks,
+    files: (await operation.files?.(result, input, blocks)) ?? [],
+    ...withPullRequestContent(operation.pullRequest?.(result, input)),
+    annotations: report.annotations ?? [],
+    keyLines: report.keyLines ?? [],
+    milestones: report.milestones ?? [],
+    hasFailed: verdict.status === 'fail' || verdict.status === 'error',
+    exitCode: exitCodeFor(status, verdict.exit),
+  }
+}
+
+/** Of a run that ended with a result, although a part of its work is missing. */
+function incompleteError(message: string, { exit }: Verdict): ResultError {
+  const kind = exit === 'denied' ? 'permission' : exit === 'cancelled' ? 'cancelled' : 'incomplete'
+  return { kind, message, diagnostics: [], retryable: false }
+}
+
+const withPullRequestContent = (pullRequest: PullRequestContent | undefined): Pick<RunResult, 'pullRequest'> =>
+  pullRequest === undefined ? {} : { pullRequest }
+
+function exitCodeFor(status: Status, exit: Verdict['exit']): number {
+  if (status === 'pass' || status === 'warn') return exitCodes.ok
+  return exit === undefined ? (status === 'fail' ? exitCodes.gateFailed : exitCodes.error) : exitCodes[exit]
+}
+
+interface DescribedVerdict {
+  /** For the output `failure-reason`. */
+  readonly line: Line
+  readonly blocks: readonly Block[]
+}
+
+/** `warnOnlySource`: the setting that turned a failure into this warning. */
+function describeVerdict(status: Status, verdict: Verdict, headline: Line, warnOnlySource: Line | undefined): DescribedVerdict {
+  const { reasons, sentence: whole } = verdict
+  if (whole === undefined || status === 'pass') {
+    const all = warnOnlySource === undefined ? reasons : [...reasons, say`reported as a warning because of ${warnOnlySource}`]
+    return { line: withReasons(headline, all), blocks: verdictBlocks(status, headline, all) }
+  }
+  const line = warnOnlySource === undefined ? whole : say`${whole} The setting ${warnOnlySource} makes this failure a warning.`
+  const items: readonly Block[] = reasons.length === 0 ? [] : [{ kind: 'list', items: reasons }]
+  return { line: join([line, ...reasons], ' '), blocks: [{ kind: 'verdict', status, line }, ...items] }
+}
+
+/** Maximum number of reasons in one sentence. */
+const maxInLine = 2
+
+function verdictBlocks(status: Status, headline: Line, reasons: readonly Line[]): readonly Block[] {
+  if (reasons.length <= maxInLine) return [{ kind: 'verdict', status, line: withReasons(headline, reasons) }]
+  return [
+    { kind: 'verdict', status, line: headline },
+    { kind: 'list', items: reasons },
+  ]
+}
+
+const withReasons = (headline: Line, reasons: readonly Line[]): Line =>
+  reasons.length === 0 ? headline : say`${headline}: ${join(reasons, '; ')}`
+
+/** The last line of every report: its organization and service, and the start of the run in milliseconds since the epoch. */
+export function footerOf({ organizationId, serviceId, serverUrl }: RunSubject, startedAtMs: number, services?: Line): Block {
+  const service = services ?? (serviceId === undefined ? undefined : say`service ${serviceId}`)
+  const parts = [
+    ...(organizationId === undefined ? [] : [say`Organization ${organizationId}`]),
+    ...(serverUrl === undefined ? [] : [say`Server ${serverUrl}`]),
+    ...(service === undefined ? [] : [service]),
+    [trusted(formatMoment(startedAtMs))],
+  ]
+  return { kind: 'footer', line: join(parts, ' · ') }
+}
+
+/** Most errors have at most five lines. */
+const maxKeyLines = 5
+
+/** The result of a run that ended with an error. */
+export function toErrorResult(name: string, error: WatchkeeperError, subject: RunSubject, footers: readonly Block[]): RunResult {
+  const httpStatus = error instanceof ApiError ? error.status : undefined
+  const document: ResultDocument = {
+    operation: name,
+    status: 'error',
+    failureReason: error.message,
+    ...subject,
+    error: {
+      kind: error.kind,
+      message: error.message,
+      diagnostics: error instanceof InputError ? error.diagnostics : [],
+      retryable: isRetryable(error.kind),
+      ...(httpStatus !== undefined && { httpStatus }),
+    },
+  }
+  return {
+    document,
+    outputs: commonOutputs(document),
+    blocks: [
+      {
+        kind: 'verdict',
+        status: 'error',
+        line: say`${name === '' ? 'watchkeeper' : name} ${trusted(error.kind === 'cancelled' ? 'was canceled' : 'did not complete')}`,
+      },
+      { kind: 'preformatted', text: error.message },
+      ...footers,
+    ],
+    files: [],
+    annotations: [],
+    keyLines: error.message
+      .split('\n')
+      .slice(0, maxKeyLines)
+      .map((line) => [sentence(line.replace(/^- /, ''))]),
+    milestones: [],
+    hasFailed: true,
+    exitCode: exitCodeOfKind[error.kind],
+    error,
+  }
+}
+
+const commonOutputs = ({ status, failureReason, requestId }: ResultDocument): Readonly<Record<string, string>> => ({
+  status,
+  'failure-reason': failureReason,
+  'request-id': requestId ?? '',
+})
+
+const toText = (value: unknown): string => (typeof value === 'object' ? JSON.stringify(value) : String(value))
+
+/** A table without rows looks as if something were missing. */
+export const withoutEmptyBlocks = (blocks: readonly Block[]): readonly Block[] =>
+  blocks.flatMap((block): readonly Block[] => {
+    if (block.kind !== 'details') return isEmpty(block) ? [] : [block]
+    const inner = withoutEmptyBlocks(block.blocks)
+    return inner.length === 0 ? [] : [{ ...block, blocks: inner }]
+  })
+
+function isEmpty(block: Block): boolean {
+  switch (block.kind) {
+    case 'table':
+      return block.rows.length === 0
+    case 'facts':
+      return block.facts.length === 0
+    case 'diagnostics':
+      return block.diagnostics.length === 0
+    case 'diff':
+      return block.lines.length === 0
+    default:
+      return false
+  }
+}
+
+export const unfinished = (operation: string): ResultDocument => ({
+  operation,
+  status: 'error',
+  failureReason: 'The run ended before its report. This is the last progress.',
+})

@@ -1,0 +1,161 @@
+import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
+import { InputError } from '../core/errors.ts'
+import { say } from '../core/line.ts'
+import { toEnvironmentName, toKebab } from '../core/names.ts'
+import { quote } from '../core/text.ts'
+import type { Variables } from '../core/variables.ts'
+import type { CommonTarget } from '../declarations/environment.ts'
+import { type Settings, settingsSchema } from '../operation/inputs.ts'
+import type { Files, NamedEnvironment } from '../operation/operation.ts'
+import type { Config } from './config-file.ts'
+import { type DiagnosticFor, decodeAll, parseFields, type Values } from './decode.ts'
+import { defaultConfigFile } from './workspace.ts'
+
+/** The request to the action, the command line or the library, before any check. */
+export interface RunRequest {
+  readonly operation: string
+  /** Inputs by camelCase name; undefined means not given. An empty text is an error. */
+  readonly inputs: Values
+  /** Whether inputs are text that has to be decoded, or native values. */
+  readonly areText: boolean
+  /** Whether the caller keeps an issue on GitHub, which only the action does. */
+  readonly keepsIssue?: boolean
+  readonly env: Variables
+  /** Resolves to undefined when the default config file does not exist. Throws an InputError when a file given by name does not exist. */
+  readonly readConfigFile: (path: string, isRequired: boolean) => Promise<string | undefined>
+  /** Settings of the config file that do not count, because the environment is about another service. */
+  readonly ignoredFileSettings?: readonly string[]
+}
+
+/** The values that were given, of the names that are wanted. */
+export const pick = (values: Values, isWanted: (key: string) => boolean): Values =>
+  Object.fromEntries(Object.entries(values).filter(([key, value]) => value !== undefined && isWanted(key)))
+
+export const isEmptyText = ({ areText }: RunRequest, value: unknown): boolean => areText && value === ''
+
+export const withoutEmptyInputs = (request: RunRequest): Values =>
+  Object.fromEntries(Object.entries(request.inputs).filter(([, value]) => !isEmptyText(request, value)))
+
+export const settingNames: readonly string[] = Object.keys(settingsSchema.shape)
+
+/**
+ * The common settings that are valid by themselves, in this order of precedence: inputs, environment variables, the file of the
+ * environment that `env` names, the config file.
+ */
+export async function readSettings(request: RunRequest, files: Files) {
+  const { areText, env, readConfigFile, ignoredFileSettings = [] } = request
+  const own = pick(withoutEmptyInputs(request), (key) => settingNames.includes(key))
+  const fromVariables = readVariables(env)
+  const ofInputs: Values = areText ? decodeAll(settingsSchema.shape, own) : own
+  const given = { ...fromVariables, ...ofInputs, ...strictestReadOnly([ofInputs.readOnly, fromVariables.readOnly]) }
+  const configFile = typeof given.config === 'string' ? given.config : defaultConfigFile
+  const loaded = await loadConfig(configFile, given.config !== undefined, readConfigFile)
+  const config = { ...loaded, values: pick(loaded.values, (name) => !ignoredFileSettings.includes(name)) }
+  const { environment, diagnostics } = await loadEnvironment(request.inputs.env, files, {
+    ownService: given.serviceId ?? config.values.serviceId,
+    service: config.values.serviceId,
+    project: request.inputs.project ?? config.inputs.project ?? env.GITHUB_REPOSITORY ?? env.CI_PROJECT_PATH,
+  })
+  const ofEnvironment = environment?.settings ?? {}
+  const diagnosticFor: DiagnosticFor = (name, message) => {
+    const key = toKebab(name)
+    if (request.inputs[name] !== undefined) return inputDiagnostic(key, message)
+    // A context sets such a variable, too, and the user did not.
+    if (Object.hasOwn(fromVariables, name))
+      return inputDiagnostic(ignoredFileSettings.includes(name) ? key : toEnvironmentName(key), message)
+    const location = Object.hasOwn(ofEnvironment, name) ? environment?.document.locationOf([key]) : config.locationOf(name)
+    return location === undefined ? inputDiagnostic(key, message) : { ...inputDiagnostic(key, `${key}: ${message}`), location }
+  }
+  const all = { ...decodeAll(settingsSchema.shape, config.values), ...ofEnvironment, ...given }
+  const parsed = parseFields(settingsSchema, all, diagnosticFor)
+  return {
+    values: parsed.values,
+    names: parsed.names,
+    diagnosticFor,
+    inputs: { ...config.inputs, ...(environment?.project !== undefined && { project: environment.project }) },
+    lintSettings: config.lintSettings,
+    environment,
+    isEnvironmentBroken: diagnostics.length > 0,
+    sources: {
+      ...sourceOf(config.values, configFile),
+      ...sourceOf(ofEnvironment, environment?.path ?? ''),
+      ...sourceOf(fromVariables, 'environment'),
+      ...sourceOf(own, 'input'),
+    },
+    warnOnlySource: given.warnOnly === undefined ? say`warn-only in ${configFile}` : say`warn-only`,
+    diagnostics: [
+      ...config.diagnostics,
+      ...diagnostics,
+      ...parsed.diagnostics,
+      ...(environment === undefined
+        ? []
+        : findContradictions(environment, pick(config.values, isTargetId), { ...given, project: request.inputs.project })),
+    ],
+  }
+}
+
+/** A step or a script, which are files of the repository, must not switch off what the environment has set. */
+function strictestReadOnly(given: readonly unknown[]): Values {
+  const values = given.filter((value) => value !== undefined)
+  // A value that is not accepted is an error, also where another place has a valid one.
+  const strictest = values.find((value) => typeof value !== 'boolean') ?? values.find((value) => value === true) ?? values[0]
+  return strictest === undefined ? {} : { readOnly: strictest }
+}
+
+interface LoadedEnvironment {
+  readonly environment?: NamedEnvironment | undefined
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+async function loadEnvironment(name: unknown, files: Files, common: CommonTarget): Promise<LoadedEnvironment> {
+  if (typeof name !== 'string') return { diagnostics: [] }
+  try {
+    // Most runs have no environment.
+    const { readEnvironment } = await import('../declarations/environment.ts')
+    return { environment: await readEnvironment(name, files, common), diagnostics: [] }
+  } catch (thrown) {
+    if (thrown instanceof InputError) return { diagnostics: thrown.diagnostics }
+    throw thrown
+  }
+}
+
+const isTargetId = (name: string): boolean => name === 'organizationId' || name === 'serviceId'
+
+/** A variable of a shell must not send the values of one environment to the service of another one. */
+const findContradictions = ({ path, settings, project }: NamedEnvironment, common: Values, given: Values): readonly Diagnostic[] =>
+  Object.entries({ ...common, ...settings, ...(project !== undefined && { project }) }).flatMap(([name, value]) => {
+    const other = given[name]
+    if (typeof other !== 'string' || other === '' || (name.endsWith('Id') ? other.toLowerCase() : other) === value) return []
+    const place = settingNames.includes(name) ? `the input or ${toEnvironmentName(toKebab(name))}` : 'the input'
+    const message = `"${quote(other, 80)}" contradicts "${quote(value, 80)}" in ${name in settings || name === 'project' ? path : 'the config file'}; remove ${place}, or this line of the file`
+    return [inputDiagnostic(toKebab(name), message)]
+  })
+
+const sourceOf = (values: Values, source: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.keys(values).map((name) => [name, source]))
+
+/** The settings in the variables of the process, each as `WATCHKEEPER_` and its name. */
+function readVariables(env: Variables): Values {
+  const found = settingNames.map((name) => [name, env[toEnvironmentName(toKebab(name))]?.trim()] as const)
+  return decodeAll(settingsSchema.shape, Object.fromEntries(found.filter(([, text]) => text)))
+}
+
+async function loadConfig(path: string, isRequired: boolean, readConfigFile: RunRequest['readConfigFile']): Promise<Config> {
+  const empty: Config = { values: {}, inputs: {}, lintSettings: {}, diagnostics: [], locationOf: () => undefined }
+  try {
+    const text = await readConfigFile(path, isRequired)
+    if (text === undefined) return empty
+    const { readConfig } = await import('./config-file.ts')
+    return readConfig(text, path)
+  } catch (thrown) {
+    if (thrown instanceof InputError) return { ...empty, diagnostics: thrown.diagnostics }
+    throw thrown
+  }
+}
+
+/** The given settings, valid or not, and the values of the valid ones. */
+export interface GivenSettings {
+  readonly values: Partial<Settings>
+  readonly names: ReadonlySet<string>
+  readonly diagnosticFor: DiagnosticFor
+}

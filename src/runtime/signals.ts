@@ -1,0 +1,59 @@
+import { exitCodes } from '../core/errors.ts'
+import type { Cancellation } from '../http/deadline.ts'
+import { createWriteLog, type WriteLog } from '../http/write-log.ts'
+
+/** The parts of a process that cancellation uses. */
+export interface Signals {
+  on(signal: 'SIGINT' | 'SIGTERM', handler: () => void): unknown
+  off(signal: 'SIGINT' | 'SIGTERM', handler: () => void): unknown
+  exit(code: number): void
+}
+
+interface SignalCancellation extends Cancellation {
+  readonly writes: WriteLog
+  /** The exit code of a run that a signal ended; undefined before the first signal. */
+  exitCode(): number | undefined
+  /** Stops listening, so that the process can end by itself. */
+  dispose(): void
+}
+
+/** A runner kills the process 10 s after its first signal. The request under way gets 4 s, and the report 2 s. */
+const graceMs = 4000
+
+const exitMs = 6000
+
+/**
+ * The first signal stops new requests and gives the one under way some time. The second one ends the process. The exit code says whether
+ * anything was written, or may have been.
+ */
+export function cancelOnSignals(signals: Signals): SignalCancellation {
+  const stop = new AbortController()
+  const abort = new AbortController()
+  const timers: NodeJS.Timeout[] = []
+  const writes = createWriteLog()
+  const canceledCode = (): number => (writes.mayHaveWritten() ? exitCodes.partlyApplied : exitCodes.cancelled)
+  const handler = (): void => {
+    if (stop.signal.aborted) {
+      signals.exit(canceledCode())
+      return
+    }
+    stop.abort()
+    timers.push(
+      setTimeout(() => abort.abort(), graceMs),
+      setTimeout(() => signals.exit(canceledCode()), exitMs),
+    )
+  }
+  signals.on('SIGINT', handler)
+  signals.on('SIGTERM', handler)
+  return {
+    stop: stop.signal,
+    abort: abort.signal,
+    writes,
+    exitCode: () => (stop.signal.aborted ? canceledCode() : undefined),
+    dispose() {
+      for (const timer of timers) clearTimeout(timer)
+      signals.off('SIGINT', handler)
+      signals.off('SIGTERM', handler)
+    },
+  }
+}
