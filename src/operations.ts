@@ -80,4 +80,4 @@ export const operationGroups: readonly { readonly title: string; readonly names:
 export const isOperationName = (name: string): name is OperationName => Object.hasOwn(operations, name)
 
 /** The content of a file with alerts, dashboards and saved searches, for programs that write such files as JSON. */
-export type { DeclarationsFile } from './declarations/declarations.ts'
+export type { DeclarationsFile } from './declarations/file-schema.ts'

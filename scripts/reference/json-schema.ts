@@ -1,8 +1,8 @@
 // JSON Schemas for editors and other tools, from the zod schemas that validate the real input.
 import * as z from 'zod'
 import { toKebab } from '../../src/core/names.ts'
-import { declarationsSchema } from '../../src/declarations/declarations.ts'
 import { environmentSchema } from '../../src/declarations/environment.ts'
+import { declarationsSchema } from '../../src/declarations/file-schema.ts'
 import { fleetFileSchema } from '../../src/fleet/fleet-file.ts'
 import { fileSettings, settingsSchema } from '../../src/operation/inputs.ts'
 import type { Operation } from '../../src/operation/operation.ts'

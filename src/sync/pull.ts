@@ -4,15 +4,10 @@ import { type Diagnostic, diagnosticOf, errorsIn, inputDiagnostic, type Rules } 
 import { WatchkeeperError } from '../core/errors.ts'
 import { toKebab } from '../core/names.ts'
 import { quote } from '../core/text.ts'
-import {
-  type Declarations,
-  type Found,
-  filesInput,
-  findDeclarations,
-  nameInstances,
-  skippedDirectories,
-} from '../declarations/declarations.ts'
+import type { Declarations } from '../declarations/declarations.ts'
 import { environmentInput, variableIn } from '../declarations/environment.ts'
+import { type Found, filesInput, findDeclarations, skippedDirectories } from '../declarations/find-declarations.ts'
+import { nameInstances } from '../declarations/group-diagnostics.ts'
 import { lintRules } from '../declarations/lint.ts'
 import { flag, list, text } from '../operation/inputs.ts'
 import {

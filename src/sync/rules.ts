@@ -1,5 +1,6 @@
 import type { Rules } from '../core/diagnostics.ts'
-import { findingRules, readingRules } from '../declarations/declarations.ts'
+import { readingRules } from '../declarations/declarations.ts'
+import { findingRules } from '../declarations/find-declarations.ts'
 import { incidentRules } from '../declarations/incidents.ts'
 import { lintRules } from '../declarations/lint.ts'
 import type { SarifRule } from '../report/sarif.ts'

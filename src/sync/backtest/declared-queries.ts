@@ -1,7 +1,7 @@
 import { type AlertQuery, type FindSqlValues, toAlertQuery, type Watched, type WindowsQuery } from '../../backtest/query.ts'
 import type { Refusal } from '../../backtest/read-rows.ts'
 import { digestOfText } from '../../core/digest.ts'
-import type { Found } from '../../declarations/declarations.ts'
+import type { Found } from '../../declarations/find-declarations.ts'
 import type { Context, Scope } from '../../operation/operation.ts'
 import type { Directory } from '../../resources/directory.ts'
 import { type AlertTarget, type Body, listOf, type ResolveContext } from '../../resources/resource-type.ts'

@@ -6,7 +6,7 @@ import { type Diagnostic, diagnosticOf, type Location } from '../../core/diagnos
 import { dayMs, hourMs } from '../../core/durations.ts'
 import { inputError } from '../../core/errors.ts'
 import { quote, shellQuote } from '../../core/text.ts'
-import { isDefaultFiles } from '../../declarations/declarations.ts'
+import { isDefaultFiles } from '../../declarations/find-declarations.ts'
 import type { Incident } from '../../declarations/incidents.ts'
 import { intervalMs } from '../../resources/alerts/schedule.ts'
 import type { DeclaredQuery } from './declared-queries.ts'

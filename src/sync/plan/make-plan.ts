@@ -7,15 +7,9 @@ import { forEachConcurrently } from '../../core/concurrency.ts'
 import { type Diagnostic, diagnosticOf, errorsIn, formatLocation, type Rules } from '../../core/diagnostics.ts'
 import { causeOf, inputError } from '../../core/errors.ts'
 import { quote } from '../../core/text.ts'
-import {
-  emptyAdvice,
-  type Found,
-  filesInput,
-  findDeclarations,
-  nameInstances,
-  refuseSkippedDirectories,
-} from '../../declarations/declarations.ts'
 import { environmentInput } from '../../declarations/environment.ts'
+import { emptyAdvice, type Found, filesInput, findDeclarations, refuseSkippedDirectories } from '../../declarations/find-declarations.ts'
+import { nameInstances } from '../../declarations/group-diagnostics.ts'
 import { flag, integer, outputPath } from '../../operation/inputs.ts'
 import type { Context, Files } from '../../operation/operation.ts'
 import { composeCreate, composeUpdate } from '../../resources/compare.ts'

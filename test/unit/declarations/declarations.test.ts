@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { profileNamed } from '../../../src/api/profiles.ts'
-import { findDeclarations, readDeclarations, readingRules } from '../../../src/declarations/declarations.ts'
+import { readDeclarations, readingRules } from '../../../src/declarations/declarations.ts'
+import { findDeclarations } from '../../../src/declarations/find-declarations.ts'
 import { readIncidents } from '../../../src/declarations/incidents.ts'
 import { isOf } from '../../../src/resources/resource-types.ts'
 import { fileWith, lines, messages, readText, readValue, written } from '../../support/declarations.ts'

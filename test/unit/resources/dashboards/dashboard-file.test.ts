@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { neutral } from '../../../../src/api/profiles.ts'
-import { abilitiesOf } from '../../../../src/declarations/declarations.ts'
+import { abilitiesOf } from '../../../../src/declarations/find-declarations.ts'
 import { digestOf } from '../../../../src/resources/marker.ts'
 import { checkReferences } from '../../../../src/resources/references.ts'
 import { lines, messages, readText, readValue } from '../../../support/declarations.ts'

@@ -1,0 +1,160 @@
+import type { Profile } from '../api/profiles.ts'
+import { type Diagnostic, diagnosticOf, type Rules } from '../core/diagnostics.ts'
+import { inputError } from '../core/errors.ts'
+import { quote } from '../core/text.ts'
+import * as fields from '../operation/inputs.ts'
+import type { Context, Files, LintSettings, Scope, SkippedDirectory } from '../operation/operation.ts'
+import { alertFieldsOf } from '../resources/alerts/alert.ts'
+import { type Abilities, checkReferences } from '../resources/references.ts'
+import { sectionNames } from '../resources/section.ts'
+import type { Slo } from '../slos/expand-slos.ts'
+import { type Declarations, readDeclarations, type SourceFile } from './declarations.ts'
+import { variableIn } from './environment.ts'
+import { byLocation, collapseRepeats, nameInstances } from './group-diagnostics.ts'
+import { type Incident, type ReadIncidents, readIncidents } from './incidents.ts'
+import { lint } from './lint.ts'
+
+const defaultFiles = ['observability/**/*.{yml,yaml,json}']
+
+/** A command for a person can leave them out. */
+export const isDefaultFiles = (files: readonly string[]): boolean =>
+  files.length === defaultFiles.length && files.every((glob, i) => glob === defaultFiles[i])
+
+export const filesInput = fields
+  .lines(
+    'Files with alerts, dashboards, saved searches, webhooks and sources. One glob or directory per line; of a directory, all YAML files.',
+    'globs inside the workspace, one per line',
+    fields.glob,
+  )
+  .default(defaultFiles)
+
+/** The objects include those of the SLOs. */
+export interface Found extends Omit<Declarations, 'slos' | 'incidents'> {
+  readonly paths: readonly string[]
+  readonly slos: readonly Slo[]
+  readonly incidents: readonly Incident[]
+}
+
+type FindContext = Pick<Context<'read', Scope>, 'files' | 'profile' | 'lintSettings' | 'environment'>
+
+/** What happens to the objects of a project without declarations. */
+interface Pruning {
+  readonly prune: boolean
+  readonly allowEmpty: boolean
+}
+
+/** For files without declarations, and for globs without files. */
+export const emptyAdvice = 'so prune would delete all objects of the project; check the globs, or set allow-empty to delete them'
+
+/**
+ * Reads, checks and lints the files. Throws an InputError when a named file is missing, and when no file matches at all, unless the objects
+ * of the last file are to be pruned.
+ */
+export async function findDeclarations(
+  globs: readonly string[],
+  { files, profile, lintSettings, environment }: FindContext,
+  { prune, allowEmpty }: Pruning = { prune: false, allowEmpty: false },
+): Promise<Found> {
+  const { paths, skipped } = await files.find(globs, 'files')
+  const isEmpty = paths.length === 0
+  const missing = isEmpty ? globs : globs.filter((glob) => isPlain(glob) && !paths.some((path) => isAt(path, plainPath(glob))))
+  if (missing.length > 0 && !(isEmpty && prune && allowEmpty)) {
+    const reasons = skipped.map(({ path, reason }) => `; wildcards skip "${quote(path)}", which ${reason}`)
+    const advice = isEmpty && prune ? `, ${emptyAdvice}` : isEmpty && skipped.length === 0 ? '; init and pull write files' : ''
+    throw inputError('files', `no file matches ${missing.join(', ')}${reasons.join('')}${advice}`)
+  }
+  const expanded = await expandSlos(readDeclarations(await readAll(paths, files), variableIn(environment, files.variable), environment))
+  const { incidents, diagnostics } = findIncidents(expanded)
+  const read = { ...expanded, incidents, diagnostics: [...expanded.diagnostics, ...diagnostics] }
+  const abilities = abilitiesOf(profile)
+  const rules: LintSettings = {
+    ...(profile.isSelfHosted && { 'may-be-refused': 'error', 'cloud-only': 'error' }),
+    ...lintSettings,
+    // Without the field in the profile, no declaration can have it.
+    ...(!abilities.alertFields.has('note') && { 'missing-runbook': 'off' }),
+    ...(profile.name === 'clickhouse-cloud' ? { 'cloud-only': 'off' } : { 'undocumented-field': 'off' }),
+  }
+  const all = [...skippedDirectories(skipped), ...read.diagnostics, ...checkReferences(read, abilities), ...lint(read, rules)]
+  return { ...read, paths, diagnostics: collapseRepeats(nameInstances(all.toSorted(byLocation))) }
+}
+
+/** An alert with errors can still be named. */
+function findIncidents({ incidents, objects, broken }: Pick<Declarations, 'incidents' | 'objects' | 'broken'>): ReadIncidents {
+  if (incidents.length === 0) return { incidents: [], diagnostics: [] }
+  const alerts = [...objects, ...broken].filter(({ section }) => section === 'alerts').map(({ key }) => key)
+  return readIncidents(incidents, alerts)
+}
+
+type Expanded = Omit<Found, 'paths' | 'incidents'> & Pick<Declarations, 'incidents'>
+
+async function expandSlos(read: Declarations): Promise<Expanded> {
+  if (read.slos.length === 0) return { ...read, slos: [] }
+  const { readSlos } = await import('../slos/expand-slos.ts')
+  const { slos, objects, diagnostics } = readSlos(read.slos, [...read.objects, ...read.broken])
+  return { ...read, slos, objects: [...read.objects, ...objects], diagnostics: [...read.diagnostics, ...diagnostics] }
+}
+
+export const findingRules = {
+  'skipped-directory': {
+    severity: 'warning',
+    description: 'A wildcard in `files` skips a directory, because it is a link or cannot be read. With `prune`, this is an error.',
+  },
+} as const satisfies Rules
+
+const skippedRule: keyof typeof findingRules = 'skipped-directory'
+
+/** Files that were not read. Their objects would look like objects that no file declares. */
+export const skippedDirectories = (skipped: readonly SkippedDirectory[]): readonly Diagnostic[] =>
+  skipped.map(({ path, reason }) =>
+    diagnosticOf(findingRules, skippedRule, { file: path }, `wildcards skip "${quote(path)}", which ${reason}; its files are not read`),
+  )
+
+/** With prune, the objects in files that were not read would be deleted. */
+export const refuseSkippedDirectories = (found: Found): Found => ({
+  ...found,
+  diagnostics: found.diagnostics.map((one) =>
+    one.rule === skippedRule
+      ? {
+          ...one,
+          severity: 'error',
+          message: `${one.message}, and prune would delete their objects; name the directory in files, or remove it`,
+        }
+      : one,
+  ),
+})
+
+/** A path without wildcards. Its file must exist, whereas a pattern may match nothing. */
+const isPlain = (glob: string): boolean => !/[*?[\]{}()!+@\\]/.test(glob)
+
+const plainPath = (path: string): string =>
+  path
+    .split('/')
+    .filter((part) => part !== '' && part !== '.')
+    .join('/')
+
+/** Whether the path is that file, or in that directory. */
+const isAt = (path: string, place: string): boolean => path === place || place === '' || path.startsWith(`${place}/`)
+
+/** Limit for all files together. People write far less by hand. */
+const maxCharacters = 20_000_000
+
+// One after the other: some systems cannot open a thousand files at once.
+async function readAll(paths: readonly string[], files: Files): Promise<readonly SourceFile[]> {
+  const texts: SourceFile[] = []
+  let characters = 0
+  for (const path of paths) {
+    const text = await files.read(path, 'files')
+    characters += text.length
+    if (characters > maxCharacters) throw inputError('files', 'the files are larger than 20 MB in total')
+    texts.push({ path, text })
+  }
+  return texts
+}
+
+/** The features of the server behind the API. */
+export const abilitiesOf = (profile: Profile): Abilities => ({
+  sections: new Set(profile.savedSearches ? sectionNames : (['dashboards', 'alerts'] as const)),
+  webhookNames: profile.name !== 'neutral',
+  containers: profile.name !== 'neutral',
+  alertFields: alertFieldsOf(profile),
+})

@@ -1,0 +1,68 @@
+import * as z from 'zod'
+import type { ValuePath } from '../documents/document.ts'
+import { isMapping, ownValue, valueAt } from '../documents/schema.ts'
+import type { Body } from '../resources/resource-type.ts'
+import { type ParsedObject, parseObject, sections } from '../resources/resource-types.ts'
+import type { Section } from '../resources/section.ts'
+
+/** The fields of a wrong object that are valid by themselves. */
+export function validFields(section: Section, written: unknown): Body {
+  const fields = Object.entries(sections[section].shape).flatMap(([name, field]) => {
+    const { data } = z.safeParse(field, ownValue(written, name))
+    return data === undefined ? [] : [[name, data] as const]
+  })
+  return Object.fromEntries(fields)
+}
+
+interface Repaired {
+  readonly errors: readonly z.ZodError[]
+  /** Without the fields that have errors; undefined where too little is valid. */
+  readonly parsed: ParsedObject | undefined
+}
+
+/** Some rules apply only to objects whose fields are valid by themselves. */
+const maxRounds = 3
+
+/** Parses an object. Where it has errors, parses the rest of it, too, so that all errors are reported at once. */
+export function parseRepairing(section: Section, written: unknown): Repaired {
+  let result = parseObject(section, written)
+  if ('parsed' in result) return { errors: [], parsed: result.parsed }
+  const errors: z.ZodError[] = []
+  const rest = structuredClone(written)
+  for (let round = 0; round < maxRounds && 'error' in result; round++) {
+    const found = result.error.issues
+    const issues = round === 0 ? found : found.filter((issue) => !isConsequence(issue, { written, rest }))
+    if (issues.length > 0) errors.push(new z.ZodError(issues))
+    const paths = found.flatMap((issue) =>
+      issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...issue.path, key]) : [issue.path],
+    )
+    if (paths.filter((path) => remove(rest, path)).length === 0) break
+    result = parseObject(section, rest)
+  }
+  return { errors, parsed: 'parsed' in result ? result.parsed : undefined }
+}
+
+/**
+ * Whether an issue of a later round is about a field that is missing only because it was removed, or because its name was misspelled.
+ * The param `needs` of an issue names the fields of the same map that it is about.
+ */
+function isConsequence(
+  { path, ...issue }: z.core.$ZodIssue,
+  { written, rest }: { readonly written: unknown; readonly rest: unknown },
+): boolean {
+  const value = valueAt(rest, path)
+  if (value === undefined) return true
+  const around = isMapping(value) ? path : path.slice(0, -1)
+  const needs: readonly unknown[] = issue.code === 'custom' && Array.isArray(issue.params?.needs) ? issue.params.needs : []
+  const isRemoved = (field: string): boolean =>
+    ownValue(valueAt(written, around), field) !== undefined && ownValue(valueAt(rest, around), field) === undefined
+  return needs.some((field) => isRemoved(String(field)))
+}
+
+/** Removes a field, or gives it a name where it must have one. Items of lists stay, so that all paths stay the same. */
+function remove(value: unknown, path: ValuePath): boolean {
+  const [around, last] = [valueAt(value, path.slice(0, -1)), path.at(-1)]
+  if (!isMapping(around) || typeof last !== 'string') return false
+  if (last === 'name') return Reflect.set(around, last, path.map(String).join(' '))
+  return Object.hasOwn(around, last) && Reflect.deleteProperty(around, last)
+}
