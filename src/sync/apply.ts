@@ -29,18 +29,8 @@ import { diagnosticFiles } from './diagnostic-files.ts'
 import { reviewEvaluations } from './plan/evaluations.ts'
 import { countRequests, explainRefusal, hasErrors, makePlan, type PlanningResult, planInput } from './plan/make-plan.ts'
 import { isIntact, movedSince, type PlanFile, planFileSchema, toPlanFile } from './plan/plan-file.ts'
-import {
-  describeChanges,
-  judgeDiagnostics,
-  objectBlocks,
-  type PlannedObject,
-  type PlanResult,
-  planDetails,
-  planFacts,
-  planOutput,
-  toAnnotations,
-  toPlanResult,
-} from './plan/plan-report.ts'
+import { judgeDiagnostics, objectBlocks, planFacts, toAnnotations } from './plan/plan-report.ts'
+import { describeChanges, type PlannedObject, type PlanResult, planDetails, planOutput, toPlanResult } from './plan/plan-result.ts'
 import { planRules } from './rules.ts'
 
 export const apply = defineOperation({

@@ -4,17 +4,8 @@ import { defineOperation, type Verdict } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
 import { sectionNouns } from '../resources/section.ts'
 import { isDifference } from './plan/change.ts'
-import {
-  isChangedTwice,
-  isPlanWrong,
-  judgeDiagnostics,
-  objectBlocks,
-  type PlannedObject,
-  type PlanResult,
-  planFacts,
-  planWords,
-  toAnnotations,
-} from './plan/plan-report.ts'
+import { isChangedTwice, isPlanWrong, judgeDiagnostics, objectBlocks, planFacts, planWords, toAnnotations } from './plan/plan-report.ts'
+import type { PlannedObject, PlanResult } from './plan/plan-result.ts'
 import { planFiles, planShape, runPlan } from './plan.ts'
 
 export const drift = defineOperation({

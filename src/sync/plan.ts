@@ -18,18 +18,8 @@ import { isDifference } from './plan/change.ts'
 import { findFailedEvaluations } from './plan/evaluations.ts'
 import { hasErrors, makePlan, type PlanningResult, planInput } from './plan/make-plan.ts'
 import { type PlanFile, planFileSchema, toPlanFile } from './plan/plan-file.ts'
-import {
-  isPlanWrong,
-  judgeDiagnostics,
-  objectBlocks,
-  type PlanResult,
-  planDetails,
-  planFacts,
-  planOutput,
-  planWords,
-  toAnnotations,
-  toPlanResult,
-} from './plan/plan-report.ts'
+import { isPlanWrong, judgeDiagnostics, objectBlocks, planFacts, planWords, toAnnotations } from './plan/plan-report.ts'
+import { type PlanResult, planDetails, planOutput, toPlanResult } from './plan/plan-result.ts'
 import { planPrice, priceBlocks } from './plan/price-report.ts'
 import { planRules } from './rules.ts'
 

@@ -13,7 +13,7 @@ import { verifyRules } from './apply/verify.ts'
 import { evaluationRules } from './plan/evaluations.ts'
 import { projectRules, serverRules } from './plan/make-plan.ts'
 import { matchRules } from './plan/match.ts'
-import { convergenceRules, guardRules, silenceRules, useRules } from './plan/plan-changes.ts'
+import { convergenceRules, guardRules, silenceRules, useRules } from './plan/plan-diagnostics.ts'
 import { alertProtectionRules } from './plan/protect-alerts.ts'
 import { repositoryRules } from './plan/repository.ts'
 

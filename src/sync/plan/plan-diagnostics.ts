@@ -1,0 +1,132 @@
+import { type Diagnostic, diagnosticOf, type Rules } from '../../core/diagnostics.ts'
+import { keysOf } from '../../core/keys.ts'
+import { pluralOf, quote } from '../../core/text.ts'
+import { formatMoment } from '../../report/format.ts'
+import { undeclaredSilenceOf } from '../../resources/alerts/schedule.ts'
+import type { FieldChange } from '../../resources/compare.ts'
+import { type Body, type RemoteObject, type ResourceType, type SecretUse, secretRules } from '../../resources/resource-type.ts'
+import type { ResourceTypes } from '../../resources/resource-types.ts'
+import { type Section, sectionNouns } from '../../resources/section.ts'
+import type { Change } from './change.ts'
+import { matchRules, type Pair } from './match.ts'
+import { findUser } from './protect-alerts.ts'
+
+export const guardRules = {
+  'incomplete-list': {
+    severity: 'error',
+    description: 'A list of the service may be incomplete, and the plan would create or delete an object because of it.',
+  },
+  'too-many-deletes': { severity: 'error', description: 'The plan would delete more objects than `max-deletes` allows.' },
+} as const satisfies Rules
+
+export interface GuardSettings {
+  readonly maxDeletes: number
+}
+
+export function checkGuards(
+  changes: readonly Change[],
+  doubts: Readonly<Partial<Record<Section, string>>>,
+  { maxDeletes }: GuardSettings,
+): readonly Diagnostic[] {
+  const doubtful = keysOf<Section>(doubts).flatMap((section): Diagnostic[] => {
+    const first = changes.find((change) => requiredLists(change).includes(section))
+    if (first === undefined) return []
+    const message = `the list of ${pluralOf(sectionNouns[section])} ${doubts[section]}; nothing is created or deleted based on such a list`
+    return [diagnosticOf(guardRules, 'incomplete-list', first.location ?? { file: 'prune' }, message)]
+  })
+  const deletes = changes.filter(({ action }) => action === 'delete').length
+  if (deletes <= maxDeletes) return doubtful
+  const message = `${deletes} objects would be deleted, but max-deletes allows ${maxDeletes}; check the plan, then raise max-deletes`
+  return [...doubtful, diagnosticOf(guardRules, 'too-many-deletes', { file: 'prune' }, message)]
+}
+
+/** The lists that must be complete for a change. A change that removes tiles needs every alert on them. */
+function requiredLists({ section, action, removes }: Change): readonly Section[] {
+  if (action === 'create') return [section]
+  if (action === 'delete') return [section, 'alerts']
+  return removes === undefined ? [] : ['alerts']
+}
+
+export function reviewSecrets({ declared, found }: Pair, body: Body, type: ResourceType, use: SecretUse): readonly Diagnostic[] {
+  const { section, key, location } = declared
+  const issues = type.reviewSecrets?.(body, found?.actual, use) ?? []
+  return issues.map(({ rule, message }) => diagnosticOf(secretRules, rule, location, `${section}.${key}: ${message}`))
+}
+
+/** Without a marker, it is unknown who made an object. A create that was interrupted is completed. */
+export function refuseUnadopted({ declared }: Pair, change: Change | undefined, type: ResourceType): readonly Diagnostic[] {
+  if (type.ownership === 'marker' || change?.action !== 'update' || change.actual === undefined) return []
+  const { section, key, location, value } = declared
+  if (value.adopt || value.id !== undefined) return []
+  const deferred = type.deferredFields?.(change.desired ?? {}) ?? []
+  const isAdded = ({ before, path }: FieldChange): boolean =>
+    before === undefined && deferred.some((field) => path === field.replace(/Id$/, ''))
+  if (change.fields.every(isAdded)) return []
+  const message = `${section}.${key}: the ${type.noun} "${quote(value.name, 60)}" (${change.id}) differs from the files. Its API has no field for a marker, so it may not be yours: add adopt: true to let apply change it`
+  return [diagnosticOf(matchRules, 'not-adopted', location, message)]
+}
+
+export const useRules = {
+  'still-used': { severity: 'error', description: 'The plan would delete or rename an object that an alert uses.' },
+} as const satisfies Rules
+
+/** Alerts that use an object before the plan, and could not use it after it. The server checks only some of these uses. */
+export function checkUses(changes: readonly Change[], alerts: readonly RemoteObject[], types: ResourceTypes): readonly Diagnostic[] {
+  const ending = changes.filter(({ action, section, actual }) => actual !== undefined && action !== 'unchanged' && types[section].findUse)
+  if (ending.length === 0) return []
+  const after = alertsAfter(changes, alerts)
+  return ending.flatMap((change) => {
+    const obstacle = findUser(change, after, types[change.section])
+    if (obstacle === undefined) return []
+    const message = `${nameOf(change)}: ${obstacle}; change the alert first`
+    return [diagnosticOf(useRules, 'still-used', change.location ?? { file: 'prune' }, message)]
+  })
+}
+
+/** The alerts after the plan. */
+function alertsAfter(changes: readonly Change[], alerts: readonly RemoteObject[]): readonly RemoteObject[] {
+  const planned = new Map(changes.filter(({ section }) => section === 'alerts').map((change) => [change.id, change]))
+  return alerts.flatMap((alert) => {
+    const change = planned.get(alert.id)
+    if (change?.action === 'delete') return []
+    return [change?.desired === undefined || change.action === 'unchanged' ? alert : { ...change.desired, id: alert.id, name: alert.name }]
+  })
+}
+
+const nameOf = ({ section, key, name }: Change): string => `${section}.${key || name}`
+
+export const convergenceRules = {
+  'server-default': {
+    severity: 'note',
+    description: 'Since the last apply, the server fills in a field that no file declares, with the same value in all objects.',
+  },
+  'cannot-clear': { severity: 'error', description: 'A field was removed from a file, but no update can clear it.' },
+} as const satisfies Rules
+
+export function cannotClear({ section, key, location, unclearable = [] }: Change): readonly Diagnostic[] {
+  if (unclearable.length === 0 || location === undefined) return []
+  const message = `${section}.${key}: no update can clear ${unclearable.join(', ')}; declare the field again, or delete the object`
+  return [diagnosticOf(convergenceRules, 'cannot-clear', location, message)]
+}
+
+export function serverDefaults({ noun }: ResourceType, changes: readonly Change[]): readonly Diagnostic[] {
+  const [first, ...others] = changes.filter(({ newDefaults }) => newDefaults !== undefined)
+  if (first?.location === undefined) return []
+  const [field] = first.newDefaults ?? []
+  const more = others.length === 0 ? '' : `, and ${others.length} more ${pluralOf(noun)}`
+  const message = `${first.section}.${first.key}${more}: since the last apply, the server stores fields that no file declares, with the same value in all objects, such as ${field?.path}. They are treated as its defaults`
+  return [diagnosticOf(convergenceRules, 'server-default', first.location, message)]
+}
+
+export const silenceRules = {
+  silenced: {
+    severity: 'note',
+    description: 'An alert is silenced: its evaluation starts at a time in the future that no file declares. apply keeps this time.',
+  },
+} as const satisfies Rules
+
+export function silenceNote({ section, key, location, actual, desired }: Change, nowMs: number): readonly Diagnostic[] {
+  const untilMs = actual && desired && undeclaredSilenceOf(actual, desired, nowMs)
+  if (untilMs === undefined || location === undefined) return []
+  return [diagnosticOf(silenceRules, 'silenced', location, `${section}.${key}: silenced until ${formatMoment(untilMs)}`)]
+}

@@ -1,0 +1,180 @@
+import { isSame } from '../../core/equality.ts'
+import { addedFields, comparable, type FieldChange, findUnclearable, normalForm, type Sides } from '../../resources/compare.ts'
+import type { Directory } from '../../resources/directory.ts'
+import { digestOf, ownershipTest } from '../../resources/marker.ts'
+import { type Body, listOf, type ResourceType } from '../../resources/resource-type.ts'
+import type { Declared } from '../../resources/resource-types.ts'
+import { PendingId } from '../../resources/section.ts'
+import { type CommonValues, detectDrift, diffSides, snapshotOf } from '../../resources/snapshot.ts'
+import { type Action, type Change, isDifference } from './change.ts'
+import type { MarkedObject, Pair } from './match.ts'
+import { digestToStore, type RunRepository } from './repository.ts'
+import { findServiceFields } from './sides.ts'
+
+interface ChangeContext {
+  readonly type: ResourceType
+  readonly project: string
+  readonly repository?: RunRepository | undefined
+  /** Why an object is written that needs no change; undefined where it is not. */
+  rewriteOf(body: Body): string | undefined
+  readonly directory: Directory
+  /** The values that the server fills in by itself, found by comparing all objects. */
+  common(): CommonValues
+}
+
+/** Plans one object. `body` is the desired one without a marker; `sides` are undefined for an object that does not exist yet. */
+export function planChange({ declared, found, takeover }: Pair, body: Body, sides: Sides | undefined, around: ChangeContext): Change {
+  const { type, project, directory } = around
+  const rewrite = around.rewriteOf(body)
+  const { section, key, location } = declared
+  const digest = declarationDigest(declared)
+  const { marker } = found ?? {}
+  // An object of the previous project is taken over from its repository, too.
+  const stored = ownershipTest(project, type.markerStyle)(marker) ? marker?.repository : undefined
+  const repository = digestToStore(around.repository, stored)
+  const desired = type.withMarker(body, { project, key, digest, repository })
+  const common = { section, key, name: declared.value.name, location, desired, isAdopted: takeover !== undefined }
+  if (found === undefined || sides === undefined)
+    return {
+      ...common,
+      action: 'create',
+      notes: [],
+      fields: inFileOrder(named(addedFields(comparable(type, desired)), directory), desired),
+    }
+  const { fields, notes, newDefaults = [] } = compare({ found, digest, sides }, around)
+  const kept = fields.length === 0 ? [] : findUnclearable(type, normalForm(sides.stored, type.schema), desired)
+  const shown = inFileOrder(named(fields, directory), desired)
+  const isSecret = ({ path }: FieldChange): boolean => type.secretFields?.some((field) => path.split(/[.[]/, 1)[0] === field) ?? false
+  const isMarked = type.ownership === 'identity' || hasMarker(found, { digest, repository, stored })
+  const needed = actionFor({ differs: fields.length > 0 || notes.length > 0, isAdopted: common.isAdopted, isMarked })
+  const isRewritten = rewrite !== undefined && !isDifference({ action: needed }) && needed !== 'adopt'
+  return {
+    ...common,
+    action: isRewritten ? 'update' : needed,
+    id: found.actual.id,
+    actual: found.actual,
+    origin: isDifference({ action: needed }) && !fields.some(isSecret) ? originOf(found, digest) : undefined,
+    notes: [...(takeover === undefined ? [] : [takeover]), ...notes, ...(isRewritten ? [rewrite] : [])],
+    fields: shown,
+    ...findServiceFields(declared, { marker, digest, fields: shown }),
+    ...(kept.length > 0 && { unclearable: kept }),
+    ...(newDefaults.length > 0 && { newDefaults }),
+  }
+}
+
+interface FieldComparison {
+  readonly fields: readonly FieldChange[]
+  readonly notes: readonly string[]
+  readonly newDefaults?: readonly FieldChange[]
+}
+
+interface ComparedObject {
+  readonly found: MarkedObject
+  /** Of the declaration as it is now. */
+  readonly digest: string
+  readonly sides: Sides
+}
+
+function compare({ found: { actual, marker }, digest, sides }: ComparedObject, { type, common }: ChangeContext): FieldComparison {
+  const snapshot = marker === undefined ? undefined : type.readSnapshot(type.toBody(actual))?.digest
+  if (snapshot !== undefined && snapshot === snapshotOf(sides)) return { fields: [], notes: [] }
+  const differences = diffSides(type, sides)
+  const isAsApplied = marker?.digest === digest
+  if (!isAsApplied || (snapshot === undefined && differences.length === 0)) return { fields: differences, notes: [] }
+  const { fields, isUncertain, newDefaults } = detectDrift({ type, sides, snapshot, common: common() })
+  if (isUncertain)
+    return { fields, notes: [fields.length > 1 ? changedAmong : fields.length === 0 ? changedElsewhere : ''].filter(Boolean) }
+  return { fields, notes: [], newDefaults }
+}
+
+const changedAmong = 'at least one of these fields was changed since the last apply; the server may have filled in the others'
+
+const changedElsewhere = 'a field that no file declares was changed since the last apply'
+
+/** Digest of the declaration without the fields that only help to find an existing object. */
+export const declarationDigest = ({ value }: Declared): string => {
+  const { adopt: _, id: __, previousKey: ___, ...fields }: Body = value
+  return digestOf(fields)
+}
+
+function actionFor({ differs, isAdopted, isMarked }: Readonly<Record<'differs' | 'isAdopted' | 'isMarked', boolean>>): Action {
+  if (differs) return 'update'
+  if (isAdopted) return 'adopt'
+  return isMarked ? 'unchanged' : 'mark'
+}
+
+const originOf = ({ marker }: MarkedObject, digest: string): Change['origin'] =>
+  marker === undefined ? undefined : marker.digest === digest ? 'service' : 'files'
+
+interface MarkerParts {
+  readonly digest: string
+  readonly repository: string | undefined
+  /** The stored repository. */
+  readonly stored: string | undefined
+}
+
+/** Whether a write would not change the marker. With an earlier digest, the next edit in the web app would count as one of the files. */
+const hasMarker = ({ marker }: MarkedObject, { digest, repository, stored }: MarkerParts): boolean =>
+  repository === stored && marker?.digest === digest
+
+export const planDelete = (section: Change['section'], { actual, marker }: MarkedObject): Change => ({
+  section,
+  key: marker?.key ?? '',
+  name: actual.name ?? '',
+  action: 'delete',
+  id: actual.id,
+  actual,
+  isAdopted: false,
+  notes: [],
+  fields: [],
+})
+
+const tileOfPath = /^tiles\[(?:"(?:[^"\\]|\\.)*"|\d+)\]/
+
+/** Lists the fields of tiles in the order of the file. The comparison has them in the order of their ids. */
+function inFileOrder(fields: readonly FieldChange[], { tiles }: Body): readonly FieldChange[] {
+  const names = listOf(tiles).map(({ name }) => `tiles[${JSON.stringify(name)}]`)
+  const rankOf = ({ path }: FieldChange): number | undefined => {
+    const tile = tileOfPath.exec(path)?.[0]
+    if (tile === undefined) return undefined
+    const index = names.indexOf(tile)
+    return index < 0 ? names.length : index
+  }
+  const first = fields.findIndex((field) => rankOf(field) !== undefined)
+  if (first < 0) return fields
+  const [ofTiles, others] = [true, false].map((isOfTile) =>
+    fields.slice(first).filter((field) => (rankOf(field) !== undefined) === isOfTile),
+  )
+  const sorted = (ofTiles ?? []).toSorted((a, b) => (rankOf(a) ?? 0) - (rankOf(b) ?? 0))
+  return [...fields.slice(0, first), ...sorted, ...(others ?? [])]
+}
+
+const idFields = /(?:^|\.)(?:sourceId|webhookId|dashboardId|tileId|savedSearchId|appliesToSourceIds|(?:log|trace|metric|session)SourceId)$/
+
+/** Shows names instead of ids. */
+const named = (fields: readonly FieldChange[], directory: Directory): readonly FieldChange[] =>
+  fields.map((field) => {
+    const { path, before, after } = field
+    if (!idFields.test(path)) return field
+    const names = [before, after].map((value) => toName(value, directory))
+    // Two objects of one name, such as a dashboard that is created again.
+    const [old, now] = isSame(names[0], names[1]) ? [before, after].map((value) => toNameWithId(value, directory)) : names
+    return {
+      path: path.replace(/Id(s?)$/, '$1'),
+      ...(before !== undefined && { before: old }),
+      ...(after !== undefined && { after: now }),
+    }
+  })
+
+function toName(value: unknown, directory: Directory): unknown {
+  if (Array.isArray(value)) return value.map((item) => toName(item, directory))
+  if (value instanceof PendingId) return value.tile ?? value.key
+  return directory.nameOf(value) ?? value
+}
+
+function toNameWithId(value: unknown, directory: Directory): unknown {
+  if (Array.isArray(value)) return value.map((item) => toNameWithId(item, directory))
+  const name = toName(value, directory)
+  if (value instanceof PendingId) return `${name} (new)`
+  return name === value ? value : `${name} (${value})`
+}

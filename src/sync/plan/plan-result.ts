@@ -1,0 +1,233 @@
+import * as z from 'zod'
+import { diagnosticSchema } from '../../core/diagnostics.ts'
+import { type Layout, tileMarks } from '../../report/blocks.ts'
+import type { FieldChange } from '../../resources/compare.ts'
+import type { Body } from '../../resources/resource-type.ts'
+import { sectionNames } from '../../resources/section.ts'
+import { type Outcome, outcomeKinds } from '../apply/apply-state.ts'
+import { actions, type Change, isDifference, type Plan } from './change.ts'
+import type { PlanningResult } from './make-plan.ts'
+
+const count = (what: string) => z.int().describe(what)
+
+export const planOutput = z.object({
+  toCreate: count('Objects that do not exist yet.'),
+  toUpdate: count('Objects that differ from the files.'),
+  toReplace: count('Objects that apply deletes and creates again.'),
+  toDelete: count('Objects that no file declares. Only with `prune`.'),
+  unchanged: count('Objects that are as declared.'),
+  unmanaged: count('Objects of the service without an ownership marker that no file declares.'),
+  changed: z.boolean().describe('Whether the service differs from the files. For `apply`: whether anything was written.'),
+})
+
+const line = z.object({ sign: z.enum(['+', '-', ' ']), text: z.string() })
+
+const fieldChange = z.object({
+  path: z.string().describe('Path of the field, such as `tiles["Error rate"].config.where`.'),
+  before: z.unknown().optional().describe('Absent for an added field.'),
+  after: z.unknown().optional().describe('Absent for a removed field.'),
+  lines: z.array(line).optional().describe('For long texts: the differences, line by line.'),
+  changedIn: z
+    .literal('service')
+    .optional()
+    .describe(
+      'The service changed this field since the last apply, and the files changed others. Absent where the marker does not prove it.',
+    ),
+})
+
+const tile = z.object({
+  name: z.string(),
+  x: z.number(),
+  y: z.number(),
+  w: z.number(),
+  h: z.number(),
+  marks: z.array(z.enum(tileMarks)).describe('Empty for a tile that stays as it is.'),
+})
+
+const layout = z.object({
+  grids: z
+    .array(z.object({ title: z.string().describe('The container and its tab.'), before: z.array(tile), after: z.array(tile) }))
+    .describe('Each container and tab with a difference.'),
+  undrawn: count('Unchanged tiles that are left out, because the dashboard has more than 30 tiles.'),
+  lines: z.array(z.string()).describe('The layout, drawn in text of at most 60 columns.'),
+})
+
+const object = z.object({
+  section: z.enum(sectionNames).describe('`dashboards`, `savedSearches`, `alerts`, `webhooks` or `sources`.'),
+  key: z.string().describe('The key in the files. For a delete, the key in the ownership marker, if it can be read.'),
+  name: z.string(),
+  action: z.enum(actions),
+  id: z.string().optional(),
+  file: z.string().optional(),
+  line: z.int().optional(),
+  origin: z.enum(['files', 'service']).optional().describe('The side that changed since the last apply, if known.'),
+  notes: z.array(z.string()).describe('Remarks for reviewers, such as the reason for a replacement.'),
+  fields: z.array(fieldChange),
+  url: z
+    .string()
+    .optional()
+    .describe('Page of the dashboard, or of what the alert watches. Only where the address of the web app is known.'),
+  layout: layout.optional().describe('For a dashboard whose tiles differ: their places before and after.'),
+  outcome: z.enum(outcomeKinds).optional().describe('For `apply`: the outcome of the change.'),
+  message: z.string().optional().describe('Why the change was not applied.'),
+  serverChanged: z.array(fieldChange).optional().describe('Fields that the server stored with another value than the one sent.'),
+})
+
+export type PlannedObject = z.output<typeof object>
+
+export const planDetails = z.object({
+  project: z.string().describe('The project that owns the objects.'),
+  environment: z.string().optional().describe('The environment, if `env` is set.'),
+  files: z.array(z.string()).describe('The files that were read.'),
+  objects: z.array(object).describe('All objects, including unchanged ones, in the order of apply.'),
+  unmanagedKinds: z.array(z.enum(sectionNames)).describe('The kinds of the unmanaged objects.'),
+  toAdopt: count('Objects that are as declared and only get the ownership marker.'),
+  toRelease: count('Duplicates that lose their marker and become unmanaged. Only with `repair-duplicates`.'),
+  toMark: count('Objects that are as declared and only get the repository, or the digest of a changed declaration, in their marker.'),
+  orphans: z
+    .array(z.object({ section: z.enum(sectionNames), key: z.string(), id: z.string(), name: z.string() }))
+    .describe("Objects with this project's marker that no file declares, and that are kept."),
+  slos: z
+    .array(
+      z.object({
+        key: z.string(),
+        name: z.string(),
+        objective: z.number().describe('Percentage of good events.'),
+        window: z.string(),
+        minEvents: z.int(),
+        noDataAlert: z.boolean().describe('Whether an alert notices that there are no events.'),
+        alerts: z.array(
+          z.object({
+            key: z.string(),
+            recipient: z.enum(['page', 'ticket']),
+            burnRate: z.number().describe('Threshold of both windows.'),
+            longWindow: z.string(),
+            shortWindow: z.string(),
+            interval: z.string(),
+            budgetShare: z.number().describe('Percentage of the error budget that is spent when the alert fires first.'),
+          }),
+        ),
+      }),
+    )
+    .optional()
+    .describe('The SLOs of the files. Their dashboards and alerts are among `objects`.'),
+  uncheckedCount: count('Number of changed dashboards that the server did not check.'),
+  diagnostics: z.array(diagnosticSchema).describe('Errors, warnings and notes.'),
+})
+
+export type PlanResult = z.output<typeof planOutput> & z.output<typeof planDetails>
+
+/** The description of every change, without its outcome. */
+type Described = ReadonlyMap<Change, PlannedObject>
+
+export const describeChanges = async ({ changes }: Plan): Promise<Described> =>
+  new Map(await Promise.all(changes.map(async (change) => [change, await describe(change)] as const)))
+
+export async function toPlanResult(planned: PlanningResult, outcomes: readonly Outcome[] = [], described?: Described): Promise<PlanResult> {
+  const { environment, uiUrl, found, plan, diagnostics, uncheckedCount } = planned
+  const slos = found.slos.length === 0 ? undefined : (await import('../../slos/expand-slos.ts')).describeSlos(found.slos)
+  const numberOf = (action: Change['action']): number => plan.changes.filter((change) => change.action === action).length
+  const objects = new Map(described ?? (await describeChanges(plan)))
+  for (const outcome of outcomes) {
+    const object = objects.get(outcome.change)
+    if (object !== undefined) objects.set(outcome.change, await withOutcome(object, outcome))
+  }
+  return {
+    toCreate: numberOf('create'),
+    toUpdate: numberOf('update'),
+    toReplace: numberOf('replace'),
+    toDelete: numberOf('delete'),
+    unchanged: numberOf('unchanged') + numberOf('adopt') + numberOf('mark'),
+    unmanaged: Object.values(plan.unmanaged ?? {}).reduce((sum, one) => sum + one, 0),
+    changed: plan.changes.some(isDifference),
+    project: plan.project,
+    ...(environment !== undefined && { environment }),
+    files: [...found.paths],
+    objects: [...objects].map(([change, one]) => {
+      const url = uiUrl === undefined || !isDifference(change) ? undefined : pageOf(change, uiUrl)
+      return url === undefined ? one : { ...one, url }
+    }),
+    unmanagedKinds: sectionNames.filter((section) => (plan.unmanaged?.[section] ?? 0) > 0),
+    toAdopt: plan.changes.filter(({ action, isAdopted }) => isAdopted && action === 'adopt').length,
+    toMark: numberOf('mark'),
+    toRelease: numberOf('release'),
+    orphans: plan.orphans.map((one) => ({ ...one })),
+    ...(slos !== undefined && { slos }),
+    uncheckedCount,
+    diagnostics: [...diagnostics],
+  }
+}
+
+/** An alert has no page of its own: https://github.com/hyperdxio/hyperdx, `packages/app/pages`. */
+function pageOf({ section, id, actual, desired, action }: Change, uiUrl: string): string | undefined {
+  const body: Body = desired ?? actual ?? {}
+  const page = (name: string, target: unknown): string | undefined =>
+    typeof target === 'string' ? `${uiUrl.replace(/\/+$/, '')}/${name}/${encodeURIComponent(target)}` : undefined
+  if (action === 'delete') return undefined
+  if (section === 'dashboards') return page('dashboards', id)
+  if (section === 'savedSearches') return page('search', id)
+  if (section === 'alerts') return page('dashboards', body.dashboardId) ?? page('search', body.savedSearchId)
+  return undefined
+}
+
+async function describe(change: Change): Promise<PlannedObject> {
+  const { section, key, name, action, id, location, origin, notes, fields, changedInService = [] } = change
+  return {
+    section,
+    key,
+    name,
+    action,
+    ...(id !== undefined && { id }),
+    ...(location !== undefined && { file: location.file, ...(location.line !== undefined && { line: location.line }) }),
+    ...(origin !== undefined && { origin }),
+    notes: [...notes],
+    fields: (await Promise.all(fields.map(withLines))).map((field) =>
+      changedInService.includes(field.path) ? { ...field, changedIn: 'service' as const } : field,
+    ),
+    ...(await withLayout(change)),
+  }
+}
+
+async function withLayout(change: Change): Promise<Pick<PlannedObject, 'layout'>> {
+  const { section, action, fields } = change
+  const mayDiffer =
+    section === 'dashboards' && (action === 'update' || action === 'replace') && fields.some(({ path }) => path.startsWith('tiles'))
+  if (!mayDiffer) return {}
+  const found = (await import('./layouts.ts')).layoutOf(change)
+  return found === undefined ? {} : { layout: toLayoutResult(found) }
+}
+
+const toLayoutResult = ({ grids, undrawn, lines }: Layout): NonNullable<PlannedObject['layout']> => ({
+  grids: grids.map(({ title, before, after }) => ({ title, before: before.map(toTileResult), after: after.map(toTileResult) })),
+  undrawn,
+  lines: [...lines],
+})
+
+const toTileResult = ({ marks, ...rest }: Layout['grids'][number]['before'][number]) => ({ ...rest, marks: [...marks] })
+
+const withOutcome = async (object: PlannedObject, { id, kind, message, serverChanged }: Outcome): Promise<PlannedObject> => ({
+  ...object,
+  ...(id !== undefined && { id }),
+  outcome: kind,
+  ...(message !== undefined && { message }),
+  ...(serverChanged !== undefined && { serverChanged: await Promise.all(serverChanged.map(withLines)) }),
+})
+
+/** Longer texts are compared line by line. */
+const longText = 120
+
+async function withLines(field: FieldChange): Promise<z.output<typeof fieldChange>> {
+  const { before, after } = field
+  const isLong =
+    typeof before === 'string' && typeof after === 'string' && (/\n/.test(before + after) || before.length + after.length > 2 * longText)
+  if (!isLong) return { ...field }
+  const { diffLines } = await import('diff')
+  const lines = diffLines(before, after, { maxEditLength: 2000 })?.flatMap(({ added, removed, value }) => {
+    const sign = added ? ('+' as const) : removed ? ('-' as const) : (' ' as const)
+    return value
+      .replace(/\n$/, '')
+      .split('\n')
+      .map((text) => ({ sign, text }))
+  })
+  return { ...field, ...(lines !== undefined && { lines }) }
+}
