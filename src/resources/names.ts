@@ -2,7 +2,7 @@ import type { ReadApi } from '../api/client.ts'
 import type { Collection } from '../api/collection.ts'
 import type { Target } from '../api/path.ts'
 import { causeOf, toFailure } from '../core/errors.ts'
-import { dashboardCollection } from './dashboards/dashboard.ts'
+import { dashboardCollection } from './dashboards/dashboard-wire.ts'
 import { savedSearchCollection } from './saved-searches/saved-search.ts'
 import { webhookCollection } from './webhooks/webhook-wire.ts'
 

@@ -19,7 +19,7 @@ import {
   type NamedEnvironment,
   type OutputFile,
 } from '../operation/operation.ts'
-import type { InvalidField } from '../resources/dashboards/dashboard.ts'
+import type { InvalidField } from '../resources/dashboards/dashboard-wire.ts'
 import { keyGrammar } from '../resources/marker.ts'
 import { listOf } from '../resources/resource-type.ts'
 import { sectionNames } from '../resources/section.ts'

@@ -33,7 +33,7 @@ export interface CreditBalances {
   readonly total: Decimal | undefined
 }
 
-const credits = z.unknown().transform((value, context): Decimal => {
+export const credits = z.unknown().transform((value, context): Decimal => {
   // The document has numbers. Other figures of money in the API are texts.
   const decimal = typeof value === 'string' ? parseAmount(value) : toDecimal(value)
   if (decimal !== undefined) return decimal
@@ -51,7 +51,7 @@ const instant = z.string().transform((text, context): string => {
 })
 
 // The endpoint is beta. Only what a figure depends on is required: a wrong amount or date would be a wrong figure.
-const balance = z.object({
+export const balance = z.object({
   id: z.string().optional().catch(undefined),
   type: z
     .string()
@@ -65,7 +65,7 @@ const balance = z.object({
 
 const answer = z.object({ totalRemainingCredits: credits.optional().catch(undefined), balances: z.array(balance) })
 
-const read: Reader<z.output<typeof answer>> = readOne(answer)
+export const read: Reader<z.output<typeof answer>> = readOne(answer)
 
 /**
  * The credit balances of the organization, in the order of the answer. Source: the vendor's API reference, "Get organization active credit
@@ -113,3 +113,7 @@ function explainAbsence(thrown: unknown): unknown {
 }
 
 export const totalOfBalances = (balances: readonly CreditBalance[]): Decimal => sum(balances.map(({ remaining }) => remaining))
+
+/** Credits of a type that can be used now. */
+export const usableBalances = (balances: readonly CreditBalance[], type: CreditBalance['type']): readonly CreditBalance[] =>
+  balances.filter((balance) => balance.type === type && balance.state === 'active' && balance.remaining.gt(0))

@@ -105,7 +105,7 @@ describe('architecture', () => {
 
   it('sends two kinds of POST from operations that read, and no other', () => {
     const safe = files.filter((file) => /^\s*isSafe: true,$/m.test(readFileSync(join(src, file), 'utf8')))
-    expect(safe.toSorted()).toEqual(['backtest/series-api.ts', 'resources/dashboards/dashboard.ts'])
+    expect(safe.toSorted()).toEqual(['backtest/series-api.ts', 'resources/dashboards/dashboard-wire.ts'])
   })
 
   it('gives a reason beside every type assertion', () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { ErrorKind } from '../../src/core/errors.ts'
 import type { Effect } from '../../src/emulator/index.ts'
 import { alertCollection } from '../../src/resources/alerts/alert.ts'
-import { dashboardCollection } from '../../src/resources/dashboards/dashboard.ts'
+import { dashboardCollection } from '../../src/resources/dashboards/dashboard-wire.ts'
 import { useEmulator } from '../support/emulator.ts'
 import { apiErrorOf, service, type TestSession, withSession } from '../support/session.ts'
 

@@ -198,7 +198,7 @@ type Version = typeof withSite
 async function versionThat(knows: { readonly fillNulls: boolean; readonly ofThisServer: boolean }): Promise<Version> {
   vi.resetModules()
   const [{ builtConfig }, { alertBodySchema }, site] = await Promise.all([
-    import('../../src/resources/dashboards/dashboard.ts'),
+    import('../../src/resources/dashboards/tile-schema.ts'),
     import('../../src/resources/alerts/alert.ts'),
     import('../support/site.ts'),
   ])

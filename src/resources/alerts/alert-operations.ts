@@ -1,28 +1,20 @@
 import * as z from 'zod'
 import { ApiError } from '../../api/api-error.ts'
 import type { WriteApi } from '../../api/client.ts'
-import type { Reading } from '../../api/collection.ts'
 import type { Target } from '../../api/path.ts'
 import type { Profile } from '../../api/profiles.ts'
-import type { Clock } from '../../core/clock.ts'
 import { type Diagnostic, inputDiagnostic } from '../../core/diagnostics.ts'
 import { InputError, WatchkeeperError } from '../../core/errors.ts'
-import { counted, type Inline, type Line, say, sentence, trusted, untrusted } from '../../core/line.ts'
+import { counted, say, trusted, untrusted } from '../../core/line.ts'
 import { toKebab } from '../../core/names.ts'
 import { quote } from '../../core/text.ts'
 import { parseWithLocations } from '../../documents/validate.ts'
 import { choice, decimalNumber, documentFile, documentText, longText, opaqueId, resourceId, text } from '../../operation/inputs.ts'
 import { judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from '../../operation/listing.ts'
-import { type Context, defineOperation, type Given, noDetails } from '../../operation/operation.ts'
-import type { Block } from '../../report/blocks.ts'
-import { toDiffLines } from '../../report/diff-lines.ts'
-import { formatMoment } from '../../report/format.ts'
-import { composeUpdate, requireUnchanged, sidesOf } from '../compare.ts'
-import { keepTextMarkers, readTextMarker, textStyle } from '../marker.ts'
+import { defineOperation, type Given, noDetails } from '../../operation/operation.ts'
+import { textStyle } from '../marker.ts'
 import { findNames } from '../names.ts'
-import { checkOwnerInput, matchesOwner, type Owners, ownerCell, ownerInput, ownersDetail, toOwners } from '../owner.ts'
-import type { Body } from '../resource-type.ts'
-import { diffSides } from '../snapshot.ts'
+import { checkOwnerInput, matchesOwner, ownerInput, ownersDetail, toOwners } from '../owner.ts'
 import {
   type Alert,
   type AlertFields,
@@ -33,17 +25,23 @@ import {
   alertSources,
   alertStates,
   channelTypes,
-  createAlertType,
-  describeThreshold,
   missingInAlert,
   shortIntervalNote,
   thresholdTypeMeaning,
   thresholdTypes,
-  toAlertBody,
-  toUtc,
-  unknownFormOf,
 } from './alert.ts'
-import { alertIntervals, isAtBorder, omitStart, startMsOf, toStart } from './schedule.ts'
+import {
+  alertFacts,
+  alertTable,
+  executionErrorTable,
+  missingNames,
+  nameOf,
+  readAlertMarker,
+  watchedId,
+  webhookIds,
+} from './alert-report.ts'
+import { type AlertWriter, changeAlert, refuseUnknownForm, toAlertRequest } from './change-alert.ts'
+import { alertIntervals, startMsOf, toStart } from './schedule.ts'
 
 /** The fields of an alert that an input of their own can set. */
 const singleFields = {
@@ -382,190 +380,9 @@ async function describeSimilar(api: WriteApi, service: Target, body: AlertFields
   }
 }
 
-interface AlertWriter {
-  readonly api: WriteApi
-  readonly service: Target
-  readonly profile: Profile
-  readonly clock: Clock
-  readonly confirm?: Context<'write', 'service-or-server'>['confirm']
-}
-
-/**
- * Sets the fields that `declare` returns for the alert, which is given by its id or as a list has it; undefined to leave it. Throws kind
- * `conflict` when the alert changed while a person was asked.
- */
-export async function changeAlert(
-  { api, service, profile, clock, confirm }: AlertWriter,
-  alert: string | Reading<Alert>,
-  declare: (current: Alert) => AlertFields | undefined,
-): Promise<{ readonly object: Alert; readonly isWritten: boolean }> {
-  const type = createAlertType(profile, clock.now())
-  const review = (current: Alert) => {
-    refuseUnknownForm(current, 'written')
-    const declared = declare(current)
-    if (declared === undefined) return undefined
-    const desired = mergeDeclared(toAlertBody(current), declared)
-    const fields = diffSides(type, sidesOf(type, desired, current))
-    return fields.length === 0 ? undefined : { fields, body: composeUpdate(type, desired, current) }
-  }
-  const found = typeof alert === 'string' ? { id: alert } : { id: alert.object.id, reading: alert }
-  if (confirm === undefined) return alertCollection.update(api, service, { ...found, compose: (current) => review(current)?.body })
-  const shown = found.reading?.object ?? (await alertCollection.get(api, service, found.id))
-  const reviewed = review(shown)
-  if (reviewed === undefined) return { object: shown, isWritten: false }
-  await confirm({ blocks: [alertFacts(shown), { kind: 'diff', lines: toDiffLines(reviewed.fields) }], question: 'Change this alert?' })
-  const compose = (current: Alert): Body | undefined => {
-    requireUnchanged(type, shown, current)
-    return review(current)?.body
-  }
-  return alertCollection.update(api, service, { id: found.id, compose })
-}
-
-/** An alert of a form that this version does not know is only shown: it is unknown what a write would change. */
-function refuseUnknownForm(alert: Alert, outcome: 'written' | 'deleted'): void {
-  const form = unknownFormOf(alert)
-  if (form === undefined) return
-  throw new WatchkeeperError(
-    'refused',
-    `The alert "${quote(alert.name ?? '', 60)}" (${alert.id}) was not ${outcome}, because it has ${form}, which this version does not know. ${outcome === 'deleted' ? 'Delete' : 'Change'} it in the web app.`,
-  )
-}
-
-/** The body of a create. The server refuses null, and times that are not in UTC. */
-const toAlertRequest = (declared: AlertFields): Body => withoutNulls(inUtc(declared))
-
-const inUtc = ({ scheduleStartAt, ...fields }: AlertFields): AlertFields =>
-  scheduleStartAt == null
-    ? { ...fields, ...(scheduleStartAt === null && { scheduleStartAt }) }
-    : { ...fields, scheduleStartAt: toUtc(scheduleStartAt) }
-
-const withoutNulls = (body: Body): Body =>
-  Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null && value !== undefined))
-
-/** Null clears a field. A text keeps the markers by which plan and apply recognize the alert. */
-function mergeDeclared(before: Body, declared: AlertFields): Body {
-  // A start at a border is left to the server: it is omitted, and moves with the interval.
-  const { channel, channels, ...others } = isAtBorder(before) ? omitStart(before) : before
-  const hasChannel = declared.channel !== undefined || declared.channels !== undefined
-  const texts = (['note', 'message'] as const).flatMap((field) =>
-    Object.hasOwn(declared, field) ? [[field, keepTextMarkers(declared[field] ?? '', before[field])] as const] : [],
-  )
-  const merged = withoutNulls({
-    ...others,
-    ...(!hasChannel && { channel, channels }),
-    ...inUtc(declared),
-    ...Object.fromEntries(texts.map(([field, text]) => [field, text || null])),
-  })
-  // An update that leaves the start out keeps it.
-  return declared.scheduleStartAt === null ? { ...merged, scheduleStartAt: null } : merged
-}
-
 const outputsOf = (alert: Alert, changed: boolean) => ({
   alertId: alert.id,
   ...(alert.state && { alertState: alert.state }),
   changed,
   alert,
-})
-
-const orDash = (text: string | null | undefined): Inline => (text ? untrusted(text) : trusted('–'))
-
-const nameOf = ({ name, id }: Pick<Alert, 'name' | 'id'>): Inline => untrusted(name || id)
-
-/** `≥ 5 over 5m`, `between 5 and 9 over 5m`. */
-const conditionOf = (alert: Alert): Line => say`${describeThreshold(alert)} over ${orDash(alert.interval)}`
-
-const alertFacts = (alert: Alert): Block => ({
-  kind: 'facts',
-  facts: [
-    { label: 'Name', value: [orDash(alert.name)] },
-    { label: 'State', value: [orDash(alert.state)] },
-    { label: 'Condition', value: conditionOf(alert) },
-    { label: 'Dashboard', value: [orDash(alert.dashboardId)] },
-    { label: 'Tile', value: [orDash(alert.tileId)] },
-    { label: 'Id', value: [untrusted(alert.id)] },
-  ],
-})
-
-type Names = Readonly<Record<string, string>>
-
-interface ListedAlerts {
-  readonly alerts: readonly Alert[]
-  readonly names: Names
-  readonly namesFailure?: string | undefined
-  readonly owners: Owners
-  readonly silencedUntil: Readonly<Record<string, string>>
-}
-
-/** Without a profile, the marker is in the message. */
-export const readAlertMarker = ({ note, message }: Alert) => readTextMarker(note) ?? readTextMarker(message)
-
-const silenceCell = ({ id }: Alert, silencedUntil: ListedAlerts['silencedUntil']): Line => {
-  const until = silencedUntil[id]
-  return [trusted(until === undefined ? '–' : formatMoment(Date.parse(until)))]
-}
-
-/** Once, where ids are shown in place of names. */
-function missingNames({ alerts, names, namesFailure }: ListedAlerts): readonly Block[] {
-  const isShown = alerts.flatMap((alert) => [watchedId(alert), ...webhookIds(alert)]).some((id) => id !== '' && names[id] === undefined)
-  if (namesFailure === undefined || !isShown) return []
-  return [{ kind: 'paragraph', line: say`Ids are shown in place of names that could not be read: ${sentence(namesFailure)}` }]
-}
-
-/** A column that is empty for every alert is left out. */
-function alertTable({ alerts, names, owners, silencedUntil }: ListedAlerts): Block {
-  const isSilenced = Object.keys(silencedUntil).length > 0
-  const hasErrors = alerts.some(({ executionErrors }) => executionErrors?.length)
-  return {
-    kind: 'table',
-    columns: [
-      ...['Name', 'State', 'Condition', 'On', 'Channel', 'Owner'],
-      ...(isSilenced ? ['Silenced until'] : []),
-      ...(hasErrors ? ['Last error'] : []),
-      'Id',
-    ].map((title) => ({ title })),
-    rows: alerts.map((alert) => [
-      [orDash(alert.name)],
-      [orDash(alert.state)],
-      conditionOf(alert),
-      [orDash(nameOrId(watchedId(alert), names))],
-      [
-        orDash(
-          channelsIn(alert)
-            .map(({ webhookId, type }) => nameOrId(webhookId, names) ?? type)
-            .join(', '),
-        ),
-      ],
-      ownerCell(alert, owners),
-      ...(isSilenced ? [silenceCell(alert, silencedUntil)] : []),
-      ...(hasErrors ? [lastErrorOf(alert)] : []),
-      [untrusted(alert.id)],
-    ]),
-  }
-}
-
-const nameOrId = (id: string | null | undefined, names: Names): string | null | undefined => (id ? (names[id] ?? id) : id)
-
-/** The dashboard or the saved search that the alert is on. */
-const watchedId = ({ dashboardId, savedSearchId }: Alert): string =>
-  typeof savedSearchId === 'string' ? savedSearchId : (dashboardId ?? '')
-
-/** Servers before 2.36 answer a single channel. */
-const channelsIn = ({ channel, channels }: Alert) => channels ?? (channel ? [channel] : [])
-
-const webhookIds = (alert: Alert): readonly string[] => channelsIn(alert).flatMap(({ webhookId }) => webhookId ?? [])
-
-const lastErrorOf = ({ executionErrors }: Alert): Line => {
-  const last = executionErrors?.at(-1)
-  return last ? say`${orDash(last.type)}: ${orDash(last.message)}` : [trusted('–')]
-}
-
-const executionErrorTable = ({ executionErrors }: Alert): Block => ({
-  kind: 'table',
-  title: 'Errors of the last evaluation',
-  columns: [{ title: 'Time' }, { title: 'Type' }, { title: 'Message' }],
-  rows: (executionErrors ?? []).map(({ timestamp, type, message }) => [
-    [orDash(timestamp)],
-    [orDash(type)],
-    message ? [sentence(message)] : [trusted('–')],
-  ]),
 })

@@ -2,8 +2,9 @@
 // is the one that is compared with the service, and that digests are made of, so that another spelling is not a change.
 import * as z from 'zod'
 import { withSourceIds } from '../declaration-fields.ts'
-import { containerStyle, type DeclaredDashboard, declaredDashboard, declaredTile } from './dashboard.ts'
+import { containerStyle, type DeclaredDashboard, declaredDashboard } from './dashboard.ts'
 import { type Place, placeTiles } from './layout.ts'
+import { declaredTile } from './tile-schema.ts'
 
 const { x, y, w, h } = declaredTile.shape
 

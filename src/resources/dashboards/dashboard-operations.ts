@@ -17,15 +17,15 @@ import { isMarkerTag, readTagMarker, tagStyle, withoutMarkerTags } from '../mark
 import { checkOwnerInput, matchesOwner, type Owners, ownerCell, ownerInput, ownersDetail, toOwners } from '../owner.ts'
 import { type Body, listOf } from '../resource-type.ts'
 import { diffSides } from '../snapshot.ts'
+import { createDashboardType } from './dashboard.ts'
 import {
-  createDashboardType,
   type Dashboard,
   type DashboardFields,
   dashboardBodySchema,
   dashboardCollection,
   dashboardSchema,
   toDashboardBody,
-} from './dashboard.ts'
+} from './dashboard-wire.ts'
 
 const dashboardId = resourceId('Id of the dashboard.')
 

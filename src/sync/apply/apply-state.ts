@@ -1,7 +1,7 @@
 import { ApiError } from '../../api/api-error.ts'
 import { type ErrorKind, WatchkeeperError } from '../../core/errors.ts'
 import { type FieldChange, isFields } from '../../resources/compare.ts'
-import { withTileIds } from '../../resources/dashboards/dashboard.ts'
+import { withTileIds } from '../../resources/dashboards/tile-ids.ts'
 import { type Body, listOf, type RemoteObject } from '../../resources/resource-type.ts'
 import { hasPendingId, PendingId, type Section } from '../../resources/section.ts'
 import type { Action, Change } from '../plan/change.ts'

@@ -1,8 +1,8 @@
 import { printable } from '../../core/text.ts'
 import { type Layout, type LayoutTile, markSigns, type TileMark } from '../../report/blocks.ts'
-import { withTileIds } from '../../resources/dashboards/dashboard.ts'
 import { gridOf } from '../../resources/dashboards/dashboard-file.ts'
 import { gridColumns, type Place } from '../../resources/dashboards/layout.ts'
+import { withTileIds } from '../../resources/dashboards/tile-ids.ts'
 import { type Body, listOf } from '../../resources/resource-type.ts'
 import type { Change } from './change.ts'
 

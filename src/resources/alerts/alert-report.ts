@@ -1,0 +1,109 @@
+import { type Inline, type Line, say, sentence, trusted, untrusted } from '../../core/line.ts'
+import type { Block } from '../../report/blocks.ts'
+import { formatMoment } from '../../report/format.ts'
+import { readTextMarker } from '../marker.ts'
+import { type Owners, ownerCell } from '../owner.ts'
+import { type Alert, describeThreshold } from './alert.ts'
+
+const orDash = (text: string | null | undefined): Inline => (text ? untrusted(text) : trusted('–'))
+
+export const nameOf = ({ name, id }: Pick<Alert, 'name' | 'id'>): Inline => untrusted(name || id)
+
+/** `≥ 5 over 5m`, `between 5 and 9 over 5m`. */
+const conditionOf = (alert: Alert): Line => say`${describeThreshold(alert)} over ${orDash(alert.interval)}`
+
+export const alertFacts = (alert: Alert): Block => ({
+  kind: 'facts',
+  facts: [
+    { label: 'Name', value: [orDash(alert.name)] },
+    { label: 'State', value: [orDash(alert.state)] },
+    { label: 'Condition', value: conditionOf(alert) },
+    { label: 'Dashboard', value: [orDash(alert.dashboardId)] },
+    { label: 'Tile', value: [orDash(alert.tileId)] },
+    { label: 'Id', value: [untrusted(alert.id)] },
+  ],
+})
+
+type Names = Readonly<Record<string, string>>
+
+interface ListedAlerts {
+  readonly alerts: readonly Alert[]
+  readonly names: Names
+  readonly namesFailure?: string | undefined
+  readonly owners: Owners
+  readonly silencedUntil: Readonly<Record<string, string>>
+}
+
+/** Without a profile, the marker is in the message. */
+export const readAlertMarker = ({ note, message }: Alert) => readTextMarker(note) ?? readTextMarker(message)
+
+const silenceCell = ({ id }: Alert, silencedUntil: ListedAlerts['silencedUntil']): Line => {
+  const until = silencedUntil[id]
+  return [trusted(until === undefined ? '–' : formatMoment(Date.parse(until)))]
+}
+
+/** Once, where ids are shown in place of names. */
+export function missingNames({ alerts, names, namesFailure }: ListedAlerts): readonly Block[] {
+  const isShown = alerts.flatMap((alert) => [watchedId(alert), ...webhookIds(alert)]).some((id) => id !== '' && names[id] === undefined)
+  if (namesFailure === undefined || !isShown) return []
+  return [{ kind: 'paragraph', line: say`Ids are shown in place of names that could not be read: ${sentence(namesFailure)}` }]
+}
+
+/** A column that is empty for every alert is left out. */
+export function alertTable({ alerts, names, owners, silencedUntil }: ListedAlerts): Block {
+  const isSilenced = Object.keys(silencedUntil).length > 0
+  const hasErrors = alerts.some(({ executionErrors }) => executionErrors?.length)
+  return {
+    kind: 'table',
+    columns: [
+      ...['Name', 'State', 'Condition', 'On', 'Channel', 'Owner'],
+      ...(isSilenced ? ['Silenced until'] : []),
+      ...(hasErrors ? ['Last error'] : []),
+      'Id',
+    ].map((title) => ({ title })),
+    rows: alerts.map((alert) => [
+      [orDash(alert.name)],
+      [orDash(alert.state)],
+      conditionOf(alert),
+      [orDash(nameOrId(watchedId(alert), names))],
+      [
+        orDash(
+          channelsIn(alert)
+            .map(({ webhookId, type }) => nameOrId(webhookId, names) ?? type)
+            .join(', '),
+        ),
+      ],
+      ownerCell(alert, owners),
+      ...(isSilenced ? [silenceCell(alert, silencedUntil)] : []),
+      ...(hasErrors ? [lastErrorOf(alert)] : []),
+      [untrusted(alert.id)],
+    ]),
+  }
+}
+
+const nameOrId = (id: string | null | undefined, names: Names): string | null | undefined => (id ? (names[id] ?? id) : id)
+
+/** The dashboard or the saved search that the alert is on. */
+export const watchedId = ({ dashboardId, savedSearchId }: Alert): string =>
+  typeof savedSearchId === 'string' ? savedSearchId : (dashboardId ?? '')
+
+/** Servers before 2.36 answer a single channel. */
+const channelsIn = ({ channel, channels }: Alert) => channels ?? (channel ? [channel] : [])
+
+export const webhookIds = (alert: Alert): readonly string[] => channelsIn(alert).flatMap(({ webhookId }) => webhookId ?? [])
+
+const lastErrorOf = ({ executionErrors }: Alert): Line => {
+  const last = executionErrors?.at(-1)
+  return last ? say`${orDash(last.type)}: ${orDash(last.message)}` : [trusted('–')]
+}
+
+export const executionErrorTable = ({ executionErrors }: Alert): Block => ({
+  kind: 'table',
+  title: 'Errors of the last evaluation',
+  columns: [{ title: 'Time' }, { title: 'Type' }, { title: 'Message' }],
+  rows: (executionErrors ?? []).map(({ timestamp, type, message }) => [
+    [orDash(timestamp)],
+    [orDash(type)],
+    message ? [sentence(message)] : [trusted('–')],
+  ]),
+})

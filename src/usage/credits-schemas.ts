@@ -1,0 +1,60 @@
+// What check-credits takes and returns.
+import * as z from 'zod'
+import type { Day } from '../core/dates.ts'
+import { htmlFileInput } from '../operation/html-file.ts'
+import { flag, integer } from '../operation/inputs.ts'
+import { amountInput, creditPriceSchema, estimate, exactAmount, priceInput } from './amounts.ts'
+import { balanceSchema } from './credit-balances.ts'
+import { type CreditForecast, creditForecastSchema, horizonDays } from './credit-forecast.ts'
+import { dayOn } from './periods.ts'
+
+export const creditsInput = z.strictObject({
+  minCredits: amountInput('The gate fails when fewer prepaid credits than this remain. An equal amount passes.').optional(),
+  warnCredits: amountInput('The gate warns when fewer prepaid credits than this remain.').optional(),
+  minDaysLeft: integer('The gate fails when the prepaid credits are expected to last for fewer days than this.', 1, horizonDays).optional(),
+  warnDaysLeft: integer(
+    'The gate warns when the prepaid credits are expected to last for fewer days than this.',
+    1,
+    horizonDays,
+  ).optional(),
+  maxExpiring: amountInput('The gate fails when more prepaid credits than this are expected to expire unused.').optional(),
+  warnExpiring: amountInput('The gate warns when more prepaid credits than this are expected to expire unused.').optional(),
+  requireCredits: flag(
+    'Whether the gate fails without prepaid credits. The default is true with min-credits or min-days-left, and otherwise false.',
+  ).optional(),
+  creditPrice: priceInput('What you pay for one credit, by your contract. The report then also shows amounts of money.').optional(),
+  htmlFile: htmlFileInput,
+})
+
+export type CreditsInput = z.output<typeof creditsInput>
+
+export const creditsOutput = z.object({
+  remainingCredits: exactAmount('Prepaid credits that remain and can be used now. Absent without prepaid credits.').optional(),
+  trialCredits: exactAmount('Trial credits that remain and can be used now. Absent without trial credits.').optional(),
+  creditsPerDay: estimate('Mean use of a day, from final days.').optional(),
+  daysLeft: z
+    .int()
+    .optional()
+    .describe('Whole days after today that the prepaid credits are expected to last. Absent without an estimate.'),
+  creditsRunOutOn: dayOn('The first day without enough prepaid credits, an estimate. Absent without one.').optional(),
+  expiringCredits: estimate('Prepaid credits that are expected to expire unused.').optional(),
+})
+
+export const creditsDetails = () =>
+  z.object({
+    checkedAt: z.string().describe('The time of the check, ISO 8601 in UTC.'),
+    creditUnit: z.string().describe('Unit of all amounts.'),
+    today: dayOn('The day of the check.'),
+    balances: z.array(balanceSchema()).describe('All balances of the answer.'),
+    apiTotal: exactAmount("The API's own total of all balances that can be used, where it differs from their sum.").optional(),
+    forecast: creditForecastSchema().optional().describe('Absent without prepaid credits.'),
+    creditPrice: creditPriceSchema().optional().describe('The price of one credit, as given.'),
+  })
+
+export type Credits = z.output<typeof creditsOutput> & z.output<ReturnType<typeof creditsDetails>>
+
+/** Undefined for credits that last for longer than any estimate makes sense. */
+export const runOutDay = ({ daysLeft, course }: Estimated): Day | undefined =>
+  daysLeft.expected >= horizonDays ? undefined : course.at(-1)?.date
+
+export type Estimated = Extract<CreditForecast, { status: 'estimated' }>
