@@ -15,7 +15,7 @@ const bundle = new URL('../dist/index.js', import.meta.url).pathname
 interface Measured {
   readonly ms: number
   /** The most memory of all processes together. */
-  readonly mostBytes: number
+  readonly peakBytes: number
 }
 
 interface Tool {
@@ -39,7 +39,7 @@ export const applies: Benchmark = async ({ isShort, tofu }) => {
           [trusted(`${latencyMs} ms`)],
           [trusted(tool.name)],
           [trusted(`${(median(runs.map(({ ms }) => ms)) / 1000).toFixed(2)} s`)],
-          [trusted(`${Math.round(median(runs.map(({ mostBytes }) => mostBytes)) / 1e6)} MB`)],
+          [trusted(`${Math.round(median(runs.map(({ peakBytes }) => peakBytes)) / 1e6)} MB`)],
         ])
       }
     }
@@ -200,7 +200,7 @@ function measure(file: string, args: readonly string[], cwd: string, env: Readon
     child.on('close', (code) => {
       clearInterval(timer)
       const ms = performance.now() - startedMs
-      if (code === 0) done({ ms, mostBytes: [...peaks.values()].reduce((sum, bytes) => sum + bytes, 0) })
+      if (code === 0) done({ ms, peakBytes: [...peaks.values()].reduce((sum, bytes) => sum + bytes, 0) })
       else reject(new Error(`${file} ended with ${code}:\n${Buffer.concat(printed).toString()}`))
     })
   })

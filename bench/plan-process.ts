@@ -12,4 +12,4 @@ for (let i = 0; i <= Number(rounds); i++) {
   if (i > 0) times.push(performance.now() - startedMs)
   if (document.unchanged !== Number(size)) throw new Error(`the plan of ${size} objects found ${document.unchanged} as declared`)
 }
-process.send?.({ times, mostBytes: process.resourceUsage().maxRSS * 1024 } satisfies Planned)
+process.send?.({ times, peakBytes: process.resourceUsage().maxRSS * 1024 } satisfies Planned)

@@ -17,14 +17,14 @@ export const planInputs = { project: 'bench/watchkeeper', files: 'observability/
 export interface Planned {
   readonly times: readonly number[]
   /** Of its memory in the machine. */
-  readonly mostBytes: number
+  readonly peakBytes: number
 }
 
 interface Measured {
   readonly size: number
   readonly requests: number
   readonly ms: number
-  readonly mostBytes: number
+  readonly peakBytes: number
 }
 
 export const plans: Benchmark = async ({ isShort }) => {
@@ -34,12 +34,12 @@ export const plans: Benchmark = async ({ isShort }) => {
     kind: 'table',
     title: 'A plan without a change',
     columns: ['Objects', 'Requests', 'Median', 'For each object', 'Most memory'].map((title) => ({ title, align: 'right' as const })),
-    rows: measured.map(({ size, requests, ms, mostBytes }) => [
+    rows: measured.map(({ size, requests, ms, peakBytes }) => [
       [trusted(size.toLocaleString('en'))],
       [trusted(String(requests))],
       [trusted(`${Math.round(ms)} ms`)],
       [trusted(`${(ms / size).toFixed(2)} ms`)],
-      [trusted(`${Math.round(mostBytes / 1e6)} MB`)],
+      [trusted(`${Math.round(peakBytes / 1e6)} MB`)],
     ]),
   }
   // Below a hundred objects the time is that of five requests; two points make no curve.
@@ -58,8 +58,8 @@ const measure = (size: number, rounds: number): Promise<Measured> =>
         writeDeclarations(directory, size)
         await perform('apply', planInputs, { url, directory, clock: systemClock })
         await takeRequestCount()
-        const { times, mostBytes } = await planIn(url, directory, size, rounds)
-        return { size, requests: (await takeRequestCount()) / (rounds + 1), ms: median(times), mostBytes }
+        const { times, peakBytes } = await planIn(url, directory, size, rounds)
+        return { size, requests: (await takeRequestCount()) / (rounds + 1), ms: median(times), peakBytes }
       } finally {
         rmSync(directory, { recursive: true })
       }

@@ -8,16 +8,16 @@ import type { Benchmark } from './benchmark.ts'
 import { perform } from './in-process.ts'
 import { withServer } from './server.ts'
 
-const longestDays = 31
+const maxDays = 31
 
 export const windows: Benchmark = () =>
   withServer(async ({ url, takeRequestCount }) => {
     const rows: Line[][] = []
     for (const count of [1, 2, 12]) {
       const toDate = dayOf(Date.now())
-      const fromDate = addDays(toDate, 1 - count * longestDays)
+      const fromDate = addDays(toDate, 1 - count * maxDays)
       await perform('usage-cost', { fromDate, toDate }, { url, directory: tmpdir(), clock: systemClock })
-      rows.push([say`${count * longestDays}`, [trusted(String(await takeRequestCount()))]])
+      rows.push([say`${count * maxDays}`, [trusted(String(await takeRequestCount()))]])
     }
     return [
       {

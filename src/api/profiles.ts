@@ -1,3 +1,5 @@
+import type { RateLimit } from '../http/rate-limit.ts'
+
 export const profileNames = ['clickhouse-cloud', 'hyperdx'] as const
 export type ProfileName = (typeof profileNames)[number]
 
@@ -42,12 +44,6 @@ export interface Profile {
   readonly lists: { readonly paged: 'paged' | 'unknown'; readonly whole: 'whole' | 'unknown' }
   /** Whether a list has all fields of its objects, as a GET of each has. */
   readonly listsAllFields: boolean
-}
-
-/** A fixed window: `limit` requests in every `windowMs`. */
-interface RateLimit {
-  readonly limit: number
-  readonly windowMs: number
 }
 
 interface BillingProvider {

@@ -4,12 +4,13 @@ import * as z from 'zod'
 import type { Clock } from '../core/clock.ts'
 import { WatchkeeperError } from '../core/errors.ts'
 import { parseJson } from '../core/json.ts'
+import { isMapping } from '../core/keys.ts'
 import { quote } from '../core/text.ts'
 import { ApiError } from './api-error.ts'
 import { isServer, path, type Service, servicePath, type Target, under } from './path.ts'
 import type { Profile } from './profiles.ts'
 import type { Call } from './requester.ts'
-import { describeMismatch, isObject, type Reader, readOne } from './wire.ts'
+import { describeMismatch, type Reader, readOne } from './wire.ts'
 
 export interface SqlQuery {
   /** One SELECT. Its parameters are `{startDateMilliseconds:Int64}` and `{endDateMilliseconds:Int64}`. */
@@ -88,7 +89,7 @@ const trimmedMark = '__hdx_trimmed'
 
 /** The server shortens what is longer than 50,000 characters: rows, or the value of one column. It marks the object around it. */
 const isTrimmed = (value: unknown): boolean =>
-  Array.isArray(value) ? value.some(isTrimmed) : isObject(value) && (trimmedMark in value || Object.values(value).some(isTrimmed))
+  Array.isArray(value) ? value.some(isTrimmed) : isMapping(value) && (trimmedMark in value || Object.values(value).some(isTrimmed))
 
 /**
  * A query that fails after its first rows still has the status 200 and valid JSON: https://clickhouse.com/docs/operations/settings/settings,
@@ -123,7 +124,7 @@ const readToolAnswer: Reader<SqlAnswer> = (json) => {
   if (isError) return { value: toRefusal(text) }
   try {
     const body = parseJson(text)
-    const answer = isObject(body) ? toAnswer(body.result) : undefined
+    const answer = isMapping(body) ? toAnswer(body.result) : undefined
     return answer === undefined ? mismatch('has no rows') : { value: answer }
   } catch (thrown) {
     if (thrown instanceof SyntaxError || thrown instanceof RangeError) return mismatch(`is ${thrown.message}`)

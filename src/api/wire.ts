@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { toDecimal } from '../core/decimal.ts'
+import { isMapping } from '../core/keys.ts'
 import { quote } from '../core/text.ts'
 import type { Headers } from '../http/rate-limit.ts'
 
@@ -9,26 +10,23 @@ interface Unwrapped {
   readonly prefix: string
 }
 
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** Removes the envelope of an answer: `{ result }`, `{ data }`, `{ result: { data } }` or none. */
 export function unwrap(json: unknown): Unwrapped {
-  if (!isObject(json)) return { payload: json, prefix: '' }
+  if (!isMapping(json)) return { payload: json, prefix: '' }
   if (Object.hasOwn(json, 'result')) return unwrapOnceMore(json.result)
   if (Object.hasOwn(json, 'data')) return { payload: json.data, prefix: 'data' }
   return { payload: json, prefix: '' }
 }
 
 function unwrapOnceMore(result: unknown): Unwrapped {
-  const isWrapping = isObject(result) && isObject(result.data) && Object.keys(result).length === 1
+  const isWrapping = isMapping(result) && isMapping(result.data) && Object.keys(result).length === 1
   return isWrapping ? { payload: result.data, prefix: 'result.data' } : { payload: result, prefix: 'result' }
 }
 
 /** Lists come bare, or once more inside `{data: []}`. */
 export function unwrapList(json: unknown): Unwrapped {
   const outer = unwrap(json)
-  if (!isObject(outer.payload) || !Array.isArray(outer.payload.data)) return outer
+  if (!isMapping(outer.payload) || !Array.isArray(outer.payload.data)) return outer
   return { payload: outer.payload.data, prefix: [outer.prefix, 'data'].filter(Boolean).join('.') }
 }
 
@@ -37,14 +35,14 @@ const requestIdGrammar = /^\w[\w.-]{0,127}$/
 
 /** The API's request id, from the body or the header. */
 export function requestIdOf(json: unknown, header: string | undefined): string | undefined {
-  const candidates = [isObject(json) ? json.requestId : undefined, header]
+  const candidates = [isMapping(json) ? json.requestId : undefined, header]
   return candidates.find((id): id is string => typeof id === 'string' && requestIdGrammar.test(id))
 }
 
 /** The API's message about an error. Its place depends on the dialect. */
 export function errorMessageOf(json: unknown): string | undefined {
-  if (!isObject(json)) return undefined
-  const candidates = [json.error, json.message, isObject(json.error) ? json.error.message : undefined]
+  if (!isMapping(json)) return undefined
+  const candidates = [json.error, json.message, isMapping(json.error) ? json.error.message : undefined]
   return candidates.find((text): text is string => typeof text === 'string' && text.trim() !== '')
 }
 

@@ -6,7 +6,7 @@ import { findServiceNames } from '../api/services.ts'
 import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
 import { hourMs } from '../core/durations.ts'
 import { join, type Line, say, sentence, trusted, untrusted } from '../core/line.ts'
-import { andMore, plural, quote, sparkline } from '../core/text.ts'
+import { andMore, listFirst, plural, quote, sparkline } from '../core/text.ts'
 import { list, positiveNumber } from '../operation/inputs.ts'
 import { defineOperation, type Given, type Report, type Verdict } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
@@ -142,10 +142,8 @@ function judgeChecks({ services, minSizeRatio }: CheckResult): Verdict {
   return { status: 'warn', sentence: say`${first} ${headlineOf(services)}.`, reasons: limitLines(others, 'warning') }
 }
 
-function limitLines(lines: readonly Line[], noun: string): readonly Line[] {
-  const rest = lines.length - maxNamed
-  return rest <= 0 ? lines : [...lines.slice(0, maxNamed), say`${trusted(plural(rest, `more ${noun}`))}.`]
-}
+const limitLines = (lines: readonly Line[], noun: string): readonly Line[] =>
+  listFirst(lines, maxNamed, (count) => say`${trusted(plural(count, `more ${noun}`))}.`)
 
 /** `2 of 3 services have no fresh backup: search (last backup failed), catalog (2 d 2 h old, limit 1 d 2 h).` */
 function nameFailures(failed: Services, services: Services): Line {

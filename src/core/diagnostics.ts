@@ -26,6 +26,8 @@ export type Diagnostic = Readonly<z.infer<typeof diagnosticSchema>>
 
 export interface Rule {
   readonly severity: Severity
+  /** In the exceptional case that the description names. */
+  readonly exception?: Severity
   /** What it finds, for the documents and SARIF. */
   readonly description: string
 }
@@ -40,13 +42,21 @@ export const diagnosticOf = <Id extends string>(
   message: string,
 ): Diagnostic => ({ rule, severity: rules[rule].severity, location, message })
 
+/** A diagnostic of the exceptional case of its rule. */
+export const exceptionOf = <Id extends string>(
+  rules: Readonly<Record<NoInfer<Id>, Required<Rule>>>,
+  rule: Id,
+  location: Location,
+  message: string,
+): Diagnostic => ({ rule, severity: rules[rule].exception, location, message })
+
+const inputRules = { input: { severity: 'error', description: 'An input is not valid.' } } as const satisfies Rules
+
 /** An error about an input, by its kebab-case name. The message names the given value and the accepted ones. */
-export const inputDiagnostic = (name: string, message: string): Diagnostic => ({
-  rule: 'input',
-  severity: 'error',
-  message,
-  location: { file: name },
-})
+export const inputDiagnostic = (name: string, message: string): Diagnostic => inputDiagnosticAt({ file: name }, message)
+
+/** An error about a setting in a file. */
+export const inputDiagnosticAt = (location: Location, message: string): Diagnostic => diagnosticOf(inputRules, 'input', location, message)
 
 /** `file:line:column`. */
 export const formatLocation = ({ file, line, column }: Location): string =>

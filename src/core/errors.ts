@@ -1,4 +1,5 @@
 import { type Diagnostic, formatLocation, inputDiagnostic } from './diagnostics.ts'
+import { listFirst } from './text.ts'
 
 /** Exit codes of the command line; the action turns every code but 0, 4 and 130 into 1. */
 export const exitCodes = { ok: 0, error: 1, input: 2, denied: 3, partlyApplied: 4, gateFailed: 10, hasChanges: 11, cancelled: 130 } as const
@@ -70,10 +71,10 @@ export const inputError = (name: string, message: string): InputError => new Inp
 const maxDescribed = 50
 
 function describeDiagnostics(diagnostics: readonly Diagnostic[]): string {
-  const lines = diagnostics.slice(0, maxDescribed).map(({ location, message }) => `${formatLocation(location)}: ${message}`)
-  if (diagnostics.length === 1) return lines.join('')
-  const rest = diagnostics.length > lines.length ? [`and ${diagnostics.length - lines.length} more`] : []
-  return [`${diagnostics.length} errors in the input:`, ...[...lines, ...rest].map((line) => `- ${line}`)].join('\n')
+  const lines = diagnostics.map(({ location, message }) => `${formatLocation(location)}: ${message}`)
+  if (lines.length === 1) return lines.join('')
+  const listed = listFirst(lines, maxDescribed, (count) => `and ${count} more`)
+  return [`${lines.length} errors in the input:`, ...listed.map((line) => `- ${line}`)].join('\n')
 }
 
 /** An unexpected exception: a bug. */

@@ -1,2 +1,6 @@
+/** Whether a value of JSON or YAML is a map, not a list. A number that is kept exactly, as an instance of a class, counts as one too. */
+export const isMapping = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
 /** The keys of an object that has no others than its type says, such as a table in this code. */
 export const keysOf = <Key extends string>(table: Readonly<Partial<Record<Key, unknown>>>): readonly Key[] => Object.keys(table) as Key[] // The callers state that there are no others.

@@ -10,7 +10,7 @@ export function createRedact(secrets: Iterable<string>): Redact {
   const find = createFinder(forms)
   const overlap = Math.max(...forms.map(({ length }) => length)) * maxEscapeLength
   return (text) => {
-    if (text.length < shortestBeginning) return text
+    if (text.length < minBeginningLength) return text
     let found: readonly Range[] = []
     for (let from = 0; from < text.length; from += windowLength) {
       const ranges = findDecoded(text.slice(from, from + windowLength + overlap), find)
@@ -77,7 +77,7 @@ function redactEach(value: unknown, redact: Redact): unknown {
 export const basicPair = (keyId: string, keySecret: string): string => Buffer.from(`${keyId}:${keySecret}`).toString('base64')
 
 /** Shorter secrets are rejected: masking them would hide ordinary words in the log. */
-export const shortestSecret = 8
+export const minSecretLength = 8
 
 /** The secret in its common encodings, longest first, without duplicates. */
 export function formsOf(secret: string): readonly string[] {
@@ -97,7 +97,7 @@ export function formsOf(secret: string): readonly string[] {
     Buffer.from(secret).toString('base64url'),
     Buffer.from(secret).toString('hex'),
   ]
-  return [...new Set(forms)].filter((form) => form.length >= shortestSecret).sort((a, b) => b.length - a.length)
+  return [...new Set(forms)].filter((form) => form.length >= minSecretLength).sort((a, b) => b.length - a.length)
 }
 
 const toEntities = (text: string): string =>
@@ -115,7 +115,7 @@ function searchedForms(secret: string): readonly string[] {
     ...base64,
     ...base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_')),
   ]
-  return forms.map(fold).filter((form) => form.length >= shortestSecret)
+  return forms.map(fold).filter((form) => form.length >= minSecretLength)
 }
 
 /** The base64 characters that encode only these bytes, with `before` other bytes in front. */
@@ -232,10 +232,10 @@ function replaceRanges(text: string, ranges: readonly Range[]): string {
 type Find = (text: string) => readonly Range[]
 
 /** Shorter pieces also occur in ordinary text. */
-const shortestPiece = 12
+const minPieceLength = 12
 
 /** Every piece covers at least one whole block of the text, wherever it begins, so it is enough to look up the blocks. */
-const blockLength = shortestPiece / 2
+const blockLength = minPieceLength / 2
 
 interface Spot {
   readonly form: string
@@ -243,8 +243,8 @@ interface Spot {
 }
 
 function createFinder(forms: readonly string[]): Find {
-  const findPieces = createPieceFinder(forms.filter((form) => form.length >= shortestPiece))
-  const short = forms.filter((form) => form.length < shortestPiece)
+  const findPieces = createPieceFinder(forms.filter((form) => form.length >= minPieceLength))
+  const short = forms.filter((form) => form.length < minPieceLength)
   const findCuts = createCutFinder(forms)
   return (text) => {
     const whole = short.flatMap((form) => placesOf(form, text).map((start) => ({ start, end: start + form.length })))
@@ -304,26 +304,26 @@ function longestAround(text: string, at: number, spots: readonly Spot[]): Range 
     let [start, end] = [at, at + blockLength]
     while (start > 0 && text[start - 1] === form[index - (at - start) - 1]) start -= 1
     while (end < text.length && text[end] === form[index + (end - at)]) end += 1
-    if (end - start >= Math.max(shortestPiece, longest === undefined ? 0 : longest.end - longest.start + 1)) longest = { start, end }
+    if (end - start >= Math.max(minPieceLength, longest === undefined ? 0 : longest.end - longest.start + 1)) longest = { start, end }
   }
   return longest
 }
 
 /** Shorter beginnings of a secret need no hiding. */
-const shortestBeginning = 4
+const minBeginningLength = 4
 
 /** A text that was cut inside of a secret ends with the beginning of it, and maybe inside of an escape. */
 function createCutFinder(forms: readonly string[]): Find {
   let parts: ReadonlySet<string> | undefined
   return (text) => {
     // With these, most cuts need one look. Most runs have no cuts.
-    parts ??= new Set(forms.flatMap((form) => slicesOf(form, shortestBeginning)))
+    parts ??= new Set(forms.flatMap((form) => slicesOf(form, minBeginningLength)))
     const known = parts
     return placesOf(cutMark, text).flatMap((cut) => {
       const from = Math.max(0, cut - maxEscapeLength)
       const opened = [...text.slice(from, cut).matchAll(/[%\\&]/g)].map(({ index }) => from + index)
       return [cut, ...opened]
-        .filter((end) => known.has(text.slice(Math.max(0, end - shortestBeginning), end)))
+        .filter((end) => known.has(text.slice(Math.max(0, end - minBeginningLength), end)))
         .map((end) => ({ start: end - beginningBefore(text, end, forms), end: cut }))
     })
   }
@@ -333,7 +333,7 @@ function createCutFinder(forms: readonly string[]): Find {
 function beginningBefore(text: string, end: number, forms: readonly string[]): number {
   let longest = 0
   for (const form of forms) {
-    for (let length = Math.min(form.length, end); length >= shortestBeginning && length > longest; length--) {
+    for (let length = Math.min(form.length, end); length >= minBeginningLength && length > longest; length--) {
       if (text.startsWith(form.slice(0, length), end - length)) longest = length
     }
   }

@@ -48,6 +48,9 @@ export const listFirst = <T>(items: readonly T[], max: number, more: (count: num
 /** ` and 3 more`, after the first `max` names of a sentence. Empty when these are all. */
 export const andMore = (count: number, max: number): string => (count > max ? ` and ${count - max} more` : '')
 
+/** `a, b and 3 more`. */
+export const nameFirst = (names: readonly string[], max: number): string => `${names.slice(0, max).join(', ')}${andMore(names.length, max)}`
+
 const levels = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 
 /** A chart in one line: a character for each value, from zero to the largest value. */

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { type Diagnostic, diagnosticOf, formatLocation, type Rules } from '../core/diagnostics.ts'
+import { isMapping } from '../core/keys.ts'
 import { quote } from '../core/text.ts'
 import {
   documentRules,
@@ -9,11 +10,11 @@ import {
   readDocument,
   type ValuePath,
 } from '../documents/document.ts'
-import { isMapping, isText, ownValue, schemaAt, valueAt } from '../documents/schema.ts'
+import { isText, ownValue, schemaAt, valueAt } from '../documents/schema.ts'
 import { formatPath, schemaDiagnostics } from '../documents/validate.ts'
 import type { NamedEnvironment } from '../operation/operation.ts'
 import { keyForm, keyGrammar } from '../resources/marker.ts'
-import type { BrokenObject } from '../resources/references.ts'
+import { type BrokenObject, repeatedKey } from '../resources/references.ts'
 import type { DeclaredKey } from '../resources/resource-type.ts'
 import { type Declared, sections } from '../resources/resource-types.ts'
 import { type Section, sectionNames } from '../resources/section.ts'
@@ -47,8 +48,6 @@ export interface Declarations {
 /** Rules that reading can break; references.ts and lint.ts have the others. */
 export const readingRules = {
   ...documentRules,
-  variable: { severity: 'error', description: 'An expression is not supported, or its variable is not set.' },
-  'duplicate-key': { severity: 'error', description: 'A key is declared twice.' },
   ...environmentRules,
   ...instanceRules,
 } as const satisfies Rules
@@ -252,11 +251,6 @@ function repeatedKeys(objects: readonly DeclaredKey[]): readonly Diagnostic[] {
       first.set(name, declared)
       return []
     }
-    return [
-      toDiagnostic('duplicate-key')({
-        location: declared.location,
-        message: `${name} is already declared in ${formatLocation(before.location)}${inInstance(before.location)}`,
-      }),
-    ]
+    return [repeatedKey(name, declared.location, before.location, inInstance(before.location))]
   })
 }

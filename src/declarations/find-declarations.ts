@@ -97,11 +97,12 @@ async function expandSlos(read: Declarations): Promise<Expanded> {
 export const findingRules = {
   'skipped-directory': {
     severity: 'warning',
+    exception: 'error',
     description: 'A wildcard in `files` skips a directory, because it is a link or cannot be read. With `prune`, this is an error.',
   },
 } as const satisfies Rules
 
-const skippedRule: keyof typeof findingRules = 'skipped-directory'
+const skippedRule = 'skipped-directory' satisfies keyof typeof findingRules
 
 /** Files that were not read. Their objects would look like objects that no file declares. */
 export const skippedDirectories = (skipped: readonly SkippedDirectory[]): readonly Diagnostic[] =>
@@ -116,7 +117,7 @@ export const refuseSkippedDirectories = (found: Found): Found => ({
     one.rule === skippedRule
       ? {
           ...one,
-          severity: 'error',
+          severity: findingRules[skippedRule].exception,
           message: `${one.message}, and prune would delete their objects; name the directory in files, or remove it`,
         }
       : one,

@@ -1,4 +1,5 @@
 import { type Diagnostic, formatLocation, type Location } from '../core/diagnostics.ts'
+import { nameFirst } from '../core/text.ts'
 
 /** From so many on, repeats are one diagnostic. */
 const minRepeats = 3
@@ -42,9 +43,8 @@ export function nameInstances(diagnostics: readonly Diagnostic[]): readonly Diag
   return [...groups.values()].flatMap(([first, ...others]) => {
     if (first?.location.instance === undefined) return [first, ...others].filter((one) => one !== undefined)
     if (others.length === 0) return [{ ...first, message: `${first.message}${inInstance(first.location)}` }]
-    const names = [...new Set([first, ...others].map(({ location }) => location.instance))]
-    const rest = names.length > maxNamedInstances ? ` and ${names.length - maxNamedInstances} more` : ''
-    return [{ ...first, message: `${first.message} (instances ${names.slice(0, maxNamedInstances).join(', ')}${rest})` }]
+    const names = [...new Set([first, ...others].flatMap(({ location }) => location.instance ?? []))]
+    return [{ ...first, message: `${first.message} (instances ${nameFirst(names, maxNamedInstances)})` }]
   })
 }
 

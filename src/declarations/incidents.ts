@@ -1,6 +1,6 @@
 // Past incidents in a file: what alerts must notice. They are no objects of the service, so only backtests and replays use them.
 import * as z from 'zod'
-import { type Diagnostic, diagnosticOf, formatLocation, type Location, type Rules } from '../core/diagnostics.ts'
+import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../core/diagnostics.ts'
 import { dayMs } from '../core/durations.ts'
 import { quote } from '../core/text.ts'
 import { documentRules, type ReadDocument } from '../documents/document.ts'
@@ -8,6 +8,7 @@ import { valueAt } from '../documents/schema.ts'
 import { schemaDiagnostics } from '../documents/validate.ts'
 import { duration, durationMsOf } from '../operation/inputs.ts'
 import { keyForm, keyGrammar } from '../resources/marker.ts'
+import { repeatedKey } from '../resources/references.ts'
 
 const time = (description: string) => z.iso.datetime({ offset: true }).meta({ description, accepts: 'a time such as 2026-01-31T08:00:00Z' })
 
@@ -71,14 +72,10 @@ export function readIncidents(written: readonly WrittenIncident[], alertKeys: re
       first.set(one.key, one)
       return readIncident(one, alertKeys)
     }
-    const message = `incidents.${one.key} is already declared in ${formatLocation(before.location)}`
-    return { incidents: [], diagnostics: [diagnosticOf(repeatedRules, 'duplicate-key', one.location, message)] }
+    return { incidents: [], diagnostics: [repeatedKey(`incidents.${one.key}`, one.location, before.location)] }
   })
   return { incidents: results.flatMap(({ incidents }) => incidents), diagnostics: results.flatMap(({ diagnostics }) => diagnostics) }
 }
-
-/** The rule of other sections. */
-const repeatedRules = { 'duplicate-key': { severity: 'error', description: 'A key is declared twice.' } } as const
 
 function readIncident({ key, location, document }: WrittenIncident, alertKeys: readonly string[]): ReadIncidents {
   const failed = (diagnostics: readonly Diagnostic[]): ReadIncidents => ({ incidents: [], diagnostics })

@@ -2,6 +2,7 @@
 // `${{ instance.NAME }}`. What comes out is read as if it were written in the file.
 import * as z from 'zod'
 import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../core/diagnostics.ts'
+import { isMapping } from '../core/keys.ts'
 import { didYouMean } from '../core/names.ts'
 import { quote } from '../core/text.ts'
 import {
@@ -31,6 +32,7 @@ const frame = z.object({ defaults: z.object({ instances: instanceValues.optional
 export const maxInstantiatedObjects = 1000
 
 export const instanceRules = {
+  variable: { severity: 'error', description: 'An expression is not supported, or its variable is not set.' },
   instance: {
     severity: 'error',
     description: 'The instances of a file are not valid: equal keys of objects, a value that no expression uses, or too many objects.',
@@ -56,9 +58,6 @@ interface Instantiated {
 
 export const hasInstances = ({ value: root }: ReadDocument): boolean =>
   ownValue(root, 'instances') !== undefined || ownValue(ownValue(root, 'defaults'), 'instances') !== undefined
-
-const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Instantiates a file. With errors in its instances, there are no documents. */
 export function instantiate(file: ReadDocument, fill: Fill, overrides: Overrides | undefined): Instantiated {
@@ -116,7 +115,7 @@ interface Template {
 const templatesOf = (root: unknown): readonly Template[] =>
   sectionNames.flatMap((section) => {
     const objects = ownValue(root, section)
-    return isMap(objects) ? Object.keys(objects).map((key) => ({ section, key })) : []
+    return isMapping(objects) ? Object.keys(objects).map((key) => ({ section, key })) : []
   })
 
 const sizeOf = (value: unknown): number =>
@@ -174,7 +173,7 @@ export function findUnknownInstances(
   all: readonly ReadonlyMap<string, ReadonlySet<string>>[],
 ): readonly Diagnostic[] {
   const instances = ownValue(root, 'instances')
-  if (!isMap(instances)) return []
+  if (!isMapping(instances)) return []
   const known = new Set(all.flatMap((one) => [...one.keys()]))
   return Object.entries(instances).flatMap(([key, values]): readonly Diagnostic[] => {
     const path = ['overrides', 'instances', key]
@@ -182,7 +181,7 @@ export function findUnknownInstances(
       diagnosticOf(environmentRules, 'unknown-override', document.locationOfKey(inner), `${inner.slice(0, -1).join('.')}: ${message}`)
     if (!known.has(key)) return [at(path, `no file has the instance "${quote(key, 60)}"${didYouMean(key, known)}`)]
     const used = new Set(all.flatMap((one) => [...(one.get(key) ?? [])]))
-    const names = isMap(values) ? Object.keys(values) : []
+    const names = isMapping(values) ? Object.keys(values) : []
     return names.filter((name) => !used.has(name)).map((name) => at([...path, name], whyUnused(name, used)))
   })
 }
@@ -199,16 +198,11 @@ function instantiateOne(file: ReadDocument, fill: Fill, instance: InstanceScope)
   const diagnostics: Diagnostic[] = [...unset]
   const sections = sectionNames.flatMap((section) => {
     const objects = ownValue(filled, section)
-    if (!isMap(objects)) return []
+    if (!isMapping(objects)) return []
     const entries = Object.entries(objects).map(([template, object]) => {
       const { value: key, errors } = fillKey(template, instance)
       for (const { message } of errors)
-        diagnostics.push({
-          rule: 'variable',
-          severity: 'error',
-          location: inFile.locationOfKey([section, template]),
-          message: `${section}: ${message}`,
-        })
+        diagnostics.push(diagnosticOf(instanceRules, 'variable', inFile.locationOfKey([section, template]), `${section}: ${message}`))
       keys.set(`${section} ${String(key)}`, template)
       return [String(key), object] as const
     })
@@ -219,7 +213,7 @@ function instantiateOne(file: ReadDocument, fill: Fill, instance: InstanceScope)
     return [section, template ?? key, ...rest].filter((part) => part !== undefined)
   }
   const document: ReadDocument = {
-    value: { ...(isMap(filled) && filled), ...Object.fromEntries(sections) },
+    value: { ...(isMapping(filled) && filled), ...Object.fromEntries(sections) },
     locationOf: (path) => inFile.locationOf(inTemplate(path)),
     locationOfKey: (path) => inFile.locationOfKey(inTemplate(path)),
   }
@@ -228,9 +222,9 @@ function instantiateOne(file: ReadDocument, fill: Fill, instance: InstanceScope)
 
 /** What is repeated for each instance. */
 function withoutInstances(root: unknown): unknown {
-  if (!isMap(root)) return root
+  if (!isMapping(root)) return root
   const { instances: _, defaults, ...rest } = root
-  if (!isMap(defaults)) return { ...rest, ...(defaults !== undefined && { defaults }) }
+  if (!isMapping(defaults)) return { ...rest, ...(defaults !== undefined && { defaults }) }
   const { instances: __, ...others } = defaults
   return { ...rest, defaults: others }
 }

@@ -1,4 +1,5 @@
-import { isMapping, valueAt } from '../documents/schema.ts'
+import { isMapping } from '../core/keys.ts'
+import { valueAt } from '../documents/schema.ts'
 import type { NamedEnvironment } from '../operation/operation.ts'
 import type { Section } from '../resources/section.ts'
 import { mergePatch } from './environment.ts'

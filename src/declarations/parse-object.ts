@@ -1,6 +1,7 @@
 import * as z from 'zod'
+import { isMapping } from '../core/keys.ts'
 import type { ValuePath } from '../documents/document.ts'
-import { isMapping, ownValue, valueAt } from '../documents/schema.ts'
+import { ownValue, valueAt } from '../documents/schema.ts'
 import type { Body } from '../resources/resource-type.ts'
 import { type ParsedObject, parseObject, sections } from '../resources/resource-types.ts'
 import type { Section } from '../resources/section.ts'

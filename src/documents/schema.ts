@@ -63,10 +63,6 @@ export function isText(field: Schema | undefined): boolean {
   return core instanceof z.ZodString || core instanceof z.ZodEnum
 }
 
-/** Whether a value of a document is a map. A document has no instances of classes, except for the numbers of JSON (see `ExactNumber`). */
-export const isMapping = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** Reads own properties only, because a file may have a key such as `toString`. */
 export const ownValue = (value: unknown, key: PropertyKey): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined

@@ -1,3 +1,4 @@
+import { isMapping } from '../core/keys.ts'
 import { quote } from '../core/text.ts'
 import { ExchangeFailure } from '../http/exchange-failure.ts'
 import { type Headers, serverWaitMs } from '../http/rate-limit.ts'
@@ -39,7 +40,7 @@ interface SentRequest {
 
 export function isRead({ method, url, query, body }: SentRequest): boolean {
   if (method === 'GET') return true
-  const text = query ?? (isRecord(body) ? body.query : undefined)
+  const text = query ?? (isMapping(body) ? body.query : undefined)
   return url.endsWith('/graphql') && !(typeof text === 'string' && text.startsWith('mutation'))
 }
 
@@ -93,18 +94,15 @@ function classifyAnswer(
  * field, and `error_description` where a token lacks a scope: https://docs.gitlab.com/api/rest/troubleshooting/.
  */
 function messageOf(data: unknown): string {
-  const errors = isRecord(data) && Array.isArray(data.errors) ? data.errors : []
+  const errors = isMapping(data) && Array.isArray(data.errors) ? data.errors : []
   return [data, ...errors]
-    .filter(isRecord)
+    .filter(isMapping)
     .flatMap(({ message, error, error_description: description }) => {
-      if (isRecord(message)) return Object.entries(message).map(([field, texts]) => `${field} ${[texts].flat().join(', ')}`)
+      if (isMapping(message)) return Object.entries(message).map(([field, texts]) => `${field} ${[texts].flat().join(', ')}`)
       return [message ?? description ?? error].filter((text) => typeof text === 'string')
     })
     .join(': ')
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 // Unlike other APIs, both forges give the end of their rate limit window as a point in time, in seconds.
 function waitOf(headers: Headers, nowMs: number): number | undefined {

@@ -2,6 +2,7 @@ import { type Line, say, trusted } from '../core/line.ts'
 import type { Redact } from '../core/secrets.ts'
 import { clip, printable } from '../core/text.ts'
 import type { Variables } from '../core/variables.ts'
+import type { PullRequestContent } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
 import { renderMarkdown } from '../report/markdown.ts'
 import { digest, isOwn, markerOf, maxBodyCharacters, sourceLine } from './body.ts'
@@ -47,7 +48,7 @@ export interface Branch {
 interface CommitContent {
   readonly parent: string
   readonly message: string
-  readonly files: readonly Pick<ChangedFile, 'path' | 'content'>[]
+  readonly files: readonly Pick<PullRequestContent['files'][number], 'path' | 'content'>[]
 }
 
 /** The requests of a pull request. Methods throw what `classifyFailure` understands. */
@@ -73,26 +74,6 @@ export interface DriftForge extends Forge {
     readonly into: string
   }): Promise<number>
   updatePullRequest(number: number, content: { readonly title: string; readonly body: string; readonly isClosed: boolean }): Promise<void>
-}
-
-interface ChangedFile {
-  readonly path: string
-  readonly content: string
-  readonly previousBlob: string
-}
-
-interface DriftContent {
-  readonly branch: string
-  readonly title: string
-  /** Identifies the changes. */
-  readonly digest: string
-  readonly files: readonly ChangedFile[]
-  readonly blocks: readonly Block[]
-  /** The part of `blocks` that a comment repeats on a pull request that stays as it is. */
-  readonly changes: readonly Block[]
-  readonly applyWorkflows: readonly string[]
-  readonly doubt: string | undefined
-  readonly emptied: readonly string[]
 }
 
 type State = 'none' | 'opened' | 'updated' | 'unchanged' | 'closed' | 'declined' | 'kept' | 'skipped'
@@ -121,7 +102,7 @@ export interface DriftKind<R extends DriftRun> {
 }
 
 interface DriftOptions {
-  readonly content: DriftContent
+  readonly content: PullRequestContent
   /** What the files are compared with: an environment, a service or a server. */
   readonly target: string
   readonly token: string | undefined
@@ -153,7 +134,7 @@ export async function syncPullRequest<R extends DriftRun>(
 }
 
 interface SyncContext {
-  readonly content: DriftContent
+  readonly content: PullRequestContent
   readonly targetDigest: string
   readonly run: DriftRun
   readonly forge: DriftForge

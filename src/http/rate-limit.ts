@@ -60,7 +60,7 @@ function seconds(value: string | undefined): number | undefined {
 }
 
 /** A fixed window: `limit` requests of a key in every `windowMs`. */
-interface Limit {
+export interface RateLimit {
   readonly limit: number
   readonly windowMs: number
 }
@@ -108,7 +108,7 @@ interface Window {
  * A pacer for one key. It learns the limit from the answers, and uses the documented one before. Every request counts from its sending to
  * the end of the window that its answer states. Answers may arrive in any order: none of them frees a window before its end.
  */
-export function createPacer(clock: Clock, documented: Limit): Pacer {
+export function createPacer(clock: Clock, documented: RateLimit): Pacer {
   let { limit, windowMs } = documented
   let isLimitStated = false
   let windows: readonly Window[] = []
@@ -265,7 +265,7 @@ const pacers = new WeakMap<Clock, Map<string, Pacer>>()
 interface PacerOptions {
   readonly origin: string
   readonly key: string
-  readonly documented: Limit
+  readonly documented: RateLimit
 }
 
 /** The shared pacer of a clock, an origin and a key. */

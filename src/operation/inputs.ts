@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { isResourceId, isSegment, isUuid } from '../api/path.ts'
 import { profileNames } from '../api/profiles.ts'
 import { dayMs, hourMs, minuteMs } from '../core/durations.ts'
-import { shortestSecret } from '../core/secrets.ts'
+import { minSecretLength } from '../core/secrets.ts'
 import { isWebhookUrl } from '../http/proxy.ts'
 
 declare module 'zod' {
@@ -121,7 +121,7 @@ export const documentFile = (noun: string) => filePath(`File with the ${noun} as
 const keyIdGrammar = /^[\x21-\x39\x3b-\x7e]{1,256}$/
 const keySecretGrammar = /^[^\u0000-\u001f\u007f]{1,1024}$/
 
-const tokenGrammar = new RegExp(`^[\\x21-\\x7e]{${shortestSecret},1024}$`)
+const tokenGrammar = new RegExp(`^[\\x21-\\x7e]{${minSecretLength},1024}$`)
 
 /** The inputs that all operations share. */
 export const settingsSchema = z.strictObject({
@@ -132,12 +132,12 @@ export const settingsSchema = z.strictObject({
     .meta({ description: 'Id of the API key.', accepts: 'visible ASCII characters without a colon' }),
   apiKeySecret: z
     .string()
-    .min(shortestSecret)
+    .min(minSecretLength)
     .regex(keySecretGrammar)
     .optional()
     .meta({
       description: 'Secret of the API key. Pass it as a secret or an environment variable. A config file cannot set it.',
-      accepts: `at least ${shortestSecret} characters, without control characters`,
+      accepts: `at least ${minSecretLength} characters, without control characters`,
       secret: true,
     }),
   apiKey: z
@@ -147,7 +147,7 @@ export const settingsSchema = z.strictObject({
     .meta({
       description:
         'Personal API access key, for `profile: hyperdx`. Pass it as a secret or an environment variable. A config file cannot set it.',
-      accepts: `at least ${shortestSecret} visible ASCII characters`,
+      accepts: `at least ${minSecretLength} visible ASCII characters`,
       secret: true,
     }),
   sqlKeyId: z.string().regex(keyIdGrammar).optional().meta({
@@ -157,12 +157,12 @@ export const settingsSchema = z.strictObject({
   }),
   sqlKeySecret: z
     .string()
-    .min(shortestSecret)
+    .min(minSecretLength)
     .regex(keySecretGrammar)
     .optional()
     .meta({
       description: 'Secret of the key in sql-key-id. Pass it as a secret or an environment variable. A config file cannot set it.',
-      accepts: `at least ${shortestSecret} characters, without control characters`,
+      accepts: `at least ${minSecretLength} characters, without control characters`,
       secret: true,
     }),
   sqlUrl: z.string().optional().meta({
@@ -234,7 +234,7 @@ export const settingsSchema = z.strictObject({
     .optional()
     .meta({
       description: 'Token for `comment`, `issue`, `pull-request`, and the deployments of `explain`. It is not used for anything else.',
-      accepts: `a GitHub token: at least ${shortestSecret} visible ASCII characters`,
+      accepts: `a GitHub token: at least ${minSecretLength} visible ASCII characters`,
       secret: true,
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the runner evaluates it
       actionDefault: '${{ github.token }}',
@@ -246,7 +246,7 @@ export const settingsSchema = z.strictObject({
     .meta({
       description:
         'Access token for `comment` and `issue` in GitLab CI. It is not used for anything else. Pass it as an environment variable.',
-      accepts: `an access token with the scope api: at least ${shortestSecret} visible ASCII characters`,
+      accepts: `an access token with the scope api: at least ${minSecretLength} visible ASCII characters`,
       secret: true,
       notInAction: true,
     }),

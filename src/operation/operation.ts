@@ -55,7 +55,7 @@ export interface Files {
 }
 
 /** A deployment of the workflow's repository. */
-interface Deployment {
+export interface Deployment {
   readonly atMs: number
   readonly environment: string
   /** Branch, tag or commit. */

@@ -1,4 +1,4 @@
-import { type Diagnostic, diagnosticOf, type Rules } from '../core/diagnostics.ts'
+import { type Diagnostic, diagnosticOf, formatLocation, type Location, type Rules } from '../core/diagnostics.ts'
 import { didYouMean } from '../core/names.ts'
 import { quote } from '../core/text.ts'
 import { ownValue } from '../documents/schema.ts'
@@ -9,6 +9,7 @@ import { type Declared, isOf, previousKeyOf } from './resource-types.ts'
 import type { Section } from './section.ts'
 
 export const referenceRules = {
+  'duplicate-key': { severity: 'error', description: 'A key is declared twice.' },
   'dangling-reference': { severity: 'error', description: 'A reference names an object that is not declared.' },
   'ambiguous-tile': { severity: 'error', description: 'An alert refers to a tile by a name that several tiles have.' },
   'alert-target': { severity: 'error', description: 'An alert watches nothing, or both a tile and a saved search.' },
@@ -21,6 +22,10 @@ export const referenceRules = {
     description: 'An alert is on a tile whose SQL does not use the interval. The server refuses such an alert.',
   },
 } as const satisfies Rules
+
+/** `name` is `SECTION.KEY`, and `before` its first declaration. */
+export const repeatedKey = (name: string, location: Location, before: Location, addition = ''): Diagnostic =>
+  diagnosticOf(referenceRules, 'duplicate-key', location, `${name} is already declared in ${formatLocation(before)}${addition}`)
 
 /** The features of the server behind the API. */
 export interface Abilities {

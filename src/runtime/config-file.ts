@@ -1,12 +1,11 @@
 // Loaded only if there is a config file, because it needs the YAML parser and the rules of declarations.
 import * as z from 'zod'
-import { type Diagnostic, type Location, severities } from '../core/diagnostics.ts'
-import { keysOf } from '../core/keys.ts'
+import { type Diagnostic, inputDiagnosticAt, type Location, severities } from '../core/diagnostics.ts'
+import { isMapping, keysOf } from '../core/keys.ts'
 import { didYouMean, toCamel, toKebab } from '../core/names.ts'
 import { quote } from '../core/text.ts'
 import { type LintRule, lintRules } from '../declarations/lint.ts'
 import { type ReadDocument, readDocument } from '../documents/document.ts'
-import { isMapping } from '../documents/schema.ts'
 import { schemaDiagnostics } from '../documents/validate.ts'
 import { type AuditRule, auditRules } from '../idling/audit-rules.ts'
 import { fileInputs, fileSettings, settingsSchema } from '../operation/inputs.ts'
@@ -36,7 +35,7 @@ export function readConfig(text: string, file: string): Config {
   const document = readDocument(text, file)
   if ('diagnostics' in document) return withoutSettings(document.diagnostics)
   const { value } = document
-  if (!isMapping(value)) return withoutSettings([diagnosticAt(document.locationOf([]), 'must be a map of settings')])
+  if (!isMapping(value)) return withoutSettings([inputDiagnosticAt(document.locationOf([]), 'must be a map of settings')])
   const { rules, ...rest } = value
   const entries = Object.entries(rest)
   const lint = readRules(rules ?? {}, document)
@@ -47,7 +46,7 @@ export function readConfig(text: string, file: string): Config {
     lintSettings: lint.lintSettings,
     diagnostics: [
       ...lint.diagnostics,
-      ...rejected.map(([key]) => diagnosticAt(document.locationOfKey([key]), `"${quote(key, 60)}" ${whyRejected(toCamel(key))}`)),
+      ...rejected.map(([key]) => inputDiagnosticAt(document.locationOfKey([key]), `"${quote(key, 60)}" ${whyRejected(toCamel(key))}`)),
     ],
     locationOf(name) {
       const [key] = entries.find(([one]) => toCamel(one) === name) ?? []
@@ -63,8 +62,6 @@ const withoutSettings = (diagnostics: readonly Diagnostic[]): Config => ({
   diagnostics,
   locationOf: () => undefined,
 })
-
-const diagnosticAt = (location: Location, message: string): Diagnostic => ({ rule: 'input', severity: 'error', location, message })
 
 function readRules(rules: unknown, document: ReadDocument): Pick<Config, 'lintSettings' | 'diagnostics'> {
   const parsed = ruleSettingsSchema.safeParse(rules)

@@ -1,6 +1,6 @@
 import { InputError, InternalError, toWatchkeeperError, type WatchkeeperError } from '../core/errors.ts'
 import { secretPrefix, toEnvironmentName } from '../core/names.ts'
-import { basicPair, createRedact, type Redact, redactDeep, shortestSecret } from '../core/secrets.ts'
+import { basicPair, createRedact, minSecretLength, type Redact, redactDeep } from '../core/secrets.ts'
 import type { Variables } from '../core/variables.ts'
 import { proxySecrets, readProxySettings, webhookSecrets } from '../http/proxy.ts'
 import type { Values } from './decode.ts'
@@ -30,7 +30,7 @@ export function credentialsIn(inputs: Values, env: Variables): readonly string[]
     ...webhooks,
     ...proxySecrets(readProxySettings(env).settings),
   ]
-  return all.filter((secret) => secret.length >= shortestSecret)
+  return all.filter((secret) => secret.length >= minSecretLength)
 }
 
 const pairsOf = (keyIds: readonly string[], secrets: readonly string[]): readonly string[] =>
@@ -45,7 +45,7 @@ export const partlyShownIn = (inputs: Values, env: Variables): readonly string[]
     ...givenTexts(inputs.apiKeyId, env.WATCHKEEPER_API_KEY_ID, inputs.sqlKeyId, env.WATCHKEEPER_SQL_KEY_ID),
     ...webhookUrlsIn(inputs, env),
     ...secretsOfWebhooks(env),
-  ].filter((text) => text.length >= shortestSecret)
+  ].filter((text) => text.length >= minSecretLength)
 
 /** For `urlFrom`, `headersFrom` and `queryParamsFrom` in files. */
 const secretsOfWebhooks = (env: Variables): readonly string[] =>

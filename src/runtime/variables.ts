@@ -2,7 +2,7 @@
 
 import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
 import { fileVariablePrefix, meantName, toEnvironmentName, toKebab, variableName } from '../core/names.ts'
-import { andMore, quote } from '../core/text.ts'
+import { nameFirst, quote } from '../core/text.ts'
 import type { Variables } from '../core/variables.ts'
 import { settingsSchema } from '../operation/inputs.ts'
 import { inputNames } from './input-names.ts'
@@ -21,7 +21,7 @@ const variableNames: readonly string[] = [...Object.keys(settingsSchema.shape).m
 const knownNames: readonly string[] = [...new Set([...variableNames, ...inputNames])]
 
 /** A shorter word resembles too many names. */
-const shortestTypo = 5
+const minTypoLength = 5
 
 /** Kubernetes sets these in every pod beside a Service with the name `watchkeeper`. */
 const kubernetesVariable = /^WATCHKEEPER_(?:SERVICE_(?:HOST|PORT)|PORT)(?:_\w+)?$/
@@ -46,7 +46,7 @@ export function checkVariables(env: Variables): CheckedVariables {
   const unread = given
     .map((variable) => ({ variable, name: variable.slice(prefix.length).toLowerCase().replaceAll('_', '-') }))
     .filter(({ variable, name }) => !variableNames.includes(name) || variable !== toEnvironmentName(name))
-    .map(({ variable, name }) => ({ variable, meant: name.length < shortestTypo ? undefined : meantName(name, knownNames) }))
+    .map(({ variable, name }) => ({ variable, meant: name.length < minTypoLength ? undefined : meantName(name, knownNames) }))
   const unknown = unread.filter(({ meant }) => meant === undefined).map(({ variable }) => variable)
   return {
     diagnostics: unread.flatMap(({ variable, meant }) =>
@@ -67,7 +67,6 @@ function describeMeant(variable: string, meant: string): string {
 const maxNamed = 10
 
 function describeUnknown(variables: readonly string[]): string {
-  const named = variables.slice(0, maxNamed).map((variable) => quote(variable, 60))
-  const more = andMore(variables.length, maxNamed)
-  return `Unknown variables with the prefix ${prefix} are ignored: ${named.join(', ')}${more}. No input has such a name.`
+  const named = variables.map((variable) => quote(variable, 60))
+  return `Unknown variables with the prefix ${prefix} are ignored: ${nameFirst(named, maxNamed)}. No input has such a name.`
 }

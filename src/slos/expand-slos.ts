@@ -1,10 +1,11 @@
 // An SLO becomes a dashboard and alerts before anything is planned, so that plan, apply, drift and prune treat them as any other object.
-import { type Diagnostic, diagnosticOf, formatLocation } from '../core/diagnostics.ts'
+import { type Diagnostic, diagnosticOf } from '../core/diagnostics.ts'
 import { quote } from '../core/text.ts'
 import { documentRules, type ValuePath } from '../documents/document.ts'
 import { valueAt } from '../documents/schema.ts'
 import { formatPath, schemaDiagnostics } from '../documents/validate.ts'
 import { createDirectory } from '../resources/directory.ts'
+import { repeatedKey } from '../resources/references.ts'
 import { nameRules } from '../resources/resolve.ts'
 import { type Declared, parseObject } from '../resources/resource-types.ts'
 import type { Section } from '../resources/section.ts'
@@ -108,15 +109,7 @@ function repeatedKeys(
   const add = (name: string, one: Pick<Declared, 'location'>, also: string): void => {
     const before = first.get(name)
     if (before === undefined) first.set(name, one)
-    else
-      repeated.push(
-        diagnosticOf(
-          sloKeyRules,
-          'duplicate-key',
-          one.location,
-          `${name} is already declared in ${formatLocation(before.location)}${also}`,
-        ),
-      )
+    else repeated.push(repeatedKey(name, one.location, before.location, also))
   }
   for (const one of written) add(`slos.${one.key}`, one, '')
   if (repeated.length > 0) return repeated
@@ -124,9 +117,6 @@ function repeatedKeys(
   for (const one of objects) add(`${one.section}.${one.key}`, one, `; the SLO makes an object with this key`)
   return repeated
 }
-
-/** The rule of other sections. */
-const sloKeyRules = { 'duplicate-key': { severity: 'error', description: 'A key is declared twice.' } } as const
 
 /** The placeholder for a source while the service is not known. */
 export const unknownSource: SloSource = {

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { WriteApi } from '../api/client.ts'
-import { inputDiagnostic } from '../core/diagnostics.ts'
+import { errorsIn, inputDiagnostic } from '../core/diagnostics.ts'
 import { inputError, WatchkeeperError } from '../core/errors.ts'
 import { counted, join, type Line, say, sentence, toPlainText, trusted, untrusted } from '../core/line.ts'
 import { toKebab } from '../core/names.ts'
@@ -283,10 +283,8 @@ function judgeApply(result: Applied): Verdict {
 function judgeWhole(result: Applied): Verdict {
   const verdict = judgeDiagnostics(result)
   if (verdict.status !== 'fail') return verdict
-  const [first, ...others] = result.diagnostics
-    .filter(({ severity }) => severity === 'error')
-    .map(({ message }) => say`${sentence(message)}`)
-  return { status: 'error', reasons: [first ?? [], ...(others.length > 0 ? [say`${others.length} more`] : [])], ...exitFor(result) }
+  const errors = errorsIn(result.diagnostics).map(({ message }) => say`${sentence(message)}`)
+  return { status: 'error', reasons: listFirst(errors, 1, (count) => say`${count} more`), ...exitFor(result) }
 }
 
 const failedWords = (count: number): Line => (count === 1 ? [] : say`${count} objects failed, the first of them `)

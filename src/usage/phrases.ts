@@ -1,7 +1,7 @@
 import { type Day, plainDay, plainDays } from '../core/dates.ts'
 import { type Decimal, percentOf } from '../core/decimal.ts'
 import { type Line, say, type Trusted, toPlainText, trusted } from '../core/line.ts'
-import { andMore } from '../core/text.ts'
+import { nameFirst } from '../core/text.ts'
 import { formatMoneyPair, formatPercent } from '../report/format.ts'
 import { type DataQualityIssue, findIssues } from './data-quality.ts'
 import type { UsageReading } from './records.ts'
@@ -83,5 +83,4 @@ export function whyNotTrusted(reading: UsageReading, unit: string, today: Day): 
   return issue && `the usage records cannot be trusted: ${toPlainText(describeIssue(issue, unit))}`
 }
 
-export const listDays = (days: readonly Day[]): Trusted =>
-  trusted(`${days.slice(0, maxListed).map(plainDay).join(', ')}${andMore(days.length, maxListed)}`)
+export const listDays = (days: readonly Day[]): Trusted => trusted(nameFirst(days.map(plainDay), maxListed))

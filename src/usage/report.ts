@@ -1,7 +1,7 @@
 import { type Day, formatDay, formatDays, isDay } from '../core/dates.ts'
 import { type Decimal, percentOf, sum } from '../core/decimal.ts'
 import { counted, join, type Line, say, sentence, trusted, untrusted } from '../core/line.ts'
-import { andMore, plural, progressBar } from '../core/text.ts'
+import { andMore, listFirst, plural, progressBar } from '../core/text.ts'
 import type { Report } from '../operation/operation.ts'
 import type { Block, ChartLimit, Point } from '../report/blocks.ts'
 import { alignRight, factOf } from '../report/blocks.ts'
@@ -41,8 +41,7 @@ function milestonesOf({ budgetStep, budget, budgets, unit }: UsageResult): reado
     ...(budgetStep === undefined || budget === undefined ? [] : [describe(budgetStep, say`the budget`, budget)]),
     ...budgets.flatMap(({ name, budgetStep: step, limit }) => (step === undefined ? [] : [describe(step, say`budget ${name}`, limit)])),
   ]
-  const rest = all.length - maxMilestones
-  return rest > 0 ? [...all.slice(0, maxMilestones), say`${counted(rest, 'more budget')} reached a step.`] : all
+  return listFirst(all, maxMilestones, (count) => say`${counted(count, 'more budget')} reached a step.`)
 }
 
 /** Budgets that a message names. */

@@ -63,7 +63,7 @@ export const spikeDeploymentsSchema = () =>
   ])
 
 /** A day is compared with the four weeks before it. Two of them must be known. */
-export const shortestBaseline = 14
+export const minBaselineDays = 14
 
 /** A spike is this many deviations above the usual usage, and at least this share of it, because flat series have no deviation. */
 export const deviations = 5
@@ -74,7 +74,7 @@ export function findSpikes(records: readonly UsageRecord[], days: readonly DayTo
   const values = days.map((one) => ({ weekday: weekdayOf(one.date), value: Number(one.total) }))
   const before = (start: number, end: number): readonly WeekdayValue[] => values.slice(start, end)
   const found = days.flatMap(({ date, total }, i) => {
-    if (date < from || i < shortestBaseline) return []
+    if (date < from || i < minBaselineDays) return []
     const start = Math.max(0, i - historyDays)
     const usual = usualBefore(before(start, i), weekdayOf(date))
     return Number(total) > usual.most ? [{ date, total, usual: usual.value, start, i }] : []

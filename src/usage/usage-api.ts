@@ -1,8 +1,9 @@
 import type { ReadApi } from '../api/client.ts'
 import { path } from '../api/path.ts'
-import { describeMismatch, isObject, type Reader, typeMismatch, unwrap } from '../api/wire.ts'
+import { describeMismatch, type Reader, typeMismatch, unwrap } from '../api/wire.ts'
 import { addDays, type Day, isDay } from '../core/dates.ts'
 import { type Decimal, toDecimal } from '../core/decimal.ts'
+import { isMapping } from '../core/keys.ts'
 import type { Period } from './periods.ts'
 import type { UsageRecord } from './records.ts'
 
@@ -48,7 +49,7 @@ export function readUsageCost(
 // Read by hand: a zod schema takes several times as long, and 40 services have 1,240 records in a month.
 const readAnswer: Reader<UsageAnswer> = (json) => {
   const { payload: wire, prefix } = unwrap(json)
-  if (!isObject(wire)) return { mismatch: describeMismatch(prefix, [], typeMismatch(wire, 'object')) }
+  if (!isMapping(wire)) return { mismatch: describeMismatch(prefix, [], typeMismatch(wire, 'object')) }
   const totals = Object.keys(wire).flatMap((key) => /^grandTotal([A-Z][A-Za-z]{0,15})$/.exec(key)?.[1] ?? [])
   const [unit, second] = totals
   if (unit === undefined) return { mismatch: 'the answer does not fit: result.grandTotal… is missing' }
@@ -95,7 +96,7 @@ interface Parsers {
 }
 
 function readRecord(wire: unknown, unit: string, { readDay, readDecimal }: Parsers): UsageRecord {
-  if (!isObject(wire)) throw new Mismatch([], typeMismatch(wire, 'object'))
+  if (!isMapping(wire)) throw new Mismatch([], typeMismatch(wire, 'object'))
   const warehouseId = readText(wire, 'dataWarehouseId')
   const serviceId = readText(wire, 'serviceId')
   const { locked } = wire
@@ -157,7 +158,7 @@ function createDecimalReader(): typeof toDecimal {
 
 function readMetrics(wire: unknown, unit: string, readDecimal: typeof toDecimal): Record<string, Decimal> {
   if (isNothing(wire)) return {}
-  if (!isObject(wire)) throw new Mismatch(['metrics'], typeMismatch(wire, 'object'))
+  if (!isMapping(wire)) throw new Mismatch(['metrics'], typeMismatch(wire, 'object'))
   const metrics: Record<string, Decimal> = {}
   for (const [key, value] of Object.entries(wire)) {
     const name = key.endsWith(unit) && key !== unit ? key.slice(0, -unit.length) : key

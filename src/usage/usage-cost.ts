@@ -23,7 +23,7 @@ import { allReadings, findHistoryFailure, type Readings, readUsage } from './rea
 import { finalRecords, judgedTotal, provisionalOf } from './records.ts'
 import { reportUsage } from './report.ts'
 import { gateModes, toDocument, type UsageResult, usageDetails, usageOutput } from './result.ts'
-import { findSpikes, shortestBaseline } from './spikes.ts'
+import { findSpikes, minBaselineDays } from './spikes.ts'
 import { judgeUsage } from './verdict.ts'
 
 const tagFilter = z.string().regex(/^tag:[^\s=]{1,128}(?:=[^\r\n]{0,256})?$/)
@@ -275,7 +275,7 @@ function analyzeDays({ readings, period, today, input }: Analysis): Pick<UsageRe
       : totalByDay(unlocked === 'exclude' ? finalRecords(main.records) : main.records, period)
   const runsOutOn = budget && runOutDay(days, budget)
   const history = withoutGaps(known, period)
-  const spikeDays = history.slice(shortestBaseline).filter(({ date }) => date >= period.from).length
+  const spikeDays = history.slice(minBaselineDays).filter(({ date }) => date >= period.from).length
   return {
     forecast,
     runsOutOn,

@@ -147,8 +147,8 @@ function increaseReasons({ comparison, unit }: UsageResult): readonly Reason[] {
   if (comparison?.status !== 'compared' || comparison.maxIncrease === undefined || !comparison.isAboveMaxIncrease) return []
   const { change, changePercent, maxIncrease } = comparison
   const isPercent = maxIncrease.kind === 'percent'
-  const [amount, mostAmount] = isPercent ? [formatMoney(change)] : formatMoneyPair(change, maxIncrease.amount)
-  const most = isPercent ? `${maxIncrease.percent.toFixed()}%` : `${mostAmount} ${unit}`
+  const [amount, maxAmount] = isPercent ? [formatMoney(change)] : formatMoneyPair(change, maxIncrease.amount)
+  const most = isPercent ? `${maxIncrease.percent.toFixed()}%` : `${maxAmount} ${unit}`
   const share =
     changePercent === undefined
       ? ''

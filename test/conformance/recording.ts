@@ -95,12 +95,12 @@ const pick = (data: unknown, paths: readonly string[]): unknown =>
   Object.fromEntries(paths.map((path) => [path, valueAt(data, path.split('.'))]))
 
 const maxTextLength = 400
-const longestList = 30
+const maxListLength = 30
 
 function shorten(value: unknown, names: Names, key = ''): unknown {
   if (typeof value === 'string') return shortenText(value, names, key)
   if (Array.isArray(value)) {
-    if (value.length <= longestList) return value.map((item) => shorten(item, names))
+    if (value.length <= maxListLength) return value.map((item) => shorten(item, names))
     return [shorten(value[0], names), `… (${value.length} items)`]
   }
   if (!isObject(value)) return value

@@ -64,7 +64,7 @@ const otherFiles = (): SiteFiles => ({
   },
 })
 
-const mostRuns = 8
+const maxRuns = 8
 
 type Run = 'done' | 'not yet' | 'refused'
 
@@ -83,14 +83,14 @@ const runOnce = (files: SiteFiles): Promise<Run> =>
 
 /** What is wrong at the end, or was on the way there; empty when all is well. */
 async function runUntilDone(files: SiteFiles, unowned: string): Promise<readonly string[]> {
-  for (let run = 1; run <= mostRuns; run++) {
+  for (let run = 1; run <= maxRuns; run++) {
     const came = await runOnce(files)
     if (came === 'refused') return [`run ${run} refused`]
     if (duplicateMarkersIn(emulator()).length > 0) return [`run ${run} made ${duplicateMarkersIn(emulator())} twice`]
     if (unownedIn(emulator()) !== unowned) return [`run ${run} touched what is not its own`]
     if (came === 'done') return []
   }
-  return [`not done after ${mostRuns} runs`]
+  return [`not done after ${maxRuns} runs`]
 }
 
 const seeds = (count: number): readonly number[] => Array.from({ length: count }, (_, i) => i + 1)

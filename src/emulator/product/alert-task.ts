@@ -1,3 +1,4 @@
+import { minuteMs } from '../../core/durations.ts'
 import { type Alert, isJsonObject, type JsonObject, type Service } from '../store.ts'
 import { minutesOf } from './alerts.ts'
 import { answerConditions, answerSeries, type ChartRequest } from './charts.ts'
@@ -30,11 +31,11 @@ function evaluate(alert: Alert, service: Service, nowMs: number): readonly numbe
   const [first] = series
   if (first === undefined) return []
   const minutes: number = minutesOf[alert.interval as keyof typeof minutesOf] // A stored alert was validated.
-  const endTime = Math.floor(nowMs / (minutes * 60_000)) * minutes * 60_000
+  const endTime = Math.floor(nowMs / (minutes * minuteMs)) * minutes * minuteMs
   const kinds = series.map(({ sourceId }) => findById(service.sources, sourceId)?.kind)
   const request: ChartRequest = {
     series: series.map(({ storedLanguage, ...one }) => ({ ...one, whereLanguage: storedLanguage ?? 'lucene' })),
-    startTime: endTime - minutes * 60_000,
+    startTime: endTime - minutes * minuteMs,
     endTime: endTime - 1,
     granularity: alert.interval as ChartRequest['granularity'], // Each interval is a granularity.
   }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod/v3'
+import { dayMs } from '../../core/durations.ts'
 import type { Alert, JsonObject, Service, Tile } from '../store.ts'
 import {
   addIssue,
@@ -43,8 +44,6 @@ const channels = z
   .max(10, 'An alert supports at most 10 notification channels')
 
 type WebhookChannel = z.output<typeof channel>
-
-const dayMs = 86_400_000
 
 function createStartSchema(nowMs: number) {
   const msOf = (value: string | null | undefined): number => (value == null ? nowMs : Date.parse(value))

@@ -1,8 +1,7 @@
 import * as z from 'zod/v3'
+import { dayMs, minuteMs } from '../../core/durations.ts'
 import { findById, objectId, type ProductRequest, type ProductResponse, validate } from './request.ts'
 import { selectTelemetry, type TelemetryKind, type TelemetryRow, telemetryKinds, visitTelemetry } from './telemetry.ts'
-
-const minuteMs = 60_000
 
 const granularities = {
   '30s': 30_000,
@@ -70,8 +69,6 @@ class ChartError extends Error {
     this.status = status
   }
 }
-
-const dayMs = 1440 * minuteMs
 
 /** How long the demo keeps its telemetry. As in the product, whose tables have a partition for each day, whole days are deleted. */
 const retentionDays = 30

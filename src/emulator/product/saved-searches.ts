@@ -18,15 +18,15 @@ import {
   validate,
 } from './request.ts'
 
-const longestCondition = 8 * 1024
+const maxConditionLength = 8 * 1024
 
 const filter = z.union([
-  z.object({ type: z.enum(['lucene', 'sql']).optional().default('sql'), condition: z.string().max(longestCondition) }),
+  z.object({ type: z.enum(['lucene', 'sql']).optional().default('sql'), condition: z.string().max(maxConditionLength) }),
   z.object({
     type: z.literal('sql_ast'),
     operator: z.enum(['=', '<', '>', '!=', '<=', '>=']),
-    left: z.string().max(longestCondition),
-    right: z.string().max(longestCondition),
+    left: z.string().max(maxConditionLength),
+    right: z.string().max(maxConditionLength),
   }),
 ])
 

@@ -1,4 +1,5 @@
 import { once } from '../../core/concurrency.ts'
+import { minuteMs } from '../../core/durations.ts'
 
 // Deterministic telemetry: one week of logs, spans and a gauge of four services, which repeats. It is the week that was stored in a real
 // server to record how the product evaluates alerts (test/unit/backtest), so that both give the same answers.
@@ -20,7 +21,6 @@ type ServiceName = (typeof services)[number]
 /** A Monday. */
 const baseMs = Date.parse('2026-11-09T00:00:00Z')
 
-const minuteMs = 60_000
 const weekMinutes = 7 * 1440
 const weekMs = weekMinutes * minuteMs
 

@@ -1,3 +1,4 @@
+import { dayMs, hourMs } from '../../core/durations.ts'
 import type { DemoIds } from '../deterministic.ts'
 import type { Dialect } from '../options.ts'
 import type { Alert, Dashboard, JsonObject, SavedSearch, Service, Source, Tile } from '../store.ts'
@@ -214,7 +215,7 @@ const dashboardsOf: Readonly<Record<ServiceName, (sourceIds: SourceIds) => Dashb
 }
 
 export function createSavedSearches(ids: DemoIds, { name, sources, teamId }: Service, atMs: number): SavedSearch[] {
-  const at = new Date(atMs - 60 * 86_400_000).toISOString()
+  const at = new Date(atMs - 60 * dayMs).toISOString()
   return [
     {
       id: ids.objectId(),
@@ -283,8 +284,6 @@ const alertsOf: Readonly<Record<ServiceName, readonly AlertSpec[]>> = {
     ['Index is old', 'Search quality', 'Index age', 60, '30m', 'The index is older than an hour', { state: 'INSUFFICIENT_DATA' }],
   ],
 }
-
-const hourMs = 3_600_000
 
 export function createAlerts(ids: DemoIds, service: Service, atMs: number, dialect: Dialect): Alert[] {
   const name = service.name as ServiceName // The shop has only these.

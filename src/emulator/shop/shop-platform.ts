@@ -1,4 +1,5 @@
 import { addDays, type Day, dayOf, eachDay } from '../../core/dates.ts'
+import { dayMs, hourMs, minuteMs } from '../../core/durations.ts'
 import { keysOf } from '../../core/keys.ts'
 import { type DemoIds, hashOf } from '../deterministic.ts'
 import type { Activity, Backup, CreditBalance, UsageRecord } from '../store.ts'
@@ -66,8 +67,6 @@ function createRecord({ entityName, date, passed, base, service }: UsageSpec): U
 
 const isWeekend = (date: Day): boolean => [0, 6].includes(new Date(date).getUTCDay())
 
-const minuteMs = 60_000
-const hourMs = 60 * minuteMs
 const backupCount = 10
 
 /** Since the newest backup finished, or would have finished if it had not failed. */
@@ -81,7 +80,7 @@ export function createBackups(ids: DemoIds, serviceId: string, name: ServiceName
     const isFull = index % 7 === 2
     const isFailed = name === 'search' && index === 0
     const minutes = (isFull ? 42 : 9) + ((index * 5) % 7)
-    const finishedMs = newestMs - index * 24 * hourMs
+    const finishedMs = newestMs - index * dayMs
     const startedAt = new Date(finishedMs - minutes * minuteMs).toISOString()
     // A shop grows, so that older backups are smaller.
     const bytes = Math.round((fullBytes[name] / (isFull ? 1 : 16)) * (1 - index * 0.004))

@@ -1,3 +1,4 @@
+import { dayMs } from '../../core/durations.ts'
 import { createDemoIds, type DemoIds, type Ids } from '../deterministic.ts'
 import type { Dialect } from '../options.ts'
 import type { Activity, ApiKey, Connection, Organization, Permission, Service, Source, Store, UsageRecord, Webhook } from '../store.ts'
@@ -5,7 +6,7 @@ import { demo, type ServiceName } from './demo.ts'
 import { createAlerts, createDashboards, createSavedSearches } from './shop-dashboards.ts'
 import { createActivities, createBackups, createCreditBalances, createUsage } from './shop-platform.ts'
 
-const daysBefore = (atMs: number, days: number): string => new Date(atMs - days * 86_400_000).toISOString()
+const daysBefore = (atMs: number, days: number): string => new Date(atMs - days * dayMs).toISOString()
 
 /** A small shop with three services in one warehouse. */
 export function createShop(ids: Ids, atMs: number, dialect: Dialect): Store {

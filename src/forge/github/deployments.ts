@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { Variables } from '../../core/variables.ts'
+import type { Deployment } from '../../operation/operation.ts'
 import { classifyFailure, describeAnswer } from '../failure.ts'
 import { defaultLimits, type ForgeDeps } from '../forge.ts'
 import { pagesOf } from '../requests.ts'
@@ -13,13 +14,6 @@ interface Options {
   readonly deps: ForgeDeps
   readonly fromMs: number
   readonly toMs: number
-}
-
-interface Deployment {
-  readonly atMs: number
-  readonly environment: string
-  readonly ref: string
-  readonly commit: string
 }
 
 /** The deployments of the workflow's repository that began in a period, oldest first, or why they could not be read. */

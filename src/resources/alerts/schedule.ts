@@ -1,6 +1,6 @@
 // When the server evaluates an alert. Its windows begin at multiples of the interval since the epoch, unless an offset or a start between
 // two of them shifts them. An alert with a start in the future is not evaluated. Recorded on HyperDX 2.36.
-import { minuteMs } from '../../core/durations.ts'
+import { dayMs, minuteMs } from '../../core/durations.ts'
 import type { Body } from '../resource-type.ts'
 
 export const alertIntervals = ['30s', '1m', '5m', '15m', '30m', '1h', '6h', '12h', '1d'] as const
@@ -33,7 +33,7 @@ export const borderBefore = (timeMs: number, intervalMs: number): number => Math
 export const borderAfter = (timeMs: number, intervalMs: number): number => Math.ceil(timeMs / intervalMs) * intervalMs
 
 /** The server rejects a start later than this from now. */
-export const maxAheadMs = 365 * 24 * 60 * minuteMs
+export const maxAheadMs = 365 * dayMs
 
 /** A later time is not one that the server accepts, and times after it could not be formatted. */
 const maxStartMs = Date.UTC(9999, 0, 1)

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { createSalt } from '../../core/digest.ts'
 import { secretPrefix } from '../../core/names.ts'
+import { minSecretLength } from '../../core/secrets.ts'
 import { quote } from '../../core/text.ts'
 import { ownValue } from '../../documents/schema.ts'
 import { withoutEmpty } from '../compare.ts'
@@ -66,7 +67,7 @@ const neverInFile = (from: string, example: string) =>
     .optional()
 
 /** 2,048 characters of the API, without the markers of this tool. */
-const longestDescription = 1600
+const maxDescriptionLength = 1600
 
 export const declaredWebhook = z.strictObject({
   name: z
@@ -81,7 +82,7 @@ export const declaredWebhook = z.strictObject({
   queryParamsFrom: variables(1024)
     .optional()
     .meta({ description: 'Variables of the process that have the values of query parameters, by parameter.' }),
-  description: z.string().max(longestDescription).optional().meta({ description: 'Text for people.' }),
+  description: z.string().max(maxDescriptionLength).optional().meta({ description: 'Text for people.' }),
   body: z
     .string()
     .max(16 * 1024)
@@ -208,19 +209,16 @@ function seal(body: Body): Body {
 const isEmptyMap = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype && Object.keys(value).length === 0
 
-/** Shorter values cannot be masked. */
-const shortestSecret = 8
-
 /** What this run cannot do without a secret. */
 function reviewSecrets(desired: Body, remote: RemoteObject | undefined, use: SecretUse): readonly SecretIssue[] {
   const stored = remote === undefined ? undefined : toBody(remote)
   const all = secretFields.flatMap((field) => secretsIn(desired[field]))
-  const short = all.filter((one) => one.isSet && one.reveal().length < shortestSecret)
+  const short = all.filter((one) => one.isSet && one.reveal().length < minSecretLength)
   const unset = [...new Set(all.filter(({ isSet }) => !isSet).map(({ variable: name }) => name))]
   const clearsBody = use.isAdopted && hiddenFields(stored?.service).includes('body') && desired.body === undefined
   return [
     ...short.map(({ variable: name }) =>
-      error(`the value of ${name} has fewer than ${shortestSecret} characters, so the log could not mask it`),
+      error(`the value of ${name} has fewer than ${minSecretLength} characters, so the log could not mask it`),
     ),
     ...(clearsBody
       ? [error('add body: the API does not show the body of a webhook for incident.io, and adopting it without one would clear it')]

@@ -1,6 +1,6 @@
 // After two applies at once, objects exist twice under one key, and each alert watches either of two dashboards. With
 // `repair-duplicates`, the plan keeps one of the twins, moves the alerts to it, and deletes a twin only if it equals the declaration.
-import { type Diagnostic, diagnosticOf } from '../../core/diagnostics.ts'
+import { type Diagnostic, exceptionOf } from '../../core/diagnostics.ts'
 import { quote } from '../../core/text.ts'
 import { sidesOf } from '../../resources/compare.ts'
 import { type Body, listOf, type RemoteObject, type ResolveContext, type ResourceType } from '../../resources/resource-type.ts'
@@ -183,5 +183,5 @@ export type RepairCommand = (deletes: number) => string
 export function adviseRepair(command: RepairCommand | undefined, deletes: number): readonly Diagnostic[] {
   if (command === undefined) return []
   const message = `to repair all of them, run this once, when no other run is at work: ${command(deletes)}`
-  return [{ ...diagnosticOf(matchRules, 'duplicate-marker', { file: 'repair-duplicates' }, message), severity: 'note' }]
+  return [exceptionOf(matchRules, 'duplicate-marker', { file: 'repair-duplicates' }, message)]
 }

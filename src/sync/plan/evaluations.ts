@@ -1,5 +1,5 @@
 // Failed and missing evaluations of managed alerts: an alert that is stored as declared can still never fire.
-import { type Diagnostic, diagnosticOf, type Rules } from '../../core/diagnostics.ts'
+import { type Diagnostic, diagnosticOf, exceptionOf, type Rules } from '../../core/diagnostics.ts'
 import { quote } from '../../core/text.ts'
 import {
   explainFailedEvaluation,
@@ -15,7 +15,9 @@ import type { Change, Plan } from './change.ts'
 export const evaluationRules = {
   'failed-evaluation': {
     severity: 'warning',
-    description: 'The last evaluation of a managed alert failed, so it sends no notification. `on-failed-evaluation` sets the severity.',
+    exception: 'error',
+    description:
+      'The last evaluation of a managed alert failed, so it sends no notification. With `on-failed-evaluation: fail`, this is an error.',
   },
   'failing-query': {
     severity: 'warning',
@@ -44,8 +46,8 @@ export function findFailedEvaluations(
     if (reason === undefined) return []
     const name = change === undefined ? `alert "${quote(alert.name ?? '', 60)}" (${alert.id})` : `alerts.${change.key}`
     const message = `${name}: its last evaluation failed with ${reason}`
-    const found = diagnosticOf(evaluationRules, 'failed-evaluation', change?.location ?? { file: 'alerts' }, message)
-    return [policy === 'fail' ? { ...found, severity: 'error' } : found]
+    const report = policy === 'fail' ? exceptionOf : diagnosticOf
+    return [report(evaluationRules, 'failed-evaluation', change?.location ?? { file: 'alerts' }, message)]
   })
 }
 

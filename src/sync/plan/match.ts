@@ -1,4 +1,4 @@
-import { type Diagnostic, diagnosticOf, type Rules } from '../../core/diagnostics.ts'
+import { type Diagnostic, diagnosticOf, exceptionOf, type Rules } from '../../core/diagnostics.ts'
 import { plural, pluralOf, quote } from '../../core/text.ts'
 import { ownershipTest, type StoredMarker } from '../../resources/marker.ts'
 import type { RemoteObject, ResourceType } from '../../resources/resource-type.ts'
@@ -29,7 +29,9 @@ export interface MatchResult<D extends Declared = Declared> {
 export const matchRules = {
   'duplicate-marker': {
     severity: 'error',
-    description: 'Two objects have the same ownership marker: two runs created them at the same time, or one is a copy.',
+    exception: 'note',
+    description:
+      'Two objects have the same ownership marker: two runs created them at the same time, or one is a copy. A note says how to repair them.',
   },
   'owned-elsewhere': {
     severity: 'error',
@@ -37,10 +39,16 @@ export const matchRules = {
   },
   'ambiguous-adoption': { severity: 'error', description: 'Several objects match `adopt`.' },
   'missing-object': { severity: 'error', description: 'The `id` in a file is not the id of an existing object.' },
-  'same-name': { severity: 'warning', description: 'An object with this name exists and is not adopted. A second one will be created.' },
+  'same-name': {
+    severity: 'warning',
+    exception: 'error',
+    description:
+      'An object with this name exists and is not adopted. A second one will be created. This is an error if the server allows no second one.',
+  },
   'other-project': {
     severity: 'error',
-    description: 'Another project owns an object with this name. This is an error if this project owns nothing, such as after a rename.',
+    exception: 'warning',
+    description: 'Another project owns an object with this name. This is a warning if this project owns other objects.',
   },
   'not-adopted': {
     severity: 'error',
@@ -245,6 +253,9 @@ interface Match {
 const report = ({ section, key, location }: Declared, rule: keyof typeof matchRules, message: string): Diagnostic =>
   diagnosticOf(matchRules, rule, location, `${section}.${key}: ${message}`)
 
+const reportException = ({ section, key, location }: Declared, rule: 'same-name' | 'other-project', message: string): Diagnostic =>
+  exceptionOf(matchRules, rule, location, `${section}.${key}: ${message}`)
+
 function findFor(declared: Declared, index: Index): Match {
   const { type } = index
   const { id } = declared.value
@@ -318,8 +329,7 @@ function findByName(declared: Declared, index: Index): Match {
   if (first === undefined) return findOrphan(declared, index) ?? findOwnedByOthers(declared, index)
   if (!declared.value.adopt) {
     const what = `an unmanaged ${type.noun} named "${quote(name, 60)}" exists (${first.actual.id}); add adopt: true to adopt it`
-    if (type.hasUniqueNames)
-      return { diagnostic: { ...report(declared, 'same-name', `${what}, or choose another name`), severity: 'error' } }
+    if (type.hasUniqueNames) return { diagnostic: reportException(declared, 'same-name', `${what}, or choose another name`) }
     return { diagnostic: report(declared, 'same-name', `${what}, or a second one will be created`) }
   }
   if (second === undefined) return { found: first, takeover: unmanagedAdoption }
@@ -345,7 +355,7 @@ function findOwnedByOthers(declared: Declared, { type, otherByName, adoptFrom, o
   if (!ownsAnything) return { ofOther: other }
   const given = adoptFrom === undefined ? '' : `; the project in adopt-from, ${adoptFrom.project}, does not own it`
   const what = `${owner} owns ${withArticle(type)} named "${quote(nameOf(declared.value), 60)}" (${other.actual.id})${given}`
-  return { diagnostic: { ...report(declared, 'other-project', `${what}; a second one will be created`), severity: 'warning' } }
+  return { diagnostic: reportException(declared, 'other-project', `${what}; a second one will be created`) }
 }
 
 /** An object that is declared, and that another project owns. */

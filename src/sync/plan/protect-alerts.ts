@@ -2,7 +2,7 @@
 // declare must not be lost in this way.
 import type { List } from '../../api/collection.ts'
 import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../../core/diagnostics.ts'
-import { quote } from '../../core/text.ts'
+import { listFirst, quote } from '../../core/text.ts'
 import type { Alert } from '../../resources/alerts/alert.ts'
 import { composeUpdate } from '../../resources/compare.ts'
 import { findLostAlerts, findLostTiles, type LostTile, type Removal } from '../../resources/lost-alerts.ts'
@@ -90,16 +90,15 @@ export function findUser({ actual, desired, id }: Change, alerts: readonly Remot
     const use = findUse(actual, alert)
     return use === undefined || (after !== undefined && findUse(after, alert) !== undefined) ? [] : [{ alert, use }]
   })
-  const [first] = uses
+  const [first, ...others] = uses
   if (first === undefined) return undefined
-  const more = uses.slice(1, mostNamed).map(({ alert }) => describeAlert(alert))
-  const rest = uses.length > mostNamed ? [`${uses.length - mostNamed} more`] : []
-  const others = [...more, ...rest].join(', ')
-  return `the alert ${describeAlert(first.alert)} ${first.use}${others === '' ? '' : `; so do ${others}`}`
+  const names = others.map(({ alert }) => describeAlert(alert))
+  const listed = listFirst(names, maxNamed - 1, (count) => `${count} more`).join(', ')
+  return `the alert ${describeAlert(first.alert)} ${first.use}${listed === '' ? '' : `; so do ${listed}`}`
 }
 
 /** The most alerts that a message names. */
-const mostNamed = 5
+const maxNamed = 5
 
 const incompleteList = 'the list of alerts may be incomplete, because it is as long as a page'
 

@@ -1,8 +1,8 @@
 // Two repositories with one project would overwrite and delete each other's objects, each on a green run. So each marker says which
 // repository applied the object last, and apply stops before its first write when that was another one.
 import * as z from 'zod'
-import { type Diagnostic, diagnosticOf, type Rules } from '../../core/diagnostics.ts'
-import { quote } from '../../core/text.ts'
+import { type Diagnostic, diagnosticOf, exceptionOf, type Rules } from '../../core/diagnostics.ts'
+import { listFirst, quote } from '../../core/text.ts'
 import { repositoryDigest, repositoryDigestGrammar } from '../../resources/marker.ts'
 import type { ResourceType } from '../../resources/resource-type.ts'
 import type { MarkedObject } from './match.ts'
@@ -10,6 +10,7 @@ import type { MarkedObject } from './match.ts'
 export const repositoryRules = {
   'other-repository': {
     severity: 'error',
+    exception: 'warning',
     description: 'Another repository applied objects of this project. `apply` writes nothing. For `plan` and `drift`, this is a warning.',
   },
   'unknown-repository': {
@@ -71,12 +72,12 @@ export function checkRepository(run: RunRepository | undefined, owned: readonly 
     ({ marker }) => marker?.repository ?? '',
   )
   return [...others].map(([digest, objects]) => {
-    const named = objects.slice(0, maxNamed).map(({ type, actual }) => `${type.noun} "${quote(actual.name ?? '', 60)}" (${actual.id})`)
-    const more = objects.length > maxNamed ? `, and ${objects.length - maxNamed} more` : ''
+    const names = objects.map(({ type, actual }) => `${type.noun} "${quote(actual.name ?? '', 60)}" (${actual.id})`)
+    const named = listFirst(names, maxNamed, (count) => `and ${count} more`).join(', ')
     const effect = run.effect === 'write' ? '; nothing was written' : '; apply would write nothing'
     const advice = `If two repositories use this project, set another project in one of them. If the repository was renamed or moved, set from-repository to its previous name, or to ${digest}`
-    const message = `another repository (${digest}) applied objects of this project: ${named.join(', ')}${more}. This run is of ${run.name}${effect}. ${advice}`
-    const found = diagnosticOf(repositoryRules, 'other-repository', { file: 'project' }, message)
-    return run.effect === 'write' ? found : { ...found, severity: 'warning' }
+    const message = `another repository (${digest}) applied objects of this project: ${named}. This run is of ${run.name}${effect}. ${advice}`
+    const report = run.effect === 'write' ? diagnosticOf : exceptionOf
+    return report(repositoryRules, 'other-repository', { file: 'project' }, message)
   })
 }

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { type Diagnostic, diagnosticSchema } from '../../core/diagnostics.ts'
 import { digestOfText, gitBlobId } from '../../core/digest.ts'
 import { counted, join, type Line, say, sentence, trusted, untrusted } from '../../core/line.ts'
-import { plural } from '../../core/text.ts'
+import { listFirst, plural } from '../../core/text.ts'
 import { inEnvironment, ofEnvironment } from '../../declarations/environment.ts'
 import type { PullRequestContent, Verdict } from '../../operation/operation.ts'
 import type { Block, DiffLine } from '../../report/blocks.ts'
@@ -327,6 +327,5 @@ function shownLines({ content, lines }: FileResult): readonly DiffLine[] {
       .trimEnd()
       .split('\n')
       .map((text) => ({ sign: '+', text }))
-  const rest = all.length - maxShownLines
-  return rest > 0 ? [...all.slice(0, maxShownLines), { sign: ' ', text: `… ${rest} more lines` }] : all
+  return listFirst(all, maxShownLines, (count) => ({ sign: ' ', text: `… ${count} more lines` }))
 }

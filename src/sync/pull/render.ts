@@ -16,7 +16,7 @@ import { PendingId, type Section } from '../../resources/section.ts'
 import type { Change } from '../plan/change.ts'
 import type { RemoteState } from '../plan/remote-state.ts'
 import type { NewObject } from './select.ts'
-import { spellLayout } from './spell-layout.ts'
+import { omit, spellLayout } from './spell-layout.ts'
 
 /** An object as a file declares it. */
 interface Rendered {
@@ -335,9 +335,6 @@ function withRaw(fields: Body, names: readonly string[], body: Body): Body {
   const moved = raw.map(([name]) => name).filter((name) => !requiredByTiles.includes(name))
   return { ...omit(fields, moved), raw: Object.fromEntries(raw) }
 }
-
-const omit = (fields: Body, names: readonly string[]): Body =>
-  Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)))
 
 interface RenderInput {
   /** As the API returns it. */

@@ -156,7 +156,7 @@ function planRows({ containers = [], inFile }: LayoutInput): readonly PlannedRow
   return hasUnnamed ? sorted : [{ container: undefined, index: undefined }, ...sorted]
 }
 
-const omit = (fields: Body, names: readonly string[]): Body =>
+export const omit = (fields: Body, names: readonly string[]): Body =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)))
 
 function withId(tile: Body, original: Body, itemIds: Map<unknown, string>): Body {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseJson } from '../../../src/core/json.ts'
-import { createRedact, formsOf, redactDeep, shortestSecret } from '../../../src/core/secrets.ts'
+import { createRedact, formsOf, minSecretLength, redactDeep } from '../../../src/core/secrets.ts'
 import { clip } from '../../../src/core/text.ts'
 import { cpuMsOf } from '../../support/clocks.ts'
 import { anyCodePoint } from '../../support/corpus.ts'
@@ -136,7 +136,7 @@ describe('createRedact', () => {
         const hide = createRedact([given])
         const outside = findSecret(`${before}\n${after}`, [given])
         for (const form of formsOfSecret(given)) {
-          if (form.length < shortestSecret) continue
+          if (form.length < minSecretLength) continue
           const safe = hide(`${before}${form}${after}`)
           expect(findSecret(safe.replaceAll('***', '\n'), [given])).toBe(outside)
         }

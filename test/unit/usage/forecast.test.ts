@@ -55,12 +55,12 @@ describe('forecastSpend', () => {
     ['step', '2026-06-07', 32],
     ['step', '2026-06-10', 0],
     ['nothing', '2026-06-21', 0],
-  ])('forecastSpend on the series "%s" seen on %s is wrong by at most %f percent', (name, today, mostPercent) => {
+  ])('forecastSpend on the series "%s" seen on %s is wrong by at most %f percent', (name, today, maxPercent) => {
     const truth = truths[name] ?? (() => Number.NaN)
     const wanted = trueTotal(truth)
     const total = Number(expected(forecast(truth, today)).total)
     const error = (Math.abs(total - wanted) / Math.max(wanted, 1)) * 100
-    expect(error).toBeLessThanOrEqual(mostPercent + 0.01)
+    expect(error).toBeLessThanOrEqual(maxPercent + 0.01)
   })
 
   it.each(['flat', 'linear', 'weekly pattern', 'one spike', 'every second day', 'three days a week'])(
