@@ -35,7 +35,8 @@ export async function withOtherApi<T>(use: (api: OtherApi) => Promise<T>): Promi
     return count
   }
   try {
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const { port } = server.address() as AddressInfo // It listens on a port, not on a pipe.
+    const url = `http://127.0.0.1:${port}`
     return await use({ env: environment(url), takeRequestCount })
   } finally {
     server.close()

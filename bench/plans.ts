@@ -73,6 +73,6 @@ async function planIn(url: string, directory: string, size: number, rounds: numb
   const ended = once(child, 'exit').then(() => Promise.reject(new Error('the planning process ended without a result')))
   // It ends by itself after it has reported.
   ended.catch(() => undefined)
-  const [planned] = (await Promise.race([once(child, 'message'), ended])) as [Planned]
+  const [planned] = (await Promise.race([once(child, 'message'), ended])) as [Planned] // What plan-process.ts sends.
   return planned
 }

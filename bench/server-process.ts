@@ -2,10 +2,10 @@
 import { type LoggedRequest, startEmulator } from '../src/emulator/index.ts'
 import type { ServerOptions } from './server.ts'
 
-const { latencyMs = 0, ...options } = JSON.parse(process.argv[2] ?? '{}') as ServerOptions
+const { latencyMs = 0, ...options } = JSON.parse(process.argv[2] ?? '{}') as ServerOptions // From server.ts.
 const emulator = await startEmulator(options)
 if (latencyMs > 0) emulator.addFault({ times: Number.POSITIVE_INFINITY, effect: { kind: 'delay', ms: latencyMs } })
-const log = emulator.requests as LoggedRequest[]
+const log = emulator.requests as LoggedRequest[] // To empty it.
 
 process.on('message', () => {
   process.send?.(log.length)

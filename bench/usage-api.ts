@@ -24,7 +24,7 @@ export async function withUsageApi<T>(use: (api: UsageApi) => Promise<T>): Promi
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   try {
-    const { port } = server.address() as AddressInfo
+    const { port } = server.address() as AddressInfo // It listens on a port, not on a pipe.
     return await use({
       urlOf: (services) => `http://127.0.0.1:${port}/${services}`,
       takeRequestCount() {
@@ -39,6 +39,7 @@ export async function withUsageApi<T>(use: (api: UsageApi) => Promise<T>): Promi
 }
 
 function answerTo({ pathname, searchParams }: URL): string {
+  // The tool sends days.
   const [from, to] = [searchParams.get('from_date') as Day, searchParams.get('to_date') as Day]
   return JSON.stringify({ status: 200, result: usageOf(Number(pathname.split('/')[1]), from, to) })
 }

@@ -1,8 +1,8 @@
 // References that documents and examples repeat: the pins of other projects' actions, the major tag of this one, and the version of its package.
 // The pins have one source, our own workflows, because Dependabot updates them there. `npm run generate` copies them.
-import { readFileSync } from 'node:fs'
+import { readManifest } from './shipped.ts'
 
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+const { version } = readManifest()
 
 /** The tag that moves with every release, such as `v0` for 0.1.0. */
 export const majorTag = `v${version.split('.')[0]}`

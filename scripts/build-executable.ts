@@ -81,11 +81,9 @@ export async function buildExecutable(): Promise<void> {
   requireLockedNode()
   const staging = mkdtempSync(join(tmpdir(), 'watchkeeper-executable-'))
   try {
-    const [main, config, blob] = ['watchkeeper.cjs', 'config.json', 'application.blob'].map((name) => join(staging, name)) as [
-      string,
-      string,
-      string,
-    ]
+    const main = join(staging, 'watchkeeper.cjs')
+    const config = join(staging, 'config.json')
+    const blob = join(staging, 'application.blob')
     await bundleScript(main)
     writeFileSync(
       config,

@@ -1,6 +1,7 @@
 // `npm run changelog` moves the change notes in .changes to a new section of CHANGELOG.md, for the version in package.json.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { readManifest } from './shipped.ts'
 
 /** The headings of a release in their order, by the kind in a note's file name. */
 const headings = { breaking: 'Breaking changes', added: 'Added', changed: 'Changed', fixed: 'Fixed', security: 'Security' } as const
@@ -43,7 +44,7 @@ export function addRelease(changelog: string, version: string, date: string, not
 
 if (import.meta.main) {
   const root = new URL('..', import.meta.url).pathname
-  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
+  const { version } = readManifest()
   const file = join(root, 'CHANGELOG.md')
   const date = new Date().toISOString().slice(0, 10)
   writeFileSync(file, addRelease(readFileSync(file, 'utf8'), version, date, renderNotes(root)))

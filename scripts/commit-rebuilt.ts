@@ -73,7 +73,7 @@ export async function commitRebuilt(directory: string, target: Target): Promise<
     redirect: 'error',
     signal: AbortSignal.timeout(60_000),
   })
-  const answer = (await response.json()) as Answer
+  const answer = (await response.json()) as Answer // GitHub's schema promises it.
   const commit = answer.data?.createCommitOnBranch?.commit.oid
   if (commit === undefined) {
     throw new Error(

@@ -8,7 +8,7 @@ import { renderActionYml } from './reference/action-yml.ts'
 import { defaultsTable } from './reference/defaults.ts'
 import { renderSchemas } from './reference/json-schema.ts'
 import { auditRulesTable, configTable, renderOperations, reusableParts, rulesTable } from './reference/markdown.ts'
-import { lockedNode } from './shipped.ts'
+import { lockedNode, readManifest } from './shipped.ts'
 
 /** Resolves to the text of a file of the repository, with its references up to date. */
 type ReadFile = (path: string) => Promise<string>
@@ -16,7 +16,7 @@ type ReadFile = (path: string) => Promise<string>
 /** The content of every generated file, by its path under `root`. */
 async function render(root: string): Promise<ReadonlyMap<string, string>> {
   const operations = await describeOperations()
-  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string }
+  const { version } = readManifest(root)
   const schemas = Object.entries(await renderSchemas()).map(([name, text]) => [`schemas/${name}`, text] as const)
   const workflows = await filesUnder(root, '.github/workflows', '.yml')
   const pins = readPins(await Promise.all(workflows.map((path) => readFile(join(root, path), 'utf8'))))

@@ -2,7 +2,7 @@
 // leaves out packages that it merged into a module of another one.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readLock, shippedIn } from './shipped.ts'
+import { readLock, readManifest, shippedIn } from './shipped.ts'
 
 const isLicense = (file: string): boolean => /^licen[cs]e(?:-mit)?(?:\.(?:md|txt))?$/i.test(file)
 
@@ -15,7 +15,7 @@ export function noticesIn(root: string): string {
 
 function noticeOf(directory: string): string {
   const read = (file: string): string => readFileSync(join(directory, file), 'utf8')
-  const { name, license } = JSON.parse(read('package.json')) as { name: string; license: string }
+  const { name, license } = readManifest(directory)
   const file = readdirSync(directory).find(isLicense)
   if (file === undefined) throw new Error(`${name} ships no license file`)
   return `${name}\n${license}\n${read(file).trim()}\n`

@@ -8,6 +8,7 @@ import { checkPackage, createPackageFromTarballData, type Problem } from '@areth
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { misplacedIn, pointsToMap } from './package-contents.ts'
+import { type Manifest, readManifest } from './shipped.ts'
 
 const root = new URL('..', import.meta.url).pathname
 
@@ -18,13 +19,6 @@ const filesUnder = (directory: string, base: string): readonly string[] =>
   readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => relative(base, join(parentPath, name)))
-
-interface Manifest {
-  readonly name: string
-  readonly version: string
-  readonly bin: Readonly<Record<string, string>>
-  readonly dependencies: Readonly<Record<string, string>>
-}
 
 /** The package in a project of its own, as `npm install` would lay it out. */
 interface Installed {
@@ -42,7 +36,7 @@ function install(project: string): Installed {
     { filename: string },
   ]
   run('tar', ['-xzf', join(project, filename), '-C', project], project)
-  const manifest = JSON.parse(readFileSync(join(project, 'package', 'package.json'), 'utf8')) as Manifest
+  const manifest = readManifest(join(project, 'package'))
   const directory = join(modules, manifest.name)
   run('mv', [join(project, 'package'), directory], project)
   for (const name of Object.keys(manifest.dependencies)) {
@@ -132,7 +126,7 @@ function wrongAnswer({ what, command: [name = '', ...args], says }: Use, project
     const said = run(name, args, project).trim()
     return said === says ? [] : [`${what}, installed, said ${JSON.stringify(said)} instead of ${JSON.stringify(says)}`]
   } catch (error) {
-    const { stdout, stderr } = error as { stdout: string; stderr: string }
+    const { stdout, stderr } = error as { stdout: string; stderr: string } // execFileSync adds them.
     return [`${what}, installed, failed: ${stdout}${stderr}`]
   }
 }

@@ -7,6 +7,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { readManifest } from './shipped.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -135,7 +136,7 @@ if (import.meta.main) {
   const [command, given = ''] = process.argv.slice(2)
   const directory = resolve(given)
   mkdirSync(directory, { recursive: true })
-  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
+  const { version } = readManifest()
   if (command === 'archive') await writeArchive(directory)
   else if (command === 'complete') completeRelease(directory, version)
   else throw new Error('Use: node scripts/release-files.ts archive|complete DIRECTORY')

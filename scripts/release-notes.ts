@@ -1,6 +1,7 @@
 // `node scripts/release-notes.ts v1.2.3 <commit>` prints the notes of a release. It fails when tag, package, changelog and .changes disagree.
 import { readFileSync } from 'node:fs'
 import { renderNotes } from './changelog.ts'
+import { readManifest } from './shipped.ts'
 
 export interface Release {
   readonly tag: string
@@ -35,11 +36,11 @@ if (import.meta.main) {
   const root = new URL('..', import.meta.url).pathname
   const read = (name: string): string => readFileSync(`${root}/${name}`, 'utf8')
   const [tag = '', commit = ''] = process.argv.slice(2)
-  const { version } = JSON.parse(read('package.json')) as { version: string }
+  const { version } = readManifest()
   try {
     process.stdout.write(releaseNotes({ tag, commit, version, changelog: read('CHANGELOG.md'), unreleased: renderNotes(root) }))
   } catch (error) {
-    console.error(`::error::${(error as Error).message}`)
+    console.error(`::error::${error instanceof Error ? error.message : String(error)}`)
     process.exitCode = 1
   }
 }

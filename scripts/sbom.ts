@@ -32,7 +32,7 @@ export function onlyShipped(all: BillOfMaterials, lock: Lock): BillOfMaterials {
   const packages = all.packages.filter(({ packageFileName }) => packageFileName === '' || shipped.has(packageFileName))
   const known = new Set(['SPDXRef-DOCUMENT', ...packages.map(({ SPDXID }) => SPDXID)])
   const [project = ''] = all.documentDescribes
-  const embedded = packages.filter(({ name }) => (embeddedPackages as readonly string[]).includes(name))
+  const embedded = packages.filter(({ name }) => embeddedPackages.some((one) => one === name))
   const relationships = all.relationships.filter(
     ({ spdxElementId, relatedSpdxElement, relationshipType }) =>
       known.has(spdxElementId) && known.has(relatedSpdxElement) && relationshipType !== 'DEV_DEPENDENCY_OF',
@@ -52,7 +52,7 @@ export function billOfMaterials(): BillOfMaterials {
     maxBuffer: 64 * 1024 * 1024,
     stdio: ['ignore', 'pipe', 'ignore'],
   })
-  return onlyShipped(JSON.parse(text) as BillOfMaterials, readLock())
+  return onlyShipped(JSON.parse(text) as BillOfMaterials, readLock()) // npm has written it.
 }
 
 /** Not software, but the versions of interfaces and of data. */

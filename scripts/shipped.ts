@@ -19,7 +19,18 @@ export interface Lock {
   readonly packages: Readonly<Record<string, LockedPackage>>
 }
 
-export const readLock = (root = ownRoot): Lock => JSON.parse(readFileSync(`${root}/package-lock.json`, 'utf8')) as Lock
+export interface Manifest {
+  readonly name: string
+  readonly version: string
+  readonly license: string
+  readonly bin: Readonly<Record<string, string>>
+  readonly dependencies: Readonly<Record<string, string>>
+}
+
+/** The package.json of a package. */
+export const readManifest = (root = ownRoot): Manifest => JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest // npm has checked it.
+
+export const readLock = (root = ownRoot): Lock => JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as Lock // npm has written it.
 
 /** The version of Node that `npm ci` installs, that the tests run on, and that is in the executable. */
 export function lockedNode(root = ownRoot): string {

@@ -1,5 +1,6 @@
 // JSON Schemas for editors and other tools, from the zod schemas that validate the real input.
 import * as z from 'zod'
+import { isMapping } from '../../src/core/keys.ts'
 import { toKebab } from '../../src/core/names.ts'
 import { environmentSchema } from '../../src/declarations/environment.ts'
 import { declarationsSchema } from '../../src/declarations/file-schema.ts'
@@ -31,33 +32,36 @@ export async function renderSchemas(): Promise<Readonly<Record<string, string>>>
 
 type Schema = JsonSchema
 
+/** The schemas by name that a schema has as `properties` or `$defs`. */
+const schemasIn = (value: unknown): Readonly<Record<string, Schema>> => (value ?? {}) as Readonly<Record<string, Schema>> // As JSON Schema defines it.
+
 const write = (title: string, { $schema, ...schema }: Schema): string => `${JSON.stringify({ $schema, title, ...schema }, null, 2)}\n`
 
 const variable = '\\$\\{\\{\\s*(?:env|instance)\\.[A-Za-z_][A-Za-z0-9_]*\\s*\\}\\}'
 
 /** An editor sees the expression itself; its value is validated when it is filled in. */
 function observabilitySchema(): Schema {
-  const { $schema, $defs, properties, ...schema } = withExpressions(toJsonSchema(declarationsSchema)) as Schema
+  const { $schema, $defs, properties, ...schema } = withExpressions(toJsonSchema(declarationsSchema)) as Schema // A map stays a map.
   const expression = { type: 'string', pattern: `^${variable}$` }
   const textWithExpression = { type: 'string', pattern: variable }
   // Only in a file with instances, and only with their values.
   const keyWithExpression = { type: 'string', pattern: variable.replace('(?:env|instance)', 'instance') }
-  const entries = Object.entries(properties as Readonly<Record<string, Schema>>).map(([name, property]) => {
+  const entries = Object.entries(schemasIn(properties)).map(([name, property]) => {
     const { propertyNames, ...rest } = property
     const isSection = sectionNames.some((section) => section === name)
     return [name, isSection ? { ...rest, propertyNames: { anyOf: [propertyNames, keyWithExpression] } } : property] as const
   })
-  return { $schema, ...schema, properties: Object.fromEntries(entries), $defs: { ...($defs as Schema), expression, textWithExpression } }
+  return { $schema, ...schema, properties: Object.fromEntries(entries), $defs: { ...schemasIn($defs), expression, textWithExpression } }
 }
 
 function withExpressions(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withExpressions)
-  if (typeof value !== 'object' || value === null) return value
-  const expression = expressionFor(value as Schema)
+  if (!isMapping(value)) return value
+  const expression = expressionFor(value)
   if (expression === undefined)
     // Keys are those of objects, which have a pattern of their own.
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, key === 'propertyNames' ? item : withExpressions(item)]))
-  const { description, default: standard, ...rest } = value as Schema
+  const { description, default: standard, ...rest } = value
   const anyOf = [rest, { $ref: `#/$defs/${expression}` }]
   return { ...(description !== undefined && { description }), ...(standard !== undefined && { default: standard }), anyOf }
 }
@@ -72,17 +76,17 @@ function expressionFor({ type, enum: words, pattern, format, maxLength }: Schema
 /** Overrides have the fields of declared objects. */
 function environmentFileSchema(): Schema {
   const { properties, ...schema } = toJsonSchema(environmentSchema)
-  const { $defs = {}, properties: sections } = observabilitySchema() as Readonly<Record<string, Schema>>
-  const { patch, patches } = patchesOf($defs)
-  const { overrides, ...own } = properties as Readonly<Record<string, Schema>>
-  const inOverrides = Object.entries((overrides?.properties ?? {}) as Schema).map(([section]) => {
-    const { additionalProperties, ...map } = (sections as Readonly<Record<string, Schema>>)[section] ?? {}
+  const { $defs, properties: sections } = observabilitySchema()
+  const { patch, patches } = patchesOf(schemasIn($defs))
+  const { overrides, ...own } = schemasIn(properties)
+  const inOverrides = Object.keys(schemasIn(overrides?.properties)).map((section) => {
+    const { additionalProperties, ...map } = schemasIn(sections)[section] ?? {}
     return [section, { ...map, additionalProperties: patch(additionalProperties) }] as const
   })
   return {
     ...schema,
     properties: { ...own, overrides: { ...overrides, properties: Object.fromEntries(inOverrides) } },
-    $defs: { ...$defs, ...patches },
+    $defs: { ...schemasIn($defs), ...patches },
   }
 }
 
@@ -91,19 +95,19 @@ function patchesOf(definitions: Schema) {
   const patches: Record<string, unknown> = {}
   const patch = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(patch)
-    if (typeof value !== 'object' || value === null) return value
-    const { required: _, oneOf, anyOf = oneOf, properties, $ref, ...rest } = value as Schema
+    if (!isMapping(value)) return value
+    const { required: _, oneOf, anyOf = oneOf, properties, $ref, ...rest } = value
     return {
       ...rest,
       ...(anyOf !== undefined && { anyOf: patch(anyOf) }),
-      ...(properties !== undefined && { properties: patchFields(properties as Schema) }),
+      ...(properties !== undefined && { properties: patchFields(schemasIn(properties)) }),
       ...($ref !== undefined && { $ref: patchDefinition(String($ref)) }),
     }
   }
   const patchFields = (fields: Schema): Schema =>
     Object.fromEntries(
       Object.entries(fields).map(([name, field]) => {
-        const { description, ...rest } = patch(field) as Schema
+        const { description, ...rest } = patch(field) as Schema // A map stays a map.
         return [name, { ...(description !== undefined && { description }), anyOf: [rest, { type: 'null' }] }]
       }),
     )

@@ -1,5 +1,5 @@
 import { createIds, type Ids } from './deterministic.ts'
-import { type EmulatorOptions, type Settings, toSettings } from './options.ts'
+import { type EmulatorOptions, type ServerVariant, type Settings, toSettings } from './options.ts'
 import { createEmpty, createShop } from './shop/shop.ts'
 import type { Store } from './store.ts'
 
@@ -17,8 +17,8 @@ interface ServerClock {
   setOffset(ms: number): void
 }
 
-export function createContext(options: EmulatorOptions): EmulatorContext {
-  const settings = toSettings(options)
+export function createContext(options: EmulatorOptions, variant: ServerVariant): EmulatorContext {
+  const settings = toSettings(options, variant)
   const ids = createIds()
   const clock = createClock(settings.now)
   // Demo data depends on the time of the start. A later reset restores the same data, not data for a later day.

@@ -9,7 +9,7 @@ import { createCloudGateway } from './gateways/cloud-gateway.ts'
 import { createRateLimiter, type Gateway, type RateLimiter } from './gateways/gateway.ts'
 import { createHyperdxGateway } from './gateways/hyperdx-gateway.ts'
 import { createResponseWriter, type HttpResponse, type ResponseWriter, readRequest } from './http.ts'
-import type { EmulatorOptions } from './options.ts'
+import type { EmulatorOptions, ServerVariant } from './options.ts'
 import { runAlertTask } from './product/alert-task.ts'
 import { createRequestLog, type LogEntry, type LoggedRequest } from './request-log.ts'
 import type { Dashboard, Store } from './store.ts'
@@ -55,8 +55,11 @@ export interface Emulator {
 }
 
 /** Starts the API as a real HTTP server. Rejects when the port is taken. */
-export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
-  const context = createContext(options)
+export const startEmulator = (options: EmulatorOptions = {}): Promise<Emulator> => startVariantOf(options, {})
+
+/** Starts a server that differs from the recorded product. */
+export async function startVariantOf(options: EmulatorOptions, variant: ServerVariant): Promise<Emulator> {
+  const context = createContext(options, variant)
   const { settings, store } = context
   const log = createRequestLog()
   const faults = createFaultQueue()

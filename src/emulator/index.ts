@@ -1,6 +1,6 @@
 export { type Emulator, startEmulator } from './emulator.ts'
 export type { Effect, Fault, FaultHeaders } from './faults.ts'
-export type { Dialect, EmulatorOptions, RateLimit, ServerVariant, VariantRequest } from './options.ts'
+export type { Dialect, EmulatorOptions, RateLimit } from './options.ts'
 export type { RunSql, SqlRequest, SqlResult } from './product/sql.ts'
 export type { LoggedRequest } from './request-log.ts'
 export { demo } from './shop/demo.ts'

@@ -42,8 +42,6 @@ export interface EmulatorOptions {
    * and webhooks, and none for the others.
    */
   readonly pageLimit?: number
-  /** A server that differs from the recorded product. Default: none. */
-  readonly variant?: ServerVariant
   /**
    * Answers queries, in the place of a database. Undefined, as by default, leaves a query to the emulator, which only counts the events of
    * an SLO.
@@ -87,7 +85,7 @@ const dialects = {
   hyperdx: { rateLimit: { limit: 100, windowMs: 60_000 }, lists: 'data', segment: 'api/v2', unit: 'CHC' },
 } as const
 
-export function toSettings(options: EmulatorOptions): Settings {
+export function toSettings(options: EmulatorOptions, variant: ServerVariant): Settings {
   const dialect = options.dialect ?? 'neutral'
   const isNeutral = dialect === 'neutral'
   const { rateLimit, lists, segment, unit } = dialects[dialect]
@@ -97,7 +95,7 @@ export function toSettings(options: EmulatorOptions): Settings {
     port: options.port ?? 0,
     rateLimit: options.rateLimit === 'off' ? undefined : (options.rateLimit ?? rateLimit),
     pageLimit: options.pageLimit,
-    variant: options.variant ?? {},
+    variant,
     serverVersion: options.serverVersion ?? recordedVersion,
     runSql: options.runSql,
     hasMcp: options.hasMcp ?? true,

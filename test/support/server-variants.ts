@@ -1,19 +1,12 @@
 import { hashOf } from '../../src/emulator/deterministic.ts'
-import {
-  type Emulator,
-  type EmulatorOptions,
-  type JsonObject,
-  type ServerVariant,
-  type Service,
-  startEmulator,
-  type VariantRequest,
-} from '../../src/emulator/index.ts'
+import { type Emulator, startVariantOf } from '../../src/emulator/emulator.ts'
+import type { EmulatorOptions, ServerVariant, VariantRequest } from '../../src/emulator/options.ts'
 import type { ProductRequest, ProductResponse } from '../../src/emulator/product/request.ts'
-import { isJsonObject } from '../../src/emulator/store.ts'
+import { isJsonObject, type JsonObject, type Service } from '../../src/emulator/store.ts'
 
 // Servers that differ from the recorded product, to test clients against what may come.
 
-export interface VariantOptions extends Omit<EmulatorOptions, 'variant'> {
+export interface VariantOptions extends EmulatorOptions {
   /** `ignored`: `limit` and `offset` have no effect, as if a gateway did not forward them. Default `supported`. */
   readonly paging?: 'supported' | 'ignored'
   /** `hidden`: lists that are paged come without `X-Total-Count` and `meta`, as if a gateway dropped them. Default `shown`. */
@@ -57,7 +50,7 @@ export async function startVariant(options: VariantOptions = {}): Promise<Emulat
       return { ...shown, body: { ...shown.body, data: withUnknownDefaults(seed, request.resource, shown.body.data) } }
     },
   }
-  const emulator = await startEmulator({ ...others, variant })
+  const emulator = await startVariantOf(others, variant)
   return {
     ...emulator,
     setUnknownDefaults(next) {
