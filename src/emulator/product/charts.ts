@@ -136,6 +136,12 @@ interface Position {
 
 const isTelemetryKind = (kind: string): kind is TelemetryKind => telemetryKinds.some((one) => one === kind)
 
+interface Bucket {
+  readonly startMs: number
+  readonly group: readonly Column[]
+  readonly rows: TelemetryRow[]
+}
+
 function querySingle(query: Query, input: SeriesInput, { index, kind }: Position): readonly ResultRow[] {
   if (kind === undefined) throw new ChartError(404, `Source not found for series ${index}`)
   if (kind === 'metric' && input.metricDataType === undefined) throw new ChartError(500, 'no query support for metric type=undefined')
@@ -143,17 +149,26 @@ function querySingle(query: Query, input: SeriesInput, { index, kind }: Position
   const rowsAt = matchingRows(input, kind)
   const columns = input.groupBy.flatMap((expression) => expression.split(',').map((name) => knownColumn(name.trim(), kind)))
   const range = { fromMs: Math.max(query.startTime, query.stored.oldestMs), toMs: Math.min(query.endTime, query.stored.newestMs) }
-  const buckets = new Map<string | number, { startMs: number; group: readonly Column[]; rows: TelemetryRow[] }>()
+  const buckets: Bucket[] = []
+  const byGroup = new Map<unknown, Map<number, Bucket>>()
+  const [first, ...others] = columns
+  const keyOf = (row: TelemetryRow): unknown =>
+    first === undefined ? '' : others.length === 0 ? row[first] : columns.map((column) => row[column]).join('\n')
   visitTelemetry(rowsAt, range, (row, atMs) => {
     const startMs = Math.floor(atMs / query.lengthMs) * query.lengthMs
-    const group = columns.map((column) => row[column] ?? null)
-    const key = group.length === 0 ? startMs : `${startMs} ${group.join('\n')}`
-    const bucket = buckets.get(key)
-    if (bucket === undefined) buckets.set(key, { startMs, group, rows: [row] })
-    else bucket.rows.push(row)
+    const key = keyOf(row)
+    const ofGroup = byGroup.get(key) ?? new Map<number, Bucket>()
+    if (ofGroup.size === 0) byGroup.set(key, ofGroup)
+    const bucket = ofGroup.get(startMs)
+    if (bucket !== undefined) bucket.rows.push(row)
+    else {
+      const added = { startMs, group: columns.map((column) => row[column] ?? null), rows: [row] }
+      ofGroup.set(startMs, added)
+      buckets.push(added)
+    }
   })
   const toValue = readValue(input, kind)
-  return [...buckets.values()].map(({ startMs, group, rows }) => ({
+  return buckets.map(({ startMs, group, rows }) => ({
     [`series_${index}`]: aggregate(input, (kind === 'metric' ? lastOfEach(rows) : rows).map(toValue)),
     ...Object.fromEntries(columns.map((column, i) => [column, group[i] ?? null])),
     __hdx_time_bucket: new Date(startMs).toISOString().replace('.000Z', 'Z'),
