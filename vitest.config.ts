@@ -34,7 +34,7 @@ export default mergeConfig(
   defineConfig({
     test: {
       // `test/e2e` and `test/exhaustive` have a run of their own: see vitest.e2e.config.ts.
-      include: ['test/{unit,integration,contract,conformance,effects}/**/*.test.ts'],
+      include: ['test/{unit,integration,contract,conformance}/**/*.test.ts'],
     },
   }),
 )

@@ -4,7 +4,7 @@ import { lintRules } from '../../../src/declarations/lint.ts'
 import { pullRules } from '../../../src/sync/pull.ts'
 import { planRules, toSarifRules } from '../../../src/sync/rules.ts'
 import { validate } from '../../../src/sync/validate.ts'
-import { forEachEntry, hostileYaml } from '../../support/corpus.ts'
+import { forEachEntry } from '../../support/corpus.ts'
 import { fileWith, passed, written } from '../../support/declarations.ts'
 import { type InvokeOptions, invokeText } from '../../support/invoke.ts'
 
@@ -144,18 +144,6 @@ describe('validate', () => {
     const files = Object.fromEntries(Array.from({ length: 5 }, (_, i) => [`observability/${i}.json`, large]))
     expect((await run(files)).reason).toBe('files: the files are larger than 20 MB in total')
   })
-
-  it('reports a hostile document as a diagnostic', () =>
-    forEachEntry(
-      hostileYaml.filter(({ text }) => text.length < 100_000),
-      async ({ text, message: expected }) => {
-        const { document } = await run({ 'observability/a.yml': text })
-        const syntax = (document.diagnostics as { rule: string; message: string }[]).filter(({ rule }) => rule === 'syntax')
-        expect(document.error).toBeUndefined()
-        if (expected === undefined) expect(syntax).toEqual([])
-        else expect(syntax[0]?.message).toMatch(expected)
-      },
-    ))
 })
 
 describe('the rules in the config file', () => {

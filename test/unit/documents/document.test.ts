@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { formatLocation } from '../../../src/core/diagnostics.ts'
 import { type ReadDocument, readDocument } from '../../../src/documents/document.ts'
 import { cpuMsOf } from '../../support/clocks.ts'
-import { forEachEntry, hostileYaml, maxMs } from '../../support/corpus.ts'
+import { maxMs } from '../../support/corpus.ts'
 
 function read(text: string): ReadDocument {
   const reading = readDocument(text, 'f.yml')
@@ -14,26 +14,6 @@ function diagnosticsOf(text: string): readonly string[] {
   const reading = readDocument(text, 'f.yml')
   return 'diagnostics' in reading ? reading.diagnostics.map(({ location, message }) => `${formatLocation(location)} ${message}`) : []
 }
-
-describe('hostile documents', () => {
-  it('gives a document or a diagnostic for every text of the corpus', () =>
-    forEachEntry(hostileYaml, ({ text, message }) => {
-      let diagnostics: readonly string[] = []
-      const ms = cpuMsOf(() => {
-        diagnostics = diagnosticsOf(text)
-      })
-      expect(ms).toBeLessThan(maxMs)
-      if (message === undefined) expect(diagnostics).toEqual([])
-      else expect(diagnostics[0]).toMatch(message)
-      expect(diagnostics.length).toBeLessThanOrEqual(20)
-    }))
-
-  it('does not change the depth of stack traces', () => {
-    const before = Error.stackTraceLimit
-    for (const { text } of hostileYaml.filter(({ text }) => text.length < 10_000)) diagnosticsOf(text)
-    expect(Error.stackTraceLimit).toBe(before)
-  })
-})
 
 describe('a value', () => {
   it('a value is the same as in JSON', () => {
