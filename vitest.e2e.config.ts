@@ -3,4 +3,7 @@
 import { defineConfig, mergeConfig } from 'vitest/config'
 import { common } from './vitest.config.ts'
 
-export default mergeConfig(common, defineConfig({ test: { include: ['test/{e2e,exhaustive,effects}/**/*.test.ts'], testTimeout: 120_000 } }))
+export default mergeConfig(
+  common,
+  defineConfig({ test: { include: ['test/{e2e,exhaustive,effects}/**/*.test.ts'], testTimeout: 120_000 } }),
+)
