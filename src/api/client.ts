@@ -1,7 +1,6 @@
-import type { Clock } from '../core/clock.ts'
 import { inputError } from '../core/errors.ts'
 import { basicPair } from '../core/secrets.ts'
-import type { Cancellation } from '../http/deadline.ts'
+import type { RetryDeps } from '../http/deadline.ts'
 import { type ProxySettings, proxyHost, proxySecrets } from '../http/proxy.ts'
 import { pacerFor, type Quota } from '../http/rate-limit.ts'
 import { createTransport } from '../http/transport.ts'
@@ -71,13 +70,9 @@ interface QueryEndpoint {
   readonly mayWake: boolean
 }
 
-interface SessionOptions {
-  readonly clock: Clock
-  readonly random: () => number
-  readonly note: (line: string) => void
+interface SessionOptions extends RetryDeps {
   /** Called for every answer and every decision about a retry; undefined unless the debug log is on. */
   readonly debug?: ((line: string) => void) | undefined
-  readonly cancellation: Cancellation
 }
 
 export interface ApiSession {

@@ -28,6 +28,8 @@ export interface Collection<T extends { readonly id: string }, Body> {
   list(api: ReadApi, service: Target, options?: SendOptions): Promise<DatedList<T>>
   /** Throws an ApiError of kind `not-found` when there is none. */
   get(api: ReadApi, service: Target, id: string, options?: SendOptions): Promise<T>
+  /** Undefined when there is none. */
+  find(api: ReadApi, service: Target, id: string): Promise<T | undefined>
   /** One POST, never repeated unless the server certainly did not act. Throws kind `may-exist` when the outcome is unknown. */
   create(api: WriteApi, service: Target, body: Body, options?: SendOptions): Promise<T>
   /**
@@ -137,6 +139,7 @@ export function defineCollection<T extends { readonly id: string }, Body = never
   return {
     list,
     get,
+    find: (api, service, id) => get(api, service, id).catch(unlessNotFound),
     create: (api, service, body, options) =>
       api.write({
         ...factsFor(api),
@@ -199,6 +202,10 @@ export function defineCollection<T extends { readonly id: string }, Body = never
       }
     },
   }
+}
+
+function unlessNotFound(thrown: unknown): undefined {
+  if (!(thrown instanceof ApiError) || thrown.kind !== 'not-found') throw thrown
 }
 
 /** Ids from users were checked when they were read. This one came from the API. */

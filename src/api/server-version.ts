@@ -1,5 +1,6 @@
 import { WatchkeeperError } from '../core/errors.ts'
 import { parseJson } from '../core/json.ts'
+import { isMapping } from '../core/keys.ts'
 import { ExchangeFailure } from '../http/exchange-failure.ts'
 import type { Transport } from '../http/transport.ts'
 
@@ -68,7 +69,7 @@ async function readVersion({ baseUrl, userAgent, transport, signal, deadlineMs }
 
 /** A build from source states `local`, or nothing. */
 function versionIn(json: unknown): string | undefined {
-  const version = typeof json === 'object' && json !== null && 'version' in json ? json.version : undefined
+  const version = isMapping(json) ? json.version : undefined
   return typeof version === 'string' && /^\d{1,6}\.\d{1,6}(?:\.[\w.+-]{1,40})?$/.test(version) ? version : undefined
 }
 

@@ -89,8 +89,8 @@ export function readList<T>(item: z.ZodType<T>): Reader<Page<T>> {
 
 /** `meta.total` next to the list. A gateway may pass on only the header. */
 function totalIn(json: unknown, headers: Headers): number | undefined {
-  const meta = typeof json === 'object' && json !== null && 'meta' in json ? json.meta : undefined
-  const total = typeof meta === 'object' && meta !== null && 'total' in meta ? meta.total : Number(headers['x-total-count'] || Number.NaN)
+  const meta = isMapping(json) ? json.meta : undefined
+  const total = isMapping(meta) && 'total' in meta ? meta.total : Number(headers['x-total-count'] || Number.NaN)
   return typeof total === 'number' && Number.isSafeInteger(total) && total >= 0 ? total : undefined
 }
 

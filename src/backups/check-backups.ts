@@ -359,7 +359,7 @@ const serviceTable = (services: readonly ServiceCheck[], minSizeRatio: number | 
   title: 'Services',
   columns: [
     { title: 'Service' },
-    { title: 'BackupOutcome' },
+    { title: 'Outcome' },
     alignRight('Age'),
     alignRight('Limit'),
     alignRight('Last successful backup'),

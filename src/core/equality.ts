@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { isMapping } from './keys.ts'
 
 /** Whether two JSON values mean the same to the API. The API treats a null field as a missing one. */
 export const isSame = (a: unknown, b: unknown): boolean => isDeepStrictEqual(withoutNulls(a), withoutNulls(b))
@@ -17,8 +18,8 @@ export function holds(whole: unknown, part: unknown): boolean {
 const isEmpty = (value: unknown): boolean =>
   value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
 
-const isJsonMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value)
+/** A number that is kept exactly is no map here. */
+const isJsonMap = (value: unknown): value is Readonly<Record<string, unknown>> => isMapping(value) && !JSON.isRawJSON(value)
 
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls)

@@ -1,6 +1,6 @@
 import type { Diagnostic, Severity } from '../core/diagnostics.ts'
 import { dayMs, minuteMs } from '../core/durations.ts'
-import { keysOf } from '../core/keys.ts'
+import { isMapping, keysOf } from '../core/keys.ts'
 import { quote } from '../core/text.ts'
 import type { LintSettings } from '../operation/operation.ts'
 import { shortIntervalNote } from '../resources/alerts/alert.ts'
@@ -270,13 +270,7 @@ const isDuration = (config: object): boolean =>
   !('asRatio' in config && config.asRatio === true) &&
   config.select.length > 0 &&
   config.select.every(
-    (item: unknown) =>
-      typeof item === 'object' &&
-      item !== null &&
-      'aggFn' in item &&
-      unitKeeping.includes(String(item.aggFn)) &&
-      'valueExpression' in item &&
-      String(item.valueExpression).trim() === 'Duration',
+    (item: unknown) => isMapping(item) && unitKeeping.includes(String(item.aggFn)) && String(item.valueExpression).trim() === 'Duration',
   )
 
 /** Finds the tile that an alert watches, if these files declare it. */
@@ -312,7 +306,7 @@ function isMeasured(config: object): boolean {
   if (!('select' in config) || !Array.isArray(config.select)) return false
   if ('asRatio' in config && config.asRatio === true) return true
   const last: unknown = config.select.at(-1)
-  const aggFn = typeof last === 'object' && last !== null && 'aggFn' in last ? String(last.aggFn) : ''
+  const aggFn = isMapping(last) ? String(last.aggFn) : ''
   return !('formulas' in config) && unitKeeping.includes(aggFn)
 }
 
@@ -406,15 +400,8 @@ const counts = (config: object): boolean =>
   'select' in config &&
   Array.isArray(config.select) &&
   !('formulas' in config) &&
-  config.select.every(
-    (item: unknown) =>
-      typeof item === 'object' &&
-      item !== null &&
-      'aggFn' in item &&
-      counting.includes(String(item.aggFn)) &&
-      // A count can drop: `below` makes sense.
-      !('periodAggFn' in item),
-  )
+  // A count can drop: with `periodAggFn`, `below` makes sense.
+  config.select.every((item: unknown) => isMapping(item) && counting.includes(String(item.aggFn)) && !('periodAggFn' in item))
 
 function whyNever({ thresholdType, threshold, thresholdMax }: DeclaredAlert): string | undefined {
   switch (thresholdType) {

@@ -1,7 +1,8 @@
 import { minuteMs } from '../core/durations.ts'
 import type { Redact } from '../core/secrets.ts'
+import type { RetryDeps } from '../http/deadline.ts'
 import type { Block, Status } from '../report/blocks.ts'
-import type { Author, Forge, ForgeDeps, ForgeKind, Run } from './forge.ts'
+import type { Author, Forge, ForgeKind, Run } from './forge.ts'
 
 /** The content of a comment or an issue. */
 export interface ForgeContent {
@@ -29,7 +30,7 @@ export interface SyncContext {
   /** The account of the token. Comments and issues of other accounts are never touched. */
   readonly author: Author
   readonly redact: Redact
-  readonly deps: ForgeDeps
+  readonly deps: RetryDeps
 }
 
 export const isFailure = ({ status }: ForgeContent): boolean => status === 'fail' || status === 'error'

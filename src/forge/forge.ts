@@ -1,6 +1,5 @@
-import type { Clock } from '../core/clock.ts'
 import type { Variables } from '../core/variables.ts'
-import type { Cancellation } from '../http/deadline.ts'
+import type { RetryDeps } from '../http/deadline.ts'
 import type { ProxySettings } from '../http/proxy.ts'
 
 // What comments and issues need of a service that hosts code. A pull request is a merge request on GitLab, and a comment is a note.
@@ -91,18 +90,10 @@ export interface ForgeKind<R extends Run = Run> {
   /** The variables of the runner. */
   readRun(env: Variables): Promise<{ readonly run: R } | { readonly problem: string }>
   /** Opens no connection. Close it after use. */
-  open(run: R, token: string, deps: ForgeDeps, limits: Limits): Promise<Forge>
+  open(run: R, token: string, deps: RetryDeps, limits: Limits): Promise<Forge>
   /** Markdown of a report, in which nothing has an effect on this forge. */
   escapeMarkdown(markdown: string): string
   escapeTitle(title: string): string
-}
-
-export interface ForgeDeps {
-  readonly clock: Clock
-  /** From 0 to 1, for jitter. */
-  readonly random: () => number
-  readonly note: (line: string) => void
-  readonly cancellation: Cancellation
 }
 
 export interface Limits {

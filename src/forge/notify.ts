@@ -1,9 +1,10 @@
 import type { Redact } from '../core/secrets.ts'
 import type { Variables } from '../core/variables.ts'
+import type { RetryDeps } from '../http/deadline.ts'
 import { type CommentMode, syncComment } from './comment.ts'
 import type { ForgeContent } from './content.ts'
 import { classifyFailure, describeFailure } from './failure.ts'
-import { type Author, defaultLimits, type Forge, type ForgeDeps, type ForgeKind, type Limits, type Run, type SyncTarget } from './forge.ts'
+import { type Author, defaultLimits, type Forge, type ForgeKind, type Limits, type Run, type SyncTarget } from './forge.ts'
 import { type IssueTransition, syncIssue } from './issue.ts'
 
 export interface NotifyOptions {
@@ -29,7 +30,7 @@ export interface NotifyOutcome {
 export interface NotifyContext<R extends Run> {
   readonly kind: ForgeKind<R>
   readonly env: Variables
-  readonly deps: ForgeDeps
+  readonly deps: RetryDeps
   readonly limits?: Limits
 }
 
@@ -64,7 +65,7 @@ interface Connected {
   readonly kind: Pick<ForgeKind, 'words' | 'escapeMarkdown' | 'escapeTitle'>
   readonly run: Run
   readonly forge: Forge
-  readonly deps: ForgeDeps
+  readonly deps: RetryDeps
 }
 
 async function syncAll(

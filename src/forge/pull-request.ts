@@ -2,12 +2,13 @@ import { type Line, say, trusted } from '../core/line.ts'
 import type { Redact } from '../core/secrets.ts'
 import { clip, printable } from '../core/text.ts'
 import type { Variables } from '../core/variables.ts'
+import type { RetryDeps } from '../http/deadline.ts'
 import type { PullRequestContent } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
 import { renderMarkdown } from '../report/markdown.ts'
 import { digest, isOwn, markerOf, maxBodyCharacters, sourceLine } from './body.ts'
 import { classifyFailure, describeFailure } from './failure.ts'
-import { type Author, defaultLimits, type Forge, type ForgeDeps, type ForgeWords, type Limits, type Run } from './forge.ts'
+import { type Author, defaultLimits, type Forge, type ForgeWords, type Limits, type Run } from './forge.ts'
 
 // One pull request with the changes that were made in the service: found by its marker, updated, and closed when there are none left.
 
@@ -98,7 +99,7 @@ interface DriftRun extends Run {
 export interface DriftKind<R extends DriftRun> {
   readonly words: ForgeWords
   readRun(env: Variables): Promise<{ readonly run: R } | { readonly problem: string }>
-  open(run: R, token: string, deps: ForgeDeps, limits: Limits): Promise<DriftForge>
+  open(run: R, token: string, deps: RetryDeps, limits: Limits): Promise<DriftForge>
 }
 
 interface DriftOptions {
@@ -112,7 +113,7 @@ interface DriftOptions {
 /** Opens, updates or closes the pull request. Never throws. */
 export async function syncPullRequest<R extends DriftRun>(
   { content, target, token, redact }: DriftOptions,
-  { kind, env, deps, limits = defaultLimits }: { kind: DriftKind<R>; env: Variables; deps: ForgeDeps; limits?: Limits },
+  { kind, env, deps, limits = defaultLimits }: { kind: DriftKind<R>; env: Variables; deps: RetryDeps; limits?: Limits },
 ): Promise<PullRequestOutcome> {
   const failure = (reason: string): PullRequestOutcome => ({ failure: redact(reason) })
   const found = await kind.readRun(env)

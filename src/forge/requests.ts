@@ -1,17 +1,18 @@
 import type * as z from 'zod'
 import { version } from '../core/version.ts'
+import type { RetryDeps } from '../http/deadline.ts'
 import { inSeconds } from '../http/deadline.ts'
 import { ExchangeFailure } from '../http/exchange-failure.ts'
 import { decideRetry } from '../http/retry.ts'
 import type { Exchange, Transport } from '../http/transport.ts'
 import { classifyFailure, describeAnswer } from './failure.ts'
-import type { ForgeDeps, ForgeWords, Limits } from './forge.ts'
+import type { ForgeWords, Limits } from './forge.ts'
 
 const maxAttempts = 3
 
 interface SendOptions {
   readonly transport: Transport
-  readonly deps: ForgeDeps
+  readonly deps: RetryDeps
   readonly limits: Limits
   readonly words: ForgeWords
 }

@@ -12,6 +12,16 @@ export interface Cancellation {
   readonly writes?: WriteLog
 }
 
+/** What requests with retries need of their process. */
+export interface RetryDeps {
+  readonly clock: Clock
+  /** From 0 to 1, for jitter. */
+  readonly random: () => number
+  /** Called for every retry and every long wait, with one line each. */
+  readonly note: (line: string) => void
+  readonly cancellation: Cancellation
+}
+
 /** A request that waits for its turn, for messages. */
 interface PlannedRequest {
   readonly method: string

@@ -1,21 +1,12 @@
-import type { Clock } from '../core/clock.ts'
 import type { Redact } from '../core/secrets.ts'
 import { quote } from '../core/text.ts'
 import { version } from '../core/version.ts'
-import { type Cancellation, inSeconds } from '../http/deadline.ts'
+import { inSeconds, type RetryDeps } from '../http/deadline.ts'
 import { type ExchangeFailure, toExchangeFailure } from '../http/exchange-failure.ts'
 import { type ProxySettings, proxyHost } from '../http/proxy.ts'
 import { serverWaitMs } from '../http/rate-limit.ts'
 import { decideRetry, isTlsCode, type RetryPolicy, type WriteOutcome, writeOutcomeOf } from '../http/retry.ts'
 import { type Answer, createTransport, type Transport } from '../http/transport.ts'
-
-export interface DeliveryDeps {
-  readonly clock: Clock
-  /** From 0 to 1, for jitter. */
-  readonly random: () => number
-  readonly note: (line: string) => void
-  readonly cancellation: Cancellation
-}
 
 interface Delivery {
   readonly url: URL
@@ -44,7 +35,7 @@ interface FailedAttempt {
  * Sends a message with POST. Follows no redirect. It is sent again only when it certainly did not arrive, so that no message arrives twice.
  * Resolves to the reason when it was not accepted. Never throws.
  */
-export async function deliver(delivery: Delivery, deps: DeliveryDeps): Promise<string | undefined> {
+export async function deliver(delivery: Delivery, deps: RetryDeps): Promise<string | undefined> {
   const { clock, random, note, cancellation } = deps
   const transport = createTransport(delivery.url, delivery.proxy, clock)
   const endsAtMs = clock.monotonicMs() + totalMs
@@ -75,7 +66,7 @@ export async function deliver(delivery: Delivery, deps: DeliveryDeps): Promise<s
 const describe = ({ reason, writeOutcome }: FailedAttempt): string =>
   `${reason}.${writeOutcome === 'unknown' ? ' The message may have been delivered.' : ''}`
 
-interface AttemptDeps extends DeliveryDeps {
+interface AttemptDeps extends RetryDeps {
   readonly timeoutMs: number
 }
 

@@ -1,8 +1,9 @@
 import { formatLocation } from '../core/diagnostics.ts'
 import { createRedact, redactDeep } from '../core/secrets.ts'
 import type { Variables } from '../core/variables.ts'
+import type { RetryDeps } from '../http/deadline.ts'
 import { isReadableOnTheWay, readProxySettings } from '../http/proxy.ts'
-import { type DeliveryDeps, deliver } from './deliver.ts'
+import { deliver } from './deliver.ts'
 import { formats } from './formats.ts'
 import type { Message } from './message.ts'
 
@@ -18,7 +19,7 @@ interface NotificationOptions {
 export async function sendNotification(
   { url: address, format, message, secrets }: NotificationOptions,
   env: Variables,
-  deps: DeliveryDeps,
+  deps: RetryDeps,
 ): Promise<string | undefined> {
   const url = new URL(address)
   const redact = createRedact(secrets)

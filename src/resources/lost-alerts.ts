@@ -1,7 +1,10 @@
 // The server deletes alerts without a warning: together with the dashboard or saved search that they watch, and with every tile that an
 // update removes or gives a type that cannot have alerts. Tiles that the API does not list are lost with every update.
+import * as z from 'zod'
 import type { ReadApi } from '../api/client.ts'
 import type { Target } from '../api/path.ts'
+import { untrusted } from '../core/line.ts'
+import type { Block } from '../report/blocks.ts'
 import { type Alert, alertCollection, canCarryAlerts, displayTypeOf } from './alerts/alert.ts'
 import type { Body } from './resource-type.ts'
 
@@ -31,9 +34,27 @@ export function findLostAlerts(removal: Removal, alerts: readonly Alert[]): read
   return onDashboard.filter(({ tileId }) => tileId && (lost.has(tileId) || !listed.has(tileId)))
 }
 
+export const lostAlert = z.object({ id: z.string(), name: z.string() })
+
+type LostAlert = z.output<typeof lostAlert>
+
 /** Lists the alerts of the service, and returns those that the server deletes with a write. */
-export const readLostAlerts = async (api: ReadApi, service: Target, removal: Removal): Promise<readonly Alert[]> =>
-  findLostAlerts(removal, (await alertCollection.list(api, service)).items)
+export async function readLostAlerts(api: ReadApi, service: Target, removal: Removal): Promise<LostAlert[]> {
+  const { items } = await alertCollection.list(api, service)
+  return findLostAlerts(removal, items).map(({ id, name }) => ({ id, name: name ?? '' }))
+}
+
+export const lostAlertBlocks = (lost: readonly LostAlert[], title = 'Alerts that the server deleted'): readonly Block[] =>
+  lost.length === 0
+    ? []
+    : [
+        {
+          kind: 'table',
+          title,
+          columns: [{ title: 'Name' }, { title: 'Id' }],
+          rows: lost.map(({ id, name }) => [[untrusted(name || id)], [untrusted(id)]]),
+        },
+      ]
 
 export interface LostTile {
   readonly tile: Body

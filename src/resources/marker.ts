@@ -2,6 +2,7 @@
 // applied. The snapshot marker is written only where the server stores something that no known default explains: a digest of the
 // object as stored, and of what was declared. There is no state file: deleting the ownership marker releases the object.
 import { digestOfText } from '../core/digest.ts'
+import { isMapping } from '../core/keys.ts'
 
 export interface OwnershipMarker {
   readonly project: string
@@ -55,9 +56,7 @@ const digestLength = 6
 /** JSON with its keys in order, so that equal values have equal texts. */
 export function canonicalText(value: unknown): string {
   return JSON.stringify(value, (_key, item: unknown) =>
-    typeof item === 'object' && item !== null && !Array.isArray(item) && !JSON.isRawJSON(item)
-      ? Object.fromEntries(Object.entries(item).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : item,
+    isMapping(item) && !JSON.isRawJSON(item) ? Object.fromEntries(Object.entries(item).toSorted(([a], [b]) => (a < b ? -1 : 1))) : item,
   )
 }
 

@@ -1,9 +1,11 @@
 // Whose is it: the project and the key in the ownership marker, for lists.
 import * as z from 'zod'
+import type { List } from '../api/collection.ts'
 import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
 import { type Line, say, trusted, untrusted } from '../core/line.ts'
-import { flag } from '../operation/inputs.ts'
-import { type MarkerStyle, ownershipTest, projectForm, projectGrammar, type StoredMarker } from './marker.ts'
+import { flag, text } from '../operation/inputs.ts'
+import { nameContains, toListResult } from '../operation/listing.ts'
+import { type MarkerStyle, ownershipTest, projectForm, projectGrammar, readTagMarker, type StoredMarker, tagStyle } from './marker.ts'
 
 /** Filters of lists. */
 export const ownerInput = {
@@ -39,6 +41,28 @@ export function matchesOwner(marker: StoredMarker | undefined, style: MarkerStyl
 /** A hashed project is shown by its name where the filter has it. */
 function ownerOf({ project, projectName, key, token }: StoredMarker, filter: OwnerFilter): Owner {
   return { project: filter.project ?? projectName ?? project, key: key ?? token.slice(token.indexOf(':') + 1) }
+}
+
+/** Filters of lists of objects with tags, whose markers are tags. */
+export const taggedInput = (nouns: string) =>
+  z.strictObject({
+    nameContains: nameContains.optional(),
+    tag: text(`Lists only ${nouns} with this tag.`, 256).optional(),
+    ...ownerInput,
+  })
+
+interface Tagged extends Listed {
+  readonly name: string
+  readonly tags: readonly string[]
+}
+
+/** The objects of a list that pass the filters, and their owners. */
+export function selectTagged<T extends Tagged>(list: List<T>, input: z.output<ReturnType<typeof taggedInput>>) {
+  const { tag } = input
+  const readMarker = ({ tags }: T): StoredMarker | undefined => readTagMarker(tags)
+  const matches = (item: T): boolean => (tag === undefined || item.tags.includes(tag)) && matchesOwner(readMarker(item), tagStyle, input)
+  const result = toListResult(list, input.nameContains, matches)
+  return { ...result, owners: toOwners(result.items, readMarker, input) }
 }
 
 interface Listed {

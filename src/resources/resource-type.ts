@@ -19,6 +19,12 @@ export interface RemoteObject {
   readonly [field: string]: unknown
 }
 
+/** Without the fields that the server sets. A gateway refuses them in a body. */
+export function withoutServerFields(object: RemoteObject): Body {
+  const { id: _id, teamId: _team, createdAt: _created, updatedAt: _updated, ...body } = object
+  return body
+}
+
 /** The section and key of an object in a file. */
 export interface DeclaredKey<S extends Section = Section> {
   readonly section: S

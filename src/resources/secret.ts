@@ -3,6 +3,7 @@
 import { slowDigestOfText } from '../core/digest.ts'
 import { secretPrefix } from '../core/names.ts'
 import { webhookSecrets } from '../http/proxy.ts'
+import { canonicalText } from './marker.ts'
 
 type Body = Readonly<Record<string, unknown>>
 
@@ -98,12 +99,7 @@ export function digestOfSecret(text: string, salt: string): string {
 }
 
 /** The text of a value with its secrets, in which the order of fields does not count. */
-export const plainText = (value: unknown): string =>
-  JSON.stringify(revealSecrets(value), (_key, item: unknown) =>
-    typeof item === 'object' && item !== null && !Array.isArray(item)
-      ? Object.fromEntries(Object.entries(item).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : item,
-  )
+export const plainText = (value: unknown): string => canonicalText(revealSecrets(value))
 
 /** The secrets in a value, at any depth. */
 export function secretsIn(value: unknown): readonly SecretValue[] {

@@ -1,9 +1,15 @@
 import type { Diagnostic } from '../core/diagnostics.ts'
+import { outputPath } from '../operation/inputs.ts'
 import { renderSarif, type SarifRule } from '../report/sarif.ts'
 
 interface Paths {
   readonly sarifFile?: string | undefined
   readonly codeQualityFile?: string | undefined
+}
+
+export const diagnosticFileInputs = {
+  sarifFile: outputPath('Writes the diagnostics to this file as SARIF 2.1.0, for code scanning.').optional(),
+  codeQualityFile: outputPath('Writes the diagnostics to this file as a code quality report of GitLab.').optional(),
 }
 
 /** The diagnostics in the formats that were asked for. */

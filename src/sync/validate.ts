@@ -4,11 +4,11 @@ import { counted, say } from '../core/line.ts'
 import { environmentInput, ofEnvironment } from '../declarations/environment.ts'
 import { filesInput, findDeclarations } from '../declarations/find-declarations.ts'
 import { escapeExpressions } from '../documents/document.ts'
-import { flag, outputPath } from '../operation/inputs.ts'
+import { flag } from '../operation/inputs.ts'
 import { defineOperation, pass } from '../operation/operation.ts'
 import type { DeclaredKey } from '../resources/resource-type.ts'
 import { sectionNames } from '../resources/section.ts'
-import { diagnosticFiles } from './diagnostic-files.ts'
+import { diagnosticFileInputs, diagnosticFiles } from './diagnostic-files.ts'
 import { allRules } from './rules.ts'
 
 export const validate = defineOperation({
@@ -21,8 +21,7 @@ export const validate = defineOperation({
     expanded: flag('Prints the objects as the service gets them: with the values of instances, defaults and the environment.').default(
       false,
     ),
-    sarifFile: outputPath('Writes the diagnostics to this file as SARIF 2.1.0, for code scanning.').optional(),
-    codeQualityFile: outputPath('Writes the diagnostics to this file as a code quality report of GitLab.').optional(),
+    ...diagnosticFileInputs,
   }),
   output: z.object({
     valid: z.boolean().describe('Whether the files have no errors.'),

@@ -1,13 +1,14 @@
 import * as z from 'zod'
+import type { RetryDeps } from '../../http/deadline.ts'
 import { createTransport } from '../../http/transport.ts'
 import { isRead } from '../failure.ts'
-import type { Forge, ForgeDeps, Issue, Limits } from '../forge.ts'
+import type { Forge, Issue, Limits } from '../forge.ts'
 import { collect, createParser, createRequests, pagesOf } from '../requests.ts'
 import type { GitHubRun } from './run.ts'
 import { words } from './words.ts'
 
 /** Loads octokit, so call it only when there is something to write. Methods throw octokit's errors and `ExchangeFailure`. */
-export async function openOctokit(run: GitHubRun, token: string, deps: ForgeDeps, limits: Limits) {
+export async function openOctokit(run: GitHubRun, token: string, deps: RetryDeps, limits: Limits) {
   const { getOctokit } = await import('@actions/github')
   const transport = createTransport(run.apiUrl, run.proxy, deps.clock)
   const { fetch, withRetries } = createRequests({ transport, deps, limits, words })

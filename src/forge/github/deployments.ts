@@ -1,8 +1,9 @@
 import * as z from 'zod'
 import type { Variables } from '../../core/variables.ts'
+import type { RetryDeps } from '../../http/deadline.ts'
 import type { Deployment } from '../../operation/operation.ts'
 import { classifyFailure, describeAnswer } from '../failure.ts'
-import { defaultLimits, type ForgeDeps } from '../forge.ts'
+import { defaultLimits } from '../forge.ts'
 import { pagesOf } from '../requests.ts'
 import { openOctokit, parse } from './client.ts'
 import { readGitHubRun } from './run.ts'
@@ -11,7 +12,7 @@ import { words } from './words.ts'
 interface Options {
   readonly env: Variables
   readonly token: string
-  readonly deps: ForgeDeps
+  readonly deps: RetryDeps
   readonly fromMs: number
   readonly toMs: number
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod'
+import type { RetryDeps } from '../../http/deadline.ts'
 import { hasStatus } from '../failure.ts'
-import type { ForgeDeps, Limits } from '../forge.ts'
+import type { Limits } from '../forge.ts'
 import type { Base, Branch, DriftForge, DriftKind, OwnPullRequest, WorkflowRun } from '../pull-request.ts'
 import { collect, pagesOf } from '../requests.ts'
 import { forgeOf, openOctokit, parse } from './client.ts'
@@ -19,7 +20,7 @@ const activeStates = ['queued', 'in_progress', 'waiting', 'pending', 'requested'
  * Changes the branch and its pull request by requests only: Git needs a clone with a token in it, and GitHub signs commits of bots that it
  * makes itself.
  */
-async function openDriftForge(run: GitHubRun, token: string, deps: ForgeDeps, limits: Limits): Promise<DriftForge> {
+async function openDriftForge(run: GitHubRun, token: string, deps: RetryDeps, limits: Limits): Promise<DriftForge> {
   const opened = await openOctokit(run, token, deps, limits)
   const { octokit, repository } = opened
   const { rest } = octokit

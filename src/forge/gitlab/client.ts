@@ -1,7 +1,8 @@
 import * as z from 'zod'
+import type { RetryDeps } from '../../http/deadline.ts'
 import { createTransport } from '../../http/transport.ts'
 import { isRead, type RequestError } from '../failure.ts'
-import type { Forge, ForgeDeps, Issue, Limits } from '../forge.ts'
+import type { Forge, Issue, Limits } from '../forge.ts'
 import { collect, createParser, createRequests, pagesOf } from '../requests.ts'
 import type { GitLabRun } from './run.ts'
 import { words } from './words.ts'
@@ -37,7 +38,7 @@ class GitLabError extends Error implements RequestError {
  * Notes of merge requests and issues of the project: https://docs.gitlab.com/api/notes/ and https://docs.gitlab.com/api/issues/. Methods
  * throw `GitLabError` and `ExchangeFailure`.
  */
-export async function openGitLab({ apiUrl, proxy, projectId }: GitLabRun, token: string, deps: ForgeDeps, limits: Limits): Promise<Forge> {
+export async function openGitLab({ apiUrl, proxy, projectId }: GitLabRun, token: string, deps: RetryDeps, limits: Limits): Promise<Forge> {
   const transport = createTransport(apiUrl, proxy, deps.clock)
   const { fetch, withRetries } = createRequests({ transport, deps, limits, words })
   const base = apiUrl.href.replace(/\/$/, '')

@@ -149,7 +149,7 @@ export const deleteAlert = defineOperation({
   details: noDetails,
   example: { alertId: '65f5e4a35eedc0de0000001f' },
   async run({ api, service, confirm }, { alertId: id }) {
-    const alert = confirm && (await alertCollection.get(api, service, id).catch(unlessNotFound))
+    const alert = confirm && (await alertCollection.find(api, service, id))
     if (alert !== undefined) refuseUnknownForm(alert, 'deleted')
     if (alert !== undefined) await confirm?.({ blocks: [alertFacts(alert)], question: 'Delete this alert?' })
     const check = (current: Alert): void => refuseUnknownForm(current, 'deleted')
@@ -160,10 +160,6 @@ export const deleteAlert = defineOperation({
     blocks: [],
   }),
 })
-
-function unlessNotFound(thrown: unknown): undefined {
-  if (!(thrown instanceof ApiError) || thrown.kind !== 'not-found') throw thrown
-}
 
 const ifExists = choice(
   ['create', 'skip', 'update', 'fail'],

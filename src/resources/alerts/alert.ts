@@ -18,6 +18,7 @@ import {
   type ResolveContext,
   type ResolvedDeclaration,
   type ResourceType,
+  withoutServerFields,
 } from '../resource-type.ts'
 import { PendingId } from '../section.ts'
 import { executionErrorSchema } from './evaluation.ts'
@@ -195,16 +196,7 @@ export function unknownFormOf({ source, detectionMode, anomalyConfig }: RemoteOb
 
 /** The part of a returned alert that may be sent again. A gateway refuses the fields that the server sets. */
 export function toAlertBody(alert: RemoteObject): Body {
-  const {
-    id: _id,
-    teamId: _team,
-    state: _state,
-    silenced: _silenced,
-    executionErrors: _errors,
-    createdAt: _created,
-    updatedAt: _updated,
-    ...body
-  } = alert
+  const { state: _state, silenced: _silenced, executionErrors: _errors, ...body } = withoutServerFields(alert)
   return body
 }
 

@@ -6,15 +6,15 @@ import { WatchkeeperError } from '../../core/errors.ts'
 import { counted, type Inline, type Line, say, trusted, untrusted } from '../../core/line.ts'
 import { plural } from '../../core/text.ts'
 import { parseDocument } from '../../documents/validate.ts'
-import { documentFile, documentText, resourceId, text } from '../../operation/inputs.ts'
-import { judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from '../../operation/listing.ts'
+import { documentFile, documentText, resourceId } from '../../operation/inputs.ts'
+import { judgeCutList, listOutput, mayBeCut } from '../../operation/listing.ts'
 import { defineOperation, type Given, pass, type Verdict } from '../../operation/operation.ts'
 import type { Block } from '../../report/blocks.ts'
 import { toDiffLines } from '../../report/diff-lines.ts'
 import { composeCreate, composeUpdate, requireUnchanged, sidesOf } from '../compare.ts'
-import { readLostAlerts } from '../lost-alerts.ts'
-import { isMarkerTag, readTagMarker, tagStyle, withoutMarkerTags } from '../marker.ts'
-import { checkOwnerInput, matchesOwner, type Owners, ownerCell, ownerInput, ownersDetail, toOwners } from '../owner.ts'
+import { lostAlert, lostAlertBlocks, readLostAlerts } from '../lost-alerts.ts'
+import { isMarkerTag, withoutMarkerTags } from '../marker.ts'
+import { checkOwnerInput, type Owners, ownerCell, ownersDetail, selectTagged, taggedInput } from '../owner.ts'
 import { type Body, listOf } from '../resource-type.ts'
 import { diffSides } from '../snapshot.ts'
 import { createDashboardType } from './dashboard.ts'
@@ -43,7 +43,7 @@ const dashboardOutput = z.object({
 const dashboardDetails = z.object({ dashboard: dashboardSchema.describe('The dashboard as the API returned it.') })
 
 const lostAlerts = z
-  .array(z.object({ id: z.string(), name: z.string() }))
+  .array(lostAlert)
   .describe(
     'Alerts that the server deletes, because their tile is removed, gets a type that cannot have alerts, or is not listed by the API.',
   )
@@ -52,11 +52,7 @@ export const listDashboards = defineOperation({
   summary: 'Lists the dashboards of a service.',
   effect: 'read',
   scope: 'service-or-server',
-  input: z.strictObject({
-    nameContains: nameContains.optional(),
-    tag: text('Lists only dashboards with this tag.', 256).optional(),
-    ...ownerInput,
-  }),
+  input: taggedInput('dashboards'),
   output: listOutput,
   details: z.object({
     dashboards: z.array(dashboardSchema).describe('The dashboards as the API returned them.'),
@@ -66,14 +62,8 @@ export const listDashboards = defineOperation({
   example: { tag: 'shop' },
   check: checkOwnerInput,
   async run({ api, service }, input) {
-    const { nameContains: part, tag } = input
-    const list = await dashboardCollection.list(api, service)
-    const { items, ...result } = toListResult(
-      list,
-      part,
-      ({ tags }) => (tag === undefined || tags.includes(tag)) && matchesOwner(readTagMarker(tags), tagStyle, input),
-    )
-    return { ...result, dashboards: items, owners: toOwners(items, ({ tags }) => readTagMarker(tags), input) }
+    const { items, ...result } = selectTagged(await dashboardCollection.list(api, service), input)
+    return { ...result, dashboards: items }
   },
   judge: judgeCutList,
   report: ({ dashboards, owners }) => ({
@@ -153,7 +143,7 @@ export const updateDashboard = defineOperation({
         blocks: [
           { kind: 'paragraph', line: say`Dashboard ${nameOf(shown)} (${shown.id})` },
           { kind: 'diff', lines: toDiffLines(reviewed.fields) },
-          ...lostAlertsBlocks(lost, 'Alerts that the server deletes with this change'),
+          ...lostAlertBlocks(lost, 'Alerts that the server deletes with this change'),
         ],
         question: lost.length === 0 ? 'Change this dashboard?' : `Change the dashboard, which deletes ${plural(lost.length, 'alert')}?`,
       })
@@ -177,7 +167,7 @@ export const updateDashboard = defineOperation({
   judge: ({ lostAlerts: lost }) => judgeLostAlerts(lost),
   report: ({ dashboard, changed, lostAlerts: lost }) => ({
     headline: say`Dashboard ${nameOf(dashboard)} ${trusted(changed ? 'updated' : 'is up to date')}`,
-    blocks: [...lostAlertsBlocks(lost), tileTable(dashboard)],
+    blocks: [...lostAlertBlocks(lost), tileTable(dashboard)],
   }),
 })
 
@@ -194,14 +184,15 @@ export const deleteDashboard = defineOperation({
   details: z.object({ lostAlerts }),
   example: { dashboardId: '65f5e4a35eedc0de0000000c' },
   async run({ api, service, confirm }, { dashboardId: id }) {
-    const current = await findDashboard(api, service, id)
+    // The server answers the deletion of a missing dashboard like any other.
+    const current = await dashboardCollection.find(api, service, id)
     if (current === undefined) return { dashboardId: id, changed: false, lostAlerts: [] }
     const lost = await readLost(api, service, current, undefined)
     await confirm?.({
       blocks: [
         { kind: 'paragraph', line: say`Dashboard ${nameOf(current)} (${current.id})` },
         tileTable(current),
-        ...lostAlertsBlocks(lost, 'Alerts that the server deletes with it'),
+        ...lostAlertBlocks(lost, 'Alerts that the server deletes with it'),
       ],
       question: lost.length === 0 ? 'Delete this dashboard?' : `Delete this dashboard and ${plural(lost.length, 'alert')} on it?`,
     })
@@ -213,7 +204,7 @@ export const deleteDashboard = defineOperation({
     headline: result.changed
       ? say`Deleted dashboard ${untrusted(result.dashboardId)}`
       : say`Dashboard ${untrusted(result.dashboardId)} did not exist`,
-    blocks: lostAlertsBlocks(result.lostAlerts),
+    blocks: lostAlertBlocks(result.lostAlerts),
   }),
 })
 
@@ -281,35 +272,11 @@ const dashboardTable = (dashboards: readonly Dashboard[], owners: Owners): Block
 })
 
 /** Reads the alerts before the write, because the server deletes them with it. */
-async function readLost(api: ReadApi, service: Target, { id, tiles }: Dashboard, tilesAfter: readonly Body[] | undefined) {
-  const lost = await readLostAlerts(api, service, { section: 'dashboards', id, tiles, tilesAfter })
-  return lost.map((alert) => ({ id: alert.id, name: alert.name ?? '' }))
-}
+const readLost = (api: ReadApi, service: Target, { id, tiles }: Dashboard, tilesAfter: readonly Body[] | undefined) =>
+  readLostAlerts(api, service, { section: 'dashboards', id, tiles, tilesAfter })
 
 function judgeLostAlerts(lost: z.output<typeof lostAlerts>): Verdict {
   if (lost.length === 0) return pass
   const why = lost.length === 1 ? 'its tile was removed or cannot have alerts' : 'their tiles were removed or cannot have alerts'
   return { status: 'warn', reasons: [say`the server deleted ${counted(lost.length, 'alert')}, because ${trusted(why)}`] }
-}
-
-const lostAlertsBlocks = (lost: z.output<typeof lostAlerts>, title = 'Alerts that the server deleted'): readonly Block[] =>
-  lost.length === 0
-    ? []
-    : [
-        {
-          kind: 'table',
-          title,
-          columns: [{ title: 'Name' }, { title: 'Id' }],
-          rows: lost.map(({ id, name }) => [[untrusted(name)], [untrusted(id)]]),
-        },
-      ]
-
-/** Needed before a delete: the server answers the deletion of a missing dashboard like any other. */
-async function findDashboard(api: ReadApi, service: Target, id: string): Promise<Dashboard | undefined> {
-  try {
-    return await dashboardCollection.get(api, service, id)
-  } catch (thrown) {
-    if (thrown instanceof WatchkeeperError && thrown.kind === 'not-found') return undefined
-    throw thrown
-  }
 }

@@ -4,7 +4,7 @@ import { collectionPath, defineCollection } from '../../api/collection.ts'
 import { type Target, under } from '../../api/path.ts'
 import { nameOrEmpty, readOne, wireId } from '../../api/wire.ts'
 import { isFields } from '../compare.ts'
-import { type Body, listOf, type RemoteObject } from '../resource-type.ts'
+import { type Body, listOf, type RemoteObject, withoutServerFields } from '../resource-type.ts'
 
 export const word = (longest: number) => z.string().min(1).max(longest)
 
@@ -53,7 +53,7 @@ export type Dashboard = z.output<typeof dashboardSchema>
 
 /** The part of a returned dashboard that may be sent again. A gateway refuses the top-level id. */
 export function toDashboardBody(dashboard: RemoteObject): Body {
-  const { id: _id, teamId: _team, createdAt: _created, updatedAt: _updated, createdBy: _creator, ...body } = dashboard
+  const { createdBy: _creator, ...body } = withoutServerFields(dashboard)
   return Array.isArray(body.tiles) ? { ...body, tiles: toWritableTiles(listOf(body.tiles)) } : body
 }
 

@@ -1,14 +1,12 @@
 import * as z from 'zod'
-import { ApiError } from '../../api/api-error.ts'
 import { counted, say, untrusted } from '../../core/line.ts'
 import { plural } from '../../core/text.ts'
-import { resourceId, text } from '../../operation/inputs.ts'
-import { judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from '../../operation/listing.ts'
+import { resourceId } from '../../operation/inputs.ts'
+import { judgeCutList, listOutput, mayBeCut } from '../../operation/listing.ts'
 import { defineOperation, pass } from '../../operation/operation.ts'
-import type { Block } from '../../report/blocks.ts'
-import { readLostAlerts } from '../lost-alerts.ts'
-import { readTagMarker, tagStyle, withoutMarkerTags } from '../marker.ts'
-import { checkOwnerInput, matchesOwner, ownerCell, ownerInput, ownersDetail, toOwners } from '../owner.ts'
+import { lostAlert, lostAlertBlocks, readLostAlerts } from '../lost-alerts.ts'
+import { withoutMarkerTags } from '../marker.ts'
+import { checkOwnerInput, ownerCell, ownersDetail, selectTagged, taggedInput } from '../owner.ts'
 import { savedSearchCollection, savedSearchSchema } from './saved-search.ts'
 
 export const listSavedSearches = defineOperation({
@@ -16,11 +14,7 @@ export const listSavedSearches = defineOperation({
   effect: 'read',
   scope: 'service-or-server',
   profiles: ['clickhouse-cloud', 'hyperdx'],
-  input: z.strictObject({
-    nameContains: nameContains.optional(),
-    tag: text('Lists only saved searches with this tag.', 256).optional(),
-    ...ownerInput,
-  }),
+  input: taggedInput('saved searches'),
   output: listOutput,
   details: z.object({
     savedSearches: z.array(savedSearchSchema).describe('The saved searches as the API returned them.'),
@@ -30,14 +24,8 @@ export const listSavedSearches = defineOperation({
   example: { tag: 'shop' },
   check: checkOwnerInput,
   async run({ api, service }, input) {
-    const { nameContains: part, tag } = input
-    const list = await savedSearchCollection.list(api, service)
-    const { items, ...result } = toListResult(
-      list,
-      part,
-      ({ tags }) => (tag === undefined || tags.includes(tag)) && matchesOwner(readTagMarker(tags), tagStyle, input),
-    )
-    return { ...result, savedSearches: items, owners: toOwners(items, ({ tags }) => readTagMarker(tags), input) }
+    const { items, ...result } = selectTagged(await savedSearchCollection.list(api, service), input)
+    return { ...result, savedSearches: items }
   },
   judge: judgeCutList,
   report: ({ savedSearches, owners }) => ({
@@ -57,19 +45,7 @@ export const listSavedSearches = defineOperation({
   }),
 })
 
-const lostAlerts = z.array(z.object({ id: z.string(), name: z.string() })).describe('Alerts on it, which the server deletes.')
-
-const lostBlocks = (lost: z.output<typeof lostAlerts>, title: string): readonly Block[] =>
-  lost.length === 0
-    ? []
-    : [
-        {
-          kind: 'table',
-          title,
-          columns: [{ title: 'Name' }, { title: 'Id' }],
-          rows: lost.map(({ id, name }) => [[untrusted(name || id)], [untrusted(id)]]),
-        },
-      ]
+const lostAlerts = z.array(lostAlert).describe('Alerts on it, which the server deletes.')
 
 export const deleteSavedSearch = defineOperation({
   summary: 'Deletes one saved search and the alerts on it. Succeeds if the saved search does not exist.',
@@ -85,16 +61,13 @@ export const deleteSavedSearch = defineOperation({
   details: z.object({ lostAlerts }),
   example: { savedSearchId: '65f5e4a35eedc0de0000001e' },
   async run({ api, service, confirm }, { savedSearchId: id }) {
-    const current = await savedSearchCollection.get(api, service, id).catch(ignoreMissing)
+    const current = await savedSearchCollection.find(api, service, id)
     if (current === undefined) return { savedSearchId: id, changed: false, lostAlerts: [] }
-    const lost = (await readLostAlerts(api, service, { section: 'savedSearches', id })).map((alert) => ({
-      id: alert.id,
-      name: alert.name ?? '',
-    }))
+    const lost = await readLostAlerts(api, service, { section: 'savedSearches', id })
     await confirm?.({
       blocks: [
         { kind: 'paragraph', line: say`Saved search ${untrusted(current.name || id)} (${id})` },
-        ...lostBlocks(lost, 'Alerts that the server deletes with it'),
+        ...lostAlertBlocks(lost, 'Alerts that the server deletes with it'),
       ],
       question: lost.length === 0 ? 'Delete this saved search?' : `Delete this saved search and ${plural(lost.length, 'alert')} on it?`,
     })
@@ -107,10 +80,6 @@ export const deleteSavedSearch = defineOperation({
     headline: result.changed
       ? say`Deleted saved search ${untrusted(result.savedSearchId)}`
       : say`Saved search ${untrusted(result.savedSearchId)} did not exist`,
-    blocks: lostBlocks(result.lostAlerts, 'Alerts that the server deleted'),
+    blocks: lostAlertBlocks(result.lostAlerts),
   }),
 })
-
-function ignoreMissing(thrown: unknown): undefined {
-  if (!(thrown instanceof ApiError) || thrown.kind !== 'not-found') throw thrown
-}

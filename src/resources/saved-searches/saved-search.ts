@@ -6,7 +6,14 @@ import { withoutEmpty } from '../compare.ts'
 import { adoption, declaredTags, sourceFields } from '../declaration-fields.ts'
 import { tagMarkers, withoutMarkerTags } from '../marker.ts'
 import { createResolver, resolveSources } from '../resolve.ts'
-import type { Body, DeclaredObject, RemoteObject, ResolveContext, ResolvedDeclaration, ResourceType } from '../resource-type.ts'
+import {
+  type Body,
+  type DeclaredObject,
+  type ResolveContext,
+  type ResolvedDeclaration,
+  type ResourceType,
+  withoutServerFields,
+} from '../resource-type.ts'
 
 /** A saved search as the API returns it. Unknown fields are kept. */
 export const savedSearchSchema = z.looseObject({
@@ -20,19 +27,13 @@ export const savedSearchSchema = z.looseObject({
 
 export type SavedSearch = z.output<typeof savedSearchSchema>
 
-/** The part of a returned saved search that may be sent again. A gateway refuses other fields. */
-export function toSavedSearchBody(savedSearch: RemoteObject): Body {
-  const { id: _id, teamId: _team, createdAt: _created, updatedAt: _updated, ...body } = savedSearch
-  return body
-}
-
 /** The requests for saved searches. */
 export const savedSearchCollection = defineCollection<SavedSearch, Body>({
   name: 'saved-searches',
   noun: 'saved search',
   listing: 'paged',
   schema: savedSearchSchema,
-  toBody: toSavedSearchBody,
+  toBody: withoutServerFields,
 })
 
 const expression = (longest: number) => z.string().max(longest).optional()
@@ -86,7 +87,7 @@ export const createSavedSearchType = ({
   clearWith: { tags: [], filters: [], select: undefined, where: undefined, whereLanguage: undefined, orderBy: undefined },
   resolve: resolveSavedSearch,
   // The server trims the name when it stores it again.
-  toBody: (savedSearch) => toSavedSearchBody({ ...savedSearch, name: savedSearch.name?.trim() }),
+  toBody: (savedSearch) => withoutServerFields({ ...savedSearch, name: savedSearch.name?.trim() }),
   ...tagMarkers,
   canonical: (body) => withoutEmpty({ ...body, tags: withoutMarkerTags(body.tags).toSorted() }),
   carryOverIds: (desired) => desired,

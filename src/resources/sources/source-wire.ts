@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { defineCollection } from '../../api/collection.ts'
 import { nameOrEmpty, wireId } from '../../api/wire.ts'
-import type { Body, RemoteObject } from '../resource-type.ts'
+import { type Body, withoutServerFields } from '../resource-type.ts'
 
 /** Kinds that the API documents; an answer may hold others. */
 export const sourceKinds = ['log', 'trace', 'metric', 'session', 'promql'] as const
@@ -11,17 +11,11 @@ export const sourceSchema = z.looseObject({ id: wireId, name: nameOrEmpty, kind:
 
 export type Source = z.output<typeof sourceSchema>
 
-/** The part of a returned source that may be sent again. */
-export function toSourceBody(source: RemoteObject): Body {
-  const { id: _id, teamId: _team, createdAt: _created, updatedAt: _updated, ...body } = source
-  return body
-}
-
 /** The requests for sources. */
 export const sourceCollection = defineCollection<Source, Body>({
   name: 'sources',
   noun: 'source',
   listing: 'whole',
   schema: sourceSchema,
-  toBody: toSourceBody,
+  toBody: withoutServerFields,
 })

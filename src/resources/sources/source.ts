@@ -7,17 +7,18 @@ import { comparable, withoutEmpty } from '../compare.ts'
 import type { Noun } from '../directory.ts'
 import { noMarkers } from '../marker.ts'
 import { createResolver, type Resolver } from '../resolve.ts'
-import type {
-  Body,
-  DeclaredObject,
-  FileContext,
-  RemoteObject,
-  ResolveContext,
-  ResolvedDeclaration,
-  ResourceType,
+import {
+  type Body,
+  type DeclaredObject,
+  type FileContext,
+  type RemoteObject,
+  type ResolveContext,
+  type ResolvedDeclaration,
+  type ResourceType,
+  withoutServerFields,
 } from '../resource-type.ts'
 import { PendingId } from '../section.ts'
-import { sourceCollection, toSourceBody } from './source-wire.ts'
+import { sourceCollection } from './source-wire.ts'
 
 /** The kinds that files can declare. */
 const declaredKinds = ['log', 'trace', 'metric', 'session'] as const
@@ -361,7 +362,7 @@ export const sourceType: ResourceType<DeclaredObject<DeclaredSource>> = {
   resolve: resolveSource,
   explainUndeclarable: ({ kind }) =>
     declaredKinds.some((known) => known === kind) ? undefined : `files cannot declare a source of the kind ${quote(String(kind), 40)}`,
-  toBody: toSourceBody,
+  toBody: withoutServerFields,
   ...noMarkers,
   tokenOf: ({ kind, name }) => `${String(kind)} ${String(name)}`,
   canonical: withoutEmpty,

@@ -8,6 +8,7 @@ import type { Declared, ResourceTypes } from '../../resources/resource-types.ts'
 import { diffSides, snapshotOf } from '../../resources/snapshot.ts'
 import type { Change } from './change.ts'
 import { type MarkedObject, markedObjects, matchRules } from './match.ts'
+import { planDelete } from './plan-object.ts'
 
 /** One of several objects with the same marker, which is not the one to keep. */
 export interface Twin extends MarkedObject {
@@ -117,16 +118,10 @@ const release = (type: ResourceType, { actual, kept, keptBecause = '' }: Twin, m
   desired: type.withoutMarker(type.toBody(moved)),
 })
 
-const remove = (type: ResourceType, { actual, marker, kept }: Twin): Change => ({
-  ...unchangedFields,
-  section: type.section,
-  key: marker?.key ?? '',
-  name: actual.name ?? '',
-  action: 'delete',
-  id: actual.id,
-  actual,
-  keeps: kept.id,
-  notes: [`a duplicate of ${kept.id}, and as declared`],
+const remove = (type: ResourceType, twin: Twin): Change => ({
+  ...planDelete(type.section, twin),
+  keeps: twin.kept.id,
+  notes: [`a duplicate of ${twin.kept.id}, and as declared`],
 })
 
 interface Repairs {

@@ -10,7 +10,7 @@ import { quote } from '../../core/text.ts'
 import { environmentInput } from '../../declarations/environment.ts'
 import { emptyAdvice, type Found, filesInput, findDeclarations, refuseSkippedDirectories } from '../../declarations/find-declarations.ts'
 import { nameInstances } from '../../declarations/group-diagnostics.ts'
-import { flag, integer, outputPath } from '../../operation/inputs.ts'
+import { flag, integer } from '../../operation/inputs.ts'
 import type { Context, Files } from '../../operation/operation.ts'
 import { composeCreate, composeUpdate } from '../../resources/compare.ts'
 import { createDashboardType } from '../../resources/dashboards/dashboard.ts'
@@ -19,6 +19,7 @@ import { projectForm, projectGrammar } from '../../resources/marker.ts'
 import { type Body, listOf } from '../../resources/resource-type.ts'
 import type { Declared } from '../../resources/resource-types.ts'
 import { hasPendingId } from '../../resources/section.ts'
+import { diagnosticFileInputs } from '../diagnostic-files.ts'
 import type { Change, Plan } from './change.ts'
 import type { RepairCommand } from './duplicates.ts'
 import type { AdoptFrom } from './match.ts'
@@ -53,8 +54,7 @@ export const planInput = z.strictObject({
     'Accepts that no file declares an object, or that there are no files. With prune, apply then deletes all objects of the project.',
   ).default(false),
   maxDeletes: integer('Maximum number of deletes. With more, the operation fails and writes nothing.', 0, 10_000).default(5),
-  sarifFile: outputPath('Writes the diagnostics to this file as SARIF 2.1.0, for code scanning.').optional(),
-  codeQualityFile: outputPath('Writes the diagnostics to this file as a code quality report of GitLab.').optional(),
+  ...diagnosticFileInputs,
 })
 
 const toAdoptFrom = (text: string | undefined): AdoptFrom => (text === undefined || text === 'none' ? text : { project: text })
