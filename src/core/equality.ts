@@ -18,7 +18,7 @@ export function holds(whole: unknown, part: unknown): boolean {
 const isEmpty = (value: unknown): boolean =>
   value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
 
-/** A number that is kept exactly is no map here. */
+/** Other than `isMapping`, not for a number that is kept exactly. */
 const isJsonMap = (value: unknown): value is Readonly<Record<string, unknown>> => isMapping(value) && !JSON.isRawJSON(value)
 
 function withoutNulls(value: unknown): unknown {
