@@ -81,7 +81,7 @@ export interface Call<T> {
 const isWrite = ({ method, isSafe }: Pick<Call<unknown>, 'method' | 'isSafe'>): boolean => method !== 'GET' && !isSafe
 
 /** What a write is based on. It is sent only while this is recent, so that it overwrites no later edit. */
-export interface Basis<T> {
+interface Basis<T> {
   /** When the read was answered. */
   readAtMs(): number
   /** Returns what to send instead, or the outcome if there is nothing to send any more. Throws if nothing may be sent. */

@@ -101,7 +101,7 @@ const savedSearchPart = z.object({
 })
 
 /** Why the server never compares anything for an alert on this tile; undefined where it does, or may do. */
-export function explainNeverEvaluated(tile: Body): string | undefined {
+function explainNeverEvaluated(tile: Body): string | undefined {
   const config = tilePart.safeParse(tile.config)
   if (!config.success || alertableTypes.includes(config.data.displayType)) return undefined
   return `never evaluated: the server accepts alerts on a tile of type ${quote(config.data.displayType, 40)}, and ignores them`

@@ -23,7 +23,7 @@ const firstBatch = 100
 /** A query that takes too long is repeated with fewer windows, but not often: it burdens the service. */
 const maxSlow = 2
 
-export interface WindowsContext {
+interface WindowsContext {
   readonly api: ReadApi
   readonly service: Target
   /** Reserves requests. False where the limit does not allow so many. */
@@ -117,7 +117,7 @@ function batchSize(sql: WindowSql, lengthMs: number): number {
 const isTooMuch = (answer: SqlAnswer): boolean =>
   answer.kind === 'too-large' || answer.kind === 'too-slow' || (answer.kind === 'refused' && answer.reason.includes('AST is too big'))
 
-export const asleepReason = 'asleep, not checked: a query would wake the service; set wake-service to allow that'
+const asleepReason = 'asleep, not checked: a query would wake the service; set wake-service to allow that'
 
 export const refuse = (answer: Exclude<SqlAnswer, { readonly kind: 'rows' }>): Refusal => ({
   reason: explain(answer),

@@ -29,7 +29,7 @@ export const instancesSchema = z.record(instanceKey, instanceValues.nullable())
 const frame = z.object({ defaults: z.object({ instances: instanceValues.optional() }).optional(), instances: instancesSchema })
 
 /** Objects of one file after expansion. */
-export const maxInstantiatedObjects = 1000
+const maxInstantiatedObjects = 1000
 
 export const instanceRules = {
   variable: { severity: 'error', description: 'An expression is not supported, or its variable is not set.' },

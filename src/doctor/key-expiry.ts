@@ -6,7 +6,7 @@ import { dayMs } from '../core/durations.ts'
 import { toFailure } from '../core/errors.ts'
 
 /** When the key expires. `never` for a key without an end. */
-export type KeyExpiry = 'never' | { readonly expiresMs: number }
+type KeyExpiry = 'never' | { readonly expiresMs: number }
 
 /** A key that expires sooner is a warning. */
 export const warnWithinMs = 30 * dayMs

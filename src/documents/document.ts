@@ -39,7 +39,7 @@ export interface InterpolateOptions {
   readonly instance?: InstanceScope | undefined
 }
 
-export type InstanceValue = string | number | boolean
+type InstanceValue = string | number | boolean
 
 /** What `${{ instance.NAME }}` can refer to. */
 export interface InstanceScope {

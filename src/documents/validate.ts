@@ -158,7 +158,7 @@ export const formatPath = (path: ValuePath, root: unknown): string => {
 }
 
 /** The name or title of an item, in quotes, or its index. */
-export function itemLabel(item: unknown, index: number): string {
+function itemLabel(item: unknown, index: number): string {
   const label = ownValue(item, 'name') ?? ownValue(item, 'title')
   return typeof label === 'string' && label !== '' ? printable(JSON.stringify(clip(label, 60))) : String(index)
 }

@@ -85,7 +85,7 @@ export interface Service {
   backupConfiguration: BackupConfiguration
 }
 
-export interface IpAccess {
+interface IpAccess {
   source: string
   description?: string
 }

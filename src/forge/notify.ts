@@ -20,7 +20,7 @@ export interface NotifyOptions {
   readonly redact: Redact
 }
 
-export interface NotifyOutcome {
+interface NotifyOutcome {
   /** One line for each of comment and issue that could not be written, with the reason. */
   readonly failures: readonly string[]
   /** `unknown` when the issue could not be read or written. */

@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts'
 export type Headers = Readonly<Record<string, string | undefined>>
 
 /** The fixed window of the key, as the headers of an answer state it. */
-export interface RateLimitWindow {
+interface RateLimitWindow {
   readonly limit: number
   readonly remaining: number
   /** Until the window ends. */

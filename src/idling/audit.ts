@@ -43,7 +43,7 @@ export interface Finding {
 }
 
 /** Something that was not checked. */
-export interface Unchecked {
+interface Unchecked {
   /** Trusted. */
   readonly what: string
   /** The service, where it is only one. */
@@ -53,7 +53,7 @@ export interface Unchecked {
   readonly isFailure: boolean
 }
 
-export interface AuditedService {
+interface AuditedService {
   readonly id: string
   readonly name: string
   readonly state: string

@@ -46,7 +46,7 @@ export interface ServiceProfile {
   readonly timeoutMs: { readonly low: number; readonly high: number }
 }
 
-export const minDays = 7
+const minDays = 7
 
 interface ProfileOptions {
   readonly timeline: Timeline

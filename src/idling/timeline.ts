@@ -3,7 +3,7 @@ import { minuteMs } from '../core/durations.ts'
 import { type Interval, union } from './intervals.ts'
 
 /** What a service did. `unknown` where activities contradict each other or do not reach back. */
-export type ServiceState = 'awake' | 'asleep' | 'stopped' | 'unknown'
+type ServiceState = 'awake' | 'asleep' | 'stopped' | 'unknown'
 
 export interface Segment extends Interval {
   readonly state: ServiceState

@@ -206,7 +206,7 @@ export interface PullRequestContent {
   readonly emptied: readonly string[]
 }
 
-export interface ChangedFile {
+interface ChangedFile {
   readonly path: string
   readonly content: string
   /** The id that Git gives the previous content. */

@@ -187,7 +187,7 @@ export const withTextSnapshot = (text: string, digest: string): string =>
   `${withoutTextSnapshot(text)}\nwatchkeeper-snapshot: ${snapshotRevision} ${digest}`
 
 /** Digests of values that the service never answers, by the name of the field. */
-export interface SecretsMarker {
+interface SecretsMarker {
   readonly salt: string
   readonly digests: Readonly<Record<string, string>>
 }

@@ -8,7 +8,7 @@ import { webhookCollection } from './webhooks/webhook-wire.ts'
 
 type Named = Pick<Collection<{ readonly id: string; readonly name?: string | null | undefined }, unknown>, 'list'>
 
-export interface FoundNames {
+interface FoundNames {
   readonly names: ReadonlyMap<string, string>
   /** Why names are missing, where a list could not be read. */
   readonly failure: string | undefined

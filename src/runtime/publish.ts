@@ -284,7 +284,7 @@ export const writeOutputFiles = (files: readonly OutputFile[], directory: string
   )
 
 /** Returns a line for each file that could not be written. */
-export async function writeFiles(files: readonly OutputFile[], directory: string): Promise<readonly string[]> {
+async function writeFiles(files: readonly OutputFile[], directory: string): Promise<readonly string[]> {
   const failures: string[] = []
   // One after the other: some systems cannot open a thousand files at once.
   for (const file of files) {

@@ -182,7 +182,7 @@ const commonOutputs = ({ status, failureReason, requestId }: ResultDocument): Re
 const toText = (value: unknown): string => (typeof value === 'object' ? JSON.stringify(value) : String(value))
 
 /** A table without rows looks as if something were missing. */
-export const withoutEmptyBlocks = (blocks: readonly Block[]): readonly Block[] =>
+const withoutEmptyBlocks = (blocks: readonly Block[]): readonly Block[] =>
   blocks.flatMap((block): readonly Block[] => {
     if (block.kind !== 'details') return isEmpty(block) ? [] : [block]
     const inner = withoutEmptyBlocks(block.blocks)

@@ -26,7 +26,7 @@ export interface BudgetState extends Counts {
   readonly runsOut: RunsOut
 }
 
-export type RunsOut =
+type RunsOut =
   /** `never`: not within ten years. */
   | { readonly kind: 'spent' | 'never' | 'unknown' }
   /** At the current burn rate. */
@@ -98,7 +98,7 @@ export function addUp(counts: Iterable<Counts>): Counts {
   return { good, total }
 }
 
-export interface SpentOnDay {
+interface SpentOnDay {
   readonly day: string
   /** Percentage of the whole budget. */
   readonly spent: number

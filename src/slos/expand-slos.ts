@@ -127,7 +127,7 @@ export const unknownSource: SloSource = {
   time: 'Timestamp',
 }
 
-export interface ResolvedSlos {
+interface ResolvedSlos {
   readonly objects: readonly Declared[]
   readonly diagnostics: readonly Diagnostic[]
 }

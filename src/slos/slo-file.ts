@@ -22,7 +22,7 @@ const recipients = (description: string) =>
     .optional()
     .meta({ description })
 
-export const sloWindows = ['7d', '28d', '30d'] as const
+const sloWindows = ['7d', '28d', '30d'] as const
 
 export const declaredSlo = z.strictObject({
   name: text(400).meta({ description: 'Name in reports. The dashboard and the alerts have it in their names.' }),

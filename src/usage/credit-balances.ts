@@ -8,10 +8,10 @@ import { WatchkeeperError } from '../core/errors.ts'
 import { amount } from './amounts.ts'
 
 /** `other`: a type that this version does not know. */
-export const creditTypes = ['prepaid', 'trial', 'other'] as const
+const creditTypes = ['prepaid', 'trial', 'other'] as const
 
 /** Only credits that started and are not expired can be used. */
-export const balanceStates = ['active', 'not-started', 'expired'] as const
+const balanceStates = ['active', 'not-started', 'expired'] as const
 
 export const balanceSchema = () =>
   z.object({

@@ -47,7 +47,7 @@ export type CreditForecast = z.output<ReturnType<typeof creditForecastSchema>>
 export const horizonDays = 3650
 
 /** A week has every weekday once. */
-export const fewestFinalDays = 7
+const fewestFinalDays = 7
 
 /** More days would include use that is no longer usual. */
 const maxFinalDays = 28

@@ -32,7 +32,7 @@ export interface Readings {
   readonly tagged: ReadonlyMap<string, TaggedReadings>
 }
 
-export interface TaggedReadings {
+interface TaggedReadings {
   readonly readings: readonly UsageReading[]
   readonly history: History
 }

@@ -70,13 +70,13 @@ export const thresholdTypeMeaning =
 export const channelTypes = ['webhook', 'email'] as const
 
 /** The fields of a webhook channel besides its webhook. */
-export const webhookChannelFields = {
+const webhookChannelFields = {
   webhookService: z.string().nullish(),
   slackChannelId: z.string().nullish(),
   severity: z.enum(['critical', 'error', 'warning', 'info']).nullish(),
 }
 
-export const emailChannel = z.strictObject({ type: z.literal('email'), emailRecipients: z.array(z.string().min(3)).min(1) })
+const emailChannel = z.strictObject({ type: z.literal('email'), emailRecipients: z.array(z.string().min(3)).min(1) })
 
 const bodyChannel = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('webhook'), webhookId: z.string().min(1), ...webhookChannelFields }),
@@ -84,7 +84,7 @@ const bodyChannel = z.discriminatedUnion('type', [
 ])
 
 /** The condition and schedule of an alert, with the limits of the API. Files of declarations have the same fields. */
-export const conditionFields = {
+const conditionFields = {
   groupBy: z.string().nullish().meta({ description: 'Raises one alert for each value of this expression. Only for saved searches.' }),
   threshold: z.number().meta({ description: 'Value that the alert is compared with.', accepts: 'a number' }),
   thresholdMax: z.number().nullish().meta({ description: 'Upper end of the range, for between and not_between.' }),
@@ -273,7 +273,7 @@ export const declaredAlert = z.strictObject({
 export type DeclaredAlert = z.output<typeof declaredAlert>
 
 /** Translates a declared alert into the API's names, and its references into ids. References that cannot be resolved become diagnostics. */
-export function resolveAlert(declared: DeclaredObject<DeclaredAlert>, context: ResolveContext): ResolvedDeclaration {
+function resolveAlert(declared: DeclaredObject<DeclaredAlert>, context: ResolveContext): ResolvedDeclaration {
   const resolver = createResolver(declared, context.directory)
   const { adopt: _, id: __, previousKey: ___, dashboard, tile, savedSearch, channel, channels, ...fields } = declared.value
   const watched =

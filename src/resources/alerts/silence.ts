@@ -8,7 +8,7 @@ import { borderAfter, borderBefore, hasOffset, intervalMsOf, maxAheadMs, startMs
 const maxIntervalMs = hourMs
 
 /** When an alert notifies again. The server evaluates it for the first time one interval after the start. */
-export interface SilenceEnd {
+interface SilenceEnd {
   readonly startMs: number
   readonly firstEvaluationMs: number
 }

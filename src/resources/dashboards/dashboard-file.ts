@@ -121,7 +121,7 @@ export const containerIdOf = (name: string): string =>
 
 type Path = readonly PropertyKey[]
 
-export interface ExpandedDashboard {
+interface ExpandedDashboard {
   readonly value: DeclaredDashboard
   /** The place of a tile of `value` in the file. */
   readonly tilePaths: readonly Path[]

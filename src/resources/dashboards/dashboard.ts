@@ -78,7 +78,7 @@ export const declaredDashboard = z.strictObject({
 export type DeclaredDashboard = z.output<typeof declaredDashboard>
 
 /** Translates a declared dashboard into the API's names, and named sources into ids. Unknown names become diagnostics. */
-export function resolveDashboard(
+function resolveDashboard(
   declared: DeclaredObject<DeclaredDashboard>,
   { directory }: Pick<ResolveContext, 'directory'>,
 ): ResolvedDeclaration {

@@ -28,7 +28,7 @@ const sizes: Readonly<Record<string, Pick<Place, 'w' | 'h'>>> = {
 }
 
 /** The size of a tile that has none in its file. */
-export const defaultSize = (displayType: unknown): Pick<Place, 'w' | 'h'> =>
+const defaultSize = (displayType: unknown): Pick<Place, 'w' | 'h'> =>
   (typeof displayType === 'string' && Object.hasOwn(sizes, displayType) ? sizes[displayType] : undefined) ?? chartSize
 
 const overlaps = (a: Place, b: Place): boolean => a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h
@@ -87,7 +87,7 @@ const isSamePlace = (a: Place | undefined, b: Place | undefined): boolean =>
   a !== undefined && b !== undefined && a.x === b.x && a.y === b.y && a.w === b.w && a.h === b.h
 
 /** A tile of the service, with its place. */
-export type PlacedTile = Place & { readonly displayType?: string | undefined }
+type PlacedTile = Place & { readonly displayType?: string | undefined }
 
 /** The shortest layout of the tiles: sizes only where the places follow from the order, else `at` for each. */
 export function shortenPlaces(tiles: readonly PlacedTile[]): readonly TileLayout[] {

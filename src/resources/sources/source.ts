@@ -288,7 +288,7 @@ function connectionOf({ connection }: DeclaredSource, { directory, sources }: Re
 }
 
 /** Translates a declared source into the API's names, and the names of its connection and of other sources into ids. */
-export function resolveSource(declared: DeclaredObject<DeclaredSource>, context: ResolveContext): ResolvedDeclaration {
+function resolveSource(declared: DeclaredObject<DeclaredSource>, context: ResolveContext): ResolvedDeclaration {
   const resolver = createResolver(declared, context.directory)
   const {
     adopt: _,

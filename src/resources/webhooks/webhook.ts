@@ -140,10 +140,7 @@ const toSecrets = (names: Readonly<Record<string, string>>, secret: ReadSecret):
   Object.fromEntries(Object.entries(names).map(([field, name]) => [field, new SecretValue(name, secret(name))]))
 
 /** Translates a declared webhook into the API's names, with the secrets that this run knows. */
-export function resolveWebhook(
-  { value }: DeclaredObject<DeclaredWebhook>,
-  { secret }: Pick<ResolveContext, 'secret'>,
-): ResolvedDeclaration {
+function resolveWebhook({ value }: DeclaredObject<DeclaredWebhook>, { secret }: Pick<ResolveContext, 'secret'>): ResolvedDeclaration {
   const { name, service, urlFrom, headersFrom, queryParamsFrom, description, body } = value
   const fields = {
     name,

@@ -65,7 +65,7 @@ const contextSchema = z
         addIssue({ code: 'custom', path: [field], message: 'is not for profile hyperdx', params: { isComplete: true } })
   })
 
-export type NamedContext = z.output<typeof contextSchema>
+type NamedContext = z.output<typeof contextSchema>
 
 const contextName = z
   .string()
@@ -77,7 +77,7 @@ const contextsSchema = z.record(contextName, contextSchema)
 type Contexts = z.output<typeof contextsSchema>
 
 /** In the user's configuration directory, outside of every repository. Throws an InputError where there is none. */
-export function contextsPath(env: Variables): string {
+function contextsPath(env: Variables): string {
   const home = env.HOME ?? env.USERPROFILE
   // The XDG specification ignores relative paths. Here, one could lead into a repository, whose contexts could run commands.
   const base = [env.XDG_CONFIG_HOME, env.APPDATA, home && join(home, '.config')].find((path) => path && isAbsolute(path))

@@ -6,7 +6,7 @@ import type { ResultError } from '../../operation/operation.ts'
 import type { OperationName } from '../../operations.ts'
 
 /** A command as it was given. */
-export interface GivenCommand {
+interface GivenCommand {
   readonly name: OperationName
   /** Inputs by camelCase name, as text. A list has one item a line. */
   readonly inputs: Readonly<Record<string, string>>

@@ -37,7 +37,7 @@ export const backtestedAlert = z.object({
 
 export type BacktestedAlert = z.output<typeof backtestedAlert>
 
-export interface BacktestRequest {
+interface BacktestRequest {
   readonly days: number
   /** The end of the range, in milliseconds since the epoch. */
   readonly untilMs: number
@@ -297,13 +297,13 @@ const words: Readonly<Record<AlertEstimate['verdict'], string>> = {
 }
 
 /** For a raw SQL tile whose source is unknown. */
-export const unknownData = 'data unknown: the tile names no source'
+const unknownData = 'data unknown: the tile names no source'
 
 /** For an alert that the server would have evaluated in no window of the range. */
 export const notEvaluated = 'not evaluated before its start'
 
 /** `fires 12`, `quiet`, `no data`, `not estimable (the tile is raw SQL, …)`. */
-export function describeEstimate(estimate: AlertEstimate | undefined): Line {
+function describeEstimate(estimate: AlertEstimate | undefined): Line {
   if (estimate === undefined) return [trusted('–')]
   const { verdict, notifications, reason, windows } = estimate
   if (verdict === 'not-estimable') return say`not estimable (${sentence(reason ?? '')})`

@@ -28,7 +28,7 @@ export const checkedIncident = z.object({
   alerts: z.array(detectionSchema),
 })
 
-export type CheckedIncident = z.output<typeof checkedIncident>
+type CheckedIncident = z.output<typeof checkedIncident>
 
 type Detection = CheckedIncident['alerts'][number]
 

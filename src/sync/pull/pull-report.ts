@@ -13,7 +13,7 @@ import { canonicalText } from '../../resources/marker.ts'
 import { sectionNames, sectionNouns } from '../../resources/section.ts'
 import { type Draft, type DraftedFile, pullOutcomes } from './draft.ts'
 
-export const pullRequestStates = ['none', 'opened', 'updated', 'unchanged', 'closed', 'declined', 'kept', 'skipped'] as const
+const pullRequestStates = ['none', 'opened', 'updated', 'unchanged', 'closed', 'declined', 'kept', 'skipped'] as const
 
 export interface Pulled {
   readonly project: string

@@ -6,7 +6,7 @@ import { canonicalText } from '../../resources/marker.ts'
 import type { Body } from '../../resources/resource-type.ts'
 
 /** The layout of a dashboard in its file. */
-export interface LayoutInFile {
+interface LayoutInFile {
   /** The rows, if the file has rows instead of tiles. */
   readonly rows: readonly Body[] | undefined
   /** By id. */
