@@ -196,7 +196,7 @@ function idAdvice(noun: string): string {
 const serverAdvice = ({ isSelfHosted }: RequestFacts, { requestId }: AttemptFailure): string =>
   isSelfHosted
     ? 'The server failed. Look at the log of its API server, and run this again.'
-    : `The server failed. Run this again later. If it continues, contact the support of the service${requestId === undefined ? '' : ' with the request id'}.`
+    : `The server failed. Run this again later. If it continues, contact support${requestId === undefined ? '' : ' with the request id'}.`
 
 const idInputs: ReadonlyMap<string | undefined, string> = new Map([
   ['organization', 'Check organization-id.'],

@@ -300,7 +300,7 @@ function readMemory(body: string): Memory | undefined {
 const defaultTokenLogin = 'github-actions[bot]'
 
 const checksNote =
-  'This pull request was made with `GITHUB_TOKEN`. GitHub starts no workflows for it, so that workflows do not start each other without end, and required checks may be missing. To start them, close and reopen it, or pass another token as `github-token`.\n'
+  'This pull request was made with `GITHUB_TOKEN`. GitHub starts no workflows for such a pull request, so required checks may be missing. To start them, close and reopen it, or pass another token as `github-token`.\n'
 
 function writeBody(context: Synced): string {
   const { content, targetDigest, author } = context

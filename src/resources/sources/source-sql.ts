@@ -45,7 +45,7 @@ const quoteName = (name: string): string => `\`${name.replaceAll('\\', '\\\\').r
 export const nameOfTable = ({ database, table }: Pick<SourceTable, 'database' | 'table'>): string =>
   `${quoteName(database)}.${quoteName(table)}`
 
-/** Weights as in the product: its charts count the same. */
+/** The charts of the server weigh rows in the same way. */
 export const countWith =
   (sampleRate: string | undefined) =>
   (condition?: string): string => {

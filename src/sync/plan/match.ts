@@ -343,7 +343,7 @@ function findOrphan(declared: Declared, { type, orphanByName }: Index): Match | 
   if (orphan === undefined) return undefined
   const key = orphan.marker?.key
   const advice = key === undefined ? 'previousKey with the previous key' : `previousKey: ${key}`
-  const message = `this project owns ${withArticle(type)} with this name (${orphan.actual.id}) under a key that no file declares; if the key was changed, add ${advice}; otherwise, apply creates a second one, and prune deletes the existing one`
+  const message = `this project owns ${withArticle(type)} with this name (${orphan.actual.id}), but no file declares its key. If you changed the key, add ${advice}. Otherwise, apply creates a second one, and prune deletes the existing one`
   return { diagnostic: report(declared, 'same-name', message) }
 }
 

@@ -114,7 +114,7 @@ export function serverDefaults({ noun }: ResourceType, changes: readonly Change[
   if (first?.location === undefined) return []
   const [field] = first.newDefaults ?? []
   const more = others.length === 0 ? '' : `, and ${others.length} more ${pluralOf(noun)}`
-  const message = `${first.section}.${first.key}${more}: since the last apply, the server stores fields that no file declares, with the same value in all objects, such as ${field?.path}. They are treated as its defaults`
+  const message = `${first.section}.${first.key}${more}: the server now fills in fields that no file declares, with the same value in all objects, such as ${field?.path}. They count as its defaults`
   return [diagnosticOf(convergenceRules, 'server-default', first.location, message)]
 }
 

@@ -125,7 +125,7 @@ describe.concurrent('R8: an error says what happened, what to do, and which requ
         [
           'read',
           status(500),
-          `The API answered 500: INJECTED_FAULT: status 500 on request\nThe server failed. Run this again later. If it continues, contact the support of the service with the request id.\n${where('GET', 'sources')} (request id ID, 2 attempts)`,
+          `The API answered 500: INJECTED_FAULT: status 500 on request\nThe server failed. Run this again later. If it continues, contact support with the request id.\n${where('GET', 'sources')} (request id ID, 2 attempts)`,
         ],
         [
           'update',

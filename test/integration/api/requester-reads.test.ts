@@ -98,7 +98,7 @@ describe('a read', () => {
     expect(error).toMatchObject({ kind: 'server', status: 500, attempts: 5, outcomeUnknown: false })
     const [what, advice, where] = error.message.split('\n')
     expect(what).toBe('The API answered 500: INJECTED_FAULT: status 500 on request')
-    expect(advice).toBe('The server failed. Run this again later. If it continues, contact the support of the service with the request id.')
+    expect(advice).toBe('The server failed. Run this again later. If it continues, contact support with the request id.')
     expect(where).toMatch(
       /^Request: GET \/v1\/organizations\/.*\/observability\/alerts at 127\.0\.0\.1:\d+ \(request id [\w-]+, 5 attempts\)$/,
     )

@@ -67,7 +67,7 @@ describe('an unchanged object', () => {
     for (const remote of [filled(appliedOn(unknown), gained), filled(appliedOn(known, { snapshot: false }), gained)]) {
       expect(dashboardSteps(remote)).toBe('dashboards.shop unchanged')
       expect(messagesOf(planOf(declared, remote))).toEqual([
-        'server-default: dashboards.shop: since the last apply, the server stores fields that no file declares, with the same value in all objects, such as tiles["A"].config.compareToPreviousPeriod. They are treated as its defaults',
+        'server-default: dashboards.shop: the server now fills in fields that no file declares, with the same value in all objects, such as tiles["A"].config.compareToPreviousPeriod. They count as its defaults',
       ])
     }
   })

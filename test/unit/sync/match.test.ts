@@ -110,7 +110,7 @@ describe('an object of the same name that belongs to somebody', () => {
 
   it('an object of the same name that belongs to somebody is this project’s own under a key that no file declares any more', () => {
     expect(messagesOf(planOf(declared, markedBy('shop/main old-key')))).toEqual([
-      'same-name: alerts.errors: this project owns an alert with this name (x) under a key that no file declares; if the key was changed, add previousKey: old-key; otherwise, apply creates a second one, and prune deletes the existing one',
+      'same-name: alerts.errors: this project owns an alert with this name (x), but no file declares its key. If you changed the key, add previousKey: old-key. Otherwise, apply creates a second one, and prune deletes the existing one',
     ])
   })
 })
@@ -121,7 +121,7 @@ describe('an object whose marker does not tell everything', () => {
   it('an object whose marker does not tell everything is under a key that the user has to know', () => {
     const remote = afterApply(planOf({ dashboards: { [key]: shop } }))
     expect(messagesOf(planOf({ dashboards: { shop } }, remote))).toEqual([
-      expect.stringContaining('if the key was changed, add previousKey with the previous key; otherwise, apply creates a second one'),
+      expect.stringContaining('If you changed the key, add previousKey with the previous key. Otherwise, apply creates a second one'),
     ])
   })
 
