@@ -5,7 +5,7 @@ import type { ReadApi } from '../api/client.ts'
 import { isUuid, type Service } from '../api/path.ts'
 import { hourMs } from '../core/durations.ts'
 import { WatchkeeperError } from '../core/errors.ts'
-import { counted, type Inline, type Line, say, trusted, untrusted } from '../core/line.ts'
+import { counted, type Line, say, textOrDash, trusted, untrusted } from '../core/line.ts'
 import { listOutput } from '../operation/listing.ts'
 import { defineOperation, pass } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
@@ -171,8 +171,6 @@ export const backupTable = (backups: readonly Backup[]): Block => ({
     ]
   }),
 })
-
-const textOrDash = (text: string | null | undefined): Inline => (text ? untrusted(text) : trusted('–'))
 
 /** A value that this project formats, such as a time or a number. */
 export const orDash = <T>(value: T | undefined, format: (value: T) => string = String): Line => [

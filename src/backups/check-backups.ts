@@ -5,8 +5,8 @@ import { isUuid } from '../api/path.ts'
 import { findServiceNames } from '../api/services.ts'
 import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
 import { hourMs } from '../core/durations.ts'
-import { join, type Line, say, sentence, trusted, untrusted } from '../core/line.ts'
-import { andMore, listFirst, plural, quote, sparkline } from '../core/text.ts'
+import { joinFirst, type Line, say, sentence, trusted, untrusted } from '../core/line.ts'
+import { listFirst, plural, quote, sparkline } from '../core/text.ts'
 import { list, positiveNumber } from '../operation/inputs.ts'
 import { defineOperation, type Given, type Report, type Verdict } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
@@ -149,11 +149,8 @@ const limitLines = (lines: readonly Line[], noun: string): readonly Line[] =>
 function nameFailures(failed: Services, services: Services): Line {
   const isUnknown = failed.every(({ outcome }) => outcome === 'unknown')
   const verb = isUnknown ? 'could not be checked' : `${failed.length === 1 ? 'has' : 'have'} no fresh backup`
-  const named = join(
-    failed.slice(0, maxNamed).map((check) => say`${labelOf(check, services)} (${shortReason(check)})`),
-    ', ',
-  )
-  return say`${failed.length} of ${services.length} services ${trusted(verb)}: ${named}${trusted(`${andMore(failed.length, maxNamed)}.`)}`
+  const named = failed.map((check) => say`${labelOf(check, services)} (${shortReason(check)})`)
+  return say`${failed.length} of ${services.length} services ${trusted(verb)}: ${joinFirst(named, maxNamed)}.`
 }
 
 function shortReason(check: ServiceCheck): Line {

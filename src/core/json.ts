@@ -145,3 +145,12 @@ function isEscaped(text: string, at: number): boolean {
   while (text.charCodeAt(first - 1) === backslash) first -= 1
   return (at - first) % 2 === 1
 }
+
+/** For texts whose numbers need not be exact. Undefined for a text that is not JSON. */
+export function parseJsonOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

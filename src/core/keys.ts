@@ -4,3 +4,7 @@ export const isMapping = (value: unknown): value is Readonly<Record<string, unkn
 
 /** The keys of an object that has no others than its type says, such as a table in this code. */
 export const keysOf = <Key extends string>(table: Readonly<Partial<Record<Key, unknown>>>): readonly Key[] => Object.keys(table) as Key[] // The callers state that there are no others.
+
+export const withoutUndefined = <T extends object>(fields: T): T =>
+  // Only a field that may be absent can be undefined.
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T

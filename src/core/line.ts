@@ -1,4 +1,4 @@
-import { plural } from './text.ts'
+import { andMore, plural } from './text.ts'
 
 /** Text from the API, a file or the user. Renderers escape it, so that it is only shown. */
 export interface Untrusted {
@@ -57,6 +57,15 @@ function toLine(part: Part): Line {
 
 export const join = (lines: readonly Line[], separator: string): Line =>
   lines.flatMap((line, i) => (i === 0 ? line : [trusted(separator), ...line]))
+
+/** `a, b and 3 more`. */
+export const joinFirst = (names: readonly Line[], max: number): Line => [
+  ...join(names.slice(0, max), ', '),
+  ...(names.length > max ? [trusted(andMore(names.length, max))] : []),
+]
+
+/** A dash for a missing or empty text. */
+export const textOrDash = (text: string | null | undefined): Inline => (text ? untrusted(text) : trusted('–'))
 
 /** For outputs and JSON. */
 export const toPlainText = (line: Line): string => line.map(({ text }) => text).join('')

@@ -12,7 +12,7 @@ import { quote } from '../core/text.ts'
 import { documentRules, hasExpression, type ReadDocument, readDocument, type ValuePath } from '../documents/document.ts'
 import { ownValue, valueAt } from '../documents/schema.ts'
 import { schemaDiagnostics } from '../documents/validate.ts'
-import { fileSettings, settingsSchema } from '../operation/inputs.ts'
+import { fileSettings, notInRepository, settingsSchema } from '../operation/inputs.ts'
 import type { Files, NamedEnvironment } from '../operation/operation.ts'
 import { projectForm, projectGrammar } from '../resources/marker.ts'
 import { sectionNames } from '../resources/section.ts'
@@ -145,8 +145,7 @@ const diagnosticAt = (document: ReadDocument, path: ValuePath, message: string):
 function whyRejected(key: string): string {
   const name = toCamel(key)
   if (fileSettings.some((one) => one === name)) return 'is not a setting of an environment; set it in .watchkeeper.yml or as an input'
-  if (Object.hasOwn(settingsSchema.shape, name))
-    return 'cannot be set in a file of the repository; set it as an input or an environment variable'
+  if (Object.hasOwn(settingsSchema.shape, name)) return notInRepository
   return `is an unknown setting${didYouMean(key, Object.keys(environmentSchema.shape))}`
 }
 

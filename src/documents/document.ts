@@ -227,11 +227,13 @@ export function readDocument(text: string, name: string): Reading {
   }
 }
 
+const implicitKeyAdvice = 'has a second ": " in one line, or is indented deeper than the line above; align it, or write the text in quotes'
+
 /** What to do about errors of the parser, whose texts are about its grammar. */
 const adviceByCode: Readonly<Partial<Record<ErrorCode, string>>> = {
   TAB_AS_INDENT: 'is indented with a tab; use spaces',
-  BLOCK_AS_IMPLICIT_KEY: 'has a second ": " in one line, or is indented deeper than the line above; align it, or write the text in quotes',
-  MULTILINE_IMPLICIT_KEY: 'has a second ": " in one line, or is indented deeper than the line above; align it, or write the text in quotes',
+  BLOCK_AS_IMPLICIT_KEY: implicitKeyAdvice,
+  MULTILINE_IMPLICIT_KEY: implicitKeyAdvice,
   BAD_INDENT: 'is not aligned with the lines around it; use the same number of spaces',
   BAD_DIRECTIVE: 'begins with %; write it in quotes',
   BAD_SCALAR_START: 'begins with a sign that has a meaning in YAML; write the text in quotes',

@@ -59,14 +59,6 @@ export function queryFieldsOf(path: string): Readonly<Record<string, string | re
 
 export const isJsonType = ({ headers }: HttpRequest): boolean => /^application\/json\b/i.test(headers['content-type'] ?? '')
 
-export function parseJsonOrUndefined(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 export const jsonType = 'application/json; charset=utf-8'
 
 export const htmlType = 'text/html; charset=utf-8'

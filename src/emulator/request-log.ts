@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
+import { parseJsonOrUndefined } from '../core/json.ts'
 import type { Credentials } from './gateways/gateway.ts'
-import { type HttpRequest, headersOf, parseJsonOrUndefined } from './http.ts'
+import { type HttpRequest, headersOf } from './http.ts'
 
 export interface LoggedRequest {
   readonly method: string

@@ -2,8 +2,8 @@
 
 import * as z from 'zod'
 import { InputError, inputError } from '../core/errors.ts'
-import { counted, join, type Line, say, sentence, trusted, untrusted } from '../core/line.ts'
-import { andMore, listFirst } from '../core/text.ts'
+import { counted, join, joinFirst, type Line, say, sentence, textOrDash, trusted, untrusted } from '../core/line.ts'
+import { listFirst } from '../core/text.ts'
 import * as fields from '../operation/inputs.ts'
 import { defineOperation, type Files, pass, type Report, type Verdict } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
@@ -148,11 +148,8 @@ const maxNames = 3
 /** `4 results failed: a, b, c and 1 more.` Nothing without names. */
 function countNames(names: readonly string[], [singular, several]: readonly [string, string]): readonly Line[] {
   if (names.length === 0) return []
-  const named = join(
-    names.slice(0, maxNames).map((name) => [untrusted(name)]),
-    ', ',
-  )
-  return [say`${names.length} ${trusted(names.length === 1 ? singular : several)}: ${named}${trusted(andMore(names.length, maxNames))}.`]
+  const named = names.map((name): Line => [untrusted(name)])
+  return [say`${names.length} ${trusted(names.length === 1 ? singular : several)}: ${joinFirst(named, maxNames)}.`]
 }
 
 /** The rows that need attention come first, because a long report is cut at the end. */
@@ -226,15 +223,13 @@ const resultTable = (results: readonly FleetResult[]): Extract<Block, { kind: 't
   ],
   rows: results.map((one) => [
     [trusted(statusWords[one.status])],
-    textOrDash(one.organization ?? one.organizationId),
-    textOrDash(one.service ?? one.serviceId),
-    textOrDash(one.operation),
+    [textOrDash(one.organization ?? one.organizationId)],
+    [textOrDash(one.service ?? one.serviceId)],
+    [textOrDash(one.operation)],
     detailsOf(one),
-    textOrDash(one.file),
+    [textOrDash(one.file)],
   ]),
 })
-
-const textOrDash = (text: string | undefined): Line => (text ? [untrusted(text)] : [trusted('–')])
 
 function detailsOf({ reason, figure, isOutsideFleet }: FleetResult): Line {
   const parts = [
@@ -255,7 +250,7 @@ function organizationTables(results: readonly FleetResult[]): readonly Block[] {
       kind: 'table',
       title: 'By organization',
       columns: [{ title: 'Organization' }, ...fleetStatuses.map((status) => ({ title: statusWords[status], align: 'right' as const }))],
-      rows: [...byOrganization].map(([name, ofOne]) => [textOrDash(name), ...fleetStatuses.map((status) => count(ofOne, status))]),
+      rows: [...byOrganization].map(([name, ofOne]) => [[textOrDash(name)], ...fleetStatuses.map((status) => count(ofOne, status))]),
     },
   ]
 }

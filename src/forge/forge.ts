@@ -4,6 +4,9 @@ import type { ProxySettings } from '../http/proxy.ts'
 
 // What comments and issues need of a service that hosts code. A pull request is a merge request on GitLab, and a comment is a note.
 
+/** The id of a commit. */
+export const commitGrammar = /^[0-9a-f]{40,64}$/
+
 export interface Author {
   readonly login: string
   readonly id: number

@@ -1,7 +1,6 @@
 import { isDay } from '../core/dates.ts'
 import type { Decimal } from '../core/decimal.ts'
-import { counted, join, type Line, say, sentence, strong, trusted, untrusted } from '../core/line.ts'
-import { andMore } from '../core/text.ts'
+import { counted, join, joinFirst, type Line, say, sentence, strong, trusted, untrusted } from '../core/line.ts'
 import type { Report, Verdict } from '../operation/operation.ts'
 import { alignRight, type Block, factOf } from '../report/blocks.ts'
 import { formatMoney, formatRange, formatShortDay } from '../report/format.ts'
@@ -64,8 +63,8 @@ export function reportAudit(result: AuditResult): Report {
 /** `1 alert evaluated at least once in the idle timeout of 15 min: Catalog errors.` */
 function evidenceOf({ evidence, names = [] }: AuditResult['findings'][number]): Line {
   if (names.length === 0) return [trusted(`${evidence}.`)]
-  const listed = names.slice(0, maxNames).map((name) => say`${name}`)
-  return say`${trusted(evidence)}: ${join(listed, ', ')}${trusted(andMore(names.length, maxNames))}.`
+  const listed = names.map((name) => say`${name}`)
+  return say`${trusted(evidence)}: ${joinFirst(listed, maxNames)}.`
 }
 
 /** Names that a finding lists. The result has all of them. */

@@ -18,12 +18,12 @@ declare module 'zod' {
 
 const oneLine = z.string().regex(/^[^\r\n]*$/)
 
-/** One line of `longest` characters at most. */
-export const text = (description: string, longest = 1024) =>
+/** One line of `maxLength` characters at most. */
+export const text = (description: string, maxLength = 1024) =>
   oneLine
     .min(1)
-    .max(longest)
-    .meta({ description, accepts: `one line of at most ${longest} characters` })
+    .max(maxLength)
+    .meta({ description, accepts: `one line of at most ${maxLength} characters` })
 
 /** A glob for files inside the workspace. Absolute paths and `..` are rejected. */
 export const glob = z
@@ -31,13 +31,13 @@ export const glob = z
   .max(256)
   .refine((text) => text !== '' && !/^[/\\~]|^[A-Za-z]:|(?:^|\/)\.\.(?:\/|$)|[\0\r\n]/.test(text))
 
-/** Text of several lines, `longest` characters at most. */
-export const longText = (description: string, longest: number) =>
+/** Text of several lines, `maxLength` characters at most. */
+export const longText = (description: string, maxLength: number) =>
   z
     .string()
     .min(1)
-    .max(longest)
-    .meta({ description, accepts: `text of at most ${longest} characters` })
+    .max(maxLength)
+    .meta({ description, accepts: `text of at most ${maxLength} characters` })
 
 /** A path relative to the workspace. Whether the file may be read is checked when it is opened. */
 export const filePath = (description: string, accepts = 'a path inside the workspace') =>
@@ -123,23 +123,26 @@ const keySecretGrammar = /^[^\u0000-\u001f\u007f]{1,1024}$/
 
 const tokenGrammar = new RegExp(`^[\\x21-\\x7e]{${minSecretLength},1024}$`)
 
-/** The inputs that all operations share. */
-export const settingsSchema = z.strictObject({
-  apiKeyId: z
-    .string()
-    .regex(keyIdGrammar)
-    .optional()
-    .meta({ description: 'Id of the API key.', accepts: 'visible ASCII characters without a colon' }),
-  apiKeySecret: z
+const addressForm = 'https://host[:port][/path]; http for loopback addresses, and with allow-http'
+
+const keyId = z.string().regex(keyIdGrammar).optional()
+
+const keySecret = (description: string) =>
+  z
     .string()
     .min(minSecretLength)
     .regex(keySecretGrammar)
     .optional()
     .meta({
-      description: 'Secret of the API key. Pass it as a secret or an environment variable. A config file cannot set it.',
+      description: `${description} Pass it as a secret or an environment variable. A config file cannot set it.`,
       accepts: `at least ${minSecretLength} characters, without control characters`,
       secret: true,
-    }),
+    })
+
+/** The inputs that all operations share. */
+export const settingsSchema = z.strictObject({
+  apiKeyId: keyId.meta({ description: 'Id of the API key.', accepts: 'visible ASCII characters without a colon' }),
+  apiKeySecret: keySecret('Secret of the API key.'),
   apiKey: z
     .string()
     .regex(tokenGrammar)
@@ -150,24 +153,15 @@ export const settingsSchema = z.strictObject({
       accepts: `at least ${minSecretLength} visible ASCII characters`,
       secret: true,
     }),
-  sqlKeyId: z.string().regex(keyIdGrammar).optional().meta({
+  sqlKeyId: keyId.meta({
     description:
       'Id of an API key that the query endpoint of the service lists, for operations that run SQL. Not for `profile: hyperdx`, which runs SQL with api-key.',
     accepts: 'visible ASCII characters without a colon',
   }),
-  sqlKeySecret: z
-    .string()
-    .min(minSecretLength)
-    .regex(keySecretGrammar)
-    .optional()
-    .meta({
-      description: 'Secret of the key in sql-key-id. Pass it as a secret or an environment variable. A config file cannot set it.',
-      accepts: `at least ${minSecretLength} characters, without control characters`,
-      secret: true,
-    }),
+  sqlKeySecret: keySecret('Secret of the key in sql-key-id.'),
   sqlUrl: z.string().optional().meta({
     description: 'Base URL of the query endpoints of ClickHouse Cloud. The default is `https://queries.clickhouse.cloud`.',
-    accepts: 'https://host[:port][/path]; http for loopback addresses, and with allow-http',
+    accepts: addressForm,
   }),
   wakeService: flag('Lets a query wake a service that sleeps. Otherwise, such a service is not checked.').default(false),
   organizationId: uuid('Id of the organization. Not for `profile: hyperdx`.').optional(),
@@ -179,7 +173,7 @@ export const settingsSchema = z.strictObject({
   apiUrl: z.string().optional().meta({
     description:
       'Base URL of the API. Required unless the profile is `clickhouse-cloud`. For `hyperdx` the address of the API server, or that of the UI and `/api`; `/api/v2` is appended.',
-    accepts: 'https://host[:port][/path]; http for loopback addresses, and with allow-http',
+    accepts: addressForm,
   }),
   allowHttp: flag(
     'Accepts plain http for api-url beyond loopback addresses. Everyone on the network in between can read the key. A config file cannot set it.',
@@ -271,6 +265,9 @@ export const settingsSchema = z.strictObject({
 })
 
 export type Settings = z.output<typeof settingsSchema>
+
+/** Why a file of the repository cannot have a setting: a pull request could change where the key goes. */
+export const notInRepository = 'cannot be set in a file of the repository; set it as an input or an environment variable'
 
 /**
  * The settings that a config file in the repository may contain. It must not decide where the key goes. A label or a pull-request number

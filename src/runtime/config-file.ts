@@ -8,7 +8,7 @@ import { type LintRule, lintRules } from '../declarations/lint.ts'
 import { type ReadDocument, readDocument } from '../documents/document.ts'
 import { schemaDiagnostics } from '../documents/validate.ts'
 import { type AuditRule, auditRules } from '../idling/audit-rules.ts'
-import { fileInputs, fileSettings, settingsSchema } from '../operation/inputs.ts'
+import { fileInputs, fileSettings, notInRepository, settingsSchema } from '../operation/inputs.ts'
 import type { LintSettings } from '../operation/operation.ts'
 
 /** The setting `rules`. */
@@ -76,6 +76,6 @@ const isInput = (key: string): boolean => fileInputs.some((name) => name === key
 function whyRejected(name: string): string {
   if (name === 'env') return 'cannot be set here, because it would apply to every job; set the input env'
   return Object.hasOwn(settingsSchema.shape, name)
-    ? 'cannot be set in a file of the repository; set it as an input or an environment variable'
+    ? notInRepository
     : `is an unknown setting${didYouMean(name, [...fileSettings.map(toKebab), ...fileInputs])}`
 }

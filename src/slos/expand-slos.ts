@@ -1,5 +1,7 @@
 // An SLO becomes a dashboard and alerts before anything is planned, so that plan, apply, drift and prune treat them as any other object.
+
 import { type Diagnostic, diagnosticOf } from '../core/diagnostics.ts'
+import { withoutUndefined } from '../core/keys.ts'
 import { quote } from '../core/text.ts'
 import { documentRules, type ValuePath } from '../documents/document.ts'
 import { valueAt } from '../documents/schema.ts'
@@ -244,8 +246,6 @@ const noDataAlert = ({ key, value }: Slo, recipients: Recipients) => ({
   message: 'No event in the last hour, so the SLO cannot be measured',
   note: value.note ?? 'There was no event in the last hour. Is the service up, and does its telemetry arrive?',
 })
-
-const withoutUndefined = (fields: object): object => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 
 export const formatShare = (percent: number): string => String(Number(percent.toFixed(1)))
 

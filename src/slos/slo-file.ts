@@ -1,14 +1,14 @@
 // A service level objective in a file. Only what every run with files needs: editors and expressions use the schema.
+
 import * as z from 'zod'
 import type { Location, Rules } from '../core/diagnostics.ts'
 import type { ReadDocument } from '../documents/document.ts'
 import { declaredAlert } from '../resources/alerts/alert.ts'
+import { word } from '../resources/declaration-fields.ts'
 import { keyGrammar } from '../resources/marker.ts'
 
-const text = (longest: number) => z.string().min(1).max(longest)
-
 /** The length of a condition. The longest query repeats it four times, and the API accepts 100,000 characters. */
-const condition = (description: string) => text(4000).meta({ description, accepts: 'a condition in SQL' })
+const condition = (description: string) => word(4000).meta({ description, accepts: 'a condition in SQL' })
 
 const { channel, channels } = declaredAlert.shape
 
@@ -25,11 +25,11 @@ const recipients = (description: string) =>
 const sloWindows = ['7d', '28d', '30d'] as const
 
 export const declaredSlo = z.strictObject({
-  name: text(400).meta({ description: 'Name in reports. The dashboard and the alerts have it in their names.' }),
-  source: text(1024).meta({ description: 'Name of a source of traces or logs.', accepts: 'the name of a source' }),
+  name: word(400).meta({ description: 'Name in reports. The dashboard and the alerts have it in their names.' }),
+  source: word(1024).meta({ description: 'Name of a source of traces or logs.', accepts: 'the name of a source' }),
   total: condition("Selects the events that count, such as `SpanKind = 'Server'`."),
   good: condition("Selects the good ones among them, such as `StatusCode != 'Error'`."),
-  groupBy: text(1000)
+  groupBy: word(1000)
     .optional()
     .meta({ description: 'One SLO for each value of this SQL expression, such as `ServiceName`.', accepts: 'an expression in SQL' }),
   objective: z

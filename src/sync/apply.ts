@@ -2,7 +2,8 @@ import * as z from 'zod'
 import type { WriteApi } from '../api/client.ts'
 import { errorsIn, inputDiagnostic } from '../core/diagnostics.ts'
 import { inputError, WatchkeeperError } from '../core/errors.ts'
-import { counted, join, type Line, say, sentence, toPlainText, trusted, untrusted } from '../core/line.ts'
+import { parseJsonOrUndefined } from '../core/json.ts'
+import { counted, join, joinFirst, type Line, say, sentence, toPlainText, trusted, untrusted } from '../core/line.ts'
 import { toKebab } from '../core/names.ts'
 import { listFirst, quote } from '../core/text.ts'
 import { inEnvironment, ofEnvironment } from '../declarations/environment.ts'
@@ -184,7 +185,7 @@ async function carryOut(planned: PlanningResult, context: ApplyContext, onError:
 
 async function readPlanFile(path: string, { files, environment }: Pick<ApplyContext, 'files' | 'environment'>): Promise<PlanFile> {
   const text = await files.read(path, 'plan-file')
-  const parsed = planFileSchema.safeParse(tryJson(text))
+  const parsed = planFileSchema.safeParse(parseJsonOrUndefined(text))
   const why = parsed.success ? 'was changed after plan wrote it' : 'is not a plan of this version'
   if (parsed.success && isIntact(parsed.data)) {
     if (parsed.data.environment === environment?.name) return parsed.data
@@ -194,14 +195,6 @@ async function readPlanFile(path: string, { files, environment }: Pick<ApplyCont
     throw inputError('plan-file', `"${quote(path, 80)}" ${advice}, or run plan again`)
   }
   throw inputError('plan-file', `"${quote(path, 80)}" ${why}: run plan again`)
-}
-
-function tryJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** The most differences that a message lists. */
@@ -337,10 +330,9 @@ const maxNamed = 5
 /** An alert that is stored as declared can still fail when the server evaluates it. */
 function evaluationBlocks(alerts: Applied['notEvaluated'] = []): readonly Block[] {
   if (alerts.length === 0) return []
-  const keys = alerts.map(({ key }) => say`${key}`)
-  const names = join(
-    listFirst(keys, maxNamed, (count) => say`${count} more`),
-    ', ',
+  const names = joinFirst(
+    alerts.map(({ key }) => say`${key}`),
+    maxNamed,
   )
   const latest = alerts.map(({ dueAt = '' }) => dueAt).reduce((a, b) => (a > b ? a : b))
   const due = latest === '' ? [] : [trusted(`, by ${formatMoment(Date.parse(latest))}`)]

@@ -19,7 +19,7 @@ import {
   whyNoBacktest,
 } from './backtest/backtest-plan.ts'
 import { demandKeys, gateInput, judgeBacktest } from './backtest/gates.ts'
-import { checkedIncident, checkIncident, countOutcomes, incidentBlocks, judgeIncidents } from './backtest/incidents.ts'
+import { checkedIncident, checkIncident, countOutcomes, incidentBlocks, judgeIncidents, outcomeCounts } from './backtest/incidents.ts'
 import { type IncidentRows, readDirectory, toRecordings, type WrittenRecording } from './backtest/recordings.ts'
 import { hasErrors, makePlan, type PlanningResult, planInput } from './plan/make-plan.ts'
 import { judgeDiagnostics } from './plan/plan-report.ts'
@@ -61,9 +61,7 @@ export const backtest = defineOperation({
     notifications: count('Notifications of all alerts that can be estimated, as the files declare them.'),
     requestCount: count('Number of requests for values.'),
     incidentCount: count('Incidents of the files in the period.'),
-    detected: count('Alerts that notify in time, of all incidents.'),
-    late: count('Alerts that notify too late, of all incidents.'),
-    missed: count('Alerts that do not notify, of all incidents.'),
+    ...outcomeCounts,
     recordingCount: count('Number of recordings that were written.'),
   }),
   details: z.object({

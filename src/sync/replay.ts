@@ -10,7 +10,15 @@ import { filePath } from '../operation/inputs.ts'
 import { type Context, defineOperation } from '../operation/operation.ts'
 import { isOf } from '../resources/resource-types.ts'
 import { declaredQueries } from './backtest/declared-queries.ts'
-import { checkedIncident, checkIncident, countOutcomes, type EvaluatedAlert, incidentBlocks, judgeIncidents } from './backtest/incidents.ts'
+import {
+  checkedIncident,
+  checkIncident,
+  countOutcomes,
+  type EvaluatedAlert,
+  incidentBlocks,
+  judgeIncidents,
+  outcomeCounts,
+} from './backtest/incidents.ts'
 import { evaluateRecorded, readDirectory, recordCommand, recordingPath } from './backtest/recordings.ts'
 
 const count = (what: string) => z.int().describe(what)
@@ -28,9 +36,7 @@ export const replay = defineOperation({
   }),
   output: z.object({
     incidentCount: count('Number of incidents.'),
-    detected: count('Alerts that notify in time, of all incidents.'),
-    late: count('Alerts that notify too late, of all incidents.'),
-    missed: count('Alerts that do not notify, of all incidents.'),
+    ...outcomeCounts,
     errorCount: count('Number of errors in files and recordings.'),
   }),
   details: z.object({

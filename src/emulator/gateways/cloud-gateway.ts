@@ -1,3 +1,4 @@
+import { parseJsonOrUndefined } from '../../core/json.ts'
 import type { EmulatorContext } from '../context.ts'
 import type { Ids } from '../deterministic.ts'
 import {
@@ -7,7 +8,6 @@ import {
   isJsonType,
   jsonResponse,
   noRouteResponse,
-  parseJsonOrUndefined,
   pathnameOf,
   queryFieldsOf,
   queryOf,

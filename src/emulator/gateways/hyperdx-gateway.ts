@@ -1,3 +1,4 @@
+import { parseJsonOrUndefined } from '../../core/json.ts'
 import type { EmulatorContext } from '../context.ts'
 import {
   type Headers,
@@ -6,7 +7,6 @@ import {
   htmlType,
   jsonResponse,
   noRouteResponse,
-  parseJsonOrUndefined,
   pathnameOf,
   queryFieldsOf,
   textResponse,

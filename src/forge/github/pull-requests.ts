@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { RetryDeps } from '../../http/deadline.ts'
 import { hasStatus } from '../failure.ts'
-import type { Limits } from '../forge.ts'
+import { commitGrammar, type Limits } from '../forge.ts'
 import type { Base, Branch, DriftForge, DriftKind, OwnPullRequest, WorkflowRun } from '../pull-request.ts'
 import { collect, pagesOf } from '../requests.ts'
 import { forgeOf, openOctokit, parse } from './client.ts'
@@ -111,7 +111,7 @@ async function openDriftForge(run: GitHubRun, token: string, deps: RetryDeps, li
   }
 }
 
-const sha = z.string().regex(/^[0-9a-f]{40,64}$/)
+const sha = z.string().regex(commitGrammar)
 const account = z.looseObject({ id: z.number().optional() }).nullish()
 
 const shaSchema = z.looseObject({ sha })

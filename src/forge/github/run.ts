@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { runPageOf } from '../../core/run-page.ts'
 import type { Variables } from '../../core/variables.ts'
 import { readConnection } from '../connection.ts'
-import type { Run } from '../forge.ts'
+import { commitGrammar, type Run } from '../forge.ts'
 
 const repositoryOfEvent = z.looseObject({ full_name: z.string().optional() })
 
@@ -44,7 +44,6 @@ export interface GitHubRun extends Run {
 }
 
 const repositoryGrammar = /^([\w-][\w.-]{0,99})\/([\w.-]{1,100})$/
-const commitGrammar = /^[0-9a-f]{40,64}$/
 
 /** Reads the variables of the runner, and the event. */
 export async function readGitHubRun(env: Variables): Promise<{ readonly run: GitHubRun } | { readonly problem: string }> {

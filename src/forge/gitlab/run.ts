@@ -1,7 +1,7 @@
 import { runPageOf } from '../../core/run-page.ts'
 import type { Variables } from '../../core/variables.ts'
 import { readConnection } from '../connection.ts'
-import type { Run } from '../forge.ts'
+import { commitGrammar, type Run } from '../forge.ts'
 
 export interface GitLabRun extends Run {
   /** The number of the project. */
@@ -9,7 +9,6 @@ export interface GitLabRun extends Run {
 }
 
 const numberGrammar = /^[1-9]\d{0,15}$/
-const commitGrammar = /^[0-9a-f]{40,64}$/
 
 /** Reads the variables of the job: https://docs.gitlab.com/ci/variables/predefined_variables/. */
 export async function readGitLabRun(env: Variables): Promise<{ readonly run: GitLabRun } | { readonly problem: string }> {

@@ -1,25 +1,23 @@
-import { type Inline, type Line, say, sentence, trusted, untrusted } from '../../core/line.ts'
+import { type Inline, type Line, say, sentence, textOrDash, trusted, untrusted } from '../../core/line.ts'
 import type { Block } from '../../report/blocks.ts'
 import { formatMoment } from '../../report/format.ts'
 import { readTextMarker } from '../marker.ts'
 import { type Owners, ownerCell } from '../owner.ts'
 import { type Alert, describeThreshold } from './alert.ts'
 
-const orDash = (text: string | null | undefined): Inline => (text ? untrusted(text) : trusted('–'))
-
 export const nameOf = ({ name, id }: Pick<Alert, 'name' | 'id'>): Inline => untrusted(name || id)
 
 /** `≥ 5 over 5m`, `between 5 and 9 over 5m`. */
-const conditionOf = (alert: Alert): Line => say`${describeThreshold(alert)} over ${orDash(alert.interval)}`
+const conditionOf = (alert: Alert): Line => say`${describeThreshold(alert)} over ${textOrDash(alert.interval)}`
 
 export const alertFacts = (alert: Alert): Block => ({
   kind: 'facts',
   facts: [
-    { label: 'Name', value: [orDash(alert.name)] },
-    { label: 'State', value: [orDash(alert.state)] },
+    { label: 'Name', value: [textOrDash(alert.name)] },
+    { label: 'State', value: [textOrDash(alert.state)] },
     { label: 'Condition', value: conditionOf(alert) },
-    { label: 'Dashboard', value: [orDash(alert.dashboardId)] },
-    { label: 'Tile', value: [orDash(alert.tileId)] },
+    { label: 'Dashboard', value: [textOrDash(alert.dashboardId)] },
+    { label: 'Tile', value: [textOrDash(alert.tileId)] },
     { label: 'Id', value: [untrusted(alert.id)] },
   ],
 })
@@ -62,12 +60,12 @@ export function alertTable({ alerts, names, owners, silencedUntil }: ListedAlert
       'Id',
     ].map((title) => ({ title })),
     rows: alerts.map((alert) => [
-      [orDash(alert.name)],
-      [orDash(alert.state)],
+      [textOrDash(alert.name)],
+      [textOrDash(alert.state)],
       conditionOf(alert),
-      [orDash(nameOrId(watchedId(alert), names))],
+      [textOrDash(nameOrId(watchedId(alert), names))],
       [
-        orDash(
+        textOrDash(
           channelsIn(alert)
             .map(({ webhookId, type }) => nameOrId(webhookId, names) ?? type)
             .join(', '),
@@ -94,7 +92,7 @@ export const webhookIds = (alert: Alert): readonly string[] => channelsIn(alert)
 
 const lastErrorOf = ({ executionErrors }: Alert): Line => {
   const last = executionErrors?.at(-1)
-  return last ? say`${orDash(last.type)}: ${orDash(last.message)}` : [trusted('–')]
+  return last ? say`${textOrDash(last.type)}: ${textOrDash(last.message)}` : [trusted('–')]
 }
 
 export const executionErrorTable = ({ executionErrors }: Alert): Block => ({
@@ -102,8 +100,8 @@ export const executionErrorTable = ({ executionErrors }: Alert): Block => ({
   title: 'Errors of the last evaluation',
   columns: [{ title: 'Time' }, { title: 'Type' }, { title: 'Message' }],
   rows: (executionErrors ?? []).map(({ timestamp, type, message }) => [
-    [orDash(timestamp)],
-    [orDash(type)],
+    [textOrDash(timestamp)],
+    [textOrDash(type)],
     message ? [sentence(message)] : [trusted('–')],
   ]),
 })

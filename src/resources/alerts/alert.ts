@@ -5,7 +5,7 @@ import { wireId, wireNumber } from '../../api/wire.ts'
 import { didYouMean } from '../../core/names.ts'
 import { quote } from '../../core/text.ts'
 import { isEmpty, isFields, withoutEmpty } from '../compare.ts'
-import { adoption } from '../declaration-fields.ts'
+import { adoption, nameDescription, word } from '../declaration-fields.ts'
 import type { Noun } from '../directory.ts'
 import { readTextMarker, readTextSnapshot, textStyle, withoutTextMarker, withTextMarker, withTextSnapshot } from '../marker.ts'
 import { createResolver, type Resolver } from '../resolve.ts'
@@ -103,9 +103,7 @@ const conditionFields = {
   numConsecutiveWindows: z.int().min(1).nullish().meta({ description: 'Number of consecutive intervals that must violate the threshold.' }),
 }
 
-const id = z.string().min(1).max(128)
-
-const text = (longest: number) => z.string().min(1).max(longest)
+const id = word(128)
 
 /** An alert as users write it for the operations, with the API's names. All fields are optional here, because the required ones depend on the others. */
 export const alertBodySchema = z.strictObject({
@@ -116,9 +114,9 @@ export const alertBodySchema = z.strictObject({
   ...z.object(conditionFields).partial().shape,
   channel: bodyChannel.optional(),
   channels: z.array(bodyChannel).min(1).max(10).optional(),
-  name: text(512).nullish(),
-  message: text(4096).nullish(),
-  note: text(4096).nullish(),
+  name: word(512).nullish(),
+  message: word(4096).nullish(),
+  note: word(4096).nullish(),
 })
 
 export type AlertFields = z.output<typeof alertBodySchema>
@@ -254,7 +252,7 @@ const channel = z
 
 /** Files have the fields in this order. */
 export const declaredAlert = z.strictObject({
-  name: text(512).meta({ description: 'Name in the service. It can change, because the key identifies the object.' }),
+  name: word(512).meta({ description: nameDescription }),
   dashboard: reference('The dashboard').optional(),
   tile: z
     .union([z.string().min(1), z.strictObject({ id: z.string().min(1) })])
@@ -265,8 +263,8 @@ export const declaredAlert = z.strictObject({
   thresholdType: conditionFields.thresholdType.default('above'),
   channel: channel.optional().meta({ description: 'Where the alert sends its notifications.' }),
   channels: z.array(channel).min(1).max(10).optional().meta({ description: 'Several channels, instead of channel.' }),
-  message: text(maxTextLength).nullable().optional().meta({ description: 'Text of the notification.' }),
-  note: text(maxTextLength).nullable().optional().meta({ description: 'What the person on call should do, as Markdown.' }),
+  message: word(maxTextLength).nullable().optional().meta({ description: 'Text of the notification.' }),
+  note: word(maxTextLength).nullable().optional().meta({ description: 'What the person on call should do, as Markdown.' }),
   ...adoption,
 })
 

@@ -5,7 +5,7 @@ import { forEachConcurrently } from '../../core/concurrency.ts'
 import { type Diagnostic, inputDiagnostic } from '../../core/diagnostics.ts'
 import { dayMs } from '../../core/durations.ts'
 import { causeOf, inputError, WatchkeeperError } from '../../core/errors.ts'
-import { counted, type Inline, join, type Line, say, sentence, trusted, untrusted } from '../../core/line.ts'
+import { counted, type Inline, joinFirst, type Line, say, sentence, trusted, untrusted } from '../../core/line.ts'
 import { listFirst, plural, quote } from '../../core/text.ts'
 import { duration, durationMsOf, flag, integer, text } from '../../operation/inputs.ts'
 import { nameMatches } from '../../operation/listing.ts'
@@ -348,13 +348,11 @@ function judgeAlerts(alerts: readonly ReachedAlert[]): Verdict {
 /** The most alerts that one sentence names. */
 const maxNamed = 5
 
-function namesOf(alerts: readonly ReachedAlert[]): Line {
-  const names = alerts.map(({ name }): Line => [untrusted(name)])
-  return join(
-    listFirst(names, maxNamed, (count) => say`${count} more`),
-    ', ',
+const namesOf = (alerts: readonly ReachedAlert[]): Line =>
+  joinFirst(
+    alerts.map(({ name }) => [untrusted(name)]),
+    maxNamed,
   )
-}
 
 const moment = (iso: string | undefined): Inline => trusted(iso === undefined ? '–' : formatMoment(Date.parse(iso)))
 

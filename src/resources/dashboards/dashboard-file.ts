@@ -1,6 +1,8 @@
 // How files spell dashboards. A tile can leave its place to the layout, and `rows` replaces `tiles` and `containers`. The expanded form
 // is the one that is compared with the service, and that digests are made of, so that another spelling is not a change.
+
 import * as z from 'zod'
+import { withoutUndefined } from '../../core/keys.ts'
 import { withSourceIds } from '../declaration-fields.ts'
 import { containerStyle, type DeclaredDashboard, declaredDashboard } from './dashboard.ts'
 import { type Place, placeTiles } from './layout.ts'
@@ -150,10 +152,6 @@ export function expandDashboard({ rows, tiles = [], ...fields }: DashboardFields
   const value = { ...fields, tiles: all.map(({ tile }) => tile), ...(containers.length > 0 && { containers }) }
   return { value: withSourceIds(value), tilePaths: all.map(({ path }) => path) }
 }
-
-const withoutUndefined = <T extends object>(value: T): T =>
-  // Only a field that may be absent can be undefined.
-  Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as T
 
 /** Containers and their tabs have a grid each. */
 export const gridOf = ({ containerId = '', tabId = '' }: { readonly containerId?: unknown; readonly tabId?: unknown }): string =>

@@ -3,7 +3,7 @@ import type { ReadApi } from '../../api/client.ts'
 import type { Target } from '../../api/path.ts'
 import { type Diagnostic, inputDiagnostic } from '../../core/diagnostics.ts'
 import { WatchkeeperError } from '../../core/errors.ts'
-import { counted, type Inline, type Line, say, trusted, untrusted } from '../../core/line.ts'
+import { counted, type Inline, type Line, say, textOrDash, trusted, untrusted } from '../../core/line.ts'
 import { plural } from '../../core/text.ts'
 import { parseDocument } from '../../documents/validate.ts'
 import { documentFile, documentText, resourceId } from '../../operation/inputs.ts'
@@ -256,7 +256,7 @@ const tagsOf = ({ tags: all }: Dashboard): Line => {
 const tileTable = ({ tiles }: Dashboard): Block => ({
   kind: 'table',
   columns: [{ title: 'Tile' }, { title: 'Id' }],
-  rows: tiles.map(({ id, name }) => [[name ? untrusted(name) : trusted('–')], [untrusted(id)]]),
+  rows: tiles.map(({ id, name }) => [[textOrDash(name)], [untrusted(id)]]),
 })
 
 const dashboardTable = (dashboards: readonly Dashboard[], owners: Owners): Block => ({

@@ -4,9 +4,8 @@ import { collectionPath, defineCollection } from '../../api/collection.ts'
 import { type Target, under } from '../../api/path.ts'
 import { nameOrEmpty, readOne, wireId } from '../../api/wire.ts'
 import { isFields } from '../compare.ts'
+import { word } from '../declaration-fields.ts'
 import { type Body, listOf, type RemoteObject, withoutServerFields } from '../resource-type.ts'
-
-export const word = (longest: number) => z.string().min(1).max(longest)
 
 const bodyTile = z.looseObject({
   name: z.string(),

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Profile } from '../../api/profiles.ts'
 import { isFields, withoutEmpty } from '../compare.ts'
-import { adoption, declaredTags, sourceFields, sourceReference, withOneSource } from '../declaration-fields.ts'
+import { adoption, declaredTags, nameDescription, sourceFields, sourceReference, withOneSource, word } from '../declaration-fields.ts'
 import { tagMarkers, withoutMarkerTags } from '../marker.ts'
 import { createResolver, resolveSources } from '../resolve.ts'
 import {
@@ -12,7 +12,7 @@ import {
   type ResolvedDeclaration,
   type ResourceType,
 } from '../resource-type.ts'
-import { dashboardCollection, toDashboardBody, word } from './dashboard-wire.ts'
+import { dashboardCollection, toDashboardBody } from './dashboard-wire.ts'
 import { byId, effectiveTile, withFilterIds, withTileIds } from './tile-ids.ts'
 import { declaredTile, defaulted, language, metricType, raw, sql } from './tile-schema.ts'
 
@@ -59,7 +59,7 @@ const savedFilterValue = z.union([
 
 /** The form in which dashboards are compared with the service. Files can also have shorter forms: see dashboard-file.ts. */
 export const declaredDashboard = z.strictObject({
-  name: word(1024).meta({ description: 'Name in the service. It can change, because the key identifies the object.' }),
+  name: word(1024).meta({ description: nameDescription }),
   tags: declaredTags,
   tiles: z.array(declaredTile).max(500),
   filters: z.array(withOneSource(z.strictObject(filterFields))).optional(),

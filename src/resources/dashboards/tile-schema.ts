@@ -1,8 +1,7 @@
 import * as z from 'zod'
-import { sourceFields, withOneSource } from '../declaration-fields.ts'
-import { word } from './dashboard-wire.ts'
+import { sourceFields, withOneSource, word } from '../declaration-fields.ts'
 
-const text = (longest: number) => z.string().max(longest)
+const text = (maxLength: number) => z.string().max(maxLength)
 
 export const sql = text(10_000)
 

@@ -36,7 +36,7 @@ export const savedSearchCollection = defineCollection<SavedSearch, Body>({
   toBody: withoutServerFields,
 })
 
-const expression = (longest: number) => z.string().max(longest).optional()
+const expression = (maxLength: number) => z.string().max(maxLength).optional()
 
 /** The server lists all three forms. It creates only SQL predicates that its sidebar can show, and keeps existing others. */
 const savedSearchFilter = z.union([

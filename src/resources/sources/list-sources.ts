@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { counted, say, trusted, untrusted } from '../../core/line.ts'
+import { counted, say, textOrDash, untrusted } from '../../core/line.ts'
 import { choice } from '../../operation/inputs.ts'
 import { judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from '../../operation/listing.ts'
 import { defineOperation } from '../../operation/operation.ts'
@@ -31,7 +31,7 @@ export const listSources = defineOperation({
       {
         kind: 'table',
         columns: [{ title: 'Name' }, { title: 'Kind' }, { title: 'Id' }],
-        rows: sources.map(({ name, kind, id }) => [[untrusted(name)], [kind ? untrusted(kind) : trusted('–')], [untrusted(id)]]),
+        rows: sources.map(({ name, kind, id }) => [[untrusted(name)], [textOrDash(kind)], [untrusted(id)]]),
       },
     ],
   }),

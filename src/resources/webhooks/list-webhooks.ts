@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { counted, say, trusted, untrusted } from '../../core/line.ts'
+import { counted, say, textOrDash, untrusted } from '../../core/line.ts'
 import { judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from '../../operation/listing.ts'
 import { defineOperation } from '../../operation/operation.ts'
 import { readTextMarker, textStyle } from '../marker.ts'
@@ -38,12 +38,7 @@ export const listWebhooks = defineOperation({
       {
         kind: 'table',
         columns: ['Name', 'Service', 'Owner', 'Id'].map((title) => ({ title })),
-        rows: webhooks.map((one) => [
-          [untrusted(one.name)],
-          [one.service ? untrusted(one.service) : trusted('–')],
-          ownerCell(one, owners),
-          [untrusted(one.id)],
-        ]),
+        rows: webhooks.map((one) => [[untrusted(one.name)], [textOrDash(one.service)], ownerCell(one, owners), [untrusted(one.id)]]),
       },
     ],
   }),

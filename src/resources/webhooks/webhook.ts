@@ -5,7 +5,7 @@ import { minSecretLength } from '../../core/secrets.ts'
 import { quote } from '../../core/text.ts'
 import { ownValue } from '../../documents/schema.ts'
 import { withoutEmpty } from '../compare.ts'
-import { adoption } from '../declaration-fields.ts'
+import { adoption, nameDescription } from '../declaration-fields.ts'
 import {
   readTextMarker,
   readTextSecrets,
@@ -50,9 +50,9 @@ const variable = z.string().regex(secretVariable)
 
 const variableForm = 'the name of a variable that begins with WEBHOOK_, in capital letters, digits and underscores'
 
-const variables = (longest: number) =>
+const variables = (maxLength: number) =>
   z
-    .record(z.string().min(1).max(longest), variable.meta({ accepts: variableForm }))
+    .record(z.string().min(1).max(maxLength), variable.meta({ accepts: variableForm }))
     .refine((map) => Object.keys(map).length <= 100, { message: 'has more than 100 entries' })
 
 /** A field whose value would be a secret in a file. The message says what to write instead, and never shows the value. */
@@ -70,12 +70,7 @@ const neverInFile = (from: string, example: string) =>
 const maxDescriptionLength = 1600
 
 export const declaredWebhook = z.strictObject({
-  name: z
-    .string()
-    .trim()
-    .min(1)
-    .max(1024)
-    .meta({ description: 'Name in the service. It can change, because the key identifies the object.' }),
+  name: z.string().trim().min(1).max(1024).meta({ description: nameDescription }),
   service: z.enum(webhookServices).meta({ description: 'Who receives the messages.' }),
   urlFrom: variable.meta({ description: 'Variable of the process that has the URL, which is a secret.', accepts: variableForm }),
   headersFrom: variables(256).optional().meta({ description: 'Variables of the process that have the values of headers, by header.' }),

@@ -104,6 +104,13 @@ function describeFailure({ outcome, reason = '', afterMinutes = 0 }: Detection, 
 
 const minutes = (count: number) => trusted(formatDuration(count * minuteMs))
 
+/** What `countOutcomes` counts. */
+export const outcomeCounts = {
+  detected: z.int().describe('Alerts that notify in time, of all incidents.'),
+  late: z.int().describe('Alerts that notify too late, of all incidents.'),
+  missed: z.int().describe('Alerts that do not notify, of all incidents.'),
+}
+
 export function countOutcomes(incidents: readonly CheckedIncident[]) {
   const all = incidents.flatMap(({ alerts }) => alerts)
   const numberOf = (outcome: (typeof outcomes)[number]): number => all.filter((one) => one.outcome === outcome).length

@@ -172,10 +172,10 @@ function matchByMarker<D extends Declared>({
     ),
     freeByName: Map.groupBy(
       marked.filter(({ marker }) => marker === undefined),
-      (one) => nameOf(one.actual),
+      (one) => trimmedName(one.actual),
     ),
-    otherByName: Map.groupBy(others, (one) => nameOf(one.actual)),
-    orphanByName: Map.groupBy(orphans, (one) => nameOf(one.actual)),
+    otherByName: Map.groupBy(others, (one) => trimmedName(one.actual)),
+    orphanByName: Map.groupBy(orphans, (one) => trimmedName(one.actual)),
     byId: new Map(marked.map((one) => [one.actual.id, one])),
   }
   const diagnostics: Diagnostic[] = []
@@ -208,10 +208,12 @@ function findUnknown(
   const tokens = keys.map((key) => type.markerStyle.token(project, key))
   const found = strange.find(
     (one) =>
-      one.id === id || tokens.includes(type.tokenOf(type.toBody(one)) ?? '') || (adopt && id === undefined && nameOf(one) === name.trim()),
+      one.id === id ||
+      tokens.includes(type.tokenOf(type.toBody(one)) ?? '') ||
+      (adopt && id === undefined && trimmedName(one) === name.trim()),
   )
   if (found === undefined) return undefined
-  const message = `the ${type.noun} "${quote(nameOf(found), 60)}" (${found.id}) is not written: ${type.explainUndeclarable?.(found)}. Change it in the web app, or upgrade this tool`
+  const message = `the ${type.noun} "${quote(trimmedName(found), 60)}" (${found.id}) is not written: ${type.explainUndeclarable?.(found)}. Change it in the web app, or upgrade this tool`
   return report(declared, 'unknown-kind', message)
 }
 
@@ -226,7 +228,7 @@ export function findDuplicateOrphans(orphans: readonly MarkedObject[], { section
 }
 
 /** Some servers trim names. */
-const nameOf = ({ name }: { readonly name?: string | null | undefined }): string => (name ?? '').trim()
+export const trimmedName = ({ name }: { readonly name?: string | null | undefined }): string => (name ?? '').trim()
 
 interface Index {
   readonly type: ResourceType
@@ -322,7 +324,7 @@ function findById(declared: Declared, id: string, { type, byId }: Index): Match 
 
 function findByName(declared: Declared, index: Index): Match {
   const { type, freeByName } = index
-  const name = nameOf(declared.value)
+  const name = trimmedName(declared.value)
   const alike = freeByName.get(name) ?? []
   const exact = alike.filter(({ actual }) => actual.name === declared.value.name)
   const [first, second] = exact.length === 1 ? exact : alike
@@ -339,7 +341,7 @@ function findByName(declared: Declared, index: Index): Match {
 
 /** Finds an orphan with this name. Most likely, its key was changed. */
 function findOrphan(declared: Declared, { type, orphanByName }: Index): Match | undefined {
-  const [orphan] = orphanByName.get(nameOf(declared.value)) ?? []
+  const [orphan] = orphanByName.get(trimmedName(declared.value)) ?? []
   if (orphan === undefined) return undefined
   const key = orphan.marker?.key
   const advice = key === undefined ? 'previousKey with the previous key' : `previousKey: ${key}`
@@ -349,12 +351,12 @@ function findOrphan(declared: Declared, { type, orphanByName }: Index): Match | 
 
 /** Finds an object with this name that another project owns. If this project owns nothing, it was most likely renamed. */
 function findOwnedByOthers(declared: Declared, { type, otherByName, adoptFrom, ownsAnything }: Index): Match {
-  const [other] = otherByName.get(nameOf(declared.value)) ?? []
+  const [other] = otherByName.get(trimmedName(declared.value)) ?? []
   if (other === undefined || adoptFrom === 'none') return {}
   const owner = other.marker?.projectName === undefined ? 'another project' : `the project ${other.marker.projectName}`
   if (!ownsAnything) return { ofOther: other }
   const given = adoptFrom === undefined ? '' : `; the project in adopt-from, ${adoptFrom.project}, does not own it`
-  const what = `${owner} owns ${withArticle(type)} named "${quote(nameOf(declared.value), 60)}" (${other.actual.id})${given}`
+  const what = `${owner} owns ${withArticle(type)} named "${quote(trimmedName(declared.value), 60)}" (${other.actual.id})${given}`
   return { diagnostic: reportException(declared, 'other-project', `${what}; a second one will be created`) }
 }
 
@@ -379,7 +381,7 @@ export function reportRenamedProject(
   const name = objects.map((one) => one.found.marker?.projectName).find((one) => one !== undefined)
   const owner = name === undefined ? 'another project' : `the project ${name}`
   const more = others.length === 0 ? '' : `, and ${plural(others.length, 'more object')} of these files`
-  const what = `${owner} owns ${withArticle(type)} named "${quote(nameOf(declared.value), 60)}" (${found.actual.id})${more}`
+  const what = `${owner} owns ${withArticle(type)} named "${quote(trimmedName(declared.value), 60)}" (${found.actual.id})${more}`
   const given =
     adoptFrom === undefined || adoptFrom === 'none' ? '' : `, and the project in adopt-from, ${adoptFrom.project}, does not own it`
   const command =

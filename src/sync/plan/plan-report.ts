@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../../core/diagnostics.ts'
-import { counted, join, type Line, link, say, trusted, untrusted } from '../../core/line.ts'
+import { counted, join, joinFirst, type Line, link, say, trusted, untrusted } from '../../core/line.ts'
 import { toKebab } from '../../core/names.ts'
-import { listFirst, plural } from '../../core/text.ts'
+import { plural } from '../../core/text.ts'
 import type { Annotation, Verdict } from '../../operation/operation.ts'
 import type { Block, DiffLine } from '../../report/blocks.ts'
 import { type SideNames, toDiffLines } from '../../report/diff-lines.ts'
@@ -99,8 +99,7 @@ function links(objects: readonly PlannedObject[]): readonly Block[] {
     url === undefined ? [] : [say`${trusted(sectionNouns[section])} ${link(key || name, url)}`],
   )
   if (linked.length === 0) return []
-  const shown = listFirst(linked, maxLinks, (rest) => say`${rest} more`)
-  return [{ kind: 'paragraph', line: say`In the web app: ${join(shown, ', ')}` }]
+  return [{ kind: 'paragraph', line: say`In the web app: ${joinFirst(linked, maxLinks)}` }]
 }
 
 const maxLinks = 20
@@ -196,10 +195,7 @@ type Named = Pick<PlannedObject, 'section' | 'key' | 'name' | 'id'>
 
 function namesOf(objects: readonly Named[]): Line {
   const names = objects.map(({ section, key, name }) => say`${trusted(sectionNouns[section])} ${key || name}`)
-  return join(
-    listFirst(names, maxNamed, (count) => say`${count} more`),
-    ', ',
-  )
+  return joinFirst(names, maxNamed)
 }
 
 function toLines(object: PlannedObject, index: number, sides?: SideNames): readonly DiffLine[] {

@@ -1,4 +1,5 @@
 import type * as z from 'zod'
+import { withoutUndefined } from '../../core/keys.ts'
 import type { ReadDocument } from '../../documents/document.ts'
 import { elementOf, formOf, isRequired, ownValue, type Schema, valueAt } from '../../documents/schema.ts'
 import { schemaDiagnostics } from '../../documents/validate.ts'
@@ -219,8 +220,6 @@ export function renderSavedSearch(body: Body, { type, references, written }: Sav
   const { name, tags, ...others } = renderValue({ value, normalized, written }, declaredSavedSearch, references)
   return { fields: withoutUndefined({ name, tags, ...others }), itemIds: new Map() }
 }
-
-const withoutUndefined = (fields: Body): Body => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 
 /** What the file has already, and keeps in the same place. */
 export interface DashboardInFile {

@@ -1,11 +1,12 @@
 import { inputError } from '../../core/errors.ts'
+import { compareText } from '../../core/text.ts'
 import type { Declarations } from '../../declarations/declarations.ts'
 import { keyGrammar, ownershipTest } from '../../resources/marker.ts'
 import type { RemoteObject, ResourceType } from '../../resources/resource-type.ts'
 import type { ResourceTypes } from '../../resources/resource-types.ts'
 import type { Section } from '../../resources/section.ts'
 import type { Change, Plan } from '../plan/change.ts'
-import { type MarkedObject, markedObjects } from '../plan/match.ts'
+import { type MarkedObject, markedObjects, trimmedName } from '../plan/match.ts'
 import { type RemoteState, remoteObjects } from '../plan/remote-state.ts'
 
 /** How `apply` finds an object that has no ownership marker yet. An object with a marker needs neither field. */
@@ -95,8 +96,6 @@ function selectIn(section: Section, { remote, types, plan, declarations }: Selec
 }
 
 /** Some servers and some schemas of files trim names, so names that differ only in spaces are not unique. */
-const trimmedName = ({ name }: { readonly name?: string | null | undefined }): string => (name ?? '').trim()
-
 const isNewObject = (one: NewObject | SkippedObject): one is NewObject => 'key' in one
 
 const skip = (section: Section, actual: RemoteObject, reason: string): SkippedObject => ({
@@ -112,10 +111,8 @@ const nameIsDeclared = ({ section, key }: Change): string =>
 /** A list that changes between two pages can contain an object twice. */
 const uniqueById = (all: readonly RemoteObject[]): readonly RemoteObject[] => [...new Map(all.map((one) => [one.id, one])).values()]
 
-const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
-
 const byName = ({ actual: a }: MarkedObject, { actual: b }: MarkedObject): number =>
-  compareTexts(a.name ?? '', b.name ?? '') || compareTexts(a.id, b.id)
+  compareText(a.name ?? '', b.name ?? '') || compareText(a.id, b.id)
 
 interface ManagedOptions {
   readonly type: ResourceType

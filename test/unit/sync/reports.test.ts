@@ -199,7 +199,7 @@ describe('the report of a plan', () => {
     expect(few).toContain("1 object has this project's marker and is not declared in any file. prune deletes such objects: alert a")
     expect(few).not.toContain('Objects')
     const many = textOf(plan, resultOf(adopted, { orphans }))
-    expect(many).toContain('alert a, alert b, alert c, alert d, alert e, 2 more')
+    expect(many).toContain('alert a, alert b, alert c, alert d, alert e and 2 more')
     expect(many).toContain('Objects to adopt (7): see the result file')
     expect(many).toContain('Undeclared objects (7): see the result file')
   })
