@@ -19,3 +19,16 @@ export const sourceCollection = defineCollection<Source, Body>({
   schema: sourceSchema,
   toBody: withoutServerFields,
 })
+
+/** A connection to ClickHouse. Only its id and its name are read. */
+export const connectionSchema = z.object({ id: wireId, name: nameOrEmpty })
+
+export type Connection = z.output<typeof connectionSchema>
+
+/** The requests for connections, which only a self-hosted server lists. */
+export const connectionCollection = defineCollection<Connection>({
+  name: 'connections',
+  noun: 'connection',
+  listing: 'whole',
+  schema: connectionSchema,
+})

@@ -7,8 +7,7 @@ import { type Dashboard, dashboardCollection } from '../../resources/dashboards/
 import type { RemoteObject } from '../../resources/resource-type.ts'
 import { type SavedSearch, savedSearchCollection } from '../../resources/saved-searches/saved-search.ts'
 import { type Section, sectionNames } from '../../resources/section.ts'
-import { type Connection, connectionCollection } from '../../resources/sources/connection-wire.ts'
-import { type Source, sourceCollection } from '../../resources/sources/source-wire.ts'
+import { type Connection, connectionCollection, type Source, sourceCollection } from '../../resources/sources/source-wire.ts'
 import { type Webhook, webhookCollection } from '../../resources/webhooks/webhook-wire.ts'
 
 export interface RemoteState {
