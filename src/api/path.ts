@@ -27,9 +27,9 @@ export const isSegment = (text: string): boolean => segment.test(text)
 export const root: ApiPath = path``
 
 /** Appends a segment to a path. Throws when `name` is not a segment. */
-export function under(base: ApiPath, name: string, rest = root): ApiPath {
+export function under(base: ApiPath, name: string): ApiPath {
   if (!isSegment(name)) throw new TypeError(`"${name.slice(0, 80)}" is not a path segment`)
-  return `${base}/${name}${rest}` as ApiPath // Its parts were checked.
+  return `${base}/${name}` as ApiPath // Its parts were checked.
 }
 
 /** The path in lines of the log: without the organization, and with the first digits of ids. */

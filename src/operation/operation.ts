@@ -330,8 +330,5 @@ export interface RunResult {
   readonly error?: WatchkeeperError
 }
 
-/** Fields of every result document; no operation may have an output with such a name. */
-export const reservedNames: readonly string[] = ['operation', 'status', 'failureReason', 'requestId', 'error', 'result', 'resultFile']
-
 /** The organization and service, or the self-hosted server of a run, and its last request. */
 export type RunSubject = Pick<ResultDocument, 'requestId' | 'organizationId' | 'serviceId' | 'serverUrl'>

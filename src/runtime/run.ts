@@ -56,29 +56,23 @@ export interface ProgressStep extends Pick<Progress, 'done' | 'total'> {
   document(): Promise<ResultDocument>
 }
 
+/** The settings of comments, issues and notifications. */
+export type NotifySetting =
+  | 'comment'
+  | 'commentLabel'
+  | 'prNumber'
+  | 'issue'
+  | 'githubToken'
+  | 'gitlabToken'
+  | 'notifyUrl'
+  | 'notifyFormat'
+  | 'notifyOn'
+
 /** The settings for what happens after the run. */
 export type PublishSettings = Pick<Settings, 'summary'> & {
   /** The name of the environment. */
   readonly environment?: string
-} & Partial<
-    Pick<
-      Settings,
-      | 'resultFile'
-      | 'profile'
-      | 'organizationId'
-      | 'serviceId'
-      | 'apiUrl'
-      | 'comment'
-      | 'commentLabel'
-      | 'prNumber'
-      | 'issue'
-      | 'githubToken'
-      | 'gitlabToken'
-      | 'notifyUrl'
-      | 'notifyFormat'
-      | 'notifyOn'
-    >
-  >
+} & Partial<Pick<Settings, 'resultFile' | 'profile' | 'organizationId' | 'serviceId' | 'apiUrl' | NotifySetting>>
 
 /** Whether a run keeps a comment or an issue. */
 export const usesForge = ({ comment = 'off', issue = 'off' }: PublishSettings): boolean => comment !== 'off' || issue !== 'off'

@@ -5,12 +5,14 @@ import { isRequired, metaOf, type Shape } from '../../src/documents/schema.ts'
 import { demo } from '../../src/emulator/index.ts'
 import { createClient } from '../../src/index.ts'
 import { settingsSchema } from '../../src/operation/inputs.ts'
-import { reservedNames } from '../../src/operation/operation.ts'
 import { forEachEntry } from '../support/corpus.ts'
 import { inputsFor, useEmulator } from '../support/emulator.ts'
 import { allOperations as all, placeFor, useExampleDirectory } from '../support/examples.ts'
 import { invokeText } from '../support/invoke.ts'
 import { openSession } from '../support/session.ts'
+
+/** Fields of every result document. */
+const reservedNames = ['operation', 'status', 'failureReason', 'requestId', 'error', 'result', 'resultFile']
 
 const settingNames = Object.keys(settingsSchema.shape)
 

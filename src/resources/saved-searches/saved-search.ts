@@ -64,7 +64,7 @@ export const declaredSavedSearch = z.strictObject({
 export type DeclaredSavedSearch = z.output<typeof declaredSavedSearch>
 
 /** Translates a declared saved search into the API's names, and a named source into its id. Unknown names become diagnostics. */
-export function resolveSavedSearch(
+function resolveSavedSearch(
   declared: DeclaredObject<DeclaredSavedSearch>,
   { directory }: Pick<ResolveContext, 'directory'>,
 ): ResolvedDeclaration {

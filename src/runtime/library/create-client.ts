@@ -7,25 +7,12 @@ import type { settingsSchema } from '../../operation/inputs.ts'
 import type { ResultDocument } from '../../operation/operation.ts'
 import { type OperationName, type Operations, operationNames } from '../../operations.ts'
 import { writeEssentialFiles, writeOutputFiles } from '../publish.ts'
-import { runOperation } from '../run.ts'
+import { type NotifySetting, runOperation } from '../run.ts'
 import { workspaceFiles } from '../workspace.ts'
 import { withOptionNames } from './option-names.ts'
 
 /** Settings of the action and the command line, which the library does not have. */
-type ProcessSetting =
-  | 'warnOnly'
-  | 'summary'
-  | 'resultFile'
-  | 'config'
-  | 'comment'
-  | 'commentLabel'
-  | 'prNumber'
-  | 'issue'
-  | 'githubToken'
-  | 'gitlabToken'
-  | 'notifyUrl'
-  | 'notifyFormat'
-  | 'notifyOn'
+type ProcessSetting = 'warnOnly' | 'summary' | 'resultFile' | 'config' | NotifySetting
 
 export interface ClientOptions extends Omit<z.input<typeof settingsSchema>, ProcessSetting> {
   /**

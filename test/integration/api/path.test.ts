@@ -53,7 +53,7 @@ describe('path', () => {
 
 describe('under', () => {
   it('adds a configured segment', () => {
-    expect(under(path`/v1`, 'observability', path`/x`)).toBe('/v1/observability/x')
+    expect(under(path`/v1`, 'observability')).toBe('/v1/observability')
   })
 
   it('rejects a name that is not one path segment', () =>
