@@ -32,7 +32,7 @@ const textsOf = (html: string, selector: string): readonly string[] =>
 const ourTags = 'html head meta title style body main footer script h1 h2 span p ul li dl div dt dd table thead tbody tr th td'.split(' ')
 const knownTags = new Set([...ourTags, 'details', 'summary', 'pre', 'code', 'em', 'strong'])
 
-/** What could load, send or run something, or is no element of ours. */
+/** What could load, send or run something, or is not an element of ours. */
 const dangers = (html: string): readonly string[] =>
   all(html).flatMap((element) => {
     const names = element.getAttributeNames()
