@@ -242,7 +242,7 @@ function adviceOnKind(kind: ErrorKind, facts: RequestFacts, failure: AttemptFail
     case 'timeout':
       return failure.writeOutcome === 'not-applied'
         ? `Check ${url} (${host}), and that this machine can reach it.`
-        : `No complete answer arrived within ${facts.timeoutMs / 1000} s, the limit for one request. Check that this machine can reach ${host}, and that the service is not overloaded.`
+        : `No complete answer arrived within ${facts.timeoutMs / 1000} s, the limit for one request. Check that this machine can reach ${host}, and that the server is not overloaded.`
     case 'deadline':
       return 'timeout-seconds leaves no time for another attempt.'
     case 'bad-answer':

@@ -270,7 +270,7 @@ async function listPages<T extends { readonly id: string }>(page: ReadPage<T>, n
   if (second.problem === undefined) return second
   throw new WatchkeeperError(
     'bad-answer',
-    `${second.problem}. Nothing is changed based on an incomplete list. Try again. If the problem remains, contact the service's support.`,
+    `${second.problem}. Nothing is changed based on an incomplete list. Run this again. If it continues, contact the server's support.`,
   )
 }
 

@@ -44,7 +44,7 @@ export const doctor = defineOperation({
   input: z.strictObject({ onFailedEvaluation }),
   output: z.object({
     healthy: z.boolean().describe('True when no check failed.'),
-    requestsLeft: z.int().optional().describe('Requests left in the current window of the rate limit, where the service reports it.'),
+    requestsLeft: z.int().optional().describe('Requests left in the current window of the rate limit, if the server reports them.'),
   }),
   details: z.object({
     checks: z.array(check).describe('The checks, in order.'),
@@ -65,7 +65,7 @@ export const doctor = defineOperation({
     const limit = context.api.rateLimit()
     const detail =
       limit === undefined
-        ? `the service reports no limit. Watchkeeper sends at most ${profile.rateLimit.limit} requests in ${profile.rateLimit.windowMs / 1000} s`
+        ? `the server reports no limit. Watchkeeper sends at most ${profile.rateLimit.limit} requests in ${profile.rateLimit.windowMs / 1000} s`
         : `${limit.remaining} of ${limit.limit} requests left in this window`
     checks.push(skipReason === undefined ? { name: rateLimitName, outcome: 'ok', detail } : skip(rateLimitName, skipReason))
     const healthy = checks.every(({ outcome }) => outcome !== 'failed')

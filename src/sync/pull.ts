@@ -297,7 +297,7 @@ function describeInvalid(invalid: readonly InvalidField[], { desired = {} }: Pla
 }
 
 export const pullRules = {
-  'incomplete-pull': { severity: 'warning', description: 'A list of the service may be incomplete, so pull may not see every object.' },
+  'incomplete-pull': { severity: 'warning', description: 'A list from the server may be incomplete, so pull may not see every object.' },
   'override-differs': { severity: 'warning', description: 'The service has another value for a field that the environment overrides.' },
   'instance-differs': { severity: 'warning', description: 'The service has another value for an object of a file with instances.' },
   'expression-replaced': { severity: 'warning', description: 'pull replaced an expression by the value in the service.' },

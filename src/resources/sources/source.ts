@@ -277,7 +277,7 @@ function connectionOf({ connection }: DeclaredSource, { directory, sources }: Re
     if (known.length > 0) return resolver.byName('connection', connection, ['connection'])
     return resolver.report(
       ['connection'],
-      `"${quote(connection, 60)}" is not an id, and this service does not list its connections; give the id, which list-sources shows`,
+      `"${quote(connection, 60)}" is not an id, and the server does not list its connections, so a name cannot be used. Use the id from list-sources`,
     )
   }
   const used = [...new Set(sources.map((source) => source.connection).filter((id) => typeof id === 'string'))]

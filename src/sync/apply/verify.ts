@@ -83,7 +83,7 @@ function verifyWrite(outcome: Outcome, list: MarkerIndex | undefined, state: App
   if (outcome.kind === 'unknown' || found !== 'absent') return []
   const isThere = list.items.some((one) => one.id === id)
   const message = isThere
-    ? `${change.section}.${change.key}: the service did not store the ownership marker of the ${type.noun} ${id}, so the next run would not recognize it`
+    ? `${change.section}.${change.key}: the server did not store the ownership marker of the ${type.noun} ${id}, so the next run would not recognize it`
     : `${change.section}.${change.key}: the ${type.noun} ${id} was deleted after this run wrote it`
   return [diagnosticOf(verifyRules, 'marker-lost', change.location ?? { file: 'apply' }, message)]
 }

@@ -14,7 +14,7 @@ import { findUser } from './protect-alerts.ts'
 export const guardRules = {
   'incomplete-list': {
     severity: 'error',
-    description: 'A list of the service may be incomplete, and the plan would create or delete an object because of it.',
+    description: 'A list from the server may be incomplete, and the plan would create or delete an object because of it.',
   },
   'too-many-deletes': { severity: 'error', description: 'The plan would delete more objects than `max-deletes` allows.' },
 } as const satisfies Rules

@@ -176,7 +176,7 @@ describe('what the server makes of what was sent', () => {
       ours().alert.note = null
     }, '/alerts')
     expect(errorsIn(applied).map(({ message }) => message)).toEqual([
-      expect.stringContaining('the service did not store the ownership marker of the alert'),
+      expect.stringContaining('the server did not store the ownership marker of the alert'),
     ])
   })
 
