@@ -167,7 +167,7 @@ describe('the pull request of a drift', () => {
     expect(pull?.title).toBe('Keep 1 change made in the service')
     expect(pull?.body).toContain('threshold: file: 0.02, service: 0.05')
     expect(pull?.body).toContain('To revert them, run apply on the default branch')
-    expect(pull?.body).toContain('GitHub starts no workflows for it')
+    expect(pull?.body).toContain('GitHub starts no workflows for such a pull request')
   })
 
   it('the pull request of a drift says nothing about checks with the token of an app', async () => {
