@@ -106,7 +106,7 @@ const skip = (section: Section, actual: RemoteObject, reason: string): SkippedOb
 })
 
 const nameIsDeclared = ({ section, key }: Change): string =>
-  `${section}.${key} has this name and does not adopt it; add adopt: true to it, or rename one of the two`
+  `${section}.${key} has the same name, but not adopt: true; add it to manage this object, or rename one of the two`
 
 /** A list that changes between two pages can contain an object twice. */
 const uniqueById = (all: readonly RemoteObject[]): readonly RemoteObject[] => [...new Map(all.map((one) => [one.id, one])).values()]

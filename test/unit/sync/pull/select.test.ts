@@ -77,7 +77,7 @@ describe('selectObjects', () => {
       const text = 'dashboards:\n  mine:\n    name: Mine\n    tiles: []\n'
       expect(became({ dashboards: [board('d1', 'Mine')] }, text)).toMatchObject({
         '-': 'missing mine',
-        d1: 'left-out dashboards.mine has this name and does not adopt it; add adopt: true to it, or rename one of the two',
+        d1: 'left-out dashboards.mine has the same name, but not adopt: true; add it to manage this object, or rename one of the two',
       })
     })
 
