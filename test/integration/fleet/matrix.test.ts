@@ -75,24 +75,21 @@ describe('the matrix', () => {
     })
   })
 
-  it.each([257, 1000, 4000])(
-    'the matrix has each of %i services once, in at most 256 legs, within the limit of an output',
-    async (size) => {
-      const fleet = makeFleet([size - 150, 149, 1])
-      const { outputs } = await run(fleetFile(fleet))
-      const legs = (JSON.parse(outputs.matrix ?? '') as { include: readonly Leg[] }).include
-      expect(legs.length).toBeLessThanOrEqual(256)
-      const ids = legs.flatMap(({ services }) => services.split('\n'))
-      expect(ids.toSorted()).toEqual(fleet.flatMap(({ services }) => services.map(({ id }) => id)).toSorted())
-      expect(new Set(namesOf(legs)).size).toBe(legs.length)
-      for (const { organization, services } of legs) {
-        const own = fleet.find(({ name }) => name === organization)?.services.map(({ id }) => id)
-        expect(services.split('\n').filter((id) => !own?.includes(id))).toEqual([])
-      }
-      // GitHub counts two bytes a character.
-      expect((outputs.matrix ?? '').length * 2).toBeLessThan(1024 * 1024)
-    },
-  )
+  it.each([257, 4000])('the matrix has each of %i services once, in at most 256 legs, within the limit of an output', async (size) => {
+    const fleet = makeFleet([size - 150, 149, 1])
+    const { outputs } = await run(fleetFile(fleet))
+    const legs = (JSON.parse(outputs.matrix ?? '') as { include: readonly Leg[] }).include
+    expect(legs.length).toBeLessThanOrEqual(256)
+    const ids = legs.flatMap(({ services }) => services.split('\n'))
+    expect(ids.toSorted()).toEqual(fleet.flatMap(({ services }) => services.map(({ id }) => id)).toSorted())
+    expect(new Set(namesOf(legs)).size).toBe(legs.length)
+    for (const { organization, services } of legs) {
+      const own = fleet.find(({ name }) => name === organization)?.services.map(({ id }) => id)
+      expect(services.split('\n').filter((id) => !own?.includes(id))).toEqual([])
+    }
+    // GitHub counts two bytes a character.
+    expect((outputs.matrix ?? '').length * 2).toBeLessThan(1024 * 1024)
+  })
 
   it('the matrix does not depend on the order of the file', async () => {
     const { organizations } = fleetDocument(makeFleet([400, 20]))
@@ -177,7 +174,7 @@ describe('matrix returns an error with advice for', () => {
   })
 
   it('rejects a matrix that is too long for an output', async () => {
-    const { organizations } = fleetDocument(makeFleet([9000]))
+    const { organizations } = fleetDocument(makeFleet([256]))
     const settings = Object.fromEntries(Array.from({ length: 3 }, (_, i) => [`filter-${i}`, 'x'.repeat(700)]))
     const { reason } = await run(stringify({ organizations: organizations.map((one) => ({ ...one, settings })) }))
     expect(reason).toMatch(/^fleet: the matrix of fleet\.yml has \d{6} characters, and the limit for an output is 500000\. /)

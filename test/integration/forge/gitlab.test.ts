@@ -328,7 +328,7 @@ describe('reads are tried again', () => {
 
   it('abandons a read that hangs at its time limit, three times at most', async () => {
     gitlab().addFault({ on: list, times: 9, effect: { kind: 'hang' } })
-    const { failures } = await always({ limits: { requestMs: 300, totalMs: 60_000 } })
+    const { failures } = await always({ limits: { requestMs: 100, totalMs: 60_000 } })
     expect(failures).toEqual(['comment: GitLab did not answer in time (REQUEST_TIMEOUT).'])
     expect(callsTo(list)).toHaveLength(3)
   })

@@ -164,7 +164,9 @@ describe('suggested conditions', () => {
   const always = () => true
   const week = { fromMs: 0, untilMs: 7 * dayMs }
   // Rare errors: 0 in most minutes.
-  const rare = series(Array.from({ length: 7 * 1440 }, (_, i) => (i === 100 || i === 101 ? 30 : i % 1000 === 7 ? 4 : 0)))
+  const counts = Array.from({ length: 7 * 1440 }, (_, i) => (i === 100 || i === 101 ? 30 : i % 1000 === 7 ? 4 : 0))
+  const rare = series(counts)
+  const rareLows = series(counts.map((count) => 50 - count))
   const suggest = (
     perWeek: number,
     more: Partial<Condition> = {},
@@ -201,13 +203,23 @@ describe('suggested conditions', () => {
   })
 
   it('has the same effect as a condition of the alert, for every type with a direction', () => {
-    for (const thresholdType of ['above', 'above_exclusive', 'below', 'below_or_equal'] as const)
-      for (const perWeek of [1, 13, 9000]) {
-        const found = suggest(perWeek, { thresholdType })
-        if ('reason' in found) continue
-        const windows = evaluate(condition({ thresholdType, threshold: found.threshold, consecutive: found.windows }), rare, week)
+    const cases = [
+      ['above', rare],
+      ['above_exclusive', rare],
+      ['below', rareLows],
+      ['below_or_equal', rareLows],
+    ] as const
+    for (const [thresholdType, values] of cases)
+      for (const wanted of [1, 13, 9000]) {
+        const found = suggestCondition(condition({ thresholdType }), values, week, {
+          perWeek: wanted,
+          detectsAll: always,
+          isQuietOutside: always,
+        })
+        if ('reason' in found) throw new Error(found.reason)
+        const windows = evaluate(condition({ thresholdType, threshold: found.threshold, consecutive: found.windows }), values, week)
         const sent = windows.reduce((sum, { notifications }) => sum + notifications, 0)
-        expect([found.notificationsPerWeek, sent <= perWeek], `${thresholdType} ${perWeek}`).toEqual([sent, true])
+        expect([found.notificationsPerWeek, sent <= wanted], `${thresholdType} ${wanted}`).toEqual([sent, true])
       }
   })
 
