@@ -2,14 +2,8 @@ import * as z from 'zod'
 import { type Diagnostic, diagnosticOf, formatLocation, type Rules } from '../core/diagnostics.ts'
 import { isMapping } from '../core/keys.ts'
 import { quote } from '../core/text.ts'
-import {
-  documentRules,
-  type InterpolateOptions,
-  interpolate,
-  type ReadDocument,
-  readDocument,
-  type ValuePath,
-} from '../documents/document.ts'
+import { documentRules, type ReadDocument, readDocument, type ValuePath } from '../documents/document.ts'
+import { type InterpolateOptions, interpolate } from '../documents/expressions.ts'
 import { isText, ownValue, schemaAt, valueAt } from '../documents/schema.ts'
 import { formatPath, schemaDiagnostics } from '../documents/validate.ts'
 import type { NamedEnvironment } from '../operation/operation.ts'

@@ -5,16 +5,8 @@ import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../cor
 import { isMapping } from '../core/keys.ts'
 import { didYouMean } from '../core/names.ts'
 import { quote } from '../core/text.ts'
-import {
-  countExpressions,
-  type InstanceScope,
-  instanceNamesIn,
-  interpolate,
-  maxBytes,
-  maxExpandedSize,
-  type ReadDocument,
-  type ValuePath,
-} from '../documents/document.ts'
+import { maxBytes, maxExpandedSize, type ReadDocument, type ValuePath } from '../documents/document.ts'
+import { countExpressions, type InstanceScope, instanceNamesIn, interpolate } from '../documents/expressions.ts'
 import { ownValue, valueAt } from '../documents/schema.ts'
 import { schemaDiagnostics } from '../documents/validate.ts'
 import { keyForm, keyGrammar } from '../resources/marker.ts'

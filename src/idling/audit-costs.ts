@@ -13,10 +13,11 @@ import { defineOperation, type Files } from '../operation/operation.ts'
 import { alertCollection } from '../resources/alerts/alert.ts'
 import { sourceCollection } from '../resources/sources/source-wire.ts'
 import { amountInput } from '../usage/amounts.ts'
-import { type Audit, auditServices, awakeByDay, type Finding, maySleep, type ServiceAlerts } from './audit.ts'
+import { type Audit, auditServices, awakeByDay } from './audit.ts'
 import { judgeAudit, reportAudit } from './audit-report.ts'
 import { type AuditResult, auditDetails, auditOutput } from './audit-result.ts'
 import { hasUnknownTarget, type ReadFailure, readCostFacts, sharesWarehouse } from './facts.ts'
+import { type Finding, maySleep, type ServiceAlerts } from './findings.ts'
 import { reasons } from './profile.ts'
 
 const serviceSelector = z.string().regex(/^[^\u0000-\u001f\u007f]{1,256}$/)

@@ -1,37 +1,25 @@
 import * as z from 'zod'
 import type { WriteApi } from '../api/client.ts'
-import { errorsIn, inputDiagnostic } from '../core/diagnostics.ts'
+import { inputDiagnostic } from '../core/diagnostics.ts'
 import { inputError, WatchkeeperError } from '../core/errors.ts'
 import { parseJsonOrUndefined } from '../core/json.ts'
-import { counted, join, joinFirst, type Line, say, sentence, toPlainText, trusted, untrusted } from '../core/line.ts'
+import { say, toPlainText } from '../core/line.ts'
 import { toKebab } from '../core/names.ts'
 import { listFirst, quote } from '../core/text.ts'
 import { inEnvironment, ofEnvironment } from '../declarations/environment.ts'
 import { choice, filePath, flag } from '../operation/inputs.ts'
-import { type Context, defineOperation, type Verdict } from '../operation/operation.ts'
-import type { Block } from '../report/blocks.ts'
-import { toDiffLines } from '../report/diff-lines.ts'
-import { formatMoment } from '../report/format.ts'
+import { type Context, defineOperation } from '../operation/operation.ts'
 import { createResourceTypes } from '../resources/resource-types.ts'
-import { sectionNouns } from '../resources/section.ts'
 import { applyPlan } from './apply/apply-plan.ts'
-import {
-  isSuccess,
-  isWritten,
-  type Outcome,
-  type OutcomeKind,
-  outcomeKinds,
-  type StopReason,
-  stopReasons,
-  successes,
-  undone,
-} from './apply/apply-state.ts'
+import { applyBlocks, applyWords, outcomeFacts, outcomeLine } from './apply/apply-report.ts'
+import { isWritten, type Outcome, stopReasons } from './apply/apply-state.ts'
+import { judgeApply } from './apply/apply-verdict.ts'
 import { diagnosticFiles } from './diagnostic-files.ts'
 import { reviewEvaluations } from './plan/evaluations.ts'
 import { countRequests, explainRefusal, hasErrors, makePlan, type PlanningResult, planInput } from './plan/make-plan.ts'
 import { isIntact, movedSince, type PlanFile, planFileSchema, toPlanFile } from './plan/plan-file.ts'
 import { judgeDiagnostics, objectBlocks, planFacts, toAnnotations } from './plan/plan-report.ts'
-import { describeChanges, type PlannedObject, type PlanResult, planDetails, planOutput, toPlanResult } from './plan/plan-result.ts'
+import { describeChanges, planDetails, planOutput, toPlanResult } from './plan/plan-result.ts'
 import { planRules } from './rules.ts'
 
 export const apply = defineOperation({
@@ -216,152 +204,3 @@ function demandSame(agreed: PlanFile, planned: PlanningResult, { service, profil
     ].join('\n'),
   )
 }
-
-type Applied = PlanResult & {
-  readonly stopped?: StopReason | undefined
-  readonly notEvaluated?: readonly { readonly key: string; readonly dueAt?: string | undefined }[] | undefined
-}
-
-/** In the order in which they are reported. */
-const order: readonly OutcomeKind[] = [...undone, ...successes.filter((kind) => kind !== 'unchanged')]
-
-const signs: Readonly<Partial<Record<OutcomeKind, string>>> = { unknown: '❓', failed: '❌', skipped: '⏭️' }
-
-const withOutcome = ({ objects }: Applied, kind: OutcomeKind): readonly PlannedObject[] => objects.filter(({ outcome }) => outcome === kind)
-
-/** How many objects had each outcome, not how many were planned. */
-function outcomeFacts(result: Applied): Block {
-  const always: readonly OutcomeKind[] = ['created', 'updated', 'deleted', 'unchanged']
-  const facts = outcomeKinds.map((kind) => ({ kind, count: withOutcome(result, kind).length }))
-  const undecided = result.objects.filter(({ outcome }) => outcome === undefined).length
-  const shown = facts.filter(({ kind, count }) => count > 0 || always.includes(kind)).map(({ kind, count }) => [kind, count] as const)
-  return {
-    kind: 'facts',
-    facts: [...shown, ...(undecided > 0 ? [['not done', undecided] as const] : [])].map(([label, count]) => ({
-      label: `${label.charAt(0).toUpperCase()}${label.slice(1)}`,
-      value: [trusted(String(count))],
-    })),
-  }
-}
-
-function applyWords(result: Applied): Line {
-  const parts = order.flatMap((kind) => {
-    const { length } = withOutcome(result, kind)
-    return length === 0 ? [] : [say`${length} ${trusted(kind)}`]
-  })
-  if (parts.length === 0) return say`Nothing to do${inEnvironment(result)}: the service matches the files`
-  const isWhole = undone.every((kind) => withOutcome(result, kind).length === 0)
-  const word = isWhole ? 'Applied' : result.changed ? 'Applied in part' : 'Not applied'
-  return say`${trusted(word)} to ${result.project}${ofEnvironment(result)} (${join(parts, ', ')})`
-}
-
-function judgeApply(result: Applied): Verdict {
-  const [unknown = [], failed = [], skipped = []] = undone.map((kind) => withOutcome(result, kind))
-  if (unknown.length + failed.length + skipped.length === 0) return judgeWhole(result)
-  const reasons = [
-    ...(unknown.length > 0
-      ? [say`${counted(unknown.length, 'object')} may have been written, because the server did not answer. Run apply again`]
-      : []),
-    ...failed.slice(0, 1).map((first) => say`${failedWords(failed.length)}${wordsFor(first)}: ${sentence(firstLine(first.message))}`),
-    ...(result.stopped === undefined ? [] : [say`stopped because ${trusted(result.stopped.message)}`]),
-  ]
-  return {
-    status: 'error',
-    reasons: reasons.length > 0 ? reasons : [say`${counted(skipped.length, 'object')} skipped`],
-    ...exitFor(result),
-  }
-}
-
-/** Everything was written; the errors that are left are not in the files. */
-function judgeWhole(result: Applied): Verdict {
-  const verdict = judgeDiagnostics(result)
-  if (verdict.status !== 'fail') return verdict
-  const errors = errorsIn(result.diagnostics).map(({ message }) => say`${sentence(message)}`)
-  return { status: 'error', reasons: listFirst(errors, 1, (count) => say`${count} more`), ...exitFor(result) }
-}
-
-const failedWords = (count: number): Line => (count === 1 ? [] : say`${count} objects failed, the first of them `)
-
-const wordsFor = ({ section, key, name }: PlannedObject): Line => say`${trusted(sectionNouns[section])} ${key || name}`
-
-const firstLine = (text = ''): string => text.split('\n', 1)[0] ?? ''
-
-function exitFor(result: Applied): Pick<Verdict, 'exit'> {
-  if (result.changed || withOutcome(result, 'unknown').length > 0) return { exit: 'partlyApplied' }
-  if (result.stopped?.kind === 'cancelled') return { exit: 'cancelled' }
-  return result.stopped?.kind === 'denied' ? { exit: 'denied' } : {}
-}
-
-const outcomeLine = ({ change, kind, message }: Outcome): Line => {
-  const what = say`${trusted(kind)} ${trusted(sectionNouns[change.section])} ${change.key || change.name}`
-  return isSuccess({ kind }) || message === undefined ? what : say`${what}: ${firstLine(message)}`
-}
-
-function applyBlocks(result: Applied): readonly Block[] {
-  const acted = order.flatMap((kind) => withOutcome(result, kind))
-  const changedByServer = result.objects.filter(({ serverChanged }) => serverChanged !== undefined)
-  return [
-    {
-      kind: 'table',
-      columns: [{ title: 'Outcome' }, { title: 'Kind' }, { title: 'Key' }, { title: 'Id' }, { title: 'Remark' }],
-      rows: acted.map(({ outcome = 'unchanged', section, key, name, id = '', message, notes }) => [
-        [trusted([signs[outcome], outcome].filter(Boolean).join(' '))],
-        [trusted(sectionNouns[section])],
-        [untrusted(key || name)],
-        id === '' ? [] : [untrusted(id)],
-        message === undefined
-          ? join(
-              notes.map((note) => [sentence(note)]),
-              '; ',
-            )
-          : [sentence(firstLine(message))],
-      ]),
-    },
-    ...evaluationBlocks(result.notEvaluated),
-    ...failureBlocks(acted),
-    ...serverBlocks(changedByServer),
-    { kind: 'details', title: 'Planned changes', blocks: objectBlocks(result), isQuiet: true },
-  ]
-}
-
-/** The most alerts that the sentence names. */
-const maxNamed = 5
-
-/** An alert that is stored as declared can still fail when the server evaluates it. */
-function evaluationBlocks(alerts: Applied['notEvaluated'] = []): readonly Block[] {
-  if (alerts.length === 0) return []
-  const names = joinFirst(
-    alerts.map(({ key }) => say`${key}`),
-    maxNamed,
-  )
-  const latest = alerts.map(({ dueAt = '' }) => dueAt).reduce((a, b) => (a > b ? a : b))
-  const due = latest === '' ? [] : [trusted(`, by ${formatMoment(Date.parse(latest))}`)]
-  const line = say`Not evaluated since this run: ${counted(alerts.length, 'alert')} (${names}). plan, drift and doctor show errors of the next evaluation${due}`
-  return [{ kind: 'paragraph', line }]
-}
-
-/** The most failures that are shown in full. */
-const maxShown = 10
-
-/** The request and the advice, which do not fit into a table's cell. */
-function failureBlocks(objects: readonly PlannedObject[]): readonly Block[] {
-  const failures = objects.filter(({ outcome, message = '' }) => outcome !== 'skipped' && message.includes('\n'))
-  if (failures.length === 0) return []
-  const texts = failures.map((one) => [toPlainText(wordsFor(one)), ...(one.message ?? '').split('\n')].join('\n  '))
-  const shown = listFirst(texts, maxShown, (count) => `… and ${count} more: see the result file`)
-  return [{ kind: 'preformatted', text: shown.join('\n') }]
-}
-
-const serverBlocks = (objects: readonly PlannedObject[]): readonly Block[] =>
-  objects.length === 0
-    ? []
-    : [
-        { kind: 'paragraph', line: say`The server changed these values when saving (− sent, + stored):` },
-        {
-          kind: 'diff',
-          lines: objects.flatMap(({ section, key, serverChanged = [] }) => [
-            { sign: ' ' as const, text: `${sectionNouns[section]} ${key}` },
-            ...toDiffLines(serverChanged),
-          ]),
-        },
-      ]

@@ -10,7 +10,6 @@ import type { Block } from '../report/blocks.ts'
 import { formatTime } from '../report/format.ts'
 import {
   type BacktestedAlert,
-  backtestBlocks,
   backtestedAlert,
   backtestPlan,
   backtestReason,
@@ -18,6 +17,7 @@ import {
   demandValues,
   whyNoBacktest,
 } from './backtest/backtest-plan.ts'
+import { backtestBlocks } from './backtest/backtest-report.ts'
 import { demandKeys, gateInput, judgeBacktest } from './backtest/gates.ts'
 import { checkedIncident, checkIncident, countOutcomes, incidentBlocks, judgeIncidents, outcomeCounts } from './backtest/incidents.ts'
 import { type IncidentRows, readDirectory, toRecordings, type WrittenRecording } from './backtest/recordings.ts'

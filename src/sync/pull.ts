@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { ReadApi } from '../api/client.ts'
-import { type Diagnostic, diagnosticOf, errorsIn, inputDiagnostic, type Rules } from '../core/diagnostics.ts'
+import { type Diagnostic, errorsIn, inputDiagnostic } from '../core/diagnostics.ts'
 import { WatchkeeperError } from '../core/errors.ts'
 import { toKebab } from '../core/names.ts'
 import { quote } from '../core/text.ts'
@@ -10,15 +10,7 @@ import { type Found, filesInput, findDeclarations, skippedDirectories } from '..
 import { nameInstances } from '../declarations/group-diagnostics.ts'
 import { lintRules } from '../declarations/lint.ts'
 import { flag, list, text } from '../operation/inputs.ts'
-import {
-  type Context,
-  defineOperation,
-  type Files,
-  type Given,
-  type LintSettings,
-  type NamedEnvironment,
-  type OutputFile,
-} from '../operation/operation.ts'
+import { type Context, defineOperation, type Files, type Given, type LintSettings, type OutputFile } from '../operation/operation.ts'
 import type { InvalidField } from '../resources/dashboards/dashboard-wire.ts'
 import { keyGrammar } from '../resources/marker.ts'
 import { listOf } from '../resources/resource-type.ts'
@@ -26,17 +18,17 @@ import { sectionNames } from '../resources/section.ts'
 import type { Plan } from './plan/change.ts'
 import { checkChange, planInput, resolveProject, withSources } from './plan/make-plan.ts'
 import { planChanges } from './plan/plan-changes.ts'
-import { type RemoteState, readRemoteState } from './plan/remote-state.ts'
+import { readRemoteState } from './plan/remote-state.ts'
+import { type Draft, type DraftInput, draftPull, identityOf, type PullFilter } from './pull/draft.ts'
 import {
-  type Draft,
-  type DraftInput,
-  draftPull,
-  identityOf,
-  type PullFilter,
-  type ReadDraft,
-  removalOf,
-  verifyDraft,
-} from './pull/draft.ts'
+  findReplacedVariables,
+  findWrongRemovals,
+  incompleteLists,
+  instantiatedDifferences,
+  overriddenDifferences,
+  remainingErrors,
+  replacedExpressions,
+} from './pull/pull-diagnostics.ts'
 import {
   driftPullRequest,
   isStopped,
@@ -49,6 +41,7 @@ import {
   pullOutput,
   toPullResult,
 } from './pull/pull-report.ts'
+import { type ReadDraft, verifyDraft } from './pull/verify-draft.ts'
 
 const pullInputs = z.strictObject({
   files: filesInput,
@@ -295,73 +288,3 @@ function describeInvalid(invalid: readonly InvalidField[], { desired = {} }: Pla
     })
     .join('; ')
 }
-
-export const pullRules = {
-  'incomplete-pull': { severity: 'warning', description: 'A list from the server may be incomplete, so pull may not see every object.' },
-  'override-differs': { severity: 'warning', description: 'The service has another value for a field that the environment overrides.' },
-  'instance-differs': { severity: 'warning', description: 'The service has another value for an object of a file with instances.' },
-  'expression-replaced': { severity: 'warning', description: 'pull replaced an expression by the value in the service.' },
-} as const satisfies Rules
-
-const incompleteLists = ({ doubts }: RemoteState): readonly Diagnostic[] =>
-  Object.entries(doubts).map(([section, doubt]) =>
-    diagnosticOf(pullRules, 'incomplete-pull', { file: section }, `the list of ${section} ${doubt}`),
-  )
-
-interface VariableRules {
-  readonly environment: NamedEnvironment | undefined
-  readonly driftedOnly: boolean
-}
-
-/**
- * The value in the service belongs to this environment only, so the file of all environments keeps its expression. A file that is changed
- * without a person keeps every expression.
- */
-const findReplacedVariables = ({ objects }: Draft, { environment, driftedOnly }: VariableRules): ReadonlyMap<string, string> =>
-  new Map(
-    objects.flatMap(({ section, id, replacedExpressions: [first] }) => {
-      if ((environment === undefined && !driftedOnly) || id === undefined || first === undefined) return []
-      const where = environment === undefined ? 'where the workflow sets it' : `in ${environment.path}`
-      return [[identityOf(section, id), `the service has another value than ${first}; change the variable ${where}`] as const]
-    }),
-  )
-
-/** A declaration that stays can refer to one that goes away. Then none goes away. */
-function findWrongRemovals({ objects }: Draft, { diagnostics }: Pick<Found, 'diagnostics'>): ReadonlyMap<string, string> {
-  const removed = objects.filter(({ outcome }) => outcome === 'removed')
-  const [first] = errorsIn(diagnostics)
-  if (first === undefined) return new Map()
-  return new Map(removed.map((one) => [removalOf(one), `without its declaration, the files have an error: ${first.message}`]))
-}
-
-const overriddenDifferences = ({ objects }: Draft, environment: NamedEnvironment | undefined): readonly Diagnostic[] =>
-  objects.flatMap(({ section, key, overridden }) =>
-    overridden.map(({ field, value }) => {
-      const found = value === undefined ? 'no value' : quote(JSON.stringify(value), 80)
-      const message = `${section}.${key}.${field}: the service has ${found}, and the environment overrides the field; change the override to keep the value`
-      const location = environment?.document.locationOfKey(['overrides', section, key, field]) ?? { file: '' }
-      return diagnosticOf(pullRules, 'override-differs', location, message)
-    }),
-  )
-
-/** A file with instances is the same for all of them, so a value of one of them does not belong in it. */
-const instantiatedDifferences = ({ objects }: Draft): readonly Diagnostic[] =>
-  objects.flatMap(({ section, key, instantiated }) => {
-    if (instantiated === undefined) return []
-    const { location, differing } = instantiated
-    const fields = differing.map(({ field, value }) => `${field} ${value === undefined ? '(none)' : quote(JSON.stringify(value), 80)}`)
-    const message = `${section}.${key}: the service has ${fields.join(', ')}; pull does not edit a file with instances: change the file, or instances.${location.instance}`
-    return [diagnosticOf(pullRules, 'instance-differs', location, message)]
-  })
-
-const replacedExpressions = ({ objects }: Draft): readonly Diagnostic[] =>
-  objects.flatMap((object) =>
-    object.replacedExpressions.map((expression) => {
-      const message = `${object.section}.${object.key}: the value in the service replaced ${expression}`
-      return diagnosticOf(pullRules, 'expression-replaced', { file: object.path ?? '' }, message)
-    }),
-  )
-
-/** A declaration of a deleted object stays in its file, and can refer to other deleted objects. That must not stop the pull. */
-const remainingErrors = ({ diagnostics }: ReadDraft): readonly Diagnostic[] =>
-  errorsIn(diagnostics).map((one) => ({ ...one, severity: 'warning' }))

@@ -3,7 +3,7 @@ import { diagnosticSchema, locationSchema, type Severity } from '../core/diagnos
 import { counted, say } from '../core/line.ts'
 import { environmentInput, ofEnvironment } from '../declarations/environment.ts'
 import { filesInput, findDeclarations } from '../declarations/find-declarations.ts'
-import { escapeExpressions } from '../documents/document.ts'
+import { escapeExpressions } from '../documents/expressions.ts'
 import { flag } from '../operation/inputs.ts'
 import { defineOperation, pass } from '../operation/operation.ts'
 import type { DeclaredKey } from '../resources/resource-type.ts'

@@ -3,8 +3,7 @@ import { type Decimal, percentOf, sum } from '../core/decimal.ts'
 import { counted, join, type Line, say, sentence, trusted, untrusted } from '../core/line.ts'
 import { andMore, listFirst, plural, progressBar } from '../core/text.ts'
 import type { Report } from '../operation/operation.ts'
-import type { Block, ChartLimit, Point } from '../report/blocks.ts'
-import { alignRight, factOf } from '../report/blocks.ts'
+import { alignRight, type Block, factOf } from '../report/blocks.ts'
 import { formatMoney, formatMoneyPair, formatPercent, formatRange, formatShare, formatShortDay, formatTime } from '../report/format.ts'
 import type { BudgetStep } from './budget-steps.ts'
 import type { BudgetOutcome } from './budgets.ts'
@@ -12,6 +11,7 @@ import type { Compared, UsageComparison } from './comparison.ts'
 import type { Forecast } from './forecast.ts'
 import { comparedWords, day, describeIssue, inBrackets, listDays, ofLimit, period, unitWords } from './phrases.ts'
 import type { UsageResult } from './result.ts'
+import { usageChart } from './usage-chart.ts'
 import { hasLimit } from './verdict.ts'
 
 export function reportUsage(result: UsageResult): Report {
@@ -22,7 +22,7 @@ export function reportUsage(result: UsageResult): Report {
       factsOf(result),
       ...notices(result).map((line): Block => ({ kind: 'paragraph', line })),
       budgetTable(result),
-      ...chart(result),
+      ...usageChart(result),
       spikeTable(result),
       ...spikeContext(result),
       ...spikeDeployments(result),
@@ -186,68 +186,6 @@ function addedAndRemoved({ added, removed, ...comparison }: Compared): readonly 
     ...(added.length === 0 ? [] : [say`New since ${before}: ${list(added)}${trusted(more(added))}.`]),
     ...(removed.length === 0 ? [] : [say`Only in ${before}: ${list(removed)}${trusted(more(removed))}.`]),
   ]
-}
-
-/** More bars would be thinner than a line. */
-const maxBars = 62
-
-function chart(result: UsageResult): readonly Block[] {
-  const { byDay, unit, spikes, toDate } = result
-  if (byDay.length < 2 || byDay.every(({ total }) => Number(total) === 0)) return []
-  const isWeekly = byDay.length > maxBars
-  const spikeDays = new Set(spikes.map(({ date }) => date))
-  const points = inGroups(byDay, isWeekly).map((days): Point => {
-    const total = sum(days.map((day) => day.total))
-    const provisional = sum(days.map((day) => day.provisional))
-    return {
-      label: chartLabel(days, toDate),
-      value: Number(total),
-      finalValue: Number(total.minus(provisional)),
-      ...(days.some(({ date }) => spikeDays.has(date)) && { isSpike: true }),
-    }
-  })
-  return [
-    {
-      kind: 'chart',
-      title: `${unit} per ${isWeekly ? 'week' : 'day'}`,
-      unit,
-      points,
-      ...chartForecast(result, isWeekly),
-      ...chartLimits(result),
-    },
-  ]
-}
-
-/** Single days, or weeks from the first day on, of which the last may be shorter. */
-function inGroups<T>(days: readonly T[], isWeekly: boolean): readonly (readonly T[])[] {
-  const length = isWeekly ? 7 : 1
-  return days.filter((_, i) => i % length === 0).map((_, i) => days.slice(i * length, (i + 1) * length))
-}
-
-/** The first day of the group. */
-const chartLabel = ([first]: readonly { readonly date: Day }[], reference: Day): string =>
-  first === undefined ? '' : formatShortDay(first.date, reference)
-
-function chartForecast({ forecast, byDay, toDate }: UsageResult, isWeekly: boolean): { readonly forecast?: readonly Point[] } {
-  if (forecast?.status !== 'expected') return {}
-  const expected = new Set(forecast.byDay.map(({ date }) => date))
-  const days = [...byDay.filter(({ date }) => !expected.has(date)), ...forecast.byDay]
-  const groups = inGroups(days, isWeekly).filter((some) => some.some(({ date }) => expected.has(date)))
-  return {
-    forecast: groups.map((some) => ({ label: chartLabel(some, toDate), value: Number(sum(some.map(({ total }) => total))) })),
-  }
-}
-
-function chartLimits({ budget, warnBudget, forecastBudget, unit }: UsageResult): { readonly limits?: readonly ChartLimit[] } {
-  const limit = (name: string, value: Decimal | undefined): readonly ChartLimit[] =>
-    value === undefined ? [] : [{ label: `${name} ${formatMoney(value)} ${unit}`, value: Number(value) }]
-  const isOther = budget === undefined || forecastBudget?.eq(budget) === false
-  const limits = [
-    ...limit('Budget', budget),
-    ...limit('Warning level', warnBudget),
-    ...(isOther ? limit('Forecast budget', forecastBudget) : []),
-  ]
-  return limits.length === 0 ? {} : { limits }
 }
 
 const money = (amount: Decimal): Line => [trusted(formatMoney(amount))]

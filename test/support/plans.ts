@@ -16,7 +16,8 @@ import { createKnownIds } from '../../src/sync/apply/apply-state.ts'
 import type { Change, Plan } from '../../src/sync/plan/change.ts'
 import { type PlanOptions, planChanges } from '../../src/sync/plan/plan-changes.ts'
 import type { RemoteState } from '../../src/sync/plan/remote-state.ts'
-import { type Draft, draftPull, type PulledObject, verifyDraft } from '../../src/sync/pull/draft.ts'
+import { type Draft, draftPull, type PulledObject } from '../../src/sync/pull/draft.ts'
+import { verifyDraft } from '../../src/sync/pull/verify-draft.ts'
 import { messages, readValue, watchedKinds } from './declarations.ts'
 
 // Plans made of values alone: what is declared, what the service has, and the service after the plan was applied.

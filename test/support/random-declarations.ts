@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { parse, stringify } from 'yaml'
-import { escapeExpressions } from '../../src/documents/document.ts'
+import { escapeExpressions } from '../../src/documents/expressions.ts'
 import type {
   Alert,
   Channel,

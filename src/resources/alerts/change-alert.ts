@@ -11,8 +11,9 @@ import { composeUpdate, requireUnchanged, sidesOf } from '../compare.ts'
 import { keepTextMarkers } from '../marker.ts'
 import type { Body } from '../resource-type.ts'
 import { diffSides } from '../snapshot.ts'
-import { type Alert, type AlertFields, alertCollection, createAlertType, toAlertBody, toUtc, unknownFormOf } from './alert.ts'
+import { type Alert, type AlertFields, alertCollection, toAlertBody, toUtc, unknownFormOf } from './alert.ts'
 import { alertFacts } from './alert-report.ts'
+import { createAlertType } from './alert-type.ts'
 import { isAtBorder, omitStart } from './schedule.ts'
 
 export interface AlertWriter {

@@ -10,7 +10,8 @@ import { choice, integer, list } from '../../operation/inputs.ts'
 import { pass, type Verdict } from '../../operation/operation.ts'
 import { keyGrammar } from '../../resources/marker.ts'
 import type { PlanningResult } from '../plan/make-plan.ts'
-import { type BacktestedAlert, notEvaluated } from './backtest-plan.ts'
+import type { BacktestedAlert } from './backtest-plan.ts'
+import { notEvaluated } from './backtest-report.ts'
 
 const keys = (description: string) => list(description, 'keys of alerts in the files', z.string().regex(keyGrammar))
 

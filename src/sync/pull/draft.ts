@@ -1,10 +1,11 @@
 import type { Profile } from '../../api/profiles.ts'
 import { credentialIn } from '../../core/credentials.ts'
-import { type Diagnostic, errorsIn, type Location } from '../../core/diagnostics.ts'
+import type { Location } from '../../core/diagnostics.ts'
 import type { Declarations } from '../../declarations/declarations.ts'
 import { abilitiesOf } from '../../declarations/find-declarations.ts'
-import { overriddenFields, withAlternatives } from '../../declarations/merge-fields.ts'
-import { interpolate, readDocument } from '../../documents/document.ts'
+import { overriddenFields } from '../../declarations/merge-fields.ts'
+import { readDocument } from '../../documents/document.ts'
+import { interpolate } from '../../documents/expressions.ts'
 import { ownValue } from '../../documents/schema.ts'
 import { nameMatches } from '../../operation/listing.ts'
 import type { NamedEnvironment } from '../../operation/operation.ts'
@@ -122,7 +123,7 @@ export interface PulledObject {
   readonly instantiated?: { readonly location: Location; readonly differing: readonly OverriddenField[] }
 }
 
-interface OverriddenField {
+export interface OverriddenField {
   readonly field: string
   /** In the service. */
   readonly value: unknown
@@ -396,74 +397,3 @@ function readDefaults(path: string, text: string, variable: DraftInput['variable
   const reading = readDocument(text, path)
   return 'value' in reading ? interpolate(ownValue(reading.value, 'defaults'), { variable }).value : undefined
 }
-
-/** The files of a draft, read and planned as if they were written. */
-export interface ReadDraft {
-  readonly declarations: Pick<Declarations, 'objects'> & { readonly broken: readonly DeclaredKey[] }
-  /** About the files only. */
-  readonly diagnostics: readonly Diagnostic[]
-  readonly plan: Pick<Plan, 'changes' | 'diagnostics'>
-}
-
-/**
- * Verifies that `plan` would have nothing to do for the objects of a draft. Returns the other ones by `identityOf`, with the reason.
- */
-export function verifyDraft({ objects }: Draft, { declarations, diagnostics, plan }: ReadDraft): ReadonlyMap<string, string> {
-  const messages = messagesByObject([...errorsIn(diagnostics), ...errorsIn(plan.diagnostics)], declarations)
-  const messagesByFile = new Map(errorsIn(diagnostics).map(({ location, message }) => [location.file, message]))
-  const changes = new Map(plan.changes.map((change) => [qualifiedKey(change), change]))
-  const explainDifference = (object: PulledObject): string | undefined => {
-    const change = changes.get(qualifiedKey(object))
-    const message = messages.get(qualifiedKey(object))
-    if (change === undefined) return message ?? messagesByFile.get(object.path ?? '') ?? 'could not be found in the file again'
-    // Errors that were there before the pull do not count.
-    if (message !== undefined && (object.outcome === 'added' || object.outcome === 'updated')) return message
-    if (object.overridden.length > 0 && change.action === 'update' && differsOnlyIn(change, object.overridden)) return undefined
-    return isDifference(change) ? describeChange(change) : undefined
-  }
-  return new Map(
-    objects.flatMap((object): (readonly [string, string])[] => {
-      const { section, id, path, outcome } = object
-      if (id === undefined || path === undefined || outcome === 'left-out' || outcome === 'changed-in-files') return []
-      const reason = explainDifference(object)
-      return reason === undefined ? [] : [[identityOf(section, id), reason]]
-    }),
-  )
-}
-
-/** Fields that have another name in the API. */
-const fileNames: Readonly<Record<string, string>> = { dashboardId: 'dashboard', tileId: 'tile', savedSearchId: 'savedSearch' }
-
-function differsOnlyIn({ fields }: Change, overridden: readonly OverriddenField[]): boolean {
-  const allowed = withAlternatives(overridden.map(({ field }) => field))
-  return fields.every(({ path }) => {
-    const field = /^\w+/.exec(path)?.[0] ?? ''
-    return allowed.includes(fileNames[field] ?? field)
-  })
-}
-
-const qualifiedKey = ({ section, key }: Pick<PulledObject, 'section' | 'key'>): string => `${section}.${key}`
-
-function describeChange({ action, fields, notes }: Plan['changes'][number]): string {
-  const details = fields.map(({ path }) => path).join(', ') || notes.join('; ')
-  return `a file cannot declare this object exactly: plan would ${action} it${details === '' ? '' : ` (${details})`}`
-}
-
-/** The first message about each object. A message belongs to the object whose key is the last one before its location. */
-function messagesByObject(diagnostics: readonly Diagnostic[], { objects, broken }: ReadDraft['declarations']): ReadonlyMap<string, string> {
-  const all = [...objects, ...broken]
-  return new Map(
-    diagnostics.toReversed().flatMap(({ location, message }) => {
-      const before = all.filter(
-        (one) =>
-          one.location.file === location.file &&
-          one.location.instance === location.instance &&
-          compareLocations(one.location, location) <= 0,
-      )
-      const owner = before.toSorted((a, b) => compareLocations(a.location, b.location)).at(-1)
-      return owner === undefined ? [] : [[qualifiedKey(owner), message] as const]
-    }),
-  )
-}
-
-const compareLocations = (a: Location, b: Location): number => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)

@@ -16,7 +16,8 @@ import {
   type YAMLSeq,
 } from 'yaml'
 import * as z from 'zod'
-import { escapeExpressions, hasVariable, readDocument } from '../../documents/document.ts'
+import { readDocument } from '../../documents/document.ts'
+import { escapeExpressions, hasVariable } from '../../documents/expressions.ts'
 import { defaultOf, ownValue, type Shape } from '../../documents/schema.ts'
 import { isFields } from '../../resources/compare.ts'
 import { canonicalText } from '../../resources/marker.ts'

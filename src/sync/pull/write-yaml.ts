@@ -15,7 +15,7 @@ import {
   type YAMLSeq,
 } from 'yaml'
 import { version } from '../../core/version.ts'
-import { escapeExpressions } from '../../documents/document.ts'
+import { escapeExpressions } from '../../documents/expressions.ts'
 import { ownValue } from '../../documents/schema.ts'
 import type { Body } from '../../resources/resource-type.ts'
 import { type Section, sectionNames } from '../../resources/section.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { lintRules } from '../../../src/declarations/lint.ts'
-import { pullRules } from '../../../src/sync/pull.ts'
+import { pullRules } from '../../../src/sync/pull/pull-diagnostics.ts'
 import { planRules, toSarifRules } from '../../../src/sync/rules.ts'
 import { validate } from '../../../src/sync/validate.ts'
 import { forEachEntry } from '../../support/corpus.ts'

@@ -2,7 +2,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
-import { interpolate, readDocument } from '../../../src/documents/document.ts'
+import { readDocument } from '../../../src/documents/document.ts'
+import { interpolate } from '../../../src/documents/expressions.ts'
 import { anyCodePoint } from '../../support/corpus.ts'
 
 const pieces = fc.constantFrom(

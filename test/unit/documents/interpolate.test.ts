@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { escapeExpressions, interpolate } from '../../../src/documents/document.ts'
+import { escapeExpressions, interpolate } from '../../../src/documents/expressions.ts'
 import { written } from '../../support/declarations.ts'
 
 const variables: ReadonlyMap<string, string> = new Map([

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Finding, sumSavings } from '../../../src/idling/audit.ts'
+import { sumSavings } from '../../../src/idling/audit.ts'
+import type { Finding } from '../../../src/idling/findings.ts'
 
 const finding = (about: string, low: number, high: number): Finding => ({
   rule: 'rarely-sleeps',

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Diagnostic } from '../../../../src/core/diagnostics.ts'
 import type { Change } from '../../../../src/sync/plan/change.ts'
-import { type Draft, type PulledObject, type ReadDraft, verifyDraft } from '../../../../src/sync/pull/draft.ts'
+import type { Draft, PulledObject } from '../../../../src/sync/pull/draft.ts'
+import { type ReadDraft, verifyDraft } from '../../../../src/sync/pull/verify-draft.ts'
 
 const file = 'o/a.yml'
 

@@ -1,0 +1,145 @@
+// Expressions in files: `${{ env.NAME }}` and `${{ instance.NAME }}`.
+
+import { credentialIn, mayBeCredential } from '../core/credentials.ts'
+import { didYouMean, fileVariablePrefix, variableName } from '../core/names.ts'
+import { quote } from '../core/text.ts'
+import type { ValuePath } from './document.ts'
+
+interface Interpolation {
+  readonly value: unknown
+  readonly errors: readonly { readonly path: ValuePath; readonly message: string }[]
+}
+
+export interface InterpolateOptions {
+  /** The value of a variable; undefined when it is not set. */
+  readonly variable: (name: string) => string | undefined
+  /** Whether the value at this path is a text even if it looks like a number. */
+  readonly isText?: (path: ValuePath) => boolean
+  /** For one instance of a file with `instances`. */
+  readonly instance?: InstanceScope | undefined
+}
+
+type InstanceValue = string | number | boolean
+
+/** What `${{ instance.NAME }}` can refer to. */
+export interface InstanceScope {
+  readonly key: string
+  /** The values of the instance by their names, `key` included. */
+  readonly values: ReadonlyMap<string, InstanceValue>
+}
+
+/**
+ * Replaces `${{ env.NAME }}` in texts by the variable, and `${{ instance.NAME }}` by the value of the instance. Credentials, unset variables
+ * and other expressions are errors.
+ */
+export function interpolate(value: unknown, options: InterpolateOptions, path: ValuePath = []): Interpolation {
+  if (typeof value === 'string') return interpolateText(value, options, path)
+  if (typeof value !== 'object' || value === null) return { value, errors: [] }
+  const entries = Array.isArray(value) ? value.map((item, i) => [i, item] as const) : Object.entries(value)
+  const results = entries.map(([key, item]) => [key, interpolate(item, options, [...path, key])] as const)
+  const errors = results.flatMap(([, result]) => result.errors)
+  if (Array.isArray(value)) return { value: results.map(([, result]) => result.value), errors }
+  return { value: Object.fromEntries(results.map(([key, result]) => [key, result.value])), errors }
+}
+
+// An expression ends at its brackets, or is not closed at all.
+const expression = /\$\{\{((?:(?!\}\}).)*)(\}\}|$)/gs
+
+/** Also where the text only has the escape of a literal `${{`. */
+export const hasExpression = (text: string): boolean => text.includes('${{')
+
+/** A literal `${{` is an expression whose value is a text, as on GitHub: `${{ '${{' }}`. */
+const literal = "'${{'"
+
+const escaped = `\${{ ${literal} }}`
+
+/** Whether a variable is a part of the text. */
+export const hasVariable = (text: string): boolean => hasExpression(text.replaceAll(escaped, ''))
+
+/** The value as a file writes it, with `${{` in texts escaped. */
+export function escapeExpressions(value: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>
+
+export function escapeExpressions(value: unknown): unknown
+
+export function escapeExpressions(value: unknown): unknown {
+  if (typeof value === 'string') return hasExpression(value) ? value.replaceAll('${{', () => escaped) : value
+  if (Array.isArray(value)) return value.map(escapeExpressions)
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, escapeExpressions(item)]))
+}
+
+const nameAfter = (prefix: string, inside: string): string | undefined => {
+  const name = inside.startsWith(prefix) ? inside.slice(prefix.length) : ''
+  return variableName.test(name) ? name : undefined
+}
+
+export const countExpressions = (text: string): number => [...text.matchAll(expression)].length
+
+/** The names in expressions `instance.NAME` of a text. */
+export const instanceNamesIn = (text: string): readonly string[] =>
+  [...text.matchAll(expression)].flatMap(([, within = '', end]) => (end === '' ? [] : (nameAfter('instance.', within.trim()) ?? [])))
+
+type Evaluated = { readonly value: InstanceValue } | { readonly message: string }
+
+function evaluate(inside: string, options: InterpolateOptions): Evaluated {
+  const name = nameAfter('instance.', inside)
+  if (name !== undefined) return evaluateInstance(name, options.instance)
+  return evaluateVariable(inside, nameAfter('env.', inside), options)
+}
+
+function evaluateInstance(name: string, instance: InstanceScope | undefined): Evaluated {
+  const text = `\${{ instance.${name} }}`
+  if (instance === undefined) return { message: `${text} is only for the objects of a file with instances` }
+  const value = instance.values.get(name)
+  if (value !== undefined) return { value }
+  const nearest = didYouMean(name, instance.values.keys())
+  const place = `instances.${quote(instance.key, 60)}, or to defaults.instances`
+  return { message: `${text} has no value${nearest || `; add ${name} to ${place}`}` }
+}
+
+const secretAdvice = 'files contain no secrets. A webhook names a variable of the process, such as urlFrom: WEBHOOK_ONCALL_URL'
+
+// A file in a pull request must not be able to send credentials anywhere, even those that were passed by mistake.
+function evaluateVariable(inside: string, name: string | undefined, { variable, instance }: InterpolateOptions): Evaluated {
+  if (name === undefined) {
+    const isSecret = /^secrets?\./.test(inside)
+    const names = ['env.NAME', ...(instance === undefined ? [] : ['instance.NAME'])].map((one) => `\${{ ${one} }}`).join(' or ')
+    return { message: `\${{ ${quote(inside, 60)} }} is not supported; ${isSecret ? secretAdvice : `use ${names}`}` }
+  }
+  const text = `\${{ env.${name} }}`
+  const value = mayBeCredential(name) ? undefined : variable(name)
+  const kind = value === undefined ? undefined : credentialIn(value)
+  if (kind !== undefined) return { message: `${text} looks like ${kind}, which is never inserted into a file` }
+  if (value !== undefined) return { value }
+  if (name.startsWith(fileVariablePrefix))
+    return { message: `${text} has the prefix of the variable; write \${{ env.${name.slice(fileVariablePrefix.length) || 'NAME'} }}` }
+  if (mayBeCredential(name)) return { message: `${text} may hold a credential, which is never inserted into a file` }
+  return { message: `${text} is not set; set ${fileVariablePrefix}${name}` }
+}
+
+function interpolateText(text: string, options: InterpolateOptions, path: ValuePath): Interpolation {
+  if (!hasExpression(text)) return { value: text, errors: [] }
+  const errors: { path: ValuePath; message: string }[] = []
+  let last: { readonly inside: string; readonly value: InstanceValue } | undefined
+  const replaced = text.replace(expression, (whole, within: string, end: string) => {
+    const inside = within.trim()
+    if (inside === literal && end !== '') return '${{'
+    const found = end === '' ? { message: `\${{ ${quote(inside, 60)} is not closed` } : evaluate(inside, options)
+    if ('value' in found) {
+      last = { inside, value: found.value }
+      return String(found.value)
+    }
+    errors.push({ path, message: found.message })
+    return whole
+  })
+  const isWhole = text.startsWith('${{') && text.indexOf('}}') === text.length - 2
+  if (!isWhole || errors.length > 0 || options.isText?.(path)) return { value: replaced, errors }
+  // A value of an instance has a type; a variable is a text.
+  return { value: last?.inside.startsWith('instance.') ? last.value : toScalar(replaced), errors }
+}
+
+/** A text that is only an expression may become a number: `threshold: ${{ env.LIMIT }}`. */
+function toScalar(text: string): unknown {
+  if (/^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,14})?$/.test(text) && text.length <= 16) return Number(text)
+  return text === 'true' ? true : text === 'false' ? false : text
+}

@@ -1,0 +1,116 @@
+import { counted, join, joinFirst, type Line, say, sentence, toPlainText, trusted, untrusted } from '../../core/line.ts'
+import { listFirst } from '../../core/text.ts'
+import { inEnvironment, ofEnvironment } from '../../declarations/environment.ts'
+import type { Block } from '../../report/blocks.ts'
+import { toDiffLines } from '../../report/diff-lines.ts'
+import { formatMoment } from '../../report/format.ts'
+import { sectionNouns } from '../../resources/section.ts'
+import { objectBlocks } from '../plan/plan-report.ts'
+import type { PlannedObject } from '../plan/plan-result.ts'
+import { isSuccess, type Outcome, type OutcomeKind, outcomeKinds, successes, undone } from './apply-state.ts'
+import { type Applied, firstLine, withOutcome, wordsFor } from './apply-verdict.ts'
+
+/** In the order in which they are reported. */
+const order: readonly OutcomeKind[] = [...undone, ...successes.filter((kind) => kind !== 'unchanged')]
+
+const signs: Readonly<Partial<Record<OutcomeKind, string>>> = { unknown: '❓', failed: '❌', skipped: '⏭️' }
+
+/** How many objects had each outcome, not how many were planned. */
+export function outcomeFacts(result: Applied): Block {
+  const always: readonly OutcomeKind[] = ['created', 'updated', 'deleted', 'unchanged']
+  const facts = outcomeKinds.map((kind) => ({ kind, count: withOutcome(result, kind).length }))
+  const undecided = result.objects.filter(({ outcome }) => outcome === undefined).length
+  const shown = facts.filter(({ kind, count }) => count > 0 || always.includes(kind)).map(({ kind, count }) => [kind, count] as const)
+  return {
+    kind: 'facts',
+    facts: [...shown, ...(undecided > 0 ? [['not done', undecided] as const] : [])].map(([label, count]) => ({
+      label: `${label.charAt(0).toUpperCase()}${label.slice(1)}`,
+      value: [trusted(String(count))],
+    })),
+  }
+}
+
+export function applyWords(result: Applied): Line {
+  const parts = order.flatMap((kind) => {
+    const { length } = withOutcome(result, kind)
+    return length === 0 ? [] : [say`${length} ${trusted(kind)}`]
+  })
+  if (parts.length === 0) return say`Nothing to do${inEnvironment(result)}: the service matches the files`
+  const isWhole = undone.every((kind) => withOutcome(result, kind).length === 0)
+  const word = isWhole ? 'Applied' : result.changed ? 'Applied in part' : 'Not applied'
+  return say`${trusted(word)} to ${result.project}${ofEnvironment(result)} (${join(parts, ', ')})`
+}
+
+export const outcomeLine = ({ change, kind, message }: Outcome): Line => {
+  const what = say`${trusted(kind)} ${trusted(sectionNouns[change.section])} ${change.key || change.name}`
+  return isSuccess({ kind }) || message === undefined ? what : say`${what}: ${firstLine(message)}`
+}
+
+export function applyBlocks(result: Applied): readonly Block[] {
+  const acted = order.flatMap((kind) => withOutcome(result, kind))
+  const changedByServer = result.objects.filter(({ serverChanged }) => serverChanged !== undefined)
+  return [
+    {
+      kind: 'table',
+      columns: [{ title: 'Outcome' }, { title: 'Kind' }, { title: 'Key' }, { title: 'Id' }, { title: 'Remark' }],
+      rows: acted.map(({ outcome = 'unchanged', section, key, name, id = '', message, notes }) => [
+        [trusted([signs[outcome], outcome].filter(Boolean).join(' '))],
+        [trusted(sectionNouns[section])],
+        [untrusted(key || name)],
+        id === '' ? [] : [untrusted(id)],
+        message === undefined
+          ? join(
+              notes.map((note) => [sentence(note)]),
+              '; ',
+            )
+          : [sentence(firstLine(message))],
+      ]),
+    },
+    ...evaluationBlocks(result.notEvaluated),
+    ...failureBlocks(acted),
+    ...serverBlocks(changedByServer),
+    { kind: 'details', title: 'Planned changes', blocks: objectBlocks(result), isQuiet: true },
+  ]
+}
+
+/** The most alerts that the sentence names. */
+const maxNamed = 5
+
+/** An alert that is stored as declared can still fail when the server evaluates it. */
+function evaluationBlocks(alerts: Applied['notEvaluated'] = []): readonly Block[] {
+  if (alerts.length === 0) return []
+  const names = joinFirst(
+    alerts.map(({ key }) => say`${key}`),
+    maxNamed,
+  )
+  const latest = alerts.map(({ dueAt = '' }) => dueAt).reduce((a, b) => (a > b ? a : b))
+  const due = latest === '' ? [] : [trusted(`, by ${formatMoment(Date.parse(latest))}`)]
+  const line = say`Not evaluated since this run: ${counted(alerts.length, 'alert')} (${names}). plan, drift and doctor show errors of the next evaluation${due}`
+  return [{ kind: 'paragraph', line }]
+}
+
+/** The most failures that are shown in full. */
+const maxShown = 10
+
+/** The request and the advice, which do not fit into a table's cell. */
+function failureBlocks(objects: readonly PlannedObject[]): readonly Block[] {
+  const failures = objects.filter(({ outcome, message = '' }) => outcome !== 'skipped' && message.includes('\n'))
+  if (failures.length === 0) return []
+  const texts = failures.map((one) => [toPlainText(wordsFor(one)), ...(one.message ?? '').split('\n')].join('\n  '))
+  const shown = listFirst(texts, maxShown, (count) => `… and ${count} more: see the result file`)
+  return [{ kind: 'preformatted', text: shown.join('\n') }]
+}
+
+const serverBlocks = (objects: readonly PlannedObject[]): readonly Block[] =>
+  objects.length === 0
+    ? []
+    : [
+        { kind: 'paragraph', line: say`The server changed these values when saving (− sent, + stored):` },
+        {
+          kind: 'diff',
+          lines: objects.flatMap(({ section, key, serverChanged = [] }) => [
+            { sign: ' ' as const, text: `${sectionNouns[section]} ${key}` },
+            ...toDiffLines(serverChanged),
+          ]),
+        },
+      ]

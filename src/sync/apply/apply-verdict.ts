@@ -1,0 +1,53 @@
+import { errorsIn } from '../../core/diagnostics.ts'
+import { counted, type Line, say, sentence, trusted } from '../../core/line.ts'
+import { listFirst } from '../../core/text.ts'
+import type { Verdict } from '../../operation/operation.ts'
+import { sectionNouns } from '../../resources/section.ts'
+import { judgeDiagnostics } from '../plan/plan-report.ts'
+import type { PlannedObject, PlanResult } from '../plan/plan-result.ts'
+import { type OutcomeKind, type StopReason, undone } from './apply-state.ts'
+
+export type Applied = PlanResult & {
+  readonly stopped?: StopReason | undefined
+  readonly notEvaluated?: readonly { readonly key: string; readonly dueAt?: string | undefined }[] | undefined
+}
+
+export const withOutcome = ({ objects }: Applied, kind: OutcomeKind): readonly PlannedObject[] =>
+  objects.filter(({ outcome }) => outcome === kind)
+
+export function judgeApply(result: Applied): Verdict {
+  const [unknown = [], failed = [], skipped = []] = undone.map((kind) => withOutcome(result, kind))
+  if (unknown.length + failed.length + skipped.length === 0) return judgeWhole(result)
+  const reasons = [
+    ...(unknown.length > 0
+      ? [say`${counted(unknown.length, 'object')} may have been written, because the server did not answer. Run apply again`]
+      : []),
+    ...failed.slice(0, 1).map((first) => say`${failedWords(failed.length)}${wordsFor(first)}: ${sentence(firstLine(first.message))}`),
+    ...(result.stopped === undefined ? [] : [say`stopped because ${trusted(result.stopped.message)}`]),
+  ]
+  return {
+    status: 'error',
+    reasons: reasons.length > 0 ? reasons : [say`${counted(skipped.length, 'object')} skipped`],
+    ...exitFor(result),
+  }
+}
+
+/** Everything was written; the errors that are left are not in the files. */
+function judgeWhole(result: Applied): Verdict {
+  const verdict = judgeDiagnostics(result)
+  if (verdict.status !== 'fail') return verdict
+  const errors = errorsIn(result.diagnostics).map(({ message }) => say`${sentence(message)}`)
+  return { status: 'error', reasons: listFirst(errors, 1, (count) => say`${count} more`), ...exitFor(result) }
+}
+
+const failedWords = (count: number): Line => (count === 1 ? [] : say`${count} objects failed, the first of them `)
+
+export const wordsFor = ({ section, key, name }: PlannedObject): Line => say`${trusted(sectionNouns[section])} ${key || name}`
+
+export const firstLine = (text = ''): string => text.split('\n', 1)[0] ?? ''
+
+function exitFor(result: Applied): Pick<Verdict, 'exit'> {
+  if (result.changed || withOutcome(result, 'unknown').length > 0) return { exit: 'partlyApplied' }
+  if (result.stopped?.kind === 'cancelled') return { exit: 'cancelled' }
+  return result.stopped?.kind === 'denied' ? { exit: 'denied' } : {}
+}

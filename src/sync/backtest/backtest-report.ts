@@ -1,0 +1,124 @@
+import { defaultMinCoverage, formatShare } from '../../backtest/coverage.ts'
+import type { AlertEstimate } from '../../backtest/result.ts'
+import { minuteMs } from '../../core/durations.ts'
+import { type Line, say, sentence, trusted } from '../../core/line.ts'
+import type { Block } from '../../report/blocks.ts'
+import { formatDuration, formatTime } from '../../report/format.ts'
+import type { Backtest, BacktestedAlert } from './backtest-plan.ts'
+
+const words: Readonly<Record<AlertEstimate['verdict'], string>> = {
+  fires: 'fires',
+  quiet: 'quiet',
+  'no-data': 'no data',
+  'not-estimable': 'not estimable',
+}
+
+/** For a raw SQL tile whose source is unknown. */
+const unknownData = 'data unknown: the tile names no source'
+
+/** For an alert that the server would have evaluated in no window of the range. */
+export const notEvaluated = 'not evaluated before its start'
+
+/** `fires 12`, `quiet`, `no data`, `not estimable (the tile is raw SQL, …)`. */
+function describeEstimate(estimate: AlertEstimate | undefined): Line {
+  if (estimate === undefined) return [trusted('–')]
+  const { verdict, notifications, reason, windows } = estimate
+  if (verdict === 'not-estimable') return say`not estimable (${sentence(reason ?? '')})`
+  if (windows === 0) return [trusted(notEvaluated)]
+  const outcome = verdict === 'fires' ? say`fires ${notifications ?? 0}` : [trusted(words[verdict])]
+  if (estimate.coverage === undefined) return say`${outcome} (${trusted(unknownData)})`
+  const { share } = estimate.coverage
+  // An empty source has its own verdict.
+  return verdict === 'no-data' || share * 100 >= defaultMinCoverage
+    ? outcome
+    : say`${outcome} (data in ${trusted(formatShare(share))} of the time)`
+}
+
+/** What every estimate leaves out. */
+const omissions =
+  'Estimated from the stored values of today: an estimate leaves out data that arrived late or is past its TTL, silences, and settings of a tile that the API does not show. It begins without a history, and counts one notification for each breaching window and group.'
+
+/** The alerts before and after the plan, for a review. */
+export function reviewBlocks({ alerts }: Pick<Backtest, 'alerts'>, days: number): readonly Block[] {
+  if (alerts.length === 0) return []
+  return [
+    {
+      kind: 'table',
+      title: 'Backtest',
+      columns: [{ title: 'Alert' }, { title: `Last ${days} days: now → with this change` }, { title: 'Values (█ breaches)' }],
+      rows: alerts.map((alert) => [
+        say`${alert.name}`,
+        [...describeEstimate(alert.now), trusted(' → '), ...describeEstimate(alert.next)],
+        [trusted(alert.next?.sparkline ?? '')],
+      ]),
+    },
+    { kind: 'paragraph', line: [trusted(omissions)] },
+  ]
+}
+
+/** All numbers of the alerts. */
+export function backtestBlocks({ alerts }: Pick<Backtest, 'alerts'>): readonly Block[] {
+  if (alerts.length === 0) return []
+  const rows = alerts.map((alert) => [
+    say`${alert.key}`,
+    describeEstimate(alert.now),
+    describeEstimate(alert.next),
+    ...numbersOf(alert.next),
+    [trusted(alert.next?.sparkline ?? '')],
+  ])
+  return [
+    {
+      kind: 'table',
+      columns: [
+        { title: 'Alert' },
+        { title: 'Now' },
+        { title: 'With the files' },
+        { title: 'Breaching windows', align: 'right' },
+        { title: 'Episodes', align: 'right' },
+        { title: 'Longest', align: 'right' },
+        { title: 'Share of time', align: 'right' },
+        { title: 'Data', align: 'right' },
+        { title: 'Values (█ breaches)' },
+      ],
+      rows,
+    },
+    ...suggestionBlocks(alerts),
+    { kind: 'paragraph', line: [trusted(omissions)] },
+  ]
+}
+
+function numbersOf(estimate: AlertEstimate | undefined): readonly Line[] {
+  const data = describeCoverage(estimate)
+  if (estimate?.windows === undefined) return [[], [], [], [], data]
+  const { windows, breachingWindows = 0, episodes = 0, longestEpisodeMinutes = 0, shareOfTime = 0 } = estimate
+  return [
+    [trusted(`${breachingWindows} of ${windows}`)],
+    [trusted(String(episodes))],
+    [trusted(longestEpisodeMinutes === 0 ? '–' : formatDuration(longestEpisodeMinutes * minuteMs))],
+    [trusted(`${(shareOfTime * 100).toFixed(1)}%`)],
+    data,
+  ]
+}
+
+/** `100%`, or `4.1% (2026-11-15 17:00 to 2026-11-16 00:00 UTC)`. */
+function describeCoverage(estimate: AlertEstimate | undefined): Line {
+  if (estimate?.windows === 0) return []
+  if (estimate?.coverage === undefined) return estimate?.windows === undefined ? [] : [trusted('unknown')]
+  const { share, first, last } = estimate.coverage
+  if (share * 100 >= defaultMinCoverage || first === undefined || last === undefined) return [trusted(formatShare(share))]
+  return [trusted(`${formatShare(share)} (${formatTime(first).replace(/ UTC$/, '')} to ${formatTime(last)})`)]
+}
+
+function suggestionBlocks(alerts: readonly BacktestedAlert[]): readonly Block[] {
+  const rows = alerts.flatMap(({ key, next }) =>
+    next?.suggestion === undefined ? [] : [[say`${key}`, ...describeSuggestion(next.suggestion)]],
+  )
+  if (rows.length === 0) return []
+  const columns = [{ title: 'Alert' }, { title: 'Threshold' }, { title: 'Windows in a row' }, { title: 'Notifications a week' }]
+  return [{ kind: 'table', title: 'Suggested conditions', columns, rows }]
+}
+
+const describeSuggestion = (suggestion: NonNullable<AlertEstimate['suggestion']>): readonly Line[] =>
+  'reason' in suggestion
+    ? [say`none: ${sentence(suggestion.reason)}`, [], []]
+    : [say`${suggestion.threshold}`, say`${suggestion.windows}`, say`${suggestion.notificationsPerWeek}`]

@@ -1,0 +1,71 @@
+import { errorsIn } from '../../core/diagnostics.ts'
+import { counted, type Line, say, trusted } from '../../core/line.ts'
+import { inEnvironment } from '../../declarations/environment.ts'
+import type { Report } from '../../operation/operation.ts'
+import type { Block, Status } from '../../report/blocks.ts'
+import { formatDuration, formatTime } from '../../report/format.ts'
+import type { CheckedSlo, SloResult } from './slo-result.ts'
+import { nameOf, round } from './slo-verdict.ts'
+
+const inPercent = (value: number) => trusted(`${round(value, 2)}%`)
+
+const inNumber = (value: number) => trusted(round(value, 2))
+
+const statuses: Readonly<Record<CheckedSlo['status'], Status>> = { 'within-budget': 'pass', spent: 'fail', 'not-enough-data': 'warn' }
+
+function sloTable({ slos, until }: SloResult): Block {
+  const shown = ['1h', '6h', '3d'] as const
+  const titles = ['SLO', 'Objective', 'Good', 'Budget left', ...shown.map((window) => `Burn rate ${window}`), 'Runs out', 'Burning']
+  return {
+    kind: 'table',
+    columns: titles.map((title, i) => ({ title, ...(i > 1 && i < 7 && { align: 'right' as const }) })),
+    rows: slos.map((slo) => [
+      nameOf(slo),
+      say`${trusted(`${slo.objective}% in ${slo.window}`)}`,
+      slo.indicator === undefined ? say`not enough data` : [trusted(`${round(slo.indicator, 3)}%`)],
+      slo.budgetLeft === undefined ? say`–` : [inPercent(slo.budgetLeft)],
+      ...shown.map((window) => {
+        const rate = slo.burnRates[window]
+        return rate === undefined ? say`–` : [inNumber(rate)]
+      }),
+      runsOutWords(slo, until),
+      slo.burning.length === 0 ? say`–` : [trusted(slo.burning.join(', '))],
+    ]),
+    statuses: slos.map(({ status }) => statuses[status]),
+  }
+}
+
+function runsOutWords({ runsOut }: CheckedSlo, until: string): Line {
+  const ms = Date.parse(runsOut) - Date.parse(until)
+  return Number.isNaN(ms) ? [trusted(runsOut)] : [trusted(`in ${formatDuration(ms)}`)]
+}
+
+/** The most charts in a report. */
+const maxCharts = 10
+
+/** One chart for each SLO that spent something, the worst first, of its worst group. A title is not escaped, and a key needs no escape. */
+function charts({ slos }: SloResult): readonly Block[] {
+  const worstFirst = slos.filter(({ budgetLeft = 100 }) => budgetLeft < 100).toSorted((a, b) => (a.budgetLeft ?? 0) - (b.budgetLeft ?? 0))
+  return worstFirst
+    .filter(({ key }, i) => worstFirst.findIndex((one) => one.key === key) === i)
+    .slice(0, maxCharts)
+    .map(({ key, group, days }) => ({
+      kind: 'chart',
+      title: `Error budget of ${key} spent, by UTC day${group === undefined ? '' : ' (worst group)'}`,
+      unit: '%',
+      valueName: 'Spent',
+      points: days.map(({ day, spent }) => ({ label: day, value: spent })),
+    }))
+}
+
+export const reportSlos = (result: SloResult): Report => ({
+  headline:
+    result.asleep || errorsIn(result.diagnostics).length > 0
+      ? say`The SLOs were not checked`
+      : say`${counted(result.sloCount, 'SLO')}${inEnvironment(result)} until ${trusted(formatTime(result.until))}`,
+  blocks: [
+    { kind: 'diagnostics', diagnostics: errorsIn(result.diagnostics) },
+    ...(result.slos.length === 0 ? [] : [sloTable(result), ...charts(result)]),
+  ],
+  annotations: errorsIn(result.diagnostics),
+})

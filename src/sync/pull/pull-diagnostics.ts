@@ -1,0 +1,77 @@
+import { type Diagnostic, diagnosticOf, errorsIn, type Rules } from '../../core/diagnostics.ts'
+import { quote } from '../../core/text.ts'
+import type { Found } from '../../declarations/find-declarations.ts'
+import type { NamedEnvironment } from '../../operation/operation.ts'
+import type { RemoteState } from '../plan/remote-state.ts'
+import { type Draft, identityOf, removalOf } from './draft.ts'
+import type { ReadDraft } from './verify-draft.ts'
+
+export const pullRules = {
+  'incomplete-pull': { severity: 'warning', description: 'A list from the server may be incomplete, so pull may not see every object.' },
+  'override-differs': { severity: 'warning', description: 'The service has another value for a field that the environment overrides.' },
+  'instance-differs': { severity: 'warning', description: 'The service has another value for an object of a file with instances.' },
+  'expression-replaced': { severity: 'warning', description: 'pull replaced an expression by the value in the service.' },
+} as const satisfies Rules
+
+export const incompleteLists = ({ doubts }: RemoteState): readonly Diagnostic[] =>
+  Object.entries(doubts).map(([section, doubt]) =>
+    diagnosticOf(pullRules, 'incomplete-pull', { file: section }, `the list of ${section} ${doubt}`),
+  )
+
+interface VariableRules {
+  readonly environment: NamedEnvironment | undefined
+  readonly driftedOnly: boolean
+}
+
+/**
+ * The value in the service belongs to this environment only, so the file of all environments keeps its expression. A file that is changed
+ * without a person keeps every expression.
+ */
+export const findReplacedVariables = ({ objects }: Draft, { environment, driftedOnly }: VariableRules): ReadonlyMap<string, string> =>
+  new Map(
+    objects.flatMap(({ section, id, replacedExpressions: [first] }) => {
+      if ((environment === undefined && !driftedOnly) || id === undefined || first === undefined) return []
+      const where = environment === undefined ? 'where the workflow sets it' : `in ${environment.path}`
+      return [[identityOf(section, id), `the service has another value than ${first}; change the variable ${where}`] as const]
+    }),
+  )
+
+/** A declaration that stays can refer to one that goes away. Then none goes away. */
+export function findWrongRemovals({ objects }: Draft, { diagnostics }: Pick<Found, 'diagnostics'>): ReadonlyMap<string, string> {
+  const removed = objects.filter(({ outcome }) => outcome === 'removed')
+  const [first] = errorsIn(diagnostics)
+  if (first === undefined) return new Map()
+  return new Map(removed.map((one) => [removalOf(one), `without its declaration, the files have an error: ${first.message}`]))
+}
+
+export const overriddenDifferences = ({ objects }: Draft, environment: NamedEnvironment | undefined): readonly Diagnostic[] =>
+  objects.flatMap(({ section, key, overridden }) =>
+    overridden.map(({ field, value }) => {
+      const found = value === undefined ? 'no value' : quote(JSON.stringify(value), 80)
+      const message = `${section}.${key}.${field}: the service has ${found}, and the environment overrides the field; change the override to keep the value`
+      const location = environment?.document.locationOfKey(['overrides', section, key, field]) ?? { file: '' }
+      return diagnosticOf(pullRules, 'override-differs', location, message)
+    }),
+  )
+
+/** A file with instances is the same for all of them, so a value of one of them does not belong in it. */
+export const instantiatedDifferences = ({ objects }: Draft): readonly Diagnostic[] =>
+  objects.flatMap(({ section, key, instantiated }) => {
+    if (instantiated === undefined) return []
+    const { location, differing } = instantiated
+    const fields = differing.map(({ field, value }) => `${field} ${value === undefined ? '(none)' : quote(JSON.stringify(value), 80)}`)
+    const message = `${section}.${key}: the service has ${fields.join(', ')}; pull does not edit a file with instances: change the file, or instances.${location.instance}`
+    return [diagnosticOf(pullRules, 'instance-differs', location, message)]
+  })
+
+export const replacedExpressions = ({ objects }: Draft): readonly Diagnostic[] =>
+  objects.flatMap((object) =>
+    object.replacedExpressions.map((expression) => {
+      const message = `${object.section}.${object.key}: the value in the service replaced ${expression}`
+      return diagnosticOf(pullRules, 'expression-replaced', { file: object.path ?? '' }, message)
+    }),
+  )
+
+/** A declaration of a deleted object stays in its file, and can refer to other deleted objects. That must not stop the pull. */
+export const remainingErrors = ({ diagnostics }: ReadDraft): readonly Diagnostic[] =>
+  errorsIn(diagnostics).map((one) => ({ ...one, severity: 'warning' }))
