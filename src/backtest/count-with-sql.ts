@@ -5,7 +5,7 @@ import { intervalMs } from '../resources/alerts/schedule.ts'
 import type { RemoteObject } from '../resources/resource-type.ts'
 import { countWith, nameOfTable, type SourceTable, tableOfSource } from '../resources/sources/source-sql.ts'
 import type { Refusal } from './read-rows.ts'
-import { kindOfType, refuse } from './read-windows.ts'
+import { kindOfType, toRefusal } from './read-windows.ts'
 import type { SeriesItem, SeriesRequest, SeriesRow } from './series-api.ts'
 import { refuseExpression } from './window-sql.ts'
 
@@ -34,7 +34,7 @@ export async function countWithSql(
     startMs: fromMs,
     endMs: untilMs,
   })
-  if (answer.kind !== 'rows') return refuse(answer)
+  if (answer.kind !== 'rows') return toRefusal(answer)
   return toSeriesRows(answer.rows, answer.columns, first)
 }
 

@@ -86,7 +86,7 @@ async function readBatches(context: WindowsContext, windows: Windows, { isAfford
       size = Math.ceil(batch.length / 4)
       continue
     }
-    if (answer.kind !== 'rows') return refuse(answer)
+    if (answer.kind !== 'rows') return toRefusal(answer)
     const read = toRows(answer, { shape: sql.shape, starts: batch })
     if ('reason' in read) return read
     rows.push(...read.rows)
@@ -119,7 +119,7 @@ const isTooMuch = (answer: SqlAnswer): boolean =>
 
 const asleepReason = 'asleep, not checked: a query would wake the service; set wake-service to allow that'
 
-export const refuse = (answer: Exclude<SqlAnswer, { readonly kind: 'rows' }>): Refusal => ({
+export const toRefusal = (answer: Exclude<SqlAnswer, { readonly kind: 'rows' }>): Refusal => ({
   reason: explain(answer),
   ...(answer.kind === 'refused' && { queryError: answer.reason }),
 })

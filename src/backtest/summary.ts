@@ -47,7 +47,7 @@ export function drawWindows(windows: readonly EvaluatedWindow[], width = 28): st
   const cells = Array.from({ length: parts }, (_, i) =>
     windows.slice(Math.floor((i * windows.length) / parts), Math.floor(((i + 1) * windows.length) / parts)),
   )
-  const peaks = cells.map((cell) => cell.reduce((peak, { values }) => values.reduce((most, value) => Math.max(most, value), peak), 0))
+  const peaks = cells.map((cell) => cell.reduce((peak, { values }) => values.reduce((max, value) => Math.max(max, value), peak), 0))
   const largest = Math.max(...peaks, Number.MIN_VALUE)
   return cells
     .map((cell, i) => (cell.some(({ isBreaching }) => isBreaching) ? '█' : (heights[Math.round(((peaks[i] ?? 0) / largest) * 5)] ?? '▁')))

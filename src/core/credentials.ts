@@ -8,13 +8,13 @@ const ownName = /^(?:WATCHKEEPER_|INPUT_|ACTIONS_|RUNNER_|GH_|GITHUB_TOKEN$)|_PR
 const anywhere = /PASSWORD|PASSWD|PASSPHRASE|SECRET|CREDENTIAL/i
 
 /** As words of a name. */
-const words =
+const credentialWords =
   /(?:^|_)(?:TOKENS?|PAT|DSN|(?:PRIVATE|ACCESS|API|DEPLOY|SSH|SIGNING)_?KEYS?|(?:DATABASE|DB|WEBHOOK|CONNECTION)_?(?:URL|URI|STRING))(?:_|$)/i
 
 /** Whether a variable of this name may hold a credential: `clientSecret`, `DATABASE_URL`, `SLACK_TOKEN`. */
 export function mayBeCredential(name: string): boolean {
   const separated = name.replace(/([a-z0-9])([A-Z])/g, '$1_$2')
-  return ownName.test(name) || anywhere.test(name) || words.test(separated)
+  return ownName.test(name) || anywhere.test(name) || credentialWords.test(separated)
 }
 
 // Each pattern takes time in proportion to the text: the value may come from a file of a pull request.

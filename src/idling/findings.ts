@@ -146,12 +146,12 @@ function shortWakesOf({ days, timeoutMs, rate }: ServiceProfile): number {
 const oftenAwake = 0.9
 
 /** The shortest idle timeout that can be set. Source: the vendor's OpenAPI document of 2026-07-31. */
-const leastTimeoutMs = 5 * minuteMs
+const minTimeoutMs = 5 * minuteMs
 
 function findRarelySleeps(subject: Subject): ServiceFinding | undefined {
   const { service, profile, ownAlerts } = subject
   if (!isIdler(subject) || typeof profile === 'string' || profile.awakeShare < oftenAwake) return undefined
-  const hasFrequentAlert = ownAlerts.some((alert) => (scheduleOf(alert)?.intervalMs ?? dayMs) <= leastTimeoutMs)
+  const hasFrequentAlert = ownAlerts.some((alert) => (scheduleOf(alert)?.intervalMs ?? dayMs) <= minTimeoutMs)
   return {
     evidence: `The service was awake ${percent(profile.awakeShare)} of ${plural(profile.days.length, 'known day')}, although it may sleep`,
     estimate: { low: 0, high: profile.awakeShare * 24 * monthDays * profile.rate.mean },
@@ -187,7 +187,7 @@ function findAlerts(subject: Subject): ServiceFinding | undefined {
     evidence: `${plural(frequent.length, 'alert')} evaluated at least once in the idle timeout of ${formatDuration(timeoutMs)}`,
     names: frequent.map(({ alert }) => alert.name ?? alert.id),
     estimate: estimate(),
-    ...(shortestMs > leastTimeoutMs && { command: scaleCommand(service.id, '--idle-timeout-minutes 5') }),
+    ...(shortestMs > minTimeoutMs && { command: scaleCommand(service.id, '--idle-timeout-minutes 5') }),
     advice: `${longer === undefined ? 'Longer intervals let' : `An interval of ${longer} or longer lets`} the service sleep. Change the interval in the file of the alert, or in the settings of the alert in ClickStack. Activities do not say who woke the service, so the saving may be less.`,
   }
 }

@@ -39,14 +39,14 @@ export function priceAlerts(options: PriceOptions): AlertPrice {
   const { profile } = options
   const [low, high] = [daysAdded(options, profile.timeoutMs.low), daysAdded(options, profile.timeoutMs.high)]
   // Evaluations with a longer timeout leave less time to add, so that neither is always the smaller one.
-  const [fewest, most] = mean(low.map(({ added }) => added)) <= mean(high.map(({ added }) => added)) ? [low, high] : [high, low]
-  const expected = (mean(fewest.map(({ added }) => added)) + mean(most.map(({ added }) => added))) / 2
+  const [fewer, more] = mean(low.map(({ added }) => added)) <= mean(high.map(({ added }) => added)) ? [low, high] : [high, low]
+  const expected = (mean(fewer.map(({ added }) => added)) + mean(more.map(({ added }) => added))) / 2
   const { low: lowRate, mean: meanRate } = profile.rate
   return {
     added: {
-      low: hoursOfMonth(fewest, -1) * lowRate,
+      low: hoursOfMonth(fewer, -1) * lowRate,
       expected: (expected / hourMs) * monthDays * ((lowRate + meanRate) / 2),
-      high: hoursOfMonth(most, 1) * meanRate,
+      high: hoursOfMonth(more, 1) * meanRate,
     },
     savedUpTo: (mean(low.map(({ saved }) => saved)) / hourMs) * monthDays * meanRate,
     awakeShareAfter: mean(low.map(({ awakeAfter }) => awakeAfter)) / dayMs,

@@ -73,12 +73,12 @@ export const choice = <const T extends readonly [string, ...string[]]>(options: 
 export const flag = (description: string) => z.boolean().meta({ description, accepts: 'true or false' })
 
 /** A whole number between `least` and `most`, both included. */
-export const integer = (description: string, least: number, most: number) =>
+export const integer = (description: string, min: number, max: number) =>
   z
     .int()
-    .min(least)
-    .max(most)
-    .meta({ description, accepts: `a whole number from ${least} to ${most}` })
+    .min(min)
+    .max(max)
+    .meta({ description, accepts: `a whole number from ${min} to ${max}` })
 
 /** A number that is sent to the API, not money. */
 export const decimalNumber = (description: string) => z.number().meta({ description, accepts: 'a number such as 5 or 0.25' })
@@ -106,9 +106,9 @@ export const duration = (description: string) =>
     .refine((text) => durationMsOf(text) <= maxMs)
     .meta({ description, accepts: 'minutes, hours or days such as 30m, 2h or 1d, at most 365d' })
 
-/** A number above zero and at most `most`. */
-export const positiveNumber = (description: string, most: number, accepts: string) =>
-  z.number().positive().max(most).meta({ description, accepts })
+/** A number above zero and at most `max`. */
+export const positiveNumber = (description: string, max: number, accepts: string) =>
+  z.number().positive().max(max).meta({ description, accepts })
 
 /** An object in the form of the API, given inline. */
 export const documentText = (noun: string) =>

@@ -4,11 +4,11 @@ import { type Day, dayOf, formatDay } from '../core/dates.ts'
 import { type Decimal, formatExact, formatRounded, fromText } from '../core/decimal.ts'
 import { dayMs, hourMs, minuteMs } from '../core/durations.ts'
 
-const smallestShown = fromText('0.005')
+const minShown = fromText('0.005')
 
 /** `1,234.50`. An amount that would round to zero is shown as `<0.01`. */
 export function formatMoney(value: Decimal): string {
-  const isTiny = !value.eq(0) && value.abs().lt(smallestShown)
+  const isTiny = !value.eq(0) && value.abs().lt(minShown)
   if (isTiny) return value.lt(0) ? '>-0.01' : '<0.01'
   return formatRounded(value, 2)
 }

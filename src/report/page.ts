@@ -68,7 +68,7 @@ const renderBlocks = (blocks: readonly Block[], charts: PageChart[]): string => 
 function renderBlock(block: Block, charts: PageChart[]): string {
   switch (block.kind) {
     case 'verdict':
-      return `<h1 class="${block.status}"><span class="word">${words[block.status]}</span>${lineToHtml(block.line)}</h1>`
+      return `<h1 class="${block.status}"><span class="word">${statusWords[block.status]}</span>${lineToHtml(block.line)}</h1>`
     case 'paragraph':
       return `<p>${lineToHtml(block.line)}</p>`
     case 'list':
@@ -102,7 +102,7 @@ const diffTags = { '+': 'ins', '-': 'del', '~': 'mark', ' ': 'span' } as const
 
 const wrapped = (tag: string, html: string): string => `<${tag}>${html}</${tag}>`
 
-const words: Readonly<Record<Status, string>> = { pass: 'Passed', warn: 'Warning', fail: 'Failed', error: 'Error' }
+const statusWords: Readonly<Record<Status, string>> = { pass: 'Passed', warn: 'Warning', fail: 'Failed', error: 'Error' }
 
 function renderTable({ title, columns, rows, statuses = [] }: BlockOf<'table'>): string {
   const side = (column: number, cell: Line = []): string => {

@@ -120,9 +120,10 @@ function renderColumns(all: Rows, rightOfAll: readonly boolean[], style: Termina
   const rows = all.map((cells) => cells.filter((_, i) => hasValues[i]))
   const right = rightOfAll.filter((_, i) => hasValues[i])
   const [room, natural] = [roomFor(rows, style), naturalWidths(rows)]
-  const least = natural.map((width, i) => (right[i] ? width : leastWidth(rows, i, width)))
-  if (sum(least) > room) return isTable(right) ? flowRows(rows, style) : rows.flatMap((cells) => wrap(cells.join(between), widthOf(style)))
-  const widths = widen(least, natural, room)
+  const minimal = natural.map((width, i) => (right[i] ? width : minWidth(rows, i, width)))
+  if (sum(minimal) > room)
+    return isTable(right) ? flowRows(rows, style) : rows.flatMap((cells) => wrap(cells.join(between), widthOf(style)))
+  const widths = widen(minimal, natural, room)
   return rows.flatMap((cells) => {
     const wrapped = cells.map((cell, i) => wrap(cell, widths[i] ?? 0))
     const height = Math.max(...wrapped.map(({ length }) => length))
@@ -143,13 +144,13 @@ const naturalWidths = (rows: Rows): readonly number[] =>
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
 
-const leastWidth = (rows: Rows, column: number, natural: number): number =>
+const minWidth = (rows: Rows, column: number, natural: number): number =>
   Math.max(Math.min(natural, narrowest), ...rows.flatMap((cells) => (cells[column] ?? '').split(' ').map(displayWidth)))
 
 /** Gives the room that is left to the narrowest columns that need it. */
-function widen(least: readonly number[], natural: readonly number[], room: number): readonly number[] {
-  const widths = [...least]
-  for (let left = Math.min(room, sum(natural)) - sum(least); left > 0; left--) {
+function widen(minimal: readonly number[], natural: readonly number[], room: number): readonly number[] {
+  const widths = [...minimal]
+  for (let left = Math.min(room, sum(natural)) - sum(minimal); left > 0; left--) {
     const wanting = widths.map((width, i) => (width < (natural[i] ?? 0) ? width : Number.POSITIVE_INFINITY))
     const i = wanting.indexOf(Math.min(...wanting))
     widths[i] = (widths[i] ?? 0) + 1

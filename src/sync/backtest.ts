@@ -24,8 +24,6 @@ import { type IncidentRows, readDirectory, toRecordings, type WrittenRecording }
 import { hasErrors, makePlan, type PlanningResult, planInput } from './plan/make-plan.ts'
 import { judgeDiagnostics } from './plan/plan-report.ts'
 
-const count = (what: string) => z.int().describe(what)
-
 export const backtest = defineOperation({
   summary: 'Shows how often declared alerts would have fired in the past days, and how often they fire as they are now.',
   effect: 'read',
@@ -53,23 +51,23 @@ export const backtest = defineOperation({
     maxRequests: integer('Maximum number of requests for values. Alerts beyond it are not estimable.', 1, 1000).default(defaultMaxRequests),
   }),
   output: z.object({
-    alertCount: count('Number of backtested alerts.'),
-    firing: count('Alerts that would have fired.'),
-    quiet: count('Alerts that would have stayed quiet.'),
-    noData: count('Alerts whose source had no data.'),
-    notEstimable: count('Alerts that cannot be estimated.'),
-    notifications: count('Notifications of all alerts that can be estimated, as the files declare them.'),
-    requestCount: count('Number of requests for values.'),
-    incidentCount: count('Incidents of the files in the period.'),
+    alertCount: z.int().describe('Number of backtested alerts.'),
+    firing: z.int().describe('Alerts that would have fired.'),
+    quiet: z.int().describe('Alerts that would have stayed quiet.'),
+    noData: z.int().describe('Alerts whose source had no data.'),
+    notEstimable: z.int().describe('Alerts that cannot be estimated.'),
+    notifications: z.int().describe('Notifications of all alerts that can be estimated, as the files declare them.'),
+    requestCount: z.int().describe('Number of requests for values.'),
+    incidentCount: z.int().describe('Incidents of the files in the period.'),
     ...outcomeCounts,
-    recordingCount: count('Number of recordings that were written.'),
+    recordingCount: z.int().describe('Number of recordings that were written.'),
   }),
   details: z.object({
-    days: count('Length of the backtest in days.'),
+    days: z.int().describe('Length of the backtest in days.'),
     until: z.string().describe('End of the backtest.'),
     alerts: z.array(backtestedAlert).describe('The alerts, in the order of the files.'),
     incidents: z.array(checkedIncident).describe('The incidents of the files in the period.'),
-    incidentsOutside: count('Incidents of the files outside of the period, which are not checked.'),
+    incidentsOutside: z.int().describe('Incidents of the files outside of the period, which are not checked.'),
     recordings: z
       .array(
         z.object({

@@ -21,8 +21,6 @@ import {
 } from './backtest/incidents.ts'
 import { evaluateRecorded, readDirectory, recordCommand, recordingPath } from './backtest/recordings.ts'
 
-const count = (what: string) => z.int().describe(what)
-
 export const replay = defineOperation({
   summary: 'Checks declared alerts against recordings of past incidents, offline and without credentials.',
   effect: 'read',
@@ -35,9 +33,9 @@ export const replay = defineOperation({
     ),
   }),
   output: z.object({
-    incidentCount: count('Number of incidents.'),
+    incidentCount: z.int().describe('Number of incidents.'),
     ...outcomeCounts,
-    errorCount: count('Number of errors in files and recordings.'),
+    errorCount: z.int().describe('Number of errors in files and recordings.'),
   }),
   details: z.object({
     environment: z.string().optional().describe('The environment, if `env` is set.'),

@@ -27,7 +27,7 @@ const warnLevel = z
 
 const word = z.string().min(1).max(256)
 
-const words = (description: string) =>
+const namesIn = (description: string) =>
   z
     .union([word, z.array(word).min(1).max(100)])
     .transform((given): readonly string[] => (typeof given === 'string' ? [given] : given))
@@ -38,11 +38,11 @@ export type BudgetScope = z.output<typeof scope>
 
 const scope = z
   .strictObject({
-    entity: words('Entities by name or id.'),
-    entityType: words('Types of entity, such as service, datawarehouse or clickpipe.'),
-    service: words('Services by name or id, with everything that has their id.'),
-    warehouse: words('Warehouses by name or id, with every service in them.'),
-    metric: words('Metrics that count, such as compute, storage or backup, without the unit word.'),
+    entity: namesIn('Entities by name or id.'),
+    entityType: namesIn('Types of entity, such as service, datawarehouse or clickpipe.'),
+    service: namesIn('Services by name or id, with everything that has their id.'),
+    warehouse: namesIn('Warehouses by name or id, with every service in them.'),
+    metric: namesIn('Metrics that count, such as compute, storage or backup, without the unit word.'),
     tag: z
       .string()
       .regex(/^[^\s=]{1,128}(?:=[^\r\n]{0,256})?$/)

@@ -34,8 +34,8 @@ export const checkCredits = defineOperation({
     const { api, organizationId, clock } = context
     const nowMs = clock.now()
     const today = dayOf(nowMs)
-    const [read, usage] = await Promise.all([readCreditBalances(api, organizationId, nowMs), readFinalUsage(context, today)])
-    const { balances } = read
+    const [found, usage] = await Promise.all([readCreditBalances(api, organizationId, nowMs), readFinalUsage(context, today)])
+    const { balances } = found
     const prepaid = usableBalances(balances, 'prepaid')
     const trial = usableBalances(balances, 'trial')
     const forecast = prepaid.length === 0 ? undefined : forecastFrom(prepaid, usage, nowMs)
@@ -51,7 +51,7 @@ export const checkCredits = defineOperation({
       creditUnit: 'failure' in usage ? 'credits' : usage.unit,
       today,
       balances: [...balances],
-      apiTotal: differentTotal(read),
+      apiTotal: differentTotal(found),
       forecast,
       creditPrice,
     }

@@ -13,8 +13,8 @@ type Increase = { readonly kind: 'amount'; readonly amount: Decimal } | { readon
 const increaseGrammar = /^(0|[1-9]\d{0,29})((?:\.\d{1,30})?)(\s*%)?$/
 
 /** As it was given. */
-export function writeIncrease(most: Increase): string {
-  return most.kind === 'percent' ? `${most.percent.toFixed()}%` : most.amount.toFixed()
+export function writeIncrease(increase: Increase): string {
+  return increase.kind === 'percent' ? `${increase.percent.toFixed()}%` : increase.amount.toFixed()
 }
 
 const increaseText = z.codec(z.string(), z.custom<Increase>().meta({ type: 'string' }), {
@@ -186,8 +186,8 @@ export function comparisonIssue(
   return [{ kind, level: issueLevel(kind, onMissing), fromDate: period.from, toDate: period.to }]
 }
 
-export function isAboveIncrease(before: Decimal, after: Decimal, most: Increase): boolean {
-  const allowed = most.kind === 'amount' ? most.amount : before.times(most.percent).div(100)
+export function isAboveIncrease(before: Decimal, after: Decimal, max: Increase): boolean {
+  const allowed = max.kind === 'amount' ? max.amount : before.times(max.percent).div(100)
   return after.minus(before).gt(allowed)
 }
 

@@ -65,7 +65,7 @@ export const balance = z.object({
 
 const answer = z.object({ totalRemainingCredits: credits.optional().catch(undefined), balances: z.array(balance) })
 
-export const read: Reader<z.output<typeof answer>> = readOne(answer)
+const readBalances: Reader<z.output<typeof answer>> = readOne(answer)
 
 /**
  * The credit balances of the organization, in the order of the answer. Source: the vendor's API reference, "Get organization active credit
@@ -76,7 +76,7 @@ export async function readCreditBalances(api: ReadApi, organizationId: string, n
     const { balances, totalRemainingCredits } = await api.read({
       method: 'GET',
       path: path`/v1/organizations/${organizationId}/creditBalances`,
-      read,
+      read: readBalances,
       noun: 'credit balances',
       permission: api.profile.permissions.credits,
     })

@@ -47,7 +47,7 @@ export type CreditForecast = z.output<ReturnType<typeof creditForecastSchema>>
 export const horizonDays = 3650
 
 /** A week has every weekday once. */
-const fewestFinalDays = 7
+const minFinalDays = 7
 
 /** More days would include use that is no longer usual. */
 const maxFinalDays = 28
@@ -62,7 +62,7 @@ export function latestFinalDays(records: readonly UsageRecord[], today: Day): re
     .at(-1)
   const days: Day[] = []
   for (let day = last; day !== undefined && isFinal(day) && days.length < maxFinalDays; day = addDays(day, -1)) days.unshift(day)
-  return days.slice(days.length % fewestFinalDays).map((date) => ({ date, total: totalOf(byDay.get(date) ?? []) }))
+  return days.slice(days.length % minFinalDays).map((date) => ({ date, total: totalOf(byDay.get(date) ?? []) }))
 }
 
 /**
@@ -76,15 +76,15 @@ export function forecastCredits(
   restOfToday: number,
 ): CreditForecast {
   const [first, last] = [finalDays[0], finalDays.at(-1)]
-  if (first === undefined || last === undefined || finalDays.length < fewestFinalDays) {
+  if (first === undefined || last === undefined || finalDays.length < minFinalDays) {
     const count = finalDays.length === 1 ? 'is 1 final day' : `are ${finalDays.length} final days`
-    return { status: 'not-estimable', reason: `there ${count} of usage in a row, and an estimate needs ${fewestFinalDays}` }
+    return { status: 'not-estimable', reason: `there ${count} of usage in a row, and an estimate needs ${minFinalDays}` }
   }
   const use = learnUse(finalDays.map(({ total }) => Number(total)))
-  const [expected, least, most] = ([0, -1, 1] as const).map((side) =>
+  const [expected, low, high] = ([0, -1, 1] as const).map((side) =>
     simulate(balances, (days) => use.total(days, side), { today, restOfToday }),
   )
-  if (expected === undefined || least === undefined || most === undefined) throw new Error('there are three courses')
+  if (expected === undefined || low === undefined || high === undefined) throw new Error('there are three courses')
   const spent = (side: -1 | 0 | 1) => fromEstimate(use.perDay(side))
   return {
     status: 'estimated',
@@ -92,8 +92,8 @@ export function forecastCredits(
     toDate: last.date,
     days: finalDays.length,
     perDay: { expected: spent(0), low: spent(-1), high: spent(1) },
-    daysLeft: { expected: expected.daysLeft, low: most.daysLeft, high: least.daysLeft },
-    expiring: { expected: fromEstimate(expected.lost), low: fromEstimate(most.lost), high: fromEstimate(least.lost) },
+    daysLeft: { expected: expected.daysLeft, low: high.daysLeft, high: low.daysLeft },
+    expiring: { expected: fromEstimate(expected.lost), low: fromEstimate(high.lost), high: fromEstimate(low.lost) },
     losses: expected.losses.flatMap((lost, i) => (lost > 0 ? [{ balance: i, expected: fromEstimate(lost) }] : [])),
     course: expected.course.map((remaining, i) => ({ date: addDays(today, i), remaining: fromEstimate(remaining) })),
   }

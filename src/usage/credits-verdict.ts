@@ -42,9 +42,12 @@ function availabilityReasons({ remainingCredits, balances }: Credits, given: Cre
 function amountReasons({ remainingCredits, creditUnit }: Credits, { minCredits, warnCredits }: CreditsInput): readonly Reason[] {
   if (remainingCredits === undefined) return []
   const reason = (level: Reason['level'], limit: Decimal, what: string): readonly Reason[] => {
-    const [left, least] = formatMoneyPair(remainingCredits, limit)
+    const [left, limitAmount] = formatMoneyPair(remainingCredits, limit)
     return [
-      { level, line: [trusted(`Prepaid credits are below the ${what}: ${left} ${creditUnit} of at least ${least} ${creditUnit} remain.`)] },
+      {
+        level,
+        line: [trusted(`Prepaid credits are below the ${what}: ${left} ${creditUnit} of at least ${limitAmount} ${creditUnit} remain.`)],
+      },
     ]
   }
   if (minCredits !== undefined && remainingCredits.lt(minCredits)) return reason('fail', minCredits, 'minimum')
@@ -84,8 +87,8 @@ function daysReasons({ daysLeft }: Estimated, result: Credits, { minDaysLeft, wa
 
 function expiringReasons({ expiring }: Estimated, { creditUnit }: Credits, { maxExpiring, warnExpiring }: CreditsInput): readonly Reason[] {
   const reason = (level: Reason['level'], limit: Decimal, what: string): readonly Reason[] => {
-    const [lost, most] = formatMoneyPair(expiring.expected, limit)
-    return [{ level, line: [trusted(`${lost} ${creditUnit} are expected to expire unused. The ${what} is ${most} ${creditUnit}.`)] }]
+    const [lost, limitAmount] = formatMoneyPair(expiring.expected, limit)
+    return [{ level, line: [trusted(`${lost} ${creditUnit} are expected to expire unused. The ${what} is ${limitAmount} ${creditUnit}.`)] }]
   }
   if (maxExpiring !== undefined && expiring.expected.gt(maxExpiring)) return reason('fail', maxExpiring, 'maximum')
   return warnExpiring !== undefined && expiring.expected.gt(warnExpiring) ? reason('warn', warnExpiring, 'warning level') : []

@@ -5,7 +5,7 @@ import { mean, median, slope, spread } from '../core/statistics.ts'
 import { estimate } from './amounts.ts'
 import type { DayTotal } from './daily-usage.ts'
 import { type CurrentPeriod, date, dayOn, historyDays } from './periods.ts'
-import { deviations, leastRise } from './spikes.ts'
+import { deviations, minRise } from './spikes.ts'
 
 export type Forecast = z.output<ReturnType<typeof forecastSchema>>
 
@@ -128,7 +128,7 @@ interface Rhythm {
 }
 
 /** Two weeks have every weekday twice. */
-const fewestForWeekdays = 14
+const minDaysForWeekdays = 14
 
 /** The level is that of the last week: it follows a step within days, and no single day changes it. */
 const levelDays = 7
@@ -138,7 +138,7 @@ const strayDays = 14
 
 /** Days in order, without gaps; not empty. */
 export function learnRhythm(days: readonly DayValue[]): Rhythm {
-  const isWeekdayAware = days.length >= fewestForWeekdays
+  const isWeekdayAware = days.length >= minDaysForWeekdays
   const factors = isWeekdayAware ? weekdayFactors(days) : new Map<number, number>()
   const factorOf = (day: Day): number => factors.get(weekdayOf(day)) ?? 1
   // Weekdays without usage do not count for the level.
@@ -196,7 +196,7 @@ function weekdayFactors(days: readonly DayValue[]): ReadonlyMap<number, number> 
 function spikesIn(days: readonly DayValue[]): ReadonlySet<Day> {
   const usual = days.map(({ day }) => median(days.filter((one) => one.day !== day && weekdayOf(one.day) === weekdayOf(day)).map(amountOf)))
   const strays = days.map(({ value }, i) => value - (usual[i] ?? 0))
-  const margin = Math.max(deviations * spread(strays, 0), leastRise * median(days.map(amountOf)))
+  const margin = Math.max(deviations * spread(strays, 0), minRise * median(days.map(amountOf)))
   const aroundOf = (at: number): number => median(days.filter((_, i) => i !== at && Math.abs(i - at) <= 3).map(amountOf))
   return new Set(days.filter(({ value }, i) => value > Math.max(usual[i] ?? 0, aroundOf(i)) + margin).map(({ day }) => day))
 }

@@ -368,13 +368,13 @@ function shareOf(amount: Decimal, total: Decimal): string {
 }
 
 /** Smaller changes, as a share of the total, are summed up in one row. */
-const leastMove = '0.005'
+const minMove = '0.005'
 
 /** The largest increases and decreases. */
 function moverTable({ comparison, unit }: UsageResult): readonly Block[] {
   if (comparison?.status !== 'compared') return []
-  const least = comparison.ofTotal.abs().times(leastMove)
-  const movers = comparison.movers.filter(({ before, after }) => after.minus(before).abs().gte(least))
+  const minChange = comparison.ofTotal.abs().times(minMove)
+  const movers = comparison.movers.filter(({ before, after }) => after.minus(before).abs().gte(minChange))
   const isUp = ({ before, after }: Compared['movers'][number]): boolean => after.gt(before)
   const shown = [...movers.filter(isUp).slice(0, 5), ...movers.filter((mover) => !isUp(mover)).slice(0, 5)]
   const rest = comparison.movers.filter((mover) => !shown.includes(mover))

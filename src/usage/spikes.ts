@@ -67,7 +67,7 @@ export const minBaselineDays = 14
 
 /** A spike is this many deviations above the usual usage, and at least this share of it, because flat series have no deviation. */
 export const deviations = 5
-export const leastRise = 0.3
+export const minRise = 0.3
 
 /** `days` are all known days, in order and without gaps. Days since `from` are judged. */
 export function findSpikes(records: readonly UsageRecord[], days: readonly DayTotal[], from: Day): Spike[] {
@@ -77,7 +77,7 @@ export function findSpikes(records: readonly UsageRecord[], days: readonly DayTo
     if (date < from || i < minBaselineDays) return []
     const start = Math.max(0, i - historyDays)
     const usual = usualBefore(before(start, i), weekdayOf(date))
-    return Number(total) > usual.most ? [{ date, total, usual: usual.value, start, i }] : []
+    return Number(total) > usual.max ? [{ date, total, usual: usual.value, start, i }] : []
   })
   if (found.length === 0) return []
   const series = createSeries(records)
@@ -99,13 +99,13 @@ interface WeekdayValue {
 }
 
 /** Weekends are compared with weekends. A new level is usual as soon as it lasted for most of a week. */
-function usualBefore(before: readonly WeekdayValue[], weekday: number): { readonly value: number; readonly most: number } {
+function usualBefore(before: readonly WeekdayValue[], weekday: number): { readonly value: number; readonly max: number } {
   const valuesOn = (wanted: number): readonly number[] => before.filter((one) => one.weekday === wanted).map(({ value }) => value)
   const typical = new Map([1, 2, 3, 4, 5, 6, 7].map((each) => [each, median(valuesOn(each))]))
   const strays = before.map((one) => one.value - (typical.get(one.weekday) ?? 0))
   const value = Math.max(typical.get(weekday) ?? 0, median(before.slice(-7).map((one) => one.value)))
-  const margin = Math.max(deviations * spread(strays, 0), leastRise * median(before.map((one) => one.value)))
-  return { value, most: value + margin }
+  const margin = Math.max(deviations * spread(strays, 0), minRise * median(before.map((one) => one.value)))
+  return { value, max: value + margin }
 }
 
 interface Series {
@@ -132,6 +132,6 @@ function findDriver(all: readonly Series[], day: Day, before: readonly Day[]): S
     const usual = median(before.map((one) => Number(byDay.of(one))))
     return { entity, metric, total: byDay.of(day), usual, rise: Number(byDay.of(day)) - usual }
   })
-  const { entity, metric, total, usual } = rises.reduce((most, one) => (one.rise > most.rise ? one : most))
+  const { entity, metric, total, usual } = rises.reduce((highest, one) => (one.rise > highest.rise ? one : highest))
   return { entityName: entityLabel(entity), entityType: entity.entityType, metric, total, usual: fromEstimate(usual) }
 }

@@ -116,9 +116,9 @@ function describeBudget(budget: BudgetOutcome, unit: string, reference: Day): Li
   if (limitStatus === 'exceeded')
     return say`Budget ${name} exceeded: ${trusted(`${ofLimit(used, limit, unit)}${inBrackets(used, limit)}.`)}`
   if (isForecastAbove && forecast?.status === 'expected') {
-    const [expected, most] = formatMoneyPair(forecast.total, limit)
+    const [expected, limitAmount] = formatMoneyPair(forecast.total, limit)
     const by = formatShortDay(forecast.untilDate, reference)
-    return say`Budget ${name}: ${trusted(`forecast of ${expected} ${unit} by ${by} exceeds the limit of ${most} ${unit}.`)}`
+    return say`Budget ${name}: ${trusted(`forecast of ${expected} ${unit} by ${by} exceeds the limit of ${limitAmount} ${unit}.`)}`
   }
   if (isForecastMissing)
     return say`Budget ${name} has no forecast, because the usage before its period could not be read or is inconsistent.`
@@ -135,11 +135,11 @@ function forecastReasons(result: UsageResult): readonly Reason[] {
   }
   if (!forecastBudgetExceeded) return []
   const isExpected = forecast?.status === 'expected'
-  const [amount, most] = formatMoneyPair(isExpected ? forecast.total : judgedCredits, forecastBudget)
+  const [amount, limitAmount] = formatMoneyPair(isExpected ? forecast.total : judgedCredits, forecastBudget)
   const what = isExpected ? 'Forecast' : 'Usage'
   const by = isExpected ? ` by ${formatShortDay(forecast.untilDate, toDate)}` : ''
   const limit = budget === undefined || budget.eq(forecastBudget) ? 'budget' : 'forecast budget'
-  const line = [trusted(`${what} of ${amount} ${unit}${by} exceeds the ${limit} of ${most} ${unit}.`)]
+  const line = [trusted(`${what} of ${amount} ${unit}${by} exceeds the ${limit} of ${limitAmount} ${unit}.`)]
   return [{ level: 'fail', line, limit: forecastBudget }]
 }
 
@@ -148,12 +148,12 @@ function increaseReasons({ comparison, unit }: UsageResult): readonly Reason[] {
   const { change, changePercent, maxIncrease } = comparison
   const isPercent = maxIncrease.kind === 'percent'
   const [amount, maxAmount] = isPercent ? [formatMoney(change)] : formatMoneyPair(change, maxIncrease.amount)
-  const most = isPercent ? `${maxIncrease.percent.toFixed()}%` : `${maxAmount} ${unit}`
+  const allowed = isPercent ? `${maxIncrease.percent.toFixed()}%` : `${maxAmount} ${unit}`
   const share =
     changePercent === undefined
       ? ''
       : ` (${isPercent ? differentPercent(changePercent, maxIncrease.percent) : formatPercent(changePercent)})`
-  const line = [trusted(`Usage increased by ${amount} ${unit}${share} from ${comparedWords[comparison.with]}. The limit is ${most}.`)]
+  const line = [trusted(`Usage increased by ${amount} ${unit}${share} from ${comparedWords[comparison.with]}. The limit is ${allowed}.`)]
   return [{ level: 'fail', line }]
 }
 

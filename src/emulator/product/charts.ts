@@ -212,9 +212,9 @@ function aggregate({ aggFn, level = 0.5 }: SeriesInput, values: readonly number[
     case 'sum':
       return sum
     case 'min':
-      return values.reduce((least, value) => Math.min(least, value))
+      return values.reduce((min, value) => Math.min(min, value))
     case 'max':
-      return values.reduce((most, value) => Math.max(most, value))
+      return values.reduce((max, value) => Math.max(max, value))
     case 'any':
       return values[0] ?? null
     case 'last_value':

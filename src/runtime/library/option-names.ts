@@ -9,13 +9,13 @@ import { inputNames } from '../input-names.ts'
 const kebabNames: readonly string[] = [...new Set([...Object.keys(settingsSchema.shape).map(toKebab), ...inputNames])]
 
 // A name inside of a longer word is part of a value, as in `month-to-date`. Values in quotes stay as they were given.
-const words = new RegExp(
+const optionNames = new RegExp(
   `did you mean "[^"]*"|"[^"]*"|the input(?= )|(?<![\\w-])(?:${kebabNames.filter((name) => name.includes('-')).join('|')})(?![\\w-])`,
   'g',
 )
 
 const renameWords = (text: string): string =>
-  text.replace(words, (word) => {
+  text.replace(optionNames, (word) => {
     if (word === 'the input') return 'the option'
     if (word.startsWith('"')) return word
     return word.startsWith('did you mean') ? word.replace(/[a-z]+(?:-[a-z]+)+/, toCamel) : toCamel(word)

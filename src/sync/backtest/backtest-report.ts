@@ -6,7 +6,7 @@ import type { Block } from '../../report/blocks.ts'
 import { formatDuration, formatTime } from '../../report/format.ts'
 import type { Backtest, BacktestedAlert } from './backtest-plan.ts'
 
-const words: Readonly<Record<AlertEstimate['verdict'], string>> = {
+const verdictWords: Readonly<Record<AlertEstimate['verdict'], string>> = {
   fires: 'fires',
   quiet: 'quiet',
   'no-data': 'no data',
@@ -25,7 +25,7 @@ function describeEstimate(estimate: AlertEstimate | undefined): Line {
   const { verdict, notifications, reason, windows } = estimate
   if (verdict === 'not-estimable') return say`not estimable (${sentence(reason ?? '')})`
   if (windows === 0) return [trusted(notEvaluated)]
-  const outcome = verdict === 'fires' ? say`fires ${notifications ?? 0}` : [trusted(words[verdict])]
+  const outcome = verdict === 'fires' ? say`fires ${notifications ?? 0}` : [trusted(verdictWords[verdict])]
   if (estimate.coverage === undefined) return say`${outcome} (${trusted(unknownData)})`
   const { share } = estimate.coverage
   // An empty source has its own verdict.

@@ -127,7 +127,7 @@ function judgeVerdict({ key, next }: BacktestedAlert, gates: Gates): readonly Li
 }
 
 function judgeNotifications({ key, next }: BacktestedAlert, { maxNotifications }: Gates): readonly Line[] {
-  const most = next?.notificationsOnBusiestDay
-  if (maxNotifications === undefined || most === undefined || most <= maxNotifications) return []
-  return [say`alert ${key} sends ${counted(most, 'notification')} on one day, above ${maxNotifications}`]
+  const busiest = next?.notificationsOnBusiestDay
+  if (maxNotifications === undefined || busiest === undefined || busiest <= maxNotifications) return []
+  return [say`alert ${key} sends ${counted(busiest, 'notification')} on one day, above ${maxNotifications}`]
 }

@@ -86,12 +86,12 @@ export const judgeIncidents = (incidents: readonly CheckedIncident[]): readonly 
     incident.alerts.flatMap((detection): readonly Line[] => {
       const subject = say`incident ${incident.key}: alert ${detection.alert}`
       const { outside = 0, outcome } = detection
-      const most = incident.maxNotifications
+      const allowed = incident.maxNotifications
       return [
         ...(outcome === 'detected' ? [] : [say`${subject} ${describeFailure(detection, incident)}`]),
-        ...(most === undefined || outside <= most
+        ...(allowed === undefined || outside <= allowed
           ? []
-          : [say`${subject} sends ${counted(outside, 'notification')} outside of its incidents, above ${most}`]),
+          : [say`${subject} sends ${counted(outside, 'notification')} outside of its incidents, above ${allowed}`]),
       ]
     }),
   )

@@ -27,21 +27,21 @@ const firstOf = (reasons: readonly Line[]): readonly Line[] => listFirst(reasons
 
 export const asleep = say`the service is asleep, and a query would wake it; set wake-service to allow that`
 
-function belowBudget(slo: CheckedSlo, least: number | undefined): readonly Line[] {
-  if (least === undefined) return []
+function belowBudget(slo: CheckedSlo, minBudgetLeft: number | undefined): readonly Line[] {
+  if (minBudgetLeft === undefined) return []
   if (slo.budgetLeft === undefined)
     return [say`${nameOf(slo)} has not enough data for min-budget-left: ${counted(slo.total, 'event')} in ${trusted(slo.window)}`]
-  return slo.budgetLeft < least
-    ? [say`${nameOf(slo)} has ${trusted(roundApart(slo.budgetLeft, least))}% of its error budget left, below ${least}%`]
+  return slo.budgetLeft < minBudgetLeft
+    ? [say`${nameOf(slo)} has ${trusted(roundApart(slo.budgetLeft, minBudgetLeft))}% of its error budget left, below ${minBudgetLeft}%`]
     : []
 }
 
-function aboveBurnRate(slo: CheckedSlo, most: number | undefined): readonly Line[] {
-  if (most === undefined) return []
+function aboveBurnRate(slo: CheckedSlo, maxBurnRate: number | undefined): readonly Line[] {
+  if (maxBurnRate === undefined) return []
   const rate = slo.burnRates[currentWindow]
   if (rate === undefined) return [say`${nameOf(slo)} has not enough data for max-burn-rate in the last hour`]
-  return rate > most
-    ? [say`${nameOf(slo)} burns its error budget ${trusted(roundApart(rate, most))} times as fast as allowed, above ${most}`]
+  return rate > maxBurnRate
+    ? [say`${nameOf(slo)} burns its error budget ${trusted(roundApart(rate, maxBurnRate))} times as fast as allowed, above ${maxBurnRate}`]
     : []
 }
 

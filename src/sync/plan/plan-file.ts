@@ -84,13 +84,13 @@ function changesMoved(agreed: PlanFile['changes'], now: PlanFile['changes']): re
     const current = takeLike(change, left.get(name) ?? [])
     if (current?.digest === change.digest) return []
     return [
-      `${name}: the plan was to ${words[change.action]}; now ${current === undefined ? 'no change is needed' : nowWords(change, current)}`,
+      `${name}: the plan was to ${actionWords[change.action]}; now ${current === undefined ? 'no change is needed' : nowWords(change, current)}`,
     ]
   })
   return [
     ...moved,
     ...[...left].flatMap(([name, changes]) =>
-      changes.map(({ action }) => `${name}: the plan did not contain it; now the plan is to ${words[action]}`),
+      changes.map(({ action }) => `${name}: the plan did not contain it; now the plan is to ${actionWords[action]}`),
     ),
   ]
 }
@@ -101,7 +101,7 @@ function takeLike({ digest }: PlannedChange, candidates: PlannedChange[]): Plann
   return candidates.splice(Math.max(same, 0), 1)[0]
 }
 
-const words: Readonly<Record<Action, string>> = {
+const actionWords: Readonly<Record<Action, string>> = {
   create: 'create it',
   update: 'update it',
   replace: 'replace it',
@@ -113,4 +113,4 @@ const words: Readonly<Record<Action, string>> = {
 }
 
 const nowWords = (agreed: { readonly action: Action }, now: { readonly action: Action }): string =>
-  agreed.action === now.action ? 'its fields differ' : `the plan is to ${words[now.action]}`
+  agreed.action === now.action ? 'its fields differ' : `the plan is to ${actionWords[now.action]}`

@@ -8,25 +8,23 @@ import { type Outcome, outcomeKinds } from '../apply/apply-state.ts'
 import { actions, type Change, isDifference, type Plan } from './change.ts'
 import type { PlanningResult } from './make-plan.ts'
 
-const count = (what: string) => z.int().describe(what)
-
 export const planOutput = z.object({
-  toCreate: count('Objects that do not exist yet.'),
-  toUpdate: count('Objects that differ from the files.'),
-  toReplace: count('Objects that apply deletes and creates again.'),
-  toDelete: count('Objects that no file declares. Only with `prune`.'),
-  unchanged: count('Objects that are as declared.'),
-  unmanaged: count('Objects of the service without an ownership marker that no file declares.'),
+  toCreate: z.int().describe('Objects that do not exist yet.'),
+  toUpdate: z.int().describe('Objects that differ from the files.'),
+  toReplace: z.int().describe('Objects that apply deletes and creates again.'),
+  toDelete: z.int().describe('Objects that no file declares. Only with `prune`.'),
+  unchanged: z.int().describe('Objects that are as declared.'),
+  unmanaged: z.int().describe('Objects of the service without an ownership marker that no file declares.'),
   changed: z.boolean().describe('Whether the service differs from the files. For `apply`: whether anything was written.'),
 })
 
-const line = z.object({ sign: z.enum(['+', '-', ' ']), text: z.string() })
+export const changedLine = z.object({ sign: z.enum(['+', '-', ' ']), text: z.string() })
 
 const fieldChange = z.object({
   path: z.string().describe('Path of the field, such as `tiles["Error rate"].config.where`.'),
   before: z.unknown().optional().describe('Absent for an added field.'),
   after: z.unknown().optional().describe('Absent for a removed field.'),
-  lines: z.array(line).optional().describe('For long texts: the differences, line by line.'),
+  lines: z.array(changedLine).optional().describe('For long texts: the differences, line by line.'),
   changedIn: z
     .literal('service')
     .optional()
@@ -48,7 +46,7 @@ const layout = z.object({
   grids: z
     .array(z.object({ title: z.string().describe('The container and its tab.'), before: z.array(tile), after: z.array(tile) }))
     .describe('Each container and tab with a difference.'),
-  undrawn: count('Unchanged tiles that are left out, because the dashboard has more than 30 tiles.'),
+  undrawn: z.int().describe('Unchanged tiles that are left out, because the dashboard has more than 30 tiles.'),
   lines: z.array(z.string()).describe('The layout, drawn in text of at most 60 columns.'),
 })
 
@@ -81,9 +79,11 @@ export const planDetails = z.object({
   files: z.array(z.string()).describe('The files that were read.'),
   objects: z.array(object).describe('All objects, including unchanged ones, in the order of apply.'),
   unmanagedKinds: z.array(z.enum(sectionNames)).describe('The kinds of the unmanaged objects.'),
-  toAdopt: count('Objects that are as declared and only get the ownership marker.'),
-  toRelease: count('Duplicates that lose their marker and become unmanaged. Only with `repair-duplicates`.'),
-  toMark: count('Objects that are as declared and only get the repository, or the digest of a changed declaration, in their marker.'),
+  toAdopt: z.int().describe('Objects that are as declared and only get the ownership marker.'),
+  toRelease: z.int().describe('Duplicates that lose their marker and become unmanaged. Only with `repair-duplicates`.'),
+  toMark: z
+    .int()
+    .describe('Objects that are as declared and only get the repository, or the digest of a changed declaration, in their marker.'),
   orphans: z
     .array(z.object({ section: z.enum(sectionNames), key: z.string(), id: z.string(), name: z.string() }))
     .describe("Objects with this project's marker that no file declares, and that are kept."),
@@ -111,7 +111,7 @@ export const planDetails = z.object({
     )
     .optional()
     .describe('The SLOs of the files. Their dashboards and alerts are among `objects`.'),
-  uncheckedCount: count('Number of changed dashboards that the server did not check.'),
+  uncheckedCount: z.int().describe('Number of changed dashboards that the server did not check.'),
   diagnostics: z.array(diagnosticSchema).describe('Errors, warnings and notes.'),
 })
 

@@ -136,17 +136,17 @@ interface PricingTools {
 }
 
 /** A smaller share of the awake time is within the error of an estimate. */
-const leastShare = 0.005
+const minShare = 0.005
 
 function priceOf(one: ScheduleChange, { profile, price, atMost }: PricingTools): Omit<PricedAlert, 'key' | 'name' | 'action' | 'interval'> {
   const { added, savedUpTo } = price([one])
-  const least = leastShare * 24 * 30 * profile.rate.mean
-  if (added.high >= least) {
+  const minCredits = minShare * 24 * 30 * profile.rate.mean
+  if (added.high >= minCredits) {
     const alternative = alternativeTo(one, { profile, price, atMost }, added.expected)
     return { status: 'adds', ...rangeOf(added, atMost), ...(alternative && { alternative }) }
   }
-  if (savedUpTo >= least) return { status: 'saves', low: 0, savedUpTo: round(savedUpTo) }
-  const reason = profile.awakeShare > 1 - leastShare ? 'the service does not sleep' : 'other alerts keep the service awake already'
+  if (savedUpTo >= minCredits) return { status: 'saves', low: 0, savedUpTo: round(savedUpTo) }
+  const reason = profile.awakeShare > 1 - minShare ? 'the service does not sleep' : 'other alerts keep the service awake already'
   return { status: 'adds-nothing', reason: one.after === undefined ? 'the alert is disabled' : reason }
 }
 

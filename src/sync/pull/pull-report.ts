@@ -11,6 +11,7 @@ import { toDiffLines } from '../../report/diff-lines.ts'
 import type { FieldChange } from '../../resources/compare.ts'
 import { canonicalText } from '../../resources/marker.ts'
 import { sectionNames, sectionNouns } from '../../resources/section.ts'
+import { changedLine } from '../plan/plan-result.ts'
 import { type Draft, type DraftedFile, pullOutcomes } from './draft.ts'
 
 const pullRequestStates = ['none', 'opened', 'updated', 'unchanged', 'closed', 'declined', 'kept', 'skipped'] as const
@@ -22,19 +23,17 @@ export interface Pulled {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-const count = (description: string) => z.int().describe(description)
-
 export const pullOutput = z.object({
   changed: z.boolean().describe('Whether any file was written.'),
-  filesWritten: count('Number of files that were written, new ones included.'),
-  added: count('Objects that were added to the files.'),
-  updated: count('Objects whose declarations were updated.'),
-  removed: count('Objects whose declarations were removed, with `remove-deleted`.'),
-  unchanged: count('Objects that are equal in the files and in the service.'),
-  missing: count('Objects that the files declare and the service does not have. Their declarations are kept.'),
-  otherOwners: count('Objects of other projects, which are never pulled.'),
-  leftOut: count('Objects that a file cannot declare as they are, or whose key or owner is unknown.'),
-  notExportable: count('Unmanaged objects of a kind that no file can declare, or of which the API hides a part.'),
+  filesWritten: z.int().describe('Number of files that were written, new ones included.'),
+  added: z.int().describe('Objects that were added to the files.'),
+  updated: z.int().describe('Objects whose declarations were updated.'),
+  removed: z.int().describe('Objects whose declarations were removed, with `remove-deleted`.'),
+  unchanged: z.int().describe('Objects that are equal in the files and in the service.'),
+  missing: z.int().describe('Objects that the files declare and the service does not have. Their declarations are kept.'),
+  otherOwners: z.int().describe('Objects of other projects, which are never pulled.'),
+  leftOut: z.int().describe('Objects that a file cannot declare as they are, or whose key or owner is unknown.'),
+  notExportable: z.int().describe('Unmanaged objects of a kind that no file can declare, or of which the API hides a part.'),
   pullRequestState: z
     .enum(pullRequestStates)
     .optional()
@@ -49,8 +48,6 @@ const field = z.object({
   file: z.unknown().optional().describe('The value in the file; absent where it has none.'),
   service: z.unknown().optional().describe('The value in the service; absent where it has none.'),
 })
-
-const line = z.object({ sign: z.enum(['+', '-', ' ']), text: z.string() })
 
 const object = z.object({
   section: z.enum(sectionNames).describe('`dashboards`, `savedSearches`, `alerts`, `webhooks` or `sources`.'),
@@ -74,7 +71,7 @@ const writtenFile = z.object({
   size: z.int().describe('Size of the content in bytes.'),
   content: z.string(),
   previousBlob: z.string().optional().describe('The id that Git gives the previous content; absent for a new file.'),
-  lines: z.array(line).optional().describe('The changed lines with their context; absent for a new file.'),
+  lines: z.array(changedLine).optional().describe('The changed lines with their context; absent for a new file.'),
 })
 
 export const pullDetails = z.object({
@@ -141,7 +138,7 @@ const toFileResult = ({ path, before, after }: DraftedFile): FileResult => ({
 /** A diff of two very different texts takes long, so the new text is shown as a whole. */
 const maxEditLength = 2000
 
-function changedLines(before: string, after: string): z.output<typeof line>[] {
+function changedLines(before: string, after: string): z.output<typeof changedLine>[] {
   const patch = structuredPatch('', '', before, after, '', '', { context: 3, maxEditLength })
   const lines =
     patch?.hunks.flatMap((hunk, i) => [...(i === 0 ? [] : [' …']), ...hunk.lines]) ?? after.split('\n').map((text) => `+${text}`)

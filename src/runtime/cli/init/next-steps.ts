@@ -12,7 +12,7 @@ export interface Written {
   readonly outcome: WriteOutcome
 }
 
-const words: Readonly<Record<WriteOutcome, string>> = {
+const outcomeWords: Readonly<Record<WriteOutcome, string>> = {
   written: 'written',
   kept: 'kept, because your file differs',
   same: 'unchanged',
@@ -29,7 +29,7 @@ interface InitOutcome {
 }
 
 export function initReport(written: readonly Written[], outcome: InitOutcome): string {
-  const files = inColumns(written.map(({ sample, outcome }) => [sample.target, words[outcome]] as const))
+  const files = inColumns(written.map(({ sample, outcome }) => [sample.target, outcomeWords[outcome]] as const))
   const steps = nextSteps(written, outcome).map(([head, ...rest], i) => [`${i + 1}. ${head}`, ...indent(rest, 5)].join('\n'))
   return [...files, '', 'Next steps:', '', ...steps, ''].join('\n')
 }
