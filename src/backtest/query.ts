@@ -22,7 +22,7 @@ interface Comparison {
   readonly condition: Condition
   /** The length of the windows to request. */
   readonly step: AlertInterval
-  /** So much before the first evaluated window is requested, too. */
+  /** Length of the range before the first evaluated window that is requested, too. */
   readonly lookbackMs: number
   /** Whether the numbers of short windows add up to those of long ones. */
   readonly isAdditive: boolean

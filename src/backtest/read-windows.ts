@@ -11,7 +11,7 @@ import { renderBatch, renderWindow, type WindowSql, windowColumn } from './windo
 const maxBatch = 500
 const maxQueryLength = 95_000
 const maxElements = 45_000
-/** So many elements a query needs at most: measured on queries of many kinds, with a margin. */
+/** The most elements that a query needs: measured on queries of many kinds, with a margin. */
 const elementsOf = (tokenCount: number): number => 2 * tokenCount + 30
 
 /** Nearly as much as an answer can have. */
@@ -20,13 +20,13 @@ const wantedLength = 40_000
 /** The first batch of a query whose rows are unknown. */
 const firstBatch = 100
 
-/** A query that takes too long is repeated with fewer windows, but not often: it burdens the service. */
+/** A query that takes too long is repeated with fewer windows, but not often: each try takes up to 30 s of the service. */
 const maxSlow = 2
 
 interface WindowsContext {
   readonly api: ReadApi
   readonly service: Target
-  /** Reserves requests. False where the limit does not allow so many. */
+  /** Reserves requests. False where the limit does not allow this number. */
   readonly reserve: (count: number) => boolean
   readonly release: (count: number) => void
   readonly maxRequests: number
@@ -43,7 +43,7 @@ type Read = { readonly rows: readonly SeriesRow[] } | Refusal
 /** The rows of the tile in these windows. Throws an ApiError. */
 export async function readWindows(context: WindowsContext, windows: Windows): Promise<Read> {
   let reserved = 0
-  /** False if so many more queries are not allowed. */
+  /** Whether this number of queries is allowed. */
   const isAffordable = (count: number): boolean => {
     const missing = count - reserved
     if (missing > 0 && !context.reserve(missing)) return false
@@ -140,7 +140,7 @@ function explain(answer: Exclude<SqlAnswer, { readonly kind: 'rows' }>): string 
 
 type ColumnKind = 'number' | 'time' | 'other'
 
-/** As the server decides by the name of a type. Decimals are no numbers for it. */
+/** As the server decides by the name of a type. It does not take a decimal for a number. */
 export function kindOfType(type: string): ColumnKind {
   if (type.startsWith('Date')) return 'time'
   if (/^(?:U?Int|Float)/.test(type)) return 'number'

@@ -24,7 +24,7 @@ const maxRecordingSize = 1_000_000
 
 const maxSteps = 100_000
 
-/** Of all groups and series together, with those that are missing: so many take seconds and some 100 MB. */
+/** Of all groups and series together, missing ones included. This many take seconds, and more than 100 MB. */
 const maxValues = 2_000_000
 
 /** `-` for a series without rows, `~` for NULL. `0*3` are three zeros. */

@@ -3,7 +3,7 @@ import { type Condition, type EvaluatedWindow, evaluate, type TimeRange, type Wi
 
 // The condition that notifies as often as wanted, and still detects all incidents.
 
-/** With so many notifications a week, or the reason why no condition does what is wanted. */
+/** A condition and its notifications a week, or the reason why no condition does what is wanted. */
 export type Suggestion =
   | { readonly threshold: number; readonly windows: number; readonly notificationsPerWeek: number }
   | { readonly reason: string }

@@ -1,7 +1,7 @@
 import { type Diagnostic, formatLocation, type Location } from '../core/diagnostics.ts'
 import { nameFirst } from '../core/text.ts'
 
-/** From so many on, repeats are one diagnostic. */
+/** This many repeats, or more, become one diagnostic. */
 const minRepeats = 3
 
 /** Labels and indexes of items. */

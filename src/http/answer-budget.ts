@@ -1,6 +1,6 @@
 /** What one answer keeps in memory while it is read. */
 export interface AnswerShare {
-  /** Resolves when so many more bytes may be kept. Rejects with the signal's reason when aborted. */
+  /** Resolves when this number of further bytes may be kept. Rejects with the signal's reason when aborted. */
   take(bytes: number): Promise<void> | undefined
   /** Must be called once, when the bytes are not needed any more. */
   end(): void

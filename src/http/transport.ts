@@ -11,7 +11,7 @@ import type { Method } from './retry.ts'
 /** Longest answer that is read, raw and inflated. The largest documented one is far below. */
 const maxAnswerBytes = 64 * 1024 * 1024
 
-/** The answers that are read at the same time keep so many bytes together, and one larger answer. */
+/** Memory that all answers share that are read at the same time. One larger answer comes on top of it. */
 const sharedAnswerBytes = 8 * 1024 * 1024
 
 /** The message of an error is at its beginning. */
@@ -64,7 +64,7 @@ interface Source {
   readonly onBytes?: (bytes: number) => void
 }
 
-/** Longest answer of unknown length that gets no memory of the largest length, of which only the used part counts. */
+/** An answer of unknown length first gets this much room. A longer one gets room for the largest answer, of which the system only counts the used part. */
 const shortAnswerBytes = 256 * 1024
 
 /** Reads all of it, as far as the budget has room. Throws an ExchangeFailure when it is larger than the limit. */

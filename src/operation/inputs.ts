@@ -72,7 +72,7 @@ export const choice = <const T extends readonly [string, ...string[]]>(options: 
 /** A boolean; `true` or `false` as text. */
 export const flag = (description: string) => z.boolean().meta({ description, accepts: 'true or false' })
 
-/** A whole number between `least` and `most`, both included. */
+/** A whole number between `min` and `max`, both included. */
 export const integer = (description: string, min: number, max: number) =>
   z
     .int()

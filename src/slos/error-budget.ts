@@ -78,7 +78,7 @@ interface Spending {
   readonly endMs: number
 }
 
-/** A date in so many years says nothing, and later ones have no form. */
+/** Ten years. A later date says nothing, and a date after the year 275760 does not exist. */
 const horizonMs = 3650 * dayMs
 
 function whenSpent({ left, rate, windowMs: ms, endMs }: Spending): RunsOut {

@@ -243,9 +243,8 @@ interface StartChange {
 
 /**
  * Decides for each alert that matches, and writes its start where the decision has one. Times count from the answer of the person
- * who was asked. After an error of the API, no other is
- * written: it would fail in the same way, and a second run continues. Throws the error where no alert was written before it, where no
- * alert matches, and where too many would be changed.
+ * who was asked. After an error of the API, no other alert is written: it would fail in the same way, and a second run continues. Throws the
+ * error where no alert was written before it. Throws where no alert matches, and where too many would be changed.
  */
 async function changeStarts(
   context: AlertContext,

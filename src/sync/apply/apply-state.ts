@@ -8,7 +8,7 @@ import type { Action, Change } from '../plan/change.ts'
 
 export type OnError = 'continue' | 'stop'
 
-/** After so many failures in a row the API itself is failing. */
+/** After this many failures in a row, the API itself is failing. */
 export const maxConsecutiveFailures = 5
 
 /**

@@ -24,7 +24,7 @@ export function readDirectory(input: 'record' | 'recordings', text: string): str
 
 export const recordingPath = (directory: string, incident: string, alert: string): string => `${directory}/${incident}/${alert}.json`
 
-/** So much before and after an incident is recorded, and at least so many windows: for consecutive windows, and for notifications outside. */
+/** A recording begins this long before its incident and ends this long after it, but at least this number of windows: for consecutive windows, and for notifications outside. */
 const marginMs = 2 * hourMs
 const marginWindows = 6
 

@@ -15,7 +15,7 @@ export interface Pair<D extends Declared = Declared> {
   readonly found?: MarkedObject | undefined
   /** For reviewers: the reason for adopting an object that does not have the ownership marker of this key. */
   readonly takeover?: string | undefined
-  /** See `Match`. */
+  /** The object of another project with this name, where this project owns nothing: the project was most likely renamed. */
   readonly ofOther?: MarkedObject | undefined
 }
 
@@ -247,7 +247,7 @@ interface Index {
 interface Match {
   readonly found?: MarkedObject
   readonly takeover?: string
-  /** The object of another project with this name, where this project owns nothing: the project was most likely renamed. */
+  /** As in `Pair`. */
   readonly ofOther?: MarkedObject
   readonly diagnostic?: Diagnostic
 }
