@@ -52,17 +52,24 @@ function toSeconds(text: string): number | undefined {
   return count === undefined ? undefined : Number(count) * (secondsOf[unit.toLowerCase()] ?? 0)
 }
 
-/** `; did you mean "5m" or "15m"?` for a duration: the known ones next to it. Undefined where one of them is not a duration. */
+/**
+ * `; did you mean "5m" or "15m"?` for a duration: the known ones next to it. A number without a unit may be in seconds or minutes. Undefined
+ * where one of the known ones is not a duration.
+ */
 export function nearestDurations(given: string, known: readonly string[]): string | undefined {
-  const wanted = toSeconds(given)
   const durations = known.map((name) => ({ name, seconds: toSeconds(name) ?? Number.NaN }))
-  if (wanted === undefined || durations.length === 0 || durations.some(({ seconds }) => Number.isNaN(seconds))) return undefined
+  if (durations.length === 0 || durations.some(({ seconds }) => Number.isNaN(seconds))) return undefined
+  if (/^\d{1,9}$/.test(given)) return asQuestion(durations.filter(({ seconds }) => [1, 60].includes(seconds / Number(given))))
+  const wanted = toSeconds(given)
+  if (wanted === undefined) return undefined
   const sorted = durations.toSorted((a, b) => a.seconds - b.seconds)
   const below = sorted.findLast(({ seconds }) => seconds <= wanted)
   const above = sorted.find(({ seconds }) => seconds >= wanted)
-  const names = [...new Set([below, above].flatMap((one) => (one === undefined ? [] : [`"${one.name}"`])))]
-  return `; did you mean ${names.join(' or ')}?`
+  return asQuestion([...new Set([below, above])].filter((one) => one !== undefined))
 }
+
+const asQuestion = (found: readonly { readonly name: string }[]): string =>
+  found.length === 0 ? '' : `; did you mean ${found.map(({ name }) => `"${name}"`).join(' or ')}?`
 
 /** The only known name that starts with what was written. */
 function onlyCompletion(given: string, known: readonly string[]): string | undefined {

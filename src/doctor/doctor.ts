@@ -59,7 +59,7 @@ export const doctor = defineOperation({
       const result = skipReason === undefined ? await runProbe(probe, context) : skip(probe.name, skipReason)
       checks.push(result)
       if (result.outcome === 'failed' && (isFatal(result.kind, context) || result.missing !== undefined))
-        skipReason = `skipped, because ${probe.name} failed`
+        skipReason = `because ${probe.name} failed`
     }
     const { profile } = context
     if (skipReason === undefined && !profile.isSelfHosted) checks.push(...(await checkKeyExpiry(context)))
@@ -87,7 +87,9 @@ export const doctor = defineOperation({
     const names = failed.map(({ name }) => name).join(', ')
     const skipped = countOf(checks, 'skipped')
     const sentence = [
-      trusted(`${failed.length} of ${checks.length} checks failed: ${names}.${skipped === 0 ? '' : ` ${skipped} were skipped.`}`),
+      trusted(
+        `${failed.length} of ${checks.length} checks failed: ${names}.${skipped === 0 ? '' : ` ${skipped} ${skipped === 1 ? 'was' : 'were'} skipped.`}`,
+      ),
     ]
     if (onlyPermissions && anyWorks) return { status: 'warn', reasons: [], sentence }
     const isDenied = onlyPermissions || failed.some(({ kind }) => kind === 'authentication')

@@ -212,19 +212,27 @@ function choicesOf(issue: z.core.$ZodIssue): readonly string[] {
 }
 
 function suggestion(issue: z.core.$ZodIssue, value: unknown, field: Schema | undefined): string {
+  if (value === null && issue.code === 'invalid_type' && ['object', 'record'].includes(issue.expected)) return '; indent the lines below it'
   if (typeof value !== 'string' && typeof value !== 'number') return ''
   const synonym = field && ownValue(metaOf(field).synonyms, String(value).toLowerCase())
   if (typeof synonym === 'string') return `; write ${synonym}`
-  if (issue.code === 'invalid_type') return otherType(issue.expected, value)
+  if (issue.code === 'invalid_type') return otherType(issue.expected, value, field)
   const choices = choicesOf(issue)
   return nearestDurations(String(value), choices) ?? didYouMean(String(value), choices)
 }
 
 /** For a value of another type that can only mean one thing. */
-function otherType(expected: string, value: string | number): string {
+function otherType(expected: string, value: string | number, field: Schema | undefined): string {
   if (expected === 'array') return `; write a list: [${quote(String(value), 60)}]`
   if (typeof value !== 'string' || (expected !== 'number' && expected !== 'int')) return ''
   const [, digits, percent] = /^\s*([+-]?\d{1,12}(?:\.\d{1,12})?)\s*(%?)\s*$/.exec(value) ?? []
   if (digits === undefined) return ''
-  return `; write ${percent === '%' ? fromText(digits).div(100).toFixed() : digits}${percent === '%' ? '' : ' without quotes'}`
+  if (percent === '') return `; write ${digits} without quotes`
+  return `; write ${isPercentage(field) ? digits : fromText(digits).div(100).toFixed()}`
+}
+
+/** Whether a value of 50 means 50%, as in an objective, and not 0.5. */
+const isPercentage = (field: Schema | undefined): boolean => {
+  const number = field && coreOf(field)
+  return number instanceof z.ZodNumber && number.maxValue === 100
 }

@@ -128,7 +128,8 @@ const profileAdvice = `set it to clickhouse-cloud, or to hyperdx for a self-host
 export const missing = (name: string): Diagnostic => inputDiagnostic(name, `is missing; set the input or ${toEnvironmentName(name)}`)
 
 function describeAddress(url: string | undefined, problem: string | undefined, { isSelfHosted }: Partial<Profile> = {}): string {
-  if (url === undefined) return `is missing; set ${isSelfHosted ? '' : 'profile: clickhouse-cloud, or '}the address of the server`
+  if (url === undefined)
+    return `is missing; set ${isSelfHosted ? '' : 'profile: clickhouse-cloud, or '}the address of the server, as the input or as ${toEnvironmentName('api-url')}`
   // A URL with a user or a query in it may hold a password or a token.
   return `${/[@?#]/.test(url) ? 'the given value' : `"${quote(url, 80)}"`} ${problem}`
 }

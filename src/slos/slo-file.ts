@@ -32,11 +32,12 @@ export const declaredSlo = z.strictObject({
   groupBy: word(1000)
     .optional()
     .meta({ description: 'One SLO for each value of this SQL expression, such as `ServiceName`.', accepts: 'an expression in SQL' }),
+  // 0.999 would be a mistake: nearly no event has to be good.
   objective: z
     .number()
-    .gt(0)
+    .gt(1)
     .lt(100)
-    .meta({ description: 'Percentage of good events, such as 99.9.', accepts: 'a number between 0 and 100, both excluded' }),
+    .meta({ description: 'Percentage of good events, such as 99.9.', accepts: 'a percentage above 1 and below 100, such as 99.9' }),
   window: z.enum(sloWindows).meta({ description: 'The time that the objective is about. It ends now.' }),
   minEvents: z.int().min(1).max(1_000_000_000).default(100).meta({
     description: 'Burn rates of windows with fewer events count as 0, so that they send no notification.',

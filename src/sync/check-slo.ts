@@ -81,8 +81,8 @@ function nameSlo({ key, location }: Slo, thrown: unknown): unknown {
   const [what = '', ...rest] = thrown.message.split('\n')
   const message = [
     `slos.${key} was not counted (${location.file}:${location.line}). ${what}`,
-    'If the answer names a column or a function, correct total, good or groupBy of this SLO.',
-    ...rest,
+    'If the answer names a column or a function, correct total, good or groupBy of this SLO. Otherwise, look at the log of the server.',
+    ...rest.filter((line) => line !== thrown.advice),
   ].join('\n')
   return new ApiError({ ...thrown, message })
 }

@@ -48,7 +48,8 @@ export function judgeUsage(result: UsageResult): Verdict {
 function gateReasons({ gate, ...limits }: UsageResult): readonly Reason[] {
   if (gate === 'required' && !canFail(limits)) {
     const checked = limits.warnBudget === undefined ? 'nothing' : 'only the warning level'
-    return [{ level: 'fail', line: [trusted(`No budget is set: ${checked} was checked.`)] }]
+    const advice = 'With gate: required, set budget, budgets, forecast-budget or max-increase.'
+    return [{ level: 'fail', line: [trusted(`No budget is set: ${checked} was checked. ${advice}`)] }]
   }
   return gate === 'auto' && !hasLimit(limits) ? [{ level: 'warn', line: [trusted('No budget is set: nothing was checked.')] }] : []
 }

@@ -10,7 +10,7 @@ export function createConfirm({ stdin, stderr }: Terminal, isConfirmed: boolean,
   if (isConfirmed) return undefined
   return async ({ blocks, question }) => {
     if (stdin.isTTY !== true || stderr.isTTY !== true)
-      throw inputError('--yes', 'is missing. Without a terminal to ask at, this command writes only with --yes')
+      throw inputError('--yes', 'is missing. Nothing was written: without a terminal to ask at, this command writes only with --yes')
     for (const line of renderTerminal(blocks, { color: false, rest: 'plan', width: columnsOf(stderr) ?? 80 }))
       stderr.write(`${logLine(line)}\n`)
     const asker = openAsker(stdin, (text) => void stderr.write(text), stop)

@@ -43,7 +43,7 @@ export async function addOperation(
   if (effect === 'write')
     command.option('--yes', asksFirst ? 'write without asking' : 'accepted, because every command that writes has it; this one never asks')
   if (name === 'plan') command.option('--detailed-exitcode', `exit with ${exitCodes.hasChanges} when apply would write something`)
-  addFlags(command, settingsSchema.shape, commonGroup)
+  addFlags(command, settingsSchema.shape, commonGroup, [...actionOnlyFlags, ...(scope === 'none' ? requestFlags : [])])
   if (scope !== 'none')
     command.addOption(
       new Option(
@@ -57,7 +57,9 @@ export async function addOperation(
   command.allowExcessArguments()
   command.action(async ({ json = false, yes = false, detailedExitcode = false, context, ...flags }: OwnFlags & Flags) => {
     if (command.args.length > 0)
-      command.error(`error: the command ${name} accepts only options, but got ${plural(command.args.length, 'other argument')}`)
+      command.error(
+        `error: the command ${name} accepts only options, but got ${plural(command.args.length, 'other argument')}${'files' in input.shape ? '. Name files with --files' : ''}`,
+      )
     const given = Object.entries<string>(flags).map(([flag, value]) => [flag, value.trim()] as const)
     if (context?.trim() === '') throw inputError('--context', 'is empty; give it the name of a context')
     const chosen = scope === 'none' ? undefined : context || terminal.env[contextVariable]?.trim()
@@ -94,7 +96,23 @@ export function commandLine(name: string, example: Readonly<Record<string, unkno
 /** Only the action writes to GitHub, and only a runner has a job summary. The flags are accepted, but not listed. */
 const actionOnlyFlags: readonly string[] = ['githubToken', 'summary'] satisfies readonly (keyof Settings)[]
 
-function addFlags(command: Command, shape: Shape, group: string): void {
+/** An operation that sends no request accepts them without listing them, because a shell or a config file sets them for all operations. */
+const requestFlags: readonly string[] = [
+  'apiKeyId',
+  'apiKeySecret',
+  'apiKey',
+  'sqlKeyId',
+  'sqlKeySecret',
+  'sqlUrl',
+  'wakeService',
+  'organizationId',
+  'serviceId',
+  'apiUrl',
+  'allowHttp',
+  'maxAttempts',
+] satisfies readonly (keyof Settings)[]
+
+function addFlags(command: Command, shape: Shape, group: string, hidden: readonly string[] = []): void {
   for (const [name, field] of Object.entries(shape)) {
     const core = coreOf(field)
     const isBoolean = core instanceof z.ZodBoolean
@@ -108,7 +126,7 @@ function addFlags(command: Command, shape: Shape, group: string): void {
       return command.error(`error: option '${flag}' was given twice`)
     })
     if (group !== '') option.helpGroup(group)
-    command.addOption(option.hideHelp(actionOnlyFlags.includes(name)))
+    command.addOption(option.hideHelp(hidden.includes(name)))
   }
 }
 

@@ -40,7 +40,9 @@ const describe = (url: string, dialect: Dialect): string =>
     '',
     ...(dialect === 'hyperdx' ? selfHostedCommands(url) : cloudCommands(url, dialect)),
     '',
-    'Next, declare an alert: https://github.com/watchkeeper/watchkeeper/blob/main/docs/first-alert.md',
+    dialect === 'neutral'
+      ? 'For saved searches, webhooks and everything else as code, start it with --dialect hyperdx or --dialect clickhouse-cloud.'
+      : 'Next, declare an alert: https://github.com/watchkeeper/watchkeeper/blob/main/docs/first-alert.md',
     `Faults, request log and data: ${url}/_emulator`,
   ].join('\n')
 

@@ -165,12 +165,12 @@ const isRenamed = ({ action, notes }: PlannedObject): boolean => action === 'ado
 
 /** Parts of a dashboard that the API does not return, so that an update cannot keep them. */
 const hiddenPartsText =
-  'PromQL tiles, and in other tiles the filter (`where`), `granularity`, `alternateRowBackground` and `ratioMode` that were set in the web app'
+  'PromQL tiles, and in other tiles the filter (where), granularity, alternateRowBackground and ratioMode that were set in the web app'
 
 const hiddenParts = ({ objects }: PlanResult): readonly Block[] => {
   const written = objects.filter((one) => one.section === 'dashboards' && mayHaveHiddenParts(one))
   if (written.length === 0) return []
-  const line = say`Writing ${counted(written.length, 'existing dashboard')} deletes the parts that the API does not return: ${trusted(hiddenPartsText)}. Written: ${namesOf(written)}`
+  const line = say`⚠️ Apply writes ${counted(written.length, 'existing dashboard')}, and this deletes the parts that the API does not return: ${trusted(hiddenPartsText)}. Written: ${namesOf(written)}`
   return [{ kind: 'paragraph', line }, ...objectTable('Existing dashboards to write', written)]
 }
 
@@ -270,7 +270,7 @@ const orphans = ({ orphans: left }: PlanResult): readonly Block[] => {
 function unmanaged({ unmanaged: number, unmanagedKinds }: PlanResult): readonly Block[] {
   if (number === 0) return []
   const lists = unmanagedKinds.map((section) => say`${trusted(`list-${toKebab(section)}`)}`)
-  const line = say`Unmanaged, and not changed: ${counted(number, 'object')}. To see them, use --unmanaged with ${join(lists, ', ')}`
+  const line = say`Unmanaged, and not changed: ${counted(number, 'object')}. To see them, run ${join(lists, ', ')} with unmanaged`
   return [{ kind: 'paragraph', line }]
 }
 

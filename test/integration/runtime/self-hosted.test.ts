@@ -50,7 +50,7 @@ describe('the profile hyperdx', () => {
 
   it.each([
     [{ 'api-key': '' }, 'api-key: is missing; set the input or WATCHKEEPER_API_KEY'],
-    [{ 'api-url': '' }, 'api-url: is missing; set the address of the server'],
+    [{ 'api-url': '' }, 'api-url: is missing; set the address of the server, as the input or as WATCHKEEPER_API_URL'],
     [{ 'api-key': 'short' }, 'api-key: is not accepted; accepted: at least 8 visible ASCII characters'],
     [{ 'api-key': 'with blank inside' }, 'api-key: is not accepted; accepted: at least 8 visible ASCII characters'],
     [

@@ -172,6 +172,7 @@ describe('a query of an SLO that the server cannot run', () => {
     expect(document).toMatchObject({ status: 'error', error: { kind: 'server', httpStatus: 500 } })
     expect(document.failureReason).toMatch(/^slos\.checkout was not counted \(a\.json:1\)\. The API answered 500: Unknown .*Servicename/)
     expect(document.failureReason).toContain('correct total, good or groupBy of this SLO')
+    expect(document.failureReason).not.toContain('run this again')
   })
 })
 

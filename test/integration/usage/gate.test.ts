@@ -41,7 +41,9 @@ describe('a run without a limit', () => {
   it('fails when a gate is required', async () => {
     const ran = await judge({ gate: 'required', budget: '' })
     expect([ran.exitCode, ran.document.status]).toEqual([10, 'fail'])
-    expect(ran.reason).toBe('No budget is set: nothing was checked. Total used: 10.00 Credits.')
+    expect(ran.reason).toBe(
+      'No budget is set: nothing was checked. With gate: required, set budget, budgets, forecast-budget or max-increase. Total used: 10.00 Credits.',
+    )
   })
 
   it('fails when a gate is required and there is only a warning level', async () => {

@@ -293,6 +293,15 @@ describe('compare: previous-month-days', () => {
     expect(JSON.stringify(ran.blocks)).toContain('Change from the same days of the previous month')
   })
 
+  it.each([
+    ['900%', ', limit 900%'],
+    ['5000', ', limit 5,000.00 Credits'],
+  ])('the change from the previous period has the limit %s beside it, also when it is kept', async (maxIncrease, shown) => {
+    const ran = await runOn('2026-11-05', { period: 'previous-month', compare: 'previous-period', 'max-increase': maxIncrease })
+    expect(ran.document.status).toBe('pass')
+    expect(JSON.stringify(ran.blocks)).toContain(shown)
+  })
+
   it('rejects a first day that the previous month lacks, because the two periods would have other days', async () => {
     const ran = await runOn('2026-04-05', { 'from-date': '2026-03-29', 'to-date': '2026-03-31' })
     expect([ran.exitCode, ran.reason]).toEqual([

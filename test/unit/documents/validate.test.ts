@@ -54,6 +54,16 @@ describe('a diagnostic about a field', () => {
     ])
   })
 
+  it.each([
+    ['300', '; did you mean "5m"?'],
+    ['60', '; did you mean "1m" or "1h"?'],
+    ['7', ''],
+  ])('suggests the intervals that %s can mean in seconds or minutes', (interval, suggested) => {
+    expect(diagnosticsOf(`alerts:\n  a: { name: A, threshold: 1, interval: ${interval} }\n`)).toEqual([
+      `2:41 alerts.a.interval: ${interval} is not accepted; accepted: 30s, 1m, 5m, 15m, 30m, 1h, 6h, 12h, 1d${suggested}`,
+    ])
+  })
+
   it('a diagnostic about a field is the only one about a misspelled field that is required', () => {
     expect(diagnosticsOf('alerts:\n  a: { name: A, treshold: 1, interval: 5m }\n')).toEqual([
       '2:17 alerts.a: "treshold" is an unknown field; did you mean "threshold"?',

@@ -110,6 +110,8 @@ describe('an SLO in a file', () => {
         [{ objective: 80 }, 'never fires at a burn rate of 6, because at an objective of 80% the burn rate is at most 5'],
         [{ objective: 99.12345 }, 'has more than 4 digits after the point'],
         [{ objective: 0 }, 'objective: 0 is not accepted'],
+        [{ objective: 0.999 }, 'objective: 0.999 is not accepted'],
+        [{ objective: '99.9%' }, 'such as 99.9; write 99.9'],
         [{ alerts: { page: {} } }, 'alerts.page: {} must have either channel or channels'],
         [{ treshold: 1 }, '"treshold"'],
         [{ minEvents: 0 }, 'minEvents: 0 is not accepted'],

@@ -127,7 +127,7 @@ describe('the report of a plan', () => {
 
   it('names the operations that list the unmanaged objects', () => {
     expect(linesOf(plan, resultOf([object('a')], { unmanaged: 3, unmanagedKinds: ['savedSearches', 'alerts'] })).slice(-1)).toEqual([
-      'Unmanaged, and not changed: 3 objects. To see them, use --unmanaged with list-saved-searches, list-alerts',
+      'Unmanaged, and not changed: 3 objects. To see them, run list-saved-searches, list-alerts with unmanaged',
     ])
   })
 
@@ -155,7 +155,7 @@ describe('the report of a plan', () => {
   it.each(['update', 'adopt'] as const)('warns of hidden parts only where an unmanaged dashboard is adopted: %s', (action) => {
     const adopted = { action, notes: ['adopts an unmanaged object'] }
     const text = textOf(plan, resultOf([object('shop', { section: 'dashboards', ...adopted })]))
-    expect(text.match(/Writing 1 existing dashboard deletes the parts that the API does not return: /g)).toHaveLength(1)
+    expect(text.match(/Apply writes 1 existing dashboard, and this deletes the parts that the API does not return: /g)).toHaveLength(1)
     expect(textOf(plan, resultOf([object('shop', { section: 'dashboards', action })]))).not.toContain('does not return')
     expect(textOf(plan, resultOf([object('errors', adopted)]))).not.toContain('does not return')
   })
@@ -185,7 +185,7 @@ describe('the report of a plan', () => {
 
   it('warns of hidden parts where the marker of a dashboard is updated, which writes all of it', () => {
     expect(textOf(plan, resultOf([object('shop', { section: 'dashboards', action: 'mark' })]))).toContain(
-      'Writing 1 existing dashboard deletes the parts that the API does not return: ',
+      'Apply writes 1 existing dashboard, and this deletes the parts that the API does not return: ',
     )
     expect(textOf(plan, resultOf([object('errors', { action: 'mark' })]))).not.toContain('does not return')
   })
