@@ -56,10 +56,7 @@ export async function addOperation(
   // Commander's own message would quote the argument, which may be a secret.
   command.allowExcessArguments()
   command.action(async ({ json = false, yes = false, detailedExitcode = false, context, ...flags }: OwnFlags & Flags) => {
-    if (command.args.length > 0)
-      command.error(
-        `error: the command ${name} accepts only options, but got ${plural(command.args.length, 'other argument')}${'files' in input.shape ? '. Name files with --files' : ''}`,
-      )
+    demandOptionsOnly(command, input.shape)
     const given = Object.entries<string>(flags).map(([flag, value]) => [flag, value.trim()] as const)
     if (context?.trim() === '') throw inputError('--context', 'is empty; give it the name of a context')
     const chosen = scope === 'none' ? undefined : context || terminal.env[contextVariable]?.trim()
@@ -82,6 +79,13 @@ interface OwnFlags {
   readonly yes?: boolean
   readonly detailedExitcode?: boolean
   readonly context?: string
+}
+
+function demandOptionsOnly(command: Command, shape: Shape): void {
+  if (command.args.length === 0) return
+  const advice = 'files' in shape ? '. Name files with --files' : ''
+  const count = plural(command.args.length, 'other argument')
+  command.error(`error: the command ${command.name()} accepts only options, but got ${count}${advice}`)
 }
 
 /** A call of the operation, for its help. */
