@@ -1,5 +1,5 @@
 // Checks the backups of several services, and prints one line for each.
-// Exit code: 0 when all services have a fresh backup, 10 when one has not, 2 without a service,
+// Exit code: 0 when all services have a fresh backup, 10 when one has none, 2 without a service,
 // 1 when the check was not possible.
 //
 //   node check-backups.ts SERVICE_ID …
@@ -11,7 +11,7 @@ if (services.length === 0) {
   process.exit(2)
 }
 
-// Address, key and organization come from the environment, such as WATCHKEEPER_API_KEY_SECRET.
+// Address, key and organization come from environment variables, such as WATCHKEEPER_API_KEY_SECRET.
 const client = createClient({
   env: process.env,
   // A line for each retry and each wait for the rate limit.

@@ -6,7 +6,7 @@ import { ApiError, createClient, InputError } from 'watchkeeper'
 
 const [budget = '1000'] = process.argv.slice(2)
 
-// Address, key and organization come from the environment, such as WATCHKEEPER_API_KEY_SECRET.
+// Address, key and organization come from environment variables, such as WATCHKEEPER_API_KEY_SECRET.
 const client = createClient({ env: process.env })
 
 try {

@@ -1,5 +1,5 @@
 // Writes observability/queues.json: a dashboard and an alert for each queue. The compiler checks the fields, and `validate` checks the
-// rest. For values that only a program knows. For similar objects with other values, `instances` in a file are simpler.
+// rest. Use it for values that only a program knows. Otherwise, `instances` in a file are simpler.
 //
 //   node generate-files.ts
 import { mkdir, writeFile } from 'node:fs/promises'

@@ -10,7 +10,7 @@ if (project === undefined) {
   process.exit(2)
 }
 
-// Address, key, organization and service come from the environment, such as WATCHKEEPER_API_KEY_SECRET.
+// Address, key, organization and service come from environment variables, such as WATCHKEEPER_API_KEY_SECRET.
 const client = createClient({ env: process.env })
 
 const show = (value: unknown): string => (value === undefined ? '(none)' : JSON.stringify(value))
