@@ -144,7 +144,7 @@ interface SyncContext {
 
 async function sync(context: SyncContext): Promise<PullRequestOutcome> {
   const { content, targetDigest, run, forge } = context
-  if (content.doubt !== undefined) return skip(say`the service was not read completely: ${content.doubt}`)
+  if (content.incompleteReason !== undefined) return skip(say`the service was not read completely: ${content.incompleteReason}`)
   const base = await forge.base()
   if (run.ref !== `refs/heads/${base.branch}`)
     return { failure: `The pull request is made on the default branch. Start the workflow on ${base.branch}.` }

@@ -201,7 +201,7 @@ export interface PullRequestContent {
   /** Names of workflow files. While one of them runs, nothing is done. */
   readonly applyWorkflows: readonly string[]
   /** Why the files may lack changes, so that nothing may be concluded from them. */
-  readonly doubt: string | undefined
+  readonly incompleteReason: string | undefined
   /** Kinds of which the service has no declared object: a reason not to end or shorten a pull request. */
   readonly emptied: readonly string[]
 }

@@ -23,11 +23,11 @@ import { type Draft, type DraftInput, draftPull, identityOf, type PullFilter } f
 import {
   findReplacedVariables,
   findWrongRemovals,
-  incompleteLists,
   instantiatedDifferences,
   overriddenDifferences,
   remainingErrors,
   replacedExpressions,
+  reportIncompleteLists,
 } from './pull/pull-diagnostics.ts'
 import {
   driftPullRequest,
@@ -196,7 +196,7 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
     diagnostics: [
       ...diagnostics,
       ...skippedDirectories(skipped),
-      ...incompleteLists(remote),
+      ...reportIncompleteLists(remote),
       ...overriddenDifferences(draft, environment),
       ...nameInstances(instantiatedDifferences(draft)),
       ...replacedExpressions(draft),

@@ -27,17 +27,17 @@ export const nowMs = Date.parse('2026-03-31T12:00:00Z')
 export const types = createResourceTypes(profile, nowMs)
 
 export type Lists = Readonly<Partial<Record<Section | 'connections', readonly object[] | undefined>>> &
-  Pick<Partial<RemoteState>, 'doubts' | 'readAtMs'>
+  Pick<Partial<RemoteState>, 'incompleteLists' | 'readAtMs'>
 
 /** A service with one source and one webhook unless the lists have others. The lists are read as answers of the API. */
-export const remoteStateWith = ({ doubts = {}, readAtMs = 0, ...lists }: Lists = {}): RemoteState => ({
+export const remoteStateWith = ({ incompleteLists = {}, readAtMs = 0, ...lists }: Lists = {}): RemoteState => ({
   dashboards: z.array(dashboardSchema).parse(lists.dashboards ?? []),
   savedSearches: z.array(savedSearchSchema).parse(lists.savedSearches ?? []),
   alerts: z.array(alertSchema).parse(lists.alerts ?? []),
   sources: z.array(sourceSchema).parse(lists.sources ?? [{ id: 'logs', name: 'Logs' }]),
   webhooks: z.array(storedWebhookSchema).parse(revealSecrets(lists.webhooks ?? [{ id: 'hook', name: 'oncall' }])),
   ...(lists.connections && { connections: z.array(connectionSchema).parse(lists.connections) }),
-  doubts,
+  incompleteLists,
   readAtMs,
 })
 

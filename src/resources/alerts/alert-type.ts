@@ -5,7 +5,7 @@ import { readTextMarker, readTextSnapshot, textStyle, withoutTextMarker, withTex
 import { type Body, type DeclaredObject, listOf, type ResourceType } from '../resource-type.ts'
 import { alertBodySchema, alertCollection, alertFieldsOf, type DeclaredAlert, toAlertBody, toUtc, unknownFormOf } from './alert.ts'
 import { resolveAlert } from './resolve-alert.ts'
-import { settleStart, withoutHarmlessStart, withoutUnpulledStart } from './schedule.ts'
+import { carryOverStart, withoutHarmlessStart, withoutUnpulledStart } from './schedule.ts'
 
 /** The resource type of alerts. The profile decides which fields exist, and which of them holds the markers; the time decides which starts have no effect. */
 export function createAlertType(
@@ -48,7 +48,7 @@ export function createAlertType(
       withoutEmpty(effectiveFields({ ...body, [markedField]: withoutTextMarker(markedText(body)).trimEnd() })),
     carryOverIds: (desired, stored) => {
       const merged = mergeChannels(desired, stored)
-      return fields.has('scheduleStartAt') ? settleStart(merged, stored, nowMs) : merged
+      return fields.has('scheduleStartAt') ? carryOverStart(merged, stored, nowMs) : merged
     },
     comparedPart: (stored, declared) => withoutHarmlessStart(stored, declared, nowMs),
     pulledPart: (stored, desired) => withoutUnpulledStart(stored, desired, nowMs),
@@ -58,7 +58,7 @@ export function createAlertType(
 /**
  * The server refuses null as a second threshold or an offset, and before 2.34 as a grouping: left out, the second threshold is kept,
  * which means nothing without a range, and the grouping is cleared. A channel cannot be cleared: the server wants one. A start is never
- * cleared because a file has none (see `settleStart`).
+ * cleared because a file has none (see `carryOverStart`).
  */
 const clearWith: Body = {
   name: null,

@@ -70,7 +70,7 @@ export function withSilenceOf(stored: Body, desired: Body, nowMs: number): Body 
  * The desired body with the start that an update has to send, where no file declares one and the stored start is not harmless. Without a
  * start in the body, the server keeps the stored one. Null would make it evaluate the silenced windows afterwards, and notify about them.
  */
-export function settleStart(desired: Body, stored: Body, nowMs: number): Body {
+export function carryOverStart(desired: Body, stored: Body, nowMs: number): Body {
   const startMs = startMsOf(stored)
   const intervalMs = intervalMsOf(desired.interval)
   if (Object.hasOwn(desired, 'scheduleStartAt') || startMs === undefined || intervalMs === undefined) return desired
@@ -86,12 +86,12 @@ export function settleStart(desired: Body, stored: Body, nowMs: number): Body {
 }
 
 /**
- * The stored body without a start that is not a difference: one that `settleStart` leaves to the service, or, where a file declares a start,
+ * The stored body without a start that is not a difference: one that `carryOverStart` leaves to the service, or, where a file declares a start,
  * another one that also has no effect any more.
  */
 export function withoutHarmlessStart(stored: Body, declared: Body, nowMs: number): Body {
   if (startMsOf(stored) === undefined) return stored
-  if (!Object.hasOwn(settleStart(declared, stored, nowMs), 'scheduleStartAt')) return omitStart(stored)
+  if (!Object.hasOwn(carryOverStart(declared, stored, nowMs), 'scheduleStartAt')) return omitStart(stored)
   const isHarmless = ({ scheduleStartAt }: Body): boolean => {
     const body = { interval: declared.interval, scheduleStartAt }
     return isAtBorder(body) && (startMsOf(body) ?? 0) <= nowMs

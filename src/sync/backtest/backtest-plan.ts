@@ -215,7 +215,7 @@ async function sloValues({ slos }: PlanningResult['found'], { sources }: RemoteS
   )
 }
 
-interface Surroundings {
+interface ComparisonContext {
   readonly types: ResourceTypes
   readonly plan: PlanningResult['plan']
   readonly remote: RemoteState
@@ -224,7 +224,7 @@ interface Surroundings {
   readonly hasCharts: boolean
 }
 
-function compare(change: Change, context: Surroundings): BacktestComparison {
+function compare(change: Change, context: ComparisonContext): BacktestComparison {
   const [actual, desired] = [change.actual, desiredBody(change, context.types.alerts)].map((body) => body && withoutSilence(change, body))
   const now = actual && queryOf(actual, (section, id) => findRemote(context.remote, section, id), context)
   const next = desired && queryOf(desired, (section, id) => findDesired(context, section, id), context)
@@ -238,7 +238,7 @@ const withoutSilence = ({ desired }: Change, body: Body): Body =>
   desired?.scheduleStartAt == null && isAtBorder(body) ? omitStart(body) : body
 
 /** Changes with everything that a backtest depends on. A text in a note makes no difference, and neither does a start before the range. */
-const fingerprint = (query: AlertQuery, { range }: Pick<Surroundings, 'range'>): string =>
+const fingerprint = (query: AlertQuery, { range }: Pick<ComparisonContext, 'range'>): string =>
   JSON.stringify([requestOf(query), { ...query.condition, startMs: evaluatedPart(query.condition, range).fromMs }])
 
 /** Whether the plan writes the alert, or the dashboard or saved search that it watches. */
@@ -261,13 +261,13 @@ type Find = (section: Extract<Section, 'dashboards' | 'savedSearches'>, id: unkn
 const findRemote = (remote: RemoteState, section: 'dashboards' | 'savedSearches', id: unknown): RemoteObject | undefined =>
   remote[section].find((one: RemoteObject) => one.id === id)
 
-function findDesired({ types, plan, remote }: Surroundings, section: 'dashboards' | 'savedSearches', id: unknown): Body | undefined {
+function findDesired({ types, plan, remote }: ComparisonContext, section: 'dashboards' | 'savedSearches', id: unknown): Body | undefined {
   const change = plan.changes.find((one) => one.section === section && (id instanceof PendingId ? one.key === id.key : one.id === id))
   if (change === undefined) return findRemote(remote, section, id)
   return desiredBody(change, section === 'dashboards' ? types.dashboards : types.savedSearches)
 }
 
-function queryOf(alert: Body, find: Find, { remote, findSqlValues, hasCharts }: Surroundings): AlertQuery | Refusal {
+function queryOf(alert: Body, find: Find, { remote, findSqlValues, hasCharts }: ComparisonContext): AlertQuery | Refusal {
   const watched = alert.source === 'saved_search' ? watchedSearch(alert, find, remote) : watchedTile(alert, find, remote)
   if (watched === undefined) return { reason: 'the API does not show what the alert watches' }
   const query = toAlertQuery(alert, watched, findSqlValues)

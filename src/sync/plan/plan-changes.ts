@@ -134,7 +134,7 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, remote:
       ...found,
       ...checkRepository(options.repository, owned),
       ...checkUses(losses.changes, remote.alerts, types),
-      ...checkGuards(losses.changes, remote.doubts, options),
+      ...checkGuards(losses.changes, remote.incompleteLists, options),
     ],
     unmanaged: countUnmanaged(types, remote, losses.changes),
     seen: Object.fromEntries(sectionNames.map((section) => [section, remoteObjects(remote, section).length])),

@@ -25,19 +25,19 @@ export interface GuardSettings {
 
 export function checkGuards(
   changes: readonly Change[],
-  doubts: Readonly<Partial<Record<Section, string>>>,
+  incompleteLists: Readonly<Partial<Record<Section, string>>>,
   { maxDeletes }: GuardSettings,
 ): readonly Diagnostic[] {
-  const doubtful = keysOf<Section>(doubts).flatMap((section): Diagnostic[] => {
+  const affected = keysOf<Section>(incompleteLists).flatMap((section): Diagnostic[] => {
     const first = changes.find((change) => requiredLists(change).includes(section))
     if (first === undefined) return []
-    const message = `the list of ${pluralOf(sectionNouns[section])} ${doubts[section]}; nothing is created or deleted based on such a list`
+    const message = `the list of ${pluralOf(sectionNouns[section])} ${incompleteLists[section]}; nothing is created or deleted based on such a list`
     return [diagnosticOf(guardRules, 'incomplete-list', first.location ?? { file: 'prune' }, message)]
   })
   const deletes = changes.filter(({ action }) => action === 'delete').length
-  if (deletes <= maxDeletes) return doubtful
+  if (deletes <= maxDeletes) return affected
   const message = `${deletes} objects would be deleted, but max-deletes allows ${maxDeletes}; check the plan, then raise max-deletes`
-  return [...doubtful, diagnosticOf(guardRules, 'too-many-deletes', { file: 'prune' }, message)]
+  return [...affected, diagnosticOf(guardRules, 'too-many-deletes', { file: 'prune' }, message)]
 }
 
 /** The lists that must be complete for a change. A change that removes tiles needs every alert on them. */

@@ -20,7 +20,7 @@ export interface RemoteState {
   /** Undefined where the service does not list them, or no file declares a source. */
   readonly connections?: readonly Connection[] | undefined
   /** Why a list may be incomplete. Nothing is created or deleted because of such a list. */
-  readonly doubts: Readonly<Partial<Record<Section, string>>>
+  readonly incompleteLists: Readonly<Partial<Record<Section, string>>>
   /** When the first list of the sections was answered, by the clock of the requests. */
   readonly readAtMs: number
 }
@@ -47,9 +47,9 @@ export async function readRemoteState({ api, service, profile, wanted }: Reading
     profile.isSelfHosted && wanted.has('sources') ? connectionCollection.list(api, service) : undefined,
   ])
   const lists = { dashboards, alerts, savedSearches, sources, webhooks }
-  const doubts = sectionNames.flatMap((section) => {
-    const doubt = doubtAbout(lists[section])
-    return doubt === undefined ? [] : [[section, doubt] as const]
+  const incompleteLists = sectionNames.flatMap((section) => {
+    const reason = whyIncomplete(lists[section])
+    return reason === undefined ? [] : [[section, reason] as const]
   })
   return {
     dashboards: onceEach(dashboards),
@@ -58,7 +58,7 @@ export async function readRemoteState({ api, service, profile, wanted }: Reading
     sources: onceEach(sources),
     webhooks: hasMore ? onceEach(webhooks) : undefined,
     connections: connections?.items,
-    doubts: Object.fromEntries(doubts),
+    incompleteLists: Object.fromEntries(incompleteLists),
     readAtMs: Math.min(...Object.values(lists).map(({ readAtMs }) => readAtMs)),
   }
 }
@@ -72,7 +72,7 @@ async function listTwice<T>(list: () => Promise<DatedList<T>>, isWanted: boolean
   return first.items.length === 0 && isWanted ? list() : first
 }
 
-function doubtAbout({ items, mayBeCut }: List<RemoteObject>): string | undefined {
+function whyIncomplete({ items, mayBeCut }: List<RemoteObject>): string | undefined {
   const ids = new Set(items.map(({ id }) => id))
   if (ids.size < items.length) return 'contains an id twice, because it changed while it was read'
   return mayBeCut ? `may be incomplete, because its ${items.length} objects fill a page` : undefined

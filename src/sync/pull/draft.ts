@@ -311,7 +311,7 @@ function draftExisting(
   return { object: updated, update: { section, key, before, after } }
 }
 
-/** Kinds without markers stay, because other repositories can use their objects. A list with doubts may lack an object. */
+/** Kinds without markers stay, because other repositories can use their objects. An incomplete list may lack an object. */
 function draftMissing(
   declared: Declared,
   { types }: RenderContext,
@@ -325,7 +325,7 @@ function draftMissing(
     location.instance === undefined &&
     madeFrom === undefined &&
     types[section].ownership !== 'identity' &&
-    remote.doubts[section] === undefined
+    remote.incompleteLists[section] === undefined
   return { outcome: isRemoved ? 'removed' : 'missing', reason: undefined }
 }
 

@@ -13,9 +13,9 @@ export const pullRules = {
   'expression-replaced': { severity: 'warning', description: 'pull replaced an expression by the value in the service.' },
 } as const satisfies Rules
 
-export const incompleteLists = ({ doubts }: RemoteState): readonly Diagnostic[] =>
-  Object.entries(doubts).map(([section, doubt]) =>
-    diagnosticOf(pullRules, 'incomplete-pull', { file: section }, `the list of ${section} ${doubt}`),
+export const reportIncompleteLists = ({ incompleteLists }: RemoteState): readonly Diagnostic[] =>
+  Object.entries(incompleteLists).map(([section, reason]) =>
+    diagnosticOf(pullRules, 'incomplete-pull', { file: section }, `the list of ${section} ${reason}`),
   )
 
 interface VariableRules {

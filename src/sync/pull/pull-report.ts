@@ -239,7 +239,7 @@ export function driftPullRequest(result: PullResult): PullRequestContent {
     blocks: pullRequestBlocks(result, changeBlocks(result, changed)),
     changes: changeBlocks(result, changed),
     applyWorkflows,
-    doubt: diagnostics.find(({ rule }) => rule === 'incomplete-pull')?.message,
+    incompleteReason: diagnostics.find(({ rule }) => rule === 'incomplete-pull')?.message,
     emptied: emptiedKinds(objects),
   }
 }

@@ -78,7 +78,7 @@ function selectIn(section: Section, { remote, types, plan, declarations }: Selec
     const name = trimmedName(actual)
     const created = createdByName.get(name)
     if (created !== undefined) return skip(section, actual, nameIsDeclared(created))
-    const isUnique = unmarkedByName.get(identityOf(actual))?.length === 1 && remote.doubts[section] === undefined
+    const isUnique = unmarkedByName.get(identityOf(actual))?.length === 1 && remote.incompleteLists[section] === undefined
     const key = claimKey({ name, id: actual.id, noun: type.noun }, takenKeys)
     return { section, key, actual, adoption: isUnique ? { adopt: true } : { id: actual.id } }
   })

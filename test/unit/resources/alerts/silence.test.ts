@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import {
   borderAfter,
   borderBefore,
+  carryOverStart,
   intervalMsOf,
-  settleStart,
   withoutHarmlessStart,
   withoutUnpulledStart,
 } from '../../../../src/resources/alerts/schedule.ts'
@@ -150,7 +150,7 @@ describe('the end of a silence before its time', () => {
 
 describe('the start of an alert that no file declares', () => {
   const nowMs = at('03:22:10')
-  const settled = (stored: Body, desired: Body = {}) => settleStart({ interval: '5m', ...desired }, { interval: '5m', ...stored }, nowMs)
+  const settled = (stored: Body, desired: Body = {}) => carryOverStart({ interval: '5m', ...desired }, { interval: '5m', ...stored }, nowMs)
   const compared = (stored: Body, declared: Body = {}) =>
     withoutHarmlessStart({ interval: '5m', ...stored }, settled(stored, declared), nowMs).scheduleStartAt
   const start = (time: string) => ({ scheduleStartAt: `2026-11-11T${time}:00.000Z` })

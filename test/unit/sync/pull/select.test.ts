@@ -48,7 +48,7 @@ describe('selectObjects', () => {
     })
 
     it('an unmanaged object is adopted by id when the list may be incomplete', () => {
-      const parts = { dashboards: [board('d1', 'One')], savedSearches: [search], doubts: { dashboards: 'is long' } }
+      const parts = { dashboards: [board('d1', 'One')], savedSearches: [search], incompleteLists: { dashboards: 'is long' } }
       expect(yamlOf(parts)).toContain('    name: One\n    id: d1\n')
       expect(yamlOf(parts)).toContain('    name: Slow\n    adopt: true\n')
     })
