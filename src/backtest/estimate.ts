@@ -244,7 +244,8 @@ function toRefusal(thrown: unknown): Refusal {
   if (thrown.kind === 'not-served') return { reason: 'the server has no /charts/series' }
   const [first = ''] = thrown.message.split('\n', 1)
   if (first.includes(bareTextError)) return { reason: 'the API cannot search bare text in Lucene; name its column, such as Body:text' }
-  return { reason: clip(first, 300), ...(thrown.status === 500 && { queryError: first.replace(/^The API answered 500: /, '') }) }
+  const queryError = thrown.status === 500 ? /^The API answered 500: (.+)/.exec(first)?.[1] : undefined
+  return { reason: clip(first, 300), ...(queryError !== undefined && { queryError }) }
 }
 
 const runErrors: readonly ApiError['kind'][] = ['authentication', 'permission', 'cancelled']

@@ -10,7 +10,7 @@ import { clip } from '../../core/text.ts'
 import type { Context } from '../../operation/operation.ts'
 import { intervalMs } from '../../resources/alerts/schedule.ts'
 import { compareAlerts, seriesReader } from '../backtest/backtest-plan.ts'
-import type { Change } from './change.ts'
+import { type Change, isDifference } from './change.ts'
 import { evaluationRules } from './evaluations.ts'
 import type { PlanningResult } from './make-plan.ts'
 
@@ -52,7 +52,7 @@ export async function findAlertQueryProblems(context: PlanContext, planned: Plan
       async (alerts) => {
         const [first] = alerts
         const read = first && (await readRows(first.query, lastWindow(first.query, nowMs)))
-        if (read !== undefined && 'reason' in read && read.queryError !== undefined)
+        if (read !== undefined && 'reason' in read && read.queryError !== undefined && !isTemporary(read.queryError))
           for (const alert of alerts) errors.set(alert, read.queryError)
       },
     )
@@ -66,7 +66,7 @@ export async function findAlertQueryProblems(context: PlanContext, planned: Plan
   return [...problems, ...unchecked]
 }
 
-/** In the order of the plan. */
+/** In the order of the plan. Without those on a source that the plan changes: the server would run their queries on it as it was. */
 async function changedAlerts(
   planned: Parameters<typeof compareAlerts>[0],
   context: Parameters<typeof compareAlerts>[1],
@@ -74,11 +74,23 @@ async function changedAlerts(
   const ofSlos = new Set(
     planned.found.objects.flatMap(({ section, key, madeFrom }) => (madeFrom?.startsWith('slos.') ? [`${section}.${key}`] : [])),
   )
+  const changedSources = new Set(
+    planned.plan.changes.flatMap((one) => (one.section === 'sources' && isDifference(one) ? (one.id ?? []) : [])),
+  )
   const compared = await compareAlerts(planned, context, { fromMs: context.nowMs, untilMs: context.nowMs })
   return compared.flatMap(({ change, isChanged, next }) =>
-    !isChanged || next === undefined || 'reason' in next || ofSlos.has(`${change.section}.${change.key}`) ? [] : [{ change, query: next }],
+    !isChanged ||
+    next === undefined ||
+    'reason' in next ||
+    ofSlos.has(`${change.section}.${change.key}`) ||
+    sourceIdsOf(next).some((id) => changedSources.has(id))
+      ? []
+      : [{ change, query: next }],
   )
 }
+
+const sourceIdsOf = (query: AlertQuery): readonly string[] =>
+  'series' in query ? query.series.map(({ sourceId }) => sourceId) : query.sql.sourceId === undefined ? [] : [query.sql.sourceId]
 
 /** The last whole window. */
 function lastWindow({ step }: AlertQuery, nowMs: number): TimeRange {
@@ -86,6 +98,11 @@ function lastWindow({ step }: AlertQuery, nowMs: number): TimeRange {
   const untilMs = Math.floor(nowMs / lengthMs) * lengthMs
   return { fromMs: untilMs - lengthMs, untilMs }
 }
+
+/** The server passes on as errors of a query that its database is down or busy, too. The same query may run later. */
+export const isTemporary = (error: string): boolean =>
+  /\b(?:ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EPIPE)\b/.test(error) ||
+  /(?:^|: )(?:socket hang up|timeout (?:error|exceeded)|(?:\(\w+\) |\w+ )?memory limit|too many simultaneous queries)\b/i.test(error)
 
 /** ClickHouse ends its message with the query, which the reader knows, or with everything that may come next. */
 export const withoutQuery = (error: string): string => clip((error.split(/\. In scope /)[0] ?? '').trim().replace(/\.$/, ''), 300)

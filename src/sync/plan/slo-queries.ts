@@ -6,7 +6,7 @@ import { burnRateAlerts } from '../../slos/burn-rates.ts'
 import { type Slo, sourceOf } from '../../slos/expand-slos.ts'
 import { sloServiceRules } from '../../slos/slo-file.ts'
 import { burnRateSql } from '../../slos/slo-sql.ts'
-import { explainUnchecked, withoutQuery } from './alert-queries.ts'
+import { explainUnchecked, isTemporary, withoutQuery } from './alert-queries.ts'
 import type { Action } from './change.ts'
 import type { PlanningResult } from './make-plan.ts'
 
@@ -64,7 +64,7 @@ function describeSlow(answer: SqlAnswer): string | undefined {
 }
 
 function toProblem({ key, location }: Slo, answer: SqlAnswer): Diagnostic | undefined {
-  if (answer.kind === 'refused')
+  if (answer.kind === 'refused' && !isTemporary(answer.reason))
     return diagnosticOf(
       sloServiceRules,
       'slo-failing-query',

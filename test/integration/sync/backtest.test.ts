@@ -527,6 +527,48 @@ describe('the queries of a plan', () => {
     }
   })
 
+  it.each([
+    ['', 'an empty text, as for an address with two families'],
+    ['connect ECONNREFUSED 127.0.0.1:8123', 'the database is down'],
+    ['Timeout error.', 'the database does not answer'],
+    ['(total) memory limit exceeded: would use 1.00 GiB', 'the database has no memory'],
+    ['Too many simultaneous queries. Maximum: 100', 'the database is busy'],
+  ])('a plan does not say that an alert never fires because of "%s": %s', async (error) => {
+    emulator().addFault({
+      match: { path: '/charts/series' },
+      times: 9,
+      effect: { kind: 'status', status: 500, body: JSON.stringify({ error }), contentType: 'application/json' },
+    })
+    expect(found(await plan({ errors: alert('Errors') }))).toEqual([])
+    expect(seriesRequests()).toBe(1)
+  })
+
+  it('a plan runs no query on a source that it changes, because the server would run it on the source as it was', async () => {
+    const source = {
+      name: 'Events',
+      kind: 'log',
+      from: { databaseName: 'default', tableName: 'otel_logs' },
+      timestampValueExpression: 'Timestamp',
+      defaultTableSelectExpression: 'Timestamp, Body',
+      adopt: true,
+    }
+    const watched = tile('Errors', [{ aggFn: 'count', where: 'Nope:1' }], { sourceId: { source: 'Events' } })
+    const runOn = (operation: string, events: Fields, threshold: number) =>
+      invokeText({
+        inputs: { ...inputsFor(emulator(), 'hyperdx'), operation, files: 'a.json', project: 'shop/main' },
+        files: {
+          'a.json': JSON.stringify({
+            sources: { events },
+            dashboards: { shop: { name: 'Shop', tiles: [watched] } },
+            alerts: { errors: alert('Errors', { threshold }) },
+          }),
+        },
+      })
+    expect((await runOn('apply', source, 1)).document).toMatchObject({ status: 'pass', toCreate: 3 })
+    expect(found(await runOn('plan', source, 2))).toHaveLength(1)
+    expect(found(await runOn('plan', { ...source, from: { ...source.from, tableName: 'events' } }, 2))).toEqual([])
+  })
+
   it('a plan of many alerts runs 40 queries, and counts the others', async () => {
     const many = Array.from({ length: 43 }, (_, i) => tile(`T${i}`, [{ aggFn: 'count', where: `ServiceName:s${i}` }]))
     const alerts = Object.fromEntries(many.map(({ name }) => [`a-${String(name).toLowerCase()}`, alert(String(name), { tile: name })]))
