@@ -164,6 +164,17 @@ describe('a query of an SLO that the server cannot run', () => {
       ])
     }))
 
+  const withoutDatabase = useEmulator({
+    dialect: 'hyperdx',
+    rateLimit: 'off',
+    runSql: () => ({ error: 'connect ECONNREFUSED 127.0.0.1:8123' }),
+  })
+
+  it('a query of an SLO that the server cannot run while its database is down is no warning, because the SLO is not wrong', () =>
+    withSite(withoutDatabase(), 'hyperdx', async (one) => {
+      expect(await one.plan(files)).toMatchObject({ toCreate: made.dashboards + made.alerts, diagnostics: [] })
+    }))
+
   it('a query of an SLO that the server cannot run is an error of check-slo that names the SLO and its place', async () => {
     const { document } = await invokeText({
       inputs: { ...inputsFor(emulator(), 'hyperdx'), operation: 'check-slo', files: 'a.json' },
