@@ -129,7 +129,7 @@ const shortUnknownWords: Readonly<Record<UnknownReason, string>> = {
 }
 
 /** The first line of the message, and the advice, without the last full stop. The report has the whole message. */
-export function explainError({ message, advice }: NonNullable<ServiceCheck['failure']>): Line {
+function explainError({ message, advice }: NonNullable<ServiceCheck['failure']>): Line {
   const [first = ''] = message.split('\n')
   return [sentence([first, ...(advice === undefined ? [] : [advice])].map((text) => text.replace(/\.$/, '')).join('. '))]
 }

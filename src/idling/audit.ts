@@ -33,7 +33,7 @@ interface Unchecked {
   readonly isFailure: boolean
 }
 
-export interface AuditedService {
+interface AuditedService {
   readonly id: string
   readonly name: string
   readonly state: string

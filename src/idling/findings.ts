@@ -82,7 +82,7 @@ export interface Subject extends AuditOptions {
 
 export type Found = Omit<Finding, 'rule' | 'severity'>
 
-export type ServiceFinding = Omit<Found, 'name' | 'serviceId' | 'about'> & { readonly about?: string }
+type ServiceFinding = Omit<Found, 'name' | 'serviceId' | 'about'> & { readonly about?: string }
 
 export type ServiceRule = Exclude<AuditRule, 'stopped-warehouse'>
 
