@@ -65,15 +65,22 @@ const contextLines = 3
 
 /** With one line in place of two or more that are far from every difference. */
 function withoutFarContext(lines: readonly DiffLine[]): readonly DiffLine[] {
-  const isNear = (i: number): boolean => lines.slice(Math.max(0, i - contextLines), i + contextLines + 1).some(({ sign }) => sign !== ' ')
-  return lines.flatMap((line, i) => {
-    if (isNear(i)) return [line]
-    const isFirst = i === 0 || isNear(i - 1)
-    const end = lines.findIndex((_, j) => j > i && isNear(j))
-    const count = (end < 0 ? lines.length : end) - i
-    if (!isFirst) return []
-    return [count === 1 ? line : { sign: ' ', text: `… ${count} more lines` }]
-  })
+  const near = new Set(
+    lines.flatMap(({ sign }, i) => (sign === ' ' ? [] : Array.from({ length: 2 * contextLines + 1 }, (_, j) => i - contextLines + j))),
+  )
+  const shortened: DiffLine[] = []
+  let far: DiffLine[] = []
+  const flush = (): void => {
+    shortened.push(...(far.length < 2 ? far : [{ sign: ' ' as const, text: `… ${far.length} more lines` }]))
+    far = []
+  }
+  for (const [i, line] of lines.entries())
+    if (near.has(i)) {
+      flush()
+      shortened.push(line)
+    } else far.push(line)
+  flush()
+  return shortened
 }
 
 function oneSide(sign: '+' | '-', name: string, value: unknown): readonly DiffLine[] {

@@ -3,6 +3,7 @@ import { join, say, sentence, strong, toPlainText, trusted, untrusted } from '..
 import { progressBar, sparkline } from '../../../src/core/text.ts'
 import { toTable } from '../../../src/report/blocks.ts'
 import { toDiffLines } from '../../../src/report/diff-lines.ts'
+import { cpuMsOf } from '../../support/clocks.ts'
 
 describe('say', () => {
   it('trusts its own words and numbers, and no text that is put in', () => {
@@ -110,6 +111,12 @@ describe('a changed field', () => {
     ],
   ] as const)('%s', (_, field, expected) => {
     expect(linesOf({ path: 'x', ...field })).toEqual(expected)
+  })
+
+  it('compares the longest text that a tile can have in little time', () => {
+    const lines = [...Array.from({ length: 20_000 }, () => ({ sign: ' ' as const, text: 'a' })), { sign: '+' as const, text: 'b' }]
+    const ms = cpuMsOf(() => expect(linesOf({ path: 'x', before: 'a', after: 'b', lines })).toHaveLength(6))
+    expect(ms).toBeLessThan(1000)
   })
 
   it('leaves out the lines of long texts that are far from every difference', () => {
