@@ -103,11 +103,11 @@ export const getBackupConfiguration = ({ service }: ServiceCall): unknown => ser
 export function listActivities({ organization, query }: PlatformCall): unknown {
   const fromMs = toInstant(query, 'from_date') ?? Number.NEGATIVE_INFINITY
   const toMs = toInstant(query, 'to_date') ?? Number.POSITIVE_INFINITY
-  const timeOf = ({ createdAt }: Activity): number => Date.parse(createdAt)
   return organization.activities
-    .filter((activity) => timeOf(activity) >= fromMs && timeOf(activity) <= toMs)
-    .map((activity) => ({ organizationId: organization.id, ...activity }))
-    .toSorted((a, b) => timeOf(b) - timeOf(a))
+    .map((activity) => ({ activity, atMs: Date.parse(activity.createdAt) }))
+    .filter(({ atMs }) => atMs >= fromMs && atMs <= toMs)
+    .toSorted((a, b) => b.atMs - a.atMs)
+    .map(({ activity }) => ({ organizationId: organization.id, ...activity }))
 }
 
 function toInstant(query: URLSearchParams, name: string): number | undefined {
