@@ -1,7 +1,7 @@
 import { addDays, countDays, type Day, dayOf, isDay } from '../../core/dates.ts'
 import type { ExactNumber } from '../../core/json.ts'
 import type { EmulatorContext } from '../context.ts'
-import type { Activity, ApiKey, Backup, CreditBalance, JsonObject, Organization, Service, Tag, UsageRecord } from '../store.ts'
+import type { ApiKey, Backup, CreditBalance, JsonObject, Organization, Service, Tag, UsageRecord } from '../store.ts'
 import { badRequest, notFound } from './gateway.ts'
 
 /** A read of an organization, a service, backups or the usage cost: everything but the observability resources. */

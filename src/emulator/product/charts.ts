@@ -155,7 +155,7 @@ function querySingle({ lengthMs, stored, startTime, endTime }: Query, input: Ser
   const rows = countRows({ ...range, lengthMs }, input, position)
   let left = maxKnownRows - rows.length
   for (const [other, { length }] of [...knownAnswers].toReversed()) {
-    left -= length
+    left -= length + 1
     if (left < 0) knownAnswers.delete(other)
   }
   knownAnswers.set(key, rows)
