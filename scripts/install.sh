@@ -84,6 +84,7 @@ read_options() {
     *) fail "--version: $version is not a version such as 1.2.3." ;;
   esac
   case $releases in
+    *@*) fail '--from: the address must not have a user, whose host could be mistaken for another.' ;;
     https://*) protocol='=https' ;;
     http://127.0.0.1:* | http://localhost:*) protocol='=http' ;;
     *) fail "--from: $releases is not an https address." ;;
@@ -113,6 +114,8 @@ download() {
   if has curl; then
     curl --fail --silent --show-error --location --retry 3 --proto "$protocol" --proto-redir "$protocol" --output "$2" "$1" && return
   elif has wget; then
+    # Its --https-only is about recursive downloads. Here, a redirect to http ends at a proxy that does not exist.
+    [ "$protocol" = '=http' ] || export http_proxy=http://127.0.0.1:9
     wget -q -O "$2" "$1" && return
   else
     fail 'Neither curl nor wget is installed.'

@@ -26,7 +26,6 @@ const terminal: Terminal = {
   script: import.meta.filename,
   env: process.env,
   directory: process.cwd(),
-  secrets: new Set(),
   // Opened only when a command asks a question.
   get stdin() {
     return process.stdin

@@ -41,6 +41,7 @@ export interface Activity {
   readonly actorType: string | undefined
 }
 
+/** The activities of a period. */
 export interface Activities {
   /** The oldest first. Activities of the same time are in the order of the answer, or in the reverse order if that has the newest first. */
   readonly activities: readonly Activity[]
@@ -56,12 +57,13 @@ const read = readList(activity)
  */
 export async function listActivities(api: ReadApi, organizationId: string, fromMs: number, toMs: number): Promise<Activities> {
   const { items } = await api.read({
-    method: 'GET',
-    path: path`/v1/organizations/${organizationId}/activities`,
-    query: new URLSearchParams({ from_date: new Date(fromMs).toISOString(), to_date: new Date(toMs).toISOString() }),
+    request: {
+      method: 'GET',
+      path: path`/v1/organizations/${organizationId}/activities`,
+      query: new URLSearchParams({ from_date: new Date(fromMs).toISOString(), to_date: new Date(toMs).toISOString() }),
+    },
     read,
-    noun: 'organization',
-    permission: api.profile.permissions.activities,
+    about: { noun: 'organization', permission: 'activities' },
   })
   return sortActivities(items)
 }

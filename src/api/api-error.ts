@@ -1,7 +1,9 @@
 import { type ErrorKind, WatchkeeperError } from '../core/errors.ts'
 import { readRateLimitWindow } from '../http/rate-limit.ts'
 import type { Method, RetryDecision } from '../http/retry.ts'
+import type { FailedAttempt } from '../http/send.ts'
 import type { AttemptFailure } from './attempt.ts'
+import { type ApiRequest, isWrite, type Subject } from './call.ts'
 import { oldestRelease } from './server-version.ts'
 
 /** The inputs that the address and the key of a request come from. */
@@ -16,10 +18,7 @@ export interface ConnectionInputs {
 const apiInputs: ConnectionInputs = { url: 'api-url', key: 'api-key-id and api-key-secret' }
 
 /** The facts about a request that messages may contain. They hold no secret. */
-export interface RequestFacts {
-  readonly method: Method
-  /** The request stores nothing, whatever its method. */
-  readonly isSafe?: boolean
+export interface RequestFacts extends Pick<ApiRequest, 'method' | 'isSafe'>, Pick<Subject, 'noun' | 'missing'> {
   /** With the query, where there is one. */
   readonly path: string
   /** Scheme, host and port of the API. */
@@ -27,29 +26,13 @@ export interface RequestFacts {
   /** `host[:port]` of the API. */
   readonly host: string
   readonly isSelfHosted: boolean
-  /** `host[:port]` of the proxy in between. */
-  readonly proxyHost: string | undefined
   /** `the key abcd…wxyz`. */
   readonly keyName: string
   /** Default: those of the API. */
   readonly inputs?: ConnectionInputs | undefined
-  /** The permission that the key needs for this. */
-  readonly permission: string
-  /** What the path identifies: `alert`, `backup`. */
-  readonly noun: string
-  /** What a 404 means is missing, where it is not the noun. For a list, it is the service. */
-  readonly missing?: string
+  /** The permission that the key needs for this, by the name of the vendor. */
+  readonly permission: string | undefined
   readonly timeoutMs: number
-}
-
-/** How the request ended. */
-interface RequestEnd {
-  /** Requests sent. */
-  readonly attempts: number
-  /** An earlier attempt may have been carried out, although its answer was lost. */
-  readonly hadUnknownOutcome: boolean
-  readonly decision: RetryDecision
-  readonly nowMs: number
 }
 
 interface ApiErrorDetails {
@@ -98,22 +81,28 @@ export class ApiError extends WatchkeeperError {
   }
 }
 
-/** Classifies and explains the last failed attempt of a request. */
-export function explainFailure(facts: RequestFacts, failure: AttemptFailure, end: RequestEnd): ApiErrorDetails {
-  const isWrite = facts.method !== 'GET' && !facts.isSafe
-  const kind = classifyFailure(facts, isWrite, failure, end.decision)
-  const outcomeUnknown = (failure.writeOutcome === 'unknown' || end.hadUnknownOutcome) && isWrite
-  const advice = adviceFor(kind, facts, failure, { ...end, outcomeUnknown })
+/** Whether the server may have carried out a write, on this attempt or an earlier one, although it failed. */
+export const isOutcomeUnknown = (
+  request: Pick<ApiRequest, 'method' | 'isSafe'>,
+  end: Pick<FailedAttempt<AttemptFailure>, 'isOutcomeUnknown'>,
+): boolean => isWrite(request) && end.isOutcomeUnknown
+
+/** Classifies and explains the last failed attempt of a request. `nowMs` is in milliseconds since the epoch. */
+export function explainFailure(facts: RequestFacts, end: FailedAttempt<AttemptFailure>, nowMs: number): ApiErrorDetails {
+  const { failure, sent: attempts } = end
+  const outcomeUnknown = isOutcomeUnknown(facts, end)
+  const kind = classifyFailure(facts, failure, end.decision)
+  const advice = adviceFor(kind, facts, failure, { decision: end.decision, nowMs, outcomeUnknown })
   return {
     kind,
-    message: [describeFailure(facts, failure), advice, identifyRequest(facts, failure, end.attempts)].filter(Boolean).join('\n'),
+    message: [describeFailure(failure), advice, identifyRequest(facts, failure, attempts)].filter(Boolean).join('\n'),
     advice,
     missing: missingOf(kind, facts, failure),
     method: facts.method,
     path: facts.path,
     status: failure.status,
     requestId: failure.requestId,
-    attempts: end.attempts,
+    attempts,
     outcomeUnknown,
   }
 }
@@ -125,16 +114,17 @@ function missingOf(kind: ErrorKind, { noun, missing = noun }: RequestFacts, { de
   return /\borganization\b/i.test(detail) ? 'organization' : missing
 }
 
-const kindOfStatus: Readonly<Record<number, ErrorKind>> = { 401: 'authentication', 403: 'permission', 409: 'conflict', 429: 'rate-limited' }
+const kindOfStatus: Readonly<Record<number, ErrorKind>> = { 401: 'authentication', 403: 'permission', 409: 'conflict' }
 
-function classifyFailure(facts: RequestFacts, isWrite: boolean, failure: AttemptFailure, decision: RetryDecision): ErrorKind {
-  const method = isWrite ? facts.method : 'GET'
-  if (failure.code === 'CANCELLED') return 'cancelled'
-  if (failure.status !== 429 && method === 'POST' && failure.writeOutcome === 'unknown') return 'may-exist'
-  if (!decision.retry && decision.because === 'deadline' && failure.status !== 429) return 'deadline'
-  if (failure.cause === 'status') return kindOfErrorStatus(failure, facts)
-  if (failure.cause === 'tls' || failure.cause === 'redirect' || failure.cause === 'timeout') return failure.cause
-  return failure.cause === 'unreadable' || failure.cause === 'unfit' || failure.cause === 'too-large' ? 'bad-answer' : 'network'
+function classifyFailure(facts: RequestFacts, failure: AttemptFailure, decision: RetryDecision): ErrorKind {
+  const { cause } = failure
+  if (cause === 'canceled') return 'canceled'
+  if (cause === 'rate-limit') return 'rate-limited'
+  if (facts.method === 'POST' && isWrite(facts) && failure.writeOutcome === 'unknown') return 'may-exist'
+  if (!decision.retry && decision.because === 'deadline') return 'deadline'
+  if (cause === 'status') return kindOfErrorStatus(failure, facts)
+  if (cause === 'tls' || cause === 'redirect' || cause === 'timeout') return cause
+  return cause === 'unreadable' || cause === 'unfit' || cause === 'too-large' ? 'bad-answer' : 'network'
 }
 
 function kindOfErrorStatus(
@@ -149,12 +139,12 @@ function kindOfErrorStatus(
 }
 
 /** What happened, in one line. */
-function describeFailure({ proxyHost }: RequestFacts, { cause, status, detail, code }: AttemptFailure): string {
+function describeFailure({ cause, status, detail, proxyHost }: AttemptFailure): string {
   const separator = detail === '' ? '' : ': '
-  if (cause === 'status' || cause === 'redirect') return `The API answered ${status}${separator}${detail}`
+  if (cause === 'status' || cause === 'rate-limit' || cause === 'redirect') return `The API answered ${status}${separator}${detail}`
   if (cause === 'proxy') return `The proxy ${proxyHost} refused the connection: ${detail}`
   if (status !== undefined) return `The API answered ${status}, but ${detail}`
-  if (code === 'CANCELLED' || cause === 'too-large') return capitalized(detail)
+  if (cause === 'canceled' || cause === 'too-large') return capitalized(detail)
   const way = proxyHost === undefined ? '' : ` through the proxy ${proxyHost}`
   return cause === 'timeout' ? `${capitalized(detail)}${way}` : `No answer${way}: ${detail}`
 }
@@ -167,13 +157,16 @@ function identifyRequest({ method, path, host }: RequestFacts, { requestId }: At
   return `Request: ${method} ${path} at ${host}${notes && ` (${notes})`}`
 }
 
-interface RequestOutcome extends RequestEnd {
+interface RequestEnd {
+  readonly decision: RetryDecision
+  /** Milliseconds since the epoch. */
+  readonly nowMs: number
   readonly outcomeUnknown: boolean
 }
 
-function adviceFor(kind: ErrorKind, facts: RequestFacts, failure: AttemptFailure, end: RequestOutcome): string {
+function adviceFor(kind: ErrorKind, facts: RequestFacts, failure: AttemptFailure, end: RequestEnd): string {
   // The advice for a create and for a canceled request already says it.
-  const isOpen = end.outcomeUnknown && facts.method !== 'POST' && kind !== 'cancelled'
+  const isOpen = end.outcomeUnknown && facts.method !== 'POST' && kind !== 'canceled'
   if (!isOpen) return adviceOnKind(kind, facts, failure, end)
   const open = `The server may still have applied it: check the ${facts.noun}, or run this again.`
   // Running it again is also the advice for a server that failed.
@@ -219,7 +212,7 @@ function adviceOnKind(kind: ErrorKind, facts: RequestFacts, failure: AttemptFail
     case 'permission':
       if (missing !== undefined)
         return `${capitalized(keyName)} belongs to another organization. Check organization-id, or use another key.`
-      return `${capitalized(keyName)} lacks a permission (needed: ${permission}). ${access}`
+      return `${capitalized(keyName)} lacks a permission${permission === undefined ? '' : ` (needed: ${permission})`}. ${access}`
     case 'not-found':
       return notFoundAdvice(facts, missing)
     case 'refused':
@@ -248,10 +241,8 @@ function adviceOnKind(kind: ErrorKind, facts: RequestFacts, failure: AttemptFail
     case 'bad-answer':
       if (failure.cause !== 'unreadable') return ''
       return facts.isSelfHosted ? notServedAdvice(facts) : 'Check whether a proxy or a login page answers instead of the API.'
-    case 'cancelled':
-      return facts.method === 'GET' || facts.isSafe
-        ? ''
-        : `The server may still have applied it: check the ${noun} before you run this again.`
+    case 'canceled':
+      return isWrite(facts) ? `The server may still have applied it: check the ${noun} before you run this again.` : ''
     default:
       return ''
   }

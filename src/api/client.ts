@@ -1,13 +1,14 @@
 import { inputError } from '../core/errors.ts'
 import { basicPair } from '../core/secrets.ts'
-import type { RetryDeps } from '../http/deadline.ts'
-import { type ProxySettings, proxyHost, proxySecrets } from '../http/proxy.ts'
-import { pacerFor, type Quota } from '../http/rate-limit.ts'
+import { type ProxySettings, proxySecrets, proxyUsers } from '../http/proxy.ts'
+import { type Pacer, pacerFor, type Quota } from '../http/rate-limit.ts'
+import type { SendDeps } from '../http/send.ts'
 import { createTransport } from '../http/transport.ts'
 import type { ConnectionInputs } from './api-error.ts'
+import type { Call } from './call.ts'
 import type { Target } from './path.ts'
 import type { Profile } from './profiles.ts'
-import { type Call, createRequester } from './requester.ts'
+import { createRequester, type Endpoint, type RequesterOptions } from './requester.ts'
 import { besideApiUrl, createVersionCheck } from './server-version.ts'
 import type { RunSql, SqlAnswer, SqlQuery } from './sql.ts'
 
@@ -32,13 +33,17 @@ export interface ReadApi {
   runSql(target: Target, query: SqlQuery): Promise<SqlAnswer>
 }
 
+/** The API for an operation that writes. */
 export interface WriteApi extends ReadApi {
   /** Throws an ApiError when the request failed and is not retried. */
   write<T>(call: Call<T>): Promise<T>
 }
 
-type ReadCall<T> = Omit<Call<T>, 'method' | 'isSafe'> &
-  ({ readonly method: 'GET'; readonly isSafe?: never } | { readonly method: 'POST'; readonly isSafe: true })
+/** A call that stores nothing. */
+interface ReadCall<T> extends Call<T> {
+  readonly request: Omit<Call<T>['request'], 'method' | 'isSafe'> &
+    ({ readonly method: 'GET'; readonly isSafe?: never } | { readonly method: 'POST'; readonly isSafe: true })
+}
 
 /** Removes `write`, so that a read-only operation cannot call it. */
 export function readOnly({ write: _, ...api }: WriteApi): ReadApi {
@@ -48,6 +53,7 @@ export function readOnly({ write: _, ...api }: WriteApi): ReadApi {
 /** The id and the secret of an API key, for HTTP Basic; or a personal access key, sent as a bearer token. */
 export type Credentials = { readonly keyId: string; readonly keySecret: string } | { readonly accessKey: string }
 
+/** Where requests go, with which keys, how often and how long. */
 export interface Connection {
   /** Base url that `parseApiUrl` accepted. */
   readonly baseUrl: URL
@@ -70,11 +76,12 @@ interface QueryEndpoint {
   readonly mayWake: boolean
 }
 
-interface SessionOptions extends RetryDeps {
+interface SessionOptions extends SendDeps {
   /** Called for every answer and every decision about a retry; undefined unless the debug log is on. */
   readonly debug?: ((line: string) => void) | undefined
 }
 
+/** An open API. Close it after use. */
 export interface ApiSession {
   readonly api: WriteApi
   /** The request id of the last answer that had one: of the API, or of a query. */
@@ -92,8 +99,6 @@ const queryInputs: ConnectionInputs = {
 export function openApi(connection: Connection, options: SessionOptions): ApiSession {
   const { baseUrl, profile, observabilityPath, credentials, proxy, userAgent, maxAttempts, deadlineMs, queryEndpoint } = connection
   const { clock } = options
-  const key = describeKey(credentials)
-  const transport = createTransport(baseUrl, proxy, clock)
   // When one of several requests fails, the others would go on, and be retried, long after the report.
   const closing = new AbortController()
   const { stop, abort, writes } = options.cancellation
@@ -102,26 +107,25 @@ export function openApi(connection: Connection, options: SessionOptions): ApiSes
     stop: AbortSignal.any([stop, closing.signal]),
     abort: AbortSignal.any([abort, closing.signal]),
   }
-  const pacer = pacerFor(clock, { origin: baseUrl.origin, key: key.id, documented: profile.rateLimit })
-  let lastRequestId: string | undefined
-  const settings = {
-    ...options,
-    onRequestId: (id: string): void => {
-      lastRequestId = id
-    },
-    cancellation,
-    baseUrl,
-    userAgent,
-    maxAttempts,
-    deadlineMs,
-    authorization: key.authorization,
-    keyName: key.name,
-    isSelfHosted: profile.isSelfHosted,
-    proxyHost: proxyHost(baseUrl, proxy),
-    pacer,
-    transport,
-    secrets: [...key.secrets, ...proxySecrets(proxy)],
+  const pacerOf = (key: string, origin: string, documented = profile.rateLimit): Pacer => pacerFor(clock, { key, origin, documented })
+  const endpointOf = (url: URL, given: Credentials): Endpoint => {
+    const { authorization, name: keyName, id, secrets } = describeKey(given)
+    return {
+      baseUrl: url,
+      authorization,
+      keyName,
+      pacer: pacerOf(id, url.origin),
+      transport: createTransport(url, proxy, clock),
+      secrets: [...secrets, ...proxySecrets(proxy), ...proxyUsers(proxy)],
+    }
   }
+  const endpoint = endpointOf(baseUrl, credentials)
+  const { transport, pacer } = endpoint
+  let lastRequestId: string | undefined
+  const onRequestId = (id: string): void => {
+    lastRequestId = id
+  }
+  const settings: RequesterOptions = { ...options, cancellation, endpoint, profile, userAgent, maxAttempts, deadlineMs, onRequestId }
   const requester = createRequester(settings)
   const readVersion = createVersionCheck({ baseUrl, userAgent, transport, signal: cancellation.abort, deadlineMs, debug: options.debug })
   const serverVersion = profile.isSelfHosted ? readVersion : async () => undefined
@@ -129,32 +133,19 @@ export function openApi(connection: Connection, options: SessionOptions): ApiSes
     await serverVersion()
     return requester.request(call)
   }
-  const queryTransport = queryEndpoint && createTransport(queryEndpoint.baseUrl, proxy, clock)
+  const queries = queryEndpoint && { ...endpointOf(queryEndpoint.baseUrl, queryEndpoint.credentials), inputs: queryInputs }
+  /** Beside the API of a self-hosted server. Recorded: requests there count apart from other requests of the key. */
+  const queriesOfServer = (): Endpoint => ({
+    ...endpoint,
+    baseUrl: besideApiUrl(baseUrl, ''),
+    pacer: pacerOf(`${describeKey(credentials).id} sql`, baseUrl.origin, { limit: 600, windowMs: 60_000 }),
+  })
   /** Loaded here: few runs query. */
   const openSql = async (): Promise<RunSql> => {
     const { createSqlAccess, sqlTimeoutMs } = await import('./sql.ts')
     const timing = { deadlineMs: Math.max(1, Math.ceil(requester.remainingMs())), timeoutMs: sqlTimeoutMs }
-    const { request: send } = createRequester({ ...settings, ...timing, ...(queryEndpoint ? toQueryEndpoint(queryEndpoint) : besideApi()) })
-    const mayWake = queryEndpoint?.mayWake ?? false
-    return createSqlAccess({ permissions: profile.permissions, clock, read: request, request: send, mayWake })
-  }
-  const besideApi = () => ({
-    baseUrl: besideApiUrl(baseUrl, ''),
-    // Recorded: it counts apart from other requests of the key.
-    pacer: pacerFor(clock, { origin: baseUrl.origin, key: `${key.id} sql`, documented: { limit: 600, windowMs: 60_000 } }),
-  })
-  const toQueryEndpoint = ({ baseUrl: url, credentials: given }: QueryEndpoint) => {
-    const queryKey = describeKey(given)
-    return {
-      baseUrl: url,
-      authorization: queryKey.authorization,
-      keyName: queryKey.name,
-      inputs: queryInputs,
-      proxyHost: proxyHost(url, proxy),
-      pacer: pacerFor(clock, { origin: url.origin, key: queryKey.id, documented: profile.rateLimit }),
-      transport: queryTransport ?? transport,
-      secrets: [...key.secrets, ...queryKey.secrets, ...proxySecrets(proxy)],
-    }
+    const { request: send } = createRequester({ ...settings, ...timing, endpoint: queries ?? queriesOfServer() })
+    return createSqlAccess({ clock, read: request, request: send, mayWake: queryEndpoint?.mayWake ?? false })
   }
   let sql: Promise<RunSql> | undefined
   const hasSql = profile.isSelfHosted || queryEndpoint !== undefined
@@ -180,7 +171,7 @@ export function openApi(connection: Connection, options: SessionOptions): ApiSes
     lastRequestId: () => lastRequestId,
     async close() {
       closing.abort()
-      await Promise.all([transport.close(), queryTransport?.close()])
+      await Promise.all([transport.close(), queries?.transport.close()])
     },
   }
 }

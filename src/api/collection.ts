@@ -3,15 +3,16 @@ import { holds, isSame } from '../core/equality.ts'
 import { WatchkeeperError } from '../core/errors.ts'
 import { pluralOf, quote } from '../core/text.ts'
 import { ApiError } from './api-error.ts'
+import type { Reconciled, Rules, Subject } from './call.ts'
 import type { ReadApi, WriteApi } from './client.ts'
 import { type ApiPath, isResourceId, isServer, path, root, servicePath, type Target, under } from './path.ts'
 import type { Profile } from './profiles.ts'
-import type { Call, Reconciled } from './requester.ts'
 import { type Page, readList, readNothing, readOne } from './wire.ts'
 
 /** The longest page that the server answers. */
 export const pageLimit = 1000
 
+/** The objects of a list, in the order of the server. */
 export interface List<T> {
   readonly items: readonly T[]
   /** The list is as long as a page, and the server neither counts the objects nor answers another page: there may be more. */
@@ -62,7 +63,7 @@ interface Updated<T> {
 }
 
 /** For runs with many requests: once `notAfter` is aborted, those that were not sent yet are not sent. */
-export type SendOptions = Pick<Call<unknown>, 'notAfter' | 'onRejected' | 'isOptional'>
+export type SendOptions = Pick<Rules<unknown>, 'notAfter' | 'onRejected' | 'isOptional'>
 
 interface RemoveOptions<T> extends SendOptions {
   /** Throws to keep the object. Called for every reading of the object. */
@@ -119,37 +120,33 @@ export function defineCollection<T extends { readonly id: string }, Body = never
   } = options
   const read = readOne(schema)
   const readPage = readList(schema)
-  const factsFor = ({ profile }: ReadApi) => ({ noun, permission: profile.permissions.observability })
+  const about: Subject = { noun, permission: 'observability' }
   const all = (api: ReadApi, service: Target): ApiPath => collectionPath(api, service, name)
   const one = (api: ReadApi, service: Target, id: string): ApiPath => {
     demandResourceId(id, noun)
     return `${all(api, service)}${path`/${id}`}` as ApiPath // Two paths, one after the other, are a path.
   }
-  async function get(api: ReadApi, service: Target, id: string, options?: SendOptions & Pick<Call<T>, 'onAnswer'>): Promise<T> {
-    if (reads === 'one') return api.read({ ...factsFor(api), ...options, method: 'GET', path: one(api, service, id), read })
-    const { items, readAtMs } = await list(api, service, options)
+  async function get(api: ReadApi, service: Target, id: string, rules?: SendOptions & Pick<Rules<T>, 'onAnswer'>): Promise<T> {
+    if (reads === 'one') return api.read({ request: { method: 'GET', path: one(api, service, id) }, read, about, rules })
+    const { items, readAtMs } = await list(api, service, rules)
     const found = items.find((item) => item.id === id)
     if (found === undefined) throw notListed({ noun, id, path: all(api, service) })
-    options?.onAnswer?.(readAtMs)
+    rules?.onAnswer?.(readAtMs)
     return found
   }
-  const list: Collection<T, Body>['list'] = (api, service, options) =>
-    readObjects(api, { noun, listing, readPage }, { ...factsFor(api), ...options, path: all(api, service) })
+  const list: Collection<T, Body>['list'] = (api, service, rules) =>
+    readObjects(api, { listing, readPage, about, path: all(api, service) }, rules)
 
   return {
     list,
     get,
     find: (api, service, id) => get(api, service, id).catch(unlessNotFound),
-    create: (api, service, body, options) =>
+    create: (api, service, body, rules) =>
       api.write({
-        ...factsFor(api),
-        ...options,
-        method: 'POST',
-        path: all(api, service),
-        body: toRequest(body),
-        secrets: () => secretsIn(body),
+        request: { method: 'POST', path: all(api, service), body: toRequest(body), secrets: () => secretsIn(body) },
         read,
-        missing: 'service',
+        about: { ...about, missing: 'service' },
+        rules,
       }),
     async update(api, service, { id, reading, compose }, options) {
       let readAtMs = reading?.readAtMs ?? 0
@@ -171,17 +168,12 @@ export function defineCollection<T extends { readonly id: string }, Body = never
         // A value that the server stored in another form looks like another user's edit.
         return holds(now, withoutFields(body, writeOnly)) ? { applied: now } : 'changed-by-others'
       }
-      const call = {
-        ...factsFor(api),
-        ...options,
-        method: 'PUT',
-        path: one(api, service, id),
-        body: toRequest(body),
-        secrets: () => secretsIn(body),
+      const object = await api.write({
+        request: { method: 'PUT', path: one(api, service, id), body: toRequest(body), secrets: () => secretsIn(body) },
         read,
-        reconcile,
-      } as const
-      const object = await api.write({ ...call, basis: { readAtMs: () => readAtMs, readAgain } })
+        about,
+        rules: { ...options, reconcile, basis: { readAtMs: () => readAtMs, readAgain } },
+      })
       return { object, isWritten: body !== undefined }
     },
     async remove(api, service, id, { check, ...options } = {}) {
@@ -193,7 +185,12 @@ export function defineCollection<T extends { readonly id: string }, Body = never
       try {
         if (check !== undefined) await readAgain()
         const basis = check && { basis: { readAtMs: () => readAtMs, readAgain } }
-        await api.write({ ...factsFor(api), ...options, ...basis, method: 'DELETE', path: one(api, service, id), read: readNothing })
+        await api.write({
+          request: { method: 'DELETE', path: one(api, service, id) },
+          read: readNothing,
+          about,
+          rules: { ...options, ...basis },
+        })
         return true
       } catch (thrown) {
         // An earlier attempt, whose answer was lost, may have deleted it.
@@ -235,15 +232,17 @@ const notListed = ({ noun, id, path: place }: { readonly noun: string; readonly 
     outcomeUnknown: false,
   })
 
-interface Listing<T> extends Pick<CollectionOptions<T>, 'noun' | 'listing'> {
+interface Listing<T> extends Pick<CollectionOptions<T>, 'listing'> {
   readonly readPage: ReturnType<typeof readList<T>>
+  readonly about: Subject
+  readonly path: ApiPath
 }
 
 /** Reads a list, page by page where the product pages it. */
 async function readObjects<T extends { readonly id: string }>(
   api: ReadApi,
-  { noun, listing, readPage }: Listing<T>,
-  call: Pick<Call<T>, 'noun' | 'permission' | 'path' | 'notAfter' | 'isOptional'>,
+  { listing, readPage, about, path }: Listing<T>,
+  rules: SendOptions | undefined,
 ): Promise<DatedList<T>> {
   let readAtMs = Number.POSITIVE_INFINITY
   const page: ReadPage<T> = (offset) => {
@@ -252,10 +251,15 @@ async function readObjects<T extends { readonly id: string }>(
     const onAnswer = (atMs: number): void => {
       readAtMs = Math.min(readAtMs, atMs)
     }
-    return api.read({ ...call, ...query, method: 'GET', onAnswer, read: readPage, missing: 'service' })
+    return api.read({
+      request: { method: 'GET', path, ...query },
+      read: readPage,
+      about: { ...about, missing: 'service' },
+      rules: { ...rules, onAnswer },
+    })
   }
   const known = api.profile.lists[listing]
-  if (known === 'paged') return { ...(await listPages(page, noun)), readAtMs }
+  if (known === 'paged') return { ...(await listPages(page, about.noun)), readAtMs }
   const { items } = await page(0)
   return { items, mayBeCut: known === 'unknown' && items.length === pageLimit, readAtMs }
 }

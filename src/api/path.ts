@@ -38,6 +38,7 @@ export const shortPath = (path: string): string =>
     .replace(/\/v1\/organizations\/[^/?]+(?=\/)/, '…')
     .replace(/\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, '$1…')
 
+/** A service of ClickHouse Cloud. Both ids are UUIDs in lower case. */
 export interface Service {
   readonly organizationId: string
   readonly serviceId: string
@@ -52,6 +53,7 @@ export interface Server {
 /** What has alerts and dashboards. */
 export type Target = Service | Server
 
+/** Whether the target is a self-hosted server. */
 export const isServer = (target: Target): target is Server => 'serverUrl' in target
 
 /** `/v1/organizations/…/services/…`. */

@@ -1,5 +1,6 @@
 import type { RateLimit } from '../http/rate-limit.ts'
 
+/** The values of the input `profile`. */
 export const profileNames = ['clickhouse-cloud', 'hyperdx'] as const
 export type ProfileName = (typeof profileNames)[number]
 
@@ -23,6 +24,7 @@ export interface Profile {
     readonly activities: string
     readonly backups: string
     readonly observability: string
+    readonly queries: string
   }
   /** Whether the server can validate a dashboard without storing it. */
   readonly dashboardCheck: boolean
@@ -55,6 +57,7 @@ interface BillingProvider {
   readonly listPrice: { readonly currency: string; readonly amount: string }
 }
 
+/** The facts without a profile: only what every server with this API has. */
 export const neutral: Profile = {
   name: 'neutral',
   isSelfHosted: false,
@@ -69,6 +72,7 @@ export const neutral: Profile = {
     activities: 'reading activities',
     backups: 'reading backups',
     observability: 'managing alerts and dashboards',
+    queries: 'running queries',
   },
   dashboardCheck: false,
   statesDefaults: false,
@@ -98,6 +102,7 @@ const profiles: Readonly<Record<ProfileName, Profile>> = {
       activities: 'control-plane:organization:view-activities',
       backups: 'control-plane:service:view-backups',
       observability: 'control-plane:service:manage-clickstack-api',
+      queries: 'running queries',
     },
     dashboardCheck: true,
     statesDefaults: true,
@@ -123,7 +128,7 @@ const profiles: Readonly<Record<ProfileName, Profile>> = {
     apiUrl: undefined,
     rateLimit: { limit: 100, windowMs: 60_000 },
     observabilityPath: '',
-    permissions: { usage: '', credits: '', keys: '', services: '', activities: '', backups: '', observability: 'membership in the team' },
+    permissions: { ...neutral.permissions, observability: 'membership in the team' },
     dashboardCheck: true,
     statesDefaults: true,
     savedSearches: true,

@@ -1,270 +1,232 @@
-import type { Clock } from '../core/clock.ts'
 import { WatchkeeperError } from '../core/errors.ts'
 import { createRedact, type Redact } from '../core/secrets.ts'
-import { type Cancellation, createDeadline, inSeconds } from '../http/deadline.ts'
-import { type Admission, type Pacer, readRateLimitWindow, serverWaitMs } from '../http/rate-limit.ts'
-import { type AttemptLog, createAttemptLog, decideRetry, type Method, type RetryDecision, retryPolicyFor } from '../http/retry.ts'
+import { type Admission, type Pacer, readRateLimitWindow } from '../http/rate-limit.ts'
+import { type RetryPolicy, retryPolicyFor } from '../http/retry.ts'
+import { type FailedAttempt, inSeconds, type SendDeps, send, startDeadline } from '../http/send.ts'
 import type { Exchange, Transport } from '../http/transport.ts'
-import { ApiError, type ConnectionInputs, explainFailure, type RequestFacts } from './api-error.ts'
+import { ApiError, type ConnectionInputs, explainFailure, isOutcomeUnknown, type RequestFacts } from './api-error.ts'
 import { type AttemptFailure, type AttemptSuccess, attempt } from './attempt.ts'
-import { type ApiPath, shortPath } from './path.ts'
-import type { Reader } from './wire.ts'
+import { type Applied, type Call, isWrite, maxBasisAgeMs, type Reconciled, type ToSend } from './call.ts'
+import { shortPath } from './path.ts'
+import type { Profile } from './profiles.ts'
 
 /** Longest that one request may take, from connecting to the last byte. */
 export const requestTimeoutMs = 30_000
 
-interface RequesterOptions {
-  /** Base url without a trailing slash. */
+/** An address, and the key and the way to it. */
+export interface Endpoint {
+  /** Without a trailing slash. */
   readonly baseUrl: URL
   /** Value of the `Authorization` header. */
   readonly authorization: string
-  readonly userAgent: string
-  /** Called with the API's request id of each answer that has one. */
-  readonly onRequestId: (id: string) => void
   /** The key as messages name it. */
   readonly keyName: string
-  readonly inputs?: ConnectionInputs | undefined
-  readonly isSelfHosted: boolean
-  readonly proxyHost: string | undefined
+  readonly inputs?: ConnectionInputs
+  readonly pacer: Pacer
+  readonly transport: Transport
+  /** Secrets of the connection; answers are redacted with them. */
+  readonly secrets: readonly string[]
+}
+
+/** Where requests of a requester go, and its limits. */
+export interface RequesterOptions extends SendDeps {
+  readonly endpoint: Endpoint
+  readonly profile: Pick<Profile, 'isSelfHosted' | 'permissions'>
+  readonly userAgent: string
   readonly maxAttempts: number
   /** For all requests of this requester together, from its creation on. */
   readonly deadlineMs: number
   /** For each request; default `requestTimeoutMs`. */
   readonly timeoutMs?: number
-  readonly clock: Clock
-  /** From 0 to 1. */
-  readonly random: () => number
-  /** Called for every retry and every long wait, with one line each. */
-  readonly note: (line: string) => void
+  /** Called with the API's request id of each answer that has one. */
+  readonly onRequestId: (id: string) => void
   /** Called for every answer and every decision about a retry; undefined unless the debug log is on. */
   readonly debug?: ((line: string) => void) | undefined
-  readonly cancellation: Cancellation
-  readonly pacer: Pacer
-  readonly transport: Transport
-  /** Of the connection. No answer shows them. */
-  readonly secrets: readonly string[]
 }
-
-export interface Call<T> {
-  readonly method: Method
-  readonly path: ApiPath
-  readonly query?: URLSearchParams
-  /** The request stores nothing, whatever its method, and may be repeated. */
-  readonly isSafe?: boolean
-  /** The run does not depend on the answer. Only a rejection by the rate limit is retried. */
-  readonly isOptional?: boolean
-  /** Sent as JSON. */
-  readonly body?: unknown
-  /** Also accepts the answer as the only event of a stream. */
-  readonly acceptsEvents?: boolean
-  /** What an answer must not show, besides the secrets of the connection: a server may repeat the body. Asked for when there is an answer. */
-  readonly secrets?: (() => readonly string[]) | undefined
-  /** For a write that replaces what was read. */
-  readonly basis?: Basis<T> | undefined
-  /** Called with the monotonic time when the request was answered with success. */
-  readonly onAnswer?: ((atMs: number) => void) | undefined
-  /** Reads the object after an answer was lost, before the request is sent again. */
-  readonly reconcile?: () => Promise<Reconciled<T>>
-  readonly read: Reader<T>
-  /** Once aborted, the request is not sent: kind `cancelled`. One that was sent goes on, with its retries. */
-  readonly notAfter?: AbortSignal | undefined
-  /** Called when the rate limit rejects an attempt, before the wait for the next one. */
-  readonly onRejected?: (() => void) | undefined
-  /** What the path identifies: `alert`. */
-  readonly noun: string
-  /** What a 404 means is missing, where that is not the noun. */
-  readonly missing?: string
-  /** The permission that the key needs. */
-  readonly permission: string
-}
-
-const isWrite = ({ method, isSafe }: Pick<Call<unknown>, 'method' | 'isSafe'>): boolean => method !== 'GET' && !isSafe
-
-/** What a write is based on. It is sent only while this is recent, so that it overwrites no later edit. */
-interface Basis<T> {
-  /** When the read was answered. */
-  readAtMs(): number
-  /** Returns what to send instead, or the outcome if there is nothing to send any more. Throws if nothing may be sent. */
-  readAgain(): Promise<ToSend | Applied<T>>
-}
-
-interface ToSend {
-  readonly body: unknown
-}
-
-interface Admitted extends ToSend {
-  readonly admission: Admission
-}
-
-interface Applied<T> {
-  readonly applied: T
-}
-
-/** Longest time between the answer to a read and the sending of the write that is based on it. */
-export const maxBasisAgeMs = 2000
-
-/** The outcome of a write whose answer was lost, found by reading the object. */
-export type Reconciled<T> = 'not-applied' | Applied<T> | 'changed-by-others'
 
 interface Requester {
-  /** Throws an ApiError when the request failed and is not retried. */
+  /** Throws an ApiError when the request failed and is not retried. Throws kind `canceled` or `deadline` when it was not sent. */
   request<T>(call: Call<T>): Promise<T>
   /** Until the deadline of all requests of this requester. */
   remainingMs(): number
 }
 
+type Failed = FailedAttempt<AttemptFailure>
+
+interface Admitted extends ToSend {
+  readonly admission: Admission
+}
+
 /** Sends requests within the rate limit and the deadline, and retries failed ones by the policy of `http/retry.ts`. */
 export function createRequester(options: RequesterOptions): Requester {
-  const { clock, note, pacer, cancellation } = options
-  const { writes } = cancellation
-  const deadline = createDeadline({ ...options, stop: cancellation.stop })
-  const noteRetry = createRetryNotes(clock, note)
-  const redact = createRedact(options.secrets)
-  // Together, because what one of them leaves of a secret that it shares a part with, the other does not find any more.
-  const redactFor = ({ secrets }: Call<unknown>): Redact =>
-    secrets === undefined ? redact : (text) => createRedact([...options.secrets, ...secrets()])(text)
+  const { endpoint, maxAttempts, timeoutMs = requestTimeoutMs, clock, debug } = options
+  const remainingMs = startDeadline(clock, options.deadlineMs)
+  const note = createNotes(options)
+  const admit = createAdmit(options, remainingMs, note)
+  const tryOnce = createTryOnce(options)
 
-  async function tryOnce<T>(call: Call<T>, exchange: Exchange, admission: Admission) {
+  async function request<T>(call: Call<T>): Promise<T> {
+    const { request, rules = {} } = call
+    let facts = factsOf(options, call, timeoutMs)
+    let { body } = request
+    const errorOf = (failed: Failed): ApiError => new ApiError(explainFailure(facts, failed, clock.now()))
+    // Nothing slow may run between the admission of a request and its sending.
+    await endpoint.transport.ready()
+
+    /** After an attempt that may have been applied, the end of the wait is the end of that attempt. */
+    function admitNext(last: Failed | undefined): Promise<Admitted | Applied<T>> {
+      // Where the object was read again, the failed attempt was not applied.
+      if (last === undefined || rules.reconcile !== undefined || !isOutcomeUnknown(request, last)) return admit(facts, body, rules)
+      // Such a write is sent again only where that changes nothing.
+      return admit<T>(facts, body, {}).catch(() => {
+        throw errorOf(last)
+      })
+    }
+
+    /** Finds out whether a lost write was applied. Undefined where it was not, or where nothing can tell. */
+    async function lookUp(failed: Failed): Promise<Applied<T> | undefined> {
+      // An address that redirects does not serve the API: there is nothing to read.
+      if (rules.reconcile === undefined || !isOutcomeUnknown(request, failed) || failed.failure.cause === 'redirect') return undefined
+      const found = await reconcile(rules.reconcile, errorOf(failed))
+      if (found === 'changed-by-others') throw errorOf(failed)
+      return found === 'not-applied' ? undefined : found
+    }
+
+    const end = await send<T, AttemptFailure>(
+      async (last) => {
+        const next = (last && (await lookUp(last))) ?? (await admitNext(last))
+        if ('applied' in next) return { value: next.applied }
+        ;({ body } = next)
+        facts = { ...facts, timeoutMs: Math.min(timeoutMs, Math.ceil(remainingMs())) }
+        return tryOnce(call, toExchange(options, call, body, facts.timeoutMs), next.admission)
+      },
+      {
+        maxAttempts,
+        remainingMs,
+        policyOf: (failure) => policyOf(call, failure),
+        describe: (failure) => `${facts.label}: ${reasonOf(failure)}`,
+        onFailure(failed) {
+          debug?.(describeDecision(facts, failed))
+          if (failed.decision.retry && failed.failure.cause === 'rate-limit') rules.onRejected?.()
+        },
+        note: (line, { failure, label }, waitMs) =>
+          note(failure.cause === 'rate-limit' ? rateLimitReason : `${label} ${reasonOf(failure)}`, waitMs, line),
+      },
+      options,
+    )
+    if ('value' in end) return end.value
+    const error = errorOf(end)
+    if (end.isStopped) throw error.outcomeUnknown ? error : canceled(error)
+    const found = await lookUp(end)
+    if (found === undefined) throw error
+    return found.applied
+  }
+
+  return { request, remainingMs }
+}
+
+/** A request that the run does not depend on is sent again only after a rejection by the rate limit. */
+const policyOf = ({ request: { method, isSafe }, rules }: Call<unknown>, failure: AttemptFailure): RetryPolicy =>
+  rules?.isOptional && failure.cause !== 'rate-limit' ? 'none' : retryPolicyFor(isSafe ? 'GET' : method, failure)
+
+/** Sends a request once, and tells the pacer, the log of writes and the debug log about it. */
+function createTryOnce({ endpoint, clock, cancellation: { writes }, onRequestId, debug }: RequesterOptions) {
+  const { transport } = endpoint
+  const redact = createRedact(endpoint.secrets)
+  // Together, because what one of them leaves of a secret that it shares a part with, the other does not find any more.
+  const redactFor = ({ request: { secrets } }: Call<unknown>): Redact =>
+    secrets === undefined ? redact : (text) => createRedact([...endpoint.secrets, ...secrets()])(text)
+
+  return async <T>(call: Call<T>, exchange: Exchange, admission: Admission) => {
     const startedAtMs = clock.monotonicMs()
-    if (isWrite(call)) writes?.sent()
+    if (isWrite(call.request)) writes?.sent()
     let answered: { status: number; headers: AttemptSuccess<T>['headers'] } | undefined
     try {
-      const outcome = await attempt({ transport: options.transport, exchange, read: call.read, redact: redactFor(call) })
-      if (isWrite(call) && 'failure' in outcome && outcome.failure.writeOutcome !== 'unknown') writes?.notApplied()
+      const outcome = await attempt({ transport, exchange, read: call.read, redact: redactFor(call), nowMs: clock.now })
+      if (isWrite(call.request) && 'failure' in outcome && outcome.failure.writeOutcome !== 'unknown') writes?.notApplied()
       const answer = 'success' in outcome ? outcome.success : outcome.failure
       if (answer.status !== undefined) answered = { status: answer.status, headers: answer.headers }
-      if (answer.requestId !== undefined) options.onRequestId(answer.requestId)
-      options.debug?.(describeAnswer(exchange, outcome, clock.monotonicMs() - startedAtMs))
-      return outcome
+      if (answer.requestId !== undefined) onRequestId(answer.requestId)
+      debug?.(describeAnswer(exchange, outcome, clock.monotonicMs() - startedAtMs))
+      if ('failure' in outcome) return outcome
+      call.rules?.onAnswer?.(clock.monotonicMs())
+      return { value: outcome.success.value }
     } finally {
       admission.settle(answered)
     }
   }
+}
 
-  /** Waits and reconciles; `failed` means to try again. Throws when there is nothing more to try. */
-  async function recover<T>(
-    call: Call<T>,
-    failure: AttemptFailure,
-    attempts: AttemptLog,
-    facts: LabeledFacts,
-  ): Promise<{ readonly applied: T } | { readonly failed: ApiError }> {
-    const decision = decide(call, failure, attempts, { ...options, remainingMs: deadline.remainingMs() })
-    const end = { attempts: attempts.sent(), hadUnknownOutcome: attempts.hadUnknownOutcome(), decision, nowMs: clock.now() }
-    const error = new ApiError(explainFailure(facts, failure, end))
-    options.debug?.(describeDecision(facts, decision, error))
-    if (decision.retry) {
-      if (failure.status === 429) call.onRejected?.()
-      const line = `Trying again in ${inSeconds(decision.waitMs)} (${attempts.describe()}): ${facts.label}: ${reasonOf(failure)}`
-      if (failure.status === 429) deadline.noteRateLimit(decision.waitMs, line)
-      else noteRetry(`${attempts.attemptNumber()} ${reasonOf(failure)}`, decision.waitMs, line)
-      await unlessStopped(cancellation.stop, () => clock.sleep(decision.waitMs, cancellation.stop)).catch((thrown: unknown) => {
-        throw error.outcomeUnknown ? error : thrown
-      })
+/** Makes requests wait for their turn. */
+function createAdmit(
+  { endpoint: { pacer }, clock, deadlineMs, cancellation: { stop } }: RequesterOptions,
+  remainingMs: () => number,
+  note: Note,
+) {
+  const expired = clock.timeout(deadlineMs)
+
+  async function waitForTurn(facts: LabeledFacts, notAfter: AbortSignal | undefined): Promise<Admission> {
+    const onWait = (waitMs: number): void => {
+      if (waitMs >= remainingMs()) throw tooLate(facts, waitMs, clock.now())
+      if (waitMs >= 1000) note(rateLimitReason, waitMs, `Waiting ${inSeconds(waitMs)} for the rate limit before ${facts.label}`)
     }
-    // An address that redirects does not serve the API: there is nothing to read.
-    const found = error.outcomeUnknown && failure.cause !== 'redirect' ? await reconcile(call, error) : 'not-applied'
-    if (found === 'changed-by-others' || (found === 'not-applied' && !decision.retry)) throw error
-    return found === 'not-applied' ? { failed: error } : found
+    const signal = AbortSignal.any([stop, expired, ...(notAfter === undefined ? [] : [notAfter])])
+    const admission = await pacer.admit({ signal, onWait }).catch((thrown: unknown) => {
+      if (stop.aborted) throw canceled(thrown)
+      if (!signal.aborted) throw thrown
+      throw expired.aborted ? tooLate(facts, 0, clock.now()) : notSent(facts)
+    })
+    if (remainingMs() > 0) return admission
+    admission.cancel()
+    throw tooLate(facts, 0, clock.now())
   }
 
-  /** Resolves when the request may be sent, and its basis is recent; or to the outcome where nothing has to be sent any more. */
-  async function admit<T>(call: Call<T>, body: unknown, facts: LabeledFacts): Promise<Admitted | Applied<T>> {
-    const isOutdated = (): boolean => call.basis !== undefined && clock.monotonicMs() - call.basis.readAtMs() > maxBasisAgeMs
+  /**
+   * Resolves when the request may be sent, and its basis is recent; it must then be sent at once. Resolves to the outcome where nothing has
+   * to be sent any more. Throws kind `deadline` when its turn comes too late, and kind `canceled` when `notAfter` is aborted before.
+   */
+  return async function admit<T>(facts: LabeledFacts, body: unknown, rules: NonNullable<Call<T>['rules']>): Promise<Admitted | Applied<T>> {
+    const { basis, notAfter } = rules
+    const isOutdated = (): boolean => basis !== undefined && clock.monotonicMs() - basis.readAtMs() > maxBasisAgeMs
+    let current: ToSend | Applied<T> = { body }
     // The read belongs into the window of the write: after a wait for the next one, it would be outdated.
-    const mustReadAgain = (): boolean => isOutdated() || pacer.quota()?.remaining === 0
-    const current = await refreshBody(call, body, mustReadAgain)
+    while (basis !== undefined && 'body' in current && (isOutdated() || pacer.quota()?.remaining === 0)) current = await basis.readAgain()
     if ('applied' in current) return current
-    const admission = await deadline.admit(facts, call.notAfter)
+    const admission = await waitForTurn(facts, notAfter)
     if (!isOutdated()) return { admission, body: current.body }
     admission.cancel()
-    return admit(call, current.body, facts)
+    return admit(facts, current.body, rules)
   }
-
-  /** After an attempt that may have been applied, the end of the wait is the end of that attempt. */
-  async function admitNext<T>(call: Call<T>, body: unknown, facts: LabeledFacts, unknown: ApiError | undefined) {
-    const { stop } = cancellation
-    if (unknown === undefined) return unlessStopped(stop, () => admit(call, body, facts))
-    // Such a write is sent again only where that changes nothing.
-    const again = { ...call, basis: undefined, notAfter: undefined }
-    return unlessStopped(stop, () => admit(again, body, facts)).catch(() => {
-      throw unknown
-    })
-  }
-
-  async function request<T>(call: Call<T>): Promise<T> {
-    const path = withQuery(call)
-    const facts = factsOf(options, call, path)
-    // Nothing slow may run between the admission of a request and its sending.
-    await options.transport.ready()
-    const attempts = createAttemptLog(options.maxAttempts)
-    /** Of an attempt that the server may have applied. */
-    let unknown: ApiError | undefined
-    let { body } = call
-    for (;;) {
-      const admitted = await admitNext(call, body, facts, unknown)
-      if ('applied' in admitted) return admitted.applied
-      ;({ body } = admitted)
-      const timeoutMs = Math.min(facts.timeoutMs, Math.ceil(deadline.remainingMs()))
-      const outcome = await tryOnce(call, toExchange(options, call, { path, body, timeoutMs }), admitted.admission)
-      if ('success' in outcome) {
-        call.onAnswer?.(clock.monotonicMs())
-        return outcome.success.value
-      }
-      attempts.add(outcome.failure)
-      const found = await recover(call, outcome.failure, attempts, { ...facts, timeoutMs })
-      if ('applied' in found) return found.applied
-      // Where the object was read again, the failed attempt was not applied.
-      if (found.failed.outcomeUnknown && call.reconcile === undefined) unknown = found.failed
-    }
-  }
-
-  return { request, remainingMs: deadline.remainingMs }
 }
 
-/** Whether to retry. After the first signal, and for a request that the run does not depend on, nothing but a refusal by the rate limit is. */
-function decide(
-  call: Call<unknown>,
-  failure: AttemptFailure,
-  attempts: AttemptLog,
-  {
-    clock,
-    cancellation,
-    maxAttempts,
-    random,
-    remainingMs,
-  }: Pick<RequesterOptions, 'clock' | 'cancellation' | 'maxAttempts' | 'random'> & { readonly remainingMs: number },
-): RetryDecision {
-  const isFinal = cancellation.stop.aborted || (call.isOptional && failure.status !== 429)
-  const policy = isFinal ? 'none' : retryPolicyFor(call.isSafe ? 'GET' : call.method, failure)
-  const waitMs = failure.status === undefined ? undefined : serverWaitMs(failure.status, failure.headers, clock.now())
-  return decideRetry({
-    policy,
-    attempts: attempts.attemptNumber(),
-    sameCause: attempts.sameCause(),
-    maxAttempts,
-    serverWaitMs: waitMs,
-    remainingMs,
-    random: random(),
-  })
-}
+// A signal that ends a wait comes from the user. It is not a failure of the network.
+const canceled = (cause: unknown): WatchkeeperError =>
+  new WatchkeeperError('canceled', 'Canceled. No further requests were sent.', { cause })
 
-/** What to send, after as many new reads of its basis as it takes. */
-async function refreshBody<T>({ basis }: Call<T>, body: unknown, mustReadAgain: () => boolean): Promise<ToSend | Applied<T>> {
-  let current: ToSend | Applied<T> = { body }
-  while (basis !== undefined && 'body' in current && mustReadAgain()) current = await basis.readAgain()
-  return current
+const notSent = ({ method, path }: RequestFacts): WatchkeeperError => new WatchkeeperError('canceled', `${method} ${path} was not sent.`)
+
+function tooLate({ method, path }: RequestFacts, waitMs: number, nowMs: number): WatchkeeperError {
+  const when =
+    waitMs === 0
+      ? ''
+      : ` The rate limit requires a wait of ${inSeconds(waitMs)}. Try again after ${new Date(nowMs + waitMs).toISOString()}.`
+  return new WatchkeeperError('deadline', `${method} ${path} was not sent, because timeout-seconds leaves no time for it.${when}`)
 }
 
 /** Parallel requests that fail together wait for different times. */
 const sameFailureMs = 1000
 
-/** Parallel requests often fail for the same reason, which is worth one line. The debug log has a line for each. */
-function createRetryNotes(clock: Clock, note: (line: string) => void): (cause: string, waitMs: number, line: string) => void {
+const rateLimitReason = 'rate limit'
+
+type Note = (reason: string, waitMs: number, line: string) => void
+
+/** Parallel requests often wait for the same reason, which is worth one line. The debug log has a line for each. */
+function createNotes({ clock, note }: SendDeps): Note {
   const notedUntilMs = new Map<string, number>()
-  return (cause, waitMs, line) => {
+  return (reason, waitMs, line) => {
     const now = clock.monotonicMs()
-    if (now < (notedUntilMs.get(cause) ?? 0)) return
-    notedUntilMs.set(cause, now + Math.max(waitMs, sameFailureMs))
+    if (now < (notedUntilMs.get(reason) ?? 0)) return
+    notedUntilMs.set(reason, now + Math.max(waitMs, sameFailureMs))
     note(line)
   }
 }
@@ -282,60 +244,46 @@ function describeAnswer({ method, url }: Exchange, outcome: Awaited<ReturnType<t
   ].join(', ')
 }
 
-function describeDecision({ method, path }: RequestFacts, decision: RetryDecision, { outcomeUnknown }: ApiError): string {
+function describeDecision(facts: RequestFacts, failed: Failed): string {
+  const { decision } = failed
   const retry = decision.retry ? `retry in ${inSeconds(decision.waitMs)}` : `no retry (${decision.because})`
-  return `${method} ${path}: ${retry}${outcomeUnknown ? ', the server may have applied it' : ''}`
+  return `${facts.method} ${facts.path}: ${retry}${isOutcomeUnknown(facts, failed) ? ', the server may have applied it' : ''}`
 }
-
-// Messages contain the query, because it shows which part of a long period failed.
-const withQuery = ({ path, query }: Call<unknown>): string => (query === undefined ? path : `${path}?${query}`)
 
 /** With the name of the request in lines of the log. */
 type LabeledFacts = RequestFacts & { readonly label: string }
 
-function factsOf(
-  { baseUrl, proxyHost, keyName, inputs, isSelfHosted, timeoutMs = requestTimeoutMs }: RequesterOptions,
-  call: Call<unknown>,
-  path: string,
-): LabeledFacts {
-  const { method, noun, permission, isSafe, missing } = call
+function factsOf({ endpoint, profile }: RequesterOptions, { request, about }: Call<unknown>, timeoutMs: number): LabeledFacts {
+  const { baseUrl, keyName, inputs } = endpoint
+  const { method, isSafe } = request
+  const path = withQuery(request)
   return {
+    ...about,
+    permission: about.permission && profile.permissions[about.permission],
     method,
-    noun,
-    permission,
-    ...(isSafe !== undefined && { isSafe }),
-    ...(missing !== undefined && { missing }),
+    isSafe,
     path: `${baseUrl.pathname.replace(/\/$/, '')}${path}`,
     label: `${method} ${shortPath(path) || baseUrl.pathname}`,
     origin: baseUrl.origin,
     host: baseUrl.host,
-    isSelfHosted,
-    proxyHost,
+    isSelfHosted: profile.isSelfHosted,
     keyName,
     inputs,
     timeoutMs,
   }
 }
 
-interface Sending {
-  /** With the query. */
-  readonly path: string
-  readonly body: unknown
-  readonly timeoutMs: number
-}
+// Messages contain the query, because it shows which part of a long period failed.
+const withQuery = ({ path, query }: Call<unknown>['request']): string => (query === undefined ? path : `${path}?${query}`)
 
-function toExchange(
-  options: RequesterOptions,
-  { method, acceptsEvents = false }: Call<unknown>,
-  { path, body, timeoutMs }: Sending,
-): Exchange {
-  const { baseUrl, authorization, userAgent, cancellation } = options
+function toExchange(options: RequesterOptions, { request }: Call<unknown>, body: unknown, timeoutMs: number): Exchange {
+  const { endpoint, userAgent, cancellation } = options
   return {
-    method,
-    url: new URL(`${baseUrl.href.replace(/\/$/, '')}${path}`),
+    method: request.method,
+    url: new URL(`${endpoint.baseUrl.href.replace(/\/$/, '')}${withQuery(request)}`),
     body: body === undefined ? undefined : JSON.stringify(body),
-    authorization,
-    ...(acceptsEvents && { acceptsEvents }),
+    authorization: endpoint.authorization,
+    ...(request.acceptsEvents && { acceptsEvents: true }),
     userAgent,
     timeoutMs,
     signal: cancellation.abort,
@@ -343,9 +291,9 @@ function toExchange(
 }
 
 /** Throws `error` when the object cannot be read: another request might undo another user's change. */
-async function reconcile<T>(call: Call<T>, error: ApiError): Promise<Reconciled<T>> {
+async function reconcile<T>(read: () => Promise<Reconciled<T>>, error: ApiError): Promise<Reconciled<T>> {
   try {
-    return (await call.reconcile?.()) ?? 'not-applied'
+    return await read()
   } catch (thrown) {
     // A missing object is an answer, and a bug stays a bug; every other failure leaves the outcome unknown.
     throw !(thrown instanceof WatchkeeperError) || thrown.kind === 'not-found' ? thrown : error
@@ -354,13 +302,3 @@ async function reconcile<T>(call: Call<T>, error: ApiError): Promise<Reconciled<
 
 const reasonOf = (failure: AttemptFailure): string =>
   [failure.status !== undefined && `status ${failure.status}`, failure.detail].filter(Boolean).join(', ')
-
-// A signal that ends a wait comes from the user. It is not a failure of the network.
-async function unlessStopped<T>(stop: AbortSignal, wait: () => Promise<T>): Promise<T> {
-  try {
-    return await wait()
-  } catch (thrown) {
-    if (stop.aborted) throw new WatchkeeperError('cancelled', 'Canceled. No further requests were sent.', { cause: thrown })
-    throw thrown
-  }
-}

@@ -1,7 +1,7 @@
 import { WatchkeeperError } from '../core/errors.ts'
 import { parseJson } from '../core/json.ts'
 import { isMapping } from '../core/keys.ts'
-import { ExchangeFailure } from '../http/exchange-failure.ts'
+import { attempt } from '../http/send.ts'
 import type { Transport } from '../http/transport.ts'
 
 /** The first release of HyperDX with all requests that this tool needs. */
@@ -49,20 +49,21 @@ export function besideApiUrl(baseUrl: URL, path: string): URL {
 const toHealthUrl = (baseUrl: URL): URL => besideApiUrl(baseUrl, '/health')
 
 async function readVersion({ baseUrl, userAgent, transport, signal, deadlineMs }: VersionOptions): Promise<string | undefined> {
+  const outcome = await attempt(transport, {
+    method: 'GET',
+    url: toHealthUrl(baseUrl),
+    body: undefined,
+    authorization: undefined,
+    userAgent,
+    timeoutMs: Math.min(maxWaitMs, deadlineMs),
+    signal,
+  })
+  if ('failure' in outcome || outcome.answer.status !== 200) return undefined
   try {
-    const { status, text } = await transport.exchange({
-      method: 'GET',
-      url: toHealthUrl(baseUrl),
-      body: undefined,
-      authorization: undefined,
-      userAgent,
-      timeoutMs: Math.min(maxWaitMs, deadlineMs),
-      signal,
-    })
-    return status === 200 ? versionIn(parseJson(text)) : undefined
+    return versionIn(parseJson(outcome.answer.text))
   } catch (thrown) {
     // Not JSON: something else answers at this address.
-    if (thrown instanceof ExchangeFailure || thrown instanceof SyntaxError || thrown instanceof RangeError) return undefined
+    if (thrown instanceof SyntaxError || thrown instanceof RangeError) return undefined
     throw thrown
   }
 }

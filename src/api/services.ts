@@ -33,23 +33,22 @@ const listedService = z.looseObject({
   tags: optional(z.array(z.looseObject({ key: z.string() }))),
 })
 
+/** A service of the list, with the fields that reports use. */
 export type ListedService = z.output<typeof listedService>
 
 const read = readList(listedService)
 
 /** All services of the organization. Requires a profile with a list of services. */
 export async function listServices(api: ReadApi, organizationId: string): Promise<readonly ListedService[]> {
-  const { items } = await api.read(requestFor(api, organizationId))
+  const { items } = await api.read(listCall(organizationId))
   return items
 }
 
-const requestFor = ({ profile }: ReadApi, organizationId: string) =>
+const listCall = (organizationId: string) =>
   ({
-    method: 'GET',
-    path: path`/v1/organizations/${organizationId}/services`,
+    request: { method: 'GET', path: path`/v1/organizations/${organizationId}/services` },
     read,
-    noun: 'organization',
-    permission: profile.permissions.services,
+    about: { noun: 'organization', permission: 'services' },
   }) as const
 
 /**
@@ -59,7 +58,7 @@ const requestFor = ({ profile }: ReadApi, organizationId: string) =>
 export async function findServiceNames(api: ReadApi, organizationId: string): Promise<ReadonlyMap<string, string>> {
   if (!api.profile.services) return new Map()
   try {
-    const { items } = await api.read({ ...requestFor(api, organizationId), isOptional: true })
+    const { items } = await api.read({ ...listCall(organizationId), rules: { isOptional: true } })
     return new Map(items.flatMap(({ id, name }) => (name === '' ? [] : [[id, name] as const])))
   } catch (thrown) {
     toFailure(thrown)

@@ -7,11 +7,11 @@ import { parseJson } from '../core/json.ts'
 import { isMapping } from '../core/keys.ts'
 import { quote } from '../core/text.ts'
 import { ApiError } from './api-error.ts'
+import type { Call } from './call.ts'
 import { isServer, path, type Service, servicePath, type Target, under } from './path.ts'
-import type { Profile } from './profiles.ts'
-import type { Call } from './requester.ts'
 import { describeMismatch, type Reader, readOne } from './wire.ts'
 
+/** One query, and the period of its parameters in milliseconds since the epoch. */
 export interface SqlQuery {
   /** One SELECT. Its parameters are `{startDateMilliseconds:Int64}` and `{endDateMilliseconds:Int64}`. */
   readonly sql: string
@@ -25,12 +25,14 @@ export interface SqlQuery {
 /** A whole number of 64 bits is a text of digits. */
 export type SqlRow = Readonly<Record<string, unknown>>
 
+/** A column of an answer. */
 export interface SqlColumn {
   readonly name: string
   /** As ClickHouse writes it: `Nullable(Float64)`. */
   readonly type: string
 }
 
+/** What became of a query. */
 export type SqlAnswer =
   | {
       readonly kind: 'rows'
@@ -56,7 +58,6 @@ export const maxQueryMs = 30_000
 export const sqlTimeoutMs = maxQueryMs + 5_000
 
 interface SqlOptions {
-  readonly permissions: Profile['permissions']
   readonly clock: Clock
   /** Reads from the API itself. */
   read<T>(call: Call<T>): Promise<T>
@@ -69,6 +70,7 @@ interface SqlOptions {
 /** Runs one query. Throws an ApiError when there is no answer, and kind `not-served` where the server has no SQL access. */
 export type RunSql = (target: Target, query: SqlQuery) => Promise<SqlAnswer>
 
+/** Sends queries to a self-hosted server, or to the query endpoint of a service. */
 export function createSqlAccess(options: SqlOptions): RunSql {
   const isAwake = createSleepCheck(options)
   return async (target, query) => {
@@ -140,20 +142,22 @@ function toRefusal(text: string): SqlAnswer {
 
 async function runOnServer(options: SqlOptions, { sql, connectionId, startMs, endMs }: SqlQuery): Promise<SqlAnswer> {
   const call: Call<SqlAnswer> = {
-    ...queryCall,
-    path: path`/mcp`,
-    acceptsEvents: true,
-    body: {
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'tools/call',
-      params: {
-        name: 'clickstack_sql',
-        arguments: { connectionId, sql, startTime: new Date(startMs).toISOString(), endTime: new Date(endMs).toISOString() },
+    request: {
+      ...queryRequest,
+      path: path`/mcp`,
+      acceptsEvents: true,
+      body: {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: {
+          name: 'clickstack_sql',
+          arguments: { connectionId, sql, startTime: new Date(startMs).toISOString(), endTime: new Date(endMs).toISOString() },
+        },
       },
     },
     read: readToolAnswer,
-    permission: options.permissions.observability,
+    about: { noun: 'query', permission: 'observability' },
   }
   try {
     return await send(options, call)
@@ -169,16 +173,17 @@ async function runOnServer(options: SqlOptions, { sql, connectionId, startMs, en
 
 async function runInCloud(options: SqlOptions, { serviceId }: Service, { sql, startMs, endMs }: SqlQuery): Promise<SqlAnswer> {
   const call: Call<SqlAnswer> = {
-    ...queryCall,
-    path: under(path`/service/${serviceId}`, 'run'),
-    query: new URLSearchParams({ format: 'JSON' }),
-    body: { sql, queryVariables: { startDateMilliseconds: String(startMs), endDateMilliseconds: String(endMs) } },
+    request: {
+      ...queryRequest,
+      path: under(path`/service/${serviceId}`, 'run'),
+      query: new URLSearchParams({ format: 'JSON' }),
+      body: { sql, queryVariables: { startDateMilliseconds: String(startMs), endDateMilliseconds: String(endMs) } },
+    },
     read: (json) => {
       const answer = toAnswer(json)
       return answer === undefined ? mismatch('has no rows') : { value: answer }
     },
-    missing: 'query endpoint',
-    permission: 'running queries',
+    about: { noun: 'query', missing: 'query endpoint', permission: 'queries' },
   }
   try {
     return await send(options, call)
@@ -190,16 +195,17 @@ async function runInCloud(options: SqlOptions, { serviceId }: Service, { sql, st
   }
 }
 
-/** A query stores nothing, so it is sent as a read. A failed one is not repeated: a slow query would burden the server again. */
-const queryCall = { method: 'POST', isSafe: true, isOptional: true, noun: 'query' } as const
+/** A query stores nothing, so it is sent as a read. */
+const queryRequest = { method: 'POST', isSafe: true } as const
 
 async function send({ clock, request }: SqlOptions, call: Call<SqlAnswer>): Promise<SqlAnswer> {
   let sentAtMs = clock.monotonicMs()
-  const restart = (): void => {
+  const onRejected = (): void => {
     sentAtMs = clock.monotonicMs()
   }
   try {
-    return await request({ ...call, onRejected: restart })
+    // A failed query is not repeated: a slow one would burden the server again.
+    return await request({ ...call, rules: { isOptional: true, onRejected } })
   } catch (thrown) {
     const isSlow = thrown instanceof ApiError && thrown.kind === 'timeout' && clock.monotonicMs() - sentAtMs >= maxQueryMs
     if (isSlow) return { kind: 'too-slow' }
@@ -213,15 +219,13 @@ const sleepingStates: ReadonlySet<string> = new Set(['idle', 'idling', 'stopped'
 const statedService = z.looseObject({ state: z.string() })
 
 /** A query with an API key wakes an idle service without a question, so its state is read once before. Reading it wakes nothing. */
-function createSleepCheck({ read, permissions, mayWake }: SqlOptions): (service: Service) => Promise<boolean> {
+function createSleepCheck({ read, mayWake }: SqlOptions): (service: Service) => Promise<boolean> {
   let asked: Promise<boolean> | undefined
   const ask = async (service: Service): Promise<boolean> => {
     const { state } = await read({
-      method: 'GET',
-      path: servicePath(service),
+      request: { method: 'GET', path: servicePath(service) },
       read: readOne(statedService),
-      noun: 'service',
-      permission: permissions.services,
+      about: { noun: 'service', permission: 'services' },
     })
     return !sleepingStates.has(state)
   }

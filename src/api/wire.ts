@@ -72,6 +72,7 @@ export const readNothing: Reader<undefined> = () => ({ value: undefined })
 /** Reads one object. */
 export const readOne = <T>(schema: z.ZodType<T>): Reader<T> => readWith(schema, unwrap)
 
+/** The objects of one answer of a list. */
 export interface Page<T> {
   readonly items: readonly T[]
   /** How many objects there are on all pages, where the server counts them. */

@@ -46,11 +46,16 @@ function refuseSeries(series: readonly SeriesItem[]): Refusal | undefined {
   return reason === undefined ? undefined : { reason }
 }
 
-function refuseTable({ time, sampleRate = '' }: SourceTable): Refusal | undefined {
+/** Undefined where the rows of the source can be counted by time. */
+export function refuseTable({ time, sampleRate = '' }: SourceTable): Refusal | undefined {
   const reason = refuseExpression(time) ?? refuseExpression(sampleRate)
   if (reason !== undefined) return { reason: `its source cannot be counted: ${reason}` }
   return /^\w+$/.test(time) ? undefined : { reason: 'the time of its source is not a single column' }
 }
+
+/** The rows between the start and the end of a query. */
+export const inRange = ({ time }: SourceTable): string =>
+  `${time} >= fromUnixTimestamp64Milli({startDateMilliseconds:Int64}) AND ${time} < fromUnixTimestamp64Milli({endDateMilliseconds:Int64})`
 
 const [startColumn, groupColumn] = ['start__', 'group__']
 
@@ -67,7 +72,7 @@ function countsSql(table: SourceTable, series: readonly SeriesItem[], stepSecond
   return [
     `SELECT ${columns.join(',\n  ')}`,
     `FROM ${nameOfTable(table)}`,
-    `WHERE ${table.time} >= fromUnixTimestamp64Milli({startDateMilliseconds:Int64}) AND ${table.time} < fromUnixTimestamp64Milli({endDateMilliseconds:Int64})`,
+    `WHERE ${inRange(table)}`,
     ...wanted,
     `GROUP BY ${startColumn}${groupBy === undefined ? '' : `, ${groupColumn}`}`,
   ].join('\n')

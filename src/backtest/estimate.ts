@@ -23,9 +23,20 @@ export type Estimate =
       readonly values: WindowValues
       /** Undefined where the source is unknown. */
       readonly coverage: Coverage | undefined
+      readonly unmatched: Unmatched | undefined
     }
   | { readonly verdict: 'no-data'; readonly coverage: Coverage }
-  | { readonly verdict: 'not-estimable'; readonly reason: string }
+  | ({ readonly verdict: 'not-estimable' } & Refusal)
+
+/** A series without rows; for raw SQL, a query whose values are all 0. */
+type Unmatched = SeriesItem | 'query'
+
+/** Undefined where every series has rows, because only then each condition is known to match some. */
+export function findUnmatched(query: AlertQuery, rows: readonly SeriesRow[]): Unmatched | undefined {
+  if ('sql' in query) return rows.every(({ numbers }) => [...numbers.values()].every((number) => !number)) ? 'query' : undefined
+  const isCompared = (index: number): boolean => query.comparesLast !== true || index === query.series.length - 1
+  return query.series.find((_, index) => isCompared(index) && !rows.some(({ numbers }) => numbers.has(index)))
+}
 
 export interface EstimateOptions {
   readonly api: ReadApi
@@ -40,13 +51,16 @@ export interface EstimateOptions {
 /** The values of charts, or why there are none. Throws an ApiError. */
 export type ReadSeries = (request: SeriesRequest) => Promise<readonly SeriesRow[] | Refusal>
 
+/** What the rows of a query depend on. */
+type RowsQuery = Pick<SeriesQuery, 'series' | 'step' | 'hasTextGroups'> | Pick<WindowsQuery, 'sql' | 'step'>
+
 export interface Estimates {
   /** In the order of the queries. */
   readonly estimates: readonly Estimate[]
   /** Requests sent so far, without retries after a rejection by the rate limit. */
   requests(): number
   /** The rows of a query in another range. They count for the same maximum of requests. */
-  readRows(query: AlertQuery, range: TimeRange): Promise<{ readonly rows: readonly SeriesRow[] } | Refusal>
+  readRows(query: RowsQuery, range: TimeRange): Promise<{ readonly rows: readonly SeriesRow[] } | Refusal>
 }
 
 /** A request covers at most this range, and this many windows. */
@@ -73,7 +87,7 @@ export async function estimateAlerts(queries: readonly (AlertQuery | Refusal)[],
   const estimates = queries.map((query): Estimate => {
     if ('reason' in query) return { verdict: 'not-estimable', reason: query.reason }
     const answer = answers.get(keyOf(query)) ?? { reason: 'it was not requested' }
-    return 'reason' in answer ? { verdict: 'not-estimable', reason: answer.reason } : toEstimate(query, answer, options)
+    return 'reason' in answer ? { verdict: 'not-estimable', ...answer } : toEstimate(query, answer, options)
   })
   return { estimates, requests: budget.sent, readRows: budget.readRows }
 }
@@ -103,7 +117,8 @@ function toEstimate(query: AlertQuery, answer: Rows, { range }: EstimateOptions)
   if ('reason' in read) return { verdict: 'not-estimable', reason: read.reason }
   const windows = evaluate(query.condition, read.values, range)
   const summary = summarize(windows, intervalMs[query.condition.interval])
-  return { verdict: summary.notifications > 0 ? 'fires' : 'quiet', summary, windows, values: read.values, coverage }
+  const unmatched = findUnmatched(query, answer.rows)
+  return { verdict: summary.notifications > 0 ? 'fires' : 'quiet', summary, windows, values: read.values, coverage, unmatched }
 }
 
 /** The source, or the metric, that a query reads. Of several series, the last one is compared. */
@@ -138,7 +153,7 @@ interface Requests {
   readonly count: number
 }
 
-function requestsOf({ series, step }: SeriesQuery, range: TimeRange): Requests {
+function requestsOf({ series, step }: Pick<SeriesQuery, 'series' | 'step'>, range: TimeRange): Requests {
   const ranges = chunksOf(range, intervalMs[step])
   const parts = Array.from({ length: Math.ceil(series.length / maxSeries) }, (_, i) => series.slice(i * maxSeries, (i + 1) * maxSeries))
   return { ranges, parts, count: ranges.length * parts.length }
@@ -184,12 +199,12 @@ function createBudget(options: EstimateOptions, finest: ReadonlyMap<string, Aler
     return { rows }
   }
 
-  async function readRows(query: AlertQuery, span: TimeRange): Promise<Pick<Rows, 'rows'> | Refusal> {
+  async function readRows(query: RowsQuery, span: TimeRange): Promise<Pick<Rows, 'rows'> | Refusal> {
     if (!('series' in query)) return readSql(query, span)
     return reserve(requestsOf(query, span).count) ? readAligned(query, span) : isUsedUp
   }
 
-  async function readSql({ sql, step }: WindowsQuery, span: TimeRange): Promise<Pick<Rows, 'rows'> | Refusal> {
+  async function readSql({ sql, step }: Pick<WindowsQuery, 'sql' | 'step'>, span: TimeRange): Promise<Pick<Rows, 'rows'> | Refusal> {
     const { readWindows } = await import('./read-windows.ts')
     const release = (count: number): void => {
       sent -= count
@@ -198,7 +213,10 @@ function createBudget(options: EstimateOptions, finest: ReadonlyMap<string, Aler
     return readWindows({ ...options, reserve, release }, { sql, starts: windowStarts(span, lengthMs), lengthMs })
   }
 
-  async function readAligned(query: SeriesQuery, span: TimeRange): Promise<Pick<Rows, 'rows'> | Refusal> {
+  async function readAligned(
+    query: Extract<RowsQuery, { readonly series: unknown }>,
+    span: TimeRange,
+  ): Promise<Pick<Rows, 'rows'> | Refusal> {
     const { step } = query
     const { ranges, parts } = requestsOf(query, span)
     const rows = await requestAll(ranges, parts, step)
@@ -248,7 +266,7 @@ function toRefusal(thrown: unknown): Refusal {
   return { reason: clip(first, 300), ...(queryError !== undefined && { queryError }) }
 }
 
-const runErrors: readonly ApiError['kind'][] = ['authentication', 'permission', 'cancelled']
+const runErrors: readonly ApiError['kind'][] = ['authentication', 'permission', 'canceled']
 
 /** Parts of the range, aligned to the windows. */
 function chunksOf({ fromMs, untilMs }: TimeRange, lengthMs: number): readonly TimeRange[] {

@@ -35,6 +35,8 @@ interface Comparison {
 /** The answer is values of charts. */
 export interface SeriesQuery extends Comparison {
   readonly series: readonly SeriesItem[]
+  /** The other series have no effect on the value. */
+  readonly comparesLast?: boolean
 }
 
 /** The answer is that of the tile's own query in each window. */
@@ -85,6 +87,8 @@ const tilePart = z.object({
   connectionId: z.unknown().optional(),
   sourceId: z.unknown().optional(),
   select: z.unknown().optional(),
+  where: z.string().nullish(),
+  whereLanguage: z.enum(['sql', 'lucene']).nullish(),
   groupBy: z.string().nullish(),
   asRatio: z.boolean().nullish(),
   formulas: z.array(z.object({ expression: z.string() })).nullish(),
@@ -118,6 +122,11 @@ export function toAlertQuery(alert: Body, watched: Watched, findSqlValues: FindS
   return 'tile' in watched
     ? queryTile(parsed.data, watched, findSqlValues)
     : querySavedSearch(parsed.data, watched.savedSearch, watched.source)
+}
+
+/** The query of a tile of any type, whose rows are not compared with anything. */
+export function toTileQuery(tile: Body, sources: readonly RemoteObject[]): AlertQuery | Refusal {
+  return queryTile({ interval: '1h', threshold: 0, thresholdType: 'above' }, { tile, sources }, () => undefined)
 }
 
 /** Why counts in SQL cannot replace the values of charts, which ClickHouse Cloud does not have; undefined where they can. */
@@ -168,7 +177,7 @@ function queryTile(alert: AlertPart, { tile, sources }: WatchedTile, findSqlValu
   }
   if (configType === 'sql') return querySql(alert, parsed.data, sources)
   if ((configType ?? 'builder') !== 'builder') return { reason: `the tile is of type ${quote(String(configType), 40)}` }
-  const items = z.array(itemPart).min(1).safeParse(parsed.data.select)
+  const items = z.array(itemPart).min(1).safeParse(selectOf(parsed.data))
   if (!items.success) return { reason: 'the tile has no select that the API shows' }
   if (typeof sourceId !== 'string') return { reason: 'the tile has no source' }
   const refusal =
@@ -189,10 +198,15 @@ function queryTile(alert: AlertPart, { tile, sources }: WatchedTile, findSqlValu
     series,
     condition: toCondition(alert, groupBy),
     ...requested(alert),
+    comparesLast: combination.kind === 'last',
     isAdditive: reading.aggregates.every((aggFn) => aggFn === 'count') && !reading.isMetric,
     read: (rows) => readRows(rows, reading),
   }
 }
+
+/** A search, which no alert watches, has a text of columns. Its condition is that of a count. */
+const selectOf = ({ select, where, whereLanguage }: TileConfig): unknown =>
+  typeof select === 'string' ? [{ aggFn: 'count', where, whereLanguage }] : select
 
 function querySql(alert: AlertPart, config: TileConfig, sources: WatchedTile['sources']): AlertQuery | Refusal {
   const { displayType, sqlTemplate, connectionId, sourceId } = config

@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { type Diagnostic, diagnosticOf, type Rules } from '../core/diagnostics.ts'
 import { digestOfText } from '../core/digest.ts'
-import { quote } from '../core/text.ts'
 import { readDocument } from '../documents/document.ts'
 import { schemaDiagnostics } from '../documents/validate.ts'
 import { type AlertInterval, alertIntervals, intervalMs } from '../resources/alerts/schedule.ts'
@@ -13,7 +12,7 @@ import type { SeriesRow } from './series-api.ts'
 
 export const recordingRules = {
   'recording-missing': { severity: 'error', description: 'An incident has no recording for an alert.' },
-  'recording-invalid': { severity: 'error', description: 'A recording is damaged, was edited, or belongs to something else.' },
+  'recording-invalid': { severity: 'error', description: 'A recording is damaged, or was edited.' },
   'recording-outdated': { severity: 'error', description: 'The query, the interval or the incident has changed since it was recorded.' },
   'recording-unused': { severity: 'warning', description: 'No incident of the files needs a recording.' },
   'not-replayable': { severity: 'error', description: 'The files do not show what an alert compares.' },
@@ -135,23 +134,14 @@ function toRuns(tokens: readonly string[]): string {
   return runs.map(({ token, count }) => (count === 1 ? token : `${token}*${count}`)).join(' ')
 }
 
-/** What the recording must belong to. */
-type Expected = Pick<Recording, 'incident' | 'alert'>
-
-/** Reads a file, or explains with a place why it is not a recording of this incident and alert. */
-export function readRecording(text: string, path: string, expected: Expected): Recording | { readonly diagnostic: Diagnostic } {
+/** Reads a file, or explains with a place why it is not a recording. */
+export function readRecording(text: string, path: string): Recording | { readonly diagnostic: Diagnostic } {
   const content = parse(text)
   if (content === undefined) return { diagnostic: explainForm(text, path) }
   const refuse = (field: readonly PropertyKey[], message: string) => ({ diagnostic: locate(text, path, field, message) })
-  for (const field of ['incident', 'alert'] as const)
-    if (content[field] !== expected[field])
-      return refuse(
-        [field],
-        `${field}: is "${quote(content[field], 60)}", so this file is the recording of something else; expected "${expected[field]}"`,
-      )
   const { checksum, ...rest } = content
   if (checksumOf(rest) !== checksum) return refuse(['checksum'], 'checksum: does not match the content, so the file was edited or damaged')
-  const { query, values, step, from, until, rows } = content
+  const { incident, alert, query, values, step, from, until, rows } = content
   const [fromMs, untilMs] = [Date.parse(from), Date.parse(until)]
   const count = (untilMs - fromMs) / intervalMs[step]
   if (!Number.isInteger(count) || count <= 0 || count > maxSteps || fromMs % intervalMs[step] !== 0)
@@ -163,7 +153,7 @@ export function readRecording(text: string, path: string, expected: Expected): R
     if (wrong !== undefined)
       return refuse(['rows', group, wrong], `rows: the values of a group are not ${count} numbers, one for each window of ${step}`)
   }
-  return { ...expected, query, isAdditive: values === 'counts', step, fromMs, untilMs, rows: read }
+  return { incident, alert, query, isAdditive: values === 'counts', step, fromMs, untilMs, rows: read }
 }
 
 interface Group {

@@ -13,6 +13,7 @@ export const estimateSchema = z.object({
   windows: count('Evaluated windows.'),
   breachingWindows: count('Windows in which a value violates the threshold.'),
   episodes: count('Times that the alert began to fire.'),
+  notifiedAt: z.array(z.string()).optional().describe('Time of the first notification of each episode, at most 100.'),
   notifications: count('One for each breaching window and group, as the server sends them.'),
   notificationsOnBusiestDay: count('The most notifications on one UTC day.'),
   longestEpisodeMinutes: z.number().optional().describe('Length of the longest episode.'),
@@ -27,6 +28,10 @@ export const estimateSchema = z.object({
     })
     .optional()
     .describe('How much of the backtest has data. Absent where the source of a raw SQL tile is unknown.'),
+  unmatched: z
+    .string()
+    .optional()
+    .describe('Why no row matches a condition of the alert, which may be misspelled. Absent where rows match.'),
   suggestion: z
     .union([
       z.object({
@@ -42,13 +47,16 @@ export const estimateSchema = z.object({
 
 export type AlertEstimate = z.output<typeof estimateSchema>
 
+const maxTimes = 100
+
 export function toAlertEstimate(estimate: Estimate): AlertEstimate {
   if (estimate.verdict === 'no-data') return { verdict: 'no-data', coverage: describeCoverage(estimate.coverage) }
   if (estimate.verdict === 'not-estimable') return { verdict: 'not-estimable', reason: estimate.reason }
-  const { longestEpisodeMs, shareOfTime, ...counts } = estimate.summary
+  const { longestEpisodeMs, shareOfTime, notifiedAtMs, ...counts } = estimate.summary
   return {
     verdict: estimate.verdict,
     ...counts,
+    notifiedAt: notifiedAtMs.slice(0, maxTimes).map(toTime),
     longestEpisodeMinutes: longestEpisodeMs / minuteMs,
     shareOfTime: Math.round(shareOfTime * 1e6) / 1e6,
     sparkline: drawWindows(estimate.windows),

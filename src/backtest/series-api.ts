@@ -55,15 +55,16 @@ const wireRows = z.array(z.looseObject({ [bucket]: z.iso.datetime({ offset: true
 export async function requestSeries(api: ReadApi, target: Target, request: SeriesRequest): Promise<readonly SeriesRow[]> {
   const { series, granularity, fromMs, untilMs } = request
   const rows = await api.read({
-    method: 'POST',
-    isSafe: true,
-    isOptional: true,
-    path: under(collectionPath(api, target, 'charts'), 'series'),
-    // Without `column`, groups by an expression overwrite each other. The end is included, so its bucket is left out below.
-    body: { series, granularity, startTime: fromMs, endTime: untilMs, seriesReturnType: 'column' },
+    request: {
+      method: 'POST',
+      isSafe: true,
+      path: under(collectionPath(api, target, 'charts'), 'series'),
+      // Without `column`, groups by an expression overwrite each other. The end is included, so its bucket is left out below.
+      body: { series, granularity, startTime: fromMs, endTime: untilMs, seriesReturnType: 'column' },
+    },
     read: readOne(wireRows),
-    noun: 'source',
-    permission: api.profile.permissions.observability,
+    about: { noun: 'source', permission: 'observability' },
+    rules: { isOptional: true },
   })
   return mergeRows(rows).filter(({ startMs }) => startMs > fromMs - intervalMs[granularity] && startMs < untilMs)
 }

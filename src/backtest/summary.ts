@@ -8,6 +8,8 @@ export interface Summary {
   readonly breachingWindows: number
   /** Times that the alert began to fire. */
   readonly episodes: number
+  /** When each of them sent its first notification. */
+  readonly notifiedAtMs: readonly number[]
   readonly notifications: number
   /** The most notifications on one UTC day. */
   readonly notificationsOnBusiestDay: number
@@ -19,20 +21,22 @@ export interface Summary {
 export function summarize(windows: readonly EvaluatedWindow[], lengthMs: number): Summary {
   const firing = windows.filter(({ notifications }) => notifications > 0)
   const starts = new Set(firing.map(({ startMs }) => startMs))
-  let [episodes, length, longest] = [0, 0, 0]
+  const notifiedAtMs: number[] = []
+  let [length, longest] = [0, 0]
   for (const { startMs } of firing) {
     const goesOn = starts.has(startMs - lengthMs)
-    if (!goesOn) episodes++
+    // A notification is sent when its window has ended.
+    if (!goesOn) notifiedAtMs.push(startMs + lengthMs)
     length = goesOn ? length + 1 : 1
     longest = Math.max(longest, length)
   }
-  // A notification is sent when its window has ended.
   const byDay = Map.groupBy(firing, ({ startMs }) => Math.floor((startMs + lengthMs) / dayMs))
   const countOf = (some: readonly EvaluatedWindow[]): number => some.reduce((sum, { notifications }) => sum + notifications, 0)
   return {
     windows: windows.length,
     breachingWindows: windows.filter(({ isBreaching }) => isBreaching).length,
-    episodes,
+    episodes: notifiedAtMs.length,
+    notifiedAtMs,
     notifications: countOf(firing),
     notificationsOnBusiestDay: Math.max(0, ...byDay.values().map(countOf)),
     longestEpisodeMs: longest * lengthMs,

@@ -67,9 +67,10 @@ export function expandTemplate(template: Template): Pick<WindowSql, 'parts' | 't
   }
 }
 
-const toTokens = (text: string): readonly string[] => text.match(tokens) ?? []
+/** Comments, quoted texts and names, parameters, macros, blanks, words and signs. */
+export const toTokens = (text: string): readonly string[] => text.match(tokens) ?? []
 
-const isComment = (token: string): boolean => token.startsWith('--') || token.startsWith('/*')
+export const isComment = (token: string): boolean => token.startsWith('--') || token.startsWith('/*')
 
 const isQuoted = (token: string): boolean => /^['"`]./s.test(token)
 

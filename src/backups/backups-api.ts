@@ -34,30 +34,27 @@ const backupConfigurationSchema = z.looseObject({
 
 export type BackupConfiguration = z.output<typeof backupConfigurationSchema>
 
-const factsFor = ({ profile }: ReadApi, noun: string) => ({ method: 'GET', noun, permission: profile.permissions.backups }) as const
-
 /** Not guaranteed by the neutral contract: a server may answer `not-served`. */
 export async function fetchBackups(api: ReadApi, { organizationId, serviceId }: Service): Promise<readonly Backup[]> {
   const page = await api.read({
-    ...factsFor(api, 'backup'),
-    path: path`/v1/organizations/${organizationId}/services/${serviceId}/backups`,
+    request: { method: 'GET', path: path`/v1/organizations/${organizationId}/services/${serviceId}/backups` },
     read: readList(backupSchema),
-    missing: 'service',
+    about: { noun: 'backup', missing: 'service', permission: 'backups' },
   })
   return page.items
 }
 
 export const fetchBackup = (api: ReadApi, { organizationId, serviceId }: Service, id: string): Promise<Backup> =>
   api.read({
-    ...factsFor(api, 'backup'),
-    path: path`/v1/organizations/${organizationId}/services/${serviceId}/backups/${id}`,
+    request: { method: 'GET', path: path`/v1/organizations/${organizationId}/services/${serviceId}/backups/${id}` },
     read: readOne(backupSchema),
+    about: { noun: 'backup', permission: 'backups' },
   })
 
 /** Requires a profile with backup configurations. */
 export const fetchBackupConfiguration = (api: ReadApi, { organizationId, serviceId }: Service): Promise<BackupConfiguration> =>
   api.read({
-    ...factsFor(api, 'backup configuration'),
-    path: path`/v1/organizations/${organizationId}/services/${serviceId}/backupConfiguration`,
+    request: { method: 'GET', path: path`/v1/organizations/${organizationId}/services/${serviceId}/backupConfiguration` },
     read: readOne(backupConfigurationSchema),
+    about: { noun: 'backup configuration', permission: 'backups' },
   })

@@ -1,12 +1,12 @@
 import { type Line, say, trusted, untrusted } from '../core/line.ts'
-import { quote, sparkline } from '../core/text.ts'
+import { plural, quote, sparkline } from '../core/text.ts'
 import type { Report } from '../operation/operation.ts'
 import { alignRight, type Block, factOf } from '../report/blocks.ts'
-import { formatAgo, formatBytes, formatDuration, formatTime } from '../report/format.ts'
+import { formatAgo, formatBytes, formatDuration, formatMoment } from '../report/format.ts'
 import { byWorst, type Trend } from './backup-rules.ts'
 import { backupTable, orDash } from './backups.ts'
 import type { BackupsResult } from './backups-schemas.ts'
-import { formatHours, formatRatio, headlineOf, labelOf, listWarnings, type Services } from './backups-verdict.ts'
+import { formatHours, formatRatio, groupByError, headlineOf, labelOf, listWarnings, type Services } from './backups-verdict.ts'
 import type { ServiceCheck } from './service-check.ts'
 
 export function reportChecks(result: BackupsResult): Report {
@@ -36,7 +36,7 @@ const maxLimits = 3
 
 function factsOf({ services, worstServiceId, backupId, backupName = backupId, ...result }: BackupsResult) {
   const { backupStatus, backupStartedAt, backupFinishedAt, backupBucketPath } = result
-  const time = (iso: string | undefined): Line | undefined => (iso === undefined ? undefined : [trusted(formatTime(iso))])
+  const time = (iso: string | undefined): Line | undefined => (iso === undefined ? undefined : [trusted(formatMoment(iso))])
   const text = (value: string | undefined): Line | undefined => (value === undefined ? undefined : [untrusted(value)])
   const limits = [...new Set(services.filter(isRead).map(({ limit }) => `${formatHours(limit.hours)} (${explainLimit(limit)})`))]
   const limitText = limits.length > maxLimits ? `${limits.length} different limits, see the table` : limits.join('; ')
@@ -75,22 +75,14 @@ const defaultWords = {
 const serviceTable = (services: readonly ServiceCheck[], minSizeRatio: number | undefined): Block => ({
   kind: 'table',
   title: 'Services',
-  columns: [
-    { title: 'Service' },
-    { title: 'Outcome' },
-    alignRight('Age'),
-    alignRight('Limit'),
-    alignRight('Last successful backup'),
-    alignRight('Backups'),
-  ],
+  columns: [{ title: 'Service' }, { title: 'Outcome' }, alignRight('Last successful backup'), alignRight('Limit'), alignRight('Backups')],
   rows: services.map((check) => {
-    const { outcome, ageMs, limit, lastSuccessful, count } = check
+    const { outcome, limit, count } = check
     return [
       [untrusted(labelOf(check, services))],
       [trusted(`${iconOf(check, minSizeRatio)} ${outcome}`)],
-      orDash(ageMs, formatDuration),
+      orDash(check.lastSuccessful, (backup) => formatAgo(backup.ageMs)),
       orDash(isRead(check) ? limit.hours : undefined, formatHours),
-      orDash(lastSuccessful, (backup) => formatAgo(backup.ageMs)),
       orDash(count),
     ]
   }),
@@ -142,7 +134,9 @@ const trendCells = ({ latest, ratio, values }: Trend, format: (value: number) =>
 const maxFailures = 5
 
 const failureBlocks = (services: readonly ServiceCheck[]): readonly Block[] =>
-  services
-    .flatMap(({ failure, configurationFailure }) => failure ?? configurationFailure ?? [])
+  groupByError(services.map((check) => ({ ...check, failure: check.failure ?? check.configurationFailure })))
+    .flatMap(([first, ...alike]) => {
+      const same = alike.length === 0 ? '' : `\nThe same for ${plural(alike.length, 'more service')}.`
+      return first?.failure === undefined ? [] : [{ kind: 'preformatted' as const, text: `${first.failure.message}${same}` }]
+    })
     .slice(0, maxFailures)
-    .map(({ message }) => ({ kind: 'preformatted', text: message }))

@@ -1,6 +1,6 @@
 // Whether the backups pass, and the sentences about those that do not.
 import { hourMs } from '../core/durations.ts'
-import { joinFirst, type Line, say, sentence, trusted, untrusted } from '../core/line.ts'
+import { joinFirst, type Line, say, sentence, toPlainText, trusted, untrusted } from '../core/line.ts'
 import { listFirst, plural } from '../core/text.ts'
 import type { Verdict } from '../operation/operation.ts'
 import { formatAgo, formatBytes, formatDuration } from '../report/format.ts'
@@ -32,14 +32,18 @@ export function judgeChecks({ services, minSizeRatio }: BackupsResult): Verdict 
   )
   if (failed.length > 0) {
     const isSingle = services.length === 1
-    const explained = failed.map((check) => explainFailure(check, services))
-    const [only = []] = explained
     // The first line has all there is to say about a service that is stale or has no backup.
-    const others = isSingle ? [] : explained.filter((_, i) => failed[i]?.outcome === 'failed' || failed[i]?.outcome === 'unknown')
+    const others = isSingle ? [] : failed.filter(({ outcome }) => outcome === 'failed' || outcome === 'unknown')
     return {
       status: 'fail',
-      sentence: isSingle ? only : nameFailures(failed, services),
-      reasons: [...limitLines(others, 'service'), ...limitLines(warnings, 'warning')],
+      sentence: isSingle ? failed.flatMap((check) => explainFailure([check], services)) : nameFailures(failed, services),
+      reasons: [
+        ...limitLines(
+          groupByError(others).map((alike) => explainFailure(alike, services)),
+          'reason',
+        ),
+        ...limitLines(warnings, 'warning'),
+      ],
     }
   }
   const [first, ...others] = warnings
@@ -84,8 +88,16 @@ function limitWords({ ageMs = 0, limit }: ServiceCheck): string {
     : `limit ${formatHours(limit.hours)}`
 }
 
-/** Why a service does not pass, in one or more sentences. */
-function explainFailure(check: ServiceCheck, services: Services): Line {
+/** Services with the same error of the API are one group, whatever their ids and requests. */
+export const groupByError = (checks: Services): readonly Services[] => [
+  ...Map.groupBy(checks, (check) =>
+    check.failure === undefined ? check : toPlainText(explainError(check.failure)).replaceAll(check.serviceId, ''),
+  ).values(),
+]
+
+/** Why services with the same error, or a single one, do not pass, in one or more sentences. */
+function explainFailure([check, ...alike]: Services, services: Services): Line {
+  if (check === undefined) return []
   const { outcome, ageMs, unknownReason, failure } = check
   const service = untrusted(labelOf(check, services))
   switch (outcome) {
@@ -98,7 +110,10 @@ function explainFailure(check: ServiceCheck, services: Services): Line {
     case 'in-progress':
       return say`The first backup of service ${service} is still in progress after ${trusted(`${formatDuration(ageMs ?? 0)}, ${limitWords(check)}.`)}`
     case 'unknown':
-      return say`The backups of service ${service} could not be checked: ${
+      return say`The backups of ${trusted(alike.length === 0 ? 'service' : 'services')} ${joinFirst(
+        [check, ...alike].map((one) => say`${labelOf(one, services)}`),
+        maxNamed,
+      )} could not be checked: ${
         failure === undefined ? [trusted(unknownWords[unknownReason ?? 'unknown-status'])] : explainError(failure)
       }.`
     case 'fresh':
@@ -131,7 +146,7 @@ const shortUnknownWords: Readonly<Record<UnknownReason, string>> = {
 /** The first line of the message, and the advice, without the last full stop. The report has the whole message. */
 function explainError({ message, advice }: NonNullable<ServiceCheck['failure']>): Line {
   const [first = ''] = message.split('\n')
-  return [sentence([first, ...(advice === undefined ? [] : [advice])].map((text) => text.replace(/\.$/, '')).join('. '))]
+  return sentence([first, ...(advice === undefined ? [] : [advice])].map((text) => text.replace(/\.$/, '')).join('. '))
 }
 
 /** Whole sentences, for after the name of the service and a colon. */

@@ -9,7 +9,7 @@ import { counted, type Line, say, textOrDash, trusted, untrusted } from '../core
 import { listOutput } from '../operation/listing.ts'
 import { defineOperation, pass } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
-import { formatAgo, formatBytes, formatDuration, formatTime } from '../report/format.ts'
+import { formatAgo, formatBytes, formatDuration, formatMoment } from '../report/format.ts'
 import type { BackupMeasures, BackupTimes } from './backup-rules.ts'
 import { type Backup, backupSchema, fetchBackup, fetchBackups } from './backups-api.ts'
 
@@ -77,8 +77,8 @@ export const getBackup = defineOperation({
       {
         kind: 'facts',
         facts: [
-          { label: 'Started', value: orDash(result.backupStartedAt, formatTime) },
-          { label: 'Finished', value: orDash(result.backupFinishedAt, formatTime) },
+          { label: 'Started', value: orDash(result.backupStartedAt, formatMoment) },
+          { label: 'Finished', value: orDash(result.backupFinishedAt, formatMoment) },
           { label: 'Size', value: orDash(result.backupSizeBytes, formatBytes) },
           { label: 'Duration', value: orDash(result.backupDurationSeconds, (seconds) => formatDuration(seconds * 1000)) },
           { label: 'Id', value: [untrusted(result.backupId)] },
@@ -161,7 +161,7 @@ export const backupTable = (backups: readonly Backup[]): Block => ({
   rows: backups.map((backup): readonly Line[] => {
     const { durationMs, sizeBytes } = toKnownBackup(backup)
     return [
-      orDash(toIso(backup.startedAt), formatTime),
+      orDash(toIso(backup.startedAt), formatMoment),
       [textOrDash(backup.status)],
       [textOrDash(backup.type)],
       orDash(durationMs, formatDuration),

@@ -98,7 +98,7 @@ async function attempt<T>(request: Promise<T>): Promise<Attempt<T>> {
     return { value: await request }
   } catch (thrown) {
     const error = toWatchkeeperError(thrown)
-    if (error.kind === 'cancelled' || error.kind === 'bug') throw thrown
+    if (error.kind === 'canceled' || error.kind === 'bug') throw thrown
     return { error }
   }
 }

@@ -12,6 +12,16 @@ export interface Clock {
   timeout(ms: number): AbortSignal
 }
 
+/** The pace of progress in a log that keeps every line: returns true once in ten seconds, the first time after ten seconds. */
+export function createPace({ monotonicMs }: Pick<Clock, 'monotonicMs'>): () => boolean {
+  let lastMs = monotonicMs()
+  return () => {
+    const isDue = monotonicMs() - lastMs >= 10_000
+    if (isDue) lastMs = monotonicMs()
+    return isDue
+  }
+}
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonicMs: () => performance.now(),

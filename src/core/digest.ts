@@ -9,11 +9,5 @@ export const slowDigestOfText = (text: string, salt: string, length: number): st
     .toString('hex')
     .slice(0, length)
 
-/** The id that Git gives a file with this content: https://git-scm.com/book/en/v2/Git-Internals-Git-Objects. */
-export const gitBlobId = (text: string): string =>
-  createHash('sha1')
-    .update(`blob ${Buffer.byteLength(text)}\0${text}`)
-    .digest('hex')
-
 /** 16 hex digits that no other object has. */
 export const createSalt = (): string => randomBytes(8).toString('hex')

@@ -2,7 +2,7 @@ import { type Diagnostic, formatLocation, inputDiagnostic } from './diagnostics.
 import { listFirst } from './text.ts'
 
 /** Exit codes of the command line; the action turns every code but 0, 4 and 130 into 1. */
-export const exitCodes = { ok: 0, error: 1, input: 2, denied: 3, partlyApplied: 4, gateFailed: 10, hasChanges: 11, cancelled: 130 } as const
+export const exitCodes = { ok: 0, error: 1, input: 2, denied: 3, partlyApplied: 4, gateFailed: 10, hasChanges: 11, canceled: 130 } as const
 
 export const exitCodeOfKind = {
   input: exitCodes.input,
@@ -21,7 +21,7 @@ export const exitCodeOfKind = {
   'bad-answer': exitCodes.error,
   'may-exist': exitCodes.error,
   conflict: exitCodes.error,
-  cancelled: exitCodes.cancelled,
+  canceled: exitCodes.canceled,
   bug: exitCodes.error,
 } as const
 
@@ -45,7 +45,7 @@ export class WatchkeeperError extends Error {
 
 /** A failure after which a run can go on. Throws a cancellation, and everything that is not raised on purpose. */
 export function toFailure(thrown: unknown): WatchkeeperError {
-  if (!(thrown instanceof WatchkeeperError) || thrown.kind === 'cancelled') throw thrown
+  if (!(thrown instanceof WatchkeeperError) || thrown.kind === 'canceled') throw thrown
   return thrown
 }
 

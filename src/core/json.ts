@@ -20,7 +20,7 @@ const maxDepth = 100
 /** More than any answer needs. A value takes far more memory than its text. */
 const maxValues = 2_000_000
 
-/** Throws a SyntaxError that says where the text stops being JSON, or a RangeError when it is too deep or holds too many values. */
+/** Throws a SyntaxError for a text that is not JSON, or a RangeError when it is too deep or holds too many values. */
 export function parseJson(text: string): unknown {
   const { mayLoseDigits } = scan(text)
   try {
@@ -28,39 +28,7 @@ export function parseJson(text: string): unknown {
     if (!mayLoseDigits) return JSON.parse(text)
     return JSON.parse(text, (_key, value, { source }) => (typeof value === 'number' && source !== undefined ? exact(value, source) : value))
   } catch (cause) {
-    throw new SyntaxError(`not JSON ${locateError(text, cause instanceof Error ? cause.message : '')}`, { cause })
-  }
-}
-
-/** The search takes no noticeable time for texts up to this length. */
-const maxSearchedLength = 1_000_000
-
-// The engine names a position for some errors only. For the others, a binary search: every prefix before the error is just incomplete.
-function locateError(text: string, message: string): string {
-  const position = / at position (\d+)/.exec(message)?.[1]
-  if (position !== undefined) return `at character ${position}`
-  if (message.startsWith('Unexpected end')) return `at character ${text.length}`
-  return text.length <= maxSearchedLength ? `at character ${firstBadCharacter(text)}` : `somewhere in its ${text.length} characters`
-}
-
-function firstBadCharacter(text: string): number {
-  let [good, bad] = [0, text.length + 1]
-  while (bad - good > 1) {
-    const middle = Math.floor((good + bad) / 2)
-    if (isIncomplete(text.slice(0, middle))) good = middle
-    else bad = middle
-  }
-  return good
-}
-
-function isIncomplete(prefix: string): boolean {
-  try {
-    return JSON.parse(prefix) !== undefined
-  } catch (thrown) {
-    const message = thrown instanceof Error ? thrown.message : ''
-    return (
-      message.startsWith('Unexpected end') || message.includes(`at position ${prefix.length} `) || message.startsWith('Unterminated string')
-    )
+    throw new SyntaxError('not JSON', { cause })
   }
 }
 
@@ -110,7 +78,7 @@ function scan(text: string): { readonly mayLoseDigits: boolean } {
       if (code === comma) values += 1
     }
     if (values > maxValues) throw new RangeError(`longer than ${maxValues} values`)
-    if (depth > maxDepth) throw new RangeError(`nested deeper than ${maxDepth} levels at character ${i}`)
+    if (depth > maxDepth) throw new RangeError(`nested deeper than ${maxDepth} levels`)
   }
   return { mayLoseDigits }
 }

@@ -1,6 +1,12 @@
-/** Whether a value of JSON or YAML is a map, not a list. A number that is kept exactly, as an instance of a class, counts as one too. */
+/** Whether a value of JSON or YAML is a map: not a list, not a number that is kept exactly, and not an instance of a class. */
 export const isMapping = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+
+/** Null, undefined, an empty text, an empty list or an empty map. */
+export function isEmpty(value: unknown): boolean {
+  if (value === null || value === undefined || value === '') return true
+  return (isMapping(value) || Array.isArray(value)) && Object.keys(value).length === 0
+}
 
 /** The keys of an object that has no others than its type says, such as a table in this code. */
 export const keysOf = <Key extends string>(table: Readonly<Partial<Record<Key, unknown>>>): readonly Key[] => Object.keys(table) as Key[] // The callers state that there are no others.

@@ -1,4 +1,4 @@
-import { andMore, plural } from './text.ts'
+import { andMore, clip, plural } from './text.ts'
 
 /** Text from the API, a file or the user. Renderers escape it, so that it is only shown. */
 export interface Untrusted {
@@ -28,8 +28,34 @@ export const link = (text: string, href: string): Untrusted => ({ kind: 'untrust
 
 export const maxSentenceLength = 1000
 
-/** A sentence that contains untrusted text. The text was shortened when the sentence was made. */
-export const sentence = (text: string): Untrusted => ({ kind: 'untrusted', text, maxLength: maxSentenceLength })
+/**
+ * A sentence that contains untrusted text. Words without a meaning in any medium are text, and everything else is as untrusted as before:
+ * names with marks, addresses, ids, digests and numbers of issues.
+ */
+export function sentence(text: string): Line {
+  const parts: Inline[] = []
+  const add = (kind: Inline['kind'], piece: string): void => {
+    const last = parts.at(-1)
+    if (piece === '') return
+    if (last?.kind === kind) parts[parts.length - 1] = { ...last, text: last.text + piece }
+    else parts.push(kind === 'trusted' ? trusted(piece) : { kind, text: piece, maxLength: maxSentenceLength })
+  }
+  for (const [i, token] of clip(text, maxSentenceLength).split(' ').entries()) {
+    const [, before = '', word = '', after = ''] = /^([("]*)(.*?)([)",.;:?]*)$/su.exec(token) ?? []
+    const isSafe = isWord(word) && !/^\d+[.)]$/.test(word + after)
+    const isOneName = !isSafe && before === '' && parts.at(-1)?.kind === 'untrusted'
+    add(isOneName ? 'untrusted' : 'trusted', i === 0 ? '' : ' ')
+    add('trusted', before)
+    add(isSafe ? 'trusted' : 'untrusted', word)
+    add('trusted', after)
+  }
+  return parts.length === 0 ? [untrusted(text)] : parts
+}
+
+/** Letters and digits, and no id, digest or key of an issue, which a forge would link. */
+const isWord = (word: string): boolean =>
+  word === '' ||
+  (/^(?:[\p{L}\p{N}]+(?:['’/-][\p{L}\p{N}]+)*%?|\d+(?:[.,:]\d+)*%?|[→–≥≤])$/u.test(word) && !/^(?:[0-9a-f]{7,}|[a-z]+-\d+)$/i.test(word))
 
 /** Only for text that this project wrote or formatted itself. */
 export const trusted = (text: string): Trusted => ({ kind: 'trusted', text })

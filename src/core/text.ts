@@ -16,14 +16,11 @@ export function printable(text: string): string {
   })
 }
 
-/** Marks the end of a text that was cut. */
-export const cutMark = '… ('
-
 /** At most `limit` UTF-16 units, never half a surrogate pair, with the number of those left out. */
 export function clip(text: string, limit: number): string {
   if (text.length <= limit) return text
   const kept = text.slice(0, limit).replace(/[\ud800-\udbff]$/, '')
-  return `${kept}${cutMark}${text.length - kept.length} more characters)`
+  return `${kept}… (${text.length - kept.length} more characters)`
 }
 
 /** Untrusted text for a message: printable and short. */

@@ -1,9 +1,10 @@
 import * as z from 'zod'
 import { type Diagnostic, diagnosticOf, formatLocation, type Rules } from '../core/diagnostics.ts'
+import { InputError } from '../core/errors.ts'
 import { isMapping } from '../core/keys.ts'
 import { quote } from '../core/text.ts'
 import { documentRules, type ReadDocument, readDocument, type ValuePath } from '../documents/document.ts'
-import { type InterpolateOptions, interpolate } from '../documents/expressions.ts'
+import { type InterpolateOptions, interpolate, newRoom } from '../documents/expressions.ts'
 import { isText, ownValue, schemaAt, valueAt } from '../documents/schema.ts'
 import { formatPath, schemaDiagnostics } from '../documents/validate.ts'
 import type { NamedEnvironment } from '../operation/operation.ts'
@@ -51,8 +52,9 @@ export function readDeclarations(
   variable: InterpolateOptions['variable'],
   environment?: NamedEnvironment,
 ): Declarations {
-  const given = environment && readOverrides(environment, variable)
-  const read = files.map((file) => readFile(file, variable, given?.overrides))
+  const options = { variable, room: newRoom() }
+  const given = environment && readOverrides(environment, options)
+  const read = files.map((file) => readFile(file, options, given?.overrides))
   const all = merge(read)
   const used = read.flatMap((one) => one.used ?? [])
   const declared = read.flatMap(({ objects, broken }) => [...objects, ...broken])
@@ -94,13 +96,13 @@ interface ReadOverrides {
   readonly unset: readonly Diagnostic[]
 }
 
-function readOverrides({ document }: NamedEnvironment, variable: InterpolateOptions['variable']): ReadOverrides {
-  const { value, unset } = fillIn(document, ['overrides'], { variable })
+function readOverrides({ document }: NamedEnvironment, options: InterpolateOptions): ReadOverrides {
+  const { value, unset } = fillIn(document, ['overrides'], options)
   return { overrides: { value, document }, unset }
 }
 
-/** Replaces expressions in declared fields, which are at the path `base` of the document. */
-function fillIn(document: ReadDocument, base: ValuePath, options: Pick<InterpolateOptions, 'variable' | 'instance'>) {
+/** Replaces expressions in declared fields, which are at the path `base` of the document. Throws an InputError when they would become too large. */
+function fillIn(document: ReadDocument, base: ValuePath, options: InterpolateOptions) {
   const written = valueAt(document.value, base)
   const schema = base[0] === 'overrides' ? declarationsSchema : schemaAt(declarationsSchema, base, document.value)
   const isTextAt = (inner: ValuePath): boolean => schema !== undefined && isText(schemaAt(schema, inner, written))
@@ -110,6 +112,7 @@ function fillIn(document: ReadDocument, base: ValuePath, options: Pick<Interpola
     const message = `${formatPath(path, document.value)}: ${error.message}`
     return toDiagnostic('variable')({ location: document.locationOf(path), message })
   })
+  if (options.room.characters < 0) throw new InputError(unset.slice(-1))
   return { value, unset }
 }
 
@@ -136,22 +139,18 @@ interface FileDeclarations extends Declarations {
   readonly used?: ReadonlyMap<string, ReadonlySet<string>>
 }
 
-function readFile(
-  { path, text }: SourceFile,
-  variable: InterpolateOptions['variable'],
-  overrides: Overrides | undefined,
-): FileDeclarations {
+function readFile({ path, text }: SourceFile, options: InterpolateOptions, overrides: Overrides | undefined): FileDeclarations {
   const reading = readDocument(text, path)
   if ('diagnostics' in reading) return { ...nothing, unread: [path], diagnostics: reading.diagnostics }
   if (hasInstances(reading)) {
-    const fill: Fill = (document, base, instance) => fillIn(document, base, { variable, instance })
-    const { documents, diagnostics, used } = instantiate(reading, fill, overrides)
+    const fill: Fill = (document, base, instance) => fillIn(document, base, { ...options, instance })
+    const { documents, diagnostics, used } = instantiate(reading, fill, overrides, options.room)
     const read = merge(documents.map((document) => readSections(document, overrides)))
     // The objects of a file without documents are unknown.
     const unread = documents.length === 0 && diagnostics.length > 0 ? [path] : []
     return { ...read, unread, used, diagnostics: withoutConsequences(diagnostics, read.diagnostics) }
   }
-  const { value, unset } = fillIn(reading, [], { variable })
+  const { value, unset } = fillIn(reading, [], options)
   const read = readSections({ ...reading, value }, overrides)
   return { ...read, diagnostics: mergeUnset(withoutConsequences(unset, read.diagnostics)) }
 }

@@ -51,7 +51,7 @@ const variableValue = z
 
 const fieldsByKey = z.record(z.string(), z.record(z.string(), z.unknown())).optional()
 
-const { profile, organizationId, serviceId, observabilityPath, uiUrl } = settingsSchema.shape
+const { profile, organizationId, serviceId, observabilityPath } = settingsSchema.shape
 
 export const environmentSchema = z.strictObject({
   $schema: z.string().optional().meta({ description: 'Schema of this file, for editors.' }),
@@ -59,7 +59,6 @@ export const environmentSchema = z.strictObject({
   'organization-id': organizationId,
   'service-id': serviceId,
   'observability-path': observabilityPath,
-  'ui-url': uiUrl,
   project: z.string().regex(projectGrammar).optional().meta({
     description: 'Owner of the objects. Environments that share a service need different ones.',
     accepts: projectForm,

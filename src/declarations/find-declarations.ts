@@ -1,6 +1,6 @@
 import type { Profile } from '../api/profiles.ts'
 import { type Diagnostic, diagnosticOf, type Rules } from '../core/diagnostics.ts'
-import { inputError } from '../core/errors.ts'
+import { InputError, inputError } from '../core/errors.ts'
 import { quote } from '../core/text.ts'
 import * as fields from '../operation/inputs.ts'
 import type { Context, Files, LintSettings, Scope, SkippedDirectory } from '../operation/operation.ts'
@@ -37,14 +37,19 @@ export interface Found extends Omit<Declarations, 'slos' | 'incidents'> {
 
 type FindContext = Pick<Context<'read', Scope>, 'files' | 'profile' | 'lintSettings' | 'environment'>
 
-/** What happens to the objects of a project without declarations. */
+/** What happens to the objects of a project without declarations: `forget` removes the marker, and the object stays. */
+export type Prune = boolean | 'forget'
+
 interface Pruning {
-  readonly prune: boolean
+  readonly prune: Prune
   readonly allowEmpty: boolean
 }
 
 /** For files without declarations, and for globs without files. */
-export const emptyAdvice = 'so prune would delete all objects of the project; check the globs, or set allow-empty to delete them'
+export const adviseOnEmpty = (prune: Prune): string =>
+  `so prune would ${verbOf(prune)} all objects of the project; check the globs, or set allow-empty to ${verbOf(prune)} them`
+
+const verbOf = (prune: Prune): string => (prune === 'forget' ? 'forget' : 'delete')
 
 /**
  * Reads, checks and lints the files. Throws an InputError when a named file is missing, and when no file matches at all, unless the objects
@@ -60,8 +65,9 @@ export async function findDeclarations(
   const missing = isEmpty ? globs : globs.filter((glob) => isPlain(glob) && !paths.some((path) => isAt(path, plainPath(glob))))
   if (missing.length > 0 && !(isEmpty && prune && allowEmpty)) {
     const reasons = skipped.map(({ path, reason }) => `; wildcards skip "${quote(path)}", which ${reason}`)
-    const advice = isEmpty && prune ? `, ${emptyAdvice}` : isEmpty && skipped.length === 0 ? '; init and pull write files' : ''
-    throw inputError('files', `no file matches ${missing.join(', ')}${reasons.join('')}${advice}`)
+    const advice = isEmpty && prune ? `, ${adviseOnEmpty(prune)}` : isEmpty && skipped.length === 0 ? '; init and pull write files' : ''
+    const message = `no file matches ${missing.join(', ')}${reasons.join('')}${advice}`
+    throw new InputError([diagnosticOf(findingRules, 'no-files', { file: 'files' }, message)])
   }
   const expanded = await expandSlos(readDeclarations(await readAll(paths, files), variableIn(environment, files.variable), environment))
   const { incidents, diagnostics } = findIncidents(expanded)
@@ -95,6 +101,7 @@ async function expandSlos(read: Declarations): Promise<Expanded> {
 }
 
 export const findingRules = {
+  'no-files': { severity: 'error', description: 'No file matches `files`.' },
   'skipped-directory': {
     severity: 'warning',
     exception: 'error',
@@ -110,15 +117,15 @@ export const skippedDirectories = (skipped: readonly SkippedDirectory[]): readon
     diagnosticOf(findingRules, skippedRule, { file: path }, `wildcards skip "${quote(path)}", which ${reason}; its files are not read`),
   )
 
-/** With prune, the objects in files that were not read would be deleted. */
-export const refuseSkippedDirectories = (found: Found): Found => ({
+/** With prune, the objects in files that were not read would be deleted or forgotten. */
+export const refuseSkippedDirectories = (found: Found, prune: Prune): Found => ({
   ...found,
   diagnostics: found.diagnostics.map((one) =>
     one.rule === skippedRule
       ? {
           ...one,
           severity: findingRules[skippedRule].exception,
-          message: `${one.message}, and prune would delete their objects; name the directory in files, or remove it`,
+          message: `${one.message}, and prune would ${verbOf(prune)} their objects; name the directory in files, or remove it`,
         }
       : one,
   ),

@@ -2,15 +2,17 @@
 // `${{ instance.NAME }}`. What comes out is read as if it were written in the file.
 import * as z from 'zod'
 import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../core/diagnostics.ts'
+import { InputError } from '../core/errors.ts'
 import { isMapping } from '../core/keys.ts'
 import { didYouMean } from '../core/names.ts'
 import { quote } from '../core/text.ts'
-import { maxBytes, maxExpandedSize, type ReadDocument, type ValuePath } from '../documents/document.ts'
-import { countExpressions, type InstanceScope, instanceNamesIn, interpolate } from '../documents/expressions.ts'
+import { maxExpandedSize, type ReadDocument, type ValuePath } from '../documents/document.ts'
+import { countExpressions, exceedsRoom, type InstanceScope, instanceNamesIn, interpolate, type Room } from '../documents/expressions.ts'
 import { ownValue, valueAt } from '../documents/schema.ts'
 import { schemaDiagnostics } from '../documents/validate.ts'
 import { keyForm, keyGrammar } from '../resources/marker.ts'
-import { sectionNames } from '../resources/section.ts'
+import { sections } from '../resources/resource-types.ts'
+import { type Section, sectionNames } from '../resources/section.ts'
 import { environmentRules, instanceValues, mergePatch, type Overrides } from './environment.ts'
 
 const instanceKey = z.string().regex(keyGrammar).meta({ description: 'Key of the instance: `instance.key`.', accepts: keyForm })
@@ -51,8 +53,11 @@ interface Instantiated {
 export const hasInstances = ({ value: root }: ReadDocument): boolean =>
   ownValue(root, 'instances') !== undefined || ownValue(ownValue(root, 'defaults'), 'instances') !== undefined
 
-/** Instantiates a file. With errors in its instances, there are no documents. */
-export function instantiate(file: ReadDocument, fill: Fill, overrides: Overrides | undefined): Instantiated {
+/** An object takes memory, however small it is. */
+const minInstanceSize = 1000
+
+/** Instantiates a file. With errors in its instances, there are no documents. Throws an InputError when the files exceed their `room`. */
+export function instantiate(file: ReadDocument, fill: Fill, overrides: Overrides | undefined, room: Room): Instantiated {
   const fail = (diagnostics: readonly Diagnostic[]): Instantiated => ({ documents: [], diagnostics, used: new Map() })
   const [own, common] = [fill(file, ['instances']), fill(file, ['defaults', 'instances'])]
   const filled = { instances: own.value, ...(common.value !== undefined && { defaults: { instances: common.value } }) }
@@ -80,12 +85,10 @@ export function instantiate(file: ReadDocument, fill: Fill, overrides: Overrides
   if (keys.length > 0) return fail([...keys, ...unused])
   const documents: ReadDocument[] = []
   const diagnostics: Diagnostic[] = [...unused]
-  let bytes = 0
   for (const scope of scopes) {
     const instance = instantiateOne(file, fill, scope)
-    bytes += Buffer.byteLength(JSON.stringify(instance.document.value))
-    if (bytes > maxBytes)
-      return fail([report(file.locationOfKey(['instances']), 'the file is larger than 5 MiB after expansion; split it')])
+    room.characters -= minInstanceSize + JSON.stringify(instance.document.value).length
+    if (room.characters < 0) throw new InputError([report(file.locationOfKey(['instances']), `the instances ${exceedsRoom}`)])
     documents.push(instance.document)
     diagnostics.push(...instance.unset)
   }
@@ -113,8 +116,19 @@ const templatesOf = (root: unknown): readonly Template[] =>
 const sizeOf = (value: unknown): number =>
   typeof value === 'object' && value !== null ? Object.values(value).reduce((sum: number, item) => sum + 1 + sizeOf(item), 1) : 1
 
+/** The value of an instance that all of its objects had in their keys before. An empty text means none. */
+const previousName = 'previousKey'
+
+/** The object with the key that it had as an object of the previous instance, unless it says otherwise. Sources have no keys in the service. */
+function withPreviousKey(object: unknown, section: Section, template: string, { key, values }: InstanceScope): unknown {
+  const previous = values.get(previousName) ?? ''
+  if (previous === '' || !isMapping(object) || !Object.hasOwn(sections[section].shape, previousName)) return object
+  return { [previousName]: String(fillKey(template, { key, values: new Map([...values, ['key', previous]]) }).value), ...object }
+}
+
 /** The text of a key. An environment must not change it, because it identifies the object. */
-const fillKey = (key: string, instance: InstanceScope) => interpolate(key, { variable: () => undefined, isText: () => true, instance })
+const fillKey = (key: string, instance: InstanceScope) =>
+  interpolate(key, { variable: () => undefined, isText: () => true, instance, room: { characters: 1000 } })
 
 function findEqualKeys(file: ReadDocument, templates: readonly Template[], scopes: readonly InstanceScope[]): readonly Diagnostic[] {
   return templates.flatMap(({ section, key }) => {
@@ -152,7 +166,7 @@ function findUnused(file: ReadDocument, { defaults, instances }: z.output<typeof
   ]
   return values.flatMap(([path, own]) =>
     Object.keys(own)
-      .filter((name) => !used.has(name))
+      .filter((name) => !used.has(name) && name !== previousName)
       .map((name) => report(file.locationOfKey([...path, name]), `${path.join('.')}: ${whyUnused(name, used)}`)),
   )
 }
@@ -196,7 +210,7 @@ function instantiateOne(file: ReadDocument, fill: Fill, instance: InstanceScope)
       for (const { message } of errors)
         diagnostics.push(diagnosticOf(instanceRules, 'variable', inFile.locationOfKey([section, template]), `${section}: ${message}`))
       keys.set(`${section} ${String(key)}`, template)
-      return [String(key), object] as const
+      return [String(key), withPreviousKey(object, section, template, instance)] as const
     })
     return [[section, Object.fromEntries(entries)] as const]
   })

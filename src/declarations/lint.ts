@@ -122,12 +122,14 @@ export const lintRules = {
   'duplicate-name': { severity: 'warning', description: 'Two objects of one kind have the same name.', check: checkNames },
   'may-be-refused': {
     severity: 'warning',
-    description: 'The API documents the field or value, but some services do not support it. Their server refuses or drops it.',
+    description:
+      'The API documents the field or value, but some services do not support it. Their server refuses or drops it. With `profile: hyperdx`, this is an error.',
     check: (objects) => [...checkShortIntervals(objects), ...objects.filter(isOf('savedSearches')).flatMap(checkFilters)],
   },
   'cloud-only': {
     severity: 'warning',
-    description: 'Only ClickHouse Cloud supports the field or value. Self-hosted servers refuse or drop it.',
+    description:
+      'Only ClickHouse Cloud supports the field or value. Self-hosted servers refuse or drop it. With `profile: hyperdx`, this is an error.',
     check: (objects) => alertsIn(objects).flatMap(checkChannels),
   },
   'undocumented-field': {

@@ -13,7 +13,13 @@ import type { Block } from '../report/blocks.ts'
 import { formatDuration } from '../report/format.ts'
 import { type Alert, alertCollection } from '../resources/alerts/alert.ts'
 import { createAlertType } from '../resources/alerts/alert-type.ts'
-import { explainFailedEvaluation, type OnFailedEvaluation, onFailedEvaluation } from '../resources/alerts/evaluation.ts'
+import {
+  explainFailedEvaluation,
+  explainOverdue,
+  explainStoppedTask,
+  type OnFailedEvaluation,
+  onFailedEvaluation,
+} from '../resources/alerts/evaluation.ts'
 import { dashboardCollection } from '../resources/dashboards/dashboard-wire.ts'
 import { savedSearchCollection } from '../resources/saved-searches/saved-search.ts'
 import { sourceCollection } from '../resources/sources/source-wire.ts'
@@ -42,7 +48,7 @@ export const doctor = defineOperation({
   summary: 'Checks the address, the key, its role and the limits with read requests, and explains each failure.',
   effect: 'read',
   scope: 'organization-or-server',
-  input: z.strictObject({ onFailedEvaluation }),
+  input: z.strictObject({ onFailedEvaluation: onFailedEvaluation.default('fail') }),
   output: z.object({
     healthy: z.boolean().describe('True when no check failed.'),
     requestsLeft: z.int().optional().describe('Requests left in the current window of the rate limit, if the server reports them.'),
@@ -173,34 +179,48 @@ async function checkKeyExpiry({ api, organizationId, profile, clock }: DoctorCon
   return [{ name, outcome: 'warning', detail, advice: `${detail}. Create another key, and replace api-key-id and api-key-secret` }]
 }
 
-/** The most failed evaluations that are shown. */
+/** The most failed and overdue evaluations that are shown. */
 const maxShown = 10
 
-/** An alert can be stored as declared and still never fire. The API shows the errors of the last evaluation only. */
+/** An alert can be stored as declared and still never fire. The API shows the errors and the time of the last evaluation only. */
 function checkAlerts(alerts: readonly Alert[], { profile, clock }: DoctorContext, policy: OnFailedEvaluation): ProbeResult {
   const found = describeCount(alerts.length)
-  const type = createAlertType(profile, clock.now())
+  const nowMs = clock.now()
+  const type = createAlertType(profile, nowMs)
   const managed = alerts.filter((alert) => type.readMarker(type.toBody(alert)) !== undefined)
-  const failures = managed.flatMap((alert) => {
-    const reason = explainFailedEvaluation(alert)
-    return reason === undefined ? [] : [`"${quote(alert.name ?? '', 60)}" (${alert.id}): ${reason}`]
-  })
-  if (failures.length === 0 || policy === 'ignore') return found
-  const advice = `the last evaluation of ${failures.length} of ${plural(managed.length, 'managed alert')} failed`
-  const detail = [`${found.detail}, and ${advice}:`, ...listFirst(failures, maxShown, (count) => `… and ${count} more`)].join('\n')
-  return { ...found, outcome: policy === 'fail' ? 'failed' : 'warning', detail, advice }
+  const explainEach = (explain: (alert: Alert) => string | undefined): readonly string[] =>
+    managed.flatMap((alert) => {
+      const reason = explain(alert)
+      return reason === undefined ? [] : [`"${quote(alert.name ?? '', 60)}" (${alert.id}): ${reason}`]
+    })
+  const failures = explainEach(explainFailedEvaluation)
+  // The neutral contract does not show evaluations.
+  const overdue = profile.name === 'neutral' ? [] : explainEach((alert) => explainOverdue(alert, nowMs))
+  if (policy === 'ignore' || failures.length + overdue.length === 0) return found
+  const stopped = overdue.length === 0 ? undefined : explainStoppedTask(alerts, nowMs)
+  const ofManaged = `of ${plural(managed.length, 'managed alert')}`
+  const advice = [
+    ...(failures.length === 0 ? [] : [`the last evaluation of ${failures.length} ${ofManaged} failed`]),
+    ...(overdue.length === 0 ? [] : [stopped ?? `the evaluation of ${overdue.length} ${ofManaged} is overdue`]),
+  ].join(', and ')
+  const listed = stopped === undefined ? [...failures, ...overdue] : failures
+  const lines = listFirst(listed, maxShown, (count) => `… and ${count} more`)
+  const detail = [`${found.detail}, and ${advice}${lines.length === 0 ? '' : ':'}`, ...lines].join('\n')
+  return { ...found, outcome: policy === 'fail' && failures.length > 0 ? 'failed' : 'warning', detail, advice }
 }
 
 // The answer also has the access key, which is not read.
 const readUser = readOne(z.object({ user: z.object({ email: z.string().optional(), name: z.string().optional() }) }))
 
-const serverProbe = ({ api, apiOrigin, profile }: DoctorContext): Probe => ({
+const serverProbe = ({ api, apiOrigin }: DoctorContext): Probe => ({
   name: 'server',
   run: async () => {
-    const { permissions } = profile
-    const permission = permissions.observability
     const version = await api.serverVersion()
-    const { user } = await api.read({ method: 'GET', path: path``, read: readUser, noun: 'user', missing: 'server', permission })
+    const { user } = await api.read({
+      request: { method: 'GET', path: path`` },
+      read: readUser,
+      about: { noun: 'user', missing: 'server', permission: 'observability' },
+    })
     const server = version === undefined ? 'A server that does not state its version' : `HyperDX ${version}`
     return { detail: `${server} answers at ${apiOrigin}, and accepts the key of ${user.email ?? user.name ?? 'a user without a name'}` }
   },
@@ -229,7 +249,7 @@ async function runProbe({ name, run }: Probe, { profile }: DoctorContext): Promi
   } catch (thrown) {
     const error = toWatchkeeperError(thrown)
     const { kind, message } = error
-    if (kind === 'cancelled' || kind === 'bug') throw thrown
+    if (kind === 'canceled' || kind === 'bug') throw thrown
     // The neutral contract has no list of backups.
     if (name === 'backups' && profile.name === 'neutral' && kind === 'not-served') return skip(name, 'this service does not list backups')
     const advice = error instanceof ApiError && error.advice !== '' ? error.advice : undefined

@@ -34,19 +34,22 @@ const listedKey = z.looseObject({ keySuffix: z.string().nullish(), expireAt: exp
  */
 export async function findKeyExpiry(api: ReadApi, organizationId: string): Promise<KeyExpiry | undefined> {
   const own = await readOrNothing(() =>
-    api.read({ method: 'GET', path: path`/v1/whoami`, read: readOne(whoami), noun: 'key', permission: '', isOptional: true }),
+    api.read({
+      request: { method: 'GET', path: path`/v1/whoami` },
+      read: readOne(whoami),
+      about: { noun: 'key' },
+      rules: { isOptional: true },
+    }),
   )
   if (own !== undefined && 'expireAt' in own && own.expireAt !== undefined) return own.expireAt
   const { keySuffix } = api
   if (keySuffix === undefined) return undefined
   const keys = await readOrNothing(() =>
     api.read({
-      method: 'GET',
-      path: path`/v1/organizations/${organizationId}/keys`,
+      request: { method: 'GET', path: path`/v1/organizations/${organizationId}/keys` },
       read: readList(listedKey),
-      noun: 'organization',
-      permission: api.profile.permissions.keys,
-      isOptional: true,
+      about: { noun: 'organization', permission: 'keys' },
+      rules: { isOptional: true },
     }),
   )
   const [key, ...others] = keys?.items.filter((one) => one.keySuffix === keySuffix) ?? []

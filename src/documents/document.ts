@@ -134,6 +134,7 @@ class ReadError extends Error {
 const limitExceeded = {
   tokens: `has more than ${maxTokens} words, signs and lines`,
   expandedSize: `holds more than ${maxExpandedSize} values`,
+  expandedText: 'is larger than 5 MiB after aliases are expanded',
   depth: `is nested deeper than ${maxDepth} levels`,
 } as const
 
@@ -246,6 +247,8 @@ function expand(root: Node): Expanded {
 interface Content {
   readonly value: unknown
   readonly expandedSize: number
+  /** Characters of all texts and keys. */
+  readonly textLength: number
   readonly depth: number
 }
 
@@ -261,28 +264,38 @@ function contentOf(node: unknown, level: number, expansion: Expansion): Content 
   if (isScalar(node)) expansion.scalars.push(node)
   const anchor = isScalar(node) || isCollection(node) ? node.anchor : undefined
   if (anchor !== undefined) expansion.anchors.set(anchor, undefined)
-  const content = isCollection(node) ? contentOfCollection(node, level, expansion) : { value: scalarValue(node), expandedSize: 1, depth: 1 }
+  const content = isCollection(node) ? contentOfCollection(node, level, expansion) : contentOfScalar(node)
   if (anchor !== undefined) expansion.anchors.set(anchor, content)
   return content
 }
 
-/** Null for a value that is left out, as in `key:`. */
-const scalarValue = (node: unknown): unknown => (isScalar(node) ? node.value : null)
+function contentOfScalar(node: unknown): Content {
+  // Null for a value that is left out, as in `key:`.
+  const value = isScalar(node) ? node.value : null
+  return { value, expandedSize: 1, textLength: typeof value === 'string' ? value.length : 0, depth: 1 }
+}
 
 function contentOfCollection(node: Node & { readonly items: readonly unknown[] }, level: number, expansion: Expansion): Content {
   const keys = isMap(node) ? keysOf(node) : undefined
   const values: unknown[] = []
-  let expandedSize = 1
-  let depth = 1
+  let [expandedSize, depth] = [1, 1]
+  let textLength = keys === undefined ? 0 : keys.join('').length
   for (const item of isMap(node) ? node.items.map((pair) => pair.value) : node.items) {
     const inner = contentOf(item, level + 1, expansion)
     values.push(inner.value)
     expandedSize += keys === undefined ? inner.expandedSize : inner.expandedSize + 1
+    textLength += inner.textLength
     depth = Math.max(depth, inner.depth + 1)
     if (expandedSize > maxExpandedSize) throw new ReadError(startOf(node), limitExceeded.expandedSize)
+    if (textLength > maxBytes) throw new ReadError(startOf(node), limitExceeded.expandedText)
   }
   // As entries, so that a key such as __proto__ has no special meaning.
-  return { value: keys === undefined ? values : Object.fromEntries(keys.map((key, i) => [key, values[i]])), expandedSize, depth }
+  return {
+    value: keys === undefined ? values : Object.fromEntries(keys.map((key, i) => [key, values[i]])),
+    expandedSize,
+    textLength,
+    depth,
+  }
 }
 
 function contentOfAlias(node: Alias, level: number, { anchors }: Expansion): Content {

@@ -17,7 +17,21 @@ export interface InterpolateOptions {
   readonly isText?: (path: ValuePath) => boolean
   /** For one instance of a file with `instances`. */
   readonly instance?: InstanceScope | undefined
+  readonly room: Room
 }
+
+/** What may still be inserted into the files of a run, counted down; negative once it was exceeded. */
+export interface Room {
+  characters: number
+}
+
+/** As much as all files together may have before. */
+export const newRoom = (): Room => ({ characters: 20_000_000 })
+
+export const exceedsRoom = 'make the files larger than 20 MB after expansion'
+
+/** That of a variable on GitHub. */
+const maxValueLength = 48 * 1024
 
 type InstanceValue = string | number | boolean
 
@@ -83,8 +97,16 @@ type Evaluated = { readonly value: InstanceValue } | { readonly message: string 
 
 function evaluate(inside: string, options: InterpolateOptions): Evaluated {
   const name = nameAfter('instance.', inside)
-  if (name !== undefined) return evaluateInstance(name, options.instance)
-  return evaluateVariable(inside, nameAfter('env.', inside), options)
+  const found = name === undefined ? evaluateVariable(inside, nameAfter('env.', inside), options) : evaluateInstance(name, options.instance)
+  return 'value' in found ? limited(found.value, inside, options.room) : found
+}
+
+/** One value must not make a text larger than the memory, and neither must many. */
+function limited(value: InstanceValue, inside: string, room: Room): Evaluated {
+  const { length } = String(value)
+  if (length > maxValueLength) return { message: `\${{ ${inside} }} is longer than 48 KiB` }
+  room.characters -= length
+  return room.characters < 0 ? { message: `the values of expressions ${exceedsRoom}` } : { value }
 }
 
 function evaluateInstance(name: string, instance: InstanceScope | undefined): Evaluated {
@@ -108,7 +130,7 @@ function evaluateVariable(inside: string, name: string | undefined, { variable, 
   }
   const text = `\${{ env.${name} }}`
   const value = mayBeCredential(name) ? undefined : variable(name)
-  const kind = value === undefined ? undefined : credentialIn(value)
+  const kind = value === undefined || value.length > maxValueLength ? undefined : credentialIn(value)
   if (kind !== undefined) return { message: `${text} looks like ${kind}, which is never inserted into a file` }
   if (value !== undefined) return { value }
   if (name.startsWith(fileVariablePrefix))
@@ -118,7 +140,7 @@ function evaluateVariable(inside: string, name: string | undefined, { variable, 
 }
 
 function interpolateText(text: string, options: InterpolateOptions, path: ValuePath): Interpolation {
-  if (!hasExpression(text)) return { value: text, errors: [] }
+  if (!hasExpression(text) || options.room.characters < 0) return { value: text, errors: [] }
   const errors: { path: ValuePath; message: string }[] = []
   let last: { readonly inside: string; readonly value: InstanceValue } | undefined
   const replaced = text.replace(expression, (whole, within: string, end: string) => {

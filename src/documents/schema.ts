@@ -34,6 +34,12 @@ export function coreOf(schema: Schema): Schema {
   return schema instanceof z.ZodPipe ? coreOf(schema.def.in) : schema
 }
 
+/** Whether the field accepts `true` and `false`. */
+export function isFlag(schema: Schema): boolean {
+  const core = coreOf(schema)
+  return core instanceof z.ZodBoolean || (core instanceof z.ZodLiteral && core.values.has(true))
+}
+
 /** The schema inside optional, default, transform and nullable. */
 function valueSchema(schema: Schema): Schema {
   const core = coreOf(schema)

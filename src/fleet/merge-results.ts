@@ -66,11 +66,20 @@ export function mergeResults(
       return { ...result, ...names.get(key), file, isOutsideFleet: !isExpected.has(key) && result.organizationId !== undefined }
     }),
   )
-  const missing = findMissing({ ...expected, operations }, present).map(
-    ({ operation, target }): FleetResult => ({ status: 'missing', operation, ...target, reason: '', isOutsideFleet: false }),
-  )
-  return [...present, ...missing].toSorted(byWorst)
+  const explanations = new Set<FleetResult>()
+  const missing = findMissing({ ...expected, operations }, present).map(({ operation, target }): FleetResult => {
+    const error = present.find(
+      (one) => isWithoutServices(one) && one.operation === operation && one.organizationId === target.organizationId,
+    )
+    if (error !== undefined && target.serviceId !== undefined) explanations.add(error)
+    return { status: 'missing', operation, isOutsideFleet: false, reason: '', ...error, ...target }
+  })
+  // One row for one cause.
+  return [...present.filter((one) => !explanations.has(one)), ...missing].toSorted(byWorst)
 }
+
+/** An error before the leg knew its services, such as a secret that is not set. */
+const isWithoutServices = ({ status, serviceId }: FleetResult): boolean => status === 'error' && serviceId === undefined
 
 function targetsOf(fleet: readonly FleetOrganization[]): Pick<Expected, 'organizations' | 'services'> {
   const services = fleet.flatMap(({ name, organizationId, services: own }): readonly Target[] =>

@@ -6,7 +6,7 @@ import { counted, join, joinFirst, type Line, say, sentence, textOrDash, trusted
 import { listFirst } from '../core/text.ts'
 import * as fields from '../operation/inputs.ts'
 import { defineOperation, type Files, pass, type Report, type Verdict } from '../operation/operation.ts'
-import type { Block } from '../report/blocks.ts'
+import { type Block, countFacts } from '../report/blocks.ts'
 import { fleetFile, labels, readFleet } from './fleet-file.ts'
 import {
   type FleetResult,
@@ -160,19 +160,19 @@ function reportFleet(result: ReportResult): Report {
     headline: say`All results passed: ${sizeOf(result)}`,
     keyLines: [
       join(
-        factsOf(result).map(({ label, value }) => say`${trusted(label)} ${value}`),
+        factsOf(result).facts.map(({ label, value }) => say`${trusted(label)} ${value}`),
         ' · ',
       ),
       ...failingLines(problems),
     ],
     blocks: [
-      { kind: 'facts', facts: factsOf(result) },
+      factsOf(result),
       { ...resultTable(problems), title: 'Needs attention' },
       {
         kind: 'table',
         title: 'Unreadable files',
         columns: [{ title: 'File' }, { title: 'Reason' }],
-        rows: unreadable.map(({ file, reason }) => [[untrusted(file)], [sentence(reason)]]),
+        rows: unreadable.map(({ file, reason }) => [[untrusted(file)], sentence(reason)]),
       },
       ...organizationTables(results),
       { kind: 'details', title: `Passed (${passed.length})`, blocks: [resultTable(passed)] },
@@ -194,14 +194,15 @@ function failingLines(problems: readonly FleetResult[]): readonly Line[] {
 
 const isFine = ({ status, isOutsideFleet }: FleetResult): boolean => status === 'pass' && !isOutsideFleet
 
-const factsOf = ({ passCount, warnCount, failCount, errorCount, missingCount, unreadableCount }: ReportResult) => [
-  { label: 'Passed', value: say`${passCount}` },
-  { label: 'Warnings', value: say`${warnCount}` },
-  { label: 'Failed', value: say`${failCount}` },
-  { label: 'Errors', value: say`${errorCount}` },
-  { label: 'Missing', value: say`${missingCount}` },
-  { label: 'Unreadable', value: say`${unreadableCount}` },
-]
+const factsOf = ({ passCount, warnCount, failCount, errorCount, missingCount, unreadableCount }: ReportResult) =>
+  countFacts({
+    Passed: passCount,
+    Warnings: warnCount,
+    Failed: failCount,
+    Errors: errorCount,
+    Missing: missingCount,
+    Unreadable: unreadableCount,
+  })
 
 const statusWords: Readonly<Record<FleetStatus, string>> = {
   fail: '❌ failed',
@@ -234,8 +235,8 @@ const resultTable = (results: readonly FleetResult[]): Extract<Block, { kind: 't
 function detailsOf({ reason, figure, isOutsideFleet }: FleetResult): Line {
   const parts = [
     ...(isOutsideFleet ? [say`not in the fleet`] : []),
-    ...(reason === '' ? [] : [[sentence(reason)]]),
-    ...(figure === undefined ? [] : [[untrusted(figure)]]),
+    ...(reason === '' ? [] : [sentence(reason)]),
+    ...(figure === undefined ? [] : [sentence(figure)]),
   ]
   return parts.length === 0 ? [trusted('–')] : join(parts, ', ')
 }

@@ -103,7 +103,11 @@ function judgeService({ passes, outcome, failure }: ListedService, whole: Result
 }
 
 /** Short enough for a report with a thousand reasons. The report of the leg has the full text. */
-const shorten = (reason: string): string => clip(reason.split('\n')[0] ?? '', 300)
+function shorten(reason: string): string {
+  const [first = '', ...items] = reason.split('\n')
+  // `2 errors in the input:`
+  return clip(first.endsWith(':') ? [first, items.map((item) => item.replace(/^- /, '')).join('; ')].join(' ') : first, 300)
+}
 
 /** Fields with the most important number of an operation, by priority, and how to show it. */
 const figureFields: readonly (readonly [field: string, show: (value: Decimal, unit: string) => string])[] = [

@@ -2,18 +2,17 @@ import { createHash } from 'node:crypto'
 import { markdownUntrusted } from '../core/escape.ts'
 import { renderMarkdown } from '../report/markdown.ts'
 import type { SyncContext } from './content.ts'
-
-type MarkerKind = 'comment' | 'issue' | 'pull request'
+import type { SyncTarget } from './forge.ts'
 
 /** The hidden first line of every body. The label is encoded so that it cannot end the HTML comment. */
-export const markerOf = (kind: MarkerKind, label: string): string =>
+export const markerOf = (kind: SyncTarget, label: string): string =>
   `<!-- watchkeeper ${kind}: ${encodeURIComponent(label.toWellFormed()).replace(/[-!'()*]/g, toPercent)} -->`
 
 const toPercent = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`
 
 /** Anyone can copy a marker, so the author must match, too. A body that only quotes the marker does not start with it. */
 export const isOwn = (
-  kind: MarkerKind,
+  kind: SyncTarget,
   { label, author }: Pick<SyncContext, 'label' | 'author'>,
   { body, authorId }: { readonly body: string; readonly authorId: number | undefined },
 ): boolean => authorId === author.id && body.startsWith(markerOf(kind, label))
@@ -33,7 +32,7 @@ interface Memory {
   readonly earlier: Section
 }
 
-export const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16)
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16)
 
 const sectionOf = (text: string): Section => ({ length: text.length, digest: digest(text) })
 
@@ -46,6 +45,7 @@ const writeMemory = ({ atMs, reason, report, earlier }: Memory): string =>
 const memoryGrammar =
   /^<!-- watchkeeper memory: (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) ([0-9a-f]{16}) (\d{1,6}):([0-9a-f]{16}) (\d{1,6}):([0-9a-f]{16}) -->$/
 
+/** Reads the second line of a body. Undefined where it is not one that this tool wrote. */
 export function readMemory(line: string): Memory | undefined {
   const [, at = '', reason = '', reportLength, reportDigest = '', earlierLength, earlierDigest = ''] = memoryGrammar.exec(line) ?? []
   const atMs = Date.parse(at)
@@ -78,7 +78,7 @@ export function writeBody(kind: 'comment' | 'issue', context: BodyContext, old: 
   const source = sourceLine(context)
   const fixed = marker.length + source.length + reservedCharacters
   // A text has at least as many bytes as UTF-16 units, so the limit in bytes also holds in characters.
-  const report = context.kind.escapeMarkdown(redact(renderMarkdown(content.blocks, maxBodyCharacters - fixed)))
+  const report = context.kind.escapeMarkdown(redact(renderMarkdown(content.blocks, maxBodyCharacters - fixed, context.kind.words.rest)))
   const previous = old === undefined ? '' : earlierReport(readBody(old, marker), report)
   const fits = fixed + report.length + earlierStart.length + previous.length + earlierEnd.length <= maxBodyCharacters
   const earlier = fits ? previous : earlierTooLong
@@ -151,7 +151,7 @@ export function writeIssueComment(sentence: string, context: BodyContext): strin
 const maxHeadBytes = 10_000
 
 /** The last line of every comment and issue: the run that wrote it. */
-export function sourceLine({ run: { url, job, commit }, redact }: Pick<BodyContext, 'run' | 'redact'>): string {
+function sourceLine({ run: { url, job, commit }, redact }: Pick<BodyContext, 'run' | 'redact'>): string {
   const from = url === undefined ? 'this run' : `[this run](${url})`
   const ofJob = job === '' ? '' : ` of job ${markdownUntrusted(redact(job))}`
   return `From ${from}${ofJob}${commit === '' ? '' : `, commit ${markdownUntrusted(redact(commit).slice(0, 7))}`}.`

@@ -3,6 +3,7 @@ import { type ForgeContent, isFailure, isOutdated, type SyncContext } from './co
 import { hasStatus } from './failure.ts'
 import type { PullRequest } from './forge.ts'
 
+/** When a first comment is created. */
 export type CommentMode = 'always' | 'changes' | 'on-failure'
 
 /** Creates or updates the one comment of the label. Throws what the client throws. */

@@ -1,6 +1,6 @@
 import { minuteMs } from '../core/durations.ts'
 import type { Redact } from '../core/secrets.ts'
-import type { RetryDeps } from '../http/deadline.ts'
+import type { SendDeps } from '../http/send.ts'
 import type { Block, Status } from '../report/blocks.ts'
 import type { Author, Forge, ForgeKind, Run } from './forge.ts'
 
@@ -26,13 +26,16 @@ export interface SyncContext {
   readonly run: Run
   /** Keeps the comment and the issue of one job apart from those of others. */
   readonly label: string
+  /** What people call the check: the workflow, or the label that the user gave. */
+  readonly name: string
   readonly forge: Forge
   /** The account of the token. Comments and issues of other accounts are never touched. */
   readonly author: Author
   readonly redact: Redact
-  readonly deps: RetryDeps
+  readonly deps: SendDeps
 }
 
+/** Whether the run failed or did not complete. */
 export const isFailure = ({ status }: ForgeContent): boolean => status === 'fail' || status === 'error'
 
 /** The clocks of two runners may differ by this much. A date further ahead is wrong and is ignored. */

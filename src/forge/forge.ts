@@ -1,23 +1,26 @@
 import type { Variables } from '../core/variables.ts'
-import type { RetryDeps } from '../http/deadline.ts'
 import type { ProxySettings } from '../http/proxy.ts'
+import type { SendDeps } from '../http/send.ts'
 
 // What comments and issues need of a service that hosts code. A pull request is a merge request on GitLab, and a comment is a note.
 
 /** The id of a commit. */
 export const commitGrammar = /^[0-9a-f]{40,64}$/
 
+/** An account. */
 export interface Author {
   readonly login: string
   readonly id: number
 }
 
+/** A comment on a pull request. `body` is Markdown. */
 export interface Comment {
   readonly id: number
   readonly body: string
   readonly authorId: number | undefined
 }
 
+/** An open issue. `body` is Markdown. */
 export interface Issue {
   readonly number: number
   readonly body: string
@@ -25,19 +28,21 @@ export interface Issue {
   readonly labels: readonly string[]
 }
 
+/** What changes of an issue. An absent field stays as it is. */
 export interface IssueChange {
   readonly body?: string
   /** Why it is closed; absent for one that stays open. GitLab stores no reason. */
   readonly close?: 'completed' | 'not_planned'
 }
 
+/** A pull request that contains a commit. `headCommit` is empty where it is unknown. */
 export interface PullRequest {
   readonly number: number
   readonly isOpen: boolean
   readonly headCommit: string
 }
 
-/** The requests to a forge. Answers are validated. Methods throw what `classifyFailure` understands. */
+/** The requests to a forge. Answers are validated. Methods throw what `toForgeError` understands. */
 export interface Forge {
   /** The account that the token belongs to. */
   author(): Promise<Author>
@@ -70,10 +75,8 @@ export interface Run {
   readonly isFromFork: boolean
 }
 
+/** What a run writes to a forge. */
 export type SyncTarget = 'comment' | 'issue'
-
-/** Everything that a run can write to a forge. A pull request only on GitHub. */
-export type WriteTarget = SyncTarget | 'pull request'
 
 /** The words of a forge, for messages. */
 export interface ForgeWords {
@@ -81,10 +84,12 @@ export interface ForgeWords {
   readonly pullRequest: 'pull request' | 'merge request'
   /** Before the number of a pull request. */
   readonly sign: '#' | '!'
+  /** Where a reader finds the parts of a report that do not fit. */
+  readonly rest: string
   /** The input for the token. */
   readonly tokenInput: string
   /** What to do when the token may not write. */
-  readonly grants: Readonly<Record<SyncTarget, string> & Partial<Record<WriteTarget, string>>>
+  readonly grants: Readonly<Record<SyncTarget, string>>
 }
 
 /** One forge: its words, how its runs are recognized, and its client. */
@@ -93,12 +98,13 @@ export interface ForgeKind<R extends Run = Run> {
   /** The variables of the runner. */
   readRun(env: Variables): Promise<{ readonly run: R } | { readonly problem: string }>
   /** Opens no connection. Close it after use. */
-  open(run: R, token: string, deps: RetryDeps, limits: Limits): Promise<Forge>
+  open(run: R, token: string, deps: SendDeps, limits: Limits): Promise<Forge>
   /** Markdown of a report, in which nothing has an effect on this forge. */
   escapeMarkdown(markdown: string): string
   escapeTitle(title: string): string
 }
 
+/** Time limits of requests, in milliseconds. */
 export interface Limits {
   /** For one request; GitHub's own limit is 10 s. */
   readonly requestMs: number

@@ -64,11 +64,12 @@ const comment = (context: SyncContext, number: number, sentence: string): Promis
   context.forge.commentOnIssue(number, writeIssueComment(sentence, context))
 
 async function open(context: SyncContext): Promise<'opened'> {
-  const { forge, kind, label, deps } = context
-  const title = printable(clip(`Watchkeeper: ${label.replace(uuid, '$1')}`, maxLabelCharacters))
-    .slice(0, maxTitleCharacters)
-    .toWellFormed()
-  const issue = await forge.createIssue({ title: kind.escapeTitle(`${title} fails`), body: bodyFor(context, undefined), label: issueLabel })
+  const { forge, kind, deps } = context
+  const issue = await forge.createIssue({
+    title: kind.escapeTitle(titleOf(context)),
+    body: bodyFor(context, undefined),
+    label: issueLabel,
+  })
   deps.note(`issue: opened #${issue.number}`)
   if (!isLabeled(issue))
     deps.note(
@@ -79,10 +80,14 @@ async function open(context: SyncContext): Promise<'opened'> {
   return 'opened'
 }
 
-/** In a title, the first block of an id is enough. */
-const uuid = /\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi
+/** `Cost gate fails: Budget exceeded: 296.66 of 250.00 CHC (119%)`. */
+function titleOf({ name, content, redact }: SyncContext): string {
+  const [first = ''] = redact(content.reason).split('\n')
+  const title = `${name.charAt(0).toUpperCase()}${name.slice(1)} fails: ${clip(first.replace(/[.:]$/, ''), maxReasonCharacters)}`
+  return printable(title).slice(0, maxTitleCharacters).toWellFormed()
+}
 
-const maxLabelCharacters = 120
+const maxReasonCharacters = 120
 const maxTitleCharacters = 200
 
 // Closed before the comment: if closing failed after it, every later run would comment again.

@@ -1,12 +1,13 @@
 import type { Redact } from '../core/secrets.ts'
 import type { Variables } from '../core/variables.ts'
-import type { RetryDeps } from '../http/deadline.ts'
+import type { SendDeps } from '../http/send.ts'
 import { type CommentMode, syncComment } from './comment.ts'
 import type { ForgeContent } from './content.ts'
-import { classifyFailure, describeFailure } from './failure.ts'
+import { describeFailure, toForgeError } from './failure.ts'
 import { type Author, defaultLimits, type Forge, type ForgeKind, type Limits, type Run, type SyncTarget } from './forge.ts'
 import { type IssueTransition, syncIssue } from './issue.ts'
 
+/** What a run writes, where, and as whom. */
 export interface NotifyOptions {
   readonly content: ForgeContent
   readonly comment: 'off' | CommentMode
@@ -17,6 +18,8 @@ export interface NotifyOptions {
   readonly target: string | undefined
   readonly prNumber: number | undefined
   readonly token: string | undefined
+  /** There is no token, because the given one cannot be one. */
+  readonly isTokenRejected?: boolean
   readonly redact: Redact
 }
 
@@ -27,10 +30,11 @@ interface NotifyOutcome {
   readonly issueTransition: IssueTransition | 'unknown'
 }
 
+/** The forge, and the process that writes to it. */
 export interface NotifyContext<R extends Run> {
   readonly kind: ForgeKind<R>
   readonly env: Variables
-  readonly deps: RetryDeps
+  readonly deps: SendDeps
   readonly limits?: Limits
 }
 
@@ -39,7 +43,7 @@ export async function notify<R extends Run>(
   options: NotifyOptions,
   { kind, env, deps, limits = defaultLimits }: NotifyContext<R>,
 ): Promise<NotifyOutcome> {
-  const { comment, issue, token, redact } = options
+  const { comment, issue, token, isTokenRejected = false, redact } = options
   const targets = (['comment', 'issue'] as const).filter((target) => (target === 'comment' ? comment : issue) !== 'off')
   const failAll = (reason: string): NotifyOutcome => ({
     failures: targets.map((target) => `${target}: ${redact(reason)}`),
@@ -47,7 +51,7 @@ export async function notify<R extends Run>(
   })
   const found = await kind.readRun(env)
   if ('problem' in found) return failAll(`${found.problem}.`)
-  if (token === undefined) return failAll(`not written, because ${kind.words.tokenInput} is not set.`)
+  if (token === undefined) return failAll(`not written, because ${kind.words.tokenInput} is not ${isTokenRejected ? 'valid' : 'set'}.`)
   const safeDeps = { ...deps, note: (line: string) => deps.note(redact(line)) }
   try {
     const forge = await kind.open(found.run, token, safeDeps, limits)
@@ -57,7 +61,7 @@ export async function notify<R extends Run>(
       await forge.close()
     }
   } catch (thrown) {
-    return failAll(classifyFailure(thrown, deps.clock.now(), kind.words).detail)
+    return failAll(toForgeError(thrown).message)
   }
 }
 
@@ -65,7 +69,7 @@ interface Connected {
   readonly kind: Pick<ForgeKind, 'words' | 'escapeMarkdown' | 'escapeTitle'>
   readonly run: Run
   readonly forge: Forge
-  readonly deps: RetryDeps
+  readonly deps: SendDeps
 }
 
 async function syncAll(
@@ -75,11 +79,12 @@ async function syncAll(
 ): Promise<NotifyOutcome> {
   // Redacted before it is encoded for a marker, where redaction would not find a secret.
   const safeLabel = redact(label ?? defaultLabel(run, content.operation, subject))
+  const name = redact(label ?? run.labelParts[0] ?? content.operation)
   let author: Promise<Author> | undefined
   let issueTransition: NotifyOutcome['issueTransition'] = 'unknown'
   const sync = async (target: SyncTarget): Promise<void> => {
     author ??= forge.author()
-    const context = { content, kind, run, label: safeLabel, forge, author: await author, redact, deps }
+    const context = { content, kind, run, label: safeLabel, name, forge, author: await author, redact, deps }
     if (target === 'issue') issueTransition = await syncIssue(context)
     else if (comment !== 'off') await syncComment(context, comment, prNumber)
   }
@@ -88,9 +93,8 @@ async function syncAll(
     try {
       await sync(target)
     } catch (thrown) {
-      const failure = classifyFailure(thrown, deps.clock.now(), kind.words)
       const { isFromFork } = run
-      failures.push(`${target}: ${redact(describeFailure(failure, { target, isFromFork, words: kind.words }))}`)
+      failures.push(`${target}: ${redact(describeFailure(toForgeError(thrown), { target, isFromFork, words: kind.words }))}`)
     }
   }
   return { failures, issueTransition }

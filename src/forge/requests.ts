@@ -1,92 +1,60 @@
 import type * as z from 'zod'
 import { version } from '../core/version.ts'
-import type { RetryDeps } from '../http/deadline.ts'
-import { inSeconds } from '../http/deadline.ts'
-import { ExchangeFailure } from '../http/exchange-failure.ts'
-import { decideRetry } from '../http/retry.ts'
-import type { Exchange, Transport } from '../http/transport.ts'
-import { classifyFailure, describeAnswer } from './failure.ts'
-import type { ForgeWords, Limits } from './forge.ts'
+import type { Failure } from '../http/failure.ts'
+import { type RetryPolicy, retryPolicyFor } from '../http/retry.ts'
+import { attempt, type SendDeps, send, startDeadline } from '../http/send.ts'
+import { type Answer, createTransport, type Exchange } from '../http/transport.ts'
+import { describeAnswer, ForgeError, failureOfAnswer } from './failure.ts'
+import type { ForgeWords, Limits, Run } from './forge.ts'
 
 const maxAttempts = 3
 
-interface SendOptions {
-  readonly transport: Transport
-  readonly deps: RetryDeps
-  readonly limits: Limits
-  readonly words: ForgeWords
+type ForgeRequest = Pick<Exchange, 'method' | 'url' | 'authorization' | 'body'>
+
+/** Changes nothing: a GET, or the only request of GraphQL, a query. */
+const isRead = ({ method, url }: ForgeRequest): boolean => method === 'GET' || url.pathname.endsWith('/graphql')
+
+interface Requests {
+  /** Throws a ForgeError for every answer but a success. */
+  request(request: ForgeRequest): Promise<Answer>
+  close(): Promise<void>
 }
 
-interface FetchInit {
-  readonly method: Exchange['method']
-  readonly headers: Readonly<Record<string, string>>
-  readonly body?: string
-}
+/** Requests to the API of a forge, with one time limit for all of them. */
+export function createRequests({ apiUrl, proxy }: Run, deps: SendDeps, limits: Limits, words: ForgeWords): Requests {
+  const { clock, cancellation } = deps
+  const transport = createTransport(apiUrl, proxy, clock)
+  const remainingMs = startDeadline(clock, limits.totalMs)
 
-/** The headers that are needed. Others would make octokit print text of the server. */
-const keptHeaders = [
-  'content-type',
-  'link',
-  'retry-after',
-  'x-ratelimit-remaining',
-  'x-ratelimit-reset',
-  'ratelimit-remaining',
-  'ratelimit-reset',
-]
-
-/** Requests over the transport of all requests: proxies, TLS, size limits, no redirects, one deadline for all of them. */
-export function createRequests({ transport, deps, limits, words }: SendOptions) {
-  const { clock, random, note, cancellation } = deps
-  const endsAtMs = clock.monotonicMs() + limits.totalMs
-  const remainingMs = (): number => endsAtMs - clock.monotonicMs()
-  return {
-    /** In the form of the global `fetch`, as far as it is used. */
-    async fetch(address: string, { method, headers, body }: FetchInit): Promise<Response> {
-      if (cancellation.stop.aborted) throw new ExchangeFailure('NOT_SENT', 'canceled before it was sent')
-      const leftMs = Math.floor(remainingMs())
-      if (leftMs <= 0) throw new ExchangeFailure('DEADLINE', 'the time limit for comments and issues is reached')
-      const url = new URL(address)
-      const answer = await transport.exchange({
-        method,
-        url,
-        body,
-        authorization: headers.authorization ?? '',
-        userAgent: `watchkeeper/${version}`,
-        timeoutMs: Math.min(limits.requestMs, leftMs),
-        // After the first signal, reads stop, and a write gets time to finish.
-        signal: method === 'GET' ? cancellation.stop : cancellation.abort,
-      })
-      if (answer.status >= 300 && answer.status < 400) throw new ExchangeFailure('REDIRECT', redirectOf(answer.headers.location, url))
-      const kept = keptHeaders.flatMap((name) => (answer.headers[name] === undefined ? [] : [[name, answer.headers[name]] as const]))
-      return new Response(answer.status === 204 ? null : answer.text, { status: answer.status, headers: Object.fromEntries(kept) })
-    },
-    async withRetries<T>(send: () => T | Promise<T>): Promise<T> {
-      for (let attempts = 1; ; attempts++) {
-        try {
-          return await send()
-        } catch (thrown) {
-          const failure = classifyFailure(thrown, clock.now(), words)
-          const decision = decideRetry({
-            policy: failure.isTransient ? 'attempts' : 'none',
-            attempts,
-            sameCause: attempts,
-            maxAttempts,
-            serverWaitMs: failure.waitMs,
-            remainingMs: remainingMs(),
-            random: random(),
-          })
-          if (cancellation.stop.aborted || !decision.retry) throw thrown
-          note(`Trying again in ${inSeconds(decision.waitMs)} (attempt ${attempts} of ${maxAttempts}): ${describeAnswer(failure, words)}`)
-          await clock.sleep(decision.waitMs, cancellation.stop)
-        }
-      }
-    },
+  async function tryOnce(given: ForgeRequest) {
+    if (cancellation.stop.aborted) throw new ForgeError({ detail: 'canceled before it was sent' })
+    const leftMs = Math.floor(remainingMs())
+    if (leftMs <= 0) throw new ForgeError({ detail: 'the time limit for comments and issues is reached' })
+    const outcome = await attempt(transport, {
+      ...given,
+      userAgent: `watchkeeper/${version}`,
+      timeoutMs: Math.min(limits.requestMs, leftMs),
+      // After the first signal, reads stop, and a write gets time to finish.
+      signal: isRead(given) ? cancellation.stop : cancellation.abort,
+    })
+    if ('failure' in outcome) return outcome
+    const { answer } = outcome
+    return answer.status < 300 ? { value: answer } : { failure: failureOfAnswer(answer, clock.now()) }
   }
-}
 
-function redirectOf(location: string | undefined, from: URL): string {
-  const target = location !== undefined && URL.canParse(location, from.href) ? new URL(location, from).origin : 'nowhere'
-  return `${from.origin} answered with a redirect to ${target}, which is not followed`
+  async function request(given: ForgeRequest): Promise<Answer> {
+    // Only reads are retried: forges have no idempotency keys, and the next run finds what this one may have written.
+    const policyOf = (failure: Failure): RetryPolicy => {
+      if (!isRead(given)) return 'none'
+      return failure.cause === 'rate-limit' ? 'attempts' : retryPolicyFor('GET', failure)
+    }
+    const describe = (failure: Failure): string => describeAnswer(failure, words)
+    const end = await send(() => tryOnce(given), { maxAttempts, remainingMs, policyOf, describe }, deps)
+    if ('value' in end) return end.value
+    throw new ForgeError(end.failure, end.isOutcomeUnknown && !isRead(given))
+  }
+
+  return { request, close: () => transport.close() }
 }
 
 const perPage = 100
@@ -111,24 +79,23 @@ export async function* pagesOf<T>(
     if (headers.link === undefined ? items.length < perPage : !/rel="next"/.test(headers.link)) return
   }
   // With an incomplete list, a second comment would be written.
-  throw new ExchangeFailure('TOO_LARGE', `the list has more than ${maxPages * perPage} entries`)
+  throw new ForgeError({ detail: `the list has more than ${maxPages * perPage} entries` })
 }
 
+/** The items of all pages. */
 export async function collect<T>(pages: AsyncIterable<readonly T[]>): Promise<readonly T[]> {
   const items: T[] = []
   for await (const page of pages) items.push(...page)
   return items
 }
 
-/** Checks answers of the forge. */
+/** Checks answers of the forge. Throws a ForgeError for one that is not as expected. */
 export const createParser =
   ({ name }: ForgeWords) =>
   <T>(schema: z.ZodType<T>) =>
   (data: unknown): T => {
     const { success, data: value, error } = schema.safeParse(data)
     if (success) return value
-    throw new ExchangeFailure(
-      'BAD_ANSWER',
-      `the answer is not from ${name}: ${error.issues[0]?.path.join('.') || 'the answer'} is not as expected`,
-    )
+    const place = error.issues[0]?.path.join('.') || 'the answer'
+    throw new ForgeError({ detail: `the answer is not from ${name}: ${place} is not as expected` })
   }

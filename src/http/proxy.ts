@@ -1,4 +1,5 @@
 import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
+import { basicPair, minSecretLength } from '../core/secrets.ts'
 import type { Variables } from '../core/variables.ts'
 
 // Before the URL parser, which quietly drops tabs and newlines and reads `\` as `/`.
@@ -54,6 +55,7 @@ export function webhookSecrets(text: string): readonly string[] {
 const isLoopback = (hostname: string): boolean =>
   hostname === 'localhost' || hostname === '[::1]' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname)
 
+/** URLs of proxies, and the hosts that are reached without one, separated by commas. */
 export interface ProxySettings {
   readonly httpProxy?: string
   readonly httpsProxy?: string
@@ -70,14 +72,10 @@ export function readProxySettings(env: Variables): {
     httpsProxy: choose(env, 'https_proxy'),
     noProxy: choose(env, 'no_proxy'),
   }
-  const diagnostics = [chosen.httpProxy, chosen.httpsProxy]
-    .filter((variable) => variable !== undefined && !isProxyUrl(variable.value))
-    .map((variable) =>
-      inputDiagnostic(
-        variable?.name ?? '',
-        'is not a proxy URL; accepted: http://[user:password@]host:port, with special characters of the password encoded, such as %25 for %',
-      ),
-    )
+  const diagnostics = [chosen.httpProxy, chosen.httpsProxy].flatMap((variable) => {
+    const problem = variable && problemOf(variable.value)
+    return problem === undefined ? [] : [inputDiagnostic(variable?.name ?? '', problem)]
+  })
   const settings: ProxySettings = {
     ...(chosen.httpProxy && { httpProxy: chosen.httpProxy.value }),
     ...(chosen.httpsProxy && { httpsProxy: chosen.httpsProxy.value }),
@@ -94,20 +92,36 @@ function choose(env: Variables, lowerCase: string): { readonly name: string; rea
   return undefined
 }
 
-function isProxyUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false
+const notProxyUrl =
+  'is not a proxy URL; accepted: http://[user:password@]host:port, with special characters of the password encoded, such as %25 for %'
+
+function problemOf(text: string): string | undefined {
+  if (!URL.canParse(text)) return notProxyUrl
   const { protocol, username, password } = new URL(text)
-  return /^https?:$/.test(protocol) && [username, password].every((text) => tryDecode(text) !== undefined)
+  const decoded = tryDecode(password)
+  if (!/^https?:$/.test(protocol) || tryDecode(username) === undefined || decoded === undefined) return notProxyUrl
+  const isShort = decoded !== '' && decoded.length < minSecretLength
+  return isShort ? `has a password of fewer than ${minSecretLength} characters, which cannot be redacted` : undefined
 }
 
-/** The proxy's password, where its url holds one, as written and decoded. */
-export function proxySecrets({ httpProxy, httpsProxy }: ProxySettings): readonly string[] {
-  return [httpProxy, httpsProxy]
-    .filter((url) => url !== undefined && URL.canParse(url))
-    .map((url) => new URL(url ?? '').password)
-    .filter((password) => password !== '')
-    .flatMap((password) => [password, tryDecode(password) ?? password])
-}
+/** The addresses that have a password. */
+const withPassword = ({ httpProxy, httpsProxy }: ProxySettings): readonly URL[] =>
+  [httpProxy, httpsProxy]
+    .flatMap((text) => (text !== undefined && URL.canParse(text) ? [new URL(text)] : []))
+    .filter(({ password }) => password)
+
+const decodedOr = (text: string): string => tryDecode(text) ?? text
+
+/** The passwords of proxies, as written and decoded, and what HTTP Basic makes of them. */
+export const proxySecrets = (settings: ProxySettings): readonly string[] =>
+  withPassword(settings).flatMap(({ username, password }) => [
+    password,
+    decodedOr(password),
+    basicPair(decodedOr(username), decodedOr(password)),
+  ])
+
+/** The users of proxies, which errors hide. No log masks them, because GitHub drops outputs that have a masked word. */
+export const proxyUsers = (settings: ProxySettings): readonly string[] => withPassword(settings).map(({ username }) => decodedOr(username))
 
 /** Undefined where a `%` begins no escape sequence. */
 function tryDecode(text: string): string | undefined {

@@ -1,5 +1,10 @@
 import type { Clock } from '../core/clock.ts'
+import { unlessAborted } from './cancellation.ts'
 
+/** The status with which a server refuses a request until the window of its rate limit ends. */
+export const rateLimitStatus = 429
+
+/** Headers of an answer, by their names in lower case. */
 export type Headers = Readonly<Record<string, string | undefined>>
 
 /** The fixed window of the key, as the headers of an answer state it. */
@@ -26,7 +31,7 @@ export function readRateLimitWindow(headers: Headers): RateLimitWindow | undefin
   return { limit, remaining, resetMs: reset * 1000, windowMs: policy === undefined ? undefined : Number(policy) * 1000 }
 }
 
-// The clocks of server and client differ: one second more avoids the next 429.
+// The clocks of server and client differ: one second more avoids the next refusal.
 const resetMarginMs = 1000
 
 /**
@@ -35,7 +40,7 @@ const resetMarginMs = 1000
  */
 export function serverWaitMs(status: number, headers: Headers, nowMs: number): number | undefined {
   const retryAfter = retryAfterMs(headers['retry-after'], instantOf(headers.date) ?? nowMs)
-  const reset = status === 429 ? seconds(limitHeader(headers, 'reset')) : undefined
+  const reset = status === rateLimitStatus ? seconds(limitHeader(headers, 'reset')) : undefined
   const waits = [retryAfter, reset === undefined ? undefined : reset * 1000 + resetMarginMs].filter((wait) => wait !== undefined)
   return waits.length === 0 ? undefined : Math.max(...waits)
 }
@@ -164,7 +169,7 @@ export function createPacer(clock: Clock, documented: RateLimit): Pacer {
     const known = answers.next()
     const either = AbortSignal.any([signal, known])
     try {
-      if (ms === Number.POSITIVE_INFINITY) await rejectOnAbort(either)
+      if (ms === Number.POSITIVE_INFINITY) await unlessAborted(either, new Promise<never>(() => undefined))
       else await clock.sleep(Math.max(1, ms), either)
     } catch (thrown) {
       if (signal.aborted || !known.aborted) throw thrown
@@ -189,7 +194,8 @@ export function createPacer(clock: Clock, documented: RateLimit): Pacer {
       // More than this client sent are requests of others.
       window.count += Math.max(0, limit - stated.remaining - countUsed())
     }
-    if (answer?.status === 429) blockedUntil = Math.max(blockedUntil, now + (serverWaitMs(429, answer.headers, clock.now()) ?? 1000))
+    if (answer?.status === rateLimitStatus)
+      blockedUntil = Math.max(blockedUntil, now + (serverWaitMs(answer.status, answer.headers, clock.now()) ?? 1000))
   }
 
   /** The known window that this one certainly is, or a new one. The ends of two windows are at least one window apart. */
@@ -210,7 +216,11 @@ export function createPacer(clock: Clock, documented: RateLimit): Pacer {
     admit(options) {
       const turn = queue.then(() => wait(options))
       queue = turn.catch(() => undefined)
-      return leaveOnAbort(turn, options.signal)
+      return unlessAborted(options.signal, turn).catch((thrown: unknown) => {
+        // A turn that comes after that is given back.
+        void turn.then((admission) => admission.cancel()).catch(() => undefined)
+        throw thrown
+      })
     },
     quota() {
       if (!isLimitStated) return undefined
@@ -236,27 +246,6 @@ function createAnswerNews() {
       return next.signal
     },
   }
-}
-
-const rejectOnAbort = (signal: AbortSignal): Promise<never> =>
-  new Promise((_, reject) => {
-    signal.throwIfAborted()
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  })
-
-/** Rejects as soon as the signal aborts. A turn that comes after that is given back. */
-function leaveOnAbort(turn: Promise<Admission>, signal: AbortSignal): Promise<Admission> {
-  return new Promise((resolve, reject) => {
-    let hasLeft = false
-    const leave = (): void => {
-      hasLeft = true
-      reject(signal.reason)
-    }
-    signal.addEventListener('abort', leave, { once: true })
-    turn
-      .then((admission) => (hasLeft ? admission.cancel() : resolve(admission)), reject)
-      .finally(() => signal.removeEventListener('abort', leave))
-  })
 }
 
 // One pacer per clock, address and key: the limit belongs to the key, and several clients of one process may share it.

@@ -54,14 +54,16 @@ export function reportAudit(result: AuditResult): Report {
       serviceTable(result),
       ...changes(result),
       ...(unchecked.length === 0 ? [] : [{ kind: 'list' as const, items: unchecked.map(uncheckedWords) }]),
-      ...(findings.some(({ high }) => high !== undefined) ? [{ kind: 'paragraph' as const, line: [trusted(limits)] }] : []),
+      ...(findings.some(({ high }) => high !== undefined)
+        ? [{ kind: 'paragraph' as const, line: [trusted(result.maxSavings === undefined ? limits : `${limits} ${gateLimits}`)] }]
+        : []),
     ],
     keyLines: findings.slice(0, 3).map((one) => say`${one.name}: ${evidenceOf(one)}`),
   }
 }
 
 /** `1 alert evaluated at least once in the idle timeout of 15 min: Catalog errors.` */
-function evidenceOf({ evidence, names = [] }: AuditResult['findings'][number]): Line {
+function evidenceOf({ evidence, names = [] }: AuditFinding): Line {
   if (names.length === 0) return [trusted(`${evidence}.`)]
   const listed = names.map((name) => say`${name}`)
   return say`${trusted(evidence)}: ${joinFirst(listed, maxNames)}.`
@@ -75,6 +77,8 @@ const uncheckedWords = ({ what, name, reason }: AuditResult['unchecked'][number]
 
 const limits =
   'Estimates for a month of 30 days like the last final days. Activities do not say who woke a service, so findings about awake time have no lower limit. Findings about the same awake hours count once in the sum.'
+
+const gateLimits = 'max-savings is compared with "at least", the sum of the lower limits.'
 
 function factsOf({ savingsLow, savingsHigh, unit = '', maxSavings, services, findingCount }: AuditResult): Block {
   const amount = (value: Decimal): Line => [trusted(`${formatMoney(value)} ${unit}`)]
@@ -95,22 +99,38 @@ function factsOf({ savingsLow, savingsHigh, unit = '', maxSavings, services, fin
 const signs = { error: '❌', warning: '⚠️', note: 'ℹ️' } as const
 const statuses = { error: 'fail', warning: 'warn', note: 'pass' } as const
 
+type AuditFinding = AuditResult['findings'][number]
+
+/** Findings without an amount that differ only in their service are one row. */
+function foldFindings(findings: readonly AuditFinding[]): readonly (readonly [AuditFinding, ...AuditFinding[]])[] {
+  const keyOf = ({ name, serviceId, command, ...rest }: AuditFinding): string =>
+    JSON.stringify(rest.high === undefined ? rest : [name, serviceId, rest])
+  return [...Map.groupBy(findings, keyOf).values()].flatMap(([first, ...others]) =>
+    first === undefined ? [] : [[first, ...others] as const],
+  )
+}
+
+const namesOf = (same: readonly AuditFinding[]): Line =>
+  joinFirst(
+    same.map(({ name }) => say`${name}`),
+    10,
+  )
+
 function findingTable({ findings, unit = '' }: AuditResult): Block {
+  const folded = foldFindings(findings)
   return {
     kind: 'table',
     title: 'Findings',
     columns: [{ title: 'Service' }, { title: 'Finding' }, alignRight(`${unit} a month`), { title: 'Rule' }],
-    statuses: findings.map(({ severity }) => statuses[severity]),
-    rows: findings.map((one) => [
-      [trusted(`${signs[one.severity]} `), untrusted(one.name)],
-      evidenceOf(one),
-      amountCell(one),
-      [trusted(one.rule)],
-    ]),
+    statuses: folded.map(([{ severity }]) => statuses[severity]),
+    rows: folded.map((same) => {
+      const [one] = same
+      return [[trusted(`${signs[one.severity]} `), ...namesOf(same)], evidenceOf(one), amountCell(one), [trusted(one.rule)]]
+    }),
   }
 }
 
-function amountCell({ low, high, notEstimable }: AuditResult['findings'][number]): Line {
+function amountCell({ low, high, notEstimable }: AuditFinding): Line {
   if (notEstimable !== undefined) return [trusted('not estimable')]
   return [trusted(low === undefined || high === undefined ? '–' : amountWords(low, high))]
 }
@@ -158,9 +178,11 @@ function chartOf({ awakeByDay, services }: AuditResult): readonly Block[] {
 /** Findings whose changes are not folded. */
 const maxOpen = 10
 
-/** One part for each finding: what to know, why there is no amount, and the command. */
+/** What to know, why there is no amount, and the commands. */
 function changes({ findings }: AuditResult): readonly Block[] {
-  const parts = findings.filter(({ command, advice, notEstimable }) => [command, advice, notEstimable].some((one) => one !== undefined))
+  const parts = foldFindings(
+    findings.filter(({ command, advice, notEstimable }) => [command, advice, notEstimable].some((one) => one !== undefined)),
+  )
   const rest = parts.slice(maxOpen).flatMap(changeOf)
   if (parts.length === 0) return []
   return [
@@ -170,14 +192,16 @@ function changes({ findings }: AuditResult): readonly Block[] {
   ]
 }
 
-function changeOf({ name, rule, advice, command, notEstimable }: AuditResult['findings'][number]): readonly Block[] {
+function changeOf(same: readonly [AuditFinding, ...AuditFinding[]]): readonly Block[] {
+  const [{ rule, advice, notEstimable }] = same
+  const commands = same.flatMap(({ command }) => command ?? [])
   const sentences = [
-    say`${untrusted(name)} (${trusted(rule)}):`,
+    say`${namesOf(same)} (${trusted(rule)}):`,
     ...(advice === undefined ? [] : [[trusted(advice)]]),
     ...(notEstimable === undefined ? [] : [say`Not estimable: ${trusted(notEstimable)}.`]),
   ]
   return [
     { kind: 'paragraph', line: join(sentences, ' ') },
-    ...(command === undefined ? [] : [{ kind: 'preformatted' as const, text: command }]),
+    ...(commands.length === 0 ? [] : [{ kind: 'preformatted' as const, text: commands.join('\n') }]),
   ]
 }

@@ -10,7 +10,7 @@ export const auditRules = {
   'rarely-sleeps': { severity: 'warning', description: 'A service that may sleep is awake at least 90% of the time.' },
   'alert-prevents-idling': {
     severity: 'warning',
-    description: 'Alerts of a service that may sleep are evaluated at least once in its idle timeout.',
+    description: 'Evaluations of alerts cover at least 20% of the awake time of a service that may sleep, each until its idle timeout.',
   },
   'stopped-warehouse': {
     severity: 'warning',

@@ -84,6 +84,7 @@ function subjectOf(service: ListedService, options: AuditOptions): Subject {
   const { alerts: ownAlerts, isTargetUnknown } =
     listed === undefined || 'failure' in listed ? { alerts: [], isTargetUnknown: false } : listed
   const compute = 'failure' in facts.usage ? [] : dailyCompute(facts.usage, service.id)
+  const final = compute.filter(({ isFinal }) => isFinal).map(({ credits }) => credits)
   return {
     ...options,
     service,
@@ -92,11 +93,11 @@ function subjectOf(service: ListedService, options: AuditOptions): Subject {
     isTargetUnknown,
     alwaysOn: isAlwaysOn(service),
     compute,
-    finalCompute: compute.filter(({ isFinal }) => isFinal).map(({ credits }) => credits),
+    monthlyCompute: final.length === 0 ? undefined : mean(final) * monthDays,
   }
 }
 
-function toAudited({ service, profile, alwaysOn, finalCompute }: Subject): AuditedService {
+function toAudited({ service, profile, alwaysOn, monthlyCompute }: Subject): AuditedService {
   const { id, state, idleScaling, idleTimeoutMinutes } = service
   const timeout = idleTimeoutMinutes === undefined ? '' : `after ${formatDuration(idleTimeoutMinutes * minuteMs)}`
   return {
@@ -106,16 +107,19 @@ function toAudited({ service, profile, alwaysOn, finalCompute }: Subject): Audit
     idling: idleScaling === undefined ? 'unknown' : idleScaling ? timeout : 'off',
     isAlwaysOn: alwaysOn,
     profile,
-    monthlyCompute: finalCompute.length === 0 ? undefined : mean(finalCompute) * monthDays,
+    monthlyCompute,
   }
 }
 
 function toFinding(rule: ServiceRule, subject: Subject, settings: LintSettings): readonly Finding[] {
   const found = serviceRules[rule](subject)
-  const { service } = subject
-  return found === undefined
-    ? []
-    : withSeverity(rule, { about: `awake ${service.id}`, serviceId: service.id, name: labelOf(service), ...found }, settings)
+  const { service, monthlyCompute = Number.POSITIVE_INFINITY } = subject
+  if (found === undefined) return []
+  const { about = `awake ${service.id}`, estimate } = found
+  // The rate of an awake hour is a mean, so that the hours of some days may seem to cost more than they did.
+  const isAboveCompute = found.about === undefined && estimate !== undefined && 'high' in estimate && estimate.high > monthlyCompute
+  const limited = isAboveCompute ? { estimate: { low: 0, high: monthlyCompute } } : {}
+  return withSeverity(rule, { serviceId: service.id, name: labelOf(service), ...found, about, ...limited }, settings)
 }
 
 function withSeverity(rule: AuditRule, found: Found, settings: LintSettings): readonly Finding[] {

@@ -106,6 +106,11 @@ export function profileOf(facts: CostFacts, service: ListedService): ServiceProf
     timeline,
     usage: dailyCompute(usage, service.id),
     idleTimeoutMinutes: service.idleTimeoutMinutes,
-    canScale: service.minReplicaMemoryGb !== service.maxReplicaMemoryGb || service.autoscalingMode === 'horizontal',
+    smallestShare: smallestShareOf(service),
   })
+}
+
+/** The API has limits of the memory, and none of the number of replicas. */
+function smallestShareOf({ minReplicaMemoryGb = 1, maxReplicaMemoryGb = minReplicaMemoryGb, autoscalingMode }: ListedService): number {
+  return autoscalingMode === 'horizontal' ? 0 : Math.min(1, minReplicaMemoryGb / maxReplicaMemoryGb)
 }

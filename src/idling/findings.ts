@@ -10,10 +10,10 @@ import type { BudgetScope } from '../usage/budgets-file.ts'
 import { recordsInScope } from '../usage/scope.ts'
 import type { AuditRule } from './audit-rules.ts'
 import type { CostFacts, ReadFailure, Usage } from './facts.ts'
-import { lengthMs } from './intervals.ts'
+import { intersect, lengthMs } from './intervals.ts'
 import { monthDays, priceAlerts, sleepsThroughAlerts } from './price.ts'
-import { type DailyCompute, type Reason, reasons, type ServiceProfile } from './profile.ts'
-import { runningAlert, scheduleOf } from './schedules.ts'
+import { type DailyCompute, minDays, type Reason, reasons, type ServiceProfile } from './profile.ts'
+import { type AlertSchedule, awakeBy, runningAlert, scheduleOf } from './schedules.ts'
 
 /** What a finding costs, in credits a month of 30 days. */
 export type Estimate =
@@ -76,8 +76,8 @@ export interface Subject extends AuditOptions {
   readonly alwaysOn: boolean
   /** Compute of each day that was asked for. */
   readonly compute: readonly DailyCompute[]
-  /** Compute of each final day. */
-  readonly finalCompute: readonly number[]
+  /** Compute of a month like the final days; undefined without them. */
+  readonly monthlyCompute: number | undefined
 }
 
 export type Found = Omit<Finding, 'rule' | 'severity'>
@@ -103,14 +103,12 @@ const scaleCommand = (id: string, settings: string): string => `clickhousectl cl
 
 const updateCommand = (id: string, settings: string): string => `clickhousectl cloud service update ${id} ${settings}`
 
-function findIdlingOff({ service, alwaysOn, finalCompute, facts }: Subject): ServiceFinding | undefined {
+function findIdlingOff({ service, alwaysOn, monthlyCompute, facts }: Subject): ServiceFinding | undefined {
   if (service.idleScaling !== false || alwaysOn || isStopped(service)) return undefined
   const estimate: Estimate =
-    'failure' in facts.usage
-      ? { reason: reasons['no-usage'] }
-      : finalCompute.length === 0
-        ? { reason: reasons['no-compute'] }
-        : { low: 0, high: mean(finalCompute) * monthDays }
+    monthlyCompute === undefined
+      ? { reason: reasons['failure' in facts.usage ? 'no-usage' : 'no-compute'] }
+      : { low: 0, high: monthlyCompute }
   return {
     evidence: 'Idling is off, so the service is billed for every hour, whether or not it is queried',
     estimate,
@@ -149,12 +147,13 @@ const oftenAwake = 0.9
 const minTimeoutMs = 5 * minuteMs
 
 function findRarelySleeps(subject: Subject): ServiceFinding | undefined {
-  const { service, profile, ownAlerts } = subject
-  if (!isIdler(subject) || typeof profile === 'string' || profile.awakeShare < oftenAwake) return undefined
+  const { service, profile, ownAlerts, monthlyCompute = 0 } = subject
+  const evidence = isIdler(subject) ? (neverSeenAsleep(subject) ?? awakeMost(profile)) : undefined
+  if (evidence === undefined) return undefined
   const hasFrequentAlert = ownAlerts.some((alert) => (scheduleOf(alert)?.intervalMs ?? dayMs) <= minTimeoutMs)
   return {
-    evidence: `The service was awake ${percent(profile.awakeShare)} of ${plural(profile.days.length, 'known day')}, although it may sleep`,
-    estimate: { low: 0, high: profile.awakeShare * 24 * monthDays * profile.rate.mean },
+    evidence: `${evidence}, although it may sleep`,
+    estimate: { low: 0, high: typeof profile === 'string' ? monthlyCompute : profile.awakeShare * 24 * monthDays * profile.rate.mean },
     // A shorter timeout does not help where alerts are evaluated as often.
     ...((service.idleTimeoutMinutes ?? 0) > 5 && !hasFrequentAlert && { command: scaleCommand(service.id, '--idle-timeout-minutes 5') }),
     advice:
@@ -162,33 +161,58 @@ function findRarelySleeps(subject: Subject): ServiceFinding | undefined {
   }
 }
 
+const awakeMost = (profile: Subject['profile']): string | undefined =>
+  typeof profile === 'string' || profile.awakeShare < oftenAwake
+    ? undefined
+    : `The service was awake ${percent(profile.awakeShare)} of ${plural(profile.days.length, 'known day')}`
+
+/** A service that is always awake may have no activities, so that they do not say since when it is awake. Its usage indicates it. */
+function neverSeenAsleep({ service, profile, compute, facts: { activities } }: Subject): string | undefined {
+  const final = compute.filter(({ isFinal }) => isFinal)
+  if (service.state !== 'running' || profile !== 'too-few-days' || final.length < minDays || final.some(({ credits }) => credits <= 0))
+    return undefined
+  if ('failure' in activities || activities.activities.some(({ serviceId }) => serviceId === service.id)) return undefined
+  return `The service has no activities, and used compute on each of ${plural(final.length, 'final day')}`
+}
+
 const percent = (share: number): string => `${Math.round(share * 100)}%`
 
+/** Alerts whose evaluations cover less of the awake time do not matter much. */
+const minCovered = 0.2
+
 function findAlerts(subject: Subject): ServiceFinding | undefined {
+  if (!isIdler(subject)) return undefined
   const { service, profile, ownAlerts, isTargetUnknown, facts } = subject
   const timeoutMs = (service.idleTimeoutMinutes ?? 0) * minuteMs
   const scheduled = ownAlerts.flatMap((alert) => {
     const schedule = scheduleOf(alert)
     return schedule === undefined ? [] : [{ alert, schedule }]
   })
-  const frequent = scheduled.filter(({ schedule }) => schedule.intervalMs <= timeoutMs && (schedule.startMs ?? 0) <= facts.nowMs)
-  if (!isIdler(subject) || frequent.length === 0) return undefined
-  const shortestMs = Math.min(...frequent.map(({ schedule }) => schedule.intervalMs))
-  const longer = alertIntervals.find((name) => intervalMs[name] > timeoutMs)
+  // Without awake times, the service is awake at least as long as its alerts keep it awake.
+  const day = { fromMs: 0, toMs: dayMs }
+  const days = typeof profile === 'string' ? [{ ...day, awake: [day] }] : profile.days
+  const coveredBy = (schedules: readonly AlertSchedule[]): number =>
+    mean(days.map((one) => lengthMs(intersect(awakeBy(schedules, one, timeoutMs), one.awake)))) /
+    mean(days.map(({ awake }) => lengthMs(awake)))
+  const frequent = scheduled.filter((one) => (one.schedule.startMs ?? 0) <= facts.nowMs && coveredBy([one.schedule]) >= minCovered)
+  if (frequent.length === 0) return undefined
+  const before = frequent.map(({ schedule }) => schedule)
+  const shortestMs = Math.min(...before.map((schedule) => schedule.intervalMs))
+  const longer = alertIntervals.find((name) => intervalMs[name] > Math.max(timeoutMs, shortestMs))
   const estimate = (): Estimate => {
     if (typeof profile === 'string') return { reason: reasons[profile] }
     if (isTargetUnknown) return { reason: reasons['target-unknown'] }
     if (sleepsThroughAlerts(profile, ownAlerts.flatMap(runningAlert))) return { reason: reasons['alerts-do-not-wake'] }
     const others = scheduled.filter((one) => !frequent.includes(one)).map(({ schedule }) => schedule)
-    const options = { profile, others, before: frequent.map(({ schedule }) => schedule), after: [], nowMs: facts.nowMs }
-    return { low: 0, high: priceAlerts(options).savedUpTo }
+    return { low: 0, high: priceAlerts({ profile, others, before, after: [], nowMs: facts.nowMs }).savedUpTo }
   }
+  const whole = typeof profile === 'string' ? 'the time' : 'the awake time'
   return {
-    evidence: `${plural(frequent.length, 'alert')} evaluated at least once in the idle timeout of ${formatDuration(timeoutMs)}`,
+    evidence: `With the idle timeout of ${formatDuration(timeoutMs)}, evaluations of ${plural(frequent.length, 'alert')} cover ${percent(coveredBy(before))} of ${whole}`,
     names: frequent.map(({ alert }) => alert.name ?? alert.id),
     estimate: estimate(),
-    ...(shortestMs > minTimeoutMs && { command: scaleCommand(service.id, '--idle-timeout-minutes 5') }),
-    advice: `${longer === undefined ? 'Longer intervals let' : `An interval of ${longer} or longer lets`} the service sleep. Change the interval in the file of the alert, or in the settings of the alert in ClickStack. Activities do not say who woke the service, so the saving may be less.`,
+    ...(Math.min(shortestMs, timeoutMs) > minTimeoutMs && { command: scaleCommand(service.id, '--idle-timeout-minutes 5') }),
+    advice: `${longer === undefined ? 'Longer intervals let' : `An interval of ${longer} or longer lets`} the service sleep longer. Change the interval in the file of the alert, or in the settings of the alert in ClickStack. Activities do not say who woke the service, so the saving may be less.`,
   }
 }
 

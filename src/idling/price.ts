@@ -48,7 +48,7 @@ export function priceAlerts(options: PriceOptions): AlertPrice {
       expected: (expected / hourMs) * monthDays * ((lowRate + meanRate) / 2),
       high: hoursOfMonth(more, 1) * meanRate,
     },
-    savedUpTo: (mean(low.map(({ saved }) => saved)) / hourMs) * monthDays * meanRate,
+    savedUpTo: (Math.max(...[low, high].map((days) => mean(days.map(({ saved }) => saved)))) / hourMs) * monthDays * meanRate,
     awakeShareAfter: mean(low.map(({ awakeAfter }) => awakeAfter)) / dayMs,
   }
 }

@@ -40,24 +40,25 @@ export interface KnownDay extends Interval {
 export interface ServiceProfile {
   readonly days: readonly KnownDay[]
   readonly awakeShare: number
-  /** Credits per awake hour: of the cheapest day, or below it where the service may scale down further, and of all days together. */
+  /** Credits per awake hour: at the smallest size that the days allow, and of all days together. */
   readonly rate: { readonly low: number; readonly mean: number }
   /** How long the service stays awake after a query: the setting, and what its shortest awake times show. */
   readonly timeoutMs: { readonly low: number; readonly high: number }
 }
 
-const minDays = 7
+/** A week has every weekday once. */
+export const minDays = 7
 
 interface ProfileOptions {
   readonly timeline: Timeline
   readonly usage: readonly DailyCompute[]
   readonly idleTimeoutMinutes: number
-  /** Whether autoscaling may change the size. */
-  readonly canScale: boolean
+  /** The smallest size that autoscaling may choose, as a share of the largest. */
+  readonly smallestShare: number
 }
 
 /** From the days that are completely known and final. */
-export function profileService({ timeline, usage, idleTimeoutMinutes, canScale }: ProfileOptions): ServiceProfile | Reason {
+export function profileService({ timeline, usage, idleTimeoutMinutes, smallestShare }: ProfileOptions): ServiceProfile | Reason {
   const [awake, stopped] = [timeIn(timeline, 'awake'), timeIn(timeline, 'stopped')]
   const known = timeIn(timeline, 'awake', 'asleep', 'stopped')
   const days = usage.flatMap(({ day, credits, isFinal }): readonly KnownDay[] => {
@@ -69,7 +70,7 @@ export function profileService({ timeline, usage, idleTimeoutMinutes, canScale }
     return [{ ...whole, day, credits, awake: awakeThen, stopped: intersect([whole], stopped) }]
   })
   if (days.length < minDays) return 'too-few-days'
-  const rate = rateOf(days, canScale)
+  const rate = rateOf(days, smallestShare)
   if (rate === undefined) return 'no-compute'
   return {
     days,
@@ -85,12 +86,10 @@ const startOf = (day: Day): number => Date.parse(day)
 const minRatedMs = hourMs
 
 /**
- * A day in which a service only runs for alerts has its smallest size, and the cheapest day may have been a larger one. In the simulation
- * of test/unit/idling, fewer than 10% of the services go further below their cheapest day.
+ * A service that only runs for alerts has its smallest size. It costs no more than on the cheapest day, and no less than if the dearest day
+ * had the largest size throughout.
  */
-const furtherDown = 0.75
-
-function rateOf(days: readonly KnownDay[], canScale: boolean): ServiceProfile['rate'] | undefined {
+function rateOf(days: readonly KnownDay[], smallestShare: number): ServiceProfile['rate'] | undefined {
   const awakeDays = days.filter(({ awake }) => lengthMs(awake) > 0)
   const longDays = awakeDays.filter(({ awake }) => lengthMs(awake) >= minRatedMs)
   const rated = longDays.length > 0 ? longDays : awakeDays
@@ -98,8 +97,9 @@ function rateOf(days: readonly KnownDay[], canScale: boolean): ServiceProfile['r
   const credits = rated.map((day) => day.credits)
   const total = credits.reduce((sum, one) => sum + one, 0)
   if (total <= 0) return undefined
+  const rates = credits.map((one, i) => one / (hours[i] ?? 1))
   return {
-    low: Math.min(...credits.map((one, i) => one / (hours[i] ?? 1))) * (canScale ? furtherDown : 1),
+    low: Math.min(...rates, Math.max(...rates) * smallestShare),
     mean: total / hours.reduce((sum, one) => sum + one, 0),
   }
 }

@@ -34,6 +34,7 @@ interface FinishedRun {
   readonly error?: Error
 }
 
+/** Makes the message about a finished run. */
 export function messageOf(run: FinishedRun, facts: Pick<Message, 'operation' | 'change' | 'runUrl'>): Message {
   const { document, blocks, keyLines, milestones, error } = run
   const lineOf = (kind: 'verdict' | 'footer'): Line => blocks.flatMap((block) => (block.kind === kind ? block.line : []))

@@ -1,9 +1,13 @@
 import { formatLocation } from '../core/diagnostics.ts'
-import { createRedact, redactDeep } from '../core/secrets.ts'
+import { createRedact, type Redact, redactDeep } from '../core/secrets.ts'
+import { quote } from '../core/text.ts'
 import type { Variables } from '../core/variables.ts'
-import type { RetryDeps } from '../http/deadline.ts'
-import { isReadableOnTheWay, readProxySettings } from '../http/proxy.ts'
-import { deliver } from './deliver.ts'
+import { version } from '../core/version.ts'
+import { type Failure, failureOfStatus } from '../http/failure.ts'
+import { isReadableOnTheWay, type ProxySettings, readProxySettings } from '../http/proxy.ts'
+import { type RetryPolicy, retryPolicyFor } from '../http/retry.ts'
+import { attempt, inSeconds, type SendDeps, send, startDeadline } from '../http/send.ts'
+import { createTransport } from '../http/transport.ts'
 import { formats } from './formats.ts'
 import type { Message } from './message.ts'
 
@@ -19,7 +23,7 @@ interface NotificationOptions {
 export async function sendNotification(
   { url: address, format, message, secrets }: NotificationOptions,
   env: Variables,
-  deps: RetryDeps,
+  deps: SendDeps,
 ): Promise<string | undefined> {
   const url = new URL(address)
   const redact = createRedact(secrets)
@@ -42,4 +46,70 @@ function problemOf(url: URL, env: Variables): string | undefined {
   return url.protocol === 'https:' && env.NODE_TLS_REJECT_UNAUTHORIZED === '0'
     ? 'NODE_TLS_REJECT_UNAUTHORIZED is 0, which disables the check of certificates'
     : undefined
+}
+
+interface Delivery {
+  readonly url: URL
+  readonly body: string
+  readonly proxy: ProxySettings
+  readonly redact: Redact
+}
+
+/** For one attempt. */
+const requestMs = 10_000
+
+/** For all attempts and the waits between them. */
+const totalMs = 30_000
+
+const maxAttempts = 3
+
+/**
+ * Sends a message with POST. Follows no redirect. It is sent again only when it certainly did not arrive, so that no message arrives twice.
+ * Resolves to the reason when it was not accepted.
+ */
+async function deliver({ url, body, proxy, redact }: Delivery, deps: SendDeps): Promise<string | undefined> {
+  const { clock, cancellation } = deps
+  const transport = createTransport(url, proxy, clock)
+  const remainingMs = startDeadline(clock, totalMs)
+  const describe = (failure: Failure): string => redact(describeFailure(failure, url))
+
+  async function tryOnce() {
+    const outcome = await attempt(transport, {
+      method: 'POST',
+      url,
+      body,
+      authorization: undefined,
+      userAgent: `watchkeeper/${version}`,
+      timeoutMs: Math.min(requestMs, Math.max(1, Math.floor(remainingMs()))),
+      signal: cancellation.abort,
+    })
+    if ('failure' in outcome) return outcome
+    const { answer } = outcome
+    return answer.status < 300
+      ? { value: undefined }
+      : { failure: failureOfStatus(answer, wordsIn(redact(answer.text.slice(0, maxAnswerLength))), clock.now()) }
+  }
+
+  const policyOf = (failure: Failure): RetryPolicy => (failure.cause === 'rate-limit' ? 'attempts' : retryPolicyFor('POST', failure))
+  const rules = { maxAttempts, remainingMs, policyOf, describe: (failure: Failure) => `notification: ${describe(failure)}` }
+  try {
+    const end = await send(tryOnce, rules, deps)
+    if ('value' in end) return undefined
+    return `${describe(end.failure)}.${end.isOutcomeUnknown ? ' The message may have been delivered.' : ''}`
+  } finally {
+    await transport.close()
+  }
+}
+
+/** The beginning of an answer shows what is wrong. */
+const maxAnswerLength = 2000
+
+const wordsIn = (text: string): string => quote(text.replace(/\s+/g, ' ').trim(), 100).replace(/\.$/, '')
+
+function describeFailure({ cause, writeOutcome, status, code, proxyHost, detail, waitMs }: Failure, { host }: URL): string {
+  if (code !== undefined) return `${host}${proxyHost === undefined ? '' : ` through the proxy ${proxyHost}`}: ${detail}`
+  const answer = `${host} answered ${status}${detail === '' ? '' : `: ${detail}`}`
+  if (cause === 'redirect') return `${answer}. Redirects are not followed. Check notify-url`
+  if (cause === 'rate-limit') return `${answer}${waitMs === undefined ? '' : `. It asks to wait ${inSeconds(waitMs)}`}`
+  return `${answer}${writeOutcome === 'refused' ? '. Check notify-url and notify-format' : ''}`
 }

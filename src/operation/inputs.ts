@@ -72,6 +72,10 @@ export const choice = <const T extends readonly [string, ...string[]]>(options: 
 /** A boolean; `true` or `false` as text. */
 export const flag = (description: string) => z.boolean().meta({ description, accepts: 'true or false' })
 
+/** A boolean or one more word. */
+export const flagOr = <const T extends string>(word: T, description: string) =>
+  z.literal([true, false, word]).meta({ description, accepts: `true, false or ${word}` })
+
 /** A whole number between `min` and `max`, both included. */
 export const integer = (description: string, min: number, max: number) =>
   z
@@ -278,10 +282,8 @@ export const fileSettings: readonly (keyof Settings)[] = [
   'serviceId',
   'profile',
   'observabilityPath',
-  'uiUrl',
   'timeoutSeconds',
   'maxAttempts',
-  'warnOnly',
   'summary',
   'comment',
   'issue',

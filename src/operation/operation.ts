@@ -99,7 +99,7 @@ export interface Context<E extends Effect, S extends Scope> {
   readonly readDeployments?: ReadDeployments | undefined
   /** Aborted when no more requests may be sent. */
   readonly stop: AbortSignal
-  /** Asks the person at the terminal. Throws kind `cancelled` when the answer is no. Undefined where the run asks no one, or `asksFirst` is not set. */
+  /** Asks the person at the terminal. Throws kind `canceled` when the answer is no. Undefined where the run asks no one, or `asksFirst` is not set. */
   readonly confirm: ((review: Review) => Promise<void>) | undefined
   /** Writes a line about a decision to the debug log. Without the log, nothing happens. */
   debug(line: string): void
@@ -150,7 +150,7 @@ export interface Verdict {
    */
   readonly sentence?: Line
   /** The exit code of the command line, where it is not that of a failed gate or an error. */
-  readonly exit?: 'input' | 'partlyApplied' | 'denied' | 'cancelled'
+  readonly exit?: 'input' | 'partlyApplied' | 'denied' | 'canceled'
 }
 
 /** The verdict without a reason to warn or fail. */
@@ -183,34 +183,6 @@ export interface OutputFile {
   readonly isEssential?: true
   /** The user did not name this path, so it must be inside the workspace and lead through no link. */
   readonly staysInWorkspace?: true
-}
-
-/** Changed files for one pull request, which stays open until there are none. Only the action opens it. */
-export interface PullRequestContent {
-  /** The branch of the pull request. */
-  readonly branch: string
-  readonly title: string
-  /** Identifies the changes, whatever else is in the files. */
-  readonly digest: string
-  /** None when no pull request is needed any more. */
-  readonly files: readonly ChangedFile[]
-  /** The text of the pull request. */
-  readonly blocks: readonly Block[]
-  /** The part of `blocks` that a comment repeats on a pull request that stays as it is. */
-  readonly changes: readonly Block[]
-  /** Names of workflow files. While one of them runs, nothing is done. */
-  readonly applyWorkflows: readonly string[]
-  /** Why the files may lack changes, so that nothing may be concluded from them. */
-  readonly incompleteReason: string | undefined
-  /** Kinds of which the service has no declared object: a reason not to end or shorten a pull request. */
-  readonly emptied: readonly string[]
-}
-
-interface ChangedFile {
-  readonly path: string
-  readonly content: string
-  /** The id that Git gives the previous content. */
-  readonly previousBlob: string
 }
 
 /** The values that were given and are valid by themselves, and the names of all that were given. */
@@ -257,8 +229,6 @@ export interface Operation<
   toDocument?(result: z.output<O> & z.output<D>): z.input<O> & z.input<D>
   /** The files that the input asks for; `blocks` are the whole report with its verdict. */
   files?(result: z.output<O> & z.output<D>, input: z.output<I>, blocks: readonly Block[]): Promise<readonly OutputFile[]>
-  /** The pull request that the input asks for; undefined where none may be touched. */
-  pullRequest?(result: z.output<O> & z.output<D>, input: z.output<I>): PullRequestContent | undefined
 }
 
 /** For operations whose result has no fields beyond the outputs. */
@@ -317,7 +287,6 @@ export interface RunResult {
   readonly blocks: readonly Block[]
   /** Files that the user asked for. */
   readonly files: readonly OutputFile[]
-  readonly pullRequest?: PullRequestContent
   readonly annotations: readonly Annotation[]
   /** See `Report`. */
   readonly keyLines: readonly Line[]

@@ -18,6 +18,12 @@ export const alignRight = (title: string): Column => ({ title, align: 'right' })
 /** Nothing without a value. */
 export const factOf = (label: string, value: Line | undefined) => (value === undefined ? [] : [{ label, value }])
 
+/** Counters, without those that are zero. */
+export const countFacts = (counts: Readonly<Record<string, number>>): BlockOf<'facts'> => ({
+  kind: 'facts',
+  facts: Object.entries(counts).flatMap(([label, count]) => (count === 0 ? [] : [{ label, value: [trusted(String(count))] }])),
+})
+
 /** For drawing only: numbers that people rely on are decimals. */
 export interface Point {
   /** Trusted: a day. */
@@ -127,7 +133,7 @@ export const toTable = ({ diagnostics }: BlockOf<'diagnostics'>): BlockOf<'table
   rows: diagnostics.map(({ severity, location, message, rule }) => [
     [trusted(severityWords[severity])],
     [untrusted(formatLocation(location))],
-    [sentence(message)],
+    sentence(message),
     [trusted(rule)],
   ]),
 })

@@ -1,4 +1,4 @@
-import { clip, printable } from '../core/text.ts'
+import { clip, compareText, printable } from '../core/text.ts'
 import type { DiffLine } from './blocks.ts'
 
 /** A changed field of an object; undefined for a side on which it does not exist. */
@@ -26,21 +26,23 @@ export interface SideNames {
 export const toDiffLines = (fields: readonly FieldDifference[], sides?: SideNames): readonly DiffLine[] =>
   fields.flatMap((field) => (sides === undefined ? toFieldLines(field) : toNamedLines(field, sides)))
 
-/** `threshold: service: 9, file: 1.5`. */
+/** `threshold: file: 1.5, service: 9`, in this order in every report. */
 function toNamedLines(field: FieldDifference, sides: SideNames): readonly DiffLine[] {
   const { path, before, after, lines } = field
   const name = `${indent}${shown(path)}`
+  const both = [
+    { sign: '-' as const, side: sides.before, value: before },
+    { sign: '+' as const, side: sides.after, value: after },
+  ].toSorted((a, b) => compareText(a.side, b.side))
   if (lines !== undefined) {
     const [first, ...rest] = toFieldLines(field)
-    return first === undefined ? [] : [{ ...first, text: `${name}: − ${sides.before}, + ${sides.after}` }, ...rest]
+    const legend = both.map(({ sign, side }) => `${sign === '-' ? '−' : sign} ${side}`).join(', ')
+    return first === undefined ? [] : [{ ...first, text: `${name}: ${legend}` }, ...rest]
   }
-  const [old, now] = [before, after].map((value) => (value === undefined ? 'not set' : toText(value)))
-  const text = `${sides.before}: ${old}, ${sides.after}: ${now}`
+  const words = both.map(({ sign, side, value }) => ({ sign, text: `${side}: ${value === undefined ? 'not set' : toText(value)}` }))
+  const text = words.map((one) => one.text).join(', ')
   if (text.length <= maxPairLength) return [{ sign: '~', text: `${name}: ${text}` }]
-  return [
-    { sign: '-', text: `${name}: ${sides.before}: ${old}` },
-    { sign: '+', text: `${name}: ${sides.after}: ${now}` },
-  ]
+  return words.map((one) => ({ ...one, text: `${name}: ${one.text}` }))
 }
 
 function toFieldLines({ path, before, after, lines }: FieldDifference): readonly DiffLine[] {

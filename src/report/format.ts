@@ -3,6 +3,7 @@
 import { type Day, dayOf, formatDay } from '../core/dates.ts'
 import { type Decimal, formatExact, formatRounded, fromText } from '../core/decimal.ts'
 import { dayMs, hourMs, minuteMs } from '../core/durations.ts'
+import { andMore } from '../core/text.ts'
 
 const minShown = fromText('0.005')
 
@@ -70,8 +71,17 @@ export function formatAgo(ms: number): string {
   return days < 2 ? `${formatDuration(ms)} ago` : `${days} days ago`
 }
 
-/** `2026-03-21 06:30 UTC` of an ISO 8601 time in UTC. */
-export const formatTime = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} UTC`
+/** `21 Mar 2026 06:30, 07:30, 22 Mar 2026 06:30 UTC and 5 more` of ISO 8601 times. `count` is the number of all. */
+export function formatTimes(isos: readonly string[], count = isos.length): string {
+  const words = isos.slice(0, maxTimes).map((iso, i) => {
+    const [, day = '', time = ''] = /^(.*) (\S+) UTC$/.exec(formatMoment(iso)) ?? []
+    return isos[i - 1]?.slice(0, 10) === iso.slice(0, 10) ? time : `${day} ${time}`
+  })
+  return `${words.join(', ')} UTC${andMore(count, maxTimes)}`
+}
+
+/** More times in one cell would hide the rest of its row. */
+const maxTimes = 3
 
 /** `30 Nov`, with the year where it is another one than that of `reference`. */
 export function formatShortDay(day: Day, reference: Day): string {
@@ -79,9 +89,11 @@ export function formatShortDay(day: Day, reference: Day): string {
   return (day.slice(0, 4) === reference.slice(0, 4) ? words.slice(0, 2) : words).join(' ')
 }
 
-/** `22 Nov 2026 10:48 UTC`. */
-export const formatMoment = (epochMs: number): string =>
-  `${wordsOf(dayOf(epochMs)).join(' ')} ${new Date(epochMs).toISOString().slice(11, 16)} UTC`
+/** `22 Nov 2026 10:48 UTC`, of milliseconds since the epoch or an ISO 8601 time. */
+export function formatMoment(at: number | string): string {
+  const time = new Date(at)
+  return `${wordsOf(dayOf(time.getTime())).join(' ')} ${time.toISOString().slice(11, 16)} UTC`
+}
 
 /** Date, month and year. */
 const wordsOf = (day: Day): readonly string[] => formatDay(day).split('\u00a0')

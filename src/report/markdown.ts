@@ -12,35 +12,49 @@ const byteLength = (text: string): number => Buffer.byteLength(text)
 /** Room for the note about parts that were left out. */
 const noteBytes = 200
 
+/** Blocks that get the room that the others leave, in this order: a short report keeps its verdict and what to know about it. */
+const longKinds: readonly Block['kind'][] = ['table', 'diagnostics', 'diff', 'layout', 'details']
+
 /**
  * Renders as many blocks and rows as fit into `maxBytes`, and adds a note when parts are left out: GitHub drops a summary that is too
- * long. The footer goes first. Empty when not even the footer fits.
+ * long. The footer goes first. Empty when not even the footer fits. `rest` has the parts that are left out.
  */
-export function renderMarkdown(blocks: readonly Block[], maxBytes = Number.POSITIVE_INFINITY): string {
+export function renderMarkdown(blocks: readonly Block[], maxBytes = Number.POSITIVE_INFINITY, rest = 'the result file'): string {
   const footer = blocks.map((block) => (block.kind === 'footer' ? `${renderLine(block.line)}\n` : '')).join('')
-  const room = maxBytes - noteBytes - byteLength(footer)
-  let text = ''
-  let leftOut = 0
-  for (const block of blocks) {
-    if (block.kind === 'footer') continue
-    const piece = renderBlock(block, room - byteLength(text))
-    if (piece === undefined) leftOut += 1
-    else text += `${piece}\n\n`
-  }
-  const note = leftOut === 0 ? '' : `*${plural(leftOut, 'more section')} did not fit. See the result file.*\n${footer === '' ? '' : '\n'}`
+  const { text, leftOut } = renderFitting(blocks, { room: maxBytes - noteBytes - byteLength(footer), rest })
+  const note = leftOut === 0 ? '' : `*${plural(leftOut, 'more section')} did not fit. See ${rest}.*\n${footer === '' ? '' : '\n'}`
   // Blocks leave room for both. Without room for any block, only the footer may fit, or nothing.
   const end = [`${note}${footer}`, footer].find((one) => byteLength(text) + byteLength(one) <= maxBytes) ?? ''
   return `${text}${end}`
 }
 
+function renderFitting(blocks: readonly Block[], { room, rest }: Room) {
+  const body = blocks.filter((block) => block.kind !== 'footer')
+  const pieces = new Map<Block, string>()
+  let left = room
+  for (const block of body.toSorted((a, b) => longKinds.indexOf(a.kind) - longKinds.indexOf(b.kind))) {
+    const piece = renderBlock(block, { room: left, rest })
+    if (piece === undefined) continue
+    pieces.set(block, `${piece}\n\n`)
+    left -= byteLength(piece) + 2
+  }
+  return { text: body.map((block) => pieces.get(block) ?? '').join(''), leftOut: body.length - pieces.size }
+}
+
+interface Room {
+  /** In bytes. */
+  readonly room: number
+  readonly rest: string
+}
+
 /** Undefined when no part of the block fits. */
-function renderBlock(block: BlockBody, room: number): string | undefined {
-  if (block.kind === 'table') return renderTable(block, room)
-  if (block.kind === 'diagnostics') return renderTable(toTable(block), room)
-  if (block.kind === 'diff') return renderDiff(block, room)
-  if (block.kind === 'details') return renderDetails(block, room)
+function renderBlock(block: BlockBody, space: Room): string | undefined {
+  if (block.kind === 'table') return renderTable(block, space)
+  if (block.kind === 'diagnostics') return renderTable(toTable(block), space)
+  if (block.kind === 'diff') return renderDiff(block, space)
+  if (block.kind === 'details') return renderDetails(block, space)
   const text = renderWhole(block)
-  return byteLength(text) + 2 <= room ? text : undefined
+  return byteLength(text) + 2 <= space.room ? text : undefined
 }
 
 function renderWhole(block: Exclude<BlockBody, { kind: 'table' | 'diagnostics' | 'diff' | 'details' }>): string {
@@ -75,7 +89,7 @@ function renderFacts({ facts }: BlockOf<'facts'>): string {
 
 const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
 
-function renderTable({ title, columns, rows }: BlockOf<'table'>, room: number): string | undefined {
+function renderTable({ title, columns, rows }: BlockOf<'table'>, { room, rest }: Room): string | undefined {
   const head = [
     ...(title === undefined ? [] : [`**${markdownTrusted(title)}**\n`]),
     row(columns.map((column) => markdownTrusted(column.title))),
@@ -85,7 +99,7 @@ function renderTable({ title, columns, rows }: BlockOf<'table'>, room: number): 
   const leftOut = rows.length - written.length
   if (leftOut === rows.length) return undefined
   const text = [head, ...written].join('\n')
-  return leftOut === 0 ? text : `${text}\n\n*${plural(leftOut, 'more row')} did not fit. See the result file.*`
+  return leftOut === 0 ? text : `${text}\n\n*${plural(leftOut, 'more row')} did not fit. See ${rest}.*`
 }
 
 /** Renders as many items as fit, with room for a note about the others. */
@@ -104,23 +118,23 @@ function takeFitting<T>(items: readonly T[], render: (item: T) => string, room: 
 /** GitHub colors lines that begin with an exclamation mark. */
 const diffSigns = { '+': '+', '-': '-', '~': '!', ' ': ' ' } as const
 
-function renderDiff({ lines }: BlockOf<'diff'>, room: number): string | undefined {
+function renderDiff({ lines }: BlockOf<'diff'>, { room, rest }: Room): string | undefined {
   const fenceBytes = 20
   const written = takeFitting(lines, ({ sign, text }) => `${diffSigns[sign]} ${printable(text)}`, room - fenceBytes)
   const leftOut = lines.length - written.length
   if (leftOut === lines.length) return undefined
   const diff = markdownDiff(written)
-  const text = leftOut === 0 ? diff : `${diff}\n\n*${plural(leftOut, 'more line')} did not fit. See the result file.*`
+  const text = leftOut === 0 ? diff : `${diff}\n\n*${plural(leftOut, 'more line')} did not fit. See ${rest}.*`
   // Backticks in the lines make the fence longer.
   return byteLength(text) + 2 <= room ? text : undefined
 }
 
-function renderDetails({ title, blocks }: BlockOf<'details'>, room: number): string | undefined {
+function renderDetails({ title, blocks }: BlockOf<'details'>, { room, rest }: Room): string | undefined {
   const head = `<details><summary>${htmlText(title)}</summary>\n\n`
   const tail = '</details>'
-  const inside = renderMarkdown(blocks, room - byteLength(head) - byteLength(tail))
-  const text = `${head}${inside}${tail}`
-  return byteLength(text) + 2 <= room ? text : undefined
+  const { text, leftOut } = renderFitting(blocks, { room: room - noteBytes - byteLength(head) - byteLength(tail), rest })
+  if (text === '') return undefined
+  return `${head}${text}${leftOut === 0 ? '' : `*${plural(leftOut, 'more section')} did not fit. See ${rest}.*\n`}${tail}`
 }
 
 const renderWith =

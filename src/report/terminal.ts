@@ -15,7 +15,7 @@ interface TerminalStyle {
 
 const widthOf = ({ width = Number.POSITIVE_INFINITY }: TerminalStyle): number => width
 
-const restOf = ({ rest = 'the result file' }: TerminalStyle): string => rest
+const restOf = ({ rest = 'the summary of the run' }: TerminalStyle): string => rest
 
 const signs: Readonly<Record<Status, { readonly sign: string; readonly color: 'green' | 'yellow' | 'red' }>> = {
   pass: { sign: '✔', color: 'green' },

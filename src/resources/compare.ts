@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { isSame } from '../core/equality.ts'
 import { WatchkeeperError } from '../core/errors.ts'
+import { isEmpty, isMapping } from '../core/keys.ts'
 import { defaultsToState, elementOf, fieldOf, formOf, isKnown, isServerDefault, ownValue, type Schema } from '../documents/schema.ts'
 import type { Body, RemoteObject, ResourceType } from './resource-type.ts'
 
@@ -74,7 +75,7 @@ export function normalForm(value: unknown, schema: Schema | undefined): unknown 
     const element = elementOf(schema)
     return value.map((item: unknown) => normalForm(item, element))
   }
-  if (!isFields(value)) return value
+  if (!isMapping(value)) return value
   const form = formOf(schema, value)
   const kept: [string, unknown][] = []
   for (const [key, item] of Object.entries(value)) {
@@ -93,8 +94,8 @@ function withStatedDefaults(value: unknown, schema: Schema | undefined): unknown
     const element = elementOf(schema)
     return value.map((item: unknown) => withStatedDefaults(item, element))
   }
-  const form = isFields(value) ? formOf(schema, value) : undefined
-  if (!isFields(value) || form === undefined) return value
+  const form = isMapping(value) ? formOf(schema, value) : undefined
+  if (!isMapping(value) || form === undefined) return value
   const fields = Object.entries(value).map(([key, item]) => [key, withStatedDefaults(item, fieldOf(form, key))] as const)
   return { ...Object.fromEntries(fields), ...defaultsToState(form, value) }
 }
@@ -111,11 +112,11 @@ export function managedPart(stored: unknown, declared: unknown, schema: Schema |
     const element = elementOf(schema)
     return stored.map((item: unknown, i) => managedPart(item, partnerOf(item, i, others), element))
   }
-  if (!isFields(stored)) return stored
+  if (!isMapping(stored)) return stored
   const form = formOf(schema, declared ?? stored)
   // Another form of the same thing: all of it is replaced, so all of it is compared.
   if (form === undefined || formOf(schema, stored) !== form) return stored
-  const given = isFields(declared) ? declared : {}
+  const given = isMapping(declared) ? declared : {}
   const kept = Object.entries(stored).filter(([key]) => isKnown(form, key) || Object.hasOwn(given, key) || key === 'id')
   return Object.fromEntries(kept.map(([key, value]) => [key, managedPart(value, ownValue(given, key), fieldOf(form, key))]))
 }
@@ -129,7 +130,7 @@ export function overlay(declared: unknown, stored: unknown, schema: Schema | und
     const element = elementOf(schema)
     return declared.map((item: unknown, i) => overlay(item, partnerOf(item, i, others), element))
   }
-  if (!isFields(declared) || !isFields(stored)) return declared
+  if (!isMapping(declared) || !isMapping(stored)) return declared
   const form = formOf(schema, declared)
   if (form === undefined || formOf(schema, stored) !== form) return declared
   const unmanaged = Object.entries(stored).filter(([key]) => !isKnown(form, key) && !Object.hasOwn(declared, key))
@@ -142,16 +143,6 @@ export function partnerOf(item: unknown, index: number, others: readonly unknown
   const id = ownValue(item, 'id')
   if (typeof id === 'string') return others.find((other) => ownValue(other, 'id') === id)
   return ownValue(others[index], 'id') === undefined ? others[index] : undefined
-}
-
-/** Whether the value is a plain map of fields. An instance of a class, such as a `PendingId`, is not. */
-export const isFields = (value: unknown): value is Body =>
-  typeof value === 'object' && value !== null && !JSON.isRawJSON(value) && Object.getPrototypeOf(value) === Object.prototype
-
-/** Null, undefined, an empty text, an empty list or an empty map. */
-export function isEmpty(value: unknown): boolean {
-  if (value === null || value === undefined || value === '') return true
-  return (isFields(value) || Array.isArray(value)) && Object.keys(value).length === 0
 }
 
 export interface FieldChange {
@@ -167,7 +158,7 @@ export interface FieldChange {
 export function diffFields(before: unknown, after: unknown, path = ''): readonly FieldChange[] {
   if (isSame(before, after)) return []
   if (isListOfMaps(before) && isListOfMaps(after)) return diffLists(before, after, path)
-  if (isFields(before) && isFields(after)) {
+  if (isMapping(before) && isMapping(after)) {
     // An id that files do not give is the server's own.
     const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((key) => key !== 'id' || Object.hasOwn(after, key))
     return keys.flatMap((key) => diffFields(ownValue(before, key), ownValue(after, key), joinPath(path, key)))
@@ -181,7 +172,7 @@ export function diffFields(before: unknown, after: unknown, path = ''): readonly
 export function addedFields(value: unknown, path = ''): readonly FieldChange[] {
   if (isListOfMaps(value) && value.length > 0)
     return value.flatMap((item, i) => addedFields(withoutName(item), `${path}[${labelOf(item, i)}]`))
-  const fields = isFields(value) ? Object.entries(value).filter(([key]) => key !== 'id') : []
+  const fields = isMapping(value) ? Object.entries(value).filter(([key]) => key !== 'id') : []
   if (fields.length === 0) return [{ path, after: value }]
   return fields.flatMap(([key, item]) => addedFields(item, joinPath(path, key)))
 }
@@ -213,9 +204,9 @@ function diffOrder(before: readonly unknown[], after: readonly unknown[], path: 
   return [{ path: `${path} (order)`, before: labels(before), after: labels(after) }]
 }
 
-const isListOfMaps = (value: unknown): value is readonly unknown[] => Array.isArray(value) && value.every(isFields)
+const isListOfMaps = (value: unknown): value is readonly unknown[] => Array.isArray(value) && value.every(isMapping)
 
-const isContainer = (value: unknown): boolean => isFields(value) || (isListOfMaps(value) && value.length > 0)
+const isContainer = (value: unknown): boolean => isMapping(value) || (isListOfMaps(value) && value.length > 0)
 
 const joinPath = (path: string, key: string): string => (path === '' ? key : `${path}.${key}`)
 
@@ -223,7 +214,7 @@ const keyOf = (item: unknown, index: number): unknown => ownValue(item, 'id') ??
 
 /** The path already contains the name, so it is shown only if the item has no other field. */
 function withoutName(item: unknown): unknown {
-  if (!isFields(item) || typeof item.name !== 'string') return item
+  if (!isMapping(item) || typeof item.name !== 'string') return item
   const { name: _, ...fields } = item
   return Object.keys(fields).some((key) => key !== 'id') ? fields : item
 }

@@ -65,9 +65,12 @@ export const adoption = {
   id: word(128).optional().meta({ description: 'Adopts the unmanaged object with this id.' }),
   previousKey: z
     .string()
-    .regex(keyGrammar)
+    .regex(new RegExp(`^$|${keyGrammar.source}`))
     .optional()
-    .meta({ description: 'Previous key of this object. Remove the field once the change is applied.', accepts: keyForm }),
+    .meta({
+      description: 'Previous key of this object; none if it is empty. Remove the field once the change is applied.',
+      accepts: keyForm,
+    }),
 }
 
 /** The API accepts 50 tags of 32 characters. This tool needs three of them for its markers. */

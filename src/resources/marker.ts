@@ -2,7 +2,6 @@
 // applied. The snapshot marker is written only where the server stores something that no known default explains: a digest of the
 // object as stored, and of what was declared. There is no state file: deleting the ownership marker releases the object.
 import { digestOfText } from '../core/digest.ts'
-import { isMapping } from '../core/keys.ts'
 
 export interface OwnershipMarker {
   readonly project: string
@@ -11,6 +10,8 @@ export interface OwnershipMarker {
   readonly digest: string
   /** Digest of the repository that applied it last (see `repositoryDigest`). Undefined where no repository is known. */
   readonly repository?: string | undefined
+  /** Whether the object existed before this tool managed it. */
+  readonly isAdopted?: boolean
 }
 
 /** A marker as it is stored. A style may hash project and key, so markers are compared by their tokens. */
@@ -25,6 +26,7 @@ export interface StoredMarker {
   readonly projectName?: string
   /** Digest of the repository that applied the object last. */
   readonly repository?: string | undefined
+  readonly isAdopted?: boolean
 }
 
 /** How markers are written: in a text, or in tags. */
@@ -56,7 +58,9 @@ const digestLength = 6
 /** JSON with its keys in order, so that equal values have equal texts. */
 export function canonicalText(value: unknown): string {
   return JSON.stringify(value, (_key, item: unknown) =>
-    isMapping(item) && !JSON.isRawJSON(item) ? Object.fromEntries(Object.entries(item).toSorted(([a], [b]) => (a < b ? -1 : 1))) : item,
+    item instanceof Object && !Array.isArray(item)
+      ? Object.fromEntries(Object.entries(item).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : item,
   )
 }
 
@@ -77,12 +81,16 @@ export const repositoryDigestGrammar = /^[0-9a-f]{10}$/
 // name: a marker of a later version is still found, whatever parts it has.
 const markerText = /watchkeeper: ([\w./-]{1,100}) ([a-z0-9][a-z0-9._-]{0,62}) ([0-9a-f]{6})((?: wk[a-z]:[\w./+=-]{1,200})*)/g
 
-/** An optional part of a marker in a text. */
-const partOf = (parts: string, name: string): string | undefined =>
-  parts
-    .split(' ')
-    .find((part) => part.startsWith(`${name}:`))
-    ?.slice(name.length + 1)
+/** The repository, in a part of a text's marker or in a tag. Another letter marks an adopted object. */
+const originGrammar = /^wk([ra]):([0-9a-f]{10}|-)$/
+
+const originOf = ({ repository = '-', isAdopted = false }: Pick<OwnershipMarker, 'repository' | 'isAdopted'>): readonly string[] =>
+  repository === '-' && !isAdopted ? [] : [`wk${isAdopted ? 'a' : 'r'}:${repository}`]
+
+function readOrigin(parts: readonly string[]): Pick<StoredMarker, 'repository' | 'isAdopted'> {
+  const [, letter, repository] = parts.map((part) => originGrammar.exec(part)).find((found) => found !== null) ?? []
+  return { repository: repository === '-' ? undefined : repository, isAdopted: letter === 'a' }
+}
 
 /** A marker in a text, and the text around it. */
 interface FoundMarker {
@@ -117,8 +125,9 @@ function withoutMarker({ above, below }: FoundMarker): string {
 }
 
 /** The text with the marker as its last line. */
-export function withTextMarker(text: string | null | undefined, { project, key, digest, repository }: OwnershipMarker): string {
-  const line = `watchkeeper: ${project} ${key} ${digest}${repository === undefined ? '' : ` wkr:${repository}`}`
+export function withTextMarker(text: string | null | undefined, marker: OwnershipMarker): string {
+  const { project, key, digest } = marker
+  const line = [`watchkeeper: ${project} ${key} ${digest}`, ...originOf(marker)].join(' ')
   const own = withoutTextMarker(text)
   return own === '' ? line : `${own}\n\n${line}`
 }
@@ -134,7 +143,7 @@ export function withoutTextMarker(text: string | null | undefined): string {
 export function readTextMarker(text: unknown): StoredMarker | undefined {
   const [, project, key, digest, parts = ''] = (typeof text === 'string' ? findMarker(text, markerText)?.match : undefined) ?? []
   if (project === undefined || key === undefined || digest === undefined) return undefined
-  return { project, projectName: project, key, digest, token: textStyle.token(project, key), repository: partOf(parts, 'wkr') }
+  return { project, projectName: project, key, digest, token: textStyle.token(project, key), ...readOrigin(parts.split(' ')) }
 }
 
 /** The new text of an object, with the markers of its old one. */
@@ -246,9 +255,7 @@ const shortKey = (key: string): string => (key.length <= 15 ? key : `#${digestOf
 const isOwnershipTag = (tag: unknown): boolean => typeof tag === 'string' && ownershipTag.test(tag)
 
 // A tag of its own, because the ownership tag is full.
-const repositoryTag = /^wkr:([0-9a-f]{10})$/
-
-const isRepositoryTag = (tag: unknown): boolean => typeof tag === 'string' && repositoryTag.test(tag)
+const isRepositoryTag = (tag: unknown): boolean => typeof tag === 'string' && originGrammar.test(tag)
 
 /** Markers in tags contain a hash of the project, and of a key of more than 15 characters. */
 export const tagStyle: MarkerStyle = {
@@ -257,9 +264,9 @@ export const tagStyle: MarkerStyle = {
 }
 
 /** The ownership marker as tags of 32 characters at most. */
-export const toMarkerTags = ({ project, key, digest, repository }: OwnershipMarker): readonly string[] => [
-  `wk:${tagStyle.token(project, key)}:${digest}`,
-  ...(repository === undefined ? [] : [`wkr:${repository}`]),
+export const toMarkerTags = (marker: OwnershipMarker): readonly string[] => [
+  `wk:${tagStyle.token(marker.project, marker.key)}:${marker.digest}`,
+  ...originOf(marker),
 ]
 
 /** The ownership marker among tags; undefined without one. */
@@ -267,8 +274,7 @@ export function readTagMarker(tags: unknown): StoredMarker | undefined {
   const tag: unknown = Array.isArray(tags) ? tags.find(isOwnershipTag) : undefined
   const [, project, key, digest] = (typeof tag === 'string' ? ownershipTag.exec(tag) : null) ?? []
   if (project === undefined || key === undefined || digest === undefined) return undefined
-  const repository = listTags(tags).find(isRepositoryTag)?.slice('wkr:'.length)
-  return { project, digest, token: `${project}:${key}`, key: key.startsWith('#') ? undefined : key, repository }
+  return { project, digest, token: `${project}:${key}`, key: key.startsWith('#') ? undefined : key, ...readOrigin(listTags(tags)) }
 }
 
 type TaggedBody = Readonly<Record<string, unknown>>

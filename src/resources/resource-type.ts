@@ -94,6 +94,8 @@ export interface ResourceType<Declared extends DeclaredObject = DeclaredObject> 
   readonly hasUniqueNames?: true
   /** How other declarations refer to an object by its name, before and after it is created. Absent where they use its key. */
   readonly referredToAs?: Noun
+  /** What a new object is, in one line for reviewers, such as `Errors on Checkout ≥ 5 in 5m → webhook oncall`. */
+  summarize(body: Body, nameOf: (id: unknown) => string): string
   /** Translates a declaration into the form of the API. */
   resolve(declared: Declared, context: ResolveContext): ResolvedDeclaration
   /** Why no file can declare the object; undefined where one can. Absent where files can declare every object. */
@@ -127,6 +129,8 @@ export interface ResourceType<Declared extends DeclaredObject = DeclaredObject> 
    * circle. An update adds them. Absent where objects do not refer to each other.
    */
   deferredFields?(body: Body): readonly string[]
+  /** What a delete of an adopted object loses, because the API did not show it to `pull`. Absent where it shows everything. */
+  readonly notInFiles?: string
   /** Completes the body of a write with what describes values that the API never returns. Absent where it returns every value. */
   seal?(body: Body): Body
   /** Fields with secrets. `resend-secrets` is about objects that have one, and nothing shows which side changed such a field. */
@@ -160,7 +164,10 @@ export interface SecretIssue {
 }
 
 export const secretRules = {
-  'missing-secret': { severity: 'error', description: 'A write needs a secret that is not set in this run, or that the log cannot mask.' },
+  'missing-secret': {
+    severity: 'error',
+    description: 'A write needs a secret that is not set in this run, that the log cannot mask, or that is not a URL where one is needed.',
+  },
   'secret-not-compared': { severity: 'note', description: 'A secret is not set in this run, so that it is not compared.' },
 } as const satisfies Rules
 

@@ -71,7 +71,8 @@ const inShortForm = (path: readonly PropertyKey[], written: unknown): readonly P
   })
 
 /** The previous key of a declared object, which its marker may still have. */
-export const previousKeyOf = ({ value }: Declared): string | undefined => ('previousKey' in value ? value.previousKey : undefined)
+export const previousKeyOf = ({ value }: Declared): string | undefined =>
+  ('previousKey' in value ? value.previousKey : undefined) || undefined
 
 /** A type guard for declarations of one section. */
 export const isOf =

@@ -76,6 +76,7 @@ export class HiddenValue {
   }
 
   equals(value: unknown): boolean {
+    if (value instanceof HiddenValue) return value.salt === this.salt && value.digest === this.digest
     return digestOfSecret(plainText(value), this.salt) === this.digest
   }
 

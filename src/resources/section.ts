@@ -1,3 +1,5 @@
+import { isMapping } from '../core/keys.ts'
+
 /** The types of resource that files declare, by their section in a file. */
 export const sectionNames = ['dashboards', 'savedSearches', 'alerts', 'webhooks', 'sources'] as const
 
@@ -29,4 +31,17 @@ export class PendingId {
 export function hasPendingId(value: unknown): boolean {
   if (value instanceof PendingId) return true
   return typeof value === 'object' && value !== null && Object.values(value).some(hasPendingId)
+}
+
+/** The fields with something in place of the ids of objects that are not created yet, at any depth. */
+export function replacePending(
+  fields: Readonly<Record<string, unknown>>,
+  replace: (pending: PendingId) => unknown,
+): Readonly<Record<string, unknown>> {
+  const replaceIn = (value: unknown): unknown => {
+    if (value instanceof PendingId) return replace(value)
+    if (Array.isArray(value)) return value.map(replaceIn)
+    return isMapping(value) ? replacePending(value, replace) : value
+  }
+  return Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, replaceIn(value)]))
 }

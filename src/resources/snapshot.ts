@@ -3,8 +3,9 @@
 // ownership marker: a digest of the object as stored. docs/decisions/0009 has the reasons.
 import type * as z from 'zod'
 import { digestOfText } from '../core/digest.ts'
+import { isEmpty, isMapping } from '../core/keys.ts'
 import { elementOf, fieldOf, formOf, isServerDefault, ownValue, type Schema } from '../documents/schema.ts'
-import { diffFields, type FieldChange, isEmpty, isFields, normalForm, partnerOf, type Sides } from './compare.ts'
+import { diffFields, type FieldChange, normalForm, partnerOf, type Sides } from './compare.ts'
 import { canonicalText, snapshotLength } from './marker.ts'
 import type { Body, ResourceType } from './resource-type.ts'
 
@@ -93,7 +94,7 @@ function* walk({ stored, declared, given }: Values, schema: Schema | undefined, 
       yield* walk({ stored: item, declared: partnerIn(declared, item, i), given: partnerIn(given, item, i) }, element, [...path, i])
     return
   }
-  const form = isFields(stored) && isFields(declared) ? formOf(schema, declared) : undefined
+  const form = isMapping(stored) && isMapping(declared) ? formOf(schema, declared) : undefined
   // Another form of the same thing has nothing in common with it.
   if (form === undefined || formOf(schema, stored) !== form) return
   for (const key of Object.keys(form.shape)) {
@@ -147,7 +148,7 @@ function withoutPaths(value: unknown, paths: readonly FieldPath[]): unknown {
   const byKey = Map.groupBy(paths, ([key]) => key)
   const below = (key: PropertyKey): readonly FieldPath[] => (byKey.get(key) ?? []).map((path) => path.slice(1))
   if (Array.isArray(value)) return value.map((item: unknown, i) => withoutPaths(item, below(i)))
-  if (!isFields(value)) return value
+  if (!isMapping(value)) return value
   const kept = Object.entries(value).filter(([key]) => !below(key).some((path) => path.length === 0))
   return Object.fromEntries(kept.map(([key, item]) => [key, withoutPaths(item, below(key))]))
 }

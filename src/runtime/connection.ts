@@ -41,7 +41,7 @@ export function resolveConnection(settings: GivenSettings, { scope, env }: Conne
   const query = profile.isSelfHosted ? { diagnostics: [] } : resolveQueryEndpoint(settings, proxy.settings)
   const diagnostics = [
     ...query.diagnostics,
-    ...(profile.isSelfHosted ? checkSelfHosted(settings) : checkCloud(settings, scope)),
+    ...(profile.isSelfHosted ? checkSelfHosted(settings, env) : checkCloud(settings, { scope, env })),
     ...('problem' in address ? [diagnosticFor('apiUrl', describeAddress(apiUrl, address.problem, profile))] : []),
     ...('url' in address && profile.isSelfHosted ? checkServerPath(address.url, settings) : []),
     ...proxy.diagnostics,
@@ -90,15 +90,15 @@ function credentialsOf({ apiKey, apiKeyId, apiKeySecret }: Partial<Settings>, { 
   return apiKeyId === undefined || apiKeySecret === undefined ? undefined : { keyId: apiKeyId, keySecret: apiKeySecret }
 }
 
-function checkCloud({ names, diagnosticFor }: GivenSettings, scope: Scope): readonly Diagnostic[] {
+function checkCloud({ names, diagnosticFor }: GivenSettings, { scope, env }: ConnectionUse): readonly Diagnostic[] {
   const needsService = scope === 'service' || scope === 'service-or-server'
   const required = ['apiKeyId', 'apiKeySecret', 'organizationId', ...(needsService ? ['serviceId'] : [])]
   if (names.has('apiKey'))
     return [diagnosticFor('apiKey', 'is the key of a self-hosted server: set profile: hyperdx, or use api-key-id and api-key-secret')]
-  return required.filter((name) => !names.has(name)).map((name) => missing(toKebab(name)))
+  return required.filter((name) => !names.has(name)).map((name) => missing(toKebab(name), env))
 }
 
-function checkSelfHosted({ names, diagnosticFor }: GivenSettings): readonly Diagnostic[] {
+function checkSelfHosted({ names, diagnosticFor }: GivenSettings, env: Variables): readonly Diagnostic[] {
   const refuse = (name: string, reason: string): readonly Diagnostic[] =>
     names.has(name) ? [diagnosticFor(name, `is not for profile hyperdx: ${reason}`)] : []
   const cloudKey = ['apiKeyId', 'apiKeySecret'].filter((name) => names.has(name))
@@ -113,7 +113,7 @@ function checkSelfHosted({ names, diagnosticFor }: GivenSettings): readonly Diag
     ...refuse('sqlKeySecret', 'it runs SQL with api-key'),
     ...refuse('sqlUrl', 'it runs SQL at api-url'),
     ...refuse('observabilityPath', 'the path of its API is always /api/v2'),
-    ...(names.has('apiKey') || cloudKey.length > 0 ? [] : [missing('api-key')]),
+    ...(names.has('apiKey') || cloudKey.length > 0 ? [] : [missing('api-key', env)]),
   ]
 }
 
@@ -125,7 +125,14 @@ function checkServerPath({ origin, pathname }: URL, { diagnosticFor }: GivenSett
 
 const profileAdvice = `set it to clickhouse-cloud, or to hyperdx for a self-hosted server, as an input or as ${toEnvironmentName('profile')}`
 
-export const missing = (name: string): Diagnostic => inputDiagnostic(name, `is missing; set the input or ${toEnvironmentName(name)}`)
+/** In a job on GitHub, a secret of another name than expected is an empty input. */
+const missing = (name: string, { GITHUB_ACTIONS: isJob }: Variables): Diagnostic =>
+  inputDiagnostic(
+    name,
+    isJob && name.startsWith('api-key')
+      ? 'is missing or empty; set the input to a secret that exists. Pull requests from forks and Dependabot get no secrets'
+      : `is missing; set the input or ${toEnvironmentName(name)}`,
+  )
 
 function describeAddress(url: string | undefined, problem: string | undefined, { isSelfHosted }: Partial<Profile> = {}): string {
   if (url === undefined)

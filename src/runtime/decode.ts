@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { Diagnostic } from '../core/diagnostics.ts'
 import { nearestName } from '../core/names.ts'
 import { quote } from '../core/text.ts'
-import { coreOf, metaOf, type Shape } from '../documents/schema.ts'
+import { coreOf, isFlag, metaOf, type Shape } from '../documents/schema.ts'
 
 /** Values by camelCase name. */
 export type Values = Readonly<Record<string, unknown>>
@@ -12,7 +12,7 @@ const numberGrammar = /^-?(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?(?:[eE][+-]?\d{1,2})
 /** Turns the text of an input, flag or variable into a native value. A text that cannot be decoded stays text, which the schema rejects. */
 export function decode(schema: z.core.$ZodType, text: string): unknown {
   const core = coreOf(schema)
-  if (core instanceof z.ZodBoolean) return decodeBoolean(text)
+  if (isFlag(core)) return decodeBoolean(text)
   if (core instanceof z.ZodNumber) return numberGrammar.test(text) ? Number(text) : text
   if (core instanceof z.ZodArray) return decodeItems(text, metaOf(schema).commas ? /[\n,]/ : '\n')
   return text
@@ -67,6 +67,9 @@ function describeIssue(field: z.ZodType, value: unknown, error: z.ZodError): str
   if (value === undefined) return `is missing${accepted}${missing === undefined ? '' : `; ${missing}`}`
   if (secret) return `is not accepted${accepted}`
   const shown = typeof value === 'string' ? value : (invalidItem(value, error) ?? JSON.stringify(value) ?? '')
+  // The text of an input or a variable was split into a list.
+  if (typeof value === 'string' && coreOf(field) instanceof z.ZodArray)
+    return `"${quote(shown, 80)}" is not a list; use [${JSON.stringify(quote(shown, 80))}]`
   const choices = accepts?.split(', ').filter((word) => !word.includes(' ')) ?? []
   const nearest = typeof value === 'string' ? nearestName(value, choices) : undefined
   return `"${quote(shown, 80)}" is not accepted${accepted}${nearest === undefined ? '' : `; did you mean "${nearest}"?`}`

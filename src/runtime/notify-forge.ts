@@ -1,15 +1,12 @@
 import { systemClock } from '../core/clock.ts'
 import type { Diagnostic } from '../core/diagnostics.ts'
 import { InputError } from '../core/errors.ts'
-import { say } from '../core/line.ts'
 import { toEnvironmentName } from '../core/names.ts'
 import { createRedact } from '../core/secrets.ts'
 import type { Variables } from '../core/variables.ts'
 import type { ForgeKind, Run } from '../forge/forge.ts'
-import type { GitHubRun } from '../forge/github/run.ts'
 import { notify } from '../forge/notify.ts'
-import { type DriftKind, type PullRequestOutcome, syncPullRequest } from '../forge/pull-request.ts'
-import type { Cancellation } from '../http/deadline.ts'
+import type { Cancellation } from '../http/cancellation.ts'
 import { parseApiUrl } from '../http/proxy.ts'
 import type { StateChange } from '../notifications/message.ts'
 import type { ResultDocument } from '../operation/operation.ts'
@@ -42,9 +39,9 @@ export async function notifyForge<R extends Run>(
   const { env, secrets, startedAtMs, cancellation, note } = context
   if (cancellation.stop.aborted) return { failures: [], change: 'unknown' }
   if (label === undefined && hasWrongLabelInput(result)) {
-    const failure =
-      'comment and issue were not written: their label depends on an input that is not valid. Set comment-label to write them in this case, too.'
-    return { failures: [failure], change: 'unknown' }
+    const wanted = [...(comment === 'off' ? [] : ['comment']), ...(issue === 'off' ? [] : ['issue'])].join(' and ')
+    const why = 'not written, because the label depends on an input that is not valid. To write it in this case, too, set comment-label.'
+    return { failures: [`${wanted}: ${why}`], change: 'unknown' }
   }
   const { document, blocks, hasFailed } = result
   const { operation, status, failureReason: reason } = document
@@ -56,6 +53,7 @@ export async function notifyForge<R extends Run>(
       label,
       target: labelTargetOf(result.publishSettings),
       prNumber,
+      isTokenRejected: isAbout(result, [kind.words.tokenInput]),
       token: kind.words.name === 'GitHub' ? result.publishSettings.githubToken : result.publishSettings.gitlabToken,
       redact: createRedact(secrets),
     },
@@ -65,34 +63,26 @@ export async function notifyForge<R extends Run>(
   return { failures: cancellation.stop.aborted ? [] : failures, change: stateChanges[issueTransition] }
 }
 
-/** Brings the pull request of a result up to date. */
-export async function syncDriftPullRequest<R extends GitHubRun>(
-  result: PublishableResult,
-  { env, secrets, cancellation, note }: Omit<NotifyContext, 'startedAtMs'>,
-  kind: DriftKind<R>,
-): Promise<PullRequestOutcome> {
-  const { pullRequest: content, publishSettings } = result
-  if (content === undefined) return { state: 'none', sentence: say`No pull request is wanted.` }
-  const target = labelTargetOf(publishSettings) ?? ''
-  return syncPullRequest(
-    { content, target, token: publishSettings.githubToken, redact: createRedact(secrets) },
-    { kind, env, deps: { clock: systemClock, random: Math.random, note, cancellation } },
-  )
-}
-
 /** Objects to adopt and undeclared ones do not count as changes, but reviewers must know about them. */
 const hasChanges = ({ changed, toAdopt, orphans }: ResultDocument): boolean =>
   changed === true || Number(toAdopt ?? 0) > 0 || (Array.isArray(orphans) && orphans.length > 0)
 
 /** An input that is part of the default label is wrong. A comment with another label would never be updated. */
-function hasWrongLabelInput({ error, publishSettings }: PublishableResult): boolean {
-  const parts = ['operation', 'env', 'service-id', 'organization-id', ...(publishSettings.profile === 'hyperdx' ? ['api-url'] : [])]
-  // An error about an input, its variable, a line of the config file, or the file of an environment.
-  const isPart = ({ location: { file }, message }: Diagnostic): boolean =>
-    file.startsWith('environments/') ||
-    parts.some((name) => [name, toEnvironmentName(name)].includes(file) || message.startsWith(`${name}: `))
-  return error instanceof InputError && error.diagnostics.some(isPart)
+function hasWrongLabelInput(result: PublishableResult): boolean {
+  const { error, publishSettings } = result
+  const isEnvironment = ({ location: { file } }: Diagnostic): boolean => file.startsWith('environments/')
+  return (
+    isAbout(result, ['operation', 'env', 'service-id', 'organization-id', ...(publishSettings.profile === 'hyperdx' ? ['api-url'] : [])]) ||
+    (error instanceof InputError && error.diagnostics.some(isEnvironment))
+  )
 }
+
+/** Whether one of these inputs is wrong: the input, its variable, or a line of the config file. */
+const isAbout = ({ error }: PublishableResult, inputs: readonly string[]): boolean =>
+  error instanceof InputError &&
+  error.diagnostics.some(({ location: { file }, message }) =>
+    inputs.some((name) => [name, toEnvironmentName(name)].includes(file) || message.startsWith(`${name}: `)),
+  )
 
 /** What the run is about, for the default label. */
 const labelTargetOf = (settings: PublishSettings): string | undefined =>

@@ -3,14 +3,13 @@ import { join, resolve } from 'node:path'
 import { systemClock } from '../core/clock.ts'
 import { keepLatest } from '../core/concurrency.ts'
 import { WatchkeeperError } from '../core/errors.ts'
-import { toPlainText, trusted, untrusted } from '../core/line.ts'
+import { trusted, untrusted } from '../core/line.ts'
 import { toKebab } from '../core/names.ts'
 import { runPageOf } from '../core/run-page.ts'
 import { createRedact } from '../core/secrets.ts'
 import { listFirst, quote } from '../core/text.ts'
 import type { Variables } from '../core/variables.ts'
-import type { PullRequestOutcome } from '../forge/pull-request.ts'
-import type { Cancellation } from '../http/deadline.ts'
+import type { Cancellation } from '../http/cancellation.ts'
 import type { StateChange } from '../notifications/message.ts'
 import type { OutputFile, ResultDocument, ResultError, RunResult } from '../operation/operation.ts'
 import { isOperationName } from '../operations.ts'
@@ -45,15 +44,12 @@ export interface Surface extends Pick<RunDeps, 'confirm' | 'readDeployments'> {
   warn(line: string): void
   showProgress(step: ProgressStep): void
   /** Shows the report, before anything of it is written. */
-  showResult(result: PublishableResult, resultFile: string | undefined): void
-  /** Brings the pull request up to date. Absent where no run may open one. */
-  syncPullRequest?(result: PublishableResult): Promise<PullRequestOutcome>
+  showResult(result: PublishableResult): void
   /** Absent where there are no outputs. */
   setOutputs?(outputs: Readonly<Record<string, string>>): void
   /** File for the job summary. Undefined where there is no summary, and empty where the runner's variable is missing. */
   readonly summaryFile: string | undefined
   readonly remote?: Remote
-  readonly ignoredFileSettings?: RunRequest['ignoredFileSettings']
   /** The next command to try after an error, which may hold secrets. Absent where there are no commands. */
   nextCommand?(error: ResultError): string | undefined
 }
@@ -83,7 +79,6 @@ export async function runAndPublish(operation: string, inputs: RunRequest['input
       keepsIssue,
       env,
       readConfigFile: (path, isRequired) => readOptionalFile(directory, path, isRequired),
-      ignoredFileSettings: surface.ignoredFileSettings ?? [],
     },
     {
       clock: systemClock,
@@ -106,12 +101,12 @@ export async function runAndPublish(operation: string, inputs: RunRequest['input
     },
   )
   const redact = createRedact(credentialsIn(inputs, env))
-  const result = withNextCommand(await writeEssentialFiles(await withPullRequest(ran, surface), directory), (error) => {
+  const result = withNextCommand(await writeEssentialFiles(ran, directory), (error) => {
     const command = surface.nextCommand?.(error)
     return command && redact(command)
   })
   const resultFile = resultFileFor(result.publishSettings)
-  surface.showResult(result, resultFile)
+  surface.showResult(result)
   warnings += await publish(result, surface, { resultFile, summary: result.publishSettings.summary })
   return { ...result, warnings }
 }
@@ -136,28 +131,6 @@ export async function sendMessage(result: PublishableResult, context: MessageCon
   if (!isDue(notifyOn, message)) return undefined
   const { sendNotification } = await import('../notifications/send-notification.ts')
   return sendNotification({ url, format, message, secrets }, env, { clock: systemClock, random: Math.random, note, cancellation })
-}
-
-/** The result with what became of the pull request. A pull request that could not be written makes it an error. */
-export async function withPullRequest<R extends PublishableResult>(result: R, surface: Pick<Surface, 'syncPullRequest'>): Promise<R> {
-  if (result.pullRequest === undefined) return result
-  const outcome = await (surface.syncPullRequest?.(result) ?? {
-    failure: 'Only the GitHub Action opens pull requests. Leave out pull-request.',
-  })
-  if ('failure' in outcome) {
-    const message = `The pull request was not written. ${outcome.failure}`
-    return { ...result, ...errorInstead(result, new WatchkeeperError('refused', message)) }
-  }
-  const { state, number, sentence: line, isWarning = false } = outcome
-  const at = result.blocks.findIndex(({ kind }) => kind !== 'verdict' && kind !== 'list')
-  const fields = { pullRequestState: state, ...(number !== undefined && { pullRequestNumber: number }) }
-  return {
-    ...result,
-    document: { ...result.document, ...fields },
-    outputs: { ...result.outputs, ...Object.fromEntries(Object.entries(fields).map(([key, value]) => [toKebab(key), String(value)])) },
-    blocks: result.blocks.toSpliced(at, 0, { kind: 'paragraph', line }),
-    annotations: isWarning ? [...result.annotations, { severity: 'warning', message: toPlainText(line) }] : result.annotations,
-  }
 }
 
 /** The end of a run whose result could not be written. */

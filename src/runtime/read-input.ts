@@ -2,7 +2,6 @@ import type { Target } from '../api/path.ts'
 import { type Profile, type ProfileName, profileNamed } from '../api/profiles.ts'
 import { type Diagnostic, formatLocation, inputDiagnostic } from '../core/diagnostics.ts'
 import { InputError, inputError } from '../core/errors.ts'
-import type { Line } from '../core/line.ts'
 import { didYouMean, toEnvironmentName, toKebab } from '../core/names.ts'
 import { quote } from '../core/text.ts'
 import type { Settings } from '../operation/inputs.ts'
@@ -19,8 +18,6 @@ export interface RunInput {
   readonly operation: Operation
   readonly input: Values
   readonly settings: Settings
-  /** The setting that makes a failed gate a warning, for messages. Undefined where it stays a failure. */
-  readonly warnOnlySource: Line | undefined
   /** Undefined for an operation that sends no request. */
   readonly connection: RunConnection | undefined
   readonly profile: Profile
@@ -60,9 +57,6 @@ export async function readInput(request: RunRequest, files: Files): Promise<RunI
     ...variables.diagnostics,
     ...settings.diagnostics,
     ...(settings.values.readOnly === true ? refuseWrites(name, operation, settings, request.keepsIssue === true) : []),
-    ...(settings.values.readOnly === true && fields.values.pullRequest === true
-      ? [inputDiagnostic('pull-request', `writes to GitHub, but ${readOnlyPlace}`)]
-      : []),
     ...(areText ? checkNotifyOn(settings, request.keepsIssue === true) : []),
     ...(settings.isEnvironmentBroken ? withoutTarget(diagnostics) : diagnostics),
     ...fields.diagnostics,
@@ -75,7 +69,6 @@ export async function readInput(request: RunRequest, files: Files): Promise<RunI
     operation,
     input: fields.values,
     settings: complete,
-    warnOnlySource: complete.warnOnly ? settings.warnOnlySource : undefined,
     connection,
     profile: profileNamed(complete.profile),
     lintSettings: settings.lintSettings,
@@ -113,7 +106,7 @@ function checkNotifyOn({ values: { notifyOn, issue }, diagnosticFor }: GivenSett
       ]
 }
 
-const readOnlyPlace = `read-only is set, as an input, as ${toEnvironmentName('read-only')} or in the context`
+const readOnlyPlace = `read-only is set, as an input or as ${toEnvironmentName('read-only')}`
 
 /** What a read-only run may not do. Without `keepsForge`, comment and issue have no effect. */
 function refuseWrites(

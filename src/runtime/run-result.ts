@@ -2,16 +2,7 @@ import { ApiError } from '../api/api-error.ts'
 import { exitCodeOfKind, exitCodes, InputError, isRetryable, type WatchkeeperError } from '../core/errors.ts'
 import { join, type Line, say, sentence, toPlainText, trusted } from '../core/line.ts'
 import { toKebab } from '../core/names.ts'
-import type {
-  Operation,
-  PullRequestContent,
-  Report,
-  ResultDocument,
-  ResultError,
-  RunResult,
-  RunSubject,
-  Verdict,
-} from '../operation/operation.ts'
+import type { Operation, Report, ResultDocument, ResultError, RunResult, RunSubject, Verdict } from '../operation/operation.ts'
 import type { Block, Status } from '../report/blocks.ts'
 import { formatMoment } from '../report/format.ts'
 
@@ -29,8 +20,8 @@ interface CompletedOperation {
   readonly result: Readonly<Record<string, unknown>>
   readonly verdict: Verdict
   readonly report: Report
-  /** The setting that makes a failed gate a warning; undefined where there is none. */
-  readonly warnOnlySource: Line | undefined
+  /** Whether a failed gate is a warning. */
+  readonly isWarnOnly: boolean
   readonly subject: RunSubject
   /** Milliseconds since the epoch. */
   readonly startedAtMs: number
@@ -44,13 +35,13 @@ export async function toRunResult({
   result,
   verdict,
   report,
-  warnOnlySource,
+  isWarnOnly,
   subject,
   startedAtMs,
 }: CompletedOperation): Promise<RunResult> {
-  const isWarnOnly = verdict.status === 'fail' && warnOnlySource !== undefined
-  const status = isWarnOnly ? 'warn' : verdict.status
-  const described = describeVerdict(status, verdict, report.headline, isWarnOnly ? warnOnlySource : undefined)
+  const isLenient = verdict.status === 'fail' && isWarnOnly
+  const status = isLenient ? 'warn' : verdict.status
+  const described = describeVerdict(status, verdict, report.headline, isLenient)
   const failureReason = verdict.status === 'pass' ? '' : toPlainText(described.line)
   const fields: Readonly<Record<string, unknown>> = operation.toDocument?.(result) ?? result
   const error = status === 'error' ? { error: incompleteError(failureReason, verdict) } : {}
@@ -62,7 +53,6 @@ export async function toRunResult({
     outputs: { ...commonOutputs(document), ...Object.fromEntries(own.map((key) => [toKebab(key), toText(fields[key])])) },
     blocks,
     files: (await operation.files?.(result, input, blocks)) ?? [],
-    ...withPullRequestContent(operation.pullRequest?.(result, input)),
     annotations: report.annotations ?? [],
     keyLines: report.keyLines ?? [],
     milestones: report.milestones ?? [],
@@ -73,12 +63,9 @@ export async function toRunResult({
 
 /** Of a run that ended with a result, although a part of its work is missing. */
 function incompleteError(message: string, { exit }: Verdict): ResultError {
-  const kind = exit === 'denied' ? 'permission' : exit === 'cancelled' ? 'cancelled' : 'incomplete'
+  const kind = exit === 'denied' ? 'permission' : exit === 'canceled' ? 'canceled' : 'incomplete'
   return { kind, message, diagnostics: [], retryable: false }
 }
-
-const withPullRequestContent = (pullRequest: PullRequestContent | undefined): Pick<RunResult, 'pullRequest'> =>
-  pullRequest === undefined ? {} : { pullRequest }
 
 function exitCodeFor(status: Status, exit: Verdict['exit']): number {
   if (status === 'pass' || status === 'warn') return exitCodes.ok
@@ -91,14 +78,14 @@ interface DescribedVerdict {
   readonly blocks: readonly Block[]
 }
 
-/** `warnOnlySource`: the setting that turned a failure into this warning. */
-function describeVerdict(status: Status, verdict: Verdict, headline: Line, warnOnlySource: Line | undefined): DescribedVerdict {
+/** `isLenient`: whether warn-only turned a failure into this warning. */
+function describeVerdict(status: Status, verdict: Verdict, headline: Line, isLenient: boolean): DescribedVerdict {
   const { reasons, sentence: whole } = verdict
   if (whole === undefined || status === 'pass') {
-    const all = warnOnlySource === undefined ? reasons : [...reasons, say`reported as a warning because of ${warnOnlySource}`]
+    const all = isLenient ? [...reasons, say`reported as a warning because of warn-only`] : reasons
     return { line: withReasons(headline, all), blocks: verdictBlocks(status, headline, all) }
   }
-  const line = warnOnlySource === undefined ? whole : say`${whole} The setting ${warnOnlySource} makes this failure a warning.`
+  const line = isLenient ? say`${whole} The setting warn-only makes this failure a warning.` : whole
   const items: readonly Block[] = reasons.length === 0 ? [] : [{ kind: 'list', items: reasons }]
   return { line: join([line, ...reasons], ' '), blocks: [{ kind: 'verdict', status, line }, ...items] }
 }
@@ -155,7 +142,7 @@ export function toErrorResult(name: string, error: WatchkeeperError, subject: Ru
       {
         kind: 'verdict',
         status: 'error',
-        line: say`${name === '' ? 'watchkeeper' : name} ${trusted(error.kind === 'cancelled' ? 'was canceled' : 'did not complete')}`,
+        line: say`${name === '' ? 'watchkeeper' : name} ${trusted(error.kind === 'canceled' ? 'was canceled' : 'did not complete')}`,
       },
       { kind: 'preformatted', text: error.message },
       ...footers,
@@ -165,7 +152,7 @@ export function toErrorResult(name: string, error: WatchkeeperError, subject: Ru
     keyLines: error.message
       .split('\n')
       .slice(0, maxKeyLines)
-      .map((line) => [sentence(line.replace(/^- /, ''))]),
+      .map((line) => sentence(line.replace(/^- /, ''))),
     milestones: [],
     hasFailed: true,
     exitCode: exitCodeOfKind[error.kind],

@@ -7,8 +7,7 @@ import { toKebab } from '../core/names.ts'
 import { createRedact, type Redact, redactDeep } from '../core/secrets.ts'
 import { quote } from '../core/text.ts'
 import { version } from '../core/version.ts'
-import type { Cancellation } from '../http/deadline.ts'
-import { createWriteLog } from '../http/write-log.ts'
+import { type Cancellation, createWriteLog } from '../http/cancellation.ts'
 import type { Settings } from '../operation/inputs.ts'
 import {
   type Context,
@@ -23,6 +22,7 @@ import {
   type RunSubject,
   type Scope,
 } from '../operation/operation.ts'
+import { isOperationName, operations } from '../operations.ts'
 import { credentialsIn, paddedCredentials, redactError } from './credentials.ts'
 import { type RunInput, readInput } from './read-input.ts'
 import { footerOf, toErrorResult, toRunResult, unfinished } from './run-result.ts'
@@ -105,14 +105,11 @@ export async function runOperation(given: RunRequest, deps: RunDeps): Promise<Pu
     return { ...(await judgeAndReport(input, session, { ...deps, startedAtMs }, redact)), publishSettings: publishSettingsOf(input) }
   } catch (thrown) {
     const error = redactError(toWatchkeeperError(thrown), redact)
-    const subject = input === undefined ? {} : subjectOf(input, session)
+    const publishSettings = input === undefined ? await validSettings(request, deps.files) : publishSettingsOf(input)
+    const subject = input === undefined ? await givenSubject(request, publishSettings) : subjectOf(input, session)
     const result = toErrorResult(request.operation, error, subject, [footerOf(subject, startedAtMs)])
     const exitCode = writes.mayHaveWritten() ? exitCodes.partlyApplied : result.exitCode
-    return {
-      ...result,
-      exitCode,
-      publishSettings: input === undefined ? await validSettings(request, deps.files) : publishSettingsOf(input),
-    }
+    return { ...result, exitCode, publishSettings }
   } finally {
     await session?.close()
   }
@@ -168,7 +165,7 @@ async function judgeAndReport(
   deps: RunDeps & { readonly startedAtMs: number },
   redact: Redact,
 ): Promise<RunResult> {
-  const { name, operation, warnOnlySource } = input
+  const { name, operation } = input
   const raw = await operation.run(contextFor(input, session, deps, redact), input.input)
   // Redacted before the report, where a secret would be escaped and could not be recognized.
   const result = redactDeep(raw, redact)
@@ -179,7 +176,7 @@ async function judgeAndReport(
     result,
     verdict: operation.judge?.(result, input.input) ?? pass,
     report: operation.report(result),
-    warnOnlySource,
+    isWarnOnly: input.settings.warnOnly,
     subject: subjectOf(input, session),
     startedAtMs: deps.startedAtMs,
   })
@@ -195,6 +192,16 @@ function subjectOf({ operation: { scope }, organizationId, target }: RunInput, s
     ...lastRequest,
     ...(scope !== 'none' && { organizationId }),
     ...(isOfService && target !== undefined && { serviceId: target.serviceId }),
+  }
+}
+
+/** After a wrong input: the ids that are valid by themselves, by which a report of a fleet knows whose result it is. */
+async function givenSubject({ operation }: RunRequest, { organizationId, serviceId }: PublishSettings): Promise<RunSubject> {
+  const scope = isOperationName(operation) ? (await operations[operation]()).scope : 'none'
+  const isOfService = scope === 'service' || scope === 'service-or-server'
+  return {
+    ...(scope !== 'none' && organizationId !== undefined && { organizationId }),
+    ...(isOfService && serviceId !== undefined && { serviceId }),
   }
 }
 
@@ -260,5 +267,5 @@ async function demandConfirmation(
   // The server or the service: it decides whether this is staging or production.
   const footer = footerOf(subjectOf(input, undefined), clock.now())
   if (await confirm?.(redactDeep({ blocks: [...blocks, footer], question }, redact))) return
-  throw new WatchkeeperError('cancelled', 'Not confirmed. Nothing was written.')
+  throw new WatchkeeperError('canceled', 'Not confirmed. Nothing was written.')
 }

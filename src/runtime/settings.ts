@@ -1,6 +1,5 @@
 import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
 import { InputError } from '../core/errors.ts'
-import { say } from '../core/line.ts'
 import { toEnvironmentName, toKebab } from '../core/names.ts'
 import { quote } from '../core/text.ts'
 import type { Variables } from '../core/variables.ts'
@@ -23,8 +22,6 @@ export interface RunRequest {
   readonly env: Variables
   /** Resolves to undefined when the default config file does not exist. Throws an InputError when a file given by name does not exist. */
   readonly readConfigFile: (path: string, isRequired: boolean) => Promise<string | undefined>
-  /** Settings of the config file that do not count, because the environment is about another service. */
-  readonly ignoredFileSettings?: readonly string[]
 }
 
 /** The values that were given, of the names that are wanted. */
@@ -43,14 +40,13 @@ export const settingNames: readonly string[] = Object.keys(settingsSchema.shape)
  * environment that `env` names, the config file.
  */
 export async function readSettings(request: RunRequest, files: Files) {
-  const { areText, env, readConfigFile, ignoredFileSettings = [] } = request
+  const { areText, env, readConfigFile } = request
   const own = pick(withoutEmptyInputs(request), (key) => settingNames.includes(key))
   const fromVariables = readVariables(env)
   const ofInputs: Values = areText ? decodeAll(settingsSchema.shape, own) : own
   const given = { ...fromVariables, ...ofInputs, ...strictestReadOnly([ofInputs.readOnly, fromVariables.readOnly]) }
   const configFile = typeof given.config === 'string' ? given.config : defaultConfigFile
-  const loaded = await loadConfig(configFile, given.config !== undefined, readConfigFile)
-  const config = { ...loaded, values: pick(loaded.values, (name) => !ignoredFileSettings.includes(name)) }
+  const config = await loadConfig(configFile, given.config !== undefined, readConfigFile)
   const { environment, diagnostics } = await loadEnvironment(request.inputs.env, files, {
     ownService: given.serviceId ?? config.values.serviceId,
     service: config.values.serviceId,
@@ -60,9 +56,7 @@ export async function readSettings(request: RunRequest, files: Files) {
   const diagnosticFor: DiagnosticFor = (name, message) => {
     const key = toKebab(name)
     if (request.inputs[name] !== undefined) return inputDiagnostic(key, message)
-    // A context sets such a variable, too, and the user did not.
-    if (Object.hasOwn(fromVariables, name))
-      return inputDiagnostic(ignoredFileSettings.includes(name) ? key : toEnvironmentName(key), message)
+    if (Object.hasOwn(fromVariables, name)) return inputDiagnostic(toEnvironmentName(key), message)
     const location = Object.hasOwn(ofEnvironment, name) ? environment?.document.locationOf([key]) : config.locationOf(name)
     return location === undefined ? inputDiagnostic(key, message) : { ...inputDiagnostic(key, `${key}: ${message}`), location }
   }
@@ -82,7 +76,6 @@ export async function readSettings(request: RunRequest, files: Files) {
       ...sourceOf(fromVariables, 'environment'),
       ...sourceOf(own, 'input'),
     },
-    warnOnlySource: given.warnOnly === undefined ? say`warn-only in ${configFile}` : say`warn-only`,
     diagnostics: [
       ...config.diagnostics,
       ...diagnostics,

@@ -1,6 +1,5 @@
 import { exitCodes } from '../core/errors.ts'
-import type { Cancellation } from '../http/deadline.ts'
-import { createWriteLog, type WriteLog } from '../http/write-log.ts'
+import { type Cancellation, createWriteLog, type WriteLog } from '../http/cancellation.ts'
 
 /** The parts of a process that cancellation uses. */
 export interface Signals {
@@ -31,7 +30,7 @@ export function cancelOnSignals(signals: Signals): SignalCancellation {
   const abort = new AbortController()
   const timers: NodeJS.Timeout[] = []
   const writes = createWriteLog()
-  const canceledCode = (): number => (writes.mayHaveWritten() ? exitCodes.partlyApplied : exitCodes.cancelled)
+  const canceledCode = (): number => (writes.mayHaveWritten() ? exitCodes.partlyApplied : exitCodes.canceled)
   const handler = (): void => {
     if (stop.signal.aborted) {
       signals.exit(canceledCode())

@@ -7,16 +7,13 @@ import type { Variables } from '../core/variables.ts'
 import { settingsSchema } from '../operation/inputs.ts'
 import { inputNames } from './input-names.ts'
 
-/** The context of the command line. */
-export const contextVariable = 'WATCHKEEPER_CONTEXT'
-
 /** Set to 1, it turns the debug log on. */
 export const debugVariable = 'WATCHKEEPER_DEBUG'
 
 const prefix = toEnvironmentName('')
 
 /** The names that have a variable, in kebab-case. */
-const variableNames: readonly string[] = [...Object.keys(settingsSchema.shape).map(toKebab), 'debug', 'context']
+const variableNames: readonly string[] = [...Object.keys(settingsSchema.shape).map(toKebab), 'debug']
 
 const knownNames: readonly string[] = [...new Set([...variableNames, ...inputNames])]
 

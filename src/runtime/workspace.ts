@@ -252,7 +252,7 @@ export async function writeWorkspaceFile(root: string, path: string, content: st
 }
 
 /** Throws an Error when the path exists and is not a regular file: a device, a pipe or a link would be lost. */
-export async function requireReplaceable(path: string): Promise<void> {
+async function requireReplaceable(path: string): Promise<void> {
   const stats = await lstat(path).catch(() => undefined)
   if (stats !== undefined && !stats.isFile()) throw new Error(`it is ${kindOf(stats)}, not a regular file`)
 }

@@ -316,11 +316,31 @@ const inCode = (text: string): string => {
   return `${fence} ${text.replaceAll(/\s+/g, ' ').trim()} ${fence}`
 }
 
+/** `99.9% in 30d; page at 2% of the budget in 1h, 5% in 6h → webhook oncall; no data → webhook oncall`. */
+function summarize(slo: DeclaredSlo): string {
+  const { objective, window, alerts = {}, noData } = slo
+  const channelsOf = ({ channel, channels = [] }: Recipients): string =>
+    [...(channel === undefined ? [] : [channel]), ...channels]
+      .map((one) => (one.type === 'email' ? `email ${one.emailRecipients}` : `webhook ${one.webhook ?? one.webhookId}`))
+      .join(', ')
+  const ofRates = (['page', 'ticket'] as const).flatMap((recipient) => {
+    const recipients = alerts[recipient]
+    if (recipients === undefined) return []
+    const shares = burnRateAlerts
+      .filter((policy) => policy.recipient === recipient)
+      .map((policy, i) => `${formatShare(budgetShare(policy, slo))}%${i === 0 ? ' of the budget' : ''} in ${policy.long.name}`)
+    return [`${recipient} at ${shares.join(', ')} → ${channelsOf(recipients)}`]
+  })
+  const ofSilence = noData === undefined ? [] : [`no data → ${channelsOf(noData)}`]
+  return [`${objective}% in ${window}`, ...ofRates, ...ofSilence].join('; ')
+}
+
 /** The parts of a plan that reviewers cannot see in the fields of the objects. */
 export const describeSlos = (slos: readonly Slo[]) =>
   slos.map(({ key, value }) => ({
     key,
     name: value.name,
+    summary: summarize(value),
     objective: value.objective,
     window: value.window,
     minEvents: value.minEvents,

@@ -1,12 +1,13 @@
 import * as z from 'zod'
 import type { WriteApi } from '../api/client.ts'
-import { inputDiagnostic } from '../core/diagnostics.ts'
+import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
 import { inputError, WatchkeeperError } from '../core/errors.ts'
 import { parseJsonOrUndefined } from '../core/json.ts'
 import { say, toPlainText } from '../core/line.ts'
 import { toKebab } from '../core/names.ts'
 import { listFirst, quote } from '../core/text.ts'
 import { inEnvironment, ofEnvironment } from '../declarations/environment.ts'
+import type { Prune } from '../declarations/find-declarations.ts'
 import { choice, filePath, flag } from '../operation/inputs.ts'
 import { type Context, defineOperation } from '../operation/operation.ts'
 import { createResourceTypes } from '../resources/resource-types.ts'
@@ -15,6 +16,7 @@ import { applyBlocks, applyWords, outcomeFacts, outcomeLine } from './apply/appl
 import { isWritten, type Outcome, stopReasons } from './apply/apply-state.ts'
 import { judgeApply } from './apply/apply-verdict.ts'
 import { diagnosticFiles } from './diagnostic-files.ts'
+import { isDifference } from './plan/change.ts'
 import { reviewEvaluations } from './plan/evaluations.ts'
 import { countRequests, explainRefusal, hasErrors, makePlan, type PlanningResult, planInput } from './plan/make-plan.ts'
 import { isIntact, movedSince, type PlanFile, planFileSchema, toPlanFile } from './plan/plan-file.ts'
@@ -155,13 +157,18 @@ async function carryOut(planned: PlanningResult, context: ApplyContext, onError:
     unchecked: planned.writeFirst,
     explainRefusal: (change) => explainRefusal(change, planned, { api, service }),
   })
-  const diagnosed = { ...planned, diagnostics: [...planned.diagnostics, ...applied.diagnostics] }
+  const created = new Set(applied.outcomes.flatMap(({ kind, change }) => (kind === 'created' ? [change.location] : [])))
+  // The warning is about what would be created.
+  const left = planned.diagnostics.filter(({ rule, location }) => rule !== 'same-name' || !created.has(location))
+  const diagnosed = { ...planned, diagnostics: [...left, ...applied.diagnostics] }
   if (applied.isRefused) return { ...(await toPlanResult(diagnosed)), changed: false, isPlanWrong: true }
   const alerts = applied.alerts ?? remote.alerts
   // The neutral contract does not show evaluations.
   const review = { ...applied, plan: planned.plan, alerts, nowMs: clock.now() }
-  const { failed, notEvaluated } = profile.name === 'neutral' ? { failed: [], notEvaluated: [] } : reviewEvaluations(review)
-  const result = await toPlanResult({ ...diagnosed, diagnostics: [...diagnosed.diagnostics, ...failed] }, applied.outcomes, described)
+  const { problems, notEvaluated } = profile.name === 'neutral' ? { problems: [], notEvaluated: [] } : reviewEvaluations(review)
+  const broken = applied.stopped === undefined ? await brokenAlerts(planned, context, applied.outcomes) : []
+  const diagnostics = [...diagnosed.diagnostics, ...problems, ...broken]
+  const result = await toPlanResult({ ...diagnosed, diagnostics }, applied.outcomes, described)
   return {
     ...result,
     changed: applied.outcomes.some(isWritten),
@@ -169,6 +176,14 @@ async function carryOut(planned: PlanningResult, context: ApplyContext, onError:
     notEvaluated: [...notEvaluated],
     ...(applied.stopped !== undefined && { stopped: { ...applied.stopped } }),
   }
+}
+
+/** What a changed source broke shows only when its alerts are evaluated, or their queries run. */
+async function brokenAlerts(planned: PlanningResult, context: ApplyContext, outcomes: readonly Outcome[]): Promise<readonly Diagnostic[]> {
+  const isChanged = outcomes.some((outcome) => outcome.change.section === 'sources' && isDifference(outcome.change) && isWritten(outcome))
+  if (!isChanged || !context.api.hasSql) return []
+  const { findBrokenAlerts } = await import('./plan/query-problems.ts')
+  return findBrokenAlerts(context, planned, outcomes)
 }
 
 async function readPlanFile(path: string, { files, environment }: Pick<ApplyContext, 'files' | 'environment'>): Promise<PlanFile> {
@@ -188,7 +203,7 @@ async function readPlanFile(path: string, { files, environment }: Pick<ApplyCont
 /** The most differences that a message lists. */
 const maxListed = 8
 
-function demandSame(agreed: PlanFile, planned: PlanningResult, { service, profile, clock }: ApplyContext, prune: boolean): void {
+function demandSame(agreed: PlanFile, planned: PlanningResult, { service, profile, clock }: ApplyContext, prune: Prune): void {
   const moved = movedSince(
     agreed,
     toPlanFile(planned.plan, createResourceTypes(profile, clock.now()), { ...service, environment: planned.environment, prune }),

@@ -6,8 +6,8 @@ import { counted, type Line, say, sentence, trusted } from '../core/line.ts'
 import { quote } from '../core/text.ts'
 import { choice, filePath, flag, integer } from '../operation/inputs.ts'
 import { type Context, defineOperation, type OutputFile } from '../operation/operation.ts'
-import type { Block } from '../report/blocks.ts'
-import { formatTime } from '../report/format.ts'
+import { type Block, countFacts } from '../report/blocks.ts'
+import { formatMoment } from '../report/format.ts'
 import {
   type BacktestedAlert,
   backtestedAlert,
@@ -110,7 +110,7 @@ export const backtest = defineOperation({
     demandKeys(input, planned)
     const onProgress = (done: number, total: number): Promise<void> =>
       context.progress({ done, total, line: say`series of values`, result: async () => ({ ...result, alerts: [] }) })
-    const { alerts, requestCount, evaluated, incidentRows } = await backtestPlan(
+    const { alerts, requestCount, evaluated, incidentRows, diagnostics } = await backtestPlan(
       planned,
       { ...context, nowMs: context.clock.now(), onProgress },
       { ...input, untilMs, always, incidents: ofPeriod, ...(input.record !== undefined && { recorded: ofPeriod }) },
@@ -127,6 +127,8 @@ export const backtest = defineOperation({
       ...countOutcomes(incidents),
       requestCount,
       ...result,
+      // The table says which queries failed, and on-missing what follows.
+      diagnostics: [...result.diagnostics, ...diagnostics.filter(({ rule }) => rule === 'unmatched-condition')],
       alerts: [...alerts],
       incidents,
       incidentsOutside,
@@ -136,7 +138,7 @@ export const backtest = defineOperation({
     if (errorsIn(result.diagnostics).length > 0) return judgeDiagnostics(result)
     const failures = [...judgeIncidents(result.incidents), ...judgeRecordings(result.recordings, input)]
     const gated = judgeBacktest(result.alerts, input)
-    if (failures.length === 0) return gated
+    if (failures.length === 0) return gated.status === 'pass' ? judgeDiagnostics(result) : gated
     return { status: 'fail', reasons: [...failures, ...(gated.status === 'fail' ? gated.reasons : [])] }
   },
   report: (result) => ({
@@ -145,19 +147,16 @@ export const backtest = defineOperation({
         ? say`The backtest failed`
         : result.alertCount === 0
           ? say`No alert to backtest: the files change none. Set only to all, to backtest every declared alert`
-          : say`Backtest of ${counted(result.alertCount, 'alert')} over ${counted(result.days, 'day')} until ${trusted(formatTime(result.until))}`,
+          : say`Backtest of ${counted(result.alertCount, 'alert')} over ${counted(result.days, 'day')} until ${trusted(formatMoment(result.until))}`,
     blocks: [
-      {
-        kind: 'facts',
-        facts: [
-          { label: 'Fires', value: say`${result.firing}` },
-          { label: 'Quiet', value: say`${result.quiet}` },
-          { label: 'No data', value: say`${result.noData}` },
-          { label: 'Not estimable', value: say`${result.notEstimable}` },
-          { label: 'Notifications', value: say`${result.notifications}` },
-          { label: 'Requests', value: say`${result.requestCount}` },
-        ],
-      },
+      countFacts({
+        Fires: result.firing,
+        Quiet: result.quiet,
+        'No data': result.noData,
+        'Not estimable': result.notEstimable,
+        Notifications: result.notifications,
+        Requests: result.requestCount,
+      }),
       { kind: 'diagnostics', diagnostics: result.diagnostics },
       ...incidentBlocks(result.incidents),
       ...recordingBlocks(result.recordings),

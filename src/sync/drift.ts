@@ -2,14 +2,17 @@ import { counted, type Line, say, trusted, untrusted } from '../core/line.ts'
 import { inEnvironment } from '../declarations/environment.ts'
 import { defineOperation, type Verdict } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
+import { onFailedEvaluation } from '../resources/alerts/evaluation.ts'
 import { sectionNouns } from '../resources/section.ts'
 import { isDifference } from './plan/change.ts'
-import { isChangedTwice, isPlanWrong, judgeDiagnostics, objectBlocks, planFacts, planWords, toAnnotations } from './plan/plan-report.ts'
+import { isPlanWrong, judgeDiagnostics, objectBlocks, planFacts, planWords, toAnnotations } from './plan/plan-report.ts'
 import type { PlannedObject, PlanResult } from './plan/plan-result.ts'
 import { planFiles, planShape, runPlan } from './plan.ts'
 
 export const drift = defineOperation({
   ...planShape,
+  // A pull request must not fail because of an alert that it may repair. A check of what runs must.
+  input: planShape.input.extend({ onFailedEvaluation: onFailedEvaluation.default('fail') }),
   summary: 'Fails when the service differs from the files, and shows which side changed, without writing.',
   run: runPlan,
   judge: judgeDrift,
@@ -18,7 +21,7 @@ export const drift = defineOperation({
       ? say`The drift check${inEnvironment(result)} failed`
       : result.changed || result.orphans.length > 0
         ? say`${result.project} has drifted${inEnvironment(result)}`
-        : say`No drift${inEnvironment(result)}: the service matches the files`,
+        : say`No drift${inEnvironment(result)}: everything matches the files`,
     blocks: [
       planFacts(result),
       { kind: 'diagnostics', diagnostics: result.diagnostics },
@@ -40,15 +43,18 @@ function judgeDrift(result: PlanResult): Verdict {
 
 /** Which side changed, and therefore who must act. */
 function whoActs(object: PlannedObject, isWrong: boolean): Line {
-  const { action, origin } = object
+  const { action, origin, instance, madeFrom } = object
   if (isWrong) return say`Apply changes nothing until the errors are corrected`
-  if (action === 'create') return say`Only in the files. Apply creates it, even if it was deleted in the service`
-  if (action === 'delete') return say`Only in the service. Apply with prune deletes it`
-  if (origin === 'service') return say`Changed in the service. Apply reverts the change, pull with drifted-only keeps it`
-  if (origin === 'files' && isChangedTwice(object))
-    return say`Changed in the files since the last apply, and the UI changed it, too. Apply reverts the change of the UI`
+  if (action === 'create') return say`Only in the files. Apply creates it, even if someone deleted it`
+  if (action === 'delete') return say`In no file. Apply with prune deletes it`
+  if (action === 'release') return say`In no file. Apply removes its marker, and keeps it`
+  // pull edits neither.
+  const place = instance === undefined ? madeFrom : `instances.${instance}`
+  if (origin === 'service' && place !== undefined)
+    return say`Changed outside of the files. Apply reverts the change. To keep it, change the file, or ${place} in it`
+  if (origin === 'service') return say`Changed outside of the files. Apply reverts the change, pull with drifted-only keeps it`
   if (origin === 'files') return say`Changed in the files since the last apply. Review the plan, then apply`
-  return say`Never applied, or changed in the files or the service. Review the plan, then apply`
+  return say`Never applied, or changed since. Review the plan, then apply`
 }
 
 function actorTable(result: PlanResult): Block {
@@ -64,7 +70,7 @@ function actorTable(result: PlanResult): Block {
     columns: [{ title: 'Kind' }, { title: 'Key' }, { title: 'Cause and next step' }],
     rows: [
       ...drifted.map((object) => row(object, whoActs(object, isPlanWrong(result)))),
-      ...orphans.map((one) => row(one, say`Only in the service. Add it to the files with pull, or delete it with prune`)),
+      ...orphans.map((one) => row(one, say`In no file. Add it with pull, or delete it with prune`)),
     ],
   }
 }

@@ -16,7 +16,7 @@ import { reviewBlocks } from './backtest/backtest-report.ts'
 import { demandKeys, type Gates, gateInput, gatesWithoutBacktest, hasGates, judgeBacktest } from './backtest/gates.ts'
 import { diagnosticFiles } from './diagnostic-files.ts'
 import { isDifference } from './plan/change.ts'
-import { findFailedEvaluations } from './plan/evaluations.ts'
+import { findEvaluationProblems } from './plan/evaluations.ts'
 import { hasErrors, makePlan, type PlanningResult, planInput } from './plan/make-plan.ts'
 import { type PlanFile, planFileSchema, toPlanFile } from './plan/plan-file.ts'
 import { isPlanWrong, judgeDiagnostics, objectBlocks, planFacts, planWords, toAnnotations } from './plan/plan-report.ts'
@@ -29,7 +29,7 @@ export const planShape = {
   effect: 'read' as const,
   scope: 'service-or-server' as const,
   input: planInput.extend({
-    onFailedEvaluation,
+    onFailedEvaluation: onFailedEvaluation.default('warn'),
     htmlFile: htmlFileInput,
     planFile: outputPath('Writes the plan to this file. apply can then make exactly these changes.').optional(),
   }),
@@ -46,10 +46,13 @@ export const runPlan = async (context: Context<'read', 'service-or-server'>, inp
   finishPlan(context, input, await makePlan(context, { ...input, effect: 'read' }))
 
 async function finishPlan(context: Context<'read', 'service-or-server'>, input: PlanInput, planned: PlanningResult) {
-  const failed = findFailedEvaluations(planned.plan, planned.remote?.alerts ?? [], input.onFailedEvaluation)
-  const result = await toPlanResult({ ...planned, diagnostics: [...planned.diagnostics, ...failed] })
+  const { profile, clock } = context
+  // The neutral contract does not show evaluations.
+  const alerts = profile.name === 'neutral' ? [] : (planned.remote?.alerts ?? [])
+  const problems = findEvaluationProblems(planned.plan, alerts, { policy: input.onFailedEvaluation, nowMs: clock.now() })
+  const result = await toPlanResult({ ...planned, diagnostics: [...planned.diagnostics, ...problems] })
   if (input.planFile === undefined || hasErrors(planned)) return { ...result, planFile: '' }
-  const planContent = toPlanFile(planned.plan, createResourceTypes(context.profile, context.clock.now()), {
+  const planContent = toPlanFile(planned.plan, createResourceTypes(profile, clock.now()), {
     ...context.service,
     environment: planned.environment,
     prune: input.prune,
@@ -69,12 +72,21 @@ const reviewedBacktest = z.object({
 
 type ReviewedBacktest = z.output<typeof reviewedBacktest>
 
+interface Review {
+  readonly backtest: ReviewedBacktest
+  readonly diagnostics: readonly Diagnostic[]
+}
+
 /** A failure is part of the result, because a plan does not depend on its estimates. Throws only when the run was canceled. */
 async function reviewPlan(
   context: Context<'read', 'service-or-server'>,
   planned: PlanningResult,
   always: readonly string[],
-): Promise<ReviewedBacktest> {
+): Promise<Review> {
+  const without = (message: string): Review => ({
+    backtest: { days: reviewedDays, alerts: [], requestCount: 0, message },
+    diagnostics: [],
+  })
   const onProgress = (done: number, total: number): Promise<void> =>
     context.progress({ done, total, line: say`series of values`, result: async () => ({}) })
   const request = {
@@ -85,13 +97,14 @@ async function reviewPlan(
     maxRequests: defaultMaxRequests,
   } as const
   const refusal = await whyNoBacktest(context)
-  if (refusal !== undefined) return { days: reviewedDays, alerts: [], requestCount: 0, message: refusal }
+  if (refusal !== undefined) return without(refusal)
   try {
-    const { alerts, requestCount } = await backtestPlan(planned, { ...context, nowMs: context.clock.now(), onProgress }, request)
-    return { days: reviewedDays, alerts: [...alerts], requestCount }
+    const reviewing = { ...context, nowMs: context.clock.now(), onProgress }
+    const { alerts, requestCount, diagnostics } = await backtestPlan(planned, reviewing, request)
+    return { backtest: { days: reviewedDays, alerts: [...alerts], requestCount }, diagnostics }
   } catch (thrown) {
-    if (!(thrown instanceof ApiError) || thrown.kind === 'cancelled') throw thrown
-    return { days: reviewedDays, alerts: [], requestCount: 0, message: causeOf(thrown) }
+    if (!(thrown instanceof ApiError) || thrown.kind === 'canceled') throw thrown
+    return without(causeOf(thrown))
   }
 }
 
@@ -106,15 +119,19 @@ async function priceOf({ api, clock }: Context<'read', 'service-or-server'>, pla
   return pricePlan(planned, { api, service, nowMs: clock.now() })
 }
 
-/** What the server says about the queries of alerts that the plan writes. */
-async function queryProblems(context: Context<'read', 'service-or-server'>, planned: PlanningResult): Promise<readonly Diagnostic[]> {
+/** What the server says about the queries of what the plan writes. */
+async function queryProblems(
+  context: Context<'read', 'service-or-server'>,
+  planned: PlanningResult,
+  hasBacktest: boolean,
+): Promise<readonly Diagnostic[]> {
   const { plan, found } = planned
-  if (hasErrors(planned) || !context.api.hasSql || !plan.changes.some(isDifference)) return []
-  const { findAlertQueryProblems } = await import('./plan/alert-queries.ts')
-  const ofAlerts = await findAlertQueryProblems(context, planned)
-  if (found.slos.length === 0) return ofAlerts
+  if (!context.api.hasSql || !plan.changes.some(isDifference)) return []
+  const { findQueryProblems } = await import('./plan/query-problems.ts')
+  const problems = await findQueryProblems(context, planned, hasBacktest)
+  if (found.slos.length === 0) return problems
   const { findSloQueryProblems } = await import('./plan/slo-queries.ts')
-  return [...ofAlerts, ...(await findSloQueryProblems(context, planned))]
+  return [...problems, ...(await findSloQueryProblems(context, planned))]
 }
 
 /** Only a gate makes a plan depend on its backtest. */
@@ -166,15 +183,16 @@ export const plan = defineOperation({
     if (input.backtest) demandValues(context, 'backtest')
     const pricedService = input.price ? demandActivities(context) : undefined
     const planned = await makePlan(context, { ...input, effect: 'read' })
-    const ofQueries = await queryProblems(context, planned)
-    const result = await finishPlan(context, input, { ...planned, diagnostics: [...planned.diagnostics, ...ofQueries] })
-    if (hasErrors(planned)) return result
+    if (hasErrors(planned)) return finishPlan(context, input, planned)
     if (input.backtest) demandKeys(input, planned)
+    const always = [...(input.mustFire ?? []), ...(input.mustBeQuiet ?? [])]
+    const review = input.backtest ? await reviewPlan(context, planned, always) : undefined
+    const hasBacktest = review !== undefined && review.backtest.message === undefined
+    const ofQueries = await queryProblems(context, planned, hasBacktest)
+    const diagnostics = [...planned.diagnostics, ...(review?.diagnostics ?? []), ...ofQueries]
     return {
-      ...result,
-      ...(input.backtest && {
-        backtest: await reviewPlan(context, planned, [...(input.mustFire ?? []), ...(input.mustBeQuiet ?? [])]),
-      }),
+      ...(await finishPlan(context, input, { ...planned, diagnostics })),
+      ...(review && { backtest: review.backtest }),
       ...(pricedService && { price: await priceOf(context, planned, pricedService) }),
     }
   },
@@ -185,7 +203,7 @@ export const plan = defineOperation({
       ? say`The plan${inEnvironment(result)} failed`
       : result.changed
         ? say`Plan for ${result.project}${ofEnvironment(result)} (${planWords(result)})`
-        : say`No changes${inEnvironment(result)}: the service matches the files${adoptionWords(result)}${markWords(result)}${orphanWords(result)}`,
+        : say`No changes${inEnvironment(result)}: everything matches the files${adoptionWords(result)}${markWords(result)}${orphanWords(result)}`,
     blocks: [
       planFacts(result),
       { kind: 'diagnostics', diagnostics: result.diagnostics },

@@ -9,7 +9,7 @@ import { environmentInput, variableIn } from '../declarations/environment.ts'
 import { type Found, filesInput, findDeclarations, skippedDirectories } from '../declarations/find-declarations.ts'
 import { nameInstances } from '../declarations/group-diagnostics.ts'
 import { lintRules } from '../declarations/lint.ts'
-import { flag, list, text } from '../operation/inputs.ts'
+import { flag, list, outputPath, text } from '../operation/inputs.ts'
 import { type Context, defineOperation, type Files, type Given, type LintSettings, type OutputFile } from '../operation/operation.ts'
 import type { InvalidField } from '../resources/dashboards/dashboard-wire.ts'
 import { keyGrammar } from '../resources/marker.ts'
@@ -28,10 +28,9 @@ import {
   remainingErrors,
   replacedExpressions,
   reportIncompleteLists,
+  withEmptiedLists,
 } from './pull/pull-diagnostics.ts'
 import {
-  driftPullRequest,
-  isStopped,
   judgePull,
   type Pulled,
   type PullResult,
@@ -39,6 +38,7 @@ import {
   pullDetails,
   pullHeadline,
   pullOutput,
+  pullRequestBlocks,
   toPullResult,
 } from './pull/pull-report.ts'
 import { type ReadDraft, verifyDraft } from './pull/verify-draft.ts'
@@ -54,17 +54,14 @@ const pullInputs = z.strictObject({
   removeDeleted: flag(
     'With drifted-only: removes the declarations of alerts, dashboards and saved searches that the service does not have. It cannot know whether an object was deleted or never applied.',
   ).default(false),
-  pullRequest: flag(
-    'With drifted-only, in a GitHub workflow: keeps one pull request with the changes, and closes it when there are none. Needs a run on the default branch. Does nothing while an apply is queued or running.',
-  ).default(false),
-  applyWorkflows: list(
-    'With pull-request: the workflow files that apply this environment. By default, every workflow of the repository that runs apply.',
-    'names of files in .github/workflows, such as apply.yml',
-    z.string().regex(/^[\w.-]{1,100}\.ya?ml$/),
-  ).optional(),
+  bodyFile: outputPath('With drifted-only: writes the text of a pull request with the changes to this file, in Markdown.').optional(),
   nameContains: text('Pulls only objects whose name contains this text. Case does not matter.', 256).optional(),
   tag: text('Pulls only dashboards and saved searches with this tag.', 256).optional(),
-  kind: list('Pulls only these kinds.', sectionNames.join(', '), z.enum(sectionNames)).optional(),
+  kind: list(
+    'Pulls only these kinds. By default, what the files declare, and other dashboards, saved searches and alerts. `apply` takes pulled objects over.',
+    sectionNames.join(', '),
+    z.enum(sectionNames),
+  ).optional(),
   key: list(
     'Pulls only objects with these keys. A new object has the key of its marker, or one made of its name.',
     'keys',
@@ -74,7 +71,7 @@ const pullInputs = z.strictObject({
 
 export const pull = defineOperation({
   summary:
-    'Exports the alerts, dashboards, saved searches, webhooks and sources of a service to files. A plan of these files shows no changes.',
+    'Exports the alerts, dashboards and saved searches of a service to files, and webhooks and sources on request. A plan of these files shows no changes.',
   effect: 'read',
   scope: 'service-or-server',
   input: pullInputs,
@@ -82,10 +79,7 @@ export const pull = defineOperation({
   details: pullDetails,
   example: { files: ['observability/**/*.yml'], project: 'shop/observability' },
   check: checkPullInput,
-  run: async (context, input) => ({
-    ...toPullResult(await makePull(context, input), context.environment?.name),
-    ...(input.pullRequest && { applyWorkflows: input.applyWorkflows ?? (await findApplyWorkflows(context.files)) }),
-  }),
+  run: async (context, input) => toPullResult(await makePull(context, input), context.environment?.name),
   judge: judgePull,
   report: (result) => ({
     headline: pullHeadline(result),
@@ -94,29 +88,26 @@ export const pull = defineOperation({
       sectionNames.some((name) => name === location.file) ? rest : { ...rest, location },
     ),
   }),
-  files: async ({ writtenFiles }) => writtenFiles.map(toOutputFile),
-  pullRequest: (result, { pullRequest: isWanted }) => (isWanted && !isStopped(result) ? driftPullRequest(result) : undefined),
+  files: async (result, { bodyFile }) => [...result.writtenFiles.map(toOutputFile), ...(await bodyFiles(bodyFile, result))],
 })
 
 function checkPullInput({ values, names }: Given<typeof pullInputs>): readonly Diagnostic[] {
-  const needsDrifted = (['removeDeleted', 'pullRequest'] as const).filter((name) => values[name] === true && values.driftedOnly !== true)
+  const needsDrifted = (['removeDeleted', 'bodyFile'] as const).filter((name) => values[name] && values.driftedOnly !== true)
   return [
     ...needsDrifted.map((name) => inputDiagnostic(toKebab(name), 'requires drifted-only')),
-    ...(names.has('applyWorkflows') && values.pullRequest !== true ? [inputDiagnostic('apply-workflows', 'requires pull-request')] : []),
     ...(values.removeDeleted === true && names.has('env')
       ? [inputDiagnostic('remove-deleted', 'cannot be used with env, because the files declare the objects of all environments')]
       : []),
   ]
 }
 
-/** The reusable workflow, a step of the action, and the command line. */
-const runsApply = /\boperation:\s*['"]?apply\b|\bwatchkeeper apply\b|\/reusable-plan-and-apply\.yml\b/
+/** GitHub rejects a longer text. */
+const maxBodyBytes = 65_000
 
-/** The names of the workflows of the repository that run `apply`. A commented line counts, too. */
-async function findApplyWorkflows(files: Files): Promise<string[]> {
-  const { paths } = await files.find(['.github/workflows/*.yml', '.github/workflows/*.yaml'], 'apply-workflows')
-  const texts = await readTexts(paths, files)
-  return [...texts].flatMap(([path, text]) => (runsApply.test(text) ? [path.slice(path.lastIndexOf('/') + 1)] : []))
+async function bodyFiles(path: string | undefined, result: PullResult): Promise<readonly OutputFile[]> {
+  if (path === undefined) return []
+  const { renderMarkdown } = await import('../report/markdown.ts')
+  return [{ input: 'bodyFile', path, content: renderMarkdown(pullRequestBlocks(result), maxBodyBytes) }]
 }
 
 function toOutputFile({ path, content, size }: PullResult['writtenFiles'][number]): OutputFile {
@@ -154,7 +145,7 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
   const inFiles = await findIn(texts, context)
   const nothing: Draft = { files: [], objects: [] }
   if (errorsIn(inFiles.diagnostics).length > 0) return { project, draft: nothing, diagnostics: errorsIn(inFiles.diagnostics) }
-  const remote = await readRemoteState({ api, service, profile, wanted: new Set(sectionNames) })
+  const remote = await readRemoteState({ api, service, profile, wanted: new Set(sectionNames), wantsConnections: true })
   const { found, diagnostics: sourceDiagnostics } = await withSources(inFiles, remote)
   if (errorsIn(sourceDiagnostics).length > 0) return { project, draft: nothing, diagnostics: sourceDiagnostics }
   const planWith = (declarations: Pick<Declarations, 'objects'>) =>
@@ -163,10 +154,11 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
   const ambiguous = plan.diagnostics.filter(({ rule, severity }) => severity === 'error' && matchingRules.includes(rule))
   if (ambiguous.length > 0) return { project, draft: nothing, diagnostics: ambiguous }
   const { driftedOnly, removeDeleted } = input
+  const incompleteLists = driftedOnly ? withEmptiedLists(plan, remote) : remote.incompleteLists
   const draftInput = {
     declarations: found,
     plan,
-    remote,
+    remote: { ...remote, incompleteLists },
     profile,
     nowMs,
     globs: input.files,
@@ -196,7 +188,7 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
     diagnostics: [
       ...diagnostics,
       ...skippedDirectories(skipped),
-      ...reportIncompleteLists(remote),
+      ...reportIncompleteLists(incompleteLists),
       ...overriddenDifferences(draft, environment),
       ...nameInstances(instantiatedDifferences(draft)),
       ...replacedExpressions(draft),

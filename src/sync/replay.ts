@@ -8,7 +8,7 @@ import { environmentInput, inEnvironment } from '../declarations/environment.ts'
 import { filesInput, findDeclarations } from '../declarations/find-declarations.ts'
 import { filePath } from '../operation/inputs.ts'
 import { type Context, defineOperation } from '../operation/operation.ts'
-import { isOf } from '../resources/resource-types.ts'
+import { isOf, previousKeyOf } from '../resources/resource-types.ts'
 import { declaredQueries } from './backtest/declared-queries.ts'
 import {
   checkedIncident,
@@ -92,9 +92,18 @@ async function replayIncidents(context: Context<'read', 'none'>, given: ReplayIn
   const input = { ...given, recordings: readDirectory('recordings', given.recordings) }
   const queries = await declaredQueries(found, context)
   const { paths } = await context.files.find([`${input.recordings}/**/*.json`], 'recordings')
+  const existing = new Set(paths)
+  const alerts = new Map(found.objects.filter(isOf('alerts')).map((one) => [one.key, one]))
+  // A renamed alert has the recordings of its previous key until it has its own.
+  const pathOf = (incident: string, alert: string): string => {
+    const declared = alerts.get(alert)
+    const keys = [alert, declared && previousKeyOf(declared)].filter((key) => key !== undefined)
+    const all = keys.map((key) => recordingPath(input.recordings, incident, key))
+    return all.find((path) => existing.has(path)) ?? recordingPath(input.recordings, incident, alert)
+  }
   const diagnostics: Diagnostic[] = []
   const evaluations = new Map<string, EvaluatedAlert>()
-  const needed = new Set(found.incidents.flatMap(({ key, alerts }) => alerts.map((alert) => recordingPath(input.recordings, key, alert))))
+  const needed = new Set(found.incidents.flatMap((incident) => incident.alerts.map((alert) => pathOf(incident.key, alert))))
   const texts = new Map<string, string>()
   await forEachConcurrently(
     paths.filter((path) => needed.has(path)),
@@ -103,17 +112,16 @@ async function replayIncidents(context: Context<'read', 'none'>, given: ReplayIn
       texts.set(path, await context.files.read(path, 'recordings'))
     },
   )
-  const locations = new Map(found.objects.filter(isOf('alerts')).map(({ key, location }) => [key, location]))
   for (const incident of found.incidents)
     for (const alert of incident.alerts) {
-      const path = recordingPath(input.recordings, incident.key, alert)
+      const path = pathOf(incident.key, alert)
       const evaluated = evaluateRecorded({
         incident,
         alert,
         path,
         text: texts.get(path),
         query: queries.get(alert),
-        location: locations.get(alert) ?? incident.location,
+        location: alerts.get(alert)?.location ?? incident.location,
         command: recordCommand(incident, input),
       })
       if ('diagnostic' in evaluated) diagnostics.push(evaluated.diagnostic)
@@ -122,14 +130,15 @@ async function replayIncidents(context: Context<'read', 'none'>, given: ReplayIn
   const unused = paths
     .filter((path) => !needed.has(path))
     .map((path) =>
-      diagnosticOf(recordingRules, 'recording-unused', { file: path }, 'no incident of the files needs this recording; delete it'),
+      diagnosticOf(
+        recordingRules,
+        'recording-unused',
+        { file: path },
+        'no incident of the files needs this recording; delete it, or rename it if the alert was renamed',
+      ),
     )
   const incidents = found.incidents.map((incident) =>
-    checkIncident(
-      incident,
-      found.incidents,
-      (alert) => evaluations.get(recordingPath(input.recordings, incident.key, alert)) ?? { reason: 'it was not evaluated' },
-    ),
+    checkIncident(incident, found.incidents, (alert) => evaluations.get(pathOf(incident.key, alert)) ?? { reason: 'it was not evaluated' }),
   )
   return { incidents, diagnostics: [...diagnostics, ...unused] }
 }

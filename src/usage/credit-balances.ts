@@ -74,11 +74,9 @@ const readBalances: Reader<z.output<typeof answer>> = readOne(answer)
 export async function readCreditBalances(api: ReadApi, organizationId: string, nowMs: number): Promise<CreditBalances> {
   try {
     const { balances, totalRemainingCredits } = await api.read({
-      method: 'GET',
-      path: path`/v1/organizations/${organizationId}/creditBalances`,
+      request: { method: 'GET', path: path`/v1/organizations/${organizationId}/creditBalances` },
       read: readBalances,
-      noun: 'credit balances',
-      permission: api.profile.permissions.credits,
+      about: { noun: 'credit balances', permission: 'credits' },
     })
     return {
       total: totalRemainingCredits,

@@ -4,7 +4,7 @@ import { type Line, say, sentence, trusted } from '../core/line.ts'
 import { plural } from '../core/text.ts'
 import type { Report } from '../operation/operation.ts'
 import { alignRight, type Block, factOf } from '../report/blocks.ts'
-import { formatMoney, formatRange, formatShortDay, formatTime } from '../report/format.ts'
+import { formatMoment, formatMoney, formatRange, formatShortDay } from '../report/format.ts'
 import { type CreditBalance, usableBalances } from './credit-balances.ts'
 import { horizonDays } from './credit-forecast.ts'
 import type { Credits, Estimated } from './credits-schemas.ts'
@@ -54,7 +54,7 @@ function factsOf(result: Credits) {
     ...fact('Not enough credits on', creditsRunOutOn && formatShortDay(creditsRunOutOn, today)),
     ...fact('Expire unused', estimated && `${withMoney(estimated.expiring.expected)}${rangeWords(estimated.expiring)}`),
     ...fact('Estimate', forecast?.status === 'not-estimable' ? 'not estimable' : undefined),
-    ...fact('Checked', formatTime(checkedAt)),
+    ...fact('Checked', formatMoment(checkedAt)),
     ...fact('Unit', price ?? words),
   ]
 }

@@ -4,6 +4,7 @@ import { type Decimal, fromEstimate, largest, sum, zero } from '../core/decimal.
 import { mean, median, slope, spread } from '../core/statistics.ts'
 import { estimate } from './amounts.ts'
 import type { DayTotal } from './daily-usage.ts'
+import { lastCompleteDay } from './data-quality.ts'
 import { type CurrentPeriod, date, dayOn, historyDays } from './periods.ts'
 import { deviations, minRise } from './spikes.ts'
 
@@ -46,7 +47,7 @@ const enoughShare = 0.2
 /** Requires a period with future days. */
 export function forecastSpend({ period, today, known, hasHistory }: ForecastInput): Forecast {
   const { from, end } = period
-  const lastComplete = lastKnownDay(known, addDays(today, -1))
+  const lastComplete = lastKnownDay(known, lastCompleteDay(today))
   const completeDays = lastComplete === undefined || lastComplete < from ? 0 : countDays(from, lastComplete)
   if (lastComplete === undefined || (completeDays < enoughDays && completeDays < enoughShare * countDays(from, end)))
     return { status: 'too-early', untilDate: end, completeDays }
@@ -58,13 +59,15 @@ function expectDays({ from, end }: CurrentPeriod, known: ReadonlyMap<Day, Decima
   const rhythm = learnRhythm(learningDays(known, lastComplete))
   const usedOn = (day: Day): Decimal => known.get(day) ?? zero
   const byDay = [...eachDay(addDays(lastComplete, 1), end)].map((date, i) => {
-    // The usage of today can only grow.
+    // The usage of yesterday and today can only grow.
     return { date, total: largest(usedOn(date), fromEstimate(rhythm.expect(date, i + 1))) }
   })
   const spent = sum([...eachDay(from, lastComplete)].map(usedOn))
   const expected = sum(byDay.map(({ total }) => total))
   const total = spent.plus(expected)
-  const margin = fromEstimate(marginOf(rhythm, byDay.length, Number(expected)))
+  // Few days show little of how much days differ: the margin is at least 1/n of the expected usage for n days.
+  const deviation = rhythm.deviation(byDay.map(({ date }) => date))
+  const margin = fromEstimate(Math.max(eightyPercent * deviation, Number(expected) / rhythm.days))
   return {
     status: 'expected',
     untilDate: end,
@@ -104,12 +107,6 @@ function learningDays(known: ReadonlyMap<Day, Decimal>, last: Day): readonly Day
 /** 80% of a normal distribution is within this many standard deviations. */
 export const eightyPercent = 1.2816
 
-/** Days deviate independently, and an error of the level affects all of them. The margin is at least 1/n of the expected usage for n days. */
-function marginOf({ stray, levelError, days }: Rhythm, ahead: number, expected: number): number {
-  const deviation = Math.sqrt(stray ** 2 * ahead + (levelError * ahead) ** 2)
-  return Math.max(eightyPercent * deviation, expected / days)
-}
-
 interface DayValue {
   readonly day: Day
   readonly value: number
@@ -121,10 +118,8 @@ interface Rhythm {
   readonly isWeekdayAware: boolean
   /** Expected usage `ahead` days after the last known day. */
   expect(day: Day, ahead: number): number
-  /** Standard deviation of a single day. */
-  readonly stray: number
-  /** Standard deviation of the level itself. */
-  readonly levelError: number
+  /** Standard deviation of the total of the next days, which are given. */
+  deviation(ahead: readonly Day[]): number
 }
 
 /** Two weeks have every weekday twice. */
@@ -145,22 +140,37 @@ export function learnRhythm(days: readonly DayValue[]): Rhythm {
   const levelled = days.flatMap(({ day, value }, i) =>
     factorOf(day) > 0 ? [{ ago: days.length - 1 - i, value: value / factorOf(day) }] : [],
   )
-  const trend = isWeekdayAware ? trendOf(levelled.map(({ value }) => value)) : 0
+  const { trend, missed } = isWeekdayAware ? trendOf(levelled.map(({ value }) => value)) : { trend: 0, missed: 0 }
   const now = levelled.map(({ ago, value }) => value + trend * ago)
   const level = levelOf(now.slice(-levelDays))
   const stray = deviation(now.slice(-strayDays), level)
+  const levelError = (medianError * stray) / Math.sqrt(Math.min(levelDays, days.length))
+  const trendError = isWeekdayAware ? slopeError(levelled.length) * stray + Math.abs(missed) : 0
+  // A trend continues for at most as many days as it was observed.
+  const trendDays = (ahead: number): number => Math.min(ahead, days.length)
   return {
     days: days.length,
     isWeekdayAware,
-    // A trend continues for at most as many days as it was observed.
-    expect: (day, ahead) => Math.max(0, level + trend * Math.min(ahead, days.length)) * factorOf(day),
-    stray,
-    levelError: stray / Math.sqrt(Math.min(levelDays, days.length)),
+    expect: (day, ahead) => Math.max(0, level + trend * trendDays(ahead)) * factorOf(day),
+    // Days deviate independently. An error of the level or the trend affects all of them.
+    deviation(ahead) {
+      const factors = ahead.map(factorOf)
+      const sumOf = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0)
+      const sinceLevel = factors.map((factor, i) => factor * (trendDays(i + 1) + (levelDays - 1) / 2))
+      return Math.hypot(stray * Math.hypot(...factors), levelError * sumOf(factors), trendError * sumOf(sinceLevel))
+    },
   }
 }
 
-/** Outliers count for the range, because they can happen again. */
-const deviation = (values: readonly number[], centre: number): number => Math.sqrt(mean(values.map((value) => (value - centre) ** 2)))
+/** The standard error of a median is that of a mean times the root of π/2. */
+const medianError = Math.sqrt(Math.PI / 2)
+
+/** The standard error of the slope of a regression line over equal steps, for a deviation of 1. */
+const slopeError = (count: number): number => Math.sqrt(12 / Math.max(1, count ** 3 - count))
+
+/** The residual standard error; level and trend take two degrees of freedom. Outliers count, because they can happen again. */
+const deviation = (values: readonly number[], center: number): number =>
+  Math.sqrt(values.reduce((all, value) => all + (value - center) ** 2, 0) / Math.max(1, values.length - 2))
 
 /** Largest difference between the median and the mean without the strongest outlier, as a share of the larger value. */
 const maxApart = 0.25
@@ -203,10 +213,14 @@ function spikesIn(days: readonly DayValue[]): ReadonlySet<Day> {
 
 const amountOf = ({ value }: DayValue): number => value
 
-/** A trend is visible in both halves, a step or a spike in one only. */
-function trendOf(values: readonly number[]): number {
+/**
+ * A trend is visible in both halves of the days, and a step or a spike in one only. The trend is the smallest slope of both halves and of
+ * all days; `missed` is how much more a less careful forecast would see.
+ */
+function trendOf(values: readonly number[]): { readonly trend: number; readonly missed: number } {
   const half = values.length >> 1
-  const [early, late] = [slope(values.slice(0, half)), slope(values.slice(-half))]
-  if (early * late <= 0) return 0
-  return Math.abs(early) < Math.abs(late) ? early : late
+  const slopes = [values, values.slice(0, half), values.slice(-half)].map(slope)
+  const isShared = slopes.every((one) => one > 0) || slopes.every((one) => one < 0)
+  const trend = isShared ? slopes.reduce((a, b) => (Math.abs(a) < Math.abs(b) ? a : b)) : 0
+  return { trend, missed: median(slopes) - trend }
 }

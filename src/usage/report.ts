@@ -4,7 +4,7 @@ import { counted, join, type Line, say, sentence, trusted, untrusted } from '../
 import { andMore, listFirst, plural, progressBar } from '../core/text.ts'
 import type { Report } from '../operation/operation.ts'
 import { alignRight, type Block, factOf } from '../report/blocks.ts'
-import { formatMoney, formatMoneyPair, formatPercent, formatRange, formatShare, formatShortDay, formatTime } from '../report/format.ts'
+import { formatMoment, formatMoney, formatMoneyPair, formatPercent, formatRange, formatShare, formatShortDay } from '../report/format.ts'
 import type { BudgetStep } from './budget-steps.ts'
 import type { BudgetOutcome } from './budgets.ts'
 import type { Compared, UsageComparison } from './comparison.ts'
@@ -281,7 +281,7 @@ function spikeContext({ spikeContext: found }: UsageResult): readonly Block[] {
       columns: [{ title: 'Spike' }, { title: 'Time' }, { title: 'Service' }, { title: 'Change' }, { title: 'By' }],
       rows: found.changes.map(({ spike, at, serviceName = '', change, actorType = '' }) => [
         [trusted(formatDay(spike))],
-        [trusted(formatTime(at))],
+        [trusted(formatMoment(at))],
         [untrusted(serviceName)],
         [trusted(change)],
         [untrusted(actorType)],
@@ -302,7 +302,7 @@ function spikeDeployments({ spikeDeployments: found }: UsageResult): readonly Bl
       columns: [{ title: 'Spike' }, { title: 'Time' }, { title: 'Environment' }, { title: 'Ref' }, { title: 'Commit' }],
       rows: found.deployments.map(({ spike, at, environment, ref, commit }) => [
         [trusted(formatDay(spike))],
-        [trusted(formatTime(at))],
+        [trusted(formatMoment(at))],
         [untrusted(environment)],
         [untrusted(ref)],
         [untrusted(commit)],

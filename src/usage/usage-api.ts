@@ -37,12 +37,9 @@ export function readUsageCost(
   const query = new URLSearchParams({ from_date: from, to_date: to })
   for (const filter of filters) query.append('filter', filter)
   return api.read({
-    method: 'GET',
-    path: path`/v1/organizations/${organizationId}/usageCost`,
-    query,
+    request: { method: 'GET', path: path`/v1/organizations/${organizationId}/usageCost`, query },
     read: readAnswer,
-    noun: 'organization',
-    permission: api.profile.permissions.usage,
+    about: { noun: 'organization', permission: 'usage' },
   })
 }
 

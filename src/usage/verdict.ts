@@ -105,10 +105,10 @@ function budgetReasons({ budgets, unit, toDate }: UsageResult): readonly Reason[
   // Failures come first, so that the verdict names them before warnings.
   const ordered = [...all.filter(({ level }) => level === 'fail'), ...all.filter(({ level }) => level === 'warn')]
   const rest = ordered.slice(maxNamedBudgets)
-  if (rest.length === 0) return ordered
-  const level = rest.some((one) => one.level === 'fail') ? 'fail' : 'warn'
+  const [next] = rest
+  if (next === undefined) return ordered
   const line = say`${counted(rest.length, 'more budget')} failed or exceeded the warning level.`
-  return [...ordered.slice(0, maxNamedBudgets), { level, line }]
+  return [...ordered.slice(0, maxNamedBudgets), { level: next.level, line }]
 }
 
 /** Undefined for a budget that passes. Data quality issues have reasons of their own. */

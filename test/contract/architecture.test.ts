@@ -106,11 +106,6 @@ describe('architecture', () => {
     expect(unused).toEqual([])
   })
 
-  it('sends two kinds of POST from operations that read, and no other', () => {
-    const safe = files.filter((file) => /^\s*isSafe: true,$/m.test(readFileSync(join(src, file), 'utf8')))
-    expect(safe.toSorted()).toEqual(['backtest/series-api.ts', 'resources/dashboards/dashboard-wire.ts'])
-  })
-
   it.each(['src', 'scripts', 'bench'])('gives a reason beside every type assertion in %s', (folder) => {
     const root = join(src, '..', folder)
     const found = typeScriptIn(root).flatMap((file) =>

@@ -214,7 +214,7 @@ describe('a job of a component', () => {
     const applied = await run({ component: 'plan-and-apply', files, variables }, 'watchkeeper-apply')
     expect(applied.exitCode, applied.output).toBe(0)
     const again = await run({ component: 'plan-and-apply', files, variables }, 'watchkeeper-apply')
-    expect(again.output).toContain('Nothing to do: the service matches the files')
+    expect(again.output).toContain('Nothing to do: everything matches the files')
   })
 
   it('reports a mistake in a file of a fork, without a key and without a note', async () => {

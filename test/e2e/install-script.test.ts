@@ -2,11 +2,13 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { archiveName, currentPlatform, readChecksums, renderChecksums } from '../../scripts/release-files.ts'
+import { createCertificate } from '../support/certificates.ts'
 import { forEachEntry } from '../support/corpus.ts'
 
 const script = new URL('../../scripts/install.sh', import.meta.url).pathname
@@ -132,6 +134,22 @@ describe('scripts/install.sh', () => {
     expect(readdirSync(target())).toEqual(['watchkeeper'])
   })
 
+  it.each([
+    ['curl', '.curlrc', 'cacert='],
+    ['wget', '.wgetrc', 'ca_certificate='],
+  ])('follows no redirect from https to http with %s', async (tool, configuration, option) => {
+    publish('1.2.3')
+    const certificate = createCertificate({ addresses: ['127.0.0.1'] })
+    const redirects = createTlsServer(certificate, ({ url }, response) => response.writeHead(302, { location: `${address()}${url}` }).end())
+    await new Promise<void>((resolve) => redirects.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void redirects.close())
+    writeFileSync(join(directory, 'ca.pem'), certificate.cert)
+    writeFileSync(join(directory, 'home', configuration), `${option}${join(directory, 'ca.pem')}\n`)
+    const from = `https://127.0.0.1:${(redirects.address() as AddressInfo).port}`
+    const ran = await install(['--version', '1.2.3', '--to', target(), '--from', from], { tools: [tool] })
+    expect(ran).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(`Cannot download ${from}/download/v1.2.3/SHA256SUMS.`) })
+  })
+
   it('refuses a release that is not as it should be, and keeps the earlier version', () =>
     forEachEntry<readonly [string, (place: string) => void, string]>(
       [
@@ -239,6 +257,8 @@ describe('scripts/install.sh', () => {
         [['--version', '1.2/../../x.3'], 'is not a version such as 1.2.3.'],
         [['--from', 'http://releases.example'], '--from: http://releases.example is not an https address.'],
         [['--from', 'http://127.0.0.1.example:80'], 'is not an https address.'],
+        [['--from', 'https://github.com@releases.example'], '--from: the address must not have a user'],
+        [['--from', 'http://127.0.0.1:80@releases.example'], '--from: the address must not have a user'],
       ],
       async (args, reason) => {
         const ran = await install(args)

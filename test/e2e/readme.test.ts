@@ -42,7 +42,7 @@ it('docs/files.md shows the plan of the file that it shows', async () => {
 it('the alert in the README can be planned', async () => {
   const ran = await runWithFile('$ watchkeeper plan --project shop/infra', shown('README.md', 'yaml', 'alerts:\n'))
   expect(ran).toMatchObject({ exitCode: 0, stderr: '' })
-  expect(ran.stdout).toContain('+ create alert checkout-errors')
+  expect(ran.stdout).toContain('+ alert checkout-errors')
 })
 
 it('the commands of docs/self-hosted.md create the alert that it shows, and then there is nothing to do', async () => {
@@ -64,8 +64,8 @@ it('the commands of docs/self-hosted.md create the alert that it shows, and then
   expect(verdicts).toEqual([
     '✔ Plan for demo/first (2 to create)',
     '✔ Applied to demo/first (2 created)',
-    '✔ No changes: the service matches the files',
-    '✔ No drift: the service matches the files',
+    '✔ No changes: everything matches the files',
+    '✔ No drift: everything matches the files',
   ])
 })
 
@@ -86,9 +86,9 @@ it('the commands of docs/first-alert.md create the alert that it shows, and chan
     expect.stringMatching(/^✔ /),
     '✔ Plan for demo/first (2 to create)',
     '✔ Applied to demo/first (2 created)',
-    '✔ No changes: the service matches the files',
+    '✔ No changes: everything matches the files',
     '✔ Plan for demo/first (1 to update)',
     '✔ Applied to demo/first (1 updated)',
-    '✔ No drift: the service matches the files',
+    '✔ No drift: everything matches the files',
   ])
 })

@@ -105,21 +105,14 @@ it('the recipe to rename a service in all alerts updates objects, and creates no
 })
 
 it('the recipe to move one dashboard creates it and its alerts in the other service', async () => {
-  const directory = useDirectory({})
-  for (const [name, emulator] of [
-    ['staging', server],
-    ['production', production],
-  ] as const) {
-    const context = ['--profile', 'hyperdx', '--api-url', emulator().url, '--key-env', 'MY_KEY']
-    await runCli(['context', 'add', name, ...context], { XDG_CONFIG_HOME: directory }, { directory })
-  }
+  const directory = useDirectory({
+    'staging.env': `export WATCHKEEPER_API_URL=${server().url}\n`,
+    'production.env': `export WATCHKEEPER_API_URL=${production().url}\n`,
+  })
   const service = serviceOf(production())
   service.alerts.length = 0
   service.dashboards.length = 0
-  const verdicts = await follow('Move one dashboard from staging to production', directory, {
-    XDG_CONFIG_HOME: directory,
-    MY_KEY: demo.apiKeySecret,
-  })
+  const verdicts = await follow('Move one dashboard from staging to production', directory)
   expect(verdicts[0]).toMatch(/^[✔▲] .*Pulled into 1 file/)
   expect(verdicts.slice(1)).toEqual([
     expect.stringMatching(/^✔ Plan for shop\/payments \(\d+ to create\)/),
@@ -162,6 +155,6 @@ it('the recipe for two repositories on one server keeps the objects of both', as
     '✔ Applied to acme/shop (2 created)',
     '✔ Applied to acme/payments (2 created)',
     '✔ 2 alerts',
-    '✔ No drift: the service matches the files',
+    '✔ No drift: everything matches the files',
   ])
 })

@@ -98,7 +98,7 @@ describe.each([...reusable])('reusable-%s.yml', (name, workflow) => {
     expect(Object.keys(inputs).filter((input) => !new RegExp(`\\binputs\\.${input}(?![\\w-])`).test(body))).toEqual([])
   })
 
-  // The caller's group is often its own name, and a workflow that waits for itself is cancelled.
+  // The caller's group is often its own name, and a workflow that waits for itself is canceled.
   it('waits in a group that no caller has, and no other of these workflows', () => {
     expect(workflow.concurrency.group).toMatch(new RegExp(`^watchkeeper-${name}-\\$\\{\\{`))
   })
@@ -177,6 +177,8 @@ describe('the step that sets the secrets of webhooks', () => {
         'WEBHOOK_X=evil\u001b[31m-value',
         'WEBHOOK_X=evil-67',
         'WEBHOOK_X=evil   ',
+        'WEBHOOK_X=',
+        'WEBHOOK_X=   ',
         'WEBHOOK_A=evil-value-2',
       ],
       (line) => {
@@ -185,7 +187,7 @@ describe('the step that sets the secrets of webhooks', () => {
         const [mask, error, ...rest] = output.split('\n')
         expect([mask, rest]).toEqual(['::add-mask::a-good-value', ['']])
         expect(error).toMatch(
-          /^::error::webhook-variables: (?:line 2 is not WEBHOOK_NAME=value|the value in line 2 has fewer than 8 characters, so the log could not mask it|the variable in line 2 is given twice)$/,
+          /^::error::webhook-variables: (?:line 2 is not WEBHOOK_NAME=value|the value in line 2 has fewer than 8 characters, so the log could not mask it|the value in line 2 is empty; set its secret|the variable in line 2 is given twice)$/,
         )
       },
     ))

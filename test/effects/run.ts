@@ -336,6 +336,10 @@ async function compareEvaluations(run: Run, stored: PerWriter<Written>, step: st
       .map(({ title, state, start, end }) => JSON.stringify([title, state, start, end]))
       .toSorted()
   const { counts, differences } = run.findings
+  const evaluated = new Set(history.map(({ alert }) => String(alert)))
+  for (const { _id, name, updatedAt } of (await dump(run)).alerts)
+    if (evaluated.has(String(_id)) && !isWithin(run.span, String(updatedAt)))
+      differences.push(`${step}, an evaluation did not set the updatedAt of the alert ${String(name)}: ${String(updatedAt)}`)
   run.findings.failures.evaluations += rowsOf('web app').filter((row) => row.includes('"ERROR"')).length
   for (const writer of writers) {
     if (writer === 'web app') continue
@@ -350,6 +354,9 @@ async function compareEvaluations(run: Run, stored: PerWriter<Written>, step: st
     }
   }
 }
+
+const isWithin = ({ from, to }: Run['span'], time: string): boolean =>
+  Date.parse(time) >= Date.parse(from) && Date.parse(time) <= Date.parse(to)
 
 async function compareAll(run: Run, ids: PerWriter<WrittenIds>, step: string): Promise<void> {
   const stored = await readStored(run, ids)

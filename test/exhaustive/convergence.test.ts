@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { isMapping } from '../../src/core/keys.ts'
 import type { Emulator, JsonObject, Service } from '../../src/emulator/index.ts'
 import { alertCollection } from '../../src/resources/alerts/alert.ts'
 import { dashboardCollection } from '../../src/resources/dashboards/dashboard-wire.ts'
@@ -129,10 +130,10 @@ const texts = (
 function editsOf(object: JsonObject, path = ''): readonly ManualEdit[] {
   return Object.entries(object).flatMap(([field, value]) => {
     const place = `${path}${field}`
-    if (isMap(value)) return editsOf(value, `${place}.`)
+    if (isMapping(value)) return editsOf(value, `${place}.`)
     const next = changedValue(field, value)
     if (next !== undefined) return [{ path: place, field, isNew: false, make: () => void Object.assign(object, { [field]: next }) }]
-    return Array.isArray(value) ? value.flatMap((item, i) => (isMap(item) ? editsOf(item, `${place}.${i}.`) : [])) : []
+    return Array.isArray(value) ? value.flatMap((item, i) => (isMapping(item) ? editsOf(item, `${place}.${i}.`) : [])) : []
   })
 }
 
@@ -146,8 +147,6 @@ function changedValue(field: string, value: unknown): unknown {
   const separator = field === 'message' || field === 'note' ? '\n' : ' '
   return typeof value === 'string' && texts.includes(field) ? `changed${separator}${value}` : undefined
 }
-
-const isMap = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Optional fields, and values that none of the server's defaults is. */
 const ofConfigs: Readonly<Record<string, JsonObject>> = {

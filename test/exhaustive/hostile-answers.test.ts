@@ -14,7 +14,7 @@ const list = ({ api }: TestSession) => alertCollection.list(api, service)
 const gzipped = (text: string) => ({ kind: 'body', bytes: gzipSync(text), headers: { 'content-encoding': 'gzip' } }) as const
 
 // Each of these once took minutes, with deadline and signals unheard: nothing else runs while one of them is read.
-describe('an answer that is made to be slow is refused while it can still be cancelled', () => {
+describe('an answer that is made to be slow is refused while it can still be canceled', () => {
   it.each<[string, Effect, ErrorKind]>([
     [
       'a page of nothing but opening brackets',
@@ -70,6 +70,6 @@ describe('closing a session', () => {
       },
       { faults: [{ effect: { kind: 'hang' } }] },
     )
-    expect(await ended).toMatchObject({ kind: 'cancelled' })
+    expect(await ended).toMatchObject({ kind: 'canceled' })
   })
 })

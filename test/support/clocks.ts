@@ -35,9 +35,9 @@ export function createVirtualClock(startMs = Date.parse('2026-03-31T12:00:00Z'),
     now: () => startMs + elapsed,
     monotonicMs: () => elapsed,
     elapsedMs: () => elapsed,
-    sleep(ms, signal) {
+    async sleep(ms, signal) {
       signal?.throwIfAborted()
-      return new Promise((resolve, reject) => {
+      await new Promise<void>((resolve, reject) => {
         const sleeper = { at: elapsed + ms, wake: resolve }
         sleepers.push(sleeper)
         signal?.addEventListener('abort', () => {

@@ -61,6 +61,3 @@ export const passed = (variables: Variables): Variables =>
 
 /** `‹env.X›` as it is written in a file: with a dollar and braces, which would be a template string's here. */
 export const written = (text: string): string => text.replaceAll('‹', '$' + '{{ ').replaceAll('›', ' }}')
-
-/** The kinds that watch, and are watched. Every emulator has sources and webhooks, which most tests are not about. */
-export const watchedKinds = ['dashboards', 'savedSearches', 'alerts'] as const

@@ -32,22 +32,19 @@ export interface StoredIssue {
 interface StoredPull {
   readonly number: number
   state: 'open' | 'closed'
-  /** The last one is its head; of a pull request that was opened by request, the branch says it. */
+  /** The last one is its head. */
   commits: string[]
   body?: string
-  title?: string
-  branch?: string
-  user?: User
-  mergedAt?: string
 }
 
-interface StoredCommit {
-  /** The files by path. */
-  readonly tree: Readonly<Record<string, string>>
-  readonly parents: readonly string[]
+/** A branch, by its last commit. */
+interface StoredBranch {
+  readonly name: string
+  readonly committer: string
   readonly message: string
-  readonly author: User
 }
+
+const branchHead = 'b'.repeat(40)
 
 interface StoredRun {
   readonly id: number
@@ -71,11 +68,8 @@ interface Store {
   issues: StoredIssue[]
   pulls: StoredPull[]
   /** What the token may write. */
-  may: { comments: boolean; issues: boolean; labels: boolean; contents: boolean; createPulls: boolean; deployments?: boolean }
-  /** Commits of branches. */
-  refs: Map<string, string>
-  commits: Map<string, StoredCommit>
-  trees: Map<string, Readonly<Record<string, string>>>
+  may: { comments: boolean; issues: boolean; labels: boolean; deployments?: boolean }
+  branch?: StoredBranch
   runs: StoredRun[]
   deployments: StoredDeployment[]
   hasIssues: boolean
@@ -87,43 +81,12 @@ const emptyStore = (): Store => ({
   comments: [],
   issues: [],
   pulls: [{ number: 12, state: 'open', commits: ['a'.repeat(40)] }],
-  may: { comments: true, issues: true, labels: true, contents: true, createPulls: true },
-  refs: new Map(),
-  commits: new Map(),
-  trees: new Map(),
+  may: { comments: true, issues: true, labels: true },
   runs: [],
   deployments: [],
   hasIssues: true,
   nextId: 100,
 })
-
-const sha1 = (text: string): string => createHash('sha1').update(text).digest('hex')
-
-interface NewCommit {
-  readonly branch: string
-  readonly files: Readonly<Record<string, string>>
-  readonly message?: string
-  readonly author?: User
-}
-
-function storeCommit({ commits }: Store, commit: StoredCommit): string {
-  const sha = sha1(JSON.stringify([commits.size, commit]))
-  commits.set(sha, commit)
-  return sha
-}
-
-/** A person commits these files, beside those that the branch has. Returns the commit. */
-export function commitTo(store: Store, { branch, files, message = 'Change files', author = otherUser }: NewCommit): string {
-  const parent = store.refs.get(branch)
-  const tree = { ...(parent !== undefined && store.commits.get(parent)?.tree), ...files }
-  const sha = storeCommit(store, { tree, parents: parent === undefined ? [] : [parent], message, author })
-  store.refs.set(branch, sha)
-  return sha
-}
-
-/** The files at the head of a branch. */
-export const filesAt = ({ refs, commits }: Store, branch: string): Readonly<Record<string, string>> =>
-  commits.get(refs.get(branch) ?? '')?.tree ?? {}
 
 /** Comments of other people, oldest first. */
 export const otherComments = (count: number, on = 12): StoredComment[] =>
@@ -261,133 +224,16 @@ function listPulls({ store, path }: RouteContext): Answer {
   return { status: 200, isList: true, body: view }
 }
 
-const graphql = (context: RouteContext): Answer =>
-  String(context.body.query).startsWith('mutation') ? updateRefs(context) : viewer(context)
-
-const zero = '0'.repeat(40)
-
-interface RefUpdate {
-  readonly name: string
-  readonly beforeOid: string
-  readonly afterOid: string
-  readonly force: boolean
-}
-
-/** https://docs.github.com/en/graphql/reference/git: all of them or none. */
-function updateRefs({ store, body }: RouteContext): Answer {
-  const { repositoryId, refUpdates } = body.variables as { repositoryId: string; refUpdates: RefUpdate[] }
-  const refuse = (message: string): Answer => ({ status: 200, body: { data: { updateRefs: null }, errors: [{ message }] } })
-  if (repositoryId !== 'R_1') return refuse('Could not resolve to a node')
-  if (!store.may.contents) return refuse('Resource not accessible by integration')
-  for (const { name, beforeOid, afterOid } of refUpdates) {
-    const branch = name.replace('refs/heads/', '')
-    if ((store.refs.get(branch) ?? zero) !== beforeOid) return refuse(`Reference ${name} is not at ${beforeOid}`)
-    if (afterOid !== zero && !store.commits.has(afterOid)) return refuse('Object does not exist')
-  }
-  for (const { name, afterOid } of refUpdates) {
-    const branch = name.replace('refs/heads/', '')
-    if (afterOid === zero) store.refs.delete(branch)
-    else store.refs.set(branch, afterOid)
-  }
-  return { status: 200, body: { data: { updateRefs: { clientMutationId: null } } } }
-}
-
-const repositoryView = (): Answer => ({ status: 200, body: { default_branch: 'main', node_id: 'R_1' } })
-
-function getRef({ store, path }: RouteContext): Answer {
-  const sha = store.refs.get(decodeURIComponent(path[0] ?? '').replace(/^heads\//, ''))
-  return sha === undefined ? notFound : { status: 200, body: { object: { type: 'commit', sha } } }
-}
-
-function getCommit({ store, path }: RouteContext): Answer {
-  const commit = store.commits.get(path[0] ?? '')
-  if (commit === undefined) return notFound
-  const sha = sha1(JSON.stringify(commit.tree))
-  store.trees.set(sha, commit.tree)
-  return { status: 200, body: { sha: path[0], tree: { sha } } }
-}
-
-function createTree({ store, body }: RouteContext): Answer {
-  if (!store.may.contents) return denied
-  const base = store.trees.get(String(body.base_tree))
-  if (base === undefined) return problem(422, 'base_tree is not a valid tree')
-  const entries = body.tree as { path: string; content: string }[]
-  const tree = { ...base, ...Object.fromEntries(entries.map(({ path, content }) => [path, content])) }
-  const sha = sha1(JSON.stringify(tree))
-  store.trees.set(sha, tree)
-  return { status: 201, body: { sha } }
-}
-
-function createCommit({ store, body }: RouteContext): Answer {
-  if (!store.may.contents) return denied
-  const tree = store.trees.get(String(body.tree))
-  if (tree === undefined) return problem(422, 'Tree SHA does not exist')
-  const commit = { tree, parents: body.parents as string[], message: String(body.message), author: store.viewer }
-  return { status: 201, body: { sha: storeCommit(store, commit) } }
-}
-
-/** The commits that the head has and the base does not. */
-function compareCommits({ store, path }: RouteContext): Answer {
-  const [base = '', head = ''] = (path[0] ?? '').split('...')
-  const ancestors = (sha: string): string[] => [sha, ...(store.commits.get(sha)?.parents ?? []).flatMap(ancestors)]
-  const known = new Set(ancestors(base))
-  const ahead = [...new Set(ancestors(head))].filter((sha) => !known.has(sha)).reverse()
-  const commits = ahead.flatMap((sha) => {
-    const commit = store.commits.get(sha)
-    return commit === undefined ? [] : [{ sha, commit: { message: commit.message }, author: commit.author, committer: commit.author }]
-  })
-  return { status: 200, body: { total_commits: commits.length, commits } }
-}
-
-function getContent({ store, path, query }: RouteContext): Answer {
-  const content = store.commits.get(query.get('ref') ?? '')?.tree[decodeURIComponent(path[0] ?? '')]
-  return content === undefined
-    ? notFound
-    : { status: 200, body: { type: 'file', sha: sha1(`blob ${Buffer.byteLength(content)}\0${content}`) } }
-}
-
-const pullView = ({ number, state, title = '', body = '', user = bot, mergedAt }: StoredPull) => ({
-  number,
-  state,
-  title,
-  body,
-  user,
-  merged_at: mergedAt ?? null,
+/** The only one beside the default branch. */
+const listRefs = ({ store: { branch } }: RouteContext): Answer => ({
+  status: 200,
+  body: branch === undefined ? [] : [{ ref: `refs/heads/${branch.name}`, object: { type: 'commit', sha: branchHead } }],
 })
 
-function listPullsOfBranch({ store, query }: RouteContext): Answer {
-  const branch = (query.get('head') ?? '').replace(/^acme:/, '')
-  const pulls = store.pulls.filter((pull) => pull.branch === branch && (query.get('state') === 'all' || pull.state === query.get('state')))
-  return { status: 200, isList: true, body: pulls.map(pullView).reverse() }
-}
-
-function createPull({ store, body }: RouteContext): Answer {
-  if (!store.may.createPulls) return problem(403, 'GitHub Actions is not permitted to create or approve pull requests.')
-  if (isTooLong(body.body)) return bodyTooLong
-  const branch = String(body.head)
-  if (store.pulls.some((pull) => pull.branch === branch && pull.state === 'open'))
-    return problem(422, 'Validation Failed', [{ message: `A pull request already exists for acme:${branch}.` }])
-  const pull: StoredPull = {
-    number: store.nextId++,
-    state: 'open',
-    commits: [],
-    title: String(body.title),
-    body: String(body.body),
-    branch,
-    user: store.viewer,
-  }
-  store.pulls.push(pull)
-  return { status: 201, body: pullView(pull) }
-}
-
-function updatePull({ store, path, body }: RouteContext): Answer {
-  const pull = store.pulls.find(({ number }) => number === Number(path[0]))
-  if (pull === undefined) return notFound
-  if (typeof body.title === 'string') pull.title = body.title
-  if (typeof body.body === 'string') pull.body = body.body
-  if (body.state === 'open' || body.state === 'closed') pull.state = body.state
-  return { status: 200, body: pullView(pull) }
-}
+const getCommit = ({ store: { branch } }: RouteContext): Answer => ({
+  status: 200,
+  body: { sha: branchHead, message: branch?.message, committer: { name: branch?.committer } },
+})
 
 function listRuns({ store, query }: RouteContext): Answer {
   const runs = store.runs.filter(({ status }) => status === query.get('status'))
@@ -401,7 +247,7 @@ function listDeployments({ store }: RouteContext): Answer {
   const newestFirst = store.deployments.toSorted((a, b) => b.at.localeCompare(a.at))
   const view = newestFirst.map(({ at, environment, ref }, i) => ({
     id: i + 1,
-    sha: sha1(`${ref} ${at}`),
+    sha: createHash('sha1').update(`${ref} ${at}`).digest('hex'),
     ref,
     task: 'deploy',
     environment,
@@ -417,17 +263,10 @@ const viewer = ({ store, body }: RouteContext): Answer =>
     : { status: 200, body: { errors: [{ message: 'the fake knows no other query' }] } }
 
 const routes: readonly (readonly [string, RegExp, (context: RouteContext) => Answer])[] = [
-  ['POST', /^\/graphql$/, graphql],
-  ['GET', /^\/repos\/acme\/shop$/, repositoryView],
-  ['GET', /^\/repos\/acme\/shop\/git\/ref\/(.+)$/, getRef],
+  ['POST', /^\/graphql$/, viewer],
+  ['GET', /^\/repos\/acme\/shop$/, () => ({ status: 200, body: { default_branch: 'main' } })],
+  ['GET', /^\/repos\/acme\/shop\/git\/matching-refs\/heads\/.+$/, listRefs],
   ['GET', /^\/repos\/acme\/shop\/git\/commits\/([0-9a-f]+)$/, getCommit],
-  ['POST', /^\/repos\/acme\/shop\/git\/trees$/, createTree],
-  ['POST', /^\/repos\/acme\/shop\/git\/commits$/, createCommit],
-  ['GET', /^\/repos\/acme\/shop\/compare\/(.+)$/, compareCommits],
-  ['GET', /^\/repos\/acme\/shop\/contents\/(.+)$/, getContent],
-  ['GET', /^\/repos\/acme\/shop\/pulls$/, listPullsOfBranch],
-  ['POST', /^\/repos\/acme\/shop\/pulls$/, createPull],
-  ['PATCH', /^\/repos\/acme\/shop\/pulls\/(\d+)$/, updatePull],
   ['GET', /^\/repos\/acme\/shop\/actions\/runs$/, listRuns],
   ['GET', /^\/repos\/acme\/shop\/deployments$/, listDeployments],
   ['GET', /^\/repos\/acme\/shop\/issues\/(\d+)\/comments$/, listComments],

@@ -18,7 +18,7 @@ import { type PlanOptions, planChanges } from '../../src/sync/plan/plan-changes.
 import type { RemoteState } from '../../src/sync/plan/remote-state.ts'
 import { type Draft, draftPull, type PulledObject } from '../../src/sync/pull/draft.ts'
 import { verifyDraft } from '../../src/sync/pull/verify-draft.ts'
-import { messages, readValue, watchedKinds } from './declarations.ts'
+import { messages, readValue } from './declarations.ts'
 
 // Plans made of values alone: what is declared, what the service has, and the service after the plan was applied.
 
@@ -172,7 +172,6 @@ export function pull(parts: Lists, files: Files = {}, options: PullOptions = {})
     declaredOnly: false,
     driftedOnly: false,
     removeDeleted: false,
-    filter: { kind: watchedKinds },
     texts,
     variable,
     excluded: new Map(Object.entries(excluded)),

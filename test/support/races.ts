@@ -1,5 +1,6 @@
 // Several runs against one service at the same time, on a clock that never waits. Each request takes as long as a seed says, so that the same
 // seed gives the same order of requests.
+import type { Rules } from '../../src/api/call.ts'
 import type { WriteApi } from '../../src/api/client.ts'
 import type { Clock } from '../../src/core/clock.ts'
 import { createVirtualClock } from './clocks.ts'
@@ -58,14 +59,14 @@ export function createRace(): Race {
     clock,
     through: ({ waitMs, latencyMs }) => {
       const delayed =
-        <Call extends { readonly notAfter?: AbortSignal | undefined }, T>(send: (call: Call) => Promise<T>) =>
+        <Call extends { readonly rules?: Rules<unknown> | undefined }, T>(send: (call: Call) => Promise<T>) =>
         async (call: Call): Promise<T> => {
           const wait = waitMs()
           if (wait > 0) await clock.sleep(wait)
           // The client itself says that it is not sent any more.
-          if (call.notAfter?.aborted) return count(() => send(call))
+          if (call.rules?.notAfter?.aborted) return count(() => send(call))
           await clock.sleep(latencyMs())
-          const answer = await count(() => send({ ...call, notAfter: undefined }))
+          const answer = await count(() => send({ ...call, rules: { ...call.rules, notAfter: undefined } }))
           await clock.sleep(latencyMs())
           return answer
         }

@@ -25,7 +25,6 @@ export async function runCliInside(args: readonly string[], { env = {}, director
     script: '',
     env: { NO_COLOR: '1', ...env },
     directory,
-    secrets: new Set(),
     signals: { on: () => undefined, off: () => undefined, exit: () => undefined },
     stdin,
     stdout: streamTo('stdout'),

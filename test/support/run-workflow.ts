@@ -1,15 +1,12 @@
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { data, Evaluator, Lexer, Parser } from '@actions/expressions'
 import { parse } from 'yaml'
 import { type ProfileName, profileNamed, profileNames } from '../../src/api/profiles.ts'
 import { digestOfText } from '../../src/core/digest.ts'
-import { gitHubPullRequests } from '../../src/forge/github/pull-requests.ts'
 import type { Operation } from '../../src/operation/operation.ts'
-import { syncDriftPullRequest } from '../../src/runtime/notify-forge.ts'
-import { withPullRequest } from '../../src/runtime/publish.ts'
 import { allOperations } from './examples.ts'
 import { invokeText } from './invoke.ts'
 import { type Job, reusableWorkflows, type Step } from './workflows.ts'
@@ -120,6 +117,14 @@ interface Ran {
   /** Why operations did not pass. */
   readonly reasons: readonly string[]
   readonly warnings: readonly string[]
+  /** What was passed to the action that opens pull requests. */
+  readonly pullRequests: readonly PullRequest[]
+}
+
+interface PullRequest {
+  readonly inputs: Texts
+  /** The workspace, by path. */
+  readonly files: Texts
 }
 
 interface Run {
@@ -162,14 +167,17 @@ interface State extends JobContext {
   readonly operations: string[]
   readonly reasons: string[]
   readonly warnings: string[]
+  readonly pullRequests: PullRequest[]
 }
+
+const nothingRan = { outputs: {}, operations: [], reasons: [], warnings: [], pullRequests: [] }
 
 async function runJob(job: RunnableJob, around: JobContext): Promise<Ran> {
   const needed = [job.needs ?? []].flat().map((id) => (around.values.needs as Record<string, Ran>)[id]?.result)
   if (needed.some((result) => result !== 'success') || (job.if !== undefined && !isTrue(job.if, around)))
-    return { result: 'skipped', outputs: {}, operations: [], reasons: [], warnings: [] }
+    return { ...nothingRan, result: 'skipped' }
   const env = { ...fillAll(around.env, around), ...fillAll(job.env ?? {}, around) }
-  const state: State = { ...around, env, steps: {}, operations: [], reasons: [], warnings: [] }
+  const state: State = { ...around, env, steps: {}, operations: [], reasons: [], warnings: [], pullRequests: [] }
   let passed = true
   for (const step of job.steps) {
     if (!passed || (step.if !== undefined && !isTrue(step.if, contextsOf(state)))) continue
@@ -177,12 +185,13 @@ async function runJob(job: RunnableJob, around: JobContext): Promise<Ran> {
     if (step.id !== undefined) state.steps[step.id] = { outputs: done.outputs }
     passed = done.passed
   }
-  const { operations, reasons, warnings } = state
-  return { result: passed ? 'success' : 'failure', outputs: fillAll(job.outputs ?? {}, contextsOf(state)), operations, reasons, warnings }
+  const { operations, reasons, warnings, pullRequests } = state
+  const outputs = fillAll(job.outputs ?? {}, contextsOf(state))
+  return { result: passed ? 'success' : 'failure', outputs, operations, reasons, warnings, pullRequests }
 }
 
 const contextsOf = ({ values, steps, env, files }: State): Contexts => ({
-  values: { ...values, steps, env },
+  values: { runner: { temp: '/runner/temp' }, ...values, steps, env },
   hashFiles: (path) => (files.has(path) ? digestOfText(files.get(path) ?? '', 64) : ''),
 })
 
@@ -199,6 +208,7 @@ async function runStep({ uses = '', run, with: given = {}, env = {} }: RunnableS
   const { name = '', path = '' } = inputs
   if (run !== undefined) return runScript(run, fillAll(env, contextsOf(state)), state)
   if (uses.startsWith('watchkeeper/watchkeeper@')) return runOperation(inputs, state)
+  if (uses.startsWith('peter-evans/create-pull-request@')) return openPullRequest(inputs, state)
   if (uses.startsWith('actions/upload-artifact@')) state.artifacts.set(name, [path, state.files.get(path) ?? ''])
   else if (uses.startsWith('actions/download-artifact@')) state.files.set(...(state.artifacts.get(name) ?? ['nothing', '']))
   else if (!uses.startsWith('actions/checkout@')) throw new Error(`no step of these workflows uses ${uses}`)
@@ -209,26 +219,41 @@ async function runOperation(inputs: Texts, { env, files, operations, reasons, wa
   operations.push(inputs.operation ?? '')
   const variables = { GITHUB_REPOSITORY: repository, ...env }
   const ran = await invokeText({ inputs, env: variables, files: Object.fromEntries(files) })
-  const cancellation = { stop: new AbortController().signal, abort: new AbortController().signal }
-  const finished = await withPullRequest(ran, {
-    syncPullRequest: (result) =>
-      syncDriftPullRequest(result, { env: variables, secrets: [], cancellation, note: () => undefined }, gitHubPullRequests),
-  })
-  if (finished.document.status !== 'pass') reasons.push(finished.document.failureReason)
-  warnings.push(...finished.annotations.flatMap(({ severity, message }) => (severity === 'warning' ? [message] : [])))
-  for (const { path, content } of finished.files) files.set(path, content)
-  return { passed: finished.exitCode === 0, outputs: { ...finished.outputs, result: JSON.stringify(finished.document) } }
+  if (ran.document.status !== 'pass') reasons.push(ran.document.failureReason)
+  warnings.push(...ran.annotations.flatMap(({ severity, message }) => (severity === 'warning' ? [message] : [])))
+  for (const { path, content } of ran.files) files.set(path, content)
+  return { passed: ran.exitCode === 0, outputs: { ...ran.outputs, result: JSON.stringify(ran.document) } }
 }
 
-function runScript(script: string, env: Texts, state: State): StepDone {
+/** In the place of the action: it records what it gets. */
+function openPullRequest(inputs: Texts, { files, pullRequests }: State): StepDone {
+  const body = inputs['body-path'] ?? ''
+  if (!files.has(body)) throw new Error(`File '${body}' does not exist.`)
+  pullRequests.push({ inputs, files: Object.fromEntries(files) })
+  return { passed: true, outputs: { 'pull-request-number': '7', 'pull-request-operation': 'created' } }
+}
+
+/** Of the files, scripts of our workflows read only other workflows. */
+async function runScript(script: string, env: Texts, state: State): Promise<StepDone> {
   const directory = mkdtempSync(join(tmpdir(), 'watchkeeper-called-'))
   const [variables, outputs] = [join(directory, 'env'), join(directory, 'output')]
   try {
     for (const file of [variables, outputs]) writeFileSync(file, '')
+    for (const [path, text] of state.files)
+      if (path.startsWith('.github/')) {
+        mkdirSync(dirname(join(directory, path)), { recursive: true })
+        writeFileSync(join(directory, path), text)
+      }
     const files = { GITHUB_ENV: variables, GITHUB_OUTPUT: outputs, PATH: process.env.PATH }
-    const { status } = spawnSync('bash', ['-e', '-o', 'pipefail', '-c', script], { env: { ...files, ...env } })
+    const options = { cwd: directory, env: { ...state.env, ...files, ...env } }
+    const passed = await new Promise<boolean>((resolve) => {
+      execFile('bash', ['-e', '-o', 'pipefail', '-c', script], options, (error, stdout) => {
+        state.warnings.push(...stdout.split('\n').filter((line) => /^::(?:notice|warning|error)::/.test(line)))
+        resolve(error === null)
+      })
+    })
     Object.assign(state.env, assignmentsIn(variables))
-    return { passed: status === 0, outputs: assignmentsIn(outputs) }
+    return { passed, outputs: assignmentsIn(outputs) }
   } finally {
     rmSync(directory, { recursive: true })
   }

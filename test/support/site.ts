@@ -9,7 +9,6 @@ import { apply } from '../../src/sync/apply.ts'
 import { drift } from '../../src/sync/drift.ts'
 import { plan } from '../../src/sync/plan.ts'
 import { pull } from '../../src/sync/pull.ts'
-import { watchedKinds } from './declarations.ts'
 import { serviceOf } from './emulator.ts'
 import { openSession, service, type TestSession } from './session.ts'
 
@@ -32,7 +31,6 @@ export interface Site {
   plan(files: SiteFiles, input?: PlanInput): ReturnType<typeof plan.run>
   apply(files: SiteFiles, input?: ApplyInput): ReturnType<typeof apply.run>
   drift(files: SiteFiles, input?: PlanInput): ReturnType<typeof drift.run>
-  /** Without sources and webhooks, which every emulator has, unless the input names them. */
   pull(files: SiteFiles, globs?: readonly string[], input?: PullInput): ReturnType<typeof pull.run>
 }
 
@@ -111,8 +109,6 @@ export async function withSite<T>(server: SiteServer, dialect: Dialect, use: (si
           declaredOnly: false,
           driftedOnly: false,
           removeDeleted: false,
-          pullRequest: false,
-          kind: [...watchedKinds],
           ...input,
         }),
     })

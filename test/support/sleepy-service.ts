@@ -52,7 +52,7 @@ export function randomWorkload(seed: number): Workload {
       : { everyMinutes: pick(random, [0, 60, 180, 720, 1440]), minutes: pick(random, [2, 10, 30]) },
     queries: { workday: pick(random, [0, 5, 30, 100]), weekend: pick(random, [0, 2, 10]) },
     mergeMinutes: isReadonly ? 0 : pick(random, [0, 5, 20]),
-    scaledUp: pick(random, [1, 1, 1.5, 2]),
+    scaledUp: pick(random, [1, 1, 1.5, 2, 3]),
     creditsPerHour: 0.2 + random() * 2,
     lostShare: pick(random, [0, 0, 0, 0.002, 0.01]),
     lateHours: pick(random, [0, 0, 0.2, 3]),

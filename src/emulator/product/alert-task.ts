@@ -10,17 +10,18 @@ import { findById } from './request.ts'
 /** A query that the server cannot run. */
 class QueryError extends Error {}
 
-/** Evaluates each started alert for its last whole window before this time. An error of the query leaves the state as it is. */
+/** Evaluates each started alert for its last whole window before this time, and sets its time. An error of the query leaves the state as it is. */
 export function runAlertTask(service: Service, nowMs: number): void {
   for (const alert of service.alerts) {
     if (Date.parse(alert.scheduleStartAt ?? '') > nowMs) continue
+    alert.updatedAt = new Date(nowMs).toISOString()
     try {
       const values = evaluate(alert, service, nowMs)
       alert.state = values.some((value) => isBreach(alert, value)) ? 'ALERT' : 'OK'
       alert.executionErrors = []
     } catch (cause) {
       if (!(cause instanceof QueryError)) throw cause
-      alert.executionErrors = [{ timestamp: new Date(nowMs).toISOString(), type: 'QUERY_ERROR', message: cause.message }]
+      alert.executionErrors = [{ timestamp: alert.updatedAt, type: 'QUERY_ERROR', message: cause.message }]
     }
   }
 }

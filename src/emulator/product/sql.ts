@@ -42,7 +42,8 @@ export function evaluateSql(request: SqlRequest, { service, nowMs, runSql }: Sql
     runSql?.(request) ??
     answerSlo(request, service, nowMs) ??
     answerBurnRate(request, service, nowMs) ??
-    answerCounts(request, service, nowMs)
+    answerCounts(request, service, nowMs) ??
+    answerValues(request, service, nowMs)
   if (result === undefined) throw new UnsupportedQuery('The emulator cannot evaluate this query.')
   if ('error' in result || (result.elapsedMs ?? 0) <= maxQueryMs) return result
   return { error: `Timeout exceeded: elapsed ${maxQueryMs + 6.247} ms, maximum: ${maxQueryMs}.000 ms. ` }
@@ -67,7 +68,7 @@ export const toJsonFormat = ({ rows, types = {}, elapsedMs = 1 }: Exclude<SqlRes
 })
 
 // The queries that this emulator evaluates: the events of an SLO, counted by hour and, in the last days, by five minutes; the burn rate of
-// its alerts; and counts in windows of one length. Their conditions are evaluated as those of charts.
+// its alerts; counts in windows of one length; and the most frequent values of a column. Their conditions are evaluated as those of charts.
 
 const before = String.raw`fromUnixTimestamp64Milli\(\{endDateMilliseconds:Int64\} - (\d+)\)`
 
@@ -228,4 +229,28 @@ function answerCounts({ sql, startMs, endMs }: SqlRequest, { sources }: Service,
       ...Object.fromEntries(series.map((_, i) => [`series_${i}`, Number(row[`series_${i}.data`] ?? 0)])),
     })),
   }
+}
+
+const valuesShape = new RegExp(
+  [
+    String.raw`^SELECT arrayJoin\(topK\((?<most>\d+)\)\(substring\(toString\((?<column>\w+)\), 1, 100\)\)\) AS value`,
+    'FROM `(?<database>.*)`\\.`(?<table>.*)`',
+    String.raw`WHERE \w+ >= .*$`,
+  ].join('\n'),
+)
+
+/** Undefined for another query. */
+function answerValues({ sql, startMs, endMs }: SqlRequest, { sources }: Service, nowMs: number): SqlResult | undefined {
+  const found = valuesShape.exec(sql)?.groups
+  if (found === undefined) return undefined
+  const { most, column = '', database, table } = found
+  const source = sources.find(({ from }) => isJsonObject(from) && from.databaseName === database && from.tableName === table)
+  if (source === undefined) return { error: `Unknown table expression identifier '${database}.${table}'. ` }
+  const series = [{ sourceId: source.id, aggFn: 'count' as const, where: '', groupBy: [column] }]
+  const request: ChartRequest = { series, granularity: '30d', startTime: startMs, endTime: endMs - 1 }
+  const { status, body } = answerSeries(request, [source.kind], storedAt(nowMs))
+  if (status !== 200) return toError(status, body)
+  const { data } = body as { readonly data: readonly JsonObject[] } // Any other answer of charts.
+  const values = new Set(data.map(({ group }) => String(Array.isArray(group) ? group[0] : '')))
+  return { rows: [...values].slice(0, Number(most)).map((value) => ({ value })) }
 }

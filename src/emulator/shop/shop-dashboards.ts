@@ -288,9 +288,11 @@ const alertsOf: Readonly<Record<ServiceName, readonly AlertSpec[]>> = {
 export function createAlerts(ids: DemoIds, service: Service, atMs: number, dialect: Dialect): Alert[] {
   const name = service.name as ServiceName // The shop has only these.
   const before = (hours: number): string => new Date(atMs - hours * hourMs).toISOString()
-  const alerts = alertsOf[name].map(
-    (spec): Alert => ({ ...createAlert(ids, service, spec), createdAt: before(1200), updatedAt: before(400) }),
-  )
+  const alerts = alertsOf[name].map((spec): Alert => {
+    const alert = createAlert(ids, service, spec)
+    // The alert task has run until now.
+    return { ...alert, createdAt: before(1200), updatedAt: before(alert.state === 'DISABLED' ? 400 : 0) }
+  })
   const [first] = alerts
   if (name === 'catalog' && first) first.silenced = { by: 'ops@shop.example', at: before(2), until: before(-6) }
   if (name === 'search' && first) {

@@ -1,28 +1,37 @@
 import * as z from 'zod'
-import type { RetryDeps } from '../../http/deadline.ts'
-import { createTransport } from '../../http/transport.ts'
-import { isRead } from '../failure.ts'
+import type { SendDeps } from '../../http/send.ts'
+import type { Exchange } from '../../http/transport.ts'
 import type { Forge, Issue, Limits } from '../forge.ts'
 import { collect, createParser, createRequests, pagesOf } from '../requests.ts'
 import type { GitHubRun } from './run.ts'
 import { words } from './words.ts'
 
-/** Loads octokit, so call it only when there is something to write. Methods throw octokit's errors and `ExchangeFailure`. */
-export async function openOctokit(run: GitHubRun, token: string, deps: RetryDeps, limits: Limits) {
-  const { getOctokit } = await import('@actions/github')
-  const transport = createTransport(run.apiUrl, run.proxy, deps.clock)
-  const { fetch, withRetries } = createRequests({ transport, deps, limits, words })
-  const octokit = getOctokit(token, { baseUrl: run.apiUrl.href.replace(/\/$/, ''), request: { fetch, log: silent }, log: silent })
-  // Only reads are retried: GitHub has no idempotency keys, and the next run finds a comment that this one may have written.
-  octokit.hook.wrap('request', (request, options) => (isRead(options) ? withRetries(() => request(options)) : request(options)))
-  return { octokit, repository: { owner: run.owner, repo: run.repository }, close: () => transport.close() }
+interface FetchInit {
+  readonly method: Exchange['method']
+  readonly headers: { readonly authorization: string }
+  readonly body: string | undefined
 }
 
-type OpenedOctokit = Awaited<ReturnType<typeof openOctokit>>
+/** The headers that are needed. Others would make octokit print text of the server. */
+const keptHeaders = ['content-type', 'link']
 
-export const openGitHub = async (...given: Parameters<typeof openOctokit>): Promise<Forge> => forgeOf(await openOctokit(...given))
+/** Loads octokit, so call it only when there is something to write. Methods throw octokit's errors, with a ForgeError as their cause. */
+export async function openOctokit(run: GitHubRun, token: string, deps: SendDeps, limits: Limits) {
+  const { getOctokit } = await import('@actions/github')
+  const { request, close } = createRequests(run, deps, limits, words)
+  /** In the form of the global `fetch`, as far as octokit uses it. */
+  const fetch = async (address: string, { method, headers, body }: FetchInit): Promise<Response> => {
+    const { status, headers: answered, text } = await request({ method, url: new URL(address), authorization: headers.authorization, body })
+    const kept = keptHeaders.flatMap((name) => (answered[name] === undefined ? [] : [[name, answered[name]] as const]))
+    return new Response(status === 204 ? null : text, { status, headers: Object.fromEntries(kept) })
+  }
+  const octokit = getOctokit(token, { baseUrl: run.apiUrl.href.replace(/\/$/, ''), request: { fetch, log: silent }, log: silent })
+  return { octokit, repository: { owner: run.owner, repo: run.repository }, close }
+}
 
-export function forgeOf({ octokit, repository, close }: OpenedOctokit): Forge {
+/** Comments, issues and pull requests of the repository: https://docs.github.com/en/rest. */
+export async function openGitHub(...given: Parameters<typeof openOctokit>): Promise<Forge> {
+  const { octokit, repository, close } = await openOctokit(...given)
   const { rest } = octokit
   // GitHub numbers pull requests and issues together, and comments on both in the same way.
   const createComment = async (number: number, body: string): Promise<void> => {
@@ -72,6 +81,7 @@ export function forgeOf({ octokit, repository, close }: OpenedOctokit): Forge {
   }
 }
 
+/** Checks answers of GitHub. */
 export const parse = createParser(words)
 
 // Octokit would print text of the server to a stream in which the runner executes commands.

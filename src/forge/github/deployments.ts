@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import type { Variables } from '../../core/variables.ts'
-import type { RetryDeps } from '../../http/deadline.ts'
+import type { SendDeps } from '../../http/send.ts'
 import type { Deployment } from '../../operation/operation.ts'
-import { classifyFailure, describeAnswer } from '../failure.ts'
+import { describeAnswer, toForgeError } from '../failure.ts'
 import { defaultLimits } from '../forge.ts'
 import { pagesOf } from '../requests.ts'
 import { openOctokit, parse } from './client.ts'
@@ -12,7 +12,7 @@ import { words } from './words.ts'
 interface Options {
   readonly env: Variables
   readonly token: string
-  readonly deps: RetryDeps
+  readonly deps: SendDeps
   readonly fromMs: number
   readonly toMs: number
 }
@@ -38,7 +38,7 @@ export async function listDeployments({
     }
     return found.filter(({ atMs }) => atMs >= fromMs && atMs <= toMs).reverse()
   } catch (thrown) {
-    const failure = classifyFailure(thrown, deps.clock.now(), words)
+    const { failure } = toForgeError(thrown)
     const advice = failure.status === 403 || failure.status === 404 ? '. Grant the job deployments: read' : ''
     return { unread: `${describeAnswer(failure, words)}${advice}` }
   } finally {

@@ -12,6 +12,7 @@ const pullRequest = z.looseObject({
   head: z.looseObject({ sha: z.string().optional(), repo: repositoryOfEvent.nullish() }).optional(),
 })
 
+/** The used part of the event that started the workflow: https://docs.github.com/en/webhooks/webhook-events-and-payloads. */
 export const eventSchema = z.looseObject({
   pull_request: pullRequest.optional().catch(undefined),
   issue: z.looseObject({ number: z.int().positive(), pull_request: z.unknown().optional() }).optional().catch(undefined),
@@ -35,12 +36,10 @@ export async function readEvent(file: string | undefined): Promise<RunEvent> {
   }
 }
 
+/** A job of GitHub Actions. */
 export interface GitHubRun extends Run {
   readonly owner: string
   readonly repository: string
-  /** `refs/heads/main`. */
-  readonly ref: string
-  readonly runId: string
 }
 
 const repositoryGrammar = /^([\w-][\w.-]{0,99})\/([\w.-]{1,100})$/
@@ -59,8 +58,6 @@ export async function readGitHubRun(env: Variables): Promise<{ readonly run: Git
     ...connection,
     owner,
     repository,
-    ref: env.GITHUB_REF ?? '',
-    runId: env.GITHUB_RUN_ID ?? '',
     url: runPageOf(env),
     job,
     // Steps of a job differ in their position only.

@@ -1,7 +1,6 @@
 import * as z from 'zod'
-import type { RetryDeps } from '../../http/deadline.ts'
-import { createTransport } from '../../http/transport.ts'
-import { isRead, type RequestError } from '../failure.ts'
+import type { SendDeps } from '../../http/send.ts'
+import { parseJson } from '../failure.ts'
 import type { Forge, Issue, Limits } from '../forge.ts'
 import { collect, createParser, createRequests, pagesOf } from '../requests.ts'
 import type { GitLabRun } from './run.ts'
@@ -11,54 +10,22 @@ type Method = 'GET' | 'POST' | 'PUT'
 
 type Query = Readonly<Record<string, string | number>>
 
-interface Answer {
-  readonly data: unknown
-  readonly headers: { readonly link?: string | undefined }
-}
-
-/** In the form of Octokit's error, so that one function explains both. */
-class GitLabError extends Error implements RequestError {
-  readonly status: number
-  readonly request: RequestError['request']
-  readonly response?: NonNullable<RequestError['response']>
-
-  constructor(
-    request: RequestError['request'],
-    failed: { readonly response: Response; readonly data: unknown } | { readonly cause: unknown },
-  ) {
-    super('the request failed', 'cause' in failed ? { cause: failed.cause } : undefined)
-    this.name = 'GitLabError'
-    this.request = request
-    this.status = 'response' in failed ? failed.response.status : 500
-    if ('response' in failed) this.response = { headers: Object.fromEntries(failed.response.headers), data: failed.data }
-  }
-}
-
 /**
  * Notes of merge requests and issues of the project: https://docs.gitlab.com/api/notes/ and https://docs.gitlab.com/api/issues/. Methods
- * throw `GitLabError` and `ExchangeFailure`.
+ * throw `ForgeError`.
  */
-export async function openGitLab({ apiUrl, proxy, projectId }: GitLabRun, token: string, deps: RetryDeps, limits: Limits): Promise<Forge> {
-  const transport = createTransport(apiUrl, proxy, deps.clock)
-  const { fetch, withRetries } = createRequests({ transport, deps, limits, words })
-  const base = apiUrl.href.replace(/\/$/, '')
-  const project = `/projects/${projectId}`
+export async function openGitLab(run: GitLabRun, token: string, deps: SendDeps, limits: Limits): Promise<Forge> {
+  const { request: send, close } = createRequests(run, deps, limits, words)
+  const base = run.apiUrl.href.replace(/\/$/, '')
+  const project = `/projects/${run.projectId}`
   const notesOf = (place: 'merge_requests' | 'issues', number: number): string => `${project}/${place}/${number}/notes`
 
-  const send = async (method: Method, path: string, body?: object): Promise<Answer> => {
-    const request = { method, url: `${base}${path}` }
+  const request = async (method: Method, path: string, body?: object) => {
     // All kinds of access tokens are accepted in this form: https://docs.gitlab.com/api/rest/authentication/.
-    const headers = { authorization: `Bearer ${token}` }
-    const response = await fetch(request.url, { method, headers, ...(body && { body: JSON.stringify(body) }) }).catch((cause: unknown) => {
-      throw new GitLabError(request, { cause })
-    })
-    const data = parseJson(await response.text())
-    if (!response.ok) throw new GitLabError(request, { response, data })
-    return { data, headers: { link: response.headers.get('link') ?? undefined } }
+    const authorization = `Bearer ${token}`
+    const { text, headers } = await send({ method, url: new URL(`${base}${path}`), authorization, body: body && JSON.stringify(body) })
+    return { data: parseJson(text), headers }
   }
-  // Only reads are retried: GitLab has no idempotency keys, and the next run finds a note that this one may have written.
-  const request = (method: Method, path: string, body?: object): Promise<Answer> =>
-    isRead({ method, url: path }) ? withRetries(() => send(method, path, body)) : send(method, path, body)
   const list = <T>(schema: z.ZodType<readonly T[]>, path: string, query: Query = {}): AsyncGenerator<readonly T[]> =>
     pagesOf(parse(schema), (page) => request('GET', `${path}?${new URLSearchParams(toTexts({ ...query, ...page }))}`))
 
@@ -103,21 +70,12 @@ export async function openGitLab({ apiUrl, proxy, projectId }: GitLabRun, token:
     async commentOnIssue(number, body) {
       await request('POST', notesOf('issues', number), { body })
     },
-    close: () => transport.close(),
+    close,
   }
 }
 
 const toTexts = (query: Query): Record<string, string> =>
   Object.fromEntries(Object.entries(query).map(([name, value]) => [name, String(value)]))
-
-/** A text that is not JSON stays text, which no schema accepts. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
-}
 
 const parse = createParser(words)
 

@@ -16,6 +16,7 @@ const withoutReferences = (markdown: string): string =>
     summary.replaceAll(/&#(?:33|35|36|37|38|42|58|64|91|94|126);/g, `$&${zeroWidthSpace}`),
   )
 
+/** Markdown in which nothing has an effect on GitLab. */
 export const escapeGitLabMarkdown = (markdown: string): string => withoutReferences(withoutQuickActions(markdown))
 
 /** A title is plain text, in which GitLab resolves references, mentions and emoji. */

@@ -4,6 +4,7 @@ import { escapeGitLabMarkdown, escapeGitLabTitle } from './escape.ts'
 import { type GitLabRun, readGitLabRun } from './run.ts'
 import { words } from './words.ts'
 
+/** Merge requests and issues of a project on GitLab. */
 export const gitlab: ForgeKind<GitLabRun> = {
   words,
   readRun: readGitLabRun,

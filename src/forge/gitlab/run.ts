@@ -3,6 +3,7 @@ import type { Variables } from '../../core/variables.ts'
 import { readConnection } from '../connection.ts'
 import { commitGrammar, type Run } from '../forge.ts'
 
+/** A job of GitLab CI. */
 export interface GitLabRun extends Run {
   /** The number of the project. */
   readonly projectId: string

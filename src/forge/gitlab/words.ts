@@ -6,6 +6,7 @@ export const words: ForgeWords = {
   name: 'GitLab',
   pullRequest: 'merge request',
   sign: '!',
+  rest: 'the result file',
   tokenInput: 'gitlab-token',
   grants: { comment: grant, issue: grant },
 }

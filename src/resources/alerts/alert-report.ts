@@ -37,7 +37,7 @@ export const readAlertMarker = ({ note, message }: Alert) => readTextMarker(note
 
 const silenceCell = ({ id }: Alert, silencedUntil: ListedAlerts['silencedUntil']): Line => {
   const until = silencedUntil[id]
-  return [trusted(until === undefined ? '–' : formatMoment(Date.parse(until)))]
+  return [trusted(until === undefined ? '–' : formatMoment(until))]
 }
 
 /** Once, where ids are shown in place of names. */
@@ -102,6 +102,6 @@ export const executionErrorTable = ({ executionErrors }: Alert): Block => ({
   rows: (executionErrors ?? []).map(({ timestamp, type, message }) => [
     [textOrDash(timestamp)],
     [textOrDash(type)],
-    message ? [sentence(message)] : [trusted('–')],
+    message ? sentence(message) : [trusted('–')],
   ]),
 })

@@ -1,9 +1,19 @@
 import * as z from 'zod'
 import type { Profile } from '../../api/profiles.ts'
-import { isFields, withoutEmpty } from '../compare.ts'
+import { isMapping } from '../../core/keys.ts'
+import { withoutEmpty } from '../compare.ts'
 import { readTextMarker, readTextSnapshot, textStyle, withoutTextMarker, withTextMarker, withTextSnapshot } from '../marker.ts'
 import { type Body, type DeclaredObject, listOf, type ResourceType } from '../resource-type.ts'
-import { alertBodySchema, alertCollection, alertFieldsOf, type DeclaredAlert, toAlertBody, toUtc, unknownFormOf } from './alert.ts'
+import {
+  alertBodySchema,
+  alertCollection,
+  alertFieldsOf,
+  type DeclaredAlert,
+  describeThreshold,
+  toAlertBody,
+  toUtc,
+  unknownFormOf,
+} from './alert.ts'
 import { resolveAlert } from './resolve-alert.ts'
 import { carryOverStart, withoutHarmlessStart, withoutUnpulledStart } from './schedule.ts'
 
@@ -30,6 +40,7 @@ export function createAlertType(
       const form = unknownFormOf(alert)
       return form && `files cannot declare an alert with ${form}`
     },
+    summarize: summarizeAlert,
     toBody: toAlertBody,
     ownership: 'marker',
     tokenOf: (body) => readMarker(body)?.token,
@@ -73,6 +84,20 @@ const clearWith: Body = {
   savedSearchId: null,
 }
 
+/** `Errors on Checkout ≥ 5 in 5m, 2 times in a row → webhook oncall`. */
+function summarizeAlert(body: Body, nameOf: (id: unknown) => string): string {
+  const { savedSearchId, dashboardId, tileId, groupBy, interval, numConsecutiveWindows: repeats } = body
+  const watched =
+    savedSearchId === undefined
+      ? `${nameOf(tileId)} on ${nameOf(dashboardId)}`
+      : `${nameOf(savedSearchId)}${groupBy === undefined ? '' : ` by ${String(groupBy)}`}`
+  const inARow = typeof repeats === 'number' && repeats > 1 ? `, ${repeats} times in a row` : ''
+  const channels = channelsOf(body).map(({ type, webhookId, emailRecipients }) =>
+    type === 'webhook' ? `webhook ${nameOf(webhookId)}` : `email ${String(emailRecipients)}`,
+  )
+  return `${watched} ${describeThreshold(body)} in ${String(interval)}${inARow} → ${channels.join(', ') || 'no channel'}`
+}
+
 /** Without the fields that have no effect in combination with the others, because the server keeps any value in them. */
 function effectiveFields(body: Body): Body {
   const { dashboardId, tileId, savedSearchId, groupBy, thresholdMax, scheduleStartAt, channel, channels, ...fields } = body
@@ -104,7 +129,7 @@ function mergeChannels(desired: Body, stored: Body): Body {
 function channelsOf({ channel, channels }: Body): readonly Body[] {
   const list = listOf(channels)
   if (list.length > 0) return list
-  return isFields(channel) ? [channel] : []
+  return isMapping(channel) ? [channel] : []
 }
 
 /** The server itself sets which service a webhook belongs to. */

@@ -2,8 +2,9 @@ import * as z from 'zod'
 import { defineCollection } from '../../api/collection.ts'
 import type { Profile } from '../../api/profiles.ts'
 import { wireId, wireNumber } from '../../api/wire.ts'
+import { isEmpty, isMapping } from '../../core/keys.ts'
 import { quote } from '../../core/text.ts'
-import { isEmpty, isFields } from '../compare.ts'
+
 import { adoption, nameDescription, word } from '../declaration-fields.ts'
 import { type Body, type RemoteObject, withoutServerFields } from '../resource-type.ts'
 import { executionErrorSchema } from './evaluation.ts'
@@ -35,18 +36,14 @@ const thresholdSigns: Readonly<Record<string, string>> = {
   not_equal: '≠',
 }
 
-interface Threshold {
-  readonly thresholdType?: string | null | undefined
-  readonly threshold?: number | null | undefined
-  readonly thresholdMax?: number | null | undefined
-}
+type Threshold = Readonly<Partial<Record<'thresholdType' | 'threshold' | 'thresholdMax', unknown>>>
 
 /** `≥ 5`, `between 5 and 9`, `not between 5 and 9`. */
 export function describeThreshold({ thresholdType, threshold, thresholdMax }: Threshold): string {
-  const type = thresholdType ?? '–'
-  const max = type.endsWith('between') && thresholdMax != null ? ` and ${thresholdMax}` : ''
+  const type = String(thresholdType ?? '–')
+  const max = type.endsWith('between') && thresholdMax != null ? ` and ${String(thresholdMax)}` : ''
   const words = type.replaceAll('_', ' ')
-  return `${Object.hasOwn(thresholdSigns, type) ? thresholdSigns[type] : words} ${threshold ?? '–'}${max}`
+  return `${Object.hasOwn(thresholdSigns, type) ? thresholdSigns[type] : words} ${String(threshold ?? '–')}${max}`
 }
 
 /** For descriptions of fields and inputs. */
@@ -74,7 +71,11 @@ const conditionFields = {
   threshold: z.number().meta({ description: 'Value that the alert is compared with.', accepts: 'a number' }),
   thresholdMax: z.number().nullish().meta({ description: 'Upper end of the range, for between and not_between.' }),
   thresholdType: z.enum(thresholdTypes).meta({ description: `How the value is compared with the threshold: ${thresholdTypeMeaning}` }),
-  interval: z.enum(alertIntervals).meta({ description: `How often the alert is evaluated, and over which period. ${shortIntervalNote}.` }),
+  interval: z.enum(alertIntervals).meta({
+    description: `How often the alert is evaluated, and over which period. ${shortIntervalNote}.`,
+    // Without the one that most servers refuse.
+    accepts: alertIntervals.slice(1).join(', '),
+  }),
   scheduleOffsetMinutes: z
     .int()
     .min(0)
@@ -202,7 +203,7 @@ export const alertCollection = defineCollection<Alert, Body>({
 export const alertableTypes: readonly string[] = ['line', 'stacked_bar', 'number']
 
 /** The display type in a tile's configuration; undefined without one. */
-export const displayTypeOf = ({ config }: Body): unknown => (isFields(config) ? config.displayType : undefined)
+export const displayTypeOf = ({ config }: Body): unknown => (isMapping(config) ? config.displayType : undefined)
 
 /** A tile of an unknown type is assumed to carry alerts. */
 export function canCarryAlerts(tile: Body): boolean {

@@ -1,19 +1,20 @@
 // What an alert shows of its evaluations. Recorded on HyperDX 2.36: `executionErrors` is absent before the first evaluation, and then has the
-// errors of the last one. An update of the alert keeps them until the next evaluation. The state stays as it was before the failure.
+// errors of the last one. An update of the alert keeps them until the next evaluation. The state stays as it was before the failure. Every
+// evaluation, a failed one too, sets `updatedAt`.
 
 import * as z from 'zod'
 import { minuteMs } from '../../core/durations.ts'
-import { quote } from '../../core/text.ts'
+import { plural, quote } from '../../core/text.ts'
 import { choice } from '../../operation/inputs.ts'
 import { formatMoment } from '../../report/format.ts'
 import type { Body } from '../resource-type.ts'
 import { borderAfter, intervalMsOf, startMsOf } from './schedule.ts'
 
-/** What plan, drift and doctor do about managed alerts whose last evaluation failed. */
+/** What plan, drift and doctor do about managed alerts whose last evaluation failed, or is overdue, which is never more than a warning. */
 export const onFailedEvaluation = choice(
   ['fail', 'warn', 'ignore'],
-  'What happens if the last evaluation of a managed alert failed. The server then sends no notification, and does not change the state of the alert.',
-).default('warn')
+  'What happens if the last evaluation of a managed alert failed. The server then sends no notification, and does not change the state of the alert. An overdue evaluation is a warning, unless it is ignored, too.',
+)
 
 export type OnFailedEvaluation = z.output<typeof onFailedEvaluation>
 
@@ -48,6 +49,39 @@ export function explainFailedEvaluation(alert: Body): string | undefined {
   const message = last.message ? `: ${quote(last.message, maxMessage)}` : ''
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : ''
   return `${quote(last.type ?? 'an error', 40)}${at}${message}${more}`
+}
+
+/** Beyond two intervals: evaluations of a busy server are late, and clocks differ. */
+const patienceMs = 10 * minuteMs
+
+interface LastEvaluation {
+  /** When the server evaluated the alert, or somebody wrote it since. */
+  readonly atMs: number
+  readonly isOverdue: boolean
+}
+
+/** Undefined for an alert that is disabled or silenced, and where the server shows no time. */
+function lastEvaluation(alert: Body, nowMs: number): LastEvaluation | undefined {
+  const intervalMs = intervalMsOf(alert.interval)
+  const shown = typeof alert.updatedAt === 'string' ? alert.updatedAt : (failedAt(alert) ?? '')
+  const atMs = Math.max(Date.parse(shown), startMsOf(alert) ?? 0)
+  if (intervalMs === undefined || alert.state === 'DISABLED' || (startMsOf(alert) ?? 0) > nowMs || Number.isNaN(atMs)) return undefined
+  return { atMs, isOverdue: atMs + 2 * intervalMs + patienceMs < nowMs }
+}
+
+/** Undefined for an alert whose evaluation is not overdue. */
+export function explainOverdue(alert: Body, nowMs: number): string | undefined {
+  const last = lastEvaluation(alert, nowMs)
+  if (!last?.isOverdue) return undefined
+  return `the server has not evaluated it since ${formatMoment(last.atMs)}, with an interval of ${String(alert.interval)}`
+}
+
+/** Why no alert is evaluated: of all alerts of a server, those that it evaluated before are overdue. Undefined where one is not. */
+export function explainStoppedTask(alerts: readonly Body[], nowMs: number): string | undefined {
+  const last = alerts.map((alert) => ({ alert, ...lastEvaluation(alert, nowMs) }))
+  const overdue = last.flatMap(({ atMs, isOverdue }) => (isOverdue && atMs !== undefined ? [atMs] : []))
+  if (overdue.length === 0 || last.some(({ alert, isOverdue }) => isOverdue === false && isEvaluated(alert))) return undefined
+  return `the server has evaluated no alert since ${formatMoment(Math.max(...overdue))} (${plural(overdue.length, 'alert')} overdue), so none sends a notification: its alert task does not run`
 }
 
 /** The server looks for due evaluations once a minute. */

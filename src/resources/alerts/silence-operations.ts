@@ -353,9 +353,9 @@ const namesOf = (alerts: readonly ReachedAlert[]): Line =>
     maxNamed,
   )
 
-const moment = (iso: string | undefined): Inline => trusted(iso === undefined ? '–' : formatMoment(Date.parse(iso)))
+const moment = (iso: string | undefined): Inline => trusted(iso === undefined ? '–' : formatMoment(iso))
 
 function reasonTable(title: string, alerts: readonly ReachedAlert[]): readonly Block[] {
-  const rows = alerts.flatMap(({ name, reason }) => (reason === undefined ? [] : [[[untrusted(name)], [sentence(reason)]]]))
+  const rows = alerts.flatMap(({ name, reason }) => (reason === undefined ? [] : [[[untrusted(name)], sentence(reason)]]))
   return rows.length === 0 ? [] : [{ kind: 'table', title, columns: [{ title: 'Alert' }, { title: 'Reason' }], rows }]
 }

@@ -3,7 +3,8 @@ import type { ReadApi } from '../../api/client.ts'
 import { collectionPath, defineCollection } from '../../api/collection.ts'
 import { type Target, under } from '../../api/path.ts'
 import { nameOrEmpty, readOne, wireId } from '../../api/wire.ts'
-import { isFields } from '../compare.ts'
+import { isMapping } from '../../core/keys.ts'
+
 import { word } from '../declaration-fields.ts'
 import { type Body, listOf, type RemoteObject, withoutServerFields } from '../resource-type.ts'
 
@@ -71,7 +72,7 @@ function toWritableTiles(tiles: readonly Body[]): readonly Body[] {
 /** The server refuses an empty value of a metric. Its queries ignore the value, and the editor of the web app writes `Value`. */
 function withMetricValues(tile: Body): Body {
   const { config } = tile
-  if (!isFields(config) || !listOf(config.select).some(lacksMetricValue)) return tile
+  if (!isMapping(config) || !listOf(config.select).some(lacksMetricValue)) return tile
   const select = listOf(config.select).map((item) => (lacksMetricValue(item) ? { ...item, valueExpression: 'Value' } : item))
   return { ...tile, config: { ...config, select } }
 }
@@ -105,14 +106,9 @@ export interface InvalidField {
 /** Lets the server validate the body of a create. The server stores nothing, so the request may be repeated like a read. */
 export async function checkDashboard(api: ReadApi, service: Target, body: Body): Promise<readonly InvalidField[]> {
   const { valid, errors } = await api.read({
-    method: 'POST',
-    isSafe: true,
-    path: under(collectionPath(api, service, 'dashboards'), 'validate'),
-    body,
+    request: { method: 'POST', isSafe: true, path: under(collectionPath(api, service, 'dashboards'), 'validate'), body },
     read: readOne(validationSchema),
-    noun: 'dashboard',
-    missing: 'service',
-    permission: api.profile.permissions.observability,
+    about: { noun: 'dashboard', missing: 'service', permission: 'observability' },
   })
   if (valid) return []
   const invalid = errors.map((error) => ({ path: error.path ?? '', message: error.message }))

@@ -1,6 +1,9 @@
 import * as z from 'zod'
 import type { Profile } from '../../api/profiles.ts'
-import { isFields, withoutEmpty } from '../compare.ts'
+import { isMapping } from '../../core/keys.ts'
+import { nameFirst } from '../../core/text.ts'
+import { withoutEmpty } from '../compare.ts'
+import { resolveConnection } from '../connection.ts'
 import { adoption, declaredTags, nameDescription, sourceFields, sourceReference, withOneSource, word } from '../declaration-fields.ts'
 import { tagMarkers, withoutMarkerTags } from '../marker.ts'
 import { createResolver, resolveSources } from '../resolve.ts'
@@ -80,15 +83,32 @@ export type DeclaredDashboard = z.output<typeof declaredDashboard>
 /** Translates a declared dashboard into the API's names, and named sources into ids. Unknown names become diagnostics. */
 function resolveDashboard(
   declared: DeclaredObject<DeclaredDashboard>,
-  { directory }: Pick<ResolveContext, 'directory'>,
+  context: Pick<ResolveContext, 'directory' | 'sources'>,
 ): ResolvedDeclaration {
-  const resolver = createResolver(declared, directory)
+  const resolver = createResolver(declared, context.directory)
   const { adopt: _, id: __, previousKey: ___, raw, ...fields } = declared.value
   const body = resolveSources(fields, resolver)
-  return { body: { ...body, tiles: listOf(body.tiles).map(withRaw), ...raw }, diagnostics: resolver.diagnostics }
+  const withConnection = (tile: Body, i: number): Body => {
+    const { config } = tile
+    if (!isMapping(config) || config.configType !== 'sql' || config.connectionId !== undefined) return tile
+    const { connection, ...others } = config
+    const name = typeof connection === 'string' ? connection : undefined
+    const connectionId = resolveConnection(name, context, resolver, ['tiles', i, 'config'])
+    return { ...tile, config: { ...others, connectionId } }
+  }
+  return { body: { ...body, tiles: listOf(body.tiles).map(withConnection).map(withRaw), ...raw }, diagnostics: resolver.diagnostics }
 }
 
-const withRaw = ({ raw, ...tile }: Body): Body => ({ ...tile, ...(isFields(raw) && raw) })
+/** Tiles that a summary names. */
+const maxNamedTiles = 12
+
+/** `stacked bar, Traces`, `number, SQL`, `markdown`. */
+function describeConfig({ displayType, configType, sourceId }: Body, nameOf: (id: unknown) => string): string {
+  const data = configType === 'sql' ? ', SQL' : sourceId === undefined ? '' : `, ${nameOf(sourceId)}`
+  return `${String(displayType ?? configType).replaceAll('_', ' ')}${data}`
+}
+
+const withRaw = ({ raw, ...tile }: Body): Body => ({ ...tile, ...(isMapping(raw) && raw) })
 
 /** The resource type of dashboards. */
 export const createDashboardType = ({
@@ -100,9 +120,15 @@ export const createDashboardType = ({
   schema: declaredDashboard,
   statesDefaults,
   canRewrite: true,
+  notInFiles: 'the parts that the API does not return',
   // The server resets the language with the query, and refuses null as the language of a query.
   clearWith: { tags: [], tiles: [], filters: [], savedQuery: null, savedQueryLanguage: undefined, savedFilterValues: [], containers: [] },
   resolve: resolveDashboard,
+  summarize: ({ tiles }, nameOf) =>
+    nameFirst(
+      listOf(tiles).map(({ name, config }) => `${String(name)} (${describeConfig(isMapping(config) ? config : {}, nameOf)})`),
+      maxNamedTiles,
+    ) || 'no tiles',
   toBody: toDashboardBody,
   ...tagMarkers,
   canonical: ({ tags, tiles, ...body }) =>

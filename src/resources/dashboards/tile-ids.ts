@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { digestOfText } from '../../core/digest.ts'
-import { isEmpty, isFields, managedPart, normalForm } from '../compare.ts'
+import { isEmpty, isMapping } from '../../core/keys.ts'
+import { managedPart, normalForm } from '../compare.ts'
 import { canonicalText } from '../marker.ts'
 import type { Body } from '../resource-type.ts'
 import { builtConfig, writtenConfig } from './tile-schema.ts'
@@ -10,7 +11,7 @@ export const byId = (a: Body, b: Body): number => (String(a.id ?? a.name) < Stri
 /** Removes `showOperandSeries` from a tile without formulas, where it has no effect and the server drops it. */
 export function effectiveTile(tile: Body): Body {
   const { config } = tile
-  if (!isFields(config) || !isEmpty(config.formulas) || !Object.hasOwn(config, 'showOperandSeries')) return tile
+  if (!isMapping(config) || !isEmpty(config.formulas) || !Object.hasOwn(config, 'showOperandSeries')) return tile
   const { showOperandSeries: _, ...effective } = config
   return { ...tile, config: effective }
 }

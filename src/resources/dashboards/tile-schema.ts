@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { connectionField, withOneConnection } from '../connection.ts'
 import { sourceFields, withOneSource, word } from '../declaration-fields.ts'
 
 const text = (maxLength: number) => z.string().max(maxLength)
@@ -254,21 +255,25 @@ export const builtConfig = z
 
 const written = {
   configType: z.literal('sql'),
-  connectionId: z.string().min(1),
+  connection: connectionField,
+  connectionId: z.string().min(1).optional(),
   sqlTemplate: text(100_000),
   ...sourceFields,
   numberFormat: numberFormat.optional(),
 }
 
+const showSql = <const Name extends string, Shape extends z.ZodRawShape>(displayType: Name, shape: Shape) =>
+  withOneConnection(show(displayType, { ...written, ...shape }))
+
 /** Charts of a query in SQL. */
 export const writtenConfig = z
   .discriminatedUnion('displayType', [
-    show('line', { ...written, ...asLine, ...limited }),
-    show('stacked_bar', { ...written, ...overTime, ...limited }),
-    show('table', { ...written, onClick: onClick.optional() }),
-    show('number', { ...written, color: color.optional() }),
-    show('pie', written),
-    show('bar', written),
+    showSql('line', { ...asLine, ...limited }),
+    showSql('stacked_bar', { ...overTime, ...limited }),
+    showSql('table', { onClick: onClick.optional() }),
+    showSql('number', { color: color.optional() }),
+    showSql('pie', {}),
+    showSql('bar', {}),
   ])
   .meta({ id: 'writtenChart' })
 

@@ -86,6 +86,7 @@ export const createSavedSearchType = ({
   // An update replaces the whole object, so leaving a field out clears it.
   clearWith: { tags: [], filters: [], select: undefined, where: undefined, whereLanguage: undefined, orderBy: undefined },
   resolve: resolveSavedSearch,
+  summarize: ({ sourceId, where }, nameOf) => `${where ? String(where) : 'all rows'} in ${nameOf(sourceId)}`,
   // The server trims the name when it stores it again.
   toBody: (savedSearch) => withoutServerFields({ ...savedSearch, name: savedSearch.name?.trim() }),
   ...tagMarkers,

@@ -1,17 +1,16 @@
 // A source has no field for a marker: docs/decisions/0017 has the reasons. Its kind and its name identify it.
 import * as z from 'zod'
-import { keysOf } from '../../core/keys.ts'
+import { isMapping, keysOf } from '../../core/keys.ts'
 import { quote } from '../../core/text.ts'
 import { ownValue } from '../../documents/schema.ts'
 import { comparable, withoutEmpty } from '../compare.ts'
-import type { Noun } from '../directory.ts'
+import { connectionField, resolveConnection, spellConnection } from '../connection.ts'
 import { noMarkers } from '../marker.ts'
-import { createResolver, type Resolver } from '../resolve.ts'
+import { createResolver } from '../resolve.ts'
 import {
   type Body,
   type DeclaredObject,
   type FileContext,
-  type RemoteObject,
   type ResolveContext,
   type ResolvedDeclaration,
   type ResourceType,
@@ -133,10 +132,7 @@ const reference = (kind: Kind) =>
 export const declaredSource = z.strictObject({
   name: z.string().min(1).meta({ description: 'Name in the service. Together with the kind, it identifies the source.' }),
   kind: z.enum(declaredKinds).meta({ description: 'What the source holds.' }),
-  connection: z.string().min(1).optional().meta({
-    description:
-      'The connection to ClickHouse: its id, or its name on a self-hosted server. The default is the only one that other sources use.',
-  }),
+  connection: connectionField,
   ...plainFields,
   logSource: reference('log'),
   traceSource: reference('trace'),
@@ -267,40 +263,10 @@ const sourceBody = z.strictObject({
   sessionSourceId: z.string().optional(),
 })
 
-const objectId = /^[0-9a-f]{24}$/
-
-/** The id of the connection: the one in the file, or the only one that other sources use. */
-function connectionOf({ connection }: DeclaredSource, { directory, sources }: ResolveContext, resolver: Resolver): unknown {
-  const known = directory.all('connection')
-  if (connection !== undefined) {
-    if (known.some(({ id }) => id === connection) || (known.length === 0 && objectId.test(connection))) return connection
-    if (known.length > 0) return resolver.byName('connection', connection, ['connection'])
-    return resolver.report(
-      ['connection'],
-      `"${quote(connection, 60)}" is not an id, and the server does not list its connections, so a name cannot be used. Use the id from list-sources`,
-    )
-  }
-  const used = [...new Set(sources.map((source) => source.connection).filter((id) => typeof id === 'string'))]
-  const [only, second] = used.length > 0 ? used : known.map(({ id }) => id)
-  if (only !== undefined && second === undefined) return only
-  const problem = only === undefined ? 'no other source shows which connection to use' : 'other sources use several connections'
-  return resolver.report([], `${problem}; add connection`)
-}
-
 /** Translates a declared source into the API's names, and the names of its connection and of other sources into ids. */
 function resolveSource(declared: DeclaredObject<DeclaredSource>, context: ResolveContext): ResolvedDeclaration {
   const resolver = createResolver(declared, context.directory)
-  const {
-    adopt: _,
-    id: __,
-    previousName: ___,
-    connection: ____,
-    logSource,
-    traceSource,
-    metricSource,
-    sessionSource,
-    ...fields
-  } = declared.value
+  const { adopt: _, id: __, previousName: ___, connection, logSource, traceSource, metricSource, sessionSource, ...fields } = declared.value
   const given = { logSource, traceSource, metricSource, sessionSource }
   const ids = references.flatMap(([field, idField, kind]) => {
     const target = given[field]
@@ -312,36 +278,29 @@ function resolveSource(declared: DeclaredObject<DeclaredSource>, context: Resolv
     return [[idField, id] as const]
   })
   const from = fields.kind === 'metric' ? { ...fields.from, tableName: fields.from.tableName ?? '' } : fields.from
-  const body = { ...fields, from, connection: connectionOf(declared.value, context, resolver), ...Object.fromEntries(ids) }
+  const body = { ...fields, from, connection: resolveConnection(connection, context, resolver), ...Object.fromEntries(ids) }
   return { body: Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined)), diagnostics: resolver.diagnostics }
 }
 
-/** The one connection that all sources use; undefined where there are several. */
-function soleConnection(sources: readonly RemoteObject[]): unknown {
-  const [only, second] = new Set(sources.map(({ connection }) => connection))
-  return second === undefined ? only : undefined
+/** `log source of default.otel_logs`. */
+function summarizeSource({ kind, from }: Body): string {
+  const { databaseName, tableName } = isMapping(from) ? from : {}
+  return `${String(kind)} source of ${[databaseName, tableName].filter(Boolean).join('.')}`
 }
 
 /** Other sources by name, and the connection only where there are several. */
-function toFile(body: Body, { written, directory, sources }: FileContext): Body {
+function toFile(body: Body, context: FileContext): Body {
+  const { written, directory } = context
   const fields = comparable(sourceType, body)
-  const nameOf = (noun: Noun, id: unknown): string | undefined => {
-    const name = directory.nameOf(id)
-    const found = name === undefined ? undefined : directory.all(noun).filter((one) => one.name === name)
-    return found?.length === 1 || noun === 'source' ? name : undefined
-  }
-  const inFile = ownValue(written, 'connection')
-  const isSole = inFile === undefined && body.connection === soleConnection(sources)
-  const connection = inFile === body.connection ? inFile : (nameOf('connection', body.connection) ?? body.connection)
   const targets = references.flatMap(([field, idField, kind]) => {
     const id = body[idField]
     if (id === undefined || id === null || id === '') return []
     if (id instanceof PendingId) return [[field, ownValue(written, field)] as const]
-    const name = nameOf('source', id)
+    const name = directory.nameOf(id)
     const same = directory.all('source').filter((one) => one.name === name && one.kind === kind)
     return [[field, name !== undefined && same.length === 1 && same[0]?.id === id ? name : { id }] as const]
   })
-  const values: Body = { ...fields, connection: isSole ? undefined : connection, ...Object.fromEntries(targets) }
+  const values: Body = { ...fields, connection: spellConnection(body.connection, context), ...Object.fromEntries(targets) }
   return Object.fromEntries(
     Object.keys(declaredSource.shape).flatMap((field) => (values[field] === undefined ? [] : [[field, values[field]]])),
   )
@@ -360,6 +319,7 @@ export const sourceType: ResourceType<DeclaredObject<DeclaredSource>> = {
   // An update replaces the whole object, so leaving a field out clears it.
   clearWith: Object.fromEntries(optionalFields.map((field) => [field, undefined])),
   resolve: resolveSource,
+  summarize: summarizeSource,
   explainUndeclarable: ({ kind }) =>
     declaredKinds.some((known) => known === kind) ? undefined : `files cannot declare a source of the kind ${quote(String(kind), 40)}`,
   toBody: withoutServerFields,

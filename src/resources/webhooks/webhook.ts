@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { createSalt } from '../../core/digest.ts'
+import { isEmpty, isMapping } from '../../core/keys.ts'
 import { secretPrefix } from '../../core/names.ts'
 import { minSecretLength } from '../../core/secrets.ts'
 import { quote } from '../../core/text.ts'
@@ -170,7 +171,8 @@ function carryOverIds(desired: Body, stored: Body): Body {
 const isEqual = (stored: unknown, declared: unknown): boolean => {
   if (stored === declared) return true
   if (stored instanceof HiddenValue) return declared !== undefined && stored.equals(declared)
-  return stored instanceof StoredSecret && declared instanceof SecretValue && declared.isSet && stored.equals(declared.reveal())
+  const isKnownText = declared instanceof StoredSecret || (declared instanceof SecretValue && declared.isSet)
+  return stored instanceof StoredSecret && isKnownText && stored.equals(declared.reveal())
 }
 
 /** With the declared value wherever the stored one is the same, and without any text of a secret. */
@@ -185,7 +187,9 @@ const comparedPart = (stored: Body, declared: Body): Body =>
 /** Adds the digests of what the API will not answer. */
 function seal(body: Body): Body {
   const text = markedText(body)
-  const given = hiddenFields(body.service).filter((field) => body[field] !== undefined && !isEmptyMap(body[field]))
+  // A webhook that loses its marker loses the digests, too.
+  if (readTextMarker(text) === undefined) return body
+  const given = hiddenFields(body.service).filter((field) => body[field] !== undefined && !(isMapping(body[field]) && isEmpty(body[field])))
   const kept = given.map((field) => body[field]).find((value) => value instanceof HiddenValue)
   const salt = kept instanceof HiddenValue ? kept.salt : createSalt()
   const digestFor = (value: unknown): string => (value instanceof HiddenValue ? value.digest : digestOfSecret(plainText(value), salt))
@@ -198,22 +202,25 @@ function seal(body: Body): Body {
   }
 }
 
-const isEmptyMap = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype && Object.keys(value).length === 0
-
 /** What this run cannot do without a secret. */
 function reviewSecrets(desired: Body, remote: RemoteObject | undefined, use: SecretUse): readonly SecretIssue[] {
   const stored = remote === undefined ? undefined : toBody(remote)
   const all = secretFields.flatMap((field) => secretsIn(desired[field]))
   const short = all.filter((one) => one.isSet && one.reveal().length < minSecretLength)
+  const { url } = desired
+  const isAddress = !(url instanceof SecretValue) || !url.isSet || /^https?:$/.test(URL.parse(url.reveal())?.protocol ?? '')
   const unset = [...new Set(all.filter(({ isSet }) => !isSet).map(({ variable: name }) => name))]
   const clearsBody = use.isAdopted && hiddenFields(stored?.service).includes('body') && desired.body === undefined
   return [
     ...short.map(({ variable: name }) =>
       error(`the value of ${name} has fewer than ${minSecretLength} characters, so the log could not mask it`),
     ),
+    ...(isAddress ? [] : [error(`the value of ${url.variable} is not an http or https address`)]),
     ...(clearsBody
       ? [error('add body: the API does not show the body of a webhook for incident.io, and adopting it without one would clear it')]
+      : []),
+    ...(desired.body instanceof HiddenValue
+      ? [error('the API does not show its body, and the update that removes the marker would clear it; delete the marker in the web app')]
       : []),
     ...(unset.length === 0 ? [] : [reviewUnset(unset, desired, stored, use)]),
   ]
@@ -272,9 +279,11 @@ export const webhookType: ResourceType<DeclaredObject<DeclaredWebhook>> = {
   ownership: 'marker',
   referredToAs: 'webhook',
   hasUniqueNames: true,
+  notInFiles: 'its URL, headers and query parameters',
   // Left out, a description or a body is cleared; headers and query parameters are kept.
   clearWith: { description: undefined, body: undefined, headers: {}, queryParams: {} },
   resolve: resolveWebhook,
+  summarize: ({ service, url }) => `${String(service)}, URL from ${url instanceof SecretValue ? url.variable : 'the service'}`,
   explainUndeclarable: ({ service }) =>
     webhookServices.some((known: Service) => known === service)
       ? undefined

@@ -1,11 +1,18 @@
-import { appendFileSync, statSync } from 'node:fs'
+import { appendFileSync, statSync, truncateSync } from 'node:fs'
 
 /** Sets outputs of the step. The toolkit does the same, but it loads node:crypto for its delimiter, which takes 3 ms. */
 export function writeOutputs(outputs: Readonly<Record<string, string>>, file: string): void {
   // A missing file is an error in the runner's setup, so it is not created. A pipe could wait for its reader forever.
-  if (!statSync(file).isFile()) throw new Error('GITHUB_OUTPUT is not a regular file')
+  const stats = statSync(file)
+  if (!stats.isFile()) throw new Error('GITHUB_OUTPUT is not a regular file')
   const lines = Object.entries(outputs).map(([name, value]) => outputLines(name, value))
-  appendFileSync(file, lines.join(''))
+  try {
+    appendFileSync(file, lines.join(''))
+  } catch (thrown) {
+    // The runner fails on a file that ends inside of a value, and drops the outputs of earlier commands, too.
+    truncateSync(file, stats.size)
+    throw thrown
+  }
 }
 
 /** The lines that set an output. Its value ends at the first line that equals the delimiter, so no line of the value may. */

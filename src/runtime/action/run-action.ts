@@ -1,12 +1,12 @@
 import * as core from '@actions/core'
-import { systemClock } from '../../core/clock.ts'
+import { createPace, systemClock } from '../../core/clock.ts'
 import type { Severity } from '../../core/diagnostics.ts'
 import { exitCodes } from '../../core/errors.ts'
 import { logLine } from '../../core/escape.ts'
 import { toCamel } from '../../core/names.ts'
 import { formsOf } from '../../core/secrets.ts'
 import type { Variables } from '../../core/variables.ts'
-import type { Cancellation } from '../../http/deadline.ts'
+import type { Cancellation } from '../../http/cancellation.ts'
 import type { ResultDocument, RunResult } from '../../operation/operation.ts'
 import { isOperationName } from '../../operations.ts'
 import { renderTerminal } from '../../report/terminal.ts'
@@ -27,9 +27,9 @@ export async function runAction(env: Variables, signals: Signals): Promise<numbe
     const { operation = '', ...inputs } = readInputs(env)
     const secrets = credentialsIn(inputs, env)
     // Before any other line, because the runner masks only later lines.
-    for (const form of new Set([...secrets.flatMap(formsOf), ...partlyShownIn(inputs, env)])) core.setSecret(form)
+    for (const form of new Set([...formsOf(secrets), ...partlyShownIn(inputs, env)])) core.setSecret(form)
     const log = createLog()
-    const result = await runAndPublish(operation, inputs, actionSurface(env, cancellation, log, secrets))
+    const result = await runAndPublish(operation, inputs, actionSurface(env, cancellation, log))
     // One more is reserved for a message that is not delivered.
     annotate(result, result.warnings + (result.publishSettings.notifyUrl === undefined ? 0 : 1))
     const context = { env, secrets, startedAtMs, cancellation, note: (line: string) => log.fold('GitHub', line) }
@@ -58,7 +58,7 @@ function readInputs(env: Variables): Readonly<Record<string, string>> {
 }
 
 /** The exit codes of a step. It has passed or failed, but after a canceled run, one must know whether anything was written. */
-const stepExitCodes: readonly number[] = [exitCodes.ok, exitCodes.partlyApplied, exitCodes.cancelled]
+const stepExitCodes: readonly number[] = [exitCodes.ok, exitCodes.partlyApplied, exitCodes.canceled]
 
 const stepExitCode = (exitCode: number): number => (stepExitCodes.includes(exitCode) ? exitCode : exitCodes.error)
 
@@ -86,36 +86,34 @@ const stepFiles = (env: Variables) => ({
   },
 })
 
-const actionSurface = (env: Variables, cancellation: Cancellation, log: Log, secrets: readonly string[]): Surface => ({
-  ...stepFiles(env),
-  cancellation,
-  keepsIssue: true,
-  note: (line) => log.fold('Requests', line),
-  // The runner shows these when its own debug log is on.
-  ...(env.RUNNER_DEBUG === '1'
-    ? { debug: (line: string) => core.debug(logLine(line)) }
-    : env[debugVariable] === '1' && { debug: (line: string) => log.fold('Debug log', `debug: ${line}`) }),
-  showProgress: ({ done, total, text }) => log.fold('Progress', `${String(done).padStart(String(total).length)}/${total} ${text}`),
-  async syncPullRequest(result) {
-    const [{ syncDriftPullRequest }, { gitHubPullRequests }] = await Promise.all([
-      import('../notify-forge.ts'),
-      import('../../forge/github/pull-requests.ts'),
-    ])
-    const note = (line: string): void => log.fold('GitHub', line)
-    return syncDriftPullRequest(result, { env, secrets, cancellation, note }, gitHubPullRequests)
-  },
-  async readDeployments(token, period) {
-    const [{ systemClock }, { listDeployments }] = await Promise.all([
-      import('../../core/clock.ts'),
-      import('../../forge/github/deployments.ts'),
-    ])
-    const note = (line: string): void => log.fold('GitHub', line)
-    return listDeployments({ env, token, ...period, deps: { clock: systemClock, random: Math.random, note, cancellation } })
-  },
-  showResult({ blocks }) {
-    for (const line of renderTerminal(blocks, { color: false })) log.show(line)
-  },
-})
+function actionSurface(env: Variables, cancellation: Cancellation, log: Log): Surface {
+  const isDue = createPace(systemClock)
+  return {
+    ...stepFiles(env),
+    cancellation,
+    keepsIssue: true,
+    note: (line) => log.fold('Requests', line),
+    // The runner shows these when its own debug log is on.
+    ...(env.RUNNER_DEBUG === '1'
+      ? { debug: (line: string) => core.debug(logLine(line)) }
+      : env[debugVariable] === '1' && { debug: (line: string) => log.fold('Debug log', `debug: ${line}`) }),
+    showProgress({ done, total, text }) {
+      if (isDue()) log.fold('Progress', `${done}/${total} ${text}`)
+    },
+    async readDeployments(token, period) {
+      const [{ systemClock }, { listDeployments }] = await Promise.all([
+        import('../../core/clock.ts'),
+        import('../../forge/github/deployments.ts'),
+      ])
+      const note = (line: string): void => log.fold('GitHub', line)
+      return listDeployments({ env, token, ...period, deps: { clock: systemClock, random: Math.random, note, cancellation } })
+    },
+    showResult({ blocks, publishSettings }) {
+      const rest = publishSettings.summary ? 'the summary of the run' : 'the result file'
+      for (const line of renderTerminal(blocks, { color: false, rest })) log.show(line)
+    },
+  }
+}
 
 /** The log of the step: notes are folded, results are not. */
 interface Log {

@@ -8,11 +8,8 @@ export function completionScript(shell: Shell, program: Command): string {
     (command): CompletedCommand => ({
       name: command.name(),
       summary: firstSentence(command.description()),
-      words: [...command.commands.map((inner) => inner.name()), ...command.registeredArguments.flatMap(choicesOf)],
-      options: [command, ...command.commands]
-        .flatMap(({ options }) => options)
-        .filter(({ hidden, long }) => !hidden && long)
-        .map(describeOption),
+      words: command.registeredArguments.flatMap(choicesOf),
+      options: command.options.filter(({ hidden, long }) => !hidden && long).map(describeOption),
     }),
   )
   return { bash: bashScript, zsh: zshScript, fish: fishScript }[shell](program.name(), commands)

@@ -72,7 +72,7 @@ function demoSteps({ store }: Emulator): readonly DemoStep[] {
       title: 'Plan the changes of a file, without writing',
       operation: 'plan',
       inputs: { project: 'demo/shop' },
-      highlights: /^\+ create/,
+      highlights: /^\+ \w/,
       files: declared(webhook.id),
     },
     {
@@ -123,7 +123,7 @@ function selfHostedSteps({ store }: Emulator): readonly DemoStep[] {
       ...file,
       highlights: /^(?:Fires|Notifications)/,
     },
-    { title: 'Plan the changes of the file, without writing', operation: 'plan', ...file, highlights: /^\+ create/ },
+    { title: 'Plan the changes of the file, without writing', operation: 'plan', ...file, highlights: /^\+ \w/ },
     { title: 'Apply the file', operation: 'apply', ...file, highlights: /^created/ },
     { title: 'Plan again; there is nothing to do', operation: 'plan', ...file },
     {

@@ -10,9 +10,10 @@ interface GivenCommand {
   readonly name: OperationName
   /** Inputs by camelCase name, as text. A list has one item a line. */
   readonly inputs: Readonly<Record<string, string>>
-  readonly context: string | undefined
   readonly yes: boolean
   readonly isWrite: boolean
+  /** Whether the operation works without a server. */
+  readonly isOffline?: boolean
 }
 
 const settingShape: Shape = settingsSchema.shape
@@ -36,6 +37,7 @@ export function nextCommand(given: GivenCommand, { kind, diagnostics }: Pick<Res
     case 'input':
       // The input is not wrong: the operation is not allowed.
       if (given.isWrite && diagnostics.some(({ location }) => location.file === 'operation')) return look(given)
+      if (diagnostics.some(({ rule }) => rule === 'no-files')) return given.isOffline ? 'watchkeeper init' : ofService('pull', given)
       return `watchkeeper schema ${given.name}`
     case 'refused':
       return `watchkeeper schema ${given.name}`
@@ -46,7 +48,7 @@ export function nextCommand(given: GivenCommand, { kind, diagnostics }: Pick<Res
     case 'incomplete':
     case 'conflict':
       return look(given)
-    case 'cancelled':
+    case 'canceled':
       return given.isWrite ? look(given) : again(given)
     case 'not-found':
       return listOf(given) ?? ofService('doctor', given)
@@ -72,7 +74,7 @@ function listOf(given: GivenCommand): string | undefined {
 const ofService = (name: OperationName, given: GivenCommand): string =>
   write(name, given, (input) => Object.hasOwn(settingShape, input) && input !== 'resultFile')
 
-function write(name: OperationName, { inputs, context }: GivenCommand, isWanted: (name: string) => boolean, yes = false): string {
+function write(name: OperationName, { inputs }: GivenCommand, isWanted: (name: string) => boolean, yes = false): string {
   const options = Object.entries(inputs).flatMap(([input, text]) => {
     const setting = settingShape[input]
     // The secret comes from a variable the next time.
@@ -81,6 +83,5 @@ function write(name: OperationName, { inputs, context }: GivenCommand, isWanted:
     if (input === 'readOnly' && text === 'false') return []
     return text.split('\n').map((item) => (item === 'true' ? `--${toKebab(input)}` : `--${toKebab(input)} ${shellQuote(item)}`))
   })
-  const ofContext = context === undefined ? [] : [`--context ${shellQuote(context)}`]
-  return ['watchkeeper', name, ...options, ...ofContext, ...(yes ? ['--yes'] : []), '--json'].join(' ')
+  return ['watchkeeper', name, ...options, ...(yes ? ['--yes'] : []), '--json'].join(' ')
 }

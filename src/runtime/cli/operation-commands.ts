@@ -2,13 +2,13 @@
 import { type Command, CommanderError, Option } from 'commander'
 import * as z from 'zod'
 import { systemClock } from '../../core/clock.ts'
-import { exitCodeOfKind, exitCodes, inputError, WatchkeeperError } from '../../core/errors.ts'
+import { exitCodeOfKind, exitCodes, WatchkeeperError } from '../../core/errors.ts'
 import { jsonLine, logLine } from '../../core/escape.ts'
 import { toKebab } from '../../core/names.ts'
 import { isGitLabJob } from '../../core/run-page.ts'
 import { createRedact } from '../../core/secrets.ts'
 import { plural, shellQuote } from '../../core/text.ts'
-import { coreOf, defaultOf, metaOf, type Shape } from '../../documents/schema.ts'
+import { coreOf, defaultOf, isFlag, metaOf, type Shape } from '../../documents/schema.ts'
 import { fileInputs, fileSettings, type Settings, settingsSchema } from '../../operation/inputs.ts'
 import type { Operation, ResultDocument, ResultError } from '../../operation/operation.ts'
 import { isOperationName, type OperationName, operations } from '../../operations.ts'
@@ -19,9 +19,8 @@ import { publish, resultFilePath, runAndPublish, type Surface, sendMessage } fro
 import { type PublishableResult, type PublishSettings, usesForge } from '../run.ts'
 import { footerOf, toErrorResult, withNextCommand } from '../run-result.ts'
 import { cancelOnSignals } from '../signals.ts'
-import { contextVariable, debugVariable } from '../variables.ts'
+import { debugVariable } from '../variables.ts'
 import { createConfirm } from './confirm.ts'
-import { contextSettings, withContext } from './contexts.ts'
 import { nextCommand } from './next-command.ts'
 import { createProgressLine, type ProgressLine } from './progress-line.ts'
 import { remoteAddress, remoteRepository } from './repository.ts'
@@ -44,29 +43,17 @@ export async function addOperation(
     command.option('--yes', asksFirst ? 'write without asking' : 'accepted, because every command that writes has it; this one never asks')
   if (name === 'plan') command.option('--detailed-exitcode', `exit with ${exitCodes.hasChanges} when apply would write something`)
   addFlags(command, settingsSchema.shape, commonGroup, [...actionOnlyFlags, ...(scope === 'none' ? requestFlags : [])])
-  if (scope !== 'none')
-    command.addOption(
-      new Option(
-        '--context <name>',
-        `address, ids and key of a context; see watchkeeper context --help. Default: ${contextVariable}`,
-      ).helpGroup(commonGroup),
-    )
   command.addOption(new Option('--json', 'print the result as JSON').helpGroup(commonGroup))
   command.addHelpText('after', `\nEXAMPLES\n  ${commandLine(name, example)}`)
   // Commander's own message would quote the argument, which may be a secret.
   command.allowExcessArguments()
-  command.action(async ({ json = false, yes = false, detailedExitcode = false, context, ...flags }: OwnFlags & Flags) => {
+  command.action(async ({ json = false, yes = false, detailedExitcode = false, ...flags }: OwnFlags & Flags) => {
     demandOptionsOnly(command, input.shape)
     const given = Object.entries<string>(flags).map(([flag, value]) => [flag, value.trim()] as const)
-    if (context?.trim() === '') throw inputError('--context', 'is empty; give it the name of a context')
-    const chosen = scope === 'none' ? undefined : context || terminal.env[contextVariable]?.trim()
-    const env = chosen ? await withContext(terminal.env, chosen) : terminal.env
-    for (const secret of credentialsIn({}, env)) terminal.secrets.add(secret)
     const inputs = Object.fromEntries(given)
-    const hasContext = chosen !== undefined && chosen !== ''
-    const called = { name, inputs, context: chosen || undefined, yes, isWrite: effect === 'write' }
-    const flagsOfRun = { json, yes, detailedExitcode, hasContext, nextCommand: (error: ResultError) => nextCommand(called, error) }
-    const { exitCode } = await runAtTerminal(name, inputs, flagsOfRun, { ...terminal, env })
+    const called = { name, inputs, yes, isWrite: effect === 'write', isOffline: scope === 'none' }
+    const flagsOfRun = { json, yes, detailedExitcode, nextCommand: (error: ResultError) => nextCommand(called, error) }
+    const { exitCode } = await runAtTerminal(name, inputs, flagsOfRun, terminal)
     exitWith(exitCode)
   })
 }
@@ -78,7 +65,6 @@ interface OwnFlags {
   readonly json?: boolean
   readonly yes?: boolean
   readonly detailedExitcode?: boolean
-  readonly context?: string
 }
 
 function demandOptionsOnly(command: Command, shape: Shape): void {
@@ -119,10 +105,9 @@ const requestFlags: readonly string[] = [
 function addFlags(command: Command, shape: Shape, group: string, hidden: readonly string[] = []): void {
   for (const [name, field] of Object.entries(shape)) {
     const core = coreOf(field)
-    const isBoolean = core instanceof z.ZodBoolean
     const flag = `--${toKebab(name)}`
-    const option = new Option(`${flag} ${isBoolean ? '[true|false]' : `<${placeholderFor(field)}>`}`, flagHelp(field))
-    if (isBoolean) option.preset('true')
+    const option = new Option(`${flag} ${isFlag(core) ? `[${flagValues(field)}]` : `<${placeholderFor(field)}>`}`, flagHelp(field))
+    if (isFlag(core)) option.preset('true')
     option.argParser((next: string, before: string | undefined) => {
       if (before === undefined) return next
       if (core instanceof z.ZodArray) return `${before}\n${next}`
@@ -133,6 +118,9 @@ function addFlags(command: Command, shape: Shape, group: string, hidden: readonl
     command.addOption(option.hideHelp(hidden.includes(name)))
   }
 }
+
+/** `true|false`. */
+const flagValues = (field: z.core.$ZodType): string => (metaOf(field).accepts ?? '').replace(/, | or /g, '|')
 
 /** The longest list of choices that help shows in place of the value. */
 const maxChoicesLength = 36
@@ -162,7 +150,7 @@ function flagHelp(field: z.core.$ZodType): string {
   const { description = '', accepts } = metaOf(field)
   const standard = defaultOf(field)
   const core = coreOf(field)
-  const isShown = core instanceof z.ZodBoolean || (isChoice(core) && core.options.join('|').length <= maxChoicesLength)
+  const isShown = isFlag(core) || (isChoice(core) && core.options.join('|').length <= maxChoicesLength)
   return [
     description,
     ...(accepts !== undefined && !isShown ? [`(${accepts})`] : []),
@@ -170,7 +158,7 @@ function flagHelp(field: z.core.$ZodType): string {
   ].join(' ')
 }
 
-type RunFlags = Omit<OwnFlags, 'context'> & { readonly hasContext?: boolean; readonly nextCommand?: Surface['nextCommand'] }
+type RunFlags = OwnFlags & { readonly nextCommand?: Surface['nextCommand'] }
 
 interface TerminalRun {
   readonly exitCode: number
@@ -181,7 +169,7 @@ interface TerminalRun {
 export async function runAtTerminal(
   operation: OperationName,
   inputs: Flags,
-  { json = false, yes = false, detailedExitcode = false, hasContext = false, nextCommand: next }: RunFlags,
+  { json = false, yes = false, detailedExitcode = false, nextCommand: next }: RunFlags,
   terminal: Terminal,
 ): Promise<TerminalRun> {
   const { signals, stderr, env } = terminal
@@ -197,7 +185,6 @@ export async function runAtTerminal(
     const result = await runAndPublish(operation, inputs, {
       ...surface,
       ...(next !== undefined && { nextCommand: next }),
-      ...(hasContext && { ignoredFileSettings: contextSettings }),
       confirm: createConfirm(terminal, yes, cancellation.stop),
     })
     if (result.warnings === 0) for (const { path } of result.files) surface.note(`Wrote ${path}`)
@@ -235,22 +222,27 @@ function terminalSurface(terminal: Terminal, progress: ProgressLine, cancellatio
     showProgress({ done, total, text }) {
       if (!json) progress.show({ done, total, text: logLine(text) })
     },
-    showResult({ document, blocks, publishSettings }, resultFile) {
+    showResult({ document, blocks, publishSettings }) {
       progress.erase()
       warnOfIgnoredSettings(publishSettings, env, note)
       if (json) stdout.write(`${jsonLine(JSON.stringify(document, null, 2))}\n`)
       const isError = document.status === 'error'
       if (json && !isError) return
       const color = hasColors(terminal)
-      const rest = resultFile === undefined ? '--json or --result-file' : 'the result file'
       const stream = isError ? stderr : stdout
       const width = columnsOf(stream)
-      for (const line of renderTerminal(blocks, { color, rest, ...(width !== undefined && { width }) }))
+      for (const line of renderTerminal(blocks, { color, rest: restOf(publishSettings, env), ...(width !== undefined && { width }) }))
         stream.write(`${color ? line : logLine(line)}\n`)
     },
     summaryFile: env.GITHUB_STEP_SUMMARY || undefined,
     remote: { name: () => remoteRepository(directory), address: () => remoteAddress(directory) },
   }
+}
+
+/** Where to find the parts of a report that a terminal does not show. */
+function restOf({ summary, resultFile }: PublishSettings, { GITHUB_STEP_SUMMARY: summaryFile }: Terminal['env']): string {
+  if (resultFile !== undefined) return 'the result file'
+  return summary && summaryFile ? 'the summary of the run' : '--json or --result-file'
 }
 
 /** Comment and issue in GitLab CI. Elsewhere, the command line writes none. */
@@ -274,8 +266,8 @@ function warnOfIgnoredSettings(
 
 /** Prints an error, and resolves to its exit code. `message` is commander's message about a wrong argument. */
 export async function reportError(thrown: unknown, message: string, args: readonly string[], terminal: Terminal): Promise<number> {
-  const { env, stderr, secrets } = terminal
-  const listSecrets = (): readonly string[] => [...secretsIn(args), ...credentialsIn({}, env), ...secrets]
+  const { env, stderr } = terminal
+  const listSecrets = (): readonly string[] => [...secretsIn(args), ...credentialsIn({}, env)]
   const [first = ''] = args
   if (thrown instanceof CommanderError) {
     const redact = createRedact(listSecrets())
@@ -312,7 +304,7 @@ function rewordUsageError(text: string, command: string): string {
   return `${sentence}${advice === '' ? '' : ` ${advice}`}${end}`
 }
 
-const toolsWithArguments: readonly string[] = ['init', 'schema', 'context', 'completion']
+const toolsWithArguments: readonly string[] = ['init', 'schema', 'completion']
 
 const configKeys: readonly string[] = [...fileSettings.map(toKebab), ...fileInputs, 'rules']
 

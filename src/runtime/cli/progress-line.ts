@@ -1,8 +1,9 @@
+import { type Clock, createPace, systemClock } from '../../core/clock.ts'
 import { progressBar } from '../../core/text.ts'
 import { displayWidth, wrap } from '../../report/terminal.ts'
 import { columnsOf, type OutputStream } from './terminal.ts'
 
-/** The last line of the stream, for messages that the next one replaces. Files and pipes get every message as a line. */
+/** The last line of the stream, for messages that the next one replaces. Files and pipes get one as a line every ten seconds. */
 export interface ProgressLine {
   show(progress: { readonly done: number; readonly total: number; readonly text: string }): void
   /** Writes a line that stays, above the progress. */
@@ -13,7 +14,8 @@ export interface ProgressLine {
 
 const eraseLine = '\r\u001b[K'
 
-export function createProgressLine(stream: OutputStream, isDumb: boolean): ProgressLine {
+export function createProgressLine(stream: OutputStream, isDumb: boolean, clock: Pick<Clock, 'monotonicMs'> = systemClock): ProgressLine {
+  const isDue = createPace(clock)
   let shown = ''
   const erase = (): void => {
     if (shown !== '') stream.write(eraseLine)
@@ -31,7 +33,7 @@ export function createProgressLine(stream: OutputStream, isDumb: boolean): Progr
     erase,
     show({ done, total, text }) {
       const columns = isDumb ? undefined : columnsOf(stream)
-      if (columns === undefined) return note(`${done}/${total} ${text}`)
+      if (columns === undefined) return isDue() ? note(`${done}/${total} ${text}`) : undefined
       erase()
       // A line that the terminal wraps cannot be erased.
       shown = cut(`${progressBar((100 * done) / total)} ${done}/${total} ${text}`, columns - 1)

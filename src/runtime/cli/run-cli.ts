@@ -1,6 +1,5 @@
 import { Argument, Command, CommanderError, Help, InvalidArgumentError, Option } from 'commander'
 import { type ProfileName, profileNames } from '../../api/profiles.ts'
-import { toKebab } from '../../core/names.ts'
 import { version } from '../../core/version.ts'
 import { operationGroups, operationNames } from '../../operations.ts'
 import type { InitFlags } from './init/settings.ts'
@@ -24,7 +23,6 @@ export async function runCli(given: readonly string[], terminal: Terminal): Prom
   })
   await addOperations(program, args, terminal, exitWith)
   addTools(program, terminal, exitWith)
-  addContextCommands(program, terminal)
   addCompletion(program, terminal)
   const isUnknownTopic = args[0] === 'help' && args[1] !== undefined && !program.commands.some((one) => one.name() === args[1])
   try {
@@ -185,67 +183,9 @@ function addCompletion(program: Command, terminal: Terminal): void {
       const complete = createProgram()
       for (const name of operationNames) await addOperation(complete, name, terminal, () => undefined)
       addTools(complete, terminal, () => undefined)
-      addContextCommands(complete, terminal)
       addCompletion(complete, terminal)
       terminal.stdout.write(completionScript(shell, complete))
     })
-}
-
-/** Contexts, for people who work with several services. */
-function addContextCommands(program: Command, terminal: Terminal): void {
-  const write = (text: string): void => void terminal.stdout.write(text)
-  const context = program
-    .command('context')
-    .description('Manages contexts: named settings of a service, and where its key comes from. Use one with --context.')
-  const add = context.command('add').description('Adds a context. It stores no key.').argument('<name>', 'name of the context')
-  for (const [flag, description] of contextOptions) add.option(flag, description)
-  add.option('--read-only', 'refuse every operation that writes, and comments, issues and notifications')
-  const example =
-    "watchkeeper context add staging --profile hyperdx --api-url https://hyperdx.example.com --key-command 'pass show hyperdx'"
-  add.addHelpText('after', `\nEXAMPLES\n  ${example}`).action(async (name: string, options: Readonly<Record<string, string | boolean>>) => {
-    const { addContext } = await loadContexts()
-    const values = Object.entries(options).map(([key, value]) => [toKebab(key), value])
-    const path = await addContext(terminal.env, name, Object.fromEntries(values))
-    write(`Added context ${name} to ${path}. Try it with: watchkeeper doctor --context ${name}\n`)
-  })
-  context
-    .command('list')
-    .description('Lists the contexts.')
-    .action(async () => {
-      const { readContexts } = await loadContexts()
-      const contexts = Object.entries(await readContexts(terminal.env))
-      if (contexts.length === 0) write('No contexts. Add one with: watchkeeper context add\n')
-      for (const [name, settings] of contexts) {
-        const lines = Object.entries(settings).map(([key, value]) => `  ${key}: ${value}\n`)
-        write(`${name}\n${lines.join('')}`)
-      }
-    })
-  context
-    .command('remove')
-    .description('Removes a context.')
-    .argument('<name>', 'name of the context')
-    .action(async (name: string) => {
-      const { removeContext } = await loadContexts()
-      await removeContext(terminal.env, name)
-      write(`Removed context ${name}.\n`)
-    })
-}
-
-const contextOptions = [
-  ['--profile <clickhouse-cloud|hyperdx>', 'server behind the API'],
-  ['--api-url <url>', 'base URL of the API'],
-  ['--observability-path <text>', 'path segment of dashboards and alerts'],
-  ['--organization-id <uuid>', 'id of the organization'],
-  ['--service-id <uuid>', 'id of the service'],
-  ['--api-key-id <id>', 'id of the API key, for ClickHouse Cloud'],
-  ['--key-env <name>', 'environment variable with the key'],
-  ['--key-command <command>', 'command that prints the key, such as pass show watchkeeper'],
-] as const
-
-async function loadContexts() {
-  const { prepareForOneRun } = await import('../one-run.ts')
-  prepareForOneRun()
-  return import('./contexts.ts')
 }
 
 function parsePort(text: string): number {

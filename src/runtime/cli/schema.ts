@@ -4,7 +4,7 @@ import { exitCodes, inputError } from '../../core/errors.ts'
 import { didYouMean, toCamel, toEnvironmentName, toKebab } from '../../core/names.ts'
 import { quote } from '../../core/text.ts'
 import { version } from '../../core/version.ts'
-import { coreOf, defaultOf, isRequired, metaOf, type Shape } from '../../documents/schema.ts'
+import { defaultOf, isRequired, metaOf, type Shape } from '../../documents/schema.ts'
 import { settingsSchema } from '../../operation/inputs.ts'
 import { commonResultSchema, type Operation } from '../../operation/operation.ts'
 import { isOperationName, type OperationName, operationNames, operations } from '../../operations.ts'
@@ -21,7 +21,6 @@ export interface FieldFacts {
   /** The default in action.yml only. */
   readonly actionDefault?: string
   readonly notInAction?: boolean
-  readonly isFlag: boolean
 }
 
 export interface OperationFacts extends Pick<Operation, 'summary' | 'effect' | 'scope'> {
@@ -46,7 +45,7 @@ export const commonOutputs: readonly FieldFacts[] = [
   ['result', 'The full result as JSON; above 512 KiB `{"truncated": true, "file": …}`.'],
   ['result-file', 'Path of the file with the full result.'],
   ['request-id', "The API's id of the last answer, for its support."],
-].map(([name = '', description = '']) => ({ name, description, accepts: '', isRequired: true, default: undefined, isFlag: false }))
+].map(([name = '', description = '']) => ({ name, description, accepts: '', isRequired: true, default: undefined }))
 
 export const settings: readonly FieldFacts[] = describeShape(settingsSchema.shape)
 
@@ -79,7 +78,6 @@ function describeShape(shape: Shape): readonly FieldFacts[] {
       default: value === undefined ? undefined : String(value),
       ...(actionDefault !== undefined && { actionDefault }),
       ...(notInAction && { notInAction }),
-      isFlag: coreOf(schema) instanceof z.ZodBoolean,
     }
   })
 }
@@ -113,7 +111,7 @@ const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   partlyApplied: 'the run did not complete, and it wrote something, or the outcome of a write is unknown',
   gateFailed: 'a gate failed',
   hasChanges: '--detailed-exitcode: apply would write something',
-  cancelled: 'canceled, and nothing was written',
+  canceled: 'canceled, and nothing was written',
 }
 
 /** The exit codes that the operation can have on the command line, with their meanings. */
@@ -130,13 +128,13 @@ function exitCodesOf(name: OperationName, { effect, scope, judge }: Operation): 
 
 /** An input for programs. The type is that of JSON; a list is given by several options, or by several lines. */
 function describeInput(name: string, schema: z.core.$ZodType, hasVariable: boolean): JsonSchema {
-  const { type = 'string', enum: choices, default: standard } = toJsonSchema(schema as z.ZodType) // A field of a z.object.
+  const { type, enum: choices, default: standard } = toJsonSchema(schema as z.ZodType) // A field of a z.object.
   const { description, accepts, secret } = metaOf(schema)
   return {
     name: toKebab(name),
     option: `--${toKebab(name)}`,
     ...(hasVariable && { variable: toEnvironmentName(toKebab(name)) }),
-    type,
+    type: type ?? (Array.isArray(choices) ? [...new Set(choices.map((one) => typeof one))] : 'string'),
     ...(choices !== undefined && { choices }),
     required: isRequired(schema),
     ...(standard !== undefined && { default: standard }),

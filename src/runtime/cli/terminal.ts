@@ -7,8 +7,6 @@ export interface Terminal {
   readonly script: string
   readonly env: Variables
   readonly directory: string
-  /** The secrets that the command has learned so far, such as the key of a context. No message may quote them. */
-  readonly secrets: Set<string>
   readonly signals: Signals
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean }
   readonly stdout: OutputStream

@@ -20,7 +20,7 @@ export interface ClientOptions extends Omit<z.input<typeof settingsSchema>, Proc
    * `HTTP_PROXY` and `NO_PROXY`. The default is none. To use those of the process, pass `env: process.env`.
    */
   readonly env?: Variables
-  /** Cancels running and later calls. They reject with a WatchkeeperError of kind `cancelled`. */
+  /** Cancels running and later calls. They reject with a WatchkeeperError of kind `canceled`. */
   readonly signal?: AbortSignal
   /** Called with one line of text for each retry and each wait, without secrets. */
   readonly onProgress?: (line: string) => void
@@ -56,7 +56,7 @@ export type Client = { readonly [Name in OperationName as MethodName<Name>]: Met
 /**
  * Creates a client for one organization and service. It sends no request before the first call. A method rejects with an `InputError` that
  * lists all problems of its input, with an `ApiError` that explains the API's answer, or with another `WatchkeeperError`, such as one of
- * kind `cancelled`. All times in options and results are in the unit that their name or description states.
+ * kind `canceled`. All times in options and results are in the unit that their name or description states.
  */
 export function createClient(options: ClientOptions): Client {
   const { env = {}, signal, onProgress = () => undefined, onDebug, directory = '.', ...settings } = options

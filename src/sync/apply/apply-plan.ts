@@ -2,7 +2,6 @@ import type { Diagnostic } from '../../core/diagnostics.ts'
 import type { Body, RemoteObject } from '../../resources/resource-type.ts'
 import { sectionNames } from '../../resources/section.ts'
 import type { Change, Plan } from '../plan/change.ts'
-import type { RepairCommand } from '../plan/duplicates.ts'
 import { type RemoteState, remoteObjects } from '../plan/remote-state.ts'
 import { type ApplyStateOptions, createApplyState, type Outcome, type StopReason } from './apply-state.ts'
 import { createConcurrentRuns } from './concurrent-runs.ts'
@@ -15,7 +14,7 @@ import { type UncheckedOptions, writeAll, writeOne, writeReferences, writeUnchec
 interface ApplyOptions extends ApplyStateOptions, UncheckedOptions, Omit<ReconcileOptions, 'write' | 'concurrent'> {
   /** What the plan was made of. */
   readonly remote: RemoteState
-  readonly repairCommand?: RepairCommand | undefined
+  readonly repairCommand?: string | undefined
 }
 
 interface Applied {

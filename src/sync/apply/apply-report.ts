@@ -1,7 +1,7 @@
 import { counted, join, joinFirst, type Line, say, sentence, toPlainText, trusted, untrusted } from '../../core/line.ts'
 import { listFirst } from '../../core/text.ts'
 import { inEnvironment, ofEnvironment } from '../../declarations/environment.ts'
-import type { Block } from '../../report/blocks.ts'
+import { type Block, countFacts } from '../../report/blocks.ts'
 import { toDiffLines } from '../../report/diff-lines.ts'
 import { formatMoment } from '../../report/format.ts'
 import { sectionNouns } from '../../resources/section.ts'
@@ -17,17 +17,9 @@ const signs: Readonly<Partial<Record<OutcomeKind, string>>> = { unknown: '❓', 
 
 /** How many objects had each outcome, not how many were planned. */
 export function outcomeFacts(result: Applied): Block {
-  const always: readonly OutcomeKind[] = ['created', 'updated', 'deleted', 'unchanged']
-  const facts = outcomeKinds.map((kind) => ({ kind, count: withOutcome(result, kind).length }))
   const undecided = result.objects.filter(({ outcome }) => outcome === undefined).length
-  const shown = facts.filter(({ kind, count }) => count > 0 || always.includes(kind)).map(({ kind, count }) => [kind, count] as const)
-  return {
-    kind: 'facts',
-    facts: [...shown, ...(undecided > 0 ? [['not done', undecided] as const] : [])].map(([label, count]) => ({
-      label: `${label.charAt(0).toUpperCase()}${label.slice(1)}`,
-      value: [trusted(String(count))],
-    })),
-  }
+  const counts = outcomeKinds.map((kind) => [`${kind.charAt(0).toUpperCase()}${kind.slice(1)}`, withOutcome(result, kind).length] as const)
+  return countFacts({ ...Object.fromEntries(counts), 'Not done': undecided })
 }
 
 export function applyWords(result: Applied): Line {
@@ -35,7 +27,7 @@ export function applyWords(result: Applied): Line {
     const { length } = withOutcome(result, kind)
     return length === 0 ? [] : [say`${length} ${trusted(kind)}`]
   })
-  if (parts.length === 0) return say`Nothing to do${inEnvironment(result)}: the service matches the files`
+  if (parts.length === 0) return say`Nothing to do${inEnvironment(result)}: everything matches the files`
   const isWhole = undone.every((kind) => withOutcome(result, kind).length === 0)
   const word = isWhole ? 'Applied' : result.changed ? 'Applied in part' : 'Not applied'
   return say`${trusted(word)} to ${result.project}${ofEnvironment(result)} (${join(parts, ', ')})`
@@ -60,10 +52,10 @@ export function applyBlocks(result: Applied): readonly Block[] {
         id === '' ? [] : [untrusted(id)],
         message === undefined
           ? join(
-              notes.map((note) => [sentence(note)]),
+              notes.map((note) => sentence(note)),
               '; ',
             )
-          : [sentence(firstLine(message))],
+          : sentence(firstLine(message)),
       ]),
     },
     ...evaluationBlocks(result.notEvaluated),
@@ -84,7 +76,7 @@ function evaluationBlocks(alerts: Applied['notEvaluated'] = []): readonly Block[
     maxNamed,
   )
   const latest = alerts.map(({ dueAt = '' }) => dueAt).reduce((a, b) => (a > b ? a : b))
-  const due = latest === '' ? [] : [trusted(`, by ${formatMoment(Date.parse(latest))}`)]
+  const due = latest === '' ? [] : [trusted(`, by ${formatMoment(latest)}`)]
   const line = say`Not evaluated since this run: ${counted(alerts.length, 'alert')} (${names}). plan, drift and doctor show errors of the next evaluation${due}`
   return [{ kind: 'paragraph', line }]
 }
@@ -97,7 +89,7 @@ function failureBlocks(objects: readonly PlannedObject[]): readonly Block[] {
   const failures = objects.filter(({ outcome, message = '' }) => outcome !== 'skipped' && message.includes('\n'))
   if (failures.length === 0) return []
   const texts = failures.map((one) => [toPlainText(wordsFor(one)), ...(one.message ?? '').split('\n')].join('\n  '))
-  const shown = listFirst(texts, maxShown, (count) => `… and ${count} more: see the result file`)
+  const shown = listFirst(texts, maxShown, (count) => `… and ${count} more`)
   return [{ kind: 'preformatted', text: shown.join('\n') }]
 }
 

@@ -1,9 +1,9 @@
 import { ApiError } from '../../api/api-error.ts'
 import { type ErrorKind, WatchkeeperError } from '../../core/errors.ts'
-import { type FieldChange, isFields } from '../../resources/compare.ts'
+import type { FieldChange } from '../../resources/compare.ts'
 import { withTileIds } from '../../resources/dashboards/tile-ids.ts'
 import { type Body, listOf, type RemoteObject } from '../../resources/resource-type.ts'
-import { hasPendingId, PendingId, type Section } from '../../resources/section.ts'
+import { hasPendingId, type PendingId, replacePending, type Section } from '../../resources/section.ts'
 import type { Action, Change } from '../plan/change.ts'
 
 export type OnError = 'continue' | 'stop'
@@ -12,10 +12,10 @@ export type OnError = 'continue' | 'stop'
 export const maxConsecutiveFailures = 5
 
 /**
- * `denied`, `unreachable`, `unmarked`, `no-time` and `cancelled`: every other request would end the same way. `other-run`: another run is
+ * `denied`, `unreachable`, `unmarked`, `no-time` and `canceled`: every other request would end the same way. `other-run`: another run is
  * about to write the same objects.
  */
-export const stopReasons = ['denied', 'unreachable', 'unmarked', 'other-run', 'no-time', 'cancelled', 'failing', 'on-error'] as const
+export const stopReasons = ['denied', 'unreachable', 'unmarked', 'other-run', 'no-time', 'canceled', 'failing', 'on-error'] as const
 
 /** Why a run stops: nothing else can succeed, the API is failing, or the user wants it. */
 export interface StopReason {
@@ -23,7 +23,7 @@ export interface StopReason {
   readonly message: string
 }
 
-const canceledStop: StopReason = { kind: 'cancelled', message: 'the run was canceled' }
+const canceledStop: StopReason = { kind: 'canceled', message: 'the run was canceled' }
 
 const stopsEverything: Readonly<Partial<Record<ErrorKind, StopReason>>> = {
   authentication: { kind: 'denied', message: 'the service does not accept the key' },
@@ -33,7 +33,7 @@ const stopsEverything: Readonly<Partial<Record<ErrorKind, StopReason>>> = {
   redirect: { kind: 'unreachable', message: 'the API redirects to another address' },
   deadline: { kind: 'no-time', message: 'the time limit of the run is reached' },
   'rate-limited': { kind: 'no-time', message: 'the rate limit does not allow more requests in time' },
-  cancelled: canceledStop,
+  canceled: canceledStop,
 }
 
 const allowReading: readonly StopReason['kind'][] = ['failing', 'on-error', 'unmarked', 'other-run']
@@ -164,18 +164,12 @@ export function createKnownIds(): KnownIds {
     },
     resolve(body) {
       let open: PendingId | undefined
-      const resolveValue = (value: unknown): unknown => {
-        if (value instanceof PendingId) {
-          const id = idOf(value)
-          if (id === undefined) open ??= value
-          return id ?? value
-        }
-        if (Array.isArray(value)) return value.map(resolveValue)
-        return isFields(value) ? Object.fromEntries(Object.entries(value).map(([field, item]) => [field, resolveValue(item)])) : value
+      const replace = (pending: PendingId): unknown => {
+        const id = idOf(pending)
+        if (id === undefined) open ??= pending
+        return id ?? pending
       }
-      const resolved = hasPendingId(body)
-        ? Object.fromEntries(Object.entries(body).map(([field, value]) => [field, resolveValue(value)]))
-        : body
+      const resolved = hasPendingId(body) ? replacePending(body, replace) : body
       return open === undefined ? { body: resolved } : { waitsFor: open }
     },
   }

@@ -17,13 +17,16 @@ export const withOutcome = ({ objects }: Applied, kind: OutcomeKind): readonly P
 
 export function judgeApply(result: Applied): Verdict {
   const [unknown = [], failed = [], skipped = []] = undone.map((kind) => withOutcome(result, kind))
-  if (unknown.length + failed.length + skipped.length === 0) return judgeWhole(result)
+  const isWhole = unknown.length + failed.length + skipped.length === 0
+  if (isWhole && result.stopped === undefined) return judgeWhole(result)
   const reasons = [
     ...(unknown.length > 0
       ? [say`${counted(unknown.length, 'object')} may have been written, because the server did not answer. Run apply again`]
       : []),
     ...failed.slice(0, 1).map((first) => say`${failedWords(failed.length)}${wordsFor(first)}: ${sentence(firstLine(first.message))}`),
-    ...(result.stopped === undefined ? [] : [say`stopped because ${trusted(result.stopped.message)}`]),
+    ...(result.stopped === undefined
+      ? []
+      : [say`stopped ${trusted(isWhole ? 'before the writes were verified, ' : '')}because ${trusted(result.stopped.message)}`]),
   ]
   return {
     status: 'error',
@@ -36,7 +39,7 @@ export function judgeApply(result: Applied): Verdict {
 function judgeWhole(result: Applied): Verdict {
   const verdict = judgeDiagnostics(result)
   if (verdict.status !== 'fail') return verdict
-  const errors = errorsIn(result.diagnostics).map(({ message }) => say`${sentence(message)}`)
+  const errors = errorsIn(result.diagnostics).map(({ message }) => sentence(message))
   return { status: 'error', reasons: listFirst(errors, 1, (count) => say`${count} more`), ...exitFor(result) }
 }
 
@@ -48,6 +51,6 @@ export const firstLine = (text = ''): string => text.split('\n', 1)[0] ?? ''
 
 function exitFor(result: Applied): Pick<Verdict, 'exit'> {
   if (result.changed || withOutcome(result, 'unknown').length > 0) return { exit: 'partlyApplied' }
-  if (result.stopped?.kind === 'cancelled') return { exit: 'cancelled' }
+  if (result.stopped?.kind === 'canceled') return { exit: 'canceled' }
   return result.stopped?.kind === 'denied' ? { exit: 'denied' } : {}
 }

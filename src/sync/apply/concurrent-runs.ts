@@ -85,7 +85,7 @@ interface Listed {
 }
 
 const isNotSent = (thrown: unknown): boolean =>
-  thrown instanceof WatchkeeperError && !(thrown instanceof ApiError) && thrown.kind === 'cancelled'
+  thrown instanceof WatchkeeperError && !(thrown instanceof ApiError) && thrown.kind === 'canceled'
 
 export function createConcurrentRuns(options: ConcurrentRunsOptions): ConcurrentRuns {
   const { api, service, types, clock, stop } = options

@@ -5,7 +5,7 @@ import { addedFields, compareBodies, diffFields, type FieldChange } from '../../
 import type { Body, RemoteObject, ResourceType } from '../../resources/resource-type.ts'
 import type { ResourceTypes } from '../../resources/resource-types.ts'
 import type { Plan } from '../plan/change.ts'
-import { adviseRepair, type RepairCommand } from '../plan/duplicates.ts'
+import { adviseRepair } from '../plan/duplicates.ts'
 import { matchRules } from '../plan/match.ts'
 import { type ApplyState, isSuccess, type Outcome } from './apply-state.ts'
 import { concurrentRunsPage } from './concurrent-runs.ts'
@@ -32,7 +32,7 @@ interface Verification {
 export async function verifyWrites(
   plan: Plan,
   state: ApplyState,
-  context: WriteContext & { readonly repairCommand?: RepairCommand | undefined },
+  context: WriteContext & { readonly repairCommand?: string | undefined },
 ): Promise<Verification> {
   const { types } = context
   const touched = state.all().filter(wasAttempted)
@@ -64,8 +64,8 @@ export async function verifyWrites(
     const twins = new Map([...list.byToken].filter(([token]) => tokens.has(token)))
     return { type, found: findDuplicateMarkers({ ...list, byToken: twins }, type, undefined) }
   })
-  const repairable = doubles.flatMap(({ type, found }) => (type.ownership === 'marker' ? found : []))
-  const advice = repairable.length === 0 ? [] : adviseRepair(context.repairCommand, repairable.length)
+  const isRepairable = doubles.some(({ type, found }) => type.ownership === 'marker' && found.length > 0)
+  const advice = isRepairable ? adviseRepair(context.repairCommand) : []
   return { diagnostics: [...doubles.flatMap(({ found }) => found), ...advice, ...lost], lists }
 }
 

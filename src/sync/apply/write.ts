@@ -113,7 +113,7 @@ export async function writeReferences(changes: readonly Change[], state: ApplySt
     try {
       if (!('body' in resolved)) throw new WatchkeeperError('conflict', whySkipped(resolved.waitsFor, state))
       const stopped = state.stopped()
-      if (stopped !== undefined) throw new WatchkeeperError('cancelled', stopped.message)
+      if (stopped !== undefined) throw new WatchkeeperError('canceled', stopped.message)
       const compose = async (current: RemoteObject): Promise<Body> => {
         await demandUnchanged({ ...change, actual }, current, context)
         return composeUpdate(type, resolved.body, current)
@@ -154,7 +154,7 @@ export async function writeOne(change: Change, desired: Body, state: ApplyState,
 async function recordFailure(change: Change, thrown: unknown, state: ApplyState): Promise<void> {
   const stopped = state.stopped()
   // Not sent, because of another object: every request of an object comes before its write.
-  if (stopped !== undefined && thrown instanceof WatchkeeperError && !(thrown instanceof ApiError) && thrown.kind === 'cancelled')
+  if (stopped !== undefined && thrown instanceof WatchkeeperError && !(thrown instanceof ApiError) && thrown.kind === 'canceled')
     return state.skip(change, stopped.message)
   // An earlier attempt, whose outcome was unknown, has created it after all.
   if (thrown instanceof CreatedByOtherRunError && state.outcomeOf(change)?.kind === 'unknown')

@@ -6,8 +6,11 @@ import type { Refusal } from '../../backtest/read-rows.ts'
 import { type AlertEstimate, estimateSchema, toAlertEstimate } from '../../backtest/result.ts'
 import { requestSeries } from '../../backtest/series-api.ts'
 import { type Suggestion, suggestCondition } from '../../backtest/suggest.ts'
+import type { UnmatchedContext } from '../../backtest/unmatched.ts'
+import type { Diagnostic } from '../../core/diagnostics.ts'
 import { dayMs } from '../../core/durations.ts'
 import { inputError } from '../../core/errors.ts'
+import { plural } from '../../core/text.ts'
 import type { Incident } from '../../declarations/incidents.ts'
 import type { Context } from '../../operation/operation.ts'
 import { intervalMs, isAtBorder, omitStart } from '../../resources/alerts/schedule.ts'
@@ -16,6 +19,7 @@ import { type Body, listOf, type RemoteObject, type ResourceType } from '../../r
 import { createResourceTypes, type ResourceTypes } from '../../resources/resource-types.ts'
 import { PendingId, type Section } from '../../resources/section.ts'
 import { type Change, isDifference } from '../plan/change.ts'
+import { isTemporary, warnFailing, warnUnmatched } from '../plan/evaluations.ts'
 import type { PlanningResult } from '../plan/make-plan.ts'
 import type { RemoteState } from '../plan/remote-state.ts'
 import { type EvaluatedAlert, isDetected, isQuietOutside } from './incidents.ts'
@@ -55,6 +59,8 @@ export interface Backtest {
   /** The windows of the alerts as the files declare them, by key. */
   readonly evaluated: ReadonlyMap<string, EvaluatedAlert>
   readonly incidentRows: readonly IncidentRows[]
+  /** Warnings on queries that the server cannot run, and on conditions that no row matches. */
+  readonly diagnostics: readonly Diagnostic[]
 }
 
 /** Within the rate limit of one minute, beside the lists that a plan reads. */
@@ -96,7 +102,7 @@ export async function backtestPlan(
   context: BacktestContext,
   request: BacktestRequest,
 ): Promise<Backtest> {
-  if (remote === undefined) return { alerts: [], requestCount: 0, evaluated: new Map(), incidentRows: [] }
+  if (remote === undefined) return { alerts: [], requestCount: 0, evaluated: new Map(), incidentRows: [], diagnostics: [] }
   const range = { fromMs: request.untilMs - request.days * dayMs, untilMs: request.untilMs }
   const compared = await compareAlerts({ plan, found, remote }, context, range)
   const wanted = compared.filter(({ isChanged, change }) => request.only === 'all' || isChanged || request.always.includes(change.key))
@@ -109,10 +115,6 @@ export async function backtestPlan(
     readSeries: await seriesReader(context, remote),
   })
   const byQuery = new Map(queries.map((query, i) => [query, estimates[i]] as const))
-  const estimateOf = (query: Query): AlertEstimate | undefined => {
-    const estimate = query && byQuery.get(query)
-    return estimate && toAlertEstimate(estimate)
-  }
   const suggest = (key: string, query: Query): Suggestion | undefined => {
     const estimate = query && byQuery.get(query)
     if (request.suggest === undefined || query === undefined || 'reason' in query || estimate === undefined) return undefined
@@ -126,12 +128,6 @@ export async function backtestPlan(
       isQuietOutside: (windows) => ofAlert.every((incident) => isQuietOutside(incident, ofAlert, { windows, lengthMs })),
     })
   }
-  const alerts = wanted.map(({ change: { key, name }, isChanged, now, next }): BacktestedAlert => {
-    const [before, estimated] = [estimateOf(now), estimateOf(next)]
-    const suggestion = suggest(key, next)
-    const after = estimated && { ...estimated, ...(suggestion && { suggestion }) }
-    return { key, name, changed: isChanged, ...(before && { now: before }), ...(after && { next: after }) }
-  })
   const evaluated = wanted.map(({ change: { key }, next }) => [key, toEvaluated(next, next && byQuery.get(next))] as const)
   const byKey = new Map(wanted.map(({ change: { key }, next }) => [key, { next, estimate: next && byQuery.get(next) }] as const))
   const incidentRows: IncidentRows[] = []
@@ -162,7 +158,46 @@ export async function backtestPlan(
     return values
   }
 
-  return { alerts, requestCount: requests(), evaluated: new Map(evaluated), incidentRows }
+  // Last, because the budget of requests may not last for all.
+  const unmatched = await explainAllUnmatched([...byQuery.values()], { ...context, sources: remote.sources, readRows, range })
+  const whyUnmatched = (query: Query): string | undefined => unmatched.get(JSON.stringify(unmatchedOf(query && byQuery.get(query))))
+  const estimateOf = (query: Query): AlertEstimate | undefined => {
+    const estimate = query && byQuery.get(query)
+    const reason = whyUnmatched(query)
+    return estimate && { ...toAlertEstimate(estimate), ...(reason !== undefined && { unmatched: reason }) }
+  }
+  const alerts = wanted.map(({ change: { key, name }, isChanged, now, next }): BacktestedAlert => {
+    const [before, estimated] = [estimateOf(now), estimateOf(next)]
+    const suggestion = suggest(key, next)
+    const after = estimated && { ...estimated, ...(suggestion && { suggestion }) }
+    return { key, name, changed: isChanged, ...(before && { now: before }), ...(after && { next: after }) }
+  })
+  const diagnostics = wanted.flatMap(({ change, next }) => {
+    const [estimate, reason] = [next && byQuery.get(next), whyUnmatched(next)]
+    const error = estimate?.verdict === 'not-estimable' ? estimate.queryError : undefined
+    if (error !== undefined && !isTemporary(error)) return [warnFailing(change, error)]
+    return reason === undefined ? [] : [warnUnmatched(change, `the ${plural(request.days, 'day')} of the backtest`, reason)]
+  })
+  return { alerts, requestCount: requests(), evaluated: new Map(evaluated), incidentRows, diagnostics }
+}
+
+/** Undefined where each condition matches some rows. */
+const unmatchedOf = (estimate: Estimate | undefined) => (estimate && 'unmatched' in estimate ? estimate.unmatched : undefined)
+
+/** The reasons by what is unmatched, each asked for once. */
+async function explainAllUnmatched(
+  estimates: readonly (Estimate | undefined)[],
+  context: UnmatchedContext,
+): Promise<ReadonlyMap<string | undefined, string>> {
+  const reasons = new Map<string | undefined, string>()
+  for (const unmatched of estimates.map(unmatchedOf)) {
+    const key = JSON.stringify(unmatched)
+    if (unmatched === undefined || reasons.has(key)) continue
+    const { explainUnmatched } = await import('../../backtest/unmatched.ts')
+    const reason = unmatched === 'query' ? 'its query finds nothing: all values are 0' : await explainUnmatched(unmatched, context)
+    reasons.set(key, reason ?? 'no row matches its condition')
+  }
+  return reasons
 }
 
 type ComparedPlan = Pick<PlanningResult, 'plan' | 'found'> & { readonly remote: RemoteState }

@@ -3,7 +3,7 @@ import type { AlertEstimate } from '../../backtest/result.ts'
 import { minuteMs } from '../../core/durations.ts'
 import { type Line, say, sentence, trusted } from '../../core/line.ts'
 import type { Block } from '../../report/blocks.ts'
-import { formatDuration, formatTime } from '../../report/format.ts'
+import { formatDuration, formatMoment, formatTimes } from '../../report/format.ts'
 import type { Backtest, BacktestedAlert } from './backtest-plan.ts'
 
 const verdictWords: Readonly<Record<AlertEstimate['verdict'], string>> = {
@@ -25,7 +25,8 @@ function describeEstimate(estimate: AlertEstimate | undefined): Line {
   const { verdict, notifications, reason, windows } = estimate
   if (verdict === 'not-estimable') return say`not estimable (${sentence(reason ?? '')})`
   if (windows === 0) return [trusted(notEvaluated)]
-  const outcome = verdict === 'fires' ? say`fires ${notifications ?? 0}` : [trusted(verdictWords[verdict])]
+  const counted = verdict === 'fires' ? say`fires ${notifications ?? 0}` : [trusted(verdictWords[verdict])]
+  const outcome = estimate.unmatched === undefined ? counted : say`${counted} (${sentence(estimate.unmatched)})`
   if (estimate.coverage === undefined) return say`${outcome} (${trusted(unknownData)})`
   const { share } = estimate.coverage
   // An empty source has its own verdict.
@@ -74,10 +75,9 @@ export function backtestBlocks({ alerts }: Pick<Backtest, 'alerts'>): readonly B
         { title: 'Now' },
         { title: 'With the files' },
         { title: 'Breaching windows', align: 'right' },
-        { title: 'Episodes', align: 'right' },
         { title: 'Longest', align: 'right' },
-        { title: 'Share of time', align: 'right' },
         { title: 'Data', align: 'right' },
+        { title: 'Notifies at' },
         { title: 'Values (█ breaches)' },
       ],
       rows,
@@ -89,24 +89,23 @@ export function backtestBlocks({ alerts }: Pick<Backtest, 'alerts'>): readonly B
 
 function numbersOf(estimate: AlertEstimate | undefined): readonly Line[] {
   const data = describeCoverage(estimate)
-  if (estimate?.windows === undefined) return [[], [], [], [], data]
-  const { windows, breachingWindows = 0, episodes = 0, longestEpisodeMinutes = 0, shareOfTime = 0 } = estimate
+  if (estimate?.windows === undefined) return [[], [], data, []]
+  const { windows, breachingWindows = 0, episodes = 0, longestEpisodeMinutes = 0, notifiedAt = [] } = estimate
   return [
     [trusted(`${breachingWindows} of ${windows}`)],
-    [trusted(String(episodes))],
     [trusted(longestEpisodeMinutes === 0 ? '–' : formatDuration(longestEpisodeMinutes * minuteMs))],
-    [trusted(`${(shareOfTime * 100).toFixed(1)}%`)],
     data,
+    [trusted(episodes === 0 ? '–' : formatTimes(notifiedAt, episodes))],
   ]
 }
 
-/** `100%`, or `4.1% (2026-11-15 17:00 to 2026-11-16 00:00 UTC)`. */
+/** `100%`, or `4.1% (15 Nov 2026 17:00 to 16 Nov 2026 00:00 UTC)`. */
 function describeCoverage(estimate: AlertEstimate | undefined): Line {
   if (estimate?.windows === 0) return []
   if (estimate?.coverage === undefined) return estimate?.windows === undefined ? [] : [trusted('unknown')]
   const { share, first, last } = estimate.coverage
   if (share * 100 >= defaultMinCoverage || first === undefined || last === undefined) return [trusted(formatShare(share))]
-  return [trusted(`${formatShare(share)} (${formatTime(first).replace(/ UTC$/, '')} to ${formatTime(last)})`)]
+  return [trusted(`${formatShare(share)} (${formatMoment(first).replace(/ UTC$/, '')} to ${formatMoment(last)})`)]
 }
 
 function suggestionBlocks(alerts: readonly BacktestedAlert[]): readonly Block[] {

@@ -22,7 +22,7 @@ const namesAsIds: Directory = {
   byId: (_noun, id) => ({ id }),
   listsWebhooks: false,
   nameOf: () => undefined,
-  all: () => [],
+  all: (noun) => (noun === 'connection' ? [{ id: 'connection', name: 'connection' }] : []),
   withPlanned: () => namesAsIds,
 }
 

@@ -4,7 +4,7 @@ import { minuteMs } from '../../core/durations.ts'
 import { counted, type Line, say, sentence, trusted } from '../../core/line.ts'
 import type { Incident } from '../../declarations/incidents.ts'
 import type { Block, Status } from '../../report/blocks.ts'
-import { formatDuration, formatTime } from '../../report/format.ts'
+import { formatDuration, formatMoment, formatTimes } from '../../report/format.ts'
 
 // Whether alerts notice the incidents of files. Backtests and replays share it.
 
@@ -14,6 +14,7 @@ const detectionSchema = z.object({
   alert: z.string().describe('Key of the alert.'),
   outcome: z.enum(outcomes).describe('`unknown` is an alert that cannot be evaluated.'),
   afterMinutes: z.number().optional().describe('From the start of the incident to the first notification.'),
+  outsideAt: z.array(z.string()).optional().describe('Times of these notifications, the nearest to the incident first, at most 10.'),
   outside: z.int().optional().describe('Notifications outside of the incidents of the alert, in the evaluated time.'),
   reason: z.string().optional().describe('Why the outcome is unknown.'),
 })
@@ -52,6 +53,8 @@ export function checkIncident(incident: Incident, all: readonly Incident[], eval
   }
 }
 
+const maxTimes = 10
+
 type Span = Pick<Incident, 'startMs' | 'endMs'>
 
 /** A window that overlaps the incident shows some of it. A notification is sent when its window has ended. */
@@ -61,13 +64,18 @@ function detect(incident: Incident, ofAlert: readonly Span[], evaluated: Evaluat
   const shows = (window: EvaluatedWindow, { startMs, endMs }: Span): boolean =>
     window.startMs < endMs && window.startMs + lengthMs > startMs
   const firing = windows.filter(({ notifications }) => notifications > 0)
-  const outside = firing
-    .filter((window) => !ofAlert.some((one) => shows(window, one)))
-    .reduce((sum, { notifications }) => sum + notifications, 0)
+  const others = firing.filter((window) => !ofAlert.some((one) => shows(window, one)))
+  const timesMs = others.map(({ startMs }) => startMs + lengthMs)
+  const distanceMs = (ms: number): number => Math.max(incident.startMs - ms, ms - incident.endMs)
+  const nearest = timesMs.toSorted((a, b) => distanceMs(a) - distanceMs(b)).slice(0, maxTimes)
+  const outside = {
+    outside: others.reduce((sum, { notifications }) => sum + notifications, 0),
+    ...(nearest.length > 0 && { outsideAt: nearest.map((ms) => new Date(ms).toISOString()) }),
+  }
   const first = firing.find((window) => shows(window, incident))
-  if (first === undefined) return { outcome: 'missed', outside }
+  if (first === undefined) return { outcome: 'missed', ...outside }
   const afterMs = first.startMs + lengthMs - incident.startMs
-  return { outcome: afterMs <= incident.withinMs ? 'detected' : 'late', afterMinutes: afterMs / minuteMs, outside }
+  return { outcome: afterMs <= incident.withinMs ? 'detected' : 'late', afterMinutes: afterMs / minuteMs, ...outside }
 }
 
 /** Whether the alert notifies in time. */
@@ -126,23 +134,23 @@ export function incidentBlocks(incidents: readonly CheckedIncident[]): readonly 
     {
       kind: 'table',
       title: 'Incidents',
-      columns: [
-        { title: 'Incident' },
-        { title: 'Start' },
-        { title: 'Alert' },
-        { title: 'Result' },
-        { title: 'Notifications outside', align: 'right' },
-      ],
+      columns: [{ title: 'Incident' }, { title: 'Start' }, { title: 'Alert' }, { title: 'Result' }, { title: 'Notifications outside' }],
       rows: rows.map(({ incident, detection }) => [
         say`${incident.key}`,
-        [trusted(formatTime(incident.start))],
+        [trusted(formatMoment(incident.start))],
         say`${detection.alert}`,
         describeDetection(detection, incident),
-        detection.outside === undefined ? say`–` : say`${detection.outside}`,
+        [trusted(describeOutside(detection))],
       ]),
       statuses: rows.map(({ detection }) => statuses[detection.outcome]),
     },
   ]
+}
+
+/** `2: 21 Mar 2026 06:30, 06:35 UTC`. */
+function describeOutside({ outside, outsideAt = [] }: Detection): string {
+  if (outside === undefined) return '–'
+  return outsideAt.length === 0 ? String(outside) : `${outside}: ${formatTimes(outsideAt)}`
 }
 
 function describeDetection({ outcome, reason = '', afterMinutes = 0 }: Detection, { withinMinutes }: CheckedIncident): Line {

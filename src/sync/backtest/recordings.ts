@@ -124,7 +124,7 @@ export function evaluateRecorded({
     return refuse('not-replayable', location, `alerts.${alert}: cannot be replayed: ${query?.reason ?? 'it is not declared'}`)
   if (text === undefined)
     return refuse('recording-missing', incident.location, `incidents.${incident.key}: ${path} is missing; record it: ${command}`)
-  const recording = readRecording(text, path, { incident: incident.key, alert })
+  const recording = readRecording(text, path)
   if ('diagnostic' in recording)
     return { diagnostic: { ...recording.diagnostic, message: `${recording.diagnostic.message}; record it again: ${command}` } }
   const reason =

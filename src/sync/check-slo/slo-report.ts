@@ -1,9 +1,10 @@
+import { dayOf } from '../../core/dates.ts'
 import { errorsIn } from '../../core/diagnostics.ts'
 import { counted, type Line, say, trusted } from '../../core/line.ts'
 import { inEnvironment } from '../../declarations/environment.ts'
 import type { Report } from '../../operation/operation.ts'
 import type { Block, Status } from '../../report/blocks.ts'
-import { formatDuration, formatTime } from '../../report/format.ts'
+import { formatDuration, formatMoment, formatShortDay } from '../../report/format.ts'
 import type { CheckedSlo, SloResult } from './slo-result.ts'
 import { nameOf, round } from './slo-verdict.ts'
 
@@ -44,7 +45,7 @@ function runsOutWords({ runsOut }: CheckedSlo, until: string): Line {
 const maxCharts = 10
 
 /** One chart for each SLO that spent something, the worst first, of its worst group. A title is not escaped, and a key needs no escape. */
-function charts({ slos }: SloResult): readonly Block[] {
+function charts({ slos, until }: SloResult): readonly Block[] {
   const worstFirst = slos.filter(({ budgetLeft = 100 }) => budgetLeft < 100).toSorted((a, b) => (a.budgetLeft ?? 0) - (b.budgetLeft ?? 0))
   return worstFirst
     .filter(({ key }, i) => worstFirst.findIndex((one) => one.key === key) === i)
@@ -54,7 +55,7 @@ function charts({ slos }: SloResult): readonly Block[] {
       title: `Error budget of ${key} spent, by UTC day${group === undefined ? '' : ' (worst group)'}`,
       unit: '%',
       valueName: 'Spent',
-      points: days.map(({ day, spent }) => ({ label: day, value: spent })),
+      points: days.map(({ day, spent }) => ({ label: formatShortDay(dayOf(Date.parse(day)), dayOf(Date.parse(until))), value: spent })),
     }))
 }
 
@@ -62,7 +63,7 @@ export const reportSlos = (result: SloResult): Report => ({
   headline:
     result.asleep || errorsIn(result.diagnostics).length > 0
       ? say`The SLOs were not checked`
-      : say`${counted(result.sloCount, 'SLO')}${inEnvironment(result)} until ${trusted(formatTime(result.until))}`,
+      : say`${counted(result.sloCount, 'SLO')}${inEnvironment(result)} until ${trusted(formatMoment(result.until))}`,
   blocks: [
     { kind: 'diagnostics', diagnostics: errorsIn(result.diagnostics) },
     ...(result.slos.length === 0 ? [] : [sloTable(result), ...charts(result)]),

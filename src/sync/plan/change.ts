@@ -5,7 +5,7 @@ import type { Section } from '../../resources/section.ts'
 
 /**
  * `adopt`: the object is as declared already and only gets the ownership marker. `mark`: it has the marker, and only gets the repository or
- * the digest of the declaration in it. `release`: a duplicate loses its marker and becomes unmanaged.
+ * the digest of the declaration in it. `release`: the object loses its marker and becomes unmanaged.
  */
 export const actions = ['create', 'update', 'replace', 'delete', 'adopt', 'mark', 'release', 'unchanged'] as const
 
@@ -31,9 +31,11 @@ export interface Change {
   readonly origin?: 'files' | 'service' | undefined
   /** What a reviewer must know besides the fields. */
   readonly notes: readonly string[]
+  /** What it was made from, such as `slos.checkout`. */
+  readonly madeFrom?: string | undefined
+  /** Of a create: what the object is. */
+  readonly summary?: string
   readonly fields: readonly FieldChange[]
-  /** Where the files changed since the last apply: the fields that only the service changed, as far as the marker proves it. */
-  readonly changedInService?: readonly string[]
   /** The body to send, before it is merged with the existing object; undefined for a delete. */
   readonly desired?: Body | undefined
   readonly actual?: RemoteObject | undefined

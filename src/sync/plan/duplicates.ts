@@ -8,7 +8,7 @@ import type { Declared, ResourceTypes } from '../../resources/resource-types.ts'
 import { diffSides, snapshotOf } from '../../resources/snapshot.ts'
 import type { Change } from './change.ts'
 import { type MarkedObject, markedObjects, matchRules } from './match.ts'
-import { planDelete } from './plan-object.ts'
+import { planDelete, planRelease } from './plan-object.ts'
 
 /** One of several objects with the same marker, which is not the one to keep. */
 export interface Twin extends MarkedObject {
@@ -103,23 +103,14 @@ function tileIds(kept: RemoteObject, twin: RemoteObject): ReadonlyMap<unknown, u
   )
 }
 
-const unchangedFields = { isAdopted: false, fields: [] } as const
-
 /** Keeps the twin as an unmanaged object. */
 const release = (type: ResourceType, { actual, kept, keptBecause = '' }: Twin, moved: RemoteObject): Change => ({
-  ...unchangedFields,
-  section: type.section,
-  key: '',
-  name: actual.name ?? '',
-  action: 'release',
-  id: actual.id,
+  ...planRelease(type, { actual: moved, marker: undefined }, `a duplicate of ${kept.id} ${keptBecause}`),
   actual,
-  notes: [`a duplicate of ${kept.id} ${keptBecause}; it becomes unmanaged, and stays`],
-  desired: type.withoutMarker(type.toBody(moved)),
 })
 
 const remove = (type: ResourceType, twin: Twin): Change => ({
-  ...planDelete(type.section, twin),
+  ...planDelete(type, twin),
   keeps: twin.kept.id,
   notes: [`a duplicate of ${twin.kept.id}, and as declared`],
 })
@@ -171,12 +162,9 @@ export function planRepairs({ types, twins, alerts, planned, moves }: RepairInpu
   }
 }
 
-/** The command that repairs duplicates, for messages. `deletes` is the number of objects that it may delete. */
-export type RepairCommand = (deletes: number) => string
-
 /** How to repair duplicates: one more diagnostic after those that name them. */
-export function adviseRepair(command: RepairCommand | undefined, deletes: number): readonly Diagnostic[] {
+export function adviseRepair(command: string | undefined): readonly Diagnostic[] {
   if (command === undefined) return []
-  const message = `to repair all of them, run this once, when no other run is at work: ${command(deletes)}`
+  const message = `to repair all of them, run this once, when no other run is at work: ${command}`
   return [exceptionOf(matchRules, 'duplicate-marker', { file: 'repair-duplicates' }, message)]
 }

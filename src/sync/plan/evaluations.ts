@@ -1,8 +1,10 @@
-// Failed and missing evaluations of managed alerts: an alert that is stored as declared can still never fire.
+// Failed, overdue and missing evaluations of managed alerts: an alert that is stored as declared can still never fire.
 import { type Diagnostic, diagnosticOf, exceptionOf, type Rules } from '../../core/diagnostics.ts'
-import { quote } from '../../core/text.ts'
+import { clip, quote } from '../../core/text.ts'
 import {
   explainFailedEvaluation,
+  explainOverdue,
+  explainStoppedTask,
   failedAt,
   isEvaluated,
   nextEvaluationMs,
@@ -19,36 +21,84 @@ export const evaluationRules = {
     description:
       'The last evaluation of a managed alert failed, so it sends no notification. With `on-failed-evaluation: fail`, this is an error.',
   },
+  'overdue-evaluation': {
+    severity: 'warning',
+    description: 'The server has not evaluated a managed alert for more than two of its intervals and ten minutes.',
+  },
   'failing-query': {
     severity: 'warning',
     description:
-      'The server cannot run the query of a new or changed alert, so it would never fire. A condition may name a column that does not exist.',
+      'The server cannot run the query of a changed alert or tile, or read what a changed source names. A column or a table may not exist.',
+  },
+  'unmatched-condition': {
+    severity: 'warning',
+    description:
+      'No row matches the condition of a new or changed alert, in the last 24 hours or in the days of a backtest. A healthy service may have no such rows, or a value is misspelled.',
   },
   'unchecked-query': {
     severity: 'note',
-    description: 'Queries of new or changed alerts or SLOs were not run: they are too many, or the server refused the key.',
+    description: 'Queries of what the plan changes were not run: they are too many, or the server refused the key.',
   },
 } as const satisfies Rules
 
-/** Diagnostics on the alerts of the plan and of its orphans, as they are now on the service. */
-export function findFailedEvaluations(
+interface EvaluationReading {
+  readonly policy: OnFailedEvaluation
+  readonly nowMs: number
+}
+
+/** The server passes on as errors of a query that its database is down or busy, too. The same query may run later. */
+export const isTemporary = (error: string): boolean =>
+  /\b(?:ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EPIPE)\b/.test(error) ||
+  /(?:^|: )(?:socket hang up|timeout (?:error|exceeded)|(?:\(\w+\) |\w+ )?memory limit|too many simultaneous queries)\b/i.test(error)
+
+/** ClickHouse ends its message with the query, which the reader knows, or with everything that may come next. */
+export const withoutQuery = (error: string): string => clip((error.split(/(?<=[.?]) In scope /)[0] ?? '').trim().replace(/\.$/, ''), 300)
+
+/** The words of the server, and what to do. */
+export const withRemedy = (error: string, remedy: string): string =>
+  withoutQuery(error).replace(/\?$|$/, (end) => `${end || '.'} ${remedy}`)
+
+/** `error` are the words of the server. An alert without a declaration has no key. */
+export const warnFailing = ({ key, name, id, location }: Change, error: string): Diagnostic =>
+  diagnosticOf(
+    evaluationRules,
+    'failing-query',
+    location ?? { file: 'alerts' },
+    `${key === '' ? nameUndeclared(name, id ?? '') : `alerts.${key}`}: it would never fire, because the server cannot run its query: ${withRemedy(error, 'Correct the conditions and expressions of what it watches')}`,
+  )
+
+const nameUndeclared = (name: string, id: string): string => `alert "${quote(name, 60)}" (${id})`
+
+/** A service without errors has no rows with errors, and neither has a misspelled one. */
+export const warnUnmatched = ({ key, location }: Change, period: string, reason: string): Diagnostic =>
+  diagnosticOf(evaluationRules, 'unmatched-condition', location ?? { file: 'alerts' }, `alerts.${key}: in ${period}, ${reason}`)
+
+/** Diagnostics on the alerts of the plan and of its orphans, as they are now on the service. `alerts` are all alerts of the service. */
+export function findEvaluationProblems(
   plan: Pick<Plan, 'changes' | 'orphans'>,
   alerts: readonly RemoteObject[],
-  policy: OnFailedEvaluation,
+  { policy, nowMs }: EvaluationReading,
 ): readonly Diagnostic[] {
   if (policy === 'ignore') return []
   const changes = new Map(plan.changes.filter(isKeptAlert).map((change) => [change.id, change]))
   const orphans = new Set(plan.orphans.map(({ id }) => id))
-  return alerts.flatMap((alert): readonly Diagnostic[] => {
+  const managed = alerts.filter(({ id }) => changes.has(id) || orphans.has(id))
+  const stopped = managed.some((alert) => explainOverdue(alert, nowMs) !== undefined) ? explainStoppedTask(alerts, nowMs) : undefined
+  const found = managed.flatMap((alert): readonly Diagnostic[] => {
     const change = changes.get(alert.id)
-    if (change === undefined && !orphans.has(alert.id)) return []
-    const reason = explainFailedEvaluation(alert)
-    if (reason === undefined) return []
-    const name = change === undefined ? `alert "${quote(alert.name ?? '', 60)}" (${alert.id})` : `alerts.${change.key}`
-    const message = `${name}: its last evaluation failed with ${reason}`
+    const name = change === undefined ? nameUndeclared(alert.name ?? '', alert.id) : `alerts.${change.key}`
+    const location = change?.location ?? { file: 'alerts' }
+    const failed = explainFailedEvaluation(alert)
+    const overdue = stopped === undefined ? explainOverdue(alert, nowMs) : undefined
     const report = policy === 'fail' ? exceptionOf : diagnosticOf
-    return [report(evaluationRules, 'failed-evaluation', change?.location ?? { file: 'alerts' }, message)]
+    return [
+      ...(failed === undefined
+        ? []
+        : [report(evaluationRules, 'failed-evaluation', location, `${name}: its last evaluation failed with ${failed}`)]),
+      ...(overdue === undefined ? [] : [diagnosticOf(evaluationRules, 'overdue-evaluation', location, `${name}: ${overdue}`)]),
+    ]
   })
+  return stopped === undefined ? found : [diagnosticOf(evaluationRules, 'overdue-evaluation', { file: 'alerts' }, stopped), ...found]
 }
 
 const isKeptAlert = ({ section, action, id }: Change): boolean => section === 'alerts' && action !== 'delete' && id !== undefined
@@ -70,11 +120,11 @@ interface NotEvaluated {
 }
 
 interface EvaluationReview {
-  readonly failed: readonly Diagnostic[]
+  readonly problems: readonly Diagnostic[]
   readonly notEvaluated: readonly NotEvaluated[]
 }
 
-/** After apply: alerts that fail, and alerts that this run wrote and the server has not evaluated since. */
+/** After apply: alerts that are not evaluated or fail, and alerts that this run wrote and the server has not evaluated since. */
 export function reviewEvaluations({ plan, outcomes, alerts, nowMs }: Review): EvaluationReview {
   const byId = new Map(alerts.map((alert) => [alert.id, alert]))
   const pending = outcomes.flatMap(({ change, kind, id }) => {
@@ -86,10 +136,10 @@ export function reviewEvaluations({ plan, outcomes, alerts, nowMs }: Review): Ev
   const ids = new Map(outcomes.map(({ change, id }) => [change, id]))
   const changes = plan.changes.map((change) => ({ ...change, id: ids.get(change) ?? change.id }))
   return {
-    failed: findFailedEvaluations(
+    problems: findEvaluationProblems(
       { ...plan, changes },
       alerts.filter(({ id }) => !pendingIds.has(id)),
-      'warn',
+      { policy: 'warn', nowMs },
     ),
     notEvaluated: pending.map(({ key, alert }) => {
       const dueMs = nextEvaluationMs(alert, nowMs)
@@ -98,8 +148,8 @@ export function reviewEvaluations({ plan, outcomes, alerts, nowMs }: Review): Ev
   }
 }
 
-/** A created alert is evaluated when it shows it. An updated one keeps its errors until then. */
+/** A created alert is evaluated when it shows it. An updated one keeps its errors until then, and only newer errors prove an evaluation. */
 function isPending({ actual: before }: Change, kind: Outcome['kind'], alert: RemoteObject): boolean {
   if (kind === 'created' || kind === 'replaced') return !isEvaluated(alert)
-  return kind === 'updated' && before !== undefined && failedAt(alert) !== undefined && failedAt(alert) === failedAt(before)
+  return kind === 'updated' && (failedAt(alert) === undefined || failedAt(alert) === failedAt(before ?? {}))
 }

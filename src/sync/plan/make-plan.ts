@@ -8,20 +8,26 @@ import { type Diagnostic, diagnosticOf, errorsIn, formatLocation, type Rules } f
 import { causeOf, inputError } from '../../core/errors.ts'
 import { quote } from '../../core/text.ts'
 import { environmentInput } from '../../declarations/environment.ts'
-import { emptyAdvice, type Found, filesInput, findDeclarations, refuseSkippedDirectories } from '../../declarations/find-declarations.ts'
+import {
+  adviseOnEmpty,
+  type Found,
+  filesInput,
+  findDeclarations,
+  type Prune,
+  refuseSkippedDirectories,
+} from '../../declarations/find-declarations.ts'
 import { nameInstances } from '../../declarations/group-diagnostics.ts'
-import { flag, integer } from '../../operation/inputs.ts'
+import { flag, flagOr, integer } from '../../operation/inputs.ts'
 import type { Context, Files } from '../../operation/operation.ts'
 import { composeCreate, composeUpdate } from '../../resources/compare.ts'
 import { createDashboardType } from '../../resources/dashboards/dashboard.ts'
 import { checkDashboard, type InvalidField } from '../../resources/dashboards/dashboard-wire.ts'
 import { projectForm, projectGrammar } from '../../resources/marker.ts'
 import { type Body, listOf } from '../../resources/resource-type.ts'
-import type { Declared } from '../../resources/resource-types.ts'
+import { type Declared, isOf } from '../../resources/resource-types.ts'
 import { hasPendingId } from '../../resources/section.ts'
 import { diagnosticFileInputs } from '../diagnostic-files.ts'
 import type { Change, Plan } from './change.ts'
-import type { RepairCommand } from './duplicates.ts'
 import type { AdoptFrom } from './match.ts'
 import { planChanges } from './plan-changes.ts'
 import { type RemoteState, readRemoteState } from './remote-state.ts'
@@ -46,12 +52,15 @@ export const planInput = z.strictObject({
       accepts: `a project (${projectForm}), or none`,
     }),
   fromRepository: fromRepositoryInput.optional(),
-  prune: flag("Deletes objects that have this project's marker and that no file declares.").default(false),
+  prune: flagOr(
+    'forget',
+    "Deletes objects that have this project's marker and that no file declares. `forget` keeps them, and only removes the marker.",
+  ).default(false),
   repairDuplicates: flag(
-    'Repairs objects that two runs at the same time created twice: keeps one of each, moves the alerts to it, and deletes the others if they are as declared. Deletes count for max-deletes. Use it for one run.',
+    'Repairs objects that two runs at the same time created twice: keeps one of each, moves the alerts to it, and deletes the others if they are as declared. Use it for one run.',
   ).default(false),
   allowEmpty: flag(
-    'Accepts that no file declares an object, or that there are no files. With prune, apply then deletes all objects of the project.',
+    'Accepts that no file declares an object, or that there are no files. With prune, apply then deletes or forgets all objects of the project.',
   ).default(false),
   maxDeletes: integer('Maximum number of deletes. With more, the operation fails and writes nothing.', 0, 10_000).default(5),
   ...diagnosticFileInputs,
@@ -222,7 +231,7 @@ interface PlanRequest {
   readonly adoptFrom?: string | undefined
   readonly fromRepository?: string | undefined
   readonly effect: 'read' | 'write'
-  readonly prune: boolean
+  readonly prune: Prune
   readonly rewrite?: boolean
   readonly resendSecrets?: boolean
   readonly repairDuplicates?: boolean
@@ -245,7 +254,7 @@ export interface PlanningResult {
   readonly uncheckedCount: number
   /** The unchecked dashboard to write first. */
   readonly writeFirst?: Change | undefined
-  readonly repairCommand?: RepairCommand
+  readonly repairCommand?: string
   /** What the plan was compared with; undefined where files have errors. */
   readonly remote?: RemoteState
 }
@@ -262,7 +271,7 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
   const { api, service, profile, files, environment, clock } = context
   const { project, diagnostics } = await resolveProject(request.project, files, request.effect)
   const read = await findDeclarations(request.files, context, request)
-  const found = request.prune ? refuseSkippedDirectories(read) : read
+  const found = request.prune ? refuseSkippedDirectories(read, request.prune) : read
   if (errorsIn(found.diagnostics).length > 0) {
     const plan: Plan = { project, changes: [], orphans: [], diagnostics: [], seen: {} }
     return {
@@ -273,10 +282,11 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
       uncheckedCount: 0,
     }
   }
-  if (found.objects.length === 0 && request.prune && !request.allowEmpty) throw inputError('files', `declare no objects, ${emptyAdvice}`)
+  if (found.objects.length === 0 && request.prune && !request.allowEmpty)
+    throw inputError('files', `declare no objects, ${adviseOnEmpty(request.prune)}`)
   const wanted = new Set(found.objects.map(({ section }) => section))
-  const remote = await readRemoteState({ api, service, profile, wanted })
-  const commandFor: RepairCommand = (deletes) => repairCommand(request, project, deletes)
+  const remote = await readRemoteState({ api, service, profile, wanted, wantsConnections: found.objects.some(usesConnections) })
+  const repairCommand = `${applyCommand(request, project)} --repair-duplicates`
   const sourced = await withSources(found, remote)
   const planned = planChanges(sourced.found, remote, {
     ...request,
@@ -287,7 +297,7 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
     nowMs: clock.now(),
     isWrite: request.effect === 'write',
     secret: (name) => files.secret(name),
-    repairCommand: commandFor,
+    repairCommand,
     adoptCommand: (previous) => `${applyCommand(request, project)} --adopt-from ${previous}`,
   })
   const plan = { ...planned, diagnostics: [...sourced.diagnostics, ...planned.diagnostics] }
@@ -308,9 +318,15 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
     uncheckedCount: checked.uncheckedCount,
     writeFirst: checked.writeFirst,
     remote,
-    repairCommand: commandFor,
+    repairCommand,
   }
 }
+
+/** Whether an object names a connection, or takes the default. */
+const usesConnections = (one: Declared): boolean =>
+  isOf('sources')(one) ||
+  (isOf('dashboards')(one) &&
+    one.value.tiles.some(({ config }) => config !== undefined && 'configType' in config && config.connectionId === undefined))
 
 /** For a shell. A workflow sets the same inputs for one run. */
 function applyCommand({ files, env }: PlanRequest, project: string): string {
@@ -318,9 +334,6 @@ function applyCommand({ files, env }: PlanRequest, project: string): string {
   const environment = env === undefined ? '' : ` --env ${env}`
   return `watchkeeper apply --project ${project}${environment}${quoted}`
 }
-
-const repairCommand = (request: PlanRequest, project: string, deletes: number): string =>
-  `${applyCommand(request, project)} --repair-duplicates --max-deletes ${Math.max(request.maxDeletes, deletes)}`
 
 /** The queries of SLOs depend on the sources of the service. */
 export async function withSources(

@@ -2,6 +2,7 @@ import type { Profile } from '../../api/profiles.ts'
 import { once } from '../../core/concurrency.ts'
 import type { Diagnostic } from '../../core/diagnostics.ts'
 import type { Declarations } from '../../declarations/declarations.ts'
+import type { Prune } from '../../declarations/find-declarations.ts'
 import { withSilenceOf } from '../../resources/alerts/schedule.ts'
 import { type Sides, sidesOf } from '../../resources/compare.ts'
 import { createDirectory, type Directory, type Planned } from '../../resources/directory.ts'
@@ -20,7 +21,7 @@ import type { ReadSecret } from '../../resources/secret.ts'
 import { PendingId, type Section, sectionNames } from '../../resources/section.ts'
 import { findCommonValues } from '../../resources/snapshot.ts'
 import type { Change, Plan } from './change.ts'
-import { adviseRepair, findTwins, type Moves, movesOf, planRepairs, type RepairCommand, type Twin } from './duplicates.ts'
+import { adviseRepair, findTwins, type Moves, movesOf, planRepairs, type Twin } from './duplicates.ts'
 import {
   type AdoptCommand,
   type AdoptFrom,
@@ -38,14 +39,15 @@ import {
   checkUses,
   type GuardSettings,
   refuseUnadopted,
+  reviewRelease,
   reviewSecrets,
   serverDefaults,
   silenceNote,
 } from './plan-diagnostics.ts'
-import { declarationDigest, planChange, planDelete } from './plan-object.ts'
+import { declarationDigest, planChange, planDelete, planRelease } from './plan-object.ts'
 import { protectAlerts } from './protect-alerts.ts'
 import { type RemoteState, remoteObjects } from './remote-state.ts'
-import { checkRepository, type OwnedObject, type RunRepository } from './repository.ts'
+import { checkRepository, type RunRepository } from './repository.ts'
 
 export interface PlanOptions extends GuardSettings {
   readonly project: string
@@ -54,11 +56,12 @@ export interface PlanOptions extends GuardSettings {
   readonly repository?: RunRepository
   readonly profile: Profile
   readonly nowMs: number
-  /** Whether the plan deletes objects with the project's marker that no file declares. */
-  readonly prune: boolean
+  /** What becomes of objects with the project's marker that no file declares. */
+  readonly prune: Prune
   /** Whether the plan repairs objects that exist twice. */
   readonly repairDuplicates?: boolean
-  readonly repairCommand?: RepairCommand
+  /** The command that repairs duplicates, for messages. */
+  readonly repairCommand?: string
   readonly adoptCommand?: AdoptCommand
   /** Whether the plan updates dashboards and saved searches that need no change. */
   readonly rewrite?: boolean
@@ -79,7 +82,8 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, remote:
     return markedObjects(type, remoteObjects(remote, type.section)).flatMap((one) => (isOwned(one.marker) ? [{ ...one, type }] : []))
   })
   const { objects } = declarations
-  const planType = createPlanner({ ...options, remote, ownsAnything: owned.length > 0 })
+  const declaredNames = new Map(objects.map(({ section, key, value }) => [`${section}.${key}`, value.name ?? key]))
+  const planType = createPlanner({ ...options, remote, ownsAnything: owned.length > 0, declaredNames })
   const tiles = new Map(remote.dashboards.map((one) => [one.id, listOf(one.tiles)]))
   const targets = new Map<Section, ReadonlyMap<string, AlertTarget>>()
   const targetsIn = (section: Section): ReadonlyMap<string, AlertTarget> => targets.get(section) ?? new Map()
@@ -101,8 +105,11 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, remote:
     directory = part.directory
     return part
   })
-  const copies = options.prune ? parts.flatMap(({ section, orphans }) => findDuplicateOrphans(orphans, types[section])) : []
-  const deletes = options.prune ? parts.toReversed().flatMap(({ section, orphans }) => orphans.map((one) => planDelete(section, one))) : []
+  const isPruned = options.prune === true
+  const copies = isPruned ? parts.flatMap(({ section, orphans }) => findDuplicateOrphans(orphans, types[section])) : []
+  const deletes = isPruned
+    ? parts.toReversed().flatMap(({ section, orphans }) => orphans.map((one) => planDelete(types[section], one)))
+    : []
   const repairs = planRepairs({
     types,
     twins: parts.map(({ section, twins }) => ({ type: types[section], twins })),
@@ -111,14 +118,18 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, remote:
     moves: movesOf(twins, remote.alerts, types.alerts),
   })
   // Of each section together: the writes of one section begin after those of the one before it.
-  const writes = parts.flatMap(({ section, changes }) => [...changes, ...repairs.writes.filter((one) => one.section === section)])
+  const writes = parts.flatMap(({ section, changes, orphans }) => [
+    ...changes,
+    ...repairs.writes.filter((one) => one.section === section),
+    ...(options.prune === 'forget' ? orphans.map((one) => planRelease(types[section], one, 'no file declares it')) : []),
+  ])
   const written = [...writes, ...[...repairs.deletes, ...deletes].toSorted((a, b) => deleteOrder(a) - deleteOrder(b))]
   const losses = protectAlerts(written, remote.alerts, types.dashboards)
   const changes = parts.flatMap((part) => part.changes)
   const silences = changes.flatMap((change) => silenceNote(change, options.nowMs))
   const reported = parts.flatMap(({ diagnostics }) => diagnostics)
   const isDoubled = reported.some(({ rule }) => rule === 'duplicate-marker')
-  const advice = isDoubled ? adviseRepair(options.repairCommand, countTwins(owned)) : []
+  const advice = isDoubled ? adviseRepair(options.repairCommand) : []
   const renamed = reportRenamedProject(
     parts.flatMap(({ ownedByOthers }) => ownedByOthers),
     options,
@@ -133,6 +144,7 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, remote:
     diagnostics: [
       ...found,
       ...checkRepository(options.repository, owned),
+      ...writes.flatMap((change) => reviewRelease(change, types[change.section])),
       ...checkUses(losses.changes, remote.alerts, types),
       ...checkGuards(losses.changes, remote.incompleteLists, options),
     ],
@@ -156,6 +168,8 @@ interface PlannerOptions
   extends Pick<PlanOptions, 'project' | 'adoptFrom' | 'repository' | 'repairDuplicates' | 'rewrite' | 'resendSecrets' | 'isWrite'> {
   readonly remote: RemoteState
   readonly ownsAnything: boolean
+  /** The names of declared objects, by section and key. */
+  readonly declaredNames: ReadonlyMap<string, string>
 }
 
 interface ResolvedPair {
@@ -165,7 +179,15 @@ interface ResolvedPair {
 }
 
 const createPlanner =
-  ({ remote, rewrite = false, resendSecrets = false, isWrite = false, repairDuplicates = false, ...owner }: PlannerOptions) =>
+  ({
+    remote,
+    rewrite = false,
+    resendSecrets = false,
+    isWrite = false,
+    repairDuplicates = false,
+    declaredNames,
+    ...owner
+  }: PlannerOptions) =>
   <D extends Declared>(type: ResourceType<D>, declared: readonly D[], given: ResolveContext, moves: Moves): TypePlan => {
     const all = remoteObjects(remote, type.section)
     const twins = repairDuplicates ? findTwins({ ...owner, type, declared, actual: all, context: given, moves }) : []
@@ -184,7 +206,9 @@ const createPlanner =
       if (rewrite && type.canRewrite) return 'written again without a difference'
       return resendSecrets && type.secretFields?.some((field) => body[field] !== undefined) ? 'its secrets are sent again' : undefined
     }
-    const around = { ...owner, type, directory, common, rewriteOf }
+    const nameOf = (id: unknown): string | undefined =>
+      id instanceof PendingId ? (id.tile ?? declaredNames.get(`${id.section}.${id.key}`) ?? id.key) : directory.nameOf(id)
+    const around = { ...owner, type, nameOf, common, rewriteOf }
     const changes = compared.map(({ pair, desired, sides }) => planChange(pair, desired.body, sides, around))
     const reviewed = compared.flatMap(({ pair, desired }, i) => {
       const { isAdopted = false, action } = changes[i] ?? {}
@@ -245,10 +269,6 @@ function countUnmanaged(types: ResourceTypes, remote: RemoteState, changes: read
 
 /** Alerts before what they watch. */
 const deleteOrder = ({ section }: Change): number => (section === 'alerts' ? 0 : section === 'dashboards' ? 1 : 2)
-
-/** How many objects share a marker with another one, without one of each. */
-const countTwins = (owned: readonly OwnedObject[]): number =>
-  owned.length - new Set(owned.map(({ type, marker }) => `${type.noun} ${marker?.token}`)).size
 
 /** The objects that alerts can watch, with the ids that they have and keep. */
 const alertTargets = (changes: readonly Change[], type: ResourceType): ReadonlyMap<string, AlertTarget> =>

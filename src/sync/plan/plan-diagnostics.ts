@@ -34,7 +34,8 @@ export function checkGuards(
     const message = `the list of ${pluralOf(sectionNouns[section])} ${incompleteLists[section]}; nothing is created or deleted based on such a list`
     return [diagnosticOf(guardRules, 'incomplete-list', first.location ?? { file: 'prune' }, message)]
   })
-  const deletes = changes.filter(({ action }) => action === 'delete').length
+  // Nothing is lost with a duplicate that is as declared.
+  const deletes = changes.filter(({ action, keeps }) => action === 'delete' && keeps === undefined).length
   if (deletes <= maxDeletes) return affected
   const message = `${deletes} objects would be deleted, but max-deletes allows ${maxDeletes}; check the plan, then raise max-deletes`
   return [...affected, diagnosticOf(guardRules, 'too-many-deletes', { file: 'prune' }, message)]
@@ -51,6 +52,13 @@ export function reviewSecrets({ declared, found }: Pair, body: Body, type: Resou
   const { section, key, location } = declared
   const issues = type.reviewSecrets?.(body, found?.actual, use) ?? []
   return issues.map(({ rule, message }) => diagnosticOf(secretRules, rule, location, `${section}.${key}: ${message}`))
+}
+
+/** The update that removes a marker keeps the rest of the object, as far as the API shows it. */
+export function reviewRelease({ section, key, name, action, desired = {}, actual }: Change, type: ResourceType): readonly Diagnostic[] {
+  const use = { isWrite: false, resends: false, isAdopted: false }
+  const issues = action === 'release' ? (type.reviewSecrets?.(desired, actual, use) ?? []) : []
+  return issues.map(({ rule, message }) => diagnosticOf(secretRules, rule, { file: 'prune' }, `${section}.${key || name}: ${message}`))
 }
 
 /** Without a marker, it is unknown who made an object. A create that was interrupted is completed. */

@@ -2,6 +2,7 @@
 
 import * as z from 'zod'
 import type { Target } from '../../api/path.ts'
+import type { Prune } from '../../declarations/find-declarations.ts'
 import { comparable, compareBodies } from '../../resources/compare.ts'
 import { longDigestOf } from '../../resources/marker.ts'
 import type { ResourceTypes } from '../../resources/resource-types.ts'
@@ -28,7 +29,7 @@ export const planFileSchema = z.object({
   organizationId: z.string().optional(),
   serviceId: z.string().optional(),
   serverUrl: z.string().optional(),
-  prune: z.boolean(),
+  prune: z.literal([true, false, 'forget']),
   /** Digest of everything below. */
   digest: z.string(),
   seen: z.partialRecord(section, z.int()),
@@ -39,7 +40,7 @@ export type PlanFile = z.output<typeof planFileSchema>
 
 type PlannedChange = z.output<typeof plannedChange>
 
-type PlanIdentity = Target & { readonly environment?: string | undefined; readonly prune: boolean }
+type PlanIdentity = Target & { readonly environment?: string | undefined; readonly prune: Prune }
 
 export function toPlanFile(plan: Plan, types: ResourceTypes, identity: PlanIdentity): PlanFile {
   const changes = plan.changes.filter(({ action }) => action !== 'unchanged').map((change) => toPlanned(change, types))

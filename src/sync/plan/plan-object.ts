@@ -1,15 +1,13 @@
 import { isSame } from '../../core/equality.ts'
 import { addedFields, comparable, type FieldChange, findUnclearable, normalForm, type Sides } from '../../resources/compare.ts'
-import type { Directory } from '../../resources/directory.ts'
 import { digestOf, ownershipTest } from '../../resources/marker.ts'
 import { type Body, listOf, type ResourceType } from '../../resources/resource-type.ts'
 import type { Declared } from '../../resources/resource-types.ts'
 import { PendingId } from '../../resources/section.ts'
 import { type CommonValues, detectDrift, diffSides, snapshotOf } from '../../resources/snapshot.ts'
 import { type Action, type Change, isDifference } from './change.ts'
-import type { MarkedObject, Pair } from './match.ts'
+import { type MarkedObject, type Pair, unmanagedAdoption } from './match.ts'
 import { digestToStore, type RunRepository } from './repository.ts'
-import { findServiceFields } from './sides.ts'
 
 interface ChangeContext {
   readonly type: ResourceType
@@ -17,33 +15,41 @@ interface ChangeContext {
   readonly repository?: RunRepository | undefined
   /** Why an object is written that needs no change; undefined where it is not. */
   rewriteOf(body: Body): string | undefined
-  readonly directory: Directory
+  nameOf(id: unknown): string | undefined
   /** The values that the server fills in by itself, found by comparing all objects. */
   common(): CommonValues
 }
 
 /** Plans one object. `body` is the desired one without a marker; `sides` are undefined for an object that does not exist yet. */
 export function planChange({ declared, found, takeover }: Pair, body: Body, sides: Sides | undefined, around: ChangeContext): Change {
-  const { type, project, directory } = around
+  const { type, project, nameOf } = around
   const rewrite = around.rewriteOf(body)
-  const { section, key, location } = declared
+  const { section, key, location, madeFrom } = declared
   const digest = declarationDigest(declared)
   const { marker } = found ?? {}
   // An object of the previous project is taken over from its repository, too.
   const stored = ownershipTest(project, type.markerStyle)(marker) ? marker?.repository : undefined
   const repository = digestToStore(around.repository, stored)
-  const desired = type.withMarker(body, { project, key, digest, repository })
-  const common = { section, key, name: declared.value.name, location, desired, isAdopted: takeover !== undefined }
+  const desired = type.withMarker(body, { project, key, digest, repository, isAdopted: existedBefore({ found, takeover }) })
+  const common = {
+    section,
+    key,
+    name: declared.value.name,
+    location,
+    desired,
+    isAdopted: takeover !== undefined,
+    madeFrom,
+  }
   if (found === undefined || sides === undefined)
     return {
       ...common,
       action: 'create',
       notes: [],
-      fields: inFileOrder(named(addedFields(comparable(type, desired)), directory), desired),
+      summary: type.summarize(body, (id) => nameOf(id) ?? String(id)),
+      fields: inFileOrder(named(addedFields(comparable(type, desired)), nameOf), desired),
     }
   const { fields, notes, newDefaults = [] } = compare({ found, digest, sides }, around)
   const kept = fields.length === 0 ? [] : findUnclearable(type, normalForm(sides.stored, type.schema), desired)
-  const shown = inFileOrder(named(fields, directory), desired)
   const isSecret = ({ path }: FieldChange): boolean => type.secretFields?.some((field) => path.split(/[.[]/, 1)[0] === field) ?? false
   const isMarked = type.ownership === 'identity' || hasMarker(found, { digest, repository, stored })
   const needed = actionFor({ differs: fields.length > 0 || notes.length > 0, isAdopted: common.isAdopted, isMarked })
@@ -55,12 +61,14 @@ export function planChange({ declared, found, takeover }: Pair, body: Body, side
     actual: found.actual,
     origin: isDifference({ action: needed }) && !fields.some(isSecret) ? originOf(found, digest) : undefined,
     notes: [...(takeover === undefined ? [] : [takeover]), ...notes, ...(isRewritten ? [rewrite] : [])],
-    fields: shown,
-    ...findServiceFields(declared, { marker, digest, fields: shown }),
+    fields: inFileOrder(named(fields, nameOf), desired),
     ...(kept.length > 0 && { unclearable: kept }),
     ...(newDefaults.length > 0 && { newDefaults }),
   }
 }
+
+const existedBefore = ({ found, takeover }: Pick<Pair, 'found' | 'takeover'>): boolean =>
+  takeover === unmanagedAdoption || found?.marker?.isAdopted === true
 
 interface FieldComparison {
   readonly fields: readonly FieldChange[]
@@ -117,7 +125,7 @@ interface MarkerParts {
 const hasMarker = ({ marker }: MarkedObject, { digest, repository, stored }: MarkerParts): boolean =>
   repository === stored && marker?.digest === digest
 
-export const planDelete = (section: Change['section'], { actual, marker }: MarkedObject): Change => ({
+export const planDelete = ({ section, notInFiles }: ResourceType, { actual, marker }: MarkedObject): Change => ({
   section,
   key: marker?.key ?? '',
   name: actual.name ?? '',
@@ -125,8 +133,18 @@ export const planDelete = (section: Change['section'], { actual, marker }: Marke
   id: actual.id,
   actual,
   isAdopted: false,
-  notes: [],
+  notes: marker?.isAdopted
+    ? [`existed before it was adopted${notInFiles === undefined ? '' : `; ${notInFiles} are in no file`}; prune: forget would keep it`]
+    : [],
   fields: [],
+})
+
+/** Removes the marker, and keeps the object. */
+export const planRelease = (type: ResourceType, found: MarkedObject, note: string): Change => ({
+  ...planDelete(type, found),
+  action: 'release',
+  notes: [`${note}; it becomes unmanaged, and stays`],
+  desired: type.withoutMarker(type.toBody(found.actual)),
 })
 
 const tileOfPath = /^tiles\[(?:"(?:[^"\\]|\\.)*"|\d+)\]/
@@ -149,16 +167,19 @@ function inFileOrder(fields: readonly FieldChange[], { tiles }: Body): readonly 
   return [...fields.slice(0, first), ...sorted, ...(others ?? [])]
 }
 
-const idFields = /(?:^|\.)(?:sourceId|webhookId|dashboardId|tileId|savedSearchId|appliesToSourceIds|(?:log|trace|metric|session)SourceId)$/
+const idFields =
+  /(?:^|\.)(?:sourceId|webhookId|dashboardId|tileId|savedSearchId|appliesToSourceIds|connection(?:Id)?|(?:log|trace|metric|session)SourceId)$/
+
+type NameOf = ChangeContext['nameOf']
 
 /** Shows names instead of ids. */
-const named = (fields: readonly FieldChange[], directory: Directory): readonly FieldChange[] =>
+const named = (fields: readonly FieldChange[], nameOf: NameOf): readonly FieldChange[] =>
   fields.map((field) => {
     const { path, before, after } = field
     if (!idFields.test(path)) return field
-    const names = [before, after].map((value) => toName(value, directory))
+    const names = [before, after].map((value) => toName(value, nameOf))
     // Two objects of one name, such as a dashboard that is created again.
-    const [old, now] = isSame(names[0], names[1]) ? [before, after].map((value) => toNameWithId(value, directory)) : names
+    const [old, now] = isSame(names[0], names[1]) ? [before, after].map((value) => toNameWithId(value, nameOf)) : names
     return {
       path: path.replace(/Id(s?)$/, '$1'),
       ...(before !== undefined && { before: old }),
@@ -166,15 +187,12 @@ const named = (fields: readonly FieldChange[], directory: Directory): readonly F
     }
   })
 
-function toName(value: unknown, directory: Directory): unknown {
-  if (Array.isArray(value)) return value.map((item) => toName(item, directory))
-  if (value instanceof PendingId) return value.tile ?? value.key
-  return directory.nameOf(value) ?? value
-}
+const toName = (value: unknown, nameOf: NameOf): unknown =>
+  Array.isArray(value) ? value.map((item) => toName(item, nameOf)) : (nameOf(value) ?? value)
 
-function toNameWithId(value: unknown, directory: Directory): unknown {
-  if (Array.isArray(value)) return value.map((item) => toNameWithId(item, directory))
-  const name = toName(value, directory)
+function toNameWithId(value: unknown, nameOf: NameOf): unknown {
+  if (Array.isArray(value)) return value.map((item) => toNameWithId(item, nameOf))
+  const name = toName(value, nameOf)
   if (value instanceof PendingId) return `${name} (new)`
   return name === value ? value : `${name} (${value})`
 }

@@ -3,44 +3,25 @@ import { counted, join, joinFirst, type Line, link, say, trusted, untrusted } fr
 import { toKebab } from '../../core/names.ts'
 import { plural } from '../../core/text.ts'
 import type { Annotation, Verdict } from '../../operation/operation.ts'
-import type { Block, DiffLine } from '../../report/blocks.ts'
-import { type SideNames, toDiffLines } from '../../report/diff-lines.ts'
+import { type Block, countFacts } from '../../report/blocks.ts'
+import type { SideNames } from '../../report/diff-lines.ts'
 import { sectionNouns } from '../../resources/section.ts'
-import { type Action, isDifference } from './change.ts'
+import { isDifference } from './change.ts'
+import { changeBlocks } from './change-lines.ts'
 import { unmanagedAdoption } from './match.ts'
 import type { PlannedObject, PlanResult } from './plan-result.ts'
 
-const signs: Readonly<Record<Action, DiffLine['sign']>> = {
-  create: '+',
-  update: '~',
-  replace: '~',
-  delete: '-',
-  adopt: '~',
-  mark: '~',
-  release: '~',
-  unchanged: ' ',
-}
-
-const verbs: Readonly<Record<Action, string>> = {
-  create: 'create',
-  update: 'update',
-  replace: 'replace',
-  delete: 'delete',
-  adopt: 'adopt',
-  mark: 'mark',
-  release: 'release',
-  unchanged: 'leave',
-}
-
-const locationOf = ({ file, line }: PlannedObject): string => (file === undefined ? '' : line === undefined ? file : `${file}:${line}`)
-
-/** The counts of the plan. Without a plan, the block is empty. */
+/** The counts of the plan that are not zero. */
 export function planFacts(result: PlanResult): Block {
   const { toCreate, toUpdate, toReplace, toDelete, toAdopt, unchanged } = result
-  const facts = { Create: toCreate, Update: toUpdate, Replace: toReplace, Delete: toDelete, Adopt: toAdopt, Unchanged: unchanged - toAdopt }
-  const shown = Object.entries(facts).filter(([label, count]) => count > 0 || !['Replace', 'Adopt'].includes(label))
-  if (result.objects.length === 0 && result.diagnostics.some(({ severity }) => severity === 'error')) return { kind: 'facts', facts: [] }
-  return { kind: 'facts', facts: shown.map(([label, count]) => ({ label, value: [trusted(String(count))] })) }
+  return countFacts({
+    Create: toCreate,
+    Update: toUpdate,
+    Replace: toReplace,
+    Delete: toDelete,
+    Adopt: toAdopt,
+    Unchanged: unchanged - toAdopt,
+  })
 }
 
 /** The plan in one line: `1 to create, 2 to update`. */
@@ -56,15 +37,10 @@ export function planWords({ toCreate, toUpdate, toReplace, toDelete, toRelease }
 /** The plan in detail. All objects share one diff, to keep the page short. */
 export function objectBlocks(result: PlanResult, sides?: SideNames): readonly Block[] {
   const changed = result.objects.filter(isDifference)
-  const folded = changed.filter((object) => isGenerated(object, result))
-  const shown = changed.map((object) =>
-    folded.includes(object) ? { ...object, notes: [...object.notes, generatedNote], fields: [] } : object,
-  )
   return [
     ...hiddenParts(result),
-    ...sloBlocks(result),
-    { kind: 'diff', lines: [...shown, ...result.objects.filter(isRenamed)].flatMap((object, i) => toLines(object, i, sides)) },
-    ...foldedFields(folded),
+    ...changeBlocks([...changed, ...result.objects.filter(isRenamed)], result, sides),
+    ...silentSlos(result),
     ...links(changed),
     ...layouts(changed),
     ...adoptions(result),
@@ -75,23 +51,6 @@ export function objectBlocks(result: PlanResult, sides?: SideNames): readonly Bl
     ...unchecked(result),
   ]
 }
-
-/** Whether it is the new dashboard of an SLO, whose queries in SQL follow from a few lines of the file. */
-const isGenerated = ({ section, key, action }: PlannedObject, { slos = [] }: PlanResult): boolean =>
-  section === 'dashboards' && action === 'create' && slos.some((slo) => key === `${slo.key}.slo`)
-
-const generatedNote = 'its tiles and queries follow from the SLO'
-
-const foldedFields = (folded: readonly PlannedObject[]): readonly Block[] =>
-  folded.length === 0
-    ? []
-    : [
-        {
-          kind: 'details',
-          title: `All fields of ${folded.length === 1 ? `dashboard ${folded[0]?.key}` : plural(folded.length, 'dashboard')}`,
-          blocks: [{ kind: 'diff', lines: folded.flatMap((object, i) => toLines(object, i)) }],
-        },
-      ]
 
 /** A diff is a code block, which has no links. */
 function links(objects: readonly PlannedObject[]): readonly Block[] {
@@ -127,36 +86,19 @@ function layouts(objects: readonly PlannedObject[]): readonly Block[] {
   ]
 }
 
-/** For reviewers: what each alert guards. */
-function sloBlocks({ slos = [], objects }: PlanResult): readonly Block[] {
-  const isWritten = new Set(objects.filter(({ action }) => action !== 'unchanged').map(({ key }) => key))
-  const changed = slos.filter(({ key, alerts }) => [`${key}.slo`, ...alerts.map((alert) => alert.key)].some((one) => isWritten.has(one)))
-  if (changed.length === 0) return []
-  const silent = changed.filter(({ noDataAlert }) => !noDataAlert)
-  const rows = changed.flatMap(({ key, name, objective, window, alerts }) =>
-    alerts.map(({ recipient, burnRate, longWindow, shortWindow, interval, budgetShare }) => [
-      [untrusted(name || key)],
-      [trusted(`${objective}% in ${window}`)],
-      [trusted(recipient)],
-      [trusted(`${burnRate} over ${longWindow} and ${shortWindow}`)],
-      [trusted(interval)],
-      [trusted(`${budgetShare}%`)],
-    ]),
+function silentSlos({ slos = [], objects }: PlanResult): readonly Block[] {
+  const written = new Set(objects.filter(({ action }) => action !== 'unchanged').map(({ madeFrom }) => madeFrom))
+  const silent = slos.filter(({ key, noDataAlert }) => !noDataAlert && written.has(`slos.${key}`))
+  if (silent.length === 0) return []
+  const names = join(
+    silent.map(({ key }) => say`${key}`),
+    ', ',
   )
-  const columns = ['SLO', 'Objective', 'Alert', 'Burn rate', 'Evaluated every', 'Budget spent'].map((title) => ({ title }))
   return [
-    ...(rows.length === 0 ? [] : [{ kind: 'table' as const, columns, rows }]),
-    ...(silent.length === 0
-      ? []
-      : [
-          {
-            kind: 'paragraph' as const,
-            line: say`Without events, burn rates are 0 and no alert fires. noData adds an alert for that. Without it: ${join(
-              silent.map(({ key }) => say`${key}`),
-              ', ',
-            )}`,
-          },
-        ]),
+    {
+      kind: 'paragraph',
+      line: say`Without events, burn rates are 0 and no alert fires. noData adds an alert for that. Without it: ${names}`,
+    },
   ]
 }
 
@@ -177,8 +119,9 @@ const hiddenParts = ({ objects }: PlanResult): readonly Block[] => {
 /** Any other dashboard is as it was written before, from files that have all of its parts. One without a difference may have changed, too. */
 const mayHaveHiddenParts = (object: PlannedObject): boolean =>
   object.action === 'mark' ||
+  object.action === 'release' ||
   object.notes.includes(unmanagedAdoption) ||
-  (object.action === 'update' && (object.origin === 'service' || isChangedTwice(object)))
+  (object.action === 'update' && object.origin === 'service')
 
 /** Other objects have a marker, by which a second project or repository is noticed. */
 const unprotectedSources = ({ objects }: PlanResult): readonly Block[] => {
@@ -197,31 +140,6 @@ function namesOf(objects: readonly Named[]): Line {
   const names = objects.map(({ section, key, name }) => say`${trusted(sectionNouns[section])} ${key || name}`)
   return joinFirst(names, maxNamed)
 }
-
-function toLines(object: PlannedObject, index: number, sides?: SideNames): readonly DiffLine[] {
-  const { section, key, name, action, id, notes, fields, origin } = object
-  const label = [sectionNouns[section], key, key === name ? '' : JSON.stringify(name)].filter(Boolean).join(' ')
-  const where = locationOf(object) || id
-  const why =
-    action === 'update' && origin !== undefined
-      ? [
-          `${origin === 'files' ? 'the files' : 'the service'} changed since the last apply${isChangedTwice(object) ? '; the UI changed it, too' : ''}`,
-        ]
-      : []
-  // What a reviewer does not expect needs the names of both sides.
-  const sidesOf = ({ changedIn }: PlannedObject['fields'][number]): SideNames | undefined =>
-    action !== 'update' && action !== 'replace' ? undefined : changedIn === undefined ? sides : { before: 'service', after: 'file' }
-  return [
-    ...(index === 0 ? [] : [{ sign: ' ' as const, text: '' }]),
-    { sign: signs[action], text: `${verbs[action]} ${label}${where ? `  (${where})` : ''}` },
-    ...[...notes, ...why].map((note): DiffLine => ({ sign: ' ', text: `  # ${note}` })),
-    ...fields.flatMap((field) => toDiffLines([field], sidesOf(field))),
-  ]
-}
-
-/** Whether the files and the service both changed the object since the last apply. False where it is not proven. */
-export const isChangedTwice = ({ fields }: Pick<PlannedObject, 'fields'>): boolean =>
-  fields.some(({ changedIn }) => changedIn === 'service')
 
 const adoptions = ({ objects }: PlanResult): readonly Block[] => {
   const adopted = objects.filter(({ action }) => action === 'adopt')
@@ -270,8 +188,9 @@ const orphans = ({ orphans: left }: PlanResult): readonly Block[] => {
 function unmanaged({ unmanaged: number, unmanagedKinds }: PlanResult): readonly Block[] {
   if (number === 0) return []
   const lists = unmanagedKinds.map((section) => say`${trusted(`list-${toKebab(section)}`)}`)
-  const line = say`Unmanaged, and not changed: ${counted(number, 'object')}. To see them, run ${join(lists, ', ')} with unmanaged`
-  return [{ kind: 'paragraph', line }]
+  const line = say`To see them, run ${join(lists, ', ')} with unmanaged`
+  const title = `Unmanaged, and not changed: ${plural(number, 'object')}`
+  return [{ kind: 'details', title, blocks: [{ kind: 'paragraph', line }], isQuiet: true }]
 }
 
 const unchecked = ({ uncheckedCount }: PlanResult): readonly Block[] =>

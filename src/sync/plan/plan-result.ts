@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { diagnosticSchema } from '../../core/diagnostics.ts'
+import { withoutUndefined } from '../../core/keys.ts'
 import { type Layout, tileMarks } from '../../report/blocks.ts'
 import type { FieldChange } from '../../resources/compare.ts'
 import type { Body } from '../../resources/resource-type.ts'
@@ -25,12 +26,6 @@ const fieldChange = z.object({
   before: z.unknown().optional().describe('Absent for an added field.'),
   after: z.unknown().optional().describe('Absent for a removed field.'),
   lines: z.array(changedLine).optional().describe('For long texts: the differences, line by line.'),
-  changedIn: z
-    .literal('service')
-    .optional()
-    .describe(
-      'The service changed this field since the last apply, and the files changed others. Absent where the marker does not prove it.',
-    ),
 })
 
 const tile = z.object({
@@ -58,8 +53,11 @@ const object = z.object({
   id: z.string().optional(),
   file: z.string().optional(),
   line: z.int().optional(),
+  instance: z.string().optional().describe('Of a file with `instances`: the key of the instance.'),
   origin: z.enum(['files', 'service']).optional().describe('The side that changed since the last apply, if known.'),
+  madeFrom: z.string().optional().describe('The SLO that makes it: `slos.KEY`.'),
   notes: z.array(z.string()).describe('Remarks for reviewers, such as the reason for a replacement.'),
+  summary: z.string().optional().describe('Of an object to create: what it is, in one line.'),
   fields: z.array(fieldChange),
   url: z
     .string()
@@ -80,7 +78,7 @@ export const planDetails = z.object({
   objects: z.array(object).describe('All objects, including unchanged ones, in the order of apply.'),
   unmanagedKinds: z.array(z.enum(sectionNames)).describe('The kinds of the unmanaged objects.'),
   toAdopt: z.int().describe('Objects that are as declared and only get the ownership marker.'),
-  toRelease: z.int().describe('Duplicates that lose their marker and become unmanaged. Only with `repair-duplicates`.'),
+  toRelease: z.int().describe('Objects that lose their marker and become unmanaged, with `prune: forget` or `repair-duplicates`.'),
   toMark: z
     .int()
     .describe('Objects that are as declared and only get the repository, or the digest of a changed declaration, in their marker.'),
@@ -92,6 +90,7 @@ export const planDetails = z.object({
       z.object({
         key: z.string(),
         name: z.string(),
+        summary: z.string().describe('The objective, and who is notified when, in one line.'),
         objective: z.number().describe('Percentage of good events.'),
         window: z.string(),
         minEvents: z.int(),
@@ -171,19 +170,15 @@ function pageOf({ section, id, actual, desired, action }: Change, uiUrl: string)
 }
 
 async function describe(change: Change): Promise<PlannedObject> {
-  const { section, key, name, action, id, location, origin, notes, fields, changedInService = [] } = change
+  const { section, key, name, action, id, location: { file, line, instance } = {}, origin, madeFrom, notes, summary, fields } = change
   return {
     section,
     key,
     name,
     action,
-    ...(id !== undefined && { id }),
-    ...(location !== undefined && { file: location.file, ...(location.line !== undefined && { line: location.line }) }),
-    ...(origin !== undefined && { origin }),
+    ...withoutUndefined({ id, file, line, instance, origin, madeFrom, summary }),
     notes: [...notes],
-    fields: (await Promise.all(fields.map(withLines))).map((field) =>
-      changedInService.includes(field.path) ? { ...field, changedIn: 'service' as const } : field,
-    ),
+    fields: await Promise.all(fields.map(withLines)),
     ...(await withLayout(change)),
   }
 }

@@ -146,7 +146,8 @@ function priceOf(one: ScheduleChange, { profile, price, atMost }: PricingTools):
     return { status: 'adds', ...rangeOf(added, atMost), ...(alternative && { alternative }) }
   }
   if (savedUpTo >= minCredits) return { status: 'saves', low: 0, savedUpTo: round(savedUpTo) }
-  const reason = profile.awakeShare > 1 - minShare ? 'the service does not sleep' : 'other alerts keep the service awake already'
+  const reason =
+    profile.awakeShare > 1 - minShare ? 'the service does not sleep' : 'other alerts or queries keep the service awake at the same times'
   return { status: 'adds-nothing', reason: one.after === undefined ? 'the alert is disabled' : reason }
 }
 

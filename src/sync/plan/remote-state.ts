@@ -17,7 +17,7 @@ export interface RemoteState {
   readonly sources: readonly Source[]
   /** Undefined where the service does not list them. */
   readonly webhooks: readonly Webhook[] | undefined
-  /** Undefined where the service does not list them, or no file declares a source. */
+  /** Undefined where the service does not list them, or no file can name one. */
   readonly connections?: readonly Connection[] | undefined
   /** Why a list may be incomplete. Nothing is created or deleted because of such a list. */
   readonly incompleteLists: Readonly<Partial<Record<Section, string>>>
@@ -31,11 +31,12 @@ interface Reading {
   readonly profile: Profile
   /** Sections with declared objects: their lists are read again when they are empty. */
   readonly wanted: ReadonlySet<Section>
+  readonly wantsConnections: boolean
 }
 
 const none: DatedList<never> = { items: [], mayBeCut: false, readAtMs: Number.POSITIVE_INFINITY }
 
-export async function readRemoteState({ api, service, profile, wanted }: Reading): Promise<RemoteState> {
+export async function readRemoteState({ api, service, profile, wanted, wantsConnections }: Reading): Promise<RemoteState> {
   const hasMore = profile.savedSearches
   const twice = <T>(section: Section, list: () => Promise<DatedList<T>>) => listTwice(list, wanted.has(section))
   const [dashboards, alerts, savedSearches, sources, webhooks, connections] = await Promise.all([
@@ -44,7 +45,7 @@ export async function readRemoteState({ api, service, profile, wanted }: Reading
     hasMore ? twice('savedSearches', () => savedSearchCollection.list(api, service)) : none,
     twice('sources', () => sourceCollection.list(api, service)),
     hasMore ? twice('webhooks', () => webhookCollection.list(api, service)) : none,
-    profile.isSelfHosted && wanted.has('sources') ? connectionCollection.list(api, service) : undefined,
+    profile.isSelfHosted && wantsConnections ? connectionCollection.list(api, service) : undefined,
   ])
   const lists = { dashboards, alerts, savedSearches, sources, webhooks }
   const incompleteLists = sectionNames.flatMap((section) => {

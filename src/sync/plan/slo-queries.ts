@@ -6,9 +6,10 @@ import { burnRateAlerts } from '../../slos/burn-rates.ts'
 import { type Slo, sourceOf } from '../../slos/expand-slos.ts'
 import { sloServiceRules } from '../../slos/slo-file.ts'
 import { burnRateSql } from '../../slos/slo-sql.ts'
-import { explainUnchecked, isTemporary, withoutQuery } from './alert-queries.ts'
 import type { Action } from './change.ts'
+import { isTemporary, withoutQuery } from './evaluations.ts'
 import type { PlanningResult } from './make-plan.ts'
+import { explainUnchecked } from './query-problems.ts'
 
 /** Data grows: a third of the limit leaves time to act. */
 const slowMs = 10_000

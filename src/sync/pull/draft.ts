@@ -5,7 +5,7 @@ import type { Declarations } from '../../declarations/declarations.ts'
 import { abilitiesOf } from '../../declarations/find-declarations.ts'
 import { overriddenFields } from '../../declarations/merge-fields.ts'
 import { readDocument } from '../../documents/document.ts'
-import { interpolate } from '../../documents/expressions.ts'
+import { interpolate, newRoom } from '../../documents/expressions.ts'
 import { ownValue } from '../../documents/schema.ts'
 import { nameMatches } from '../../operation/listing.ts'
 import type { NamedEnvironment } from '../../operation/operation.ts'
@@ -53,13 +53,16 @@ export interface DraftInput {
   readonly excluded: ReadonlyMap<string, string>
 }
 
-/** What to pull; everything without a filter. */
+/** What to pull. Without a filter: what the files declare, and the other objects of `exportedKinds`. */
 export interface PullFilter {
   readonly nameContains?: string | undefined
   readonly tag?: string | undefined
   readonly kind?: readonly string[] | undefined
   readonly key?: readonly string[] | undefined
 }
+
+/** Several projects can use a webhook or a source, so that no project takes one over unasked. */
+export const exportedKinds: readonly Section[] = ['dashboards', 'savedSearches', 'alerts']
 
 type Filtered = Pick<NewObject, 'section' | 'key'> & { readonly actual?: RemoteObject | undefined; readonly name: string }
 
@@ -138,14 +141,10 @@ export const removalOf = ({ section, key }: Pick<DeclaredKey, 'section' | 'key'>
 export function draftPull(input: DraftInput): Draft {
   const { declarations, plan, remote, profile, nowMs, excluded } = input
   const types = createResourceTypes(profile, nowMs)
-  const selected = selectObjects({
-    remote,
-    types,
-    plan,
-    declarations,
-    sections: sectionNames.filter((one) => abilitiesOf(profile).sections.has(one)),
-  })
   const { filter = {} } = input
+  const kinds: readonly string[] = filter.kind ?? exportedKinds
+  const sections = sectionNames.filter((one) => abilitiesOf(profile).sections.has(one) && kinds.includes(one))
+  const selected = selectObjects({ remote, types, plan, declarations, sections })
   // An object that is left out has no key.
   const isWanted = (one: NewObject | SkippedObject): boolean => passes({ key: '', ...one, name: one.actual.name ?? '' }, filter)
   const newObjects = input.declaredOnly ? [] : selected.newObjects.filter(isWanted)
@@ -395,5 +394,5 @@ function draftFiles({ texts, variable }: Pick<DraftInput, 'texts' | 'variable'>,
 
 function readDefaults(path: string, text: string, variable: DraftInput['variable']): unknown {
   const reading = readDocument(text, path)
-  return 'value' in reading ? interpolate(ownValue(reading.value, 'defaults'), { variable }).value : undefined
+  return 'value' in reading ? interpolate(ownValue(reading.value, 'defaults'), { variable, room: newRoom() }).value : undefined
 }

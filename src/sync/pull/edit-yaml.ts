@@ -16,10 +16,11 @@ import {
   type YAMLSeq,
 } from 'yaml'
 import * as z from 'zod'
+import { isMapping } from '../../core/keys.ts'
 import { readDocument } from '../../documents/document.ts'
 import { escapeExpressions, hasVariable } from '../../documents/expressions.ts'
 import { defaultOf, ownValue, type Shape } from '../../documents/schema.ts'
-import { isFields } from '../../resources/compare.ts'
+
 import { canonicalText } from '../../resources/marker.ts'
 import type { Body, DeclaredKey } from '../../resources/resource-type.ts'
 import { sections } from '../../resources/resource-types.ts'
@@ -168,7 +169,7 @@ function applyEdit(document: Document.Parsed, { defaults, updates, additions, re
 
 /** The fields that a new object needs in a file with these defaults. */
 export function withoutDefaults(defaults: unknown, section: Section, fields: Body): Body {
-  if (!isFields(defaults)) return fields
+  if (!isMapping(defaults)) return fields
   const own = Object.entries(fields).filter(([name, value]) => !Object.hasOwn(defaults, name) || !isEqual(defaults[name], value))
   const inherited = Object.keys(defaults).filter((name) => !Object.hasOwn(fields, name))
   const overrides = Object.entries(overrideDefaults(section, inherited)).filter(([name, value]) => !isEqual(defaults[name], value))
@@ -287,7 +288,7 @@ function editNode(node: unknown, { before, after }: ValueChange, place: Place, c
     return buildNode(after, place, context)
   }
   const column = place.column + context.indent
-  if (isMap(node) && isFields(before) && isFields(after) && !hasConflictingFields(node, before, after)) {
+  if (isMap(node) && isMapping(before) && isMapping(after) && !hasConflictingFields(node, before, after)) {
     moveAnchor(node, context.document)
     editMap(node, { before, after }, context, column)
     return node
@@ -366,7 +367,7 @@ function identifyItems(items: readonly unknown[], { itemIdOf }: EditContext): re
 }
 
 function nameOrValue(item: unknown): string | undefined {
-  if (!isFields(item)) return Array.isArray(item) ? undefined : `=${canonicalText(item)}`
+  if (!isMapping(item)) return Array.isArray(item) ? undefined : `=${canonicalText(item)}`
   return typeof item.name === 'string' ? `name ${item.name}` : undefined
 }
 

@@ -2,18 +2,37 @@ import { type Diagnostic, diagnosticOf, errorsIn, type Rules } from '../../core/
 import { quote } from '../../core/text.ts'
 import type { Found } from '../../declarations/find-declarations.ts'
 import type { NamedEnvironment } from '../../operation/operation.ts'
+import { sectionNames } from '../../resources/section.ts'
+import type { Plan } from '../plan/change.ts'
 import type { RemoteState } from '../plan/remote-state.ts'
 import { type Draft, identityOf, removalOf } from './draft.ts'
 import type { ReadDraft } from './verify-draft.ts'
 
 export const pullRules = {
-  'incomplete-pull': { severity: 'warning', description: 'A list from the server may be incomplete, so pull may not see every object.' },
+  'incomplete-pull': {
+    severity: 'warning',
+    description:
+      'A list from the server may be incomplete, or lacks all declared objects with drifted-only. pull may not see every object.',
+  },
   'override-differs': { severity: 'warning', description: 'The service has another value for a field that the environment overrides.' },
   'instance-differs': { severity: 'warning', description: 'The service has another value for an object of a file with instances.' },
   'expression-replaced': { severity: 'warning', description: 'pull replaced an expression by the value in the service.' },
 } as const satisfies Rules
 
-export const reportIncompleteLists = ({ incompleteLists }: RemoteState): readonly Diagnostic[] =>
+type IncompleteLists = RemoteState['incompleteLists']
+
+/** An empty list is valid, and may still be a mistake of the server, which would end every change and remove every declaration of the kind. */
+export function withEmptiedLists({ changes }: Plan, { incompleteLists }: RemoteState): IncompleteLists {
+  const emptied = sectionNames.filter((name) => {
+    const declared = changes.filter(({ section }) => section === name)
+    return declared.length > 0 && declared.every(({ actual }) => actual === undefined)
+  })
+  const reason =
+    'has none of the declared objects; if they were deleted on purpose, remove their declarations, or run apply to create them again'
+  return { ...Object.fromEntries(emptied.map((name) => [name, reason])), ...incompleteLists }
+}
+
+export const reportIncompleteLists = (incompleteLists: IncompleteLists): readonly Diagnostic[] =>
   Object.entries(incompleteLists).map(([section, reason]) =>
     diagnosticOf(pullRules, 'incomplete-pull', { file: section }, `the list of ${section} ${reason}`),
   )

@@ -1,20 +1,16 @@
 import { structuredPatch } from 'diff'
 import * as z from 'zod'
 import { type Diagnostic, diagnosticSchema } from '../../core/diagnostics.ts'
-import { digestOfText, gitBlobId } from '../../core/digest.ts'
 import { counted, join, type Line, say, sentence, trusted, untrusted } from '../../core/line.ts'
 import { listFirst, plural } from '../../core/text.ts'
 import { inEnvironment, ofEnvironment } from '../../declarations/environment.ts'
-import type { PullRequestContent, Verdict } from '../../operation/operation.ts'
-import type { Block, DiffLine } from '../../report/blocks.ts'
+import type { Verdict } from '../../operation/operation.ts'
+import { type Block, countFacts, type DiffLine } from '../../report/blocks.ts'
 import { toDiffLines } from '../../report/diff-lines.ts'
 import type { FieldChange } from '../../resources/compare.ts'
-import { canonicalText } from '../../resources/marker.ts'
 import { sectionNames, sectionNouns } from '../../resources/section.ts'
 import { changedLine } from '../plan/plan-result.ts'
 import { type Draft, type DraftedFile, pullOutcomes } from './draft.ts'
-
-const pullRequestStates = ['none', 'opened', 'updated', 'unchanged', 'closed', 'declined', 'kept', 'skipped'] as const
 
 export interface Pulled {
   readonly project: string
@@ -34,13 +30,9 @@ export const pullOutput = z.object({
   otherOwners: z.int().describe('Objects of other projects, which are never pulled.'),
   leftOut: z.int().describe('Objects that a file cannot declare as they are, or whose key or owner is unknown.'),
   notExportable: z.int().describe('Unmanaged objects of a kind that no file can declare, or of which the API hides a part.'),
-  pullRequestState: z
-    .enum(pullRequestStates)
-    .optional()
-    .describe(
-      'With `pull-request`: what was done. `declined`: a person closed it, and the changes are the same. `kept`: its branch has commits of others. `skipped`: an apply is queued or running, or this run cannot judge.',
-    ),
-  pullRequestNumber: z.int().optional().describe('With `pull-request`: its number. Empty without one.'),
+  complete: z
+    .boolean()
+    .describe('Whether the service was read completely. With `drifted-only` also whether it has a declared object of each declared kind.'),
 })
 
 const field = z.object({
@@ -62,7 +54,6 @@ const object = z.object({
   file: z.string().optional(),
   reason: z.string().optional().describe('Why the object was left out.'),
   fields: z.array(field).optional().describe('For an updated object: the fields that differed.'),
-  digest: z.string().optional().describe('For an updated object: a digest of what the file declares now.'),
 })
 
 const writtenFile = z.object({
@@ -70,7 +61,6 @@ const writtenFile = z.object({
   isNew: z.boolean(),
   size: z.int().describe('Size of the content in bytes.'),
   content: z.string(),
-  previousBlob: z.string().optional().describe('The id that Git gives the previous content; absent for a new file.'),
   lines: z.array(changedLine).optional().describe('The changed lines with their context; absent for a new file.'),
 })
 
@@ -80,7 +70,6 @@ export const pullDetails = z.object({
   objects: z.array(object).describe('All objects of the service and of the files.'),
   writtenFiles: z.array(writtenFile).describe('The files that were written.'),
   diagnostics: z.array(diagnosticSchema).describe('Errors, warnings and notes.'),
-  applyWorkflows: z.array(z.string()).optional().describe('With `pull-request`: the workflows that must not be running.'),
 })
 
 export type PullResult = z.output<typeof pullOutput> & z.output<typeof pullDetails>
@@ -102,9 +91,10 @@ export function toPullResult({ project, draft: { files, objects }, diagnostics }
     otherOwners: numberOf('other-project'),
     leftOut: numberOf('left-out'),
     notExportable: numberOf('not-exportable'),
+    complete: diagnostics.every(({ rule }) => rule !== 'incomplete-pull'),
     project,
     ...(environment !== undefined && { environment }),
-    objects: objects.map(({ section, key, name, outcome, id, path, reason, fields, after }) => ({
+    objects: objects.map(({ section, key, name, outcome, id, path, reason, fields }) => ({
       section,
       key,
       name,
@@ -113,7 +103,6 @@ export function toPullResult({ project, draft: { files, objects }, diagnostics }
       ...(path !== undefined && { file: path }),
       ...(reason !== undefined && { reason }),
       ...(fields !== undefined && { fields: fields.map(toFieldResult) }),
-      ...(after !== undefined && { digest: digestOfText(canonicalText(after), 16) }),
     })),
     writtenFiles: files.map(toFileResult),
     diagnostics: [...diagnostics],
@@ -132,7 +121,7 @@ const toFileResult = ({ path, before, after }: DraftedFile): FileResult => ({
   isNew: before === undefined,
   size: Buffer.byteLength(after),
   content: after,
-  ...(before !== undefined && { previousBlob: gitBlobId(before), lines: changedLines(before, after) }),
+  ...(before !== undefined && { lines: changedLines(before, after) }),
 })
 
 /** A diff of two very different texts takes long, so the new text is shown as a whole. */
@@ -147,7 +136,7 @@ function changedLines(before: string, after: string): z.output<typeof changedLin
     .map((text) => ({ sign: text.startsWith('+') ? '+' : text.startsWith('-') ? '-' : ' ', text: text.slice(1) }))
 }
 
-export const isStopped = ({ diagnostics }: PullResult): boolean => diagnostics.some(({ severity }) => severity === 'error')
+const isStopped = ({ diagnostics }: PullResult): boolean => diagnostics.some(({ severity }) => severity === 'error')
 
 export function judgePull(result: PullResult): Verdict {
   const errors = result.diagnostics.filter(({ severity }) => severity === 'error').length
@@ -196,7 +185,7 @@ export function pullBlocks(result: PullResult): readonly Block[] {
   const facts = {
     Added: added,
     Updated: updated,
-    ...(removed > 0 && { Removed: removed }),
+    Removed: removed,
     Unchanged: unchanged,
     'Not in the service': missing,
     'Of other projects': otherOwners,
@@ -204,7 +193,7 @@ export function pullBlocks(result: PullResult): readonly Block[] {
     'Left out': leftOut,
   }
   return [
-    { kind: 'facts', facts: Object.entries(facts).map(([label, count]) => ({ label, value: [trusted(String(count))] })) },
+    countFacts(facts),
     { kind: 'diagnostics', diagnostics },
     {
       kind: 'table',
@@ -222,76 +211,41 @@ const objectCells = ({ section, key, name, file, reason, id = '' }: ObjectResult
   key === '' ? [] : [untrusted(key)],
   [untrusted(name)],
   file === undefined ? [] : [untrusted(file)],
-  reason === undefined ? [] : [sentence(`${id}: ${reason}`)],
+  reason === undefined ? [] : sentence(`${id}: ${reason}`),
 ]
 
-/** What a person sees in the pull request of a drift. Removals count for the digest as objects do. */
-export function driftPullRequest(result: PullResult): PullRequestContent {
-  const { environment, objects, writtenFiles, applyWorkflows = [], diagnostics } = result
-  const changed = objects.filter(({ outcome }) => outcome === 'updated' || outcome === 'removed')
-  const identities = changed.map(({ section, key, digest = 'removed' }) => `${section}.${key} ${digest}`).toSorted()
-  const where = environment === undefined ? '' : ` in ${environment}`
-  return {
-    branch: `watchkeeper/drift${environment === undefined ? '' : `-${environment}`}`,
-    title: `Keep ${plural(changed.length, 'change')} made in the service${where}`,
-    digest: digestOfText(identities.join('\n'), 16),
-    files: writtenFiles.flatMap(({ path, content, previousBlob }) => (previousBlob === undefined ? [] : [{ path, content, previousBlob }])),
-    blocks: pullRequestBlocks(result, changeBlocks(result, changed)),
-    changes: changeBlocks(result, changed),
-    applyWorkflows,
-    incompleteReason: diagnostics.find(({ rule }) => rule === 'incomplete-pull')?.message,
-    emptied: emptiedKinds(objects),
-  }
-}
-
-/** An empty list is valid, and may still be a mistake of the server. With remove-deleted, it would remove every declaration of the kind. */
-const emptiedKinds = (objects: readonly ObjectResult[]): readonly string[] =>
-  sectionNames
-    .filter((section) => {
-      const declared = objects.filter((one) => one.section === section && one.key !== '' && one.outcome !== 'added')
-      return declared.length > 0 && declared.every(({ outcome }) => outcome === 'missing' || outcome === 'removed')
-    })
-    .map((section) => `${sectionNouns[section]}s`)
-
-const pullRequestBlocks = (result: PullResult, changes: readonly Block[]): readonly Block[] => [
-  {
-    kind: 'paragraph',
-    line: say`These objects were changed in the service${inEnvironment(result)}, while their declarations are as last applied. This pull request updates the declarations.`,
-  },
-  ...changes,
-  // Also keeps the list apart from the one before.
-  { kind: 'paragraph', line: say`What to do:` },
-  {
-    kind: 'list',
-    items: [
+/** The text of a pull request with the changes of the service. */
+export function pullRequestBlocks(result: PullResult): readonly Block[] {
+  const of = (wanted: ObjectResult['outcome']): readonly ObjectResult[] => result.objects.filter(({ outcome }) => outcome === wanted)
+  const removals = of('removed').map(({ section, key, file = '' }) => say`${trusted(sectionNouns[section])} ${key} in ${file}`)
+  const others = of('left-out').map(({ section, key, reason = '' }) => say`${trusted(sectionNouns[section])} ${key}: ${sentence(reason)}`)
+  return [
+    {
+      kind: 'paragraph',
+      line: say`These objects were changed in the service${inEnvironment(result)}, while their declarations are as last applied. This pull request updates the declarations.`,
+    },
+    { kind: 'diff', lines: [...of('updated'), ...of('removed')].flatMap(objectLines) },
+    ...listAfter(say`The service does not have these objects. They were deleted there, or were never applied:`, removals),
+    ...listAfter(say`Not part of this pull request, because a file cannot have the value of the service:`, others),
+    ...listAfter(say`What to do:`, [
       say`To keep the changes, merge this pull request.`,
       say`To revert them, run apply on the default branch. The next run then closes this pull request.`,
-      say`To leave both as they are, close this pull request. It is not opened again for the same changes.`,
-    ],
-  },
-]
-
-function changeBlocks(result: PullResult, changed: readonly ObjectResult[]): readonly Block[] {
-  const leftOut = result.objects.filter(({ outcome }) => outcome === 'left-out')
-  const removed = changed.filter(({ outcome }) => outcome === 'removed')
-  const others = leftOut.map(({ section, key, reason = '' }) => say`${trusted(sectionNouns[section])} ${key}: ${sentence(reason)}`)
-  const removals = removed.map(({ section, key, file = '' }) => say`${trusted(sectionNouns[section])} ${key} in ${file}`)
-  return [
-    { kind: 'diff', lines: changed.flatMap((one, i) => objectLines(one, i)) },
-    ...(removals.length === 0
-      ? []
-      : ([
-          { kind: 'paragraph', line: say`The service does not have these objects. They were deleted there, or were never applied:` },
-          { kind: 'list', items: removals },
-        ] as const)),
-    ...(others.length === 0
-      ? []
-      : ([
-          { kind: 'paragraph', line: say`Not part of this pull request, because a file cannot have the value of the service:` },
-          { kind: 'list', items: others },
-        ] as const)),
+    ]),
+    {
+      kind: 'paragraph',
+      line: say`GitHub starts no checks for a pull request that was made with GITHUB_TOKEN. To start them, close and reopen it.`,
+    },
   ]
 }
+
+/** A list with a sentence before it, which also keeps it apart from another list. */
+const listAfter = (line: Line, items: readonly Line[]): readonly Block[] =>
+  items.length === 0
+    ? []
+    : [
+        { kind: 'paragraph', line },
+        { kind: 'list', items },
+      ]
 
 function objectLines({ section, key, name, outcome, fields = [] }: ObjectResult, index: number): readonly DiffLine[] {
   const title: DiffLine = { sign: outcome === 'removed' ? '-' : '~', text: `${sectionNouns[section]} ${key} (${name})` }

@@ -1,10 +1,11 @@
 import type * as z from 'zod'
-import { withoutUndefined } from '../../core/keys.ts'
+import { isMapping, withoutUndefined } from '../../core/keys.ts'
 import type { ReadDocument } from '../../documents/document.ts'
 import { elementOf, formOf, isRequired, ownValue, type Schema, valueAt } from '../../documents/schema.ts'
 import { schemaDiagnostics } from '../../documents/validate.ts'
 import { declaredAlert } from '../../resources/alerts/alert.ts'
-import { comparable, isFields, managedPart } from '../../resources/compare.ts'
+import { comparable, managedPart } from '../../resources/compare.ts'
+import { spellConnection } from '../../resources/connection.ts'
 import { declaredDashboard } from '../../resources/dashboards/dashboard.ts'
 import type { Place } from '../../resources/dashboards/layout.ts'
 import { shortSourceNames } from '../../resources/declaration-fields.ts'
@@ -122,6 +123,8 @@ const withoutPlaces = (value: unknown): ReadDocument => ({
 /** Renders references: by a key in these files, else by a name if it is unique, else by id. */
 export interface ReferenceRenderer {
   source(id: unknown): unknown
+  /** Undefined for the only connection. `written` is the same tile in the file. */
+  connection(id: unknown, written: unknown): unknown
   /** The fields of a channel that identify its webhook. */
   webhook(id: unknown): Body
   target(section: TargetSection, id: unknown): unknown
@@ -136,7 +139,7 @@ export type KeysById = Readonly<Record<TargetSection, ReadonlyMap<string, string
 const nouns: Readonly<Record<TargetSection, Noun>> = { dashboards: 'dashboard', savedSearches: 'savedSearch' }
 
 export function createReferenceRenderer(
-  { dashboards }: Pick<RemoteState, 'dashboards'>,
+  { dashboards, sources }: Pick<RemoteState, 'dashboards' | 'sources'>,
   directory: Directory,
   keys: KeysById,
 ): ReferenceRenderer {
@@ -151,6 +154,7 @@ export function createReferenceRenderer(
       const name = uniqueName('source', id)
       return name === undefined ? id : { source: name }
     },
+    connection: (id, written) => spellConnection(id, { written, directory, sources }),
     webhook(id) {
       const name = uniqueName('webhook', id)
       return name === undefined ? { webhookId: id } : { webhook: name }
@@ -348,12 +352,16 @@ interface RenderInput {
 const lastFields: readonly string[] = ['numberFormat', 'raw']
 
 /** Keeps the fields that the schema knows and that are not defaults of the server, in the order of the schema. */
-function renderValue(input: RenderInput & { readonly value: Body }, schema: Schema, references: Pick<ReferenceRenderer, 'source'>): Body
-function renderValue(input: RenderInput, schema: Schema | undefined, references: Pick<ReferenceRenderer, 'source'>): unknown
+function renderValue(
+  input: RenderInput & { readonly value: Body },
+  schema: Schema,
+  references: Pick<ReferenceRenderer, 'source' | 'connection'>,
+): Body
+function renderValue(input: RenderInput, schema: Schema | undefined, references: Pick<ReferenceRenderer, 'source' | 'connection'>): unknown
 function renderValue(
   { value, normalized, written }: RenderInput,
   schema: Schema | undefined,
-  references: Pick<ReferenceRenderer, 'source'>,
+  references: Pick<ReferenceRenderer, 'source' | 'connection'>,
 ): unknown {
   if (Array.isArray(value)) {
     const element = elementOf(schema)
@@ -361,13 +369,14 @@ function renderValue(
       renderValue({ value: item, normalized: ownValue(normalized, i), written: ownValue(written, i) }, element, references),
     )
   }
-  const form = isFields(value) ? formOf(schema, value) : undefined
-  if (!isFields(value) || form === undefined) return withPlainNumbers(value)
+  const form = isMapping(value) ? formOf(schema, value) : undefined
+  if (!isMapping(value) || form === undefined) return withPlainNumbers(value)
   const renderField = (name: string): readonly [string, unknown] => {
     const field = value[name]
     const short = shortSourceNames.get(name)
     if (short !== undefined)
       return renderSources(name, short, Array.isArray(field) ? field.map(references.source) : references.source(field), written)
+    if (name === 'connectionId' && ownValue(written, name) === undefined) return ['connection', references.connection(field, written)]
     const inner = { value: field, normalized: ownValue(normalized, name), written: ownValue(written, name) }
     return [name, renderValue(inner, form.shape[name], references)]
   }
@@ -375,7 +384,8 @@ function renderValue(
     Object.keys(form.shape)
       .toSorted((a, b) => lastFields.indexOf(a) - lastFields.indexOf(b))
       .filter((name) => ownValue(normalized, name) !== undefined || (value[name] != null && isRequired(form.shape[name])))
-      .map(renderField),
+      .map(renderField)
+      .filter(([, field]) => field !== undefined),
   )
 }
 
@@ -393,5 +403,5 @@ function withPlainNumbers(value: unknown): unknown
 function withPlainNumbers(value: unknown): unknown {
   if (JSON.isRawJSON(value)) return Number(value.rawJSON)
   if (Array.isArray(value)) return value.map(withPlainNumbers)
-  return isFields(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withPlainNumbers(item)])) : value
+  return isMapping(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withPlainNumbers(item)])) : value
 }

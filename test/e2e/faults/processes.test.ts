@@ -41,20 +41,20 @@ describe.concurrent('R6: a signal ends a run in time, with a report and the righ
   it.each<[NodeJS.Signals, TestAction, number, string, number, number]>([
     ['SIGINT', 'read', 1, 'pass', 0, 130],
     ['SIGTERM', 'create', 1, 'pass', 1, 4],
-    ['SIGINT', 'update', 1, 'cancelled', 0, 130],
+    ['SIGINT', 'update', 1, 'canceled', 0, 130],
     ['SIGTERM', 'update', 2, 'pass', 0, 4],
     // biome-ignore lint/complexity/useMaxParams: one column of the table each
   ])('%s at a %s, request %i: what is under way ends, nothing new is sent', async (signal, action, nth, conclusion, more, exitCode) => {
     const { outcome, ran } = await struck(action, nth, signal)
     expect(outcome).toMatchObject({ exitCode, conclusion, added: more })
     expect(outcome.methods.split(' ')).toHaveLength(nth)
-    expect(ran.outputs.get('status')).toBe(conclusion === 'cancelled' ? 'error' : conclusion)
+    expect(ran.outputs.get('status')).toBe(conclusion === 'canceled' ? 'error' : conclusion)
     expect(ran.result).toMatchObject({ status: ran.outputs.get('status') })
   })
 
   it('sends no waiting request after a signal in the middle of many', async () => {
     const { outcome } = await struck('read a cost', 1, 'SIGINT', { ...aYear, budget: '' })
-    expect(outcome).toMatchObject({ exitCode: 130, conclusion: 'cancelled' })
+    expect(outcome).toMatchObject({ exitCode: 130, conclusion: 'canceled' })
     expect(outcome.methods.split(' ').length).toBeLessThan(12)
   })
 
@@ -62,7 +62,7 @@ describe.concurrent('R6: a signal ends a run in time, with a report and the righ
     const failure = { effect: { kind: 'rate-limited', headers: { 'retry-after': '300' } } } as const
     const onStart = whenArrived(1, (child) => setTimeout(() => child.kill('SIGTERM'), 500))
     const { outcome, ran } = await runWithFailure('create', failure, { onStart })
-    expect(outcome).toMatchObject({ exitCode: 130, conclusion: 'cancelled', methods: 'POST', added: 0 })
+    expect(outcome).toMatchObject({ exitCode: 130, conclusion: 'canceled', methods: 'POST', added: 0 })
     expect(ran.ending?.activeMs).toBeLessThan(5000)
   })
 
@@ -74,7 +74,7 @@ describe.concurrent('R6: a signal ends a run in time, with a report and the righ
     })
     await hole.close()
     // A request that is given up may have been applied.
-    expect(outcome).toMatchObject({ exitCode: 4, conclusion: 'cancelled' })
+    expect(outcome).toMatchObject({ exitCode: 4, conclusion: 'canceled' })
     expect(ran.summary).toContain('create-alert')
     expect(ran.ending?.activeMs).toBeLessThan(9000)
   })

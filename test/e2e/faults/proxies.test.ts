@@ -158,6 +158,22 @@ describe.concurrent('R4: a proxy that refuses or hangs ends the run in time, and
     expect(ran.outputs.get('failure-reason')).toContain(`The proxy 127.0.0.1:${proxy.port} refused the connection: the proxy answered 407`)
   })
 
+  it('a message hides the user of a proxy that repeats it, and the log masks only the password and its pair', async () => {
+    const user = 'proxy-user-of-the-shop'
+    const pair = Buffer.from(`${user}:${password}`).toString('base64')
+    const body = JSON.stringify({ error: `${user} may not do that with Basic ${pair}` })
+    const proxy = await startRawServer((wire) => wire.write(toHttp({ status: 403, body })))
+    const { ran } = await runWithFailure('read', undefined, {
+      url: 'http://127.0.0.1:9',
+      env: { HTTP_PROXY: `http://${user}:${encodeURIComponent(password)}@127.0.0.1:${proxy.port}` },
+      secrets: [password, pair],
+    })
+    await proxy.close()
+    expect(ran.outputs.get('failure-reason')).toContain('The API answered 403: *** may not do that with Basic ***')
+    expect(ran.stdout).toContain(`::add-mask::${pair}\n`)
+    expect(ran.stdout).not.toContain(user)
+  })
+
   it('a proxy that does not listen prevents the comment on GitHub, but not the verdict', async () => {
     const token = 'ghs_abcdefghijklmnop0123456789'
     const event = join(directory, 'event.json')
@@ -173,7 +189,9 @@ describe.concurrent('R4: a proxy that refuses or hangs ends the run in time, and
       secrets: [password, token],
     })
     expect(outcome).toMatchObject({ exitCode: 0, conclusion: 'pass', problems: ['its commands are notice'] })
-    expect(ran.stdout).toMatch(/^::notice title=Watchkeeper::comment: connect ECONNREFUSED 127\.0\.0\.1:9/m)
+    expect(ran.stdout).toMatch(
+      /^::notice title=Watchkeeper::comment: GitHub through the proxy 127\.0\.0\.1:9: nothing listens at this address \(ECONNREFUSED\)/m,
+    )
   })
 
   it('a proxy that is reached over TLS is not asked for HTTP/2', async () => {

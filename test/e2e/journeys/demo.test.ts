@@ -53,7 +53,7 @@ describe.each([
       expect.stringMatching(/^✔ Backtest of 1 alert over 7 days until /),
       '✔ Plan for demo/shop (2 to create)',
       '✔ Applied to demo/shop (2 created)',
-      '✔ No changes: the service matches the files',
+      '✔ No changes: everything matches the files',
       '✖ failed: demo/shop has drifted: 1 to update',
       '✔ Applied to demo/shop (1 deleted)',
     ])

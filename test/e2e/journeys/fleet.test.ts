@@ -162,6 +162,6 @@ it('stays below the limits of a comment and a summary when everything fails at l
   const comment = renderMarkdown(blocks, longestComment)
   expect(comment.length).toBeLessThan(longestComment)
   expect(comment).toMatch(/^### ❌ /)
-  expect(comment).toMatch(/\n\*\d+ more rows did not fit\. See the result file\.\*\n/)
+  expect(comment).toMatch(/\n\*\d+ more rows did not fit\. See the summary of the run\.\*\n/)
   expect(Buffer.byteLength(renderMarkdown(blocks, longestSummary))).toBeLessThan(longestSummary)
 })

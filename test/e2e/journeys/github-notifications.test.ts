@@ -41,7 +41,9 @@ describe('a failing cost gate on a pull request', () => {
     }
     expect(comments()).toHaveLength(1)
     expect(comments()[0]?.body).toMatch(/### ❌ Budget exceeded: /)
-    expect(issues()).toMatchObject([{ title: 'Watchkeeper: cost fails', state: 'open', labels: ['watchkeeper'] }])
+    expect(issues()).toMatchObject([
+      { title: expect.stringMatching(/^Cost fails: Budget exceeded: [\d.]+ of 0\.00 \w+/), state: 'open', labels: ['watchkeeper'] },
+    ])
 
     const passed = await gate({ ...both, budget: '100000' })
     expect(passed.exitCode).toBe(0)
@@ -55,7 +57,7 @@ describe('a failing cost gate on a pull request', () => {
   it('a failing cost gate on a pull request has the same verdict, outputs and summary when GitHub refuses, and a notice that names what is missing', async () => {
     const inputs = { budget: '0', 'from-date': '2026-01-01', 'to-date': '2026-01-03' }
     const quiet = await gate(inputs)
-    github().store.may = { comments: false, issues: false, labels: false, contents: false, createPulls: false }
+    github().store.may = { comments: false, issues: false, labels: false }
     const refused = await gate({ ...inputs, ...both })
     expect(refused.exitCode).toBe(quiet.exitCode)
     const verdict = ({ outputs }: RanAction) => ['status', 'failure-reason', 'grand-total-credits'].map((name) => outputs.get(name))
@@ -143,7 +145,8 @@ describe('two jobs', () => {
     const wrong = { operation: 'list-sources', comment: 'always', ...inputs }
     const ofFile = await runGitHubStep(github(), { inputs: wrong, files: { '.watchkeeper.yml': 'service-id: nope\n' }, secrets })
     const ofVariable = await runGitHubStep(github(), { inputs: wrong, env: { WATCHKEEPER_SERVICE_ID: 'nope' }, secrets })
-    for (const ran of [ofFile, ofVariable]) expect(ran.stdout).toContain('their label depends on an input that is not valid')
+    for (const ran of [ofFile, ofVariable])
+      expect(ran.stdout).toContain('comment: not written, because the label depends on an input that is not valid')
     expect(comments()).toEqual([])
   })
 
@@ -160,10 +163,17 @@ describe('two jobs', () => {
     for (const env of ['broken', 'unknown', '../x']) {
       const ran = await runGitHubStep(github(), { inputs: { ...inputs, env }, files })
       expect(ran.exitCode).toBe(1)
-      expect(ran.stdout).toContain('their label depends on an input that is not valid')
+      expect(ran.stdout).toContain('comment: not written, because the label depends on an input that is not valid')
     }
     expect(comments()).toHaveLength(2)
   })
+})
+
+it('a github-token that is rejected is called not valid', async () => {
+  const inputs = { ...inputsFor(emulator()), operation: 'list-sources', comment: 'always', 'github-token': 'short' }
+  const ran = await runGitHubStep(github(), { inputs, secrets })
+  expect(ran.stdout).toContain('comment: not written, because github-token is not valid.')
+  expect(comments()).toEqual([])
 })
 
 describe('a run that did not complete', () => {
@@ -316,7 +326,7 @@ it('comments on a plan that only adopts existing objects', async () => {
   )
   expect(planned.outputs.get('changed')).toBe('false')
   expect(comments()).toHaveLength(1)
-  expect(comments()[0]?.body).toContain('No changes: the service matches the files, and apply adopts 1 object')
+  expect(comments()[0]?.body).toContain('No changes: everything matches the files, and apply adopts 1 object')
 })
 
 describe('the deployments of the days of a spike', () => {

@@ -8,7 +8,7 @@ import { demo } from '../../../src/emulator/index.ts'
 import { withoutFileVariables } from '../../../src/runtime/cli/init/edit-workflow.ts'
 import { kits } from '../../../src/runtime/cli/init/kits.ts'
 import { serviceOf, useEmulator } from '../../support/emulator.ts'
-import { commitTo, filesAt, token, useGitHub } from '../../support/github-server.ts'
+import { token, useGitHub } from '../../support/github-server.ts'
 import { runnerEnvironment } from '../../support/notify.ts'
 import { hasPseudoTerminals, runCli, runInTerminal } from '../../support/run-process.ts'
 import { type RunnableJob, repository, runJobs } from '../../support/run-workflow.ts'
@@ -487,32 +487,31 @@ describe('from init to alerts that are as declared', () => {
     const wanted = Object.entries(known).filter(([name]) => new RegExp(`gh (?:secret|variable) set ${name}\\b`).test(stdout))
     expect(wanted).toHaveLength(Object.keys(known).length)
     const files = Object.fromEntries(filesThere().map((path) => [path, readFileSync(join(directory, path), 'utf8')]))
-    commitTo(gitHub().store, { branch: 'main', files })
     const run = async (name: string, github: object) => {
       const { jobs } = parse(files[`.github/workflows/watchkeeper-${name}.yml`] ?? '') as { jobs: Readonly<Record<string, RunnableJob>> }
       const set = Object.fromEntries(wanted)
-      const values = { github: { repository, ...github }, secrets: set, vars: set }
+      const values = { github: { repository, token, ...github }, secrets: set, vars: set }
       const env = {
         ...runnerEnvironment(gitHub().url),
-        GITHUB_REF: 'refs/heads/main',
-        GITHUB_SHA: gitHub().store.refs.get('main') ?? '',
-        // In the place of the default of action.yml, and of the cloud's address.
-        WATCHKEEPER_GITHUB_TOKEN: token,
+        GITHUB_REF_NAME: 'main',
+        // In the place of the cloud's address.
         WATCHKEEPER_API_URL: product.emulator().url,
       }
-      const ran = await runJobs(jobs, { values, env, files })
-      return Object.values(ran)[0]?.result
+      const [ran] = Object.values(await runJobs(jobs, { values, env, files }))
+      return ran
     }
     const from = (fullName: string) => ({ event: { pull_request: { head: { repo: { full_name: fullName } } } } })
-    expect(await run('plan', from('eve/infra'))).toBe('skipped')
-    expect(await run('plan', from(repository))).toBe('success')
-    expect(await run('drift', {})).toBe('failure')
-    expect(await run('apply', { ref: 'refs/heads/next' })).toBe('skipped')
-    expect(await run('apply', { ref: 'refs/heads/main' })).toBe('success')
-    expect(await run('drift', {})).toBe('success')
+    const resultOf = async (name: string, github: object) => (await run(name, github))?.result
+    expect(await resultOf('plan', from('eve/infra'))).toBe('skipped')
+    expect(await resultOf('plan', from(repository))).toBe('success')
+    expect(await resultOf('drift', {})).toBe('failure')
+    expect(await resultOf('apply', { ref: 'refs/heads/next' })).toBe('skipped')
+    expect(await resultOf('apply', { ref: 'refs/heads/main' })).toBe('success')
+    expect(await resultOf('drift', {})).toBe('success')
     for (const alert of serviceOf(product.emulator()).alerts) if (alert.threshold === 0.02) alert.threshold = 0.05
-    expect(await run('drift-pull-request', {})).toBe('success')
-    expect(filesAt(gitHub().store, 'watchkeeper/drift')['observability/service.yml']).toBe(
+    const drift = await run('drift-pull-request', {})
+    expect(drift?.result).toBe('success')
+    expect(drift?.pullRequests[0]?.files['observability/service.yml']).toBe(
       files['observability/service.yml']?.replace('threshold: 0.02', 'threshold: 0.05'),
     )
   })

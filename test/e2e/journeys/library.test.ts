@@ -53,7 +53,7 @@ describe('the library with a self-hosted server', () => {
       signal: stop.signal,
     } as const
     await expect(createClient(options).listAlerts()).rejects.toBeInstanceOf(InputError)
-    await expect(createClient({ ...options, allowHttp: true }).listAlerts()).rejects.toMatchObject({ kind: 'cancelled' })
+    await expect(createClient({ ...options, allowHttp: true }).listAlerts()).rejects.toMatchObject({ kind: 'canceled' })
     expect(lines).toEqual(['The key travels unencrypted to 10.1.2.3:8000, because allow-http is set'])
   })
 })
@@ -123,7 +123,7 @@ describe('the library', () => {
     const controller = new AbortController()
     const listing = client({ signal: controller.signal }).listSources()
     setTimeout(() => controller.abort(), 50)
-    await expect(listing).rejects.toMatchObject({ kind: 'cancelled' })
+    await expect(listing).rejects.toMatchObject({ kind: 'canceled' })
   })
 
   it('reports retries as they happen', async () => {

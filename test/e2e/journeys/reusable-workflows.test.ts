@@ -109,13 +109,6 @@ describe('the cost gate', () => {
     expect(outputs.status).toBe('pass')
   })
 
-  it('lets .watchkeeper.yml say that it only warns', async () => {
-    const files = { '.watchkeeper.yml': 'warn-only: true\n' }
-    const { jobs, outputs } = await call('cost-gate', { inputs: { period: 'last-30-days', budget: '1' }, files })
-    expect([jobs.cost?.result, outputs.status]).toEqual(['success', 'warn'])
-    expect(outputs['failure-reason']).toContain('The setting warn-only in .watchkeeper.yml makes this failure a warning.')
-  })
-
   it('the cost gate is not green without a limit', async () => {
     const { jobs, outputs } = await call('cost-gate')
     expect([jobs.cost?.result, outputs.status]).toEqual(['failure', 'fail'])

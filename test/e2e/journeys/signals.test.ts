@@ -38,7 +38,7 @@ it('sends nothing more after the first signal', async () => {
   const ran = await runAction({ inputs: { ...inputsFor(emulator()), operation: 'list-sources' }, onStart: signalAtRequest('SIGINT') })
   expect(ran.exitCode).toBe(130)
   expect(ran.outputs.get('status')).toBe('error')
-  expect(ran.result).toMatchObject({ error: { kind: 'cancelled' } })
+  expect(ran.result).toMatchObject({ error: { kind: 'canceled' } })
   expect(methodsOf(emulator())).toEqual(['GET'])
 })
 

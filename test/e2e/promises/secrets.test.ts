@@ -347,7 +347,7 @@ describe('S1: the URL of a webhook is sent to its host only, and the key is neve
 
   it('does not print the URL of a webhook when the receiver redirects to it', async () => {
     receiver().answer({ status: 302, headers: { location: `https://elsewhere.example${webhookPath}?${webhookPath}` } })
-    expect((await run()).stdout).toContain('answered with a redirect to https://elsewhere.example, which is not followed')
+    expect((await run()).stdout).toContain('a redirect to https://elsewhere.example. Redirects are not followed.')
   })
 
   it('does not print the URL of a webhook when it is rejected as an input, or given as every other input', async () => {

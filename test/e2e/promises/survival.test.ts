@@ -22,9 +22,7 @@ describe.concurrent('R1: a read is repeated until a temporary failure has passed
     expect(notes).toEqual([
       `Trying again in ${waits[0]} (attempt 1 of 5): ${listRequest}: status 503, busy`,
       `Trying again in ${waits[1]} (attempt 2 of 5): ${listRequest}: the connection was closed before an answer (ECONNRESET)`,
-      expect.stringMatching(
-        `^Trying again in ${waits[2]} \\(attempt 3 of 5\\): ${listRequest}: status 200, the answer is not JSON at character \\d+: `,
-      ),
+      expect.stringMatching(`^Trying again in ${waits[2]} \\(attempt 3 of 5\\): ${listRequest}: status 200, the answer is not JSON: `),
     ])
   })
 

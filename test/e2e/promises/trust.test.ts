@@ -142,12 +142,14 @@ describe.concurrent('S5: nothing in the repository decides where the key goes', 
       'https-proxy: http://evil',
       'result-file: /tmp/evil',
       'notify-url: https://evil.example/services/T0EVIL',
+      'ui-url: https://evil.example',
+      'warn-only: true',
     ].join('\n')
     const { outcome, ran } = await runWithFailure('read', undefined, { files: { '.watchkeeper.yml': text } })
     expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'input', methods: '' })
     for (const [i, key] of ['api-url', 'api-key-id', 'api-key-secret', 'api-key', 'allow-http'].entries())
       expect(ran.outputs.get('failure-reason')).toContain(`.watchkeeper.yml:${i + 1}:1: "${key}" cannot be set in a file of the repository`)
-    for (const [i, key] of ['result-file', 'notify-url'].entries())
+    for (const [i, key] of ['result-file', 'notify-url', 'ui-url', 'warn-only'].entries())
       expect(ran.outputs.get('failure-reason')).toContain(`.watchkeeper.yml:${i + 7}:1: "${key}" cannot be set in a file of the repository`)
     expect(ran.outputs.get('failure-reason')).toContain('"https-proxy" is an unknown setting')
   })
@@ -162,6 +164,8 @@ describe.concurrent('S5: nothing in the repository decides where the key goes', 
       'github-token',
       'config',
       'result-file',
+      'ui-url',
+      'warn-only',
       'https-proxy',
     ]
     const inputs = { ...inputsFor(emulator()), operation: 'plan', project: 'shop/env', env: 'staging', files: 'a.json' }

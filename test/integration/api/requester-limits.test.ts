@@ -24,7 +24,7 @@ describe('cancelling', () => {
   it('sends nothing new', async () => {
     await withSession(emulator(), async (session) => {
       session.stop()
-      await expect(list(session)).rejects.toMatchObject({ kind: 'cancelled', message: 'Canceled. No further requests were sent.' })
+      await expect(list(session)).rejects.toMatchObject({ kind: 'canceled', message: 'Canceled. No further requests were sent.' })
     })
     expect(emulator().requests).toHaveLength(0)
   })
@@ -49,7 +49,7 @@ describe('cancelling', () => {
       return alertCollection.create(session.api, service, {})
     }
     const error = await apiErrorOf(withSession(emulator(), use, { faults: [{ effect: { kind: 'hang' } }] }))
-    expect(error).toMatchObject({ kind: 'cancelled', outcomeUnknown: true })
+    expect(error).toMatchObject({ kind: 'canceled', outcomeUnknown: true })
     expect(error.message).toContain('The server may still have applied it')
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Effect } from '../../../src/emulator/index.ts'
+import type { Effect, Fault } from '../../../src/emulator/index.ts'
 import { alertCollection } from '../../../src/resources/alerts/alert.ts'
 import { forEachEntry } from '../../support/corpus.ts'
 import { methodsOf, useEmulator } from '../../support/emulator.ts'
@@ -11,6 +11,11 @@ const list = ({ api }: TestSession) => alertCollection.list(api, service)
 
 /** The request of `list`, as the log names it. */
 const listRequest = `GET …/services/${service.serviceId.slice(0, 8)}…/observability/alerts`
+
+/** An answer that says that the rate limit is used up for some time. */
+const usedUp = (seconds: string): Fault => ({
+  effect: { kind: 'body', text: '[]', headers: { 'x-ratelimit-limit': '3', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': seconds } },
+})
 
 describe('a read', () => {
   it('a read survives one failure of any kind', () =>
@@ -70,6 +75,30 @@ describe('a read', () => {
     )
   })
 
+  it('fails at once when the wait for the rate limit leaves no time', async () => {
+    const twice = withSession(emulator(), async (session) => [await list(session), await list(session)], {
+      faults: [usedUp('59.95')],
+      connection: { deadlineMs: 60_000 },
+    })
+    const message = expect.stringContaining('The rate limit requires a wait of 60.0 s.')
+    await expect(twice).rejects.toMatchObject({ kind: 'deadline', message })
+    expect(methodsOf(emulator())).toEqual(['GET'])
+  })
+
+  it('notes a wait for the rate limit once for all requests that wait for the same window, unless it is shorter than a second', async () => {
+    await withSession(emulator(), async (session) => {
+      for (const seconds of ['5', '0.9', '8']) {
+        emulator().addFault(usedUp(seconds))
+        await list(session)
+        await Promise.all([list(session), list(session), list(session)])
+      }
+      expect(session.notes).toEqual([
+        `Waiting 5.0 s for the rate limit before ${listRequest}`,
+        `Waiting 8.1 s for the rate limit before ${listRequest}`,
+      ])
+    })
+  })
+
   it('loses no attempt to the rate limit', async () => {
     await withSession(
       emulator(),
@@ -117,7 +146,7 @@ describe('a read', () => {
           /message of the API: INTERNAL: oops/,
         ],
         ['too much nesting', { kind: 'body', text: '['.repeat(200) }, /nested deeper than 100 levels/],
-        ['half an answer, twice', { kind: 'body', text: '[{"id":' }, /not JSON at character 7/],
+        ['half an answer, twice', { kind: 'body', text: '[{"id":' }, /not JSON: \[\{"id":/],
         ['a portal, twice', { kind: 'html' }, /an HTML page, Welcome to the guest network Please sign in/],
       ],
       async (_, effect, words) => {

@@ -137,7 +137,7 @@ describe('the issue', () => {
     expect(await onFailure()).toMatchObject({ notes: ['issue: opened #100'], issueTransition: 'opened' })
     expect((await onFailure({ content: contentOf('fail', { text: 'The forecast' }) })).notes).toEqual(['issue: updated #100'])
     expect(await onFailure({ content: contentOf('pass') })).toMatchObject({ issueTransition: 'closed' })
-    expect(gitlab().store.issues).toMatchObject([{ title: 'Watchkeeper: cost fails', state: 'closed', labels: ['watchkeeper'] }])
+    expect(gitlab().store.issues).toMatchObject([{ title: 'Cost fails: The cost', state: 'closed', labels: ['watchkeeper'] }])
     expect(own().map(({ place, on, body }) => [place, on, body.split('\n')[0]])).toEqual([
       ['issues', 100, 'The reason for the failure has changed.'],
       ['issues', 100, 'The check passes again.'],
@@ -167,10 +167,8 @@ describe('the issue', () => {
   })
 
   it('the issue has a title without a mention or a reference', async () => {
-    await onFailure({ label: 'budget of @all, #1, !2, ~label and :tada:' })
-    expect(gitlab().store.issues[0]?.title).toBe(
-      'Watchkeeper: budget of @\u200ball, #\u200b1, !\u200b2, ~\u200blabel and :\u200btada: fails',
-    )
+    await onFailure({ label: 'budget of @all, #1', content: contentOf('fail', { text: '!2, ~label and :tada: are over' }) })
+    expect(gitlab().store.issues[0]?.title).toBe('Budget of @\u200ball, #\u200b1 fails: !\u200b2, ~\u200blabel and :\u200btada: are over')
   })
 })
 
@@ -268,7 +266,11 @@ describe('a failure is reported, with what the token needs', () => {
       'the answer is not from GitLab: the answer is not as expected.',
     ],
     ['another kind of list', answerWith(200, {}, [{ nothing: 1 }]), 'the answer is not from GitLab: 0.id is not as expected.'],
-    ['a redirect', answerWith(302, { location: 'https://evil.example/x' }), 'a redirect to https://evil.example, which is not followed.'],
+    [
+      'a redirect',
+      answerWith(302, { location: 'https://evil.example/x' }),
+      'a redirect to https://evil.example. Redirects are not followed.',
+    ],
   ])('reports %s as an answer, and writes nothing', async (_, effect, words) => {
     gitlab().addFault({ on: list, effect })
     const { failures } = await always()
@@ -329,7 +331,7 @@ describe('reads are tried again', () => {
   it('abandons a read that hangs at its time limit, three times at most', async () => {
     gitlab().addFault({ on: list, times: 9, effect: { kind: 'hang' } })
     const { failures } = await always({ limits: { requestMs: 100, totalMs: 60_000 } })
-    expect(failures).toEqual(['comment: GitLab did not answer in time (REQUEST_TIMEOUT).'])
+    expect(failures).toEqual(['comment: GitLab: no answer within 0.1 s (REQUEST_TIMEOUT).'])
     expect(callsTo(list)).toHaveLength(3)
   })
 })

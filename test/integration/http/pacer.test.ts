@@ -189,7 +189,7 @@ describe('createPacer', () => {
     await expect(pacer.admit({ signal: never, onWait })).rejects.toThrow('too long: 30000')
   })
 
-  it('createPacer ends a wait when it is cancelled', async () => {
+  it('createPacer ends a wait when it is canceled', async () => {
     const clock = createVirtualClock()
     const pacer = createPacer(clock, documented)
     await refuse(pacer)

@@ -10,7 +10,18 @@ describe('the proxy of the environment', () => {
 
   it('keeps its password secret even when it is refused', () => {
     expect(proxySecrets({ httpsProxy: 'http://u:100%sure_secret@proxy:3128' })).toContain('100%sure_secret')
-    expect(proxySecrets({ httpProxy: 'http://u:p%40ss-word@proxy:3128' })).toEqual(['p%40ss-word', 'p@ss-word'])
+    const pair = Buffer.from('u:p@ss-word').toString('base64')
+    expect(proxySecrets({ httpProxy: 'http://u:p%40ss-word@proxy:3128' })).toEqual(['p%40ss-word', 'p@ss-word', pair])
+  })
+
+  it('rejects a password that is too short to be redacted, also where it is long only in its URL', () => {
+    for (const password of ['1234567', '%31%32%33'])
+      expect(readProxySettings({ https_proxy: `http://user:${password}@proxy:3128` }).diagnostics).toMatchObject([
+        { location: { file: 'https_proxy' }, message: 'has a password of fewer than 8 characters, which cannot be redacted' },
+      ])
+    expect(readProxySettings({ https_proxy: 'http://user:12345678@proxy:3128', http_proxy: 'http://user@proxy:3128' }).diagnostics).toEqual(
+      [],
+    )
   })
 
   it('chooses the proxy by origin and NO_PROXY', () =>

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { type WriteOutcome, writeOutcomeOf } from '../../../src/http/retry.ts'
+import { ExchangeFailure, failureOfExchange, failureOfStatus, type WriteOutcome } from '../../../src/http/failure.ts'
 import { forEachEntry } from '../../support/corpus.ts'
 
-describe('writeOutcomeOf', () => {
+describe('the outcome of a write that failed', () => {
   it('tells by the error code whether the server may have acted', () =>
     forEachEntry<[string, WriteOutcome]>(
       [
@@ -25,13 +25,13 @@ describe('writeOutcomeOf', () => {
         ['UND_ERR_HEADERS_TIMEOUT', 'unknown'],
         ['UND_ERR_BODY_TIMEOUT', 'unknown'],
         ['REQUEST_TIMEOUT', 'unknown'],
-        ['CANCELLED', 'unknown'],
+        ['CANCELED', 'unknown'],
         ['BAD_UTF8', 'unknown'],
         ['TOO_LARGE', 'unknown'],
         ['SOMETHING_NEW', 'unknown'],
       ],
       (code, writeOutcome) => {
-        expect(writeOutcomeOf({ code })).toBe(writeOutcome)
+        expect(failureOfExchange(new ExchangeFailure(code, ''), 1000, undefined).writeOutcome).toBe(writeOutcome)
       },
     ))
 
@@ -40,15 +40,10 @@ describe('writeOutcomeOf', () => {
       [
         [[429], 'not-applied'],
         [[400, 401, 403, 404, 409, 410, 413, 415, 422, 424, 501], 'refused'],
-        [[200, 201, 204], 'applied'],
-        [[301, 302, 303, 307, 308, 408, 418, 500, 502, 503, 504, 520], 'unknown'],
+        [[408, 418, 500, 502, 503, 504, 520], 'unknown'],
       ],
       (statuses, writeOutcome) => {
-        for (const status of statuses) expect(writeOutcomeOf({ status, readable: true })).toBe(writeOutcome)
+        for (const status of statuses) expect(failureOfStatus({ status, headers: {} }, '', 0).writeOutcome).toBe(writeOutcome)
       },
     ))
-
-  it('takes a success that cannot be read for unknown', () => {
-    expect(writeOutcomeOf({ status: 200, readable: false })).toBe('unknown')
-  })
 })

@@ -35,6 +35,7 @@ beforeEach(() => {
 
 interface ShownFinding {
   readonly rule: string
+  readonly names?: readonly string[]
   readonly name: string
   readonly low?: string
   readonly high?: string
@@ -140,14 +141,53 @@ describe('an audit of services', () => {
     expect(text).toMatch(/The service was awake 100% of 28 known days/)
   })
 
+  it('finds a service that is always awake and has no activities, by its usage', async () => {
+    putToSleep(emulator(), 'search', { ...office, ingestion: { everyMinutes: 2, minutes: 2 } })
+    const [organization] = emulator().store.organizations
+    if (organization === undefined) throw new Error('the demo has an organization')
+    organization.activities = []
+    const { findings, text } = await audit()
+    expect(findings).toMatchObject([{ rule: 'rarely-sleeps', name: 'search', low: '0', high: '216' }])
+    expect(text).toContain('The service has no activities, and used compute on each of 28 final days, although it may sleep.')
+    organization.usage = organization.usage.filter(({ serviceId, date }) => serviceId !== id || date !== '2026-08-30')
+    expect((await audit()).found).toEqual([])
+  })
+
+  // An evaluation keeps it awake for 10 to 13 minutes of 15: 76.7% of 720 hours at 1 CHC, less 20 hours that the other alert covers.
+  it('finds an alert that is evaluated less often than the idle timeout, by its share of the awake time', async () => {
+    const alerts = [{ intervalMs: 900_000, offsetMs: 0, startMs: undefined }]
+    const queries = { workday: 0, weekend: 0 }
+    putToSleep(emulator(), 'search', { ...office, idleTimeoutMinutes: 10, effectiveTimeoutMinutes: 10, queries, creditsPerHour: 1, alerts })
+    alertOn('search', '15m')
+    alertOn('search', '6h')
+    const { findings, text } = await audit()
+    expect(findings).toMatchObject([
+      { rule: 'alert-prevents-idling', names: ['Every 15m'], high: '532', command: expect.stringContaining('--idle-timeout-minutes 5') },
+    ])
+    expect(text).toContain('With the idle timeout of 10 min, evaluations of 1 alert cover 87% of the awake time: Every 15m.')
+    expect(text).toContain('An interval of 30m or longer lets the service sleep longer.')
+  })
+
   it('finds alerts that are evaluated within the idle timeout, and counts the same awake hours once', async () => {
     putToSleep(emulator(), 'search', { ...office, alerts: [{ intervalMs: 300_000, offsetMs: 0, startMs: undefined }] })
     alertOn('search', '5m')
     alertOn('search', '1h')
     const { findings, document, text } = await audit()
     expect(findings.map(({ rule }) => rule)).toEqual(['rarely-sleeps', 'alert-prevents-idling'])
-    expect(text).toContain('1 alert evaluated at least once in the idle timeout of 5 min: Every 5m.')
+    expect(text).toContain('With the idle timeout of 5 min, evaluations of 1 alert cover 100% of the awake time: Every 5m.')
     expect(document.savingsHigh).toBe(findings[0]?.high)
+  })
+
+  it.each([
+    ['advises the shortest idle timeout', '15m', [true, true]],
+    ['advises no shorter idle timeout', '5m', [false, false]],
+  ])('%s to a service that an alert every %s keeps awake', async (_what, interval, isAdvised) => {
+    const timeout = { idleTimeoutMinutes: 15, effectiveTimeoutMinutes: 15 }
+    const intervalMs = Number.parseInt(interval, 10) * 60_000
+    putToSleep(emulator(), 'search', { ...office, ...timeout, alerts: [{ intervalMs, offsetMs: 0, startMs: undefined }] })
+    alertOn('search', interval)
+    const { findings } = await audit()
+    expect(findings.map(({ command }) => command === `clickhousectl cloud service scale ${id} --idle-timeout-minutes 5`)).toEqual(isAdvised)
   })
 
   it('reads alerts only of services that may sleep', async () => {
@@ -187,6 +227,7 @@ describe('an audit of services', () => {
     expect(Number(findings[0]?.low)).toBeLessThanOrEqual(Number(findings[0]?.high))
     expect(document.failureReason).toMatch(/^Savings of at least \d+\.\d\d CHC a month exceed max-savings of 10\.00 CHC\./)
     expect(text).toMatch(/Limit \(max-savings\) +10\.00 CHC\n/)
+    expect(text).toContain('max-savings is compared with "at least"')
     expect(text).toMatch(/Unit +CHC \(ClickHouse Credits\)/)
     expect((await audit({ 'max-savings': '1000' })).document.status).toBe('warn')
   })
@@ -199,6 +240,15 @@ describe('an audit of services', () => {
     const budgets = 'budgets:\n  - { name: catalog, limit: 1000, scope: { service: catalog } }\n'
     const { found } = await audit({ budgets: 'budgets.yml' }, { 'budgets.yml': budgets })
     expect(found.toSorted()).toEqual(['checkout no-budget', 'search no-tags', 'search unused-service'])
+  })
+
+  it('shows findings that differ only in their service in one row, with one command for each', async () => {
+    for (const name of ['checkout', 'catalog', 'search'] as const) serviceOf(emulator(), name).tags = []
+    const { findings, text } = await audit()
+    expect(findings).toHaveLength(3)
+    expect(text.match(/The service has no tags/g)).toHaveLength(1)
+    expect(text).toContain('checkout, catalog, search')
+    expect(text.match(/--add-tag team=YOUR_TEAM/g)).toHaveLength(3)
   })
 
   it('has no finding about a service that is new, or whose latest usage is not final yet', async () => {

@@ -117,7 +117,7 @@ describe('pull', () => {
   it('leaves out objects of other owners, with their number', async () => {
     await applied()
     const { document, blocks, added } = await pulled({})
-    expect(document).toMatchObject({ otherOwners: 4 })
+    expect(document).toMatchObject({ otherOwners: 3 })
     const shown = JSON.stringify(blocks)
     expect(shown).toContain('Of other projects')
     for (const { name, outcome } of document.objects as readonly { readonly name: string; readonly outcome: string }[])

@@ -16,7 +16,7 @@ describe('shell completion', () => {
     expect(await complete('watchkeeper', 'usage')).toEqual(['usage-cost'])
     expect(await complete('watchkeeper', 'usage-cost', '--bud')).toEqual(['--budget', '--budgets'])
     expect(await complete('watchkeeper', 'usage-cost', '--profile', '')).toEqual(['clickhouse-cloud', 'hyperdx'])
-    expect(await complete('watchkeeper', 'context', 'a')).toEqual(['add'])
+    expect(await complete('watchkeeper', 'completion', 'b')).toEqual(['bash'])
   })
 
   it.each(['bash', 'zsh', 'fish'])('shell completion of %s has every operation', async (shell) => {

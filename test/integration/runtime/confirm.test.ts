@@ -43,7 +43,7 @@ const writes = (): readonly string[] =>
 describe('apply on the command line', () => {
   it('shows the plan at a terminal and applies it after a yes', async () => {
     const ran = await apply({ typed: 'y\n' })
-    expect(ran.stderr).toContain('+ create dashboard extra "Extra"')
+    expect(ran.stderr).toContain('+ dashboard extra "Extra"')
     expect(ran.stderr).toContain('Apply these changes to shop/confirm? [y/N]')
     expect(ran.exitCode).toBe(0)
     expect(writes()).toEqual(['POST'])
@@ -265,7 +265,6 @@ async function whileAsked(args: readonly string[], act: () => unknown) {
     script: '',
     env: { NO_COLOR: '1' },
     directory,
-    secrets: new Set(),
     signals: { on: () => undefined, off: () => undefined, exit: () => undefined },
     stdin,
     stdout: { write: () => undefined },

@@ -44,6 +44,12 @@ describe('an error with --json is one JSON object', () => {
     )
   })
 
+  it('an error with --json has pull as the next command where no file matches, and init without a server', async () => {
+    const missing = ['--files', 'none/*.yml']
+    expect((await errorOf(['plan', '--project', 'shop/main', ...missing, ...flags()])).nextCommand).toMatch(/^watchkeeper pull --api-url /)
+    expect((await errorOf(['validate', ...missing])).nextCommand).toBe('watchkeeper init')
+  })
+
   it('an error with --json says whether the same command may succeed later', async () => {
     emulator().addFault({ times: 100, effect: { kind: 'status', status: 503 } })
     expect(await errorOf(['list-alerts', '--max-attempts', '1', ...flags()])).toMatchObject({ kind: 'server', retryable: true })
@@ -51,27 +57,27 @@ describe('an error with --json is one JSON object', () => {
 })
 
 describe('the next command', () => {
-  const given = { name: 'apply', inputs: { files: 'a b.yml\nc.yml', prune: 'true', onError: 'stop' }, context: 'prod', yes: true } as const
+  const given = { name: 'apply', inputs: { files: 'a b.yml\nc.yml', prune: 'true', onError: 'stop' }, yes: true } as const
 
   it('the next command is the same command after the rate limit', () => {
     expect(nextCommand({ ...given, isWrite: true }, { kind: 'rate-limited', diagnostics: [] })).toBe(
-      "watchkeeper apply --files 'a b.yml' --files c.yml --prune --on-error stop --context prod --yes --json",
+      "watchkeeper apply --files 'a b.yml' --files c.yml --prune --on-error stop --yes --json",
     )
   })
 
   it('the next command is a plan after an apply that was not completed or not allowed, and a list after a single write', () => {
-    const plan = "watchkeeper plan --files 'a b.yml' --files c.yml --prune --context prod --json"
-    for (const kind of ['incomplete', 'may-exist', 'cancelled'] as const)
+    const plan = "watchkeeper plan --files 'a b.yml' --files c.yml --prune --json"
+    for (const kind of ['incomplete', 'may-exist', 'canceled'] as const)
       expect(nextCommand({ ...given, isWrite: true }, { kind, diagnostics: [] })).toBe(plan)
     const refused = { rule: 'input', severity: 'error', message: '', location: { file: 'operation' } } as const
     expect(nextCommand({ ...given, isWrite: true }, { kind: 'input', diagnostics: [refused] })).toBe(plan)
     const create = { ...given, name: 'create-alert', inputs: {}, isWrite: true } as const
-    expect(nextCommand(create, { kind: 'may-exist', diagnostics: [] })).toBe('watchkeeper list-alerts --context prod --json')
+    expect(nextCommand(create, { kind: 'may-exist', diagnostics: [] })).toBe('watchkeeper list-alerts --json')
   })
 
   it('the next command does not seem to switch read-only off', () => {
     const silence = { ...given, name: 'silence-alerts', inputs: { readOnly: 'false' }, isWrite: true } as const
-    expect(nextCommand(silence, { kind: 'conflict', diagnostics: [] })).toBe('watchkeeper list-alerts --context prod --json')
+    expect(nextCommand(silence, { kind: 'conflict', diagnostics: [] })).toBe('watchkeeper list-alerts --json')
     expect(nextCommand({ ...silence, inputs: { readOnly: 'true' } }, { kind: 'conflict', diagnostics: [] })).toContain(' --read-only ')
   })
 

@@ -1,9 +1,5 @@
-import { mkdtempDisposable } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { toKebab } from '../../../src/core/names.ts'
-import { demo } from '../../../src/emulator/index.ts'
 import { createClient } from '../../../src/index.ts'
 import { forEachEntry } from '../../support/corpus.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
@@ -26,19 +22,12 @@ const callOf = ({ name, operation }: (typeof allOperations)[number]): readonly s
 ]
 
 describe('a read-only run', () => {
-  it('refuses every operation that writes before the first request, by option, by variable and in a context', async () => {
-    await using home = await mkdtempDisposable(join(tmpdir(), 'watchkeeper-contexts-'))
-    const ofContext = { XDG_CONFIG_HOME: home.path, MY_KEY: demo.apiKeySecret }
-    const { 'api-key-secret': _, ...settings } = inputs()
-    const add = Object.entries(settings).flatMap(([name, text]) => [`--${name}`, text])
-    const added = await runCliInside(['context', 'add', 'prod', ...add, '--key-env', 'MY_KEY', '--read-only'], { env: ofContext })
-    expect(added).toMatchObject({ exitCode: 0 })
+  it('refuses every operation that writes before the first request, by option and by variable', async () => {
     expect(writing.length).toBeGreaterThan(8)
     await forEachEntry(writing, async (one) => {
       for (const [args, env] of [
         [[...flags(), '--read-only'], {}],
         [flags(), variable],
-        [['--context', 'prod'], ofContext],
       ] as const) {
         const ran = await runCliInside([...callOf(one), ...args, '--yes'], { env, directory: root() })
         expect([one.name, ran.exitCode]).toEqual([one.name, 2])
@@ -48,13 +37,9 @@ describe('a read-only run', () => {
     expect(emulator().requests).toEqual([])
   })
 
-  it('a read-only run is not switched off by an option, a context or a file of the repository', async () => {
+  it('a read-only run is not switched off by an option or a file of the repository', async () => {
     const { exitCode } = await runCliInside(['apply', ...flags(), '--yes', '--read-only', 'false'], { env: variable, directory: root() })
     expect(exitCode).toBe(2)
-    await using home = await mkdtempDisposable(join(tmpdir(), 'watchkeeper-contexts-'))
-    const env = { XDG_CONFIG_HOME: home.path, MY_KEY: demo.apiKeySecret, ...variable }
-    await runCliInside(['context', 'add', 'dev', '--profile', 'hyperdx', '--api-url', emulator().url, '--key-env', 'MY_KEY'], { env })
-    expect((await runCliInside(['apply', '--context', 'dev', '--yes'], { env, directory: root() })).stderr).toContain('read-only is set')
     const file = await invokeText({
       inputs: { operation: 'list-sources', ...inputs() },
       env: variable,
@@ -86,7 +71,7 @@ describe('a read-only run', () => {
       keepsIssue: true,
     })
     for (const line of [
-      '.watchkeeper.yml:1:10: comment: writes comments, but read-only is set, as an input, as WATCHKEEPER_READ_ONLY or in the context; set comment to off',
+      '.watchkeeper.yml:1:10: comment: writes comments, but read-only is set, as an input or as WATCHKEEPER_READ_ONLY; set comment to off',
       'issue: writes issues, but read-only is set',
       'notify-url: sends notifications, but read-only is set',
     ])

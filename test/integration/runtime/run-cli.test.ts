@@ -23,7 +23,6 @@ async function run(args: readonly string[], env: Readonly<Record<string, string>
     script: '',
     env,
     directory: import.meta.dirname,
-    secrets: new Set(),
     signals: { on: () => undefined, off: () => undefined, exit: () => undefined },
     stdin: process.stdin,
     stdout: { ...streamTo('stdout'), ...terminal },

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { toPlainText } from '../../../src/core/line.ts'
 import { demo } from '../../../src/emulator/index.ts'
+import { writeEssentialFiles } from '../../../src/runtime/publish.ts'
 import { createVirtualClock } from '../../support/clocks.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
@@ -30,6 +31,13 @@ describe('a result says what it is about', () => {
       serviceId,
       error: { kind: 'authentication' },
     })
+  })
+
+  it('a result contains its service and the last request also when its files could not be written', async () => {
+    const ran = await invokeText({ inputs: { ...inputsFor(emulator()), operation: 'list-sources' } })
+    const file = { input: 'files', path: 'missing/a.yml', content: '', isEssential: true } as const
+    const { document } = await writeEssentialFiles({ ...ran, document: { ...ran.document, requestId: 'last' }, files: [file] }, '/dev/null')
+    expect(document).toMatchObject({ status: 'error', organizationId, serviceId, requestId: 'last' })
   })
 
   it('a result contains no service for an operation on files', async () => {

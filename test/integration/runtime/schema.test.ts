@@ -15,7 +15,7 @@ const inputSchema = z.object({
   option: z.string(),
   variable: z.string().optional(),
   type: z.union([jsonType, z.array(jsonType)]),
-  choices: z.array(z.string()).optional(),
+  choices: z.array(z.union([z.string(), z.boolean()])).optional(),
   required: z.boolean(),
   description: z.string(),
   accepts: z.string(),
@@ -61,7 +61,11 @@ describe('watchkeeper schema', () => {
     expect(plan.commonInputs.map(({ variable }) => variable)).toEqual(
       Object.keys(settingsSchema.shape).map((name) => toEnvironmentName(toKebab(name))),
     )
-    expect(plan.inputs.find(({ name }) => name === 'prune')).toMatchObject({ option: '--prune', type: 'boolean' })
+    expect(plan.inputs.find(({ name }) => name === 'prune')).toMatchObject({
+      option: '--prune',
+      type: ['boolean', 'string'],
+      choices: [true, false, 'forget'],
+    })
     expect(plan.exitCodes['11']).toContain('--detailed-exitcode')
   })
 

@@ -161,7 +161,7 @@ describe('plain http', () => {
     }
     const ran = await run({ ...far, ...inputs }, { env, note, stop: stop.signal })
     expect(notes[0]).toBe('The key travels unencrypted to 10.1.2.3:8000, because allow-http is set')
-    expect(ran.document).toMatchObject({ status: 'error', error: { kind: 'cancelled' } })
+    expect(ran.document).toMatchObject({ status: 'error', error: { kind: 'canceled' } })
   })
 
   it('does not suggest allow-http where it has no effect, or is said of this machine', async () => {

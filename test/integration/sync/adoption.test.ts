@@ -37,8 +37,10 @@ describe('an unmanaged alert', () => {
         message: `alerts.errors: an unmanaged alert named "Checkout errors" exists (${theirs().id}); add adopt: true to adopt it, or a second one will be created`,
       })
       const before = structuredClone(theirs())
-      await apply(alerts({ errors: asItIs }))
+      const applied = await apply(alerts({ errors: asItIs }))
       expect(theirs()).toEqual(before)
+      // It was about the create.
+      expect(applied.diagnostics.map(({ rule }) => rule)).not.toContain('same-name')
     }))
 
   it.each([
@@ -57,7 +59,7 @@ describe('an unmanaged alert', () => {
         expect(theirs()).toMatchObject({
           id,
           message: asItIs.message,
-          note: expect.stringMatching(/^watchkeeper: shop\/observability errors [0-9a-f]{6}$/),
+          note: expect.stringMatching(/^watchkeeper: shop\/observability errors [0-9a-f]{6} wka:-$/),
         })
         expect(await apply(files)).toMatchObject({ changed: false, toAdopt: 0, unchanged: 1, objects: [{ outcome: 'unchanged' }] })
       }),
@@ -96,6 +98,26 @@ describe('an unmanaged alert', () => {
       })
     }))
 })
+
+it('the plan of a delete says that the object was adopted, and what no file has of it', () =>
+  site(async ({ plan, apply, pull }) => {
+    const pulled = await pull({}, undefined, { kind: ['webhooks', 'dashboards', 'alerts'] })
+    const files = Object.fromEntries(pulled.writtenFiles.map(({ path, content }) => [path, content]))
+    const [mine, other] = ['mine', 'other'].map((name) => ({ 'a.json': { dashboards: { [name]: { name, tiles: [] } } } }))
+    await apply({ ...files, ...mine })
+    // A later update keeps what the marker says.
+    await apply({ ...files, ...mine }, { rewrite: true, resendSecrets: true })
+    const { objects } = await plan({ ...other }, { prune: true })
+    const notes = objects.flatMap(({ section, action, notes: [note] }) => (action === 'delete' ? [`${section}: ${note}`] : []))
+    const before = 'existed before it was adopted'
+    const advice = 'prune: forget would keep it'
+    expect([...new Set(notes)].toSorted()).toEqual([
+      `alerts: ${before}; ${advice}`,
+      `dashboards: ${before}; the parts that the API does not return are in no file; ${advice}`,
+      'dashboards: undefined',
+      `webhooks: ${before}; its URL, headers and query parameters are in no file; ${advice}`,
+    ])
+  }))
 
 describe('what is not clear is an error, and nothing is written', () => {
   /** What is said of it; undefined when anything was written. */
@@ -224,7 +246,7 @@ it('adopts a dashboard and a saved search, and alerts can watch them', () =>
     const unmanaged = serviceOf(emulator()).alerts.length
     expect(outcomes(await apply(files))).toEqual({ overview: 'adopted', search: 'adopted', found: 'created', slow: 'created' })
     expect(serviceOf(emulator()).alerts).toHaveLength(unmanaged + 2)
-    expect(overview.tags.at(-1)).toMatch(/^wk:/)
+    expect(overview.tags.at(-2)).toMatch(/^wk:/)
     expect(await plan(files)).toMatchObject(emptyPlan)
     expect(markersIn(emulator())).toHaveLength(4)
   }))

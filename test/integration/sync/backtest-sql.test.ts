@@ -272,7 +272,11 @@ describe('a recording of a raw SQL tile', () => {
     runSql = batches([], errorsOfCheckout)
     const recorded = await backtest('hyperdx', file(), { record: 'recordings' })
     const outcome = async (declared: Fields) => (await replay(declared, recorded)).reason.replace(/^.*?: /, '')
-    expect((await replay(file(), recorded)).document).toMatchObject({ status: 'pass', detected: 1 })
+    for (const connection of [{}, { connectionId: undefined }, { connectionId: undefined, connection: 'Default' }])
+      expect((await replay({ ...declare(countErrors, {}, connection), incidents }, recorded)).document).toMatchObject({
+        status: 'pass',
+        detected: 1,
+      })
     expect((await replay(file({ threshold: 12, numConsecutiveWindows: 2 }), recorded)).document.status).toBe('pass')
     expect(await outcome(file({ threshold: 31 }))).toContain('alert errors does not notify')
     expect(await outcome(file({}, countErrors.replace('checkout', 'cart')))).toContain(

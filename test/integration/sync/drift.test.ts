@@ -36,8 +36,8 @@ describe('drift', () => {
     edit('Errors', { threshold: 9 })
     const found = await drift(first)
     expect(found).toMatchObject({ exitCode: 10, status: 'fail', reason: 'shop/drift has drifted: 1 to update' })
-    expect(found.text).toMatch(/alert +errors +Changed in the service. Apply reverts the change, pull with drifted-only keeps it/)
-    expect(found.text).toContain('threshold: service: 9, file: 1')
+    expect(found.text).toMatch(/alert +errors +Changed outside of the files. Apply reverts the change, pull with drifted-only keeps it/)
+    expect(found.text).toContain('threshold: file: 1, service: 9')
   })
 
   it('reports a change in files that have not been applied yet', async () => {
@@ -59,17 +59,17 @@ describe('drift', () => {
     await run('apply', { ...first, alerts: { errors } })
     const found = await drift(first)
     expect(found).toMatchObject({ exitCode: 10, reason: 'shop/drift has drifted: 1 to create' })
-    expect(found.text).toMatch(/alert +slow +Only in the files. Apply creates it, even if it was deleted in the service/)
+    expect(found.text).toMatch(/alert +slow +Only in the files. Apply creates it, even if someone deleted it/)
   })
 
   it('includes orphans, with and without prune', async () => {
     await run('apply', first)
     const without = await drift({ ...first, alerts: { errors } })
     expect(without).toMatchObject({ exitCode: 10, reason: 'shop/drift has drifted: 1 undeclared object' })
-    expect(without.text).toMatch(/alert +slow +Only in the service. Add it to the files with pull, or delete it with prune/)
+    expect(without.text).toMatch(/alert +slow +In no file. Add it with pull, or delete it with prune/)
     const pruning = await drift({ ...first, alerts: { errors } }, { prune: 'true' })
     expect(pruning).toMatchObject({ exitCode: 10, reason: 'shop/drift has drifted: 1 to delete' })
-    expect(pruning.text).toMatch(/alert +slow +Only in the service. Apply with prune deletes it/)
+    expect(pruning.text).toMatch(/alert +slow +In no file. Apply with prune deletes it/)
   })
 
   it('includes objects that must be created again', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { formatLocation } from '../../../src/core/diagnostics.ts'
 import { demo, type Service } from '../../../src/emulator/index.ts'
 import { forEachEntry } from '../../support/corpus.ts'
-import { passed, watchedKinds, written } from '../../support/declarations.ts'
+import { passed, written } from '../../support/declarations.ts'
 import { inputsFor, methodsOf, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 
@@ -57,7 +57,6 @@ const run = (operation: string, env: string, { inputs = {}, files = {}, variable
       operation,
       env,
       ...(operation !== 'validate' && { project: 'shop' }),
-      ...(operation === 'pull' && { kind: watchedKinds.join(', ') }),
       ...inputs,
     },
     env: variables,
@@ -109,9 +108,9 @@ describe('one set of files for two services', () => {
     }
     expect(await headline('plan', 'note: Read')).toBe('Plan for shop, environment staging (1 to update)')
     expect(await headline('drift', 'note: Read')).toBe('shop has drifted in environment staging: 1 to update')
-    expect(await headline('plan', 'note: Look')).toBe('No changes in environment staging: the service matches the files')
-    expect(await headline('drift', 'note: Look')).toBe('No drift in environment staging: the service matches the files')
-    expect(await headline('apply', 'note: Look')).toBe('Nothing to do in environment staging: the service matches the files')
+    expect(await headline('plan', 'note: Look')).toBe('No changes in environment staging: everything matches the files')
+    expect(await headline('drift', 'note: Look')).toBe('No drift in environment staging: everything matches the files')
+    expect(await headline('apply', 'note: Look')).toBe('Nothing to do in environment staging: everything matches the files')
     expect(await headline('apply', 'note: Read')).toBe('Applied to shop, environment staging (1 updated)')
     expect(await headline('pull', 'note: Read')).toBe('Nothing to pull in environment staging: no file changes')
     expect(await headline('validate', 'note: Look')).toBe('2 objects in 1 file, environment staging')

@@ -1,6 +1,7 @@
 // An alert that is stored as declared and whose evaluations fail never fires: plan, drift, apply and doctor say so.
 import { describe, expect, it } from 'vitest'
 import type { Diagnostic } from '../../../src/core/diagnostics.ts'
+import { formatMoment } from '../../../src/report/format.ts'
 import { renderTerminal } from '../../../src/report/terminal.ts'
 import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
@@ -50,22 +51,26 @@ function evaluate(...failing: readonly string[]): void {
 }
 
 describe('a managed alert whose last evaluation failed', () => {
-  it.each(['plan', 'drift'])('a managed alert whose last evaluation failed is a warning of %s', async (operation) => {
+  it('a managed alert whose last evaluation failed is a warning of plan', async () => {
     await run('apply')
     evaluate('Slow')
-    const ran = await run(operation)
+    const ran = await run('plan')
     expect(ran.found).toEqual([`warning failed-evaluation: alerts.slow: ${words}`])
     expect([ran.exitCode, ran.document.status, ran.document.changed]).toEqual([0, 'warn', false])
     expect(ran.annotations).toMatchObject([{ location: { file: 'a.json' } }])
+    expect((await run('drift', content, { 'on-failed-evaluation': 'warn' })).document.status).toBe('warn')
   })
 
-  it.each(['plan', 'drift'])('fails %s where the input says so, and is no error in the files', async (operation) => {
+  it.each([
+    ['drift', {}],
+    ['plan', { 'on-failed-evaluation': 'fail' }],
+  ])('fails %s with %o, and is no error in the files', async (operation, inputs) => {
     await run('apply')
     evaluate('Slow')
-    const ran = await run(operation, content, { 'on-failed-evaluation': 'fail', 'plan-file': 'x.plan.json' })
+    const ran = await run(operation, content, { ...inputs, 'plan-file': 'x.plan.json' })
     expect(ran.found).toEqual([`error failed-evaluation: alerts.slow: ${words}`])
     expect([ran.exitCode, ran.document.status]).toEqual([10, 'fail'])
-    expect(ran.reason).toMatch(/^No (?:changes|drift): the service matches the files: the last evaluation of 1 alert failed$/)
+    expect(ran.reason).toMatch(/^No (?:changes|drift): everything matches the files: the last evaluation of 1 alert failed$/)
     expect(ran.document.planFile).toBe('x.plan.json')
   })
 
@@ -93,7 +98,7 @@ describe('a managed alert whose last evaluation failed', () => {
     )
     evaluate('Slow', 'Foreign', 'High latency')
     const ran = await run('drift', { dashboards: { shop }, alerts: { errors } })
-    expect(ran.found).toEqual([`warning failed-evaluation: alert "Slow" (${stored('Slow').id}): ${words}`])
+    expect(ran.found).toEqual([`error failed-evaluation: alert "Slow" (${stored('Slow').id}): ${words}`])
   })
 
   it('a managed alert whose last evaluation failed does not keep apply from writing, which may repair it', async () => {
@@ -131,6 +136,15 @@ describe('an alert that the server has not evaluated yet', () => {
     expect((await run('plan')).found).toEqual([])
   })
 
+  it('an alert without an evaluation since its update is named, whether the last one failed or not', async () => {
+    await run('apply')
+    evaluate('Errors')
+    const declared = { dashboards: { shop }, alerts: { errors: { ...errors, threshold: 7 }, slow: { ...alerts.slow, threshold: 7 } } }
+    const ran = await run('apply', declared)
+    expect(ran.notEvaluated.map(({ key }) => key)).toEqual(['errors', 'slow'])
+    expect(ran.found).toEqual([])
+  })
+
   it('an alert without an evaluation is not named when it was evaluated before the end of the run', async () => {
     await run('apply', { dashboards: { shop } })
     emulator().addFault({ match: { method: 'POST', path: '/alerts' }, nth: 2, act: 'after', effect: { kind: 'delay', ms: 50 } })
@@ -152,10 +166,74 @@ describe('an alert that the server has not evaluated yet', () => {
   })
 })
 
-describe('doctor', () => {
-  const alertCheck = ({ document }: Awaited<ReturnType<typeof run>>) =>
-    (document.checks as readonly { readonly name: string }[]).find(({ name }) => name === 'alerts')
+const alertCheck = ({ document }: Awaited<ReturnType<typeof run>>) =>
+  (document.checks as readonly { readonly name: string }[]).find(({ name }) => name === 'alerts')
 
+describe('an alert that the server evaluates no more', () => {
+  /** As after an evaluation at that time, and none since. The alerts have an interval of five minutes. */
+  function stopAfter(minutesAgo: number, ...names: readonly string[]): string {
+    const at = new Date(Date.now() - minutesAgo * 60_000)
+    for (const name of names) Object.assign(stored(name), { updatedAt: at.toISOString(), executionErrors: [] })
+    return formatMoment(at.getTime())
+  }
+
+  it('an alert that the server evaluates no more is a warning of plan, drift, apply and doctor', async () => {
+    await run('apply')
+    evaluate()
+    const since = stopAfter(21, 'Slow')
+    const message = `the server has not evaluated it since ${since}, with an interval of 5m`
+    for (const operation of ['plan', 'drift', 'apply']) {
+      const ran = await run(operation)
+      expect(ran.found, operation).toEqual([`warning overdue-evaluation: alerts.slow: ${message}`])
+      expect([ran.exitCode, ran.document.status], operation).toEqual([0, 'warn'])
+    }
+    const ran = await run('doctor')
+    expect([ran.exitCode, ran.document.status]).toEqual([0, 'warn'])
+    expect(alertCheck(ran)).toMatchObject({
+      outcome: 'warning',
+      advice: 'the evaluation of 1 of 2 managed alerts is overdue',
+      detail: expect.stringMatching(new RegExp(`overdue:\n"Slow" \\(\\w+\\): ${message}$`)),
+    })
+  })
+
+  it('an alert that the server evaluates no more is not reported before two intervals and ten minutes, when it is silenced or disabled, or where the input ignores it', async () => {
+    await run('apply')
+    evaluate()
+    for (const [minutesAgo, changes, inputs] of [
+      [19, {}, {}],
+      [60, { scheduleStartAt: new Date(Date.now() + 3_600_000).toISOString() }, {}],
+      [60, { scheduleStartAt: new Date(Date.now() - 19 * 60_000).toISOString() }, {}],
+      [60, { state: 'DISABLED' }, {}],
+      [60, {}, { 'on-failed-evaluation': 'ignore' }],
+    ] as const) {
+      stopAfter(minutesAgo, 'Slow')
+      const before = { ...stored('Slow') }
+      Object.assign(stored('Slow'), changes)
+      const found = [...(await run('plan', content, inputs)).found, ...(await run('drift', content, inputs)).found]
+      expect(
+        found.filter((one) => one.includes('overdue')),
+        JSON.stringify([minutesAgo, changes, inputs]),
+      ).toEqual([])
+      expect(alertCheck(await run('doctor', content, inputs)), JSON.stringify(changes)).toMatchObject({ outcome: 'ok' })
+      Object.assign(stored('Slow'), { scheduleStartAt: undefined }, before)
+    }
+  })
+
+  it('one warning says that the alert task of the server does not run, when all alerts are overdue, never evaluated ones included', async () => {
+    await run('apply')
+    const names = serviceOf(emulator()).alerts.flatMap(({ name, state }) => (state === 'DISABLED' || name == null ? [] : [name]))
+    stopAfter(60 * 24 * 30, ...names)
+    const since = stopAfter(25, 'Errors', 'Slow')
+    Object.assign(stored('Slow'), { executionErrors: undefined })
+    const message = `the server has evaluated no alert since ${since} (${names.length} alerts overdue), so none sends a notification: its alert task does not run`
+    for (const operation of ['plan', 'drift']) expect((await run(operation)).found).toEqual([`warning overdue-evaluation: ${message}`])
+    const ran = await run('doctor')
+    expect([ran.exitCode, ran.document.status]).toEqual([0, 'warn'])
+    expect(ran.reason).toContain(`alerts: ${message}`)
+  })
+})
+
+describe('doctor', () => {
   it('doctor reports nothing about alerts that do not fail, and about those that no project manages', async () => {
     await run('apply')
     evaluate('High latency')
@@ -164,10 +242,10 @@ describe('doctor', () => {
     expect([ran.exitCode, ran.document.status]).toEqual([0, 'pass'])
   })
 
-  it('agrees with plan and drift about an alert that fails', async () => {
+  it('agrees with drift about an alert that fails', async () => {
     await run('apply')
     evaluate('Slow')
-    const warned = await run('doctor')
+    const warned = await run('doctor', content, { 'on-failed-evaluation': 'warn' })
     expect([warned.exitCode, warned.document.status, warned.document.healthy]).toEqual([0, 'warn', true])
     expect(warned.reason).toContain('alerts: the last evaluation of 1 of 2 managed alerts failed')
     expect(alertCheck(warned)).toMatchObject({
@@ -176,7 +254,7 @@ describe('doctor', () => {
         ` found, and the last evaluation of 1 of 2 managed alerts failed:\n"Slow" (${stored('Slow').id}): ${words.replace('its last evaluation failed with ', '')}`,
       ),
     })
-    const failed = await run('doctor', content, { 'on-failed-evaluation': 'fail' })
+    const failed = await run('doctor')
     expect([failed.exitCode, failed.document.status, failed.document.healthy]).toEqual([10, 'fail', false])
     expect(failed.reason).toBe('1 of 9 checks failed: alerts.')
     const ignored = await run('doctor', content, { 'on-failed-evaluation': 'ignore' })

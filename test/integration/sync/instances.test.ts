@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
+import { renderMarkdown } from '../../../src/report/markdown.ts'
 import { written } from '../../support/declarations.ts'
 import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
@@ -40,6 +41,35 @@ it('60 alerts and their dashboards from one file converge, and an environment ch
   )
 })
 
+it('an instance is renamed in place with previousKey, which all of its objects get', async () => {
+  await run('apply', {}, { [path]: small })
+  const idsOf = () => new Set([...serviceOf(emulator()).dashboards, ...serviceOf(emulator()).alerts].map(({ id }) => id))
+  const before = idsOf()
+  const { checkout, payment } = parse(small).instances
+  const rename = (instances: object, more: object = {}) => ({ [path]: stringify({ ...parse(small), ...more, instances }) })
+  const renamed = rename({ cart: { ...checkout, previousKey: 'checkout' }, payment: { ...payment, previousKey: '' } })
+  const { document } = await run('apply', { prune: 'true' }, renamed)
+  expect(document).toMatchObject({ status: 'pass', toCreate: 0, toDelete: 0, toUpdate: 4 })
+  expect(idsOf()).toEqual(before)
+  expect((await run('plan', { prune: 'true' }, rename({ cart: checkout, payment }))).document).toMatchObject({
+    status: 'pass',
+    changed: false,
+  })
+  expect((await run('validate', {}, rename({ cart: { previousKey: 'Not a key' } }))).document).toMatchObject({
+    status: 'fail',
+    diagnostics: expect.arrayContaining([expect.objectContaining({ message: expect.stringContaining('previousKey') })]),
+  })
+})
+
+it('a previousKey that a value of the instance leaves empty means none', async () => {
+  const text = written(
+    'defaults: { instances: { was: "" } }\ninstances: { a: { was: old }, b: }\ndashboards:\n  ‹instance.key›: { name: "Board ‹instance.key›", previousKey: "‹instance.was›", tiles: [] }\n',
+  )
+  const old = 'dashboards: { old: { name: Board old, tiles: [] } }'
+  await run('apply', {}, { [path]: old })
+  expect((await run('plan', { prune: 'true' }, { [path]: text })).document).toMatchObject({ toCreate: 1, toUpdate: 1, toDelete: 0 })
+})
+
 it('validate with expanded prints a file without instances that declares the same', async () => {
   const { document } = await run('validate', { expanded: 'true' }, { [path]: small })
   const expanded = String(document.expandedFile)
@@ -67,6 +97,8 @@ it('pull leaves a file with instances as it is, names the fields of each instanc
   const changed = serviceOf(emulator()).alerts.find(({ name }) => name === 'Errors of payment')
   if (changed === undefined) throw new Error('there is no such alert')
   Object.assign(changed, { threshold: 99, interval: '1h' })
+  const drifted = await run('drift', {}, { [path]: small })
+  expect(renderMarkdown(drifted.blocks)).toContain('To keep it, change the file, or `instances.payment` in it')
   const { document } = await run('pull', {}, { [path]: small })
   expect(document.diagnostics).toContainEqual({
     rule: 'instance-differs',

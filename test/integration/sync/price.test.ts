@@ -113,7 +113,9 @@ describe('plan with price: true', () => {
     await apply(alertsEvery('5m'))
     putToSleep(emulator(), 'checkout', office)
     const two = { ...alertsEvery('5m').alerts, slow: { ...errors, name: 'Slow', tile: 'B', interval: '5m' } }
-    expect((await plan({ dashboards: { shop }, alerts: two })).text).toContain('other alerts keep the service awake already')
+    expect((await plan({ dashboards: { shop }, alerts: two })).text).toContain(
+      'other alerts or queries keep the service awake at the same times',
+    )
   })
 
   it('prices two alerts together, because one can keep the service awake for the other', async () => {

@@ -149,6 +149,55 @@ describe('objects of this project that no file declares', () => {
     }))
 })
 
+describe.each(['clickhouse-cloud', 'hyperdx'] as const)('prune: forget, profile %s', (dialect) => {
+  const server = useEmulator({ dialect, rateLimit: 'off' })
+  /** Of all objects but dashboards, in which an update stores defaults. */
+  const stateWithoutMarkers = () =>
+    stateOf(server()).flatMap((one) =>
+      one.startsWith('{"dashboard"') ? [] : one.replace(/,?"wkr?:[^"]*"|(?:\\n)*watchkeeper: [^"]*/g, ''),
+    )
+
+  it('removes the markers of objects that no file declares, keeps the objects, and lets another project adopt them', () =>
+    withSite(server(), dialect, async ({ apply, plan, drift }) => {
+      await apply(file({ ...all, dashboards: { ...all.dashboards, ...keep.dashboards } }))
+      const before = stateWithoutMarkers()
+      expect(await drift(file(keep), { prune: 'forget' })).toMatchObject({ toDelete: 0, toRelease: 4, orphans: [] })
+      const forgotten = await apply(file(keep), { prune: 'forget', maxDeletes: 0 })
+      expect(outcomes(forgotten)).toEqual({
+        keep: 'unchanged',
+        errors: 'released',
+        found: 'released',
+        shop: 'released',
+        search: 'released',
+      })
+      expect(markersIn(server())).toHaveLength(1)
+      expect(stateWithoutMarkers()).toEqual(before)
+      expect(await plan(file(keep), { prune: 'forget' })).toMatchObject({ ...emptyPlan, orphans: [], toRelease: 0 })
+      const adopting = (objects: object) => Object.fromEntries(Object.entries(objects).map(([key, one]) => [key, { ...one, adopt: true }]))
+      const others = Object.fromEntries(Object.entries(all).map(([section, objects]) => [section, adopting(objects)]))
+      expect(await plan(file(others), { project: 'shop/other' })).toMatchObject({ ...emptyPlan, toAdopt: 4 })
+    }))
+})
+
+describe('prune: forget', () => {
+  it('forgets nothing when no file declares an object, unless allow-empty confirms it', () =>
+    site(async ({ apply }) => {
+      await apply(file(all))
+      const none = { 'a.yml': 'alerts: {}' }
+      await expect(apply(none, { prune: 'forget' })).rejects.toThrow('so prune would forget all objects')
+      expect((await apply(none, { prune: 'forget', allowEmpty: true })).toRelease).toBe(4)
+    }))
+
+  it('is an input of the action and an option of the command line', async () => {
+    await site(({ apply }) => apply(file(all)))
+    const files = { 'observability/a.json': JSON.stringify(keep) }
+    const inputs = { ...inputsFor(emulator(), 'clickhouse-cloud'), operation: 'plan', project: 'shop/observability', prune: 'forget' }
+    const { document, blocks } = await invokeText({ files, inputs })
+    expect(document).toMatchObject({ status: 'pass', toRelease: 4, toDelete: 0 })
+    expect(JSON.stringify(blocks)).toContain('# no file declares it; it becomes unmanaged, and stays')
+  })
+})
+
 describe('objects of another project, or of no project, are not deleted by prune', () => {
   it('prunes only the objects of its project where two projects use the same keys', () =>
     site(async ({ apply, plan }) => {

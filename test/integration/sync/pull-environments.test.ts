@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { demo } from '../../../src/emulator/index.ts'
-import { passed, watchedKinds, written } from '../../support/declarations.ts'
+import { passed, written } from '../../support/declarations.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 
@@ -35,7 +35,6 @@ const run = (operation: string, stage: keyof typeof stages, file = text) =>
       operation,
       project: 'shop',
       files: path,
-      ...(operation === 'pull' && { kind: watchedKinds.join(', ') }),
       'service-id': stages[stage],
     },
     env: passed({ STAGE: stage, LIMIT: stage === 'prod' ? '5' : '50' }),

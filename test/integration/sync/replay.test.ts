@@ -237,7 +237,7 @@ describe('replay', () => {
     [
       'of another alert',
       () => recordings['recordings/checkout/search.json'] ?? '',
-      /errors\.json:\d+:\d+: alert: is "search", so this file/,
+      /errors\.json:1:1: the query of alert errors has changed/,
     ],
     ['of another program', () => '{"values": [1, 2]}', /errors\.json:1:\d+: is not a recording: /],
     ['of a later version', (text) => text.replace('"recording": 1', '"recording": 2'), /errors\.json:2:\d+: is not a recording: recording/],
@@ -267,6 +267,31 @@ describe('replay', () => {
     expect(recordCommand(incident, { files: ['observability/**/*.{yml,yaml,json}'], recordings: 'our recordings' })).toBe(
       "watchkeeper backtest --until 2026-11-09T00:15:00Z --days 1 --record 'our recordings'",
     )
+  })
+
+  it('a renamed alert keeps its recordings, by its previousKey, and a renamed file stays valid', async () => {
+    const { errors: _, ...others } = declaration.alerts
+    const renamed = (more: Fields) => ({
+      ...file,
+      alerts: { ...others, failures: { ...errors, ...more } },
+      incidents: { ...incidents, checkout: { ...incidents.checkout, alerts: ['failures', 'services', 'search'] } },
+    })
+    const moved = {
+      ...Object.fromEntries(Object.entries(recordings).map(([name, text]) => [name.replace('/errors.', '/failures.'), text])),
+    }
+    const passing = { status: 'pass', detected: 5, diagnostics: [] }
+    expect((await replay(renamed({ previousKey: 'errors' }))).document).toMatchObject(passing)
+    expect((await replay(renamed({ previousKey: 'errors' }), { ...moved, ...recordings })).document).toMatchObject({
+      status: 'pass',
+      diagnostics: [{ rule: 'recording-unused', location: { file: path } }],
+    })
+    expect((await replay(renamed({}), moved)).document).toMatchObject(passing)
+    expect((await replay(renamed({}))).reason).toContain('recordings/checkout/failures.json is missing')
+    const { checkout, ...left } = incidents
+    const directory = Object.fromEntries(
+      Object.entries(recordings).map(([name, text]) => [name.replace('/checkout/', '/no-payments/'), text]),
+    )
+    expect((await replay({ ...file, incidents: { ...left, 'no-payments': checkout } }, directory)).document).toMatchObject(passing)
   })
 
   it('warns about a recording that no incident needs', async () => {

@@ -22,8 +22,10 @@ async function run(inputs: Readonly<Record<string, string>>, content?: object, a
   return { ...ran, text: renderTerminal(ran.blocks, { color: false }).join('\n') }
 }
 
-const sync = (operation: string, content: object, atMs = nowMs) =>
-  run({ operation, project: 'shop/silence', files: 'a.json' }, content, atMs)
+function sync(operation: string, content: object, atMs = nowMs) {
+  if (atMs > nowMs) emulator().runAlertTask(atMs)
+  return run({ operation, project: 'shop/silence', files: 'a.json' }, content, atMs)
+}
 
 /** Applies the files and silences the alert until 03:35. */
 async function applyAndSilence(content = declared()): Promise<void> {

@@ -147,9 +147,57 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('sources as code, profil
       expect(errorRules(await plan({ connection: connection?.name }))).toEqual(dialect === 'hyperdx' ? [] : ['unknown-name'])
       expect(errorRules(await plan({ connection: 'nothing' }))).toEqual(['unknown-name'])
       stored('Logs').connection = 'bbbbbbbbbbbbbbbbbbbbbbbb'
-      expect((await plan({})).diagnostics.map(({ message }) => message).join()).toContain(
-        'other sources use several connections; add connection',
+      expect((await plan({})).diagnostics.map(({ message }) => message).join()).toContain('sources use several connections; add connection')
+    }))
+
+  const sqlTile = (fields: object, name = 'SQL') => ({
+    name,
+    config: { configType: 'sql', displayType: 'number', sqlTemplate: 'SELECT 1', ...fields },
+  })
+  const boardOf = (...tiles: readonly object[]) => fileOf({ dashboards: { board: { name: 'Board', tiles } } })
+
+  it('an SQL tile takes the only connection that sources use, an id, or on a self-hosted server a name', () =>
+    site(async (one) => {
+      const [connection] = serviceOf(emulator()).connections
+      const problems = async (fields: object) => (await one.plan(boardOf(sqlTile(fields)))).diagnostics.map(({ message }) => message)
+      for (const fields of [{}, { connection: connection?.id }, { connectionId: connection?.id }])
+        expect(await problems(fields)).toEqual([])
+      expect(await problems({ connection: connection?.name })).toEqual(
+        dialect === 'hyperdx'
+          ? []
+          : [
+              expect.stringContaining(
+                'dashboards.board.tiles["SQL"].config.connection: "Default" is not an id, and the server does not list',
+              ),
+            ],
       )
+      expect(await problems({ connection: 'nothing' })).toEqual([expect.stringContaining('"nothing"')])
+      expect(await problems({ connection: connection?.id, connectionId: connection?.id })).toEqual([
+        expect.stringMatching(/^dashboards\.board\.tiles\["SQL"\]\.config\.connectionId: "\w+" cannot be combined with connection$/),
+      ])
+      stored('Logs').connection = 'bbbbbbbbbbbbbbbbbbbbbbbb'
+      expect(await problems({})).toEqual(['dashboards.board.tiles["SQL"].config: sources use several connections; add connection'])
+    }))
+
+  it('an SQL tile is pulled with the name of its connection, and without the only one', () =>
+    site(async (one) => {
+      const { connections, dashboards } = serviceOf(emulator())
+      const [connection] = connections
+      if (connection === undefined) throw new Error('there is no connection')
+      const second = { ...connection, id: 'cccccccccccccccccccccccc', name: 'Second' }
+      connections.push(second)
+      const given = dialect === 'hyperdx' ? { connection: 'Second' } : { connection: second.id }
+      const files = boardOf(sqlTile({}, 'Default'), sqlTile(given, 'Second'))
+      expect(outcomes(await one.apply(files))).toEqual({ board: 'created' })
+      const stateOfTiles = () => dashboards.at(-1)?.tiles.map(({ config }) => config?.connectionId)
+      expect(stateOfTiles()).toEqual([connection.id, second.id])
+      expect(await one.plan(files)).toMatchObject(emptyPlan)
+      const pulled = await one.pull({}, undefined, { nameContains: 'Board' })
+      const content = pulled.writtenFiles.map(({ content: text }) => text).join()
+      expect(content.match(/connection.*/g)).toEqual([`connection: ${given.connection}`])
+      expect(await one.plan(Object.fromEntries(pulled.writtenFiles.map((file) => [file.path, file.content])))).toMatchObject(emptyPlan)
+      const written = boardOf(sqlTile({ connectionId: connection.id }, 'Default'), sqlTile(given, 'Second'))
+      expect((await one.pull(written, ['a.json'], { declaredOnly: true })).writtenFiles).toEqual([])
     }))
 
   it('completes a source whose create was the last thing that a run did', () =>

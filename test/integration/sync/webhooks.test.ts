@@ -167,6 +167,21 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('webhooks as code, profi
       WEBHOOK_PAGER_KEY: 'short',
     }))
 
+  it.each(['hooks.example.com/pager/x', 'ftp://hooks.example.com/pager'])(
+    'a plan rejects a URL that is none, and does not show it',
+    (url) =>
+      site(
+        async (one) => {
+          const planned = await one.plan(pagerFile)
+          expect(planned.diagnostics.map(({ rule, message }) => [rule, message])).toEqual([
+            ['missing-secret', 'webhooks.pager: the value of WEBHOOK_PAGER_URL is not an http or https address'],
+          ])
+          expect(JSON.stringify(planned)).not.toContain(url)
+        },
+        { ...secrets, WEBHOOK_PAGER_URL: url },
+      ),
+  )
+
   it('clears a description, a body and headers that a file does not have any more', () =>
     site(async (one) => {
       await one.apply(fileOf({ webhooks: { slack, pager } }))
@@ -201,6 +216,20 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('webhooks as code, profi
       stored('incident').description = 'released'
       const { body: _, ...bare } = { ...incident, adopt: true }
       expect(errorRules(await one.plan(fileOf({ webhooks: { incident: bare } })))).toEqual(['missing-secret'])
+    }))
+
+  it('forgets a webhook with everything that it has, except where the API hides its body', () =>
+    site(async (one) => {
+      await one.apply(files)
+      const before = structuredClone([stored('team'), stored('pager')])
+      const left = fileOf({ webhooks: { incident } })
+      const forgotten = await one.apply(left, { prune: 'forget' })
+      expect(outcomes(forgotten)).toEqual({ incident: 'unchanged', slack: 'released', pager: 'released' })
+      const [team, duty] = [stored('team'), stored('pager')]
+      expect([team.description, duty.description ?? '']).toEqual(['The team', ''])
+      expect([team, duty]).toMatchObject(before.map(({ description: _, updatedAt: __, ...rest }) => rest))
+      const none = await one.plan({ 'a.yml': 'alerts: {}' }, { prune: 'forget', allowEmpty: true })
+      expect(errorRules(none)).toEqual(['missing-secret'])
     }))
 
   it('a webhook is not created beside an unmanaged webhook with its name', () =>
@@ -318,11 +347,19 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('webhooks as code, profi
       expect(pulled.objects.filter(({ key }) => key === 'incident')).toEqual([])
     }))
 
-  it('a webhook is pulled with the variables that the file names', () =>
+  it('pull takes over no webhook and no source, unless its kind is named', () =>
+    site(async (one) => {
+      const pulledKinds = async (kind?: ['webhooks', 'sources']) =>
+        new Set((await one.pull({}, undefined, { kind })).objects.map(({ section }) => section))
+      expect(await pulledKinds()).toEqual(new Set(['dashboards', 'savedSearches', 'alerts']))
+      expect(await pulledKinds(['webhooks', 'sources'])).toEqual(new Set(['webhooks', 'sources']))
+    }))
+
+  it('a declared webhook is pulled with the variables that the file names', () =>
     site(async (one) => {
       await one.apply(files)
       stored('pager').body = '{"changed": true}'
-      const pulled = await one.pull(files, ['a.json'], { kind: ['webhooks'] })
+      const pulled = await one.pull(files, ['a.json'])
       expect(pulled.objects.map(({ key, outcome }) => [key, outcome])).toContainEqual(['pager', 'updated'])
       const after = JSON.parse(pulled.writtenFiles[0]?.content ?? '{}') as { webhooks: Readonly<Record<string, object>> }
       expect(after.webhooks.pager).toEqual({ ...pager, body: '{"changed": true}' })

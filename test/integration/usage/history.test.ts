@@ -238,7 +238,7 @@ describe('without the four weeks before the period, because they cannot be read,
 it('does not report missing records of days before the period', async () => {
   fillUsage(emulator(), 12, [{ name: 'checkout', microOn: () => ({ compute: 1_000_000 }), locked: true }])
   const ran = await run({ ...running(), budget: '500' })
-  expect(ran.document).toMatchObject({ status: 'pass', dataQualityIssues: [], forecast: { status: 'expected', learnedFromDays: 11 } })
+  expect(ran.document).toMatchObject({ status: 'pass', dataQualityIssues: [], forecast: { status: 'expected', learnedFromDays: 10 } })
 })
 
 describe('usage that stopped', () => {

@@ -128,6 +128,11 @@ describe('an alert with groups', () => {
   it('counts the windows in a row of each group', () => {
     expect(run(groups([{ a: 9 }, { b: 9 }, { a: 9, b: 9 }, { a: 9 }]), 4, { ...grouped, consecutive: 2 })).toBe('??!!')
   })
+
+  it('counts them again after a window in which the group is silent', () => {
+    const windows = groups([{ a: 1, b: 9 }, { b: 9 }, { a: 1, b: 9 }, { a: 1, b: 9 }])
+    expect(run(windows, 4, { ...grouped, thresholdType: 'below', consecutive: 2 })).toBe('?.?!')
+  })
 })
 
 describe('a summary', () => {
@@ -143,6 +148,7 @@ describe('a summary', () => {
       notifications: 6,
       notificationsOnBusiestDay: 3,
       longestEpisodeMs: 3 * 3_600_000,
+      notifiedAtMs: [1, 7, 26].map((hours) => hours * 3_600_000),
       shareOfTime: 6 / 48,
     })
   })

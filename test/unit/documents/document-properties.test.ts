@@ -100,7 +100,7 @@ describe('interpolate', () => {
         plainJson,
         fc.array(fc.constantFrom('${{', '}}', ' env.', 'A', 'SECRET', ' ', '$', '{', 'x'), { maxLength: 12 }),
         (value, parts) => {
-          const around = { variable: (name: string) => (name === 'A' ? 'found' : undefined) }
+          const around = { variable: (name: string) => (name === 'A' ? 'found' : undefined), room: { characters: 1000 } }
           fc.pre(!JSON.stringify(value).includes('${{'))
           expect(JSON.stringify(interpolate(value, around).value)).toBe(JSON.stringify(value))
           const { value: text, errors } = interpolate(parts.join(''), around)

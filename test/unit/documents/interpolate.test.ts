@@ -13,7 +13,8 @@ const variables: ReadonlyMap<string, string> = new Map([
   ['NESTED', written('‹env.STAGE›')],
 ])
 
-const fill = (value: unknown, isText = false) => interpolate(value, { variable: (name) => variables.get(name), isText: () => isText })
+const fill = (value: unknown, isText = false) =>
+  interpolate(value, { variable: (name) => variables.get(name), isText: () => isText, room: { characters: 1000 } })
 
 describe('an expression', () => {
   it.each([
@@ -106,7 +107,7 @@ describe('an expression', () => {
       asked.push(one)
       return 'the-secret'
     }
-    const { errors } = interpolate(written(`‹env.${name}›`), { variable })
+    const { errors } = interpolate(written(`‹env.${name}›`), { variable, room: { characters: 1000 } })
     expect(errors.map(({ message }) => message)).toEqual([
       written(`‹env.${name}› may hold a credential, which is never inserted into a file`),
     ])

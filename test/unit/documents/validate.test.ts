@@ -43,12 +43,12 @@ describe('a diagnostic about a field', () => {
   it('a diagnostic about a field has the location of the object when the field is missing', () => {
     expect(diagnosticsOf('alerts:\n  a: { name: A }\n')).toEqual([
       '2:3 alerts.a.threshold: is missing; accepted: a number',
-      '2:3 alerts.a.interval: is missing; accepted: 30s, 1m, 5m, 15m, 30m, 1h, 6h, 12h, 1d',
+      '2:3 alerts.a.interval: is missing; accepted: 1m, 5m, 15m, 30m, 1h, 6h, 12h, 1d',
     ])
   })
 
   it('suggests the neighbors of an interval', () => {
-    const accepted = 'accepted: 30s, 1m, 5m, 15m, 30m, 1h, 6h, 12h, 1d'
+    const accepted = 'accepted: 1m, 5m, 15m, 30m, 1h, 6h, 12h, 1d'
     expect(diagnosticsOf('alerts:\n  a: { name: A, threshold: 1, interval: 10m }\n')).toEqual([
       `2:41 alerts.a.interval: "10m" is not accepted; ${accepted}; did you mean "5m" or "15m"?`,
     ])
@@ -60,7 +60,7 @@ describe('a diagnostic about a field', () => {
     ['7', ''],
   ])('suggests the intervals that %s can mean in seconds or minutes', (interval, suggested) => {
     expect(diagnosticsOf(`alerts:\n  a: { name: A, threshold: 1, interval: ${interval} }\n`)).toEqual([
-      `2:41 alerts.a.interval: ${interval} is not accepted; accepted: 30s, 1m, 5m, 15m, 30m, 1h, 6h, 12h, 1d${suggested}`,
+      `2:41 alerts.a.interval: ${interval} is not accepted; accepted: 1m, 5m, 15m, 30m, 1h, 6h, 12h, 1d${suggested}`,
     ])
   })
 
@@ -117,7 +117,7 @@ describe('a diagnostic about a union is about the form that was meant', () => {
       [`10:81 ${config}: "groupBy" cannot be combined with the other fields of this map`],
     ],
     ['{ displayType: pie, sourceId: x, select: [] }', [`10:58 ${config}.select: [] is not accepted; accepted: exactly 1 item`]],
-    ['{ displayType: line, configType: sql, sqlTemplate: x }', [`10:9 ${config}.connectionId: is missing; accepted: a text`]],
+    ['{ displayType: line, configType: sql, connection: x }', [`10:9 ${config}.sqlTemplate: is missing; accepted: a text`]],
     [
       '{ displayType: number, configType: sql, sqlTemplate: x, connectionId: y, selct: z }',
       [`10:90 ${config}: "selct" is an unknown field`],

@@ -96,7 +96,7 @@ describe('the length', () => {
     expect(body.length).toBeGreaterThan(25_000)
     const rows = body.split('\n').filter((line) => line.startsWith('| `'))
     for (const [i, row] of rows.entries()) expect(row).toBe(`| \`${i}\` | \`${cell}\` |`)
-    expect(body).toContain(`*${5000 - rows.length} more rows did not fit. See the result file.*`)
+    expect(body).toContain(`*${5000 - rows.length} more rows did not fit. See the summary of the run.*`)
     expect(body).toMatch(/From this run of job `cost`\.\n$/)
   })
 

@@ -193,10 +193,19 @@ describe('the profile of a service', () => {
     { length: 10 },
     (_, i): DailyCompute => ({ day: addDays(firstDay, i), credits: i === 3 ? 6 : 12, isFinal: true }),
   )
-  const options = { timeline, usage, idleTimeoutMinutes: 15, canScale: false }
+  const options = { timeline, usage, idleTimeoutMinutes: 15, smallestShare: 1 }
 
   it('the profile of a service has a rate from the cheapest day to the mean of all', () => {
     expect(profileService(options)).toMatchObject({ awakeShare: 0.25, rate: { low: 1, mean: 114 / 60 } })
+  })
+
+  it('the profile of a service has a lower rate where its days may have had a larger size than the smallest', () => {
+    const lowFor = (smallestShare: number): number => {
+      const profile = profileService({ ...options, smallestShare })
+      return typeof profile === 'string' ? Number.NaN : profile.rate.low
+    }
+    // The dearest days cost 2 an hour, the cheapest 1.
+    expect([1, 0.75, 0.25].map(lowFor)).toEqual([1, 1, 0.5])
   })
 
   it('the profile of a service does not exist with fewer than seven days that are final, known and after the last change of settings', () => {

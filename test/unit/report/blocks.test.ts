@@ -3,7 +3,10 @@ import { join, say, sentence, strong, toPlainText, trusted, untrusted } from '..
 import { progressBar, sparkline } from '../../../src/core/text.ts'
 import { toTable } from '../../../src/report/blocks.ts'
 import { toDiffLines } from '../../../src/report/diff-lines.ts'
+import { renderMarkdown } from '../../../src/report/markdown.ts'
 import { cpuMsOf } from '../../support/clocks.ts'
+import { hostile } from '../../support/corpus.ts'
+import { kindsIn, nodesOf, parseMarkdown } from '../../support/output-oracle.ts'
 
 describe('say', () => {
   it('trusts its own words and numbers, and no text that is put in', () => {
@@ -22,6 +25,33 @@ describe('say', () => {
     expect(join([], ', ')).toEqual([])
     expect(join([say`a`], ', ')).toEqual([trusted('a')])
     expect(toPlainText(join([say`a`, say`${'b'}`, say`c`], ', '))).toBe('a, b, c')
+  })
+})
+
+describe('a sentence', () => {
+  const markdownOf = (text: string): string => renderMarkdown([{ kind: 'paragraph', line: sentence(text) }]).trim()
+
+  it('a sentence is prose, and only its names are code', () => {
+    const text = 'alerts.slow: an alert named "Checkout is slow" exists (65f5e4a35eedc0de00000020 or b/c.yml x.yml); 5% → add adopt'
+    expect(toPlainText(sentence(text))).toBe(text)
+    expect(markdownOf(text)).toBe(
+      '`alerts.slow`: an alert named "Checkout is slow" exists (`65f5e4a35eedc0de00000020` or `b/c.yml x.yml`); 5% → add adopt',
+    )
+  })
+
+  it('a sentence has nothing outside of code that a medium would link, mention or format', () => {
+    const more = '@octocat #12 GH-12 PROJ-7 deadbeef org/repo#1 www.x.y a@b.c :smile: !12 &3 ~label <!here> *b* _i_ [a](b) /close'.split(
+      ' ',
+    )
+    for (const text of [...hostile.map(({ value }) => value), ...more, '1. a', '- a', '# a', 'a "@b" (@c) @d, @e.']) {
+      const markdown = markdownOf(text)
+      const outside = [...nodesOf(parseMarkdown(markdown))].flatMap(({ type, value = '' }) => (type === 'text' ? [value] : [])).join('')
+      expect(
+        [...kindsIn(markdown)].filter((kind) => !['root', 'paragraph', 'text', 'inlineCode', 'emphasis'].includes(kind)),
+        text,
+      ).toEqual([])
+      expect(outside, text).not.toMatch(/[@#!&~<>*_[\]`|\\]|[a-z][:.][a-z]|[0-9a-f]{7}|\b[a-z]+-\d/i)
+    }
   })
 })
 
@@ -67,9 +97,9 @@ describe('diagnostics', () => {
       kind: 'table',
       columns: [{ title: 'Severity' }, { title: 'Location' }, { title: 'Message' }, { title: 'Rule' }],
       rows: [
-        [[trusted('❌ error')], [untrusted('f.yml:1:2')], [sentence('It is wrong.')], [trusted('syntax')]],
-        [[trusted('⚠️ warning')], [untrusted('g.yml')], [sentence('It is odd.')], [trusted('lint')]],
-        [[trusted('ℹ️ note')], [untrusted('f.yml:1:2')], [sentence('It is new.')], [trusted('hint')]],
+        [[trusted('❌ error')], [untrusted('f.yml:1:2')], sentence('It is wrong.'), [trusted('syntax')]],
+        [[trusted('⚠️ warning')], [untrusted('g.yml')], sentence('It is odd.'), [trusted('lint')]],
+        [[trusted('ℹ️ note')], [untrusted('f.yml:1:2')], sentence('It is new.'), [trusted('hint')]],
       ],
     })
   })

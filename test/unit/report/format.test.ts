@@ -10,7 +10,6 @@ import {
   formatPercent,
   formatRange,
   formatShortDay,
-  formatTime,
 } from '../../../src/report/format.ts'
 import { decimal } from '../../support/usage.ts'
 
@@ -57,7 +56,7 @@ it('formats the time since an event in days from two days on', () => {
 })
 
 it('formats times to the minute', () => {
-  expect(formatTime('2026-03-21T06:30:59.999Z')).toBe('2026-03-21 06:30 UTC')
+  expect(formatMoment('2026-03-21T06:30:59.999Z')).toBe('21 Mar 2026 06:30 UTC')
   expect(formatMoment(Date.parse('2026-11-02T10:48:59.999Z'))).toBe('2 Nov 2026 10:48 UTC')
 })
 

@@ -22,6 +22,27 @@ describe('renderMarkdown', () => {
     expect(renderMarkdown([table(1)])).toBe('**By entity**\n\n| Entity | Amount |\n| --- | ---: |\n| `entity 0` | 0 |\n\n')
   })
 
+  it('keeps the verdict and what to know, and shortens the diff, where not all fits', () => {
+    const lines = Array.from({ length: 1000 }, (_, i) => ({ sign: '+' as const, text: `line ${i}` }))
+    const text = renderMarkdown(
+      [
+        { kind: 'verdict', status: 'pass', line: say`A plan` },
+        { kind: 'diff', lines },
+        { kind: 'details', title: 'All fields', blocks: [{ kind: 'diff', lines }] },
+        { kind: 'paragraph', line: say`Apply deletes hidden parts.` },
+        table(2),
+        { kind: 'footer', line: say`The end` },
+      ],
+      5000,
+      'the summary of the run',
+    )
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(5000)
+    expect(text).toMatch(/^### ✅ A plan\n\n```diff\n\+ line 0\n/)
+    expect(text).toMatch(/\*\d+ more lines did not fit\. See the summary of the run\.\*\n\nApply deletes hidden parts\./)
+    expect(text).toContain('`entity 1`')
+    expect(text.endsWith('*1 more section did not fit. See the summary of the run.*\n\nThe end\n')).toBe(true)
+  })
+
   it('folds details, with Markdown inside', () => {
     const text = renderMarkdown([{ kind: 'details', title: '2 records <x>', blocks: [table(2)] }])
     expect(text).toContain('<details><summary>2 records &#60;x&#62;</summary>\n\n**By entity**')

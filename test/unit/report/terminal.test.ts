@@ -106,7 +106,7 @@ describe('renderTerminal', () => {
       'Credits per day  ▅█▂',
       '03-01 to 03-03: lowest 1.00, highest 7.00 Credits',
       '',
-      '2 records: see the result file',
+      '2 records: see the summary of the run',
       '',
       'a',
       '\\u001bb',
@@ -129,7 +129,7 @@ describe('renderTerminal', () => {
     ])
     const many = [...Array.from({ length: 120 }, () => diagnostic('n.yml', 'note')), diagnostic('e.yml', 'error')]
     const lines = renderTerminal([{ kind: 'diagnostics', diagnostics: many }], { color: false })
-    expect([lines.length, lines.at(-1)]).toEqual([101, '… 21 more: see the result file'])
+    expect([lines.length, lines.at(-1)]).toEqual([101, '… 21 more: see the summary of the run'])
     expect(lines.filter((line) => line.startsWith('e.yml'))).toHaveLength(1)
   })
 
@@ -201,7 +201,7 @@ describe('renderTerminal', () => {
   it('names what a long table leaves out', () => {
     const rows = Array.from({ length: 100 }, (_, i) => [say`${i}`])
     expect(renderTerminal([{ kind: 'table', columns: [{ title: 'n' }], rows }], { color: false }).at(-1)).toBe(
-      '… 60 more rows: see the result file',
+      '… 60 more rows: see the summary of the run',
     )
   })
 })

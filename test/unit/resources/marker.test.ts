@@ -240,6 +240,17 @@ describe('the repository in a marker', () => {
     expect(tagMarkers.readMarker({ tags: tags.slice(0, 2) })?.repository).toBeUndefined()
   })
 
+  it('a marker says whether the object was adopted, with and without a repository', () => {
+    for (const isAdopted of [true, false])
+      for (const given of [undefined, repository]) {
+        const marker = { ...mark, repository: given, isAdopted }
+        expect(readTextMarker(withTextMarker('Note', marker))).toMatchObject({ repository: given, isAdopted })
+        const { tags } = tagMarkers.withMarker({ tags: ['shop'] }, marker)
+        expect(tagMarkers.readMarker({ tags })).toMatchObject({ repository: given, isAdopted })
+        expect(tagMarkers.withoutMarker({ tags }).tags).toEqual(['shop'])
+      }
+  })
+
   it('the repository in a marker may have parts beside it that this version does not know', () => {
     const text = `watchkeeper: ${mark.project} ${mark.key} ${mark.digest} wkx:ab/c=.1 wkr:${repository}`
     expect(readTextMarker(text)).toMatchObject(withRepository)

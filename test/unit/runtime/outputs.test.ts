@@ -1,5 +1,9 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { outputLines } from '../../../src/runtime/action/outputs.ts'
 import { readOutputFile } from '../../support/runner-oracle.ts'
 
@@ -23,4 +27,18 @@ it('ends a value with many lines that look like delimiters only once', () => {
   const value = Array.from({ length: 50_000 }, (_, i) => `ghadelimiter_${i}`).join('\n')
   expect(readOutputFile(outputLines('result', value)).get('result')).toBe(value)
   expect(outputLines('result', value).endsWith('\nghadelimiter_50000\n')).toBe(true)
+})
+
+it('leaves the file of outputs as it was when not all of them can be written', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'watchkeeper-outputs-'))
+  onTestFinished(() => rmSync(directory, { recursive: true }))
+  const file = join(directory, 'output')
+  const before = outputLines('earlier', 'value')
+  writeFileSync(file, before)
+  const module = new URL('../../../src/runtime/action/outputs.ts', import.meta.url).href
+  const program = `import { writeOutputs } from '${module}'; writeOutputs({ long: 'x'.repeat(100_000) }, '${file}')`
+  // The system refuses a file of more than a few kilobytes, after a part was written.
+  const ran = spawnSync('sh', ['-c', 'ulimit -f 8; exec "$0" --input-type=module -e "$1"', process.execPath, program], { encoding: 'utf8' })
+  expect(ran.stderr).toContain('EFBIG')
+  expect(readFileSync(file, 'utf8')).toBe(before)
 })

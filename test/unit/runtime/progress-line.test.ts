@@ -60,15 +60,18 @@ describe('the progress at a terminal', () => {
 it.each([
   ['a file', { isTTY: false }, false],
   ['a terminal without control sequences', { isTTY: true }, true],
-])('the progress in %s is a line for each step', (_, more, isDumb) => {
-  let text = ''
+])('the progress in %s is a line every ten seconds, and notes are lines', (_, more, isDumb) => {
+  let [text, nowMs] = ['', 0]
   const write = (piece: string): void => {
     text += piece
   }
-  const progress = createProgressLine({ write, ...more }, isDumb)
-  progress.show(step(1))
-  progress.note('Waiting')
-  progress.show(step(2))
+  const progress = createProgressLine({ write, ...more }, isDumb, { monotonicMs: () => nowMs })
+  for (const [done, atMs] of [9999, 10_000, 19_999, 20_500, 30_499, 30_500].entries()) {
+    nowMs = atMs
+    progress.show(step(done))
+    progress.note('Waiting')
+  }
   progress.erase()
-  expect(text).toBe('1/10 created alert a-1\nWaiting\n2/10 created alert a-2\n')
+  expect(text.replaceAll('Waiting\n', '')).toBe('1/10 created alert a-1\n3/10 created alert a-3\n5/10 created alert a-5\n')
+  expect(text.match(/Waiting/g)).toHaveLength(6)
 })

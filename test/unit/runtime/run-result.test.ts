@@ -36,7 +36,7 @@ it('leaves out empty blocks, and ends with the time of the run', async () => {
     result: {},
     verdict: pass,
     report: { headline: [], blocks },
-    warnOnlySource: undefined,
+    isWarnOnly: false,
     subject: {},
     startedAtMs: Date.parse('2026-11-22T10:48:30Z'),
   })

@@ -219,15 +219,17 @@ describe('an answer that never came', () => {
     origin: 'https://h',
     host: 'h',
     isSelfHosted: false,
-    proxyHost: undefined,
     keyName: 'the key k',
     permission: 'write',
     noun: 'dashboard',
     timeoutMs: 1000,
   } as const
-  const end = { attempts: 1, hadUnknownOutcome: false, decision: { retry: false, because: 'final' }, nowMs: 0 } as const
-  const errorOf = (writeOutcome: 'unknown' | 'not-applied') =>
-    new ApiError(explainFailure(facts, { cause: 'connection', writeOutcome, headers: {}, detail: 'the connection was reset' }, end))
+  const errorOf = (writeOutcome: 'unknown' | 'not-applied') => {
+    const failure = { cause: 'connection', writeOutcome, headers: {}, detail: 'the connection was reset' } as const
+    const decision = { retry: false, because: 'final' } as const
+    const end = { failure, sent: 1, label: 'attempt 1 of 5', isOutcomeUnknown: writeOutcome === 'unknown', decision }
+    return new ApiError(explainFailure(facts, end, 0))
+  }
 
   it('leaves open what became of the change, and says to run again instead of to look by hand', () => {
     const error = errorOf('unknown')

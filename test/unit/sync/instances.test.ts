@@ -133,9 +133,9 @@ describe('a file with instances', () => {
     expect(read(instances(900), `‹instance.key›: ${values}`).diagnostics).toEqual([
       'f.yml:2:1 instance: the file has more than 50000 values after expansion; split it',
     ])
-    expect(read(instances(900), `‹instance.key›: { name: '${'x'.repeat(7000)}' }`).diagnostics).toEqual([
-      'f.yml:2:1 instance: the file is larger than 5 MiB after expansion; split it',
-    ])
+    expect(() => read(instances(900), `‹instance.key›: { name: '${'x'.repeat(23_000)}' }`)).toThrow(
+      'f.yml:2:1: the instances make the files larger than 20 MB after expansion',
+    )
   })
 
   it('keeps its objects apart from those of other files and of other instances', () => {

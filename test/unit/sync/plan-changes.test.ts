@@ -1,7 +1,7 @@
 // What a plan says is to be done, from what is declared and what the service has.
 import { describe, expect, it } from 'vitest'
 import { afterApply, fieldsOf, messagesOf, planOf, remoteStateWith, steps } from '../../support/plans.ts'
-import { errors, many, shop, slow } from '../../support/shop-declaration.ts'
+import { errors, many, shop, slow, tile, watching } from '../../support/shop-declaration.ts'
 
 const declared = { alerts: { errors, many }, dashboards: { shop }, savedSearches: { slow } }
 
@@ -39,13 +39,67 @@ describe('a plan', () => {
       'interval: – → "5m"',
       'note: – → "n"',
       'source: – → "tile"',
-      'dashboard: – → "shop"',
+      'dashboard: – → "Shop"',
       'tile: – → "A"',
       'channels[0].type: – → "webhook"',
       'channels[0].webhook: – → "oncall"',
     ])
-    expect(fieldsOf(plan, 'alerts.many')).toContain('savedSearch: – → "slow"')
+    expect(fieldsOf(plan, 'alerts.many')).toContain('savedSearch: – → "Slow"')
     expect(fieldsOf(plan, 'savedSearches.slow')).toEqual(['name: – → "Slow"', 'source: – → "Logs"', 'where: – → "duration:>1"'])
+  })
+
+  it('sums up each kind of new object in one line, with the names of what it refers to', () => {
+    const tiles = [
+      tile('A'),
+      tile('B', 4, { displayType: 'stacked_bar', sourceId: { source: 'Audit' }, select: [{ aggFn: 'count' }] }),
+      tile('C', 8, { displayType: 'markdown', markdown: 'text' }),
+      tile('D', 12, { displayType: 'number', configType: 'sql', connectionId: 'c', sqlTemplate: 'SELECT 1' }),
+    ]
+    const channels = [
+      { type: 'webhook', webhook: 'platform-oncall' },
+      { type: 'email', emailRecipients: ['a@example.com'] },
+    ]
+    const { note, interval } = watching
+    const plan = planOf({
+      sources: {
+        audit: {
+          name: 'Audit',
+          kind: 'log',
+          from: { databaseName: 'default', tableName: 'audit' },
+          timestampValueExpression: 'at',
+          defaultTableSelectExpression: '*',
+          connection: 'c0ffee00c0ffee00c0ffee00',
+        },
+      },
+      webhooks: { platform: { name: 'platform-oncall', service: 'generic', urlFrom: 'WEBHOOK_URL' } },
+      savedSearches: { slow, all: { name: 'All', sourceId: { source: 'Audit' } } },
+      dashboards: { shop: { ...shop, tiles } },
+      alerts: {
+        errors,
+        range: {
+          name: 'R',
+          dashboard: 'shop',
+          tile: 'B',
+          note,
+          interval,
+          threshold: 1,
+          thresholdMax: 9,
+          thresholdType: 'between',
+          channels,
+        },
+        many: { ...many, groupBy: 'ServiceName', numConsecutiveWindows: 3 },
+      },
+    })
+    expect(Object.fromEntries(plan.changes.map(({ section, key, summary }) => [`${section}.${key}`, summary]))).toEqual({
+      'sources.audit': 'log source of default.audit',
+      'webhooks.platform': 'generic, URL from WEBHOOK_URL',
+      'savedSearches.slow': 'duration:>1 in Logs',
+      'savedSearches.all': 'all rows in Audit',
+      'dashboards.shop': 'A (line, Logs), B (stacked bar, Audit), C (markdown), D (number, SQL)',
+      'alerts.errors': 'A on Shop ≥ 1 in 5m → webhook oncall',
+      'alerts.range': 'B on Shop between 1 and 9 in 5m → webhook platform-oncall, email a@example.com',
+      'alerts.many': 'Slow by ServiceName ≥ 1 in 5m, 3 times in a row → webhook oncall',
+    })
   })
 
   it('shows an unknown webhook by its name, not as a removal', () => {

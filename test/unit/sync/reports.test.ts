@@ -71,27 +71,20 @@ describe('the report of a plan', () => {
       object(`${i}`, { action }),
     )
     expect(headlineOf(plan, resultOf(all))).toBe('Plan for shop/main (1 to create, 2 to update, 1 to replace, 1 to delete)')
-    expect(headlineOf(plan, resultOf([object('a')]))).toBe('No changes: the service matches the files')
+    expect(headlineOf(plan, resultOf([object('a')]))).toBe('No changes: everything matches the files')
     expect(headlineOf(plan, resultOf([object('a', { action: 'mark' })], { changed: false }))).toBe(
-      'No changes: the service matches the files, and apply updates the markers of 1 object',
+      'No changes: everything matches the files, and apply updates the markers of 1 object',
     )
     expect(headlineOf(plan, resultOf([object('a', { action: 'adopt' })]))).toBe(
-      'No changes: the service matches the files, and apply adopts 1 object',
+      'No changes: everything matches the files, and apply adopts 1 object',
     )
     expect(headlineOf(plan, resultOf([], { diagnostics: [error] }))).toBe('The plan failed')
   })
 
-  it('counts what is to be done, and leaves out rare actions that do not occur', () => {
-    expect(linesOf(plan, resultOf([object('a'), object('b')]))).toEqual(['Create     0', 'Update     0', 'Delete     0', 'Unchanged  2'])
+  it('counts what is to be done, without zeros', () => {
+    expect(linesOf(plan, resultOf([object('a'), object('b')]))).toEqual(['Unchanged  2'])
     const rare = resultOf([object('a', { action: 'replace' }), object('b', { action: 'adopt' }), object('c')])
-    expect(linesOf(plan, rare).slice(0, 6)).toEqual([
-      'Create     0',
-      'Update     0',
-      'Replace    1',
-      'Delete     0',
-      'Adopt      1',
-      'Unchanged  1',
-    ])
+    expect(linesOf(plan, rare).slice(0, 3)).toEqual(['Replace    1', 'Adopt      1', 'Unchanged  1'])
   })
 
   it('counts nothing where files are wrong, because then nothing is known about the service', () => {
@@ -101,55 +94,98 @@ describe('the report of a plan', () => {
   it('shows every change with its place, why it is made and its fields, and no object that stays', () => {
     const result = resultOf([
       object('same', { file: 'f.yml', line: 3 }),
-      object('new', { action: 'create', file: 'f.yml', line: 5, fields: [{ path: 'name', after: 'Errors' }] }),
+      object('new', {
+        action: 'create',
+        file: 'f.yml',
+        line: 5,
+        summary: 'A on D ≥ 5 in 5m → webhook oncall',
+        fields: [{ path: 'name', after: 'Errors' }],
+      }),
       object('old', { action: 'update', file: 'f.json', id: 'x', origin: 'service', fields: [{ path: 'threshold', before: 1, after: 2 }] }),
       object('mine', { action: 'update', origin: 'files', name: 'mine' }),
       object('again', { action: 'replace', id: 'y', origin: 'files', notes: ['its tile is deleted'] }),
       object('gone', { action: 'delete', section: 'savedSearches', id: 'z', name: 'Gone' }),
     ])
     expect(linesOf(plan, result).slice(6)).toEqual([
-      '+ create alert new "Alert new"  (f.yml:5)',
-      '+     name: Errors',
+      '+ alert new "Alert new"  (f.yml:5)',
+      '    A on D ≥ 5 in 5m → webhook oncall',
       '',
-      '~ update alert old "Alert old"  (f.json)',
-      '    # the service changed since the last apply',
+      '~ alert old "Alert old"  (f.json)',
+      '    # changed outside of the files since the last apply',
       '~     threshold: 1 → 2',
       '',
-      '~ update alert mine',
-      '    # the files changed since the last apply',
-      '',
+      '~ alert mine',
+      '    # changed in the files since the last apply',
       '~ replace alert again "Alert again"  (y)',
       '    # its tile is deleted',
+      '- saved search gone "Gone"  (z)',
       '',
-      '- delete saved search gone "Gone"  (z)',
+      'All fields of alert new: see the summary of the run',
+    ])
+    expect(renderMarkdown(plan.report(result).blocks)).toContain('+     name: Errors')
+  })
+
+  it('shows equal changes of instances once, with their number', () => {
+    const create = (key: string, summary: string) =>
+      object(`${key}-errors`, { action: 'create', file: 'f.yml', line: 5, instance: key, name: `Errors of ${key}`, summary })
+    const update = (key: string, after: number) =>
+      object(`${key}-slow`, { action: 'update', instance: key, fields: [{ path: 'threshold', before: 1, after }] })
+    const result = resultOf([
+      ...['shop', 'ads', 'pay'].map((key) => create(key, `Errors on ${key} ≥ 5`)),
+      create('own', 'Errors on own ≥ 9'),
+      ...['shop', 'ads'].map((key) => update(key, 2)),
+      update('pay', 3),
+    ])
+    expect(linesOf(plan, result).slice(3, -2)).toEqual([
+      '+ alert shop-errors "Errors of shop"  (f.yml:5)',
+      '    Errors on shop ≥ 5',
+      '    the same for 2 more instances: ads, pay',
+      '+ alert own-errors "Errors of own"  (f.yml:5)',
+      '    Errors on own ≥ 9',
+      '',
+      '~ alert shop-slow "Alert shop-slow"',
+      '~     threshold: 1 → 2',
+      '    the same for 1 more instance: ads',
+      '',
+      '~ alert pay-slow "Alert pay-slow"',
+      '~     threshold: 1 → 3',
     ])
   })
 
-  it('names the operations that list the unmanaged objects', () => {
-    expect(linesOf(plan, resultOf([object('a')], { unmanaged: 3, unmanagedKinds: ['savedSearches', 'alerts'] })).slice(-1)).toEqual([
-      'Unmanaged, and not changed: 3 objects. To see them, run list-saved-searches, list-alerts with unmanaged',
-    ])
+  it('names the operations that list the unmanaged objects in the details only', () => {
+    const result = resultOf([object('a')], { unmanaged: 3, unmanagedKinds: ['savedSearches', 'alerts'] })
+    expect(renderMarkdown(plan.report(result).blocks)).toContain(
+      'Unmanaged&#44; and not changed&#58; 3 objects</summary>\n\nTo see them, run list-saved-searches, list-alerts with unmanaged',
+    )
+    expect(textOf(plan, result)).not.toContain('nmanaged')
   })
 
-  it('folds the fields of the new dashboard of an SLO, and says where they are', () => {
-    const fields = [{ path: 'tiles["Budget"].config.sqlTemplate', after: 'SELECT 1\nFROM logs' }]
-    const slo = { key: 'pay', name: 'Pay', objective: 99, window: '30d', minEvents: 100, noDataAlert: true, alerts: [] }
-    const created = [
-      object('pay.slo', { section: 'dashboards', action: 'create', fields }),
-      object('other', { section: 'dashboards', action: 'create', fields: [{ path: 'name', after: 'Other' }] }),
-    ]
-    expect(linesOf(plan, resultOf(created, { slos: [slo] })).slice(5)).toEqual([
-      '+ create dashboard pay.slo "Alert pay.slo"',
-      '    # its tiles and queries follow from the SLO',
+  it('shows a new SLO in place of the objects that it makes, but each object of an SLO that has some already', () => {
+    const slo = {
+      key: 'pay',
+      name: 'Pay',
+      summary: '99% in 30d',
+      objective: 99,
+      window: '30d',
+      minEvents: 1,
+      noDataAlert: true,
+      alerts: [],
+    }
+    const fields = [{ path: 'name', after: 'P' }]
+    const made = { file: 'f.yml', line: 3, madeFrom: 'slos.pay', action: 'create', summary: 'A', fields } as const
+    const board = object('pay.slo', { ...made, section: 'dashboards' })
+    const report = (...objects: readonly PlannedObject[]) => linesOf(plan, resultOf(objects, { slos: [slo] })).slice(2)
+    expect(report(board, object('pay.page-1h', made), object('other', { action: 'create', summary: 'B' }))).toEqual([
+      '+ alert other "Alert other"',
+      '    B',
+      '+ SLO pay "Pay"  (f.yml:3)',
+      '    99% in 30d. Makes dashboard pay.slo and 1 alert.',
       '',
-      '+ create dashboard other "Alert other"',
-      '+     name: Other',
-      '',
-      'All fields of dashboard pay.slo: see the result file',
+      'All fields of 3 new objects: see the summary of the run',
     ])
-    expect(renderMarkdown(plan.report(resultOf(created, { slos: [slo] })).blocks)).toContain('SELECT 1')
-    const updated = resultOf([object('pay.slo', { section: 'dashboards', action: 'update', fields })], { slos: [slo] })
-    expect(textOf(plan, updated)).toContain('SELECT 1')
+    expect(report({ ...board, action: 'unchanged' }, object('pay.page-1h', made))).toContain(
+      '+ alert pay.page-1h "Alert pay.page-1h"  (f.yml:3)',
+    )
   })
 
   it.each(['update', 'adopt'] as const)('warns of hidden parts only where an unmanaged dashboard is adopted: %s', (action) => {
@@ -161,16 +197,10 @@ describe('the report of a plan', () => {
   })
 
   it.each([
-    ['that only the service changed', { origin: 'service' }, true],
-    [
-      'that the files and the service changed',
-      { origin: 'files', fields: [{ path: 'name', before: 'A', after: 'B', changedIn: 'service' }] },
-      true,
-    ],
-    ['that only the files changed', { origin: 'files' }, false],
+    ['that the service changed', { origin: 'service' }, true],
+    ['that the files changed', { origin: 'files' }, false],
   ] as const)('warns of hidden parts in a managed dashboard only where the web app may have added them: one %s', (_, more, isShown) => {
-    const fields = 'fields' in more ? [...more.fields] : []
-    const text = textOf(plan, resultOf([object('shop', { section: 'dashboards', action: 'update', ...more, fields })]))
+    const text = textOf(plan, resultOf([object('shop', { section: 'dashboards', action: 'update', ...more })]))
     expect(text.includes('deletes the parts that the API does not return')).toBe(isShown)
   })
 
@@ -200,8 +230,8 @@ describe('the report of a plan', () => {
     expect(few).not.toContain('Objects')
     const many = textOf(plan, resultOf(adopted, { orphans }))
     expect(many).toContain('alert a, alert b, alert c, alert d, alert e and 2 more')
-    expect(many).toContain('Objects to adopt (7): see the result file')
-    expect(many).toContain('Undeclared objects (7): see the result file')
+    expect(many).toContain('Objects to adopt (7): see the summary of the run')
+    expect(many).toContain('Undeclared objects (7): see the summary of the run')
   })
 
   it('warns about parts that an update deletes before it shows the changes', () => {
@@ -245,7 +275,7 @@ describe('the report of apply', () => {
     )
 
   it.each([
-    ['Nothing to do: the service matches the files', applied(['unchanged'])],
+    ['Nothing to do: everything matches the files', applied(['unchanged'])],
     ['Applied to shop/main (2 created)', applied(['created'], ['created'], ['unchanged'])],
     [
       'Applied in part to shop/main (1 unknown, 1 failed, 1 skipped, 1 created)',
@@ -282,13 +312,18 @@ describe('the report of apply', () => {
       'alert 0: No.',
       'stopped because the key lacks a permission',
     ])
-    const canceled = { kind: 'cancelled', message: 'it was' } as const
+    const canceled = { kind: 'canceled', message: 'it was' } as const
     expect(verdictOf({ ...applied(['created'], ['skipped']), stopped: canceled })).toEqual([
       'error',
       'partlyApplied',
       'stopped because it was',
     ])
-    expect(verdictOf({ ...applied(['skipped']), stopped: canceled })).toEqual(['error', 'cancelled', 'stopped because it was'])
+    expect(verdictOf({ ...applied(['skipped']), stopped: canceled })).toEqual(['error', 'canceled', 'stopped because it was'])
+    expect(verdictOf({ ...applied(['created']), stopped: canceled })).toEqual([
+      'error',
+      'partlyApplied',
+      'stopped before the writes were verified, because it was',
+    ])
     expect(verdictOf({ ...applied(['created']), diagnostics: [error] })).toEqual(['error', 'partlyApplied', 'It is wrong.'])
     expect(verdictOf({ ...applied(['unchanged']), diagnostics: [error] })).toEqual(['error', undefined, 'It is wrong.'])
     expect(verdictOf({ ...applied(['created']), diagnostics: [error, error, error] })).toEqual([
@@ -315,15 +350,7 @@ describe('the report of apply', () => {
         object('d', { action: 'update' }),
       ]),
     )
-    expect(rows.slice(0, 7)).toEqual([
-      'Created    1',
-      'Updated    0',
-      'Deleted    0',
-      'Unchanged  0',
-      'Unknown    1',
-      'Skipped    1',
-      'Not done   1',
-    ])
+    expect(rows.slice(0, 4)).toEqual(['Created   1', 'Unknown   1', 'Skipped   1', 'Not done  1'])
   })
 
   it('the report of apply has a row for each object that was not left alone, what went wrong first, with its reason', () => {
@@ -334,7 +361,7 @@ describe('the report of apply', () => {
       object('bad', { action: 'create', outcome: 'failed', message: 'The API answered 400.\nPOST /alerts' }),
     ])
     const rows = linesOf(apply, result)
-    expect(rows).toEqual(expect.arrayContaining(['Created    1', 'Deleted    0', 'Failed     1', 'Skipped    1']))
+    expect(rows.slice(0, 4)).toEqual(['Created    1', 'Unchanged  1', 'Failed     1', 'Skipped    1'])
     const table = rows.findIndex((row) => row.startsWith('Outcome'))
     expect(cellsOf(rows.slice(table, table + 4))).toEqual([
       ['Outcome', 'Kind', 'Key', 'Id', 'Remark'],
@@ -351,9 +378,9 @@ describe('the report of apply', () => {
   it('shows ten failures in full, and says how many more there are', () => {
     const failures = (count: number) => textOf(apply, applied(...Array(count).fill(['failed', 'No.\nBecause.'])))
     expect(failures(10).match(/^ {2}Because\.$/gm)).toHaveLength(10)
-    expect(failures(10)).not.toContain('more: see the result file')
+    expect(failures(10)).not.toContain('… and')
     expect(failures(13).match(/^ {2}Because\.$/gm)).toHaveLength(10)
-    expect(failures(13)).toContain('… and 3 more: see the result file')
+    expect(failures(13)).toContain('… and 3 more')
   })
 
   it('shows what the server made of what was sent', () => {
@@ -378,8 +405,8 @@ describe('the report of drift', () => {
     const rows = linesOf(drift, resultOf([object('slow', { action: 'update', fields })]))
     expect(rows).toEqual(
       expect.arrayContaining([
-        '~     threshold: service: 9, file: 1.5',
-        '~     note: service: not set, file: Call',
+        '~     threshold: file: 1.5, service: 9',
+        '~     note: file: Call, service: not set',
         `-     message: service: ${'x'.repeat(90)}`,
         '+     message: file: short',
       ]),
@@ -402,17 +429,17 @@ describe('the report of drift', () => {
     const rows = linesOf(drift, result)
     const start = rows.findIndex((row) => row.startsWith('Kind'))
     expect(cellsOf(rows.slice(start + 1, rows.indexOf('', start)))).toEqual([
-      ['alert', 'new', 'Only in the files. Apply creates it, even if it was deleted in the service'],
-      ['alert', 'theirs', 'Changed in the service. Apply reverts the change, pull with drifted-only keeps it'],
+      ['alert', 'new', 'Only in the files. Apply creates it, even if someone deleted it'],
+      ['alert', 'theirs', 'Changed outside of the files. Apply reverts the change, pull with drifted-only keeps it'],
       ['alert', 'ours', 'Changed in the files since the last apply. Review the plan, then apply'],
-      ['alert', 'first', 'Never applied, or changed in the files or the service. Review the plan, then apply'],
-      ['alert', 'Gone', 'Only in the service. Apply with prune deletes it'],
-      ['saved search', 'left', 'Only in the service. Add it to the files with pull, or delete it with prune'],
+      ['alert', 'first', 'Never applied, or changed since. Review the plan, then apply'],
+      ['alert', 'Gone', 'In no file. Apply with prune deletes it'],
+      ['saved search', 'left', 'In no file. Add it with pull, or delete it with prune'],
     ])
   })
 
   it.each([
-    ['No drift: the service matches the files', resultOf([object('a'), object('b', { action: 'adopt' })])],
+    ['No drift: everything matches the files', resultOf([object('a'), object('b', { action: 'adopt' })])],
     ['shop/main has drifted', resultOf([object('a', { action: 'update' })])],
     ['shop/main has drifted', resultOf([], { orphans: [{ section: 'alerts', key: 'a', id: 'x', name: 'A' }] })],
     ['The drift check failed', resultOf([], { diagnostics: [error] })],

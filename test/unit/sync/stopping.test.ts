@@ -50,7 +50,7 @@ describe('a run stops', () => {
     ['redirect', 'unreachable'],
     ['deadline', 'no-time'],
     ['rate-limited', 'no-time'],
-    ['cancelled', 'cancelled'],
+    ['canceled', 'canceled'],
   ])('a run stops at once after %s: %s', (errorKind, kind) => {
     expect(reason([outcome('created'), outcome('failed', errorKind)])).toBe(kind)
     expect(reason([outcome('failed', errorKind)], 'stop')).toBe(kind)
@@ -76,7 +76,7 @@ it.each<[StopReason['kind'], boolean]>([
   ['denied', true],
   ['unreachable', true],
   ['no-time', true],
-  ['cancelled', true],
+  ['canceled', true],
   ['failing', false],
   ['on-error', false],
 ])('preventsReading after %s returns %s', (kind, expected) => {

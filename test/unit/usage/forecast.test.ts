@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { addDays, type Day, weekdayOf } from '../../../src/core/dates.ts'
+import type { Decimal } from '../../../src/core/decimal.ts'
 import { runOutDay } from '../../../src/usage/budgets.ts'
 import { daysWithForecast, type Expectation, type Forecast, forecastSpend, learnRhythm } from '../../../src/usage/forecast.ts'
 import { daySeries, decimal } from '../../support/usage.ts'
@@ -8,7 +9,7 @@ const june = { from: '2026-06-01' as Day, to: '2026-06-20' as Day, end: '2026-06
 
 const isWeekend = (day: Day): boolean => weekdayOf(day) > 5
 
-/** Series whose true course is known; the forecast sees those before `today` alone. */
+/** Series whose true course is known. The forecast sees their beginning. */
 const truths: Readonly<Record<string, (i: number, day: Day) => number>> = {
   flat: () => 10,
   linear: (i) => 10 + 0.5 * i,
@@ -22,11 +23,15 @@ const truths: Readonly<Record<string, (i: number, day: Day) => number>> = {
   nothing: () => 0,
 }
 
-function forecast(truth: (i: number, day: Day) => number, today: string, historyDays = 31): Forecast {
+/** The forecast from all days before `day`, as soon as they are complete. */
+function forecast(truth: (i: number, day: Day) => number, day: string, historyDays = 31): Forecast {
   const all = daySeries('2026-05-01', 61, truth)
-  const known = new Map([...all].filter(([day]) => day < today && day >= addDays('2026-06-01' as Day, -historyDays)))
-  return forecastSpend({ period: june, today: today as Day, known, hasHistory: true })
+  const known = new Map([...all].filter(([one]) => one < day && one >= addDays('2026-06-01' as Day, -historyDays)))
+  return forecastOf(known, addDays(day as Day, 1))
 }
+
+const forecastOf = (known: ReadonlyMap<Day, Decimal>, today: string, hasHistory = true): Forecast =>
+  forecastSpend({ period: june, today: today as Day, known, hasHistory })
 
 const expected = (answer: Forecast): Expectation => {
   if (answer.status !== 'expected') throw new Error(`no forecast: ${answer.status}`)
@@ -102,13 +107,13 @@ describe('forecastSpend', () => {
   it('forecastSpend needs only a fifth of a short period', () => {
     const week = { from: '2026-06-01' as Day, to: '2026-06-02' as Day, end: '2026-06-07' as Day }
     const seenAfter = (days: number) =>
-      forecastSpend({ period: week, today: addDays(week.from, days), known: daySeries('2026-06-01', days, () => 10), hasHistory: true })
+      forecastSpend({ period: week, today: addDays(week.from, days + 1), known: daySeries('2026-06-01', days, () => 10), hasHistory: true })
         .status
     expect([seenAfter(1), seenAfter(2)]).toEqual(['too-early', 'expected'])
   })
 
   it('forecastSpend is not available without records', () => {
-    expect(forecastSpend({ period: june, today: '2026-06-20' as Day, known: new Map(), hasHistory: true })).toEqual({
+    expect(forecastOf(new Map(), '2026-06-20')).toEqual({
       status: 'too-early',
       untilDate: june.end,
       completeDays: 0,
@@ -118,7 +123,7 @@ describe('forecastSpend', () => {
   it('forecastSpend is not available when the days before the period could not be read', () => {
     const forecastAfter = (days: number) => {
       const known = daySeries('2026-06-01', days, () => 10)
-      return forecastSpend({ period: june, today: addDays(june.from, days), known, hasHistory: false })
+      return forecastOf(known, addDays(june.from, days + 1), false)
     }
     expect(forecastAfter(20)).toEqual({ status: 'unavailable', untilDate: june.end })
     expect(forecastAfter(1).status).toBe('too-early')
@@ -126,20 +131,23 @@ describe('forecastSpend', () => {
 
   it('does not count a day without records yet as a day without usage', () => {
     const known = daySeries('2026-06-01', 18, () => 10)
-    const { total } = expected(forecastSpend({ period: june, today: '2026-06-20' as Day, known, hasHistory: true }))
-    expect(total.toFixed()).toBe('300')
+    expect(expected(forecastOf(known, '2026-06-20')).total.toFixed()).toBe('300')
   })
 
-  it('counts the usage of today when it is more than expected', () => {
-    const known = new Map([...daySeries('2026-06-01', 19, () => 10), ['2026-06-20' as Day, decimal(50)] as const])
-    expect(expected(forecastSpend({ period: june, today: '2026-06-20' as Day, known, hasHistory: true })).total.toFixed()).toBe('340')
+  it('counts the usage of today and yesterday, which are not complete, only when it is more than expected', () => {
+    const totalWith = (yesterday: number, today: number): string => {
+      const known = daySeries('2026-06-01', 18, () => 10)
+      known.set('2026-06-19' as Day, decimal(yesterday)).set('2026-06-20' as Day, decimal(today))
+      return expected(forecastOf(known, '2026-06-20')).total.toFixed()
+    }
+    expect([totalWith(2, 1), totalWith(2, 50), totalWith(50, 1)]).toEqual(['300', '340', '340'])
   })
 
-  it('forecastSpend is never below the known usage', () => {
-    const falling = (i: number): number => Math.max(0, 100 - 3 * i)
-    const answer = expected(forecast(falling, '2026-06-20'))
-    expect(answer.byDay.every(({ total }) => total.gte(0))).toBe(true)
-    expect(answer.low.lte(answer.total) && answer.total.lte(answer.high)).toBe(true)
+  it('forecastSpend is never below the known usage, today included', () => {
+    const known = new Map([...daySeries('2026-05-01', 50, (i) => (i < 48 ? 1 : 100)), ['2026-06-20' as Day, decimal(7)] as const])
+    const used = [...known].filter(([day]) => day >= june.from).reduce((sum, [, value]) => sum + Number(value), 0)
+    const { low, total, high } = expected(forecastSpend({ period: june, today: '2026-06-20' as Day, known, hasHistory: true }))
+    expect([Number(low), total.gte(low), high.gte(total)]).toEqual([used, true, true])
   })
 })
 
@@ -257,21 +265,33 @@ describe('a spike', () => {
   })
 })
 
-describe('the deviation of days', () => {
-  it('the deviation of days is zero for equal days', () => {
-    expect(learn([5, 5, 5, 5])).toMatchObject({ stray: 0, levelError: 0 })
+describe('the deviation of the next days', () => {
+  const deviationOf = (values: readonly number[], count: number): number =>
+    learn(values).deviation(Array.from({ length: count }, (_, i) => addDays(monday, values.length + i)))
+
+  it('is zero for equal days, for a steady trend, and on weekdays without usage', () => {
+    const workdays = weeks(3, (i) => (i % 7 > 4 ? 0 : 10 + (i % 3)))
+    const growing = weeks(4, (i) => 100 + i)
+    expect(deviationOf([5, 5, 5, 5], 10)).toBe(0)
+    expect(deviationOf(growing, 10)).toBeCloseTo(0, 8)
+    expect([learn(workdays).deviation([addDays(monday, 5)]), deviationOf(workdays, 1) > 0]).toEqual([0, true])
   })
 
-  it('the deviation of days is the standard deviation from the level, and the error of the level is a part of it', () => {
-    const { stray, levelError } = learn([8, 12, 8, 12, 10])
-    expect(stray).toBeCloseTo(Math.sqrt((4 * 4 + 0) / 5), 10)
-    expect(levelError).toBeCloseTo(stray / Math.sqrt(5), 10)
+  it('adds the deviation of each day, and the error of the median, which all days share', () => {
+    const stray = Math.sqrt((4 * 2 ** 2) / 3)
+    const error = (Math.sqrt(Math.PI / 2) * stray) / Math.sqrt(5)
+    expect(deviationOf([8, 12, 8, 12, 10], 4)).toBeCloseTo(Math.hypot(2 * stray, 4 * error), 10)
   })
 
-  it('the deviation of days is computed from two weeks, and the level from one', () => {
-    const values = [...Array(6).fill(1000), ...Array(7).fill(10)] as number[]
-    const { stray, levelError } = learn(values)
-    expect(stray).toBeCloseTo(Math.sqrt((6 * 990 ** 2) / 13), 6)
-    expect(levelError).toBeCloseTo(stray / Math.sqrt(7), 6)
+  it('is computed from two weeks, and the level from one', () => {
+    const stray = Math.sqrt((6 * 990 ** 2) / 11)
+    const error = (Math.sqrt(Math.PI / 2) * stray) / Math.sqrt(7)
+    expect(deviationOf([...Array<number>(6).fill(1000), ...Array<number>(7).fill(10)], 1)).toBeCloseTo(Math.hypot(stray, error), 6)
+  })
+
+  it('grows faster than the number of days, because the trend is uncertain', () => {
+    const noise = weeks(4, (i) => 100 + 10 * Math.sin(i * i))
+    expect(deviationOf(noise, 20)).toBeGreaterThan(2.1 * deviationOf(noise, 10))
+    expect(deviationOf([...Array<number>(13).fill(0), 100], 10)).not.toBeNaN()
   })
 })

@@ -112,8 +112,12 @@ describe('the verdict', () => {
       ...['a', 'b', 'c', 'd'].map((name) => `Budget ${name} exceeded its warning level: 30.00 of 20.00 Credits.`),
       '2 more budgets failed or exceeded the warning level.',
     ])
-    const [status, ...reasons] = verdictOf({ budgets: ['a', 'b', 'c', 'd', 'e', 'f'].map(above) })
-    expect([status, reasons.length, reasons.at(-1)]).toEqual(['fail', 6, '1 more budget failed or exceeded the warning level.'])
+    const [status, ...reasons] = verdictOf({
+      budgets: ['a', 'b', 'c', 'd', 'e', 'f'].map(above),
+      budgetStatus: 'warn',
+      warnBudget: decimal(1),
+    })
+    expect([status, reasons.length, reasons.at(-2)]).toEqual(['fail', 7, '1 more budget failed or exceeded the warning level.'])
   })
 
   it('names the forecast of a budget only when it is above the limit', () => {

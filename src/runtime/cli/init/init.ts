@@ -46,8 +46,8 @@ export async function runInit({ words, list, profile: given, flags }: InitOption
   const asker = openAsker(terminal.stdin, write)
   try {
     const choice = await askForChoice(asker, write, { given, fromEnvironment })
-    const exitCode = choice === undefined ? exitCodes.cancelled : await initRepository(choice, flags, asker, terminal)
-    if (exitCode === exitCodes.cancelled) write('\nNo files were written.\n')
+    const exitCode = choice === undefined ? exitCodes.canceled : await initRepository(choice, flags, asker, terminal)
+    if (exitCode === exitCodes.canceled) write('\nNo files were written.\n')
     return exitCode
   } finally {
     asker.close()
@@ -75,16 +75,16 @@ async function initRepository(choice: Choice, flags: InitFlags, asker: Asker | u
     name === 'project' ? needsProject && !hasConfig : variables.includes(toEnvironmentName(name)),
   )
   const settings = await readSettings(names, flags, asker, terminal)
-  if (settings === undefined) return exitCodes.cancelled
+  if (settings === undefined) return exitCodes.canceled
   const config = needsProject ? [withReference(projectConfig(settings.project), reference)] : []
   await requirePlaces(directory, [...samples, ...config])
 
   const inputs = { ...settings, profile }
   const checked = canConnect(profile, settings, terminal) ? await checkService(inputs, terminal) : undefined
-  if (checked?.exitCode === exitCodes.cancelled) return exitCodes.cancelled
+  if (checked?.exitCode === exitCodes.canceled) return exitCodes.canceled
   const canPull = checked !== undefined && asker !== undefined && needsProject
   const wasPulled = canPull && (await offerPull(checked.found, inputs, asker, terminal))
-  if (wasPulled === undefined) return exitCodes.cancelled
+  if (wasPulled === undefined) return exitCodes.canceled
   const written = await writeSamples(directory, [...(wasPulled ? samples.flatMap(withoutStarter) : samples), ...config])
   const check = checked === undefined ? 'none' : checked.exitCode === exitCodes.ok ? 'passed' : 'failed'
   write(`${initReport(written, { profile, branch, settings, check, wasPulled })}\n`)

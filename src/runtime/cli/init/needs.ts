@@ -28,7 +28,11 @@ export function needsOf(texts: readonly string[]): Needs {
     strings.flatMap((text) => [...text.matchAll(pattern)].map(([, name = '']) => name))
   const namedSecrets = pairs.flatMap(([key, value]) => (secretNameFields.has(key) ? [value] : []))
   const passed = new Set(pairs.flatMap(([key, value]) => (value.startsWith('${{') ? [key] : [])))
-  const ofFiles = namesIn(/\$\{\{ *env\.([A-Za-z_]\w*) *\}\}/g).map((name) => `${fileVariablePrefix}${name}`)
+  // A workflow can set a variable and read it itself.
+  const keys = new Set(pairs.map(([key]) => key))
+  const ofFiles = namesIn(/\$\{\{ *env\.([A-Za-z_]\w*) *\}\}/g)
+    .filter((name) => !keys.has(name))
+    .map((name) => `${fileVariablePrefix}${name}`)
   return {
     secrets: sorted([...namesIn(/\bsecrets\.([A-Za-z_]\w*)/g), ...namedSecrets]),
     variables: sorted(namesIn(/\bvars\.([A-Za-z_]\w*)/g)),

@@ -47,7 +47,7 @@ function nextSteps(written: readonly Written[], outcome: InitOutcome): readonly 
       'Register a runner with the label self-hosted that reaches your server.',
       'For a server with a public address, replace "runs-on: self-hosted" by "runs-on: ubuntu-latest".',
     ]),
-    ...step(hasText(written, 'pull-request: true'), [
+    ...step(hasText(written, 'create-pull-request@'), [
       'Let workflows open pull requests, in Settings > Actions > General > Workflow permissions:',
       '"Allow GitHub Actions to create and approve pull requests".',
     ]),

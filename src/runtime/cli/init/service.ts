@@ -54,7 +54,7 @@ export async function offerPull(
   const isWanted = await asker.ask(question, (line) => ({ answer: isYes(line) }))
   if (isWanted !== true) return isWanted
   const { exitCode } = await runOperation('pull', settings, terminal)
-  if (exitCode === exitCodes.cancelled) return undefined
+  if (exitCode === exitCodes.canceled) return undefined
   // Objects of other projects are not exported.
   return exitCode === exitCodes.ok && (await placeOf(terminal.directory, 'observability')) !== 'free'
 }

@@ -20,7 +20,7 @@ describe('time limits of requests', () => {
     const started = performance.now()
     const { failures } = await notifyGitHub(github(), { comment: 'always', limits: { requestMs: 100, totalMs: 60_000 } })
     expect(failures).toHaveLength(1)
-    expect(failures[0]).toBe('comment: GitHub did not answer in time (REQUEST_TIMEOUT).')
+    expect(failures[0]).toBe('comment: GitHub: no answer within 0.1 s (REQUEST_TIMEOUT).')
     expect(callsTo(list)).toHaveLength(3)
     expect(performance.now() - started).toBeLessThan(3000)
   })

@@ -22,7 +22,7 @@ const answerWith = (status: number, headers: Readonly<Record<string, string>> = 
 
 describe('a failure is reported, with the permission that is missing', () => {
   it('reports a token that may write neither', async () => {
-    github().store.may = { comments: false, issues: false, labels: false, contents: false, createPulls: false }
+    github().store.may = { comments: false, issues: false, labels: false }
     expect((await notifyGitHub(github(), both)).failures).toEqual([
       'comment: GitHub answered 403: Resource not accessible by integration. Give the job `permissions: pull-requests: write`.',
       'issue: GitHub answered 403: Resource not accessible by integration. Give the job `permissions: issues: write`.',
@@ -98,7 +98,11 @@ describe('a failure is reported, with the permission that is missing', () => {
       'the answer is not from GitHub: the answer is not as expected.',
     ],
     ['another kind of list', answerWith(200, {}, [{ nothing: 1 }]), 'the answer is not from GitHub: 0.id is not as expected.'],
-    ['a redirect', answerWith(301, { location: 'https://evil.example/x' }), 'a redirect to https://evil.example, which is not followed.'],
+    [
+      'a redirect',
+      answerWith(301, { location: 'https://evil.example/x' }),
+      'a redirect to https://evil.example. Redirects are not followed.',
+    ],
   ])('reports %s as an answer, and writes nothing', async (_, effect, words) => {
     github().addFault({ on: list, effect })
     const { failures } = await notifyGitHub(github(), { comment: 'always' })
@@ -148,7 +152,8 @@ describe('reads are tried again', () => {
     expect(waitedMs).toBe(20_000)
   })
 
-  it('tries a read three times at most', async () => {
+  it('tries a read three times at most, with those that a rate limit refuses', async () => {
+    github().addFault({ on: list, effect: answerWith(429) })
     github().addFault({ on: list, times: 9, effect: answerWith(500) })
     expect((await notifyGitHub(github(), { comment: 'always' })).failures).toEqual(['comment: GitHub answered 500: It broke.'])
     expect(callsTo(list)).toHaveLength(3)

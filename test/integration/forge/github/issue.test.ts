@@ -30,7 +30,7 @@ describe('the issue', () => {
     expect((await onFailure()).notes).toEqual(['issue: opened #100'])
     expect((await onFailure({ content: contentOf('error') })).notes).toEqual(['issue: updated #100'])
     expect(issues()).toHaveLength(1)
-    expect(issues()[0]).toMatchObject({ title: 'Watchkeeper: cost fails', labels: ['watchkeeper'], state: 'open' })
+    expect(issues()[0]).toMatchObject({ title: 'Cost fails: The cost', labels: ['watchkeeper'], state: 'open' })
     expect(issues()[0]?.body).toContain('### 🛑 The cost')
   })
 
@@ -82,17 +82,18 @@ describe('the issue', () => {
     await onFailure({ label: 'backups' })
     await onFailure({ label: 'backups', content: contentOf('pass') })
     expect(issues().map(({ title, state }) => [title, state])).toEqual([
-      ['Watchkeeper: cost fails', 'open'],
-      ['Watchkeeper: backups fails', 'closed'],
+      ['Cost fails: The cost', 'open'],
+      ['Backups fails: The cost', 'closed'],
     ])
   })
 
-  it('the issue has a title of one line, in which ids are short', async () => {
-    await onFailure({ label: undefined, target: 'c0ffee00-0000-4000-8000-0000000000c2' })
+  it('the issue has a title of one line: the check, and why it fails', async () => {
+    const text = 'Budget exceeded: 296.66 of 250.00 CHC (119%).'
+    await onFailure({ label: undefined, target: 'c0ffee00-0000-4000-8000-0000000000c2', content: contentOf('fail', { text }) })
     await onFailure({ label: `a\n::error::x ${'é'.repeat(90)}\ud83d` })
     expect(issues().map(({ title }) => title)).toEqual([
-      'Watchkeeper: cost gate / cost / usage-cost / c0ffee00 fails',
-      expect.stringMatching(/^Watchkeeper: a\\n::error::x é+.? fails$/),
+      'Cost gate fails: Budget exceeded: 296.66 of 250.00 CHC (119%)',
+      expect.stringMatching(/^A\\n::error::x é+.? fails: The cost$/),
     ])
     for (const { title } of issues()) expect(title.length).toBeLessThanOrEqual(256)
   })

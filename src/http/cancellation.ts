@@ -1,0 +1,42 @@
+/** The writes of a run that the server may have applied: for the exit code of a run that did not complete. */
+export interface WriteLog {
+  /** Before a write is sent. */
+  sent(): void
+  /** The server certainly did not apply one of those that were sent. */
+  notApplied(): void
+  mayHaveWritten(): boolean
+}
+
+/** A log without writes. */
+export function createWriteLog(): WriteLog {
+  let count = 0
+  return {
+    sent() {
+      count += 1
+    },
+    notApplied() {
+      count -= 1
+    },
+    mayHaveWritten: () => count > 0,
+  }
+}
+
+/** The two signals that end a run. */
+export interface Cancellation {
+  /** Aborted by the first signal: nothing new is sent, waits end. */
+  readonly stop: AbortSignal
+  /** Aborted a little later: requests under way end, too. */
+  readonly abort: AbortSignal
+  /** Where writes are noted, so that a canceled run can tell whether it wrote anything. */
+  readonly writes?: WriteLog
+}
+
+/** Settles as the promise does. Rejects with the reason of the signal as soon as it is aborted. */
+export function unlessAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const leave = (): void => reject(signal.reason)
+    if (signal.aborted) leave()
+    signal.addEventListener('abort', leave, { once: true })
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
+  })
+}

@@ -1,0 +1,181 @@
+import { quote } from '../core/text.ts'
+import { type Headers, rateLimitStatus, serverWaitMs } from './rate-limit.ts'
+
+/**
+ * Whether the server carried out a write that failed: `not-applied`: certainly not; `refused`: the server rejected it; `unknown`: the
+ * answer does not show it. Retries depend on it, because a repeated create makes a duplicate.
+ */
+export type WriteOutcome = 'not-applied' | 'refused' | 'unknown'
+
+/** Why an attempt has no usable answer. */
+export type FailureCause =
+  | 'connection' // nothing, or not the whole answer, arrived
+  | 'lookup' // the host name does not exist
+  | 'tls'
+  | 'proxy' // the proxy refused the tunnel
+  | 'timeout'
+  | 'canceled'
+  | 'status' // an answer with an error status
+  | 'rate-limit' // the server refuses requests for some time
+  | 'redirect'
+  | 'unreadable' // a success that is not JSON
+  | 'unfit' // a success whose JSON does not fit
+  | 'too-large'
+
+/** One attempt to send a request that failed. */
+export interface Failure {
+  readonly cause: FailureCause
+  readonly writeOutcome: WriteOutcome
+  /** What happened, printable and without a full stop. Empty where an answer has no message. */
+  readonly detail: string
+  /** Of the answer, or the one with which the proxy refused. */
+  readonly status?: number | undefined
+  /** Code of a failed exchange. */
+  readonly code?: string
+  /** `host[:port]` of the proxy of a failed exchange. */
+  readonly proxyHost?: string | undefined
+  /** Of the answer; empty without one. */
+  readonly headers: Headers
+  /** How long the server asks to wait. */
+  readonly waitMs?: number | undefined
+}
+
+/** An exchange without a whole answer, before any status is judged. `code` comes from Node, undici, OpenSSL or this project. */
+export class ExchangeFailure extends Error {
+  override readonly name = 'ExchangeFailure'
+  readonly code: string
+  /** Bytes of the answer's body that had arrived. */
+  readonly bytes: number
+  /** The status that the proxy answered with, where it was the proxy that refused. */
+  readonly proxyStatus: number | undefined
+
+  constructor(
+    code: string,
+    message: string,
+    details: { readonly bytes?: number; readonly proxyStatus?: number; readonly cause?: unknown } = {},
+  ) {
+    super(message, { cause: details.cause })
+    this.code = code
+    this.bytes = details.bytes ?? 0
+    this.proxyStatus = details.proxyStatus
+  }
+}
+
+// undici reports a proxy's refusal as if the user had canceled, or had called it wrongly. Only the message shows the cause.
+const proxyRefusal = /^Proxy (?:response|Authentication Required) \((\d{3})\)/
+
+/** Finds the code in an error of undici or Node. `timeoutCode` is given when our own total limit ended the exchange. */
+export function toExchangeFailure(thrown: unknown, bytes: number, timeoutCode?: string): ExchangeFailure {
+  if (thrown instanceof ExchangeFailure) return thrown
+  const causes = [...chain(thrown)]
+  const refusal = causes.map(({ message }) => proxyRefusal.exec(message)?.[1]).find((status) => status !== undefined)
+  if (refusal !== undefined) {
+    return new ExchangeFailure('PROXY_REFUSED', `the proxy answered ${refusal}`, { proxyStatus: Number(refusal), cause: thrown })
+  }
+  const message = causes[0]?.message ?? String(thrown)
+  if (timeoutCode !== undefined) return new ExchangeFailure(timeoutCode, message, { bytes, cause: thrown })
+  const code = causes.map((cause) => ('code' in cause ? cause.code : undefined)).find((value) => typeof value === 'string')
+  return new ExchangeFailure(code ?? 'UNKNOWN', message, { bytes, cause: thrown })
+}
+
+function* chain(thrown: unknown): Generator<Error> {
+  for (let error = thrown, depth = 0; error instanceof Error && depth < 5; error = error.cause, depth++) {
+    yield error
+    if (error instanceof AggregateError) yield* error.errors.filter((inner) => inner instanceof Error)
+  }
+}
+
+const neverConnected = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'PROXY_REFUSED',
+])
+
+/** The codes with which Node and OpenSSL refuse a certificate or a handshake: no request was sent yet. */
+const isTlsCode = (code: string): boolean =>
+  /^(?:ERR_TLS|ERR_SSL|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT|INVALID_CA|INVALID_PURPOSE|HOSTNAME_MISMATCH)/.test(
+    code,
+  )
+
+function causeOf(code: string): FailureCause {
+  if (code === 'CANCELED') return 'canceled'
+  if (code === 'PROXY_REFUSED') return 'proxy'
+  if (code === 'ENOTFOUND') return 'lookup'
+  if (code === 'TOO_LARGE') return 'too-large'
+  if (code.startsWith('BAD_')) return 'unreadable'
+  if (isTlsCode(code)) return 'tls'
+  return /TIMEOUT|ETIMEDOUT/.test(code) ? 'timeout' : 'connection'
+}
+
+/** OpenSSL puts its reason between codes, function names and paths of its source. */
+const openSslReason = /^[\dA-F]+:error:[\dA-F]+:[^:]*:[^:]*:([^:]+):/
+
+const connectionFailures: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens at this address',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the network cannot be reached',
+}
+
+/** For a connection, with its TLS handshake. */
+export const connectTimeoutMs = 10_000
+
+/** `timeoutMs` is the limit of the exchange, and `proxyHost` the `host[:port]` of the proxy in between. */
+export function failureOfExchange(failure: ExchangeFailure, timeoutMs: number, proxyHost: string | undefined): Failure {
+  const { code, proxyStatus } = failure
+  return {
+    cause: causeOf(code),
+    writeOutcome: neverConnected.has(code) || isTlsCode(code) ? 'not-applied' : 'unknown',
+    detail: describe(failure, timeoutMs),
+    status: proxyStatus,
+    code,
+    proxyHost,
+    headers: {},
+  }
+}
+
+function describe({ code, bytes, message }: ExchangeFailure, timeoutMs: number): string {
+  const cause = causeOf(code)
+  if (cause === 'canceled' || cause === 'proxy' || cause === 'too-large' || cause === 'unreadable') return message
+  if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE') {
+    return bytes === 0
+      ? `the connection was closed before an answer (${code})`
+      : `the connection was closed after ${bytes} bytes of the answer (${code})`
+  }
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') return `no connection within ${connectTimeoutMs / 1000} s (${code})`
+  if (cause === 'timeout') {
+    const limit = `within ${Math.round(timeoutMs / 100) / 10} s (${code})`
+    return bytes === 0 ? `no answer ${limit}` : `only ${bytes} bytes of the answer ${limit}`
+  }
+  const known = connectionFailures[code]
+  if (known !== undefined) return `${known} (${code})`
+  const [, host] = /^getaddrinfo \w+ (\S+)$/.exec(message) ?? []
+  if (host !== undefined) return `there is no address for the host ${quote(host)} (${code})`
+  return `${quote(openSslReason.exec(message)?.[1] ?? message)} (${code})`
+}
+
+const refusals = new Set([400, 401, 403, 404, 405, 407, 409, 410, 413, 415, 422, 424, 501])
+
+interface FailedAnswer {
+  readonly status: number
+  readonly headers: Headers
+}
+
+/** An answer with an error status. `detail` is its message. `nowMs` is the time of its arrival, in milliseconds since the epoch. */
+export function failureOfStatus({ status, headers }: FailedAnswer, detail: string, nowMs: number): Failure {
+  const waitMs = serverWaitMs(status, headers, nowMs)
+  const known = { detail, status, headers, waitMs }
+  if (status === rateLimitStatus) return { ...known, cause: 'rate-limit', writeOutcome: 'not-applied' }
+  return { ...known, cause: 'status', writeOutcome: refusals.has(status) ? 'refused' : 'unknown' }
+}
+
+/** A redirect is never followed. `from` is the address of the request. */
+export function failureOfRedirect({ status, headers }: FailedAnswer, from: URL): Failure {
+  const { location } = headers
+  const target = location !== undefined && URL.canParse(location, from.href) ? new URL(location, from).origin : undefined
+  const detail = target === undefined ? 'a redirect without a usable target' : `a redirect to ${target}`
+  return { cause: 'redirect', writeOutcome: 'unknown', detail, status, headers }
+}

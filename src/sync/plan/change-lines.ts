@@ -1,0 +1,122 @@
+import { clip, nameFirst, plural } from '../../core/text.ts'
+import type { Block, DiffLine } from '../../report/blocks.ts'
+import { type SideNames, toDiffLines } from '../../report/diff-lines.ts'
+import { wrap } from '../../report/terminal.ts'
+import { sectionNouns } from '../../resources/section.ts'
+import type { Action } from './change.ts'
+import type { PlannedObject, PlanResult } from './plan-result.ts'
+
+const leads: Readonly<Record<Action, readonly [DiffLine['sign'], string]>> = {
+  create: ['+', ''],
+  update: ['~', ''],
+  delete: ['-', ''],
+  replace: ['~', 'replace '],
+  adopt: ['~', 'adopt '],
+  mark: ['~', 'mark '],
+  release: ['~', 'release '],
+  unchanged: [' ', ''],
+}
+
+interface Entry {
+  readonly lines: readonly DiffLine[]
+  /** No blank line separates two short entries. */
+  readonly isShort: boolean
+}
+
+/** All changes in one diff, to keep the page short. It sums up new objects, whose fields are below it. */
+export function changeBlocks(
+  objects: readonly PlannedObject[],
+  { slos = [], objects: all }: Pick<PlanResult, 'slos' | 'objects'>,
+  sides?: SideNames,
+): readonly Block[] {
+  const created = objects.filter(({ action }) => action === 'create')
+  const newSlos = slos.flatMap((slo) => {
+    const made = all.filter(({ madeFrom }) => madeFrom === `slos.${slo.key}`)
+    return made.length > 0 && made.every(({ action }) => action === 'create') ? [{ ...slo, made }] : []
+  })
+  const ofSlos = new Set(newSlos.flatMap(({ made }) => made))
+  const others = objects.filter((object) => !ofSlos.has(object))
+  const entries = [...groupInstances(others).map((group) => toEntry(group, sides)), ...newSlos.map(toSloEntry)]
+  const [first, second] = created
+  if (first === undefined) return [{ kind: 'diff', lines: joinEntries(entries) }]
+  return [
+    { kind: 'diff', lines: joinEntries(entries) },
+    {
+      kind: 'details',
+      title: `All fields of ${second === undefined ? `${sectionNouns[first.section]} ${first.key}` : `${created.length} new objects`}`,
+      blocks: [{ kind: 'diff', lines: joinEntries(created.map(({ summary: _, ...object }) => toEntry([object]))) }],
+    },
+  ]
+}
+
+const joinEntries = (entries: readonly Entry[]): readonly DiffLine[] =>
+  entries.flatMap(({ lines, isShort }, i) => {
+    const previous = entries[i - 1]
+    const isSeparate = previous !== undefined && !(isShort && previous.isShort)
+    return isSeparate ? [{ sign: ' ' as const, text: '' }, ...lines] : lines
+  })
+
+/** Equal changes of several instances are one group. */
+const groupInstances = (objects: readonly PlannedObject[]): readonly (readonly PlannedObject[])[] => [
+  ...Map.groupBy(objects, (object) => (object.instance === undefined ? object : templateOf(object))).values(),
+]
+
+/** The same for equal changes of several instances: their keys are left out. */
+function templateOf({ instance = '', id: _, url: __, layout: ___, ...object }: PlannedObject): string {
+  const key = new RegExp(`(?<![\\p{L}\\p{N}])${RegExp.escape(instance)}(?![\\p{L}\\p{N}])`, 'gu')
+  return JSON.stringify(object, (_field, value: unknown) => (typeof value === 'string' ? value.replaceAll(key, '\u0000') : value))
+}
+
+/** Instances that an entry names. */
+const maxNamed = 10
+
+function toEntry([object, ...others]: readonly PlannedObject[], sides?: SideNames): Entry {
+  if (object === undefined) return { lines: [], isShort: true }
+  const { section, key, name, action, id, file, line, notes, summary, fields, origin } = object
+  const where = file === undefined ? id : line === undefined ? file : `${file}:${line}`
+  const why =
+    action === 'update' && origin !== undefined
+      ? [`changed ${origin === 'files' ? 'in' : 'outside of'} the files since the last apply`]
+      : []
+  const instances = others.flatMap(({ instance }) => instance ?? [])
+  const same =
+    instances.length === 0 ? [] : [`the same for ${plural(instances.length, 'more instance')}: ${nameFirst(instances, maxNamed)}`]
+  const shown = summary === undefined ? fields : []
+  return {
+    lines: [
+      toHead(action, [sectionNouns[section], key, key === name ? '' : JSON.stringify(name)], where),
+      ...[...notes, ...why].map((note) => below(`# ${note}`)),
+      ...(summary === undefined ? [] : toParagraph(summary)),
+      ...toDiffLines(shown, action === 'update' || action === 'replace' ? sides : undefined),
+      ...same.flatMap(toParagraph),
+    ],
+    isShort: shown.length === 0,
+  }
+}
+
+/** With the objects that it makes. */
+type NewSlo = NonNullable<PlanResult['slos']>[number] & { readonly made: readonly PlannedObject[] }
+
+const toSloEntry = ({ key, name, summary, made }: NewSlo): Entry => ({
+  lines: [
+    toHead('create', ['SLO', key, key === name ? '' : JSON.stringify(name)], `${made[0]?.file}:${made[0]?.line}`),
+    ...toParagraph(`${summary}. Makes dashboard ${key}.slo and ${plural(made.length - 1, 'alert')}.`),
+  ],
+  isShort: true,
+})
+
+function toHead(action: Action, label: readonly string[], where: string | undefined): DiffLine {
+  const [sign, verb] = leads[action]
+  return { sign, text: `${verb}${label.filter(Boolean).join(' ')}${where ? `  (${where})` : ''}` }
+}
+
+const below = (text: string): DiffLine => ({ sign: ' ', text: `  ${text}` })
+
+/** A terminal of 80 columns, without the indent. */
+const paragraphWidth = 76
+
+/** Longer summaries are cut. */
+const maxSummaryLength = 600
+
+const toParagraph = (text: string): readonly DiffLine[] =>
+  wrap(clip(text.replaceAll(/\s+/g, ' '), maxSummaryLength), paragraphWidth).map(below)

@@ -1,0 +1,363 @@
+// What is stored as declared can still fail: an alert whose query the server cannot run never fires. Only running the query shows it.
+import { ApiError } from '../../api/api-error.ts'
+import { type Estimates, estimateAlerts, findUnmatched, requestOf } from '../../backtest/estimate.ts'
+import type { TimeRange } from '../../backtest/evaluate.ts'
+import { type AlertQuery, toTileQuery } from '../../backtest/query.ts'
+import type { SeriesItem } from '../../backtest/series-api.ts'
+import { forEachConcurrently } from '../../core/concurrency.ts'
+import { type Diagnostic, diagnosticOf } from '../../core/diagnostics.ts'
+import { dayMs } from '../../core/durations.ts'
+import { causeOf, toFailure } from '../../core/errors.ts'
+import { nameFirst } from '../../core/text.ts'
+import type { Context } from '../../operation/operation.ts'
+import { intervalMs } from '../../resources/alerts/schedule.ts'
+import { composeUpdate } from '../../resources/compare.ts'
+import { type Body, listOf } from '../../resources/resource-type.ts'
+import { createResourceTypes, type ResourceTypes } from '../../resources/resource-types.ts'
+import { type PendingId, replacePending } from '../../resources/section.ts'
+import { sourceSchema } from '../../resources/sources/source-wire.ts'
+import type { Outcome } from '../apply/apply-state.ts'
+import { compareAlerts, seriesReader } from '../backtest/backtest-plan.ts'
+import { type Change, isDifference } from './change.ts'
+import { evaluationRules, isTemporary, warnFailing, warnUnmatched, withoutQuery, withRemedy } from './evaluations.ts'
+import { countRequests, type PlanningResult } from './make-plan.ts'
+import type { RemoteState } from './remote-state.ts'
+import { type LookUp, lookUpQuery, lookUpSource } from './source-columns.ts'
+
+/** Few plans change more. Each query takes a request of a rate limit. */
+const maxQueries = 40
+
+const maxConcurrent = 4
+
+type QueryContext = Pick<Context<'read', 'service-or-server'>, 'api' | 'service' | 'profile' | 'clock' | 'debug' | 'files'>
+
+/** A plan with the sources as they are after it, and access to its server. */
+interface Asking extends QueryContext {
+  readonly planned: PlanningResult & { readonly remote: RemoteState }
+  readonly types: ResourceTypes
+  readonly changedSources: ReadonlyMap<string, Change>
+  /** Whether the server has the changed sources already. */
+  readonly isApplied: boolean
+  readonly readRows: Estimates['readRows']
+  readonly nowMs: number
+  /** How many more queries may be sent. */
+  left: number
+}
+
+/** Something that one query checks. */
+interface Check {
+  /** Checks with the same key ask once. */
+  readonly key: string
+  readonly ask: () => Promise<Answer>
+  readonly explain: (error: string) => Diagnostic
+  /** The alert, where it matters whether rows match its condition. */
+  readonly alert?: Change | undefined
+}
+
+interface Answer {
+  /** The words of the server, if it cannot run the query. */
+  readonly error?: string | undefined
+  /** A series of an alert without a row in its last window. */
+  readonly unmatched?: SeriesItem | undefined
+}
+
+/**
+ * Looks up what changed sources name, runs the query of each alert that the plan creates or changes in its last window, and then those of
+ * changed tiles. The server runs queries on the sources as they are stored: of alerts and tiles on a changed one, the columns are looked up.
+ * A backtest has run the queries of the other alerts.
+ */
+export async function findQueryProblems(
+  context: QueryContext,
+  planned: PlanningResult,
+  hasBacktest: boolean,
+): Promise<readonly Diagnostic[]> {
+  const { plan, remote } = planned
+  if (remote === undefined || (await context.files.mayBeFromFork())) return []
+  const asking = await openQueries(context, { ...planned, remote }, { isApplied: false, idOf: (key) => `sources.${key}` })
+  const first = [...sourceChecks(asking), ...(await alertChecks(asking, hasBacktest))]
+  const found: Diagnostic[] = []
+  try {
+    const asked = await runChecks(first, asking)
+    found.push(...asked.diagnostics)
+    const keys = new Set(first.map(({ key }) => key))
+    const tiles = tileChecks(asking).filter(({ key }) => !keys.has(key))
+    asking.left = Math.max(0, Math.min(asking.left, spareRequests(context, plan.changes)))
+    const ofTiles = await runChecks(tiles, asking)
+    return [...found, ...ofTiles.diagnostics, ...describeUnrun(asked.unrun + ofTiles.unrun)]
+  } catch (thrown) {
+    return [...found, ...explainUnchecked('alerts', thrown, context)]
+  }
+}
+
+/** Runs the queries of all alerts on the sources that a run has written. */
+export async function findBrokenAlerts(
+  context: QueryContext,
+  planned: PlanningResult,
+  outcomes: readonly Outcome[],
+): Promise<readonly Diagnostic[]> {
+  const { remote } = planned
+  if (remote === undefined || (await context.files.mayBeFromFork())) return []
+  const idOf = (key: string): string => outcomes.find(({ change }) => change.section === 'sources' && change.key === key)?.id ?? ''
+  const asking = await openQueries(context, { ...planned, remote }, { isApplied: true, idOf })
+  asking.left = Math.min(asking.left, context.api.rateLimit()?.remaining ?? maxQueries)
+  try {
+    const { diagnostics, unrun } = await runChecks(await alertChecks(asking, true), asking)
+    return [...diagnostics, ...describeUnrun(unrun)]
+  } catch (thrown) {
+    return explainUnchecked('alerts', thrown, context)
+  }
+}
+
+interface AfterPlan {
+  readonly isApplied: boolean
+  /** The id of a source that the plan creates, by its key. */
+  readonly idOf: (key: string) => string
+}
+
+async function openQueries(
+  context: QueryContext,
+  { remote, plan, ...rest }: PlanningResult & { readonly remote: RemoteState },
+  { isApplied, idOf }: AfterPlan,
+): Promise<Asking> {
+  const nowMs = context.clock.now()
+  const types = createResourceTypes(context.profile, nowMs)
+  const changedSources = new Map(
+    plan.changes.flatMap((change) =>
+      change.section === 'sources' && isDifference(change) && change.desired !== undefined
+        ? [[change.id ?? idOf(change.key), change] as const]
+        : [],
+    ),
+  )
+  const written = [...changedSources].map(([id, change]) => sourceSchema.parse({ ...bodyAfter(change, types), id }))
+  const sources = [...remote.sources.filter(({ id }) => !changedSources.has(id)), ...written]
+  const withId = (pending: PendingId): unknown => (pending.section === 'sources' ? idOf(pending.key) : pending)
+  const changes = plan.changes.map((change) =>
+    changedSources.size === 0 || change.desired === undefined ? change : { ...change, desired: replacePending(change.desired, withId) },
+  )
+  const after = { ...remote, sources }
+  const { readRows } = await estimateAlerts([], {
+    api: context.api,
+    service: context.service,
+    readSeries: await seriesReader(context, after),
+    range: { fromMs: nowMs, untilMs: nowMs },
+    maxRequests: Number.MAX_SAFE_INTEGER,
+    onProgress: async () => {},
+  })
+  const planned = { ...rest, remote: after, plan: { ...plan, changes } }
+  return { ...context, planned, types, changedSources, isApplied, readRows, nowMs, left: maxQueries }
+}
+
+/** The whole object after the plan. */
+const bodyAfter = ({ section, desired = {}, actual }: Change, types: ResourceTypes): Body =>
+  actual === undefined ? desired : composeUpdate(types[section], desired, actual)
+
+const sourceChecks = (asking: Asking): readonly Check[] =>
+  asking.planned.remote.sources.flatMap((source) => {
+    const change = asking.changedSources.get(source.id)
+    const explain = (error: string): Diagnostic =>
+      diagnosticOf(
+        evaluationRules,
+        'failing-query',
+        change?.location ?? { file: 'sources' },
+        `sources.${change?.key}: the server cannot read what it names: ${withRemedy(error, 'Correct its table or its expressions')}`,
+      )
+    return change === undefined ? [] : lookUpSource(source).map((one) => toLookUpCheck(one, explain, asking))
+  })
+
+const toLookUpCheck = (one: LookUp, explain: Check['explain'], { api, service, nowMs, debug }: Asking): Check => ({
+  key: JSON.stringify(one),
+  explain,
+  async ask() {
+    try {
+      const answer = await api.runSql(service, { ...one, startMs: nowMs - dayMs, endMs: nowMs })
+      return { error: answer.kind === 'refused' && !isTemporary(answer.reason) ? answer.reason : undefined }
+    } catch (thrown) {
+      const failure = toFailure(thrown)
+      if (failure.kind === 'authentication' || failure.kind === 'permission' || failure.kind === 'canceled') throw failure
+      debug(`not looked up: ${causeOf(failure)}`)
+      return {}
+    }
+  },
+})
+
+/** In the order of the plan; alerts that no file declares come last. The queries of SLOs have a check of their own, which sees no rows. */
+async function alertChecks(asking: Asking, isOnlyOnChanged: boolean): Promise<readonly Check[]> {
+  const { planned, changedSources, profile, nowMs } = asking
+  const { changes } = planned.plan
+  const known = new Set(changes.flatMap(({ section, id }) => (section === 'alerts' ? (id ?? []) : [])))
+  const others = planned.remote.alerts.flatMap((alert): readonly Change[] =>
+    known.has(alert.id) || changedSources.size === 0 ? [] : [toChange(alert.name ?? '', alert)],
+  )
+  const plan = { ...planned.plan, changes: [...changes, ...others] }
+  const compared = await compareAlerts({ ...planned, plan }, { profile, nowMs }, { fromMs: nowMs, untilMs: nowMs })
+  return compared.flatMap(({ change, isChanged, now, next = change.key === '' ? now : undefined }) => {
+    if (next === undefined || 'reason' in next) return []
+    const isOnChanged = sourceIdsOf(next).some((id) => changedSources.has(id))
+    const isWanted = isOnChanged ? !isOfSlo(change) : isChanged && !isOnlyOnChanged
+    // The alerts of an SLO count the same events.
+    if (!isWanted || (isOfSlo(change) && compared.find((one) => one.change.madeFrom === change.madeFrom)?.change !== change)) return []
+    const checks = toQueryChecks(next, asking, (error) => warnFailing(change, error))
+    return isOnChanged ? checks : checks.map((check) => ({ ...(isOfSlo(change) ? withoutErrors(check) : check), alert: change }))
+  })
+}
+
+const isOfSlo = ({ madeFrom = '' }: Change): boolean => madeFrom.startsWith('slos.')
+
+const withoutErrors = (check: Check): Check => ({ ...check, ask: async () => ({ unmatched: (await check.ask()).unmatched }) })
+
+const toChange = (name: string, actual: RemoteState['alerts'][number]): Change => ({
+  section: 'alerts',
+  key: '',
+  name,
+  action: 'unchanged',
+  id: actual.id,
+  isAdopted: false,
+  notes: [],
+  fields: [],
+  actual,
+})
+
+const sourceIdsOf = (query: AlertQuery): readonly string[] =>
+  'series' in query ? query.series.map(({ sourceId }) => sourceId) : query.sql.sourceId === undefined ? [] : [query.sql.sourceId]
+
+/** Charts of the server use its stored sources. SQL names tables. */
+function toQueryChecks(query: AlertQuery, asking: Asking, explain: Check['explain']): readonly Check[] {
+  const { changedSources, isApplied, profile, planned, readRows, nowMs } = asking
+  if ('series' in query && !isApplied && profile.isSelfHosted && sourceIdsOf(query).some((id) => changedSources.has(id)))
+    return lookUpQuery(query.series, planned.remote.sources).map((one) => toLookUpCheck(one, explain, asking))
+  const ask = async (): Promise<Answer> => {
+    const read = await readRows(query, lastWindow(query, nowMs))
+    if ('reason' in read) return { error: read.queryError === undefined || isTemporary(read.queryError) ? undefined : read.queryError }
+    const unmatched = findUnmatched(query, read.rows)
+    // One window of raw SQL says too little.
+    return { unmatched: unmatched === 'query' ? undefined : unmatched }
+  }
+  return [{ key: JSON.stringify(requestOf(query)), ask, explain }]
+}
+
+/** The last whole window. */
+function lastWindow({ step }: AlertQuery, nowMs: number): TimeRange {
+  const lengthMs = intervalMs[step]
+  const untilMs = Math.floor(nowMs / lengthMs) * lengthMs
+  return { fromMs: untilMs - lengthMs, untilMs }
+}
+
+/** The tiles whose query the plan creates or changes, without those of SLOs. */
+const tileChecks = (asking: Asking): readonly Check[] =>
+  asking.planned.plan.changes.flatMap((change) => {
+    const { section, desired, actual } = change
+    if (section !== 'dashboards' || !isDifference(change) || desired === undefined || isOfSlo(change)) return []
+    const { sources } = asking.planned.remote
+    const stored = new Set(listOf(actual?.tiles).map((tile) => JSON.stringify(queryOf(tile, sources))))
+    return listOf(bodyAfter(change, asking.types).tiles).flatMap((tile, i) => {
+      const query = toTileQuery(tile, sources)
+      if ('reason' in query || stored.has(JSON.stringify(queryOf(tile, sources)))) return []
+      return toQueryChecks(query, asking, (error) => warnTile(change, i, error, asking))
+    })
+  })
+
+function queryOf(tile: Body, sources: RemoteState['sources']): unknown {
+  const query = toTileQuery(tile, sources)
+  return 'reason' in query ? query : requestOf(query)
+}
+
+function warnTile({ key, location }: Change, index: number, error: string, { planned }: Asking): Diagnostic {
+  const declared = planned.found.objects.find((one) => one.section === 'dashboards' && one.key === key)
+  const path = ['tiles', index]
+  return diagnosticOf(
+    evaluationRules,
+    'failing-query',
+    declared?.locationOf(path) ?? location ?? { file: 'dashboards' },
+    `${declared?.pathOf(path) ?? `dashboards.${key}`}: it would show an error, because the server cannot run its query: ${withoutQuery(error)}`,
+  )
+}
+
+/** The requests that apply leaves unused in this window of the rate limit, if it reads again what the plan has read. */
+function spareRequests({ api }: QueryContext, changes: readonly Change[]): number {
+  const quota = api.rateLimit()
+  if (quota === undefined) return maxQueries
+  return quota.remaining - (quota.limit - quota.remaining) - countRequests(changes, false)
+}
+
+interface Checked {
+  readonly diagnostics: readonly Diagnostic[]
+  /** Queries that were not sent. */
+  readonly unrun: number
+}
+
+/** The most that `explainUnmatched` sends. */
+const perUnmatched = 3
+
+async function runChecks(checks: readonly Check[], asking: Asking): Promise<Checked> {
+  const distinct = [...Map.groupBy(checks, ({ key }) => key)].map(([key, [first]]) => [key, first] as const)
+  const wanted = distinct.slice(0, asking.left)
+  asking.left -= wanted.length
+  const answers = new Map<string, Answer>()
+  await forEachConcurrently(
+    wanted,
+    () => maxConcurrent,
+    async ([key, check]) => {
+      if (check !== undefined) answers.set(key, await check.ask())
+    },
+  )
+  const reasons = new Map<string, string | undefined>()
+  let unrun = distinct.length - wanted.length
+  for (const { key, alert } of checks) {
+    const { unmatched } = answers.get(key) ?? {}
+    if (alert === undefined || unmatched === undefined || reasons.has(key)) continue
+    if (asking.left < perUnmatched) {
+      unrun++
+      continue
+    }
+    asking.left -= perUnmatched
+    const { explainUnmatched } = await import('../../backtest/unmatched.ts')
+    const range = { fromMs: asking.nowMs - dayMs, untilMs: asking.nowMs }
+    reasons.set(key, await explainUnmatched(unmatched, { ...asking, sources: asking.planned.remote.sources, range }))
+  }
+  const diagnostics = checks.flatMap(({ key, explain, alert }) => {
+    const [error, reason] = [answers.get(key)?.error, reasons.get(key)]
+    if (error !== undefined) return [explain(error)]
+    return alert === undefined || reason === undefined ? [] : [warnUnmatched(alert, 'the last 24 hours', reason)]
+  })
+  return { diagnostics: joinEqual(diagnostics), unrun }
+}
+
+/** This many alerts or tiles with the same words of the server are one diagnostic: a missing table breaks them all. */
+const minEqual = 3
+
+function joinEqual(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  const subjectOf = ({ message }: Diagnostic): string => message.slice(0, message.indexOf(': '))
+  const distinct = new Map(diagnostics.map((one) => [one.message, one])).values()
+  const groups = Map.groupBy(distinct, (one) => `${one.rule} ${one.message.slice(subjectOf(one).length)}`)
+  return [...groups.values()].flatMap((alike) => {
+    const [first, ...others] = alike
+    if (first === undefined || alike.length < minEqual) return alike
+    return [{ ...first, message: `${first.message} (also ${nameFirst(others.map(subjectOf), maxNamed)})` }]
+  })
+}
+
+const maxNamed = 5
+
+const describeUnrun = (count: number): readonly Diagnostic[] =>
+  count === 0
+    ? []
+    : [
+        toNote(
+          'alerts',
+          `${count} queries of changed alerts, tiles and sources were not run: a plan runs at most ${maxQueries}, and leaves the rate limit to apply. backtest runs those of alerts`,
+        ),
+      ]
+
+const toNote = (file: string, message: string): Diagnostic => diagnosticOf(evaluationRules, 'unchecked-query', { file }, message)
+
+const nouns = { alerts: 'alerts', slos: 'SLOs' } as const
+
+/** A plan does not depend on its queries. A refused key is a note, because the user set it. Throws what the server did not answer. */
+export function explainUnchecked(what: keyof typeof nouns, thrown: unknown, { debug }: Pick<QueryContext, 'debug'>): readonly Diagnostic[] {
+  const failure = toFailure(thrown)
+  if (!(failure instanceof ApiError) && failure.kind !== 'not-served') throw failure
+  const message = `The queries of ${nouns[what]} were not run: ${causeOf(failure)}`
+  if (failure.kind === 'authentication' || failure.kind === 'permission') return [toNote(what, message)]
+  debug(message)
+  return []
+}
