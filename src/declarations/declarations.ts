@@ -5,7 +5,7 @@ import { isMapping } from '../core/keys.ts'
 import { quote } from '../core/text.ts'
 import { documentRules, type ReadDocument, readDocument, type ValuePath } from '../documents/document.ts'
 import { type InterpolateOptions, interpolate, newRoom } from '../documents/expressions.ts'
-import { isText, ownValue, schemaAt, valueAt } from '../documents/schema.ts'
+import { isText, knownKeys, ownValue, schemaAt, valueAt } from '../documents/schema.ts'
 import { formatPath, schemaDiagnostics } from '../documents/validate.ts'
 import type { NamedEnvironment } from '../operation/operation.ts'
 import { keyForm, keyGrammar } from '../resources/marker.ts'
@@ -19,7 +19,7 @@ import { declarationsSchema, frameSchema } from './file-schema.ts'
 import { inInstance } from './group-diagnostics.ts'
 import type { WrittenIncident } from './incidents.ts'
 import { type Fill, findUnknownInstances, hasInstances, instanceRules, instantiate } from './instances.ts'
-import { withDefaults, withPatch } from './merge-fields.ts'
+import { withAlternatives, withDefaults, withPatch } from './merge-fields.ts'
 import { parseRepairing, validFields } from './parse-object.ts'
 
 export interface SourceFile {
@@ -159,10 +159,17 @@ function readSections(document: ReadDocument, overrides: Overrides | undefined):
   const { value } = document
   const frame = frameSchema.safeParse(value)
   const diagnostics = frame.success ? [] : schemaDiagnostics(frame.error, document, frameSchema)
-  const wrongDefaults = new Set(frame.error?.issues.filter(({ path }) => path[0] === 'defaults').map(({ path }) => path[1]))
   const allDefaults = ownValue(value, 'defaults')
-  const defaultsOf = (section: Section | 'slos'): object | undefined =>
-    wrongDefaults.has(section) || wrongDefaults.has(undefined) ? undefined : (ownValue(allDefaults, section) ?? {})
+  const defaultsOf = (section: Section | 'slos'): Defaults => {
+    const issues = frame.error?.issues.filter(({ path: [first, name = section] }) => first === 'defaults' && name === section) ?? []
+    const wrong = new Set(issues.map(({ path }) => path[2]))
+    const known = knownKeys(schemaAt(frameSchema, ['defaults', section], value))
+    return {
+      fields: Object.fromEntries(entriesOf(ownValue(allDefaults, section)).filter(([field]) => known.includes(field) && !wrong.has(field))),
+      // An unknown field may be any of them.
+      wrong: wrong.has(undefined) ? known : withAlternatives([...wrong].map(String)),
+    }
+  }
   const read = sectionNames.flatMap((section) => {
     const defaults = defaultsOf(section)
     // The parsed frame is not used, because zod drops a key such as __proto__ silently.
@@ -170,16 +177,17 @@ function readSections(document: ReadDocument, overrides: Overrides | undefined):
   })
   const place = (section: 'slos' | 'incidents') =>
     entriesOf(ownValue(value, section)).map(([key]) => ({ key, location: document.locationOfKey([section, key]), document }))
+  const defaults = defaultsOf('slos')
   const slos = entriesOf(ownValue(value, 'slos')).map(([key, written]) => {
-    const merged = mergedSlo({ document, key, written, defaults: defaultsOf('slos'), overrides })
-    return { key, location: document.locationOfKey(['slos', key]), document: merged }
+    const merged = mergedSlo({ document, key, written, defaults, overrides })
+    return { key, location: document.locationOfKey(['slos', key]), document: merged, wrongDefaults: defaults.wrong }
   })
   return merge([{ ...nothing, diagnostics, slos, incidents: place('incidents') }, ...read])
 }
 
 /** The document with an SLO as its defaults and the environment complete it. */
-function mergedSlo({ document, key, written, defaults = {}, overrides }: Omit<Written, 'section'>): ReadDocument {
-  const own = isMapping(written) ? { ...defaults, ...written } : written
+function mergedSlo({ document, key, written, defaults, overrides }: Omit<Written, 'section'>): ReadDocument {
+  const own = isMapping(written) ? { ...defaults.fields, ...written } : written
   const patch = valueAt(overrides?.value, ['slos', key])
   if (overrides === undefined || patch === undefined) return { ...document, value: { slos: { [key]: own } } }
   return withOverrides(document, overrides, ['slos', key], isMapping(own) && isMapping(patch) ? mergePatch(own, patch) : own)
@@ -187,13 +195,19 @@ function mergedSlo({ document, key, written, defaults = {}, overrides }: Omit<Wr
 
 const entriesOf = (value: unknown): readonly (readonly [string, unknown])[] => (isMapping(value) ? Object.entries(value) : [])
 
+interface Defaults {
+  /** The valid ones. */
+  readonly fields: object
+  /** The fields that wrong defaults may have been meant for. An object without them may lack nothing. */
+  readonly wrong: readonly string[]
+}
+
 interface Written {
   readonly document: ReadDocument
   readonly section: Section
   readonly key: string
   readonly written: unknown
-  /** Undefined when the defaults have errors, because it is then unknown which fields are missing. */
-  readonly defaults: object | undefined
+  readonly defaults: Defaults
   readonly overrides: Overrides | undefined
 }
 
@@ -204,7 +218,7 @@ function readObject({ document: file, section, key, written, defaults, overrides
     const message = `${section}: "${quote(key, 60)}" is not a key; accepted: ${keyForm}`
     return { ...nothing, diagnostics: [toDiagnostic('schema')({ location, message })] }
   }
-  const own = isMapping(written) ? withDefaults(written, defaults ?? {}) : written
+  const own = isMapping(written) ? withDefaults(written, defaults.fields) : written
   const patch = valueAt(overrides?.value, path)
   const merged = isMapping(own) && isMapping(patch) ? withPatch(own, patch) : own
   const document = overrides === undefined || patch === undefined ? file : withOverrides(file, overrides, path, merged)
@@ -215,18 +229,18 @@ function readObject({ document: file, section, key, written, defaults, overrides
     locationOf: (inner: ValuePath) => document.locationOf([...path, ...toWritten(inner)]),
     pathOf: (inner: ValuePath) => [...path, formatPath(toWritten(inner), merged)].filter((part) => part !== '').join('.'),
   }
-  if (errors.length === 0 && parsed !== undefined && defaults !== undefined)
+  const suspects = defaults.wrong.filter((field) => ownValue(merged, field) === undefined)
+  if (errors.length === 0 && parsed !== undefined && suspects.length === 0)
     return { ...nothing, objects: [{ ...place, ...places, value: parsed.value }] }
   const broken: BrokenObject = {
     ...place,
     ...places,
-    wrongFields: new Set(errors.flatMap(({ issues }) => issues.map((issue) => String(issue.path[0] ?? '')))),
+    wrongFields: new Set([...suspects, ...errors.flatMap(({ issues }) => issues.map((issue) => String(issue.path[0] ?? '')))]),
     fields: validFields(section, merged),
     ...(parsed !== undefined && { value: parsed.value }),
   }
   const diagnostics = errors
-    // With wrong defaults, it is unknown which fields are missing.
-    .map(({ issues }) => new z.ZodError(issues.filter(({ path: inner }) => defaults !== undefined || valueAt(merged, inner) !== undefined)))
+    .map(({ issues }) => new z.ZodError(issues.filter(({ path: [field] }) => !suspects.includes(String(field)))))
     .flatMap((error) => schemaDiagnostics(error, document, sections[section], path))
   return { ...nothing, broken: [broken], diagnostics: withoutRepeats(diagnostics) }
 }

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { isMapping } from '../core/keys.ts'
 import type { ValuePath } from '../documents/document.ts'
 import { ownValue, valueAt } from '../documents/schema.ts'
+import { neededFields } from '../documents/validate.ts'
 import type { Body } from '../resources/resource-type.ts'
 import { type ParsedObject, parseObject, sections } from '../resources/resource-types.ts'
 import type { Section } from '../resources/section.ts'
@@ -45,19 +46,15 @@ export function parseRepairing(section: Section, written: unknown): Repaired {
 
 /**
  * Whether an issue of a later round is about a field that is missing only because it was removed, or because its name was misspelled.
- * The param `needs` of an issue names the fields of the same map that it is about.
  */
-function isConsequence(
-  { path, ...issue }: z.core.$ZodIssue,
-  { written, rest }: { readonly written: unknown; readonly rest: unknown },
-): boolean {
+function isConsequence(issue: z.core.$ZodIssue, { written, rest }: { readonly written: unknown; readonly rest: unknown }): boolean {
+  const { path } = issue
   const value = valueAt(rest, path)
   if (value === undefined) return true
   const around = isMapping(value) ? path : path.slice(0, -1)
-  const needs: readonly unknown[] = issue.code === 'custom' && Array.isArray(issue.params?.needs) ? issue.params.needs : []
   const isRemoved = (field: string): boolean =>
     ownValue(valueAt(written, around), field) !== undefined && ownValue(valueAt(rest, around), field) === undefined
-  return needs.some((field) => isRemoved(String(field)))
+  return neededFields(issue).some(isRemoved)
 }
 
 /** Removes a field, or gives it a name where it must have one. Items of lists stay, so that all paths stay the same. */

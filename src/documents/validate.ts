@@ -42,8 +42,14 @@ export function schemaDiagnostics(
   const subject = { document, schema, base, value: valueAt(document.value, base) }
   const issues = error.issues.flatMap((issue) => meantIssues(issue, subject))
   const misspelled = new Set(issues.flatMap((issue) => misspelledFields(issue, subject)))
-  return issues.filter(({ path }) => !misspelled.has(formatPath(path, undefined))).flatMap((issue) => describe(issue, subject))
+  const isConsequence = (issue: z.core.$ZodIssue): boolean =>
+    [issue.path, ...neededFields(issue).map((field) => [...issue.path, field])].some((path) => misspelled.has(formatPath(path, undefined)))
+  return issues.filter((issue) => !isConsequence(issue)).flatMap((issue) => describe(issue, subject))
 }
+
+/** The fields of the same map that a rule of its schema needs, by the param `needs` of the issue. */
+export const neededFields = (issue: z.core.$ZodIssue): readonly string[] =>
+  issue.code === 'custom' && Array.isArray(issue.params?.needs) ? issue.params.needs.map(String) : []
 
 /** The paths of the fields that were most likely meant by unknown ones: they are missing, and the unknown field is reported. */
 function misspelledFields(issue: z.core.$ZodIssue, { schema, value: checked }: Subject): readonly string[] {

@@ -222,7 +222,11 @@ function checkConflicts(alert: CheckedAlert): readonly Diagnostic[] {
   const { channel, channels, groupBy, savedSearch, scheduleStartAt, scheduleOffsetMinutes } = alert.value
   const conflicts: readonly (readonly [boolean, string, string])[] = [
     [channel !== undefined && channels !== undefined, 'channels', 'cannot be combined with channel; use one of the two'],
-    [groupBy != null && savedSearch === undefined, 'groupBy', 'is only for alerts on a savedSearch; a tile has its own grouping'],
+    [
+      groupBy != null && savedSearch === undefined && !alert.wrongFields?.has('savedSearch'),
+      'groupBy',
+      'is only for alerts on a savedSearch; a tile has its own grouping',
+    ],
     [scheduleStartAt != null && !!scheduleOffsetMinutes, 'scheduleOffsetMinutes', 'must be 0 if scheduleStartAt is set'],
   ]
   return conflicts.flatMap(([isThere, field, message]) => (isThere ? [diagnostic(alert, 'conflicting-fields', [field], message)] : []))

@@ -1,10 +1,11 @@
 // An SLO becomes a dashboard and alerts before anything is planned, so that plan, apply, drift and prune treat them as any other object.
 
+import * as z from 'zod'
 import { type Diagnostic, diagnosticOf } from '../core/diagnostics.ts'
 import { withoutUndefined } from '../core/keys.ts'
 import { quote } from '../core/text.ts'
 import { documentRules, type ValuePath } from '../documents/document.ts'
-import { valueAt } from '../documents/schema.ts'
+import { ownValue, valueAt } from '../documents/schema.ts'
 import { formatPath, schemaDiagnostics } from '../documents/validate.ts'
 import { createDirectory } from '../resources/directory.ts'
 import { repeatedKey } from '../resources/references.ts'
@@ -51,14 +52,19 @@ export function readSlos(written: readonly WrittenSlo[], declared: readonly Pick
 }
 
 function readSlo(written: WrittenSlo): { readonly slo: Slo } | { readonly diagnostics: readonly Diagnostic[] } {
-  const { key, location, document } = written
+  const { key, location, document, wrongDefaults } = written
   const path = ['slos', key]
   if (!isSloKey(key)) {
     const message = `slos: "${quote(key, 60)}" is not a key; accepted: ${sloKeyForm}`
     return { diagnostics: [diagnosticOf(documentRules, 'schema', location, message)] }
   }
-  const { data, error } = declaredSlo.safeParse(valueAt(document.value, path))
-  if (error !== undefined) return { diagnostics: schemaDiagnostics(error, document, declaredSlo, path) }
+  const spelled = valueAt(document.value, path)
+  const { data, error } = declaredSlo.safeParse(spelled)
+  if (error !== undefined) {
+    const isConsequence = (field: string): boolean => wrongDefaults.includes(field) && ownValue(spelled, field) === undefined
+    const issues = error.issues.filter(({ path: [field] }) => !isConsequence(String(field)))
+    return { diagnostics: schemaDiagnostics(new z.ZodError(issues), document, declaredSlo, path) }
+  }
   const slo = { ...written, value: data }
   const diagnostics = [...checkConditions(slo), ...checkObjective(slo)]
   return diagnostics.length > 0 ? { diagnostics } : { slo }

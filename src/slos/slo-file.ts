@@ -64,6 +64,8 @@ export interface WrittenSlo {
   readonly key: string
   readonly location: Location
   readonly document: ReadDocument
+  /** Fields with wrong defaults: an SLO without them may lack nothing. */
+  readonly wrongDefaults: readonly string[]
 }
 
 /** The longest suffix of a generated key has ten characters. */

@@ -1,10 +1,32 @@
 import { describe, expect, it } from 'vitest'
 import { profileNamed } from '../../../src/api/profiles.ts'
+import type { Diagnostic } from '../../../src/core/diagnostics.ts'
 import { readDeclarations, readingRules } from '../../../src/declarations/declarations.ts'
 import { findDeclarations } from '../../../src/declarations/find-declarations.ts'
 import { readIncidents } from '../../../src/declarations/incidents.ts'
 import { isOf } from '../../../src/resources/resource-types.ts'
 import { fileWith, lines, messages, readText, readValue, written } from '../../support/declarations.ts'
+
+/** Everything that a run finds in a file. */
+async function checkText(text: string): Promise<readonly Diagnostic[]> {
+  const files = {
+    find: async () => ({ paths: ['f.yml'], skipped: [] }),
+    read: async () => text,
+    variable: () => undefined,
+    workflowRepository: undefined,
+    mayBeFromFork: async () => false,
+    secret: () => undefined,
+    repository: async () => undefined,
+    remoteRepository: async () => undefined,
+    configAbove: async () => undefined,
+  }
+  const { diagnostics } = await findDeclarations(['*.yml'], {
+    files,
+    profile: profileNamed('clickhouse-cloud'),
+    lintSettings: { 'missing-runbook': 'off' },
+  })
+  return diagnostics
+}
 
 describe('a file', () => {
   it('a file becomes its objects, with their keys, their places and the standards of their fields', () => {
@@ -65,22 +87,7 @@ alerts:
   b: { name: B, dashboard: e, tile: C, threshold: x, interval: 5m, channel: { type: webhook, webhook: w } }
   c: { name: C, dashboard: d, tile: A, threshold: 1, interval: 5m, thresholdMax: x }
 `
-    const files = {
-      find: async () => ({ paths: ['f.yml'], skipped: [] }),
-      read: async () => text,
-      variable: () => undefined,
-      workflowRepository: undefined,
-      mayBeFromFork: async () => false,
-      secret: () => undefined,
-      repository: async () => undefined,
-      remoteRepository: async () => undefined,
-      configAbove: async () => undefined,
-    }
-    const { diagnostics } = await findDeclarations(['*.yml'], {
-      files,
-      profile: profileNamed('clickhouse-cloud'),
-      lintSettings: { 'missing-runbook': 'off' },
-    })
+    const diagnostics = await checkText(text)
     expect(lines(diagnostics).map((line) => line.split(' is ')[0]?.split('; ')[0])).toEqual([
       'f.yml:4:11 schema: dashboards.d.tags: "shop"',
       'f.yml:6:9 tile-outside-grid: dashboards.d.tiles["A"]: ends at column 26, but the grid has 24 columns',
@@ -277,6 +284,50 @@ alerts:
       'dashboards.e.name: 5 is not accepted',
       'dashboards.f: 7 is not accepted',
       'alerts.a.threshold: "x" is not accepted',
+    ])
+  })
+
+  it('wrong defaults do not hide the valid ones, and cause no error in what leaves a field to them', async () => {
+    const check = async (alerts: string, search: string) => {
+      const diagnostics = await checkText(`defaults:
+  alerts: ${alerts}
+  savedSearches: ${search}
+  slos: { objective: 200, window: 7d }
+dashboards:
+  d: { name: D, tags: [x], tiles: [{ name: T, config: { displayType: line, sourceId: s, select: [{ aggFn: count }] } }] }
+savedSearches:
+  s: { name: S }
+alerts:
+  a: { name: A, tile: T, threshold: 1 }
+  b: { name: B, tile: U, threshold: 1 }
+  c: { name: C, tile: T, threshold: 1, interval: 5m, scheduleOffsetMinutes: 7 }
+  e: { name: E, tile: T }
+  f: { name: F, savedSearch: 5, groupBy: x, threshold: 1, interval: 5m }
+slos:
+  s: { name: S, source: s, good: a }
+`)
+      return diagnostics.map(({ message }) => message.split('; ')[0])
+    }
+    const channel = 'channel: { type: webhook, webhook: w }'
+    expect(await check(`{ interval: 7m, dashboard: d, ${channel} }`, '{ sourceId: 5 }')).toEqual([
+      'defaults.alerts.interval: "7m" is not accepted',
+      'defaults.savedSearches.sourceId: 5 is not accepted',
+      'defaults.slos.objective: 200 is not accepted',
+      'alerts.b.tile: dashboard d has no tile named "U"',
+      'alerts.c.scheduleOffsetMinutes: must be less than the interval of 5m',
+      'alerts.e.threshold: is missing',
+      'alerts.f.savedSearch: 5 is not accepted',
+      'slos.s.total: is missing',
+    ])
+    // An unknown field may be any of the missing ones.
+    expect(await check('{ interval: 5m, dashbord: d, channel: { type: webhook, webhok: w } }', '{ sorce: S }')).toEqual([
+      'defaults.alerts: "dashbord" is an unknown field',
+      'defaults.alerts.channel: "webhok" is an unknown field',
+      'defaults.savedSearches: "sorce" is an unknown field',
+      'defaults.slos.objective: 200 is not accepted',
+      'alerts.c.scheduleOffsetMinutes: must be less than the interval of 5m',
+      'alerts.f.savedSearch: 5 is not accepted',
+      'slos.s.total: is missing',
     ])
   })
 
