@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { ApiError } from '../../api/api-error.ts'
 import type { WriteApi } from '../../api/client.ts'
 import { countConcurrentWrites, type Reading } from '../../api/collection.ts'
 import { forEachConcurrently } from '../../core/concurrency.ts'
@@ -27,6 +28,8 @@ const outcomes = [
   'not-silenced',
   // Its windows are shifted, so that another start would change them.
   'refused',
+  // It was sent, and the server may have done it.
+  'unknown',
   'failed',
   'skipped',
 ] as const
@@ -158,7 +161,7 @@ const silenceBlocks = (alerts: readonly ReachedAlert[]): readonly Block[] => [
       .map((alert) => [[untrusted(alert.name)], ownerOf(alert), [moment(alert.silencedUntil)], [moment(alert.firstEvaluation)]]),
   },
   ...silencedForLonger(alerts),
-  ...reasonTable('Not silenced', alerts),
+  ...reasonTables('Not silenced', alerts),
 ]
 
 /** A second silence does not shorten the first one. */
@@ -217,7 +220,7 @@ const unsilenceBlocks = (alerts: readonly ReachedAlert[]): readonly Block[] => [
     columns: [{ title: 'Alert' }, { title: 'Owner' }, { title: 'First evaluation' }],
     rows: alerts.filter(isUnsilenced).map((alert) => [[untrusted(alert.name)], ownerOf(alert), [moment(alert.firstEvaluation)]]),
   },
-  ...reasonTable('Not changed', alerts),
+  ...reasonTables('Not changed', alerts),
 ]
 
 const isUnsilenced = ({ outcome }: ReachedAlert): boolean => outcome === 'unsilenced'
@@ -244,7 +247,7 @@ interface StartChange {
 /**
  * Decides for each alert that matches, and writes its start where the decision has one. Times count from the answer of the person
  * who was asked. After an error of the API, no other alert is written: it would fail in the same way, and a second run continues. Throws the
- * error where no alert was written before it. Throws where no alert matches, and where too many would be changed.
+ * error where no alert can have been written. Throws where no alert matches, and where too many would be changed.
  */
 async function changeStarts(
   context: AlertContext,
@@ -291,10 +294,11 @@ async function changeStarts(
       hasWritten ||= startMs !== undefined
       return decided
     } catch (thrown) {
+      const isUnknown = thrown instanceof ApiError && thrown.outcomeUnknown
       // The error explains itself as long as there is nothing else to report.
-      if (!(thrown instanceof WatchkeeperError) || !hasWritten) throw thrown
+      if (!(thrown instanceof WatchkeeperError) || !(hasWritten || isUnknown)) throw thrown
       hasFailed = true
-      return { outcome: 'failed', reason: causeOf(thrown) }
+      return { outcome: isUnknown ? 'unknown' : 'failed', reason: causeOf(thrown) }
     }
   }
 }
@@ -331,11 +335,13 @@ async function writeStart(
 }
 
 function judgeAlerts(alerts: readonly ReachedAlert[]): Verdict {
+  const unknown = alerts.filter(isUnknown).length
   const failed = alerts.find(({ outcome }) => outcome === 'failed')
-  if (failed !== undefined) {
+  if (unknown > 0 || failed !== undefined) {
     const skipped = alerts.filter(({ outcome }) => outcome === 'skipped').length
     const reasons = [
-      say`alert ${failed.name} failed: ${sentence(failed.reason ?? '')}`,
+      ...(unknown > 0 ? [say`${counted(unknown, 'alert')} may have been changed, because the server did not answer; run it again`] : []),
+      ...(failed === undefined ? [] : [say`alert ${failed.name} failed: ${sentence(failed.reason ?? '')}`]),
       ...(skipped > 0 ? [say`${counted(skipped, 'alert')} skipped; run it again`] : []),
     ]
     return { status: 'error', reasons, exit: 'partlyApplied' }
@@ -354,6 +360,17 @@ const namesOf = (alerts: readonly ReachedAlert[]): Line =>
   )
 
 const moment = (iso: string | undefined): Inline => trusted(iso === undefined ? '–' : formatMoment(iso))
+
+/** The alerts with a reason, apart from those that the server may have changed. */
+const reasonTables = (title: string, alerts: readonly ReachedAlert[]): readonly Block[] => [
+  ...reasonTable('Outcome unknown', alerts.filter(isUnknown)),
+  ...reasonTable(
+    title,
+    alerts.filter((alert) => !isUnknown(alert)),
+  ),
+]
+
+const isUnknown = ({ outcome }: ReachedAlert): boolean => outcome === 'unknown'
 
 function reasonTable(title: string, alerts: readonly ReachedAlert[]): readonly Block[] {
   const rows = alerts.flatMap(({ name, reason }) => (reason === undefined ? [] : [[[untrusted(name)], sentence(reason)]]))

@@ -4,7 +4,7 @@ import { demo } from '../../../../src/emulator/index.ts'
 import { renderTerminal } from '../../../../src/report/terminal.ts'
 import { createVirtualClock } from '../../../support/clocks.ts'
 import { editDuring, inputsFor, methodsOf, serviceOf, useEmulator } from '../../../support/emulator.ts'
-import { invokeText } from '../../../support/invoke.ts'
+import { type InvokeOptions, invokeText } from '../../../support/invoke.ts'
 
 const now = '2026-11-11T03:12:10Z'
 
@@ -12,16 +12,17 @@ const startMs = Date.parse(now)
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off', now: () => startMs })
 
-const run = async (inputs: Readonly<Record<string, string>>, at = now) => {
+const run = async (inputs: Readonly<Record<string, string>>, at = now, more: Partial<InvokeOptions> = {}) => {
   const ran = await invokeText({
+    ...more,
     inputs: { ...inputsFor(emulator(), 'clickhouse-cloud'), ...inputs },
     clock: createVirtualClock(Date.parse(at)),
   })
   return { ...ran, text: renderTerminal(ran.blocks, { color: false }).join('\n') }
 }
 
-const silence = (name: string, more: Readonly<Record<string, string>> = {}, at = now) =>
-  run({ operation: 'silence-alerts', 'name-contains': name, for: '20m', ...more }, at)
+const silence = (name: string, more: Readonly<Record<string, string>> = {}, at = now, options: Partial<InvokeOptions> = {}) =>
+  run({ operation: 'silence-alerts', 'name-contains': name, for: '20m', ...more }, at, options)
 
 const unsilence = (name: string, at = now) => run({ operation: 'unsilence-alerts', 'name-contains': name }, at)
 
@@ -186,6 +187,25 @@ describe('silence-alerts', () => {
     const outcomes = (ran.document.alerts as readonly { outcome: string }[]).map(({ outcome }) => outcome)
     expect(outcomes).toEqual(['silenced', 'failed', 'skipped'])
     expect((await silence('checkout')).document).toMatchObject({ status: 'pass', count: 3, changed: true })
+  })
+
+  it('reports an alert as unknown when the run is canceled before the outcome is known, and a second run does the rest', async () => {
+    const cases = [
+      ['checkout errors', 1, ['unknown']],
+      ['checkout', 2, ['already-silenced', 'silenced', 'unknown']],
+    ] as const
+    for (const [name, nth, outcomes] of cases) {
+      emulator().addFault({ match: { method: 'PUT' }, nth, act: 'after', effect: { kind: 'status', status: 503 } })
+      const canceled = new AbortController()
+      const note = (line: string): void => (line.includes('503') ? canceled.abort() : undefined)
+      const ran = await silence(name, {}, now, { note, stop: canceled.signal })
+      expect(ran, name).toMatchObject({ exitCode: 4, document: { status: 'error', count: outcomes.length - 1 } })
+      expect(ran.document.alerts).toMatchObject(outcomes.map((outcome) => ({ outcome })))
+      expect(ran.reason).toContain('1 alert may have been changed, because the server did not answer; run it again')
+      expect(ran.text).toContain('Outcome unknown')
+      expect(ran.text).not.toContain('Not silenced')
+    }
+    expect((await silence('checkout')).document).toMatchObject({ status: 'pass', count: 3, changed: false })
   })
 
   it('keeps what another user changed after the alerts were listed', async () => {
