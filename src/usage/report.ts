@@ -259,9 +259,10 @@ function spikeTable({ spikes, unit }: UsageResult): Block {
   return {
     kind: 'table',
     title: 'Spikes',
-    columns: [{ title: 'Day' }, alignRight(`Used (${unit})`), alignRight(`Usual (${unit})`), { title: 'Main cause' }],
-    rows: largestFirst.map(({ date, total, usual, driver }) => [
+    columns: [{ title: 'Day' }, { title: 'Of' }, alignRight(`Used (${unit})`), alignRight(`Usual (${unit})`), { title: 'Main cause' }],
+    rows: largestFirst.map(({ date, of, total, usual, driver }) => [
       [trusted(formatDay(date))],
+      of === 'entity' ? [untrusted(driver.entityName)] : [trusted('all')],
       money(total),
       money(usual),
       say`${driver.entityName}, ${driver.metric}: ${money(driver.total)} instead of ${money(driver.usual)} ${trusted(unit)}`,

@@ -70,7 +70,7 @@ export async function findSpikeDeployments(
 
 /** The days of spikes, and the time from the day before the first one to the end of the last one. */
 function around(spikes: SpikeContextOptions['spikes']) {
-  const days = spikes.map((spike) => spike.date).toSorted()
+  const days = [...new Set(spikes.map((spike) => spike.date))].sort()
   const [first, last] = [days[0], days.at(-1)]
   if (first === undefined || last === undefined) return { days, period: undefined }
   return { days, period: { fromMs: Date.parse(addDays(first, -1)), toMs: Date.parse(last) + dayMs - 1 } }

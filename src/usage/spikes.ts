@@ -9,10 +9,13 @@ import { createTally, entityKey, entityLabel, metricsOf, type Tally, type UsageR
 
 type Spike = z.output<ReturnType<typeof spikeSchema>>
 
-/** A day with far more usage than comparable days. */
+/** A day on which the organization, or one of its largest entities, has far more usage than on comparable days. */
 export const spikeSchema = () =>
   z.object({
     date,
+    of: z
+      .enum(['organization', 'entity'])
+      .describe('Whether the usage is that of the organization, or only that of the entity of the driver.'),
     total: exactAmount('Usage of the day.'),
     usual: estimate('Usual usage of comparable days.'),
     driver: z
@@ -69,20 +72,52 @@ export const minBaselineDays = 14
 export const deviations = 5
 export const minRise = 0.3
 
+/** The entities with the largest usage on one day are judged, too. */
+const judgedEntities = 20
+
+/** A spike of an entity is also this many times its usual usage, and a rise by this share of the organization's usual usage. */
+const minEntityFactor = 3
+const minEntityShare = 0.01
+
 /** `days` are all known days, in order and without gaps. Days since `from` are judged. */
 export function findSpikes(records: readonly UsageRecord[], days: readonly DayTotal[], from: Day): Spike[] {
+  const ofAll = spikesOf('organization', records, days, from)
+  const smallest = minEntityShare * median(days.map(({ total }) => Number(total)))
+  const entities = [...Map.groupBy(records, entityKey).values()].map((own) => {
+    const byDay = createTally<Day>()
+    for (const { date, total } of own) byDay.add(date, total)
+    const ownDays = days.map(({ date }) => ({ date, total: byDay.of(date) }))
+    return { own, ownDays, largest: Math.max(...ownDays.map(({ date, total }) => (date < from ? 0 : Number(total)))) }
+  })
+  const ofEntities = entities
+    .toSorted((a, b) => b.largest - a.largest)
+    .slice(0, judgedEntities)
+    .flatMap(({ own, ownDays }) => spikesOf('entity', own, ownDays, from))
+    .filter(({ total, usual }) => Number(total) >= Math.max(minEntityFactor * Number(usual), Number(usual) + smallest))
+  const isExplained = ({ date, driver }: Spike): boolean =>
+    ofAll.some((one) => one.date === date && one.driver.entityName === driver.entityName && one.driver.entityType === driver.entityType)
+  return [...ofAll, ...ofEntities.filter((one) => !isExplained(one))]
+}
+
+function spikesOf(of: Spike['of'], records: readonly UsageRecord[], days: readonly DayTotal[], from: Day): Spike[] {
   const values = days.map((one) => ({ weekday: weekdayOf(one.date), value: Number(one.total) }))
-  const before = (start: number, end: number): readonly WeekdayValue[] => values.slice(start, end)
   const found = days.flatMap(({ date, total }, i) => {
     if (date < from || i < minBaselineDays) return []
     const start = Math.max(0, i - historyDays)
-    const usual = usualBefore(before(start, i), weekdayOf(date))
+    const before = values.slice(start, i)
+    const weekday = weekdayOf(date)
+    // Few days of entities take the longer way.
+    if (of === 'entity' && Number(total) < minEntityFactor * median(valuesOn(before, weekday))) return []
+    // An entity without usage on most days has no usual usage.
+    if (of === 'entity' && median(before.map(({ value }) => value)) === 0) return []
+    const usual = usualBefore(before, weekday)
     return Number(total) > usual.max ? [{ date, total, usual: usual.value, start, i }] : []
   })
   if (found.length === 0) return []
   const series = createSeries(records)
   return found.map(({ date, total, usual, start, i }) => ({
     date,
+    of,
     total,
     usual: fromEstimate(usual),
     driver: findDriver(
@@ -98,14 +133,27 @@ interface WeekdayValue {
   readonly value: number
 }
 
-/** Weekends are compared with weekends. A new level is usual as soon as it lasted for most of a week. */
+const valuesOn = (days: readonly WeekdayValue[], weekday: number): readonly number[] =>
+  days.flatMap((one) => (one.weekday === weekday ? one.value : []))
+
+/** Weekdays are compared with the same weekday. A new level is usual as soon as it lasted for most of a week. */
 function usualBefore(before: readonly WeekdayValue[], weekday: number): { readonly value: number; readonly max: number } {
-  const valuesOn = (wanted: number): readonly number[] => before.filter((one) => one.weekday === wanted).map(({ value }) => value)
-  const typical = new Map([1, 2, 3, 4, 5, 6, 7].map((each) => [each, median(valuesOn(each))]))
+  const values = before.map(({ value }) => value)
+  const typical = new Map([1, 2, 3, 4, 5, 6, 7].map((each) => [each, median(valuesOn(before, each))]))
   const strays = before.map((one) => one.value - (typical.get(one.weekday) ?? 0))
-  const value = Math.max(typical.get(weekday) ?? 0, median(before.slice(-7).map((one) => one.value)))
-  const margin = Math.max(deviations * spread(strays, 0), minRise * median(before.map((one) => one.value)))
-  return { value, max: value + margin }
+  const value = Math.max(typical.get(weekday) ?? 0, shareOfWeek(before, weekday) * median(values.slice(-7)))
+  return { value, max: value + Math.max(deviations * spread(strays, 0), minRise * median(values)) }
+}
+
+/** How the weekday compares with the week around it. Of two weeks, the larger share counts, because one may have a holiday. */
+function shareOfWeek(before: readonly WeekdayValue[], weekday: number): number {
+  const shares = before.flatMap((one, i) => {
+    if (one.weekday !== weekday) return []
+    const start = Math.min(Math.max(0, i - 3), before.length - 7)
+    const middle = median(before.slice(start, start + 7).map(({ value }) => value))
+    return middle > 0 ? one.value / middle : []
+  })
+  return shares.sort((a, b) => a - b)[shares.length >> 1] ?? 0
 }
 
 interface Series {

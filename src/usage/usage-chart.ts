@@ -11,7 +11,7 @@ export function usageChart(result: UsageResult): readonly Block[] {
   const { byDay, unit, spikes, toDate } = result
   if (byDay.length < 2 || byDay.every(({ total }) => Number(total) === 0)) return []
   const isWeekly = byDay.length > maxBars
-  const spikeDays = new Set(spikes.map(({ date }) => date))
+  const spikeDays = new Set(spikes.flatMap(({ of, date }) => (of === 'organization' ? date : [])))
   const points = inGroups(byDay, isWeekly).map((days): Point => {
     const total = sum(days.map((day) => day.total))
     const provisional = sum(days.map((day) => day.provisional))

@@ -146,8 +146,8 @@ describe('every figure of the summary', () => {
       expect([was, is, change]).toEqual([rounded(a, 2), rounded(b, 2), signed(b - a)])
     }
     const spikes = tables.get('Spikes') ?? []
-    expect(spikes.map(([date, amount]) => [date, amount])).toEqual([
-      [formatDay(day(12) as Day), rounded(sumOf(records.filter(({ date }) => date === day(12))), 2)],
+    expect(spikes.map(([date, of, amount]) => [date, of, amount])).toEqual([
+      [formatDay(day(12) as Day), 'all', rounded(sumOf(records.filter(({ date }) => date === day(12))), 2)],
     ])
   })
 })

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { addDays, type Day } from '../../../src/core/dates.ts'
 import { type Activity, demo } from '../../../src/emulator/index.ts'
+import { findSpikeDeployments } from '../../../src/usage/spike-context.ts'
 import { fillUsage, inputsFor, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 
@@ -89,4 +90,10 @@ describe('explain', () => {
     expect(ran.document).toMatchObject({ status: 'pass', spikeContext: { status: 'unread' } })
     expect(JSON.stringify(ran.blocks)).toContain('control-plane:organization:view-activities')
   })
+})
+
+it('lists a deployment once when several entities have a spike on that day', async () => {
+  const deployment = { atMs: Date.parse('2026-05-04T08:00:00Z'), environment: 'production', ref: 'main', commit: 'abc' }
+  const spikes = ['2026-05-04', '2026-05-04'].map((date) => ({ date: date as Day }))
+  expect(await findSpikeDeployments(async () => [deployment], spikes)).toMatchObject({ deployments: [{ spike: '2026-05-04' }] })
 })

@@ -89,7 +89,7 @@ function resultOf(next: () => Decimal): UsageResult {
     forecast,
     historyFailure: { status: 'unread', fromDate: day, toDate: day, reason: 'The API answered 500.' },
     comparison: { ...comparison, maxIncrease: { kind: 'percent', percent: next() } },
-    spikes: [{ date: day, total: next(), usual: next(), driver: { ...entity, total: next(), usual: next() } }],
+    spikes: [{ date: day, of: 'organization', total: next(), usual: next(), driver: { ...entity, total: next(), usual: next() } }],
     spikeDays: 1,
     budgets: [budget, { ...budget, dataQualityIssue: { kind: 'nothing-in-scope', level: 'warn', unmatched: ['b'], nearest: { b: 'a' } } }],
     waiver: { until: day, reason: 'Load test' },

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { addDays, type Day, weekdayOf } from '../../../src/core/dates.ts'
-import type { UsageRecord } from '../../../src/usage/records.ts'
+import { totalOf, type UsageRecord } from '../../../src/usage/records.ts'
 import { findSpikes } from '../../../src/usage/spikes.ts'
+import { randomFrom } from '../../support/random.ts'
 import { daySeries, decimal, usageRecord } from '../../support/usage.ts'
 
 const first = '2026-05-04' as Day
@@ -49,6 +50,12 @@ describe('findSpikes', () => {
     expect(spikesOf((i, day) => (i === 44 || isWeekend(day) ? 40 : 10))).toEqual([addDays(first, 44)])
   })
 
+  it('finds a weekend with the usage of a weekday, and no spike on a weekday after a holiday', () => {
+    const usual = (day: Day): number => (isWeekend(day) ? 2 : 10)
+    expect(spikesOf((i, day) => (i === 40 ? 10 : usual(day)))).toEqual([addDays(first, 40)])
+    expect(spikesOf((i, day) => (i === 11 || i === 39 ? 0 : usual(day)))).toEqual([])
+  })
+
   it('accepts a new level as usual within four days', () => {
     expect(spikesOf((i) => (i < 40 ? 10 : 20))).toEqual([40, 41, 42, 43].map((i) => addDays(first, i)))
   })
@@ -65,6 +72,29 @@ describe('findSpikes', () => {
     expect(findSpikes(records, days, addDays(first, 28)).map(({ date }) => date)).toEqual([addDays(first, 40)])
   })
 
+  it('finds the days of one of 60 services that the total of the organization hides', () => {
+    const random = randomFrom(5)
+    const days = Array.from({ length: 56 }, (_, i) => addDays(first, i))
+    const spiking = [33, 40, 41, 52]
+    const courses: readonly ((i: number) => number)[] = [
+      (i) => (spiking.includes(i) ? 50 : 10),
+      // Has no usual usage.
+      (i) => (i % 5 === 0 ? 40 : 0),
+      ...Array.from({ length: 58 }, (_, k) => () => (k < 30 ? 10 : 1)),
+    ]
+    const usageOn = (date: Day): number => (isWeekend(date) ? 0.6 : 1) * (0.85 + 0.3 * random())
+    const records = days.flatMap((date, i) =>
+      courses.map((course, k) =>
+        usageRecord(date, (course(i) * usageOn(date)).toFixed(6), { entityId: String(k), entityName: `service ${k}` }),
+      ),
+    )
+    const totals = days.map((date) => ({ date, total: totalOf(records.filter((one) => one.date === date)) }))
+    const found = findSpikes(records, totals, addDays(first, 28))
+    expect(found.map(({ date, of, driver }) => [date, of, driver.entityName])).toEqual(
+      spiking.map((i) => [addDays(first, i), 'entity', 'service 0']),
+    )
+  })
+
   it('names the entity and the metric that grew most', () => {
     const days = Array.from({ length: 30 }, (_, i) => addDays(first, i))
     const records = days.flatMap((day, i): UsageRecord[] => [
@@ -76,7 +106,8 @@ describe('findSpikes', () => {
       }),
     ])
     const totals = days.map((date, i) => ({ date, total: decimal(i === 29 ? 165 : 115) }))
-    const [spike] = findSpikes(records, totals, first)
+    const [spike, ...others] = findSpikes(records, totals, first)
+    expect(others).toEqual([])
     expect(spike?.usual.toFixed()).toBe('115')
     expect({ ...spike?.driver, total: spike?.driver.total.toFixed(), usual: spike?.driver.usual.toFixed() }).toEqual({
       entityName: 'search',
