@@ -19,6 +19,7 @@ import type { Plan } from './plan/change.ts'
 import { checkChange, planInput, resolveProject, withSources } from './plan/make-plan.ts'
 import { planChanges } from './plan/plan-changes.ts'
 import { readRemoteState } from './plan/remote-state.ts'
+import { warnOfTileWrites } from './plan/tile-writes.ts'
 import { type Draft, type DraftInput, draftPull, identityOf, type PullFilter } from './pull/draft.ts'
 import {
   findReplacedVariables,
@@ -193,6 +194,7 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
       ...nameInstances(instantiatedDifferences(draft)),
       ...replacedExpressions(draft),
       ...remainingErrors(read),
+      ...warnOfTileWrites(read.plan),
     ],
   }
 }

@@ -16,6 +16,7 @@ import { matchRules } from './plan/match.ts'
 import { convergenceRules, guardRules, silenceRules, useRules } from './plan/plan-diagnostics.ts'
 import { alertProtectionRules } from './plan/protect-alerts.ts'
 import { repositoryRules } from './plan/repository.ts'
+import { tileWriteRules } from './plan/tile-writes.ts'
 
 const onFiles = { ...readingRules, ...findingRules, ...referenceRules, ...sloRules, ...incidentRules }
 
@@ -27,6 +28,7 @@ const onService = {
   ...convergenceRules,
   ...silenceRules,
   ...alertProtectionRules,
+  ...tileWriteRules,
   ...guardRules,
   ...serverRules,
   ...verifyRules,

@@ -1,3 +1,4 @@
+import { parse } from 'yaml'
 import { type Connection, readOnly, type WriteApi } from '../../src/api/client.ts'
 import type { Target } from '../../src/api/path.ts'
 import { neutral, profileNamed } from '../../src/api/profiles.ts'
@@ -134,6 +135,20 @@ export const afterPull = (files: SiteFiles, { writtenFiles }: Awaited<ReturnType
   ...files,
   ...Object.fromEntries(writtenFiles.map(({ path, content }) => [path, content])),
 })
+
+/** The files, which accept that the tiles of adopted dashboards lose what the API does not return. */
+export const acceptingRewrites = (files: SiteFiles): SiteFiles =>
+  Object.fromEntries(
+    Object.entries(files).map(([path, content]) => {
+      const parsed = structuredClone(typeof content === 'string' ? parse(content) : content) as Record<string, Record<string, object>>
+      for (const one of Object.values(parsed.dashboards ?? {})) if ('adopt' in one || 'id' in one) Object.assign(one, { adopt: 'rewrite' })
+      return [path, parsed]
+    }),
+  )
+
+/** The keys of objects that a plan would change in another way than by an adoption. */
+export const differing = ({ objects }: Pick<Awaited<ReturnType<Site['plan']>>, 'objects'>): readonly string[] =>
+  objects.flatMap(({ key, action, fields }) => (fields.length > 0 || /^(?:create|replace|delete)$/.test(action) ? [key] : []))
 
 export const emptyPlan = { toCreate: 0, toUpdate: 0, toReplace: 0, toDelete: 0, changed: false }
 

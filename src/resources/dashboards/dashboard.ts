@@ -76,6 +76,10 @@ export const declaredDashboard = z.strictObject({
   containers: z.array(container).max(50).optional(),
   raw: raw.optional(),
   ...adoption,
+  adopt: z.literal([true, false, 'rewrite']).optional().meta({
+    description: 'Adopts the unmanaged dashboard with this name. `rewrite` accepts what its tiles with alerts lose.',
+    accepts: 'true, false or rewrite',
+  }),
 })
 
 export type DeclaredDashboard = z.output<typeof declaredDashboard>

@@ -48,6 +48,7 @@ import { declarationDigest, planChange, planDelete, planRelease } from './plan-o
 import { protectAlerts } from './protect-alerts.ts'
 import { type RemoteState, remoteObjects } from './remote-state.ts'
 import { checkRepository, type RunRepository } from './repository.ts'
+import { planTileWrites, reviewTileWrites } from './tile-writes.ts'
 
 export interface PlanOptions extends GuardSettings {
   readonly project: string
@@ -124,7 +125,7 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, remote:
     ...(options.prune === 'forget' ? orphans.map((one) => planRelease(types[section], one, 'no file declares it')) : []),
   ])
   const written = [...writes, ...[...repairs.deletes, ...deletes].toSorted((a, b) => deleteOrder(a) - deleteOrder(b))]
-  const losses = protectAlerts(written, remote.alerts, types.dashboards)
+  const losses = protectAlerts(planTileWrites(written), remote.alerts, types.dashboards)
   const changes = parts.flatMap((part) => part.changes)
   const silences = changes.flatMap((change) => silenceNote(change, options.nowMs))
   const reported = parts.flatMap(({ diagnostics }) => diagnostics)
@@ -136,7 +137,14 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, remote:
   )
   // Nothing else of the plan would happen, and its other diagnostics follow from the name of the project.
   if (renamed.length > 0) return { project: options.project, changes: [], orphans: [], diagnostics: renamed, seen: {} }
-  const found = [...reported, ...advice, ...silences, ...copies, ...losses.diagnostics]
+  const found = [
+    ...reported,
+    ...advice,
+    ...silences,
+    ...copies,
+    ...losses.diagnostics,
+    ...reviewTileWrites(losses.changes, remote.alerts, objects),
+  ]
   return {
     project: options.project,
     changes: losses.changes.map((change) => keepSilence(change, options.nowMs)),

@@ -10,6 +10,7 @@ import { isDifference } from './change.ts'
 import { changeBlocks } from './change-lines.ts'
 import { unmanagedAdoption } from './match.ts'
 import type { PlannedObject, PlanResult } from './plan-result.ts'
+import { hiddenParts } from './tile-writes.ts'
 
 /** The counts of the plan that are not zero. */
 export function planFacts(result: PlanResult): Block {
@@ -38,7 +39,7 @@ export function planWords({ toCreate, toUpdate, toReplace, toDelete, toRelease }
 export function objectBlocks(result: PlanResult, sides?: SideNames): readonly Block[] {
   const changed = result.objects.filter(isDifference)
   return [
-    ...hiddenParts(result),
+    ...lostParts(result),
     ...changeBlocks([...changed, ...result.objects.filter(isRenamed)], result, sides),
     ...silentSlos(result),
     ...links(changed),
@@ -105,14 +106,10 @@ function silentSlos({ slos = [], objects }: PlanResult): readonly Block[] {
 /** Objects without a difference that belonged to another key or project. */
 const isRenamed = ({ action, notes }: PlannedObject): boolean => action === 'adopt' && notes.some((note) => note !== unmanagedAdoption)
 
-/** Parts of a dashboard that the API does not return, so that an update cannot keep them. */
-const hiddenPartsText =
-  'PromQL tiles, and in other tiles the filter (where), granularity, alternateRowBackground and ratioMode that were set in the web app'
-
-const hiddenParts = ({ objects }: PlanResult): readonly Block[] => {
+const lostParts = ({ objects }: PlanResult): readonly Block[] => {
   const written = objects.filter((one) => one.section === 'dashboards' && mayHaveHiddenParts(one))
   if (written.length === 0) return []
-  const line = say`⚠️ Apply writes ${counted(written.length, 'existing dashboard')}, and this deletes the parts that the API does not return: ${trusted(hiddenPartsText)}. Written: ${namesOf(written)}`
+  const line = say`⚠️ Apply writes ${counted(written.length, 'existing dashboard')}, and this deletes the parts that the API does not return: ${trusted(hiddenParts)}. Written: ${namesOf(written)}`
   return [{ kind: 'paragraph', line }, ...objectTable('Existing dashboards to write', written)]
 }
 
@@ -120,7 +117,7 @@ const hiddenParts = ({ objects }: PlanResult): readonly Block[] => {
 const mayHaveHiddenParts = (object: PlannedObject): boolean =>
   object.action === 'mark' ||
   object.action === 'release' ||
-  object.notes.includes(unmanagedAdoption) ||
+  object.rewrites !== undefined ||
   (object.action === 'update' && object.origin === 'service')
 
 /** Other objects have a marker, by which a second project or repository is noticed. */

@@ -59,6 +59,10 @@ const object = z.object({
   notes: z.array(z.string()).describe('Remarks for reviewers, such as the reason for a replacement.'),
   summary: z.string().optional().describe('Of an object to create: what it is, in one line.'),
   fields: z.array(fieldChange),
+  rewrites: z
+    .array(z.string())
+    .optional()
+    .describe('Names of the tiles that an adoption stores again, without the parts that the API does not return.'),
   url: z
     .string()
     .optional()
@@ -170,7 +174,20 @@ function pageOf({ section, id, actual, desired, action }: Change, uiUrl: string)
 }
 
 async function describe(change: Change): Promise<PlannedObject> {
-  const { section, key, name, action, id, location: { file, line, instance } = {}, origin, madeFrom, notes, summary, fields } = change
+  const {
+    section,
+    key,
+    name,
+    action,
+    id,
+    location: { file, line, instance } = {},
+    origin,
+    madeFrom,
+    notes,
+    summary,
+    fields,
+    rewrites,
+  } = change
   return {
     section,
     key,
@@ -179,6 +196,7 @@ async function describe(change: Change): Promise<PlannedObject> {
     ...withoutUndefined({ id, file, line, instance, origin, madeFrom, summary }),
     notes: [...notes],
     fields: await Promise.all(fields.map(withLines)),
+    ...(rewrites !== undefined && { rewrites: [...rewrites] }),
     ...(await withLayout(change)),
   }
 }

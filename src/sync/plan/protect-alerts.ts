@@ -102,7 +102,7 @@ const maxNamed = 5
 
 const incompleteList = 'the list of alerts may be incomplete, because it is as long as a page'
 
-const describeAlert = ({ id, name }: RemoteObject): string => `"${quote(name ?? '', 60)}" (${id})`
+export const describeAlert = ({ id, name }: RemoteObject): string => `"${quote(name ?? '', 60)}" (${id})`
 
 interface PlannedRemoval {
   readonly change: Change

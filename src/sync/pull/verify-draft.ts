@@ -3,6 +3,7 @@ import type { Declarations } from '../../declarations/declarations.ts'
 import { withAlternatives } from '../../declarations/merge-fields.ts'
 import type { DeclaredKey } from '../../resources/resource-type.ts'
 import { type Change, isDifference, type Plan } from '../plan/change.ts'
+import { isAboutTileWrites } from '../plan/tile-writes.ts'
 import { type Draft, identityOf, type OverriddenField, type PulledObject } from './draft.ts'
 
 /** The files of a draft, read and planned as if they were written. */
@@ -17,7 +18,8 @@ export interface ReadDraft {
  * Verifies that `plan` would have nothing to do for the objects of a draft. Returns the other ones by `identityOf`, with the reason.
  */
 export function verifyDraft({ objects }: Draft, { declarations, diagnostics, plan }: ReadDraft): ReadonlyMap<string, string> {
-  const messages = messagesByObject([...errorsIn(diagnostics), ...errorsIn(plan.diagnostics)], declarations)
+  const ofPlan = errorsIn(plan.diagnostics).filter((one) => !isAboutTileWrites(one))
+  const messages = messagesByObject([...errorsIn(diagnostics), ...ofPlan], declarations)
   const messagesByFile = new Map(errorsIn(diagnostics).map(({ location, message }) => [location.file, message]))
   const changes = new Map(plan.changes.map((change) => [qualifiedKey(change), change]))
   const explainDifference = (object: PulledObject): string | undefined => {
@@ -27,7 +29,8 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
     // Errors that were there before the pull do not count.
     if (message !== undefined && (object.outcome === 'added' || object.outcome === 'updated')) return message
     if (object.overridden.length > 0 && change.action === 'update' && differsOnlyIn(change, object.overridden)) return undefined
-    return isDifference(change) ? describeChange(change) : undefined
+    const isAsDeclared = change.fields.length === 0 && change.rewrites !== undefined
+    return isDifference(change) && !isAsDeclared ? describeChange(change) : undefined
   }
   return new Map(
     objects.flatMap((object): (readonly [string, string])[] => {

@@ -2,7 +2,17 @@
 import { describe, expect, it } from 'vitest'
 import { serviceOf, useEmulator } from '../../support/emulator.ts'
 import { actions, errorRules, errorsIn, outcomes, watching } from '../../support/shop-declaration.ts'
-import { emptyPlan, markersIn, type Site, type SiteFiles, stateOf, unownedIn, withSite } from '../../support/site.ts'
+import {
+  acceptingRewrites,
+  afterPull,
+  emptyPlan,
+  markersIn,
+  type Site,
+  type SiteFiles,
+  stateOf,
+  unownedIn,
+  withSite,
+} from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
@@ -102,7 +112,7 @@ describe('an unmanaged alert', () => {
 it('the plan of a delete says that the object was adopted, and what no file has of it', () =>
   site(async ({ plan, apply, pull }) => {
     const pulled = await pull({}, undefined, { kind: ['webhooks', 'dashboards', 'alerts'] })
-    const files = Object.fromEntries(pulled.writtenFiles.map(({ path, content }) => [path, content]))
+    const files = acceptingRewrites(afterPull({}, pulled))
     const [mine, other] = ['mine', 'other'].map((name) => ({ 'a.json': { dashboards: { [name]: { name, tiles: [] } } } }))
     await apply({ ...files, ...mine })
     // A later update keeps what the marker says.
@@ -234,7 +244,7 @@ it('adopts a dashboard and a saved search, and alerts can watch them', () =>
     const filters = overview.filters.map(({ id: _, isBroadcastEnabled: __, isVariableEnabled: ___, ...filter }) => filter)
     const { name, sourceId, select, where, whereLanguage, orderBy } = search
     const content = {
-      dashboards: { overview: { name: overview.name, tags: overview.tags, tiles, filters, adopt: true } },
+      dashboards: { overview: { name: overview.name, tags: overview.tags, tiles, filters, adopt: 'rewrite' } },
       savedSearches: { search: { name, sourceId, select, where, whereLanguage, orderBy, tags: search.tags, id: search.id } },
       alerts: {
         found: { name: 'Found', savedSearch: 'search', ...watching },
@@ -242,11 +252,86 @@ it('adopts a dashboard and a saved search, and alerts can watch them', () =>
       },
     }
     const files = { 'a.json': content }
-    expect(actions(await plan(files))).toEqual({ overview: 'adopt', search: 'adopt', found: 'create', slow: 'create' })
+    expect(actions(await plan(files))).toEqual({ overview: 'update', search: 'adopt', found: 'create', slow: 'create' })
     const unmanaged = serviceOf(emulator()).alerts.length
-    expect(outcomes(await apply(files))).toEqual({ overview: 'adopted', search: 'adopted', found: 'created', slow: 'created' })
+    expect(outcomes(await apply(files))).toEqual({ overview: 'updated', search: 'adopted', found: 'created', slow: 'created' })
     expect(serviceOf(emulator()).alerts).toHaveLength(unmanaged + 2)
     expect(overview.tags.at(-2)).toMatch(/^wk:/)
     expect(await plan(files)).toMatchObject(emptyPlan)
     expect(markersIn(emulator())).toHaveLength(4)
   }))
+
+describe('a dashboard whose tiles an adoption writes again', () => {
+  const overview = () => {
+    const found = serviceOf(emulator()).dashboards.find(({ name }) => name === 'Checkout overview')
+    if (found === undefined) throw new Error('the demo has no such dashboard')
+    return found
+  }
+
+  /** As pull writes it, with another value of `adopt`. */
+  const pulledAs = async ({ pull }: Site, adopt: unknown) => {
+    const files = acceptingRewrites(afterPull({}, await pull({}, undefined, { kind: ['dashboards'], nameContains: 'Checkout overview' })))
+    const [path = ''] = Object.keys(files)
+    const { dashboards = {} } = files[path] as { dashboards?: Record<string, object> }
+    return { [path]: { dashboards: Object.fromEntries(Object.entries(dashboards).map(([key, one]) => [key, { ...one, adopt }])) } }
+  }
+
+  it('is an error while an alert is on such a tile, stored or declared, and names the ways out', () =>
+    site(async (one) => {
+      const files = await pulledAs(one, true)
+      const before = JSON.stringify(unownedIn(emulator()))
+      const [stored] = errorsIn(await one.apply(files))
+      expect(stored).toMatchObject({ rule: 'rewrites-tiles' })
+      for (const part of [
+        'the alert "Checkout errors"',
+        'the tile "Error rate"',
+        'dashboard: { name: "Checkout overview" }',
+        'adopt: rewrite',
+      ])
+        expect(stored?.message).toContain(part)
+      expect(JSON.stringify(unownedIn(emulator()))).toBe(before)
+      serviceOf(emulator()).alerts = []
+      expect(errorsIn(await one.plan(files))).toEqual([])
+      const [path = ''] = Object.keys(files)
+      const slow = { name: 'Slow', dashboard: 'checkout-overview', tile: 'Latency', ...watching }
+      const [declared] = errorsIn(await one.plan({ [path]: { ...(files[path] as object), alerts: { slow } } }))
+      expect(declared?.message).toContain('the alert "Slow" (new) is on the tile "Latency"')
+    }))
+
+  it('is a change that names its tiles, in plan and drift, and apply writes it where adopt: rewrite accepts the loss', () =>
+    site(async (one) => {
+      const files = await pulledAs(one, 'rewrite')
+      const tiles = overview().tiles.map(({ name }) => name)
+      const note = `writes ${tiles.length} tiles again (${tiles.join(', ')}), and loses the parts that the API does not return`
+      for (const run of [one.plan, one.drift])
+        expect(await run(files)).toMatchObject({
+          changed: true,
+          toUpdate: 1,
+          unchanged: 0,
+          objects: [{ action: 'update', fields: [], notes: ['adopts an unmanaged object', note], rewrites: tiles }],
+        })
+      expect(outcomes(await one.apply(files))).toEqual({ 'checkout-overview': 'updated' })
+      expect(await one.plan(files)).toMatchObject(emptyPlan)
+    }))
+
+  it('is left alone by the declarations of its alerts, without an error', () =>
+    site(async ({ apply }) => {
+      const before = JSON.stringify(overview())
+      const applied = await apply(alerts({ errors: { ...asItIs, adopt: true } }))
+      expect(errorsIn(applied)).toEqual([])
+      expect(JSON.stringify(overview())).toBe(before)
+    }))
+
+  it('has a warning when pull writes adopt: true, and a second one while an alert is on a tile', () =>
+    site(async ({ pull }) => {
+      const { diagnostics } = await pull({}, undefined, { kind: ['dashboards'], nameContains: 'Checkout overview' })
+      expect(diagnostics.map(({ rule, severity }) => `${rule}: ${severity}`)).toEqual([
+        'rewrites-tiles: warning',
+        'rewrites-tiles: warning',
+      ])
+      expect(diagnostics[0]?.message).toContain('apply adopts 1 dashboard (checkout-overview) and writes their tiles again')
+      expect(diagnostics[1]?.message).toContain('the alert "Checkout errors"')
+      const managed = await pull({ 'observability/a.json': { alerts: { errors: asItIs } } }, undefined, { declaredOnly: true })
+      expect(managed.diagnostics).toEqual([])
+    }))
+})

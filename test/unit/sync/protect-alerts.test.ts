@@ -138,7 +138,7 @@ describe('nothing goes', () => {
     expect(planOf(declared, withForeign({ tileId: 'dashboards-shop-A' })).diagnostics).toEqual([])
     const unmarked = { ...applied, dashboards: applied.dashboards.map((one) => ({ ...one, tags: ['shop'] })) }
     const plan = planOf({ ...declared, dashboards: { shop: { ...shop, adopt: true } } }, unmarked)
-    expect(steps(plan)).toContain('dashboards.shop adopt')
+    expect(steps(plan)).toContain('dashboards.shop update')
     expect(plan.changes.filter(({ removes: takes }) => takes !== undefined)).toEqual([])
   })
 

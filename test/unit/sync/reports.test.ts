@@ -188,12 +188,11 @@ describe('the report of a plan', () => {
     )
   })
 
-  it.each(['update', 'adopt'] as const)('warns of hidden parts only where an unmanaged dashboard is adopted: %s', (action) => {
-    const adopted = { action, notes: ['adopts an unmanaged object'] }
-    const text = textOf(plan, resultOf([object('shop', { section: 'dashboards', ...adopted })]))
+  it('warns of hidden parts where tiles are written again', () => {
+    const adopted = { section: 'dashboards', action: 'update', notes: ['adopts an unmanaged object'] } satisfies Partial<PlannedObject>
+    const text = textOf(plan, resultOf([object('shop', { ...adopted, rewrites: ['A'] })]))
     expect(text.match(/Apply writes 1 existing dashboard, and this deletes the parts that the API does not return: /g)).toHaveLength(1)
-    expect(textOf(plan, resultOf([object('shop', { section: 'dashboards', action })]))).not.toContain('does not return')
-    expect(textOf(plan, resultOf([object('errors', adopted)]))).not.toContain('does not return')
+    expect(textOf(plan, resultOf([object('shop', adopted)]))).not.toContain('does not return')
   })
 
   it.each([
@@ -240,6 +239,7 @@ describe('the report of a plan', () => {
         section: 'dashboards',
         action: 'update',
         notes: ['adopts an unmanaged object'],
+        rewrites: ['A'],
         fields: [{ path: 'name', before: 'A', after: 'B' }],
       }),
     ])
