@@ -49,28 +49,39 @@ export function toRecorded(answer: Answer, { showHeaders, show }: Pick<Case, 'sh
 
 const eventsType = 'text/event-stream'
 
+interface ToolList {
+  readonly result: { readonly tools: readonly { readonly name: string }[] }
+}
+
 interface ToolAnswer {
   readonly result: { readonly content: readonly [{ readonly text: string }]; readonly isError?: boolean }
 }
 
-/** The answer of a tool: one event, and in its text the rows. */
+/** Tools that the emulator has. */
+const usedTools = ['clickstack_patch_dashboard', 'clickstack_sql']
+
+/** The names of tools, or the answer of one: one event, and in its text the rows or a dashboard. */
 function readEvent(text: string): unknown {
-  const { result, ...rest } = JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? '') as ToolAnswer
+  const { result, ...rest } = JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? '') as ToolAnswer | ToolList
+  if ('tools' in result)
+    return { ...rest, result: { tools: result.tools.map(({ name }) => name).filter((name) => usedTools.includes(name)) } }
   const [{ text: content, ...more }, ...others] = result.content
   // An error is recorded whole.
   const shown = result.isError ? { error: toStableError(content) } : { text: readRows(content) }
   return { ...rest, result: { ...result, content: [{ ...more, ...shown }, ...others] } }
 }
 
-/** Without the types of columns and the time that the query took, which no client reads. */
+/** Without the types of columns, the time that the query took, the address of the server and its advice, which no client reads. */
 function readRows(content: string): unknown {
-  const { result, ...rest } = JSON.parse(content) as { readonly result: Json }
+  const { result, url: _url, warnings: _warnings, ...rest } = JSON.parse(content) as Json
+  if (!isObject(result)) return rest
   const { meta: _types, statistics: _times, ...shown } = result
   return { result: shown, ...rest }
 }
 
-/** Versions of ClickHouse go on differently after the name of a column. */
-const toStableError = (content: string): string => content.replace(/(?<=^[^\n]*`\w+`)[^\n]*/, '…')
+/** Versions of ClickHouse go on differently after the name of a column, and the tool for patches lists all kinds of tiles. */
+const toStableError = (content: string): string =>
+  content.replace(/(?<=^[^\n]*`\w+`)[^\n]*/, '…').replace(/(?<=Invalid arguments for tool clickstack_patch_dashboard: ).*/s, '…')
 
 function toRecordedBody(body: unknown, names: Names, show: readonly string[] | undefined): unknown {
   if (!isObject(body)) return shorten(body, names)

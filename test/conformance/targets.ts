@@ -241,9 +241,10 @@ interface Document {
   readonly tiles: readonly { readonly config: Json }[]
 }
 
-/** The conditions of a select under the names that the emulator stores. */
-const toStoredConfig = ({ select, ...config }: Json): Json => ({
+/** The conditions of a select under the names that the emulator stores. An empty condition of a tile is none. */
+const toStoredConfig = ({ select, where, ...config }: Json): Json => ({
   ...config,
+  ...(where !== '' && { where }),
   select: Array.isArray(select)
     ? select.map(({ aggCondition, aggConditionLanguage, ...item }: Json) => ({
         ...item,

@@ -7,6 +7,7 @@ import {
   addIssue,
   badRequest,
   deleted,
+  findById,
   listAll,
   objectId,
   ok,
@@ -17,23 +18,27 @@ import {
   requireById,
   validate,
 } from './request.ts'
-import { metricType, queryLanguage, series, seriesToConfig, tileConfig } from './tile-schema.ts'
+import { filteredTypes, metricType, patchConfig, queryLanguage, series, seriesToConfig, tileConfig } from './tile-schema.ts'
 import { hasTab, toTileView } from './tile-view.ts'
 
 const maxIdLength = 256
 
+const place = z.object({
+  x: z.number().min(0).max(23),
+  y: z.number().min(0),
+  w: z.number().min(1).max(24),
+  h: z.number().min(1),
+  containerId: z.string().min(1).max(maxIdLength).optional(),
+  tabId: z.string().min(1).max(maxIdLength).optional(),
+})
+
 const tile = z
   .object({
     name: z.string(),
-    x: z.number().min(0).max(23),
-    y: z.number().min(0),
-    w: z.number().min(1).max(24),
-    h: z.number().min(1),
+    ...place.shape,
     asRatio: z.boolean().optional(),
     series: series.optional(),
     config: tileConfig.optional(),
-    containerId: z.string().min(1).max(maxIdLength).optional(),
-    tabId: z.string().min(1).max(maxIdLength).optional(),
   })
   .superRefine(({ series: items, config, asRatio }, context) => {
     if (items && config) addIssue(context, 'Tile cannot have both series and config')
@@ -246,6 +251,50 @@ export function updateDashboard(request: ProductRequest): ProductResponse {
   return ok(toDashboardView(dashboard))
 }
 
+export const patchSchema = z.object({
+  dashboardId: objectId,
+  name: z.string().min(1).optional(),
+  tags,
+  tileId: z.string().optional(),
+  tile: place
+    .partial()
+    .extend({ name: z.string().min(1).optional(), config: patchConfig })
+    .optional(),
+})
+
+type Patch = z.output<typeof patchSchema>
+
+/** Changes the name, the tags or one tile, and leaves everything else as it is stored. Returns a text if it refuses. */
+export function patchDashboard(service: Service, { dashboardId, name, tags: given, tileId, tile: patch }: Patch): JsonObject | string {
+  if (name === undefined && given === undefined && (tileId === undefined || patch === undefined))
+    return 'Provide at least one of: name, tags, or tileId+tile to patch.'
+  if ((tileId === undefined) !== (patch === undefined)) return 'tileId and tile must both be provided or both omitted.'
+  const dashboard = findById(service.dashboards, dashboardId)
+  if (dashboard === undefined) return 'Dashboard not found'
+  const patched = tileId !== undefined && patch !== undefined ? patchTile(service, dashboard, tileId, patch) : {}
+  if (typeof patched === 'string') return patched
+  Object.assign(dashboard, { ...(name !== undefined && { name }), ...(given && { tags: [...new Set(given)] }) })
+  return { id: dashboard.id, name: dashboard.name, tags: dashboard.tags, ...patched }
+}
+
+/** Replaces the first tile with the id. */
+function patchTile(service: Service, dashboard: Dashboard, tileId: string, patch: NonNullable<Patch['tile']>): JsonObject | string {
+  const index = dashboard.tiles.findIndex(({ id }) => id === tileId)
+  const before = dashboard.tiles[index]
+  if (before === undefined) {
+    const shown = dashboard.tiles.filter((one) => toTileView(one, dashboard) !== undefined)
+    return `Tile not found: ${tileId}. Available tile IDs: ${shown.map((one) => `${one.id} (${one.name})`).join(', ')}`
+  }
+  const merged = Object.assign({ ...before }, patch)
+  const parsed = tile.safeParse(merged)
+  if (!parsed.success) return `Validation error: ${JSON.stringify(parsed.error.issues)}`
+  const problem = findReferenceProblem(service, { name: dashboard.name, tiles: [parsed.data] }, dashboard)
+  if (problem !== undefined) return problem
+  dashboard.tiles[index] = { ...merged, config: toStoredConfig(parsed.data.config ?? {}, undefined) }
+  if (!alertTypes.includes(merged.config.displayType)) deleteAlertsOfTiles(service, dashboard.id, [merged.id])
+  return { patchedTile: merged, hint: 'Use clickstack_query_tile to test the patched tile query.' }
+}
+
 /** An unknown id is not an error. */
 export function deleteDashboard(request: ProductRequest): ProductResponse {
   const { service } = request
@@ -300,8 +349,7 @@ interface TileStorage {
 /** Only tiles with a condition of their own are stored with a default language. */
 function toStoredConfig(config: JsonObject, missingLanguage: TileStorage['missingLanguage']): JsonObject {
   if (config.configType === 'sql') return config
-  if (['search', 'heatmap', 'event_patterns'].includes(String(config.displayType)))
-    return { ...config, whereLanguage: config.whereLanguage ?? 'lucene' }
+  if (filteredTypes.includes(config.displayType)) return { ...config, whereLanguage: config.whereLanguage ?? 'lucene' }
   if (!Array.isArray(config.select) || missingLanguage === undefined) return config
   return { ...config, select: config.select.map((item: JsonObject) => ({ ...item, whereLanguage: item.whereLanguage ?? missingLanguage })) }
 }

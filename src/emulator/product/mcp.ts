@@ -1,5 +1,6 @@
 import * as z from 'zod/v3'
 import { isJsonObject, type JsonObject } from '../store.ts'
+import { patchDashboard, patchSchema } from './dashboards.ts'
 import { isObjectId } from './request.ts'
 import { evaluateSql, type SqlContext, toJsonFormat } from './sql.ts'
 
@@ -9,6 +10,8 @@ const call = z.object({
   method: z.literal('tools/call'),
   params: z.object({ name: z.string(), arguments: z.unknown() }),
 })
+
+const list = call.pick({ jsonrpc: true, id: true }).extend({ method: z.literal('tools/list') })
 
 /** Whether a body is a message of JSON-RPC. */
 export const isRpcMessage = (body: unknown): boolean => isJsonObject(body) && body.jsonrpc === '2.0' && typeof body.method === 'string'
@@ -22,22 +25,37 @@ const queryArguments = z.object({
 
 const quarterHourMs = 900_000
 
-/** The answer of `POST /mcp` to a call of the tool `clickstack_sql`; undefined for what is not a call. */
+/** The answer of `POST /mcp` to a call of a tool, and to the question which tools there are; undefined for what is neither. */
 export function callTool(body: unknown, context: SqlContext): JsonObject | undefined {
+  const listed = list.safeParse(body)
+  if (listed.success) return { result: { tools: Object.keys(tools).map((name) => ({ name })) }, jsonrpc: '2.0', id: listed.data.id }
   const parsed = call.safeParse(body)
   if (!parsed.success) return undefined
   const { id, params } = parsed.data
   return { result: runTool(params.name, params.arguments, context), jsonrpc: '2.0', id }
 }
 
+/** Some of the product's tools. */
+const tools: Readonly<Record<string, (given: unknown, context: SqlContext) => JsonObject>> = {
+  clickstack_patch_dashboard: (given, { service }) => {
+    const answer = patchDashboard(service, patchSchema.parse(given))
+    return typeof answer === 'string' ? toolError(answer) : toText(answer)
+  },
+  clickstack_sql: (given, context) => runQuery(queryArguments.parse(given), context),
+}
+
 function runTool(name: string, given: unknown, context: SqlContext): JsonObject {
-  if (name !== 'clickstack_sql') return toolError(`MCP error -32602: Tool ${name} not found`)
-  const parsed = queryArguments.safeParse(given)
-  if (!parsed.success)
+  try {
+    return tools[name]?.(given, context) ?? toolError(`MCP error -32602: Tool ${name} not found`)
+  } catch (thrown) {
+    if (!(thrown instanceof z.ZodError)) throw thrown
     return toolError(
-      `MCP error -32602: Input validation error: Invalid arguments for tool ${name}: ${JSON.stringify(parsed.error.issues, null, 2)}`,
+      `MCP error -32602: Input validation error: Invalid arguments for tool ${name}: ${JSON.stringify(thrown.issues, null, 2)}`,
     )
-  const { connectionId, sql, startTime, endTime } = parsed.data
+  }
+}
+
+function runQuery({ connectionId, sql, startTime, endTime }: z.output<typeof queryArguments>, context: SqlContext): JsonObject {
   const endMs = endTime === undefined ? context.nowMs : Date.parse(endTime)
   const startMs = startTime === undefined ? endMs - quarterHourMs : Date.parse(startTime)
   if (Number.isNaN(startMs) || Number.isNaN(endMs)) return toolError('Invalid startTime or endTime: must be valid ISO 8601 strings')
@@ -69,8 +87,10 @@ function toContent(result: JsonObject): JsonObject {
       ],
     }),
   }
-  return { content: [{ type: 'text', text: JSON.stringify(answer, null, 2) }] }
+  return toText(answer)
 }
+
+const toText = (answer: JsonObject): JsonObject => ({ content: [{ type: 'text', text: JSON.stringify(answer, null, 2) }] })
 
 const maxLength = 50_000
 

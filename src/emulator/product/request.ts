@@ -117,7 +117,7 @@ const describeIssues = (issues: readonly z.ZodIssue[]): string =>
   issues.map(({ path, message }) => (path.length > 0 ? `${path.join('.')}: ${message}` : message)).join('; ')
 
 export const addIssue = (context: z.RefinementCtx, message: string, path: (string | number)[] = []): void =>
-  context.addIssue({ code: 'custom', path, message })
+  context.addIssue({ code: 'custom', message, path })
 
 const maxPageSize = 1000
 

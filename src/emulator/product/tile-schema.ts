@@ -244,6 +244,40 @@ export const tileConfig = z
   })
   .transform((config) => schemaOf(config).parse(config))
 
+/** Fields of the API that the tool for patches does not know, and strips. */
+const unknownToPatch = ['periodAggFn', 'numericUnit']
+
+/** Display types of tiles with a condition of their own. */
+export const filteredTypes: readonly unknown[] = ['search', 'heatmap', 'event_patterns']
+
+export const isTimeSeries = (displayType: unknown): boolean => displayType === 'line' || displayType === 'stacked_bar'
+
+/**
+ * A config as the tool for patches reads it: without the fields that it does not know, and with a language for each
+ * series.
+ * Source: packages/api/src/mcp/tools/dashboards/schemas.ts of HyperDX 2.36.
+ */
+export const patchConfig = z
+  .record(z.unknown())
+  .superRefine((config, context) => {
+    const refuse = (name: string): void => addIssue(context, 'Invalid input', [name])
+    if (config.where !== undefined && !filteredTypes.includes(config.displayType)) refuse('where')
+    JSON.stringify(config, (key, value: unknown) => {
+      if ((key === 'whereLanguage' && value === 'promql') || (key === 'metricType' && value === 'summary')) refuse(key)
+      return value
+    })
+  })
+  .transform(({ select, seriesLimit, ...config }): JsonObject => {
+    const withLanguage = (item: JsonObject): JsonObject => ({ whereLanguage: 'lucene', ...item })
+    const isOfSeries = Array.isArray(select) && config.displayType !== 'heatmap'
+    const known = {
+      ...(config.configType !== 'sql' && { seriesLimit, ...(isTimeSeries(config.displayType) && { fillNulls: true }) }),
+      ...config,
+      select: isOfSeries ? select.map(withLanguage) : select,
+    }
+    return JSON.parse(JSON.stringify(known), (key, value: unknown) => (unknownToPatch.includes(key) ? undefined : value)) as JsonObject
+  })
+
 function checkFormulas(config: z.input<typeof builderConfig>, context: z.RefinementCtx): void {
   const given = 'formulas' in config ? (config.formulas ?? []) : []
   const isNumber = config.displayType === 'number'

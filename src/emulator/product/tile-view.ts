@@ -1,5 +1,5 @@
 import { type Dashboard, isJsonObject, type JsonObject, type Tile } from '../store.ts'
-import { aggregateFunction, type ChartColor, color, colorRule, quantileLevel } from './tile-schema.ts'
+import { aggregateFunction, type ChartColor, color, colorRule, isTimeSeries, quantileLevel } from './tile-schema.ts'
 
 /**
  * A tile as the API shows it, or undefined for a hidden tile. Shows the fields of the display type, with the product's defaults. Other
@@ -52,8 +52,6 @@ function toSqlView(config: JsonObject): JsonObject | undefined {
     ...(displayType === 'number' && toColor(config)),
   }
 }
-
-const isTimeSeries = (displayType: string): boolean => displayType === 'line' || displayType === 'stacked_bar'
 
 function toBuilderView(config: JsonObject): JsonObject | undefined {
   const head = { displayType: config.displayType, sourceId: config.sourceId ?? '' }

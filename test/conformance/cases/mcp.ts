@@ -1,8 +1,8 @@
 import type { RunSql, SqlResult } from '../../../src/emulator/index.ts'
-import type { Case } from '../case.ts'
-import type { Json } from './bodies.ts'
+import type { Case, Exchange } from '../case.ts'
+import { aDashboard, anAlert, average, count, type Json, line, list, sql as sqlTile, tile } from './bodies.ts'
 
-// Calls of the tool that runs SQL. No query reads a table.
+// Calls of the tools that run SQL, and that change a part of a dashboard. No query reads a table.
 
 const accept = 'application/json, text/event-stream'
 
@@ -76,7 +76,114 @@ const refused: Readonly<Record<string, Json>> = {
 
 const post = { request: 'POST /mcp', dialects: ['hyperdx'] } as const
 
+const hidden = { granularity: '5 minute', where: 'a:b', whereLanguage: 'sql' }
+const promql = { configType: 'promql', displayType: 'line', connectionId: '$connection', promqlExpression: 'up' }
+
+/** Saved in the web app: parts that the API does not show, of two of three tiles. */
+const withHiddenParts = {
+  as: 'dashboard',
+  webApp: {
+    name: 'Before',
+    tags: ['kept'],
+    containers: [{ id: 'top', title: 'Top', collapsed: false, tabs: [{ id: 'a', title: 'A' }] }],
+    tiles: [
+      { id: 'first', name: 'First', config: line(hidden), x: 3, y: 2, w: 7, h: 5, containerId: 'top', tabId: 'a' },
+      { id: 'second', name: 'Second', config: line(hidden) },
+      { id: 'third', name: 'Third', config: promql },
+    ],
+  },
+}
+
+const parts = (index: number, config: Json): readonly string[] => Object.keys(config).map((name) => `tiles.${index}.config.${name}`)
+
+const patch = (name: string, given: Json, more: Partial<Case> = {}): Case => ({
+  name: `mcp: patch ${name}`,
+  given: [withHiddenParts],
+  body: rpc({ name: 'clickstack_patch_dashboard', arguments: { dashboardId: '$dashboard', ...given } }),
+  headers: { accept },
+  ...post,
+  after: [
+    { request: 'GET dashboards/$dashboard' },
+    {
+      inWebApp: '$dashboard',
+      show: ['tiles.length', ...parts(0, hidden), ...parts(1, hidden), ...parts(2, { configType: '', promqlExpression: '' })],
+    },
+  ],
+  ...more,
+})
+
+const inMade = (made: Exchange): Partial<Case> => ({ given: [made], after: [{ request: 'GET dashboards/$dashboard' }] })
+
+const made = aDashboard({ tiles: [tile(line()), tile(line(), { x: 6 })] })
+
+const ofMade = (name: string, patched: unknown, more: Partial<Case> = {}): Case =>
+  patch(name, { tileId: '$dashboard.tiles.0.id', tile: patched }, { ...inMade(made), ...more })
+
+const twins = { as: 'dashboard', webApp: { name: 'Twins', tiles: ['A', 'B'].map((name) => ({ id: 'same', name, config: line() })) } }
+
+const withAlerts = [made, anAlert(), anAlert({ tileId: '$dashboard.tiles.1.id', name: 'On the other tile' }, 'other')]
+
+const patchCases: readonly Case[] = [
+  { name: 'mcp: the list of tools', body: { jsonrpc: '2.0', id: 1, method: 'tools/list' }, headers: { accept }, ...post },
+  patch('the name and the tags, and no tile', { name: 'After', tags: ['new', 'new'] }),
+  patch('a tile: only its own hidden parts are lost', { tileId: 'second', tile: { name: 'Patched', config: line({ groupBy: 'Env' }) } }),
+  patch('a tile without a place, which stays where it is', { tileId: 'first', tile: { config: line() } }),
+  patch('a tile, its place and the name', { name: 'After', tileId: 'first', tile: { x: 0, y: 9, w: 24, h: 6, config: line() } }),
+  patch('a tile that the API does not show', { tileId: 'third', tile: { config: line() } }),
+  patch(
+    'one of two tiles with the same id',
+    { tileId: 'same', tile: { config: { displayType: 'markdown', markdown: 'x' } } },
+    {
+      given: [twins],
+      after: [{ request: 'GET dashboards/$dashboard' }],
+    },
+  ),
+  ofMade('drops a change over periods', { config: line({ select: [{ ...average, periodAggFn: 'delta' }] }) }),
+  ofMade('drops units', {
+    config: line({
+      select: [{ ...count, numberFormat: { output: 'byte', numericUnit: 'bytes_si' } }],
+      numberFormat: { output: 'byte', numericUnit: 'bytes_si', mantissa: 1 },
+    }),
+  }),
+  ofMade('drops a limit of series of an SQL tile', { config: sqlTile({ seriesLimit: 3, fillNulls: false }) }),
+  ofMade('keeps a limit of series', { config: line({ seriesLimit: 3, groupBy: 'Env', fitYAxisToData: true }) }),
+  ofMade(
+    'sets a language that is absent',
+    { config: line({ select: [{ aggFn: 'count', where: 'a:b' }] }) },
+    {
+      after: [{ inWebApp: '$dashboard', show: ['tiles.0.config.select.0.whereLanguage'] }],
+    },
+  ),
+  ofMade(
+    'deletes the alert of a tile that cannot have one any more',
+    { config: { displayType: 'markdown', markdown: 'x' } },
+    {
+      given: withAlerts,
+      after: [list('alerts')],
+    },
+  ),
+  ofMade('keeps the alert of a tile', { config: line({ groupBy: 'Env' }) }, { given: withAlerts, after: [list('alerts')] }),
+  patch('an unknown dashboard', { dashboardId: '$gone', name: 'After' }),
+  patch('a malformed id', { dashboardId: 'nope', name: 'After' }),
+  patch('nothing', {}),
+  patch('a tile without its id', { tile: { config: line() } }),
+  patch('an id without a tile', { name: 'After', tileId: 'first' }),
+  patch('an unknown tile', { name: 'After', tileId: 'gone', tile: { config: line() } }),
+  patch('an empty name', { name: '' }),
+  patch('a tile with an empty name', { tileId: 'first', tile: { name: '', config: line() } }),
+  patch('a line with a condition', { tileId: 'first', tile: { config: line({ where: 'a:b' }) } }),
+  patch('PromQL as a language', { tileId: 'first', tile: { config: line({ select: [{ ...count, whereLanguage: 'promql' }] }) } }),
+  patch('a summary of metrics', {
+    tileId: 'first',
+    tile: { config: line({ select: [{ ...average, metricType: 'summary', metricName: 'm' }] }) },
+  }),
+  patch('an unknown source', { name: 'After', tileId: 'first', tile: { config: line({ sourceId: '$gone' }) } }),
+  patch('a ratio of one', { name: 'After', tileId: 'first', tile: { config: line({ asRatio: true }) } }),
+  patch('an unknown container', { tileId: 'first', tile: { containerId: 'gone', config: line() } }),
+]
+
 export const mcpCases: readonly Case[] = [
+  ...patchCases,
   ...Object.entries(queries).map(
     ([what, query]): Case => ({ name: `mcp: ${what}`, body: sql({ sql: query.sql }), headers: { accept }, ...post }),
   ),
