@@ -61,10 +61,11 @@ const groupInstances = (objects: readonly PlannedObject[]): readonly (readonly P
   ...Map.groupBy(objects, (object) => (object.instance === undefined ? object : templateOf(object))).values(),
 ]
 
-/** The same for equal changes of several instances: their keys are left out. */
+/** The same for equal changes of several instances: their keys are left out. Tags are sorted, so a key can have any place in them. */
 function templateOf({ instance = '', id: _, url: __, layout: ___, ...object }: PlannedObject): string {
   const key = new RegExp(`(?<![\\p{L}\\p{N}])${RegExp.escape(instance)}(?![\\p{L}\\p{N}])`, 'gu')
-  return JSON.stringify(object, (_field, value: unknown) => (typeof value === 'string' ? value.replaceAll(key, '\u0000') : value))
+  const withoutKey = (value: unknown): unknown => (typeof value === 'string' ? value.replaceAll(key, '\u0000') : value)
+  return JSON.stringify(object, (_field, value: unknown) => (Array.isArray(value) ? value.map(withoutKey).toSorted() : withoutKey(value)))
 }
 
 /** Instances that an entry names. */

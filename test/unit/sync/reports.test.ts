@@ -126,8 +126,10 @@ describe('the report of a plan', () => {
   })
 
   it('shows equal changes of instances once, with their number', () => {
-    const create = (key: string, summary: string) =>
-      object(`${key}-errors`, { action: 'create', file: 'f.yml', line: 5, instance: key, name: `Errors of ${key}`, summary })
+    const create = (key: string, summary: string) => {
+      const fields = [{ path: 'tags', after: [key, 'prod'].toSorted() }]
+      return object(`${key}-errors`, { action: 'create', file: 'f.yml', line: 5, instance: key, name: `Errors of ${key}`, summary, fields })
+    }
     const update = (key: string, after: number) =>
       object(`${key}-slow`, { action: 'update', instance: key, fields: [{ path: 'threshold', before: 1, after }] })
     const result = resultOf([
