@@ -137,6 +137,6 @@ const failureBlocks = (services: readonly ServiceCheck[]): readonly Block[] =>
   groupByError(services.map((check) => ({ ...check, failure: check.failure ?? check.configurationFailure })))
     .flatMap(([first, ...alike]) => {
       const same = alike.length === 0 ? '' : `\nThe same for ${plural(alike.length, 'more service')}.`
-      return first?.failure === undefined ? [] : [{ kind: 'preformatted' as const, text: `${first.failure.message}${same}` }]
+      return first?.failure === undefined ? [] : [{ kind: 'message' as const, text: `${first.failure.message}${same}` }]
     })
     .slice(0, maxFailures)

@@ -6,7 +6,7 @@ import { readOne } from '../api/wire.ts'
 import { fetchBackups } from '../backups/backups-api.ts'
 import { dayOf, plainDay } from '../core/dates.ts'
 import { type ErrorKind, toWatchkeeperError } from '../core/errors.ts'
-import { type Line, say, trusted, untrusted } from '../core/line.ts'
+import { type Line, say, sentence, trusted } from '../core/line.ts'
 import { listFirst, plural, quote } from '../core/text.ts'
 import { type Context, defineOperation, pass } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
@@ -86,25 +86,25 @@ export const doctor = defineOperation({
     if (failed.length === 0)
       return warnings.length === 0
         ? pass
-        : { status: 'warn', reasons: warnings.map(({ name, advice = '' }) => say`${trusted(name)}: ${advice}`) }
+        : { status: 'warn', reasons: warnings.map(({ name, advice = '' }) => say`${trusted(name)}: ${sentence(advice)}`) }
     // A key may have the minimum role for its job, so missing permissions are a warning while anything else works.
     const onlyPermissions = failed.every(({ kind }) => kind === 'permission')
     const anyWorks = checks.some(({ name, outcome }) => outcome === 'ok' && name !== rateLimitName && name !== keyExpiryName)
     const names = failed.map(({ name }) => name).join(', ')
     const skipped = countOf(checks, 'skipped')
-    const sentence = [
+    const line = [
       trusted(
         `${failed.length} of ${checks.length} checks failed: ${names}.${skipped === 0 ? '' : ` ${skipped} ${skipped === 1 ? 'was' : 'were'} skipped.`}`,
       ),
     ]
-    if (onlyPermissions && anyWorks) return { status: 'warn', reasons: [], sentence }
+    if (onlyPermissions && anyWorks) return { status: 'warn', reasons: [], sentence: line }
     const isDenied = onlyPermissions || failed.some(({ kind }) => kind === 'authentication')
-    return { status: 'fail', reasons: [], sentence, ...(isDenied && { exit: 'denied' }) }
+    return { status: 'fail', reasons: [], sentence: line, ...(isDenied && { exit: 'denied' }) }
   },
   report: ({ checks, checkedServiceId }) => ({
     headline: headlineOf(checks),
     ...(checkedServiceId !== undefined && { services: say`service ${checkedServiceId}` }),
-    blocks: [checkTable(checks), ...describeCauses(checks).map((text): Block => ({ kind: 'preformatted', text }))],
+    blocks: [checkTable(checks), ...describeCauses(checks).map((text): Block => ({ kind: 'message', text }))],
   }),
 })
 
@@ -271,9 +271,5 @@ const outcomeWords = { ok: '✅ ok', warning: '⚠️ warning', failed: '❌ fai
 const checkTable = (checks: readonly Check[]): Block => ({
   kind: 'table',
   columns: [{ title: 'Check' }, { title: 'Outcome' }, { title: 'Detail' }],
-  rows: checks.map(({ name, outcome, detail, advice }) => [
-    [trusted(name)],
-    [trusted(outcomeWords[outcome])],
-    [untrusted(advice ?? detail)],
-  ]),
+  rows: checks.map(({ name, outcome, detail, advice }) => [[trusted(name)], [trusted(outcomeWords[outcome])], sentence(advice ?? detail)]),
 })

@@ -143,8 +143,8 @@ const withoutLink = (body: string): string =>
 /** A short comment under an issue: a sentence and the verdict of the report. */
 export function writeIssueComment(sentence: string, context: BodyContext): string {
   const { blocks } = context.content
-  const end = blocks.findIndex(({ kind }) => kind !== 'verdict' && kind !== 'list' && kind !== 'preformatted')
-  const head = context.redact(renderMarkdown(end === -1 ? blocks : blocks.slice(0, end), maxHeadBytes))
+  const end = blocks.findIndex(({ kind }) => kind !== 'verdict' && kind !== 'list' && kind !== 'message')
+  const head = context.redact(renderMarkdown(end === -1 ? blocks : blocks.slice(0, end), maxHeadBytes, context.kind.words.rest))
   return `${sentence}\n\n${context.kind.escapeMarkdown(head)}\n${sourceLine(context)}\n`
 }
 

@@ -117,7 +117,9 @@ export type Block =
       /** A terminal says nothing about it, because every run has it, or its reader has seen it before. */
       readonly isQuiet?: true
     }
-  /** Untrusted text over several lines. */
+  /** Untrusted sentences, one or more in each line. */
+  | { readonly kind: 'message'; readonly text: string }
+  /** Untrusted code. */
   | { readonly kind: 'preformatted'; readonly text: string }
   /** The last block of every report: organization, service and time of the run. */
   | { readonly kind: 'footer'; readonly line: Line }

@@ -1,5 +1,5 @@
 import { htmlText, markdownBlock, markdownCellUntrusted, markdownDiff, markdownTrusted, markdownUntrusted } from '../core/escape.ts'
-import { type Line, type Trusted, toPlainText } from '../core/line.ts'
+import { type Line, sentence, type Trusted, toPlainText } from '../core/line.ts'
 import { plural, printable, sparkline } from '../core/text.ts'
 import { type Block, type BlockOf, type Point, type Status, toTable } from './blocks.ts'
 
@@ -71,6 +71,8 @@ function renderWhole(block: Exclude<BlockBody, { kind: 'table' | 'diagnostics' |
       return `${markdownTrusted(block.title)} ${sparkline(block.points.map(({ value }) => value))}\n\n${barChart(block)}`
     case 'layout':
       return markdownBlock(block.layout.lines.join('\n'))
+    case 'message':
+      return block.text.split('\n').map(renderMessageLine).join('\n\n')
     case 'preformatted':
       return markdownBlock(block.text)
   }
@@ -153,6 +155,11 @@ const markdownTarget = (href: string): string =>
   new URL(href).href.replace(/[()[\]<>|`*_\\]/g, (mark) => `%${mark.charCodeAt(0).toString(16)}`)
 
 const renderLine = renderWith(markdownUntrusted)
+
+const renderMessageLine = (text: string): string => {
+  const [, bullet = '', words = ''] = /^ *(- )?(.*)$/s.exec(text) ?? []
+  return words === '' ? '' : `${bullet}${renderLine(sentence(words))}`
+}
 
 const renderCell = renderWith(markdownCellUntrusted)
 

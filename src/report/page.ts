@@ -1,5 +1,5 @@
 import { htmlText, htmlUntrusted } from '../core/escape.ts'
-import { type Line, toPlainText } from '../core/line.ts'
+import { type Line, sentence, toPlainText } from '../core/line.ts'
 import { printable } from '../core/text.ts'
 import { version } from '../core/version.ts'
 import {
@@ -89,6 +89,11 @@ function renderBlock(block: Block, charts: PageChart[]): string {
       return `<details><summary>${htmlText(block.title)}</summary>\n${renderBlocks(block.blocks, charts)}</details>`
     case 'footer':
       return `<p class="about">${lineToHtml(block.line)}</p>`
+    case 'message':
+      return block.text
+        .split(/\n+/)
+        .map((line) => `<p>${lineToHtml(sentence(line))}</p>`)
+        .join('')
     case 'preformatted':
       return `<pre>${block.text.split('\n').map(htmlText).join('\n')}</pre>`
   }

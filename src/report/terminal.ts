@@ -66,6 +66,7 @@ function renderBlock(block: Block, style: TerminalStyle): readonly string[] {
       return block.layout.lines.map(printable)
     case 'details':
       return wrap(paint(style, 'dim', `${block.title}: see ${restOf(style)}`), widthOf(style))
+    case 'message':
     case 'preformatted':
       return block.text.split('\n').flatMap((line) => wrap(printable(line), widthOf(style)))
     case 'footer':

@@ -144,7 +144,7 @@ export function toErrorResult(name: string, error: WatchkeeperError, subject: Ru
         status: 'error',
         line: say`${name === '' ? 'watchkeeper' : name} ${trusted(error.kind === 'canceled' ? 'was canceled' : 'did not complete')}`,
       },
-      { kind: 'preformatted', text: error.message },
+      { kind: 'message', text: error.message },
       ...footers,
     ],
     files: [],

@@ -148,7 +148,7 @@ function notices(result: UsageResult): readonly Line[] {
   const checked = ['No day was', 'Only the last day was'][spikeDays] ?? `Only the last ${spikeDays} days were`
   return [
     ...ignored.map((issue) => say`Ignored: ${describeIssue(issue, unit)}`),
-    ...(waiver === undefined ? [] : [say`Waiver until ${day(waiver.until)}: ${waiver.reason}`]),
+    ...(waiver === undefined ? [] : [say`Waiver until ${day(waiver.until)}: ${sentence(waiver.reason)}`]),
     ...(clipped ? [say`The report ends on ${day(toDate)}, because the later days of the period are in the future.`] : []),
     ...(historyFailure === undefined ? [] : [describeHistoryFailure(historyFailure, forecast)]),
     ...(unlocked === 'exclude' ? [say`Only final records count toward the limits.`] : []),

@@ -1,6 +1,6 @@
 import type { Day } from '../core/dates.ts'
 import { type Decimal, formatRounded } from '../core/decimal.ts'
-import { counted, join, type Line, say, trusted } from '../core/line.ts'
+import { counted, join, type Line, say, sentence, trusted } from '../core/line.ts'
 import type { Verdict } from '../operation/operation.ts'
 import { formatMoney, formatMoneyPair, formatPercent, formatShortDay } from '../report/format.ts'
 import type { BudgetOutcome } from './budgets.ts'
@@ -36,7 +36,7 @@ export function judgeUsage(result: UsageResult): Verdict {
   const sentences = [
     first.line,
     ...usedSoFar(result, first),
-    ...(isWaived ? [say`Waived until ${day(waiver.until)}: ${waiver.reason}`] : []),
+    ...(isWaived ? [say`Waived until ${day(waiver.until)}: ${sentence(waiver.reason)}`] : []),
   ]
   return {
     status: isWaived ? 'warn' : first.level,

@@ -19,6 +19,7 @@ const everywhere = (text: string): readonly Block[] => [
   { kind: 'facts', facts: [{ label: 'Name', value: [untrusted(text)] }] },
   { kind: 'table', columns: [{ title: 'Name' }], rows: [[[untrusted(text)]]] },
   { kind: 'details', title: text, blocks: [{ kind: 'paragraph', line: say`${text}` }] },
+  { kind: 'message', text: text.slice(0, 2000) },
   { kind: 'preformatted', text: text.slice(0, 2000) },
 ]
 

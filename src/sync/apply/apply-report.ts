@@ -35,7 +35,7 @@ export function applyWords(result: Applied): Line {
 
 export const outcomeLine = ({ change, kind, message }: Outcome): Line => {
   const what = say`${trusted(kind)} ${trusted(sectionNouns[change.section])} ${change.key || change.name}`
-  return isSuccess({ kind }) || message === undefined ? what : say`${what}: ${firstLine(message)}`
+  return isSuccess({ kind }) || message === undefined ? what : say`${what}: ${sentence(firstLine(message))}`
 }
 
 export function applyBlocks(result: Applied): readonly Block[] {
@@ -90,7 +90,7 @@ function failureBlocks(objects: readonly PlannedObject[]): readonly Block[] {
   if (failures.length === 0) return []
   const texts = failures.map((one) => [toPlainText(wordsFor(one)), ...(one.message ?? '').split('\n')].join('\n  '))
   const shown = listFirst(texts, maxShown, (count) => `… and ${count} more`)
-  return [{ kind: 'preformatted', text: shown.join('\n') }]
+  return [{ kind: 'message', text: shown.join('\n') }]
 }
 
 const serverBlocks = (objects: readonly PlannedObject[]): readonly Block[] =>

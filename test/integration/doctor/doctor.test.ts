@@ -112,7 +112,7 @@ describe('doctor', () => {
 
   it('explains a cause once, with all requests that it made fail', async () => {
     const { blocks } = await doctor(withKey(demo.keys.billing))
-    const [text, ...others] = blocks.flatMap((block) => (block.kind === 'preformatted' ? [block.text] : []))
+    const [text, ...others] = blocks.flatMap((block) => (block.kind === 'message' ? [block.text] : []))
     expect(text?.match(/lacks a permission/g)).toHaveLength(1)
     expect(text?.match(/^Request: /gm)?.length).toBeGreaterThan(3)
     expect(others.length).toBeLessThanOrEqual(1)

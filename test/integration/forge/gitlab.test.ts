@@ -179,6 +179,7 @@ describe('untrusted text', () => {
     const report = contentOf('fail', {
       blocks: [
         { kind: 'verdict', status: 'fail', line: say`${'/close'}` },
+        { kind: 'message', text: hostile },
         { kind: 'preformatted', text: hostile },
         { kind: 'diff', lines: hostile.split('\n').map((text) => ({ sign: ' ', text })) },
         { kind: 'details', title: 'of @all', blocks: [{ kind: 'preformatted', text: hostile }] },
@@ -190,9 +191,10 @@ describe('untrusted text', () => {
     const bodies = [...own().map(({ body }) => body), ...gitlab().store.issues.map(({ description }) => description)]
     expect(bodies.length).toBeGreaterThan(2)
     for (const body of bodies) {
-      expect(body).toContain('\n\u200b/merge\n')
+      expect(body).toContain('\n`/merge`\n')
       expect(body.split('\n').filter((line) => line.trimStart().startsWith('/'))).toEqual([])
     }
+    expect(bodies[0]).toContain('\n\u200b/merge\n')
     expect(bodies[0]).toContain('<summary>of &#64;\u200ball</summary>')
   })
 

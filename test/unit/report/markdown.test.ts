@@ -22,6 +22,13 @@ describe('renderMarkdown', () => {
     expect(renderMarkdown([table(1)])).toBe('**By entity**\n\n| Entity | Amount |\n| --- | ---: |\n| `entity 0` | 0 |\n\n')
   })
 
+  it('shows the lines of a message as sentences, and only what is no word as code', () => {
+    const text = 'The API answered 401: the key is wrong\n- Check api-key-id, #12 and @all.\n  # Not a title'
+    expect(renderMarkdown([{ kind: 'message', text }])).toBe(
+      'The API answered 401: the key is wrong\n\n- Check api-key-id, `#12` and `@all`.\n\n`#` Not a title\n\n',
+    )
+  })
+
   it('keeps the verdict and what to know, and shortens the diff, where not all fits', () => {
     const lines = Array.from({ length: 1000 }, (_, i) => ({ sign: '+' as const, text: `line ${i}` }))
     const text = renderMarkdown(
