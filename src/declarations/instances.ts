@@ -80,7 +80,7 @@ export function instantiate(file: ReadDocument, fill: Fill, overrides: Overrides
     return fail([report(file.locationOfKey(['instances']), message)])
   }
   const keys = findEqualKeys(file, templates, scopes)
-  const used = usedNames(file.value)
+  const used = new Set([...usedNames(file.value), previousName])
   const unused = findUnused(file, parsed.data, used)
   if (keys.length > 0) return fail([...keys, ...unused])
   const documents: ReadDocument[] = []
@@ -166,7 +166,7 @@ function findUnused(file: ReadDocument, { defaults, instances }: z.output<typeof
   ]
   return values.flatMap(([path, own]) =>
     Object.keys(own)
-      .filter((name) => !used.has(name) && name !== previousName)
+      .filter((name) => !used.has(name))
       .map((name) => report(file.locationOfKey([...path, name]), `${path.join('.')}: ${whyUnused(name, used)}`)),
   )
 }

@@ -61,6 +61,18 @@ it('an instance is renamed in place with previousKey, which all of its objects g
   })
 })
 
+it('an environment decides the previousKey of an instance, also that there is none', async () => {
+  await run('apply', {}, { [path]: small })
+  const { checkout, payment } = parse(small).instances
+  const plan = async (cart: object, previousKey: string) => {
+    const file = stringify({ ...parse(small), instances: { cart, payment } })
+    const environment = `overrides: { instances: { cart: { previousKey: "${previousKey}" } } }\n`
+    return (await run('plan', { env: 'prod', prune: 'true' }, { [path]: file, 'environments/prod.yml': environment })).document
+  }
+  expect(await plan(checkout, 'checkout')).toMatchObject({ status: 'pass', toCreate: 0, toUpdate: 4, toDelete: 0 })
+  expect(await plan({ ...checkout, previousKey: 'checkout' }, '')).toMatchObject({ toCreate: 4, toUpdate: 0, toDelete: 4 })
+})
+
 it('a previousKey that a value of the instance leaves empty means none', async () => {
   const text = written(
     'defaults: { instances: { was: "" } }\ninstances: { a: { was: old }, b: }\ndashboards:\n  ‹instance.key›: { name: "Board ‹instance.key›", previousKey: "‹instance.was›", tiles: [] }\n',
