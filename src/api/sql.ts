@@ -5,6 +5,7 @@ import type { Clock } from '../core/clock.ts'
 import { WatchkeeperError } from '../core/errors.ts'
 import { parseJson } from '../core/json.ts'
 import { isMapping } from '../core/keys.ts'
+import { refuseSql } from '../core/sql.ts'
 import { quote } from '../core/text.ts'
 import { ApiError } from './api-error.ts'
 import type { Call } from './call.ts'
@@ -50,6 +51,8 @@ export type SqlAnswer =
   | { readonly kind: 'refused'; readonly reason: string }
   /** A query would wake the service. */
   | { readonly kind: 'asleep' }
+  /** The query could reach other data than that of the database. */
+  | { readonly kind: 'unsent'; readonly reason: string }
 
 /** The longest that a self-hosted server lets a query run. It ends an alert's query at the same limit. */
 export const maxQueryMs = 30_000
@@ -74,6 +77,8 @@ export type RunSql = (target: Target, query: SqlQuery) => Promise<SqlAnswer>
 export function createSqlAccess(options: SqlOptions): RunSql {
   const isAwake = createSleepCheck(options)
   return async (target, query) => {
+    const reason = refuseSql(query.sql)
+    if (reason !== undefined) return { kind: 'unsent', reason }
     if (isServer(target)) return runOnServer(options, query)
     return (await isAwake(target)) ? runInCloud(options, target, query) : { kind: 'asleep' }
   }

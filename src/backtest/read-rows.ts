@@ -9,6 +9,8 @@ export interface Refusal {
   readonly reason: string
   /** The server's own words where it cannot run the query, so that it cannot evaluate the alert either. */
   readonly queryError?: string
+  /** The query must not be sent. */
+  readonly isUnsent?: true
 }
 
 export type ReadResult = { readonly values: WindowValues } | Refusal

@@ -2,7 +2,7 @@ import type { ReadApi } from '../api/client.ts'
 import type { Target } from '../api/path.ts'
 import type { SqlAnswer, SqlColumn, SqlRow } from '../api/sql.ts'
 import type { Refusal } from './read-rows.ts'
-import type { SeriesRow } from './series-api.ts'
+import { type SeriesRow, toUnsent } from './series-api.ts'
 import { renderBatch, renderWindow, type WindowSql, windowColumn } from './window-sql.ts'
 
 // The values of a raw SQL tile in past windows: the query of each window is a part of one query for many. Limits and times are those of
@@ -121,6 +121,7 @@ const asleepReason = 'asleep, not checked: a query would wake the service; set w
 
 export const toRefusal = (answer: Exclude<SqlAnswer, { readonly kind: 'rows' }>): Refusal => ({
   reason: explain(answer),
+  ...(answer.kind === 'unsent' && toUnsent(answer.reason)),
   ...(answer.kind === 'refused' && { queryError: answer.reason }),
 })
 
@@ -135,6 +136,8 @@ function explain(answer: Exclude<SqlAnswer, { readonly kind: 'rows' }>): string 
       return 'the answer to its SQL is too large for the server'
     case 'refused':
       return `the server refused its SQL: ${answer.reason}`
+    case 'unsent':
+      return answer.reason
   }
 }
 

@@ -3,6 +3,7 @@ import type { ReadApi } from '../api/client.ts'
 import { collectionPath } from '../api/collection.ts'
 import { type Target, under } from '../api/path.ts'
 import { readOne } from '../api/wire.ts'
+import { refuseSql } from '../core/sql.ts'
 import { type AlertInterval, intervalMs } from '../resources/alerts/schedule.ts'
 
 // `POST /charts/series` of self-hosted HyperDX, observed on version 2.36. It only reads. The cloud API has no such endpoint.
@@ -51,9 +52,22 @@ const seriesColumn = /^series_(\d)$/
 
 const wireRows = z.array(z.looseObject({ [bucket]: z.iso.datetime({ offset: true }) }))
 
-/** Requests up to five series with the same groups. Throws an ApiError. A failed request is not repeated, so that a broken query costs one. */
-export async function requestSeries(api: ReadApi, target: Target, request: SeriesRequest): Promise<readonly SeriesRow[]> {
+/** The refusal of a query that must not be sent. */
+export const toUnsent = (reason: string) => ({ reason: `not sent: ${reason}`, isUnsent: true }) as const
+
+/**
+ * Requests up to five series with the same groups, unless their SQL must not be sent. Throws an ApiError. A failed request is not repeated, so
+ * that a broken query costs one.
+ */
+export async function requestSeries(
+  api: ReadApi,
+  target: Target,
+  request: SeriesRequest,
+): Promise<readonly SeriesRow[] | ReturnType<typeof toUnsent>> {
   const { series, granularity, fromMs, untilMs } = request
+  const sql = series.flatMap(({ where, whereLanguage, groupBy, field = '' }) => [whereLanguage === 'sql' ? where : '', ...groupBy, field])
+  const reason = sql.map(refuseSql).find((one) => one !== undefined)
+  if (reason !== undefined) return toUnsent(reason)
   const rows = await api.read({
     request: {
       method: 'POST',

@@ -1,5 +1,5 @@
+import { isComment, toTokens } from '../core/sql.ts'
 import type { SeriesItem } from './series-api.ts'
-import { isComment, toTokens } from './window-sql.ts'
 
 // The parts of a condition, as far as its form is simple.
 

@@ -1,3 +1,4 @@
+import { isComment, toTokens } from '../core/sql.ts'
 import { quote } from '../core/text.ts'
 import type { Refusal } from './read-rows.ts'
 
@@ -39,12 +40,6 @@ interface Template {
 /** The column that tells the windows of a batch apart. */
 export const windowColumn = 'window__'
 
-const comment = /--[^\n]*|\/\*[\s\S]*?\*\//.source
-const quoted = /'(?:[^'\\]|\\[\s\S]|'')*'|"(?:[^"\\]|\\[\s\S]|"")*"|`(?:[^`\\]|\\[\s\S]|``)*`/.source
-const parameter = /\{\s*\w+\s*:[^{}]*\}/.source
-const macro = /\$__\w+/.source
-const tokens = new RegExp(`${comment}|${quoted}|${parameter}|${macro}|\\s+|\\w+|[\\s\\S]`, 'g')
-
 class UnusableSql extends Error {}
 
 const refuse = (reason: string): never => {
@@ -66,11 +61,6 @@ export function expandTemplate(template: Template): Pick<WindowSql, 'parts' | 't
     throw thrown
   }
 }
-
-/** Comments, quoted texts and names, parameters, macros, blanks, words and signs. */
-export const toTokens = (text: string): readonly string[] => text.match(tokens) ?? []
-
-export const isComment = (token: string): boolean => token.startsWith('--') || token.startsWith('/*')
 
 const isQuoted = (token: string): boolean => /^['"`]./s.test(token)
 

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import type { ReadApi } from '../api/client.ts'
 import type { Target } from '../api/path.ts'
 import type { SqlAnswer } from '../api/sql.ts'
-import { requestSeries, type SeriesItem, type SeriesRow } from '../backtest/series-api.ts'
+import { requestSeries, type SeriesItem, type SeriesRow, toUnsent } from '../backtest/series-api.ts'
 import { dayMs } from '../core/durations.ts'
 import { WatchkeeperError } from '../core/errors.ts'
 import { quote } from '../core/text.ts'
@@ -59,6 +59,8 @@ async function readFromCharts({ api, service }: Access, { slo, source, endMs }: 
     requestSeries(api, service, { series, granularity: '1h', fromMs: endMs - windowMs(slo), untilMs: endMs - 1 }),
     requestSeries(api, service, { series, granularity: '5m', fromMs: endMs - recentMs, untilMs: endMs }),
   ])
+  if ('reason' in hours) throw notCounted(slo, hours.reason)
+  if ('reason' in steps) throw notCounted(slo, steps.reason)
   if (slo.groupBy === undefined) return [{ hours: hours.map(toCounts), steps: steps.map(toCounts) }]
   const groups = [...new Set(hours.map(groupOf))].toSorted()
   return groups.map((group) => ({
@@ -108,8 +110,7 @@ export async function readWithSql(
     endMs,
   })
   if (answer.kind === 'asleep') return 'asleep'
-  if (answer.kind !== 'rows')
-    throw new WatchkeeperError('refused', `The events of "${quote(slo.name)}" were not counted: ${whyNot(answer)}.`)
+  if (answer.kind !== 'rows') throw notCounted(slo, whyNot(answer))
   const { data: rows } = z.array(historyRow).safeParse(answer.rows)
   if (rows === undefined)
     throw new WatchkeeperError('bad-answer', `The answer to the query for "${quote(slo.name)}" has an unexpected form.`)
@@ -128,7 +129,11 @@ export async function readWithSql(
   })
 }
 
+const notCounted = ({ name }: DeclaredSlo, reason: string): WatchkeeperError =>
+  new WatchkeeperError('refused', `The events of "${quote(name)}" were not counted: ${reason}.`)
+
 function whyNot(answer: Exclude<SqlAnswer, { readonly kind: 'rows' | 'asleep' }>): string {
+  if (answer.kind === 'unsent') return toUnsent(answer.reason).reason
   if (answer.kind === 'refused') return `the server refused the query: ${answer.reason}`
   return answer.kind === 'too-slow' ? 'the query takes more than 30 s, the limit of the server' : 'the answer is too large'
 }

@@ -37,7 +37,8 @@ export const evaluationRules = {
   },
   'unchecked-query': {
     severity: 'note',
-    description: 'Queries of what the plan changes were not run: they are too many, or the server refused the key.',
+    description:
+      'Queries of what the plan changes were not run: they are too many, they could read other data than that of the database, or the server refused the key.',
   },
 } as const satisfies Rules
 

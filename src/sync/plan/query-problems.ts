@@ -3,7 +3,7 @@ import { ApiError } from '../../api/api-error.ts'
 import { type Estimates, estimateAlerts, findUnmatched, requestOf } from '../../backtest/estimate.ts'
 import type { TimeRange } from '../../backtest/evaluate.ts'
 import { type AlertQuery, toTileQuery } from '../../backtest/query.ts'
-import type { SeriesItem } from '../../backtest/series-api.ts'
+import { type SeriesItem, toUnsent } from '../../backtest/series-api.ts'
 import { forEachConcurrently } from '../../core/concurrency.ts'
 import { type Diagnostic, diagnosticOf } from '../../core/diagnostics.ts'
 import { dayMs } from '../../core/durations.ts'
@@ -57,6 +57,8 @@ interface Check {
 interface Answer {
   /** The words of the server, if it cannot run the query. */
   readonly error?: string | undefined
+  /** Why the query was not sent. */
+  readonly unsent?: string
   /** A series of an alert without a row in its last window. */
   readonly unmatched?: SeriesItem | undefined
 }
@@ -170,6 +172,7 @@ const toLookUpCheck = (one: LookUp, explain: Check['explain'], { api, service, n
   async ask() {
     try {
       const answer = await api.runSql(service, { ...one, startMs: nowMs - dayMs, endMs: nowMs })
+      if (answer.kind === 'unsent') return { unsent: toUnsent(answer.reason).reason }
       return { error: answer.kind === 'refused' && !isTemporary(answer.reason) ? answer.reason : undefined }
     } catch (thrown) {
       const failure = toFailure(thrown)
@@ -227,6 +230,7 @@ function toQueryChecks(query: AlertQuery, asking: Asking, explain: Check['explai
     return lookUpQuery(query.series, planned.remote.sources).map((one) => toLookUpCheck(one, explain, asking))
   const ask = async (): Promise<Answer> => {
     const read = await readRows(query, lastWindow(query, nowMs))
+    if ('reason' in read && read.isUnsent) return { unsent: read.reason }
     if ('reason' in read) return { error: read.queryError === undefined || isTemporary(read.queryError) ? undefined : read.queryError }
     const unmatched = findUnmatched(query, read.rows)
     // One window of raw SQL says too little.
@@ -315,18 +319,23 @@ async function runChecks(checks: readonly Check[], asking: Asking): Promise<Chec
     reasons.set(key, await explainUnmatched(unmatched, { ...asking, sources: asking.planned.remote.sources, range }))
   }
   const diagnostics = checks.flatMap(({ key, explain, alert }) => {
-    const [error, reason] = [answers.get(key)?.error, reasons.get(key)]
+    const [{ error, unsent } = {}, reason] = [answers.get(key), reasons.get(key)]
     if (error !== undefined) return [explain(error)]
+    if (unsent !== undefined) return [noteUnsent(explain(unsent), unsent)]
     return alert === undefined || reason === undefined ? [] : [warnUnmatched(alert, 'the last 24 hours', reason)]
   })
   return { diagnostics: joinEqual(diagnostics), unrun }
 }
 
+const subjectOf = ({ message }: Diagnostic): string => message.slice(0, message.indexOf(': '))
+
+const noteUnsent = (problem: Diagnostic, reason: string): Diagnostic =>
+  diagnosticOf(evaluationRules, 'unchecked-query', problem.location, `${subjectOf(problem)}: its query was not run: ${reason}`)
+
 /** This many alerts or tiles with the same words of the server are one diagnostic: a missing table breaks them all. */
 const minEqual = 3
 
 function joinEqual(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
-  const subjectOf = ({ message }: Diagnostic): string => message.slice(0, message.indexOf(': '))
   const distinct = new Map(diagnostics.map((one) => [one.message, one])).values()
   const groups = Map.groupBy(distinct, (one) => `${one.rule} ${one.message.slice(subjectOf(one).length)}`)
   return [...groups.values()].flatMap((alike) => {

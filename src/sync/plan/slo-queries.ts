@@ -1,5 +1,6 @@
 // The server ends a query after 30 seconds, and does not run a wrong one. An alert with such a query never fires. Only running it shows both.
 import { maxQueryMs, type SqlAnswer } from '../../api/sql.ts'
+import { toUnsent } from '../../backtest/series-api.ts'
 import { type Diagnostic, diagnosticOf } from '../../core/diagnostics.ts'
 import type { Context } from '../../operation/operation.ts'
 import { burnRateAlerts } from '../../slos/burn-rates.ts'
@@ -7,7 +8,7 @@ import { type Slo, sourceOf } from '../../slos/expand-slos.ts'
 import { sloServiceRules } from '../../slos/slo-file.ts'
 import { burnRateSql } from '../../slos/slo-sql.ts'
 import type { Action } from './change.ts'
-import { isTemporary, withoutQuery } from './evaluations.ts'
+import { evaluationRules, isTemporary, withoutQuery } from './evaluations.ts'
 import type { PlanningResult } from './make-plan.ts'
 import { explainUnchecked } from './query-problems.ts'
 
@@ -71,6 +72,13 @@ function toProblem({ key, location }: Slo, answer: SqlAnswer): Diagnostic | unde
       'slo-failing-query',
       location,
       `slos.${key}: its alerts would never fire, because the server cannot run their query: ${withoutQuery(answer.reason)}. Correct total, good, groupBy or the source`,
+    )
+  if (answer.kind === 'unsent')
+    return diagnosticOf(
+      evaluationRules,
+      'unchecked-query',
+      location,
+      `slos.${key}: its query was not run: ${toUnsent(answer.reason).reason}`,
     )
   const took = describeSlow(answer)
   if (took === undefined) return undefined

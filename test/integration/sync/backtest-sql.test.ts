@@ -217,6 +217,26 @@ describe.each(dialects)('a backtest of a raw SQL tile with profile %s', (dialect
     ])
   })
 
+  it('is not sent where it could read other data than that of the database: a plan and a backtest say so, and apply stores it', async () => {
+    const declared = declare(
+      `SELECT count() AS n FROM \`url\`('http://other.example/', 'TSV', 'x UInt8') WHERE {endDateMilliseconds:Int64} > 0`,
+    )
+    const server = { hyperdx: hosted, 'clickhouse-cloud': cloud }[dialect]()
+    const before = server.requests.length
+    const inputs = { ...inputsOn[dialect](), files: 'a.json', project: `shop/unsent-${dialect}` }
+    const run = (operation: string) => invokeText({ inputs: { ...inputs, operation }, files: { 'a.json': JSON.stringify(declared) } })
+    const reason = 'not sent: its SQL uses the table function url, which may read other data than that of the database'
+    expect(next(await backtest(dialect, declared))).toEqual({ verdict: 'not-estimable', reason })
+    const { document } = await run('plan')
+    expect([document.status, document.diagnostics]).toMatchObject([
+      'pass',
+      [{ rule: 'unchecked-query', severity: 'note', message: `alerts.errors: its query was not run: ${reason}` }],
+    ])
+    const sent = server.requests.slice(before).filter(({ path }) => /\/(?:mcp|run|series)$/.test(path))
+    expect(sent.filter(({ body }) => JSON.stringify(body).includes('other.example'))).toEqual([])
+    expect((await run('apply')).outputs).toMatchObject({ status: 'pass', 'to-create': '2' })
+  })
+
   it('is refused for several rows of a number tile, whose order a batch does not keep', async () => {
     runSql = batches([], () => [{ n: 1 }, { n: 2 }])
     expect(next(await backtest(dialect, declare(countErrors)))).toMatchObject({

@@ -183,6 +183,20 @@ describe('check-slo', () => {
     expect(emulator().requests.length).toBe(before)
   })
 
+  it('sends no SQL that could read other data than that of the database', async () => {
+    const before = emulator().requests.length
+    const { document, reason } = await check({ payment: { ...payment, good: "1 IN url('http://other.example/', 'TSV', 'x UInt8')" } })
+    expect([document.status, reason]).toEqual([
+      'error',
+      'The events of "Payment" were not counted: not sent: its SQL uses the table function url, which may read other data than that of the database.',
+    ])
+    expect(
+      emulator()
+        .requests.slice(before)
+        .some(({ path }) => path.endsWith('/series')),
+    ).toBe(false)
+  })
+
   it('sends two requests for each SLO, and one for the sources', async () => {
     const before = emulator().requests.length
     await check(Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`slo-${i}`, payment])))
