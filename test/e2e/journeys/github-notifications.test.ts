@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { addDays } from '../../../src/core/dates.ts'
 import { startEmulator } from '../../../src/emulator/index.ts'
 import { hostile } from '../../support/corpus.ts'
-import { fillUsage, inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
+import { fillUsage, inputsFor, secrets, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { otherComments, token, useGitHub } from '../../support/github-server.ts'
 import { type GitHubStepOptions, pullRequestEvent, runGitHubStep } from '../../support/notify.ts'
 import { kindsIn, unexpectedHtml } from '../../support/output-oracle.ts'
@@ -315,15 +315,21 @@ it('the command line says that it writes neither', async () => {
 })
 
 it('comments on a plan that only adopts existing objects', async () => {
-  const board = { name: 'By hand', tiles: [{ name: 'T', x: 0, y: 0, w: 6, h: 4, config: { displayType: 'markdown', markdown: 'Hi' } }] }
-  const run = (inputs: Readonly<Record<string, string>>, files: Readonly<Record<string, string>>) =>
-    runGitHubStep(github(), { inputs: { ...inputsFor(emulator()), ...inputs }, secrets, files })
-  const made = await run({ operation: 'create-dashboard', 'dashboard-file': 'b.json' }, { 'b.json': JSON.stringify(board) })
-  expect(made.exitCode).toBe(0)
-  const planned = await run(
-    { operation: 'plan', project: 'shop/main', files: 'a.json', comment: 'changes' },
-    { 'a.json': JSON.stringify({ dashboards: { hand: { ...board, adopt: true } } }) },
-  )
+  const theirs = {
+    name: 'Checkout errors',
+    adopt: true,
+    dashboard: { name: 'Checkout overview' },
+    tile: 'Error rate',
+    threshold: 0.02,
+    interval: '5m',
+    channel: { type: 'webhook', webhookId: serviceOf(emulator()).webhooks.find(({ name }) => name === 'oncall')?.id },
+    message: 'More than 2% of checkouts fail',
+  }
+  const planned = await runGitHubStep(github(), {
+    inputs: { ...inputsFor(emulator()), operation: 'plan', project: 'shop/main', files: 'a.json', comment: 'changes' },
+    secrets,
+    files: { 'a.json': JSON.stringify({ alerts: { errors: theirs } }) },
+  })
   expect(planned.outputs.get('changed')).toBe('false')
   expect(comments()).toHaveLength(1)
   expect(comments()[0]?.body).toContain('No changes: everything matches the files, and apply adopts 1 object')
