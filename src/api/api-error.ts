@@ -19,6 +19,8 @@ const apiInputs: ConnectionInputs = { url: 'api-url', key: 'api-key-id and api-k
 
 /** The facts about a request that messages may contain. They hold no secret. */
 export interface RequestFacts extends Pick<ApiRequest, 'method' | 'isSafe'>, Pick<Subject, 'noun' | 'missing'> {
+  /** Whether repeating the request could make a second object. */
+  readonly isCreate: boolean
   /** With the query, where there is one. */
   readonly path: string
   /** Scheme, host and port of the API. */
@@ -120,7 +122,7 @@ function classifyFailure(facts: RequestFacts, failure: AttemptFailure, decision:
   const { cause } = failure
   if (cause === 'canceled') return 'canceled'
   if (cause === 'rate-limit') return 'rate-limited'
-  if (facts.method === 'POST' && isWrite(facts) && failure.writeOutcome === 'unknown') return 'may-exist'
+  if (facts.isCreate && failure.writeOutcome === 'unknown') return 'may-exist'
   if (!decision.retry && decision.because === 'deadline') return 'deadline'
   if (cause === 'status') return kindOfErrorStatus(failure, facts)
   if (cause === 'tls' || cause === 'redirect' || cause === 'timeout') return cause

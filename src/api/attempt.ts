@@ -57,6 +57,10 @@ function judge<T>(answer: Answer, { exchange, read, redact, nowMs }: AttemptOpti
   // No request asks for a part. The query endpoints of ClickHouse Cloud answer so while the service sleeps.
   if (status === 206) return fail('unfit', 'that is not a whole answer')
   const result = read(parsed.json, headers)
+  if ('refusal' in result) {
+    const detail = quote(redact(result.refusal.slice(0, maxTextLength)).trim())
+    return { failure: { ...known, cause: 'status', detail, writeOutcome: 'refused', isFromApi: true } }
+  }
   if (!('mismatch' in result)) return { success: { value: result.value, status, headers, requestId } }
   if (answer.text === '') return fail('unreadable', 'the answer is empty')
   return fail('unfit', withWords(result.mismatch, messageIn(parsed.json, redact)))

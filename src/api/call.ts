@@ -20,8 +20,8 @@ export interface ApiRequest {
   readonly isSafe?: boolean | undefined
   /** Sent as JSON. */
   readonly body?: unknown
-  /** Also accepts the answer as the only event of a stream. */
-  readonly acceptsEvents?: boolean
+  /** A tool of a self-hosted server, beside its API. It may answer with the only event of a stream. */
+  readonly isTool?: boolean
   /** What an answer must not show, besides the secrets of the connection: a server may repeat the body. Asked for when there is an answer. */
   readonly secrets?: () => readonly string[]
 }
@@ -48,7 +48,7 @@ export interface Rules<T> {
   readonly onAnswer?: ((atMs: number) => void) | undefined
   /** For a write that replaces what was read. */
   readonly basis?: Basis<T> | undefined
-  /** Reads the object after an answer was lost, before the request is sent again. */
+  /** Reads the object after an answer was lost, before the request is sent again. Any method is then repeated as a PUT is. */
   readonly reconcile?: (() => Promise<Reconciled<T>>) | undefined
 }
 

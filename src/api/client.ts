@@ -27,6 +27,8 @@ export interface ReadApi {
   remainingMs(): number
   /** The release of a self-hosted server, `2.36.0`. Undefined where the server does not state it, and for other servers. */
   serverVersion(): Promise<string | undefined>
+  /** Whether the server has a tool that patches dashboards. Asked once, by the first call. */
+  hasPatchTool(): Promise<boolean>
   /** Whether `runSql` has a key and an address. */
   readonly hasSql: boolean
   /** Runs one read-only query. Throws an ApiError when there is no answer, and kind `input` without `hasSql`. */
@@ -131,20 +133,31 @@ export function openApi(connection: Connection, options: SessionOptions): ApiSes
   const serverVersion = profile.isSelfHosted ? readVersion : async () => undefined
   const request = async <T>(call: Call<T>): Promise<T> => {
     await serverVersion()
-    return requester.request(call)
+    return (call.request.isTool ? openTools() : requester).request(call)
   }
   const queries = queryEndpoint && { ...endpointOf(queryEndpoint.baseUrl, queryEndpoint.credentials), inputs: queryInputs }
   /** Beside the API of a self-hosted server. Recorded: requests there count apart from other requests of the key. */
-  const queriesOfServer = (): Endpoint => ({
+  const toolsOfServer = (): Endpoint => ({
     ...endpoint,
     baseUrl: besideApiUrl(baseUrl, ''),
-    pacer: pacerOf(`${describeKey(credentials).id} sql`, baseUrl.origin, { limit: 600, windowMs: 60_000 }),
+    pacer: pacerOf(`${describeKey(credentials).id} tools`, baseUrl.origin, { limit: 600, windowMs: 60_000 }),
   })
+  const remaining = () => ({ deadlineMs: Math.max(1, Math.ceil(requester.remainingMs())) })
+  let tools: ReturnType<typeof createRequester> | undefined
+  const openTools = () => {
+    tools ??= createRequester({ ...settings, ...remaining(), endpoint: toolsOfServer() })
+    return tools
+  }
+  let patchTool: Promise<boolean> | undefined
   /** Loaded here: few runs query. */
   const openSql = async (): Promise<RunSql> => {
     const { createSqlAccess, sqlTimeoutMs } = await import('./sql.ts')
-    const timing = { deadlineMs: Math.max(1, Math.ceil(requester.remainingMs())), timeoutMs: sqlTimeoutMs }
-    const { request: send } = createRequester({ ...settings, ...timing, endpoint: queries ?? queriesOfServer() })
+    const { request: send } = createRequester({
+      ...settings,
+      ...remaining(),
+      timeoutMs: sqlTimeoutMs,
+      endpoint: queries ?? toolsOfServer(),
+    })
     return createSqlAccess({ clock, read: request, request: send, mayWake: queryEndpoint?.mayWake ?? false })
   }
   let sql: Promise<RunSql> | undefined
@@ -158,6 +171,11 @@ export function openApi(connection: Connection, options: SessionOptions): ApiSes
     rateLimit: pacer.quota,
     remainingMs: requester.remainingMs,
     serverVersion,
+    async hasPatchTool() {
+      if (!profile.isSelfHosted) return false
+      patchTool ??= import('./mcp.ts').then(({ findPatchTool }) => findPatchTool(request))
+      return patchTool
+    },
     hasSql,
     async runSql(target, query) {
       if (!hasSql) throw inputError('sql-key-id', 'is missing; a query of ClickHouse Cloud needs a key that its query endpoint lists')

@@ -3,11 +3,11 @@ import { holds, isSame } from '../core/equality.ts'
 import { WatchkeeperError } from '../core/errors.ts'
 import { pluralOf, quote } from '../core/text.ts'
 import { ApiError } from './api-error.ts'
-import type { Reconciled, Rules, Subject } from './call.ts'
+import type { ApiRequest, Reconciled, Rules, Subject } from './call.ts'
 import type { ReadApi, WriteApi } from './client.ts'
 import { type ApiPath, isResourceId, isServer, path, root, servicePath, type Target, under } from './path.ts'
 import type { Profile } from './profiles.ts'
-import { type Page, readList, readNothing, readOne } from './wire.ts'
+import { type Page, type Reader, readList, readNothing, readOne } from './wire.ts'
 
 /** The longest page that the server answers. */
 export const pageLimit = 1000
@@ -48,15 +48,17 @@ export interface Reading<T> {
   readonly readAtMs: number
 }
 
-interface Update<T, Body> {
+export interface Update<T, Body> {
   readonly id: string
   /** Used instead of a GET as long as it is recent. */
   readonly reading?: Reading<T> | undefined
   /** What to store; undefined to leave the object as it is. Throws to refuse. Called for every reading of the object. */
   compose(current: T): Body | undefined | Promise<Body | undefined>
+  /** Another request than a PUT of the body. */
+  readonly via?: { readonly request: () => ApiRequest; readonly read: Reader<T> }
 }
 
-interface Updated<T> {
+export interface Updated<T> {
   readonly object: T
   /** False where `compose` left it as it is. */
   readonly isWritten: boolean
@@ -148,7 +150,7 @@ export function defineCollection<T extends { readonly id: string }, Body = never
         about: { ...about, missing: 'service' },
         rules,
       }),
-    async update(api, service, { id, reading, compose }, options) {
+    async update(api, service, { id, reading, compose, via }, options) {
       let readAtMs = reading?.readAtMs ?? 0
       const onAnswer = (atMs: number): void => {
         readAtMs = atMs
@@ -157,10 +159,12 @@ export function defineCollection<T extends { readonly id: string }, Body = never
       let before = reading?.object ?? (await getNow(options))
       let body = await compose(before)
       if (body === undefined) return { object: before, isWritten: false }
+      const toSend = (): ApiRequest =>
+        via?.request() ?? { method: 'PUT', path: one(api, service, id), body: toRequest(body), secrets: () => secretsIn(body) }
       const readAgain = async () => {
         before = await getNow(options)
         body = await compose(before)
-        return body === undefined ? { applied: before } : { body: toRequest(body) }
+        return body === undefined ? { applied: before } : { body: toSend().body }
       }
       const reconcile = async (): Promise<Reconciled<T>> => {
         const now = await getNow()
@@ -169,8 +173,8 @@ export function defineCollection<T extends { readonly id: string }, Body = never
         return holds(now, withoutFields(body, writeOnly)) ? { applied: now } : 'changed-by-others'
       }
       const object = await api.write({
-        request: { method: 'PUT', path: one(api, service, id), body: toRequest(body), secrets: () => secretsIn(body) },
-        read,
+        request: toSend(),
+        read: via?.read ?? read,
         about,
         rules: { ...options, reconcile, basis: { readAtMs: () => readAtMs, readAgain } },
       })

@@ -127,7 +127,9 @@ export function createRequester(options: RequesterOptions): Requester {
 
 /** A request that the run does not depend on is sent again only after a rejection by the rate limit. */
 const policyOf = ({ request: { method, isSafe }, rules }: Call<unknown>, failure: AttemptFailure): RetryPolicy =>
-  rules?.isOptional && failure.cause !== 'rate-limit' ? 'none' : retryPolicyFor(isSafe ? 'GET' : method, failure)
+  rules?.isOptional && failure.cause !== 'rate-limit'
+    ? 'none'
+    : retryPolicyFor(isSafe ? 'GET' : rules?.reconcile === undefined ? method : 'PUT', failure)
 
 /** Sends a request once, and tells the pacer, the log of writes and the debug log about it. */
 function createTryOnce({ endpoint, clock, cancellation: { writes }, onRequestId, debug }: RequesterOptions) {
@@ -253,7 +255,7 @@ function describeDecision(facts: RequestFacts, failed: Failed): string {
 /** With the name of the request in lines of the log. */
 type LabeledFacts = RequestFacts & { readonly label: string }
 
-function factsOf({ endpoint, profile }: RequesterOptions, { request, about }: Call<unknown>, timeoutMs: number): LabeledFacts {
+function factsOf({ endpoint, profile }: RequesterOptions, { request, about, rules }: Call<unknown>, timeoutMs: number): LabeledFacts {
   const { baseUrl, keyName, inputs } = endpoint
   const { method, isSafe } = request
   const path = withQuery(request)
@@ -262,6 +264,7 @@ function factsOf({ endpoint, profile }: RequesterOptions, { request, about }: Ca
     permission: about.permission && profile.permissions[about.permission],
     method,
     isSafe,
+    isCreate: method === 'POST' && isWrite(request) && rules?.reconcile === undefined,
     path: `${baseUrl.pathname.replace(/\/$/, '')}${path}`,
     label: `${method} ${shortPath(path) || baseUrl.pathname}`,
     origin: baseUrl.origin,
@@ -283,7 +286,7 @@ function toExchange(options: RequesterOptions, { request }: Call<unknown>, body:
     url: new URL(`${endpoint.baseUrl.href.replace(/\/$/, '')}${withQuery(request)}`),
     body: body === undefined ? undefined : JSON.stringify(body),
     authorization: endpoint.authorization,
-    ...(request.acceptsEvents && { acceptsEvents: true }),
+    ...(request.isTool && { acceptsEvents: true }),
     userAgent,
     timeoutMs,
     signal: cancellation.abort,

@@ -9,8 +9,9 @@ import { refuseSql } from '../core/sql.ts'
 import { quote } from '../core/text.ts'
 import { ApiError } from './api-error.ts'
 import type { Call } from './call.ts'
+import { callTool, readTool } from './mcp.ts'
 import { isServer, path, type Service, servicePath, type Target, under } from './path.ts'
-import { describeMismatch, type Reader, readOne } from './wire.ts'
+import { describeMismatch, readOne } from './wire.ts'
 
 /** One query, and the period of its parameters in milliseconds since the epoch. */
 export interface SqlQuery {
@@ -114,20 +115,9 @@ function toAnswer(json: unknown): SqlAnswer | undefined {
   return { kind: 'rows', columns: meta, rows: data, elapsedMs: statistics === undefined ? undefined : statistics.elapsed * 1000 }
 }
 
-const toolAnswer = z.looseObject({
-  result: z.looseObject({
-    content: z.array(z.looseObject({ text: z.string() })).min(1),
-    isError: z.boolean().optional(),
-  }),
-})
-
 const mismatch = (reason: string) => ({ mismatch: describeMismatch('', [], reason) })
 
-const readToolAnswer: Reader<SqlAnswer> = (json) => {
-  const parsed = toolAnswer.safeParse(json)
-  if (!parsed.success) return mismatch('is not that of a tool')
-  const { content, isError } = parsed.data.result
-  const text = content[0]?.text ?? ''
+const readToolAnswer = readTool<SqlAnswer>((text, isError) => {
   if (isError) return { value: toRefusal(text) }
   try {
     const body = parseJson(text)
@@ -137,7 +127,7 @@ const readToolAnswer: Reader<SqlAnswer> = (json) => {
     if (thrown instanceof SyntaxError || thrown instanceof RangeError) return mismatch(`is ${thrown.message}`)
     throw thrown
   }
-}
+})
 
 /** The text of the server ends with a hint about its tools. */
 function toRefusal(text: string): SqlAnswer {
@@ -148,18 +138,13 @@ function toRefusal(text: string): SqlAnswer {
 async function runOnServer(options: SqlOptions, { sql, connectionId, startMs, endMs }: SqlQuery): Promise<SqlAnswer> {
   const call: Call<SqlAnswer> = {
     request: {
-      ...queryRequest,
-      path: path`/mcp`,
-      acceptsEvents: true,
-      body: {
-        jsonrpc: '2.0',
-        id: 1,
-        method: 'tools/call',
-        params: {
-          name: 'clickstack_sql',
-          arguments: { connectionId, sql, startTime: new Date(startMs).toISOString(), endTime: new Date(endMs).toISOString() },
-        },
-      },
+      ...callTool('clickstack_sql', {
+        connectionId,
+        sql,
+        startTime: new Date(startMs).toISOString(),
+        endTime: new Date(endMs).toISOString(),
+      }),
+      isSafe: true,
     },
     read: readToolAnswer,
     about: { noun: 'query', permission: 'observability' },

@@ -46,8 +46,11 @@ export function errorMessageOf(json: unknown): string | undefined {
   return candidates.find((text): text is string => typeof text === 'string' && text.trim() !== '')
 }
 
-/** Reads the parsed answer. Returns a description of the mismatch instead of throwing. */
-export type Reader<T> = (json: unknown, headers: Headers) => { readonly value: T } | { readonly mismatch: string }
+/** Reads the parsed answer. Returns a description of the mismatch, or the reason of a refusal with status 200, instead of throwing. */
+export type Reader<T> = (
+  json: unknown,
+  headers: Headers,
+) => { readonly value: T } | { readonly mismatch: string } | { readonly refusal: string }
 
 /** A JSON number of any notation as a double; for figures that are compared and shown, not for money. */
 export const wireNumber = z.unknown().transform((value, context): number => {
@@ -84,7 +87,7 @@ export function readList<T>(item: z.ZodType<T>): Reader<Page<T>> {
   const read = readItems(item)
   return (json, headers) => {
     const items = read(json, headers)
-    return 'mismatch' in items ? items : { value: { items: items.value, total: totalIn(json, headers) } }
+    return !('value' in items) ? items : { value: { items: items.value, total: totalIn(json, headers) } }
   }
 }
 

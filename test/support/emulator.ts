@@ -44,6 +44,14 @@ export const ids = {
 /** The methods of the requests that arrived, in order. */
 export const methodsOf = ({ requests }: Emulator): readonly string[] => requests.map(({ method }) => method)
 
+/** The only POST requests of operations that read. A tool counts by its name, not by the path that all tools have. */
+export function storesNothing({ method, path, body }: Emulator['requests'][number]): boolean {
+  if (method !== 'POST') return false
+  if (!path.endsWith('/mcp')) return /\/(?:dashboards\/validate|charts\/series|service\/[^/]+\/run\?format=JSON)$/.test(path)
+  const call = body as { readonly method?: string; readonly params?: { readonly name?: string } } | undefined
+  return call?.method === 'tools/list' || call?.params?.name === 'clickstack_sql'
+}
+
 export const basicPair = Buffer.from(`${demo.apiKeyId}:${demo.apiKeySecret}`).toString('base64')
 
 /** What must be in no output. */

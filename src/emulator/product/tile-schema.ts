@@ -260,12 +260,11 @@ export const isTimeSeries = (displayType: unknown): boolean => displayType === '
 export const patchConfig = z
   .record(z.unknown())
   .superRefine((config, context) => {
-    const refuse = (name: string): void => addIssue(context, 'Invalid input', [name])
-    if (config.where !== undefined && !filteredTypes.includes(config.displayType)) refuse('where')
-    JSON.stringify(config, (key, value: unknown) => {
-      if ((key === 'whereLanguage' && value === 'promql') || (key === 'metricType' && value === 'summary')) refuse(key)
-      return value
-    })
+    const isRefused = (key: string, value: unknown): boolean =>
+      (key === 'whereLanguage' && value === 'promql') || (key === 'metricType' && value === 'summary')
+    const accepted = JSON.stringify(config, (key, value: unknown) => (isRefused(key, value) ? undefined : value))
+    const hasCondition = config.where !== undefined && !filteredTypes.includes(config.displayType)
+    if (hasCondition || accepted !== JSON.stringify(config)) addIssue(context, 'Invalid input')
   })
   .transform(({ select, seriesLimit, ...config }): JsonObject => {
     const withLanguage = (item: JsonObject): JsonObject => ({ whereLanguage: 'lucene', ...item })
@@ -275,7 +274,8 @@ export const patchConfig = z
       ...config,
       select: isOfSeries ? select.map(withLanguage) : select,
     }
-    return JSON.parse(JSON.stringify(known), (key, value: unknown) => (unknownToPatch.includes(key) ? undefined : value)) as JsonObject
+    const strip = (key: string, value: unknown): unknown => (unknownToPatch.includes(key) ? undefined : value)
+    return JSON.parse(JSON.stringify(known), strip) as JsonObject // It was an object.
   })
 
 function checkFormulas(config: z.input<typeof builderConfig>, context: z.RefinementCtx): void {

@@ -8,7 +8,7 @@ import type { Operation } from '../../../src/operation/operation.ts'
 import { operationNames, operations } from '../../../src/operations.ts'
 import { alertCollection } from '../../../src/resources/alerts/alert.ts'
 import { forEachEntry, hostile } from '../../support/corpus.ts'
-import { ids, inputsFor, methodsOf, useEmulator } from '../../support/emulator.ts'
+import { ids, inputsFor, methodsOf, storesNothing, useEmulator } from '../../support/emulator.ts'
 import { runWithFailure } from '../../support/faults.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { startRawServer } from '../../support/raw-server.ts'
@@ -335,10 +335,6 @@ const exampleFiles = {
   'examples/slos/checkout.yml': readFileSync(new URL('../../../examples/slos/checkout.yml', import.meta.url), 'utf8'),
 }
 
-/** The only POST requests of operations that read. */
-const storesNothing = (method: string, path: string): boolean =>
-  method === 'POST' && /\/(?:dashboards\/validate|charts\/series|mcp|service\/[^/]+\/run\?format=JSON)$/.test(path)
-
 const selfHosted = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
 
 it('W4: a backtest sends nothing but reads and queries for values, and leaves the service as it was', async () => {
@@ -353,7 +349,7 @@ it('W4: a backtest sends nothing but reads and queries for values, and leaves th
   const { document } = await invokeText({ inputs, files: { 'examples/adopt/alerts.yml': adopted } })
   expect(document).toMatchObject({ status: 'pass', alertCount: 1 })
   const { requests, store } = selfHosted()
-  expect(requests.filter(({ method, path }) => method !== 'GET' && !storesNothing(method, path))).toEqual([])
+  expect(requests.filter((one) => one.method !== 'GET' && !storesNothing(one))).toEqual([])
   expect(requests.some(({ path }) => path.endsWith('/charts/series'))).toBe(true)
   expect(store).toEqual(before)
 })
@@ -373,7 +369,7 @@ describe.each(await Promise.all(operationNames.map(async (name) => ({ name, oper
       const place = isForServer ? inputsFor(server, 'hyperdx') : inputsFor(server)
       const inputs = { ...place, 'max-attempts': '2', operation: name, ...Object.fromEntries(example) }
       await invokeText({ inputs, files: exampleFiles })
-      const writes = server.requests.filter(({ method, path }) => method !== 'GET' && !storesNothing(method, path))
+      const writes = server.requests.filter((one) => one.method !== 'GET' && !storesNothing(one))
       if (reads) expect(writes).toEqual([])
       else expect(server.requests.length).toBeGreaterThan(0)
     })

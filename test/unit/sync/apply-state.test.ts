@@ -222,6 +222,7 @@ describe('an answer that never came', () => {
     keyName: 'the key k',
     permission: 'write',
     noun: 'dashboard',
+    isCreate: true,
     timeoutMs: 1000,
   } as const
   const errorOf = (writeOutcome: 'unknown' | 'not-applied') => {

@@ -1,0 +1,56 @@
+// Tools of a self-hosted server, beside its API. Recorded on HyperDX 2.36.
+import * as z from 'zod'
+import { ApiError } from './api-error.ts'
+import type { ApiRequest, Call } from './call.ts'
+import { path } from './path.ts'
+import { describeMismatch, type Reader } from './wire.ts'
+
+/** Changes parts of a dashboard, and leaves the rest as it is stored. */
+export const patchToolName = 'clickstack_patch_dashboard'
+
+const toolRequest = (method: 'tools/call' | 'tools/list', params: object) =>
+  ({ method: 'POST', path: path`/mcp`, isTool: true, body: { jsonrpc: '2.0', id: 1, method, params } }) as const
+
+/** The call of a tool. It counts as a write, unless the caller adds `isSafe`. */
+export const callTool = (name: string, given: object): ApiRequest & { readonly method: 'POST' } =>
+  toolRequest('tools/call', { name, arguments: given })
+
+const toolAnswer = z.looseObject({
+  result: z.looseObject({
+    content: z.array(z.looseObject({ text: z.string() })).min(1),
+    isError: z.boolean().optional(),
+  }),
+})
+
+/** Reads the text of a tool, or of its refusal. */
+export const readTool =
+  <T>(read: (text: string, isError: boolean) => ReturnType<Reader<T>>): Reader<T> =>
+  (json) => {
+    const parsed = toolAnswer.safeParse(json)
+    if (!parsed.success) return { mismatch: describeMismatch('', [], 'is not that of a tool') }
+    const { content, isError = false } = parsed.data.result
+    return read(content[0]?.text ?? '', isError)
+  }
+
+const toolList = z.looseObject({ result: z.looseObject({ tools: z.array(z.looseObject({ name: z.string() })) }) })
+
+/** What proxies and servers without such tools answer. */
+const absentKinds: readonly string[] = ['not-served', 'not-found', 'permission', 'refused', 'bad-answer', 'redirect']
+
+/** Whether the server has the tool that patches dashboards. */
+export async function findPatchTool(read: (call: Call<boolean>) => Promise<boolean>): Promise<boolean> {
+  try {
+    return await read({
+      request: { ...toolRequest('tools/list', {}), isSafe: true },
+      read(json) {
+        const parsed = toolList.safeParse(json)
+        if (!parsed.success) return { mismatch: describeMismatch('', [], 'is not a list of tools') }
+        return { value: parsed.data.result.tools.some(({ name }) => name === patchToolName) }
+      },
+      about: { noun: 'tool', permission: 'observability' },
+    })
+  } catch (thrown) {
+    if (thrown instanceof ApiError && absentKinds.includes(thrown.kind)) return false
+    throw thrown
+  }
+}
