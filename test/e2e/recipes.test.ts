@@ -98,7 +98,8 @@ it('the recipe to rename a service in all alerts updates objects, and creates no
   expect((await apply(directory, 'shop/infra')).exitCode).toBe(0)
   expect(await follow('Rename a service name in all alerts', directory)).toEqual([
     '✔ 2 objects in 1 file',
-    '✔ Plan for shop/infra (1 to update)',
+    // No row of the server has the new name yet.
+    '▲ warning: Plan for shop/infra (1 to update): 1 warning',
     '✔ Applied to shop/infra (1 updated)',
   ])
   expect(JSON.stringify(serviceOf(server()).dashboards)).toContain('ServiceName:ordering')
@@ -141,7 +142,8 @@ it('the commands about what a key may do write nothing', async () => {
   const before = names(server)
   expect(await follow('What a key may do', directory)).toEqual([
     expect.stringContaining('checks passed'),
-    '✔ Plan for shop/infra (2 to create)',
+    // No row of the server matches the condition of the new alert.
+    '▲ warning: Plan for shop/infra (2 to create): 1 warning',
   ])
   expect(names(server)).toEqual(before)
 })

@@ -78,5 +78,5 @@ it('replay uses no file of the HTTP client', async () => {
   )
   const entered = await enteredFiles({ operation: 'replay', profile: 'hyperdx', files: 'checkout.yml' }, files)
   expect(entered).toContain('sync/replay.ts')
-  expect(entered.filter((file) => /^(?:http|api)\/(?!profiles|proxy|write-log)/.test(file))).toEqual([])
+  expect(entered.filter((file) => /^(?:http|api)\/(?!profiles|proxy|cancellation)/.test(file))).toEqual([])
 })

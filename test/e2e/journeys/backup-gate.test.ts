@@ -23,7 +23,7 @@ const outcomes = [
   {
     outcome: 'unknown',
     prepare: breakQueries,
-    line: /^### ❌ The backups of service `[\w-]+` could not be checked: `The API answered 403/,
+    line: /^### ❌ The backups of service `[\w-]+` could not be checked: The API answered 403/,
   },
 ] as const
 

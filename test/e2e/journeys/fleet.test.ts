@@ -138,7 +138,7 @@ it('merges the results of 1,000 services into one verdict, and names those that 
   expect(reasons).toEqual([expect.stringMatching(/^failed/), expect.stringMatching(/^missing/), expect.stringMatching(/^unknown: /)])
   const summary = renderMarkdown(blocks, longestSummary)
   for (const { services } of fleet) for (const { name } of services) expect(summary).toContain(name)
-  expect(renderMarkdown(blocks, longestComment)).toContain('`missing`')
+  expect(renderMarkdown(blocks, longestComment)).toContain('| missing, 0 found |')
 })
 
 it('fails for every service of a leg whose result got lost', async () => {
@@ -159,7 +159,7 @@ it('stays below the limits of a comment and a summary when everything fails at l
   }
   const { document, blocks } = await report()
   expect(document.failCount).toBe(1000)
-  const comment = renderMarkdown(blocks, longestComment)
+  const comment = renderMarkdown(blocks, longestComment, 'the summary of the run')
   expect(comment.length).toBeLessThan(longestComment)
   expect(comment).toMatch(/^### ❌ /)
   expect(comment).toMatch(/\n\*\d+ more rows did not fit\. See the summary of the run\.\*\n/)

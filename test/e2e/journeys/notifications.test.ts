@@ -66,8 +66,8 @@ describe('a message of the action', () => {
     await notify({ operation: '<!here>' })
     expect(texts().map((text) => text.split('\n').slice(0, 2))).toEqual([
       ['🛑 *list-sources did not complete*', expect.stringContaining('503')],
-      ['🛑 *list-sources did not complete*', expect.stringMatching(/^`max-attempts: /)],
-      ['🛑 `&lt;!here&gt;` did not complete', expect.stringContaining('unknown operation "&lt;!here&gt;"')],
+      ['🛑 *list-sources did not complete*', expect.stringMatching(/^max-attempts: /)],
+      ['🛑 `&lt;!here&gt;` did not complete', expect.stringContaining('unknown operation "`&lt;!here&gt;`"')],
     ])
   })
 
@@ -179,7 +179,7 @@ describe('a fleet', () => {
     expect(texts()[0]?.split('\n').slice(0, 5)).toEqual([
       '❌ *report failed*',
       expect.stringMatching(/^2 results failed: /),
-      '• Passed 1 · Warnings 0 · Failed 2 · Errors 0 · Missing 0 · Unreadable 0',
+      '• Passed 1 · Failed 2',
       expect.stringMatching(/^• ❌ failed: `[^`]*service-\d+` \(`list-alerts`\)$/),
       expect.stringMatching(/^• ❌ failed: `[^`]*service-\d+` \(`list-alerts`\)$/),
     ])

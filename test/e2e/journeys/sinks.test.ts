@@ -110,6 +110,7 @@ describe('an output path', () => {
       ...example,
       ...(operation === 'validate' && { profile: 'clickhouse-cloud' }),
       ...(operation === 'apply' && { yes: true }),
+      ...(operation === 'pull' && { 'drifted-only': true }),
     }
     const flags = Object.entries(inputs).flatMap(([name, value]) =>
       [value].flat().flatMap((one) => (one === true ? [`--${toKebab(name)}`] : [`--${toKebab(name)}`, String(one)])),
@@ -119,7 +120,7 @@ describe('an output path', () => {
     return runCli([operation, ...flags, ...options], Object.fromEntries(env), { directory: root() })
   }
 
-  it('an output path is an input of eight operations', () => {
+  it('an output path is an input of nine operations', () => {
     expect(withOutputPaths.map(({ name, paths }) => `${name}: ${paths.join(' ')}`).sort()).toEqual([
       'apply: sarif-file code-quality-file result-file',
       'audit-costs: html-file result-file',
@@ -127,6 +128,7 @@ describe('an output path', () => {
       'check-slo: html-file result-file',
       'drift: sarif-file code-quality-file html-file plan-file result-file',
       'plan: sarif-file code-quality-file html-file plan-file result-file',
+      'pull: body-file result-file',
       'usage-cost: csv-file focus-file metrics-file html-file result-file',
       'validate: sarif-file code-quality-file result-file',
     ])

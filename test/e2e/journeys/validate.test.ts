@@ -52,7 +52,7 @@ describe('validate as an action, without credentials', () => {
       kind: 'error',
       properties: { file: 'observability/a.yml', line: '2', col: expect.stringMatching(/^\d+$/) },
     })
-    expect(diagnostic?.message).toContain('alerts.a0.interval: "5min" is not accepted; accepted: 30s, 1m')
+    expect(diagnostic?.message).toContain('alerts.a0.interval: "5min" is not accepted; accepted: 1m, 5m')
     expect(step).toEqual({ kind: 'error', properties: { title: 'Watchkeeper validate' }, message: '1 object in 1 file: 1 error' })
     expect(Object.fromEntries(ran.outputs)).toMatchObject({
       status: 'fail',

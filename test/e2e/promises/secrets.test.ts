@@ -389,7 +389,7 @@ describe('S1: the URL of a webhook is sent to its host only, and the key is neve
     }
     const [slack, teams, json] = receiver().messages
     for (const message of [slack, teams, json]) {
-      expect(message?.text).toContain('bad key ***')
+      for (const part of ['bad key', '***']) expect(message?.text).toContain(part)
       expect(message?.headers).not.toHaveProperty('authorization')
       expectNoSecret(JSON.stringify(message), [demo.apiKeySecret, pairOf(demo.apiKeySecret)])
     }
