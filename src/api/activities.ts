@@ -1,4 +1,7 @@
 import * as z from 'zod'
+import { dayOf } from '../core/dates.ts'
+import { dayMs } from '../core/durations.ts'
+import { readInHalves } from './api-error.ts'
 import type { ReadApi } from './client.ts'
 import { isUuid, path } from './path.ts'
 import { readList } from './wire.ts'
@@ -52,20 +55,27 @@ export interface Activities {
 const read = readList(activity)
 
 /**
- * All activities of the organization between two times, one request. Requires a profile with activities. How long the API keeps them is not
+ * All activities of the organization between two times, usually one request. Requires a profile with activities. How long the API keeps them is not
  * documented.
  */
 export async function listActivities(api: ReadApi, organizationId: string, fromMs: number, toMs: number): Promise<Activities> {
-  const { items } = await api.read({
-    request: {
-      method: 'GET',
-      path: path`/v1/organizations/${organizationId}/activities`,
-      query: new URLSearchParams({ from_date: new Date(fromMs).toISOString(), to_date: new Date(toMs).toISOString() }),
-    },
-    read,
-    about: { noun: 'organization', permission: 'activities' },
+  const parts = await readInHalves(dayOf(fromMs), dayOf(toMs), (first, last) => {
+    const [from, to] = [Math.max(fromMs, Date.parse(first)), Math.min(toMs, Date.parse(last) + dayMs - 1)]
+    return api.read({
+      request: {
+        method: 'GET',
+        path: path`/v1/organizations/${organizationId}/activities`,
+        query: new URLSearchParams({ from_date: new Date(from).toISOString(), to_date: new Date(to).toISOString() }),
+      },
+      read,
+      about: { noun: 'organization', permission: 'activities' },
+    })
   })
-  return sortActivities(items)
+  const sorted = parts.map(({ items }) => sortActivities(items))
+  return {
+    activities: sorted.flatMap(({ activities }) => activities),
+    withoutTime: sorted.reduce((sum, part) => sum + part.withoutTime, 0),
+  }
 }
 
 function sortActivities(items: readonly Listed[]): Activities {

@@ -1,3 +1,4 @@
+import { addDays, countDays, type Day } from '../core/dates.ts'
 import { type ErrorKind, WatchkeeperError } from '../core/errors.ts'
 import { readRateLimitWindow } from '../http/rate-limit.ts'
 import type { Method, RetryDecision } from '../http/retry.ts'
@@ -56,6 +57,8 @@ interface ApiErrorDetails {
   readonly attempts: number
   /** The server may have carried the write out, on this attempt or an earlier one, although it failed. */
   readonly outcomeUnknown: boolean
+  /** The answer is longer than any that is read. */
+  readonly isTooLarge?: boolean
 }
 
 /** A request that failed and is not retried. Wrong input is an InputError, because it never becomes a request. */
@@ -69,6 +72,7 @@ export class ApiError extends WatchkeeperError {
   readonly requestId: string | undefined
   readonly attempts: number
   readonly outcomeUnknown: boolean
+  readonly isTooLarge: boolean
 
   constructor(details: ApiErrorDetails) {
     super(details.kind, details.message)
@@ -80,6 +84,7 @@ export class ApiError extends WatchkeeperError {
     this.requestId = details.requestId
     this.attempts = details.attempts
     this.outcomeUnknown = details.outcomeUnknown
+    this.isTooLarge = details.isTooLarge === true
   }
 }
 
@@ -106,6 +111,18 @@ export function explainFailure(facts: RequestFacts, end: FailedAttempt<AttemptFa
     requestId: failure.requestId,
     attempts,
     outcomeUnknown,
+    isTooLarge: failure.cause === 'too-large',
+  }
+}
+
+/** Reads a period with one request. While an answer is too large, it is asked for again in halves of its days, both ends included. */
+export async function readInHalves<T>(from: Day, to: Day, read: (from: Day, to: Day) => Promise<T>): Promise<readonly T[]> {
+  try {
+    return [await read(from, to)]
+  } catch (thrown) {
+    if (!(thrown instanceof ApiError && thrown.isTooLarge) || from === to) throw thrown
+    const middle = addDays(from, countDays(from, to) >> 1)
+    return [...(await readInHalves(from, addDays(middle, -1), read)), ...(await readInHalves(middle, to, read))]
   }
 }
 

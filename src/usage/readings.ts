@@ -1,6 +1,5 @@
 import type { ReadApi } from '../api/client.ts'
 import { addDays, type Day } from '../core/dates.ts'
-import { sum } from '../core/decimal.ts'
 import { toFailure, WatchkeeperError } from '../core/errors.ts'
 import { findIssues } from './data-quality.ts'
 import {
@@ -15,7 +14,7 @@ import {
   type Period,
 } from './periods.ts'
 import { totalOf, type UsageReading } from './records.ts'
-import { cutIntoWindows, maxWindowDays, readUsageCost } from './usage-api.ts'
+import { addAnswers, cutIntoWindows, maxWindowDays, onlyUnit, readUsageCost } from './usage-api.ts'
 
 /** All usage that a run reads. */
 export interface Readings {
@@ -78,13 +77,7 @@ export async function readUsage(api: ReadApi, organizationId: string, options: R
   const units = new Set<string>()
   const read = async (days: Period, wanted: readonly string[]): Promise<UnitReading> => {
     const answers = await Promise.all(cutIntoWindows(days).map((window) => readUsageCost(api, organizationId, window, wanted)))
-    return {
-      unit: onlyUnit(new Set(answers.map(({ unit }) => unit))),
-      period: days,
-      grandTotal: sum(answers.map(({ grandTotal }) => grandTotal)),
-      records: answers.flatMap(({ records }) => records),
-      isFiltered: wanted.length > 0,
-    }
+    return { ...addAnswers(answers), period: days, isFiltered: wanted.length > 0 }
   }
   const readPeriods = async (needed: readonly Period[], earlier: readonly Period[], wanted: readonly string[]): Promise<TaggedReadings> => {
     const groups = joinPeriods(needed, daysBeside(earlier, needed))
@@ -143,12 +136,6 @@ const historiesOf = (budgets: ReadUsageOptions['budgets'], today: Day): readonly
 
 interface UnitReading extends UsageReading {
   readonly unit: string
-}
-
-function onlyUnit(units: ReadonlySet<string>): string {
-  const [unit, second] = units
-  if (unit !== undefined && second === undefined) return unit
-  throw new WatchkeeperError('bad-answer', `The API uses the unit ${unit} for some days and the unit ${second} for others.`)
 }
 
 /** Consecutive periods that one request can read, or one period of any length. */

@@ -141,6 +141,17 @@ describe('an audit of services', () => {
     expect(text).toMatch(/The service was awake 100% of 28 known days/)
   })
 
+  it('asks again for halves of the activities whose answer is too large', async () => {
+    const { document } = await audit()
+    const sent = emulator().requests.length
+    emulator().addFault({ match: { path: '/activities' }, effect: { kind: 'body', text: ' '.repeat(17 * 1024 * 1024) } })
+    expect((await audit()).document).toEqual({ ...document, requestId: expect.anything() })
+    const asked = emulator().requests.slice(sent).flatMap(({ path }) => (path.includes('/activities') ? new URL(path, 'http://x').searchParams : []))
+    const [whole, first, second] = asked.map((query) => ['from_date', 'to_date'].map((name) => Date.parse(query.get(name) ?? '')))
+    expect(asked).toHaveLength(3)
+    expect([first?.[0], second?.[0], second?.[1]]).toEqual([whole?.[0], (first?.[1] ?? 0) + 1, whole?.[1]])
+  })
+
   it('finds a service that is always awake and has no activities, by its usage', async () => {
     putToSleep(emulator(), 'search', { ...office, ingestion: { everyMinutes: 2, minutes: 2 } })
     const [organization] = emulator().store.organizations

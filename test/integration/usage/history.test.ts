@@ -41,6 +41,24 @@ const failHistory = (status = 400) =>
 const paragraphsOf = ({ blocks }: Invoked): readonly string[] =>
   blocks.flatMap((block) => (block.kind === 'paragraph' ? [toPlainText(block.line)] : []))
 
+it('asks again for halves of the days whose answer is too large, and not for less than a day', async () => {
+  const closed = { 'from-date': addDays(today, -35), 'to-date': addDays(today, -6), budget: '500' }
+  const { grandTotalCredits, records } = (await run(closed)).document
+  const windowOf = (from: number, to: number): string => `${addDays(today, -from)} ${addDays(today, -to)}`
+  const tooLarge = (times: number) =>
+    emulator().addFault({ times, effect: { kind: 'body', text: ' '.repeat(17 * 1024 * 1024) } })
+  const before = windows()
+  // All days, and the first half of them.
+  tooLarge(2)
+  expect((await run(closed)).document).toMatchObject({ status: 'pass', grandTotalCredits, records })
+  expect(before).toEqual([windowOf(35, 6)])
+  expect(windows()).toEqual(
+    [windowOf(35, 6), windowOf(35, 6), windowOf(35, 21), windowOf(35, 29), windowOf(28, 21), windowOf(20, 6)].toSorted(),
+  )
+  tooLarge(Number.POSITIVE_INFINITY)
+  expect((await run({ 'from-date': addDays(today, -7), 'to-date': addDays(today, -6) })).reason).toMatch(/limit of 16 MiB/)
+})
+
 describe('a period with future days', () => {
   it('a period with future days has the same forecast and the same spikes with every option', async () => {
     const budgets = { 'budgets.yml': `[{ name: long, limit: 9999, period: last-90-days }, { name: same, limit: 9999 }]` }
