@@ -1,10 +1,10 @@
 import type { Day } from '../core/dates.ts'
-import { type Decimal, fromText, sum } from '../core/decimal.ts'
+import { type Decimal, fromText, zero } from '../core/decimal.ts'
 import type { OutputFile } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
 import { type Cell, renderCsv } from '../report/csv.ts'
 import { type Charge, renderFocus } from '../report/focus.ts'
-import { type MetricFamily, type MetricSample, renderOpenMetrics } from '../report/openmetrics.ts'
+import { type MetricFamily, renderOpenMetrics } from '../report/openmetrics.ts'
 import { renderPage } from '../report/page.ts'
 import type { BudgetOutcome } from './budgets.ts'
 import { type CurrentPeriod, resolvePeriod } from './periods.ts'
@@ -53,7 +53,7 @@ function exportCsv({ records, unit }: UsageResult): string {
   return renderCsv([head, ...rows])
 }
 
-/** One charge for each metric of each record. */
+/** One charge for each metric of each record that is not zero. */
 function exportFocus(result: UsageResult, billingCycleDay: number | undefined): string {
   const { provider, organizationId, unit, creditPrice } = result
   return renderFocus(chargesOf(result, billingCycleDay), {
@@ -74,7 +74,7 @@ function* chargesOf({ records }: UsageResult, billingCycleDay: number | undefine
     cycles.set(date, billed)
     const warehouse = warehouseId ? { id: warehouseId, name: nameOf(record) } : undefined
     for (const [metric, amount] of metricsOf(record)) {
-      yield { date, billed, metric, amount, entityType, entityId, entityName, warehouse, locked }
+      if (!amount.eq(zero)) yield { date, billed, metric, amount, entityType, entityId, entityName, warehouse, locked }
     }
   }
 }
@@ -99,13 +99,11 @@ function totals(result: UsageResult): readonly MetricFamily[] {
 }
 
 function groups({ organizationId: organization, unit, byEntity, byMetric }: UsageResult): readonly MetricFamily[] {
-  // Two entities can have the same name, and two samples with the same labels would make the whole text invalid.
-  const byLabels = Map.groupBy(byEntity, ({ name, entityType = '' }) => `${entityType}\n${name}`)
-  const entities = [...byLabels.values()].flatMap(([first, ...others]): readonly MetricSample[] => {
-    if (first === undefined) return []
-    const { name: entity, entityType: entity_type = '' } = first
-    return [{ labels: { organization, unit, entity, entity_type }, value: sum([first, ...others].map(({ total }) => total)).toFixed() }]
-  })
+  // Two entities can have the same name. Their ids keep them apart.
+  const entities = byEntity.map(({ name: entity, entityId: entity_id = '', entityType: entity_type = '', total }) => ({
+    labels: { organization, unit, entity, entity_id, entity_type },
+    value: total.toFixed(),
+  }))
   const metrics = byMetric.map(({ name, total }) => ({ labels: { organization, unit, metric: name }, value: total.toFixed() }))
   return [
     { name: 'usage_entity_credits', help: 'Usage of each entity in the period.', samples: entities },

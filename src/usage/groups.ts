@@ -12,6 +12,7 @@ type Group = z.output<ReturnType<typeof groupSchema>>
 export const groupSchema = () =>
   z.object({
     name: z.string(),
+    entityId: z.string().optional().describe('Of an entity. Empty where the API has none.'),
     entityType: z.string().optional().describe('Of an entity, such as service, datawarehouse or clickpipe.'),
     total: exactAmount('Usage.'),
     provisional: exactAmount('Provisional part of the usage.'),
@@ -34,7 +35,7 @@ export function groupRecords(records: readonly UsageRecord[], by: Grouping): Gro
   const nameOf = by === 'warehouse' ? warehouseNames(records) : labels[by]
   const groups = [...newest].map(([key, record]) => ({
     name: nameOf(record),
-    ...(by === 'entity' && { entityType: record.entityType }),
+    ...(by === 'entity' && { entityId: record.entityId, entityType: record.entityType }),
     total: totals.of(key),
     provisional: provisional.of(key),
   }))

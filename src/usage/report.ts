@@ -132,14 +132,14 @@ const isForecastJudged = ({ forecastBudget, budgets, fromDate, endDate }: UsageR
 
 function changeWords(comparison: UsageComparison, unit: string): string {
   if (comparison.status === 'no-complete-days') return 'not available: no day is complete in both periods'
-  const { change, changePercent, total, maxIncrease } = comparison
+  const { change, changePercent, total, ofTotal, maxIncrease } = comparison
   const sign = change.gt(0) ? '+' : ''
   const share = changePercent === undefined ? '' : ` (${sign}${formatShare(changePercent)})`
   const limit =
     maxIncrease === undefined
       ? ''
       : `, limit ${maxIncrease.kind === 'percent' ? `${maxIncrease.percent.toFixed()}%` : `${formatMoney(maxIncrease.amount)} ${unit}`}`
-  return `${sign}${formatMoney(change)} ${unit}${share}, from ${formatMoney(total)} ${unit}${limit}`
+  return `${sign}${formatMoney(change)} ${unit}${share}, from ${formatMoney(total)} to ${formatMoney(ofTotal)} ${unit}${limit}`
 }
 
 function notices(result: UsageResult): readonly Line[] {

@@ -150,6 +150,22 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('the file of a month, %s
     expect(month.rows.filter((row) => !holds(row))).toEqual([])
   })
 
+  it('has no row for a metric without usage', async () => {
+    const records = ['a', 'b'].map((entityId) => ({
+      date: new Date().toISOString().slice(0, 10),
+      entityId,
+      metrics: { compute: 1, storage: 0 },
+      totalCHC: 1,
+      locked: true,
+    }))
+    emulator().addFault({ effect: { kind: 'body', text: JSON.stringify({ result: { grandTotalCHC: 2, costs: records } }) } })
+    const { rows } = await run({ period: 'today' })
+    expect(rows.map((row) => [row.x_Metric, row.EffectiveCost])).toEqual([
+      ['compute', '1'],
+      ['compute', '1'],
+    ])
+  })
+
   it('adds up to the exact total', () => {
     expect(sum(month.rows.map((row) => numberIn(row, 'EffectiveCost'))).toFixed()).toBe(month.document.grandTotalCredits)
   })

@@ -92,7 +92,10 @@ describe('the metrics of usage-cost', () => {
       .map((line) => line.slice(0, line.lastIndexOf(' ')))
     expect(new Set(series).size).toBe(series.length)
     const entities = read.find(({ name }) => name === 'watchkeeper_usage_entity_credits')
-    expect(entities?.metrics.map(({ labels, value }) => [labels?.entity, value])).toEqual([['twin', '0.3']])
+    expect(entities?.metrics.map(({ labels, value }) => [labels?.entity, labels?.entity_id, value])).toEqual([
+      ['twin', 'b', '0.2'],
+      ['twin', 'a', '0.1'],
+    ])
   })
 
   it('the metrics of usage-cost are the decimals of the result', async () => {
