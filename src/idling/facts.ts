@@ -1,7 +1,7 @@
 import { type Activities, listActivities } from '../api/activities.ts'
 import type { ReadApi } from '../api/client.ts'
 import { type ListedService, listServices } from '../api/services.ts'
-import { type Day, dayOf, eachDay } from '../core/dates.ts'
+import { type Day, dayOf, eachDay, plainDays } from '../core/dates.ts'
 import { dayMs } from '../core/durations.ts'
 import { causeOf, toFailure } from '../core/errors.ts'
 import type { Body } from '../resources/resource-type.ts'
@@ -54,7 +54,7 @@ async function readUsage(api: ReadApi, organizationId: string, nowMs: number): P
   const failure = whyNotTrusted({ period: { from, to }, grandTotal, records }, unit, dayOf(nowMs))
   if (failure !== undefined) return { failure }
   // Without a final day, nothing seems to cost anything.
-  if (!records.some(({ locked }) => locked)) return { failure: `there are no final usage records from ${from} to ${to}` }
+  if (!records.some(({ locked }) => locked)) return { failure: `there are no final usage records for ${plainDays(from, to)}` }
   return { unit, records, from, to }
 }
 

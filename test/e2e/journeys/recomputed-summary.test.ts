@@ -110,7 +110,7 @@ describe('every figure of the summary', () => {
     expect([...tables.values()].flat()).toContainEqual(['Total', `${rounded(total, 2)} Credits`])
     expect([...tables.values()].flat()).toContainEqual([
       'Change from the previous period',
-      `${change > 0n ? '+' : ''}${rounded(change, 2)} Credits (${change > 0n ? '+' : ''}${percent(change, before, 1)}%), from ${rounded(before, 2)} Credits`,
+      `${change > 0n ? '+' : ''}${rounded(change, 2)} Credits (${change > 0n ? '+' : ''}${percent(change, before, 1)}%), from ${rounded(before, 2)} to ${rounded(total, 2)} Credits`,
     ])
     expect(open(records)).toEqual([])
     const largestFirst = (sums: ReadonlyMap<string, bigint>) => [...sums].sort(([, a], [, b]) => Number(b - a))

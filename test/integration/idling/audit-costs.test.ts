@@ -146,7 +146,9 @@ describe('an audit of services', () => {
     const sent = emulator().requests.length
     emulator().addFault({ match: { path: '/activities' }, effect: { kind: 'body', text: ' '.repeat(17 * 1024 * 1024) } })
     expect((await audit()).document).toEqual({ ...document, requestId: expect.anything() })
-    const asked = emulator().requests.slice(sent).flatMap(({ path }) => (path.includes('/activities') ? new URL(path, 'http://x').searchParams : []))
+    const asked = emulator()
+      .requests.slice(sent)
+      .flatMap(({ path }) => (path.includes('/activities') ? new URL(path, 'http://x').searchParams : []))
     const [whole, first, second] = asked.map((query) => ['from_date', 'to_date'].map((name) => Date.parse(query.get(name) ?? '')))
     expect(asked).toHaveLength(3)
     expect([first?.[0], second?.[0], second?.[1]]).toEqual([whole?.[0], (first?.[1] ?? 0) + 1, whole?.[1]])

@@ -45,8 +45,7 @@ it('asks again for halves of the days whose answer is too large, and not for les
   const closed = { 'from-date': addDays(today, -35), 'to-date': addDays(today, -6), budget: '500' }
   const { grandTotalCredits, records } = (await run(closed)).document
   const windowOf = (from: number, to: number): string => `${addDays(today, -from)} ${addDays(today, -to)}`
-  const tooLarge = (times: number) =>
-    emulator().addFault({ times, effect: { kind: 'body', text: ' '.repeat(17 * 1024 * 1024) } })
+  const tooLarge = (times: number) => emulator().addFault({ times, effect: { kind: 'body', text: ' '.repeat(17 * 1024 * 1024) } })
   const before = windows()
   // All days, and the first half of them.
   tooLarge(2)

@@ -255,6 +255,7 @@ describe('the report', () => {
       removed: entities(removed),
     })
     expect(paragraphs(blocksOf({ comparison: comparison(0, 0) }))).toEqual([])
+    expect(JSON.stringify(blocksOf({ comparison: comparison(0, 0) }))).toContain('+10.00 Credits, from 20.00 to 30.00 Credits')
     expect(paragraphs(blocksOf({ comparison: comparison(2, 1) }))).toEqual([
       'New since the previous period: e0, e1.',
       'Only in the previous period: e0.',
