@@ -38,7 +38,8 @@ export const composeCreate = (type: ResourceType, desired: Body): Body => sealed
 
 const sealed = (type: ResourceType, body: Body): Body => type.seal?.(body) ?? body
 
-const statedBody = ({ schema, statesDefaults }: ResourceType, body: Body): Body =>
+/** The body with the defaults that a write has to state, where the server's contract asks for them. */
+export const statedBody = ({ schema, statesDefaults }: ResourceType, body: Body): Body =>
   statesDefaults ? withStatedDefaults(body, schema) : body
 
 /** The whole body of an update: the declared fields over the stored ones, and the values that clear removed fields. */

@@ -18,12 +18,14 @@ export type Removal =
       readonly tiles: readonly Body[]
       /** The tiles that an update sends; undefined for a delete. */
       readonly tilesAfter: readonly Body[] | undefined
+      /** Whether tiles stay that the API does not list. */
+      readonly isPatch?: boolean
     }
 
 /** The alerts that the server deletes with a write. */
 export function findLostAlerts(removal: Removal, alerts: readonly Alert[]): readonly Alert[] {
   if (removal.section === 'savedSearches') return alerts.filter(({ savedSearchId }) => savedSearchId === removal.id)
-  const { id, tiles, tilesAfter } = removal
+  const { id, tiles, tilesAfter, isPatch } = removal
   const listed = new Set(tiles.map((tile) => tile.id))
   // A tile with the same id may be on another dashboard, such as a copy.
   const isOnDashboard = ({ dashboardId, tileId }: Alert): boolean =>
@@ -31,7 +33,7 @@ export function findLostAlerts(removal: Removal, alerts: readonly Alert[]): read
   const onDashboard = alerts.filter(isOnDashboard)
   if (tilesAfter === undefined) return onDashboard
   const lost = new Set(findLostTiles(tiles, tilesAfter).map(({ tile }) => tile.id))
-  return onDashboard.filter(({ tileId }) => tileId && (lost.has(tileId) || !listed.has(tileId)))
+  return onDashboard.filter(({ tileId }) => tileId && (lost.has(tileId) || (!isPatch && !listed.has(tileId))))
 }
 
 export const lostAlert = z.object({ id: z.string(), name: z.string() })

@@ -17,7 +17,7 @@ import { listOf } from '../resources/resource-type.ts'
 import { sectionNames } from '../resources/section.ts'
 import type { Plan } from './plan/change.ts'
 import { checkChange, planInput, resolveProject, withSources } from './plan/make-plan.ts'
-import { planChanges } from './plan/plan-changes.ts'
+import { planOn } from './plan/plan-changes.ts'
 import { readRemoteState } from './plan/remote-state.ts'
 import { warnOfTileWrites } from './plan/tile-writes.ts'
 import { type Draft, type DraftInput, draftPull, identityOf, type PullFilter } from './pull/draft.ts'
@@ -150,8 +150,8 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
   const { found, diagnostics: sourceDiagnostics } = await withSources(inFiles, remote)
   if (errorsIn(sourceDiagnostics).length > 0) return { project, draft: nothing, diagnostics: sourceDiagnostics }
   const planWith = (declarations: Pick<Declarations, 'objects'>) =>
-    planChanges(declarations, remote, { project, profile, nowMs, prune: false, maxDeletes: 0, secret: (name) => files.secret(name) })
-  const plan = planWith(found)
+    planOn(api, declarations, remote, { project, profile, nowMs, prune: false, maxDeletes: 0, secret: (name) => files.secret(name) })
+  const plan = await planWith(found)
   const ambiguous = plan.diagnostics.filter(({ rule, severity }) => severity === 'error' && matchingRules.includes(rule))
   if (ambiguous.length > 0) return { project, draft: nothing, diagnostics: ambiguous }
   const { driftedOnly, removeDeleted } = input
@@ -175,7 +175,7 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
   const { draft, read } = await draftUntilVerified(draftInput, async (candidate) => {
     const drafted = await findIn(new Map([...texts, ...candidate.files.map(({ path, after }) => [path, after] as const)]), context)
     const { found: declarations } = await withSources(drafted, remote)
-    const read = { declarations, diagnostics: declarations.diagnostics, plan: planWith(declarations) }
+    const read = { declarations, diagnostics: declarations.diagnostics, plan: await planWith(declarations) }
     const failures = new Map([
       ...verifyDraft(candidate, read),
       ...findReplacedVariables(candidate, { environment, driftedOnly }),

@@ -5,7 +5,7 @@ import { demo } from '../../src/emulator/index.ts'
 import { createClient } from '../../src/index.ts'
 import { settingsSchema } from '../../src/operation/inputs.ts'
 import { forEachEntry } from '../support/corpus.ts'
-import { inputsFor, useEmulator } from '../support/emulator.ts'
+import { inputsFor, storesNothing, useEmulator } from '../support/emulator.ts'
 import { allOperations as all, placeFor, useExampleDirectory } from '../support/examples.ts'
 import { invokeText } from '../support/invoke.ts'
 
@@ -91,9 +91,7 @@ describe.each(['neutral', 'clickhouse-cloud', 'hyperdx'] as const)('every exampl
     expect(result).toEqual(expect.objectContaining({ operation: name, status: expect.stringMatching(/pass|warn/) }))
     const required = Object.entries(operation.output.shape as Shape).filter(([, field]) => isRequired(field))
     for (const [output] of required) expect(result).toHaveProperty(output)
-    const isSafe = ({ method, path }: { readonly method: string; readonly path: string }): boolean =>
-      method === 'POST' && /\/(?:dashboards\/validate|charts\/series|run\?format=JSON)$/.test(path)
-    const sent = emulator().requests.filter((request) => !isSafe(request))
+    const sent = emulator().requests.filter((request) => !storesNothing(request))
     if (operation.effect !== 'read') return
     expect([...new Set(sent.map(({ method }) => method))]).toEqual(operation.scope === 'none' ? [] : ['GET'])
     expect(run.mock.calls.map(([{ api }]) => api !== undefined && 'write' in api)).toEqual([false])

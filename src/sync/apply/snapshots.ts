@@ -9,7 +9,7 @@ import { diffSides, snapshotOf } from '../../resources/snapshot.ts'
 import type { Change } from '../plan/change.ts'
 import { type ApplyState, isSuccess } from './apply-state.ts'
 import { findByMarker, type MarkerIndexes } from './marker-index.ts'
-import { demandUnchanged, type WriteContext } from './write.ts'
+import { updateObject, type WriteContext } from './write.ts'
 
 export const snapshotRules = {
   'not-converging': {
@@ -92,20 +92,18 @@ const maxSnapshotAttempts = 2
 
 /** Returns why the snapshot does not help, if it does not. */
 async function recordSnapshot(change: Change, { actual, desired }: StoredObject, context: WriteContext): Promise<string | undefined> {
-  const { api, service, types } = context
-  const type = types[change.section]
+  const type = context.types[change.section]
   // There is no field for a marker, and the same write would store the same again.
   if (type.ownership === 'identity') return whyNotConverging(type, desired, actual)
   let stored = actual
   for (let attempt = 0; attempt < maxSnapshotAttempts; attempt++) {
-    const { removes: _, ...known } = { ...change, actual: stored, desired }
+    const { removes: _, ...known } = { ...change, id: actual.id, actual: stored, desired, ...(change.patches && { patches: [] }) }
     let digest = ''
-    const compose = async (current: RemoteObject): Promise<Body> => {
-      await demandUnchanged(known, current, context)
+    const compose = (current: RemoteObject): Body => {
       digest = snapshotOf(sidesOf(type, desired, current))
       return composeUpdate(type, type.withSnapshot(desired, digest), current)
     }
-    ;({ object: stored } = await type.collection.update(api, service, { id: actual.id, compose }))
+    stored = await updateObject(known, compose, { ...context, listedAtMs: undefined })
     if (snapshotOf(sidesOf(type, desired, stored)) === digest) return undefined
   }
   return whyNotConverging(type, desired, stored)

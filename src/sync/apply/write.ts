@@ -8,7 +8,9 @@ import { isSame } from '../../core/equality.ts'
 import { WatchkeeperError } from '../../core/errors.ts'
 import { alertCollection } from '../../resources/alerts/alert.ts'
 import { comparable, compareBodies, composeCreate, composeUpdate } from '../../resources/compare.ts'
-import type { Body, RemoteObject, ResourceType } from '../../resources/resource-type.ts'
+import type { Dashboard } from '../../resources/dashboards/dashboard-wire.ts'
+import { type DashboardPatch, patchDashboard } from '../../resources/dashboards/patch-dashboard.ts'
+import { type Body, listOf, type RemoteObject, type ResourceType } from '../../resources/resource-type.ts'
 import type { ResourceTypes } from '../../resources/resource-types.ts'
 import { PendingId, type Section } from '../../resources/section.ts'
 import type { Change } from '../plan/change.ts'
@@ -101,7 +103,7 @@ export function sendableBody({ section, action, desired = {} }: Change, state: A
 
 /** Adds the references that creates left out. A run that ends before leaves them to the next plan. */
 export async function writeReferences(changes: readonly Change[], state: ApplyState, context: WriteContext & SendOptions): Promise<void> {
-  const { api, service, types } = context
+  const { types } = context
   for (const change of changes) {
     const type = types[change.section]
     const outcome = state.outcomeOf(change)
@@ -114,11 +116,8 @@ export async function writeReferences(changes: readonly Change[], state: ApplySt
       if (!('body' in resolved)) throw new WatchkeeperError('conflict', whySkipped(resolved.waitsFor, state))
       const stopped = state.stopped()
       if (stopped !== undefined) throw new WatchkeeperError('canceled', stopped.message)
-      const compose = async (current: RemoteObject): Promise<Body> => {
-        await demandUnchanged({ ...change, actual }, current, context)
-        return composeUpdate(type, resolved.body, current)
-      }
-      const { object } = await type.collection.update(api, service, { id: outcome.id ?? '', compose }, { notAfter: context.notAfter })
+      const compose = (current: RemoteObject): Body => composeUpdate(type, resolved.body, current)
+      const object = await updateObject({ ...change, id: outcome.id, actual }, compose, { ...context, listedAtMs: undefined })
       state.amend({ ...outcome, actual: object })
     } catch (thrown) {
       const failure = failed(change, thrown)
@@ -208,24 +207,49 @@ async function write(change: Change, desired: Body, context: WriteContext & Send
     case 'update':
     case 'adopt':
     case 'mark':
-    case 'release': {
-      const compose = async (current: RemoteObject): Promise<Body> => {
-        await demandUnchanged(change, current, context)
-        return composeUpdate(type, desired, current)
-      }
-      const { object } = await collection.update(
-        api,
-        service,
-        { id: change.id ?? '', reading: listed(change, context), compose },
-        { notAfter },
-      )
-      return object
-    }
+    case 'release':
+      return updateObject(change, (current) => composeUpdate(type, desired, current), context)
     case 'delete':
       return remove(change, context)
     case 'unchanged':
       return change.actual
   }
+}
+
+/**
+ * Updates an object, if nothing else has changed since the plan: with a PUT, or patch by patch of a dashboard, which is read back. The
+ * marker comes last, so that an interrupted update is a difference.
+ */
+export async function updateObject(
+  change: Change,
+  compose: (current: RemoteObject) => Body,
+  context: WriteContext & SendOptions,
+): Promise<RemoteObject> {
+  const { api, service, types, notAfter } = context
+  const { id = '', patches } = change
+  const { collection } = types[change.section]
+  if (patches === undefined) {
+    const composeAll = async (current: RemoteObject): Promise<Body> => {
+      await demandUnchanged(change, current, context)
+      return compose(current)
+    }
+    const { object } = await collection.update(api, service, { id, reading: listed(change, context), compose: composeAll }, { notAfter })
+    return object
+  }
+  const planned = new Map(listOf(change.actual?.tiles).map((tile) => [tile.id, tile]))
+  for (const [i, tileId] of [...patches, undefined].entries()) {
+    const isDone = (tile: Body): boolean => patches.slice(0, i).some((done) => done === tile.id)
+    const composePatch = async (current: Dashboard): Promise<DashboardPatch> => {
+      const tiles = current.tiles.map((tile) => (isDone(tile) ? (planned.get(tile.id) ?? tile) : tile))
+      await demandUnchanged(change, { ...current, tiles }, context)
+      const body = compose(current)
+      if (tileId === undefined) return { name: String(body.name), tags: listOf(body.tags).map(String) }
+      const { id: _, ...tile } = listOf(body.tiles).find((one) => one.id === tileId) ?? {}
+      return { tileId, tile }
+    }
+    await patchDashboard(api, service, { id, compose: composePatch }, { notAfter })
+  }
+  return collection.get(api, service, id)
 }
 
 /** The server stores no ownership markers, so every apply would create its objects again. */

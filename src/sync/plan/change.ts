@@ -43,8 +43,10 @@ export interface Change {
   readonly keeps?: string
   /** The tiles that an update of a dashboard removes, and the alerts on them when the plan was made. */
   readonly removes?: { readonly tiles: readonly string[]; readonly alerts: readonly string[] }
-  /** The names of the tiles that an adoption stores again, without the parts that the API does not return. */
+  /** The names of the tiles that the write stores again, and that may lose the parts that the API does not return. */
   readonly rewrites?: readonly string[]
+  /** The ids of the tiles to patch before the marker; undefined where the whole object is sent. */
+  readonly patches?: readonly string[]
 }
 
 /** A value: it holds everything needed to show it and to apply it. */

@@ -29,7 +29,7 @@ import { hasPendingId } from '../../resources/section.ts'
 import { diagnosticFileInputs } from '../diagnostic-files.ts'
 import type { Change, Plan } from './change.ts'
 import type { AdoptFrom } from './match.ts'
-import { planChanges } from './plan-changes.ts'
+import { planOn } from './plan-changes.ts'
 import { type RemoteState, readRemoteState } from './remote-state.ts'
 import { fromRepositoryInput } from './repository.ts'
 
@@ -165,9 +165,10 @@ function findSpared({ changes }: Plan, checked: readonly Change[], api: ReadApi)
 /** The requests to write these changes and to verify them, where nothing goes wrong. An update needs no GET where it uses a list. */
 export function countRequests(changes: readonly Change[], usesLists: boolean): number {
   const writes = changes.filter(({ action }) => action !== 'unchanged')
-  const ofOne = ({ action, removes }: Change): number => {
+  const ofOne = ({ action, removes, patches }: Change): number => {
     if (action === 'create') return 1
     if (action === 'replace') return 3
+    if (patches !== undefined) return 2 * patches.length + 3
     return (action === 'delete' || !usesLists ? 2 : 1) + (removes === undefined ? 0 : 2)
   }
   const verified = new Set(writes.filter(({ action }) => action !== 'delete').map(({ section }) => section))
@@ -288,7 +289,7 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
   const remote = await readRemoteState({ api, service, profile, wanted, wantsConnections: found.objects.some(usesConnections) })
   const repairCommand = `${applyCommand(request, project)} --repair-duplicates`
   const sourced = await withSources(found, remote)
-  const planned = planChanges(sourced.found, remote, {
+  const planned = await planOn(api, sourced.found, remote, {
     ...request,
     project,
     profile,

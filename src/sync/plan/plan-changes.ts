@@ -1,3 +1,4 @@
+import type { ReadApi } from '../../api/client.ts'
 import type { Profile } from '../../api/profiles.ts'
 import { once } from '../../core/concurrency.ts'
 import type { Diagnostic } from '../../core/diagnostics.ts'
@@ -48,7 +49,7 @@ import { declarationDigest, planChange, planDelete, planRelease } from './plan-o
 import { protectAlerts } from './protect-alerts.ts'
 import { type RemoteState, remoteObjects } from './remote-state.ts'
 import { checkRepository, type RunRepository } from './repository.ts'
-import { planTileWrites, reviewTileWrites } from './tile-writes.ts'
+import { isDashboardWrite, planTileWrites } from './tile-writes.ts'
 
 export interface PlanOptions extends GuardSettings {
   readonly project: string
@@ -66,12 +67,27 @@ export interface PlanOptions extends GuardSettings {
   readonly adoptCommand?: AdoptCommand
   /** Whether the plan updates dashboards and saved searches that need no change. */
   readonly rewrite?: boolean
+  /** Whether the server can patch dashboards. */
+  readonly canPatch?: boolean
   /** Whether the plan sends the secrets of webhooks that need no change. */
   readonly resendSecrets?: boolean
   /** Whether the plan is for a run that writes, which needs the secrets of new objects. */
   readonly isWrite?: boolean
   /** Secrets of this run. Without them, secrets are not compared. */
   readonly secret?: ReadSecret
+}
+
+/** The plan for a server that is asked whether it can patch dashboards, where the plan writes one that exists. */
+export async function planOn(
+  api: Pick<ReadApi, 'hasPatchTool'>,
+  declarations: Pick<Declarations, 'objects'>,
+  remote: RemoteState,
+  options: PlanOptions,
+): Promise<Plan> {
+  const plan = planChanges(declarations, remote, options)
+  return plan.changes.some(isDashboardWrite) && (await api.hasPatchTool())
+    ? planChanges(declarations, remote, { ...options, canPatch: true })
+    : plan
 }
 
 /** Compares declarations and remote state. Pure: it sends nothing, and the time is an option. */
@@ -125,7 +141,9 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, remote:
     ...(options.prune === 'forget' ? orphans.map((one) => planRelease(types[section], one, 'no file declares it')) : []),
   ])
   const written = [...writes, ...[...repairs.deletes, ...deletes].toSorted((a, b) => deleteOrder(a) - deleteOrder(b))]
-  const losses = protectAlerts(planTileWrites(written), remote.alerts, types.dashboards)
+  const { canPatch = false, rewrite = false } = options
+  const tileWrites = planTileWrites(written, { type: types.dashboards, alerts: remote.alerts, objects, canPatch, rewrite })
+  const losses = protectAlerts(tileWrites.changes, remote.alerts, types.dashboards)
   const changes = parts.flatMap((part) => part.changes)
   const silences = changes.flatMap((change) => silenceNote(change, options.nowMs))
   const reported = parts.flatMap(({ diagnostics }) => diagnostics)
@@ -137,14 +155,7 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, remote:
   )
   // Nothing else of the plan would happen, and its other diagnostics follow from the name of the project.
   if (renamed.length > 0) return { project: options.project, changes: [], orphans: [], diagnostics: renamed, seen: {} }
-  const found = [
-    ...reported,
-    ...advice,
-    ...silences,
-    ...copies,
-    ...losses.diagnostics,
-    ...reviewTileWrites(losses.changes, remote.alerts, objects),
-  ]
+  const found = [...reported, ...advice, ...silences, ...copies, ...losses.diagnostics, ...tileWrites.diagnostics]
   return {
     project: options.project,
     changes: losses.changes.map((change) => keepSilence(change, options.nowMs)),

@@ -107,18 +107,11 @@ function silentSlos({ slos = [], objects }: PlanResult): readonly Block[] {
 const isRenamed = ({ action, notes }: PlannedObject): boolean => action === 'adopt' && notes.some((note) => note !== unmanagedAdoption)
 
 const lostParts = ({ objects }: PlanResult): readonly Block[] => {
-  const written = objects.filter((one) => one.section === 'dashboards' && mayHaveHiddenParts(one))
+  const written = objects.filter((one) => one.rewrites !== undefined)
   if (written.length === 0) return []
-  const line = say`⚠️ Apply writes ${counted(written.length, 'existing dashboard')}, and this deletes the parts that the API does not return: ${trusted(hiddenParts)}. Written: ${namesOf(written)}`
+  const line = say`⚠️ Apply writes tiles of ${counted(written.length, 'existing dashboard')} again, and this deletes the parts that the API does not return: ${trusted(hiddenParts)}. Written: ${namesOf(written)}`
   return [{ kind: 'paragraph', line }, ...objectTable('Existing dashboards to write', written)]
 }
-
-/** Any other dashboard is as it was written before, from files that have all of its parts. One without a difference may have changed, too. */
-const mayHaveHiddenParts = (object: PlannedObject): boolean =>
-  object.action === 'mark' ||
-  object.action === 'release' ||
-  object.rewrites !== undefined ||
-  (object.action === 'update' && object.origin === 'service')
 
 /** Other objects have a marker, by which a second project or repository is noticed. */
 const unprotectedSources = ({ objects }: PlanResult): readonly Block[] => {

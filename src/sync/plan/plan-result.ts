@@ -62,7 +62,7 @@ const object = z.object({
   rewrites: z
     .array(z.string())
     .optional()
-    .describe('Names of the tiles that an adoption stores again, without the parts that the API does not return.'),
+    .describe('Names of the tiles that apply stores again, and that may lose the parts that the API does not return.'),
   url: z
     .string()
     .optional()

@@ -59,12 +59,12 @@ export function protectAlerts(changes: readonly Change[], alerts: readonly Alert
 }
 
 /** The reason against removing tiles: an alert on one of them that did not exist when the plan was made. Undefined without one. */
-export function findNewAlertOnTiles({ actual, removes }: Change, { items, mayBeCut }: List<Alert>): string | undefined {
+export function findNewAlertOnTiles({ actual, removes, patches }: Change, { items, mayBeCut }: List<Alert>): string | undefined {
   if (mayBeCut) return incompleteList
   if (actual === undefined || removes === undefined) return undefined
   const tiles = listOf(actual.tiles)
   const tilesAfter = tiles.filter(({ id }) => typeof id !== 'string' || !removes.tiles.includes(id))
-  const lost = findLostAlerts({ section: 'dashboards', id: actual.id, tiles, tilesAfter }, items)
+  const lost = findLostAlerts({ section: 'dashboards', id: actual.id, tiles, tilesAfter, isPatch: patches !== undefined }, items)
   const alert = lost.find(({ id }) => !removes.alerts.includes(id))
   return alert && `the alert ${describeAlert(alert)} was added to a tile that the update deletes, and would be deleted with it`
 }
@@ -112,12 +112,16 @@ interface PlannedRemoval {
 
 /** The objects and tiles that a change removes; undefined where it keeps everything that an alert can watch. */
 function plannedRemoval(change: Change, dashboardType: ResourceType): PlannedRemoval | undefined {
-  const { section, action, actual, desired, id } = change
+  const { section, action, actual, desired, id, patches } = change
   if (section === 'savedSearches' && action === 'delete' && id !== undefined) return { change, removal: { section, id }, lostTiles: [] }
   if (section !== 'dashboards' || actual === undefined || action === 'unchanged') return undefined
   const tiles = listOf(actual.tiles)
   const tilesAfter = desired === undefined ? undefined : listOf(composeUpdate(dashboardType, desired, actual).tiles)
-  return { change, removal: { section, id: actual.id, tiles, tilesAfter }, lostTiles: findLostTiles(tiles, tilesAfter ?? []) }
+  return {
+    change,
+    removal: { section, id: actual.id, tiles, tilesAfter, isPatch: patches !== undefined },
+    lostTiles: findLostTiles(tiles, tilesAfter ?? []),
+  }
 }
 
 const lostTargetsOf = ({ removal, lostTiles }: PlannedRemoval): readonly unknown[] => [removal.id, ...lostTiles.map(({ tile }) => tile.id)]

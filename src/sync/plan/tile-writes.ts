@@ -1,8 +1,12 @@
-// The API does not show all that is stored of a tile, and a PUT of a dashboard stores every tile again from what the API shows. Where
-// someone else made the tiles, this loses parts of them, and an alert on such a tile may count something else.
+// The API does not show all that is stored of a tile, and a PUT of a dashboard stores every tile again from what the API shows. This loses
+// parts of tiles that someone else made, and an alert on such a tile may then count something else. Some servers can patch a dashboard: a
+// patch leaves every tile as it is stored that it does not name.
 import { type Diagnostic, diagnosticOf, exceptionOf, type Location, type Rules } from '../../core/diagnostics.ts'
+import { isSame } from '../../core/equality.ts'
 import { nameFirst, plural, quote } from '../../core/text.ts'
-import { listOf, type RemoteObject } from '../../resources/resource-type.ts'
+import { compareBodies, composeUpdate, statedBody } from '../../resources/compare.ts'
+import { canPatchTile } from '../../resources/dashboards/patch-dashboard.ts'
+import { type Body, listOf, type RemoteObject, type ResourceType } from '../../resources/resource-type.ts'
 import { type Declared, isOf } from '../../resources/resource-types.ts'
 import type { Change, Plan } from './change.ts'
 import { unmanagedAdoption } from './match.ts'
@@ -13,48 +17,118 @@ export const tileWriteRules = {
     severity: 'error',
     exception: 'warning',
     description:
-      'An adoption would write a tile with an alert again, without the parts that the API does not return. `adopt: rewrite` accepts this. `pull` warns of it, and of all tiles that an adoption writes again.',
+      'A tile with an alert would be written again in a dashboard that existed before, without the parts that the API does not return. `adopt: rewrite` accepts this. `pull` only warns, about every dashboard whose adoption writes its tiles.',
+  },
+  'missing-language': {
+    severity: 'warning',
+    description: 'A tile of an adopted dashboard has no language for a condition. An adoption that writes only the marker does not add it.',
   },
 } as const satisfies Rules
 
-/** Parts of a dashboard that the API does not return, so that a PUT cannot keep them. */
+/** Parts of a dashboard that the API does not return, so that a write cannot keep them. */
 export const hiddenParts =
   'PromQL tiles, and in other tiles the filter (where), limit, granularity, alternateRowBackground and ratioMode that were set in the web app'
 
 const maxNamedTiles = 20
 
-/** Adoptions of dashboards as updates, with the tiles that they write again. */
-export const planTileWrites = (changes: readonly Change[]): readonly Change[] =>
-  changes.map((change) => {
-    const { section, notes, actual } = change
-    if (section !== 'dashboards' || actual === undefined || !notes.includes(unmanagedAdoption)) return change
-    const rewrites = listOf(actual.tiles).map(({ name }) => quote(String(name ?? ''), 60))
-    const named = rewrites.length === 0 ? '' : ` (${nameFirst(rewrites, maxNamedTiles)})`
-    const note = `writes ${plural(rewrites.length, 'tile')} again${named}, and loses the parts that the API does not return`
-    return { ...change, action: 'update', notes: [...notes, note], rewrites }
-  })
+interface TileWriteOptions {
+  readonly type: ResourceType
+  readonly alerts: readonly RemoteObject[]
+  readonly objects: readonly Declared[]
+  /** Whether the server can patch dashboards. */
+  readonly canPatch: boolean
+  /** Whether the run writes dashboards that need no change, with all of their tiles. */
+  readonly rewrite: boolean
+}
 
-/** An error for each dashboard with an alert on a tile that is written again, unless its declaration accepts that. */
-export function reviewTileWrites(
-  changes: readonly Change[],
-  alerts: readonly RemoteObject[],
-  objects: readonly Declared[],
-): readonly Diagnostic[] {
+/** Decides how each existing dashboard is written, and which of its tiles lose what the API does not show. */
+export function planTileWrites(changes: readonly Change[], options: TileWriteOptions): Pick<Plan, 'changes' | 'diagnostics'> {
+  const { alerts, objects } = options
   const accepted = new Set(objects.filter(isOf('dashboards')).flatMap(({ key, value }) => (value.adopt === 'rewrite' ? [key] : [])))
-  const planned = changes.flatMap(({ section, id = 'new', name, desired }): readonly RemoteObject[] =>
+  const declared = changes.flatMap(({ section, id = 'new', name, desired }): readonly RemoteObject[] =>
     section === 'alerts' && desired !== undefined ? [{ ...desired, id, name }] : [],
   )
-  return changes.flatMap(({ key, name, actual, rewrites, location = noLocation }): readonly Diagnostic[] => {
-    if (actual === undefined || rewrites === undefined || accepted.has(key)) return []
-    const tiles = new Map(listOf(actual.tiles).map((tile) => [tile.id, tile]))
-    const found = [...alerts, ...planned].find(
-      ({ dashboardId, tileId }: RemoteObject) => tiles.has(tileId) && (dashboardId ?? actual.id) === actual.id,
-    )
-    if (found === undefined) return []
-    const tile = quote(String(tiles.get(found.tileId)?.name), 60)
-    const message = `dashboards.${key}: the alert ${describeAlert(found)} is on the tile "${tile}", which this adoption writes again, without the parts that the API does not return (${hiddenParts}). The alert may then count something else. To keep the tile as it is, remove the dashboard from the files and declare only its alerts, with dashboard: { name: ${JSON.stringify(quote(name, 60))} }. To accept the loss, set adopt: rewrite`
-    return [diagnosticOf(tileWriteRules, 'rewrites-tiles', location, message)]
-  })
+  const written = changes.map((change) => (isDashboardWrite(change) ? planTileWrite(change, options) : change))
+  const diagnostics = written
+    .filter(isDashboardWrite)
+    .flatMap((change) => [
+      ...(isOfOthers(change, options) && !accepted.has(change.key) ? refuseLosses(change, [...alerts, ...declared], options.type) : []),
+      ...(isAdoption(change) && change.patches?.length === 0 ? missingLanguage(change, options.type) : []),
+    ])
+  return { changes: written, diagnostics }
+}
+
+/** A write of a dashboard that exists. */
+type DashboardWrite = Change & { readonly actual: RemoteObject; readonly desired: Body }
+
+export const isDashboardWrite = (change: Change): change is DashboardWrite =>
+  change.section === 'dashboards' && change.actual !== undefined && change.desired !== undefined && change.action !== 'unchanged'
+
+const isAdoption = ({ notes }: Change): boolean => notes.includes(unmanagedAdoption)
+
+/** Whether tiles may be as someone else made them. A server without patches stores all of them again with the adoption. */
+const isOfOthers = (change: DashboardWrite, { type, canPatch }: TileWriteOptions): boolean =>
+  isAdoption(change) || (canPatch && type.readMarker(type.toBody(change.actual))?.isAdopted === true)
+
+function planTileWrite(change: DashboardWrite, options: TileWriteOptions): DashboardWrite {
+  const { action, notes, origin } = change
+  const patches = options.canPatch && !options.rewrite ? tilesToPatch(change, options.type) : undefined
+  const result = { ...change, ...(patches && { patches }) }
+  const mayLose = isOfOthers(change, options) || origin === 'service' || action === 'mark' || action === 'release'
+  if (patches?.length === 0 || !mayLose) return result
+  const rewrites = writtenTiles(result, options.type).map(({ name }) => quote(String(name ?? ''), 60))
+  if (!isOfOthers(change, options)) return { ...result, rewrites }
+  const named = rewrites.length === 0 ? '' : ` (${nameFirst(rewrites, maxNamedTiles)})`
+  const note = `writes ${plural(rewrites.length, 'tile')} again${named}, and loses the parts that the API does not return`
+  return { ...result, action: action === 'adopt' ? 'update' : action, notes: [...notes, note], rewrites }
+}
+
+/** The stored tiles that a write stores again. */
+function writtenTiles({ actual, desired, patches }: DashboardWrite, type: ResourceType): readonly Body[] {
+  const ids: readonly unknown[] = patches ?? [...tilesById(composeUpdate(type, desired, actual)).keys()]
+  return listOf(actual.tiles).filter(({ id }) => ids.includes(id))
+}
+
+/** The ids of the tiles to patch, which may be none; undefined for a change that needs a PUT. */
+function tilesToPatch({ actual, desired, fields }: DashboardWrite, type: ResourceType): readonly string[] | undefined {
+  if (fields.some(({ path }) => !/^(?:name|tags|tiles)(?!\w)/.test(path))) return undefined
+  if (!fields.some(({ path }) => path.startsWith('tiles'))) return []
+  const { before, after } = compareBodies(type, desired, actual)
+  const stored = tilesById(before)
+  const declared = tilesById(after)
+  const ids = [...declared.keys()]
+  const areUnique = stored.size === listOf(actual.tiles).length && declared.size === listOf(after.tiles).length
+  if (!areUnique || stored.size !== declared.size || !ids.every((id) => stored.has(id))) return undefined
+  const bodies = tilesById(composeUpdate(type, desired, actual))
+  const differing = ids.filter((id) => !isSame(stored.get(id), declared.get(id)))
+  // The tool keeps a container that a patch leaves out.
+  const isInContainer = (id: unknown): boolean =>
+    ['containerId', 'tabId'].every((field) => stored.get(id)?.[field] === undefined || declared.get(id)?.[field] !== undefined)
+  return differing.every((id) => isInContainer(id) && canPatchTile(bodies.get(id) ?? {})) ? differing.map(String) : undefined
+}
+
+const tilesById = ({ tiles }: Body): ReadonlyMap<unknown, Body> => new Map(listOf(tiles).map((tile) => [tile.id, tile]))
+
+/** An error where an alert is on one of the tiles that are written again. */
+function refuseLosses(change: DashboardWrite, alerts: readonly RemoteObject[], type: ResourceType): readonly Diagnostic[] {
+  const { key, name, actual, rewrites, location = noLocation } = change
+  const tiles = rewrites === undefined ? [] : writtenTiles(change, type)
+  const names = new Map(tiles.map((tile) => [tile.id, tile.name]))
+  const found = alerts.find(({ dashboardId, tileId }) => names.has(tileId) && (dashboardId ?? actual.id) === actual.id)
+  if (found === undefined) return []
+  const tile = quote(String(names.get(found.tileId)), 60)
+  const message = `dashboards.${key}: the alert ${describeAlert(found)} is on the tile "${tile}", which apply would write again, without the parts that the API does not return (${hiddenParts}). The alert may then count something else. To keep the tile as it is, remove the dashboard from the files and declare only its alerts, with dashboard: { name: ${JSON.stringify(quote(name, 60))} }. To accept the loss, set adopt: rewrite`
+  return [diagnosticOf(tileWriteRules, 'rewrites-tiles', location, message)]
+}
+
+/** The API does not show a language that a series lacks, but that of a link. */
+function missingLanguage({ key, actual, location = noLocation }: DashboardWrite, type: ResourceType): readonly Diagnostic[] {
+  const stored = type.toBody(actual)
+  const stated = tilesById(statedBody(type, stored))
+  const lacking = listOf(stored.tiles).find((tile) => !isSame(tile, stated.get(tile.id) ?? tile))
+  if (lacking === undefined) return []
+  const message = `dashboards.${key}: the tile "${quote(String(lacking.name), 60)}" has no language for a condition, and readers of the dashboard assume different ones. To add it, run apply once with rewrite: true, which writes all tiles again`
+  return [diagnosticOf(tileWriteRules, 'missing-language', location, message)]
 }
 
 const noLocation: Location = { file: 'files' }
@@ -63,7 +137,7 @@ export const isAboutTileWrites = ({ rule }: Diagnostic): boolean => rule === 're
 
 /** For `pull`, which writes the adoptions into files and leaves the decision to their reader. */
 export function warnOfTileWrites({ changes, diagnostics }: Pick<Plan, 'changes' | 'diagnostics'>): readonly Diagnostic[] {
-  const keys = changes.flatMap(({ key, rewrites }) => (rewrites === undefined ? [] : [key]))
+  const keys = changes.flatMap(({ key, notes, rewrites }) => (rewrites === undefined || !notes.includes(unmanagedAdoption) ? [] : [key]))
   if (keys.length === 0) return []
   const message = `apply adopts ${plural(keys.length, 'dashboard')} (${nameFirst(keys, maxNamedTiles)}) and writes their tiles again, without the parts that the API does not return: ${hiddenParts}`
   return [

@@ -30,6 +30,18 @@ describe('a plan', () => {
     expect(plan.seen).toEqual({ dashboards: 1, savedSearches: 1, alerts: 2, webhooks: 1, sources: 1 })
   })
 
+  it('names the tiles of a managed dashboard that lose parts, where the web app may have added them', () => {
+    const renamed = { ...shop, name: 'Store' }
+    const inService = remoteStateWith({ ...applied, dashboards: applied.dashboards.map((one) => ({ ...one, name: 'Store' })) })
+    const rewritesOf = (dashboard: object, remote: typeof applied) => planOf({ dashboards: { shop: dashboard } }, remote).changes[0]
+    const tiles = ['A', 'B']
+    expect(rewritesOf(renamed, applied)).toMatchObject({ action: 'update', origin: 'files' })
+    expect(rewritesOf(renamed, applied)?.rewrites).toBeUndefined()
+    expect(rewritesOf(shop, inService)).toMatchObject({ action: 'update', origin: 'service', rewrites: tiles })
+    expect(rewritesOf(renamed, inService)).toMatchObject({ action: 'mark', rewrites: tiles })
+    expect(planOf({ dashboards: { shop } }, inService).diagnostics).toEqual([])
+  })
+
   it('shows everything of what it creates, ids by the names that they stand for', () => {
     const plan = planOf(declared)
     expect(fieldsOf(plan, 'alerts.errors')).toEqual([

@@ -193,16 +193,10 @@ describe('the report of a plan', () => {
   it('warns of hidden parts where tiles are written again', () => {
     const adopted = { section: 'dashboards', action: 'update', notes: ['adopts an unmanaged object'] } satisfies Partial<PlannedObject>
     const text = textOf(plan, resultOf([object('shop', { ...adopted, rewrites: ['A'] })]))
-    expect(text.match(/Apply writes 1 existing dashboard, and this deletes the parts that the API does not return: /g)).toHaveLength(1)
+    expect(
+      text.match(/Apply writes tiles of 1 existing dashboard again, and this deletes the parts that the API does not return: /g),
+    ).toHaveLength(1)
     expect(textOf(plan, resultOf([object('shop', adopted)]))).not.toContain('does not return')
-  })
-
-  it.each([
-    ['that the service changed', { origin: 'service' }, true],
-    ['that the files changed', { origin: 'files' }, false],
-  ] as const)('warns of hidden parts in a managed dashboard only where the web app may have added them: one %s', (_, more, isShown) => {
-    const text = textOf(plan, resultOf([object('shop', { section: 'dashboards', action: 'update', ...more })]))
-    expect(text.includes('deletes the parts that the API does not return')).toBe(isShown)
   })
 
   it('says that nothing protects the sources that it writes', () => {
@@ -212,13 +206,6 @@ describe('the report of a plan', () => {
     )
     expect(text).toContain('nothing protects them from another project that declares them, too: source logs')
     expect(text).not.toContain('source traces')
-  })
-
-  it('warns of hidden parts where the marker of a dashboard is updated, which writes all of it', () => {
-    expect(textOf(plan, resultOf([object('shop', { section: 'dashboards', action: 'mark' })]))).toContain(
-      'Apply writes 1 existing dashboard, and this deletes the parts that the API does not return: ',
-    )
-    expect(textOf(plan, resultOf([object('errors', { action: 'mark' })]))).not.toContain('does not return')
   })
 
   it('names what is taken over and what is in no file, up to five of them, and the others in a table', () => {

@@ -1,0 +1,241 @@
+// Dashboards of a self-hosted server that someone else made: a patch keeps what the API does not show, and a PUT does not.
+import { afterEach, describe, expect, it } from 'vitest'
+import type { Alert, Dashboard } from '../../../src/emulator/index.ts'
+import { startEmulator } from '../../../src/emulator/index.ts'
+import { serviceOf, useEmulator } from '../../support/emulator.ts'
+import { errorRules, errorsIn, outcomes, watching } from '../../support/shop-declaration.ts'
+import { acceptingRewrites, afterPull, emptyPlan, type Site, type SiteFiles, withSite } from '../../support/site.ts'
+
+const emulator = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
+
+const site = <T>(use: (site: Site) => Promise<T>): Promise<T> => withSite(emulator(), 'hyperdx', use)
+
+type Json = Readonly<Record<string, unknown>>
+
+interface Declared {
+  readonly tiles: readonly Json[]
+  readonly filters: readonly Json[]
+  readonly containers: readonly Json[]
+  readonly [field: string]: unknown
+}
+
+/** Replaces all objects by a dashboard as the web app stores it. */
+function save(more: Partial<Dashboard> = {}): Dashboard {
+  const service = serviceOf(emulator())
+  Object.assign(service, { dashboards: [], alerts: [], savedSearches: [] })
+  const sourceId = service.sources.find(({ kind }) => kind === 'log')?.id
+  // As older releases and templates store it: without a language of the series.
+  const line = { displayType: 'line', sourceId, select: [{ aggFn: 'count', where: '' }] }
+  const hidden = { ...line, where: 'SeverityText:"fatal"', whereLanguage: 'lucene', granularity: '5 minute', limit: { limit: 5 } }
+  return emulator().saveInWebApp({
+    name: 'By hand',
+    tiles: [
+      { id: 'first', name: 'First', config: hidden },
+      { id: 'second', name: 'Second', config: hidden, containerId: 'group' },
+      { id: 'promql', name: 'Hidden', config: { configType: 'promql', displayType: 'line', promqlExpression: 'up' } },
+    ],
+    filters: [{ type: 'QUERY_EXPRESSION', name: 'Service', expression: 'ServiceName', sourceId: String(sourceId) }] as never,
+    containers: [{ id: 'group', title: 'Group', collapsed: false }] as never,
+    ...more,
+  })
+}
+
+const source = () => serviceOf(emulator()).sources.find(({ kind }) => kind === 'log')?.name
+
+/** The declaration of the dashboard as the API shows it, with a change. */
+function fileWith(change: (dashboard: Declared) => object = () => ({}), more: object = {}): SiteFiles {
+  const config = { displayType: 'line', source: source(), select: [{ aggFn: 'count' }] }
+  const declared: Declared = {
+    name: 'By hand',
+    adopt: true,
+    tiles: [
+      { name: 'First', x: 0, y: 0, w: 12, h: 6, config },
+      { name: 'Second', x: 0, y: 6, w: 12, h: 6, containerId: 'group', config },
+    ],
+    filters: [{ name: 'Service', expression: 'ServiceName', source: source() }],
+    containers: [{ id: 'group', title: 'Group' }],
+  }
+  return { 'observability/a.json': { dashboards: { 'by-hand': { ...declared, ...change(declared) } }, ...more } }
+}
+
+const withTile =
+  (name: string, change: (tile: Json) => object) =>
+  ({ tiles }: Declared) => ({ tiles: tiles.map((tile) => (tile.name === name ? { ...tile, ...change(tile) } : tile)) })
+
+const withoutTags = ({ tags: _, ...dashboard }: Dashboard): object => structuredClone(dashboard)
+
+/** What was written to dashboards: `PUT`, the id of a patched tile, or the fields of a patch. */
+const writes = () =>
+  emulator().requests.flatMap(({ method, path, body }) => {
+    if (method === 'PUT' && path.includes('/dashboards/')) return ['PUT']
+    const { params } = (body ?? {}) as { readonly params?: { readonly name?: string; readonly arguments: Json } }
+    if (params?.name !== 'clickstack_patch_dashboard') return []
+    const { dashboardId: _, tileId, ...fields } = params.arguments
+    return [typeof tileId === 'string' ? tileId : Object.keys(fields).join(', ')]
+  })
+
+it('an adoption writes only the marker, and every field that the API does not show stays', () =>
+  site(async (one) => {
+    const [theirs] = serviceOf(emulator()).alerts
+    const stored = save()
+    const before = withoutTags(stored)
+    serviceOf(emulator()).alerts.push({ ...theirs, dashboardId: stored.id, tileId: 'promql' } as Alert)
+    const files = afterPull({}, await one.pull({}))
+    const fatal = { alerts: { fatal: { name: 'Fatal', dashboard: { name: 'By hand' }, tile: 'First', ...watching } } }
+    Object.assign(files, { 'fatal.json': fatal })
+    const planned = await one.plan(files)
+    expect(planned).toMatchObject({ toUpdate: 0, toAdopt: 1, diagnostics: [] })
+    expect(planned.objects[0]).not.toHaveProperty('rewrites')
+    expect(outcomes(await one.apply(files))).toEqual({ 'by-hand': 'adopted', fatal: 'created' })
+    expect(withoutTags(stored)).toEqual(before)
+    expect(stored.tags[0]).toMatch(/^wk:/)
+    expect(writes()).toEqual(['name, tags'])
+    expect(await one.plan(files)).toMatchObject(emptyPlan)
+    expect(await one.drift(files)).toMatchObject({ changed: false })
+  }))
+
+it('an update patches the tiles that differ, the marker last, and a patched tile has its stated defaults', () =>
+  site(async (one) => {
+    const stored = save()
+    await one.apply(fileWith())
+    const before = structuredClone(stored)
+    const changed = fileWith((dashboard) => ({
+      name: 'Renamed',
+      ...withTile('First', ({ config }) => ({ config: { ...(config as Json), select: [{ aggFn: 'count', where: 'a:b' }] } }))(dashboard),
+    }))
+    expect((await one.plan(changed)).objects[0]).toMatchObject({ action: 'update', rewrites: ['First'] })
+    const from = writes().length
+    expect(outcomes(await one.apply(changed))).toEqual({ 'by-hand': 'updated' })
+    expect(writes().slice(from)).toEqual(['first', 'name, tags'])
+    const [first, ...others] = before.tiles
+    expect(stored.tiles.slice(1)).toEqual(others)
+    expect({ ...stored, name: before.name, tags: before.tags, tiles: before.tiles }).toEqual(before)
+    expect(stored.tiles[0]?.config.select).toMatchObject([{ where: 'a:b', whereLanguage: 'lucene' }])
+    expect(first?.config).toHaveProperty('granularity')
+    expect(stored.tiles[0]?.config).not.toHaveProperty('granularity')
+    expect(await one.plan(changed)).toMatchObject(emptyPlan)
+  }))
+
+it('a patch of a tile with an alert needs adopt: rewrite, and a patch of another tile does not', () =>
+  site(async (one) => {
+    const stored = save()
+    const fatal = { fatal: { name: 'Fatal', dashboard: 'by-hand', tile: 'First', ...watching } }
+    const wider = () => ({ w: 24 })
+    await one.apply(fileWith(undefined, { alerts: fatal }))
+    const widened = (tile: string, more: object = {}) =>
+      fileWith((dashboard) => ({ ...withTile(tile, wider)(dashboard), ...more }), { alerts: fatal })
+    const before = structuredClone(stored)
+    const [error] = errorsIn(await one.apply(await widened('First')))
+    expect(error).toMatchObject({ rule: 'rewrites-tiles', message: expect.stringContaining('the alert "Fatal"') })
+    expect(stored).toEqual(before)
+    expect(outcomes(await one.apply(await widened('Second')))).toMatchObject({ 'by-hand': 'updated' })
+    expect(stored.tiles[0]).toEqual(before.tiles[0])
+    expect(outcomes(await one.apply(await widened('First', { adopt: 'rewrite' })))).toMatchObject({ 'by-hand': 'updated' })
+    expect(stored.tiles[0]?.config).not.toHaveProperty('where')
+    expect(stored.tiles.at(-1)).toEqual(before.tiles.at(-1))
+  }))
+
+describe('a change that no patch can make', () => {
+  const added = { name: 'New', x: 0, y: 40, w: 6, h: 4, config: { displayType: 'markdown', markdown: 'Hi' } }
+  const cases: Readonly<Record<string, (dashboard: Declared) => object>> = {
+    'a tile is added': ({ tiles }) => ({ tiles: [...tiles, added] }),
+    'a tile is removed': ({ tiles }) => ({ tiles: tiles.filter(({ name }) => name !== 'Second') }),
+    'a tile leaves its container': withTile('Second', () => ({ containerId: undefined })),
+    'a filter changes': ({ filters }) => ({ filters: filters.map((filter) => ({ ...filter, name: 'Renamed' })) }),
+    'a container changes': ({ containers }) => ({ containers: containers.map((one) => ({ ...one, title: 'Renamed' })) }),
+    'the tool drops a field of the tile': withTile('Second', ({ config }) => ({
+      config: { ...(config as Json), displayType: 'number', select: [{ aggFn: 'sum', valueExpression: 'Duration', periodAggFn: 'delta' }] },
+    })),
+  }
+
+  it.each(Object.entries(cases))('sends the whole dashboard, and is refused while an alert is on a tile: %s', (_name, change) =>
+    site(async (one) => {
+      save()
+      const fatal = { fatal: { name: 'Fatal', dashboard: 'by-hand', tile: 'First', ...watching } }
+      await one.apply(fileWith(undefined, { alerts: fatal }))
+      const from = writes().length
+      const refused = await one.apply(fileWith(change, { alerts: fatal }))
+      expect(errorRules(refused)).toEqual(['rewrites-tiles'])
+      const accepted = fileWith((dashboard) => ({ ...change(dashboard), adopt: 'rewrite' }), { alerts: fatal })
+      expect((await one.plan(accepted)).objects[0]?.rewrites).toContain('First')
+      expect(outcomes(await one.apply(accepted))).toMatchObject({ 'by-hand': 'updated' })
+      expect(writes().slice(from)).toEqual(['PUT'])
+      expect(await one.plan(accepted)).toMatchObject(emptyPlan)
+    }),
+  )
+
+  it('a change that no patch can make is one of a tile whose id another tile has', () =>
+    site(async (one) => {
+      const stored = save()
+      stored.tiles = stored.tiles.map((tile) => (tile.id === 'promql' ? tile : { ...tile, id: 'same' }))
+      expect((await one.plan(fileWith(withTile('First', () => ({ w: 24 }))))).objects[0]?.rewrites).toEqual(['First', 'Second'])
+      await one.apply(fileWith())
+      expect(writes()).toEqual(['name, tags'])
+    }))
+
+  it('a change that no patch can make is a rewrite, and the adoption on a server without the tool', async () => {
+    await site(async (one) => {
+      save()
+      const files = fileWith()
+      await one.apply(files)
+      const from = writes().length
+      await one.apply(files, { rewrite: true })
+      expect(writes().slice(from)).toEqual(['PUT'])
+    })
+    const old = await startEmulator({ dialect: 'hyperdx', rateLimit: 'off', hasMcp: false })
+    stop = () => old.close()
+    await withSite(old, 'hyperdx', async ({ plan, pull }) => {
+      const pulled = await pull({}, undefined, { kind: ['dashboards'] })
+      expect(pulled.diagnostics.map(({ rule }) => rule)).toContain('rewrites-tiles')
+      const { objects, toAdopt } = await plan(acceptingRewrites(afterPull({}, pulled)))
+      expect([toAdopt, objects.every(({ rewrites = [] }) => rewrites.length > 0)]).toEqual([0, true])
+    })
+  })
+})
+
+let stop = async (): Promise<unknown> => undefined
+afterEach(() => stop())
+
+it('does not overwrite a tile that another user edits between two patches', () =>
+  withSite(
+    {
+      ...emulator(),
+      url: emulator().url,
+      through: (api) => ({
+        ...api,
+        write: async (call) => {
+          const answer = await api.write(call)
+          const [, second] = serviceOf(emulator()).dashboards[0]?.tiles ?? []
+          if (second !== undefined && writes().at(-1) === 'first') second.name = 'Of another user'
+          return answer
+        },
+      }),
+    },
+    'hyperdx',
+    async (one) => {
+      const stored = save()
+      await one.apply(fileWith())
+      const wider = fileWith(({ tiles }) => ({ tiles: tiles.map((tile) => ({ ...tile, h: 9 })) }))
+      expect((await one.apply(wider)).objects[0]).toMatchObject({
+        outcome: 'failed',
+        message: expect.stringContaining('has changed since the plan'),
+      })
+      expect(stored.tiles.slice(0, 2)).toMatchObject([
+        { name: 'First', h: 9 },
+        { name: 'Of another user', h: 6 },
+      ])
+      expect(writes().at(-1)).toBe('first')
+    },
+  ))
+
+it('warns of a link without a language in a tile that an adoption leaves as it is', () =>
+  site(async (one) => {
+    const sourceId = serviceOf(emulator()).sources[0]?.id
+    const onClick = { type: 'search', target: { mode: 'id', id: sourceId }, whereTemplate: 'a' }
+    const config = { displayType: 'table', sourceId, select: [{ aggFn: 'count', where: '', whereLanguage: 'lucene' }], onClick }
+    save({ tiles: [{ id: 'table', name: 'Table', x: 0, y: 0, w: 6, h: 6, config }] as never })
+    const { diagnostics } = await one.plan(afterPull({}, await one.pull({})))
+    expect(diagnostics).toMatchObject([
+      { rule: 'missing-language', severity: 'warning', message: expect.stringContaining('rewrite: true') },
+    ])
+  }))
