@@ -2,17 +2,7 @@ import { htmlText, htmlUntrusted } from '../core/escape.ts'
 import { type Line, sentence, toPlainText } from '../core/line.ts'
 import { printable } from '../core/text.ts'
 import { version } from '../core/version.ts'
-import {
-  type Block,
-  type BlockOf,
-  type ChartLimit,
-  type LayoutTile,
-  markSigns,
-  type Point,
-  type Status,
-  tileMarks,
-  toTable,
-} from './blocks.ts'
+import { type Block, type BlockOf, type LayoutTile, markSigns, type Point, type Status, tileMarks, toTable } from './blocks.ts'
 import { pageScript, pageScriptHash, pageStyle } from './page-assets.ts'
 
 /** Renders a report as one self-contained page. The page loads nothing and runs only its own script. */
@@ -60,7 +50,8 @@ interface PageChart {
   readonly forecast: readonly (number | null)[]
   /** Positions of spikes. */
   readonly spikes: readonly number[]
-  readonly limits: readonly ChartLimit[]
+  /** Null for a limit far above the values, which would flatten the curve. The legend shows it. */
+  readonly limits: readonly { readonly label: string; readonly value: number | null }[]
 }
 
 const renderBlocks = (blocks: readonly Block[], charts: PageChart[]): string => blocks.map((block) => renderBlock(block, charts)).join('\n')
@@ -210,6 +201,7 @@ function toPageChart({ unit, valueName = 'Used', points, forecast = [], limits =
       const point = known.get(label)
       return point === undefined ? null : value(point)
     })
+  const highest = labels.reduce((sum, label) => sum + (expected.get(label) ?? known.get(label)?.value ?? 0), 0)
   return {
     labels: labels.map(printable),
     unit: printable(unit),
@@ -218,7 +210,7 @@ function toPageChart({ unit, valueName = 'Used', points, forecast = [], limits =
     finals: ofPoints(({ value, finalValue = value }) => finalValue),
     forecast: labels.map((label) => expected.get(label) ?? null),
     spikes: labels.flatMap((label, i) => (known.get(label)?.isSpike ? [i] : [])),
-    limits: limits.map(({ label, value }) => ({ label: printable(label), value })),
+    limits: limits.map(({ label, value }) => ({ label: printable(label), value: value > 3 * highest ? null : value })),
   }
 }
 

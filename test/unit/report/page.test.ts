@@ -207,6 +207,17 @@ describe('a chart', () => {
     expect(textsOf(html, '.legend')).toEqual(['Used'])
   })
 
+  it('draws no limit far above the values, and names it in the legend', () => {
+    const points = [{ label: '1 Mar', value: 30 }]
+    const limits = [
+      { label: 'Budget', value: 91 },
+      { label: 'Warning level', value: 90 },
+    ]
+    const html = renderPage('x', [{ ...chart, points, forecast: [], limits }])
+    expect(dataOf(html)).toMatchObject({ limits: [{ value: null }, { value: 90 }] })
+    expect(textsOf(html, '.legend').at(-1)).toContain('Budget')
+  })
+
   it('names its values in the legend and under the pointer', () => {
     const html = renderPage('x', [{ ...chart, valueName: 'Awake', points: [{ label: '1 Mar', value: 3 }] }])
     expect(textsOf(html, '.legend')).toEqual(['Awake'])
