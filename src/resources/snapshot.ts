@@ -37,11 +37,10 @@ interface DriftInput {
 
 /** Finds changes in the service, for an object whose declaration has not changed since it was applied. */
 export function detectDrift({ type, sides, snapshot, common }: DriftInput): Drift {
-  const present = undeclaredFields(sides, type.schema).filter(({ value }) => !isEmpty(value))
-  const added = snapshot === undefined ? present.filter(({ isKnownDefault }) => !isKnownDefault) : addedSince(snapshot, sides, present)
+  const unknown = undeclaredFields(sides, type.schema).filter(({ value, isKnownDefault }) => !isEmpty(value) && !isKnownDefault)
+  const added = snapshot === undefined ? unknown : addedSince(snapshot, sides, unknown)
   if (added === undefined) return { fields: diffSides(type, sides), isUncertain: true, newDefaults: [] }
-  const byHand = added.filter(({ place, isKnownDefault }) => !isKnownDefault && !common.has(place))
-  const byServer = added.filter((field) => !byHand.includes(field) && !field.isKnownDefault)
+  const [byHand, byServer] = [added.filter(({ place }) => !common.has(place)), added.filter(({ place }) => common.has(place))]
   const changesOf = (fields: readonly UndeclaredField[]): readonly FieldChange[] =>
     diffFields(sides.stored, withoutFields(sides.stored, fields))
   // Without a snapshot, the rest is compared with the declaration; with one, the rest is known to be unchanged.
@@ -117,23 +116,9 @@ function idOfForm(form: z.ZodObject): number {
   return formCount
 }
 
-/** The number of digests that are tried for one object. */
-const maxAttempts = 300
-
-/** The undeclared fields that were added since the snapshot, if nothing else has changed. They are found by leaving them out. */
-function addedSince(snapshot: string, sides: Sides, present: readonly UndeclaredField[]): readonly UndeclaredField[] | undefined {
-  const groups = [...Map.groupBy(present, ({ place }) => place).values(), ...present.map((field) => [field])]
-  return subsetsOf(groups)
-    .take(maxAttempts)
-    .find((fields) => snapshotOf({ ...sides, stored: withoutFields(sides.stored, fields) }) === snapshot)
-}
-
-/** One group, then two together, then all: a server or a person adds few fields at once. */
-function* subsetsOf(groups: readonly (readonly UndeclaredField[])[]): Generator<readonly UndeclaredField[]> {
-  yield* groups
-  for (const [i, one] of groups.entries()) for (const other of groups.slice(i + 1)) yield [...new Set([...one, ...other])]
-  yield [...new Set(groups.flat())]
-}
+/** The undeclared fields that were added since the snapshot, if nothing else has changed: none, or all that are not known defaults. */
+const addedSince = (snapshot: string, sides: Sides, unknown: readonly UndeclaredField[]): readonly UndeclaredField[] | undefined =>
+  [[], unknown].find((fields) => snapshotOf({ ...sides, stored: withoutFields(sides.stored, fields) }) === snapshot)
 
 const withoutFields = (stored: Body, fields: readonly UndeclaredField[]): Body =>
   withoutPaths(
