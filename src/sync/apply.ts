@@ -18,7 +18,7 @@ import { judgeApply } from './apply/apply-verdict.ts'
 import { diagnosticFiles } from './diagnostic-files.ts'
 import { isDifference } from './plan/change.ts'
 import { reviewEvaluations } from './plan/evaluations.ts'
-import { countRequests, explainRefusal, hasErrors, makePlan, type PlanningResult, planInput } from './plan/make-plan.ts'
+import { countRequests, hasErrors, makePlan, type PlanningResult, planInput } from './plan/make-plan.ts'
 import { isIntact, movedSince, type PlanFile, planFileSchema, toPlanFile } from './plan/plan-file.ts'
 import { judgeDiagnostics, objectBlocks, planFacts, toAnnotations } from './plan/plan-report.ts'
 import { describeChanges, planDetails, planOutput, toPlanResult } from './plan/plan-result.ts'
@@ -67,9 +67,7 @@ export const apply = defineOperation({
       : [],
   async run(context, input) {
     const agreed = input.planFile === undefined ? undefined : await readPlanFile(input.planFile, context)
-    // A person decides by a plan that the server has checked.
-    const isShown = agreed === undefined && context.confirm !== undefined
-    const planned = await makePlan(context, { ...input, effect: 'write', spareFirst: !isShown })
+    const planned = await makePlan(context, { ...input, effect: 'write' })
     const planFile = input.planFile ?? ''
     if (hasErrors(planned)) return { ...(await toPlanResult(planned)), changed: false, planFile, isPlanWrong: true }
     if (agreed !== undefined) demandSame(agreed, planned, context, input.prune)
@@ -109,7 +107,7 @@ async function confirmPlan(planned: PlanningResult, context: ApplyContext, input
     blocks: [planFacts(result), { kind: 'diagnostics', diagnostics: result.diagnostics }, ...objectBlocks(result)],
     question: `Apply these changes to ${result.project}${toPlainText(ofEnvironment(result))}?`,
   })
-  const again = await makePlan(context, { ...input, effect: 'write', spareFirst: true })
+  const again = await makePlan(context, { ...input, effect: 'write' })
   demandSame(
     toPlanFile(planned.plan, createResourceTypes(profile, context.clock.now()), {
       ...service,
@@ -154,14 +152,11 @@ async function carryOut(planned: PlanningResult, context: ApplyContext, onError:
     onProgress,
     remote,
     repairCommand: planned.repairCommand,
-    unchecked: planned.writeFirst,
-    explainRefusal: (change) => explainRefusal(change, planned, { api, service }),
   })
   const created = new Set(applied.outcomes.flatMap(({ kind, change }) => (kind === 'created' ? [change.location] : [])))
   // The warning is about what would be created.
   const left = planned.diagnostics.filter(({ rule, location }) => rule !== 'same-name' || !created.has(location))
   const diagnosed = { ...planned, diagnostics: [...left, ...applied.diagnostics] }
-  if (applied.isRefused) return { ...(await toPlanResult(diagnosed)), changed: false, isPlanWrong: true }
   const alerts = applied.alerts ?? remote.alerts
   // The neutral contract does not show evaluations.
   const review = { ...applied, plan: planned.plan, alerts, nowMs: clock.now() }

@@ -9,9 +9,9 @@ import { pruneOrphans } from './prune.ts'
 import { type ReconcileOptions, reconcileUnknownCreates } from './reconcile.ts'
 import { recordSnapshots } from './snapshots.ts'
 import { verifyWrites } from './verify.ts'
-import { type UncheckedOptions, writeAll, writeOne, writeReferences, writeUnchecked } from './write.ts'
+import { writeAll, writeOne, writeReferences } from './write.ts'
 
-interface ApplyOptions extends ApplyStateOptions, UncheckedOptions, Omit<ReconcileOptions, 'write' | 'concurrent'> {
+interface ApplyOptions extends ApplyStateOptions, Omit<ReconcileOptions, 'write' | 'concurrent'> {
   /** What the plan was made of. */
   readonly remote: RemoteState
   readonly repairCommand?: string | undefined
@@ -26,8 +26,6 @@ interface Applied {
   readonly alerts: readonly RemoteObject[] | undefined
   /** Why the run stopped early. */
   readonly stopped: StopReason | undefined
-  /** Nothing was written, because the server refused the first dashboard; the diagnostics say why. */
-  readonly isRefused: boolean
 }
 
 /** Applies the changes in the order of their dependencies, and independent ones at the same time. Each object has its own outcome. */
@@ -39,10 +37,7 @@ export async function applyPlan(plan: Plan, given: ApplyOptions): Promise<Applie
     writeOne(change, desired, state, { ...options, notAfter: state.hasStopped })
   const [deletes, writes] = [plan.changes.filter(isDelete), plan.changes.filter((change) => !isDelete(change))]
   for (const change of writes) if (change.actual !== undefined) state.learn({ change, actual: change.actual })
-  const refusals = await writeUnchecked(state, options)
-  if (refusals.length > 0) return { outcomes: [], diagnostics: refusals, alerts: undefined, stopped: undefined, isRefused: true }
-  const others = writes.filter((change) => change !== options.unchecked)
-  const waiting = await writeAll(others, state, { ...options, write })
+  const waiting = await writeAll(writes, state, { ...options, write })
   await reconcileUnknownCreates(writes, state, { ...options, write })
   for (const change of await writeAll(waiting, state, { ...options, write }))
     await state.skip(change, 'the object that it watches may not exist')
@@ -61,7 +56,6 @@ export async function applyPlan(plan: Plan, given: ApplyOptions): Promise<Applie
     diagnostics,
     alerts: verified.alerts?.items,
     stopped: state.stopped(),
-    isRefused: false,
   }
 }
 

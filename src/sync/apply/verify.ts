@@ -41,7 +41,6 @@ export async function verifyWrites(
   const sections = new Set(touched.map(({ change }) => change.section))
   let lists: MarkerIndexes
   try {
-    await context.concurrent.settle()
     lists = await readMarkerIndexes(sections, context)
   } catch (thrown) {
     if (!canVerify()) return { diagnostics: [], lists: {} }

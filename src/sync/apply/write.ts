@@ -3,7 +3,6 @@ import type { ReadApi, WriteApi } from '../../api/client.ts'
 import { countConcurrentWrites, type Reading, type SendOptions } from '../../api/collection.ts'
 import type { Target } from '../../api/path.ts'
 import { forEachConcurrently } from '../../core/concurrency.ts'
-import type { Diagnostic } from '../../core/diagnostics.ts'
 import { isSame } from '../../core/equality.ts'
 import { WatchkeeperError } from '../../core/errors.ts'
 import { alertCollection } from '../../resources/alerts/alert.ts'
@@ -25,28 +24,6 @@ export interface WriteContext {
   readonly service: Target
   readonly types: ResourceTypes
   readonly concurrent: ConcurrentRuns
-}
-
-export interface UncheckedOptions {
-  /** A dashboard that the server was not asked about. It is written before everything else, so that a refusal leaves nothing behind. */
-  readonly unchecked?: Change | undefined
-  /** Asks the server why it refuses the dashboard. */
-  readonly explainRefusal: (change: Change) => Promise<readonly Diagnostic[]>
-}
-
-/** Returns why the server refuses the unchecked dashboard. Without an explanation, the refusal is a failure like any other. */
-export async function writeUnchecked(state: ApplyState, options: UncheckedOptions & WriteContext): Promise<readonly Diagnostic[]> {
-  const { unchecked: change, explainRefusal } = options
-  if (change === undefined) return []
-  try {
-    await state.record(await writeChange(change, change.desired ?? {}, { ...options, notAfter: state.hasStopped }))
-    return []
-  } catch (thrown) {
-    const isRefused = thrown instanceof ApiError && thrown.kind === 'refused'
-    const reasons = isRefused ? ((await explainRefusal(change).catch(ignoreAfterWrite)) ?? []) : []
-    if (reasons.length === 0) await recordFailure(change, thrown, state)
-    return reasons
-  }
 }
 
 interface WritesOptions {

@@ -110,7 +110,6 @@ interface ServerCheck {
   readonly diagnostics: readonly Diagnostic[]
   /** Dashboards that the server was not asked about. */
   readonly uncheckedCount: number
-  readonly writeFirst?: Change | undefined
 }
 
 interface ServerCheckContext {
@@ -123,18 +122,12 @@ const maxCheckedDashboards = 20
 
 const maxConcurrentChecks = 10
 
-async function checkByServer(
-  plan: Plan,
-  objects: readonly Declared[],
-  asking: ServerCheckContext,
-  { spareFirst }: Pick<PlanRequest, 'spareFirst'>,
-): Promise<ServerCheck> {
+async function checkByServer(plan: Plan, objects: readonly Declared[], asking: ServerCheckContext): Promise<ServerCheck> {
   if (errorsIn(plan.diagnostics).length > 0) return { diagnostics: [], uncheckedCount: 0 }
   // The server cannot check a reference to an object that does not exist yet.
   const written = plan.changes.filter((change) => change.section === 'dashboards' && isWritten(change) && !hasPendingId(change.desired))
   const changed = written.filter(({ isAdopted }) => !isAdopted)
   const wanted = [...written.filter(({ isAdopted }) => isAdopted), ...changed.slice(0, maxCheckedDashboards)]
-  const first = spareFirst ? findSpared(plan, wanted, asking.api) : undefined
   const answers = new Map<Change, readonly InvalidField[]>()
   let isServed = true
   const check = async (change: Change): Promise<void> => {
@@ -144,22 +137,9 @@ async function checkByServer(
     if (invalid !== undefined) answers.set(change, invalid)
   }
   // One at first, because an older service does not support the check.
-  const checkAll = (changes: readonly Change[]): Promise<void> =>
-    forEachConcurrently(changes, () => (answers.size === 0 ? 1 : maxConcurrentChecks), check)
-  await checkAll(wanted.filter((change) => change !== first))
-  const isSpared = first !== undefined && [...answers.values()].every((invalid) => invalid.length === 0)
-  if (first !== undefined && !isSpared) await checkAll([first])
+  await forEachConcurrently(wanted, () => (answers.size === 0 ? 1 : maxConcurrentChecks), check)
   const diagnostics = wanted.flatMap((change) => toDiagnostics(answers.get(change) ?? [], change, objects))
-  return { diagnostics, uncheckedCount: written.length - answers.size - (isSpared ? 1 : 0), writeFirst: isSpared ? first : undefined }
-}
-
-/**
- * The dashboard whose check can be left out, because it can be written first: a refusal leaves nothing behind. Only where its check is the
- * one request that would make the run wait for the next window of the rate limit.
- */
-function findSpared({ changes }: Plan, checked: readonly Change[], api: ReadApi): Change | undefined {
-  const needed = checked.length + countRequests(changes, api.profile.listsAllFields)
-  return needed - 1 === api.rateLimit()?.remaining ? checked[0] : undefined
+  return { diagnostics, uncheckedCount: written.length - answers.size }
 }
 
 /** The requests to write these changes and to verify them, where nothing goes wrong. An update needs no GET where it uses a list. */
@@ -173,15 +153,6 @@ export function countRequests(changes: readonly Change[], usesLists: boolean): n
   }
   const verified = new Set(writes.filter(({ action }) => action !== 'delete').map(({ section }) => section))
   return writes.reduce((sum, change) => sum + ofOne(change), verified.size)
-}
-
-/** Asks the server why it refuses a dashboard; empty where it accepts it, or does not know the question. */
-export async function explainRefusal(
-  change: Change,
-  { found }: Pick<PlanningResult, 'found'>,
-  asking: ServerCheckContext,
-): Promise<readonly Diagnostic[]> {
-  return toDiagnostics((await checkChange(change, asking)) ?? [], change, found.objects)
 }
 
 const isWritten = ({ action }: Change): boolean => action === 'create' || action === 'update' || action === 'adopt'
@@ -238,8 +209,6 @@ interface PlanRequest {
   readonly repairDuplicates?: boolean
   readonly allowEmpty: boolean
   readonly maxDeletes: number
-  /** One dashboard may be left unchecked, which is then written before all other objects. */
-  readonly spareFirst?: boolean
 }
 
 export interface PlanningResult {
@@ -253,8 +222,6 @@ export interface PlanningResult {
   readonly diagnostics: readonly Diagnostic[]
   /** Changed dashboards that the server was not asked about. */
   readonly uncheckedCount: number
-  /** The unchecked dashboard to write first. */
-  readonly writeFirst?: Change | undefined
   readonly repairCommand?: string
   /** What the plan was compared with; undefined where files have errors. */
   readonly remote?: RemoteState
@@ -304,7 +271,7 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
   const plan = { ...planned, diagnostics: [...sourced.diagnostics, ...planned.diagnostics] }
   for (const change of plan.changes) context.debug(describeDecision(change))
   const checked: ServerCheck = profile.dashboardCheck
-    ? await checkByServer(plan, sourced.found.objects, context, request)
+    ? await checkByServer(plan, sourced.found.objects, context)
     : { diagnostics: [], uncheckedCount: 0 }
   return {
     environment: environment?.name,
@@ -317,7 +284,6 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
       ...nameInstances([...plan.diagnostics, ...checked.diagnostics]),
     ],
     uncheckedCount: checked.uncheckedCount,
-    writeFirst: checked.writeFirst,
     remote,
     repairCommand,
   }

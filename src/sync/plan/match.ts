@@ -292,10 +292,12 @@ function withSameId(search: Match, declared: Declared): Match {
 
 /** The object with the ownership marker of this key. */
 function findOwned(declared: Declared, project: string, key: string, { type, byToken }: Index): Match {
-  const [own, second] = byToken.get(type.markerStyle.token(project, key)) ?? []
+  const holders = byToken.get(type.markerStyle.token(project, key)) ?? []
+  const [own, second] = holders
   if (own === undefined) return {}
   if (second === undefined) return { found: own }
-  const message = `two ${pluralOf(type.noun)} have this ownership marker (${own.actual.id}, ${second.actual.id}); set repair-duplicates for one run, or delete the one that you do not need`
+  const ids = holders.map(({ actual }) => actual.id).join(', ')
+  const message = `${holders.length} ${pluralOf(type.noun)} have this ownership marker (${ids}); set repair-duplicates for one run, or delete the one that you do not need`
   return { found: own, diagnostic: report(declared, 'duplicate-marker', message) }
 }
 
