@@ -34,13 +34,26 @@ async function snapshot(): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(entries))
 }
 
+/** Lets the declared dashboards accept that an adoption writes their tiles again. */
+async function acceptWrites(): Promise<void> {
+  const directory = join(workspace, 'observability')
+  for (const name of await readdir(directory)) {
+    const text = await readFile(join(directory, name), 'utf8')
+    await writeFile(
+      join(directory, name),
+      text.replace(/^dashboards:\n(?: {2}.*\n|\n)*? {4}adopt: true$/m, (found) => found.replace(/true$/, 'rewrite')),
+    )
+  }
+}
+
 describe('pull, as a step', () => {
   it('manages an existing installation after pull and apply', async () => {
     const pulled = await pull()
     expect([pulled.exitCode, Object.fromEntries(pulled.outputs)]).toEqual([
       0,
       expect.objectContaining({
-        status: 'pass',
+        // An adoption writes the tiles of the dashboards again, two of which have alerts.
+        status: 'warn',
         changed: 'true',
         'files-written': '5',
         added: '10',
@@ -59,8 +72,12 @@ describe('pull, as a step', () => {
       'saved-searches.yml',
     ])
     expect((await run('validate')).outputs.get('error-count')).toBe('0')
-    expect((await run('plan')).outputs.get('changed')).toBe('false')
+    expect((await run('plan')).outputs.get('status')).toBe('fail')
+    await acceptWrites()
+    const planned = await run('plan')
+    expect(['to-update', 'to-create', 'to-replace'].map((name) => planned.outputs.get(name))).toEqual(['3', '0', '0'])
     expect((await run('apply')).exitCode).toBe(0)
+    expect((await run('plan')).outputs.get('changed')).toBe('false')
     const before = await snapshot()
     const again = await pull()
     expect([again.outputs.get('changed'), again.outputs.get('unchanged')]).toEqual(['false', '10'])
@@ -73,7 +90,7 @@ describe('pull, as a step', () => {
     const [alert] = serviceOf(emulator()).alerts
     if (alert !== undefined) alert.threshold = 0.5
     const { summary, stdout } = await pull()
-    expect(summary).toMatch(/^### ✅ Pulled into 1 file: 1 updated/)
+    expect(summary).toMatch(/^### ⚠️ Pulled into 1 file: 1 updated/)
     expect(summary).toContain('| updated | alert | `checkout-errors` | `Checkout errors` | `observability/checkout-overview.yml` |')
     expect(summary).toContain('-     threshold: 0.02\n+     threshold: 0.5\n')
     expect(unexpectedHtml(summary)).toEqual([])
@@ -161,7 +178,8 @@ it('turns names of any kind into file names that every system accepts', async ()
   expect(
     texts.filter((text) => /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/.test(text)),
   ).toEqual([])
+  await acceptWrites()
   const planned = await run('plan')
-  expect([planned.outputs.get('to-update'), planned.outputs.get('to-create'), planned.outputs.get('to-replace')]).toEqual(['0', '0', '0'])
+  expect(['to-update', 'to-create', 'to-replace'].map((name) => planned.outputs.get(name))).toEqual([String(values.length), '0', '0'])
   expect((await run('validate')).outputs.get('error-count')).toBe('0')
 }, 120_000)
