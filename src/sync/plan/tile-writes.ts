@@ -27,7 +27,7 @@ export const tileWriteRules = {
 
 /** Parts of a dashboard that the API does not return, so that a write cannot keep them. */
 export const hiddenParts =
-  'PromQL tiles, and in other tiles the filter (where), limit, granularity, alternateRowBackground and ratioMode that were set in the web app'
+  'the filter (where), limit, granularity, alternateRowBackground and ratioMode that were set in the web app; a write of all tiles also deletes PromQL tiles'
 
 const maxNamedTiles = 20
 
