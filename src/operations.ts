@@ -3,9 +3,7 @@
 import { keysOf } from './core/keys.ts'
 
 const alerts = () => import('./resources/alerts/alert-operations.ts')
-const silences = () => import('./resources/alerts/silence-operations.ts')
 const dashboards = () => import('./resources/dashboards/dashboard-operations.ts')
-const savedSearches = () => import('./resources/saved-searches/saved-search-operations.ts')
 const backups = () => import('./backups/backups.ts')
 
 const asCode = {
@@ -16,7 +14,7 @@ const asCode = {
   pull: async () => (await import('./sync/pull.ts')).pull,
   backtest: async () => (await import('./sync/backtest.ts')).backtest,
   replay: async () => (await import('./sync/replay.ts')).replay,
-  'check-slo': async () => (await import('./sync/check-slo.ts')).checkSlo,
+  'check-slos': async () => (await import('./sync/check-slos.ts')).checkSlos,
 } as const
 
 const cost = {
@@ -37,23 +35,21 @@ const singleObjects = {
   'create-alert': async () => (await alerts()).createAlert,
   'update-alert': async () => (await alerts()).updateAlert,
   'delete-alert': async () => (await alerts()).deleteAlert,
-  'silence-alerts': async () => (await silences()).silenceAlerts,
-  'unsilence-alerts': async () => (await silences()).unsilenceAlerts,
+  'silence-alerts': async () => (await import('./resources/alerts/silence-operations.ts')).silenceAlerts,
   'list-dashboards': async () => (await dashboards()).listDashboards,
   'get-dashboard': async () => (await dashboards()).getDashboard,
   'create-dashboard': async () => (await dashboards()).createDashboard,
   'update-dashboard': async () => (await dashboards()).updateDashboard,
   'delete-dashboard': async () => (await dashboards()).deleteDashboard,
-  'list-saved-searches': async () => (await savedSearches()).listSavedSearches,
-  'delete-saved-search': async () => (await savedSearches()).deleteSavedSearch,
+  'list-saved-searches': async () => (await import('./resources/saved-searches/saved-search-operations.ts')).listSavedSearches,
   'list-sources': async () => (await import('./resources/sources/list-sources.ts')).listSources,
   'list-webhooks': async () => (await import('./resources/webhooks/list-webhooks.ts')).listWebhooks,
 } as const
 
 const tools = {
   doctor: async () => (await import('./doctor/doctor.ts')).doctor,
-  matrix: async () => (await import('./fleet/matrix.ts')).matrix,
-  report: async () => (await import('./fleet/report.ts')).report,
+  'fleet-matrix': async () => (await import('./fleet/matrix.ts')).fleetMatrix,
+  'fleet-report': async () => (await import('./fleet/report.ts')).fleetReport,
 } as const
 
 /** One line for each operation, ordered by task. Everything else is in the file of the operation. */

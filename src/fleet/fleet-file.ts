@@ -6,7 +6,7 @@ import { parseDocument } from '../documents/validate.ts'
 import * as fields from '../operation/inputs.ts'
 import { choice, uuid } from '../operation/inputs.ts'
 
-/** Input of `matrix` and `report`. */
+/** Input of `fleet-matrix` and `fleet-report`. */
 const fleetField = fields.filePath('File with the organizations, their services, and the names of their secrets.')
 
 export const fleetFile = fleetField.meta({
@@ -14,7 +14,7 @@ export const fleetFile = fleetField.meta({
   missing: 'set it to a file such as fleet.yml; watchkeeper init fleet writes one',
 })
 
-/** Input of `matrix` and `report`, which must select the same services. */
+/** Input of `fleet-matrix` and `fleet-report`, which must select the same services. */
 export const labels = fields
   .lines('Selects the services with one of these labels.', 'labels, one per line', fields.text('A label.', 63))
   .optional()

@@ -61,7 +61,7 @@ const details = z.object({
 
 type MatrixResult = z.output<typeof output> & z.output<typeof details>
 
-export const matrix = defineOperation({
+export const fleetMatrix = defineOperation({
   summary: 'Makes the matrix of jobs for a fleet of organizations and services from a file. Sends no request.',
   effect: 'read',
   scope: 'none',

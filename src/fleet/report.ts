@@ -37,7 +37,7 @@ const details = z.object({
 
 type ReportResult = z.output<typeof output> & z.output<typeof details>
 
-export const report = defineOperation({
+export const fleetReport = defineOperation({
   summary: 'Merges the results of the jobs of a fleet into one report. Fails when a job failed or its result is missing.',
   effect: 'read',
   scope: 'none',

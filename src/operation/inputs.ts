@@ -102,13 +102,16 @@ export const durationMsOf = (text: string): number => Number(text.slice(0, -1)) 
 
 const maxMs = durationMsOf('365d')
 
-/** `30m`, `2h`, `1d`: at most a year. */
-export const duration = (description: string) =>
+/** `30m`, `2h`, `1d`: at most a year. `none` is a word that the input accepts in place of a time. */
+export const duration = (description: string, none?: '0m') =>
   z
     .string()
-    .regex(/^[1-9]\d{0,5}[mhd]$/)
+    .regex(none === undefined ? /^[1-9]\d{0,5}[mhd]$/ : /^(?:[1-9]\d{0,5}[mhd]|0m)$/)
     .refine((text) => durationMsOf(text) <= maxMs)
-    .meta({ description, accepts: 'minutes, hours or days such as 30m, 2h or 1d, at most 365d' })
+    .meta({
+      description,
+      accepts: `minutes, hours or days such as 30m, 2h or 1d, at most 365d${none === undefined ? '' : `, or ${none}`}`,
+    })
 
 /** A number above zero and at most `max`. */
 export const positiveNumber = (description: string, max: number, accepts: string) =>

@@ -2,13 +2,14 @@ import type { Target } from '../api/path.ts'
 import { type Profile, type ProfileName, profileNamed } from '../api/profiles.ts'
 import { type Diagnostic, formatLocation, inputDiagnostic } from '../core/diagnostics.ts'
 import { InputError, inputError } from '../core/errors.ts'
-import { didYouMean, toEnvironmentName, toKebab } from '../core/names.ts'
+import { toEnvironmentName, toKebab } from '../core/names.ts'
 import { quote } from '../core/text.ts'
 import type { Settings } from '../operation/inputs.ts'
 import type { Files, LintSettings, NamedEnvironment, Operation } from '../operation/operation.ts'
 import { isOperationName, type OperationName, operationNames, operations } from '../operations.ts'
 import { type RunConnection, resolveConnection } from './connection.ts'
 import { decodeAll, parseFields, type Values } from './decode.ts'
+import { adviseOnName } from './new-names.ts'
 import { type GivenSettings, isEmptyText, pick, type RunRequest, readSettings, settingNames, withoutEmptyInputs } from './settings.ts'
 import { checkVariables } from './variables.ts'
 
@@ -139,7 +140,7 @@ function operationNamed(name: string): OperationName {
   if (isOperationName(name)) return name
   const accepted = `; accepted: ${operationNames.join(', ')}`
   const message =
-    name === '' ? `is missing${accepted}` : `unknown operation "${quote(name, 80)}"${didYouMean(name, operationNames) || accepted}`
+    name === '' ? `is missing${accepted}` : `unknown operation "${quote(name, 80)}"${adviseOnName(name, operationNames) || accepted}`
   throw inputError('operation', message)
 }
 
@@ -162,7 +163,7 @@ function withoutRepeats(diagnostics: readonly Diagnostic[]): readonly Diagnostic
 
 function unknownInputs(inputs: Values, operation: string, known: readonly string[]): readonly Diagnostic[] {
   return Object.keys(pick(inputs, (name) => !known.includes(name))).map((name) =>
-    inputDiagnostic(quote(toKebab(name), 60), `unknown input of ${operation}${didYouMean(name, known.map(toKebab))}`),
+    inputDiagnostic(quote(toKebab(name), 60), `unknown input of ${operation}${adviseOnName(toKebab(name), known.map(toKebab))}`),
   )
 }
 

@@ -6,6 +6,7 @@ import { nameFirst, quote } from '../core/text.ts'
 import type { Variables } from '../core/variables.ts'
 import { settingsSchema } from '../operation/inputs.ts'
 import { inputNames } from './input-names.ts'
+import { newNameOf } from './new-names.ts'
 
 /** Set to 1, it turns the debug log on. */
 export const debugVariable = 'WATCHKEEPER_DEBUG'
@@ -43,14 +44,20 @@ export function checkVariables(env: Variables): CheckedVariables {
   const unread = given
     .map((variable) => ({ variable, name: variable.slice(prefix.length).toLowerCase().replaceAll('_', '-') }))
     .filter(({ variable, name }) => !variableNames.includes(name) || variable !== toEnvironmentName(name))
-    .map(({ variable, name }) => ({ variable, meant: name.length < minTypoLength ? undefined : meantName(name, knownNames) }))
-  const unknown = unread.filter(({ meant }) => meant === undefined).map(({ variable }) => variable)
+    .map(({ variable, name }) => ({ variable, problem: describeUnread(variable, name) }))
+  const unknown = unread.filter(({ problem }) => problem === undefined).map(({ variable }) => variable)
   return {
-    diagnostics: unread.flatMap(({ variable, meant }) =>
-      meant === undefined ? [] : [inputDiagnostic(quote(variable, 60), describeMeant(variable, meant))],
-    ),
+    diagnostics: unread.flatMap(({ variable, problem }) => (problem === undefined ? [] : [inputDiagnostic(quote(variable, 60), problem)])),
     warnings: unknown.length === 0 ? [] : [describeUnknown(unknown)],
   }
+}
+
+/** Undefined for a variable that resembles no input. */
+function describeUnread(variable: string, name: string): string | undefined {
+  const newName = newNameOf(name)
+  if (newName !== undefined) return `is not read; use ${newName}`
+  const meant = name.length < minTypoLength ? undefined : meantName(name, knownNames)
+  return meant && describeMeant(variable, meant)
 }
 
 function describeMeant(variable: string, meant: string): string {

@@ -95,7 +95,7 @@ it('every workflow for the files of the starter kit sets the variables that they
   expect(needed.size).toBe(3)
   // The files of the first two are those of the README and of docs/self-hosted.md, which need no variables. Those of the third one come from
   // examples/environments. The fourth one reads only the file of docs/slos.md.
-  const others = ['plan-and-apply.yml', 'self-hosted.yml', 'environments.yml', 'check-slo.yml']
+  const others = ['plan-and-apply.yml', 'self-hosted.yml', 'environments.yml', 'check-slos.yml']
   const workflows = readdirSync(new URL('../../examples/workflows', import.meta.url)).filter((name) => !others.includes(name))
   for (const name of workflows) {
     const text = read(`examples/workflows/${name}`)

@@ -60,7 +60,7 @@ describe('docs/cli.md', () => {
       'drift',
       'drift-pull-request',
       'replay',
-      'check-slo',
+      'check-slos',
       'backups',
       'fleet',
     ])

@@ -94,7 +94,7 @@ describe('the comparison of stored documents', () => {
 })
 
 describe('the comparison of SLOs', () => {
-  it('finds an evaluation of the alert task with a value or a state that check-slo does not have', async () => {
+  it('finds an evaluation of the alert task with a value or a state that check-slos does not have', async () => {
     const payment = {
       name: 'Payment',
       source: 'Traces',

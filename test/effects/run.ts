@@ -35,7 +35,7 @@ in past time. Then changes them all, lets the web app save the dashboards of app
   --from TIME       the alert task runs from this time
   --to TIME         … until this time. There should be telemetry, with incidents
   --step SECONDS    … at this distance; default: 60
-  --slos-only       only evaluates the example of SLOs, and compares the evaluations with check-slo, for a longer time
+  --slos-only       only evaluates the example of SLOs, and compares the evaluations with check-slos, for a longer time
 
 The server must accept webhooks to 127.0.0.1 (WEBHOOK_HOSTNAME_ALLOWLIST). Access keys in CONFORMANCE_KEYS, the cookie of a session of the web
 app in COOKIE; with --cloud also WATCHKEEPER_ORGANIZATION_ID, WATCHKEEPER_SERVICE_ID, WATCHKEEPER_API_KEY_ID and WATCHKEEPER_API_KEY_SECRET.
@@ -374,7 +374,7 @@ const slosProject = 'watchkeeper/effects-slos'
 
 /**
  * The example of SLOs: applied, saved by the web app, and evaluated. The web app makes nothing that it could be compared with, so the
- * evaluations are compared with check-slo at the same times.
+ * evaluations are compared with check-slos at the same times.
  */
 async function checkSlos(run: Run): Promise<void> {
   const example = readFileSync(new URL('../../examples/slos/checkout.yml', import.meta.url), 'utf8')

@@ -1,4 +1,4 @@
-// What check-slo shows, against what the product's alert task made of the same SLOs at the same times. Both ways to the counts are compared:
+// What check-slos shows, against what the product's alert task made of the same SLOs at the same times. Both ways to the counts are compared:
 // the values of charts, which a self-hosted server has, and the SQL query that the cloud gets.
 import type { ReadApi } from '../../src/api/client.ts'
 import type { Target } from '../../src/api/path.ts'
@@ -80,7 +80,7 @@ async function checkBothWays(request: Request, access: () => SloAccess, differen
 
 const hourMs = 3_600_000
 
-/** Below the 50,000 characters at which a self-hosted server shortens an answer. The cloud, which check-slo queries, has no such limit. */
+/** Below the 50,000 characters at which a self-hosted server shortens an answer. The cloud, which check-slos queries, has no such limit. */
 const pageRows = 400
 
 function inPages(access: () => SloAccess): SloAccess {

@@ -4,11 +4,10 @@ import type { WriteApi } from '../../api/client.ts'
 import { countConcurrentWrites, type Reading } from '../../api/collection.ts'
 import { forEachConcurrently } from '../../core/concurrency.ts'
 import { type Diagnostic, inputDiagnostic } from '../../core/diagnostics.ts'
-import { dayMs } from '../../core/durations.ts'
-import { causeOf, inputError, WatchkeeperError } from '../../core/errors.ts'
+import { causeOf, WatchkeeperError } from '../../core/errors.ts'
 import { counted, type Inline, joinFirst, type Line, say, sentence, trusted, untrusted } from '../../core/line.ts'
 import { listFirst, plural, quote } from '../../core/text.ts'
-import { duration, durationMsOf, flag, integer, text } from '../../operation/inputs.ts'
+import { duration, durationMsOf, integer, text } from '../../operation/inputs.ts'
 import { nameMatches } from '../../operation/listing.ts'
 import { type Context, defineOperation, type Given, pass, type Review, type Verdict } from '../../operation/operation.ts'
 import type { Block } from '../../report/blocks.ts'
@@ -18,13 +17,13 @@ import { type Alert, alertCollection, unknownFormOf } from './alert.ts'
 import { readAlertMarker } from './alert-report.ts'
 import { changeAlert } from './change-alert.ts'
 import { startMsOf, toStart } from './schedule.ts'
-import { decideSilence, decideUnsilence } from './silence.ts'
+import { decideEnd, decideSilence } from './silence.ts'
 
 const outcomes = [
   'silenced',
   'already-silenced',
   'left-out',
-  'unsilenced',
+  'ended',
   'not-silenced',
   // Its windows are shifted, so that another start would change them.
   'refused',
@@ -47,9 +46,7 @@ const reachedAlert = z.object({
 
 type ReachedAlert = z.output<typeof reachedAlert>
 
-const details = z.object({ alerts: z.array(reachedAlert).describe('All alerts that match, each with its outcome.') })
-
-/** Which alerts an operation is about. Several of these narrow each other down. */
+/** Which alerts the operation is about. Several of these narrow each other down. */
 const selection = z.strictObject({
   nameContains: text('Only alerts whose name contains this text. Case does not matter.', 256).optional(),
   project: z.string().regex(projectGrammar).optional().meta({ description: 'Only alerts that this project owns.', accepts: projectForm }),
@@ -82,93 +79,100 @@ const describeSelection = ({ nameContains, project, key }: Selection): string =>
     ...(project === undefined ? [] : [`of the project "${quote(project, 100)}"`]),
   ].join(', ')
 
-/** A longer silence is more than a deploy or a maintenance, and is easily forgotten. */
-const maxWithoutReasonMs = 7 * dayMs
-
-const isLong = (length: string | undefined): boolean => length !== undefined && durationMsOf(length) > maxWithoutReasonMs
-
 export const silenceAlerts = defineOperation({
-  summary: 'Silences alerts for a time, such as during a deploy. The silence ends by itself.',
+  summary: 'Silences alerts for a time, such as during a deploy. The silence ends by itself, or with `for: 0m`.',
   effect: 'write',
   scope: 'service-or-server',
   asksFirst: true,
   profiles: ['clickhouse-cloud', 'hyperdx'],
   input: selection.extend({
-    for: duration('How long the alerts are silenced. The end is rounded up to the next evaluation of each alert.'),
-    includeLongIntervals: flag(
-      'Also silences alerts with an interval of 6h or more, although even a short silence can make them miss two evaluations.',
-    ).default(false),
-    reason: text('Why the alerts are silenced, for the report. Required for more than 7 days.', 300).optional(),
+    for: duration(
+      'How long the alerts are silenced. The end is rounded up to the next evaluation of each alert. `0m` ends the silence.',
+      '0m',
+    ),
   }),
   output: z.object({
-    count: z.int().describe('Number of alerts that are silenced now.'),
+    count: z.int().describe('Number of alerts that are silenced now. With `for: 0m`, of those whose silence this run ended.'),
     ids: z.array(z.string()).describe('Their ids, as a JSON array.'),
     changed: z.boolean().describe('Whether this run changed anything.'),
     silencedUntil: z.string().describe('The latest end of their silences. Empty without any.'),
   }),
-  details: details.extend({ reason: z.string().optional().describe('Why the alerts are silenced.') }),
+  details: z.object({
+    isEnd: z.boolean().describe('Whether this run ended silences, with `for: 0m`.'),
+    alerts: z.array(reachedAlert).describe('All alerts that match, each with its outcome.'),
+  }),
   example: { nameContains: 'checkout', for: '30m' },
-  check: (given) => [
-    ...checkSelection(given),
-    ...(isLong(given.values.for) && !given.names.has('reason')
-      ? [inputDiagnostic('reason', 'is missing; a silence of more than 7 days needs a reason, which the report shows')]
-      : []),
-  ],
-  async run(context, { for: length, includeLongIntervals, reason, ...selected }) {
-    // At a terminal, the person who is asked may have typed a wrong unit.
-    if (isLong(length) && context.confirm !== undefined)
-      throw inputError('--yes', 'is missing. A silence of more than 7 days is written only with --yes and a reason')
-    const decide = (alert: Alert, nowMs: number): Decision => {
-      const decided = decideSilence(alert, { nowMs, durationMs: durationMsOf(length), includeLongIntervals })
-      if (!('startMs' in decided)) return { outcome: decided.decision, reason: decided.reason }
-      const times = { silencedUntil: toStart(decided.startMs), firstEvaluation: toStart(decided.firstEvaluationMs) }
-      return decided.decision === 'silence'
-        ? { outcome: 'silenced', ...times, startMs: decided.startMs }
-        : { outcome: 'already-silenced', ...times }
-    }
-    const reviewOf = (alerts: readonly ReachedAlert[], count: number): Review => ({
-      blocks: silenceBlocks(alerts),
-      question: `Silence ${plural(count, 'alert')} for ${length}?`,
+  check: checkSelection,
+  async run(context, { for: length, ...selected }) {
+    const isEnd = length === '0m'
+    const durationMs = durationMsOf(length)
+    const alerts = await changeStarts(context, selected, {
+      decide: isEnd ? endSilence : (alert, nowMs) => startSilence(alert, nowMs, durationMs),
+      reviewOf: (reviewed, count) => ({
+        blocks: silenceBlocks(reviewed, isEnd),
+        question: isEnd ? `End the silence of ${plural(count, 'alert')}?` : `Silence ${plural(count, 'alert')} for ${length}?`,
+      }),
     })
-    const alerts = await changeStarts(context, selected, { decide, reviewOf })
-    const silenced = alerts.filter(isSilenced)
+    const reached = alerts.filter(isEnd ? isEnded : isSilenced)
     return {
-      count: silenced.length,
-      ids: silenced.map(({ id }) => id),
-      changed: alerts.some(({ outcome }) => outcome === 'silenced'),
-      silencedUntil: silenced.map(({ silencedUntil = '' }) => silencedUntil).reduce((a, b) => (a > b ? a : b), ''),
+      count: reached.length,
+      ids: reached.map(({ id }) => id),
+      changed: alerts.some(({ outcome }) => outcome === 'silenced' || outcome === 'ended'),
+      silencedUntil: reached.map(({ silencedUntil = '' }) => silencedUntil).reduce((a, b) => (a > b ? a : b), ''),
+      isEnd,
       alerts,
-      ...(reason !== undefined && { reason }),
     }
   },
-  judge: ({ count, alerts }) =>
-    count === 0 && alerts.every(({ outcome }) => outcome === 'left-out')
-      ? { status: 'fail', reasons: [say`every alert that matches has an interval of 6h or more; set include-long-intervals`] }
+  judge: ({ count, alerts, isEnd }) =>
+    count === 0 && !isEnd && alerts.every(({ outcome }) => outcome === 'left-out')
+      ? { status: 'fail', reasons: [say`the silence is shorter than the interval of every alert that matches`] }
       : judgeAlerts(alerts),
-  report: ({ count, alerts, reason }) => ({
-    headline:
-      reason === undefined ? say`${counted(count, 'alert')} silenced` : say`${counted(count, 'alert')} silenced: ${sentence(reason)}`,
-    blocks: silenceBlocks(alerts),
-  }),
+  report: ({ count, alerts, isEnd }) => ({ headline: headlineOf(count, isEnd), blocks: silenceBlocks(alerts, isEnd) }),
 })
 
-const silenceBlocks = (alerts: readonly ReachedAlert[]): readonly Block[] => [
+function headlineOf(count: number, isEnd: boolean): Line {
+  if (!isEnd) return say`${counted(count, 'alert')} silenced`
+  return count === 0 ? say`No silence ended` : say`Silence of ${counted(count, 'alert')} ended`
+}
+
+function startSilence(alert: Alert, nowMs: number, durationMs: number): Decision {
+  const decided = decideSilence(alert, { nowMs, durationMs })
+  if (!('startMs' in decided)) return { outcome: decided.decision, reason: decided.reason }
+  const times = { silencedUntil: toStart(decided.startMs), firstEvaluation: toStart(decided.firstEvaluationMs) }
+  return decided.decision === 'silence'
+    ? { outcome: 'silenced', ...times, startMs: decided.startMs }
+    : { outcome: 'already-silenced', ...times }
+}
+
+function endSilence(alert: Alert, nowMs: number): Decision {
+  const decided = decideEnd(alert, nowMs)
+  if (decided.decision === 'refused') return { outcome: 'refused', reason: decided.reason }
+  if (decided.decision === 'not-silenced') return { outcome: 'not-silenced', reason: 'it is not silenced' }
+  return { outcome: 'ended', firstEvaluation: toStart(decided.firstEvaluationMs), startMs: decided.startMs }
+}
+
+const silenceBlocks = (alerts: readonly ReachedAlert[], isEnd: boolean): readonly Block[] => [
   {
     kind: 'table',
-    columns: [{ title: 'Alert' }, { title: 'Owner' }, { title: 'Silenced until' }, { title: 'First evaluation' }],
+    columns: [{ title: 'Alert' }, { title: 'Owner' }, ...(isEnd ? [] : [{ title: 'Silenced until' }]), { title: 'First evaluation' }],
     rows: alerts
-      .filter(isSilenced)
-      .map((alert) => [[untrusted(alert.name)], ownerOf(alert), [moment(alert.silencedUntil)], [moment(alert.firstEvaluation)]]),
+      .filter(isEnd ? isEnded : isSilenced)
+      .map((alert) => [
+        [untrusted(alert.name)],
+        ownerOf(alert),
+        ...(isEnd ? [] : [[moment(alert.silencedUntil)]]),
+        [moment(alert.firstEvaluation)],
+      ]),
   },
   ...silencedForLonger(alerts),
-  ...reasonTables('Not silenced', alerts),
+  ...reasonTables(isEnd ? 'Not changed' : 'Not silenced', alerts),
 ]
 
 /** A second silence does not shorten the first one. */
 function silencedForLonger(alerts: readonly ReachedAlert[]): readonly Block[] {
   const longer = alerts.filter(({ outcome }) => outcome === 'already-silenced')
   if (longer.length === 0) return []
-  const line = say`Already silenced for at least as long, and not changed: ${namesOf(longer)}. To end a silence early, run unsilence-alerts first`
+  const line = say`Already silenced for at least as long, and not changed: ${namesOf(longer)}. To end a silence early, set for to 0m`
   return [{ kind: 'paragraph', line }]
 }
 
@@ -177,53 +181,7 @@ const ownerOf = ({ project, key }: ReachedAlert): Line =>
 
 const isSilenced = ({ outcome }: ReachedAlert): boolean => outcome === 'silenced' || outcome === 'already-silenced'
 
-export const unsilenceAlerts = defineOperation({
-  summary: 'Ends the silence of alerts before its time. Succeeds if they are not silenced.',
-  effect: 'write',
-  scope: 'service-or-server',
-  asksFirst: true,
-  profiles: ['clickhouse-cloud', 'hyperdx'],
-  input: selection,
-  output: z.object({
-    count: z.int().describe('Number of alerts whose silence this run ended.'),
-    ids: z.array(z.string()).describe('Their ids, as a JSON array.'),
-    changed: z.boolean().describe('Whether this run changed anything.'),
-  }),
-  details,
-  example: { nameContains: 'checkout' },
-  check: checkSelection,
-  async run(context, selected) {
-    const decide = (alert: Alert, nowMs: number): Decision => {
-      const decided = decideUnsilence(alert, nowMs)
-      if (decided.decision === 'refused') return { outcome: 'refused', reason: decided.reason }
-      if (decided.decision === 'not-silenced') return { outcome: 'not-silenced', reason: 'it is not silenced' }
-      return { outcome: 'unsilenced', firstEvaluation: toStart(decided.firstEvaluationMs), startMs: decided.startMs }
-    }
-    const reviewOf = (alerts: readonly ReachedAlert[], count: number): Review => ({
-      blocks: unsilenceBlocks(alerts),
-      question: `End the silence of ${plural(count, 'alert')}?`,
-    })
-    const alerts = await changeStarts(context, selected, { decide, reviewOf })
-    const ended = alerts.filter(isUnsilenced)
-    return { count: ended.length, ids: ended.map(({ id }) => id), changed: ended.length > 0, alerts }
-  },
-  judge: ({ alerts }) => judgeAlerts(alerts),
-  report: ({ count, alerts }) => ({
-    headline: count === 0 ? say`No silence ended` : say`Silence of ${counted(count, 'alert')} ended`,
-    blocks: unsilenceBlocks(alerts),
-  }),
-})
-
-const unsilenceBlocks = (alerts: readonly ReachedAlert[]): readonly Block[] => [
-  {
-    kind: 'table',
-    columns: [{ title: 'Alert' }, { title: 'Owner' }, { title: 'First evaluation' }],
-    rows: alerts.filter(isUnsilenced).map((alert) => [[untrusted(alert.name)], ownerOf(alert), [moment(alert.firstEvaluation)]]),
-  },
-  ...reasonTables('Not changed', alerts),
-]
-
-const isUnsilenced = ({ outcome }: ReachedAlert): boolean => outcome === 'unsilenced'
+const isEnded = ({ outcome }: ReachedAlert): boolean => outcome === 'ended'
 
 type AlertContext = Pick<Context<'write', 'service-or-server'>, 'service' | 'profile' | 'clock' | 'confirm'> & { readonly api: WriteApi }
 

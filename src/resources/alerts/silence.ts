@@ -4,7 +4,7 @@ import { hourMs } from '../../core/durations.ts'
 import type { Body } from '../resource-type.ts'
 import { borderAfter, borderBefore, hasOffset, intervalMsOf, maxAheadMs, startMsOf } from './schedule.ts'
 
-/** The longest interval of the alerts that are silenced by default. Of a longer one, a silence can swallow two evaluations of a day. */
+/** The longest interval of the alerts that a shorter silence includes. Of a longer one, it can swallow two evaluations of a day. */
 const maxIntervalMs = hourMs
 
 /** When an alert notifies again. The server evaluates it for the first time one interval after the start. */
@@ -26,16 +26,15 @@ type SilenceDecision =
 interface SilenceRequest {
   readonly nowMs: number
   readonly durationMs: number
-  readonly includeLongIntervals: boolean
 }
 
 /** Of two silences, the later end wins. */
-export function decideSilence(alert: Body, { nowMs, durationMs, includeLongIntervals }: SilenceRequest): SilenceDecision {
+export function decideSilence(alert: Body, { nowMs, durationMs }: SilenceRequest): SilenceDecision {
   const schedule = readSchedule(alert)
   if ('decision' in schedule) return schedule
   const { intervalMs, startMs = nowMs } = schedule
-  if (intervalMs > maxIntervalMs && !includeLongIntervals)
-    return { decision: 'left-out', reason: `its interval is ${String(alert.interval)}; set include-long-intervals to silence it` }
+  if (intervalMs > Math.max(maxIntervalMs, durationMs))
+    return { decision: 'left-out', reason: `its interval is ${String(alert.interval)}; to include it, silence it for at least that long` }
   // A start between two borders would shift all later windows.
   const endMs = Math.min(borderAfter(nowMs + durationMs, intervalMs), borderBefore(nowMs + maxAheadMs, intervalMs))
   return startMs >= endMs
@@ -43,13 +42,13 @@ export function decideSilence(alert: Body, { nowMs, durationMs, includeLongInter
     : { decision: 'silence', ...endAt(endMs, intervalMs) }
 }
 
-type UnsilenceDecision = (SilenceEnd & { readonly decision: 'end' }) | { readonly decision: 'not-silenced' } | Refusal
+type EndDecision = (SilenceEnd & { readonly decision: 'end' }) | { readonly decision: 'not-silenced' } | Refusal
 
 /**
  * Ends a silence with a start at the latest border. Without a start, the server would evaluate the silenced windows and notify about
  * them.
  */
-export function decideUnsilence(alert: Body, nowMs: number): UnsilenceDecision {
+export function decideEnd(alert: Body, nowMs: number): EndDecision {
   const startMs = startMsOf(alert)
   if (startMs === undefined || startMs <= nowMs) return { decision: 'not-silenced' }
   // Not that of an offset: while there is a start, it has no effect.

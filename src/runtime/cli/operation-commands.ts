@@ -14,6 +14,7 @@ import type { Operation, ResultDocument, ResultError } from '../../operation/ope
 import { isOperationName, type OperationName, operations } from '../../operations.ts'
 import { renderTerminal } from '../../report/terminal.ts'
 import { credentialsIn, toSafeError } from '../credentials.ts'
+import { newNameOf } from '../new-names.ts'
 import type { ForgeOutcome, NotifyContext } from '../notify-forge.ts'
 import { publish, resultFilePath, runAndPublish, type Surface, sendMessage } from '../publish.ts'
 import { type PublishableResult, type PublishSettings, usesForge } from '../run.ts'
@@ -300,13 +301,20 @@ function rewordUsageError(text: string, command: string): string {
       /^-{0,2}[\w-]{1,40}$/.test(word) ? `${what} ${word}` : what,
     )
   const sentence = `${reworded.charAt(0).toUpperCase()}${reworded.slice(1)}${reworded.endsWith('.') ? '' : '.'}`
-  const advice = suggestion ?? adviseOnUsage(reworded, command)
+  const advice = adviseOnNewName(reworded) ?? suggestion ?? adviseOnUsage(reworded, command)
   return `${sentence}${advice === '' ? '' : ` ${advice}`}${end}`
 }
 
 const toolsWithArguments: readonly string[] = ['init', 'schema', 'completion']
 
 const configKeys: readonly string[] = [...fileSettings.map(toKebab), ...fileInputs, 'rules']
+
+/** `Use --reports html=FILE.` */
+function adviseOnNewName(message: string): string | undefined {
+  const [, what, word = ''] = /^unknown (command|option)(?: (\S+))?$/.exec(message) ?? []
+  const newName = newNameOf(word.replace(/^--/, ''))
+  return newName && `Use ${what === 'option' ? `--${newName.replace(/^([a-z-]+): /, '$1 ')}` : newName}.`
+}
 
 /** What to do about an unknown word that resembles no other one. */
 function adviseOnUsage(message: string, command: string): string {

@@ -1,13 +1,14 @@
 // The operations as plain data: for `watchkeeper schema`, and for everything that is generated from them.
 import * as z from 'zod'
 import { exitCodes, inputError } from '../../core/errors.ts'
-import { didYouMean, toCamel, toEnvironmentName, toKebab } from '../../core/names.ts'
+import { toCamel, toEnvironmentName, toKebab } from '../../core/names.ts'
 import { quote } from '../../core/text.ts'
 import { version } from '../../core/version.ts'
 import { defaultOf, isRequired, metaOf, type Shape } from '../../documents/schema.ts'
 import { settingsSchema } from '../../operation/inputs.ts'
 import { commonResultSchema, type Operation } from '../../operation/operation.ts'
 import { isOperationName, type OperationName, operationNames, operations } from '../../operations.ts'
+import { adviseOnName } from '../new-names.ts'
 import { commandLine } from './operation-commands.ts'
 
 export interface FieldFacts {
@@ -176,7 +177,7 @@ export async function describeForPrograms(name: string | undefined): Promise<Jso
   if (name !== undefined && !isOperationName(name))
     throw inputError(
       'operation',
-      `unknown operation "${quote(name, 80)}"${didYouMean(name, operationNames) || '; watchkeeper --help lists them'}`,
+      `unknown operation "${quote(name, 80)}"${adviseOnName(name, operationNames) || '; watchkeeper --help lists them'}`,
     )
   const common = {
     version,

@@ -71,7 +71,7 @@ async function runMatrix(all: readonly Leg[], maxParallel: number): Promise<void
 }
 
 async function report() {
-  const finished = await run('report', { fleet: 'fleet.yml' })
+  const finished = await run('fleet-report', { fleet: 'fleet.yml' })
   return { ...finished, reason: finished.document.failureReason }
 }
 
@@ -92,7 +92,7 @@ beforeAll(async () => {
   servicesOf(4).splice(5, 1)
   await mkdir(join(directory, 'results'))
   await writeFile(join(directory, 'fleet.yml'), fleetFile(fleet))
-  const { outputs } = await run('matrix', { fleet: 'fleet.yml' })
+  const { outputs } = await run('fleet-matrix', { fleet: 'fleet.yml' })
   legs = (JSON.parse(outputs.matrix ?? '') as { include: readonly Leg[] }).include
   await runMatrix(legs, Number(outputs['max-parallel']))
 }, 120_000)

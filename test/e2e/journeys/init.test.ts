@@ -106,11 +106,11 @@ describe('watchkeeper init', () => {
   })
 
   it('writes a gate on error budgets for a self-hosted server, without the key for SQL', async () => {
-    const { stdout } = await init('check-slo', '--profile', 'hyperdx')
+    const { stdout } = await init('check-slos', '--profile', 'hyperdx')
     const [, steps = ''] = stdout.split('Next steps:')
     expect(commandsIn(steps)).toEqual(['gh secret set WATCHKEEPER_API_KEY', 'gh variable set WATCHKEEPER_API_URL --body …'])
     expect(steps).toContain('replace ./deploy.sh by your deployment')
-    const text = readFileSync(join(directory, '.github/workflows/watchkeeper-check-slo.yml'), 'utf8')
+    const text = readFileSync(join(directory, '.github/workflows/watchkeeper-check-slos.yml'), 'utf8')
     expect(text).not.toMatch(/sql-key|query endpoint/)
   })
 
@@ -268,7 +268,7 @@ describe('init that is refused', () => {
     [
       'without a kit and without a terminal',
       [],
-      /name the kits to write\. Available kits: cost-gate, cost-budgets, cost-audit, check-credits, plan-and-apply, drift, drift-pull-request, replay, check-slo, backups, fleet/,
+      /name the kits to write\. Available kits: cost-gate, cost-budgets, cost-audit, check-credits, plan-and-apply, drift, drift-pull-request, replay, check-slos, backups, fleet/,
     ],
     ['for an unknown flag', ['cost-gate', '--force'], /Unknown option --force/],
   ])('writes nothing %s', async (_, args, message) => {

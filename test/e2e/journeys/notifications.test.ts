@@ -174,7 +174,7 @@ describe('a fleet', () => {
       return [`results/${i}.json`, JSON.stringify({ operation: 'list-alerts', organizationId: organization?.id, serviceId, ...verdict })]
     })
     const files = { 'fleet.json': JSON.stringify(fleetDocument(fleet)), ...Object.fromEntries(legs) }
-    await runGitHubStep(github(), { inputs: { operation: 'report', fleet: 'fleet.json', 'notify-url': receiver().url }, files })
+    await runGitHubStep(github(), { inputs: { operation: 'fleet-report', fleet: 'fleet.json', 'notify-url': receiver().url }, files })
     expect(texts()).toHaveLength(1)
     expect(texts()[0]?.split('\n').slice(0, 5)).toEqual([
       '❌ *report failed*',

@@ -101,7 +101,7 @@ describe('an output path', () => {
   const root = useExampleDirectory()
 
   const settingsOf = (operation: string) => {
-    if (operation === 'check-slo') return inputsFor(selfHosted(), 'hyperdx')
+    if (operation === 'check-slos') return inputsFor(selfHosted(), 'hyperdx')
     return ['audit-costs', 'check-credits'].includes(operation) ? inputsFor(cloud(), 'clickhouse-cloud') : inputsFor(emulator())
   }
 
@@ -125,7 +125,7 @@ describe('an output path', () => {
       'apply: sarif-file code-quality-file result-file',
       'audit-costs: html-file result-file',
       'check-credits: html-file result-file',
-      'check-slo: html-file result-file',
+      'check-slos: html-file result-file',
       'drift: sarif-file code-quality-file html-file plan-file result-file',
       'plan: sarif-file code-quality-file html-file plan-file result-file',
       'pull: body-file result-file',

@@ -9,7 +9,7 @@ const service = { name: 'checkout', 'service-id': serviceId }
 const shop = { name: 'shop', 'organization-id': organizationId, ...keys, services: [service] }
 
 const refusal = async (text: string): Promise<string> => {
-  const { document } = await invokeText({ inputs: { operation: 'matrix', fleet: 'fleet.yml' }, files: { 'fleet.yml': text } })
+  const { document } = await invokeText({ inputs: { operation: 'fleet-matrix', fleet: 'fleet.yml' }, files: { 'fleet.yml': text } })
   return document.status === 'error' ? document.failureReason : 'it was accepted'
 }
 

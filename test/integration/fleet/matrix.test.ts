@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
 import { toKebab } from '../../../src/core/names.ts'
-import { legSchema, matrix } from '../../../src/fleet/matrix.ts'
+import { fleetMatrix, legSchema } from '../../../src/fleet/matrix.ts'
 import { fleetDocument, fleetFile, makeFleet } from '../../support/fleet.ts'
 import { invokeText } from '../../support/invoke.ts'
 
@@ -16,7 +16,7 @@ interface Leg {
 }
 
 const run = (fleet: string, inputs: Readonly<Record<string, string>> = {}) =>
-  invokeText({ inputs: { operation: 'matrix', fleet: 'fleet.yml', ...inputs }, files: { 'fleet.yml': fleet } })
+  invokeText({ inputs: { operation: 'fleet-matrix', fleet: 'fleet.yml', ...inputs }, files: { 'fleet.yml': fleet } })
 
 async function legsOf(fleet: string, inputs: Readonly<Record<string, string>> = {}): Promise<readonly Leg[]> {
   const { outputs, reason } = await run(fleet, inputs)
@@ -29,7 +29,7 @@ const namesOf = (legs: readonly Leg[]): readonly string[] => legs.map(({ name })
 const small = fleetFile(makeFleet([3, 2]))
 
 it('says how to get a fleet file where none is given', async () => {
-  const { reason } = await invokeText({ inputs: { operation: 'matrix' } })
+  const { reason } = await invokeText({ inputs: { operation: 'fleet-matrix' } })
   expect(reason).toBe(
     'fleet: is missing; accepted: a path inside the workspace; set it to a file such as fleet.yml; watchkeeper init fleet writes one',
   )
@@ -191,7 +191,7 @@ it('the matrix has every field that the example workflow uses', () => {
     [...workflow.matchAll(new RegExp(`\\b${prefix}\\.([a-z-]+)`, 'g'))].map(([, name = '']) => name)
   expect(namesAfter('matrix').length).toBeGreaterThan(5)
   expect(namesAfter('matrix').filter((name) => !Object.hasOwn(legSchema.shape, name))).toEqual([])
-  const outputs = Object.keys(matrix.output.shape).map(toKebab)
+  const outputs = Object.keys(fleetMatrix.output.shape).map(toKebab)
   expect(namesAfter('outputs').length).toBeGreaterThan(3)
   expect(namesAfter('outputs').filter((name) => !outputs.includes(name))).toEqual([])
 })

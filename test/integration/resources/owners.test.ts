@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { inputsFor, methodsOf, serviceOf, useEmulator } from '../../support/emulator.ts'
+import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
@@ -71,22 +71,6 @@ describe('a list', () => {
     const { document, blocks } = await run('list-alerts')
     expect(document.silencedUntil).toEqual({ [silenced?.id ?? '']: silenced?.scheduleStartAt })
     expect(textOf(blocks)).toContain('Silenced until')
-  })
-})
-
-describe('delete-saved-search', () => {
-  it('deletes it with its alerts, and names them', async () => {
-    await applied()
-    const search = serviceOf(emulator()).savedSearches.find(({ name }) => name === 'Failed logins')
-    const { document } = await run('delete-saved-search', { 'saved-search-id': search?.id ?? '' })
-    expect(document).toMatchObject({ status: 'warn', changed: true, lostAlerts: [{ name: 'Failures' }] })
-    expect(serviceOf(emulator()).savedSearches.some(({ id }) => id === search?.id)).toBe(false)
-  })
-
-  it('succeeds without a request to delete if it does not exist', async () => {
-    const { document } = await run('delete-saved-search', { 'saved-search-id': '65f5e4a35eedc0de000000ff' })
-    expect(document).toMatchObject({ status: 'pass', changed: false })
-    expect(methodsOf(emulator())).not.toContain('DELETE')
   })
 })
 

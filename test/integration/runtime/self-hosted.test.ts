@@ -115,7 +115,7 @@ describe('the profile hyperdx', () => {
 
   it('refuses matrix by the name of the profile', async () => {
     const files = { 'fleet.yml': 'organizations: []' }
-    const ran = await run({ operation: 'matrix', fleet: 'fleet.yml' }, { files })
+    const ran = await run({ operation: 'fleet-matrix', fleet: 'fleet.yml' }, { files })
     expect(ran.document).toMatchObject({ status: 'error', error: { kind: 'input' } })
     expect(ran.reason).toBe('profile: hyperdx has no organizations, which a fleet file lists; run one step for each self-hosted server')
   })

@@ -175,9 +175,9 @@ describe('a query of an SLO that the server cannot run', () => {
       expect(await one.plan(files)).toMatchObject({ toCreate: made.dashboards + made.alerts, diagnostics: [] })
     }))
 
-  it('a query of an SLO that the server cannot run is an error of check-slo that names the SLO and its place', async () => {
+  it('a query of an SLO that the server cannot run is an error of check-slos that names the SLO and its place', async () => {
     const { document } = await invokeText({
-      inputs: { ...inputsFor(emulator(), 'hyperdx'), operation: 'check-slo', files: 'a.json' },
+      inputs: { ...inputsFor(emulator(), 'hyperdx'), operation: 'check-slos', files: 'a.json' },
       files: { 'a.json': JSON.stringify({ slos: { services, checkout: { ...checkout, total: "Servicename = 'checkout'" } } }) },
     })
     expect(document).toMatchObject({ status: 'error', error: { kind: 'server', httpStatus: 500 } })

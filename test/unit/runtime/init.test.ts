@@ -35,9 +35,9 @@ describe('an answer', () => {
   })
 
   it.each([
-    ['cost-gate', 'this kit needs ClickHouse Cloud; available kits: plan-and-apply, drift, drift-pull-request, replay, check-slo'],
-    ['drfit', 'unknown kit; available kits: plan-and-apply, drift, drift-pull-request, replay, check-slo; did you mean "drift"?'],
-    ['6', 'unknown kit; available kits: plan-and-apply, drift, drift-pull-request, replay, check-slo'],
+    ['cost-gate', 'this kit needs ClickHouse Cloud; available kits: plan-and-apply, drift, drift-pull-request, replay, check-slos'],
+    ['drfit', 'unknown kit; available kits: plan-and-apply, drift, drift-pull-request, replay, check-slos; did you mean "drift"?'],
+    ['6', 'unknown kit; available kits: plan-and-apply, drift, drift-pull-request, replay, check-slos'],
   ])('rejects %j as a kit of a self-hosted server', (word, message) => {
     expect(selectKits([word], 'hyperdx').diagnostics.map((diagnostic) => diagnostic.message)).toEqual([message])
   })
@@ -100,7 +100,7 @@ describe('a workflow for a self-hosted server', () => {
 
   // The objects of an SLO are declared without variables.
   const variablesOf = (path: string): readonly string[] =>
-    path === 'workflows/check-slo.yml' ? [] : ['ERRORS_PER_FIVE_MINUTES', 'SERVICE_NAME', 'WEBHOOK_NAME']
+    path === 'workflows/check-slos.yml' ? [] : ['ERRORS_PER_FIVE_MINUTES', 'SERVICE_NAME', 'WEBHOOK_NAME']
 
   // A replay sends no requests.
   it.each(workflows.filter(({ example }) => example !== 'workflows/replay.yml'))(

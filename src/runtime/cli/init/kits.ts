@@ -95,10 +95,10 @@ export const kits: readonly Kit[] = [
     selfHosted: true,
   },
   {
-    name: 'check-slo',
+    name: 'check-slos',
     summary: 'Stops a deployment when an error budget is spent, or burns too fast, with a sample SLO.',
     files: [
-      workflow('check-slo', 'replace ./deploy.sh by your deployment'),
+      workflow('check-slos', 'replace ./deploy.sh by your deployment'),
       {
         example: 'slos/checkout.yml',
         target: 'observability/slos.yml',

@@ -24,7 +24,7 @@ const run = async (inputs: Readonly<Record<string, string>>, at = now, more: Par
 const silence = (name: string, more: Readonly<Record<string, string>> = {}, at = now, options: Partial<InvokeOptions> = {}) =>
   run({ operation: 'silence-alerts', 'name-contains': name, for: '20m', ...more }, at, options)
 
-const unsilence = (name: string, at = now) => run({ operation: 'unsilence-alerts', 'name-contains': name }, at)
+const endSilence = (name: string, at = now) => run({ operation: 'silence-alerts', 'name-contains': name, for: '0m' }, at)
 
 const alerts = () => serviceOf(emulator()).alerts
 
@@ -59,7 +59,7 @@ describe('silence-alerts', () => {
     expect(shorter.document.alerts).toMatchObject([{ outcome: 'already-silenced', firstEvaluation: '2026-11-11T04:20:00.000Z' }])
     expect(puts()).toHaveLength(1)
     expect(shorter.text).toContain(
-      'Already silenced for at least as long, and not changed: Checkout errors. To end a silence early, run unsilence-alerts first',
+      'Already silenced for at least as long, and not changed: Checkout errors. To end a silence early, set for to 0m',
     )
     await silence('checkout errors', { for: '2h' })
     expect(startOf('Checkout errors')).toBe('2026-11-11T05:15:00.000Z')
@@ -71,21 +71,21 @@ describe('silence-alerts', () => {
     expect(startOf('Checkout errors')).toBe('2026-11-11T03:35:00.000Z')
   })
 
-  it('leaves out long intervals by name, unless they are included', async () => {
+  it('leaves out an interval above 1h by name, unless the silence is as long', async () => {
     edit('Checkout is slow', { interval: '6h' })
     const ran = await silence('checkout')
     expect(ran.document).toMatchObject({ status: 'pass', changed: true })
-    expect(ran.text).toMatch(/Checkout is slow +its interval is 6h; set include-long-intervals to silence it/)
+    expect(ran.text).toMatch(/Checkout is slow +its interval is 6h; to include it, silence it for at least that long/)
     expect(startOf('Checkout is slow')).toBeUndefined()
-    const all = await silence('checkout is slow', { 'include-long-intervals': 'true' })
-    expect(all.document).toMatchObject({ status: 'pass', silencedUntil: '2026-11-11T06:00:00.000Z' })
+    const all = await silence('checkout is slow', { for: '6h' })
+    expect(all.document).toMatchObject({ status: 'pass', silencedUntil: '2026-11-11T12:00:00.000Z' })
   })
 
   it('fails when every alert was left out, because none is silenced', async () => {
     edit('Checkout is slow', { interval: '1d' })
     const ran = await silence('checkout is slow')
     expect(ran.document).toMatchObject({ status: 'fail', count: 0, changed: false, silencedUntil: '' })
-    expect(ran.reason).toContain('every alert that matches has an interval of 6h or more; set include-long-intervals')
+    expect(ran.reason).toContain('the silence is shorter than the interval of every alert that matches')
   })
 
   it('refuses alerts whose windows are shifted, silences the others, and fails', async () => {
@@ -104,12 +104,12 @@ describe('silence-alerts', () => {
     expect(ran.reason).toBe('There is no alert whose name contains "chekcout". list-alerts shows names and owners.')
   })
 
-  it('rejects a duration without a unit, of nothing, or of more than a year', async () => {
-    for (const length of ['30', '0m', '1w', '-5m', '1.5h', '366d', '9000h']) {
+  it('rejects a duration without a unit, or of more than a year', async () => {
+    for (const length of ['30', '0', '1w', '-5m', '1.5h', '366d', '9000h']) {
       const { reason } = await silence('checkout', { for: length })
-      expect(reason).toBe(`for: "${length}" is not accepted; accepted: minutes, hours or days such as 30m, 2h or 1d, at most 365d`)
+      expect(reason).toBe(`for: "${length}" is not accepted; accepted: minutes, hours or days such as 30m, 2h or 1d, at most 365d, or 0m`)
     }
-    expect((await silence('checkout errors', { for: '365d', reason: 'The service is switched off.' })).document.status).toBe('pass')
+    expect((await silence('checkout errors', { for: '365d' })).document.status).toBe('pass')
   })
 
   it('silences the alerts of a project or with a key, and shows their owners', async () => {
@@ -129,7 +129,7 @@ describe('silence-alerts', () => {
     expect(ofProject.text).toMatch(/Checkout errors +shop\/infra errors +11 Nov/)
     expect(silenced()).toEqual(['Checkout errors', 'Checkout is slow'])
     expect((await by({ key: 'errors', project: 'shop/payments' })).document).toMatchObject({ count: 1 })
-    const ended = await run({ operation: 'unsilence-alerts', key: 'errors' }, '2026-11-11T03:22:10Z')
+    const ended = await run({ operation: 'silence-alerts', for: '0m', key: 'errors' }, '2026-11-11T03:22:10Z')
     expect(ended.document).toMatchObject({ count: 2 })
     expect((await by({ project: 'shop/infra', key: 'none' })).reason).toBe(
       'There is no alert with the key "none", of the project "shop/infra". list-alerts shows names and owners.',
@@ -137,8 +137,8 @@ describe('silence-alerts', () => {
   })
 
   it('requires a name, a project or a key', async () => {
-    for (const operation of ['silence-alerts', 'unsilence-alerts'])
-      expect((await run({ operation, ...(operation[0] === 's' && { for: '20m' }) })).reason).toBe(
+    for (const length of ['20m', '0m'])
+      expect((await run({ operation: 'silence-alerts', for: length })).reason).toBe(
         'name-contains: is missing; set name-contains, project or key, so that it is clear which alerts are meant',
       )
     expect(methodsOf(emulator())).toEqual([])
@@ -155,28 +155,15 @@ describe('silence-alerts', () => {
     }
     expect(puts()).toEqual([])
     expect((await silence('checkout', { 'max-alerts': '3' })).document).toMatchObject({ count: 3 })
-    expect((await run({ operation: 'unsilence-alerts', 'name-contains': 'checkout', 'max-alerts': '2' })).exitCode).toBe(2)
-  })
-
-  it('silences for more than 7 days only with a reason, which the report shows', async () => {
-    expect((await silence('checkout errors', { for: '169h' })).reason).toBe(
-      'reason: is missing; a silence of more than 7 days needs a reason, which the report shows',
-    )
-    expect(methodsOf(emulator())).toEqual([])
-    const ran = await silence('checkout errors', { for: '8d', reason: 'Migration of the cluster' })
-    expect(ran.document).toMatchObject({ status: 'pass', reason: 'Migration of the cluster' })
-    expect(ran.text).toContain('1 alert silenced: Migration of the cluster')
-    expect((await silence('checkout errors', { for: '7d' })).document.status).toBe('pass')
+    expect((await run({ operation: 'silence-alerts', for: '0m', 'name-contains': 'checkout', 'max-alerts': '2' })).exitCode).toBe(2)
   })
 
   it('silence-alerts needs a profile, because the neutral contract has no start', async () => {
-    for (const operation of ['silence-alerts', 'unsilence-alerts']) {
-      const { reason } = await run({ operation, 'name-contains': 'checkout', ...(operation[0] === 's' && { for: '20m' }), profile: '' })
-      const advice = 'set the input profile or WATCHKEEPER_PROFILE'
-      expect(reason).toBe(
-        `operation: ${operation} is not available without a profile; it needs profile clickhouse-cloud or hyperdx; ${advice}`,
-      )
-    }
+    const { reason } = await run({ operation: 'silence-alerts', 'name-contains': 'checkout', for: '20m', profile: '' })
+    const advice = 'set the input profile or WATCHKEEPER_PROFILE'
+    expect(reason).toBe(
+      `operation: silence-alerts is not available without a profile; it needs profile clickhouse-cloud or hyperdx; ${advice}`,
+    )
     expect(methodsOf(emulator())).toEqual([])
   })
 
@@ -222,26 +209,27 @@ describe('silence-alerts', () => {
   })
 })
 
-describe('unsilence-alerts', () => {
+describe('silence-alerts for 0m', () => {
   it('ends a silence with a start at the latest border, never with null', async () => {
     await silence('checkout', { for: '2h' })
-    const ran = await unsilence('checkout', '2026-11-11T03:22:10Z')
+    const ran = await endSilence('checkout', '2026-11-11T03:22:10Z')
     expect(ran.document).toMatchObject({ status: 'pass', changed: true, count: 3 })
     expect(startOf('Checkout errors')).toBe('2026-11-11T03:20:00.000Z')
     expect(startOf('Checkout is slow')).toBe('2026-11-11T03:15:00.000Z')
     expect(ran.text).toMatch(/Checkout errors +– +11 Nov 2026 03:25 UTC/)
     expect(puts().map(({ body }) => (body as { scheduleStartAt: string }).scheduleStartAt)).not.toContain(null)
+    expect(ran.text).toContain('Silence of 3 alerts ended')
   })
 
   it('passes without a change where nothing is silenced', async () => {
     edit('Checkout errors', { scheduleStartAt: '2026-11-10T08:05:00.000Z' })
-    const ran = await unsilence('checkout')
+    const ran = await endSilence('checkout')
     expect(ran.document).toMatchObject({ status: 'pass', changed: false, count: 0 })
     expect(methodsOf(emulator())).toEqual(['GET'])
   })
 
-  it('unsilence-alerts is an error when no name matches', async () => {
-    expect((await unsilence('chekcout')).document).toMatchObject({ status: 'error', error: { kind: 'not-found' } })
+  it('the end of a silence is an error when no name matches', async () => {
+    expect((await endSilence('chekcout')).document).toMatchObject({ status: 'error', error: { kind: 'not-found' } })
   })
 })
 
@@ -259,7 +247,7 @@ describe('a self-hosted server', () => {
   it('a self-hosted server is silenced in the same way', async () => {
     expect((await invoke({ operation: 'silence-alerts', for: '20m' })).document).toMatchObject({ status: 'pass', changed: true })
     expect(serviceOf(selfHosted()).alerts.find(({ name }) => name === 'Checkout errors')?.scheduleStartAt).toBe('2026-11-11T03:35:00.000Z')
-    expect((await invoke({ operation: 'unsilence-alerts' })).document).toMatchObject({ status: 'pass', count: 1 })
+    expect((await invoke({ operation: 'silence-alerts', for: '0m' })).document).toMatchObject({ status: 'pass', count: 1 })
   })
 })
 

@@ -8,7 +8,7 @@ import {
   withoutHarmlessStart,
   withoutUnpulledStart,
 } from '../../../../src/resources/alerts/schedule.ts'
-import { decideSilence, decideUnsilence } from '../../../../src/resources/alerts/silence.ts'
+import { decideEnd, decideSilence } from '../../../../src/resources/alerts/silence.ts'
 import type { Body } from '../../../../src/resources/resource-type.ts'
 import { forEachEntry } from '../../../support/corpus.ts'
 
@@ -16,8 +16,8 @@ const at = (time: string): number => Date.parse(`2026-11-11T${time}Z`)
 
 const minuteMs = 60_000
 
-const silence = (alert: Body, minutes: number, { now = '03:12:10', long = false } = {}) => {
-  const decided = decideSilence(alert, { nowMs: at(now), durationMs: minutes * minuteMs, includeLongIntervals: long })
+const silence = (alert: Body, minutes: number, { now = '03:12:10' } = {}) => {
+  const decided = decideSilence(alert, { nowMs: at(now), durationMs: minutes * minuteMs })
   if (!('startMs' in decided)) return decided
   const times = [decided.startMs, decided.firstEvaluationMs].map((ms) => new Date(ms).toISOString().slice(5, 16))
   return [decided.decision, ...times].join(' ')
@@ -43,15 +43,15 @@ describe('the end of a silence', () => {
   })
 
   it('the end of a silence is counted from the epoch, as days in UTC are', () => {
-    expect(silence({ interval: '1d' }, 20, { long: true })).toBe('silence 11-12T00:00 11-13T00:00')
-    expect(silence({ interval: '12h' }, 20, { long: true })).toBe('silence 11-11T12:00 11-12T00:00')
+    expect(silence({ interval: '1d' }, 24 * 60)).toBe('silence 11-13T00:00 11-14T00:00')
+    expect(silence({ interval: '12h' }, 12 * 60)).toBe('silence 11-12T00:00 11-12T12:00')
   })
 
   it('the end of a silence is at most a year away, the maximum of the server, so that the longest is rounded down', () => {
     const nowMs = at('03:12:10')
     const year = 365 * 24 * 60
     for (const interval of ['1m', '1h', '1d']) {
-      const decided = decideSilence({ interval }, { nowMs, durationMs: year * minuteMs, includeLongIntervals: true })
+      const decided = decideSilence({ interval }, { nowMs, durationMs: year * minuteMs })
       const startMs = 'startMs' in decided ? decided.startMs : 0
       expect(startMs - nowMs).toBeLessThanOrEqual(year * minuteMs)
       expect(startMs % (intervalMsOf(interval) ?? 0)).toBe(0)
@@ -81,7 +81,7 @@ describe('the times agree with the evaluations that HyperDX 2.36 made', () => {
   })
 
   it('an alert whose silence of 30 minutes ends at 03:22:10 is evaluated at 03:25', () => {
-    const ended = decideUnsilence({ interval: '5m', scheduleStartAt: '2026-11-11T03:45:00.000Z' }, at('03:22:10'))
+    const ended = decideEnd({ interval: '5m', scheduleStartAt: '2026-11-11T03:45:00.000Z' }, at('03:22:10'))
     expect(ended).toMatchObject({ firstEvaluationMs: at('03:25:00') })
   })
 
@@ -95,11 +95,11 @@ describe('the times agree with the evaluations that HyperDX 2.36 made', () => {
 })
 
 describe('an alert that is not silenced', () => {
-  it('an alert that is not silenced has an interval of 6h or more, unless they are included', () => {
+  it('an alert that is not silenced has an interval of 6h or more that is longer than the silence', () => {
     for (const interval of ['6h', '12h', '1d'])
       expect(silence({ interval }, 20)).toEqual({
         decision: 'left-out',
-        reason: `its interval is ${interval}; set include-long-intervals to silence it`,
+        reason: `its interval is ${interval}; to include it, silence it for at least that long`,
       })
   })
 
@@ -117,7 +117,7 @@ describe('an alert that is not silenced', () => {
 })
 
 describe('the end of a silence before its time', () => {
-  const decide = (alert: Body, now = '03:22:10') => decideUnsilence(alert, at(now))
+  const decide = (alert: Body, now = '03:22:10') => decideEnd(alert, at(now))
 
   it('the end of a silence before its time is ended also when an offset was added meanwhile', () => {
     const alert = { interval: '5m', scheduleOffsetMinutes: 2, scheduleStartAt: '2026-11-11T05:00:00.000Z' }

@@ -28,13 +28,13 @@ type Fields = Readonly<Record<string, unknown>>
 /** The reason without the headline in front of it. */
 const check = async (slos: Fields, more: Readonly<Record<string, string>> = {}): Promise<Invoked> => {
   const ran = await invokeText({
-    inputs: { ...inputsFor(emulator(), 'hyperdx'), operation: 'check-slo', files: 'a.json', until: at(7, 0), ...more },
+    inputs: { ...inputsFor(emulator(), 'hyperdx'), operation: 'check-slos', files: 'a.json', until: at(7, 0), ...more },
     files: { 'a.json': JSON.stringify({ slos }) },
   })
   return { ...ran, reason: ran.reason.replace(/^\d+ SLOs? until .* UTC: /, '') }
 }
 
-describe('check-slo', () => {
+describe('check-slos', () => {
   it('shows what is left of an error budget, counted by hand', async () => {
     // 4 spans a minute but for 15 minutes without any: 40,260 events, 60 of them bad, and 402.6 are allowed.
     const { document } = await check({ payment })
@@ -162,7 +162,7 @@ describe('check-slo', () => {
     })
   })
 
-  it('check-slo is an error, not a pass, where there is nothing to check', async () => {
+  it('check-slos is an error, not a pass, where there is nothing to check', async () => {
     expect((await check({})).reason).toContain('declare no SLOs')
     expect((await check({ payment: { ...payment, source: 'Nope' } })).document).toMatchObject({
       status: 'fail',
@@ -175,7 +175,7 @@ describe('check-slo', () => {
   it('does not let the files of a fork decide what SQL runs', async () => {
     const before = emulator().requests.length
     const { document, reason } = await invokeText({
-      inputs: { ...inputsFor(emulator(), 'hyperdx'), operation: 'check-slo', files: 'a.json' },
+      inputs: { ...inputsFor(emulator(), 'hyperdx'), operation: 'check-slos', files: 'a.json' },
       env: { GITHUB_EVENT_NAME: 'pull_request_target' },
       files: { 'a.json': JSON.stringify({ slos: { payment } }) },
     })
@@ -208,7 +208,7 @@ describe('check-slo', () => {
   })
 })
 
-describe('check-slo in ClickHouse Cloud', () => {
+describe('check-slos in ClickHouse Cloud', () => {
   const cloud = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
   const sqlKey = { 'sql-key-id': demo.apiKeyId, 'sql-key-secret': demo.apiKeySecret }
@@ -219,7 +219,7 @@ describe('check-slo in ClickHouse Cloud', () => {
         ...inputsFor(cloud(), 'clickhouse-cloud'),
         ...sqlKey,
         'sql-url': cloud().url,
-        operation: 'check-slo',
+        operation: 'check-slos',
         files: 'a.json',
         until: at(7, 0),
         ...more,

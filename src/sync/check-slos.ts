@@ -12,9 +12,9 @@ import { sourceCollection } from '../resources/sources/source-wire.ts'
 import { type BudgetState, currentWindow, judgeBudget, spentByDay } from '../slos/error-budget.ts'
 import { type Slo, sourceOf } from '../slos/expand-slos.ts'
 import { readHistory, requestsOfHistory, stepMs } from '../slos/slo-series.ts'
-import { reportSlos } from './check-slo/slo-report.ts'
-import { type CheckedSlo, type SloResult, sloDetails, sloInput, sloOutput } from './check-slo/slo-result.ts'
-import { judgeSlos } from './check-slo/slo-verdict.ts'
+import { reportSlos } from './check-slos/slo-report.ts'
+import { type CheckedSlo, type SloResult, sloDetails, sloInput, sloOutput } from './check-slos/slo-result.ts'
+import { judgeSlos } from './check-slos/slo-verdict.ts'
 
 type CheckContext = Context<'read', 'service-or-server'>
 
@@ -152,7 +152,7 @@ function toCounts(slos: readonly CheckedSlo[]) {
   }
 }
 
-export const checkSlo = defineOperation({
+export const checkSlos = defineOperation({
   summary: 'Checks the error budgets of the SLOs in files: what is left, how fast it burns, and when it runs out.',
   effect: 'read',
   scope: 'service-or-server',

@@ -1,0 +1,18 @@
+import { didYouMean } from '../core/names.ts'
+
+/** What replaces operations, inputs and settings that had other names before the first release. Errors about unknown names quote it. */
+export const newNames: Readonly<Record<string, string>> = {
+  'check-slo': 'check-slos',
+  matrix: 'fleet-matrix',
+  report: 'fleet-report',
+  'unsilence-alerts': 'silence-alerts with for: 0m',
+  'include-long-intervals': 'for: a silence as long as the interval of an alert includes it',
+}
+
+export const newNameOf = (name: string): string | undefined => (Object.hasOwn(newNames, name) ? newNames[name] : undefined)
+
+/** The end of a message about an unknown name, in kebab-case: `; use check-slos`, or the nearest of the known names. */
+export function adviseOnName(name: string, known: readonly string[]): string {
+  const newName = newNameOf(name)
+  return newName === undefined ? didYouMean(name, known) : `; use ${newName}`
+}
