@@ -34,19 +34,18 @@ export interface ReadDocument {
   locationOfKey(path: ValuePath): Location
 }
 
-type Reading = ReadDocument | { readonly diagnostics: readonly Diagnostic[] }
+interface UnreadDocument {
+  readonly diagnostics: readonly Diagnostic[]
+}
 
-export const maxBytes = 5 * 1024 * 1024
-
-/** Words, signs, line ends and escapes of the text. A value takes about five of them. */
-const maxTokens = 250_000
+const maxBytes = 1024 * 1024
 
 /** Values of the document. Those of an alias count wherever it is used. */
 export const maxExpandedSize = 50_000
 
 const maxDepth = 100
 
-/** More errors would not be read, and each takes time. */
+/** More errors would not be read. */
 const maxErrors = 20
 
 // YAML and JSON hold them only as escapes. Text in UTF-16 is full of them.
@@ -56,9 +55,9 @@ const controlCharacters = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/
  * Reads one YAML or JSON document that a person wrote. Duplicate keys, several documents, YAML warnings and numbers that lose digits
  * are errors, and so is a text that would take too much time or memory. `name` is the input or the file that diagnostics name.
  */
-export function readDocument(text: string, name: string): Reading {
-  const refuse = (message: string): Reading => ({ diagnostics: [toDiagnostic({ file: name }, message)] })
-  if (Buffer.byteLength(text) > maxBytes) return refuse('is larger than 5 MiB')
+export function readDocument(text: string, name: string): ReadDocument | UnreadDocument {
+  const refuse = (message: string): UnreadDocument => ({ diagnostics: [toDiagnostic({ file: name }, message)] })
+  if (Buffer.byteLength(text) > maxBytes) return refuse('is larger than 1 MiB')
   if (controlCharacters.test(text)) return refuse('holds control characters; it must be text in UTF-8')
   const lines = new LineCounter()
   const at: At = (offset) => {
@@ -66,13 +65,8 @@ export function readDocument(text: string, name: string): Reading {
     return { file: name, line, column: col }
   }
   try {
-    const unclosed: OpenSign[] = []
-    const [document, second] = parseYaml(text.replace(/^\ufeff/, ''), lines, unclosed)
+    const [document, second] = parseYaml(text.replace(/^\ufeff/, ''), lines)
     const errors = document === undefined ? [] : [...document.errors, ...document.warnings]
-    const [open] = unclosed
-    // The parser reports where it noticed, which may be many lines below, and errors that follow from it.
-    if (open !== undefined && errors.length > 0)
-      return { diagnostics: [toDiagnostic(at(open.offset), `${open.sign} is not closed; add ${closings[open.sign]}`)] }
     if (errors.length > 0) return { diagnostics: describeErrors(errors, at) }
     if (second !== undefined) return refuse('holds more than one document')
     if (document === undefined || document.contents === null || isNothing(document.contents)) return refuse('is empty')
@@ -107,8 +101,10 @@ function describeErrors(errors: readonly YAMLError[], at: At): readonly Diagnost
     if (first === undefined) return []
     const { pos, code, message } = first
     const what = code === 'TAG_RESOLVE_FAILED' ? 'remove the tag' : 'check the indentation and the quotes here'
-    const advice = adviceByCode[code] ?? `${printable(clip(message, 200))}; ${what}`
-    return [toDiagnostic(at(pos[0]), advice)]
+    // The place is where the parser noticed, which may be many lines below.
+    const closing = / end with a ([\]}])$/.exec(message)?.[1]
+    const advice = closing === undefined ? adviceByCode[code] : `${closing} is missing here or above`
+    return [toDiagnostic(at(pos[0]), advice ?? `${printable(clip(message, 200))}; ${what}`)]
   })
 }
 
@@ -132,9 +128,8 @@ class ReadError extends Error {
 }
 
 const limitExceeded = {
-  tokens: `has more than ${maxTokens} words, signs and lines`,
   expandedSize: `holds more than ${maxExpandedSize} values`,
-  expandedText: 'is larger than 5 MiB after aliases are expanded',
+  expandedText: 'is larger than 1 MiB after aliases are expanded',
   depth: `is nested deeper than ${maxDepth} levels`,
 } as const
 
@@ -148,85 +143,28 @@ const startOf = (node: unknown): number => (isNode(node) ? node.range?.[0] : und
 const yamlOptions = { schema: 'core', resolveKnownTags: false, uniqueKeys: false, prettyErrors: false, logLevel: 'silent' } as const
 
 /** The first two documents; more do not matter. */
-function parseYaml(text: string, lines: LineCounter, unclosed: OpenSign[]): readonly Document.Parsed<ParsedNode>[] {
+function parseYaml(text: string, lines: LineCounter): readonly (Document.Parsed<ParsedNode> | undefined)[] {
   const stackTraceLimit = Error.stackTraceLimit
   // The parser makes an error object for every error in the text; their stack traces would take seconds, and are never shown.
   Error.stackTraceLimit = 0
   try {
-    const documents: Document.Parsed<ParsedNode>[] = []
-    for (const document of new Composer({ ...yamlOptions, lineCounter: lines }).compose(tokensOf(text, lines, unclosed))) {
-      documents.push(document)
-      if (documents.length > 1) break
-    }
-    return documents
+    const [document, second] = new Composer({ ...yamlOptions, lineCounter: lines }).compose(tokensOf(text, lines))
+    return [document, second]
   } finally {
     Error.stackTraceLimit = stackTraceLimit
   }
 }
 
-const closings = { '[': ']', '{': '}', '"': '"', "'": "'" } as const
-
-interface OpenSign {
-  readonly sign: keyof typeof closings
-  readonly offset: number
-}
-
-/** What the lexer gives where a list or map in brackets ends without its bracket. */
-const brokenEnd = '\u0018'
-
-/** A text in quotes reaches up to the closing one, or to the end of the file. */
-const isClosed = (lexeme: string, sign: string): boolean => lexeme.length > 1 && lexeme.endsWith(sign)
-
-/** Adds brackets and quotes that are never closed to `unclosed`. */
-function trackSigns(unclosed: OpenSign[]) {
-  const open: OpenSign[] = []
-  const close = (lexeme: string): void => {
-    const last = open.pop()
-    if (last !== undefined && closings[last.sign] !== lexeme) unclosed.push(last)
-  }
-  return {
-    next(lexeme: string, offset: number): void {
-      const [sign] = lexeme
-      if (lexeme === '[' || lexeme === '{') open.push({ sign: lexeme, offset })
-      else if (lexeme === ']' || lexeme === '}') close(lexeme)
-      else if (lexeme === brokenEnd) {
-        close(lexeme)
-        open.length = 0
-      } else if ((sign === '"' || sign === "'") && !isClosed(lexeme, sign)) unclosed.push({ sign, offset })
-    },
-    end: (): void => void unclosed.push(...open.slice(-1)),
-  }
-}
-
-function* tokensOf(text: string, lines: LineCounter, unclosed: OpenSign[]): Generator<CST.Token> {
+/** As the parser's own, which has no limit for the depth and ends the process. */
+function* tokensOf(text: string, lines: LineCounter): Generator<CST.Token> {
   const parser = new Parser(lines.addNewLine)
   lines.addNewLine(0)
-  let tokens = 0
-  let errors = 0
-  const signs = trackSigns(unclosed)
   for (const lexeme of new Lexer().lex(text)) {
-    signs.next(lexeme, parser.offset)
-    tokens += 1 + marksIn(lexeme)
-    if (tokens > maxTokens) throw new ReadError(parser.offset, limitExceeded.tokens)
     // Around the collections there is the document, and inside them a scalar.
     if (parser.stack.length > maxDepth + 2) throw new ReadError(parser.offset, limitExceeded.depth)
-    for (const token of parser.next(lexeme)) {
-      if (token.type === 'error') errors += 1
-      yield token
-    }
-    if (errors > maxErrors) break
+    yield* parser.next(lexeme)
   }
-  signs.end()
   yield* parser.end()
-}
-
-/** Line ends and escapes inside one text: each takes the composer as long as a word. */
-function marksIn(lexeme: string): number {
-  let marks = 0
-  for (const mark of ['\n', '\\']) {
-    for (let at = lexeme.indexOf(mark); at >= 0 && marks <= maxTokens; at = lexeme.indexOf(mark, at + 1)) marks += 1
-  }
-  return marks
 }
 
 interface Expanded {

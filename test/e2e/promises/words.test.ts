@@ -17,18 +17,16 @@ const repeat = (count: number, make: (i: number) => string): string => Array.fro
 /** Small to write down and large to read. */
 const bombs: Readonly<Record<string, string>> = {
   'aliases of aliases': `a0: &a0 [x]\n${repeat(30, (i) => `a${i + 1}: &a${i + 1} [${`*a${i}, `.repeat(10)}]\n`)}`,
-  'a text of four megabytes behind 3,000 aliases': `a: &a ${'x'.repeat(4_000_000)}\nb: [${'*a, '.repeat(3000)}]\n`,
+  'a long text behind 3,000 aliases': `a: &a ${'x'.repeat(1_000_000)}\nb: [${'*a, '.repeat(3000)}]\n`,
   'a long key behind 3,000 aliases': `a: &a { ${'x'.repeat(1000)}: 1 }\nb: [${'*a, '.repeat(6000)}]\n`,
   'an alias ten thousand times': `a: &a [${'x, '.repeat(1000)}]\nb: [${'*a, '.repeat(10_000)}]\n`,
   '101 levels': `a: ${'['.repeat(101)}${']'.repeat(101)}\n`,
   '20,000 levels': `a: ${'['.repeat(20_000)}`,
   '20,000 levels of blocks': repeat(1000, (i) => `${' '.repeat(i)}a:\n`),
-  'five megabytes and more': `a: ${'x'.repeat(5 * 1024 * 1024)}\n`,
+  'a megabyte and more': `a: ${'x'.repeat(1024 * 1024)}\n`,
   'sixty thousand values': `a: [${'1,'.repeat(60_000)}]\n`,
   'thirty thousand keys': `{${repeat(30_000, (i) => `a${i},`)}}`,
   'ten thousand mistakes': repeat(10_000, () => 'a: b: c\n'),
-  'two million escapes': `a: "${'\\q'.repeat(2_500_000)}"\n`,
-  'five million lines of nothing': `a: |\n${'\n'.repeat(5_000_000)}  x\n`,
   'quotes that do not close': `a: ${'"'.repeat(10_001)}\n`,
 }
 
@@ -50,9 +48,7 @@ describe('R7: a file that is made to be slow or large is refused at once, with t
   it.each<[string, string]>([
     ['aliases of aliases', 'holds more than 50000 values'],
     ['20,000 levels', 'is nested deeper than 100 levels'],
-    ['five megabytes and more', 'is larger than 5 MiB'],
-    ['two million escapes', 'has more than 250000 words, signs and lines'],
-    ['five million lines of nothing', 'has more than 250000 words, signs and lines'],
+    ['a megabyte and more', 'is larger than 1 MiB'],
   ])('the built bundle rejects a slow or large file at once: %s', async (name, words) => {
     const { outcome, ran } = await runWithFailure('create', undefined, {
       files: { 'a.yml': bombs[name] ?? '' },

@@ -86,11 +86,11 @@ describe('a location', () => {
   })
 
   it.each([
-    ['a: 1\nb: [\n', 'f.yml:2:4 [ is not closed; add ]'],
-    ['a:\n  b: [1, 2\n  c: 3\nd: { x: 1 }\n', 'f.yml:2:6 [ is not closed; add ]'],
-    ['a: { b: [1, 2 }\nc: 1', 'f.yml:1:9 [ is not closed; add ]'],
-    ['{\n "a": {"b": 1,\n "c": [2]\n', 'f.yml:2:7 { is not closed; add }'],
-    ['a: "x\nb: 1', 'f.yml:1:4 " is not closed; add "'],
+    ['a: 1\nb: [\n', 'f.yml:3:1 ] is missing here or above'],
+    ['a:\n  b: [1, 2\n  c: 3\nd: { x: 1 }\n', 'f.yml:3:3 ] is missing here or above'],
+    ['a: { b: [1, 2 }\nc: 1', 'f.yml:1:15 ] is missing here or above'],
+    ['{\n "a": {"b": 1,\n "c": [2]\n', 'f.yml:4:1 } is missing here or above'],
+    ['a: "x\nb: 1', 'f.yml:2:5 Missing closing "quote; check the indentation and the quotes here'],
     [
       'a: b: c',
       'f.yml:1:4 has a second ": " in one line, or is indented deeper than the line above; align it, or write the text in quotes',
