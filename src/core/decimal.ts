@@ -1,5 +1,4 @@
 import Big from 'big.js'
-import { numberText } from './json.ts'
 
 /** An exact decimal. Declares only the part of big.js that is used, so that the published types do not depend on its types. */
 export interface Decimal {
@@ -42,7 +41,7 @@ const numberGrammar = /^-?\d{1,60}(?:\.\d{1,60})?(?:[eE][+-]?\d{1,2})?$/
 
 /** The exact value of a JSON number by its source text. Undefined for a value that is not a number, and for an implausible exponent. */
 export function toDecimal(value: unknown): Decimal | undefined {
-  const text = numberText(value)
+  const text = typeof value === 'number' ? String(value) : JSON.isRawJSON(value) ? value.rawJSON : undefined
   return text !== undefined && numberGrammar.test(text) ? create(text) : undefined
 }
 

@@ -145,7 +145,7 @@ describe('a read', () => {
           { kind: 'body', text: '{"status":500,"error":"INTERNAL: oops"}' },
           /message of the API: INTERNAL: oops/,
         ],
-        ['too much nesting', { kind: 'body', text: '['.repeat(200) }, /nested deeper than 100 levels/],
+        ['too much nesting', { kind: 'body', text: `${'['.repeat(200)}${']'.repeat(200)}` }, /nested deeper than 100 levels/],
         ['half an answer, twice', { kind: 'body', text: '[{"id":' }, /not JSON: \[\{"id":/],
         ['a portal, twice', { kind: 'html' }, /an HTML page, Welcome to the guest network Please sign in/],
       ],

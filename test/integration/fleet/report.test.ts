@@ -259,7 +259,7 @@ describe('a file that is not a result', () => {
     ['another document', '{"name":"x"}', 'is not a result document of Watchkeeper: missing or invalid operation, status, failureReason'],
     ['an unknown status', resultText({ status: 'green' }), 'is not a result document of Watchkeeper: missing or invalid status'],
     ['an invalid id', resultText({ serviceId: '../..' }), 'is not a result document of Watchkeeper: missing or invalid serviceId'],
-    ['nested too deeply', '['.repeat(5000), 'is nested deeper than 100 levels'],
+    ['nested too deeply', `${'['.repeat(5000)}${']'.repeat(5000)}`, 'is nested deeper than 100 levels'],
     ['too large', ' '.repeat(5 * 1024 * 1024 + 1), 'is larger than 5 MiB'],
     ['a pointer from an output', '{"truncated":true,"file":"/tmp/x"}', 'is the shortened output of a step'],
   ])('fails, is named, and does not hide other results: %s', async (_, text, reason) => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { toDecimal } from '../../../src/core/decimal.ts'
-import { numberText, parseJson } from '../../../src/core/json.ts'
+import { parseJson } from '../../../src/core/json.ts'
 import { decimal } from '../../support/usage.ts'
 
 describe('parseJson', () => {
@@ -27,9 +27,9 @@ describe('parseJson', () => {
     expect(parseJson('{"a":1,"a":2}')).toEqual({ a: 2 })
   })
 
-  it('rejects nesting deeper than 100 levels and says where', () => {
+  it('rejects nesting deeper than 100 levels', () => {
     expect(parseJson(`${'['.repeat(100)}${']'.repeat(100)}`)).toBeDefined()
-    expect(() => parseJson('['.repeat(100_000))).toThrow('nested deeper than 100 levels')
+    expect(() => parseJson(`${'['.repeat(100_000)}1e5${']'.repeat(100_000)}`)).toThrow('nested deeper than 100 levels')
   })
 
   it('ignores brackets inside strings', () => {
@@ -65,17 +65,5 @@ describe('parseJson', () => {
   it('does not touch the prototype', () => {
     expect(Object.getPrototypeOf(parseJson('{"__proto__":{"polluted":true}}'))).toBe(Object.prototype)
     expect(({} as Record<string, unknown>).polluted).toBeUndefined()
-  })
-})
-
-describe('numberText', () => {
-  it.each([
-    [1.5, '1.5'],
-    [Number.NaN, undefined],
-    [Number.POSITIVE_INFINITY, undefined],
-    ['1', undefined],
-    [null, undefined],
-  ])('%s → %s', (value, text) => {
-    expect(numberText(value)).toBe(text)
   })
 })
