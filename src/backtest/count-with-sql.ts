@@ -2,7 +2,7 @@ import type { ReadApi } from '../api/client.ts'
 import type { Target } from '../api/path.ts'
 import type { SqlColumn, SqlRow } from '../api/sql.ts'
 import { intervalMs } from '../resources/alerts/schedule.ts'
-import type { RemoteObject } from '../resources/resource-type.ts'
+import type { StoredObject } from '../resources/resource-type.ts'
 import { countWith, nameOfTable, type SourceTable, tableOfSource } from '../resources/sources/source-sql.ts'
 import type { Refusal } from './read-rows.ts'
 import { kindOfType, toRefusal } from './read-windows.ts'
@@ -14,7 +14,7 @@ import { refuseExpression } from './window-sql.ts'
 interface SqlCounts {
   readonly api: ReadApi
   readonly service: Target
-  readonly sources: readonly RemoteObject[]
+  readonly sources: readonly StoredObject[]
 }
 
 /** The rows that `requestSeries` gives on a self-hosted server, or why there are none. Throws an ApiError. */

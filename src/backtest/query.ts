@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { quote } from '../core/text.ts'
 import { alertableTypes, thresholdTypes } from '../resources/alerts/alert.ts'
 import { type AlertInterval, alertIntervals, isAtBorder, startMsOf } from '../resources/alerts/schedule.ts'
-import type { Body, RemoteObject } from '../resources/resource-type.ts'
+import type { Body, StoredObject } from '../resources/resource-type.ts'
 import { tableOfSource } from '../resources/sources/source-sql.ts'
 import type { Condition, GroupValue, TimeRange } from './evaluate.ts'
 import { parseFormula } from './formula.ts'
@@ -14,7 +14,7 @@ import { expandTemplate, type TableOf, type WindowSql } from './window-sql.ts'
 
 /** What an alert watches: a tile, or a saved search with its source. `sources` are those of the service, where they are known. */
 export type Watched =
-  | { readonly tile: Body; readonly sources?: readonly RemoteObject[] }
+  | { readonly tile: Body; readonly sources?: readonly StoredObject[] }
   | { readonly savedSearch: Body; readonly source: Body | undefined }
 
 /** How the server compares the rows of an answer. */
@@ -125,7 +125,7 @@ export function toAlertQuery(alert: Body, watched: Watched, findSqlValues: FindS
 }
 
 /** The query of a tile of any type, whose rows are not compared with anything. */
-export function toTileQuery(tile: Body, sources: readonly RemoteObject[]): AlertQuery | Refusal {
+export function toTileQuery(tile: Body, sources: readonly StoredObject[]): AlertQuery | Refusal {
   return queryTile({ interval: '1h', threshold: 0, thresholdType: 'above' }, { tile, sources }, () => undefined)
 }
 
@@ -234,7 +234,7 @@ const sourcePart = z.object({
 })
 
 /** As the server replaces its macro. */
-function tableNameOf(source: RemoteObject, metricType: string | undefined): string | undefined {
+function tableNameOf(source: StoredObject, metricType: string | undefined): string | undefined {
   const { data } = sourcePart.safeParse(source)
   if (data === undefined) return undefined
   const { from, metricTables } = data
@@ -247,7 +247,7 @@ function tableNameOf(source: RemoteObject, metricType: string | undefined): stri
 const toId = (id: unknown): string | undefined => (typeof id === 'string' ? id : undefined)
 
 /** The source of the tile, or else one whose table its query names. Rows of metrics are not counted without a metric. */
-function coveredSource({ sqlTemplate, connectionId, sourceId }: TileConfig, sources: readonly RemoteObject[]): string | undefined {
+function coveredSource({ sqlTemplate, connectionId, sourceId }: TileConfig, sources: readonly StoredObject[]): string | undefined {
   const tables = sources.flatMap((source) => {
     const table = tableOfSource(source)
     return table === undefined ? [] : [{ id: source.id, ...table }]

@@ -5,7 +5,7 @@ import { hourMs } from '../core/durations.ts'
 import { toFailure } from '../core/errors.ts'
 import { nearestName } from '../core/names.ts'
 import { quote } from '../core/text.ts'
-import type { RemoteObject } from '../resources/resource-type.ts'
+import type { StoredObject } from '../resources/resource-type.ts'
 import { nameOfTable, tableOfSource } from '../resources/sources/source-sql.ts'
 import { inRange, refuseTable } from './count-with-sql.ts'
 import { sourceSeries } from './coverage.ts'
@@ -17,7 +17,7 @@ import { comparisonOf, splitTerms } from './terms.ts'
 export interface UnmatchedContext {
   readonly api: ReadApi
   readonly service: Target
-  readonly sources: readonly RemoteObject[]
+  readonly sources: readonly StoredObject[]
   readonly readRows: Estimates['readRows']
   /** The checked time. It is extended to whole hours. */
   readonly range: TimeRange

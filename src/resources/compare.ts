@@ -3,7 +3,7 @@ import { isSame } from '../core/equality.ts'
 import { WatchkeeperError } from '../core/errors.ts'
 import { isEmpty, isMapping } from '../core/keys.ts'
 import { defaultsToState, elementOf, fieldOf, formOf, isKnown, isServerDefault, ownValue, type Schema } from '../documents/schema.ts'
-import type { Body, RemoteObject, ResourceType } from './resource-type.ts'
+import type { Body, StoredObject, ResourceType } from './resource-type.ts'
 
 // Compares declarations with stored objects, and composes updates. Fields that are in no schema here are not compared, and every update
 // keeps them. Empty fields, and fields with the server's default, count as absent.
@@ -17,17 +17,17 @@ export interface Sides {
 }
 
 /** Prepares a comparison of the desired body with the stored object. */
-export function sidesOf(type: ResourceType, desired: Body, remote: RemoteObject): Sides {
-  const body = type.toBody(remote)
+export function sidesOf(type: ResourceType, desired: Body, stored: StoredObject): Sides {
+  const body = type.toBody(stored)
   const declared = type.carryOverIds(desired, body)
-  const stored = type.comparedPart?.(body, declared) ?? body
-  return { stored: type.canonical(managedPart(stored, declared, type.schema)), declared: type.canonical(declared), given: declared }
+  const compared = type.comparedPart?.(body, declared) ?? body
+  return { stored: type.canonical(managedPart(compared, declared, type.schema)), declared: type.canonical(declared), given: declared }
 }
 
 /** Both sides without empty fields and the server's defaults. */
-export function compareBodies(type: ResourceType, desired: Body, remote: RemoteObject): { readonly before: Body; readonly after: Body } {
-  const { stored, declared } = sidesOf(type, desired, remote)
-  return { before: normalForm(stored, type.schema), after: normalForm(declared, type.schema) }
+export function compareBodies(type: ResourceType, desired: Body, stored: StoredObject): { readonly before: Body; readonly after: Body } {
+  const sides = sidesOf(type, desired, stored)
+  return { before: normalForm(sides.stored, type.schema), after: normalForm(sides.declared, type.schema) }
 }
 
 /** The form in which bodies are compared: without markers, empty fields and the server's defaults. */
@@ -43,16 +43,16 @@ export const statedBody = ({ schema, statesDefaults }: ResourceType, body: Body)
   statesDefaults ? withStatedDefaults(body, schema) : body
 
 /** The whole body of an update: the declared fields over the stored ones, and the values that clear removed fields. */
-export function composeUpdate(type: ResourceType, desired: Body, remote: RemoteObject): Body {
-  const stored = type.toBody(remote)
-  const declared = type.carryOverIds(desired, stored)
-  const cleared = Object.keys(stored).filter((key) => isManaged(type, key) && !Object.hasOwn(declared, key) && isClearable(type, key))
+export function composeUpdate(type: ResourceType, desired: Body, stored: StoredObject): Body {
+  const body = type.toBody(stored)
+  const declared = type.carryOverIds(desired, body)
+  const cleared = Object.keys(body).filter((key) => isManaged(type, key) && !Object.hasOwn(declared, key) && isClearable(type, key))
   const clearing = cleared.filter((key) => type.clearWith[key] !== undefined).map((key) => [key, type.clearWith[key]] as const)
-  return sealed(type, statedBody(type, { ...overlay(declared, stored, type.schema), ...Object.fromEntries(clearing) }))
+  return sealed(type, statedBody(type, { ...overlay(declared, body, type.schema), ...Object.fromEntries(clearing) }))
 }
 
 /** Throws kind `conflict` when an object has changed while a person was asked. */
-export function requireUnchanged(type: ResourceType, shown: RemoteObject, now: RemoteObject): void {
+export function requireUnchanged(type: ResourceType, shown: StoredObject, now: StoredObject): void {
   if (isSame(comparable(type, type.toBody(shown)), comparable(type, type.toBody(now)))) return
   const message = `The ${type.noun} ${shown.id} has changed while the question was open. Nothing was written. Run the command again.`
   throw new WatchkeeperError('conflict', message)

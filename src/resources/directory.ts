@@ -29,7 +29,7 @@ export type Lookup = { readonly id: string | PendingId } | { readonly message: s
 /** An object that files declare, with the name that it has after the plan. */
 export interface Planned extends Named {
   /** As the service has it. */
-  readonly actual: Named | undefined
+  readonly stored: Named | undefined
 }
 
 export interface Directory {
@@ -92,7 +92,7 @@ function indexAll(all: Readonly<Record<Noun, readonly Named[]>>, tiles: readonly
     all: (noun) => all[noun],
     withPlanned(noun, planned) {
       if (planned.length === 0) return this
-      const replaced = new Set(planned.map(({ actual }) => actual))
+      const replaced = new Set(planned.map(({ stored }) => stored))
       return indexAll({ ...all, [noun]: [...all[noun].filter((one) => !replaced.has(one)), ...planned] }, tiles, listsWebhooks)
     },
   }

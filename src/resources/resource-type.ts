@@ -13,14 +13,14 @@ import type { Section } from './section.ts'
 export type Body = Readonly<Record<string, unknown>>
 
 /** An object as the API returns it. */
-export interface RemoteObject {
+export interface StoredObject {
   readonly id: string
   readonly name?: string | null | undefined
   readonly [field: string]: unknown
 }
 
 /** Without the fields that the server sets. A gateway refuses them in a body. */
-export function withoutServerFields(object: RemoteObject): Body {
+export function withoutServerFields(object: StoredObject): Body {
   const { id: _id, teamId: _team, createdAt: _created, updatedAt: _updated, ...body } = object
   return body
 }
@@ -59,7 +59,7 @@ export interface ResolveContext {
   /** The objects that the service has after the plan, by name. */
   readonly directory: Directory
   /** The sources that the service has. */
-  readonly sources: readonly RemoteObject[]
+  readonly sources: readonly StoredObject[]
   /** The objects of these files that an alert can watch, by key. */
   readonly dashboards: ReadonlyMap<string, AlertTarget>
   readonly savedSearches: ReadonlyMap<string, AlertTarget>
@@ -79,7 +79,7 @@ export interface AlertTarget {
 export interface ResourceType<Declared extends DeclaredObject = DeclaredObject> {
   readonly section: Section
   readonly noun: string
-  readonly collection: Collection<RemoteObject, Body>
+  readonly collection: Collection<StoredObject, Body>
   /** The fields that files can declare, in the API's names, with the server's defaults. */
   readonly schema: z.ZodType
   /** Whether writes state the defaults that readers of the stored object do not share. The neutral contract gets what was written. */
@@ -99,11 +99,11 @@ export interface ResourceType<Declared extends DeclaredObject = DeclaredObject> 
   /** Translates a declaration into the form of the API. */
   resolve(declared: Declared, context: ResolveContext): ResolvedDeclaration
   /** Why no file can declare the object; undefined where one can. Absent where files can declare every object. */
-  explainUndeclarable?(remote: RemoteObject): string | undefined
+  explainUndeclarable?(stored: StoredObject): string | undefined
   /** Why a file made of what the API shows would change the object; undefined where it shows everything. Absent where it always does. */
-  explainHidden?(remote: RemoteObject): string | undefined
+  explainHidden?(stored: StoredObject): string | undefined
   /** The part of a returned object that may be sent again. */
-  toBody(remote: RemoteObject): Body
+  toBody(stored: StoredObject): Body
   /** Equal for the declared body of an object and its stored one, and for no other object: by this, apply finds what it created. */
   tokenOf(body: Body): string | undefined
   readonly markerStyle: MarkerStyle
@@ -136,9 +136,9 @@ export interface ResourceType<Declared extends DeclaredObject = DeclaredObject> 
   /** Fields with secrets. `resend-secrets` is about objects that have one, and nothing shows which side changed such a field. */
   readonly secretFields?: readonly string[]
   /** What a change cannot do without the secrets of this run. */
-  reviewSecrets?(desired: Body, remote: RemoteObject | undefined, use: SecretUse): readonly SecretIssue[]
+  reviewSecrets?(desired: Body, stored: StoredObject | undefined, use: SecretUse): readonly SecretIssue[]
   /** How the alert uses the object, such as `mentions it`: then the object stays. Undefined where it does not. */
-  findUse?(object: RemoteObject, alert: Body): string | undefined
+  findUse?(object: StoredObject, alert: Body): string | undefined
 }
 
 /** What the file of a pulled object can refer to. */
@@ -147,7 +147,7 @@ export interface FileContext {
   /** The object in the file; undefined for a new one. */
   readonly written: unknown
   readonly directory: Directory
-  readonly sources: readonly RemoteObject[]
+  readonly sources: readonly StoredObject[]
 }
 
 export interface SecretUse {

@@ -123,8 +123,8 @@ async function confirmPlan(planned: PlanningResult, context: ApplyContext, input
 
 async function carryOut(planned: PlanningResult, context: ApplyContext, onError: 'continue' | 'stop') {
   const { api, service, profile, clock, stop } = context
-  const { remote } = planned
-  if (remote === undefined) throw new TypeError('a plan without errors was made of lists')
+  const { storedObjects } = planned
+  if (storedObjects === undefined) throw new TypeError('a plan without errors was made of lists')
   const described = await describeChanges(planned.plan)
   const total = planned.plan.changes.filter(({ action }) => action !== 'unchanged').length
   const onProgress = async (outcomes: readonly Outcome[]): Promise<void> => {
@@ -145,19 +145,19 @@ async function carryOut(planned: PlanningResult, context: ApplyContext, onError:
     api,
     service,
     types: createResourceTypes(profile, clock.now()),
-    listedAtMs: usesLists ? planned.remote?.readAtMs : undefined,
+    listedAtMs: usesLists ? planned.storedObjects?.readAtMs : undefined,
     clock,
     stop,
     onError,
     onProgress,
-    remote,
+    storedObjects,
     repairCommand: planned.repairCommand,
   })
   const created = new Set(applied.outcomes.flatMap(({ kind, change }) => (kind === 'created' ? [change.location] : [])))
   // The warning is about what would be created.
   const left = planned.diagnostics.filter(({ rule, location }) => rule !== 'same-name' || !created.has(location))
   const diagnosed = { ...planned, diagnostics: [...left, ...applied.diagnostics] }
-  const alerts = applied.alerts ?? remote.alerts
+  const alerts = applied.alerts ?? storedObjects.alerts
   // The neutral contract does not show evaluations.
   const review = { ...applied, plan: planned.plan, alerts, nowMs: clock.now() }
   const { problems, notEvaluated } = profile.name === 'neutral' ? { problems: [], notEvaluated: [] } : reviewEvaluations(review)

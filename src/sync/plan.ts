@@ -48,7 +48,7 @@ export const runPlan = async (context: Context<'read', 'service-or-server'>, inp
 async function finishPlan(context: Context<'read', 'service-or-server'>, input: PlanInput, planned: PlanningResult) {
   const { profile, clock } = context
   // The neutral contract does not show evaluations.
-  const alerts = profile.name === 'neutral' ? [] : (planned.remote?.alerts ?? [])
+  const alerts = profile.name === 'neutral' ? [] : (planned.storedObjects?.alerts ?? [])
   const problems = findEvaluationProblems(planned.plan, alerts, { policy: input.onFailedEvaluation, nowMs: clock.now() })
   const result = await toPlanResult({ ...planned, diagnostics: [...planned.diagnostics, ...problems] })
   if (input.planFile === undefined || hasErrors(planned)) return { ...result, planFile: '' }

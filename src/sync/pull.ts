@@ -18,7 +18,7 @@ import { sectionNames } from '../resources/section.ts'
 import type { Plan } from './plan/change.ts'
 import { checkChange, planInput, resolveProject, withSources } from './plan/make-plan.ts'
 import { planOn } from './plan/plan-changes.ts'
-import { readRemoteState } from './plan/remote-state.ts'
+import { readStoredObjects } from './plan/stored-objects.ts'
 import { warnOfTileWrites } from './plan/tile-writes.ts'
 import { type Draft, type DraftInput, draftPull, identityOf, type PullFilter } from './pull/draft.ts'
 import {
@@ -146,20 +146,20 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
   const inFiles = await findIn(texts, context)
   const nothing: Draft = { files: [], objects: [] }
   if (errorsIn(inFiles.diagnostics).length > 0) return { project, draft: nothing, diagnostics: errorsIn(inFiles.diagnostics) }
-  const remote = await readRemoteState({ api, service, profile, wanted: new Set(sectionNames), wantsConnections: true })
-  const { found, diagnostics: sourceDiagnostics } = await withSources(inFiles, remote)
+  const storedObjects = await readStoredObjects({ api, service, profile, wanted: new Set(sectionNames), wantsConnections: true })
+  const { found, diagnostics: sourceDiagnostics } = await withSources(inFiles, storedObjects)
   if (errorsIn(sourceDiagnostics).length > 0) return { project, draft: nothing, diagnostics: sourceDiagnostics }
   const planWith = (declarations: Pick<Declarations, 'objects'>) =>
-    planOn(api, declarations, remote, { project, profile, nowMs, prune: false, maxDeletes: 0, secret: (name) => files.secret(name) })
+    planOn(api, declarations, storedObjects, { project, profile, nowMs, prune: false, maxDeletes: 0, secret: (name) => files.secret(name) })
   const plan = await planWith(found)
   const ambiguous = plan.diagnostics.filter(({ rule, severity }) => severity === 'error' && matchingRules.includes(rule))
   if (ambiguous.length > 0) return { project, draft: nothing, diagnostics: ambiguous }
   const { driftedOnly, removeDeleted } = input
-  const incompleteLists = driftedOnly ? withEmptiedLists(plan, remote) : remote.incompleteLists
+  const incompleteLists = driftedOnly ? withEmptiedLists(plan, storedObjects) : storedObjects.incompleteLists
   const draftInput = {
     declarations: found,
     plan,
-    remote: { ...remote, incompleteLists },
+    storedObjects: { ...storedObjects, incompleteLists },
     profile,
     nowMs,
     globs: input.files,
@@ -174,7 +174,7 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
   const serverAnswers: ServerAnswers = new Map()
   const { draft, read } = await draftUntilVerified(draftInput, async (candidate) => {
     const drafted = await findIn(new Map([...texts, ...candidate.files.map(({ path, after }) => [path, after] as const)]), context)
-    const { found: declarations } = await withSources(drafted, remote)
+    const { found: declarations } = await withSources(drafted, storedObjects)
     const read = { declarations, diagnostics: declarations.diagnostics, plan: await planWith(declarations) }
     const failures = new Map([
       ...verifyDraft(candidate, read),

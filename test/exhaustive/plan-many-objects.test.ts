@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { profileNamed } from '../../src/api/profiles.ts'
 import { type Declarations, readDeclarations } from '../../src/declarations/declarations.ts'
-import type { Body, RemoteObject } from '../../src/resources/resource-type.ts'
+import type { Body, StoredObject } from '../../src/resources/resource-type.ts'
 import { createResourceTypes } from '../../src/resources/resource-types.ts'
 import { indexByMarker } from '../../src/sync/apply/marker-index.ts'
 import { reconcileOutcome } from '../../src/sync/apply/reconcile.ts'
@@ -10,7 +10,7 @@ import { findDuplicateMarkers } from '../../src/sync/apply/verify.ts'
 import type { Change } from '../../src/sync/plan/change.ts'
 import { planChanges } from '../../src/sync/plan/plan-changes.ts'
 import { toPlanFile } from '../../src/sync/plan/plan-file.ts'
-import type { RemoteState } from '../../src/sync/plan/remote-state.ts'
+import type { StoredObjects } from '../../src/sync/plan/stored-objects.ts'
 import { cpuMsOf } from '../support/clocks.ts'
 import { remoteStateWith } from '../support/plans.ts'
 
@@ -63,7 +63,7 @@ function declare(): Declarations {
 const nothing = remoteStateWith()
 
 /** A service after all of it was applied. */
-function remoteStateOf(changes: readonly Change[]): RemoteState {
+function remoteStateOf(changes: readonly Change[]): StoredObjects {
   const bodies = (section: string): readonly Body[] => changes.filter((one) => one.section === section).map(({ desired = {} }) => desired)
   const made = bodies('dashboards').map((body, d) => ({
     ...body,
@@ -83,7 +83,7 @@ const count = (changes: readonly Change[]) =>
 
 describe('ten thousand objects', () => {
   let declared: Declarations
-  let remote: RemoteState
+  let storedObjects: StoredObjects
   beforeAll(() => {
     declared = declare()
     // Nothing is there yet that could be named: all are on one dashboard until it is.
@@ -92,21 +92,21 @@ describe('ten thousand objects', () => {
     )
     const created = remoteStateOf(planChanges({ objects: onKey as Declarations['objects'] }, nothing, options).changes)
     // With the digests of the declarations in the markers.
-    remote = remoteStateOf(planChanges(declared, created, options).changes)
+    storedObjects = remoteStateOf(planChanges(declared, created, options).changes)
   }, 60_000)
 
   /** What a busy machine needs, and a square would never do with. */
   const maxMs = 8000
 
   it('compares ten thousand objects with ten thousand equal ones', () => {
-    expect(cpuMsOf(() => expect(count(planChanges(declared, remote, options).changes)).toEqual({ unchanged: 10_000 }))).toBeLessThan(maxMs)
+    expect(cpuMsOf(() => expect(count(planChanges(declared, storedObjects, options).changes)).toEqual({ unchanged: 10_000 }))).toBeLessThan(maxMs)
   })
 
   it('compares ten thousand objects that all differ, and writes a plan file', () => {
     const other = {
-      ...remote,
-      alerts: remote.alerts.map((one) => ({ ...one, threshold: -1 })),
-      dashboards: remote.dashboards.map((one) => ({ ...one, name: 'Old' })),
+      ...storedObjects,
+      alerts: storedObjects.alerts.map((one) => ({ ...one, threshold: -1 })),
+      dashboards: storedObjects.dashboards.map((one) => ({ ...one, name: 'Old' })),
     }
     const byKey = declared.objects.filter(({ value }) => !('dashboard' in value) || typeof value.dashboard === 'string')
     const ms = cpuMsOf(() => {
@@ -120,13 +120,13 @@ describe('ten thousand objects', () => {
   it('reports each of ten thousand references to missing objects', () => {
     const webhooks = numbers(1000).map((i) => ({ id: `w${i}`, name: `onkall-${i}` }))
     expect(
-      cpuMsOf(() => expect(planChanges(declared, { ...remote, webhooks }, options).diagnostics.length).toBeGreaterThan(9000)),
+      cpuMsOf(() => expect(planChanges(declared, { ...storedObjects, webhooks }, options).diagnostics.length).toBeGreaterThan(9000)),
     ).toBeLessThan(maxMs)
   })
 
   it('finds ten thousand objects by their ownership markers after the writes', () => {
-    const items = remote.alerts as readonly RemoteObject[]
-    const { changes } = planChanges(declared, { ...remote, alerts: [] }, options)
+    const items = storedObjects.alerts as readonly StoredObject[]
+    const { changes } = planChanges(declared, { ...storedObjects, alerts: [] }, options)
     const created = changes.filter(({ section }) => section === 'alerts')
     const ms = cpuMsOf(() => {
       const list = indexByMarker({ items, mayBeCut: false }, types.alerts)

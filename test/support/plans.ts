@@ -5,7 +5,7 @@ import { alertSchema } from '../../src/resources/alerts/alert.ts'
 import type { FieldChange } from '../../src/resources/compare.ts'
 import { composeUpdate } from '../../src/resources/compare.ts'
 import { dashboardSchema } from '../../src/resources/dashboards/dashboard-wire.ts'
-import { type Body, listOf, type RemoteObject } from '../../src/resources/resource-type.ts'
+import { type Body, listOf, type StoredObject } from '../../src/resources/resource-type.ts'
 import { createResourceTypes } from '../../src/resources/resource-types.ts'
 import { savedSearchSchema } from '../../src/resources/saved-searches/saved-search.ts'
 import { revealSecrets } from '../../src/resources/secret.ts'
@@ -15,7 +15,7 @@ import { storedWebhookSchema } from '../../src/resources/webhooks/webhook-wire.t
 import { createKnownIds } from '../../src/sync/apply/apply-state.ts'
 import type { Change, Plan } from '../../src/sync/plan/change.ts'
 import { type PlanOptions, planChanges } from '../../src/sync/plan/plan-changes.ts'
-import type { RemoteState } from '../../src/sync/plan/remote-state.ts'
+import type { StoredObjects } from '../../src/sync/plan/stored-objects.ts'
 import { type Draft, draftPull, type PulledObject } from '../../src/sync/pull/draft.ts'
 import { verifyDraft } from '../../src/sync/pull/verify-draft.ts'
 import { messages, readValue } from './declarations.ts'
@@ -27,10 +27,10 @@ export const nowMs = Date.parse('2026-03-31T12:00:00Z')
 export const types = createResourceTypes(profile, nowMs)
 
 export type Lists = Readonly<Partial<Record<Section | 'connections', readonly object[] | undefined>>> &
-  Pick<Partial<RemoteState>, 'incompleteLists' | 'readAtMs'>
+  Pick<Partial<StoredObjects>, 'incompleteLists' | 'readAtMs'>
 
 /** A service with one source and one webhook unless the lists have others. The lists are read as answers of the API. */
-export const remoteStateWith = ({ incompleteLists = {}, readAtMs = 0, ...lists }: Lists = {}): RemoteState => ({
+export const remoteStateWith = ({ incompleteLists = {}, readAtMs = 0, ...lists }: Lists = {}): StoredObjects => ({
   dashboards: z.array(dashboardSchema).parse(lists.dashboards ?? []),
   savedSearches: z.array(savedSearchSchema).parse(lists.savedSearches ?? []),
   alerts: z.array(alertSchema).parse(lists.alerts ?? []),
@@ -44,43 +44,43 @@ export const remoteStateWith = ({ incompleteLists = {}, readAtMs = 0, ...lists }
 const standard: PlanOptions = { project: 'shop/main', profile, nowMs, prune: false, maxDeletes: 100 }
 
 /** Throws when what is declared is wrong by itself: that is not what a test of plans is about. */
-export function planOf(declared: object, remote: RemoteState = remoteStateWith(), options: Partial<PlanOptions> = {}): Plan {
+export function planOf(declared: object, storedObjects: StoredObjects = remoteStateWith(), options: Partial<PlanOptions> = {}): Plan {
   const declarations = readValue(declared)
   if (declarations.diagnostics.length > 0) throw new Error(messages(declarations.diagnostics).join('\n'))
-  return planChanges(declarations, remote, { ...standard, ...options })
+  return planChanges(declarations, storedObjects, { ...standard, ...options })
 }
 
 /** The service as it is when every change has been written, with ids that tell what they are of. */
-export function afterApply({ changes }: Plan, remote: RemoteState = remoteStateWith()): RemoteState {
+export function afterApply({ changes }: Plan, storedObjects: StoredObjects = remoteStateWith()): StoredObjects {
   const ids = createKnownIds()
-  const lists: Record<Section, readonly RemoteObject[]> = {
-    dashboards: remote.dashboards,
-    savedSearches: remote.savedSearches,
-    alerts: remote.alerts,
-    webhooks: remote.webhooks ?? [],
-    sources: remote.sources,
+  const lists: Record<Section, readonly StoredObject[]> = {
+    dashboards: storedObjects.dashboards,
+    savedSearches: storedObjects.savedSearches,
+    alerts: storedObjects.alerts,
+    webhooks: storedObjects.webhooks ?? [],
+    sources: storedObjects.sources,
   }
   for (const change of changes) {
     const { section, action, id } = change
     const without = lists[section].filter((one) => one.id !== id)
     const written = action === 'delete' ? undefined : writtenBy(change, ids.resolve(change.desired ?? {}))
     lists[section] = written === undefined ? without : [...without, written]
-    ids.learn({ change, actual: written })
+    ids.learn({ change, stored: written })
   }
-  return remoteStateWith({ ...remote, ...lists })
+  return remoteStateWith({ ...storedObjects, ...lists })
 }
 
 type Resolved = ReturnType<ReturnType<typeof createKnownIds>['resolve']>
 
-function writtenBy(change: Change, resolved: Resolved): RemoteObject {
+function writtenBy(change: Change, resolved: Resolved): StoredObject {
   if (!('body' in resolved)) throw new Error(`${change.section}.${change.key} waits for ${resolved.waitsFor.key}`)
-  const { section, key, action, actual } = change
-  const id = actual?.id ?? `${section}-${key}`
-  if (action === 'unchanged' && actual !== undefined) return actual
-  const sent = actual === undefined || action === 'replace' ? resolved.body : composeUpdate(types[section], resolved.body, actual)
+  const { section, key, action, stored } = change
+  const id = stored?.id ?? `${section}-${key}`
+  if (action === 'unchanged' && stored !== undefined) return stored
+  const sent = stored === undefined || action === 'replace' ? resolved.body : composeUpdate(types[section], resolved.body, stored)
   const tiles = listOf(sent.tiles).map((tile): Body => ({ ...tile, id: tile.id ?? `${id}-${tile.name}` }))
   const filters = listOf(sent.filters).map((filter): Body => ({ ...filter, id: filter.id ?? `${id}-${filter.name}` }))
-  return { ...sent, id, ...(section === 'dashboards' && { tiles, filters }) } as RemoteObject
+  return { ...sent, id, ...(section === 'dashboards' && { tiles, filters }) } as StoredObject
 }
 
 /** `section.key action`, with the origin where there is one. */
@@ -127,7 +127,7 @@ export const errors = {
 
 export const search = { id: 'q1', name: 'Slow', sourceId: 's1', where: 'x' }
 
-export const remoteStateOf = (parts: Lists): RemoteState =>
+export const remoteStateOf = (parts: Lists): StoredObjects =>
   remoteStateWith({ sources: [{ id: 's1', name: 'Logs' }], webhooks: [{ id: 'w1', name: 'oncall' }], ...parts })
 
 interface PullOptions {
@@ -148,7 +148,7 @@ interface Pulled extends Draft {
 
 export function pull(parts: Lists, files: Files = {}, options: PullOptions = {}): Pulled {
   const { profile = cloud, globs = ['o/*.yml'], excluded = {}, variables = {} } = options
-  const remote = remoteStateOf(parts)
+  const storedObjects = remoteStateOf(parts)
   const variable = (name: string): string | undefined => variables[name]
   const read = (texts: Files) => {
     const declarations = readDeclarations(
@@ -158,14 +158,14 @@ export function pull(parts: Lists, files: Files = {}, options: PullOptions = {})
     return {
       declarations,
       diagnostics: declarations.diagnostics,
-      plan: planChanges(declarations, remote, { project, profile, nowMs, prune: false, maxDeletes: 0 }),
+      plan: planChanges(declarations, storedObjects, { project, profile, nowMs, prune: false, maxDeletes: 0 }),
     }
   }
   const before = read(files)
   const texts = new Map(Object.entries(files))
   const draft = draftPull({
     ...before,
-    remote,
+    storedObjects,
     profile,
     nowMs,
     globs,

@@ -6,7 +6,7 @@ import { isEmpty, isMapping } from '../../core/keys.ts'
 import { quote } from '../../core/text.ts'
 
 import { adoption, nameDescription, word } from '../declaration-fields.ts'
-import { type Body, type RemoteObject, withoutServerFields } from '../resource-type.ts'
+import { type Body, type StoredObject, withoutServerFields } from '../resource-type.ts'
 import { executionErrorSchema } from './evaluation.ts'
 import { alertIntervals } from './schedule.ts'
 
@@ -172,14 +172,14 @@ export type Alert = z.output<typeof alertSchema>
  * What an alert has that this version does not know, and that decides what the alert does: a write could change it without a trace.
  * Undefined where there is nothing like that. Other unknown fields are kept. Newer servers than HyperDX 2.36 have these.
  */
-export function unknownFormOf({ source, detectionMode, anomalyConfig }: RemoteObject): string | undefined {
+export function unknownFormOf({ source, detectionMode, anomalyConfig }: StoredObject): string | undefined {
   if (source != null && !alertSources.some((known) => known === source)) return `the source ${quote(String(source), 40)}`
   if (detectionMode != null && detectionMode !== 'threshold') return `the detectionMode ${quote(String(detectionMode), 40)}`
   return isEmpty(anomalyConfig) ? undefined : 'an anomalyConfig'
 }
 
 /** The part of a returned alert that may be sent again. A gateway refuses the fields that the server sets. */
-export function toAlertBody(alert: RemoteObject): Body {
+export function toAlertBody(alert: StoredObject): Body {
   const { state: _state, silenced: _silenced, executionErrors: _errors, ...body } = withoutServerFields(alert)
   return body
 }

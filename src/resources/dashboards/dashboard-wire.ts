@@ -6,7 +6,7 @@ import { nameOrEmpty, readOne, wireId } from '../../api/wire.ts'
 import { isMapping } from '../../core/keys.ts'
 
 import { word } from '../declaration-fields.ts'
-import { type Body, listOf, type RemoteObject, withoutServerFields } from '../resource-type.ts'
+import { type Body, listOf, type StoredObject, withoutServerFields } from '../resource-type.ts'
 
 const bodyTile = z.looseObject({
   name: z.string(),
@@ -52,7 +52,7 @@ export const dashboardSchema = z.looseObject({
 export type Dashboard = z.output<typeof dashboardSchema>
 
 /** The part of a returned dashboard that may be sent again. A gateway refuses the top-level id. */
-export function toDashboardBody(dashboard: RemoteObject): Body {
+export function toDashboardBody(dashboard: StoredObject): Body {
   const { createdBy: _creator, ...body } = withoutServerFields(dashboard)
   return Array.isArray(body.tiles) ? { ...body, tiles: toWritableTiles(listOf(body.tiles)) } : body
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { defineCollection } from '../../api/collection.ts'
 import { nameOrEmpty, wireId } from '../../api/wire.ts'
-import type { Body, RemoteObject } from '../resource-type.ts'
+import type { Body, StoredObject } from '../resource-type.ts'
 import { revealSecrets, StoredSecret, secretTextsIn } from '../secret.ts'
 
 /** The fields that are needed to find a webhook by its name, and that reports may show. */
@@ -22,7 +22,7 @@ export const storedWebhookSchema = webhookSchema.extend({
 export type Webhook = z.output<typeof storedWebhookSchema>
 
 /** The part of a returned webhook that may be sent again. */
-export function toWebhookBody({ id: _, ...fields }: RemoteObject): Body {
+export function toWebhookBody({ id: _, ...fields }: StoredObject): Body {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined))
 }
 

@@ -22,7 +22,7 @@ import {
   type DeclaredObject,
   type FileContext,
   listOf,
-  type RemoteObject,
+  type StoredObject,
   type ResolveContext,
   type ResolvedDeclaration,
   type ResourceType,
@@ -125,7 +125,7 @@ const hiddenFields = (service: unknown): readonly string[] =>
   service === 'incidentio' ? ['headers', 'queryParams', 'body'] : ['headers', 'queryParams']
 
 /** The fields of a file that pull cannot write. What a webhook without our marker has is unknown, and only a body would be lost. */
-function hiddenInFile({ service, description }: RemoteObject): readonly string[] {
+function hiddenInFile({ service, description }: StoredObject): readonly string[] {
   if (typeof description !== 'string' || readTextMarker(description) === undefined)
     return service === 'incidentio' ? ['adopt: true', 'body'] : []
   const digests = readTextSecrets(description)?.digests ?? {}
@@ -151,8 +151,8 @@ function resolveWebhook({ value }: DeclaredObject<DeclaredWebhook>, { secret }: 
 }
 
 /** The stored webhook, with a hidden value for each field whose digest is in the marker. */
-function toBody(remote: RemoteObject): Body {
-  const shown = toWebhookBody(remote)
+function toBody(stored: StoredObject): Body {
+  const shown = toWebhookBody(stored)
   const secrets = readTextSecrets(shown.description)
   if (secrets === undefined) return shown
   const hidden = Object.entries(secrets.digests).map(([field, digest]) => [field, new HiddenValue(secrets.salt, digest)] as const)
@@ -203,14 +203,14 @@ function seal(body: Body): Body {
 }
 
 /** What this run cannot do without a secret. */
-function reviewSecrets(desired: Body, remote: RemoteObject | undefined, use: SecretUse): readonly SecretIssue[] {
-  const stored = remote === undefined ? undefined : toBody(remote)
+function reviewSecrets(desired: Body, stored: StoredObject | undefined, use: SecretUse): readonly SecretIssue[] {
+  const storedBody = stored === undefined ? undefined : toBody(stored)
   const all = secretFields.flatMap((field) => secretsIn(desired[field]))
   const short = all.filter((one) => one.isSet && one.reveal().length < minSecretLength)
   const { url } = desired
   const isAddress = !(url instanceof SecretValue) || !url.isSet || /^https?:$/.test(URL.parse(url.reveal())?.protocol ?? '')
   const unset = [...new Set(all.filter(({ isSet }) => !isSet).map(({ variable: name }) => name))]
-  const clearsBody = use.isAdopted && hiddenFields(stored?.service).includes('body') && desired.body === undefined
+  const clearsBody = use.isAdopted && hiddenFields(storedBody?.service).includes('body') && desired.body === undefined
   return [
     ...short.map(({ variable: name }) =>
       error(`the value of ${name} has fewer than ${minSecretLength} characters, so the log could not mask it`),
@@ -222,7 +222,7 @@ function reviewSecrets(desired: Body, remote: RemoteObject | undefined, use: Sec
     ...(desired.body instanceof HiddenValue
       ? [error('the API does not show its body, and the update that removes the marker would clear it; delete the marker in the web app')]
       : []),
-    ...(unset.length === 0 ? [] : [reviewUnset(unset, desired, stored, use)]),
+    ...(unset.length === 0 ? [] : [reviewUnset(unset, desired, storedBody, use)]),
   ]
 }
 
@@ -243,7 +243,7 @@ function reviewUnset(names: readonly string[], desired: Body, stored: Body | und
 const mention = /(?:^|\s)@webhook-([\w.{}@-]+)/g
 
 /** How an alert uses the webhook; undefined where it does not. The server finds a mention by the id or by the beginning of the name. */
-function findUse({ id, name = '' }: RemoteObject, alert: Body): string | undefined {
+function findUse({ id, name = '' }: StoredObject, alert: Body): string | undefined {
   const { channel, channels, message } = alert
   const all = [channel, ...listOf(channels)]
   if (all.some((one) => typeof one === 'object' && one !== null && 'webhookId' in one && one.webhookId === id))

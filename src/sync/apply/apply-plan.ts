@@ -1,8 +1,8 @@
 import type { Diagnostic } from '../../core/diagnostics.ts'
-import type { Body, RemoteObject } from '../../resources/resource-type.ts'
+import type { Body, StoredObject } from '../../resources/resource-type.ts'
 import { sectionNames } from '../../resources/section.ts'
 import type { Change, Plan } from '../plan/change.ts'
-import { type RemoteState, remoteObjects } from '../plan/remote-state.ts'
+import { type StoredObjects, storedOf } from '../plan/stored-objects.ts'
 import { type ApplyStateOptions, createApplyState, type Outcome, type StopReason } from './apply-state.ts'
 import { createConcurrentRuns } from './concurrent-runs.ts'
 import { pruneOrphans } from './prune.ts'
@@ -13,7 +13,7 @@ import { writeAll, writeOne, writeReferences } from './write.ts'
 
 interface ApplyOptions extends ApplyStateOptions, Omit<ReconcileOptions, 'write' | 'concurrent'> {
   /** What the plan was made of. */
-  readonly remote: RemoteState
+  readonly storedObjects: StoredObjects
   readonly repairCommand?: string | undefined
 }
 
@@ -23,20 +23,20 @@ interface Applied {
   /** Errors that show only after every request succeeded. */
   readonly diagnostics: readonly Diagnostic[]
   /** All alerts after the writes; undefined where they were not listed again. */
-  readonly alerts: readonly RemoteObject[] | undefined
+  readonly alerts: readonly StoredObject[] | undefined
   /** Why the run stopped early. */
   readonly stopped: StopReason | undefined
 }
 
 /** Applies the changes in the order of their dependencies, and independent ones at the same time. Each object has its own outcome. */
 export async function applyPlan(plan: Plan, given: ApplyOptions): Promise<Applied> {
-  const lists = listsOf(given.remote)
-  const options = { ...given, concurrent: createConcurrentRuns({ ...given, lists, listedAtMs: given.remote.readAtMs }) }
+  const lists = listsOf(given.storedObjects)
+  const options = { ...given, concurrent: createConcurrentRuns({ ...given, lists, listedAtMs: given.storedObjects.readAtMs }) }
   const state = createApplyState(options)
   const write = (change: Change, desired: Body): Promise<void> =>
     writeOne(change, desired, state, { ...options, notAfter: state.hasStopped })
   const [deletes, writes] = [plan.changes.filter(isDelete), plan.changes.filter((change) => !isDelete(change))]
-  for (const change of writes) if (change.actual !== undefined) state.learn({ change, actual: change.actual })
+  for (const change of writes) if (change.stored !== undefined) state.learn({ change, stored: change.stored })
   const waiting = await writeAll(writes, state, { ...options, write })
   await reconcileUnknownCreates(writes, state, { ...options, write })
   for (const change of await writeAll(waiting, state, { ...options, write }))
@@ -44,7 +44,7 @@ export async function applyPlan(plan: Plan, given: ApplyOptions): Promise<Applie
   await reconcileUnknownCreates(waiting, state, { ...options, write })
   await writeReferences(writes, state, { ...options, notAfter: state.hasStopped })
   // Taken before the verification replaces them with what it reads.
-  const answers = new Map(state.all().flatMap(({ change, actual }) => (actual === undefined ? [] : [[change, actual] as const])))
+  const answers = new Map(state.all().flatMap(({ change, stored }) => (stored === undefined ? [] : [[change, stored] as const])))
   const { diagnostics: reviewDiagnostics, lists: verified } = await verifyWrites(plan, state, options)
   // A snapshot would hide a field that was not stored from the next plan.
   const incomplete = new Set(reviewDiagnostics.map(({ location }) => location))
@@ -59,7 +59,7 @@ export async function applyPlan(plan: Plan, given: ApplyOptions): Promise<Applie
   }
 }
 
-const listsOf = (remote: RemoteState) =>
-  Object.fromEntries(sectionNames.map((section) => [section, { items: remoteObjects(remote, section) }] as const))
+const listsOf = (storedObjects: StoredObjects) =>
+  Object.fromEntries(sectionNames.map((section) => [section, { items: storedOf(storedObjects, section) }] as const))
 
 const isDelete = ({ action }: Change): boolean => action === 'delete'

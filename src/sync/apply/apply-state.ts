@@ -2,7 +2,7 @@ import { ApiError } from '../../api/api-error.ts'
 import { type ErrorKind, WatchkeeperError } from '../../core/errors.ts'
 import type { FieldChange } from '../../resources/compare.ts'
 import { withTileIds } from '../../resources/dashboards/tile-ids.ts'
-import { type Body, listOf, type RemoteObject } from '../../resources/resource-type.ts'
+import { type Body, listOf, type StoredObject } from '../../resources/resource-type.ts'
 import { hasPendingId, type PendingId, replacePending, type Section } from '../../resources/section.ts'
 import type { Action, Change } from '../plan/change.ts'
 
@@ -89,7 +89,7 @@ export interface Outcome {
   /** Where the server stored something else than what was sent. */
   readonly serverChanged?: readonly FieldChange[]
   /** As the server answered it. */
-  readonly actual?: RemoteObject | undefined
+  readonly stored?: StoredObject | undefined
 }
 
 export const successKinds: Readonly<Record<Action, OutcomeKind>> = {
@@ -140,27 +140,27 @@ function withAdvice({ message, advice: general }: ApiError): string {
 /** The ids that become known while a plan is applied: of objects that others refer to, and of their tiles. */
 interface KnownIds {
   /** Learns the ids of an object that exists now. */
-  learn(outcome: Pick<Outcome, 'change' | 'actual'>): void
+  learn(outcome: Pick<Outcome, 'change' | 'stored'>): void
   /** The body with ids for all its references, or the first one that is missing. */
   resolve(body: Body): { readonly body: Body } | { readonly waitsFor: PendingId }
 }
 
 export function createKnownIds(): KnownIds {
-  const known = new Map<string, RemoteObject>()
+  const known = new Map<string, StoredObject>()
   const idOf = ({ section, key, tile }: PendingId): string | undefined => {
-    const actual = known.get(`${section} ${key}`)
-    if (tile === undefined || actual === undefined) return actual?.id
-    const found = listOf(actual.tiles).filter(({ name }) => name === tile)
+    const stored = known.get(`${section} ${key}`)
+    if (tile === undefined || stored === undefined) return stored?.id
+    const found = listOf(stored.tiles).filter(({ name }) => name === tile)
     const id = found[0]?.id
     return found.length === 1 && typeof id === 'string' ? id : undefined
   }
   return {
-    learn({ change: { section, key, desired }, actual }) {
+    learn({ change: { section, key, desired }, stored }) {
       // Without a key in the files, no reference is about it.
-      if (actual === undefined || key === '') return
+      if (stored === undefined || key === '') return
       // By the names in the files: a server may trim them.
-      const tiles = desired === undefined ? listOf(actual.tiles) : withTileIds(listOf(desired.tiles), listOf(actual.tiles))
-      known.set(`${section} ${key}`, { ...actual, tiles })
+      const tiles = desired === undefined ? listOf(stored.tiles) : withTileIds(listOf(desired.tiles), listOf(stored.tiles))
+      known.set(`${section} ${key}`, { ...stored, tiles })
     },
     resolve(body) {
       let open: PendingId | undefined

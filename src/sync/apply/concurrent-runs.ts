@@ -8,7 +8,7 @@ import type { Target } from '../../api/path.ts'
 import type { Clock } from '../../core/clock.ts'
 import { WatchkeeperError } from '../../core/errors.ts'
 import { keysOf } from '../../core/keys.ts'
-import type { Body, RemoteObject, ResourceType } from '../../resources/resource-type.ts'
+import type { Body, StoredObject, ResourceType } from '../../resources/resource-type.ts'
 import type { ResourceTypes } from '../../resources/resource-types.ts'
 import type { Section } from '../../resources/section.ts'
 
@@ -21,16 +21,16 @@ const maxListAgeMs = 10_000
 
 /** Another run has created the object since this run made its plan. */
 export class CreatedByOtherRunError extends WatchkeeperError {
-  readonly found: RemoteObject
+  readonly found: StoredObject
 
-  constructor({ noun }: Pick<ResourceType, 'noun'>, found: RemoteObject) {
+  constructor({ noun }: Pick<ResourceType, 'noun'>, found: StoredObject) {
     const what = `Another run created this ${noun} at the same time (${found.id}), so this run stopped and did not create it again`
     super('conflict', `${what}. Run apply again. See ${concurrentRunsPage}`)
     this.found = found
   }
 }
 
-type Lists = Readonly<Partial<Record<Section, { readonly items: readonly RemoteObject[] }>>>
+type Lists = Readonly<Partial<Record<Section, { readonly items: readonly StoredObject[] }>>>
 
 interface ConcurrentRunsOptions {
   readonly api: ReadApi
@@ -56,15 +56,15 @@ export interface ConcurrentRuns {
   /** Reads the list again when it is too old. Throws a CreatedByOtherRunError when it has another object with the marker. */
   demandAbsent(creation: Creation): Promise<void>
   /** Calls `send` after `demandAbsent`. Resolves to the object of an attempt that was stored although the rate limit rejected it. */
-  create(creation: Creation, send: Send): Promise<RemoteObject>
+  create(creation: Creation, send: Send): Promise<StoredObject>
   /** Takes lists that were answered just now. */
   learn(lists: Lists): void
 }
 
-type Send = (options: SendOptions) => Promise<RemoteObject>
+type Send = (options: SendOptions) => Promise<StoredObject>
 
 interface Listed {
-  readonly byToken: ReadonlyMap<string | undefined, readonly RemoteObject[]>
+  readonly byToken: ReadonlyMap<string | undefined, readonly StoredObject[]>
   readonly atMs: number
   /** The number of its request; 0 for a list that was read for something else. */
   readonly request: number
@@ -104,7 +104,7 @@ export function createConcurrentRuns(options: ConcurrentRunsOptions): Concurrent
   }
 
   /** The object with the marker, in a list that is not too old, and of a later request than `after`. */
-  async function find({ section, desired, replacedId }: Creation, after = -1): Promise<RemoteObject | undefined> {
+  async function find({ section, desired, replacedId }: Creation, after = -1): Promise<StoredObject | undefined> {
     while (isTooOld(section) || (known.get(section)?.request ?? 0) <= after) await readAgain(section)
     const marked = known.get(section)?.byToken.get(types[section].tokenOf(desired))
     return marked?.find(({ id }) => id !== replacedId)
@@ -119,7 +119,7 @@ export function createConcurrentRuns(options: ConcurrentRunsOptions): Concurrent
   async function sendOnce(
     { notAfter }: Creation,
     send: Send,
-  ): Promise<{ readonly created: RemoteObject } | { readonly rejectedAfter: number }> {
+  ): Promise<{ readonly created: StoredObject } | { readonly rejectedAfter: number }> {
     const rejected = new AbortController()
     let rejectedAfter = 0
     const onRejected = (): void => {

@@ -1,7 +1,7 @@
 import type { ReadApi } from '../../api/client.ts'
 import type { List } from '../../api/collection.ts'
 import type { Target } from '../../api/path.ts'
-import type { Body, RemoteObject, ResourceType } from '../../resources/resource-type.ts'
+import type { Body, StoredObject, ResourceType } from '../../resources/resource-type.ts'
 import type { ResourceTypes } from '../../resources/resource-types.ts'
 import type { Section } from '../../resources/section.ts'
 
@@ -22,7 +22,7 @@ export async function readMarkerIndexes(sections: ReadonlySet<Section>, { api, s
 
 /** A list of remote objects, indexed by ownership marker, or by identity where a type has no markers. */
 export interface MarkerIndex {
-  readonly items: readonly RemoteObject[]
+  readonly items: readonly StoredObject[]
   readonly mayBeCut: boolean
   readonly byToken: ReadonlyMap<string, MarkerHolders>
 }
@@ -31,28 +31,28 @@ export interface MarkerIndex {
 interface MarkerHolders {
   /** As the marker has it; undefined for objects without markers. */
   readonly project: string | undefined
-  readonly actuals: readonly RemoteObject[]
+  readonly storedObjects: readonly StoredObject[]
 }
 
 /** An object that the list contains twice, because it changed while it was read, counts once. */
-export function indexByMarker({ items, mayBeCut }: List<RemoteObject>, type: ResourceType): MarkerIndex {
-  const byToken = new Map<string, { readonly project: string | undefined; readonly actuals: RemoteObject[] }>()
-  for (const actual of new Map(items.map((one) => [one.id, one])).values()) {
-    const body = type.toBody(actual)
+export function indexByMarker({ items, mayBeCut }: List<StoredObject>, type: ResourceType): MarkerIndex {
+  const byToken = new Map<string, { readonly project: string | undefined; readonly storedObjects: StoredObject[] }>()
+  for (const stored of new Map(items.map((one) => [one.id, one])).values()) {
+    const body = type.toBody(stored)
     const token = type.tokenOf(body)
     if (token === undefined) continue
     const holders = byToken.get(token)
-    if (holders === undefined) byToken.set(token, { project: type.readMarker(body)?.project, actuals: [actual] })
-    else holders.actuals.push(actual)
+    if (holders === undefined) byToken.set(token, { project: type.readMarker(body)?.project, storedObjects: [stored] })
+    else holders.storedObjects.push(stored)
   }
   return { items, mayBeCut, byToken }
 }
 
-type MarkerMatch = { readonly actual: RemoteObject } | 'absent' | 'unclear'
+type MarkerMatch = { readonly stored: StoredObject } | 'absent' | 'unclear'
 
 /** The object with the marker of the desired body. */
 export function findByMarker({ byToken, mayBeCut }: MarkerIndex, desired: Body, type: ResourceType): MarkerMatch {
-  const [actual, second] = byToken.get(type.tokenOf(desired) ?? '')?.actuals ?? []
-  if (actual !== undefined && second === undefined) return { actual }
-  return actual === undefined && !mayBeCut ? 'absent' : 'unclear'
+  const [stored, second] = byToken.get(type.tokenOf(desired) ?? '')?.storedObjects ?? []
+  if (stored !== undefined && second === undefined) return { stored }
+  return stored === undefined && !mayBeCut ? 'absent' : 'unclear'
 }

@@ -4,7 +4,7 @@ import type { List } from '../../api/collection.ts'
 import type { Diagnostic } from '../../core/diagnostics.ts'
 import { WatchkeeperError } from '../../core/errors.ts'
 import { type Alert, alertCollection } from '../../resources/alerts/alert.ts'
-import type { RemoteObject } from '../../resources/resource-type.ts'
+import type { StoredObject } from '../../resources/resource-type.ts'
 import type { Change } from '../plan/change.ts'
 import { findAlertOn } from '../plan/protect-alerts.ts'
 import { type ApplyState, failed } from './apply-state.ts'
@@ -47,16 +47,16 @@ export async function pruneOrphans({ deletes, diagnostics, state, write, api, se
 
 /** The reason against deleting a duplicate: the object that should stay is gone, or is not managed any more. */
 async function missingPartner(
-  { section, keeps, actual }: Change,
+  { section, keeps, stored }: Change,
   { api, service, types }: Pick<WriteContext, 'api' | 'service' | 'types'>,
 ): Promise<string | undefined> {
-  if (keeps === undefined || actual === undefined) return undefined
+  if (keeps === undefined || stored === undefined) return undefined
   const type = types[section]
-  const tokenOf = (one: RemoteObject): string | undefined => type.readMarker(type.toBody(one))?.token
+  const tokenOf = (one: StoredObject): string | undefined => type.readMarker(type.toBody(one))?.token
   const kept = await type.collection.get(api, service, keeps).catch((thrown: unknown) => {
     if (!(thrown instanceof WatchkeeperError)) throw thrown
   })
-  return kept !== undefined && tokenOf(kept) === tokenOf(actual)
+  return kept !== undefined && tokenOf(kept) === tokenOf(stored)
     ? undefined
     : `the ${type.noun} ${keeps}, which should stay, could not be found`
 }

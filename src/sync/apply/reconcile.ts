@@ -2,7 +2,7 @@ import { requestTimeoutMs } from '../../api/requester.ts'
 import type { Clock } from '../../core/clock.ts'
 import { WatchkeeperError } from '../../core/errors.ts'
 import { compareBodies, diffFields } from '../../resources/compare.ts'
-import type { Body, RemoteObject, ResourceType } from '../../resources/resource-type.ts'
+import type { Body, StoredObject, ResourceType } from '../../resources/resource-type.ts'
 import type { Change } from '../plan/change.ts'
 import { type ApplyState, type Outcome, preventsReading, successKinds } from './apply-state.ts'
 import { findByMarker, type MarkerIndex, type MarkerIndexes, readMarkerIndexes } from './marker-index.ts'
@@ -53,25 +53,25 @@ export function reconcileOutcome(outcome: Outcome, list: MarkerIndex, desired: B
   const { change } = outcome
   const found = findByMarker(list, desired, type)
   if (typeof found === 'string') return outcome
-  const { before, after } = compareBodies(type, desired, found.actual)
+  const { before, after } = compareBodies(type, desired, found.stored)
   // Differences that the answer to the write did not have were made by another user since.
-  const answered = outcome.actual === undefined ? before : compareBodies(type, desired, outcome.actual).before
+  const answered = outcome.stored === undefined ? before : compareBodies(type, desired, outcome.stored).before
   const serverChanged = diffFields(after, answered)
-  if (outcome.kind === 'unknown' && serverChanged.length > 0 && !wasWritten(change, desired, found.actual, type)) return outcome
+  if (outcome.kind === 'unknown' && serverChanged.length > 0 && !wasWritten(change, desired, found.stored, type)) return outcome
   const { message: _, errorKind: __, ...rest } = outcome
   return {
     ...rest,
     kind: outcome.kind === 'unknown' ? successKinds[change.action] : outcome.kind,
-    id: found.actual.id,
-    actual: found.actual,
+    id: found.stored.id,
+    stored: found.stored,
     ...(serverChanged.length > 0 && { serverChanged }),
   }
 }
 
 /** The ownership marker shows it: its digest is that of the new declaration, and was another one before. */
-function wasWritten({ action, actual: before }: Outcome['change'], desired: Body, actual: RemoteObject, type: ResourceType): boolean {
-  const digestIn = (one: RemoteObject): string | undefined => type.readMarker(type.toBody(one))?.digest
+function wasWritten({ action, stored: before }: Outcome['change'], desired: Body, stored: StoredObject, type: ResourceType): boolean {
+  const digestIn = (one: StoredObject): string | undefined => type.readMarker(type.toBody(one))?.digest
   const wanted = type.readMarker(desired)?.digest
   const isNew = before === undefined || action === 'replace'
-  return digestIn(actual) === wanted && (isNew || digestIn(before) !== wanted)
+  return digestIn(stored) === wanted && (isNew || digestIn(before) !== wanted)
 }

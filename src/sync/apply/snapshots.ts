@@ -4,7 +4,7 @@ import { type Diagnostic, diagnosticOf, type Rules } from '../../core/diagnostic
 import { isSame } from '../../core/equality.ts'
 import { WatchkeeperError } from '../../core/errors.ts'
 import { comparable, composeUpdate, sidesOf } from '../../resources/compare.ts'
-import type { Body, RemoteObject, ResourceType } from '../../resources/resource-type.ts'
+import type { Body, StoredObject, ResourceType } from '../../resources/resource-type.ts'
 import { diffSides, snapshotOf } from '../../resources/snapshot.ts'
 import type { Change } from '../plan/change.ts'
 import { type ApplyState, isSuccess } from './apply-state.ts'
@@ -27,7 +27,7 @@ interface SnapshotContext {
   /** Read after the writes. */
   readonly lists: MarkerIndexes
   /** What the server answered to each write. */
-  readonly answers: ReadonlyMap<Change, RemoteObject>
+  readonly answers: ReadonlyMap<Change, StoredObject>
   readonly state: ApplyState
 }
 
@@ -38,7 +38,7 @@ export async function recordSnapshots(recording: SnapshotContext, context: Write
     if (recording.state.stopped() !== undefined) return diagnostics
     const stored = findStored(change, recording, context)
     if (stored === undefined) continue
-    if (!isUnchangedSinceAnswer(change, stored.actual, recording, context)) {
+    if (!isUnchangedSinceAnswer(change, stored.stored, recording, context)) {
       diagnostics.push(report(change, 'snapshot-failed', 'it changed after this run wrote it, so the stored values were not recorded'))
       continue
     }
@@ -56,22 +56,22 @@ export async function recordSnapshots(recording: SnapshotContext, context: Write
 const report = ({ section, key, location }: Change, rule: keyof typeof snapshotRules, message: string): Diagnostic =>
   diagnosticOf(snapshotRules, rule, location ?? { file: 'apply' }, `${section}.${key}: ${message}`)
 
-interface StoredObject {
-  readonly actual: RemoteObject
+interface WrittenObject {
+  readonly stored: StoredObject
   /** What was sent, with its ownership marker. */
   readonly desired: Body
 }
 
 /** A change that another user made after the write must not be recorded as the server's, nor be overwritten by the second write. */
-function isUnchangedSinceAnswer(change: Change, actual: RemoteObject, { answers }: SnapshotContext, { types }: WriteContext): boolean {
+function isUnchangedSinceAnswer(change: Change, stored: StoredObject, { answers }: SnapshotContext, { types }: WriteContext): boolean {
   const type = types[change.section]
   const answer = answers.get(change)
-  return answer === undefined || isSame(comparable(type, type.toBody(answer)), comparable(type, type.toBody(actual)))
+  return answer === undefined || isSame(comparable(type, type.toBody(answer)), comparable(type, type.toBody(stored)))
 }
 
 /** The stored object, where it needs a snapshot. */
-function findStored(change: Change, { lists, state }: SnapshotContext, { types }: WriteContext): StoredObject | undefined {
-  const { section, action, actual: before, desired } = change
+function findStored(change: Change, { lists, state }: SnapshotContext, { types }: WriteContext): WrittenObject | undefined {
+  const { section, action, stored: before, desired } = change
   const type = types[section]
   const resolved = desired === undefined ? undefined : state.resolve(desired)
   if (action === 'unchanged' || resolved === undefined || !('body' in resolved)) return undefined
@@ -83,33 +83,33 @@ function findStored(change: Change, { lists, state }: SnapshotContext, { types }
   if (typeof found === 'string') return undefined
   // An object that had a snapshot keeps one: another version of this tool may know other defaults.
   const hadSnapshot = before !== undefined && type.readSnapshot(type.toBody(before)) !== undefined
-  const isExplained = diffSides(type, sidesOf(type, body, found.actual)).length === 0
-  return isExplained && !hadSnapshot ? undefined : { actual: found.actual, desired: body }
+  const isExplained = diffSides(type, sidesOf(type, body, found.stored)).length === 0
+  return isExplained && !hadSnapshot ? undefined : { stored: found.stored, desired: body }
 }
 
 /** The second write may store something else than the first: then its result is recorded once more. */
 const maxSnapshotAttempts = 2
 
 /** Returns why the snapshot does not help, if it does not. */
-async function recordSnapshot(change: Change, { actual, desired }: StoredObject, context: WriteContext): Promise<string | undefined> {
+async function recordSnapshot(change: Change, { stored, desired }: WrittenObject, context: WriteContext): Promise<string | undefined> {
   const type = context.types[change.section]
   // There is no field for a marker, and the same write would store the same again.
-  if (type.ownership === 'identity') return whyNotConverging(type, desired, actual)
-  let stored = actual
+  if (type.ownership === 'identity') return whyNotConverging(type, desired, stored)
+  let latest = stored
   for (let attempt = 0; attempt < maxSnapshotAttempts; attempt++) {
-    const { removes: _, ...known } = { ...change, id: actual.id, actual: stored, desired, ...(change.patches && { patches: [] }) }
+    const { removes: _, ...known } = { ...change, id: stored.id, stored: latest, desired, ...(change.patches && { patches: [] }) }
     let digest = ''
-    const compose = (current: RemoteObject): Body => {
+    const compose = (current: StoredObject): Body => {
       digest = snapshotOf(sidesOf(type, desired, current))
       return composeUpdate(type, type.withSnapshot(desired, digest), current)
     }
-    stored = await updateObject(known, compose, { ...context, listedAtMs: undefined })
-    if (snapshotOf(sidesOf(type, desired, stored)) === digest) return undefined
+    latest = await updateObject(known, compose, { ...context, listedAtMs: undefined })
+    if (snapshotOf(sidesOf(type, desired, latest)) === digest) return undefined
   }
-  return whyNotConverging(type, desired, stored)
+  return whyNotConverging(type, desired, latest)
 }
 
-function whyNotConverging(type: ResourceType, desired: Body, stored: RemoteObject): string {
-  const [first] = diffSides(type, sidesOf(type, desired, stored))
+function whyNotConverging(type: ResourceType, desired: Body, latest: StoredObject): string {
+  const [first] = diffSides(type, sidesOf(type, desired, latest))
   return `the server stores a different value with every write${first === undefined ? '' : `, for example ${first.path}`}. plan will show it again`
 }

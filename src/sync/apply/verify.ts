@@ -2,7 +2,7 @@ import { type Diagnostic, diagnosticOf, type Rules } from '../../core/diagnostic
 import { WatchkeeperError } from '../../core/errors.ts'
 import { pluralOf, quote } from '../../core/text.ts'
 import { addedFields, compareBodies, diffFields, type FieldChange } from '../../resources/compare.ts'
-import type { Body, RemoteObject, ResourceType } from '../../resources/resource-type.ts'
+import type { Body, StoredObject, ResourceType } from '../../resources/resource-type.ts'
 import type { ResourceTypes } from '../../resources/resource-types.ts'
 import type { Plan } from '../plan/change.ts'
 import { adviseRepair } from '../plan/duplicates.ts'
@@ -78,7 +78,7 @@ function verifyWrite(outcome: Outcome, list: MarkerIndex | undefined, state: App
   if (list === undefined || !('body' in resolved) || type.readMarker(resolved.body) === undefined) return []
   state.amend(reconcileOutcome(outcome, list, resolved.body, type))
   const found = findByMarker(list, resolved.body, type)
-  if (typeof found === 'object') return findDroppedFields(outcome, resolved.body, found.actual, type)
+  if (typeof found === 'object') return findDroppedFields(outcome, resolved.body, found.stored, type)
   if (outcome.kind === 'unknown' || found !== 'absent') return []
   const isThere = list.items.some((one) => one.id === id)
   const message = isThere
@@ -88,11 +88,11 @@ function verifyWrite(outcome: Outcome, list: MarkerIndex | undefined, state: App
 }
 
 /** A server that is older than a field strips it and answers as if it had stored it. */
-function findDroppedFields(outcome: Outcome, desired: Body, actual: RemoteObject, type: ResourceType): readonly Diagnostic[] {
-  const { change, actual: answer } = outcome
+function findDroppedFields(outcome: Outcome, desired: Body, stored: StoredObject, type: ResourceType): readonly Diagnostic[] {
+  const { change, stored: answer } = outcome
   // A field that the answer still had was removed by another user since.
   if (outcome.kind === 'unknown' || answer === undefined) return []
-  const [answered, kept] = [missingFields(desired, answer, type), missingFields(desired, actual, type)]
+  const [answered, kept] = [missingFields(desired, answer, type), missingFields(desired, stored, type)]
   const dropped = kept.filter(({ path }) => answered.some((field) => field.path === path))
   if (dropped.length === 0) return []
   const message = `${change.section}.${change.key}: the service did not store ${dropped.map(({ path }) => path).join(', ')}. Its version may not have it yet: remove it from the file, or upgrade the service`
@@ -100,11 +100,11 @@ function findDroppedFields(outcome: Outcome, desired: Body, actual: RemoteObject
 }
 
 /** The declared fields that an object lacks. */
-function missingFields(desired: Body, actual: RemoteObject, type: ResourceType): readonly FieldChange[] {
-  const { before, after } = compareBodies(type, desired, actual)
+function missingFields(desired: Body, stored: StoredObject, type: ResourceType): readonly FieldChange[] {
+  const { before, after } = compareBodies(type, desired, stored)
   // Where the server trims names or reorders a list, an item may be compared with another one: then the field is elsewhere in the list.
-  const stored = new Set(addedFields(before).map(({ path }) => withoutItems(path)))
-  return diffFields(after, before).filter((field) => field.after === undefined && !stored.has(withoutItems(field.path)))
+  const storedPaths = new Set(addedFields(before).map(({ path }) => withoutItems(path)))
+  return diffFields(after, before).filter((field) => field.after === undefined && !storedPaths.has(withoutItems(field.path)))
 }
 
 /** `tiles["A"].config.select[0].alias` → `tiles[].config.select[].alias`. */
@@ -116,13 +116,13 @@ export function findDuplicateMarkers(
   type: ResourceType,
   projectToken: string | undefined,
 ): readonly Diagnostic[] {
-  return [...byToken].flatMap(([token, { project, actuals }]): Diagnostic[] => {
-    if (project !== projectToken || actuals.length < 2) return []
-    const ids = actuals.map(({ id }) => id).join(', ')
+  return [...byToken].flatMap(([token, { project, storedObjects }]): Diagnostic[] => {
+    if (project !== projectToken || storedObjects.length < 2) return []
+    const ids = storedObjects.map(({ id }) => id).join(', ')
     const what = type.ownership === 'marker' ? `the ownership marker ${token}` : `the identity "${quote(token, 60)}"`
     const byHand = `. No run deletes ${pluralOf(type.noun)}: delete all but one in the web app, before a repair of other objects`
     const cause = `two runs at the same time, or a copy${type.ownership === 'marker' ? '' : byHand}`
-    const message = `${what} is on ${actuals.length} ${pluralOf(type.noun)} (${ids}): ${cause}. See ${concurrentRunsPage}`
+    const message = `${what} is on ${storedObjects.length} ${pluralOf(type.noun)} (${ids}): ${cause}. See ${concurrentRunsPage}`
     return [diagnosticOf(matchRules, 'duplicate-marker', { file: type.section }, message)]
   })
 }

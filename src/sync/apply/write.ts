@@ -9,7 +9,7 @@ import { alertCollection } from '../../resources/alerts/alert.ts'
 import { comparable, compareBodies, composeCreate, composeUpdate } from '../../resources/compare.ts'
 import type { Dashboard } from '../../resources/dashboards/dashboard-wire.ts'
 import { type DashboardPatch, patchDashboard } from '../../resources/dashboards/patch-dashboard.ts'
-import { type Body, listOf, type RemoteObject, type ResourceType } from '../../resources/resource-type.ts'
+import { type Body, listOf, type StoredObject, type ResourceType } from '../../resources/resource-type.ts'
 import type { ResourceTypes } from '../../resources/resource-types.ts'
 import { PendingId, type Section } from '../../resources/section.ts'
 import type { Change } from '../plan/change.ts'
@@ -85,17 +85,17 @@ export async function writeReferences(changes: readonly Change[], state: ApplySt
     const type = types[change.section]
     const outcome = state.outcomeOf(change)
     const deferred = type.deferredFields?.(change.desired ?? {}) ?? []
-    const missing = deferred.filter((field) => change.desired?.[field] !== undefined && outcome?.actual?.[field] === undefined)
+    const missing = deferred.filter((field) => change.desired?.[field] !== undefined && outcome?.stored?.[field] === undefined)
     if (outcome === undefined || change.action !== 'create' || !isSuccess(outcome) || missing.length === 0) continue
     const resolved = state.resolve(change.desired ?? {})
-    const { actual } = outcome
+    const { stored } = outcome
     try {
       if (!('body' in resolved)) throw new WatchkeeperError('conflict', whySkipped(resolved.waitsFor, state))
       const stopped = state.stopped()
       if (stopped !== undefined) throw new WatchkeeperError('canceled', stopped.message)
-      const compose = (current: RemoteObject): Body => composeUpdate(type, resolved.body, current)
-      const object = await updateObject({ ...change, id: outcome.id, actual }, compose, { ...context, listedAtMs: undefined })
-      state.amend({ ...outcome, actual: object })
+      const compose = (current: StoredObject): Body => composeUpdate(type, resolved.body, current)
+      const object = await updateObject({ ...change, id: outcome.id, stored }, compose, { ...context, listedAtMs: undefined })
+      state.amend({ ...outcome, stored: object })
     } catch (thrown) {
       const failure = failed(change, thrown)
       const message = `It was created without ${missing.join(', ')}, which the next apply adds. ${failure.message}`
@@ -134,7 +134,7 @@ async function recordFailure(change: Change, thrown: unknown, state: ApplyState)
     return state.skip(change, stopped.message)
   // An earlier attempt, whose outcome was unknown, has created it after all.
   if (thrown instanceof CreatedByOtherRunError && state.outcomeOf(change)?.kind === 'unknown')
-    return state.record({ change, kind: successKinds[change.action], id: thrown.found.id, actual: thrown.found })
+    return state.record({ change, kind: successKinds[change.action], id: thrown.found.id, stored: thrown.found })
   const outcome = thrown instanceof NotRecreatedError ? failedRecreation(change, thrown) : failed(change, thrown)
   await state.record({
     ...outcome,
@@ -156,18 +156,18 @@ class NotRecreatedError extends Error {
 
 /** `desired` has no pending ids. Throws a WatchkeeperError when the change failed. */
 async function writeChange(change: Change, desired: Body, context: WriteContext & SendOptions): Promise<Outcome> {
-  const actual = await write(change, desired, context)
-  if (actual !== undefined && (change.action === 'create' || change.action === 'replace'))
-    await demandMarker(change, desired, actual, context)
-  return { change, kind: successKinds[change.action], id: actual?.id ?? change.id, actual }
+  const stored = await write(change, desired, context)
+  if (stored !== undefined && (change.action === 'create' || change.action === 'replace'))
+    await demandMarker(change, desired, stored, context)
+  return { change, kind: successKinds[change.action], id: stored?.id ?? change.id, stored }
 }
 
-async function write(change: Change, desired: Body, context: WriteContext & SendOptions): Promise<RemoteObject | undefined> {
+async function write(change: Change, desired: Body, context: WriteContext & SendOptions): Promise<StoredObject | undefined> {
   const { api, service, types, notAfter, concurrent } = context
   const { section } = change
   const type = types[section]
   const { collection } = type
-  const send = (options: SendOptions): Promise<RemoteObject> => collection.create(api, service, composeCreate(type, desired), options)
+  const send = (options: SendOptions): Promise<StoredObject> => collection.create(api, service, composeCreate(type, desired), options)
   switch (change.action) {
     case 'create':
       return concurrent.create({ section, desired, notAfter }, send)
@@ -189,7 +189,7 @@ async function write(change: Change, desired: Body, context: WriteContext & Send
     case 'delete':
       return remove(change, context)
     case 'unchanged':
-      return change.actual
+      return change.stored
   }
 }
 
@@ -199,21 +199,21 @@ async function write(change: Change, desired: Body, context: WriteContext & Send
  */
 export async function updateObject(
   change: Change,
-  compose: (current: RemoteObject) => Body,
+  compose: (current: StoredObject) => Body,
   context: WriteContext & SendOptions,
-): Promise<RemoteObject> {
+): Promise<StoredObject> {
   const { api, service, types, notAfter } = context
   const { id = '', patches } = change
   const { collection } = types[change.section]
   if (patches === undefined) {
-    const composeAll = async (current: RemoteObject): Promise<Body> => {
+    const composeAll = async (current: StoredObject): Promise<Body> => {
       await demandUnchanged(change, current, context)
       return compose(current)
     }
     const { object } = await collection.update(api, service, { id, reading: listed(change, context), compose: composeAll }, { notAfter })
     return object
   }
-  const planned = new Map(listOf(change.actual?.tiles).map((tile) => [tile.id, tile]))
+  const planned = new Map(listOf(change.stored?.tiles).map((tile) => [tile.id, tile]))
   for (const [i, tileId] of [...patches, undefined].entries()) {
     const isDone = (tile: Body): boolean => patches.slice(0, i).some((done) => done === tile.id)
     const composePatch = async (current: Dashboard): Promise<DashboardPatch> => {
@@ -233,9 +233,9 @@ export async function updateObject(
 class UnmarkedError extends WatchkeeperError {}
 
 /** A server that is older than the field that holds the marker strips it. Nothing may be left that the next run would not recognize. */
-async function demandMarker(change: Change, desired: Body, created: RemoteObject, { api, service, types }: WriteContext): Promise<void> {
+async function demandMarker(change: Change, desired: Body, created: StoredObject, { api, service, types }: WriteContext): Promise<void> {
   const type = types[change.section]
-  const isMarked = (one: RemoteObject): boolean => type.tokenOf(type.toBody(one)) === type.tokenOf(desired)
+  const isMarked = (one: StoredObject): boolean => type.tokenOf(type.toBody(one)) === type.tokenOf(desired)
   if (isMarked(created)) return
   const stored = await type.collection.get(api, service, created.id).catch(ignoreAfterWrite)
   // Without a second proof, the verification of all writes judges it.
@@ -257,28 +257,28 @@ function ignoreAfterWrite(thrown: unknown): undefined {
 }
 
 /** The object as the plan's list has it. The removal of tiles needs the latest alerts: they would be deleted with them. */
-function listed({ actual, removes }: Change, { listedAtMs }: WriteContext): Reading<RemoteObject> | undefined {
-  return actual === undefined || removes !== undefined || listedAtMs === undefined ? undefined : { object: actual, readAtMs: listedAtMs }
+function listed({ stored, removes }: Change, { listedAtMs }: WriteContext): Reading<StoredObject> | undefined {
+  return stored === undefined || removes !== undefined || listedAtMs === undefined ? undefined : { object: stored, readAtMs: listedAtMs }
 }
 
 /** Throws kind `conflict` when the object has changed since the plan was made, or alerts would be lost with it. */
-export async function demandUnchanged(change: Change, current: RemoteObject, context: WriteContext & SendOptions): Promise<void> {
-  const { actual } = change
+export async function demandUnchanged(change: Change, current: StoredObject, context: WriteContext & SendOptions): Promise<void> {
+  const { stored } = change
   const type = context.types[change.section]
-  if (actual !== undefined && actual !== current) {
-    const [then, now] = [actual, current].map((one) => {
+  if (stored !== undefined && stored !== current) {
+    const [then, now] = [stored, current].map((one) => {
       const body = type.toBody(one)
       return `${type.tokenOf(body)} ${type.readMarker(body)?.repository}`
     })
-    if (then !== now || !isSame(comparedPart(change, current, type), comparedPart(change, actual, type)))
+    if (then !== now || !isSame(comparedPart(change, current, type), comparedPart(change, stored, type)))
       throw conflict(`The ${type.noun} ${current.id} has changed since the plan was made and was not written`)
   }
   await demandNoNewAlerts(change, context)
 }
 
 /** What a concurrent change would conflict with: the declared fields for an update, everything for a delete. */
-const comparedPart = ({ desired }: Change, actual: RemoteObject, type: ResourceType): Body =>
-  desired === undefined ? comparable(type, type.toBody(actual)) : compareBodies(type, desired, actual).before
+const comparedPart = ({ desired }: Change, stored: StoredObject, type: ResourceType): Body =>
+  desired === undefined ? comparable(type, type.toBody(stored)) : compareBodies(type, desired, stored).before
 
 const conflict = (what: string): WatchkeeperError => new WatchkeeperError('conflict', `${what}. Run plan again.`)
 
@@ -290,6 +290,6 @@ async function demandNoNewAlerts(change: Change, { api, service, notAfter }: Wri
 
 async function remove(change: Change, context: WriteContext & SendOptions): Promise<undefined> {
   const { api, service, types, notAfter } = context
-  const check = (current: RemoteObject): Promise<void> => demandUnchanged(change, current, context)
+  const check = (current: StoredObject): Promise<void> => demandUnchanged(change, current, context)
   await types[change.section].collection.remove(api, service, change.id ?? '', { notAfter, check })
 }

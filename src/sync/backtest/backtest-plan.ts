@@ -15,13 +15,13 @@ import type { Incident } from '../../declarations/incidents.ts'
 import type { Context } from '../../operation/operation.ts'
 import { intervalMs, isAtBorder, omitStart } from '../../resources/alerts/schedule.ts'
 import { composeUpdate } from '../../resources/compare.ts'
-import { type Body, listOf, type RemoteObject, type ResourceType } from '../../resources/resource-type.ts'
+import { type Body, listOf, type StoredObject, type ResourceType } from '../../resources/resource-type.ts'
 import { createResourceTypes, type ResourceTypes } from '../../resources/resource-types.ts'
 import { PendingId, type Section } from '../../resources/section.ts'
 import { type Change, isDifference } from '../plan/change.ts'
 import { isTemporary, warnFailing, warnUnmatched } from '../plan/evaluations.ts'
 import type { PlanningResult } from '../plan/make-plan.ts'
-import type { RemoteState } from '../plan/remote-state.ts'
+import type { StoredObjects } from '../plan/stored-objects.ts'
 import { type EvaluatedAlert, isDetected, isQuietOutside } from './incidents.ts'
 import { type IncidentRows, recordedRange, recordedStep } from './recordings.ts'
 
@@ -98,13 +98,13 @@ interface BacktestComparison {
 
 /** Estimates the alerts of a plan. Throws an ApiError only where it concerns the whole run. */
 export async function backtestPlan(
-  { plan, found, remote }: PlanningResult,
+  { plan, found, storedObjects }: PlanningResult,
   context: BacktestContext,
   request: BacktestRequest,
 ): Promise<Backtest> {
-  if (remote === undefined) return { alerts: [], requestCount: 0, evaluated: new Map(), incidentRows: [], diagnostics: [] }
+  if (storedObjects === undefined) return { alerts: [], requestCount: 0, evaluated: new Map(), incidentRows: [], diagnostics: [] }
   const range = { fromMs: request.untilMs - request.days * dayMs, untilMs: request.untilMs }
-  const compared = await compareAlerts({ plan, found, remote }, context, range)
+  const compared = await compareAlerts({ plan, found, storedObjects }, context, range)
   const wanted = compared.filter(({ isChanged, change }) => request.only === 'all' || isChanged || request.always.includes(change.key))
   // After the plan first: the budget of requests may not last for all.
   const queries = [...wanted.map(({ next }) => next), ...wanted.map(({ now }) => now)].filter((query) => query !== undefined)
@@ -112,7 +112,7 @@ export async function backtestPlan(
     ...context,
     ...request,
     range,
-    readSeries: await seriesReader(context, remote),
+    readSeries: await seriesReader(context, storedObjects),
   })
   const byQuery = new Map(queries.map((query, i) => [query, estimates[i]] as const))
   const suggest = (key: string, query: Query): Suggestion | undefined => {
@@ -159,7 +159,7 @@ export async function backtestPlan(
   }
 
   // Last, because the budget of requests may not last for all.
-  const unmatched = await explainAllUnmatched([...byQuery.values()], { ...context, sources: remote.sources, readRows, range })
+  const unmatched = await explainAllUnmatched([...byQuery.values()], { ...context, sources: storedObjects.sources, readRows, range })
   const whyUnmatched = (query: Query): string | undefined => unmatched.get(JSON.stringify(unmatchedOf(query && byQuery.get(query))))
   const estimateOf = (query: Query): AlertEstimate | undefined => {
     const estimate = query && byQuery.get(query)
@@ -200,25 +200,25 @@ async function explainAllUnmatched(
   return reasons
 }
 
-type ComparedPlan = Pick<PlanningResult, 'plan' | 'found'> & { readonly remote: RemoteState }
+type ComparedPlan = Pick<PlanningResult, 'plan' | 'found'> & { readonly storedObjects: StoredObjects }
 
 /** The alerts of a plan, with their queries before and after it. */
 export async function compareAlerts(
-  { plan, found, remote }: ComparedPlan,
+  { plan, found, storedObjects }: ComparedPlan,
   { profile, nowMs }: Pick<BacktestContext, 'profile' | 'nowMs'>,
   range: TimeRange,
 ): Promise<readonly BacktestComparison[]> {
   const types = createResourceTypes(profile, nowMs)
-  const findSqlValues = await sloValues(found, remote)
+  const findSqlValues = await sloValues(found, storedObjects)
   return plan.changes
     .filter(({ section }) => section === 'alerts')
-    .map((change) => compare(change, { types, plan, remote, range, findSqlValues, hasCharts: profile.isSelfHosted }))
+    .map((change) => compare(change, { types, plan, storedObjects, range, findSqlValues, hasCharts: profile.isSelfHosted }))
 }
 
 /** The cloud has no values of charts. Its counts are those of SQL. */
 export async function seriesReader(
   { api, service, profile }: Pick<BacktestContext, 'api' | 'service' | 'profile'>,
-  { sources }: RemoteState,
+  { sources }: StoredObjects,
 ): Promise<ReadSeries> {
   if (profile.isSelfHosted) return (request) => requestSeries(api, service, request)
   const { countWithSql } = await import('../../backtest/count-with-sql.ts')
@@ -239,7 +239,7 @@ function toEvaluated(query: Query, estimate: Estimate | undefined): EvaluatedAle
 }
 
 /** The alerts of the SLOs in the files, by the queries that they have with the sources of the service. */
-async function sloValues({ slos }: PlanningResult['found'], { sources }: RemoteState): Promise<FindSqlValues> {
+async function sloValues({ slos }: PlanningResult['found'], { sources }: StoredObjects): Promise<FindSqlValues> {
   if (slos.length === 0) return () => undefined
   const [{ findSloAlert }, { sourceOf }] = await Promise.all([import('../../slos/slo-alerts.ts'), import('../../slos/expand-slos.ts')])
   return findSloAlert(
@@ -253,15 +253,15 @@ async function sloValues({ slos }: PlanningResult['found'], { sources }: RemoteS
 interface ComparisonContext {
   readonly types: ResourceTypes
   readonly plan: PlanningResult['plan']
-  readonly remote: RemoteState
+  readonly storedObjects: StoredObjects
   readonly range: TimeRange
   readonly findSqlValues: FindSqlValues
   readonly hasCharts: boolean
 }
 
 function compare(change: Change, context: ComparisonContext): BacktestComparison {
-  const [actual, desired] = [change.actual, desiredBody(change, context.types.alerts)].map((body) => body && withoutSilence(change, body))
-  const now = actual && queryOf(actual, (section, id) => findRemote(context.remote, section, id), context)
+  const [stored, desired] = [change.stored, desiredBody(change, context.types.alerts)].map((body) => body && withoutSilence(change, body))
+  const now = stored && queryOf(stored, (section, id) => findRemote(context.storedObjects, section, id), context)
   const next = desired && queryOf(desired, (section, id) => findDesired(context, section, id), context)
   const isEstimated = now !== undefined && next !== undefined && !('reason' in now) && !('reason' in next)
   const isChanged = isEstimated ? fingerprint(now, context) !== fingerprint(next, context) : isTouched(change, context.plan.changes)
@@ -286,35 +286,35 @@ function isTouched(change: Change, changes: readonly Change[]): boolean {
 }
 
 /** The whole body after the plan; undefined for a delete. */
-function desiredBody({ desired, actual, action }: Change, type: ResourceType): Body | undefined {
-  if (desired === undefined || actual === undefined || action === 'replace') return desired
-  return composeUpdate(type, desired, actual)
+function desiredBody({ desired, stored, action }: Change, type: ResourceType): Body | undefined {
+  if (desired === undefined || stored === undefined || action === 'replace') return desired
+  return composeUpdate(type, desired, stored)
 }
 
 type Find = (section: Extract<Section, 'dashboards' | 'savedSearches'>, id: unknown) => Body | undefined
 
-const findRemote = (remote: RemoteState, section: 'dashboards' | 'savedSearches', id: unknown): RemoteObject | undefined =>
-  remote[section].find((one: RemoteObject) => one.id === id)
+const findRemote = (storedObjects: StoredObjects, section: 'dashboards' | 'savedSearches', id: unknown): StoredObject | undefined =>
+  storedObjects[section].find((one: StoredObject) => one.id === id)
 
-function findDesired({ types, plan, remote }: ComparisonContext, section: 'dashboards' | 'savedSearches', id: unknown): Body | undefined {
+function findDesired({ types, plan, storedObjects }: ComparisonContext, section: 'dashboards' | 'savedSearches', id: unknown): Body | undefined {
   const change = plan.changes.find((one) => one.section === section && (id instanceof PendingId ? one.key === id.key : one.id === id))
-  if (change === undefined) return findRemote(remote, section, id)
+  if (change === undefined) return findRemote(storedObjects, section, id)
   return desiredBody(change, section === 'dashboards' ? types.dashboards : types.savedSearches)
 }
 
-function queryOf(alert: Body, find: Find, { remote, findSqlValues, hasCharts }: ComparisonContext): AlertQuery | Refusal {
-  const watched = alert.source === 'saved_search' ? watchedSearch(alert, find, remote) : watchedTile(alert, find, remote)
+function queryOf(alert: Body, find: Find, { storedObjects, findSqlValues, hasCharts }: ComparisonContext): AlertQuery | Refusal {
+  const watched = alert.source === 'saved_search' ? watchedSearch(alert, find, storedObjects) : watchedTile(alert, find, storedObjects)
   if (watched === undefined) return { reason: 'the API does not show what the alert watches' }
   const query = toAlertQuery(alert, watched, findSqlValues)
   return 'reason' in query || hasCharts ? query : (refuseWithoutCharts(query, watched) ?? query)
 }
 
-function watchedSearch({ savedSearchId }: Body, find: Find, { sources }: RemoteState): Watched | undefined {
+function watchedSearch({ savedSearchId }: Body, find: Find, { sources }: StoredObjects): Watched | undefined {
   const savedSearch = find('savedSearches', savedSearchId)
   return savedSearch && { savedSearch, source: sources.find(({ id }) => id === savedSearch.sourceId) }
 }
 
-function watchedTile({ dashboardId, tileId }: Body, find: Find, { sources }: RemoteState): Watched | undefined {
+function watchedTile({ dashboardId, tileId }: Body, find: Find, { sources }: StoredObjects): Watched | undefined {
   const tiles = listOf(find('dashboards', dashboardId)?.tiles)
   const tile = tiles.find(({ id, name }) => (tileId instanceof PendingId ? name === tileId.tile : id === tileId))
   return tile && { tile, sources }

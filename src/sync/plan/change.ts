@@ -1,6 +1,6 @@
 import type { Diagnostic, Location } from '../../core/diagnostics.ts'
 import type { FieldChange } from '../../resources/compare.ts'
-import type { Body, RemoteObject } from '../../resources/resource-type.ts'
+import type { Body, StoredObject } from '../../resources/resource-type.ts'
 import type { Section } from '../../resources/section.ts'
 
 /**
@@ -38,7 +38,7 @@ export interface Change {
   readonly fields: readonly FieldChange[]
   /** The body to send, before it is merged with the existing object; undefined for a delete. */
   readonly desired?: Body | undefined
-  readonly actual?: RemoteObject | undefined
+  readonly stored?: StoredObject | undefined
   /** For a duplicate that is deleted: the id of the object that stays. */
   readonly keeps?: string
   /** The tiles that an update of a dashboard removes, and the alerts on them when the plan was made. */

@@ -3,7 +3,7 @@
 import { type Diagnostic, exceptionOf } from '../../core/diagnostics.ts'
 import { quote } from '../../core/text.ts'
 import { sidesOf } from '../../resources/compare.ts'
-import { type Body, listOf, type RemoteObject, type ResolveContext, type ResourceType } from '../../resources/resource-type.ts'
+import { type Body, listOf, type StoredObject, type ResolveContext, type ResourceType } from '../../resources/resource-type.ts'
 import type { Declared, ResourceTypes } from '../../resources/resource-types.ts'
 import { diffSides, snapshotOf } from '../../resources/snapshot.ts'
 import type { Change } from './change.ts'
@@ -12,7 +12,7 @@ import { planDelete, planRelease } from './plan-object.ts'
 
 /** One of several objects with the same marker, which is not the one to keep. */
 export interface Twin extends MarkedObject {
-  readonly kept: RemoteObject
+  readonly kept: StoredObject
   /** Why it is not deleted. Undefined where it is as declared and every alert on it can move, so that nothing is lost with it. */
   readonly keptBecause: string | undefined
 }
@@ -23,48 +23,48 @@ interface TwinsInput<D extends Declared> {
   readonly type: ResourceType<D>
   readonly project: string
   readonly declared: readonly D[]
-  readonly actual: readonly RemoteObject[]
+  readonly stored: readonly StoredObject[]
   readonly context: ResolveContext
   /** Where alerts are after the repair. */
   readonly moves: Moves
 }
 
 /** Finds the twins of declared objects. The object to keep equals the declaration; of several, it has the smallest id. */
-export function findTwins<D extends Declared>({ type, project, declared, actual, context, moves }: TwinsInput<D>): readonly Twin[] {
-  const byToken = Map.groupBy(markedObjects(type, actual), ({ marker }) => marker?.token)
+export function findTwins<D extends Declared>({ type, project, declared, stored, context, moves }: TwinsInput<D>): readonly Twin[] {
+  const byToken = Map.groupBy(markedObjects(type, stored), ({ marker }) => marker?.token)
   return declared.flatMap((one): readonly Twin[] => {
-    const alike = (byToken.get(type.markerStyle.token(project, one.key)) ?? []).toSorted((a, b) => (a.actual.id < b.actual.id ? -1 : 1))
+    const alike = (byToken.get(type.markerStyle.token(project, one.key)) ?? []).toSorted((a, b) => (a.stored.id < b.stored.id ? -1 : 1))
     if (alike.length < 2) return []
     const { body } = type.resolve(one, context)
-    const equal = new Set(alike.filter(({ actual: twin }) => equals(type, body, moves.move(twin))))
+    const equal = new Set(alike.filter(({ stored: twin }) => equals(type, body, moves.move(twin))))
     const [kept] = [...equal, ...alike]
     if (kept === undefined) return []
     return alike
       .filter((twin) => twin !== kept)
       .map((twin) => ({
         ...twin,
-        kept: kept.actual,
-        keptBecause: equal.has(twin) ? moves.findObstacle(kept.actual, twin.actual) : 'that is not as declared',
+        kept: kept.stored,
+        keptBecause: equal.has(twin) ? moves.findObstacle(kept.stored, twin.stored) : 'that is not as declared',
       }))
   })
 }
 
-function equals(type: ResourceType, desired: Body, actual: RemoteObject): boolean {
-  const sides = sidesOf(type, desired, actual)
-  return diffSides(type, sides).length === 0 || type.readSnapshot(type.toBody(actual))?.digest === snapshotOf(sides)
+function equals(type: ResourceType, desired: Body, stored: StoredObject): boolean {
+  const sides = sidesOf(type, desired, stored)
+  return diffSides(type, sides).length === 0 || type.readSnapshot(type.toBody(stored))?.digest === snapshotOf(sides)
 }
 
 /** Where alerts on twins go. */
 export interface Moves {
   /** The alert with the ids of the objects to keep; the same object where nothing changes. */
-  move(alert: RemoteObject): RemoteObject
+  move(alert: StoredObject): StoredObject
   /** The alert on the twin that cannot move to the object to keep, in words; undefined where all of them can. */
-  findObstacle(kept: RemoteObject, twin: RemoteObject): string | undefined
+  findObstacle(kept: StoredObject, twin: StoredObject): string | undefined
 }
 
 /** The moves of the alerts on twins that are deleted. `alerts` are all alerts of the service, managed or not. */
-export function movesOf(twins: readonly Twin[], alerts: readonly RemoteObject[], alertType: ResourceType): Moves {
-  const deleted = new Map(twins.filter(isDeleted).map((twin) => [twin.actual.id, twin]))
+export function movesOf(twins: readonly Twin[], alerts: readonly StoredObject[], alertType: ResourceType): Moves {
+  const deleted = new Map(twins.filter(isDeleted).map((twin) => [twin.stored.id, twin]))
   return {
     findObstacle(kept, twin) {
       const tiles = tileIds(kept, twin)
@@ -85,7 +85,7 @@ export function movesOf(twins: readonly Twin[], alerts: readonly RemoteObject[],
         ...(onSearch !== undefined && { savedSearchId: onSearch.kept.id }),
         ...(onDashboard !== undefined && {
           dashboardId: onDashboard.kept.id,
-          tileId: tileIds(onDashboard.kept, onDashboard.actual).get(alert.tileId) ?? alert.tileId,
+          tileId: tileIds(onDashboard.kept, onDashboard.stored).get(alert.tileId) ?? alert.tileId,
         }),
       }
     },
@@ -93,7 +93,7 @@ export function movesOf(twins: readonly Twin[], alerts: readonly RemoteObject[],
 }
 
 /** The ids of tiles of the object to keep, by those of the twin. Both are as declared, so tiles of one name are in the same order. */
-function tileIds(kept: RemoteObject, twin: RemoteObject): ReadonlyMap<unknown, unknown> {
+function tileIds(kept: StoredObject, twin: StoredObject): ReadonlyMap<unknown, unknown> {
   const left = Map.groupBy(listOf(kept.tiles), ({ name }) => String(name))
   return new Map(
     listOf(twin.tiles).flatMap(({ id, name }) => {
@@ -104,9 +104,9 @@ function tileIds(kept: RemoteObject, twin: RemoteObject): ReadonlyMap<unknown, u
 }
 
 /** Keeps the twin as an unmanaged object. */
-const release = (type: ResourceType, { actual, kept, keptBecause = '' }: Twin, moved: RemoteObject): Change => ({
-  ...planRelease(type, { actual: moved, marker: undefined }, `a duplicate of ${kept.id} ${keptBecause}`),
-  actual,
+const release = (type: ResourceType, { stored, kept, keptBecause = '' }: Twin, moved: StoredObject): Change => ({
+  ...planRelease(type, { stored: moved, marker: undefined }, `a duplicate of ${kept.id} ${keptBecause}`),
+  stored,
 })
 
 const remove = (type: ResourceType, twin: Twin): Change => ({
@@ -126,7 +126,7 @@ interface RepairInput {
   readonly types: ResourceTypes
   /** By section, alerts last. */
   readonly twins: readonly { readonly type: ResourceType; readonly twins: readonly Twin[] }[]
-  readonly alerts: readonly RemoteObject[]
+  readonly alerts: readonly StoredObject[]
   /** Alerts that the plan writes anyway. */
   readonly planned: ReadonlySet<string | undefined>
   readonly moves: Moves
@@ -134,7 +134,7 @@ interface RepairInput {
 
 export function planRepairs({ types, twins, alerts, planned, moves }: RepairInput): Repairs {
   const all = twins.flatMap(({ type, twins: own }) => own.map((twin) => ({ type, twin })))
-  const twinIds = new Set(all.map(({ twin }) => twin.actual.id))
+  const twinIds = new Set(all.map(({ twin }) => twin.stored.id))
   const moved = alerts.flatMap((alert): readonly Change[] => {
     const after = moves.move(alert)
     if (after === alert || planned.has(alert.id) || twinIds.has(alert.id)) return []
@@ -147,7 +147,7 @@ export function planRepairs({ types, twins, alerts, planned, moves }: RepairInpu
         name: alert.name ?? '',
         action: 'update',
         id: alert.id,
-        actual: alert,
+        stored: alert,
         isAdopted: false,
         notes: ['moves from a duplicate that is deleted'],
         fields: [{ path: target, before: alert[idField], after: after[idField] }],
@@ -157,7 +157,7 @@ export function planRepairs({ types, twins, alerts, planned, moves }: RepairInpu
   })
   const releases = all.filter(({ twin }) => !isDeleted(twin))
   return {
-    writes: [...releases.map(({ type, twin }) => release(type, twin, moves.move(twin.actual))), ...moved],
+    writes: [...releases.map(({ type, twin }) => release(type, twin, moves.move(twin.stored))), ...moved],
     deletes: all.toReversed().flatMap(({ type, twin }) => (isDeleted(twin) ? [remove(type, twin)] : [])),
   }
 }

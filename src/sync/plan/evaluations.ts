@@ -10,7 +10,7 @@ import {
   nextEvaluationMs,
   type OnFailedEvaluation,
 } from '../../resources/alerts/evaluation.ts'
-import type { RemoteObject } from '../../resources/resource-type.ts'
+import type { StoredObject } from '../../resources/resource-type.ts'
 import type { Outcome } from '../apply/apply-state.ts'
 import type { Change, Plan } from './change.ts'
 
@@ -77,7 +77,7 @@ export const warnUnmatched = ({ key, location }: Change, period: string, reason:
 /** Diagnostics on the alerts of the plan and of its orphans, as they are now on the service. `alerts` are all alerts of the service. */
 export function findEvaluationProblems(
   plan: Pick<Plan, 'changes' | 'orphans'>,
-  alerts: readonly RemoteObject[],
+  alerts: readonly StoredObject[],
   { policy, nowMs }: EvaluationReading,
 ): readonly Diagnostic[] {
   if (policy === 'ignore') return []
@@ -108,7 +108,7 @@ interface Review {
   readonly plan: Plan
   readonly outcomes: readonly Outcome[]
   /** The alerts after the writes. */
-  readonly alerts: readonly RemoteObject[]
+  readonly alerts: readonly StoredObject[]
   readonly nowMs: number
 }
 
@@ -150,7 +150,7 @@ export function reviewEvaluations({ plan, outcomes, alerts, nowMs }: Review): Ev
 }
 
 /** A created alert is evaluated when it shows it. An updated one keeps its errors until then, and only newer errors prove an evaluation. */
-function isPending({ actual: before }: Change, kind: Outcome['kind'], alert: RemoteObject): boolean {
+function isPending({ stored: before }: Change, kind: Outcome['kind'], alert: StoredObject): boolean {
   if (kind === 'created' || kind === 'replaced') return !isEvaluated(alert)
   return kind === 'updated' && (failedAt(alert) === undefined || failedAt(alert) === failedAt(before ?? {}))
 }

@@ -12,8 +12,8 @@ import type { Change } from './change.ts'
 const maxDrawnTiles = 30
 
 /** Undefined where no tile differs. */
-export function layoutOf({ actual, desired, fields }: Pick<Change, 'actual' | 'desired' | 'fields'>): Layout | undefined {
-  const before = listOf(actual?.tiles)
+export function layoutOf({ stored, desired, fields }: Pick<Change, 'stored' | 'desired' | 'fields'>): Layout | undefined {
+  const before = listOf(stored?.tiles)
   const after = withTileIds(listOf(desired?.tiles), before)
   const old = new Map(before.map((tile) => [tile.id, tile]))
   const kept = new Set(after.map(({ id }) => id))
@@ -40,7 +40,7 @@ export function layoutOf({ actual, desired, fields }: Pick<Change, 'actual' | 'd
     all.some((one) => one.grid === grid && one.tile.marks.length > 0),
   )
   const grids = touched.map((grid) => ({
-    title: titleOf(grid, [...listOf(desired?.containers), ...listOf(actual?.containers)]),
+    title: titleOf(grid, [...listOf(desired?.containers), ...listOf(stored?.containers)]),
     before: tilesIn(sides.before, grid).filter(isDrawn),
     after: tilesIn(sides.after, grid).filter(isDrawn),
   }))

@@ -30,7 +30,7 @@ import { diagnosticFileInputs } from '../diagnostic-files.ts'
 import type { Change, Plan } from './change.ts'
 import type { AdoptFrom } from './match.ts'
 import { planOn } from './plan-changes.ts'
-import { type RemoteState, readRemoteState } from './remote-state.ts'
+import { type StoredObjects, readStoredObjects } from './stored-objects.ts'
 import { fromRepositoryInput } from './repository.ts'
 
 // The inputs that plan, apply and drift share, and the project that they are about.
@@ -83,11 +83,11 @@ export async function resolveProject(given: string | undefined, files: Files, ef
   if (given !== undefined) return { project: given, diagnostics: [] }
   const repository = files.workflowRepository
   if (repository !== undefined) return { project: validProject(repository, 'the repository of the run'), diagnostics: [] }
-  const remote = await files.remoteRepository()
+  const storedObjects = await files.remoteRepository()
   const above = await files.configAbove()
   const unread = above === undefined ? '' : `; ${above} is not read; run the command in its directory`
-  if (remote === undefined) throw inputError('project', `is missing; set project to owner/repo, or add it to .watchkeeper.yml${unread}`)
-  const project = validProject(remote, 'git remote origin')
+  if (storedObjects === undefined) throw inputError('project', `is missing; set project to owner/repo, or add it to .watchkeeper.yml${unread}`)
+  const project = validProject(storedObjects, 'git remote origin')
   const advice = `pass --project ${project}, or set project in .watchkeeper.yml`
   if (effect === 'write') throw inputError('project', `is missing; ${advice} (git remote origin is ${project})${unread}`)
   const message = `the project ${project} was taken from git remote origin; for apply, ${advice}${unread}`
@@ -171,9 +171,9 @@ export async function checkChange(change: Change, { api, service }: ServerCheckC
 }
 
 /** What would be sent: with everything of the stored object that files have no say in. */
-function bodyOf({ desired = {}, actual }: Change, profile: Profile): Body {
+function bodyOf({ desired = {}, stored }: Change, profile: Profile): Body {
   const type = createDashboardType(profile)
-  return actual === undefined ? composeCreate(type, desired) : composeUpdate(type, desired, actual)
+  return stored === undefined ? composeCreate(type, desired) : composeUpdate(type, desired, stored)
 }
 
 function toDiagnostics(invalid: readonly InvalidField[], { key, location }: Change, objects: readonly Declared[]): readonly Diagnostic[] {
@@ -224,7 +224,7 @@ export interface PlanningResult {
   readonly uncheckedCount: number
   readonly repairCommand?: string
   /** What the plan was compared with; undefined where files have errors. */
-  readonly remote?: RemoteState
+  readonly storedObjects?: StoredObjects
 }
 
 type PlanContext = Pick<
@@ -253,10 +253,10 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
   if (found.objects.length === 0 && request.prune && !request.allowEmpty)
     throw inputError('files', `declare no objects, ${adviseOnEmpty(request.prune)}`)
   const wanted = new Set(found.objects.map(({ section }) => section))
-  const remote = await readRemoteState({ api, service, profile, wanted, wantsConnections: found.objects.some(usesConnections) })
+  const storedObjects = await readStoredObjects({ api, service, profile, wanted, wantsConnections: found.objects.some(usesConnections) })
   const repairCommand = `${applyCommand(request, project)} --repair-duplicates`
-  const sourced = await withSources(found, remote)
-  const planned = await planOn(api, sourced.found, remote, {
+  const sourced = await withSources(found, storedObjects)
+  const planned = await planOn(api, sourced.found, storedObjects, {
     ...request,
     project,
     profile,
@@ -284,7 +284,7 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
       ...nameInstances([...plan.diagnostics, ...checked.diagnostics]),
     ],
     uncheckedCount: checked.uncheckedCount,
-    remote,
+    storedObjects,
     repairCommand,
   }
 }
@@ -305,7 +305,7 @@ function applyCommand({ files, env }: PlanRequest, project: string): string {
 /** The queries of SLOs depend on the sources of the service. */
 export async function withSources(
   found: Found,
-  { sources }: Pick<RemoteState, 'sources'>,
+  { sources }: Pick<StoredObjects, 'sources'>,
 ): Promise<{ readonly found: Found; readonly diagnostics: readonly Diagnostic[] }> {
   if (found.slos.length === 0) return { found, diagnostics: [] }
   const { resolveSlos } = await import('../../slos/expand-slos.ts')

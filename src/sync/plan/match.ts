@@ -1,11 +1,11 @@
 import { type Diagnostic, diagnosticOf, exceptionOf, type Rules } from '../../core/diagnostics.ts'
 import { plural, pluralOf, quote } from '../../core/text.ts'
 import { ownershipTest, type StoredMarker } from '../../resources/marker.ts'
-import type { RemoteObject, ResourceType } from '../../resources/resource-type.ts'
+import type { StoredObject, ResourceType } from '../../resources/resource-type.ts'
 import { type Declared, previousKeyOf } from '../../resources/resource-types.ts'
 
 export interface MarkedObject {
-  readonly actual: RemoteObject
+  readonly stored: StoredObject
   readonly marker: StoredMarker | undefined
 }
 
@@ -71,12 +71,12 @@ interface MatchInput<D extends Declared> {
   /** Whether this project owns anything in the service. */
   readonly ownsAnything?: boolean
   readonly declared: readonly D[]
-  readonly actual: readonly RemoteObject[]
+  readonly stored: readonly StoredObject[]
 }
 
-export const markedObjects = (type: ResourceType, actual: readonly RemoteObject[]): readonly MarkedObject[] =>
-  actual.map((one) => ({
-    actual: one,
+export const markedObjects = (type: ResourceType, stored: readonly StoredObject[]): readonly MarkedObject[] =>
+  stored.map((one) => ({
+    stored: one,
     // Without a declaration for it, apply could only delete it.
     marker: type.explainUndeclarable?.(one) === undefined ? type.readMarker(type.toBody(one)) : undefined,
   }))
@@ -86,18 +86,18 @@ export const matchObjects = <D extends Declared>(input: MatchInput<D>): MatchRes
   input.type.ownership === 'identity' ? matchByIdentity(input) : matchByMarker(input)
 
 /** An object with the identity that the file gives it, or gave it before a rename. It has no owner, so there are no orphans. */
-function matchByIdentity<D extends Declared>({ type, declared, actual }: MatchInput<D>): MatchResult<D> {
-  const byToken = Map.groupBy(actual, (one) => type.tokenOf(type.toBody(one)))
+function matchByIdentity<D extends Declared>({ type, declared, stored }: MatchInput<D>): MatchResult<D> {
+  const byToken = Map.groupBy(stored, (one) => type.tokenOf(type.toBody(one)))
   const diagnostics: Diagnostic[] = []
-  const taken = new Map<RemoteObject, D>()
+  const taken = new Map<StoredObject, D>()
   const pairs = declared.map((one): Pair<D> => {
-    const { found, takeover, diagnostic } = findByIdentity(one, { type, actual, byToken })
+    const { found, takeover, diagnostic } = findByIdentity(one, { type, stored, byToken })
     const other = found === undefined ? undefined : taken.get(found)
     if (diagnostic !== undefined) diagnostics.push(diagnostic)
     if (found === undefined) return { declared: one }
     if (other !== undefined) diagnostics.push(report(one, 'owned-elsewhere', `${other.section}.${other.key} refers to ${found.id}, too`))
     taken.set(found, one)
-    return { declared: one, found: { actual: found, marker: undefined }, takeover }
+    return { declared: one, found: { stored: found, marker: undefined }, takeover }
   })
   const unidentified = declared.filter(({ value }) => value.id === undefined)
   const names = Map.groupBy(unidentified, ({ value }) => type.tokenOf(value))
@@ -111,22 +111,22 @@ function matchByIdentity<D extends Declared>({ type, declared, actual }: MatchIn
 
 interface IdentityIndex {
   readonly type: ResourceType
-  readonly actual: readonly RemoteObject[]
-  readonly byToken: ReadonlyMap<string | undefined, readonly RemoteObject[]>
+  readonly stored: readonly StoredObject[]
+  readonly byToken: ReadonlyMap<string | undefined, readonly StoredObject[]>
 }
 
 interface IdentityMatch {
-  readonly found?: RemoteObject
+  readonly found?: StoredObject
   readonly takeover?: string
   readonly diagnostic?: Diagnostic
 }
 
-function findByIdentity(declared: Declared, { type, actual, byToken }: IdentityIndex): IdentityMatch {
+function findByIdentity(declared: Declared, { type, stored, byToken }: IdentityIndex): IdentityMatch {
   const { value } = declared
   const previousName = 'previousName' in value ? value.previousName : undefined
-  const withName = (name: string): readonly RemoteObject[] => byToken.get(type.tokenOf({ ...value, name })) ?? []
+  const withName = (name: string): readonly StoredObject[] => byToken.get(type.tokenOf({ ...value, name })) ?? []
   if (value.id !== undefined) {
-    const found = actual.find(({ id }) => id === value.id)
+    const found = stored.find(({ id }) => id === value.id)
     if (found !== undefined) return { found }
     const message = `${type.noun} ${quote(value.id, 60)} does not exist; remove id to create a new one`
     return { diagnostic: report(declared, 'missing-object', message) }
@@ -150,11 +150,11 @@ function matchByMarker<D extends Declared>({
   adoptFrom,
   ownsAnything = true,
   declared,
-  actual,
+  stored,
 }: MatchInput<D>): MatchResult<D> {
   const marked = markedObjects(
     type,
-    actual.filter((one) => type.explainUndeclarable?.(one) === undefined),
+    stored.filter((one) => type.explainUndeclarable?.(one) === undefined),
   )
   const isOwned = ownershipTest(project, type.markerStyle)
   const ours = marked.filter(({ marker }) => isOwned(marker))
@@ -172,15 +172,15 @@ function matchByMarker<D extends Declared>({
     ),
     freeByName: Map.groupBy(
       marked.filter(({ marker }) => marker === undefined),
-      (one) => trimmedName(one.actual),
+      (one) => trimmedName(one.stored),
     ),
-    otherByName: Map.groupBy(others, (one) => trimmedName(one.actual)),
-    orphanByName: Map.groupBy(orphans, (one) => trimmedName(one.actual)),
-    byId: new Map(marked.map((one) => [one.actual.id, one])),
+    otherByName: Map.groupBy(others, (one) => trimmedName(one.stored)),
+    orphanByName: Map.groupBy(orphans, (one) => trimmedName(one.stored)),
+    byId: new Map(marked.map((one) => [one.stored.id, one])),
   }
   const diagnostics: Diagnostic[] = []
   const taken = new Set<MarkedObject>()
-  const strange = actual.filter((one) => type.explainUndeclarable?.(one) !== undefined)
+  const strange = stored.filter((one) => type.explainUndeclarable?.(one) !== undefined)
   const pairs = declared.flatMap((one): readonly Pair<D>[] => {
     const { diagnostic, ...search } = findFor(one, index)
     const { found } = search
@@ -190,7 +190,7 @@ function matchByMarker<D extends Declared>({
       return []
     }
     if (diagnostic !== undefined) diagnostics.push(diagnostic)
-    if (found !== undefined && taken.has(found)) diagnostics.push(report(one, 'owned-elsewhere', `two keys refer to ${found.actual.id}`))
+    if (found !== undefined && taken.has(found)) diagnostics.push(report(one, 'owned-elsewhere', `two keys refer to ${found.stored.id}`))
     if (found !== undefined) taken.add(found)
     return [{ declared: one, ...search }]
   })
@@ -200,7 +200,7 @@ function matchByMarker<D extends Declared>({
 /** An error where the files refer to an object of a form that this version does not know: it is neither written nor created again. */
 function findUnknown(
   declared: Declared,
-  strange: readonly RemoteObject[],
+  strange: readonly StoredObject[],
   { type, project }: Pick<Index, 'type' | 'project'>,
 ): Diagnostic | undefined {
   const { id, name, adopt = false } = declared.value
@@ -221,7 +221,7 @@ function findUnknown(
 export function findDuplicateOrphans(orphans: readonly MarkedObject[], { section, noun }: ResourceType): readonly Diagnostic[] {
   return [...Map.groupBy(orphans, ({ marker }) => marker?.token).values()].flatMap((alike): readonly Diagnostic[] => {
     if (alike.length < 2) return []
-    const ids = alike.map(({ actual }) => `"${quote(actual.name ?? '', 60)}" (${actual.id})`).join(', ')
+    const ids = alike.map(({ stored }) => `"${quote(stored.name ?? '', 60)}" (${stored.id})`).join(', ')
     const message = `${alike.length} ${pluralOf(noun)} have the same marker: ${ids}; to keep a copy, delete its marker`
     return [diagnosticOf(matchRules, 'duplicate-marker', { file: section }, message)]
   })
@@ -265,7 +265,7 @@ function findFor(declared: Declared, index: Index): Match {
   const own = findOwned(declared, index.project, declared.key, index)
   const moved = previousKey === undefined ? {} : findOwned(declared, index.project, previousKey, index)
   if (own.found !== undefined && moved.found !== undefined) {
-    const message = `one ${type.noun} exists under this key (${own.found.actual.id}) and one under its previousKey ${previousKey} (${moved.found.actual.id}); delete one of them, or remove previousKey`
+    const message = `one ${type.noun} exists under this key (${own.found.stored.id}) and one under its previousKey ${previousKey} (${moved.found.stored.id}); delete one of them, or remove previousKey`
     return { ...own, diagnostic: report(declared, 'moved-key', message) }
   }
   const marked =
@@ -282,7 +282,7 @@ const renamed = (moved: Match, previousKey: string | undefined): Match => ({
 /** Checks the id, if the file has one. */
 function withSameId(search: Match, declared: Declared): Match {
   const { id } = declared.value
-  const found = search.found?.actual.id
+  const found = search.found?.stored.id
   if (id === undefined || found === undefined || found === id) return search
   return {
     ...search,
@@ -296,7 +296,7 @@ function findOwned(declared: Declared, project: string, key: string, { type, byT
   const [own, second] = holders
   if (own === undefined) return {}
   if (second === undefined) return { found: own }
-  const ids = holders.map(({ actual }) => actual.id).join(', ')
+  const ids = holders.map(({ stored }) => stored.id).join(', ')
   const message = `${holders.length} ${pluralOf(type.noun)} have this ownership marker (${ids}); set repair-duplicates for one run, or delete the one that you do not need`
   return { found: own, diagnostic: report(declared, 'duplicate-marker', message) }
 }
@@ -320,7 +320,7 @@ function findById(declared: Declared, id: string, { type, byId }: Index): Match 
     return { diagnostic: report(declared, 'missing-object', `${type.noun} ${quote(id, 60)} does not exist; remove id to create a new one`) }
   if (found.marker === undefined) return { found, takeover: unmanagedAdoption }
   return {
-    diagnostic: report(declared, 'owned-elsewhere', `${type.noun} ${found.actual.id} has the ownership marker of another key or project`),
+    diagnostic: report(declared, 'owned-elsewhere', `${type.noun} ${found.stored.id} has the ownership marker of another key or project`),
   }
 }
 
@@ -328,16 +328,16 @@ function findByName(declared: Declared, index: Index): Match {
   const { type, freeByName } = index
   const name = trimmedName(declared.value)
   const alike = freeByName.get(name) ?? []
-  const exact = alike.filter(({ actual }) => actual.name === declared.value.name)
+  const exact = alike.filter(({ stored }) => stored.name === declared.value.name)
   const [first, second] = exact.length === 1 ? exact : alike
   if (first === undefined) return findOrphan(declared, index) ?? findOwnedByOthers(declared, index)
   if (!declared.value.adopt) {
-    const what = `an unmanaged ${type.noun} named "${quote(name, 60)}" exists (${first.actual.id}); add adopt: true to adopt it`
+    const what = `an unmanaged ${type.noun} named "${quote(name, 60)}" exists (${first.stored.id}); add adopt: true to adopt it`
     if (type.hasUniqueNames) return { diagnostic: reportException(declared, 'same-name', `${what}, or choose another name`) }
     return { diagnostic: report(declared, 'same-name', `${what}, or a second one will be created`) }
   }
   if (second === undefined) return { found: first, takeover: unmanagedAdoption }
-  const message = `several unmanaged ${pluralOf(type.noun)} are named "${quote(name, 60)}" (${first.actual.id}, ${second.actual.id}); add the id of the one to adopt`
+  const message = `several unmanaged ${pluralOf(type.noun)} are named "${quote(name, 60)}" (${first.stored.id}, ${second.stored.id}); add the id of the one to adopt`
   return { diagnostic: report(declared, 'ambiguous-adoption', message) }
 }
 
@@ -347,7 +347,7 @@ function findOrphan(declared: Declared, { type, orphanByName }: Index): Match | 
   if (orphan === undefined) return undefined
   const key = orphan.marker?.key
   const advice = key === undefined ? 'previousKey with the previous key' : `previousKey: ${key}`
-  const message = `this project owns ${withArticle(type)} with this name (${orphan.actual.id}), but no file declares its key. If you changed the key, add ${advice}. Otherwise, apply creates a second one, and prune deletes the existing one`
+  const message = `this project owns ${withArticle(type)} with this name (${orphan.stored.id}), but no file declares its key. If you changed the key, add ${advice}. Otherwise, apply creates a second one, and prune deletes the existing one`
   return { diagnostic: report(declared, 'same-name', message) }
 }
 
@@ -358,7 +358,7 @@ function findOwnedByOthers(declared: Declared, { type, otherByName, adoptFrom, o
   const owner = other.marker?.projectName === undefined ? 'another project' : `the project ${other.marker.projectName}`
   if (!ownsAnything) return { ofOther: other }
   const given = adoptFrom === undefined ? '' : `; the project in adopt-from, ${adoptFrom.project}, does not own it`
-  const what = `${owner} owns ${withArticle(type)} named "${quote(trimmedName(declared.value), 60)}" (${other.actual.id})${given}`
+  const what = `${owner} owns ${withArticle(type)} named "${quote(trimmedName(declared.value), 60)}" (${other.stored.id})${given}`
   return { diagnostic: reportException(declared, 'other-project', `${what}; a second one will be created`) }
 }
 
@@ -383,7 +383,7 @@ export function reportRenamedProject(
   const name = objects.map((one) => one.found.marker?.projectName).find((one) => one !== undefined)
   const owner = name === undefined ? 'another project' : `the project ${name}`
   const more = others.length === 0 ? '' : `, and ${plural(others.length, 'more object')} of these files`
-  const what = `${owner} owns ${withArticle(type)} named "${quote(trimmedName(declared.value), 60)}" (${found.actual.id})${more}`
+  const what = `${owner} owns ${withArticle(type)} named "${quote(trimmedName(declared.value), 60)}" (${found.stored.id})${more}`
   const given =
     adoptFrom === undefined || adoptFrom === 'none' ? '' : `, and the project in adopt-from, ${adoptFrom.project}, does not own it`
   const command =

@@ -12,7 +12,7 @@ import {
   type AlertTarget,
   type Body,
   listOf,
-  type RemoteObject,
+  type StoredObject,
   type ResolveContext,
   type ResolvedDeclaration,
   type ResourceType,
@@ -47,7 +47,7 @@ import {
 } from './plan-diagnostics.ts'
 import { declarationDigest, planChange, planDelete, planRelease } from './plan-object.ts'
 import { protectAlerts } from './protect-alerts.ts'
-import { type RemoteState, remoteObjects } from './remote-state.ts'
+import { type StoredObjects, storedOf } from './stored-objects.ts'
 import { checkRepository, type RunRepository } from './repository.ts'
 import { isDashboardWrite, planTileWrites } from './tile-writes.ts'
 
@@ -81,42 +81,42 @@ export interface PlanOptions extends GuardSettings {
 export async function planOn(
   api: Pick<ReadApi, 'hasPatchTool'>,
   declarations: Pick<Declarations, 'objects'>,
-  remote: RemoteState,
+  storedObjects: StoredObjects,
   options: PlanOptions,
 ): Promise<Plan> {
-  const plan = planChanges(declarations, remote, options)
+  const plan = planChanges(declarations, storedObjects, options)
   return plan.changes.some(isDashboardWrite) && (await api.hasPatchTool())
-    ? planChanges(declarations, remote, { ...options, canPatch: true })
+    ? planChanges(declarations, storedObjects, { ...options, canPatch: true })
     : plan
 }
 
 /** Compares declarations and remote state. Pure: it sends nothing, and the time is an option. */
-export function planChanges(declarations: Pick<Declarations, 'objects'>, remote: RemoteState, options: PlanOptions): Plan {
+export function planChanges(declarations: Pick<Declarations, 'objects'>, storedObjects: StoredObjects, options: PlanOptions): Plan {
   const types = createResourceTypes(options.profile, options.nowMs)
   const all: readonly ResourceType[] = Object.values(types)
   const owned = all.flatMap((type) => {
     const isOwned = ownershipTest(options.project, type.markerStyle)
-    return markedObjects(type, remoteObjects(remote, type.section)).flatMap((one) => (isOwned(one.marker) ? [{ ...one, type }] : []))
+    return markedObjects(type, storedOf(storedObjects, type.section)).flatMap((one) => (isOwned(one.marker) ? [{ ...one, type }] : []))
   })
   const { objects } = declarations
   const declaredNames = new Map(objects.map(({ section, key, value }) => [`${section}.${key}`, value.name ?? key]))
-  const planType = createPlanner({ ...options, remote, ownsAnything: owned.length > 0, declaredNames })
-  const tiles = new Map(remote.dashboards.map((one) => [one.id, listOf(one.tiles)]))
+  const planType = createPlanner({ ...options, storedObjects, ownsAnything: owned.length > 0, declaredNames })
+  const tiles = new Map(storedObjects.dashboards.map((one) => [one.id, listOf(one.tiles)]))
   const targets = new Map<Section, ReadonlyMap<string, AlertTarget>>()
   const targetsIn = (section: Section): ReadonlyMap<string, AlertTarget> => targets.get(section) ?? new Map()
-  let directory = createDirectory(remote)
+  let directory = createDirectory(storedObjects)
   // Of what alerts watch.
   const twins: Twin[] = []
   const parts = all.map((type) => {
     const context = {
       directory,
       secret: options.secret ?? (() => undefined),
-      sources: remote.sources,
+      sources: storedObjects.sources,
       dashboards: targetsIn('dashboards'),
       savedSearches: targetsIn('savedSearches'),
       tilesOf: (id: string) => tiles.get(id) ?? [],
     }
-    const part = planType(type, objects.filter(isOf(type.section)), context, movesOf(twins, remote.alerts, types.alerts))
+    const part = planType(type, objects.filter(isOf(type.section)), context, movesOf(twins, storedObjects.alerts, types.alerts))
     if (type.section !== 'alerts') twins.push(...part.twins)
     targets.set(type.section, alertTargets(part.changes, type))
     directory = part.directory
@@ -130,9 +130,9 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, remote:
   const repairs = planRepairs({
     types,
     twins: parts.map(({ section, twins }) => ({ type: types[section], twins })),
-    alerts: remote.alerts,
+    alerts: storedObjects.alerts,
     planned: new Set(parts.flatMap(({ section, changes }) => (section === 'alerts' ? changes.map(({ id }) => id) : []))),
-    moves: movesOf(twins, remote.alerts, types.alerts),
+    moves: movesOf(twins, storedObjects.alerts, types.alerts),
   })
   // Of each section together: the writes of one section begin after those of the one before it.
   const writes = parts.flatMap(({ section, changes, orphans }) => [
@@ -142,8 +142,8 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, remote:
   ])
   const written = [...writes, ...[...repairs.deletes, ...deletes].toSorted((a, b) => deleteOrder(a) - deleteOrder(b))]
   const { canPatch = false, rewrite = false } = options
-  const tileWrites = planTileWrites(written, { type: types.dashboards, alerts: remote.alerts, objects, canPatch, rewrite })
-  const losses = protectAlerts(tileWrites.changes, remote.alerts, types.dashboards)
+  const tileWrites = planTileWrites(written, { type: types.dashboards, alerts: storedObjects.alerts, objects, canPatch, rewrite })
+  const losses = protectAlerts(tileWrites.changes, storedObjects.alerts, types.dashboards)
   const changes = parts.flatMap((part) => part.changes)
   const silences = changes.flatMap((change) => silenceNote(change, options.nowMs))
   const reported = parts.flatMap(({ diagnostics }) => diagnostics)
@@ -164,11 +164,11 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, remote:
       ...found,
       ...checkRepository(options.repository, owned),
       ...writes.flatMap((change) => reviewRelease(change, types[change.section])),
-      ...checkUses(losses.changes, remote.alerts, types),
-      ...checkGuards(losses.changes, remote.incompleteLists, options),
+      ...checkUses(losses.changes, storedObjects.alerts, types),
+      ...checkGuards(losses.changes, storedObjects.incompleteLists, options),
     ],
-    unmanaged: countUnmanaged(types, remote, losses.changes),
-    seen: Object.fromEntries(sectionNames.map((section) => [section, remoteObjects(remote, section).length])),
+    unmanaged: countUnmanaged(types, storedObjects, losses.changes),
+    seen: Object.fromEntries(sectionNames.map((section) => [section, storedOf(storedObjects, section).length])),
   }
 }
 
@@ -185,7 +185,7 @@ interface TypePlan extends Pick<MatchResult, 'orphans'> {
 
 interface PlannerOptions
   extends Pick<PlanOptions, 'project' | 'adoptFrom' | 'repository' | 'repairDuplicates' | 'rewrite' | 'resendSecrets' | 'isWrite'> {
-  readonly remote: RemoteState
+  readonly storedObjects: StoredObjects
   readonly ownsAnything: boolean
   /** The names of declared objects, by section and key. */
   readonly declaredNames: ReadonlyMap<string, string>
@@ -199,7 +199,7 @@ interface ResolvedPair {
 
 const createPlanner =
   ({
-    remote,
+    storedObjects,
     rewrite = false,
     resendSecrets = false,
     isWrite = false,
@@ -208,17 +208,17 @@ const createPlanner =
     ...owner
   }: PlannerOptions) =>
   <D extends Declared>(type: ResourceType<D>, declared: readonly D[], given: ResolveContext, moves: Moves): TypePlan => {
-    const all = remoteObjects(remote, type.section)
-    const twins = repairDuplicates ? findTwins({ ...owner, type, declared, actual: all, context: given, moves }) : []
-    const left = new Set(twins.map(({ actual }) => actual.id))
-    const actual = left.size === 0 ? all : all.filter(({ id }) => !left.has(id))
-    const { pairs, orphans, diagnostics } = matchObjects({ ...owner, type, declared, actual })
+    const all = storedOf(storedObjects, type.section)
+    const twins = repairDuplicates ? findTwins({ ...owner, type, declared, stored: all, context: given, moves }) : []
+    const left = new Set(twins.map(({ stored }) => stored.id))
+    const stored = left.size === 0 ? all : all.filter(({ id }) => !left.has(id))
+    const { pairs, orphans, diagnostics } = matchObjects({ ...owner, type, declared, stored })
     const directory =
       type.referredToAs === undefined ? given.directory : given.directory.withPlanned(type.referredToAs, pairs.map(toPlanned))
     const context = { ...given, directory }
     const compared = pairs.map((pair): ResolvedPair => {
       const desired = type.resolve(pair.declared, context)
-      return { pair, desired, sides: pair.found && sidesOf(type, desired.body, pair.found.actual) }
+      return { pair, desired, sides: pair.found && sidesOf(type, desired.body, pair.found.stored) }
     })
     const common = once(() => findCommonValues(type, compared.flatMap(unchangedDeclarations)))
     const rewriteOf = (body: Body): string | undefined => {
@@ -256,10 +256,10 @@ const createPlanner =
 
 /** A declared object as the directory after the plan has it. */
 const toPlanned = ({ declared, found }: Pair): Planned => ({
-  id: found?.actual.id ?? new PendingId(declared.section, declared.key),
+  id: found?.stored.id ?? new PendingId(declared.section, declared.key),
   name: declared.value.name,
   kind: 'kind' in declared.value ? declared.value.kind : undefined,
-  actual: found?.actual,
+  stored: found?.stored,
 })
 
 /** Objects whose declarations have not changed since they were applied. */
@@ -268,20 +268,20 @@ const unchangedDeclarations = ({ pair: { declared, found }, sides }: ResolvedPai
 
 /** A new alert in place of a deleted one is silenced as long as it. */
 function keepSilence(change: Change, nowMs: number): Change {
-  const { action, actual, desired } = change
-  return action === 'replace' && actual && desired ? { ...change, desired: withSilenceOf(actual, desired, nowMs) } : change
+  const { action, stored, desired } = change
+  return action === 'replace' && stored && desired ? { ...change, desired: withSilenceOf(stored, desired, nowMs) } : change
 }
 
-function countUnmanaged(types: ResourceTypes, remote: RemoteState, changes: readonly Change[]): NonNullable<Plan['unmanaged']> {
+function countUnmanaged(types: ResourceTypes, storedObjects: StoredObjects, changes: readonly Change[]): NonNullable<Plan['unmanaged']> {
   const declared = new Set(changes.filter(({ key }) => key !== '').map(({ section, id }) => `${section} ${id}`))
   const all: readonly ResourceType[] = Object.values(types)
   // Without markers, it is unknown whose an object is.
   const marked = all.filter(({ ownership }) => ownership === 'marker')
   const counts = marked.map((type) => {
     const { section } = type
-    const isUnmanaged = (one: RemoteObject): boolean =>
+    const isUnmanaged = (one: StoredObject): boolean =>
       type.readMarker(type.toBody(one)) === undefined && !declared.has(`${section} ${one.id}`)
-    return [section, remoteObjects(remote, section).filter(isUnmanaged).length] as const
+    return [section, storedOf(storedObjects, section).filter(isUnmanaged).length] as const
   })
   return Object.fromEntries(counts)
 }
@@ -292,11 +292,11 @@ const deleteOrder = ({ section }: Change): number => (section === 'alerts' ? 0 :
 /** The objects that alerts can watch, with the ids that they have and keep. */
 const alertTargets = (changes: readonly Change[], type: ResourceType): ReadonlyMap<string, AlertTarget> =>
   new Map(
-    changes.map(({ key, id, desired = {}, actual }) => {
-      const body = actual === undefined ? desired : type.carryOverIds(desired, type.toBody(actual))
+    changes.map(({ key, id, desired = {}, stored }) => {
+      const body = stored === undefined ? desired : type.carryOverIds(desired, type.toBody(stored))
       return [key, { id, tiles: listOf(body.tiles) }] as const
     }),
   )
 
 const toOrphans = ({ section, orphans }: TypePlan): Plan['orphans'] =>
-  orphans.map(({ actual, marker }) => ({ section, id: actual.id, name: actual.name ?? '', key: marker?.key ?? '' }))
+  orphans.map(({ stored, marker }) => ({ section, id: stored.id, name: stored.name ?? '', key: marker?.key ?? '' }))

@@ -4,7 +4,7 @@ import { pluralOf, quote } from '../../core/text.ts'
 import { formatMoment } from '../../report/format.ts'
 import { undeclaredSilenceOf } from '../../resources/alerts/schedule.ts'
 import type { FieldChange } from '../../resources/compare.ts'
-import { type Body, type RemoteObject, type ResourceType, type SecretUse, secretRules } from '../../resources/resource-type.ts'
+import { type Body, type StoredObject, type ResourceType, type SecretUse, secretRules } from '../../resources/resource-type.ts'
 import type { ResourceTypes } from '../../resources/resource-types.ts'
 import { type Section, sectionNouns } from '../../resources/section.ts'
 import type { Change } from './change.ts'
@@ -50,20 +50,20 @@ function requiredLists({ section, action, removes }: Change): readonly Section[]
 
 export function reviewSecrets({ declared, found }: Pair, body: Body, type: ResourceType, use: SecretUse): readonly Diagnostic[] {
   const { section, key, location } = declared
-  const issues = type.reviewSecrets?.(body, found?.actual, use) ?? []
+  const issues = type.reviewSecrets?.(body, found?.stored, use) ?? []
   return issues.map(({ rule, message }) => diagnosticOf(secretRules, rule, location, `${section}.${key}: ${message}`))
 }
 
 /** The update that removes a marker keeps the rest of the object, as far as the API shows it. */
-export function reviewRelease({ section, key, name, action, desired = {}, actual }: Change, type: ResourceType): readonly Diagnostic[] {
+export function reviewRelease({ section, key, name, action, desired = {}, stored }: Change, type: ResourceType): readonly Diagnostic[] {
   const use = { isWrite: false, resends: false, isAdopted: false }
-  const issues = action === 'release' ? (type.reviewSecrets?.(desired, actual, use) ?? []) : []
+  const issues = action === 'release' ? (type.reviewSecrets?.(desired, stored, use) ?? []) : []
   return issues.map(({ rule, message }) => diagnosticOf(secretRules, rule, { file: 'prune' }, `${section}.${key || name}: ${message}`))
 }
 
 /** Without a marker, it is unknown who made an object. A create that was interrupted is completed. */
 export function refuseUnadopted({ declared }: Pair, change: Change | undefined, type: ResourceType): readonly Diagnostic[] {
-  if (type.ownership === 'marker' || change?.action !== 'update' || change.actual === undefined) return []
+  if (type.ownership === 'marker' || change?.action !== 'update' || change.stored === undefined) return []
   const { section, key, location, value } = declared
   if (value.adopt || value.id !== undefined) return []
   const deferred = type.deferredFields?.(change.desired ?? {}) ?? []
@@ -79,8 +79,8 @@ export const useRules = {
 } as const satisfies Rules
 
 /** Alerts that use an object before the plan, and could not use it after it. The server checks only some of these uses. */
-export function checkUses(changes: readonly Change[], alerts: readonly RemoteObject[], types: ResourceTypes): readonly Diagnostic[] {
-  const ending = changes.filter(({ action, section, actual }) => actual !== undefined && action !== 'unchanged' && types[section].findUse)
+export function checkUses(changes: readonly Change[], alerts: readonly StoredObject[], types: ResourceTypes): readonly Diagnostic[] {
+  const ending = changes.filter(({ action, section, stored }) => stored !== undefined && action !== 'unchanged' && types[section].findUse)
   if (ending.length === 0) return []
   const after = alertsAfter(changes, alerts)
   return ending.flatMap((change) => {
@@ -92,7 +92,7 @@ export function checkUses(changes: readonly Change[], alerts: readonly RemoteObj
 }
 
 /** The alerts after the plan. */
-function alertsAfter(changes: readonly Change[], alerts: readonly RemoteObject[]): readonly RemoteObject[] {
+function alertsAfter(changes: readonly Change[], alerts: readonly StoredObject[]): readonly StoredObject[] {
   const planned = new Map(changes.filter(({ section }) => section === 'alerts').map((change) => [change.id, change]))
   return alerts.flatMap((alert) => {
     const change = planned.get(alert.id)
@@ -133,8 +133,8 @@ export const silenceRules = {
   },
 } as const satisfies Rules
 
-export function silenceNote({ section, key, location, actual, desired }: Change, nowMs: number): readonly Diagnostic[] {
-  const untilMs = actual && desired && undeclaredSilenceOf(actual, desired, nowMs)
+export function silenceNote({ section, key, location, stored, desired }: Change, nowMs: number): readonly Diagnostic[] {
+  const untilMs = stored && desired && undeclaredSilenceOf(stored, desired, nowMs)
   if (untilMs === undefined || location === undefined) return []
   return [diagnosticOf(silenceRules, 'silenced', location, `${section}.${key}: silenced until ${formatMoment(untilMs)}`)]
 }

@@ -53,12 +53,12 @@ export function toPlanFile(plan: Plan, types: ResourceTypes, identity: PlanIdent
 export const isIntact = ({ kind: _, version: __, digest, ...content }: PlanFile): boolean => longDigestOf(content) === digest
 
 function toPlanned(change: Change, types: ResourceTypes): PlannedChange {
-  const { section: where, key, id, action, desired, actual } = change
+  const { section: where, key, id, action, desired, stored } = change
   const type = types[where]
   const sides =
-    desired === undefined || actual === undefined
-      ? { before: actual && comparable(type, type.toBody(actual)), after: desired && comparable(type, desired) }
-      : compareBodies(type, desired, actual)
+    desired === undefined || stored === undefined
+      ? { before: stored && comparable(type, type.toBody(stored)), after: desired && comparable(type, desired) }
+      : compareBodies(type, desired, stored)
   return { section: where, key, ...(id !== undefined && { id }), action, digest: longDigestOf({ id, action, ...sides }) }
 }
 

@@ -57,8 +57,8 @@ export function planChange({ declared, found, takeover }: Pair, body: Body, side
   return {
     ...common,
     action: isRewritten ? 'update' : needed,
-    id: found.actual.id,
-    actual: found.actual,
+    id: found.stored.id,
+    stored: found.stored,
     origin: isDifference({ action: needed }) && !fields.some(isSecret) ? originOf(found, digest) : undefined,
     notes: [...(takeover === undefined ? [] : [takeover]), ...notes, ...(isRewritten ? [rewrite] : [])],
     fields: inFileOrder(named(fields, nameOf), desired),
@@ -83,8 +83,8 @@ interface ComparedObject {
   readonly sides: Sides
 }
 
-function compare({ found: { actual, marker }, digest, sides }: ComparedObject, { type, common }: ChangeContext): FieldComparison {
-  const snapshot = marker === undefined ? undefined : type.readSnapshot(type.toBody(actual))?.digest
+function compare({ found: { stored, marker }, digest, sides }: ComparedObject, { type, common }: ChangeContext): FieldComparison {
+  const snapshot = marker === undefined ? undefined : type.readSnapshot(type.toBody(stored))?.digest
   if (snapshot !== undefined && snapshot === snapshotOf(sides)) return { fields: [], notes: [] }
   const differences = diffSides(type, sides)
   const isAsApplied = marker?.digest === digest
@@ -125,13 +125,13 @@ interface MarkerParts {
 const hasMarker = ({ marker }: MarkedObject, { digest, repository, stored }: MarkerParts): boolean =>
   repository === stored && marker?.digest === digest
 
-export const planDelete = ({ section, notInFiles }: ResourceType, { actual, marker }: MarkedObject): Change => ({
+export const planDelete = ({ section, notInFiles }: ResourceType, { stored, marker }: MarkedObject): Change => ({
   section,
   key: marker?.key ?? '',
-  name: actual.name ?? '',
+  name: stored.name ?? '',
   action: 'delete',
-  id: actual.id,
-  actual,
+  id: stored.id,
+  stored,
   isAdopted: false,
   notes: marker?.isAdopted
     ? [`existed before it was adopted${notInFiles === undefined ? '' : `; ${notInFiles} are in no file`}; prune: forget would keep it`]
@@ -144,7 +144,7 @@ export const planRelease = (type: ResourceType, found: MarkedObject, note: strin
   ...planDelete(type, found),
   action: 'release',
   notes: [`${note}; it becomes unmanaged, and stays`],
-  desired: type.withoutMarker(type.toBody(found.actual)),
+  desired: type.withoutMarker(type.toBody(found.stored)),
 })
 
 const tileOfPath = /^tiles\[(?:"(?:[^"\\]|\\.)*"|\d+)\]/

@@ -162,8 +162,8 @@ export async function toPlanResult(planned: PlanningResult, outcomes: readonly O
 }
 
 /** An alert has no page of its own: https://github.com/hyperdxio/hyperdx, `packages/app/pages`. */
-function pageOf({ section, id, actual, desired, action }: Change, uiUrl: string): string | undefined {
-  const body: Body = desired ?? actual ?? {}
+function pageOf({ section, id, stored, desired, action }: Change, uiUrl: string): string | undefined {
+  const body: Body = desired ?? stored ?? {}
   const page = (name: string, target: unknown): string | undefined =>
     typeof target === 'string' ? `${uiUrl.replace(/\/+$/, '')}/${name}/${encodeURIComponent(target)}` : undefined
   if (action === 'delete') return undefined

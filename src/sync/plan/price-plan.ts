@@ -10,7 +10,7 @@ import { alertIntervals, intervalMs } from '../../resources/alerts/schedule.ts'
 import type { Change } from './change.ts'
 import type { PlanningResult } from './make-plan.ts'
 import type { PlanPrice, PricedAlert } from './price-report.ts'
-import type { RemoteState } from './remote-state.ts'
+import type { StoredObjects } from './stored-objects.ts'
 
 // What the alerts of a plan add to the bill, by how much longer they keep the service awake.
 
@@ -29,10 +29,10 @@ interface ScheduleChange {
 }
 
 /** Three requests, and none without a changed schedule. A failure is part of the result, because a plan does not depend on its prices. */
-export async function pricePlan({ plan, remote }: PlanningResult, { api, service, nowMs }: PriceContext): Promise<PlanPrice> {
+export async function pricePlan({ plan, storedObjects }: PlanningResult, { api, service, nowMs }: PriceContext): Promise<PlanPrice> {
   const none = { service: service.serviceId, knownDays: 0, isAtMost: true, alerts: [] }
   const changes = plan.changes.flatMap(scheduleChangeOf)
-  if (remote === undefined || changes.length === 0) return none
+  if (storedObjects === undefined || changes.length === 0) return none
   try {
     const facts = await readCostFacts(api, service.organizationId, nowMs)
     const own = facts.services.find(({ id }) => id === service.serviceId)
@@ -45,7 +45,7 @@ export async function pricePlan({ plan, remote }: PlanningResult, { api, service
       unit,
       service: own.name || own.id,
       isAtMost: own.isReadonly !== true,
-      ...priceChanges({ remote, facts, own, changes }),
+      ...priceChanges({ storedObjects, facts, own, changes }),
     }
   } catch (thrown) {
     return { ...none, message: causeOf(toFailure(thrown)) }
@@ -53,17 +53,17 @@ export async function pricePlan({ plan, remote }: PlanningResult, { api, service
 }
 
 function scheduleChangeOf(change: Change): readonly ScheduleChange[] {
-  const { section, action, actual, desired } = change
+  const { section, action, stored, desired } = change
   if (section !== 'alerts') return []
-  const before = actual && scheduleOf(actual)
+  const before = stored && scheduleOf(stored)
   // A disabled alert stays disabled, because files have no state.
-  const after = action === 'delete' ? undefined : scheduleOf({ ...actual, ...desired })
+  const after = action === 'delete' ? undefined : scheduleOf({ ...stored, ...desired })
   if (JSON.stringify(before) === JSON.stringify(after)) return []
-  return [{ change, before, after, interval: String((action === 'delete' ? actual : { ...actual, ...desired })?.interval) }]
+  return [{ change, before, after, interval: String((action === 'delete' ? stored : { ...stored, ...desired })?.interval) }]
 }
 
 interface PricedPlan {
-  readonly remote: RemoteState
+  readonly storedObjects: StoredObjects
   readonly facts: CostFacts
   readonly own: ListedService
   readonly changes: readonly ScheduleChange[]
@@ -72,7 +72,7 @@ interface PricedPlan {
 type Priced = Pick<PlanPrice, 'idleTimeoutMinutes' | 'knownDays' | 'sleptPercent' | 'alerts' | 'total'>
 
 function priceChanges(priced: PricedPlan): Priced {
-  const { own, changes, facts, remote } = priced
+  const { own, changes, facts, storedObjects } = priced
   const idleTimeoutMinutes = own.idleTimeoutMinutes
   const nothing = whyNothing(own)
   const all = (fields: Pick<PricedAlert, 'status' | 'reason'>): Priced => ({
@@ -86,7 +86,7 @@ function priceChanges(priced: PricedPlan): Priced {
   const reason = whyUnknown(priced, profile)
   if (reason !== undefined) return all({ status: 'not-estimable', reason: reasons[reason] })
   const changed = new Set(changes.flatMap(({ change }) => change.id ?? []))
-  const unchanged = remote.alerts.filter(({ id }) => !changed.has(id)).flatMap((alert) => scheduleOf(alert) ?? [])
+  const unchanged = storedObjects.alerts.filter(({ id }) => !changed.has(id)).flatMap((alert) => scheduleOf(alert) ?? [])
   const price = (
     wanted: readonly ScheduleChange[],
     after: readonly AlertSchedule[] = wanted.flatMap((one) => one.after ?? []),
@@ -166,10 +166,10 @@ function whyNothing({ idleScaling, state }: ListedService): string | undefined {
   return state === 'stopped' ? 'the service is stopped' : undefined
 }
 
-function whyUnknown({ own, facts, remote, changes }: PricedPlan, profile: ServiceProfile): Reason | undefined {
+function whyUnknown({ own, facts, storedObjects, changes }: PricedPlan, profile: ServiceProfile): Reason | undefined {
   if (own.idleScaling === undefined) return 'no-settings'
-  if (hasUnknownTarget(own, facts.services, remote.sources)) return 'target-unknown'
-  const running = remote.alerts.flatMap(runningAlert)
+  if (hasUnknownTarget(own, facts.services, storedObjects.sources)) return 'target-unknown'
+  const running = storedObjects.alerts.flatMap(runningAlert)
   const removed = new Set(changes.flatMap(({ change, after }) => (after === undefined ? (change.id ?? []) : [])))
   const isRemovalOnly = changes.every(({ change }) => removed.has(change.id ?? ''))
   return !isRemovalOnly && sleepsThroughAlerts(profile, running) ? 'alerts-do-not-wake' : undefined

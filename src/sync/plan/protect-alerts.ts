@@ -6,7 +6,7 @@ import { listFirst, quote } from '../../core/text.ts'
 import type { Alert } from '../../resources/alerts/alert.ts'
 import { composeUpdate } from '../../resources/compare.ts'
 import { findLostAlerts, findLostTiles, type LostTile, type Removal } from '../../resources/lost-alerts.ts'
-import { listOf, type RemoteObject, type ResourceType } from '../../resources/resource-type.ts'
+import { listOf, type StoredObject, type ResourceType } from '../../resources/resource-type.ts'
 import type { Change } from './change.ts'
 
 export const alertProtectionRules = {
@@ -59,35 +59,35 @@ export function protectAlerts(changes: readonly Change[], alerts: readonly Alert
 }
 
 /** The reason against removing tiles: an alert on one of them that did not exist when the plan was made. Undefined without one. */
-export function findNewAlertOnTiles({ actual, removes, patches }: Change, { items, mayBeCut }: List<Alert>): string | undefined {
+export function findNewAlertOnTiles({ stored, removes, patches }: Change, { items, mayBeCut }: List<Alert>): string | undefined {
   if (mayBeCut) return incompleteList
-  if (actual === undefined || removes === undefined) return undefined
-  const tiles = listOf(actual.tiles)
+  if (stored === undefined || removes === undefined) return undefined
+  const tiles = listOf(stored.tiles)
   const tilesAfter = tiles.filter(({ id }) => typeof id !== 'string' || !removes.tiles.includes(id))
-  const lost = findLostAlerts({ section: 'dashboards', id: actual.id, tiles, tilesAfter, isPatch: patches !== undefined }, items)
+  const lost = findLostAlerts({ section: 'dashboards', id: stored.id, tiles, tilesAfter, isPatch: patches !== undefined }, items)
   const alert = lost.find(({ id }) => !removes.alerts.includes(id))
   return alert && `the alert ${describeAlert(alert)} was added to a tile that the update deletes, and would be deleted with it`
 }
 
 /** The reason against deleting an object: an alert that would be deleted with it, or that uses it. Undefined without one. */
 export function findAlertOn(change: Change, { items, mayBeCut }: List<Alert>, type: ResourceType): string | undefined {
-  const { section, id = '', actual } = change
+  const { section, id = '', stored } = change
   if (section === 'alerts') return undefined
   if (mayBeCut) return incompleteList
   if (type.findUse !== undefined) return findUser(change, items, type)
   const [alert] = findLostAlerts(
-    section === 'savedSearches' ? { section, id } : { section: 'dashboards', id, tiles: listOf(actual?.tiles), tilesAfter: undefined },
+    section === 'savedSearches' ? { section, id } : { section: 'dashboards', id, tiles: listOf(stored?.tiles), tilesAfter: undefined },
     items,
   )
   return alert && `the alert ${describeAlert(alert)} is on it and would be deleted with it`
 }
 
 /** The alerts that use the object before the change and could not use it after it, in words; undefined without any. */
-export function findUser({ actual, desired, id }: Change, alerts: readonly RemoteObject[], { findUse }: ResourceType): string | undefined {
-  if (actual === undefined || findUse === undefined) return undefined
-  const after = desired === undefined ? undefined : { ...desired, id: id ?? actual.id, name: String(desired.name) }
+export function findUser({ stored, desired, id }: Change, alerts: readonly StoredObject[], { findUse }: ResourceType): string | undefined {
+  if (stored === undefined || findUse === undefined) return undefined
+  const after = desired === undefined ? undefined : { ...desired, id: id ?? stored.id, name: String(desired.name) }
   const uses = alerts.flatMap((alert) => {
-    const use = findUse(actual, alert)
+    const use = findUse(stored, alert)
     return use === undefined || (after !== undefined && findUse(after, alert) !== undefined) ? [] : [{ alert, use }]
   })
   const [first, ...others] = uses
@@ -102,7 +102,7 @@ const maxNamed = 5
 
 const incompleteList = 'the list of alerts may be incomplete, because it is as long as a page'
 
-export const describeAlert = ({ id, name }: RemoteObject): string => `"${quote(name ?? '', 60)}" (${id})`
+export const describeAlert = ({ id, name }: StoredObject): string => `"${quote(name ?? '', 60)}" (${id})`
 
 interface PlannedRemoval {
   readonly change: Change
@@ -112,14 +112,14 @@ interface PlannedRemoval {
 
 /** The objects and tiles that a change removes; undefined where it keeps everything that an alert can watch. */
 function plannedRemoval(change: Change, dashboardType: ResourceType): PlannedRemoval | undefined {
-  const { section, action, actual, desired, id, patches } = change
+  const { section, action, stored, desired, id, patches } = change
   if (section === 'savedSearches' && action === 'delete' && id !== undefined) return { change, removal: { section, id }, lostTiles: [] }
-  if (section !== 'dashboards' || actual === undefined || action === 'unchanged') return undefined
-  const tiles = listOf(actual.tiles)
-  const tilesAfter = desired === undefined ? undefined : listOf(composeUpdate(dashboardType, desired, actual).tiles)
+  if (section !== 'dashboards' || stored === undefined || action === 'unchanged') return undefined
+  const tiles = listOf(stored.tiles)
+  const tilesAfter = desired === undefined ? undefined : listOf(composeUpdate(dashboardType, desired, stored).tiles)
   return {
     change,
-    removal: { section, id: actual.id, tiles, tilesAfter, isPatch: patches !== undefined },
+    removal: { section, id: stored.id, tiles, tilesAfter, isPatch: patches !== undefined },
     lostTiles: findLostTiles(tiles, tilesAfter ?? []),
   }
 }
@@ -185,11 +185,11 @@ function toDiagnostic({ alert, cause, reason }: Loss, change: Change | undefined
 
 /** Warns about a dashboard without changes whose next update would delete alerts. */
 function warnAboutHiddenTiles(change: Change, alertsOf: AlertsOf): readonly Diagnostic[] {
-  const { section, action, actual, key, location = prune } = change
-  if (section !== 'dashboards' || action !== 'unchanged' || actual === undefined) return []
-  const listed = new Set(listOf(actual.tiles).map(({ id }) => id))
-  return alertsOf(actual.id).flatMap((alert): readonly Diagnostic[] => {
-    if (alert.dashboardId !== actual.id || !alert.tileId || listed.has(alert.tileId)) return []
+  const { section, action, stored, key, location = prune } = change
+  if (section !== 'dashboards' || action !== 'unchanged' || stored === undefined) return []
+  const listed = new Set(listOf(stored.tiles).map(({ id }) => id))
+  return alertsOf(stored.id).flatMap((alert): readonly Diagnostic[] => {
+    if (alert.dashboardId !== stored.id || !alert.tileId || listed.has(alert.tileId)) return []
     const message = `dashboards.${key}: the alert ${describeAlert(alert)} is on ${hiddenTileOf(change)}; the dashboard may have more such tiles, and an update would delete them`
     return [diagnosticOf(alertProtectionRules, 'hidden-tile', location, message)]
   })

@@ -21,7 +21,7 @@ import { compareAlerts, seriesReader } from '../backtest/backtest-plan.ts'
 import { type Change, isDifference } from './change.ts'
 import { evaluationRules, isTemporary, warnFailing, warnUnmatched, withoutQuery, withRemedy } from './evaluations.ts'
 import { countRequests, type PlanningResult } from './make-plan.ts'
-import type { RemoteState } from './remote-state.ts'
+import type { StoredObjects } from './stored-objects.ts'
 import { type LookUp, lookUpQuery, lookUpSource } from './source-columns.ts'
 
 /** Few plans change more. Each query takes a request of a rate limit. */
@@ -33,7 +33,7 @@ type QueryContext = Pick<Context<'read', 'service-or-server'>, 'api' | 'service'
 
 /** A plan with the sources as they are after it, and access to its server. */
 interface Asking extends QueryContext {
-  readonly planned: PlanningResult & { readonly remote: RemoteState }
+  readonly planned: PlanningResult & { readonly storedObjects: StoredObjects }
   readonly types: ResourceTypes
   readonly changedSources: ReadonlyMap<string, Change>
   /** Whether the server has the changed sources already. */
@@ -73,9 +73,9 @@ export async function findQueryProblems(
   planned: PlanningResult,
   hasBacktest: boolean,
 ): Promise<readonly Diagnostic[]> {
-  const { plan, remote } = planned
-  if (remote === undefined || (await context.files.mayBeFromFork())) return []
-  const asking = await openQueries(context, { ...planned, remote }, { isApplied: false, idOf: (key) => `sources.${key}` })
+  const { plan, storedObjects } = planned
+  if (storedObjects === undefined || (await context.files.mayBeFromFork())) return []
+  const asking = await openQueries(context, { ...planned, storedObjects }, { isApplied: false, idOf: (key) => `sources.${key}` })
   const first = [...sourceChecks(asking), ...(await alertChecks(asking, hasBacktest))]
   const found: Diagnostic[] = []
   try {
@@ -97,10 +97,10 @@ export async function findBrokenAlerts(
   planned: PlanningResult,
   outcomes: readonly Outcome[],
 ): Promise<readonly Diagnostic[]> {
-  const { remote } = planned
-  if (remote === undefined || (await context.files.mayBeFromFork())) return []
+  const { storedObjects } = planned
+  if (storedObjects === undefined || (await context.files.mayBeFromFork())) return []
   const idOf = (key: string): string => outcomes.find(({ change }) => change.section === 'sources' && change.key === key)?.id ?? ''
-  const asking = await openQueries(context, { ...planned, remote }, { isApplied: true, idOf })
+  const asking = await openQueries(context, { ...planned, storedObjects }, { isApplied: true, idOf })
   asking.left = Math.min(asking.left, context.api.rateLimit()?.remaining ?? maxQueries)
   try {
     const { diagnostics, unrun } = await runChecks(await alertChecks(asking, true), asking)
@@ -118,7 +118,7 @@ interface AfterPlan {
 
 async function openQueries(
   context: QueryContext,
-  { remote, plan, ...rest }: PlanningResult & { readonly remote: RemoteState },
+  { storedObjects, plan, ...rest }: PlanningResult & { readonly storedObjects: StoredObjects },
   { isApplied, idOf }: AfterPlan,
 ): Promise<Asking> {
   const nowMs = context.clock.now()
@@ -131,12 +131,12 @@ async function openQueries(
     ),
   )
   const written = [...changedSources].map(([id, change]) => sourceSchema.parse({ ...bodyAfter(change, types), id }))
-  const sources = [...remote.sources.filter(({ id }) => !changedSources.has(id)), ...written]
+  const sources = [...storedObjects.sources.filter(({ id }) => !changedSources.has(id)), ...written]
   const withId = (pending: PendingId): unknown => (pending.section === 'sources' ? idOf(pending.key) : pending)
   const changes = plan.changes.map((change) =>
     changedSources.size === 0 || change.desired === undefined ? change : { ...change, desired: replacePending(change.desired, withId) },
   )
-  const after = { ...remote, sources }
+  const after = { ...storedObjects, sources }
   const { readRows } = await estimateAlerts([], {
     api: context.api,
     service: context.service,
@@ -145,16 +145,16 @@ async function openQueries(
     maxRequests: Number.MAX_SAFE_INTEGER,
     onProgress: async () => {},
   })
-  const planned = { ...rest, remote: after, plan: { ...plan, changes } }
+  const planned = { ...rest, storedObjects: after, plan: { ...plan, changes } }
   return { ...context, planned, types, changedSources, isApplied, readRows, nowMs, left: maxQueries }
 }
 
 /** The whole object after the plan. */
-const bodyAfter = ({ section, desired = {}, actual }: Change, types: ResourceTypes): Body =>
-  actual === undefined ? desired : composeUpdate(types[section], desired, actual)
+const bodyAfter = ({ section, desired = {}, stored }: Change, types: ResourceTypes): Body =>
+  stored === undefined ? desired : composeUpdate(types[section], desired, stored)
 
 const sourceChecks = (asking: Asking): readonly Check[] =>
-  asking.planned.remote.sources.flatMap((source) => {
+  asking.planned.storedObjects.sources.flatMap((source) => {
     const change = asking.changedSources.get(source.id)
     const explain = (error: string): Diagnostic =>
       diagnosticOf(
@@ -188,7 +188,7 @@ async function alertChecks(asking: Asking, isOnlyOnChanged: boolean): Promise<re
   const { planned, changedSources, profile, nowMs } = asking
   const { changes } = planned.plan
   const known = new Set(changes.flatMap(({ section, id }) => (section === 'alerts' ? (id ?? []) : [])))
-  const others = planned.remote.alerts.flatMap((alert): readonly Change[] =>
+  const others = planned.storedObjects.alerts.flatMap((alert): readonly Change[] =>
     known.has(alert.id) || changedSources.size === 0 ? [] : [toChange(alert.name ?? '', alert)],
   )
   const plan = { ...planned.plan, changes: [...changes, ...others] }
@@ -208,16 +208,16 @@ const isOfSlo = ({ madeFrom = '' }: Change): boolean => madeFrom.startsWith('slo
 
 const withoutErrors = (check: Check): Check => ({ ...check, ask: async () => ({ unmatched: (await check.ask()).unmatched }) })
 
-const toChange = (name: string, actual: RemoteState['alerts'][number]): Change => ({
+const toChange = (name: string, stored: StoredObjects['alerts'][number]): Change => ({
   section: 'alerts',
   key: '',
   name,
   action: 'unchanged',
-  id: actual.id,
+  id: stored.id,
   isAdopted: false,
   notes: [],
   fields: [],
-  actual,
+  stored,
 })
 
 const sourceIdsOf = (query: AlertQuery): readonly string[] =>
@@ -227,7 +227,7 @@ const sourceIdsOf = (query: AlertQuery): readonly string[] =>
 function toQueryChecks(query: AlertQuery, asking: Asking, explain: Check['explain']): readonly Check[] {
   const { changedSources, isApplied, profile, planned, readRows, nowMs } = asking
   if ('series' in query && !isApplied && profile.isSelfHosted && sourceIdsOf(query).some((id) => changedSources.has(id)))
-    return lookUpQuery(query.series, planned.remote.sources).map((one) => toLookUpCheck(one, explain, asking))
+    return lookUpQuery(query.series, planned.storedObjects.sources).map((one) => toLookUpCheck(one, explain, asking))
   const ask = async (): Promise<Answer> => {
     const read = await readRows(query, lastWindow(query, nowMs))
     if ('reason' in read && read.isUnsent) return { unsent: read.reason }
@@ -249,18 +249,18 @@ function lastWindow({ step }: AlertQuery, nowMs: number): TimeRange {
 /** The tiles whose query the plan creates or changes, without those of SLOs. */
 const tileChecks = (asking: Asking): readonly Check[] =>
   asking.planned.plan.changes.flatMap((change) => {
-    const { section, desired, actual } = change
+    const { section, desired, stored } = change
     if (section !== 'dashboards' || !isDifference(change) || desired === undefined || isOfSlo(change)) return []
-    const { sources } = asking.planned.remote
-    const stored = new Set(listOf(actual?.tiles).map((tile) => JSON.stringify(queryOf(tile, sources))))
+    const { sources } = asking.planned.storedObjects
+    const storedQueries = new Set(listOf(stored?.tiles).map((tile) => JSON.stringify(queryOf(tile, sources))))
     return listOf(bodyAfter(change, asking.types).tiles).flatMap((tile, i) => {
       const query = toTileQuery(tile, sources)
-      if ('reason' in query || stored.has(JSON.stringify(queryOf(tile, sources)))) return []
+      if ('reason' in query || storedQueries.has(JSON.stringify(queryOf(tile, sources)))) return []
       return toQueryChecks(query, asking, (error) => warnTile(change, i, error, asking))
     })
   })
 
-function queryOf(tile: Body, sources: RemoteState['sources']): unknown {
+function queryOf(tile: Body, sources: StoredObjects['sources']): unknown {
   const query = toTileQuery(tile, sources)
   return 'reason' in query ? query : requestOf(query)
 }
@@ -316,7 +316,7 @@ async function runChecks(checks: readonly Check[], asking: Asking): Promise<Chec
     asking.left -= perUnmatched
     const { explainUnmatched } = await import('../../backtest/unmatched.ts')
     const range = { fromMs: asking.nowMs - dayMs, untilMs: asking.nowMs }
-    reasons.set(key, await explainUnmatched(unmatched, { ...asking, sources: asking.planned.remote.sources, range }))
+    reasons.set(key, await explainUnmatched(unmatched, { ...asking, sources: asking.planned.storedObjects.sources, range }))
   }
   const diagnostics = checks.flatMap(({ key, explain, alert }) => {
     const [{ error, unsent } = {}, reason] = [answers.get(key), reasons.get(key)]

@@ -6,7 +6,7 @@ import { isSame } from '../../core/equality.ts'
 import { nameFirst, plural, quote } from '../../core/text.ts'
 import { compareBodies, composeUpdate, statedBody } from '../../resources/compare.ts'
 import { canPatchTile } from '../../resources/dashboards/patch-dashboard.ts'
-import { type Body, listOf, type RemoteObject, type ResourceType } from '../../resources/resource-type.ts'
+import { type Body, listOf, type StoredObject, type ResourceType } from '../../resources/resource-type.ts'
 import { type Declared, isOf } from '../../resources/resource-types.ts'
 import type { Change, Plan } from './change.ts'
 import { unmanagedAdoption } from './match.ts'
@@ -33,7 +33,7 @@ const maxNamedTiles = 20
 
 interface TileWriteOptions {
   readonly type: ResourceType
-  readonly alerts: readonly RemoteObject[]
+  readonly alerts: readonly StoredObject[]
   readonly objects: readonly Declared[]
   /** Whether the server can patch dashboards. */
   readonly canPatch: boolean
@@ -45,7 +45,7 @@ interface TileWriteOptions {
 export function planTileWrites(changes: readonly Change[], options: TileWriteOptions): Pick<Plan, 'changes' | 'diagnostics'> {
   const { alerts, objects } = options
   const accepted = new Set(objects.filter(isOf('dashboards')).flatMap(({ key, value }) => (value.adopt === 'rewrite' ? [key] : [])))
-  const declared = changes.flatMap(({ section, id = 'new', name, desired }): readonly RemoteObject[] =>
+  const declared = changes.flatMap(({ section, id = 'new', name, desired }): readonly StoredObject[] =>
     section === 'alerts' && desired !== undefined ? [{ ...desired, id, name }] : [],
   )
   const written = changes.map((change) => (isDashboardWrite(change) ? planTileWrite(change, options) : change))
@@ -59,16 +59,16 @@ export function planTileWrites(changes: readonly Change[], options: TileWriteOpt
 }
 
 /** A write of a dashboard that exists. */
-type DashboardWrite = Change & { readonly actual: RemoteObject; readonly desired: Body }
+type DashboardWrite = Change & { readonly stored: StoredObject; readonly desired: Body }
 
 export const isDashboardWrite = (change: Change): change is DashboardWrite =>
-  change.section === 'dashboards' && change.actual !== undefined && change.desired !== undefined && change.action !== 'unchanged'
+  change.section === 'dashboards' && change.stored !== undefined && change.desired !== undefined && change.action !== 'unchanged'
 
 const isAdoption = ({ notes }: Change): boolean => notes.includes(unmanagedAdoption)
 
 /** Whether tiles may be as someone else made them. A server without patches stores all of them again with the adoption. */
 const isOfOthers = (change: DashboardWrite, { type, canPatch }: TileWriteOptions): boolean =>
-  isAdoption(change) || (canPatch && type.readMarker(type.toBody(change.actual))?.isAdopted === true)
+  isAdoption(change) || (canPatch && type.readMarker(type.toBody(change.stored))?.isAdopted === true)
 
 function planTileWrite(change: DashboardWrite, options: TileWriteOptions): DashboardWrite {
   const { action, notes, origin } = change
@@ -84,37 +84,37 @@ function planTileWrite(change: DashboardWrite, options: TileWriteOptions): Dashb
 }
 
 /** The stored tiles that a write stores again. */
-function writtenTiles({ actual, desired, patches }: DashboardWrite, type: ResourceType): readonly Body[] {
-  const ids: readonly unknown[] = patches ?? [...tilesById(composeUpdate(type, desired, actual)).keys()]
-  return listOf(actual.tiles).filter(({ id }) => ids.includes(id))
+function writtenTiles({ stored, desired, patches }: DashboardWrite, type: ResourceType): readonly Body[] {
+  const ids: readonly unknown[] = patches ?? [...tilesById(composeUpdate(type, desired, stored)).keys()]
+  return listOf(stored.tiles).filter(({ id }) => ids.includes(id))
 }
 
 /** The ids of the tiles to patch, which may be none; undefined for a change that needs a PUT. */
-function tilesToPatch({ actual, desired, fields }: DashboardWrite, type: ResourceType): readonly string[] | undefined {
+function tilesToPatch({ stored, desired, fields }: DashboardWrite, type: ResourceType): readonly string[] | undefined {
   if (fields.some(({ path }) => !/^(?:name|tags|tiles)(?!\w)/.test(path))) return undefined
   if (!fields.some(({ path }) => path.startsWith('tiles'))) return []
-  const { before, after } = compareBodies(type, desired, actual)
-  const stored = tilesById(before)
+  const { before, after } = compareBodies(type, desired, stored)
+  const storedTiles = tilesById(before)
   const declared = tilesById(after)
   const ids = [...declared.keys()]
-  const areUnique = stored.size === listOf(actual.tiles).length && declared.size === listOf(after.tiles).length
-  if (!areUnique || stored.size !== declared.size || !ids.every((id) => stored.has(id))) return undefined
-  const bodies = tilesById(composeUpdate(type, desired, actual))
-  const differing = ids.filter((id) => !isSame(stored.get(id), declared.get(id)))
+  const areUnique = storedTiles.size === listOf(stored.tiles).length && declared.size === listOf(after.tiles).length
+  if (!areUnique || storedTiles.size !== declared.size || !ids.every((id) => storedTiles.has(id))) return undefined
+  const bodies = tilesById(composeUpdate(type, desired, stored))
+  const differing = ids.filter((id) => !isSame(storedTiles.get(id), declared.get(id)))
   // The tool keeps a container that a patch leaves out.
   const isInContainer = (id: unknown): boolean =>
-    ['containerId', 'tabId'].every((field) => stored.get(id)?.[field] === undefined || declared.get(id)?.[field] !== undefined)
+    ['containerId', 'tabId'].every((field) => storedTiles.get(id)?.[field] === undefined || declared.get(id)?.[field] !== undefined)
   return differing.every((id) => isInContainer(id) && canPatchTile(bodies.get(id) ?? {})) ? differing.map(String) : undefined
 }
 
 const tilesById = ({ tiles }: Body): ReadonlyMap<unknown, Body> => new Map(listOf(tiles).map((tile) => [tile.id, tile]))
 
 /** An error where an alert is on one of the tiles that are written again. */
-function refuseLosses(change: DashboardWrite, alerts: readonly RemoteObject[], type: ResourceType): readonly Diagnostic[] {
-  const { key, name, actual, rewrites, location = noLocation } = change
+function refuseLosses(change: DashboardWrite, alerts: readonly StoredObject[], type: ResourceType): readonly Diagnostic[] {
+  const { key, name, stored, rewrites, location = noLocation } = change
   const tiles = rewrites === undefined ? [] : writtenTiles(change, type)
   const names = new Map(tiles.map((tile) => [tile.id, tile.name]))
-  const found = alerts.find(({ dashboardId, tileId }) => names.has(tileId) && (dashboardId ?? actual.id) === actual.id)
+  const found = alerts.find(({ dashboardId, tileId }) => names.has(tileId) && (dashboardId ?? stored.id) === stored.id)
   if (found === undefined) return []
   const tile = quote(String(names.get(found.tileId)), 60)
   const message = `dashboards.${key}: the alert ${describeAlert(found)} is on the tile "${tile}", which apply would write again, without the parts that the API does not return (${hiddenParts}). The alert may then count something else. To keep the tile as it is, remove the dashboard from the files and declare only its alerts, with dashboard: { name: ${JSON.stringify(quote(name, 60))} }. To accept the loss, set adopt: rewrite`
@@ -122,10 +122,10 @@ function refuseLosses(change: DashboardWrite, alerts: readonly RemoteObject[], t
 }
 
 /** The API does not show a language that a series lacks, but that of a link. */
-function missingLanguage({ key, actual, location = noLocation }: DashboardWrite, type: ResourceType): readonly Diagnostic[] {
-  const stored = type.toBody(actual)
-  const stated = tilesById(statedBody(type, stored))
-  const lacking = listOf(stored.tiles).find((tile) => !isSame(tile, stated.get(tile.id) ?? tile))
+function missingLanguage({ key, stored, location = noLocation }: DashboardWrite, type: ResourceType): readonly Diagnostic[] {
+  const body = type.toBody(stored)
+  const stated = tilesById(statedBody(type, body))
+  const lacking = listOf(body.tiles).find((tile) => !isSame(tile, stated.get(tile.id) ?? tile))
   if (lacking === undefined) return []
   const message = `dashboards.${key}: the tile "${quote(String(lacking.name), 60)}" has no language for a condition, and readers of the dashboard assume different ones. To add it, run apply once with rewrite: true, which writes all tiles again`
   return [diagnosticOf(tileWriteRules, 'missing-language', location, message)]

@@ -11,12 +11,12 @@ import { nameMatches } from '../../operation/listing.ts'
 import type { NamedEnvironment } from '../../operation/operation.ts'
 import type { FieldChange } from '../../resources/compare.ts'
 import { createDirectory } from '../../resources/directory.ts'
-import type { Body, DeclaredKey, RemoteObject } from '../../resources/resource-type.ts'
+import type { Body, DeclaredKey, StoredObject } from '../../resources/resource-type.ts'
 import { createResourceTypes, type Declared } from '../../resources/resource-types.ts'
 import { secretTextsIn } from '../../resources/secret.ts'
 import { type Section, sectionNames } from '../../resources/section.ts'
 import { type Change, isDifference, type Plan } from '../plan/change.ts'
-import type { RemoteState } from '../plan/remote-state.ts'
+import type { StoredObjects } from '../plan/stored-objects.ts'
 import { editFile, type Removal, type Update } from './edit-yaml.ts'
 import {
   createReferenceRenderer,
@@ -34,7 +34,7 @@ import { type Addition, writeNewFile } from './write-yaml.ts'
 export interface DraftInput {
   readonly declarations: Pick<Declarations, 'objects' | 'broken'>
   readonly plan: Pick<Plan, 'project' | 'changes'>
-  readonly remote: RemoteState
+  readonly storedObjects: StoredObjects
   readonly profile: Profile
   readonly nowMs: number
   readonly globs: readonly string[]
@@ -64,13 +64,13 @@ export interface PullFilter {
 /** Several projects can use a webhook or a source, so that no project takes one over unasked. */
 export const exportedKinds: readonly Section[] = ['dashboards', 'savedSearches', 'alerts']
 
-type Filtered = Pick<NewObject, 'section' | 'key'> & { readonly actual?: RemoteObject | undefined; readonly name: string }
+type Filtered = Pick<NewObject, 'section' | 'key'> & { readonly stored?: StoredObject | undefined; readonly name: string }
 
 /** An object that the service does not have has no tags. */
-function passes({ section, key, name, actual }: Filtered, { nameContains, tag, kind, key: keys }: PullFilter): boolean {
+function passes({ section, key, name, stored }: Filtered, { nameContains, tag, kind, key: keys }: PullFilter): boolean {
   return (
-    (nameContains === undefined || nameMatches(nameContains)({ name: actual?.name ?? name })) &&
-    (tag === undefined || (Array.isArray(actual?.tags) && actual.tags.includes(tag))) &&
+    (nameContains === undefined || nameMatches(nameContains)({ name: stored?.name ?? name })) &&
+    (tag === undefined || (Array.isArray(stored?.tags) && stored.tags.includes(tag))) &&
     (kind?.includes(section) ?? true) &&
     (keys?.includes(key) ?? true)
   )
@@ -139,25 +139,25 @@ export const removalOf = ({ section, key }: Pick<DeclaredKey, 'section' | 'key'>
 
 /** Drafts the files after a pull. Pure: it reads and writes no files. */
 export function draftPull(input: DraftInput): Draft {
-  const { declarations, plan, remote, profile, nowMs, excluded } = input
+  const { declarations, plan, storedObjects, profile, nowMs, excluded } = input
   const types = createResourceTypes(profile, nowMs)
   const { filter = {} } = input
   const kinds: readonly string[] = filter.kind ?? exportedKinds
   const sections = sectionNames.filter((one) => abilitiesOf(profile).sections.has(one) && kinds.includes(one))
-  const selected = selectObjects({ remote, types, plan, declarations, sections })
+  const selected = selectObjects({ storedObjects, types, plan, declarations, sections })
   // An object that is left out has no key.
-  const isWanted = (one: NewObject | SkippedObject): boolean => passes({ key: '', ...one, name: one.actual.name ?? '' }, filter)
+  const isWanted = (one: NewObject | SkippedObject): boolean => passes({ key: '', ...one, name: one.stored.name ?? '' }, filter)
   const newObjects = input.declaredOnly ? [] : selected.newObjects.filter(isWanted)
   const skipped = input.declaredOnly ? [] : selected.skipped.filter(isWanted)
-  const directory = createDirectory(remote)
+  const directory = createDirectory(storedObjects)
   const explainSecret = createSecretFinder(input)
   const contextFor = (targets: readonly NewObject[]): DraftContext => ({
     explainSecret,
     types,
     directory,
-    sources: remote.sources,
+    sources: storedObjects.sources,
     canNameRows: abilitiesOf(profile).containers,
-    references: createReferenceRenderer(remote, directory, keysById(plan.changes, targets)),
+    references: createReferenceRenderer(storedObjects, directory, keysById(plan.changes, targets)),
   })
   // Alerts come last: they can refer by key only to dashboards and saved searches that are not left out.
   const [newAlerts = [], newTargets = []] = [true, false].map((isAlert) =>
@@ -201,9 +201,9 @@ interface DraftContext extends RenderContext {
 }
 
 /** A person can type a secret into any text of the service. A file that is changed without a person gets nothing that looks like one. */
-function createSecretFinder({ remote, driftedOnly }: Pick<DraftInput, 'remote' | 'driftedOnly'>): DraftContext['explainSecret'] {
+function createSecretFinder({ storedObjects, driftedOnly }: Pick<DraftInput, 'storedObjects' | 'driftedOnly'>): DraftContext['explainSecret'] {
   // Where a webhook has a short path, its secret is elsewhere, and other URLs can have the same path.
-  const paths = secretTextsIn(remote.webhooks).filter(({ length }) => length >= 16)
+  const paths = secretTextsIn(storedObjects.webhooks).filter(({ length }) => length >= 16)
   const explain = (text: string): string | undefined => {
     if (paths.some((path) => text.includes(path))) return 'it has the URL of a webhook, which is a secret'
     const kind = driftedOnly ? credentialIn(text) : undefined
@@ -225,13 +225,13 @@ function keysById(changes: readonly Change[], targets: readonly NewObject[]): Ke
   const keysIn = (section: Section) =>
     new Map([
       ...changes.filter((one) => one.section === section).flatMap(({ id, key }) => (id === undefined ? [] : [[id, key] as const])),
-      ...targets.filter((one) => one.section === section).map(({ actual, key }) => [actual.id, key] as const),
+      ...targets.filter((one) => one.section === section).map(({ stored, key }) => [stored.id, key] as const),
     ])
   return { dashboards: keysIn('dashboards'), savedSearches: keysIn('savedSearches') }
 }
 
 const objectOutside = (
-  { section, actual: { id, name } }: NewObject | SkippedObject,
+  { section, stored: { id, name } }: NewObject | SkippedObject,
   outcome: PulledObject['outcome'],
   reason: string | undefined,
 ): PulledObject => ({ section, key: '', name: name ?? '', id, outcome, path: undefined, reason, replacedExpressions: [], overridden: [] })
@@ -244,10 +244,10 @@ interface DraftedNew {
 }
 
 function draftNew(source: NewObject, context: DraftContext, excluded: DraftInput['excluded']): DraftedNew {
-  const { section, key, actual, adoption } = source
+  const { section, key, stored, adoption } = source
   const { name, ...others } = renderNewObject(source, context).fields
   const fields = { name, ...adoption, ...others }
-  const reason = excluded.get(identityOf(section, actual.id)) ?? context.explainSecret(fields) ?? explainUnwritable(fields, section)
+  const reason = excluded.get(identityOf(section, stored.id)) ?? context.explainSecret(fields) ?? explainUnwritable(fields, section)
   return { source, reason, addition: reason === undefined ? { section, key, fields } : undefined }
 }
 
@@ -261,24 +261,24 @@ function draftExisting(
   declared: Declared,
   change: Change,
   context: DraftContext,
-  input: Pick<DraftInput, 'excluded' | 'environment' | 'driftedOnly' | 'removeDeleted' | 'remote' | 'profile' | 'nowMs'>,
+  input: Pick<DraftInput, 'excluded' | 'environment' | 'driftedOnly' | 'removeDeleted' | 'storedObjects' | 'profile' | 'nowMs'>,
 ): DraftedExisting {
   const { excluded, environment, driftedOnly } = input
-  const { section, key, actual, name } = change
+  const { section, key, stored, name } = change
   const object = {
     section,
     key,
     name,
-    id: actual?.id,
+    id: stored?.id,
     path: declared.location.file,
     reason: undefined,
     replacedExpressions: [],
     overridden: [],
   }
-  if (actual === undefined) return { object: { ...object, ...draftMissing(declared, context, input) }, update: undefined }
+  if (stored === undefined) return { object: { ...object, ...draftMissing(declared, context, input) }, update: undefined }
   if (driftedOnly && change.origin !== 'service')
     return { object: { ...object, outcome: isDifference(change) ? 'changed-in-files' : 'unchanged' }, update: undefined }
-  const rendered = renderChange(declared, { ...change, actual }, context)
+  const rendered = renderChange(declared, { ...change, stored }, context)
   const { before, after, overridden } = keepOverridden(rendered, overriddenFields(environment, section, key))
   const isUnchanged = isEqual(before.fields, after.fields)
   const { location } = declared
@@ -292,7 +292,7 @@ function draftExisting(
     declared.madeFrom === undefined
       ? (context.explainSecret(after.fields, before.fields) ?? explainUnwritable(after.fields, section))
       : `differs from what ${declared.madeFrom} makes, and pull does not edit it; change the file, or run apply`
-  const reason = excluded.get(identityOf(section, actual.id)) ?? (isUnchanged ? undefined : unwritable())
+  const reason = excluded.get(identityOf(section, stored.id)) ?? (isUnchanged ? undefined : unwritable())
   if (reason !== undefined) return { object: { ...object, outcome: 'left-out', reason }, update: undefined }
   if (isUnchanged && overridden.length > 0) {
     const overriddenReason = `the environment overrides ${overridden.map(({ field }) => field).join(', ')}, and the service has another value`
@@ -301,7 +301,7 @@ function draftExisting(
   if (isUnchanged) return { object: { ...object, outcome: 'unchanged' }, update: undefined }
   const updated = {
     ...object,
-    name: actual.name ?? name,
+    name: stored.name ?? name,
     outcome: 'updated',
     overridden,
     fields: change.fields,
@@ -314,7 +314,7 @@ function draftExisting(
 function draftMissing(
   declared: Declared,
   { types }: RenderContext,
-  { removeDeleted, excluded, remote }: Pick<DraftInput, 'removeDeleted' | 'excluded' | 'remote'>,
+  { removeDeleted, excluded, storedObjects }: Pick<DraftInput, 'removeDeleted' | 'excluded' | 'storedObjects'>,
 ): Pick<PulledObject, 'outcome' | 'reason'> {
   const { section, location, madeFrom } = declared
   const reason = excluded.get(removalOf(declared))
@@ -324,7 +324,7 @@ function draftMissing(
     location.instance === undefined &&
     madeFrom === undefined &&
     types[section].ownership !== 'identity' &&
-    remote.incompleteLists[section] === undefined
+    storedObjects.incompleteLists[section] === undefined
   return { outcome: isRemoved ? 'removed' : 'missing', reason: undefined }
 }
 

@@ -4,7 +4,7 @@ import type { Found } from '../../declarations/find-declarations.ts'
 import type { NamedEnvironment } from '../../operation/operation.ts'
 import { sectionNames } from '../../resources/section.ts'
 import type { Plan } from '../plan/change.ts'
-import type { RemoteState } from '../plan/remote-state.ts'
+import type { StoredObjects } from '../plan/stored-objects.ts'
 import { type Draft, identityOf, removalOf } from './draft.ts'
 import type { ReadDraft } from './verify-draft.ts'
 
@@ -19,13 +19,13 @@ export const pullRules = {
   'expression-replaced': { severity: 'warning', description: 'pull replaced an expression by the value in the service.' },
 } as const satisfies Rules
 
-type IncompleteLists = RemoteState['incompleteLists']
+type IncompleteLists = StoredObjects['incompleteLists']
 
 /** An empty list is valid, and may still be a mistake of the server, which would end every change and remove every declaration of the kind. */
-export function withEmptiedLists({ changes }: Plan, { incompleteLists }: RemoteState): IncompleteLists {
+export function withEmptiedLists({ changes }: Plan, { incompleteLists }: StoredObjects): IncompleteLists {
   const emptied = sectionNames.filter((name) => {
     const declared = changes.filter(({ section }) => section === name)
-    return declared.length > 0 && declared.every(({ actual }) => actual === undefined)
+    return declared.length > 0 && declared.every(({ stored }) => stored === undefined)
   })
   const reason =
     'has none of the declared objects; if they were deleted on purpose, remove their declarations, or run apply to create them again'

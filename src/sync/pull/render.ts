@@ -11,12 +11,12 @@ import type { Place } from '../../resources/dashboards/layout.ts'
 import { shortSourceNames } from '../../resources/declaration-fields.ts'
 import type { Directory, Noun } from '../../resources/directory.ts'
 import { canonicalText, withoutMarkerTags } from '../../resources/marker.ts'
-import { type Body, type FileContext, listOf, type RemoteObject, type ResourceType } from '../../resources/resource-type.ts'
+import { type Body, type FileContext, listOf, type StoredObject, type ResourceType } from '../../resources/resource-type.ts'
 import { type Declared, isOf, type ResourceTypes, sections } from '../../resources/resource-types.ts'
 import { declaredSavedSearch } from '../../resources/saved-searches/saved-search.ts'
 import { PendingId, type Section } from '../../resources/section.ts'
 import type { Change } from '../plan/change.ts'
-import type { RemoteState } from '../plan/remote-state.ts'
+import type { StoredObjects } from '../plan/stored-objects.ts'
 import type { NewObject } from './select.ts'
 import { omit, spellLayout } from './spell-layout.ts'
 
@@ -41,10 +41,10 @@ export interface RenderContext extends Pick<FileContext, 'directory' | 'sources'
 }
 
 /** Renders an object that no file declares. */
-export function renderNewObject({ section, key, actual }: Pick<NewObject, 'section' | 'key' | 'actual'>, context: RenderContext): Rendered {
+export function renderNewObject({ section, key, stored }: Pick<NewObject, 'section' | 'key' | 'stored'>, context: RenderContext): Rendered {
   const { types, references, canNameRows } = context
   const type: ResourceType = types[section]
-  const body = type.toBody(actual)
+  const body = type.toBody(stored)
   if (type.toFile !== undefined) return { fields: type.toFile(body, { ...context, key, written: undefined }), itemIds: new Map() }
   if (section === 'dashboards') return renderDashboard(body, { type, references, canNameRows })
   const managed = managedPart(type.pulledPart?.(body, {}) ?? body, undefined, type.schema)
@@ -54,14 +54,14 @@ export function renderNewObject({ section, key, actual }: Pick<NewObject, 'secti
 /** Renders an object that a file declares and the service has. */
 export function renderChange(
   declared: Declared,
-  { desired = {}, actual }: Change & { readonly actual: RemoteObject },
+  { desired = {}, stored }: Change & { readonly stored: StoredObject },
   context: RenderContext,
 ): RenderedChange {
   const { types, references, canNameRows } = context
   const { section, key, value, written } = declared
   const type: ResourceType = types[section]
-  const stored = type.toBody(actual)
-  const body = type.pulledPart?.(stored, desired) ?? stored
+  const storedBody = type.toBody(stored)
+  const body = type.pulledPart?.(storedBody, desired) ?? storedBody
   const before = withTileIds(type.carryOverIds(desired, body))
   const after = managedPart(body, before, type.schema)
   const inFile = isOf('dashboards')(declared) ? readDashboardInFile(declared, before) : undefined
@@ -139,7 +139,7 @@ export type KeysById = Readonly<Record<TargetSection, ReadonlyMap<string, string
 const nouns: Readonly<Record<TargetSection, Noun>> = { dashboards: 'dashboard', savedSearches: 'savedSearch' }
 
 export function createReferenceRenderer(
-  { dashboards, sources }: Pick<RemoteState, 'dashboards' | 'sources'>,
+  { dashboards, sources }: Pick<StoredObjects, 'dashboards' | 'sources'>,
   directory: Directory,
   keys: KeysById,
 ): ReferenceRenderer {

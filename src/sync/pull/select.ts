@@ -2,12 +2,12 @@ import { inputError } from '../../core/errors.ts'
 import { compareText } from '../../core/text.ts'
 import type { Declarations } from '../../declarations/declarations.ts'
 import { keyGrammar, ownershipTest } from '../../resources/marker.ts'
-import type { RemoteObject, ResourceType } from '../../resources/resource-type.ts'
+import type { StoredObject, ResourceType } from '../../resources/resource-type.ts'
 import type { ResourceTypes } from '../../resources/resource-types.ts'
 import type { Section } from '../../resources/section.ts'
 import type { Change, Plan } from '../plan/change.ts'
 import { type MarkedObject, markedObjects, trimmedName } from '../plan/match.ts'
-import { type RemoteState, remoteObjects } from '../plan/remote-state.ts'
+import { type StoredObjects, storedOf } from '../plan/stored-objects.ts'
 
 /** How `apply` finds an object that has no ownership marker yet. An object with a marker needs neither field. */
 type Adoption = { readonly adopt: true } | { readonly id: string } | Readonly<Record<string, never>>
@@ -16,14 +16,14 @@ type Adoption = { readonly adopt: true } | { readonly id: string } | Readonly<Re
 export interface NewObject {
   readonly section: Section
   readonly key: string
-  readonly actual: RemoteObject
+  readonly stored: StoredObject
   readonly adoption: Adoption
 }
 
 /** An object of the service that no file declares, and that stays out of the files. */
 export interface SkippedObject {
   readonly section: Section
-  readonly actual: RemoteObject
+  readonly stored: StoredObject
   /** `not-exportable`: an unmanaged object that no file can declare, or that the API does not show completely. */
   readonly outcome: 'left-out' | 'other-project' | 'not-exportable'
   readonly reason: string
@@ -35,7 +35,7 @@ interface Selection {
 }
 
 interface SelectOptions {
-  readonly remote: RemoteState
+  readonly storedObjects: StoredObjects
   readonly types: ResourceTypes
   readonly plan: Pick<Plan, 'project' | 'changes'>
   readonly declarations: Pick<Declarations, 'objects' | 'broken'>
@@ -49,15 +49,15 @@ export function selectObjects(options: SelectOptions): Selection {
   return { newObjects: parts.flatMap(({ newObjects }) => newObjects), skipped: parts.flatMap(({ skipped }) => skipped) }
 }
 
-function selectIn(section: Section, { remote, types, plan, declarations }: SelectOptions): Selection {
+function selectIn(section: Section, { storedObjects, types, plan, declarations }: SelectOptions): Selection {
   const type: ResourceType = types[section]
   const changes = plan.changes.filter((change) => change.section === section)
   const declaredIds = new Set(changes.map(({ id }) => id))
   const takenKeys = new Set(
     [...declarations.objects, ...declarations.broken].filter((one) => one.section === section).map(({ key }) => key),
   )
-  const all = markedObjects(type, uniqueById(remoteObjects(remote, section)))
-  const undeclared = all.filter(({ actual }) => !declaredIds.has(actual.id)).toSorted(byName)
+  const all = markedObjects(type, uniqueById(storedOf(storedObjects, section)))
+  const undeclared = all.filter(({ stored }) => !declaredIds.has(stored.id)).toSorted(byName)
   const isOwned = ownershipTest(plan.project, type.markerStyle)
   const isOurs = ({ marker }: MarkedObject): boolean => isOwned(marker)
   const ours = undeclared.filter(isOurs)
@@ -65,30 +65,30 @@ function selectIn(section: Section, { remote, types, plan, declarations }: Selec
   const unmanaged = undeclared.filter(({ marker }) => marker === undefined)
   // Keys in markers come first: an unmanaged object can have another key.
   const managed = ours.map((one) => selectManaged(one, { type, project: plan.project, ours, takenKeys }))
-  const identityOf = (one: RemoteObject): string =>
+  const identityOf = (one: StoredObject): string =>
     (type.ownership === 'identity' ? type.tokenOf(type.toBody(one)) : undefined) ?? trimmedName(one)
   const unmarkedByName = Map.groupBy(
     all.filter(({ marker }) => marker === undefined),
-    ({ actual }) => identityOf(actual),
+    ({ stored }) => identityOf(stored),
   )
   const createdByName = new Map(changes.filter(({ action }) => action === 'create').map((change) => [trimmedName(change), change]))
-  const adoptable = unmanaged.map(({ actual }): NewObject | SkippedObject => {
-    const obstacle = type.explainUndeclarable?.(actual) ?? type.explainHidden?.(actual)
-    if (obstacle !== undefined) return { ...skip(section, actual, obstacle), outcome: 'not-exportable' }
-    const name = trimmedName(actual)
+  const adoptable = unmanaged.map(({ stored }): NewObject | SkippedObject => {
+    const obstacle = type.explainUndeclarable?.(stored) ?? type.explainHidden?.(stored)
+    if (obstacle !== undefined) return { ...skip(section, stored, obstacle), outcome: 'not-exportable' }
+    const name = trimmedName(stored)
     const created = createdByName.get(name)
-    if (created !== undefined) return skip(section, actual, nameIsDeclared(created))
-    const isUnique = unmarkedByName.get(identityOf(actual))?.length === 1 && remote.incompleteLists[section] === undefined
-    const key = claimKey({ name, id: actual.id, noun: type.noun }, takenKeys)
-    return { section, key, actual, adoption: isUnique ? { adopt: true } : { id: actual.id } }
+    if (created !== undefined) return skip(section, stored, nameIsDeclared(created))
+    const isUnique = unmarkedByName.get(identityOf(stored))?.length === 1 && storedObjects.incompleteLists[section] === undefined
+    const key = claimKey({ name, id: stored.id, noun: type.noun }, takenKeys)
+    return { section, key, stored, adoption: isUnique ? { adopt: true } : { id: stored.id } }
   })
   const found = [...managed, ...adoptable]
   return {
     newObjects: found.filter(isNewObject),
     skipped: [
       ...found.filter((one): one is SkippedObject => !isNewObject(one)),
-      ...ofOtherProjects.map(({ actual }) => ({
-        ...skip(section, actual, 'has the ownership marker of another project'),
+      ...ofOtherProjects.map(({ stored }) => ({
+        ...skip(section, stored, 'has the ownership marker of another project'),
         outcome: 'other-project' as const,
       })),
     ],
@@ -98,9 +98,9 @@ function selectIn(section: Section, { remote, types, plan, declarations }: Selec
 /** Some servers and some schemas of files trim names, so names that differ only in spaces are not unique. */
 const isNewObject = (one: NewObject | SkippedObject): one is NewObject => 'key' in one
 
-const skip = (section: Section, actual: RemoteObject, reason: string): SkippedObject => ({
+const skip = (section: Section, stored: StoredObject, reason: string): SkippedObject => ({
   section,
-  actual,
+  stored,
   outcome: 'left-out',
   reason,
 })
@@ -109,9 +109,9 @@ const nameIsDeclared = ({ section, key }: Change): string =>
   `${section}.${key} has the same name, but not adopt: true; add it to manage this object, or rename one of the two`
 
 /** A list that changes between two pages can contain an object twice. */
-const uniqueById = (all: readonly RemoteObject[]): readonly RemoteObject[] => [...new Map(all.map((one) => [one.id, one])).values()]
+const uniqueById = (all: readonly StoredObject[]): readonly StoredObject[] => [...new Map(all.map((one) => [one.id, one])).values()]
 
-const byName = ({ actual: a }: MarkedObject, { actual: b }: MarkedObject): number =>
+const byName = ({ stored: a }: MarkedObject, { stored: b }: MarkedObject): number =>
   compareText(a.name ?? '', b.name ?? '') || compareText(a.id, b.id)
 
 interface ManagedOptions {
@@ -122,22 +122,22 @@ interface ManagedOptions {
 }
 
 /** An object of this project keeps the key that is in its marker. */
-function selectManaged({ actual, marker }: MarkedObject, { type, project, ours, takenKeys }: ManagedOptions): NewObject | SkippedObject {
+function selectManaged({ stored, marker }: MarkedObject, { type, project, ours, takenKeys }: ManagedOptions): NewObject | SkippedObject {
   const { section, markerStyle } = type
   if (ours.filter((other) => other.marker?.token === marker?.token).length > 1)
     return skip(
       section,
-      actual,
+      stored,
       'has the same ownership marker as another object: two runs created them at the same time, or one is a copy',
     )
   // A marker holds a long key only as a hash. Most keys are derived from names, so the name gives the key back.
-  const guess = toSlug(actual.name ?? '')
+  const guess = toSlug(stored.name ?? '')
   const key = marker?.key ?? (markerStyle.token(project, guess) === marker?.token ? guess : undefined)
-  if (key === undefined) return skip(section, actual, 'has an ownership marker that contains only a hash of its key; remove the marker')
-  if (takenKeys.has(key)) return skip(section, actual, `has the ownership marker of ${section}.${key}, which is the key of another object`)
+  if (key === undefined) return skip(section, stored, 'has an ownership marker that contains only a hash of its key; remove the marker')
+  if (takenKeys.has(key)) return skip(section, stored, `has the ownership marker of ${section}.${key}, which is the key of another object`)
   takenKeys.add(key)
-  const hidden = type.explainHidden?.(actual)
-  return hidden === undefined ? { section, key, actual, adoption: {} } : skip(section, actual, hidden)
+  const hidden = type.explainHidden?.(stored)
+  return hidden === undefined ? { section, key, stored, adoption: {} } : skip(section, stored, hidden)
 }
 
 /** Leaves room for a number at the end. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { neutral, profileNamed } from '../../../src/api/profiles.ts'
 import { compareBodies, composeUpdate, managedPart, overlay } from '../../../src/resources/compare.ts'
-import type { Body, RemoteObject, ResourceType } from '../../../src/resources/resource-type.ts'
+import type { Body, StoredObject, ResourceType } from '../../../src/resources/resource-type.ts'
 import { createResourceTypes } from '../../../src/resources/resource-types.ts'
 import { nowMs } from '../../support/plans.ts'
 
@@ -79,8 +79,8 @@ describe('what files have a say in', () => {
       { tiles: [{ name: 'A', config: { type: 'new' } }] },
       { tiles: [{ name: 'A', config: { type: 'new', theirs: 1 } }] },
     ],
-  ])('is %s', (_, actual, desired, expected) => {
-    expect(managedPart(actual, desired, board)).toEqual(expected)
+  ])('is %s', (_, stored, desired, expected) => {
+    expect(managedPart(stored, desired, board)).toEqual(expected)
   })
 })
 
@@ -135,8 +135,8 @@ describe('an update', () => {
     ],
     ['sends a list where none was', { tiles: [{ name: 'A' }] }, { tiles: null }, { tiles: [{ name: 'A' }] }],
     ['sends a map where none was', { owner: { team: 'a' } }, { owner: null }, { owner: { team: 'a' } }],
-  ])('%s', (_, desired, actual, expected) => {
-    expect(overlay(desired, actual, board)).toEqual(expected)
+  ])('%s', (_, desired, stored, expected) => {
+    expect(overlay(desired, stored, board)).toEqual(expected)
   })
 })
 
@@ -164,10 +164,10 @@ const alert: Body = {
 }
 const savedSearch: Body = { name: 'Errors', sourceId: 's', whereLanguage: 'lucene', filters: [{ type: 'sql', condition: 'a = 1' }] }
 
-const stored: Body = { ...dashboard, tiles: [{ ...tile, id: 't' }], filters: [{ ...filter, id: 'f' }] }
+const storedDashboard: Body = { ...dashboard, tiles: [{ ...tile, id: 't' }], filters: [{ ...filter, id: 'f' }] }
 const future = { future: { deep: [1, null, 'x'] } }
 
-type Case = readonly [where: string, kind: ResourceType, desired: Body, actual: Body, changed: Body]
+type Case = readonly [where: string, kind: ResourceType, desired: Body, stored: Body, changed: Body]
 
 const cases: readonly Case[] = [
   ['an alert', types.alerts, alert, { ...alert, ...future }, { threshold: 2 }],
@@ -178,18 +178,18 @@ const cases: readonly Case[] = [
     { ...alert, channel: { ...channel, ...future }, channels: [{ ...channel, ...future }] },
     { threshold: 2 },
   ],
-  ['a dashboard', types.dashboards, dashboard, { ...stored, ...future }, { name: 'New' }],
-  ['a tile', types.dashboards, dashboard, { ...stored, tiles: [{ ...tile, id: 't', ...future }] }, { name: 'New' }],
-  ['a chart', types.dashboards, dashboard, { ...stored, tiles: [{ ...tile, id: 't', config: { ...chart, ...future } }] }, { name: 'New' }],
+  ['a dashboard', types.dashboards, dashboard, { ...storedDashboard, ...future }, { name: 'New' }],
+  ['a tile', types.dashboards, dashboard, { ...storedDashboard, tiles: [{ ...tile, id: 't', ...future }] }, { name: 'New' }],
+  ['a chart', types.dashboards, dashboard, { ...storedDashboard, tiles: [{ ...tile, id: 't', config: { ...chart, ...future } }] }, { name: 'New' }],
   [
     'a series of a chart',
     types.dashboards,
     dashboard,
-    { ...stored, tiles: [{ ...tile, id: 't', config: { ...chart, select: [{ ...select, ...future }] } }] },
+    { ...storedDashboard, tiles: [{ ...tile, id: 't', config: { ...chart, select: [{ ...select, ...future }] } }] },
     { name: 'New' },
   ],
-  ['a filter', types.dashboards, dashboard, { ...stored, filters: [{ ...filter, id: 'f', ...future }] }, { name: 'New' }],
-  ['a container', types.dashboards, dashboard, { ...stored, containers: [{ ...container, ...future }] }, { name: 'New' }],
+  ['a filter', types.dashboards, dashboard, { ...storedDashboard, filters: [{ ...filter, id: 'f', ...future }] }, { name: 'New' }],
+  ['a container', types.dashboards, dashboard, { ...storedDashboard, containers: [{ ...container, ...future }] }, { name: 'New' }],
   ['a saved search', types.savedSearches, savedSearch, { ...savedSearch, ...future }, { name: 'New' }],
   [
     'a filter of a saved search',
@@ -200,17 +200,17 @@ const cases: readonly Case[] = [
   ],
 ]
 
-const actualOf = (body: Body): RemoteObject => ({ id: 'x', ...body }) as RemoteObject
+const actualOf = (body: Body): StoredObject => ({ id: 'x', ...body }) as StoredObject
 
 describe('an unknown field', () => {
-  it.each(cases)('an unknown field of %s is no difference', (_where, type, desired, actual) => {
-    const { before, after } = compareBodies(type, desired, actualOf(actual))
+  it.each(cases)('an unknown field of %s is no difference', (_where, type, desired, stored) => {
+    const { before, after } = compareBodies(type, desired, actualOf(stored))
     expect(before).toEqual(after)
   })
 
-  it.each(cases)('an unknown field of %s survives an update of something else', (...[, type, desired, actual, changed]) => {
-    const sent = composeUpdate(type, { ...desired, ...changed }, actualOf(actual))
-    expect(sent).toEqual({ ...actual, ...changed })
+  it.each(cases)('an unknown field of %s survives an update of something else', (...[, type, desired, stored, changed]) => {
+    const sent = composeUpdate(type, { ...desired, ...changed }, actualOf(stored))
+    expect(sent).toEqual({ ...stored, ...changed })
   })
 
   it('an unknown field of a tile survives that the tile moves, and goes with the tile to its new place in the list', () => {
@@ -222,37 +222,37 @@ describe('an unknown field', () => {
         { ...tile, x: 5 },
       ],
     }
-    const sent = composeUpdate(types.dashboards, moved, actualOf({ ...stored, tiles: [{ ...tile, id: 't', ...future }, other] }))
+    const sent = composeUpdate(types.dashboards, moved, actualOf({ ...storedDashboard, tiles: [{ ...tile, id: 't', ...future }, other] }))
     expect(sent.tiles).toEqual([other, { ...tile, id: 't', x: 5, ...future }])
   })
 
   it('an unknown field of a chart does not survive that the chart becomes another: the two have nothing in common', () => {
     const text = { ...dashboard, tiles: [{ ...tile, config: { displayType: 'markdown', markdown: 'x' } }] }
-    const actual = { ...stored, tiles: [{ ...tile, id: 't', config: { ...chart, ...future } }] }
-    expect(composeUpdate(types.dashboards, text, actualOf(actual)).tiles).toEqual([
+    const stored = { ...storedDashboard, tiles: [{ ...tile, id: 't', config: { ...chart, ...future } }] }
+    expect(composeUpdate(types.dashboards, text, actualOf(stored)).tiles).toEqual([
       { ...tile, id: 't', config: { displayType: 'markdown', markdown: 'x' } },
     ])
   })
 
   it('keeps the fields of a chart without a declared type', () => {
     const { config: _, ...bare } = tile
-    const actual = { ...stored, tiles: [{ ...tile, id: 't', config: { displayType: 'hologram', ...future } }] }
+    const stored = { ...storedDashboard, tiles: [{ ...tile, id: 't', config: { displayType: 'hologram', ...future } }] }
     const desired = { ...dashboard, tiles: [{ ...bare, config: { displayType: 'hologram', ...future } }] }
-    expect(composeUpdate(types.dashboards, desired, actualOf(actual))).toEqual(actual)
+    expect(composeUpdate(types.dashboards, desired, actualOf(stored))).toEqual(stored)
   })
 })
 
 describe('a field that the profile does not know, on a server that does', () => {
   const neutralAlerts = createResourceTypes(neutral, nowMs).alerts
-  const actual = actualOf({ ...alert, note: 'Look there', numConsecutiveWindows: 3, groupBy: null })
+  const stored = actualOf({ ...alert, note: 'Look there', numConsecutiveWindows: 3, groupBy: null })
 
   it('an unknown field is not a difference', () => {
-    const { before, after } = compareBodies(neutralAlerts, alert, actual)
+    const { before, after } = compareBodies(neutralAlerts, alert, stored)
     expect(before).toEqual(after)
   })
 
   it('an unknown field survives an update', () => {
-    expect(composeUpdate(neutralAlerts, { ...alert, threshold: 2 }, actual)).toMatchObject({
+    expect(composeUpdate(neutralAlerts, { ...alert, threshold: 2 }, stored)).toMatchObject({
       threshold: 2,
       note: 'Look there',
       numConsecutiveWindows: 3,
@@ -262,18 +262,18 @@ describe('a field that the profile does not know, on a server that does', () => 
 
 describe('what files have a say in, and leave out', () => {
   it('a field that a file leaves out is cleared where an update can', () => {
-    const actual = actualOf({ ...alert, note: 'n', message: 'm', numConsecutiveWindows: 2, scheduleOffsetMinutes: 3 })
-    expect(composeUpdate(types.alerts, alert, actual)).toEqual({
+    const stored = actualOf({ ...alert, note: 'n', message: 'm', numConsecutiveWindows: 2, scheduleOffsetMinutes: 3 })
+    expect(composeUpdate(types.alerts, alert, stored)).toEqual({
       ...alert,
       note: null,
       message: null,
       numConsecutiveWindows: null,
       scheduleOffsetMinutes: 0,
     })
-    const filled = { ...stored, savedQuery: 'x', savedQueryLanguage: 'sql', savedFilterValues: [{ condition: 'a' }] }
+    const filled = { ...storedDashboard, savedQuery: 'x', savedQueryLanguage: 'sql', savedFilterValues: [{ condition: 'a' }] }
     expect(composeUpdate(types.dashboards, { name: 'Shop', tiles: [tile] }, actualOf(filled))).toEqual({
       name: 'Shop',
-      tiles: stored.tiles,
+      tiles: storedDashboard.tiles,
       tags: [],
       filters: [],
       containers: [],
@@ -286,19 +286,19 @@ describe('what files have a say in, and leave out', () => {
     'a field that a file leaves out is a difference, and is cleared, inside a channel: %s',
     (field) => {
       const full = { ...channel, webhookService: 'slack_api', [field]: 'critical' }
-      const actual = actualOf({ ...alert, channel: full, channels: [full] })
-      const { before, after } = compareBodies(types.alerts, alert, actual)
+      const stored = actualOf({ ...alert, channel: full, channels: [full] })
+      const { before, after } = compareBodies(types.alerts, alert, stored)
       expect(before).not.toEqual(after)
       const kept = { ...channel, webhookService: 'slack_api' }
-      expect(composeUpdate(types.alerts, alert, actual)).toMatchObject({ channel: kept, channels: [kept] })
-      expect(composeUpdate(types.alerts, alert, actual).channel).toEqual(kept)
+      expect(composeUpdate(types.alerts, alert, stored)).toMatchObject({ channel: kept, channels: [kept] })
+      expect(composeUpdate(types.alerts, alert, stored).channel).toEqual(kept)
     },
   )
 
   it('a field that a file leaves out is a difference inside a chart, and goes', () => {
-    const actual = { ...stored, tiles: [{ ...tile, id: 't', config: { ...chart, groupBy: 'host' } }] }
-    const { before, after } = compareBodies(types.dashboards, dashboard, actualOf(actual))
+    const stored = { ...storedDashboard, tiles: [{ ...tile, id: 't', config: { ...chart, groupBy: 'host' } }] }
+    const { before, after } = compareBodies(types.dashboards, dashboard, actualOf(stored))
     expect(before).not.toEqual(after)
-    expect(composeUpdate(types.dashboards, dashboard, actualOf(actual)).tiles).toEqual(stored.tiles)
+    expect(composeUpdate(types.dashboards, dashboard, actualOf(stored)).tiles).toEqual(storedDashboard.tiles)
   })
 })

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { neutral } from '../../../src/api/profiles.ts'
 import { comparable, composeUpdate } from '../../../src/resources/compare.ts'
-import type { Body, RemoteObject, ResourceType } from '../../../src/resources/resource-type.ts'
+import type { Body, StoredObject, ResourceType } from '../../../src/resources/resource-type.ts'
 import { createResourceTypes } from '../../../src/resources/resource-types.ts'
 import { nowMs, types } from '../../support/plans.ts'
 
@@ -106,16 +106,16 @@ describe('the kinds behind the neutral contract', () => {
   })
 
   it('the kinds behind the neutral contract keep a field that is in no schema', () => {
-    const actual = { id: 'x', name: 'A', note: 'theirs', message: 'ours' } as RemoteObject
-    expect(composeUpdate(alerts, { name: 'B' }, actual)).toEqual({ name: 'B', note: 'theirs', message: null })
-    expect(composeUpdate(types.alerts, { name: 'B' }, actual)).toEqual({ name: 'B', note: null, message: null })
+    const stored = { id: 'x', name: 'A', note: 'theirs', message: 'ours' } as StoredObject
+    expect(composeUpdate(alerts, { name: 'B' }, stored)).toEqual({ name: 'B', note: 'theirs', message: null })
+    expect(composeUpdate(types.alerts, { name: 'B' }, stored)).toEqual({ name: 'B', note: null, message: null })
   })
 })
 
 describe('the channels of an update', () => {
   const desired = (channels: object) => ({ name: 'A', ...channels })
-  const send = (channels: object, actual: object): Body =>
-    composeUpdate(types.alerts, desired(channels), { id: 'x', name: 'A', ...actual } as RemoteObject)
+  const send = (channels: object, stored: object): Body =>
+    composeUpdate(types.alerts, desired(channels), { id: 'x', name: 'A', ...stored } as StoredObject)
 
   it('the channels of an update are one, where the server knows one', () => {
     expect(send({ channel: hook }, { channel: { ...hook, webhookService: 'slack' } })).toEqual({
@@ -134,11 +134,11 @@ describe('the channels of an update', () => {
   })
 
   it('the channels of an update keep what no file can say, and lose what one can and does not', () => {
-    const actual = { channel: { ...hook, somethingNew: 1, severity: 'error', slackChannelId: 'C1' } }
-    expect(send({ channel: hook }, actual).channel).toEqual({ ...hook, somethingNew: 1 })
+    const stored = { channel: { ...hook, somethingNew: 1, severity: 'error', slackChannelId: 'C1' } }
+    expect(send({ channel: hook }, stored).channel).toEqual({ ...hook, somethingNew: 1 })
     for (const field of ['severity', 'slackChannelId'])
-      expect(send({ channel: { ...hook, webhookId: 'v' } }, actual).channel).not.toHaveProperty(field)
-    expect(send({ channel: { type: 'email', emailRecipients: ['a@b.c'] } }, actual).channel).toEqual({
+      expect(send({ channel: { ...hook, webhookId: 'v' } }, stored).channel).not.toHaveProperty(field)
+    expect(send({ channel: { type: 'email', emailRecipients: ['a@b.c'] } }, stored).channel).toEqual({
       type: 'email',
       emailRecipients: ['a@b.c'],
     })
@@ -192,7 +192,7 @@ describe('two dashboards', () => {
 describe('the filters of an update', () => {
   it('the filters of an update keep their ids by their names, each once', () => {
     const filter = (name: string, id?: string) => ({ type: 'QUERY_EXPRESSION', name, expression: name, sourceId: 's', ...(id && { id }) })
-    const actual = {
+    const stored = {
       id: 'd',
       name: 'D',
       tiles: [],
@@ -201,7 +201,7 @@ describe('the filters of an update', () => {
     const sent = composeUpdate(
       types.dashboards,
       { name: 'D', tiles: [], filters: ['A', 'B', 'A', 'A'].map((name) => filter(name)) },
-      actual,
+      stored,
     )
     const ids = (sent.filters as readonly Body[]).map(({ id }) => id)
     expect(ids.slice(0, 3)).toEqual(['1', '2', '3'])

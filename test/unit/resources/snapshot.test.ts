@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { sidesOf } from '../../../src/resources/compare.ts'
 import type { Body } from '../../../src/resources/resource-type.ts'
 import { snapshotOf } from '../../../src/resources/snapshot.ts'
-import type { RemoteState } from '../../../src/sync/plan/remote-state.ts'
+import type { StoredObjects } from '../../../src/sync/plan/stored-objects.ts'
 import { afterApply, fieldsOf, messagesOf, planOf, remoteStateWith, steps, types } from '../../support/plans.ts'
 
 const place = { x: 0, y: 0, w: 12, h: 4 }
@@ -25,21 +25,21 @@ const withConfigs = (dashboard: Body, fill: Fill): Body => ({
   tiles: (dashboard.tiles as readonly Body[]).map((one) => ({ ...one, config: fill(one.config as Body, String(one.name)) })),
 })
 
-const filled = (remote: RemoteState, fill: Fill): RemoteState =>
-  remoteStateWith({ ...remote, dashboards: remote.dashboards.map((one) => withConfigs(one, fill)) })
+const filled = (storedObjects: StoredObjects, fill: Fill): StoredObjects =>
+  remoteStateWith({ ...storedObjects, dashboards: storedObjects.dashboards.map((one) => withConfigs(one, fill)) })
 
 /** The service after apply, on a server that fills fields in; with the snapshot that apply writes then. */
-function appliedOn(fill: Fill, { snapshot = true } = {}): RemoteState {
+function appliedOn(fill: Fill, { snapshot = true } = {}): StoredObjects {
   const plan = planOf(declared)
-  const remote = filled(afterApply(plan), fill)
-  if (!snapshot) return remote
+  const storedObjects = filled(afterApply(plan), fill)
+  if (!snapshot) return storedObjects
   const type = types.dashboards
   const desired = plan.changes.find(({ section }) => section === 'dashboards')?.desired ?? {}
-  const dashboards = remote.dashboards.map((one) => ({
+  const dashboards = storedObjects.dashboards.map((one) => ({
     ...one,
     ...type.withSnapshot(type.toBody(one), snapshotOf(sidesOf(type, desired, one))),
   }))
-  return { ...remote, dashboards }
+  return { ...storedObjects, dashboards }
 }
 
 const known: Fill = (config) => ({
@@ -49,7 +49,7 @@ const known: Fill = (config) => ({
   select: [{ valueExpression: '', where: '', whereLanguage: 'lucene', aggFn: 'count' }],
 })
 const unknown: Fill = (config) => ({ fitYAxisToData: true, groupBy: 'ServiceName', ...known(config, '') })
-const dashboardSteps = (remote: RemoteState): string | undefined => steps(planOf(declared, remote))[0]
+const dashboardSteps = (storedObjects: StoredObjects): string | undefined => steps(planOf(declared, storedObjects))[0]
 
 describe('an unchanged object', () => {
   it('an object is unchanged where known defaults explain what the server fills in', () => {
@@ -57,25 +57,25 @@ describe('an unchanged object', () => {
   })
 
   it('an object is unchanged where a snapshot says that it was stored like that', () => {
-    const remote = appliedOn(unknown)
-    expect(dashboardSteps(remote)).toBe('dashboards.shop unchanged')
-    expect(messagesOf(planOf(declared, remote))).toEqual([])
+    const storedObjects = appliedOn(unknown)
+    expect(dashboardSteps(storedObjects)).toBe('dashboards.shop unchanged')
+    expect(messagesOf(planOf(declared, storedObjects))).toEqual([])
   })
 
   it('an object without a snapshot is unchanged when the server gains a default that all objects have alike, and the plan says so', () => {
-    const remote = filled(appliedOn(known, { snapshot: false }), (config) => ({ compareToPreviousPeriod: true, ...config }))
-    expect(dashboardSteps(remote)).toBe('dashboards.shop unchanged')
-    expect(messagesOf(planOf(declared, remote))).toEqual([
+    const storedObjects = filled(appliedOn(known, { snapshot: false }), (config) => ({ compareToPreviousPeriod: true, ...config }))
+    expect(dashboardSteps(storedObjects)).toBe('dashboards.shop unchanged')
+    expect(messagesOf(planOf(declared, storedObjects))).toEqual([
       'server-default: dashboards.shop: the server now fills in fields that no file declares, with the same value in all objects, such as tiles["A"].config.compareToPreviousPeriod. They count as its defaults',
     ])
   })
 
   it('an object with a snapshot of declared fields only is unchanged when the server gains a default that all objects have alike', () => {
-    const remote = filled(
+    const storedObjects = filled(
       appliedOn((config) => config),
       (config) => ({ compareToPreviousPeriod: true, ...config }),
     )
-    expect(dashboardSteps(remote)).toBe('dashboards.shop unchanged')
+    expect(dashboardSteps(storedObjects)).toBe('dashboards.shop unchanged')
   })
 })
 
@@ -83,9 +83,9 @@ describe('an object that a user changed', () => {
   const limited: Fill = (config, name) => (name === 'B' ? { ...config, seriesLimit: 3 } : config)
 
   it('an object that a user changed is a difference that names the field', () => {
-    const remote = filled(appliedOn(known, { snapshot: false }), limited)
-    expect(dashboardSteps(remote)).toBe('dashboards.shop update (service)')
-    expect(fieldsOf(planOf(declared, remote), 'dashboards.shop')).toEqual(['tiles["B"].config.seriesLimit: 3 → –'])
+    const storedObjects = filled(appliedOn(known, { snapshot: false }), limited)
+    expect(dashboardSteps(storedObjects)).toBe('dashboards.shop update (service)')
+    expect(fieldsOf(planOf(declared, storedObjects), 'dashboards.shop')).toEqual(['tiles["B"].config.seriesLimit: 3 → –'])
   })
 
   it('an object that a user changed is a difference that names the field among those that a snapshot explains', () => {
@@ -96,14 +96,14 @@ describe('an object that a user changed', () => {
 
   it('an object that a user changed is a difference where the only object of its kind has a new value', () => {
     const one = { dashboards: { shop: { name: 'Shop', tiles: [tile('A')] } } }
-    const remote = filled(afterApply(planOf(one)), (config) => ({ ...config, seriesLimit: 3 }))
-    expect(steps(planOf(one, remote))).toEqual(['dashboards.shop update (service)'])
+    const storedObjects = filled(afterApply(planOf(one)), (config) => ({ ...config, seriesLimit: 3 }))
+    expect(steps(planOf(one, storedObjects))).toEqual(['dashboards.shop update (service)'])
   })
 
   it('an object that a user changed is a difference in a declared field, beside the candidates that the server may have filled in', () => {
-    const remote = filled(appliedOn(unknown), (config, name) => (name === 'C' ? { ...config, seriesLimit: 9 } : config))
-    const plan = planOf(declared, remote)
-    expect(dashboardSteps(remote)).toBe('dashboards.shop update (service)')
+    const storedObjects = filled(appliedOn(unknown), (config, name) => (name === 'C' ? { ...config, seriesLimit: 9 } : config))
+    const plan = planOf(declared, storedObjects)
+    expect(dashboardSteps(storedObjects)).toBe('dashboards.shop update (service)')
     expect(fieldsOf(plan, 'dashboards.shop')).toContain('tiles["C"].config.seriesLimit: 9 → 5')
     expect(plan.changes[0]?.notes).toEqual([
       'at least one of these fields was changed since the last apply; the server may have filled in the others',
@@ -111,17 +111,17 @@ describe('an object that a user changed', () => {
   })
 
   it('an object that a user changed is a difference where a value of the server was changed to another', () => {
-    const remote = filled(appliedOn(unknown), (config, name) => (name === 'A' ? { ...config, groupBy: 'Host' } : config))
-    expect(dashboardSteps(remote)).toBe('dashboards.shop update (service)')
-    expect(fieldsOf(planOf(declared, remote), 'dashboards.shop')).toContain('tiles["A"].config.groupBy: "Host" → –')
+    const storedObjects = filled(appliedOn(unknown), (config, name) => (name === 'A' ? { ...config, groupBy: 'Host' } : config))
+    expect(dashboardSteps(storedObjects)).toBe('dashboards.shop update (service)')
+    expect(fieldsOf(planOf(declared, storedObjects), 'dashboards.shop')).toContain('tiles["A"].config.groupBy: "Host" → –')
   })
 
   it('an object that a user changed is a difference without a field where it is now as declared, but not as the server stored it', () => {
-    const remote = filled(
+    const storedObjects = filled(
       appliedOn((config) => ({ groupBy: 'Host', ...config })),
       ({ groupBy: _, ...config }) => config,
     )
-    const [change] = planOf(declared, remote).changes
+    const [change] = planOf(declared, storedObjects).changes
     expect(change).toMatchObject({
       action: 'update',
       origin: 'service',
@@ -133,15 +133,15 @@ describe('an object that a user changed', () => {
 
 describe('a snapshot', () => {
   it('a snapshot of another version of the tool is as good as none', () => {
-    const remote = appliedOn(known)
-    const dashboards = remote.dashboards.map((one) => ({ ...one, tags: one.tags.map((tag) => tag.replace(/^wks\d+:/, 'wks99:')) }))
+    const storedObjects = appliedOn(known)
+    const dashboards = storedObjects.dashboards.map((one) => ({ ...one, tags: one.tags.map((tag) => tag.replace(/^wks\d+:/, 'wks99:')) }))
     expect(dashboards[0]?.tags.some((tag) => tag.startsWith('wks99:'))).toBe(true)
-    expect(dashboardSteps({ ...remote, dashboards })).toBe('dashboards.shop unchanged')
+    expect(dashboardSteps({ ...storedObjects, dashboards })).toBe('dashboards.shop unchanged')
   })
 
   it('covers the declaration: another id behind a name is a difference', () => {
-    const remote = appliedOn(unknown)
-    const moved = { ...remote, sources: [{ id: 'other-logs', name: 'Logs' }] } as RemoteState
+    const storedObjects = appliedOn(unknown)
+    const moved = { ...storedObjects, sources: [{ id: 'other-logs', name: 'Logs' }] } as StoredObjects
     expect(dashboardSteps(moved)).toBe('dashboards.shop update (service)')
   })
 

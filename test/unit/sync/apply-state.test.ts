@@ -44,31 +44,31 @@ describe('ids that are waited for', () => {
     const ids = createKnownIds()
     const body = { name: 'x', dashboardId: new PendingId('dashboards', 'shop'), tileId: new PendingId('dashboards', 'shop', 'A') }
     expect(ids.resolve(body)).toEqual({ waitsFor: body.dashboardId })
-    ids.learn({ change: change('shop'), actual: undefined })
+    ids.learn({ change: change('shop'), stored: undefined })
     expect(ids.resolve(body)).toEqual({ waitsFor: body.dashboardId })
-    ids.learn({ change: change('shop'), actual: shop })
+    ids.learn({ change: change('shop'), stored: shop })
     expect(ids.resolve(body)).toEqual({ body: { name: 'x', dashboardId: 'd1', tileId: 't1' } })
   })
 
   it('ids that are waited for are those of one kind and key', () => {
     const ids = createKnownIds()
-    ids.learn({ change: change('shop', { section: 'savedSearches' }), actual: { id: 's1' } })
-    ids.learn({ change: change('store'), actual: { id: 'd2' } })
+    ids.learn({ change: change('shop', { section: 'savedSearches' }), stored: { id: 's1' } })
+    ids.learn({ change: change('store'), stored: { id: 'd2' } })
     expect(ids.resolve({ dashboardId: new PendingId('dashboards', 'shop') })).toHaveProperty('waitsFor')
     expect(ids.resolve({ savedSearchId: new PendingId('savedSearches', 'shop') })).toEqual({ body: { savedSearchId: 's1' } })
   })
 
   it.each(['B', 'C'])('ids that are waited for are not guessed of tiles: %s is there twice, or not at all', (name) => {
     const ids = createKnownIds()
-    ids.learn({ change: change('shop'), actual: shop })
+    ids.learn({ change: change('shop'), stored: shop })
     const tileId = new PendingId('dashboards', 'shop', name)
     expect(ids.resolve({ tileId })).toEqual({ waitsFor: tileId })
   })
 })
 
 describe('an alert that came onto what goes', () => {
-  const actual = { id: 'd1', tiles: [{ id: 't1' }, { id: 't2' }] }
-  const update = change('shop', { action: 'update', actual, removes: { tiles: ['t1'], alerts: ['seen'] } })
+  const stored = { id: 'd1', tiles: [{ id: 't1' }, { id: 't2' }] }
+  const update = change('shop', { action: 'update', stored, removes: { tiles: ['t1'], alerts: ['seen'] } })
   const alert = (id: string, fields: object) => ({ id, name: 'Errors', ...fields }) as never
   const list = (...items: readonly never[]) => ({ items, mayBeCut: false })
 
@@ -186,9 +186,9 @@ describe('the state', () => {
   it('learns ids from what was done, and from nothing else', async () => {
     const { state } = open()
     const waits = { dashboardId: new PendingId('dashboards', 'a') }
-    await state.record({ change: change('a'), kind: 'failed', actual: { id: 'd1' } })
+    await state.record({ change: change('a'), kind: 'failed', stored: { id: 'd1' } })
     expect(state.resolve(waits)).toHaveProperty('waitsFor')
-    state.amend({ change: change('a'), kind: 'created', actual: { id: 'd1' } })
+    state.amend({ change: change('a'), kind: 'created', stored: { id: 'd1' } })
     expect(state.resolve(waits)).toEqual({ body: { dashboardId: 'd1' } })
   })
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Files } from '../../../src/operation/operation.ts'
 import { resolveProject } from '../../../src/sync/plan/make-plan.ts'
 
-const filesWith = (repository: string | undefined, remote: string | undefined, above?: string): Files => ({
+const filesWith = (repository: string | undefined, storedObjects: string | undefined, above?: string): Files => ({
   read: async () => '',
   find: async () => ({ paths: [], skipped: [] }),
   variable: () => undefined,
@@ -10,7 +10,7 @@ const filesWith = (repository: string | undefined, remote: string | undefined, a
   mayBeFromFork: async () => false,
   secret: () => undefined,
   repository: async () => undefined,
-  remoteRepository: async () => remote,
+  remoteRepository: async () => storedObjects,
   configAbove: async () => above,
 })
 

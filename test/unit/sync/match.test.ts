@@ -1,13 +1,13 @@
 // Which declared object is which actual one, where that is not clear, and what stops a plan although each change is right.
 import { describe, expect, it } from 'vitest'
-import type { RemoteState } from '../../../src/sync/plan/remote-state.ts'
+import type { StoredObjects } from '../../../src/sync/plan/stored-objects.ts'
 import { afterApply, messagesOf, planOf, remoteStateWith, steps } from '../../support/plans.ts'
 import { errors, shop } from '../../support/shop-declaration.ts'
 
 const declared = { dashboards: { shop }, alerts: { errors } }
 const applied = afterApply(planOf(declared))
 
-const withAlerts = (...alerts: readonly object[]): RemoteState => remoteStateWith({ ...applied, alerts })
+const withAlerts = (...alerts: readonly object[]): StoredObjects => remoteStateWith({ ...applied, alerts })
 const [own] = applied.alerts
 
 describe('an object that is not clear', () => {
@@ -119,15 +119,15 @@ describe('an object whose marker does not tell everything', () => {
   const key = 'a-key-that-is-too-long-for-a-tag'
 
   it('an object whose marker does not tell everything is under a key that the user has to know', () => {
-    const remote = afterApply(planOf({ dashboards: { [key]: shop } }))
-    expect(messagesOf(planOf({ dashboards: { shop } }, remote))).toEqual([
+    const storedObjects = afterApply(planOf({ dashboards: { [key]: shop } }))
+    expect(messagesOf(planOf({ dashboards: { shop } }, storedObjects))).toEqual([
       expect.stringContaining('If you changed the key, add previousKey with the previous key. Otherwise, apply creates a second one'),
     ])
   })
 
   it('an object whose marker does not tell everything belongs to a project that is not named', () => {
-    const remote = afterApply(planOf({ dashboards: { shop } }, undefined, { project: 'other/project' }))
-    expect(messagesOf(planOf({ dashboards: { shop } }, remote))).toEqual([
+    const storedObjects = afterApply(planOf({ dashboards: { shop } }, undefined, { project: 'other/project' }))
+    expect(messagesOf(planOf({ dashboards: { shop } }, storedObjects))).toEqual([
       expect.stringMatching(/^other-project: dashboards\.shop: another project owns a dashboard named "Shop" \(dashboards-shop\)/),
     ])
   })
@@ -135,8 +135,8 @@ describe('an object whose marker does not tell everything', () => {
 
 describe('a list that may not be whole', () => {
   const reason = 'holds 1000 objects'
-  const withIncompleteLists = (remote: RemoteState, ...sections: readonly string[]): RemoteState => ({
-    ...remote,
+  const withIncompleteLists = (storedObjects: StoredObjects, ...sections: readonly string[]): StoredObjects => ({
+    ...storedObjects,
     incompleteLists: Object.fromEntries(sections.map((section) => [section, reason])),
   })
   const words = (noun: string) => `incomplete-list: the list of ${noun} ${reason}; nothing is created or deleted based on such a list`
@@ -191,8 +191,8 @@ describe('deletes', () => {
 
 describe('an object that is adopted by its name', () => {
   const adopt = (name: string, ...names: readonly string[]) => {
-    const remote = withAlerts(...names.map((one, i) => ({ id: `${i}`, name: one })))
-    const { changes, diagnostics } = planOf({ dashboards: { shop }, alerts: { errors: { ...errors, name, adopt: true } } }, remote)
+    const storedObjects = withAlerts(...names.map((one, i) => ({ id: `${i}`, name: one })))
+    const { changes, diagnostics } = planOf({ dashboards: { shop }, alerts: { errors: { ...errors, name, adopt: true } } }, storedObjects)
     const change = changes.find(({ key }) => key === 'errors')
     return [change?.action, change?.id, ...diagnostics.map(({ rule }) => rule)]
   }

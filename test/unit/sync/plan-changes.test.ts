@@ -33,7 +33,7 @@ describe('a plan', () => {
   it('names the tiles of a managed dashboard that lose parts, where the web app may have added them', () => {
     const renamed = { ...shop, name: 'Store' }
     const inService = remoteStateWith({ ...applied, dashboards: applied.dashboards.map((one) => ({ ...one, name: 'Store' })) })
-    const rewritesOf = (dashboard: object, remote: typeof applied) => planOf({ dashboards: { shop: dashboard } }, remote).changes[0]
+    const rewritesOf = (dashboard: object, storedObjects: typeof applied) => planOf({ dashboards: { shop: dashboard } }, storedObjects).changes[0]
     const tiles = ['A', 'B']
     expect(rewritesOf(renamed, applied)).toMatchObject({ action: 'update', origin: 'files' })
     expect(rewritesOf(renamed, applied)?.rewrites).toBeUndefined()
@@ -145,8 +145,8 @@ describe('a plan', () => {
   })
 
   it('shows an unknown id unchanged', () => {
-    const remote = { ...applied, alerts: applied.alerts.map((one) => ({ ...one, tileId: 'gone' })) }
-    expect(fieldsOf(planOf(declared, remote), 'alerts.errors')).toEqual(['tile: "gone" → "A"'])
+    const storedObjects = { ...applied, alerts: applied.alerts.map((one) => ({ ...one, tileId: 'gone' })) }
+    expect(fieldsOf(planOf(declared, storedObjects), 'alerts.errors')).toEqual(['tile: "gone" → "A"'])
   })
 
   it('shows the ids of two tiles of one name, such as after a new key of a dashboard', () => {
@@ -160,13 +160,13 @@ describe('a plan', () => {
     const filter = { type: 'QUERY_EXPRESSION', name: 'Service', expression: 'service', sourceId: 'logs', appliesToSourceIds: ['logs'] }
     const before = { dashboards: { shop: { ...shop, filters: [filter] } } }
     const after = { dashboards: { shop: { ...shop, filters: [{ ...filter, appliesToSourceIds: ['logs', 'traces'] }] } } }
-    const remote = remoteStateWith({
+    const storedObjects = remoteStateWith({
       sources: [
         { id: 'logs', name: 'Logs' },
         { id: 'traces', name: 'Traces' },
       ],
     })
-    expect(fieldsOf(planOf(after, afterApply(planOf(before, remote), remote)), 'dashboards.shop')).toEqual([
+    expect(fieldsOf(planOf(after, afterApply(planOf(before, storedObjects), storedObjects)), 'dashboards.shop')).toEqual([
       'filters["Service"].appliesToSources: ["Logs"] → ["Logs","Traces"]',
     ])
   })
@@ -181,8 +181,8 @@ describe('a plan', () => {
 
   it('a plan takes a change of adopt or id for none of the declaration', () => {
     const again = { ...declared, alerts: { errors: { ...errors, adopt: true, id: 'alerts-errors' }, many } }
-    const remote = { ...applied, alerts: applied.alerts.map((one) => ({ ...one, threshold: 5 })) }
-    expect(steps(planOf(again, remote))).toContain('alerts.errors update (service)')
+    const storedObjects = { ...applied, alerts: applied.alerts.map((one) => ({ ...one, threshold: 5 })) }
+    expect(steps(planOf(again, storedObjects))).toContain('alerts.errors update (service)')
   })
 
   it('a plan is wrong where no update can clear a field, and deletes nothing for it', () => {
@@ -201,9 +201,9 @@ describe('a plan', () => {
   it('a plan changes the order of filters', () => {
     const filter = (name: string) => ({ name, expression: name, sourceId: 'logs' })
     const withFilters = (...filters: object[]) => ({ dashboards: { shop: { ...shop, filters } } })
-    const remote = remoteStateWith({ sources: [{ id: 'logs', name: 'Logs' }] })
+    const storedObjects = remoteStateWith({ sources: [{ id: 'logs', name: 'Logs' }] })
     const [before, after] = [withFilters(filter('A'), filter('B')), withFilters(filter('B'), filter('A'))]
-    expect(fieldsOf(planOf(after, afterApply(planOf(before, remote), remote)), 'dashboards.shop')).toEqual([
+    expect(fieldsOf(planOf(after, afterApply(planOf(before, storedObjects), storedObjects)), 'dashboards.shop')).toEqual([
       'filters (order): ["A","B"] → ["B","A"]',
     ])
   })
@@ -211,9 +211,9 @@ describe('a plan', () => {
   it('a plan takes an alert on a tile without alerts for an error, also on a dashboard that no file declares', () => {
     const text = { displayType: 'markdown', markdown: 'x' }
     const dashboards = [{ id: 'd1', name: 'By hand', tags: [], tiles: [{ id: 't1', name: 'Text', x: 0, y: 0, w: 1, h: 1, config: text }] }]
-    const remote = remoteStateWith({ dashboards } as never)
+    const storedObjects = remoteStateWith({ dashboards } as never)
     for (const tile of ['Text', { id: 't1' }]) {
-      const plan = planOf({ alerts: { errors: { ...errors, dashboard: { name: 'By hand' }, tile } } }, remote)
+      const plan = planOf({ alerts: { errors: { ...errors, dashboard: { name: 'By hand' }, tile } } }, storedObjects)
       expect(plan.diagnostics.map(({ message }) => message)).toContainEqual(
         expect.stringContaining('a tile of type markdown cannot have alerts'),
       )
@@ -260,8 +260,8 @@ describe('an object with the marker that no file declares', () => {
 
   it('an object with the marker that no file declares may have a key that its mark does not tell, and no name', () => {
     const key = 'a-key-that-is-too-long-for-a-tag'
-    const remote = afterApply(planOf({ savedSearches: { [key]: slow } }))
-    const nameless = remoteStateWith({ ...remote, savedSearches: remote.savedSearches.map((one) => ({ ...one, name: null })) })
+    const storedObjects = afterApply(planOf({ savedSearches: { [key]: slow } }))
+    const nameless = remoteStateWith({ ...storedObjects, savedSearches: storedObjects.savedSearches.map((one) => ({ ...one, name: null })) })
     expect(planOf({ dashboards: { shop } }, nameless).orphans).toEqual([
       { section: 'savedSearches', id: `savedSearches-${key}`, name: '', key: '' },
     ])
@@ -272,11 +272,11 @@ describe('an object with the marker that no file declares', () => {
 
 describe('taking over', () => {
   const there = { id: 'x', name: 'Errors', source: 'tile', dashboardId: 'dashboards-shop', tileId: 'dashboards-shop-A', threshold: 1 }
-  const remote = remoteStateWith({ ...applied, alerts: [there] })
+  const storedObjects = remoteStateWith({ ...applied, alerts: [there] })
   const only = (alert: object) => ({ dashboards: { shop }, alerts: { errors: alert } })
 
   it('an adoption requires adopt or an id in the file', () => {
-    const plan = planOf(only(errors), remote)
+    const plan = planOf(only(errors), storedObjects)
     expect(steps(plan)).toContain('alerts.errors create')
     expect(messagesOf(plan)).toEqual([
       'same-name: alerts.errors: an unmanaged alert named "Errors" exists (x); add adopt: true to adopt it, or a second one will be created',
@@ -287,7 +287,7 @@ describe('taking over', () => {
     ['by name', { adopt: true }],
     ['by id', { id: 'x', name: 'Renamed' }],
   ])('updates what differs, %s', (_, words) => {
-    const plan = planOf(only({ ...errors, ...words }), remote)
+    const plan = planOf(only({ ...errors, ...words }), storedObjects)
     expect(plan.changes.at(-1)).toMatchObject({ action: 'update', id: 'x', isAdopted: true, origin: undefined })
     expect(plan.diagnostics).toEqual([])
   })
@@ -313,7 +313,7 @@ describe('taking over', () => {
     ],
   ])('an adoption is rejected for %s', (_, words, expected) => {
     const marked = { id: 'm', name: 'Other', note: 'watchkeeper: shop/main other 0a1b2c' }
-    const plan = planOf(only({ ...errors, ...words }), remoteStateWith({ ...remote, alerts: [marked] }))
+    const plan = planOf(only({ ...errors, ...words }), remoteStateWith({ ...storedObjects, alerts: [marked] }))
     expect(messagesOf(plan)).toEqual([expected])
   })
 })

@@ -1,7 +1,7 @@
 // What was agreed to, as a file, and why it is no longer what is to be done.
 import { describe, expect, it } from 'vitest'
 import { isIntact, movedSince, planFileSchema, toPlanFile } from '../../../src/sync/plan/plan-file.ts'
-import type { RemoteState } from '../../../src/sync/plan/remote-state.ts'
+import type { StoredObjects } from '../../../src/sync/plan/stored-objects.ts'
 import { afterApply, planOf, remoteStateWith, types } from '../../support/plans.ts'
 import { errors, many, shop, slow } from '../../support/shop-declaration.ts'
 
@@ -9,8 +9,8 @@ const identity = { organizationId: 'o', serviceId: 's', prune: false }
 
 const declared = { dashboards: { shop }, savedSearches: { slow }, alerts: { errors, many } }
 
-const fileOf = (content: object, remote: RemoteState = remoteStateWith(), changes: Partial<typeof identity> = {}) =>
-  toPlanFile(planOf(content, remote, changes), types, { ...identity, ...changes })
+const fileOf = (content: object, storedObjects: StoredObjects = remoteStateWith(), changes: Partial<typeof identity> = {}) =>
+  toPlanFile(planOf(content, storedObjects, changes), types, { ...identity, ...changes })
 
 const applied = afterApply(planOf(declared))
 
@@ -91,8 +91,8 @@ describe('changes since the review', () => {
       { ...applied, alerts: applied.alerts.map((one) => ({ ...one, threshold: 7 })) },
       'alerts.errors: the plan was to create it; now the plan is to update it',
     ],
-  ])('reports a change that %s', (_, remote, expected) => {
-    expect(movedSince(agreed, fileOf(declared, remote))).toContain(expected)
+  ])('reports a change that %s', (_, storedObjects, expected) => {
+    expect(movedSince(agreed, fileOf(declared, storedObjects))).toContain(expected)
   })
 
   it('reports a change of other fields', () => {
@@ -106,9 +106,9 @@ describe('changes since the review', () => {
   })
 
   it('does not report fields that the service added files have no say in', () => {
-    const remote = { ...applied, alerts: applied.alerts.map((one) => ({ ...one, threshold: 3, somethingNew: 1, state: 'OK' })) }
+    const storedObjects = { ...applied, alerts: applied.alerts.map((one) => ({ ...one, threshold: 3, somethingNew: 1, state: 'OK' })) }
     const base = { ...applied, alerts: applied.alerts.map((one) => ({ ...one, threshold: 3 })) }
-    expect(movedSince(fileOf(declared, base), fileOf(declared, remote))).toEqual([])
+    expect(movedSince(fileOf(declared, base), fileOf(declared, storedObjects))).toEqual([])
   })
 
   it('includes deletes', () => {

@@ -34,8 +34,8 @@ describe('a tile that goes', () => {
   })
 
   it('a tile that goes is refused while an alert that no file holds is on it', () => {
-    const remote = withForeign({ tileId: 'dashboards-shop-A' })
-    const plan = planOf({ ...declared, dashboards: { shop: withoutA }, alerts: { errors: moved, many } }, remote)
+    const storedObjects = withForeign({ tileId: 'dashboards-shop-A' })
+    const plan = planOf({ ...declared, dashboards: { shop: withoutA }, alerts: { errors: moved, many } }, storedObjects)
     expect(plan.diagnostics).toEqual([
       {
         rule: 'would-lose-alert',
@@ -75,9 +75,9 @@ describe('a tile that goes', () => {
   })
 
   it('a tile that goes may not be where its alert stays', () => {
-    const remote = { ...applied, alerts: applied.alerts.filter(({ name }) => name === 'Errors') }
+    const storedObjects = { ...applied, alerts: applied.alerts.filter(({ name }) => name === 'Errors') }
     const onGone = { ...errors, dashboard: { id: 'dashboards-shop' }, tile: { id: 'dashboards-shop-A' } }
-    const plan = planOf({ ...declared, dashboards: { shop: withoutA }, alerts: { errors: onGone } }, remote)
+    const plan = planOf({ ...declared, dashboards: { shop: withoutA }, alerts: { errors: onGone } }, storedObjects)
     expect(messagesOf(plan)).toEqual([
       'would-lose-alert: tile "A" of dashboard "Shop" is deleted, and with it the alert "Errors" (alerts-errors); move it to another tile',
     ])
@@ -93,8 +93,8 @@ describe('a tile that goes', () => {
 
 describe('a dashboard or saved search that is pruned', () => {
   it('a dashboard or saved search that is pruned takes alerts along that no file holds', () => {
-    const remote = withForeign({ savedSearchId: 'savedSearches-slow' })
-    const plan = planOf({ dashboards: { shop }, alerts: { errors } }, remote, { prune: true })
+    const storedObjects = withForeign({ savedSearchId: 'savedSearches-slow' })
+    const plan = planOf({ dashboards: { shop }, alerts: { errors } }, storedObjects, { prune: true })
     expect(plan.diagnostics).toEqual([
       {
         rule: 'would-lose-alert',
@@ -106,8 +106,8 @@ describe('a dashboard or saved search that is pruned', () => {
   })
 
   it('a dashboard or saved search that is pruned takes alerts along on any of its tiles', () => {
-    const remote = withForeign({ tileId: 'dashboards-shop-B', name: null })
-    const plan = planOf({ savedSearches: { slow }, alerts: { many } }, remote, { prune: true })
+    const storedObjects = withForeign({ tileId: 'dashboards-shop-B', name: null })
+    const plan = planOf({ savedSearches: { slow }, alerts: { many } }, storedObjects, { prune: true })
     expect(messagesOf(plan)).toEqual([
       'would-lose-alert: tile "B" of dashboard "Shop" is deleted, and with it the alert "" (x); declare the alert, or move or delete it first',
     ])
@@ -116,10 +116,10 @@ describe('a dashboard or saved search that is pruned', () => {
 
   it('leaves an alert that moves away before to its update', () => {
     const elsewhere = { ...shop, name: 'Elsewhere' }
-    const remote = afterApply(planOf({ ...declared, dashboards: { shop, elsewhere } }))
+    const storedObjects = afterApply(planOf({ ...declared, dashboards: { shop, elsewhere } }))
     const plan = planOf(
       { dashboards: { elsewhere }, savedSearches: { slow }, alerts: { errors: { ...errors, dashboard: 'elsewhere' }, many } },
-      remote,
+      storedObjects,
       { prune: true },
     )
     expect(steps(plan)).toEqual([

@@ -11,8 +11,8 @@ const declared = { alerts: { errors, many }, dashboards: { shop }, savedSearches
 const applied = afterApply(planOf(declared))
 
 describe('what is sent', () => {
-  const bodyOf = (content: object, name: string, remote = remoteStateWith()) =>
-    planOf(content, remote).changes.find(({ section, key }) => `${section}.${key}` === name)?.desired
+  const bodyOf = (content: object, name: string, stored = remoteStateWith()) =>
+    planOf(content, stored).changes.find(({ section, key }) => `${section}.${key}` === name)?.desired
 
   it('waits for the ids of objects that will be created', () => {
     expect(bodyOf(declared, 'alerts.errors')).toMatchObject({

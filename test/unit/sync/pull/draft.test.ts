@@ -5,13 +5,13 @@ import { written } from '../../../support/declarations.ts'
 import { linesBetween } from '../../../support/edits.ts'
 import { errors, line, project, pull, search, shop, tile, verifiedPull } from '../../../support/plans.ts'
 
-const remote = { dashboards: [shop], alerts: [errors], savedSearches: [search] }
+const storedObjects = { dashboards: [shop], alerts: [errors], savedSearches: [search] }
 
-const filled = pull(remote).after
+const filled = pull(storedObjects).after
 
 describe('a pull without files', () => {
   it('adds every object under a key from its name', () => {
-    const pulled = pull(remote)
+    const pulled = pull(storedObjects)
     expect(pulled.objects).toEqual([
       {
         section: 'dashboards',
@@ -97,7 +97,7 @@ describe('a pull without files', () => {
 
 describe('a pull into existing files', () => {
   it('writes nothing when nothing changed', () => {
-    const again = pull(remote, filled)
+    const again = pull(storedObjects, filled)
     expect(again.files).toEqual([])
     expect(again.objects.map(({ key, outcome, path, id }) => [key, outcome, path, id])).toEqual([
       ['slow', 'unchanged', 'o/saved-searches.yml', 'q1'],
@@ -107,7 +107,7 @@ describe('a pull into existing files', () => {
   })
 
   it('a pull into existing files changes only what changed, and reports the current name of an object', () => {
-    const changed = pull({ ...remote, alerts: [{ ...errors, threshold: 6 }], savedSearches: [{ ...search, where: 'z' }] }, filled)
+    const changed = pull({ ...storedObjects, alerts: [{ ...errors, threshold: 6 }], savedSearches: [{ ...search, where: 'z' }] }, filled)
     expect(changed.files.map(({ path, before, after }) => [path, linesBetween(before ?? '', after)])).toEqual([
       ['o/saved-searches.yml', ['-    where: x', '+    where: z']],
       ['o/shop.yml', ['-    threshold: 5', '+    threshold: 6']],
@@ -116,14 +116,14 @@ describe('a pull into existing files', () => {
     expect(changed.of('shop')?.outcome).toBe('unchanged')
     expect(changed.unverified).toEqual({})
     const marked = { ...errors, note: 'Call\n\nwatchkeeper: shop/observability errors abcdef' }
-    expect(pull({ ...remote, alerts: [{ ...marked, name: 'New' }] }, filled).of('errors')).toMatchObject({
+    expect(pull({ ...storedObjects, alerts: [{ ...marked, name: 'New' }] }, filled).of('errors')).toMatchObject({
       outcome: 'updated',
       name: 'New',
     })
   })
 
   it('keeps the declaration of a deleted object and reports it as missing', () => {
-    const gone = pull({ ...remote, alerts: [] }, filled)
+    const gone = pull({ ...storedObjects, alerts: [] }, filled)
     expect(gone.files).toEqual([])
     expect(gone.of('errors')).toEqual({
       section: 'alerts',
@@ -140,7 +140,7 @@ describe('a pull into existing files', () => {
 
   it('adds a new alert to the file that declares its dashboard', () => {
     const files = { 'elsewhere/all.yml': filled['o/shop.yml'] ?? '' }
-    const pulled = pull({ ...remote, alerts: [errors, { ...errors, id: 'a2', name: 'More' }] }, files)
+    const pulled = pull({ ...storedObjects, alerts: [errors, { ...errors, id: 'a2', name: 'More' }] }, files)
     expect(pulled.of('more')).toMatchObject({ outcome: 'added', path: 'elsewhere/all.yml' })
     expect(pulled.of('slow')).toMatchObject({ outcome: 'added', path: 'o/saved-searches.yml' })
     expect(pulled.unverified).toEqual({})
@@ -172,7 +172,7 @@ describe('a pull into existing files', () => {
   })
 
   it('adds a new object after the existing ones', () => {
-    const pulled = pull({ ...remote, savedSearches: [search, { ...search, id: 'q2', name: 'Fast' }] }, filled)
+    const pulled = pull({ ...storedObjects, savedSearches: [search, { ...search, id: 'q2', name: 'Fast' }] }, filled)
     expect(pulled.files).toHaveLength(1)
     expect(pulled.files[0]?.after).toBe(
       `${filled['o/saved-searches.yml']}\n  fast:\n    name: Fast\n    adopt: true\n    source: Logs\n    where: x\n`,
@@ -184,7 +184,7 @@ describe('an excluded object', () => {
   const excluded = { 'alerts a1': 'cannot be said' }
 
   it('an excluded object is left out with its reason', () => {
-    const pulled = pull(remote, {}, { excluded })
+    const pulled = pull(storedObjects, {}, { excluded })
     expect(pulled.of('Errors')).toEqual({
       section: 'alerts',
       key: '',
@@ -200,13 +200,13 @@ describe('an excluded object', () => {
   })
 
   it('an excluded object stays in its file without a change', () => {
-    const pulled = pull({ ...remote, alerts: [{ ...errors, threshold: 6 }] }, filled, { excluded })
+    const pulled = pull({ ...storedObjects, alerts: [{ ...errors, threshold: 6 }] }, filled, { excluded })
     expect(pulled.files).toEqual([])
     expect(pulled.of('errors')).toMatchObject({ outcome: 'left-out', reason: 'cannot be said', path: 'o/shop.yml', key: 'errors' })
   })
 
   it('an excluded object is not referred to by key', () => {
-    const pulled = pull(remote, {}, { excluded: { 'dashboards d1': 'cannot be said' } })
+    const pulled = pull(storedObjects, {}, { excluded: { 'dashboards d1': 'cannot be said' } })
     expect(pulled.after['o/alerts.yml']).toContain('    dashboard: { name: Shop }\n    tile: A\n')
     expect(pulled.unverified).toEqual({})
   })
@@ -224,9 +224,9 @@ it('drafts only the fields that a profile without saved searches has', () => {
 })
 
 describe('expressions and defaults', () => {
-  const remote = { dashboards: [shop], alerts: [errors], savedSearches: [search] }
+  const storedObjects = { dashboards: [shop], alerts: [errors], savedSearches: [search] }
 
-  const filled = pull(remote).after
+  const filled = pull(storedObjects).after
 
   describe('an expression in the service', () => {
     const expression = written('‹env.HOME›')
@@ -234,10 +234,10 @@ describe('expressions and defaults', () => {
 
     it('an expression in the service is escaped in the file, and means the text of the service', () => {
       for (const files of [{}, filled]) {
-        const pulled = pull({ ...remote, alerts: [{ ...errors, note: `Call ${expression}` }] }, files)
+        const pulled = pull({ ...storedObjects, alerts: [{ ...errors, note: `Call ${expression}` }] }, files)
         expect(pulled.after['o/shop.yml']).toContain(`note: Call ${escaped}\n`)
         expect(pulled.unverified).toEqual({})
-        const again = pull({ ...remote, alerts: [{ ...errors, note: `Call ${expression}` }] }, pulled.after)
+        const again = pull({ ...storedObjects, alerts: [{ ...errors, note: `Call ${expression}` }] }, pulled.after)
         expect(again.files).toEqual([])
       }
     })
@@ -249,15 +249,15 @@ describe('expressions and defaults', () => {
         ['a webhook', { webhooks: [{ id: 'w1', name: expression }] }, `channel: { type: webhook, webhook: "${escaped}" }\n`],
       ] as const
       for (const [name, parts, text] of cases) {
-        const pulled = pull({ ...remote, ...parts }, {}, { excluded: { 'dashboards d1': 'cannot be said' } })
+        const pulled = pull({ ...storedObjects, ...parts }, {}, { excluded: { 'dashboards d1': 'cannot be said' } })
         expect(pulled.after['o/alerts.yml'], name).toContain(text)
         expect(pulled.unverified, name).toEqual({})
       }
     })
 
     it('an expression in the service that only the file escapes is not an expression that the service replaced', () => {
-      const files = pull({ ...remote, alerts: [{ ...errors, note: `Call ${expression}` }] }).after
-      const pulled = pull({ ...remote, alerts: [{ ...errors, note: 'Call Ada' }] }, files)
+      const files = pull({ ...storedObjects, alerts: [{ ...errors, note: `Call ${expression}` }] }).after
+      const pulled = pull({ ...storedObjects, alerts: [{ ...errors, note: 'Call Ada' }] }, files)
       expect(pulled.of('Errors')).toMatchObject({ outcome: 'updated', replacedExpressions: [] })
     })
 

@@ -28,10 +28,10 @@ alerts:
     note: Call
 `
 
-const remote = { dashboards: [shop], alerts: [errors], savedSearches: [search] }
+const storedObjects = { dashboards: [shop], alerts: [errors], savedSearches: [search] }
 
 const changed = (parts: Lists, from = text): readonly string[] => {
-  const { after } = verifiedPull({ ...remote, ...parts }, { [file]: from })
+  const { after } = verifiedPull({ ...storedObjects, ...parts }, { [file]: from })
   return linesBetween(from, after[file] ?? '')
 }
 
@@ -115,7 +115,7 @@ describe('a file', () => {
     for (const name of cases) {
       const one = text.replace(/ {6}- \{ name: B.*\n/, '')
       const tiles = [{ ...tile('t2', name, 4), config: { ...line, groupBy: 'x' } }, tile('t1', name)]
-      const { after } = verifiedPull({ ...remote, ...dashboards({ tiles }), alerts: [] }, { [file]: one })
+      const { after } = verifiedPull({ ...storedObjects, ...dashboards({ tiles }), alerts: [] }, { [file]: one })
       expect(parsed(after[file] ?? ''), name).toMatchObject({ dashboards: { shop: { tiles: [{ y: 4 }, { y: 0 }] } } })
     }
   })
@@ -141,7 +141,7 @@ describe('a file', () => {
     const more = { ...shop, id: 'd2', name: 'More', tiles: [tile('t9', 'A')] }
     const twice = text.replace('savedSearches:', '  more:\n    name: More\n    id: d2\n    tiles: []\nsavedSearches:')
     const { after } = verifiedPull(
-      { ...remote, dashboards: [shop, more], ...alerts({ dashboardId: 'd2', tileId: 't9' }) },
+      { ...storedObjects, dashboards: [shop, more], ...alerts({ dashboardId: 'd2', tileId: 't9' }) },
       { [file]: twice },
     )
     expect(after[file]).toContain('    dashboard: more\n    tile: A\n')

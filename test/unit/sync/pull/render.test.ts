@@ -351,7 +351,7 @@ describe('renderAlert and renderSavedSearch', () => {
 describe('createReferenceRenderer', () => {
   const expression = written('‹env.X›')
 
-  const remote = remoteStateOf({
+  const storedObjects = remoteStateOf({
     dashboards: [
       { ...shop, tiles: [tile('t1', 'A'), tile('t2', 'Twin'), tile('t3', 'Twin'), tile('t4', ''), tile('t5', expression)] },
       { ...shop, id: 'd2', name: 'Twins' },
@@ -377,7 +377,7 @@ describe('createReferenceRenderer', () => {
   })
 
   const keys = { dashboards: new Map([['d2', 'twins']]), savedSearches: new Map<string, string>() }
-  const naming = createReferenceRenderer(remote, createDirectory(remote), keys)
+  const naming = createReferenceRenderer(storedObjects, createDirectory(storedObjects), keys)
 
   describe('a reference', () => {
     it('a reference to a source is its unique name or its id', () => {

@@ -4,13 +4,13 @@ import type { Target } from '../../api/path.ts'
 import type { Profile } from '../../api/profiles.ts'
 import { type Alert, alertCollection } from '../../resources/alerts/alert.ts'
 import { type Dashboard, dashboardCollection } from '../../resources/dashboards/dashboard-wire.ts'
-import type { RemoteObject } from '../../resources/resource-type.ts'
+import type { StoredObject } from '../../resources/resource-type.ts'
 import { type SavedSearch, savedSearchCollection } from '../../resources/saved-searches/saved-search.ts'
 import { type Section, sectionNames } from '../../resources/section.ts'
 import { type Connection, connectionCollection, type Source, sourceCollection } from '../../resources/sources/source-wire.ts'
 import { type Webhook, webhookCollection } from '../../resources/webhooks/webhook-wire.ts'
 
-export interface RemoteState {
+export interface StoredObjects {
   readonly dashboards: readonly Dashboard[]
   readonly savedSearches: readonly SavedSearch[]
   readonly alerts: readonly Alert[]
@@ -36,7 +36,7 @@ interface Reading {
 
 const none: DatedList<never> = { items: [], mayBeCut: false, readAtMs: Number.POSITIVE_INFINITY }
 
-export async function readRemoteState({ api, service, profile, wanted, wantsConnections }: Reading): Promise<RemoteState> {
+export async function readStoredObjects({ api, service, profile, wanted, wantsConnections }: Reading): Promise<StoredObjects> {
   const hasMore = profile.savedSearches
   const twice = <T>(section: Section, list: () => Promise<DatedList<T>>) => listTwice(list, wanted.has(section))
   const [dashboards, alerts, savedSearches, sources, webhooks, connections] = await Promise.all([
@@ -65,7 +65,7 @@ export async function readRemoteState({ api, service, profile, wanted, wantsConn
 }
 
 /** The objects of each section. */
-export const remoteObjects = (remote: RemoteState, section: Section): readonly RemoteObject[] => remote[section] ?? []
+export const storedOf = (storedObjects: StoredObjects, section: Section): readonly StoredObject[] => storedObjects[section] ?? []
 
 /** A service that just woke up may answer an empty list; the second answer counts. */
 async function listTwice<T>(list: () => Promise<DatedList<T>>, isWanted: boolean): Promise<DatedList<T>> {
@@ -73,10 +73,10 @@ async function listTwice<T>(list: () => Promise<DatedList<T>>, isWanted: boolean
   return first.items.length === 0 && isWanted ? list() : first
 }
 
-function whyIncomplete({ items, mayBeCut }: List<RemoteObject>): string | undefined {
+function whyIncomplete({ items, mayBeCut }: List<StoredObject>): string | undefined {
   const ids = new Set(items.map(({ id }) => id))
   if (ids.size < items.length) return 'contains an id twice, because it changed while it was read'
   return mayBeCut ? `may be incomplete, because its ${items.length} objects fill a page` : undefined
 }
 
-const onceEach = <T extends RemoteObject>({ items }: List<T>): readonly T[] => [...new Map(items.map((one) => [one.id, one])).values()]
+const onceEach = <T extends StoredObject>({ items }: List<T>): readonly T[] => [...new Map(items.map((one) => [one.id, one])).values()]
