@@ -2,8 +2,8 @@
 
 import { keysOf } from './core/keys.ts'
 
-const alerts = () => import('./resources/alerts/alert-operations.ts')
-const dashboards = () => import('./resources/dashboards/dashboard-operations.ts')
+const alerts = () => import('./kinds/alert/alert-operations.ts')
+const dashboards = () => import('./kinds/dashboard/dashboard-operations.ts')
 const backups = () => import('./backups/backups.ts')
 
 const asCode = {
@@ -35,15 +35,15 @@ const singleObjects = {
   'create-alert': async () => (await alerts()).createAlert,
   'update-alert': async () => (await alerts()).updateAlert,
   'delete-alert': async () => (await alerts()).deleteAlert,
-  'silence-alerts': async () => (await import('./resources/alerts/silence-operations.ts')).silenceAlerts,
+  'silence-alerts': async () => (await import('./kinds/alert/silence-operations.ts')).silenceAlerts,
   'list-dashboards': async () => (await dashboards()).listDashboards,
   'get-dashboard': async () => (await dashboards()).getDashboard,
   'create-dashboard': async () => (await dashboards()).createDashboard,
   'update-dashboard': async () => (await dashboards()).updateDashboard,
   'delete-dashboard': async () => (await dashboards()).deleteDashboard,
-  'list-saved-searches': async () => (await import('./resources/saved-searches/saved-search-operations.ts')).listSavedSearches,
-  'list-sources': async () => (await import('./resources/sources/list-sources.ts')).listSources,
-  'list-webhooks': async () => (await import('./resources/webhooks/list-webhooks.ts')).listWebhooks,
+  'list-saved-searches': async () => (await import('./kinds/saved-search/saved-search-operations.ts')).listSavedSearches,
+  'list-sources': async () => (await import('./kinds/source/list-sources.ts')).listSources,
+  'list-webhooks': async () => (await import('./kinds/webhook/list-webhooks.ts')).listWebhooks,
 } as const
 
 const tools = {

@@ -1,4 +1,4 @@
-import { intervalMs } from '../resources/alerts/schedule.ts'
+import { intervalMs } from '../kinds/alert/schedule.ts'
 import { type Condition, evaluatedPart, type TimeRange, windowStarts } from './evaluate.ts'
 import type { SeriesItem, SeriesRow } from './series-api.ts'
 

@@ -1,6 +1,6 @@
 import { dayMs } from '../core/durations.ts'
-import type { ThresholdType } from '../resources/alerts/alert.ts'
-import { type AlertInterval, intervalMs } from '../resources/alerts/schedule.ts'
+import type { ThresholdType } from '../kinds/alert/alert.ts'
+import { type AlertInterval, intervalMs } from '../kinds/alert/schedule.ts'
 
 // How the server evaluates an alert, observed on HyperDX 2.36 by stepping its own alert task through seven days of data. Pure: buckets and
 // a condition give windows, states and notifications. test/unit/backtest compares it with the recorded notifications.

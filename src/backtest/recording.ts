@@ -3,7 +3,7 @@ import { type Diagnostic, diagnosticOf, type Rules } from '../core/diagnostics.t
 import { digestOfText } from '../core/digest.ts'
 import { readDocument } from '../documents/document.ts'
 import { schemaDiagnostics } from '../documents/validate.ts'
-import { type AlertInterval, alertIntervals, intervalMs } from '../resources/alerts/schedule.ts'
+import { type AlertInterval, alertIntervals, intervalMs } from '../kinds/alert/schedule.ts'
 import type { TimeRange } from './evaluate.ts'
 import type { SeriesRow } from './series-api.ts'
 

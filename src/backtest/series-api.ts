@@ -4,7 +4,7 @@ import { collectionPath } from '../api/collection.ts'
 import { type Target, under } from '../api/path.ts'
 import { readOne } from '../api/wire.ts'
 import { refuseSql } from '../core/sql.ts'
-import { type AlertInterval, intervalMs } from '../resources/alerts/schedule.ts'
+import { type AlertInterval, intervalMs } from '../kinds/alert/schedule.ts'
 
 // `POST /charts/series` of self-hosted HyperDX, observed on version 2.36. It only reads. The cloud API has no such endpoint.
 

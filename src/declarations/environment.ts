@@ -13,10 +13,10 @@ import { documentRules, type ReadDocument, readDocument, type ValuePath } from '
 import { hasExpression } from '../documents/expressions.ts'
 import { ownValue, valueAt } from '../documents/schema.ts'
 import { schemaDiagnostics } from '../documents/validate.ts'
+import { projectForm, projectGrammar } from '../kinds/marker.ts'
+import { sectionNames } from '../kinds/section.ts'
 import { fileSettings, notInRepository, settingsSchema } from '../operation/inputs.ts'
 import type { Files, NamedEnvironment } from '../operation/operation.ts'
-import { projectForm, projectGrammar } from '../resources/marker.ts'
-import { sectionNames } from '../resources/section.ts'
 
 /** Beside `.watchkeeper.yml`. */
 const directory = 'environments'

@@ -6,9 +6,9 @@ import { quote } from '../core/text.ts'
 import { documentRules, type ReadDocument } from '../documents/document.ts'
 import { valueAt } from '../documents/schema.ts'
 import { schemaDiagnostics } from '../documents/validate.ts'
+import { keyForm, keyGrammar } from '../kinds/marker.ts'
+import { repeatedKey } from '../kinds/references.ts'
 import { duration, durationMsOf } from '../operation/inputs.ts'
-import { keyForm, keyGrammar } from '../resources/marker.ts'
-import { repeatedKey } from '../resources/references.ts'
 
 const time = (description: string) => z.iso.datetime({ offset: true }).meta({ description, accepts: 'a time such as 2026-01-31T08:00:00Z' })
 

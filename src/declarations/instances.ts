@@ -10,9 +10,9 @@ import { maxExpandedSize, type ReadDocument, type ValuePath } from '../documents
 import { countExpressions, exceedsRoom, type InstanceScope, instanceNamesIn, interpolate, type Room } from '../documents/expressions.ts'
 import { ownValue, valueAt } from '../documents/schema.ts'
 import { schemaDiagnostics } from '../documents/validate.ts'
-import { keyForm, keyGrammar } from '../resources/marker.ts'
-import { sections } from '../resources/resource-types.ts'
-import { type Section, sectionNames } from '../resources/section.ts'
+import { sections } from '../kinds/kinds.ts'
+import { keyForm, keyGrammar } from '../kinds/marker.ts'
+import { type Section, sectionNames } from '../kinds/section.ts'
 import { environmentRules, instanceValues, mergePatch, type Overrides } from './environment.ts'
 
 const instanceKey = z.string().regex(keyGrammar).meta({ description: 'Key of the instance: `instance.key`.', accepts: keyForm })

@@ -1,7 +1,7 @@
 import { isMapping } from '../core/keys.ts'
 import { valueAt } from '../documents/schema.ts'
+import type { Section } from '../kinds/section.ts'
 import type { NamedEnvironment } from '../operation/operation.ts'
-import type { Section } from '../resources/section.ts'
 import { mergePatch } from './environment.ts'
 
 /** Alternatives: an object has the fields of one side. */

@@ -3,9 +3,9 @@ import { isMapping } from '../core/keys.ts'
 import type { ValuePath } from '../documents/document.ts'
 import { ownValue, valueAt } from '../documents/schema.ts'
 import { neededFields } from '../documents/validate.ts'
-import type { Body } from '../resources/resource-type.ts'
-import { type ParsedObject, parseObject, sections } from '../resources/resource-types.ts'
-import type { Section } from '../resources/section.ts'
+import type { Body } from '../kinds/kind.ts'
+import { type ParsedObject, parseObject, sections } from '../kinds/kinds.ts'
+import type { Section } from '../kinds/section.ts'
 
 /** The fields of a wrong object that are valid by themselves. */
 export function validFields(section: Section, written: unknown): Body {

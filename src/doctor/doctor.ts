@@ -8,22 +8,22 @@ import { dayOf, plainDay } from '../core/dates.ts'
 import { type ErrorKind, toWatchkeeperError } from '../core/errors.ts'
 import { type Line, say, sentence, trusted } from '../core/line.ts'
 import { listFirst, plural, quote } from '../core/text.ts'
-import { type Context, defineOperation, pass } from '../operation/operation.ts'
-import type { Block } from '../report/blocks.ts'
-import { formatDuration } from '../report/format.ts'
-import { type Alert, alertCollection } from '../resources/alerts/alert.ts'
-import { createAlertType } from '../resources/alerts/alert-type.ts'
+import { type Alert, alertCollection } from '../kinds/alert/alert.ts'
+import { createAlertKind } from '../kinds/alert/alert-kind.ts'
 import {
   explainFailedEvaluation,
   explainOverdue,
   explainStoppedTask,
   type OnFailedEvaluation,
   onFailedEvaluation,
-} from '../resources/alerts/evaluation.ts'
-import { dashboardCollection } from '../resources/dashboards/dashboard-wire.ts'
-import { savedSearchCollection } from '../resources/saved-searches/saved-search.ts'
-import { sourceCollection } from '../resources/sources/source-wire.ts'
-import { webhookCollection } from '../resources/webhooks/webhook-wire.ts'
+} from '../kinds/alert/evaluation.ts'
+import { dashboardCollection } from '../kinds/dashboard/dashboard-wire.ts'
+import { savedSearchCollection } from '../kinds/saved-search/saved-search.ts'
+import { sourceCollection } from '../kinds/source/source-wire.ts'
+import { webhookCollection } from '../kinds/webhook/webhook-wire.ts'
+import { type Context, defineOperation, pass } from '../operation/operation.ts'
+import type { Block } from '../report/blocks.ts'
+import { formatDuration } from '../report/format.ts'
 import { readUsageCost } from '../usage/usage-api.ts'
 import { findKeyExpiry, warnWithinMs } from './key-expiry.ts'
 
@@ -186,8 +186,8 @@ const maxShown = 10
 function checkAlerts(alerts: readonly Alert[], { profile, clock }: DoctorContext, policy: OnFailedEvaluation): ProbeResult {
   const found = describeCount(alerts.length)
   const nowMs = clock.now()
-  const type = createAlertType(profile, nowMs)
-  const managed = alerts.filter((alert) => type.readMarker(type.toBody(alert)) !== undefined)
+  const kind = createAlertKind(profile, nowMs)
+  const managed = alerts.filter((alert) => kind.readMarker(kind.toBody(alert)) !== undefined)
   const explainEach = (explain: (alert: Alert) => string | undefined): readonly string[] =>
     managed.flatMap((alert) => {
       const reason = explain(alert)

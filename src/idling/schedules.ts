@@ -1,6 +1,6 @@
 import { minuteMs } from '../core/durations.ts'
-import { intervalMsOf, startMsOf } from '../resources/alerts/schedule.ts'
-import type { Body } from '../resources/resource-type.ts'
+import { intervalMsOf, startMsOf } from '../kinds/alert/schedule.ts'
+import type { Body } from '../kinds/kind.ts'
 import { type Interval, union } from './intervals.ts'
 
 /** When an alert is evaluated: once in every interval. */

@@ -2,7 +2,7 @@
 import type { GroupValue, TimeRange, WindowValues } from '../backtest/evaluate.ts'
 import type { FindSqlValues, SqlValues } from '../backtest/query.ts'
 import type { SeriesItem, SeriesRow } from '../backtest/series-api.ts'
-import { type AlertInterval, intervalMs } from '../resources/alerts/schedule.ts'
+import { type AlertInterval, intervalMs } from '../kinds/alert/schedule.ts'
 import { type BurnRateAlert, burnRate, burnRateAlerts, burnRateFactors, noDataSpan } from './burn-rates.ts'
 import type { DeclaredSlo } from './slo-file.ts'
 import { countedSeries } from './slo-series.ts'

@@ -3,9 +3,9 @@
 import * as z from 'zod'
 import type { Location, Rules } from '../core/diagnostics.ts'
 import type { ReadDocument } from '../documents/document.ts'
-import { declaredAlert } from '../resources/alerts/alert.ts'
-import { word } from '../resources/declaration-fields.ts'
-import { keyGrammar } from '../resources/marker.ts'
+import { declaredAlert } from '../kinds/alert/alert.ts'
+import { word } from '../kinds/declaration-fields.ts'
+import { keyGrammar } from '../kinds/marker.ts'
 
 /** The length of a condition. The longest query repeats it four times, and the API accepts 100,000 characters. */
 const condition = (description: string) => word(4000).meta({ description, accepts: 'a condition in SQL' })

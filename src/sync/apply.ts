@@ -8,9 +8,9 @@ import { toKebab } from '../core/names.ts'
 import { listFirst, quote } from '../core/text.ts'
 import { inEnvironment, ofEnvironment } from '../declarations/environment.ts'
 import type { Prune } from '../declarations/find-declarations.ts'
+import { createKinds } from '../kinds/kinds.ts'
 import { choice, filePath, flag } from '../operation/inputs.ts'
 import { type Context, defineOperation } from '../operation/operation.ts'
-import { createResourceTypes } from '../resources/resource-types.ts'
 import { applyPlan } from './apply/apply-plan.ts'
 import { applyBlocks, applyWords, outcomeFacts, outcomeLine } from './apply/apply-report.ts'
 import { isWritten, type Outcome, stopReasons } from './apply/apply-state.ts'
@@ -109,7 +109,7 @@ async function confirmPlan(planned: PlanningResult, context: ApplyContext, input
   })
   const again = await makePlan(context, { ...input, effect: 'write' })
   demandSame(
-    toPlanFile(planned.plan, createResourceTypes(profile, context.clock.now()), {
+    toPlanFile(planned.plan, createKinds(profile, context.clock.now()), {
       ...service,
       environment: planned.environment,
       prune: input.prune,
@@ -144,7 +144,7 @@ async function carryOut(planned: PlanningResult, context: ApplyContext, onError:
   const applied = await applyPlan(planned.plan, {
     api,
     service,
-    types: createResourceTypes(profile, clock.now()),
+    kinds: createKinds(profile, clock.now()),
     listedAtMs: usesLists ? planned.storedObjects?.readAtMs : undefined,
     clock,
     stop,
@@ -201,7 +201,7 @@ const maxListed = 8
 function demandSame(agreed: PlanFile, planned: PlanningResult, { service, profile, clock }: ApplyContext, prune: Prune): void {
   const moved = movedSince(
     agreed,
-    toPlanFile(planned.plan, createResourceTypes(profile, clock.now()), { ...service, environment: planned.environment, prune }),
+    toPlanFile(planned.plan, createKinds(profile, clock.now()), { ...service, environment: planned.environment, prune }),
   )
   if (moved.length === 0) return
   const lines = listFirst(moved, maxListed, (count) => `… and ${count} more`).map((line) => `- ${line}`)

@@ -5,12 +5,12 @@ import type { Diagnostic } from '../core/diagnostics.ts'
 import { causeOf, inputError } from '../core/errors.ts'
 import { counted, type Line, say, sentence } from '../core/line.ts'
 import { inEnvironment, ofEnvironment } from '../declarations/environment.ts'
+import { onFailedEvaluation } from '../kinds/alert/evaluation.ts'
+import { createKinds } from '../kinds/kinds.ts'
 import { htmlFileInput, htmlFiles } from '../operation/html-file.ts'
 import { flag, outputPath } from '../operation/inputs.ts'
 import { type Context, defineOperation, type Verdict } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
-import { onFailedEvaluation } from '../resources/alerts/evaluation.ts'
-import { createResourceTypes } from '../resources/resource-types.ts'
 import { backtestedAlert, backtestPlan, defaultMaxRequests, demandValues, whyNoBacktest } from './backtest/backtest-plan.ts'
 import { reviewBlocks } from './backtest/backtest-report.ts'
 import { demandKeys, type Gates, gateInput, gatesWithoutBacktest, hasGates, judgeBacktest } from './backtest/gates.ts'
@@ -52,7 +52,7 @@ async function finishPlan(context: Context<'read', 'service-or-server'>, input: 
   const problems = findEvaluationProblems(planned.plan, alerts, { policy: input.onFailedEvaluation, nowMs: clock.now() })
   const result = await toPlanResult({ ...planned, diagnostics: [...planned.diagnostics, ...problems] })
   if (input.planFile === undefined || hasErrors(planned)) return { ...result, planFile: '' }
-  const planContent = toPlanFile(planned.plan, createResourceTypes(profile, clock.now()), {
+  const planContent = toPlanFile(planned.plan, createKinds(profile, clock.now()), {
     ...context.service,
     environment: planned.environment,
     prune: input.prune,

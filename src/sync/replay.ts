@@ -6,9 +6,9 @@ import { inputError } from '../core/errors.ts'
 import { counted, join, say, sentence } from '../core/line.ts'
 import { environmentInput, inEnvironment } from '../declarations/environment.ts'
 import { filesInput, findDeclarations } from '../declarations/find-declarations.ts'
+import { isOf, previousKeyOf } from '../kinds/kinds.ts'
 import { filePath } from '../operation/inputs.ts'
 import { type Context, defineOperation } from '../operation/operation.ts'
-import { isOf, previousKeyOf } from '../resources/resource-types.ts'
 import { declaredQueries } from './backtest/declared-queries.ts'
 import {
   checkedIncident,

@@ -14,7 +14,7 @@ interface Rule {
 
 const platform = ['core', 'http', 'api', 'documents', 'report', 'operation']
 
-/** The table of ARCHITECTURE.md, by folder or file. `resources/*` stands for each folder in `resources`. */
+/** The table of ARCHITECTURE.md, by folder or file. `kinds/*` stands for each folder in `kinds`. */
 const rules: ReadonlyMap<string, Rule> = new Map(
   (/^## Folders$.*?^## /ms.exec(readFileSync(join(src, '../ARCHITECTURE.md'), 'utf8'))?.[0] ?? '')
     .split('\n')

@@ -3,7 +3,7 @@
 import type { ReadApi } from '../../src/api/client.ts'
 import type { Target } from '../../src/api/path.ts'
 import type { RunSql, SqlRow } from '../../src/api/sql.ts'
-import { sourceCollection } from '../../src/resources/sources/source-wire.ts'
+import { sourceCollection } from '../../src/kinds/source/source-wire.ts'
 import { burnRateAlerts, noDataSpan } from '../../src/slos/burn-rates.ts'
 import { type BudgetState, judgeBudget } from '../../src/slos/error-budget.ts'
 import { type Slo, sourceOf } from '../../src/slos/expand-slos.ts'

@@ -1,6 +1,6 @@
 // Compares stored documents by their meaning: without ids, times and markers, and without values that every reader assumes for an absent
 // field. The rules are few, and each says which readers were looked at. A rule that is wrong shows as a difference of queries or evaluations.
-import { readTextMarker, withoutMarkerTags, withoutTextMarker } from '../../src/resources/marker.ts'
+import { readTextMarker, withoutMarkerTags, withoutTextMarker } from '../../src/kinds/marker.ts'
 import type { WrittenIds } from './as-web-app.ts'
 import type { Json } from './product.ts'
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { toAlertQuery } from '../../src/backtest/query.ts'
 import type { SeriesItem } from '../../src/backtest/series-api.ts'
 import { answerSeries, type ChartRequest } from '../../src/emulator/product/charts.ts'
-import { intervalMs } from '../../src/resources/alerts/schedule.ts'
+import { intervalMs } from '../../src/kinds/alert/schedule.ts'
 import { recorded, recordedRows, watchedBy } from '../unit/backtest/recorded.ts'
 
 // The emulator has the telemetry that the recorded server had, so that it must give the recorded answers.

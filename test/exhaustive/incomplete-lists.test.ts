@@ -2,8 +2,8 @@
 
 import { describe, expect, it, vi } from 'vitest'
 import type { Emulator } from '../../src/emulator/index.ts'
-import { alertCollection } from '../../src/resources/alerts/alert.ts'
-import { savedSearchCollection } from '../../src/resources/saved-searches/saved-search.ts'
+import { alertCollection } from '../../src/kinds/alert/alert.ts'
+import { savedSearchCollection } from '../../src/kinds/saved-search/saved-search.ts'
 import { ids, methodsOf, serviceOf, useEmulator } from '../support/emulator.ts'
 import { startVariant } from '../support/server-variants.ts'
 import { service } from '../support/session.ts'

@@ -2,8 +2,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { profileNamed } from '../../src/api/profiles.ts'
 import { type Declarations, readDeclarations } from '../../src/declarations/declarations.ts'
-import type { Body, StoredObject } from '../../src/resources/resource-type.ts'
-import { createResourceTypes } from '../../src/resources/resource-types.ts'
+import type { Body, StoredObject } from '../../src/kinds/kind.ts'
+import { createKinds } from '../../src/kinds/kinds.ts'
 import { indexByMarker } from '../../src/sync/apply/marker-index.ts'
 import { reconcileOutcome } from '../../src/sync/apply/reconcile.ts'
 import { findDuplicateMarkers } from '../../src/sync/apply/verify.ts'
@@ -16,7 +16,7 @@ import { remoteStateWith } from '../support/plans.ts'
 
 const profile = profileNamed('clickhouse-cloud')
 const nowMs = Date.parse('2026-03-31T12:00:00Z')
-const types = createResourceTypes(profile, nowMs)
+const types = createKinds(profile, nowMs)
 const options = { project: 'shop/many', profile, nowMs, prune: true, maxDeletes: 0 }
 
 const alertCount = 9500
@@ -99,7 +99,9 @@ describe('ten thousand objects', () => {
   const maxMs = 8000
 
   it('compares ten thousand objects with ten thousand equal ones', () => {
-    expect(cpuMsOf(() => expect(count(planChanges(declared, storedObjects, options).changes)).toEqual({ unchanged: 10_000 }))).toBeLessThan(maxMs)
+    expect(cpuMsOf(() => expect(count(planChanges(declared, storedObjects, options).changes)).toEqual({ unchanged: 10_000 }))).toBeLessThan(
+      maxMs,
+    )
   })
 
   it('compares ten thousand objects that all differ, and writes a plan file', () => {

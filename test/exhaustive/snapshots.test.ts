@@ -198,8 +198,8 @@ type Version = typeof withSite
 async function versionThat(knows: { readonly fillNulls: boolean; readonly ofThisServer: boolean }): Promise<Version> {
   vi.resetModules()
   const [{ builtConfig }, { alertBodySchema }, site] = await Promise.all([
-    import('../../src/resources/dashboards/tile-schema.ts'),
-    import('../../src/resources/alerts/alert.ts'),
+    import('../../src/kinds/dashboard/tile-schema.ts'),
+    import('../../src/kinds/alert/alert.ts'),
     import('../support/site.ts'),
   ])
   const [line] = builtConfig.options

@@ -2,9 +2,9 @@
 
 import { type Diagnostic, formatLocation } from '../../src/core/diagnostics.ts'
 import { type Declarations, readDeclarations } from '../../src/declarations/declarations.ts'
-import { alertBodySchema } from '../../src/resources/alerts/alert.ts'
-import type { Abilities } from '../../src/resources/references.ts'
-import { sectionNames } from '../../src/resources/section.ts'
+import { alertBodySchema } from '../../src/kinds/alert/alert.ts'
+import type { Abilities } from '../../src/kinds/references.ts'
+import { sectionNames } from '../../src/kinds/section.ts'
 
 type Variables = Readonly<Record<string, string>>
 

@@ -2,7 +2,7 @@
 
 import { diffLines } from 'diff'
 import { parse } from 'yaml'
-import type { Section } from '../../src/resources/section.ts'
+import type { Section } from '../../src/kinds/section.ts'
 import { type EditedFile, editFile } from '../../src/sync/pull/edit-yaml.ts'
 import type { Addition } from '../../src/sync/pull/write-yaml.ts'
 

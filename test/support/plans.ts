@@ -1,17 +1,17 @@
 import * as z from 'zod'
 import { type Profile, profileNamed } from '../../src/api/profiles.ts'
 import { readDeclarations } from '../../src/declarations/declarations.ts'
-import { alertSchema } from '../../src/resources/alerts/alert.ts'
-import type { FieldChange } from '../../src/resources/compare.ts'
-import { composeUpdate } from '../../src/resources/compare.ts'
-import { dashboardSchema } from '../../src/resources/dashboards/dashboard-wire.ts'
-import { type Body, listOf, type StoredObject } from '../../src/resources/resource-type.ts'
-import { createResourceTypes } from '../../src/resources/resource-types.ts'
-import { savedSearchSchema } from '../../src/resources/saved-searches/saved-search.ts'
-import { revealSecrets } from '../../src/resources/secret.ts'
-import type { Section } from '../../src/resources/section.ts'
-import { connectionSchema, sourceSchema } from '../../src/resources/sources/source-wire.ts'
-import { storedWebhookSchema } from '../../src/resources/webhooks/webhook-wire.ts'
+import { alertSchema } from '../../src/kinds/alert/alert.ts'
+import type { FieldChange } from '../../src/kinds/compare.ts'
+import { composeUpdate } from '../../src/kinds/compare.ts'
+import { dashboardSchema } from '../../src/kinds/dashboard/dashboard-wire.ts'
+import { type Body, listOf, type StoredObject } from '../../src/kinds/kind.ts'
+import { createKinds } from '../../src/kinds/kinds.ts'
+import { savedSearchSchema } from '../../src/kinds/saved-search/saved-search.ts'
+import { revealSecrets } from '../../src/kinds/secret.ts'
+import type { Section } from '../../src/kinds/section.ts'
+import { connectionSchema, sourceSchema } from '../../src/kinds/source/source-wire.ts'
+import { storedWebhookSchema } from '../../src/kinds/webhook/webhook-wire.ts'
 import { createKnownIds } from '../../src/sync/apply/apply-state.ts'
 import type { Change, Plan } from '../../src/sync/plan/change.ts'
 import { type PlanOptions, planChanges } from '../../src/sync/plan/plan-changes.ts'
@@ -24,7 +24,7 @@ import { messages, readValue } from './declarations.ts'
 
 export const profile = profileNamed('clickhouse-cloud')
 export const nowMs = Date.parse('2026-03-31T12:00:00Z')
-export const types = createResourceTypes(profile, nowMs)
+export const kinds = createKinds(profile, nowMs)
 
 export type Lists = Readonly<Partial<Record<Section | 'connections', readonly object[] | undefined>>> &
   Pick<Partial<StoredObjects>, 'incompleteLists' | 'readAtMs'>
@@ -77,7 +77,7 @@ function writtenBy(change: Change, resolved: Resolved): StoredObject {
   const { section, key, action, stored } = change
   const id = stored?.id ?? `${section}-${key}`
   if (action === 'unchanged' && stored !== undefined) return stored
-  const sent = stored === undefined || action === 'replace' ? resolved.body : composeUpdate(types[section], resolved.body, stored)
+  const sent = stored === undefined || action === 'replace' ? resolved.body : composeUpdate(kinds[section], resolved.body, stored)
   const tiles = listOf(sent.tiles).map((tile): Body => ({ ...tile, id: tile.id ?? `${id}-${tile.name}` }))
   const filters = listOf(sent.filters).map((filter): Body => ({ ...filter, id: filter.id ?? `${id}-${filter.name}` }))
   return { ...sent, id, ...(section === 'dashboards' && { tiles, filters }) } as StoredObject

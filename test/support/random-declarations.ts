@@ -13,7 +13,7 @@ import type {
   Source,
   Tile,
 } from '../../src/emulator/index.ts'
-import { type DashboardFields, expandDashboard } from '../../src/resources/dashboards/dashboard-file.ts'
+import { type DashboardFields, expandDashboard } from '../../src/kinds/dashboard/dashboard-file.ts'
 
 // Random words and fields: names that people use, and texts that are hard to write to YAML.
 

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../core/diagnostics.ts'
-import type { Body, StoredObject } from '../../resources/resource-type.ts'
-import { sectionNames } from '../../resources/section.ts'
+import type { Body, StoredObject } from '../../kinds/kind.ts'
+import { sectionNames } from '../../kinds/section.ts'
 import type { Change, Plan } from '../plan/change.ts'
 import { type StoredObjects, storedOf } from '../plan/stored-objects.ts'
 import { type ApplyStateOptions, createApplyState, type Outcome, type StopReason } from './apply-state.ts'

@@ -1,9 +1,9 @@
 import { ApiError } from '../../api/api-error.ts'
 import { type ErrorKind, WatchkeeperError } from '../../core/errors.ts'
-import type { FieldChange } from '../../resources/compare.ts'
-import { withTileIds } from '../../resources/dashboards/tile-ids.ts'
-import { type Body, listOf, type StoredObject } from '../../resources/resource-type.ts'
-import { hasPendingId, type PendingId, replacePending, type Section } from '../../resources/section.ts'
+import type { FieldChange } from '../../kinds/compare.ts'
+import { withTileIds } from '../../kinds/dashboard/tile-ids.ts'
+import { type Body, listOf, type StoredObject } from '../../kinds/kind.ts'
+import { hasPendingId, type PendingId, replacePending, type Section } from '../../kinds/section.ts'
 import type { Action, Change } from '../plan/change.ts'
 
 export type OnError = 'continue' | 'stop'

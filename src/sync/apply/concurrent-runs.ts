@@ -8,9 +8,9 @@ import type { Target } from '../../api/path.ts'
 import type { Clock } from '../../core/clock.ts'
 import { WatchkeeperError } from '../../core/errors.ts'
 import { keysOf } from '../../core/keys.ts'
-import type { Body, StoredObject, ResourceType } from '../../resources/resource-type.ts'
-import type { ResourceTypes } from '../../resources/resource-types.ts'
-import type { Section } from '../../resources/section.ts'
+import type { Body, Kind, StoredObject } from '../../kinds/kind.ts'
+import type { Kinds } from '../../kinds/kinds.ts'
+import type { Section } from '../../kinds/section.ts'
 
 /** What to know about two runs at the same time. */
 export const concurrentRunsPage =
@@ -23,7 +23,7 @@ const maxListAgeMs = 10_000
 export class CreatedByOtherRunError extends WatchkeeperError {
   readonly found: StoredObject
 
-  constructor({ noun }: Pick<ResourceType, 'noun'>, found: StoredObject) {
+  constructor({ noun }: Pick<Kind, 'noun'>, found: StoredObject) {
     const what = `Another run created this ${noun} at the same time (${found.id}), so this run stopped and did not create it again`
     super('conflict', `${what}. Run apply again. See ${concurrentRunsPage}`)
     this.found = found
@@ -35,7 +35,7 @@ type Lists = Readonly<Partial<Record<Section, { readonly items: readonly StoredO
 interface ConcurrentRunsOptions {
   readonly api: ReadApi
   readonly service: Target
-  readonly types: ResourceTypes
+  readonly kinds: Kinds
   readonly clock: Clock
   /** The lists that the plan was made of. */
   readonly lists: Lists
@@ -74,15 +74,15 @@ const isNotSent = (thrown: unknown): boolean =>
   thrown instanceof WatchkeeperError && !(thrown instanceof ApiError) && thrown.kind === 'canceled'
 
 export function createConcurrentRuns(options: ConcurrentRunsOptions): ConcurrentRuns {
-  const { api, service, types, clock } = options
+  const { api, service, kinds, clock } = options
   const known = new Map<Section, Listed>()
   const reading = new Map<Section, Promise<void>>()
   let requests = 0
 
   function learnAt(lists: Lists, atMs: number, request = 0): void {
     for (const section of keysOf<Section>(lists)) {
-      const type = types[section]
-      known.set(section, { byToken: Map.groupBy(lists[section]?.items ?? [], (one) => type.tokenOf(type.toBody(one))), atMs, request })
+      const kind = kinds[section]
+      known.set(section, { byToken: Map.groupBy(lists[section]?.items ?? [], (one) => kind.tokenOf(kind.toBody(one))), atMs, request })
     }
   }
   learnAt(options.lists, options.listedAtMs)
@@ -95,7 +95,7 @@ export function createConcurrentRuns(options: ConcurrentRunsOptions): Concurrent
     const running = reading.get(section)
     if (running !== undefined) return running
     const request = ++requests
-    const read = types[section].collection
+    const read = kinds[section].collection
       .list(api, service)
       .then((list) => learnAt({ [section]: list }, clock.monotonicMs(), request))
       .finally(() => reading.delete(section))
@@ -106,13 +106,13 @@ export function createConcurrentRuns(options: ConcurrentRunsOptions): Concurrent
   /** The object with the marker, in a list that is not too old, and of a later request than `after`. */
   async function find({ section, desired, replacedId }: Creation, after = -1): Promise<StoredObject | undefined> {
     while (isTooOld(section) || (known.get(section)?.request ?? 0) <= after) await readAgain(section)
-    const marked = known.get(section)?.byToken.get(types[section].tokenOf(desired))
+    const marked = known.get(section)?.byToken.get(kinds[section].tokenOf(desired))
     return marked?.find(({ id }) => id !== replacedId)
   }
 
   async function demandAbsent(creation: Creation): Promise<void> {
     const found = await find(creation)
-    if (found !== undefined) throw new CreatedByOtherRunError(types[creation.section], found)
+    if (found !== undefined) throw new CreatedByOtherRunError(kinds[creation.section], found)
   }
 
   /** Resolves to the created object, or to the last request for a list that was sent before the rate limit rejected the create. */
@@ -143,7 +143,7 @@ export function createConcurrentRuns(options: ConcurrentRunsOptions): Concurrent
         const found = await find(creation, rejectedAfter)
         // A server, or a gateway before it, can store the object and reject the request.
         if (found !== undefined && rejectedAfter !== undefined) return found
-        if (found !== undefined) throw new CreatedByOtherRunError(types[creation.section], found)
+        if (found !== undefined) throw new CreatedByOtherRunError(kinds[creation.section], found)
         const sent = await sendOnce(creation, send)
         if ('created' in sent) return sent.created
         rejectedAfter = sent.rejectedAfter

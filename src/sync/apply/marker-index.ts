@@ -1,21 +1,21 @@
 import type { ReadApi } from '../../api/client.ts'
 import type { List } from '../../api/collection.ts'
 import type { Target } from '../../api/path.ts'
-import type { Body, StoredObject, ResourceType } from '../../resources/resource-type.ts'
-import type { ResourceTypes } from '../../resources/resource-types.ts'
-import type { Section } from '../../resources/section.ts'
+import type { Body, Kind, StoredObject } from '../../kinds/kind.ts'
+import type { Kinds } from '../../kinds/kinds.ts'
+import type { Section } from '../../kinds/section.ts'
 
 export type MarkerIndexes = Readonly<Partial<Record<Section, MarkerIndex>>>
 
 interface ReadListsOptions {
   readonly api: ReadApi
   readonly service: Target
-  readonly types: ResourceTypes
+  readonly kinds: Kinds
 }
 
-export async function readMarkerIndexes(sections: ReadonlySet<Section>, { api, service, types }: ReadListsOptions): Promise<MarkerIndexes> {
+export async function readMarkerIndexes(sections: ReadonlySet<Section>, { api, service, kinds }: ReadListsOptions): Promise<MarkerIndexes> {
   const read = [...sections].map(
-    async (section) => [section, indexByMarker(await types[section].collection.list(api, service), types[section])] as const,
+    async (section) => [section, indexByMarker(await kinds[section].collection.list(api, service), kinds[section])] as const,
   )
   return Object.fromEntries(await Promise.all(read))
 }
@@ -35,14 +35,14 @@ interface MarkerHolders {
 }
 
 /** An object that the list contains twice, because it changed while it was read, counts once. */
-export function indexByMarker({ items, mayBeCut }: List<StoredObject>, type: ResourceType): MarkerIndex {
+export function indexByMarker({ items, mayBeCut }: List<StoredObject>, kind: Kind): MarkerIndex {
   const byToken = new Map<string, { readonly project: string | undefined; readonly storedObjects: StoredObject[] }>()
   for (const stored of new Map(items.map((one) => [one.id, one])).values()) {
-    const body = type.toBody(stored)
-    const token = type.tokenOf(body)
+    const body = kind.toBody(stored)
+    const token = kind.tokenOf(body)
     if (token === undefined) continue
     const holders = byToken.get(token)
-    if (holders === undefined) byToken.set(token, { project: type.readMarker(body)?.project, storedObjects: [stored] })
+    if (holders === undefined) byToken.set(token, { project: kind.readMarker(body)?.project, storedObjects: [stored] })
     else holders.storedObjects.push(stored)
   }
   return { items, mayBeCut, byToken }
@@ -51,8 +51,8 @@ export function indexByMarker({ items, mayBeCut }: List<StoredObject>, type: Res
 type MarkerMatch = { readonly stored: StoredObject } | 'absent' | 'unclear'
 
 /** The object with the marker of the desired body. */
-export function findByMarker({ byToken, mayBeCut }: MarkerIndex, desired: Body, type: ResourceType): MarkerMatch {
-  const [stored, second] = byToken.get(type.tokenOf(desired) ?? '')?.storedObjects ?? []
+export function findByMarker({ byToken, mayBeCut }: MarkerIndex, desired: Body, kind: Kind): MarkerMatch {
+  const [stored, second] = byToken.get(kind.tokenOf(desired) ?? '')?.storedObjects ?? []
   if (stored !== undefined && second === undefined) return { stored }
   return stored === undefined && !mayBeCut ? 'absent' : 'unclear'
 }

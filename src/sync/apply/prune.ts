@@ -3,8 +3,8 @@
 import type { List } from '../../api/collection.ts'
 import type { Diagnostic } from '../../core/diagnostics.ts'
 import { WatchkeeperError } from '../../core/errors.ts'
-import { type Alert, alertCollection } from '../../resources/alerts/alert.ts'
-import type { StoredObject } from '../../resources/resource-type.ts'
+import { type Alert, alertCollection } from '../../kinds/alert/alert.ts'
+import type { StoredObject } from '../../kinds/kind.ts'
 import type { Change } from '../plan/change.ts'
 import { findAlertOn } from '../plan/protect-alerts.ts'
 import { type ApplyState, failed } from './apply-state.ts'
@@ -19,7 +19,7 @@ interface PruneOptions extends WriteContext {
 }
 
 /** Alerts come first in `deletes`: an alert that is still on a dashboard after them is not managed here. */
-export async function pruneOrphans({ deletes, diagnostics, state, write, api, service, types }: PruneOptions): Promise<void> {
+export async function pruneOrphans({ deletes, diagnostics, state, write, api, service, kinds }: PruneOptions): Promise<void> {
   let listed: Promise<List<Alert>> | undefined
   const listAlerts = (): Promise<List<Alert>> => {
     listed ??= alertCollection.list(api, service).catch((thrown: unknown) => {
@@ -38,7 +38,7 @@ export async function pruneOrphans({ deletes, diagnostics, state, write, api, se
       return state.record(failed(change, thrown))
     }
     const obstacle =
-      reason ?? (alerts && findAlertOn(change, alerts, types[change.section])) ?? (await missingPartner(change, { api, service, types }))
+      reason ?? (alerts && findAlertOn(change, alerts, kinds[change.section])) ?? (await missingPartner(change, { api, service, kinds }))
     if (obstacle === undefined) await write(change)
     else await state.skip(change, obstacle)
   }
@@ -48,15 +48,15 @@ export async function pruneOrphans({ deletes, diagnostics, state, write, api, se
 /** The reason against deleting a duplicate: the object that should stay is gone, or is not managed any more. */
 async function missingPartner(
   { section, keeps, stored }: Change,
-  { api, service, types }: Pick<WriteContext, 'api' | 'service' | 'types'>,
+  { api, service, kinds }: Pick<WriteContext, 'api' | 'service' | 'kinds'>,
 ): Promise<string | undefined> {
   if (keeps === undefined || stored === undefined) return undefined
-  const type = types[section]
-  const tokenOf = (one: StoredObject): string | undefined => type.readMarker(type.toBody(one))?.token
-  const kept = await type.collection.get(api, service, keeps).catch((thrown: unknown) => {
+  const kind = kinds[section]
+  const tokenOf = (one: StoredObject): string | undefined => kind.readMarker(kind.toBody(one))?.token
+  const kept = await kind.collection.get(api, service, keeps).catch((thrown: unknown) => {
     if (!(thrown instanceof WatchkeeperError)) throw thrown
   })
   return kept !== undefined && tokenOf(kept) === tokenOf(stored)
     ? undefined
-    : `the ${type.noun} ${keeps}, which should stay, could not be found`
+    : `the ${kind.noun} ${keeps}, which should stay, could not be found`
 }

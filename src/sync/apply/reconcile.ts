@@ -1,8 +1,8 @@
 import { requestTimeoutMs } from '../../api/requester.ts'
 import type { Clock } from '../../core/clock.ts'
 import { WatchkeeperError } from '../../core/errors.ts'
-import { compareBodies, diffFields } from '../../resources/compare.ts'
-import type { Body, StoredObject, ResourceType } from '../../resources/resource-type.ts'
+import { compareBodies, diffFields } from '../../kinds/compare.ts'
+import type { Body, Kind, StoredObject } from '../../kinds/kind.ts'
 import type { Change } from '../plan/change.ts'
 import { type ApplyState, type Outcome, preventsReading, successKinds } from './apply-state.ts'
 import { findByMarker, type MarkerIndex, type MarkerIndexes, readMarkerIndexes } from './marker-index.ts'
@@ -26,10 +26,10 @@ export async function reconcileUnknownCreates(changes: readonly Change[], state:
   options.concurrent.learn(lists)
   for (const outcome of unknown) {
     const { change } = outcome
-    const [list, type, resolved] = [lists[change.section], options.types[change.section], sendableBody(change, state, options.types)]
+    const [list, kind, resolved] = [lists[change.section], options.kinds[change.section], sendableBody(change, state, options.kinds)]
     if (list === undefined || !('body' in resolved)) continue
-    const found = findByMarker(list, resolved.body, type)
-    if (found !== 'absent') state.amend(reconcileOutcome(outcome, list, resolved.body, type))
+    const found = findByMarker(list, resolved.body, kind)
+    if (found !== 'absent') state.amend(reconcileOutcome(outcome, list, resolved.body, kind))
     else if (state.stopped() === undefined) await options.write(change, resolved.body)
   }
 }
@@ -49,15 +49,15 @@ async function readListsLater(unknown: readonly Outcome[], options: ReconcileOpt
 }
 
 /** Updates an outcome by what the list shows. `desired` has no pending ids. */
-export function reconcileOutcome(outcome: Outcome, list: MarkerIndex, desired: Body, type: ResourceType): Outcome {
+export function reconcileOutcome(outcome: Outcome, list: MarkerIndex, desired: Body, kind: Kind): Outcome {
   const { change } = outcome
-  const found = findByMarker(list, desired, type)
+  const found = findByMarker(list, desired, kind)
   if (typeof found === 'string') return outcome
-  const { before, after } = compareBodies(type, desired, found.stored)
+  const { before, after } = compareBodies(kind, desired, found.stored)
   // Differences that the answer to the write did not have were made by another user since.
-  const answered = outcome.stored === undefined ? before : compareBodies(type, desired, outcome.stored).before
+  const answered = outcome.stored === undefined ? before : compareBodies(kind, desired, outcome.stored).before
   const serverChanged = diffFields(after, answered)
-  if (outcome.kind === 'unknown' && serverChanged.length > 0 && !wasWritten(change, desired, found.stored, type)) return outcome
+  if (outcome.kind === 'unknown' && serverChanged.length > 0 && !wasWritten(change, desired, found.stored, kind)) return outcome
   const { message: _, errorKind: __, ...rest } = outcome
   return {
     ...rest,
@@ -69,9 +69,9 @@ export function reconcileOutcome(outcome: Outcome, list: MarkerIndex, desired: B
 }
 
 /** The ownership marker shows it: its digest is that of the new declaration, and was another one before. */
-function wasWritten({ action, stored: before }: Outcome['change'], desired: Body, stored: StoredObject, type: ResourceType): boolean {
-  const digestIn = (one: StoredObject): string | undefined => type.readMarker(type.toBody(one))?.digest
-  const wanted = type.readMarker(desired)?.digest
+function wasWritten({ action, stored: before }: Outcome['change'], desired: Body, stored: StoredObject, kind: Kind): boolean {
+  const digestIn = (one: StoredObject): string | undefined => kind.readMarker(kind.toBody(one))?.digest
+  const wanted = kind.readMarker(desired)?.digest
   const isNew = before === undefined || action === 'replace'
   return digestIn(stored) === wanted && (isNew || digestIn(before) !== wanted)
 }

@@ -3,9 +3,9 @@
 import { type Diagnostic, diagnosticOf, type Rules } from '../../core/diagnostics.ts'
 import { isSame } from '../../core/equality.ts'
 import { WatchkeeperError } from '../../core/errors.ts'
-import { comparable, composeUpdate, sidesOf } from '../../resources/compare.ts'
-import type { Body, StoredObject, ResourceType } from '../../resources/resource-type.ts'
-import { diffSides, snapshotOf } from '../../resources/snapshot.ts'
+import { comparable, composeUpdate, sidesOf } from '../../kinds/compare.ts'
+import type { Body, Kind, StoredObject } from '../../kinds/kind.ts'
+import { diffSides, snapshotOf } from '../../kinds/snapshot.ts'
 import type { Change } from '../plan/change.ts'
 import { type ApplyState, isSuccess } from './apply-state.ts'
 import { findByMarker, type MarkerIndexes } from './marker-index.ts'
@@ -63,27 +63,27 @@ interface WrittenObject {
 }
 
 /** A change that another user made after the write must not be recorded as the server's, nor be overwritten by the second write. */
-function isUnchangedSinceAnswer(change: Change, stored: StoredObject, { answers }: SnapshotContext, { types }: WriteContext): boolean {
-  const type = types[change.section]
+function isUnchangedSinceAnswer(change: Change, stored: StoredObject, { answers }: SnapshotContext, { kinds }: WriteContext): boolean {
+  const kind = kinds[change.section]
   const answer = answers.get(change)
-  return answer === undefined || isSame(comparable(type, type.toBody(answer)), comparable(type, type.toBody(stored)))
+  return answer === undefined || isSame(comparable(kind, kind.toBody(answer)), comparable(kind, kind.toBody(stored)))
 }
 
 /** The stored object, where it needs a snapshot. */
-function findStored(change: Change, { lists, state }: SnapshotContext, { types }: WriteContext): WrittenObject | undefined {
+function findStored(change: Change, { lists, state }: SnapshotContext, { kinds }: WriteContext): WrittenObject | undefined {
   const { section, action, stored: before, desired } = change
-  const type = types[section]
+  const kind = kinds[section]
   const resolved = desired === undefined ? undefined : state.resolve(desired)
   if (action === 'unchanged' || resolved === undefined || !('body' in resolved)) return undefined
   const { body } = resolved
   const outcome = state.outcomeOf(change)
   const list = lists[section]
   if (outcome === undefined || !isSuccess(outcome) || list === undefined) return undefined
-  const found = findByMarker(list, body, type)
+  const found = findByMarker(list, body, kind)
   if (typeof found === 'string') return undefined
   // An object that had a snapshot keeps one: another version of this tool may know other defaults.
-  const hadSnapshot = before !== undefined && type.readSnapshot(type.toBody(before)) !== undefined
-  const isExplained = diffSides(type, sidesOf(type, body, found.stored)).length === 0
+  const hadSnapshot = before !== undefined && kind.readSnapshot(kind.toBody(before)) !== undefined
+  const isExplained = diffSides(kind, sidesOf(kind, body, found.stored)).length === 0
   return isExplained && !hadSnapshot ? undefined : { stored: found.stored, desired: body }
 }
 
@@ -92,24 +92,24 @@ const maxSnapshotAttempts = 2
 
 /** Returns why the snapshot does not help, if it does not. */
 async function recordSnapshot(change: Change, { stored, desired }: WrittenObject, context: WriteContext): Promise<string | undefined> {
-  const type = context.types[change.section]
+  const kind = context.kinds[change.section]
   // There is no field for a marker, and the same write would store the same again.
-  if (type.ownership === 'identity') return whyNotConverging(type, desired, stored)
+  if (kind.ownership === 'identity') return whyNotConverging(kind, desired, stored)
   let latest = stored
   for (let attempt = 0; attempt < maxSnapshotAttempts; attempt++) {
     const { removes: _, ...known } = { ...change, id: stored.id, stored: latest, desired, ...(change.patches && { patches: [] }) }
     let digest = ''
     const compose = (current: StoredObject): Body => {
-      digest = snapshotOf(sidesOf(type, desired, current))
-      return composeUpdate(type, type.withSnapshot(desired, digest), current)
+      digest = snapshotOf(sidesOf(kind, desired, current))
+      return composeUpdate(kind, kind.withSnapshot(desired, digest), current)
     }
     latest = await updateObject(known, compose, { ...context, listedAtMs: undefined })
-    if (snapshotOf(sidesOf(type, desired, latest)) === digest) return undefined
+    if (snapshotOf(sidesOf(kind, desired, latest)) === digest) return undefined
   }
-  return whyNotConverging(type, desired, latest)
+  return whyNotConverging(kind, desired, latest)
 }
 
-function whyNotConverging(type: ResourceType, desired: Body, latest: StoredObject): string {
-  const [first] = diffSides(type, sidesOf(type, desired, latest))
+function whyNotConverging(kind: Kind, desired: Body, latest: StoredObject): string {
+  const [first] = diffSides(kind, sidesOf(kind, desired, latest))
   return `the server stores a different value with every write${first === undefined ? '' : `, for example ${first.path}`}. plan will show it again`
 }

@@ -1,9 +1,9 @@
 import { type Diagnostic, diagnosticOf, type Rules } from '../../core/diagnostics.ts'
 import { WatchkeeperError } from '../../core/errors.ts'
 import { pluralOf, quote } from '../../core/text.ts'
-import { addedFields, compareBodies, diffFields, type FieldChange } from '../../resources/compare.ts'
-import type { Body, StoredObject, ResourceType } from '../../resources/resource-type.ts'
-import type { ResourceTypes } from '../../resources/resource-types.ts'
+import { addedFields, compareBodies, diffFields, type FieldChange } from '../../kinds/compare.ts'
+import type { Body, Kind, StoredObject } from '../../kinds/kind.ts'
+import type { Kinds } from '../../kinds/kinds.ts'
 import type { Plan } from '../plan/change.ts'
 import { adviseRepair } from '../plan/duplicates.ts'
 import { matchRules } from '../plan/match.ts'
@@ -34,7 +34,7 @@ export async function verifyWrites(
   state: ApplyState,
   context: WriteContext & { readonly repairCommand?: string | undefined },
 ): Promise<Verification> {
-  const { types } = context
+  const { kinds } = context
   const touched = state.all().filter(wasAttempted)
   const canVerify = (): boolean => state.stopped() === undefined || state.stopped()?.kind === 'other-run'
   if (touched.length === 0 || !canVerify()) return { diagnostics: [], lists: {} }
@@ -49,50 +49,50 @@ export async function verifyWrites(
     const message = `the written objects could not be read again: ${reason}`
     return { diagnostics: [diagnosticOf(verifyRules, 'not-verified', { file: 'apply' }, message)], lists: {} }
   }
-  const lost = touched.flatMap((outcome) => verifyWrite(outcome, lists[outcome.change.section], state, types))
+  const lost = touched.flatMap((outcome) => verifyWrite(outcome, lists[outcome.change.section], state, kinds))
   // They are deleted after the verification.
   const deleted = new Set(plan.changes.flatMap(({ keeps, id }) => (keeps === undefined ? [] : [id])))
   const doubles = [...sections].flatMap((section) => {
     const list = lists[section]
-    const type = types[section]
+    const kind = kinds[section]
     if (list === undefined) return []
-    const left = indexByMarker({ ...list, items: list.items.filter(({ id }) => !deleted.has(id)) }, type)
-    if (type.ownership === 'marker') return { type, found: findDuplicateMarkers(left, type, type.markerStyle.projectToken(plan.project)) }
+    const left = indexByMarker({ ...list, items: list.items.filter(({ id }) => !deleted.has(id)) }, kind)
+    if (kind.ownership === 'marker') return { kind, found: findDuplicateMarkers(left, kind, kind.markerStyle.projectToken(plan.project)) }
     const created = touched.filter(({ change: { action, section: where } }) => where === section && action === 'create')
-    const tokens = new Set(created.map(({ change: { desired = {} } }) => type.tokenOf(desired)))
+    const tokens = new Set(created.map(({ change: { desired = {} } }) => kind.tokenOf(desired)))
     const twins = new Map([...list.byToken].filter(([token]) => tokens.has(token)))
-    return { type, found: findDuplicateMarkers({ ...list, byToken: twins }, type, undefined) }
+    return { kind, found: findDuplicateMarkers({ ...list, byToken: twins }, kind, undefined) }
   })
-  const isRepairable = doubles.some(({ type, found }) => type.ownership === 'marker' && found.length > 0)
+  const isRepairable = doubles.some(({ kind, found }) => kind.ownership === 'marker' && found.length > 0)
   const advice = isRepairable ? adviseRepair(context.repairCommand) : []
   return { diagnostics: [...doubles.flatMap(({ found }) => found), ...advice, ...lost], lists }
 }
 
 const wasAttempted = (outcome: Outcome): boolean => outcome.kind === 'unknown' || (isSuccess(outcome) && outcome.kind !== 'unchanged')
 
-function verifyWrite(outcome: Outcome, list: MarkerIndex | undefined, state: ApplyState, types: ResourceTypes): readonly Diagnostic[] {
+function verifyWrite(outcome: Outcome, list: MarkerIndex | undefined, state: ApplyState, kinds: Kinds): readonly Diagnostic[] {
   const { change, id } = outcome
-  const type = types[change.section]
+  const kind = kinds[change.section]
   const resolved = state.resolve(change.desired ?? {})
   // A released object has no marker any more, and a moved one may never have had one.
-  if (list === undefined || !('body' in resolved) || type.readMarker(resolved.body) === undefined) return []
-  state.amend(reconcileOutcome(outcome, list, resolved.body, type))
-  const found = findByMarker(list, resolved.body, type)
-  if (typeof found === 'object') return findDroppedFields(outcome, resolved.body, found.stored, type)
+  if (list === undefined || !('body' in resolved) || kind.readMarker(resolved.body) === undefined) return []
+  state.amend(reconcileOutcome(outcome, list, resolved.body, kind))
+  const found = findByMarker(list, resolved.body, kind)
+  if (typeof found === 'object') return findDroppedFields(outcome, resolved.body, found.stored, kind)
   if (outcome.kind === 'unknown' || found !== 'absent') return []
   const isThere = list.items.some((one) => one.id === id)
   const message = isThere
-    ? `${change.section}.${change.key}: the server did not store the ownership marker of the ${type.noun} ${id}, so the next run would not recognize it`
-    : `${change.section}.${change.key}: the ${type.noun} ${id} was deleted after this run wrote it`
+    ? `${change.section}.${change.key}: the server did not store the ownership marker of the ${kind.noun} ${id}, so the next run would not recognize it`
+    : `${change.section}.${change.key}: the ${kind.noun} ${id} was deleted after this run wrote it`
   return [diagnosticOf(verifyRules, 'marker-lost', change.location ?? { file: 'apply' }, message)]
 }
 
 /** A server that is older than a field strips it and answers as if it had stored it. */
-function findDroppedFields(outcome: Outcome, desired: Body, stored: StoredObject, type: ResourceType): readonly Diagnostic[] {
+function findDroppedFields(outcome: Outcome, desired: Body, stored: StoredObject, kind: Kind): readonly Diagnostic[] {
   const { change, stored: answer } = outcome
   // A field that the answer still had was removed by another user since.
   if (outcome.kind === 'unknown' || answer === undefined) return []
-  const [answered, kept] = [missingFields(desired, answer, type), missingFields(desired, stored, type)]
+  const [answered, kept] = [missingFields(desired, answer, kind), missingFields(desired, stored, kind)]
   const dropped = kept.filter(({ path }) => answered.some((field) => field.path === path))
   if (dropped.length === 0) return []
   const message = `${change.section}.${change.key}: the service did not store ${dropped.map(({ path }) => path).join(', ')}. Its version may not have it yet: remove it from the file, or upgrade the service`
@@ -100,8 +100,8 @@ function findDroppedFields(outcome: Outcome, desired: Body, stored: StoredObject
 }
 
 /** The declared fields that an object lacks. */
-function missingFields(desired: Body, stored: StoredObject, type: ResourceType): readonly FieldChange[] {
-  const { before, after } = compareBodies(type, desired, stored)
+function missingFields(desired: Body, stored: StoredObject, kind: Kind): readonly FieldChange[] {
+  const { before, after } = compareBodies(kind, desired, stored)
   // Where the server trims names or reorders a list, an item may be compared with another one: then the field is elsewhere in the list.
   const storedPaths = new Set(addedFields(before).map(({ path }) => withoutItems(path)))
   return diffFields(after, before).filter((field) => field.after === undefined && !storedPaths.has(withoutItems(field.path)))
@@ -111,18 +111,14 @@ function missingFields(desired: Body, stored: StoredObject, type: ResourceType):
 const withoutItems = (path: string): string => path.replace(/\[(?:"(?:[^"\\]|\\.)*"|\d+)\]/g, '[]')
 
 /** Two concurrent runs, or a copy that somebody made: which one to keep is for the user to decide. */
-export function findDuplicateMarkers(
-  { byToken }: MarkerIndex,
-  type: ResourceType,
-  projectToken: string | undefined,
-): readonly Diagnostic[] {
+export function findDuplicateMarkers({ byToken }: MarkerIndex, kind: Kind, projectToken: string | undefined): readonly Diagnostic[] {
   return [...byToken].flatMap(([token, { project, storedObjects }]): Diagnostic[] => {
     if (project !== projectToken || storedObjects.length < 2) return []
     const ids = storedObjects.map(({ id }) => id).join(', ')
-    const what = type.ownership === 'marker' ? `the ownership marker ${token}` : `the identity "${quote(token, 60)}"`
-    const byHand = `. No run deletes ${pluralOf(type.noun)}: delete all but one in the web app, before a repair of other objects`
-    const cause = `two runs at the same time, or a copy${type.ownership === 'marker' ? '' : byHand}`
-    const message = `${what} is on ${storedObjects.length} ${pluralOf(type.noun)} (${ids}): ${cause}. See ${concurrentRunsPage}`
-    return [diagnosticOf(matchRules, 'duplicate-marker', { file: type.section }, message)]
+    const what = kind.ownership === 'marker' ? `the ownership marker ${token}` : `the identity "${quote(token, 60)}"`
+    const byHand = `. No run deletes ${pluralOf(kind.noun)}: delete all but one in the web app, before a repair of other objects`
+    const cause = `two runs at the same time, or a copy${kind.ownership === 'marker' ? '' : byHand}`
+    const message = `${what} is on ${storedObjects.length} ${pluralOf(kind.noun)} (${ids}): ${cause}. See ${concurrentRunsPage}`
+    return [diagnosticOf(matchRules, 'duplicate-marker', { file: kind.section }, message)]
   })
 }

@@ -5,13 +5,13 @@ import type { Target } from '../../api/path.ts'
 import { forEachConcurrently } from '../../core/concurrency.ts'
 import { isSame } from '../../core/equality.ts'
 import { WatchkeeperError } from '../../core/errors.ts'
-import { alertCollection } from '../../resources/alerts/alert.ts'
-import { comparable, compareBodies, composeCreate, composeUpdate } from '../../resources/compare.ts'
-import type { Dashboard } from '../../resources/dashboards/dashboard-wire.ts'
-import { type DashboardPatch, patchDashboard } from '../../resources/dashboards/patch-dashboard.ts'
-import { type Body, listOf, type StoredObject, type ResourceType } from '../../resources/resource-type.ts'
-import type { ResourceTypes } from '../../resources/resource-types.ts'
-import { PendingId, type Section } from '../../resources/section.ts'
+import { alertCollection } from '../../kinds/alert/alert.ts'
+import { comparable, compareBodies, composeCreate, composeUpdate } from '../../kinds/compare.ts'
+import type { Dashboard } from '../../kinds/dashboard/dashboard-wire.ts'
+import { type DashboardPatch, patchDashboard } from '../../kinds/dashboard/patch-dashboard.ts'
+import { type Body, type Kind, listOf, type StoredObject } from '../../kinds/kind.ts'
+import type { Kinds } from '../../kinds/kinds.ts'
+import { PendingId, type Section } from '../../kinds/section.ts'
 import type { Change } from '../plan/change.ts'
 import { findNewAlertOnTiles } from '../plan/protect-alerts.ts'
 import { type ApplyState, failed, failedRecreation, isSuccess, type Outcome, successKinds } from './apply-state.ts'
@@ -22,13 +22,13 @@ export interface WriteContext {
   readonly listedAtMs: number | undefined
   readonly api: WriteApi
   readonly service: Target
-  readonly types: ResourceTypes
+  readonly kinds: Kinds
   readonly concurrent: ConcurrentRuns
 }
 
 interface WritesOptions {
   readonly api: ReadApi
-  readonly types: ResourceTypes
+  readonly kinds: Kinds
   readonly write: (change: Change, desired: Body) => Promise<void>
 }
 
@@ -37,7 +37,7 @@ interface WritesOptions {
  * outcome is unknown, directly or through another one of them.
  */
 export async function writeAll(changes: readonly Change[], state: ApplyState, options: WritesOptions): Promise<readonly Change[]> {
-  const { api, types, write } = options
+  const { api, kinds, write } = options
   const waiting = new Set<Change>()
   const outcomeOf = ({ section, key }: PendingId) => state.all().find((one) => one.change.section === section && one.change.key === key)
   const isWaiting = ({ section, key }: PendingId) => [...waiting].some((change) => change.section === section && change.key === key)
@@ -51,7 +51,7 @@ export async function writeAll(changes: readonly Change[], state: ApplyState, op
         left,
         () => maxConcurrentWrites(section, state, api),
         async (change) => {
-          const sendable = sendableBody(change, state, types)
+          const sendable = sendableBody(change, state, kinds)
           if ('body' in sendable) return write(change, sendable.body)
           const target = outcomeOf(sendable.waitsFor)
           if (target?.kind === 'unknown' || isWaiting(sendable.waitsFor)) waiting.add(change)
@@ -70,21 +70,21 @@ const whySkipped = ({ section, key }: PendingId, state: ApplyState): string =>
   state.stopped()?.message ?? `${section}.${key} was not written`
 
 /** The body to send. A create leaves out references that can follow, to objects that do not exist yet. */
-export function sendableBody({ section, action, desired = {} }: Change, state: ApplyState, types: ResourceTypes) {
+export function sendableBody({ section, action, desired = {} }: Change, state: ApplyState, kinds: Kinds) {
   const resolved = state.resolve(desired)
   if ('body' in resolved || action !== 'create') return resolved
-  const deferred = types[section].deferredFields?.(desired) ?? []
+  const deferred = kinds[section].deferredFields?.(desired) ?? []
   const isKept = ([field, value]: readonly [string, unknown]): boolean => !(deferred.includes(field) && value instanceof PendingId)
   return state.resolve(Object.fromEntries(Object.entries(desired).filter(isKept)))
 }
 
 /** Adds the references that creates left out. A run that ends before leaves them to the next plan. */
 export async function writeReferences(changes: readonly Change[], state: ApplyState, context: WriteContext & SendOptions): Promise<void> {
-  const { types } = context
+  const { kinds } = context
   for (const change of changes) {
-    const type = types[change.section]
+    const kind = kinds[change.section]
     const outcome = state.outcomeOf(change)
-    const deferred = type.deferredFields?.(change.desired ?? {}) ?? []
+    const deferred = kind.deferredFields?.(change.desired ?? {}) ?? []
     const missing = deferred.filter((field) => change.desired?.[field] !== undefined && outcome?.stored?.[field] === undefined)
     if (outcome === undefined || change.action !== 'create' || !isSuccess(outcome) || missing.length === 0) continue
     const resolved = state.resolve(change.desired ?? {})
@@ -93,7 +93,7 @@ export async function writeReferences(changes: readonly Change[], state: ApplySt
       if (!('body' in resolved)) throw new WatchkeeperError('conflict', whySkipped(resolved.waitsFor, state))
       const stopped = state.stopped()
       if (stopped !== undefined) throw new WatchkeeperError('canceled', stopped.message)
-      const compose = (current: StoredObject): Body => composeUpdate(type, resolved.body, current)
+      const compose = (current: StoredObject): Body => composeUpdate(kind, resolved.body, current)
       const object = await updateObject({ ...change, id: outcome.id, stored }, compose, { ...context, listedAtMs: undefined })
       state.amend({ ...outcome, stored: object })
     } catch (thrown) {
@@ -163,11 +163,11 @@ async function writeChange(change: Change, desired: Body, context: WriteContext 
 }
 
 async function write(change: Change, desired: Body, context: WriteContext & SendOptions): Promise<StoredObject | undefined> {
-  const { api, service, types, notAfter, concurrent } = context
+  const { api, service, kinds, notAfter, concurrent } = context
   const { section } = change
-  const type = types[section]
-  const { collection } = type
-  const send = (options: SendOptions): Promise<StoredObject> => collection.create(api, service, composeCreate(type, desired), options)
+  const kind = kinds[section]
+  const { collection } = kind
+  const send = (options: SendOptions): Promise<StoredObject> => collection.create(api, service, composeCreate(kind, desired), options)
   switch (change.action) {
     case 'create':
       return concurrent.create({ section, desired, notAfter }, send)
@@ -185,7 +185,7 @@ async function write(change: Change, desired: Body, context: WriteContext & Send
     case 'adopt':
     case 'mark':
     case 'release':
-      return updateObject(change, (current) => composeUpdate(type, desired, current), context)
+      return updateObject(change, (current) => composeUpdate(kind, desired, current), context)
     case 'delete':
       return remove(change, context)
     case 'unchanged':
@@ -202,9 +202,9 @@ export async function updateObject(
   compose: (current: StoredObject) => Body,
   context: WriteContext & SendOptions,
 ): Promise<StoredObject> {
-  const { api, service, types, notAfter } = context
+  const { api, service, kinds, notAfter } = context
   const { id = '', patches } = change
-  const { collection } = types[change.section]
+  const { collection } = kinds[change.section]
   if (patches === undefined) {
     const composeAll = async (current: StoredObject): Promise<Body> => {
       await demandUnchanged(change, current, context)
@@ -233,21 +233,21 @@ export async function updateObject(
 class UnmarkedError extends WatchkeeperError {}
 
 /** A server that is older than the field that holds the marker strips it. Nothing may be left that the next run would not recognize. */
-async function demandMarker(change: Change, desired: Body, created: StoredObject, { api, service, types }: WriteContext): Promise<void> {
-  const type = types[change.section]
-  const isMarked = (one: StoredObject): boolean => type.tokenOf(type.toBody(one)) === type.tokenOf(desired)
+async function demandMarker(change: Change, desired: Body, created: StoredObject, { api, service, kinds }: WriteContext): Promise<void> {
+  const kind = kinds[change.section]
+  const isMarked = (one: StoredObject): boolean => kind.tokenOf(kind.toBody(one)) === kind.tokenOf(desired)
   if (isMarked(created)) return
-  const stored = await type.collection.get(api, service, created.id).catch(ignoreAfterWrite)
+  const stored = await kind.collection.get(api, service, created.id).catch(ignoreAfterWrite)
   // Without a second proof, the verification of all writes judges it.
   if (stored === undefined || isMarked(stored)) return
   // A failed removal must not look like a lost create, which is sent again.
-  const isRemoved = (await type.collection.remove(api, service, created.id).catch(ignoreAfterWrite)) !== undefined
+  const isRemoved = (await kind.collection.remove(api, service, created.id).catch(ignoreAfterWrite)) !== undefined
   const end = isRemoved
     ? 'was deleted again: the next run would not recognize it'
     : `must be deleted by hand (${created.id}): the next run would not recognize it, and deleting it failed`
   throw new UnmarkedError(
     'refused',
-    `The service did not store the ownership marker, so the new ${type.noun} ${end}. The version of the service may be too old.`,
+    `The service did not store the ownership marker, so the new ${kind.noun} ${end}. The version of the service may be too old.`,
   )
 }
 
@@ -264,21 +264,21 @@ function listed({ stored, removes }: Change, { listedAtMs }: WriteContext): Read
 /** Throws kind `conflict` when the object has changed since the plan was made, or alerts would be lost with it. */
 export async function demandUnchanged(change: Change, current: StoredObject, context: WriteContext & SendOptions): Promise<void> {
   const { stored } = change
-  const type = context.types[change.section]
+  const kind = context.kinds[change.section]
   if (stored !== undefined && stored !== current) {
     const [then, now] = [stored, current].map((one) => {
-      const body = type.toBody(one)
-      return `${type.tokenOf(body)} ${type.readMarker(body)?.repository}`
+      const body = kind.toBody(one)
+      return `${kind.tokenOf(body)} ${kind.readMarker(body)?.repository}`
     })
-    if (then !== now || !isSame(comparedPart(change, current, type), comparedPart(change, stored, type)))
-      throw conflict(`The ${type.noun} ${current.id} has changed since the plan was made and was not written`)
+    if (then !== now || !isSame(comparedPart(change, current, kind), comparedPart(change, stored, kind)))
+      throw conflict(`The ${kind.noun} ${current.id} has changed since the plan was made and was not written`)
   }
   await demandNoNewAlerts(change, context)
 }
 
 /** What a concurrent change would conflict with: the declared fields for an update, everything for a delete. */
-const comparedPart = ({ desired }: Change, stored: StoredObject, type: ResourceType): Body =>
-  desired === undefined ? comparable(type, type.toBody(stored)) : compareBodies(type, desired, stored).before
+const comparedPart = ({ desired }: Change, stored: StoredObject, kind: Kind): Body =>
+  desired === undefined ? comparable(kind, kind.toBody(stored)) : compareBodies(kind, desired, stored).before
 
 const conflict = (what: string): WatchkeeperError => new WatchkeeperError('conflict', `${what}. Run plan again.`)
 
@@ -289,7 +289,7 @@ async function demandNoNewAlerts(change: Change, { api, service, notAfter }: Wri
 }
 
 async function remove(change: Change, context: WriteContext & SendOptions): Promise<undefined> {
-  const { api, service, types, notAfter } = context
+  const { api, service, kinds, notAfter } = context
   const check = (current: StoredObject): Promise<void> => demandUnchanged(change, current, context)
-  await types[change.section].collection.remove(api, service, change.id ?? '', { notAfter, check })
+  await kinds[change.section].collection.remove(api, service, change.id ?? '', { notAfter, check })
 }

@@ -12,12 +12,12 @@ import { dayMs } from '../../core/durations.ts'
 import { inputError } from '../../core/errors.ts'
 import { plural } from '../../core/text.ts'
 import type { Incident } from '../../declarations/incidents.ts'
+import { intervalMs, isAtBorder, omitStart } from '../../kinds/alert/schedule.ts'
+import { composeUpdate } from '../../kinds/compare.ts'
+import { type Body, type Kind, listOf, type StoredObject } from '../../kinds/kind.ts'
+import { createKinds, type Kinds } from '../../kinds/kinds.ts'
+import { PendingId, type Section } from '../../kinds/section.ts'
 import type { Context } from '../../operation/operation.ts'
-import { intervalMs, isAtBorder, omitStart } from '../../resources/alerts/schedule.ts'
-import { composeUpdate } from '../../resources/compare.ts'
-import { type Body, listOf, type StoredObject, type ResourceType } from '../../resources/resource-type.ts'
-import { createResourceTypes, type ResourceTypes } from '../../resources/resource-types.ts'
-import { PendingId, type Section } from '../../resources/section.ts'
 import { type Change, isDifference } from '../plan/change.ts'
 import { isTemporary, warnFailing, warnUnmatched } from '../plan/evaluations.ts'
 import type { PlanningResult } from '../plan/make-plan.ts'
@@ -208,11 +208,11 @@ export async function compareAlerts(
   { profile, nowMs }: Pick<BacktestContext, 'profile' | 'nowMs'>,
   range: TimeRange,
 ): Promise<readonly BacktestComparison[]> {
-  const types = createResourceTypes(profile, nowMs)
+  const kinds = createKinds(profile, nowMs)
   const findSqlValues = await sloValues(found, storedObjects)
   return plan.changes
     .filter(({ section }) => section === 'alerts')
-    .map((change) => compare(change, { types, plan, storedObjects, range, findSqlValues, hasCharts: profile.isSelfHosted }))
+    .map((change) => compare(change, { kinds, plan, storedObjects, range, findSqlValues, hasCharts: profile.isSelfHosted }))
 }
 
 /** The cloud has no values of charts. Its counts are those of SQL. */
@@ -251,7 +251,7 @@ async function sloValues({ slos }: PlanningResult['found'], { sources }: StoredO
 }
 
 interface ComparisonContext {
-  readonly types: ResourceTypes
+  readonly kinds: Kinds
   readonly plan: PlanningResult['plan']
   readonly storedObjects: StoredObjects
   readonly range: TimeRange
@@ -260,7 +260,7 @@ interface ComparisonContext {
 }
 
 function compare(change: Change, context: ComparisonContext): BacktestComparison {
-  const [stored, desired] = [change.stored, desiredBody(change, context.types.alerts)].map((body) => body && withoutSilence(change, body))
+  const [stored, desired] = [change.stored, desiredBody(change, context.kinds.alerts)].map((body) => body && withoutSilence(change, body))
   const now = stored && queryOf(stored, (section, id) => findRemote(context.storedObjects, section, id), context)
   const next = desired && queryOf(desired, (section, id) => findDesired(context, section, id), context)
   const isEstimated = now !== undefined && next !== undefined && !('reason' in now) && !('reason' in next)
@@ -286,9 +286,9 @@ function isTouched(change: Change, changes: readonly Change[]): boolean {
 }
 
 /** The whole body after the plan; undefined for a delete. */
-function desiredBody({ desired, stored, action }: Change, type: ResourceType): Body | undefined {
+function desiredBody({ desired, stored, action }: Change, kind: Kind): Body | undefined {
   if (desired === undefined || stored === undefined || action === 'replace') return desired
-  return composeUpdate(type, desired, stored)
+  return composeUpdate(kind, desired, stored)
 }
 
 type Find = (section: Extract<Section, 'dashboards' | 'savedSearches'>, id: unknown) => Body | undefined
@@ -296,10 +296,14 @@ type Find = (section: Extract<Section, 'dashboards' | 'savedSearches'>, id: unkn
 const findRemote = (storedObjects: StoredObjects, section: 'dashboards' | 'savedSearches', id: unknown): StoredObject | undefined =>
   storedObjects[section].find((one: StoredObject) => one.id === id)
 
-function findDesired({ types, plan, storedObjects }: ComparisonContext, section: 'dashboards' | 'savedSearches', id: unknown): Body | undefined {
+function findDesired(
+  { kinds, plan, storedObjects }: ComparisonContext,
+  section: 'dashboards' | 'savedSearches',
+  id: unknown,
+): Body | undefined {
   const change = plan.changes.find((one) => one.section === section && (id instanceof PendingId ? one.key === id.key : one.id === id))
   if (change === undefined) return findRemote(storedObjects, section, id)
-  return desiredBody(change, section === 'dashboards' ? types.dashboards : types.savedSearches)
+  return desiredBody(change, section === 'dashboards' ? kinds.dashboards : kinds.savedSearches)
 }
 
 function queryOf(alert: Body, find: Find, { storedObjects, findSqlValues, hasCharts }: ComparisonContext): AlertQuery | Refusal {

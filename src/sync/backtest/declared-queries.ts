@@ -2,11 +2,11 @@ import { type AlertQuery, type FindSqlValues, toAlertQuery, type Watched, type W
 import type { Refusal } from '../../backtest/read-rows.ts'
 import { digestOfText } from '../../core/digest.ts'
 import type { Found } from '../../declarations/find-declarations.ts'
+import type { Directory } from '../../kinds/directory.ts'
+import { type AlertTarget, type Body, listOf, type ResolveContext } from '../../kinds/kind.ts'
+import { createKinds, isOf } from '../../kinds/kinds.ts'
+import { PendingId } from '../../kinds/section.ts'
 import type { Context, Scope } from '../../operation/operation.ts'
-import type { Directory } from '../../resources/directory.ts'
-import { type AlertTarget, type Body, listOf, type ResolveContext } from '../../resources/resource-type.ts'
-import { createResourceTypes, isOf } from '../../resources/resource-types.ts'
-import { PendingId } from '../../resources/section.ts'
 
 // What declared alerts compare, from the files only: a recording belongs to such a query, and a replay evaluates it without a server.
 
@@ -35,7 +35,7 @@ export async function declaredQueries(
 ): Promise<ReadonlyMap<string, DeclaredQuery | Refusal>> {
   const { slos } = found
   const objects = await withPlaceholders(found)
-  const types = createResourceTypes(profile, clock.now())
+  const kinds = createKinds(profile, clock.now())
   const [dashboards, savedSearches] = [new Map<string, AlertTarget>(), new Map<string, AlertTarget>()]
   const searches = new Map<string, Body>()
   const context: ResolveContext = {
@@ -47,15 +47,15 @@ export async function declaredQueries(
     tilesOf: () => [],
   }
   for (const one of objects.filter(isOf('dashboards')))
-    dashboards.set(one.key, { id: undefined, tiles: listOf(types.dashboards.resolve(one, context).body.tiles) })
+    dashboards.set(one.key, { id: undefined, tiles: listOf(kinds.dashboards.resolve(one, context).body.tiles) })
   for (const one of objects.filter(isOf('savedSearches'))) {
     savedSearches.set(one.key, { id: undefined, tiles: [] })
-    searches.set(one.key, types.savedSearches.resolve(one, context).body)
+    searches.set(one.key, kinds.savedSearches.resolve(one, context).body)
   }
   const sqlValues = await declaredSqlValues(slos)
   return new Map(
     objects.filter(isOf('alerts')).map((alert) => {
-      const { body, diagnostics } = types.alerts.resolve(alert, context)
+      const { body, diagnostics } = kinds.alerts.resolve(alert, context)
       const watched = diagnostics.length === 0 ? watchedBy(body, dashboards, searches) : undefined
       if (watched === undefined) return [alert.key, { reason: notInFiles }] as const
       // The start of an alert says when it may notify, and not what it detects.

@@ -8,7 +8,7 @@ import { inputError } from '../../core/errors.ts'
 import { quote, shellQuote } from '../../core/text.ts'
 import { isDefaultFiles } from '../../declarations/find-declarations.ts'
 import type { Incident } from '../../declarations/incidents.ts'
-import { intervalMs } from '../../resources/alerts/schedule.ts'
+import { intervalMs } from '../../kinds/alert/schedule.ts'
 import type { DeclaredQuery } from './declared-queries.ts'
 import type { EvaluatedAlert } from './incidents.ts'
 

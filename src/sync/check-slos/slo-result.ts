@@ -2,9 +2,9 @@ import * as z from 'zod'
 import { diagnosticSchema } from '../../core/diagnostics.ts'
 import { environmentInput } from '../../declarations/environment.ts'
 import { filesInput } from '../../declarations/find-declarations.ts'
+import { keyGrammar } from '../../kinds/marker.ts'
 import { htmlFileInput } from '../../operation/html-file.ts'
 import { list } from '../../operation/inputs.ts'
-import { keyGrammar } from '../../resources/marker.ts'
 import { burnRateWindows } from '../../slos/error-budget.ts'
 
 const percent = (what: string) => z.number().describe(what)

@@ -1,8 +1,8 @@
 import { clip, nameFirst, plural } from '../../core/text.ts'
+import { sectionNouns } from '../../kinds/section.ts'
 import type { Block, DiffLine } from '../../report/blocks.ts'
 import { type SideNames, toDiffLines } from '../../report/diff-lines.ts'
 import { wrap } from '../../report/terminal.ts'
-import { sectionNouns } from '../../resources/section.ts'
 import type { Action } from './change.ts'
 import type { PlannedObject, PlanResult } from './plan-result.ts'
 

@@ -1,7 +1,7 @@
 import type { Diagnostic, Location } from '../../core/diagnostics.ts'
-import type { FieldChange } from '../../resources/compare.ts'
-import type { Body, StoredObject } from '../../resources/resource-type.ts'
-import type { Section } from '../../resources/section.ts'
+import type { FieldChange } from '../../kinds/compare.ts'
+import type { Body, StoredObject } from '../../kinds/kind.ts'
+import type { Section } from '../../kinds/section.ts'
 
 /**
  * `adopt`: the object is as declared already and only gets the ownership marker. `mark`: it has the marker, and only gets the repository or

@@ -2,10 +2,10 @@
 // `repair-duplicates`, the plan keeps one of the twins, moves the alerts to it, and deletes a twin only if it equals the declaration.
 import { type Diagnostic, exceptionOf } from '../../core/diagnostics.ts'
 import { quote } from '../../core/text.ts'
-import { sidesOf } from '../../resources/compare.ts'
-import { type Body, listOf, type StoredObject, type ResolveContext, type ResourceType } from '../../resources/resource-type.ts'
-import type { Declared, ResourceTypes } from '../../resources/resource-types.ts'
-import { diffSides, snapshotOf } from '../../resources/snapshot.ts'
+import { sidesOf } from '../../kinds/compare.ts'
+import { type Body, type Kind, listOf, type ResolveContext, type StoredObject } from '../../kinds/kind.ts'
+import type { Declared, Kinds } from '../../kinds/kinds.ts'
+import { diffSides, snapshotOf } from '../../kinds/snapshot.ts'
 import type { Change } from './change.ts'
 import { type MarkedObject, markedObjects, matchRules } from './match.ts'
 import { planDelete, planRelease } from './plan-object.ts'
@@ -20,7 +20,7 @@ export interface Twin extends MarkedObject {
 const isDeleted = ({ keptBecause }: Twin): boolean => keptBecause === undefined
 
 interface TwinsInput<D extends Declared> {
-  readonly type: ResourceType<D>
+  readonly kind: Kind<D>
   readonly project: string
   readonly declared: readonly D[]
   readonly stored: readonly StoredObject[]
@@ -30,13 +30,13 @@ interface TwinsInput<D extends Declared> {
 }
 
 /** Finds the twins of declared objects. The object to keep equals the declaration; of several, it has the smallest id. */
-export function findTwins<D extends Declared>({ type, project, declared, stored, context, moves }: TwinsInput<D>): readonly Twin[] {
-  const byToken = Map.groupBy(markedObjects(type, stored), ({ marker }) => marker?.token)
+export function findTwins<D extends Declared>({ kind, project, declared, stored, context, moves }: TwinsInput<D>): readonly Twin[] {
+  const byToken = Map.groupBy(markedObjects(kind, stored), ({ marker }) => marker?.token)
   return declared.flatMap((one): readonly Twin[] => {
-    const alike = (byToken.get(type.markerStyle.token(project, one.key)) ?? []).toSorted((a, b) => (a.stored.id < b.stored.id ? -1 : 1))
+    const alike = (byToken.get(kind.markerStyle.token(project, one.key)) ?? []).toSorted((a, b) => (a.stored.id < b.stored.id ? -1 : 1))
     if (alike.length < 2) return []
-    const { body } = type.resolve(one, context)
-    const equal = new Set(alike.filter(({ stored: twin }) => equals(type, body, moves.move(twin))))
+    const { body } = kind.resolve(one, context)
+    const equal = new Set(alike.filter(({ stored: twin }) => equals(kind, body, moves.move(twin))))
     const [kept] = [...equal, ...alike]
     if (kept === undefined) return []
     return alike
@@ -49,9 +49,9 @@ export function findTwins<D extends Declared>({ type, project, declared, stored,
   })
 }
 
-function equals(type: ResourceType, desired: Body, stored: StoredObject): boolean {
-  const sides = sidesOf(type, desired, stored)
-  return diffSides(type, sides).length === 0 || type.readSnapshot(type.toBody(stored))?.digest === snapshotOf(sides)
+function equals(kind: Kind, desired: Body, stored: StoredObject): boolean {
+  const sides = sidesOf(kind, desired, stored)
+  return diffSides(kind, sides).length === 0 || kind.readSnapshot(kind.toBody(stored))?.digest === snapshotOf(sides)
 }
 
 /** Where alerts on twins go. */
@@ -63,7 +63,7 @@ export interface Moves {
 }
 
 /** The moves of the alerts on twins that are deleted. `alerts` are all alerts of the service, managed or not. */
-export function movesOf(twins: readonly Twin[], alerts: readonly StoredObject[], alertType: ResourceType): Moves {
+export function movesOf(twins: readonly Twin[], alerts: readonly StoredObject[], alertKind: Kind): Moves {
   const deleted = new Map(twins.filter(isDeleted).map((twin) => [twin.stored.id, twin]))
   return {
     findObstacle(kept, twin) {
@@ -72,7 +72,7 @@ export function movesOf(twins: readonly Twin[], alerts: readonly StoredObject[],
         const { dashboardId, savedSearchId, tileId } = alert
         if (dashboardId !== twin.id && savedSearchId !== twin.id) return false
         // An alert of a form that this version does not know is never written.
-        return alertType.explainUndeclarable?.(alert) !== undefined || (dashboardId === twin.id && !tiles.has(tileId))
+        return alertKind.explainUndeclarable?.(alert) !== undefined || (dashboardId === twin.id && !tiles.has(tileId))
       })
       return fixed && `with the alert "${quote(fixed.name ?? '', 60)}" (${fixed.id}), which cannot move`
     },
@@ -104,13 +104,13 @@ function tileIds(kept: StoredObject, twin: StoredObject): ReadonlyMap<unknown, u
 }
 
 /** Keeps the twin as an unmanaged object. */
-const release = (type: ResourceType, { stored, kept, keptBecause = '' }: Twin, moved: StoredObject): Change => ({
-  ...planRelease(type, { stored: moved, marker: undefined }, `a duplicate of ${kept.id} ${keptBecause}`),
+const release = (kind: Kind, { stored, kept, keptBecause = '' }: Twin, moved: StoredObject): Change => ({
+  ...planRelease(kind, { stored: moved, marker: undefined }, `a duplicate of ${kept.id} ${keptBecause}`),
   stored,
 })
 
-const remove = (type: ResourceType, twin: Twin): Change => ({
-  ...planDelete(type, twin),
+const remove = (kind: Kind, twin: Twin): Change => ({
+  ...planDelete(kind, twin),
   keeps: twin.kept.id,
   notes: [`a duplicate of ${twin.kept.id}, and as declared`],
 })
@@ -123,17 +123,17 @@ interface Repairs {
 }
 
 interface RepairInput {
-  readonly types: ResourceTypes
+  readonly kinds: Kinds
   /** By section, alerts last. */
-  readonly twins: readonly { readonly type: ResourceType; readonly twins: readonly Twin[] }[]
+  readonly twins: readonly { readonly kind: Kind; readonly twins: readonly Twin[] }[]
   readonly alerts: readonly StoredObject[]
   /** Alerts that the plan writes anyway. */
   readonly planned: ReadonlySet<string | undefined>
   readonly moves: Moves
 }
 
-export function planRepairs({ types, twins, alerts, planned, moves }: RepairInput): Repairs {
-  const all = twins.flatMap(({ type, twins: own }) => own.map((twin) => ({ type, twin })))
+export function planRepairs({ kinds, twins, alerts, planned, moves }: RepairInput): Repairs {
+  const all = twins.flatMap(({ kind, twins: own }) => own.map((twin) => ({ kind, twin })))
   const twinIds = new Set(all.map(({ twin }) => twin.stored.id))
   const moved = alerts.flatMap((alert): readonly Change[] => {
     const after = moves.move(alert)
@@ -151,14 +151,14 @@ export function planRepairs({ types, twins, alerts, planned, moves }: RepairInpu
         isAdopted: false,
         notes: ['moves from a duplicate that is deleted'],
         fields: [{ path: target, before: alert[idField], after: after[idField] }],
-        desired: types.alerts.toBody(after),
+        desired: kinds.alerts.toBody(after),
       },
     ]
   })
   const releases = all.filter(({ twin }) => !isDeleted(twin))
   return {
-    writes: [...releases.map(({ type, twin }) => release(type, twin, moves.move(twin.stored))), ...moved],
-    deletes: all.toReversed().flatMap(({ type, twin }) => (isDeleted(twin) ? [remove(type, twin)] : [])),
+    writes: [...releases.map(({ kind, twin }) => release(kind, twin, moves.move(twin.stored))), ...moved],
+    deletes: all.toReversed().flatMap(({ kind, twin }) => (isDeleted(twin) ? [remove(kind, twin)] : [])),
   }
 }
 

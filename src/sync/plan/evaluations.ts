@@ -9,8 +9,8 @@ import {
   isEvaluated,
   nextEvaluationMs,
   type OnFailedEvaluation,
-} from '../../resources/alerts/evaluation.ts'
-import type { StoredObject } from '../../resources/resource-type.ts'
+} from '../../kinds/alert/evaluation.ts'
+import type { StoredObject } from '../../kinds/kind.ts'
 import type { Outcome } from '../apply/apply-state.ts'
 import type { Change, Plan } from './change.ts'
 

@@ -17,21 +17,21 @@ import {
   refuseSkippedDirectories,
 } from '../../declarations/find-declarations.ts'
 import { nameInstances } from '../../declarations/group-diagnostics.ts'
+import { composeCreate, composeUpdate } from '../../kinds/compare.ts'
+import { createDashboardKind } from '../../kinds/dashboard/dashboard.ts'
+import { checkDashboard, type InvalidField } from '../../kinds/dashboard/dashboard-wire.ts'
+import { type Body, listOf } from '../../kinds/kind.ts'
+import { type Declared, isOf } from '../../kinds/kinds.ts'
+import { projectForm, projectGrammar } from '../../kinds/marker.ts'
+import { hasPendingId } from '../../kinds/section.ts'
 import { flag, flagOr, integer } from '../../operation/inputs.ts'
 import type { Context, Files } from '../../operation/operation.ts'
-import { composeCreate, composeUpdate } from '../../resources/compare.ts'
-import { createDashboardType } from '../../resources/dashboards/dashboard.ts'
-import { checkDashboard, type InvalidField } from '../../resources/dashboards/dashboard-wire.ts'
-import { projectForm, projectGrammar } from '../../resources/marker.ts'
-import { type Body, listOf } from '../../resources/resource-type.ts'
-import { type Declared, isOf } from '../../resources/resource-types.ts'
-import { hasPendingId } from '../../resources/section.ts'
 import { diagnosticFileInputs } from '../diagnostic-files.ts'
 import type { Change, Plan } from './change.ts'
 import type { AdoptFrom } from './match.ts'
 import { planOn } from './plan-changes.ts'
-import { type StoredObjects, readStoredObjects } from './stored-objects.ts'
 import { fromRepositoryInput } from './repository.ts'
+import { readStoredObjects, type StoredObjects } from './stored-objects.ts'
 
 // The inputs that plan, apply and drift share, and the project that they are about.
 
@@ -86,7 +86,8 @@ export async function resolveProject(given: string | undefined, files: Files, ef
   const storedObjects = await files.remoteRepository()
   const above = await files.configAbove()
   const unread = above === undefined ? '' : `; ${above} is not read; run the command in its directory`
-  if (storedObjects === undefined) throw inputError('project', `is missing; set project to owner/repo, or add it to .watchkeeper.yml${unread}`)
+  if (storedObjects === undefined)
+    throw inputError('project', `is missing; set project to owner/repo, or add it to .watchkeeper.yml${unread}`)
   const project = validProject(storedObjects, 'git remote origin')
   const advice = `pass --project ${project}, or set project in .watchkeeper.yml`
   if (effect === 'write') throw inputError('project', `is missing; ${advice} (git remote origin is ${project})${unread}`)
@@ -172,8 +173,8 @@ export async function checkChange(change: Change, { api, service }: ServerCheckC
 
 /** What would be sent: with everything of the stored object that files have no say in. */
 function bodyOf({ desired = {}, stored }: Change, profile: Profile): Body {
-  const type = createDashboardType(profile)
-  return stored === undefined ? composeCreate(type, desired) : composeUpdate(type, desired, stored)
+  const kind = createDashboardKind(profile)
+  return stored === undefined ? composeCreate(kind, desired) : composeUpdate(kind, desired, stored)
 }
 
 function toDiagnostics(invalid: readonly InvalidField[], { key, location }: Change, objects: readonly Declared[]): readonly Diagnostic[] {

@@ -1,8 +1,8 @@
 import { type Diagnostic, diagnosticOf, exceptionOf, type Rules } from '../../core/diagnostics.ts'
 import { plural, pluralOf, quote } from '../../core/text.ts'
-import { ownershipTest, type StoredMarker } from '../../resources/marker.ts'
-import type { StoredObject, ResourceType } from '../../resources/resource-type.ts'
-import { type Declared, previousKeyOf } from '../../resources/resource-types.ts'
+import type { Kind, StoredObject } from '../../kinds/kind.ts'
+import { type Declared, previousKeyOf } from '../../kinds/kinds.ts'
+import { ownershipTest, type StoredMarker } from '../../kinds/marker.ts'
 
 export interface MarkedObject {
   readonly stored: StoredObject
@@ -65,7 +65,7 @@ export const matchRules = {
 export type AdoptFrom = { readonly project: string } | 'none' | undefined
 
 interface MatchInput<D extends Declared> {
-  readonly type: ResourceType
+  readonly kind: Kind
   readonly project: string
   readonly adoptFrom?: AdoptFrom
   /** Whether this project owns anything in the service. */
@@ -74,24 +74,24 @@ interface MatchInput<D extends Declared> {
   readonly stored: readonly StoredObject[]
 }
 
-export const markedObjects = (type: ResourceType, stored: readonly StoredObject[]): readonly MarkedObject[] =>
+export const markedObjects = (kind: Kind, stored: readonly StoredObject[]): readonly MarkedObject[] =>
   stored.map((one) => ({
     stored: one,
     // Without a declaration for it, apply could only delete it.
-    marker: type.explainUndeclarable?.(one) === undefined ? type.readMarker(type.toBody(one)) : undefined,
+    marker: kind.explainUndeclarable?.(one) === undefined ? kind.readMarker(kind.toBody(one)) : undefined,
   }))
 
 /** Finds the remote object of each declared one: by ownership marker, by id, or by name where the file says so. */
 export const matchObjects = <D extends Declared>(input: MatchInput<D>): MatchResult<D> =>
-  input.type.ownership === 'identity' ? matchByIdentity(input) : matchByMarker(input)
+  input.kind.ownership === 'identity' ? matchByIdentity(input) : matchByMarker(input)
 
 /** An object with the identity that the file gives it, or gave it before a rename. It has no owner, so there are no orphans. */
-function matchByIdentity<D extends Declared>({ type, declared, stored }: MatchInput<D>): MatchResult<D> {
-  const byToken = Map.groupBy(stored, (one) => type.tokenOf(type.toBody(one)))
+function matchByIdentity<D extends Declared>({ kind, declared, stored }: MatchInput<D>): MatchResult<D> {
+  const byToken = Map.groupBy(stored, (one) => kind.tokenOf(kind.toBody(one)))
   const diagnostics: Diagnostic[] = []
   const taken = new Map<StoredObject, D>()
   const pairs = declared.map((one): Pair<D> => {
-    const { found, takeover, diagnostic } = findByIdentity(one, { type, stored, byToken })
+    const { found, takeover, diagnostic } = findByIdentity(one, { kind, stored, byToken })
     const other = found === undefined ? undefined : taken.get(found)
     if (diagnostic !== undefined) diagnostics.push(diagnostic)
     if (found === undefined) return { declared: one }
@@ -100,17 +100,17 @@ function matchByIdentity<D extends Declared>({ type, declared, stored }: MatchIn
     return { declared: one, found: { stored: found, marker: undefined }, takeover }
   })
   const unidentified = declared.filter(({ value }) => value.id === undefined)
-  const names = Map.groupBy(unidentified, ({ value }) => type.tokenOf(value))
+  const names = Map.groupBy(unidentified, ({ value }) => kind.tokenOf(value))
   const repeated = [...names.values()].flatMap(([, ...others]) =>
     others.map((one) =>
-      report(one, 'owned-elsewhere', `another ${type.noun} in these files has the same identity, "${quote(one.value.name, 60)}"`),
+      report(one, 'owned-elsewhere', `another ${kind.noun} in these files has the same identity, "${quote(one.value.name, 60)}"`),
     ),
   )
   return { pairs, orphans: [], diagnostics: [...diagnostics, ...repeated] }
 }
 
 interface IdentityIndex {
-  readonly type: ResourceType
+  readonly kind: Kind
   readonly stored: readonly StoredObject[]
   readonly byToken: ReadonlyMap<string | undefined, readonly StoredObject[]>
 }
@@ -121,31 +121,31 @@ interface IdentityMatch {
   readonly diagnostic?: Diagnostic
 }
 
-function findByIdentity(declared: Declared, { type, stored, byToken }: IdentityIndex): IdentityMatch {
+function findByIdentity(declared: Declared, { kind, stored, byToken }: IdentityIndex): IdentityMatch {
   const { value } = declared
   const previousName = 'previousName' in value ? value.previousName : undefined
-  const withName = (name: string): readonly StoredObject[] => byToken.get(type.tokenOf({ ...value, name })) ?? []
+  const withName = (name: string): readonly StoredObject[] => byToken.get(kind.tokenOf({ ...value, name })) ?? []
   if (value.id !== undefined) {
     const found = stored.find(({ id }) => id === value.id)
     if (found !== undefined) return { found }
-    const message = `${type.noun} ${quote(value.id, 60)} does not exist; remove id to create a new one`
+    const message = `${kind.noun} ${quote(value.id, 60)} does not exist; remove id to create a new one`
     return { diagnostic: report(declared, 'missing-object', message) }
   }
   const [own, second] = withName(value.name)
   const [previous, secondPrevious] = previousName === undefined ? [] : withName(previousName)
   if (own !== undefined && previous !== undefined) {
-    const message = `one ${type.noun} exists with this name (${own.id}) and one with its previousName (${previous.id}); remove previousName, or delete one of them`
+    const message = `one ${kind.noun} exists with this name (${own.id}) and one with its previousName (${previous.id}); remove previousName, or delete one of them`
     return { found: own, diagnostic: report(declared, 'moved-key', message) }
   }
   const [found, twin] = own === undefined ? [previous, secondPrevious] : [own, second]
   if (found === undefined) return {}
   if (twin === undefined) return { found, ...(own === undefined && { takeover: `renamed from ${previousName}` }) }
-  const message = `several ${pluralOf(type.noun)} have this identity (${found.id}, ${twin.id}); add the id of the one to manage, or delete the other one in the web app`
+  const message = `several ${pluralOf(kind.noun)} have this identity (${found.id}, ${twin.id}); add the id of the one to manage, or delete the other one in the web app`
   return { found, diagnostic: report(declared, 'ambiguous-adoption', message) }
 }
 
 function matchByMarker<D extends Declared>({
-  type,
+  kind,
   project,
   adoptFrom,
   ownsAnything = true,
@@ -153,16 +153,16 @@ function matchByMarker<D extends Declared>({
   stored,
 }: MatchInput<D>): MatchResult<D> {
   const marked = markedObjects(
-    type,
-    stored.filter((one) => type.explainUndeclarable?.(one) === undefined),
+    kind,
+    stored.filter((one) => kind.explainUndeclarable?.(one) === undefined),
   )
-  const isOwned = ownershipTest(project, type.markerStyle)
+  const isOwned = ownershipTest(project, kind.markerStyle)
   const ours = marked.filter(({ marker }) => isOwned(marker))
-  const claimed = new Set(declared.map(({ key }) => type.markerStyle.token(project, key)))
+  const claimed = new Set(declared.map(({ key }) => kind.markerStyle.token(project, key)))
   const orphans = ours.filter(({ marker }) => !claimed.has(marker?.token ?? ''))
   const others = marked.filter(({ marker }) => marker !== undefined && !isOwned(marker))
   const index: Index = {
-    type,
+    kind,
     project,
     adoptFrom,
     ownsAnything,
@@ -180,11 +180,11 @@ function matchByMarker<D extends Declared>({
   }
   const diagnostics: Diagnostic[] = []
   const taken = new Set<MarkedObject>()
-  const strange = stored.filter((one) => type.explainUndeclarable?.(one) !== undefined)
+  const strange = stored.filter((one) => kind.explainUndeclarable?.(one) !== undefined)
   const pairs = declared.flatMap((one): readonly Pair<D>[] => {
     const { diagnostic, ...search } = findFor(one, index)
     const { found } = search
-    const unknown = found === undefined ? findUnknown(one, strange, { type, project }) : undefined
+    const unknown = found === undefined ? findUnknown(one, strange, { kind, project }) : undefined
     if (unknown !== undefined) {
       diagnostics.push(unknown)
       return []
@@ -201,24 +201,24 @@ function matchByMarker<D extends Declared>({
 function findUnknown(
   declared: Declared,
   strange: readonly StoredObject[],
-  { type, project }: Pick<Index, 'type' | 'project'>,
+  { kind, project }: Pick<Index, 'kind' | 'project'>,
 ): Diagnostic | undefined {
   const { id, name, adopt = false } = declared.value
   const keys = [declared.key, previousKeyOf(declared)].filter((key) => key !== undefined)
-  const tokens = keys.map((key) => type.markerStyle.token(project, key))
+  const tokens = keys.map((key) => kind.markerStyle.token(project, key))
   const found = strange.find(
     (one) =>
       one.id === id ||
-      tokens.includes(type.tokenOf(type.toBody(one)) ?? '') ||
+      tokens.includes(kind.tokenOf(kind.toBody(one)) ?? '') ||
       (adopt && id === undefined && trimmedName(one) === name.trim()),
   )
   if (found === undefined) return undefined
-  const message = `the ${type.noun} "${quote(trimmedName(found), 60)}" (${found.id}) is not written: ${type.explainUndeclarable?.(found)}. Change it in the web app, or upgrade this tool`
+  const message = `the ${kind.noun} "${quote(trimmedName(found), 60)}" (${found.id}) is not written: ${kind.explainUndeclarable?.(found)}. Change it in the web app, or upgrade this tool`
   return report(declared, 'unknown-kind', message)
 }
 
 /** An error for orphans with the same marker, because it is unknown which of them is the copy. */
-export function findDuplicateOrphans(orphans: readonly MarkedObject[], { section, noun }: ResourceType): readonly Diagnostic[] {
+export function findDuplicateOrphans(orphans: readonly MarkedObject[], { section, noun }: Kind): readonly Diagnostic[] {
   return [...Map.groupBy(orphans, ({ marker }) => marker?.token).values()].flatMap((alike): readonly Diagnostic[] => {
     if (alike.length < 2) return []
     const ids = alike.map(({ stored }) => `"${quote(stored.name ?? '', 60)}" (${stored.id})`).join(', ')
@@ -231,7 +231,7 @@ export function findDuplicateOrphans(orphans: readonly MarkedObject[], { section
 export const trimmedName = ({ name }: { readonly name?: string | null | undefined }): string => (name ?? '').trim()
 
 interface Index {
-  readonly type: ResourceType
+  readonly kind: Kind
   readonly project: string
   readonly adoptFrom: AdoptFrom
   readonly ownsAnything: boolean
@@ -259,13 +259,13 @@ const reportException = ({ section, key, location }: Declared, rule: 'same-name'
   exceptionOf(matchRules, rule, location, `${section}.${key}: ${message}`)
 
 function findFor(declared: Declared, index: Index): Match {
-  const { type } = index
+  const { kind } = index
   const { id } = declared.value
   const previousKey = previousKeyOf(declared)
   const own = findOwned(declared, index.project, declared.key, index)
   const moved = previousKey === undefined ? {} : findOwned(declared, index.project, previousKey, index)
   if (own.found !== undefined && moved.found !== undefined) {
-    const message = `one ${type.noun} exists under this key (${own.found.stored.id}) and one under its previousKey ${previousKey} (${moved.found.stored.id}); delete one of them, or remove previousKey`
+    const message = `one ${kind.noun} exists under this key (${own.found.stored.id}) and one under its previousKey ${previousKey} (${moved.found.stored.id}); delete one of them, or remove previousKey`
     return { ...own, diagnostic: report(declared, 'moved-key', message) }
   }
   const marked =
@@ -291,13 +291,13 @@ function withSameId(search: Match, declared: Declared): Match {
 }
 
 /** The object with the ownership marker of this key. */
-function findOwned(declared: Declared, project: string, key: string, { type, byToken }: Index): Match {
-  const holders = byToken.get(type.markerStyle.token(project, key)) ?? []
+function findOwned(declared: Declared, project: string, key: string, { kind, byToken }: Index): Match {
+  const holders = byToken.get(kind.markerStyle.token(project, key)) ?? []
   const [own, second] = holders
   if (own === undefined) return {}
   if (second === undefined) return { found: own }
   const ids = holders.map(({ stored }) => stored.id).join(', ')
-  const message = `${holders.length} ${pluralOf(type.noun)} have this ownership marker (${ids}); set repair-duplicates for one run, or delete the one that you do not need`
+  const message = `${holders.length} ${pluralOf(kind.noun)} have this ownership marker (${ids}); set repair-duplicates for one run, or delete the one that you do not need`
   return { found: own, diagnostic: report(declared, 'duplicate-marker', message) }
 }
 
@@ -310,62 +310,62 @@ function findInOtherProject(declared: Declared, index: Index): Match {
   return found === undefined ? {} : { ...found, takeover: `adopts an object of the project ${adoptFrom.project}` }
 }
 
-const withArticle = ({ noun }: ResourceType): string => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`
+const withArticle = ({ noun }: Kind): string => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`
 
 export const unmanagedAdoption = 'adopts an unmanaged object'
 
-function findById(declared: Declared, id: string, { type, byId }: Index): Match {
+function findById(declared: Declared, id: string, { kind, byId }: Index): Match {
   const found = byId.get(id)
   if (found === undefined)
-    return { diagnostic: report(declared, 'missing-object', `${type.noun} ${quote(id, 60)} does not exist; remove id to create a new one`) }
+    return { diagnostic: report(declared, 'missing-object', `${kind.noun} ${quote(id, 60)} does not exist; remove id to create a new one`) }
   if (found.marker === undefined) return { found, takeover: unmanagedAdoption }
   return {
-    diagnostic: report(declared, 'owned-elsewhere', `${type.noun} ${found.stored.id} has the ownership marker of another key or project`),
+    diagnostic: report(declared, 'owned-elsewhere', `${kind.noun} ${found.stored.id} has the ownership marker of another key or project`),
   }
 }
 
 function findByName(declared: Declared, index: Index): Match {
-  const { type, freeByName } = index
+  const { kind, freeByName } = index
   const name = trimmedName(declared.value)
   const alike = freeByName.get(name) ?? []
   const exact = alike.filter(({ stored }) => stored.name === declared.value.name)
   const [first, second] = exact.length === 1 ? exact : alike
   if (first === undefined) return findOrphan(declared, index) ?? findOwnedByOthers(declared, index)
   if (!declared.value.adopt) {
-    const what = `an unmanaged ${type.noun} named "${quote(name, 60)}" exists (${first.stored.id}); add adopt: true to adopt it`
-    if (type.hasUniqueNames) return { diagnostic: reportException(declared, 'same-name', `${what}, or choose another name`) }
+    const what = `an unmanaged ${kind.noun} named "${quote(name, 60)}" exists (${first.stored.id}); add adopt: true to adopt it`
+    if (kind.hasUniqueNames) return { diagnostic: reportException(declared, 'same-name', `${what}, or choose another name`) }
     return { diagnostic: report(declared, 'same-name', `${what}, or a second one will be created`) }
   }
   if (second === undefined) return { found: first, takeover: unmanagedAdoption }
-  const message = `several unmanaged ${pluralOf(type.noun)} are named "${quote(name, 60)}" (${first.stored.id}, ${second.stored.id}); add the id of the one to adopt`
+  const message = `several unmanaged ${pluralOf(kind.noun)} are named "${quote(name, 60)}" (${first.stored.id}, ${second.stored.id}); add the id of the one to adopt`
   return { diagnostic: report(declared, 'ambiguous-adoption', message) }
 }
 
 /** Finds an orphan with this name. Most likely, its key was changed. */
-function findOrphan(declared: Declared, { type, orphanByName }: Index): Match | undefined {
+function findOrphan(declared: Declared, { kind, orphanByName }: Index): Match | undefined {
   const [orphan] = orphanByName.get(trimmedName(declared.value)) ?? []
   if (orphan === undefined) return undefined
   const key = orphan.marker?.key
   const advice = key === undefined ? 'previousKey with the previous key' : `previousKey: ${key}`
-  const message = `this project owns ${withArticle(type)} with this name (${orphan.stored.id}), but no file declares its key. If you changed the key, add ${advice}. Otherwise, apply creates a second one, and prune deletes the existing one`
+  const message = `this project owns ${withArticle(kind)} with this name (${orphan.stored.id}), but no file declares its key. If you changed the key, add ${advice}. Otherwise, apply creates a second one, and prune deletes the existing one`
   return { diagnostic: report(declared, 'same-name', message) }
 }
 
 /** Finds an object with this name that another project owns. If this project owns nothing, it was most likely renamed. */
-function findOwnedByOthers(declared: Declared, { type, otherByName, adoptFrom, ownsAnything }: Index): Match {
+function findOwnedByOthers(declared: Declared, { kind, otherByName, adoptFrom, ownsAnything }: Index): Match {
   const [other] = otherByName.get(trimmedName(declared.value)) ?? []
   if (other === undefined || adoptFrom === 'none') return {}
   const owner = other.marker?.projectName === undefined ? 'another project' : `the project ${other.marker.projectName}`
   if (!ownsAnything) return { ofOther: other }
   const given = adoptFrom === undefined ? '' : `; the project in adopt-from, ${adoptFrom.project}, does not own it`
-  const what = `${owner} owns ${withArticle(type)} named "${quote(trimmedName(declared.value), 60)}" (${other.stored.id})${given}`
+  const what = `${owner} owns ${withArticle(kind)} named "${quote(trimmedName(declared.value), 60)}" (${other.stored.id})${given}`
   return { diagnostic: reportException(declared, 'other-project', `${what}; a second one will be created`) }
 }
 
 /** An object that is declared, and that another project owns. */
 export interface OwnedByOther {
   readonly declared: Declared
-  readonly type: ResourceType
+  readonly kind: Kind
   readonly found: MarkedObject
 }
 
@@ -379,11 +379,11 @@ export function reportRenamedProject(
 ): readonly Diagnostic[] {
   const [first, ...others] = objects
   if (first === undefined) return []
-  const { declared, type, found } = first
+  const { declared, kind, found } = first
   const name = objects.map((one) => one.found.marker?.projectName).find((one) => one !== undefined)
   const owner = name === undefined ? 'another project' : `the project ${name}`
   const more = others.length === 0 ? '' : `, and ${plural(others.length, 'more object')} of these files`
-  const what = `${owner} owns ${withArticle(type)} named "${quote(trimmedName(declared.value), 60)}" (${found.stored.id})${more}`
+  const what = `${owner} owns ${withArticle(kind)} named "${quote(trimmedName(declared.value), 60)}" (${found.stored.id})${more}`
   const given =
     adoptFrom === undefined || adoptFrom === 'none' ? '' : `, and the project in adopt-from, ${adoptFrom.project}, does not own it`
   const command =

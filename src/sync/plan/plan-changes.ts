@@ -4,23 +4,23 @@ import { once } from '../../core/concurrency.ts'
 import type { Diagnostic } from '../../core/diagnostics.ts'
 import type { Declarations } from '../../declarations/declarations.ts'
 import type { Prune } from '../../declarations/find-declarations.ts'
-import { withSilenceOf } from '../../resources/alerts/schedule.ts'
-import { type Sides, sidesOf } from '../../resources/compare.ts'
-import { createDirectory, type Directory, type Planned } from '../../resources/directory.ts'
-import { ownershipTest } from '../../resources/marker.ts'
+import { withSilenceOf } from '../../kinds/alert/schedule.ts'
+import { type Sides, sidesOf } from '../../kinds/compare.ts'
+import { createDirectory, type Directory, type Planned } from '../../kinds/directory.ts'
 import {
   type AlertTarget,
   type Body,
+  type Kind,
   listOf,
-  type StoredObject,
   type ResolveContext,
   type ResolvedDeclaration,
-  type ResourceType,
-} from '../../resources/resource-type.ts'
-import { createResourceTypes, type Declared, isOf, type ResourceTypes } from '../../resources/resource-types.ts'
-import type { ReadSecret } from '../../resources/secret.ts'
-import { PendingId, type Section, sectionNames } from '../../resources/section.ts'
-import { findCommonValues } from '../../resources/snapshot.ts'
+  type StoredObject,
+} from '../../kinds/kind.ts'
+import { createKinds, type Declared, isOf, type Kinds } from '../../kinds/kinds.ts'
+import { ownershipTest } from '../../kinds/marker.ts'
+import type { ReadSecret } from '../../kinds/secret.ts'
+import { PendingId, type Section, sectionNames } from '../../kinds/section.ts'
+import { findCommonValues } from '../../kinds/snapshot.ts'
 import type { Change, Plan } from './change.ts'
 import { adviseRepair, findTwins, type Moves, movesOf, planRepairs, type Twin } from './duplicates.ts'
 import {
@@ -47,8 +47,8 @@ import {
 } from './plan-diagnostics.ts'
 import { declarationDigest, planChange, planDelete, planRelease } from './plan-object.ts'
 import { protectAlerts } from './protect-alerts.ts'
-import { type StoredObjects, storedOf } from './stored-objects.ts'
 import { checkRepository, type RunRepository } from './repository.ts'
+import { type StoredObjects, storedOf } from './stored-objects.ts'
 import { isDashboardWrite, planTileWrites } from './tile-writes.ts'
 
 export interface PlanOptions extends GuardSettings {
@@ -92,11 +92,11 @@ export async function planOn(
 
 /** Compares declarations and remote state. Pure: it sends nothing, and the time is an option. */
 export function planChanges(declarations: Pick<Declarations, 'objects'>, storedObjects: StoredObjects, options: PlanOptions): Plan {
-  const types = createResourceTypes(options.profile, options.nowMs)
-  const all: readonly ResourceType[] = Object.values(types)
-  const owned = all.flatMap((type) => {
-    const isOwned = ownershipTest(options.project, type.markerStyle)
-    return markedObjects(type, storedOf(storedObjects, type.section)).flatMap((one) => (isOwned(one.marker) ? [{ ...one, type }] : []))
+  const kinds = createKinds(options.profile, options.nowMs)
+  const all: readonly Kind[] = Object.values(kinds)
+  const owned = all.flatMap((kind) => {
+    const isOwned = ownershipTest(options.project, kind.markerStyle)
+    return markedObjects(kind, storedOf(storedObjects, kind.section)).flatMap((one) => (isOwned(one.marker) ? [{ ...one, kind }] : []))
   })
   const { objects } = declarations
   const declaredNames = new Map(objects.map(({ section, key, value }) => [`${section}.${key}`, value.name ?? key]))
@@ -107,7 +107,7 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
   let directory = createDirectory(storedObjects)
   // Of what alerts watch.
   const twins: Twin[] = []
-  const parts = all.map((type) => {
+  const parts = all.map((kind) => {
     const context = {
       directory,
       secret: options.secret ?? (() => undefined),
@@ -116,34 +116,34 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
       savedSearches: targetsIn('savedSearches'),
       tilesOf: (id: string) => tiles.get(id) ?? [],
     }
-    const part = planType(type, objects.filter(isOf(type.section)), context, movesOf(twins, storedObjects.alerts, types.alerts))
-    if (type.section !== 'alerts') twins.push(...part.twins)
-    targets.set(type.section, alertTargets(part.changes, type))
+    const part = planType(kind, objects.filter(isOf(kind.section)), context, movesOf(twins, storedObjects.alerts, kinds.alerts))
+    if (kind.section !== 'alerts') twins.push(...part.twins)
+    targets.set(kind.section, alertTargets(part.changes, kind))
     directory = part.directory
     return part
   })
   const isPruned = options.prune === true
-  const copies = isPruned ? parts.flatMap(({ section, orphans }) => findDuplicateOrphans(orphans, types[section])) : []
+  const copies = isPruned ? parts.flatMap(({ section, orphans }) => findDuplicateOrphans(orphans, kinds[section])) : []
   const deletes = isPruned
-    ? parts.toReversed().flatMap(({ section, orphans }) => orphans.map((one) => planDelete(types[section], one)))
+    ? parts.toReversed().flatMap(({ section, orphans }) => orphans.map((one) => planDelete(kinds[section], one)))
     : []
   const repairs = planRepairs({
-    types,
-    twins: parts.map(({ section, twins }) => ({ type: types[section], twins })),
+    kinds,
+    twins: parts.map(({ section, twins }) => ({ kind: kinds[section], twins })),
     alerts: storedObjects.alerts,
     planned: new Set(parts.flatMap(({ section, changes }) => (section === 'alerts' ? changes.map(({ id }) => id) : []))),
-    moves: movesOf(twins, storedObjects.alerts, types.alerts),
+    moves: movesOf(twins, storedObjects.alerts, kinds.alerts),
   })
   // Of each section together: the writes of one section begin after those of the one before it.
   const writes = parts.flatMap(({ section, changes, orphans }) => [
     ...changes,
     ...repairs.writes.filter((one) => one.section === section),
-    ...(options.prune === 'forget' ? orphans.map((one) => planRelease(types[section], one, 'no file declares it')) : []),
+    ...(options.prune === 'forget' ? orphans.map((one) => planRelease(kinds[section], one, 'no file declares it')) : []),
   ])
   const written = [...writes, ...[...repairs.deletes, ...deletes].toSorted((a, b) => deleteOrder(a) - deleteOrder(b))]
   const { canPatch = false, rewrite = false } = options
-  const tileWrites = planTileWrites(written, { type: types.dashboards, alerts: storedObjects.alerts, objects, canPatch, rewrite })
-  const losses = protectAlerts(tileWrites.changes, storedObjects.alerts, types.dashboards)
+  const tileWrites = planTileWrites(written, { kind: kinds.dashboards, alerts: storedObjects.alerts, objects, canPatch, rewrite })
+  const losses = protectAlerts(tileWrites.changes, storedObjects.alerts, kinds.dashboards)
   const changes = parts.flatMap((part) => part.changes)
   const silences = changes.flatMap((change) => silenceNote(change, options.nowMs))
   const reported = parts.flatMap(({ diagnostics }) => diagnostics)
@@ -163,11 +163,11 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
     diagnostics: [
       ...found,
       ...checkRepository(options.repository, owned),
-      ...writes.flatMap((change) => reviewRelease(change, types[change.section])),
-      ...checkUses(losses.changes, storedObjects.alerts, types),
+      ...writes.flatMap((change) => reviewRelease(change, kinds[change.section])),
+      ...checkUses(losses.changes, storedObjects.alerts, kinds),
       ...checkGuards(losses.changes, storedObjects.incompleteLists, options),
     ],
-    unmanaged: countUnmanaged(types, storedObjects, losses.changes),
+    unmanaged: countUnmanaged(kinds, storedObjects, losses.changes),
     seen: Object.fromEntries(sectionNames.map((section) => [section, storedOf(storedObjects, section).length])),
   }
 }
@@ -207,38 +207,38 @@ const createPlanner =
     declaredNames,
     ...owner
   }: PlannerOptions) =>
-  <D extends Declared>(type: ResourceType<D>, declared: readonly D[], given: ResolveContext, moves: Moves): TypePlan => {
-    const all = storedOf(storedObjects, type.section)
-    const twins = repairDuplicates ? findTwins({ ...owner, type, declared, stored: all, context: given, moves }) : []
+  <D extends Declared>(kind: Kind<D>, declared: readonly D[], given: ResolveContext, moves: Moves): TypePlan => {
+    const all = storedOf(storedObjects, kind.section)
+    const twins = repairDuplicates ? findTwins({ ...owner, kind, declared, stored: all, context: given, moves }) : []
     const left = new Set(twins.map(({ stored }) => stored.id))
     const stored = left.size === 0 ? all : all.filter(({ id }) => !left.has(id))
-    const { pairs, orphans, diagnostics } = matchObjects({ ...owner, type, declared, stored })
+    const { pairs, orphans, diagnostics } = matchObjects({ ...owner, kind, declared, stored })
     const directory =
-      type.referredToAs === undefined ? given.directory : given.directory.withPlanned(type.referredToAs, pairs.map(toPlanned))
+      kind.referredToAs === undefined ? given.directory : given.directory.withPlanned(kind.referredToAs, pairs.map(toPlanned))
     const context = { ...given, directory }
     const compared = pairs.map((pair): ResolvedPair => {
-      const desired = type.resolve(pair.declared, context)
-      return { pair, desired, sides: pair.found && sidesOf(type, desired.body, pair.found.stored) }
+      const desired = kind.resolve(pair.declared, context)
+      return { pair, desired, sides: pair.found && sidesOf(kind, desired.body, pair.found.stored) }
     })
-    const common = once(() => findCommonValues(type, compared.flatMap(unchangedDeclarations)))
+    const common = once(() => findCommonValues(kind, compared.flatMap(unchangedDeclarations)))
     const rewriteOf = (body: Body): string | undefined => {
-      if (rewrite && type.canRewrite) return 'written again without a difference'
-      return resendSecrets && type.secretFields?.some((field) => body[field] !== undefined) ? 'its secrets are sent again' : undefined
+      if (rewrite && kind.canRewrite) return 'written again without a difference'
+      return resendSecrets && kind.secretFields?.some((field) => body[field] !== undefined) ? 'its secrets are sent again' : undefined
     }
     const nameOf = (id: unknown): string | undefined =>
       id instanceof PendingId ? (id.tile ?? declaredNames.get(`${id.section}.${id.key}`) ?? id.key) : directory.nameOf(id)
-    const around = { ...owner, type, nameOf, common, rewriteOf }
+    const around = { ...owner, kind, nameOf, common, rewriteOf }
     const changes = compared.map(({ pair, desired, sides }) => planChange(pair, desired.body, sides, around))
     const reviewed = compared.flatMap(({ pair, desired }, i) => {
       const { isAdopted = false, action } = changes[i] ?? {}
       const resends = resendSecrets && action === 'update'
-      return reviewSecrets(pair, desired.body, type, { isWrite, resends, isAdopted })
+      return reviewSecrets(pair, desired.body, kind, { isWrite, resends, isAdopted })
     })
     return {
-      section: type.section,
+      section: kind.section,
       twins,
       ownedByOthers: pairs.flatMap(({ declared: one, ofOther }) =>
-        ofOther === undefined ? [] : [{ declared: one, type, found: ofOther }],
+        ofOther === undefined ? [] : [{ declared: one, kind, found: ofOther }],
       ),
       orphans,
       changes,
@@ -248,8 +248,8 @@ const createPlanner =
         ...compared.flatMap(({ desired }) => desired.diagnostics),
         ...reviewed,
         ...changes.flatMap(cannotClear),
-        ...pairs.flatMap((pair, i) => refuseUnadopted(pair, changes[i], type)),
-        ...serverDefaults(type, changes),
+        ...pairs.flatMap((pair, i) => refuseUnadopted(pair, changes[i], kind)),
+        ...serverDefaults(kind, changes),
       ],
     }
   }
@@ -272,15 +272,15 @@ function keepSilence(change: Change, nowMs: number): Change {
   return action === 'replace' && stored && desired ? { ...change, desired: withSilenceOf(stored, desired, nowMs) } : change
 }
 
-function countUnmanaged(types: ResourceTypes, storedObjects: StoredObjects, changes: readonly Change[]): NonNullable<Plan['unmanaged']> {
+function countUnmanaged(kinds: Kinds, storedObjects: StoredObjects, changes: readonly Change[]): NonNullable<Plan['unmanaged']> {
   const declared = new Set(changes.filter(({ key }) => key !== '').map(({ section, id }) => `${section} ${id}`))
-  const all: readonly ResourceType[] = Object.values(types)
+  const all: readonly Kind[] = Object.values(kinds)
   // Without markers, it is unknown whose an object is.
   const marked = all.filter(({ ownership }) => ownership === 'marker')
-  const counts = marked.map((type) => {
-    const { section } = type
+  const counts = marked.map((kind) => {
+    const { section } = kind
     const isUnmanaged = (one: StoredObject): boolean =>
-      type.readMarker(type.toBody(one)) === undefined && !declared.has(`${section} ${one.id}`)
+      kind.readMarker(kind.toBody(one)) === undefined && !declared.has(`${section} ${one.id}`)
     return [section, storedOf(storedObjects, section).filter(isUnmanaged).length] as const
   })
   return Object.fromEntries(counts)
@@ -290,10 +290,10 @@ function countUnmanaged(types: ResourceTypes, storedObjects: StoredObjects, chan
 const deleteOrder = ({ section }: Change): number => (section === 'alerts' ? 0 : section === 'dashboards' ? 1 : 2)
 
 /** The objects that alerts can watch, with the ids that they have and keep. */
-const alertTargets = (changes: readonly Change[], type: ResourceType): ReadonlyMap<string, AlertTarget> =>
+const alertTargets = (changes: readonly Change[], kind: Kind): ReadonlyMap<string, AlertTarget> =>
   new Map(
     changes.map(({ key, id, desired = {}, stored }) => {
-      const body = stored === undefined ? desired : type.carryOverIds(desired, type.toBody(stored))
+      const body = stored === undefined ? desired : kind.carryOverIds(desired, kind.toBody(stored))
       return [key, { id, tiles: listOf(body.tiles) }] as const
     }),
   )

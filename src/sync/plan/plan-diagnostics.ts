@@ -1,12 +1,12 @@
 import { type Diagnostic, diagnosticOf, type Rules } from '../../core/diagnostics.ts'
 import { keysOf } from '../../core/keys.ts'
 import { pluralOf, quote } from '../../core/text.ts'
+import { undeclaredSilenceOf } from '../../kinds/alert/schedule.ts'
+import type { FieldChange } from '../../kinds/compare.ts'
+import { type Body, type Kind, type SecretUse, type StoredObject, secretRules } from '../../kinds/kind.ts'
+import type { Kinds } from '../../kinds/kinds.ts'
+import { type Section, sectionNouns } from '../../kinds/section.ts'
 import { formatMoment } from '../../report/format.ts'
-import { undeclaredSilenceOf } from '../../resources/alerts/schedule.ts'
-import type { FieldChange } from '../../resources/compare.ts'
-import { type Body, type StoredObject, type ResourceType, type SecretUse, secretRules } from '../../resources/resource-type.ts'
-import type { ResourceTypes } from '../../resources/resource-types.ts'
-import { type Section, sectionNouns } from '../../resources/section.ts'
 import type { Change } from './change.ts'
 import { matchRules, type Pair } from './match.ts'
 import { findUser } from './protect-alerts.ts'
@@ -48,29 +48,29 @@ function requiredLists({ section, action, removes }: Change): readonly Section[]
   return removes === undefined ? [] : ['alerts']
 }
 
-export function reviewSecrets({ declared, found }: Pair, body: Body, type: ResourceType, use: SecretUse): readonly Diagnostic[] {
+export function reviewSecrets({ declared, found }: Pair, body: Body, kind: Kind, use: SecretUse): readonly Diagnostic[] {
   const { section, key, location } = declared
-  const issues = type.reviewSecrets?.(body, found?.stored, use) ?? []
+  const issues = kind.reviewSecrets?.(body, found?.stored, use) ?? []
   return issues.map(({ rule, message }) => diagnosticOf(secretRules, rule, location, `${section}.${key}: ${message}`))
 }
 
 /** The update that removes a marker keeps the rest of the object, as far as the API shows it. */
-export function reviewRelease({ section, key, name, action, desired = {}, stored }: Change, type: ResourceType): readonly Diagnostic[] {
+export function reviewRelease({ section, key, name, action, desired = {}, stored }: Change, kind: Kind): readonly Diagnostic[] {
   const use = { isWrite: false, resends: false, isAdopted: false }
-  const issues = action === 'release' ? (type.reviewSecrets?.(desired, stored, use) ?? []) : []
+  const issues = action === 'release' ? (kind.reviewSecrets?.(desired, stored, use) ?? []) : []
   return issues.map(({ rule, message }) => diagnosticOf(secretRules, rule, { file: 'prune' }, `${section}.${key || name}: ${message}`))
 }
 
 /** Without a marker, it is unknown who made an object. A create that was interrupted is completed. */
-export function refuseUnadopted({ declared }: Pair, change: Change | undefined, type: ResourceType): readonly Diagnostic[] {
-  if (type.ownership === 'marker' || change?.action !== 'update' || change.stored === undefined) return []
+export function refuseUnadopted({ declared }: Pair, change: Change | undefined, kind: Kind): readonly Diagnostic[] {
+  if (kind.ownership === 'marker' || change?.action !== 'update' || change.stored === undefined) return []
   const { section, key, location, value } = declared
   if (value.adopt || value.id !== undefined) return []
-  const deferred = type.deferredFields?.(change.desired ?? {}) ?? []
+  const deferred = kind.deferredFields?.(change.desired ?? {}) ?? []
   const isAdded = ({ before, path }: FieldChange): boolean =>
     before === undefined && deferred.some((field) => path === field.replace(/Id$/, ''))
   if (change.fields.every(isAdded)) return []
-  const message = `${section}.${key}: the ${type.noun} "${quote(value.name, 60)}" (${change.id}) differs from the files. Its API has no field for a marker, so it may not be yours: add adopt: true to let apply change it`
+  const message = `${section}.${key}: the ${kind.noun} "${quote(value.name, 60)}" (${change.id}) differs from the files. Its API has no field for a marker, so it may not be yours: add adopt: true to let apply change it`
   return [diagnosticOf(matchRules, 'not-adopted', location, message)]
 }
 
@@ -79,12 +79,12 @@ export const useRules = {
 } as const satisfies Rules
 
 /** Alerts that use an object before the plan, and could not use it after it. The server checks only some of these uses. */
-export function checkUses(changes: readonly Change[], alerts: readonly StoredObject[], types: ResourceTypes): readonly Diagnostic[] {
-  const ending = changes.filter(({ action, section, stored }) => stored !== undefined && action !== 'unchanged' && types[section].findUse)
+export function checkUses(changes: readonly Change[], alerts: readonly StoredObject[], kinds: Kinds): readonly Diagnostic[] {
+  const ending = changes.filter(({ action, section, stored }) => stored !== undefined && action !== 'unchanged' && kinds[section].findUse)
   if (ending.length === 0) return []
   const after = alertsAfter(changes, alerts)
   return ending.flatMap((change) => {
-    const obstacle = findUser(change, after, types[change.section])
+    const obstacle = findUser(change, after, kinds[change.section])
     if (obstacle === undefined) return []
     const message = `${nameOf(change)}: ${obstacle}; change the alert first`
     return [diagnosticOf(useRules, 'still-used', change.location ?? { file: 'prune' }, message)]
@@ -117,7 +117,7 @@ export function cannotClear({ section, key, location, unclearable = [] }: Change
   return [diagnosticOf(convergenceRules, 'cannot-clear', location, message)]
 }
 
-export function serverDefaults({ noun }: ResourceType, changes: readonly Change[]): readonly Diagnostic[] {
+export function serverDefaults({ noun }: Kind, changes: readonly Change[]): readonly Diagnostic[] {
   const [first, ...others] = changes.filter(({ newDefaults }) => newDefaults !== undefined)
   if (first?.location === undefined) return []
   const [field] = first.newDefaults ?? []

@@ -3,10 +3,10 @@
 import * as z from 'zod'
 import type { Target } from '../../api/path.ts'
 import type { Prune } from '../../declarations/find-declarations.ts'
-import { comparable, compareBodies } from '../../resources/compare.ts'
-import { longDigestOf } from '../../resources/marker.ts'
-import type { ResourceTypes } from '../../resources/resource-types.ts'
-import { sectionNames } from '../../resources/section.ts'
+import { comparable, compareBodies } from '../../kinds/compare.ts'
+import type { Kinds } from '../../kinds/kinds.ts'
+import { longDigestOf } from '../../kinds/marker.ts'
+import { sectionNames } from '../../kinds/section.ts'
 import { type Action, actions, type Change, type Plan } from './change.ts'
 
 const planFileVersion = 1
@@ -42,8 +42,8 @@ type PlannedChange = z.output<typeof plannedChange>
 
 type PlanIdentity = Target & { readonly environment?: string | undefined; readonly prune: Prune }
 
-export function toPlanFile(plan: Plan, types: ResourceTypes, identity: PlanIdentity): PlanFile {
-  const changes = plan.changes.filter(({ action }) => action !== 'unchanged').map((change) => toPlanned(change, types))
+export function toPlanFile(plan: Plan, kinds: Kinds, identity: PlanIdentity): PlanFile {
+  const changes = plan.changes.filter(({ action }) => action !== 'unchanged').map((change) => toPlanned(change, kinds))
   const { environment, ...others } = identity
   const content = { project: plan.project, ...(environment !== undefined && { environment }), ...others, seen: plan.seen, changes }
   return { kind: 'watchkeeper-plan', version: planFileVersion, digest: longDigestOf(content), ...content }
@@ -52,13 +52,13 @@ export function toPlanFile(plan: Plan, types: ResourceTypes, identity: PlanIdent
 /** Whether the file is unchanged since `plan` wrote it. The digest has no secret, so this finds mistakes, not attacks. */
 export const isIntact = ({ kind: _, version: __, digest, ...content }: PlanFile): boolean => longDigestOf(content) === digest
 
-function toPlanned(change: Change, types: ResourceTypes): PlannedChange {
+function toPlanned(change: Change, kinds: Kinds): PlannedChange {
   const { section: where, key, id, action, desired, stored } = change
-  const type = types[where]
+  const kind = kinds[where]
   const sides =
     desired === undefined || stored === undefined
-      ? { before: stored && comparable(type, type.toBody(stored)), after: desired && comparable(type, desired) }
-      : compareBodies(type, desired, stored)
+      ? { before: stored && comparable(kind, kind.toBody(stored)), after: desired && comparable(kind, desired) }
+      : compareBodies(kind, desired, stored)
   return { section: where, key, ...(id !== undefined && { id }), action, digest: longDigestOf({ id, action, ...sides }) }
 }
 

@@ -1,16 +1,16 @@
 import { isSame } from '../../core/equality.ts'
-import { addedFields, comparable, type FieldChange, findUnclearable, normalForm, type Sides } from '../../resources/compare.ts'
-import { digestOf, ownershipTest } from '../../resources/marker.ts'
-import { type Body, listOf, type ResourceType } from '../../resources/resource-type.ts'
-import type { Declared } from '../../resources/resource-types.ts'
-import { PendingId } from '../../resources/section.ts'
-import { type CommonValues, detectDrift, diffSides, snapshotOf } from '../../resources/snapshot.ts'
+import { addedFields, comparable, type FieldChange, findUnclearable, normalForm, type Sides } from '../../kinds/compare.ts'
+import { type Body, type Kind, listOf } from '../../kinds/kind.ts'
+import type { Declared } from '../../kinds/kinds.ts'
+import { digestOf, ownershipTest } from '../../kinds/marker.ts'
+import { PendingId } from '../../kinds/section.ts'
+import { type CommonValues, detectDrift, diffSides, snapshotOf } from '../../kinds/snapshot.ts'
 import { type Action, type Change, isDifference } from './change.ts'
 import { type MarkedObject, type Pair, unmanagedAdoption } from './match.ts'
 import { digestToStore, type RunRepository } from './repository.ts'
 
 interface ChangeContext {
-  readonly type: ResourceType
+  readonly kind: Kind
   readonly project: string
   readonly repository?: RunRepository | undefined
   /** Why an object is written that needs no change; undefined where it is not. */
@@ -22,15 +22,15 @@ interface ChangeContext {
 
 /** Plans one object. `body` is the desired one without a marker; `sides` are undefined for an object that does not exist yet. */
 export function planChange({ declared, found, takeover }: Pair, body: Body, sides: Sides | undefined, around: ChangeContext): Change {
-  const { type, project, nameOf } = around
+  const { kind, project, nameOf } = around
   const rewrite = around.rewriteOf(body)
   const { section, key, location, madeFrom } = declared
   const digest = declarationDigest(declared)
   const { marker } = found ?? {}
   // An object of the previous project is taken over from its repository, too.
-  const stored = ownershipTest(project, type.markerStyle)(marker) ? marker?.repository : undefined
+  const stored = ownershipTest(project, kind.markerStyle)(marker) ? marker?.repository : undefined
   const repository = digestToStore(around.repository, stored)
-  const desired = type.withMarker(body, { project, key, digest, repository, isAdopted: existedBefore({ found, takeover }) })
+  const desired = kind.withMarker(body, { project, key, digest, repository, isAdopted: existedBefore({ found, takeover }) })
   const common = {
     section,
     key,
@@ -45,13 +45,13 @@ export function planChange({ declared, found, takeover }: Pair, body: Body, side
       ...common,
       action: 'create',
       notes: [],
-      summary: type.summarize(body, (id) => nameOf(id) ?? String(id)),
-      fields: inFileOrder(named(addedFields(comparable(type, desired)), nameOf), desired),
+      summary: kind.summarize(body, (id) => nameOf(id) ?? String(id)),
+      fields: inFileOrder(named(addedFields(comparable(kind, desired)), nameOf), desired),
     }
   const { fields, notes, newDefaults = [] } = compare({ found, digest, sides }, around)
-  const kept = fields.length === 0 ? [] : findUnclearable(type, normalForm(sides.stored, type.schema), desired)
-  const isSecret = ({ path }: FieldChange): boolean => type.secretFields?.some((field) => path.split(/[.[]/, 1)[0] === field) ?? false
-  const isMarked = type.ownership === 'identity' || hasMarker(found, { digest, repository, stored })
+  const kept = fields.length === 0 ? [] : findUnclearable(kind, normalForm(sides.stored, kind.schema), desired)
+  const isSecret = ({ path }: FieldChange): boolean => kind.secretFields?.some((field) => path.split(/[.[]/, 1)[0] === field) ?? false
+  const isMarked = kind.ownership === 'identity' || hasMarker(found, { digest, repository, stored })
   const needed = actionFor({ differs: fields.length > 0 || notes.length > 0, isAdopted: common.isAdopted, isMarked })
   const isRewritten = rewrite !== undefined && !isDifference({ action: needed }) && needed !== 'adopt'
   return {
@@ -83,13 +83,13 @@ interface ComparedObject {
   readonly sides: Sides
 }
 
-function compare({ found: { stored, marker }, digest, sides }: ComparedObject, { type, common }: ChangeContext): FieldComparison {
-  const snapshot = marker === undefined ? undefined : type.readSnapshot(type.toBody(stored))?.digest
+function compare({ found: { stored, marker }, digest, sides }: ComparedObject, { kind, common }: ChangeContext): FieldComparison {
+  const snapshot = marker === undefined ? undefined : kind.readSnapshot(kind.toBody(stored))?.digest
   if (snapshot !== undefined && snapshot === snapshotOf(sides)) return { fields: [], notes: [] }
-  const differences = diffSides(type, sides)
+  const differences = diffSides(kind, sides)
   const isAsApplied = marker?.digest === digest
   if (!isAsApplied || (snapshot === undefined && differences.length === 0)) return { fields: differences, notes: [] }
-  const { fields, isUncertain, newDefaults } = detectDrift({ type, sides, snapshot, common: common() })
+  const { fields, isUncertain, newDefaults } = detectDrift({ kind, sides, snapshot, common: common() })
   if (isUncertain)
     return { fields, notes: [fields.length > 1 ? changedAmong : fields.length === 0 ? changedElsewhere : ''].filter(Boolean) }
   return { fields, notes: [], newDefaults }
@@ -125,7 +125,7 @@ interface MarkerParts {
 const hasMarker = ({ marker }: MarkedObject, { digest, repository, stored }: MarkerParts): boolean =>
   repository === stored && marker?.digest === digest
 
-export const planDelete = ({ section, notInFiles }: ResourceType, { stored, marker }: MarkedObject): Change => ({
+export const planDelete = ({ section, notInFiles }: Kind, { stored, marker }: MarkedObject): Change => ({
   section,
   key: marker?.key ?? '',
   name: stored.name ?? '',
@@ -140,11 +140,11 @@ export const planDelete = ({ section, notInFiles }: ResourceType, { stored, mark
 })
 
 /** Removes the marker, and keeps the object. */
-export const planRelease = (type: ResourceType, found: MarkedObject, note: string): Change => ({
-  ...planDelete(type, found),
+export const planRelease = (kind: Kind, found: MarkedObject, note: string): Change => ({
+  ...planDelete(kind, found),
   action: 'release',
   notes: [`${note}; it becomes unmanaged, and stays`],
-  desired: type.withoutMarker(type.toBody(found.stored)),
+  desired: kind.withoutMarker(kind.toBody(found.stored)),
 })
 
 const tileOfPath = /^tiles\[(?:"(?:[^"\\]|\\.)*"|\d+)\]/

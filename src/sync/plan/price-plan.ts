@@ -6,7 +6,7 @@ import { type CostFacts, hasUnknownTarget, profileOf, readCostFacts } from '../.
 import { type AlertPrice, priceAlerts, sleepsThroughAlerts } from '../../idling/price.ts'
 import { type Reason, reasons, type ServiceProfile } from '../../idling/profile.ts'
 import { type AlertSchedule, runningAlert, scheduleOf } from '../../idling/schedules.ts'
-import { alertIntervals, intervalMs } from '../../resources/alerts/schedule.ts'
+import { alertIntervals, intervalMs } from '../../kinds/alert/schedule.ts'
 import type { Change } from './change.ts'
 import type { PlanningResult } from './make-plan.ts'
 import type { PlanPrice, PricedAlert } from './price-report.ts'

@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import { minuteMs } from '../../core/durations.ts'
 import { counted, type Line, say, sentence, trusted } from '../../core/line.ts'
+import { alertIntervals, intervalMs } from '../../kinds/alert/schedule.ts'
 import type { Block } from '../../report/blocks.ts'
 import { formatDuration } from '../../report/format.ts'
-import { alertIntervals, intervalMs } from '../../resources/alerts/schedule.ts'
 
 const credits = (description: string) => z.number().describe(`${description} Credits a month of 30 days, an estimate.`)
 

@@ -3,10 +3,10 @@
 import type { List } from '../../api/collection.ts'
 import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../../core/diagnostics.ts'
 import { listFirst, quote } from '../../core/text.ts'
-import type { Alert } from '../../resources/alerts/alert.ts'
-import { composeUpdate } from '../../resources/compare.ts'
-import { findLostAlerts, findLostTiles, type LostTile, type Removal } from '../../resources/lost-alerts.ts'
-import { listOf, type StoredObject, type ResourceType } from '../../resources/resource-type.ts'
+import type { Alert } from '../../kinds/alert/alert.ts'
+import { composeUpdate } from '../../kinds/compare.ts'
+import { type Kind, listOf, type StoredObject } from '../../kinds/kind.ts'
+import { findLostAlerts, findLostTiles, type LostTile, type Removal } from '../../kinds/lost-alerts.ts'
 import type { Change } from './change.ts'
 
 export const alertProtectionRules = {
@@ -26,7 +26,7 @@ interface ProtectedPlan {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-export function protectAlerts(changes: readonly Change[], alerts: readonly Alert[], dashboardType: ResourceType): ProtectedPlan {
+export function protectAlerts(changes: readonly Change[], alerts: readonly Alert[], dashboardType: Kind): ProtectedPlan {
   const alertsOf = indexByTarget(alerts)
   const removals = changes.flatMap((change) => plannedRemoval(change, dashboardType) ?? [])
   const losses = removals.flatMap((removal) => findLosses(removal, alertsOf))
@@ -70,11 +70,11 @@ export function findNewAlertOnTiles({ stored, removes, patches }: Change, { item
 }
 
 /** The reason against deleting an object: an alert that would be deleted with it, or that uses it. Undefined without one. */
-export function findAlertOn(change: Change, { items, mayBeCut }: List<Alert>, type: ResourceType): string | undefined {
+export function findAlertOn(change: Change, { items, mayBeCut }: List<Alert>, kind: Kind): string | undefined {
   const { section, id = '', stored } = change
   if (section === 'alerts') return undefined
   if (mayBeCut) return incompleteList
-  if (type.findUse !== undefined) return findUser(change, items, type)
+  if (kind.findUse !== undefined) return findUser(change, items, kind)
   const [alert] = findLostAlerts(
     section === 'savedSearches' ? { section, id } : { section: 'dashboards', id, tiles: listOf(stored?.tiles), tilesAfter: undefined },
     items,
@@ -83,7 +83,7 @@ export function findAlertOn(change: Change, { items, mayBeCut }: List<Alert>, ty
 }
 
 /** The alerts that use the object before the change and could not use it after it, in words; undefined without any. */
-export function findUser({ stored, desired, id }: Change, alerts: readonly StoredObject[], { findUse }: ResourceType): string | undefined {
+export function findUser({ stored, desired, id }: Change, alerts: readonly StoredObject[], { findUse }: Kind): string | undefined {
   if (stored === undefined || findUse === undefined) return undefined
   const after = desired === undefined ? undefined : { ...desired, id: id ?? stored.id, name: String(desired.name) }
   const uses = alerts.flatMap((alert) => {
@@ -111,7 +111,7 @@ interface PlannedRemoval {
 }
 
 /** The objects and tiles that a change removes; undefined where it keeps everything that an alert can watch. */
-function plannedRemoval(change: Change, dashboardType: ResourceType): PlannedRemoval | undefined {
+function plannedRemoval(change: Change, dashboardType: Kind): PlannedRemoval | undefined {
   const { section, action, stored, desired, id, patches } = change
   if (section === 'savedSearches' && action === 'delete' && id !== undefined) return { change, removal: { section, id }, lostTiles: [] }
   if (section !== 'dashboards' || stored === undefined || action === 'unchanged') return undefined

@@ -9,20 +9,20 @@ import { type Diagnostic, diagnosticOf } from '../../core/diagnostics.ts'
 import { dayMs } from '../../core/durations.ts'
 import { causeOf, toFailure } from '../../core/errors.ts'
 import { nameFirst } from '../../core/text.ts'
+import { intervalMs } from '../../kinds/alert/schedule.ts'
+import { composeUpdate } from '../../kinds/compare.ts'
+import { type Body, listOf } from '../../kinds/kind.ts'
+import { createKinds, type Kinds } from '../../kinds/kinds.ts'
+import { type PendingId, replacePending } from '../../kinds/section.ts'
+import { sourceSchema } from '../../kinds/source/source-wire.ts'
 import type { Context } from '../../operation/operation.ts'
-import { intervalMs } from '../../resources/alerts/schedule.ts'
-import { composeUpdate } from '../../resources/compare.ts'
-import { type Body, listOf } from '../../resources/resource-type.ts'
-import { createResourceTypes, type ResourceTypes } from '../../resources/resource-types.ts'
-import { type PendingId, replacePending } from '../../resources/section.ts'
-import { sourceSchema } from '../../resources/sources/source-wire.ts'
 import type { Outcome } from '../apply/apply-state.ts'
 import { compareAlerts, seriesReader } from '../backtest/backtest-plan.ts'
 import { type Change, isDifference } from './change.ts'
 import { evaluationRules, isTemporary, warnFailing, warnUnmatched, withoutQuery, withRemedy } from './evaluations.ts'
 import { countRequests, type PlanningResult } from './make-plan.ts'
-import type { StoredObjects } from './stored-objects.ts'
 import { type LookUp, lookUpQuery, lookUpSource } from './source-columns.ts'
+import type { StoredObjects } from './stored-objects.ts'
 
 /** Few plans change more. Each query takes a request of a rate limit. */
 const maxQueries = 40
@@ -34,7 +34,7 @@ type QueryContext = Pick<Context<'read', 'service-or-server'>, 'api' | 'service'
 /** A plan with the sources as they are after it, and access to its server. */
 interface Asking extends QueryContext {
   readonly planned: PlanningResult & { readonly storedObjects: StoredObjects }
-  readonly types: ResourceTypes
+  readonly kinds: Kinds
   readonly changedSources: ReadonlyMap<string, Change>
   /** Whether the server has the changed sources already. */
   readonly isApplied: boolean
@@ -122,7 +122,7 @@ async function openQueries(
   { isApplied, idOf }: AfterPlan,
 ): Promise<Asking> {
   const nowMs = context.clock.now()
-  const types = createResourceTypes(context.profile, nowMs)
+  const kinds = createKinds(context.profile, nowMs)
   const changedSources = new Map(
     plan.changes.flatMap((change) =>
       change.section === 'sources' && isDifference(change) && change.desired !== undefined
@@ -130,7 +130,7 @@ async function openQueries(
         : [],
     ),
   )
-  const written = [...changedSources].map(([id, change]) => sourceSchema.parse({ ...bodyAfter(change, types), id }))
+  const written = [...changedSources].map(([id, change]) => sourceSchema.parse({ ...bodyAfter(change, kinds), id }))
   const sources = [...storedObjects.sources.filter(({ id }) => !changedSources.has(id)), ...written]
   const withId = (pending: PendingId): unknown => (pending.section === 'sources' ? idOf(pending.key) : pending)
   const changes = plan.changes.map((change) =>
@@ -146,12 +146,12 @@ async function openQueries(
     onProgress: async () => {},
   })
   const planned = { ...rest, storedObjects: after, plan: { ...plan, changes } }
-  return { ...context, planned, types, changedSources, isApplied, readRows, nowMs, left: maxQueries }
+  return { ...context, planned, kinds, changedSources, isApplied, readRows, nowMs, left: maxQueries }
 }
 
 /** The whole object after the plan. */
-const bodyAfter = ({ section, desired = {}, stored }: Change, types: ResourceTypes): Body =>
-  stored === undefined ? desired : composeUpdate(types[section], desired, stored)
+const bodyAfter = ({ section, desired = {}, stored }: Change, kinds: Kinds): Body =>
+  stored === undefined ? desired : composeUpdate(kinds[section], desired, stored)
 
 const sourceChecks = (asking: Asking): readonly Check[] =>
   asking.planned.storedObjects.sources.flatMap((source) => {
@@ -253,7 +253,7 @@ const tileChecks = (asking: Asking): readonly Check[] =>
     if (section !== 'dashboards' || !isDifference(change) || desired === undefined || isOfSlo(change)) return []
     const { sources } = asking.planned.storedObjects
     const storedQueries = new Set(listOf(stored?.tiles).map((tile) => JSON.stringify(queryOf(tile, sources))))
-    return listOf(bodyAfter(change, asking.types).tiles).flatMap((tile, i) => {
+    return listOf(bodyAfter(change, asking.kinds).tiles).flatMap((tile, i) => {
       const query = toTileQuery(tile, sources)
       if ('reason' in query || storedQueries.has(JSON.stringify(queryOf(tile, sources)))) return []
       return toQueryChecks(query, asking, (error) => warnTile(change, i, error, asking))

@@ -3,8 +3,8 @@
 import * as z from 'zod'
 import { type Diagnostic, diagnosticOf, exceptionOf, type Rules } from '../../core/diagnostics.ts'
 import { listFirst, quote } from '../../core/text.ts'
-import { repositoryDigest, repositoryDigestGrammar } from '../../resources/marker.ts'
-import type { ResourceType } from '../../resources/resource-type.ts'
+import type { Kind } from '../../kinds/kind.ts'
+import { repositoryDigest, repositoryDigestGrammar } from '../../kinds/marker.ts'
 import type { MarkedObject } from './match.ts'
 
 export const repositoryRules = {
@@ -51,7 +51,7 @@ export function digestToStore(run: RunRepository | undefined, stored: string | u
 }
 
 export interface OwnedObject extends MarkedObject {
-  readonly type: Pick<ResourceType, 'noun'>
+  readonly kind: Pick<Kind, 'noun'>
 }
 
 /** The objects that a message names. */
@@ -72,7 +72,7 @@ export function checkRepository(run: RunRepository | undefined, owned: readonly 
     ({ marker }) => marker?.repository ?? '',
   )
   return [...others].map(([digest, objects]) => {
-    const names = objects.map(({ type, stored }) => `${type.noun} "${quote(stored.name ?? '', 60)}" (${stored.id})`)
+    const names = objects.map(({ kind, stored }) => `${kind.noun} "${quote(stored.name ?? '', 60)}" (${stored.id})`)
     const named = listFirst(names, maxNamed, (count) => `and ${count} more`).join(', ')
     const effect = run.effect === 'write' ? '; nothing was written' : '; apply would write nothing'
     const advice = `If two repositories use this project, set another project in one of them. If the repository was renamed or moved, set from-repository to its previous name, or to ${digest}`

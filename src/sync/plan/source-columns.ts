@@ -3,8 +3,8 @@ import type { SqlQuery } from '../../api/sql.ts'
 import type { SeriesItem } from '../../backtest/series-api.ts'
 import { luceneColumns } from '../../backtest/terms.ts'
 import { refuseExpression } from '../../backtest/window-sql.ts'
-import { nameOfTable } from '../../resources/sources/source-sql.ts'
-import type { Source } from '../../resources/sources/source-wire.ts'
+import { nameOfTable } from '../../kinds/source/source-sql.ts'
+import type { Source } from '../../kinds/source/source-wire.ts'
 
 // What a source names, and what queries use of it, as a query without rows: the server says which table or column does not exist.
 
@@ -23,8 +23,8 @@ export function lookUpSource(source: Source): readonly LookUp[] {
     field.endsWith('Expression') && field !== 'orderByExpression' && typeof value === 'string' && value.trim() !== '' ? [value] : [],
   )
   const { data } = sourcePart.safeParse(source)
-  const types = source.kind === 'metric' ? Object.keys(data?.metricTables ?? {}) : [undefined]
-  return types.flatMap((type) => lookUp(source, type, expressions))
+  const kinds = source.kind === 'metric' ? Object.keys(data?.metricTables ?? {}) : [undefined]
+  return kinds.flatMap((type) => lookUp(source, type, expressions))
 }
 
 /** The columns of the conditions, groups and values of series. */

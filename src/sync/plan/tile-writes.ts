@@ -4,10 +4,10 @@
 import { type Diagnostic, diagnosticOf, exceptionOf, type Location, type Rules } from '../../core/diagnostics.ts'
 import { isSame } from '../../core/equality.ts'
 import { nameFirst, plural, quote } from '../../core/text.ts'
-import { compareBodies, composeUpdate, statedBody } from '../../resources/compare.ts'
-import { canPatchTile } from '../../resources/dashboards/patch-dashboard.ts'
-import { type Body, listOf, type StoredObject, type ResourceType } from '../../resources/resource-type.ts'
-import { type Declared, isOf } from '../../resources/resource-types.ts'
+import { compareBodies, composeUpdate, statedBody } from '../../kinds/compare.ts'
+import { canPatchTile } from '../../kinds/dashboard/patch-dashboard.ts'
+import { type Body, type Kind, listOf, type StoredObject } from '../../kinds/kind.ts'
+import { type Declared, isOf } from '../../kinds/kinds.ts'
 import type { Change, Plan } from './change.ts'
 import { unmanagedAdoption } from './match.ts'
 import { describeAlert } from './protect-alerts.ts'
@@ -32,7 +32,7 @@ export const hiddenParts =
 const maxNamedTiles = 20
 
 interface TileWriteOptions {
-  readonly type: ResourceType
+  readonly kind: Kind
   readonly alerts: readonly StoredObject[]
   readonly objects: readonly Declared[]
   /** Whether the server can patch dashboards. */
@@ -52,8 +52,8 @@ export function planTileWrites(changes: readonly Change[], options: TileWriteOpt
   const diagnostics = written
     .filter(isDashboardWrite)
     .flatMap((change) => [
-      ...(isOfOthers(change, options) && !accepted.has(change.key) ? refuseLosses(change, [...alerts, ...declared], options.type) : []),
-      ...(isAdoption(change) && change.patches?.length === 0 ? missingLanguage(change, options.type) : []),
+      ...(isOfOthers(change, options) && !accepted.has(change.key) ? refuseLosses(change, [...alerts, ...declared], options.kind) : []),
+      ...(isAdoption(change) && change.patches?.length === 0 ? missingLanguage(change, options.kind) : []),
     ])
   return { changes: written, diagnostics }
 }
@@ -67,16 +67,16 @@ export const isDashboardWrite = (change: Change): change is DashboardWrite =>
 const isAdoption = ({ notes }: Change): boolean => notes.includes(unmanagedAdoption)
 
 /** Whether tiles may be as someone else made them. A server without patches stores all of them again with the adoption. */
-const isOfOthers = (change: DashboardWrite, { type, canPatch }: TileWriteOptions): boolean =>
-  isAdoption(change) || (canPatch && type.readMarker(type.toBody(change.stored))?.isAdopted === true)
+const isOfOthers = (change: DashboardWrite, { kind, canPatch }: TileWriteOptions): boolean =>
+  isAdoption(change) || (canPatch && kind.readMarker(kind.toBody(change.stored))?.isAdopted === true)
 
 function planTileWrite(change: DashboardWrite, options: TileWriteOptions): DashboardWrite {
   const { action, notes, origin } = change
-  const patches = options.canPatch && !options.rewrite ? tilesToPatch(change, options.type) : undefined
+  const patches = options.canPatch && !options.rewrite ? tilesToPatch(change, options.kind) : undefined
   const result = { ...change, ...(patches && { patches }) }
   const mayLose = isOfOthers(change, options) || origin === 'service' || action === 'mark' || action === 'release'
   if (patches?.length === 0 || !mayLose) return result
-  const rewrites = writtenTiles(result, options.type).map(({ name }) => quote(String(name ?? ''), 60))
+  const rewrites = writtenTiles(result, options.kind).map(({ name }) => quote(String(name ?? ''), 60))
   if (!isOfOthers(change, options)) return { ...result, rewrites }
   const named = rewrites.length === 0 ? '' : ` (${nameFirst(rewrites, maxNamedTiles)})`
   const note = `writes ${plural(rewrites.length, 'tile')} again${named}, and loses the parts that the API does not return`
@@ -84,22 +84,22 @@ function planTileWrite(change: DashboardWrite, options: TileWriteOptions): Dashb
 }
 
 /** The stored tiles that a write stores again. */
-function writtenTiles({ stored, desired, patches }: DashboardWrite, type: ResourceType): readonly Body[] {
-  const ids: readonly unknown[] = patches ?? [...tilesById(composeUpdate(type, desired, stored)).keys()]
+function writtenTiles({ stored, desired, patches }: DashboardWrite, kind: Kind): readonly Body[] {
+  const ids: readonly unknown[] = patches ?? [...tilesById(composeUpdate(kind, desired, stored)).keys()]
   return listOf(stored.tiles).filter(({ id }) => ids.includes(id))
 }
 
 /** The ids of the tiles to patch, which may be none; undefined for a change that needs a PUT. */
-function tilesToPatch({ stored, desired, fields }: DashboardWrite, type: ResourceType): readonly string[] | undefined {
+function tilesToPatch({ stored, desired, fields }: DashboardWrite, kind: Kind): readonly string[] | undefined {
   if (fields.some(({ path }) => !/^(?:name|tags|tiles)(?!\w)/.test(path))) return undefined
   if (!fields.some(({ path }) => path.startsWith('tiles'))) return []
-  const { before, after } = compareBodies(type, desired, stored)
+  const { before, after } = compareBodies(kind, desired, stored)
   const storedTiles = tilesById(before)
   const declared = tilesById(after)
   const ids = [...declared.keys()]
   const areUnique = storedTiles.size === listOf(stored.tiles).length && declared.size === listOf(after.tiles).length
   if (!areUnique || storedTiles.size !== declared.size || !ids.every((id) => storedTiles.has(id))) return undefined
-  const bodies = tilesById(composeUpdate(type, desired, stored))
+  const bodies = tilesById(composeUpdate(kind, desired, stored))
   const differing = ids.filter((id) => !isSame(storedTiles.get(id), declared.get(id)))
   // The tool keeps a container that a patch leaves out.
   const isInContainer = (id: unknown): boolean =>
@@ -110,9 +110,9 @@ function tilesToPatch({ stored, desired, fields }: DashboardWrite, type: Resourc
 const tilesById = ({ tiles }: Body): ReadonlyMap<unknown, Body> => new Map(listOf(tiles).map((tile) => [tile.id, tile]))
 
 /** An error where an alert is on one of the tiles that are written again. */
-function refuseLosses(change: DashboardWrite, alerts: readonly StoredObject[], type: ResourceType): readonly Diagnostic[] {
+function refuseLosses(change: DashboardWrite, alerts: readonly StoredObject[], kind: Kind): readonly Diagnostic[] {
   const { key, name, stored, rewrites, location = noLocation } = change
-  const tiles = rewrites === undefined ? [] : writtenTiles(change, type)
+  const tiles = rewrites === undefined ? [] : writtenTiles(change, kind)
   const names = new Map(tiles.map((tile) => [tile.id, tile.name]))
   const found = alerts.find(({ dashboardId, tileId }) => names.has(tileId) && (dashboardId ?? stored.id) === stored.id)
   if (found === undefined) return []
@@ -122,9 +122,9 @@ function refuseLosses(change: DashboardWrite, alerts: readonly StoredObject[], t
 }
 
 /** The API does not show a language that a series lacks, but that of a link. */
-function missingLanguage({ key, stored, location = noLocation }: DashboardWrite, type: ResourceType): readonly Diagnostic[] {
-  const body = type.toBody(stored)
-  const stated = tilesById(statedBody(type, body))
+function missingLanguage({ key, stored, location = noLocation }: DashboardWrite, kind: Kind): readonly Diagnostic[] {
+  const body = kind.toBody(stored)
+  const stated = tilesById(statedBody(kind, body))
   const lacking = listOf(body.tiles).find((tile) => !isSame(tile, stated.get(tile.id) ?? tile))
   if (lacking === undefined) return []
   const message = `dashboards.${key}: the tile "${quote(String(lacking.name), 60)}" has no language for a condition, and readers of the dashboard assume different ones. To add it, run apply once with rewrite: true, which writes all tiles again`

@@ -7,14 +7,14 @@ import { overriddenFields } from '../../declarations/merge-fields.ts'
 import { readDocument } from '../../documents/document.ts'
 import { interpolate, newRoom } from '../../documents/expressions.ts'
 import { ownValue } from '../../documents/schema.ts'
+import type { FieldChange } from '../../kinds/compare.ts'
+import { createDirectory } from '../../kinds/directory.ts'
+import type { Body, DeclaredKey, StoredObject } from '../../kinds/kind.ts'
+import { createKinds, type Declared } from '../../kinds/kinds.ts'
+import { secretTextsIn } from '../../kinds/secret.ts'
+import { type Section, sectionNames } from '../../kinds/section.ts'
 import { nameMatches } from '../../operation/listing.ts'
 import type { NamedEnvironment } from '../../operation/operation.ts'
-import type { FieldChange } from '../../resources/compare.ts'
-import { createDirectory } from '../../resources/directory.ts'
-import type { Body, DeclaredKey, StoredObject } from '../../resources/resource-type.ts'
-import { createResourceTypes, type Declared } from '../../resources/resource-types.ts'
-import { secretTextsIn } from '../../resources/secret.ts'
-import { type Section, sectionNames } from '../../resources/section.ts'
 import { type Change, isDifference, type Plan } from '../plan/change.ts'
 import type { StoredObjects } from '../plan/stored-objects.ts'
 import { editFile, type Removal, type Update } from './edit-yaml.ts'
@@ -140,11 +140,11 @@ export const removalOf = ({ section, key }: Pick<DeclaredKey, 'section' | 'key'>
 /** Drafts the files after a pull. Pure: it reads and writes no files. */
 export function draftPull(input: DraftInput): Draft {
   const { declarations, plan, storedObjects, profile, nowMs, excluded } = input
-  const types = createResourceTypes(profile, nowMs)
+  const kinds = createKinds(profile, nowMs)
   const { filter = {} } = input
-  const kinds: readonly string[] = filter.kind ?? exportedKinds
-  const sections = sectionNames.filter((one) => abilitiesOf(profile).sections.has(one) && kinds.includes(one))
-  const selected = selectObjects({ storedObjects, types, plan, declarations, sections })
+  const wanted: readonly string[] = filter.kind ?? exportedKinds
+  const sections = sectionNames.filter((one) => abilitiesOf(profile).sections.has(one) && wanted.includes(one))
+  const selected = selectObjects({ storedObjects, kinds, plan, declarations, sections })
   // An object that is left out has no key.
   const isWanted = (one: NewObject | SkippedObject): boolean => passes({ key: '', ...one, name: one.stored.name ?? '' }, filter)
   const newObjects = input.declaredOnly ? [] : selected.newObjects.filter(isWanted)
@@ -153,7 +153,7 @@ export function draftPull(input: DraftInput): Draft {
   const explainSecret = createSecretFinder(input)
   const contextFor = (targets: readonly NewObject[]): DraftContext => ({
     explainSecret,
-    types,
+    kinds,
     directory,
     sources: storedObjects.sources,
     canNameRows: abilitiesOf(profile).containers,
@@ -201,7 +201,10 @@ interface DraftContext extends RenderContext {
 }
 
 /** A person can type a secret into any text of the service. A file that is changed without a person gets nothing that looks like one. */
-function createSecretFinder({ storedObjects, driftedOnly }: Pick<DraftInput, 'storedObjects' | 'driftedOnly'>): DraftContext['explainSecret'] {
+function createSecretFinder({
+  storedObjects,
+  driftedOnly,
+}: Pick<DraftInput, 'storedObjects' | 'driftedOnly'>): DraftContext['explainSecret'] {
   // Where a webhook has a short path, its secret is elsewhere, and other URLs can have the same path.
   const paths = secretTextsIn(storedObjects.webhooks).filter(({ length }) => length >= 16)
   const explain = (text: string): string | undefined => {
@@ -313,7 +316,7 @@ function draftExisting(
 /** Kinds without markers stay, because other repositories can use their objects. An incomplete list may lack an object. */
 function draftMissing(
   declared: Declared,
-  { types }: RenderContext,
+  { kinds }: RenderContext,
   { removeDeleted, excluded, storedObjects }: Pick<DraftInput, 'removeDeleted' | 'excluded' | 'storedObjects'>,
 ): Pick<PulledObject, 'outcome' | 'reason'> {
   const { section, location, madeFrom } = declared
@@ -323,7 +326,7 @@ function draftMissing(
     removeDeleted &&
     location.instance === undefined &&
     madeFrom === undefined &&
-    types[section].ownership !== 'identity' &&
+    kinds[section].ownership !== 'identity' &&
     storedObjects.incompleteLists[section] === undefined
   return { outcome: isRemoved ? 'removed' : 'missing', reason: undefined }
 }

@@ -3,18 +3,18 @@ import { isMapping, withoutUndefined } from '../../core/keys.ts'
 import type { ReadDocument } from '../../documents/document.ts'
 import { elementOf, formOf, isRequired, ownValue, type Schema, valueAt } from '../../documents/schema.ts'
 import { schemaDiagnostics } from '../../documents/validate.ts'
-import { declaredAlert } from '../../resources/alerts/alert.ts'
-import { comparable, managedPart } from '../../resources/compare.ts'
-import { spellConnection } from '../../resources/connection.ts'
-import { declaredDashboard } from '../../resources/dashboards/dashboard.ts'
-import type { Place } from '../../resources/dashboards/layout.ts'
-import { shortSourceNames } from '../../resources/declaration-fields.ts'
-import type { Directory, Noun } from '../../resources/directory.ts'
-import { canonicalText, withoutMarkerTags } from '../../resources/marker.ts'
-import { type Body, type FileContext, listOf, type StoredObject, type ResourceType } from '../../resources/resource-type.ts'
-import { type Declared, isOf, type ResourceTypes, sections } from '../../resources/resource-types.ts'
-import { declaredSavedSearch } from '../../resources/saved-searches/saved-search.ts'
-import { PendingId, type Section } from '../../resources/section.ts'
+import { declaredAlert } from '../../kinds/alert/alert.ts'
+import { comparable, managedPart } from '../../kinds/compare.ts'
+import { spellConnection } from '../../kinds/connection.ts'
+import { declaredDashboard } from '../../kinds/dashboard/dashboard.ts'
+import type { Place } from '../../kinds/dashboard/layout.ts'
+import { shortSourceNames } from '../../kinds/declaration-fields.ts'
+import type { Directory, Noun } from '../../kinds/directory.ts'
+import { type Body, type FileContext, type Kind, listOf, type StoredObject } from '../../kinds/kind.ts'
+import { type Declared, isOf, type Kinds, sections } from '../../kinds/kinds.ts'
+import { canonicalText, withoutMarkerTags } from '../../kinds/marker.ts'
+import { declaredSavedSearch } from '../../kinds/saved-search/saved-search.ts'
+import { PendingId, type Section } from '../../kinds/section.ts'
 import type { Change } from '../plan/change.ts'
 import type { StoredObjects } from '../plan/stored-objects.ts'
 import type { NewObject } from './select.ts'
@@ -34,7 +34,7 @@ export interface RenderedChange {
 }
 
 export interface RenderContext extends Pick<FileContext, 'directory' | 'sources'> {
-  readonly types: ResourceTypes
+  readonly kinds: Kinds
   readonly references: ReferenceRenderer
   /** Whether the server has containers, which rows with a name become. */
   readonly canNameRows: boolean
@@ -42,13 +42,13 @@ export interface RenderContext extends Pick<FileContext, 'directory' | 'sources'
 
 /** Renders an object that no file declares. */
 export function renderNewObject({ section, key, stored }: Pick<NewObject, 'section' | 'key' | 'stored'>, context: RenderContext): Rendered {
-  const { types, references, canNameRows } = context
-  const type: ResourceType = types[section]
-  const body = type.toBody(stored)
-  if (type.toFile !== undefined) return { fields: type.toFile(body, { ...context, key, written: undefined }), itemIds: new Map() }
-  if (section === 'dashboards') return renderDashboard(body, { type, references, canNameRows })
-  const managed = managedPart(type.pulledPart?.(body, {}) ?? body, undefined, type.schema)
-  return section === 'alerts' ? renderAlert(managed, { type, references }) : renderSavedSearch(managed, { type, references })
+  const { kinds, references, canNameRows } = context
+  const kind: Kind = kinds[section]
+  const body = kind.toBody(stored)
+  if (kind.toFile !== undefined) return { fields: kind.toFile(body, { ...context, key, written: undefined }), itemIds: new Map() }
+  if (section === 'dashboards') return renderDashboard(body, { kind, references, canNameRows })
+  const managed = managedPart(kind.pulledPart?.(body, {}) ?? body, undefined, kind.schema)
+  return section === 'alerts' ? renderAlert(managed, { kind, references }) : renderSavedSearch(managed, { kind, references })
 }
 
 /** Renders an object that a file declares and the service has. */
@@ -57,19 +57,19 @@ export function renderChange(
   { desired = {}, stored }: Change & { readonly stored: StoredObject },
   context: RenderContext,
 ): RenderedChange {
-  const { types, references, canNameRows } = context
+  const { kinds, references, canNameRows } = context
   const { section, key, value, written } = declared
-  const type: ResourceType = types[section]
-  const storedBody = type.toBody(stored)
-  const body = type.pulledPart?.(storedBody, desired) ?? storedBody
-  const before = withTileIds(type.carryOverIds(desired, body))
-  const after = managedPart(body, before, type.schema)
+  const kind: Kind = kinds[section]
+  const storedBody = kind.toBody(stored)
+  const body = kind.pulledPart?.(storedBody, desired) ?? storedBody
+  const before = withTileIds(kind.carryOverIds(desired, body))
+  const after = managedPart(body, before, kind.schema)
   const inFile = isOf('dashboards')(declared) ? readDashboardInFile(declared, before) : undefined
   const render = (side: Body): Rendered => {
-    if (type.toFile !== undefined) return { fields: type.toFile(side, { ...context, key, written }), itemIds: new Map() }
-    if (section === 'savedSearches') return renderSavedSearch(side, { type, references, written })
-    if (section === 'alerts') return renderAlert(side, { type, references, usesList: 'channels' in value && value.channels !== undefined })
-    return renderDashboard(side, { type, references, canNameRows, inFile })
+    if (kind.toFile !== undefined) return { fields: kind.toFile(side, { ...context, key, written }), itemIds: new Map() }
+    if (section === 'savedSearches') return renderSavedSearch(side, { kind, references, written })
+    if (section === 'alerts') return renderAlert(side, { kind, references, usesList: 'channels' in value && value.channels !== undefined })
+    return renderDashboard(side, { kind, references, canNameRows, inFile })
   }
   const rendered = render(before)
   // A renamed tile already has its new name here. The file has the old one, so the alert must also change.
@@ -177,14 +177,14 @@ export function createReferenceRenderer(
 }
 
 interface AlertOptions {
-  readonly type: ResourceType
+  readonly kind: Kind
   readonly references: ReferenceRenderer
   /** Whether a single channel is written as `channels`. */
   readonly usesList?: boolean
 }
 
-export function renderAlert(body: Body, { type, references, usesList = false }: AlertOptions): Rendered {
-  const alert = withPlainNumbers(comparable(type, body))
+export function renderAlert(body: Body, { kind, references, usesList = false }: AlertOptions): Rendered {
+  const alert = withPlainNumbers(comparable(kind, body))
   const channels = listOf(alert.channels).map((channel) => renderChannel(channel, references))
   const [channel] = channels
   const values: Body = {
@@ -212,15 +212,15 @@ function renderChannel({ type, webhookId, ...others }: Body, references: Referen
 }
 
 interface SavedSearchOptions {
-  readonly type: ResourceType
+  readonly kind: Kind
   readonly references: ReferenceRenderer
   /** The same in the file. */
   readonly written?: unknown
 }
 
-export function renderSavedSearch(body: Body, { type, references, written }: SavedSearchOptions): Rendered {
+export function renderSavedSearch(body: Body, { kind, references, written }: SavedSearchOptions): Rendered {
   const value = { ...body, tags: withoutMarkerTags(body.tags) }
-  const normalized = { ...comparable(type, value), ...(value.tags.length > 0 && { tags: value.tags }) }
+  const normalized = { ...comparable(kind, value), ...(value.tags.length > 0 && { tags: value.tags }) }
   const { name, tags, ...others } = renderValue({ value, normalized, written }, declaredSavedSearch, references)
   return { fields: withoutUndefined({ name, tags, ...others }), itemIds: new Map() }
 }
@@ -248,7 +248,7 @@ interface TileInFile {
 }
 
 interface DashboardOptions {
-  readonly type: ResourceType
+  readonly kind: Kind
   readonly references: ReferenceRenderer
   readonly canNameRows: boolean
   readonly inFile?: DashboardInFile | undefined
@@ -258,15 +258,15 @@ interface DashboardOptions {
 const neverRaw: readonly string[] = ['name', 'tags', 'tiles']
 
 /** Fields that the schema of declarations rejects go to `raw`, so that nothing is lost. */
-export function renderDashboard(body: Body, { type, references, inFile, canNameRows }: DashboardOptions): Rendered {
+export function renderDashboard(body: Body, { kind, references, inFile, canNameRows }: DashboardOptions): Rendered {
   const itemIds = new Map<unknown, string>()
   const tiles = inFileOrder(listOf(body.tiles), inFile).map((tile, i) => {
-    const rendered = renderTile(tile, i, { type, references, inFile: inFile?.tiles.get(String(tile.id)) })
+    const rendered = renderTile(tile, i, { kind, references, inFile: inFile?.tiles.get(String(tile.id)) })
     itemIds.set(rendered, String(tile.id))
     return rendered
   })
   const value = { ...body, tags: withoutMarkerTags(body.tags), tiles: [] }
-  const normalized = { ...comparable(type, value), ...(value.tags.length > 0 && { tags: value.tags }) }
+  const normalized = { ...comparable(kind, value), ...(value.tags.length > 0 && { tags: value.tags }) }
   const written = { filters: listOf(body.filters).map(({ id }) => inFile?.filters.get(id)) }
   const { name, tags, ...others } = renderValue({ value, normalized, written }, declaredDashboard, references)
   const fields = { name, ...(tags !== undefined && { tags }), tiles, ...omit(others, ['tiles']) }
@@ -301,13 +301,13 @@ const tileSchema = declaredDashboard.shape.tiles.element
 
 interface TileOptions {
   /** Of dashboards. */
-  readonly type: ResourceType
+  readonly kind: Kind
   readonly references: ReferenceRenderer
   readonly inFile: TileInFile | undefined
 }
 
-function renderTile(tile: Body, index: number, { type, references, inFile }: TileOptions): Body {
-  const [normalized] = listOf(comparable(type, { tiles: [tile] }).tiles)
+function renderTile(tile: Body, index: number, { kind, references, inFile }: TileOptions): Body {
+  const [normalized] = listOf(comparable(kind, { tiles: [tile] }).tiles)
   // The service allows tiles without a name, files do not.
   const isNameless = (tile.name ?? '') === ''
   const name = isNameless ? (inFile?.name ?? `Tile ${index + 1}`) : tile.name

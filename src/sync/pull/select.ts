@@ -1,10 +1,10 @@
 import { inputError } from '../../core/errors.ts'
 import { compareText } from '../../core/text.ts'
 import type { Declarations } from '../../declarations/declarations.ts'
-import { keyGrammar, ownershipTest } from '../../resources/marker.ts'
-import type { StoredObject, ResourceType } from '../../resources/resource-type.ts'
-import type { ResourceTypes } from '../../resources/resource-types.ts'
-import type { Section } from '../../resources/section.ts'
+import type { Kind, StoredObject } from '../../kinds/kind.ts'
+import type { Kinds } from '../../kinds/kinds.ts'
+import { keyGrammar, ownershipTest } from '../../kinds/marker.ts'
+import type { Section } from '../../kinds/section.ts'
 import type { Change, Plan } from '../plan/change.ts'
 import { type MarkedObject, markedObjects, trimmedName } from '../plan/match.ts'
 import { type StoredObjects, storedOf } from '../plan/stored-objects.ts'
@@ -36,7 +36,7 @@ interface Selection {
 
 interface SelectOptions {
   readonly storedObjects: StoredObjects
-  readonly types: ResourceTypes
+  readonly kinds: Kinds
   readonly plan: Pick<Plan, 'project' | 'changes'>
   readonly declarations: Pick<Declarations, 'objects' | 'broken'>
   /** Those whose objects are added. */
@@ -49,37 +49,37 @@ export function selectObjects(options: SelectOptions): Selection {
   return { newObjects: parts.flatMap(({ newObjects }) => newObjects), skipped: parts.flatMap(({ skipped }) => skipped) }
 }
 
-function selectIn(section: Section, { storedObjects, types, plan, declarations }: SelectOptions): Selection {
-  const type: ResourceType = types[section]
+function selectIn(section: Section, { storedObjects, kinds, plan, declarations }: SelectOptions): Selection {
+  const kind: Kind = kinds[section]
   const changes = plan.changes.filter((change) => change.section === section)
   const declaredIds = new Set(changes.map(({ id }) => id))
   const takenKeys = new Set(
     [...declarations.objects, ...declarations.broken].filter((one) => one.section === section).map(({ key }) => key),
   )
-  const all = markedObjects(type, uniqueById(storedOf(storedObjects, section)))
+  const all = markedObjects(kind, uniqueById(storedOf(storedObjects, section)))
   const undeclared = all.filter(({ stored }) => !declaredIds.has(stored.id)).toSorted(byName)
-  const isOwned = ownershipTest(plan.project, type.markerStyle)
+  const isOwned = ownershipTest(plan.project, kind.markerStyle)
   const isOurs = ({ marker }: MarkedObject): boolean => isOwned(marker)
   const ours = undeclared.filter(isOurs)
   const ofOtherProjects = undeclared.filter((one) => one.marker !== undefined && !isOurs(one))
   const unmanaged = undeclared.filter(({ marker }) => marker === undefined)
   // Keys in markers come first: an unmanaged object can have another key.
-  const managed = ours.map((one) => selectManaged(one, { type, project: plan.project, ours, takenKeys }))
+  const managed = ours.map((one) => selectManaged(one, { kind, project: plan.project, ours, takenKeys }))
   const identityOf = (one: StoredObject): string =>
-    (type.ownership === 'identity' ? type.tokenOf(type.toBody(one)) : undefined) ?? trimmedName(one)
+    (kind.ownership === 'identity' ? kind.tokenOf(kind.toBody(one)) : undefined) ?? trimmedName(one)
   const unmarkedByName = Map.groupBy(
     all.filter(({ marker }) => marker === undefined),
     ({ stored }) => identityOf(stored),
   )
   const createdByName = new Map(changes.filter(({ action }) => action === 'create').map((change) => [trimmedName(change), change]))
   const adoptable = unmanaged.map(({ stored }): NewObject | SkippedObject => {
-    const obstacle = type.explainUndeclarable?.(stored) ?? type.explainHidden?.(stored)
+    const obstacle = kind.explainUndeclarable?.(stored) ?? kind.explainHidden?.(stored)
     if (obstacle !== undefined) return { ...skip(section, stored, obstacle), outcome: 'not-exportable' }
     const name = trimmedName(stored)
     const created = createdByName.get(name)
     if (created !== undefined) return skip(section, stored, nameIsDeclared(created))
     const isUnique = unmarkedByName.get(identityOf(stored))?.length === 1 && storedObjects.incompleteLists[section] === undefined
-    const key = claimKey({ name, id: stored.id, noun: type.noun }, takenKeys)
+    const key = claimKey({ name, id: stored.id, noun: kind.noun }, takenKeys)
     return { section, key, stored, adoption: isUnique ? { adopt: true } : { id: stored.id } }
   })
   const found = [...managed, ...adoptable]
@@ -115,15 +115,15 @@ const byName = ({ stored: a }: MarkedObject, { stored: b }: MarkedObject): numbe
   compareText(a.name ?? '', b.name ?? '') || compareText(a.id, b.id)
 
 interface ManagedOptions {
-  readonly type: ResourceType
+  readonly kind: Kind
   readonly project: string
   readonly ours: readonly MarkedObject[]
   readonly takenKeys: Set<string>
 }
 
 /** An object of this project keeps the key that is in its marker. */
-function selectManaged({ stored, marker }: MarkedObject, { type, project, ours, takenKeys }: ManagedOptions): NewObject | SkippedObject {
-  const { section, markerStyle } = type
+function selectManaged({ stored, marker }: MarkedObject, { kind, project, ours, takenKeys }: ManagedOptions): NewObject | SkippedObject {
+  const { section, markerStyle } = kind
   if (ours.filter((other) => other.marker?.token === marker?.token).length > 1)
     return skip(
       section,
@@ -136,7 +136,7 @@ function selectManaged({ stored, marker }: MarkedObject, { type, project, ours, 
   if (key === undefined) return skip(section, stored, 'has an ownership marker that contains only a hash of its key; remove the marker')
   if (takenKeys.has(key)) return skip(section, stored, `has the ownership marker of ${section}.${key}, which is the key of another object`)
   takenKeys.add(key)
-  const hidden = type.explainHidden?.(stored)
+  const hidden = kind.explainHidden?.(stored)
   return hidden === undefined ? { section, key, stored, adoption: {} } : skip(section, stored, hidden)
 }
 

@@ -1,9 +1,9 @@
 // How `pull` writes the layout of a dashboard: as short as possible in a new file, and in the form of an existing one.
 import { valueAt } from '../../documents/schema.ts'
-import { containerIdOf, type DashboardFields, expandDashboard, gridOf, tileInFile } from '../../resources/dashboards/dashboard-file.ts'
-import { inReadingOrder, type Place, shortenPlaces } from '../../resources/dashboards/layout.ts'
-import { canonicalText } from '../../resources/marker.ts'
-import type { Body } from '../../resources/resource-type.ts'
+import { containerIdOf, type DashboardFields, expandDashboard, gridOf, tileInFile } from '../../kinds/dashboard/dashboard-file.ts'
+import { inReadingOrder, type Place, shortenPlaces } from '../../kinds/dashboard/layout.ts'
+import type { Body } from '../../kinds/kind.ts'
+import { canonicalText } from '../../kinds/marker.ts'
 
 /** The layout of a dashboard in its file. */
 interface LayoutInFile {

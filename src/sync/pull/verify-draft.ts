@@ -1,7 +1,7 @@
 import { type Diagnostic, errorsIn, type Location } from '../../core/diagnostics.ts'
 import type { Declarations } from '../../declarations/declarations.ts'
 import { withAlternatives } from '../../declarations/merge-fields.ts'
-import type { DeclaredKey } from '../../resources/resource-type.ts'
+import type { DeclaredKey } from '../../kinds/kind.ts'
 import { type Change, isDifference, type Plan } from '../plan/change.ts'
 import { isAboutTileWrites } from '../plan/tile-writes.ts'
 import { type Draft, identityOf, type OverriddenField, type PulledObject } from './draft.ts'

@@ -17,8 +17,8 @@ import {
 import { version } from '../../core/version.ts'
 import { escapeExpressions } from '../../documents/expressions.ts'
 import { ownValue } from '../../documents/schema.ts'
-import type { Body } from '../../resources/resource-type.ts'
-import { type Section, sectionNames } from '../../resources/section.ts'
+import type { Body } from '../../kinds/kind.ts'
+import { type Section, sectionNames } from '../../kinds/section.ts'
 import { isEqual } from './render.ts'
 
 /** An object that a file does not declare yet. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { exitCodeOfKind } from '../../../src/core/errors.ts'
 import { demo, type Effect } from '../../../src/emulator/index.ts'
-import { alertCollection } from '../../../src/resources/alerts/alert.ts'
+import { alertCollection } from '../../../src/kinds/alert/alert.ts'
 import { useEmulator } from '../../support/emulator.ts'
 import { apiErrorOf, service, type TestSession, withSession } from '../../support/session.ts'
 

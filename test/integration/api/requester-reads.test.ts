@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Effect, Fault } from '../../../src/emulator/index.ts'
-import { alertCollection } from '../../../src/resources/alerts/alert.ts'
+import { alertCollection } from '../../../src/kinds/alert/alert.ts'
 import { forEachEntry } from '../../support/corpus.ts'
 import { methodsOf, useEmulator } from '../../support/emulator.ts'
 import { apiErrorOf, service, type TestSession, withSession } from '../../support/session.ts'

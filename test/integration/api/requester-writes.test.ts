@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Effect, Fault } from '../../../src/emulator/index.ts'
-import { alertCollection, toAlertBody } from '../../../src/resources/alerts/alert.ts'
+import { alertCollection, toAlertBody } from '../../../src/kinds/alert/alert.ts'
 import { createVirtualClock } from '../../support/clocks.ts'
 import { forEachEntry } from '../../support/corpus.ts'
 import { methodsOf, serviceOf, useEmulator } from '../../support/emulator.ts'

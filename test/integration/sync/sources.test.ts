@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { findUndocumented } from '../../../src/emulator/gateways/documented-fields.ts'
 import type { Source } from '../../../src/emulator/index.ts'
-import { fieldsByKind, undocumentedInCloud } from '../../../src/resources/sources/source.ts'
+import { fieldsByKind, undocumentedInCloud } from '../../../src/kinds/source/source.ts'
 import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { actions, errorRules, outcomes, shop } from '../../support/shop-declaration.ts'

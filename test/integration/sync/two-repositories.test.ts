@@ -1,6 +1,6 @@
 // W4: two repositories with one project. The second one stops before its first write.
 import { describe, expect, it } from 'vitest'
-import { repositoryDigest } from '../../../src/resources/marker.ts'
+import { repositoryDigest } from '../../../src/kinds/marker.ts'
 import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 

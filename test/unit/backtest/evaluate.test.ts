@@ -10,7 +10,7 @@ import {
 } from '../../../src/backtest/evaluate.ts'
 import { type SuggestOptions, suggestCondition } from '../../../src/backtest/suggest.ts'
 import { drawWindows, summarize } from '../../../src/backtest/summary.ts'
-import { describeThreshold, thresholdTypes } from '../../../src/resources/alerts/alert.ts'
+import { describeThreshold, thresholdTypes } from '../../../src/kinds/alert/alert.ts'
 
 const minute = 60_000
 const dayMs = 86_400_000

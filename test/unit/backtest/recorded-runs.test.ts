@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { evaluate } from '../../../src/backtest/evaluate.ts'
 import { toAlertQuery } from '../../../src/backtest/query.ts'
-import { intervalMs } from '../../../src/resources/alerts/schedule.ts'
+import { intervalMs } from '../../../src/kinds/alert/schedule.ts'
 import { evaluatedRange, type RecordedRun, recorded, recordedRows, recordedSqlRows, toRuns, watchedBy } from './recorded.ts'
 
 type Outcome = { readonly alert: string; readonly ok: string } | { readonly reason: string }

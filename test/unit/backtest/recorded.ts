@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import * as z from 'zod'
 import type { TimeRange } from '../../../src/backtest/evaluate.ts'
 import type { SeriesItem, SeriesRow } from '../../../src/backtest/series-api.ts'
-import type { Body } from '../../../src/resources/resource-type.ts'
+import type { Body } from '../../../src/kinds/kind.ts'
 
 // Recorded on HyperDX 2.36: its own alert task, stepped through seven days of telemetry, and the answers of `POST /charts/series` for the
 // same days. In recorded-alerts.json, a list of windows is a text: `-*3 0 1*2` is three windows without a row, one 0 and two 1. `~` is null.

@@ -4,7 +4,7 @@ import type { Diagnostic } from '../../../src/core/diagnostics.ts'
 import { readDeclarations, readingRules } from '../../../src/declarations/declarations.ts'
 import { findDeclarations } from '../../../src/declarations/find-declarations.ts'
 import { readIncidents } from '../../../src/declarations/incidents.ts'
-import { isOf } from '../../../src/resources/resource-types.ts'
+import { isOf } from '../../../src/kinds/kinds.ts'
 import { fileWith, lines, messages, readText, readValue, written } from '../../support/declarations.ts'
 
 /** Everything that a run finds in a file. */

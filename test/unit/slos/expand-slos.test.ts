@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { isOf } from '../../../src/resources/resource-types.ts'
-import type { Source } from '../../../src/resources/sources/source-wire.ts'
+import { isOf } from '../../../src/kinds/kinds.ts'
+import type { Source } from '../../../src/kinds/source/source-wire.ts'
 import { budgetShare, burnRate, burnRateAlerts, burnRateFactors } from '../../../src/slos/burn-rates.ts'
 import { describeSlos, type ReadSlos, readSlos, resolveSlos } from '../../../src/slos/expand-slos.ts'
 import { forEachEntry } from '../../support/corpus.ts'

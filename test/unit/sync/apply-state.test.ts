@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { ApiError, explainFailure } from '../../../src/api/api-error.ts'
 import { WatchkeeperError } from '../../../src/core/errors.ts'
-import { PendingId } from '../../../src/resources/section.ts'
+import { PendingId } from '../../../src/kinds/section.ts'
 import {
   createApplyState,
   createKnownIds,
@@ -17,7 +17,7 @@ import {
 } from '../../../src/sync/apply/apply-state.ts'
 import type { Change } from '../../../src/sync/plan/change.ts'
 import { findAlertOn, findNewAlertOnTiles } from '../../../src/sync/plan/protect-alerts.ts'
-import { types } from '../../support/plans.ts'
+import { kinds } from '../../support/plans.ts'
 
 const change = (key: string, more: Partial<Change> = {}): Change => ({
   section: 'dashboards',
@@ -106,15 +106,15 @@ describe('an alert that came onto what goes', () => {
     ['elsewhere', change('shop', { id: 'd1' }), alert('x', { dashboardId: 'd2', savedSearchId: 's1' }), undefined],
     ['on an alert, which none can', change('a', { section: 'alerts', id: 'd1' }), alert('x', { dashboardId: 'd1' }), undefined],
   ])('finds %s', (_, deleted, one, expected) => {
-    expect(findAlertOn(deleted, list(one), types[deleted.section])).toBe(expected)
+    expect(findAlertOn(deleted, list(one), kinds[deleted.section])).toBe(expected)
   })
 
   it('an alert that came onto what goes may be behind the end of a list that is as long as a page', () => {
     const cut = { items: [], mayBeCut: true }
     const words = 'the list of alerts may be incomplete, because it is as long as a page'
     expect(findNewAlertOnTiles(update, cut)).toBe(words)
-    expect(findAlertOn(change('shop', { id: 'd1' }), cut, types.dashboards)).toBe(words)
-    expect(findAlertOn(change('a', { section: 'alerts' }), cut, types.alerts)).toBeUndefined()
+    expect(findAlertOn(change('shop', { id: 'd1' }), cut, kinds.dashboards)).toBe(words)
+    expect(findAlertOn(change('a', { section: 'alerts' }), cut, kinds.alerts)).toBeUndefined()
   })
 })
 

@@ -6,8 +6,8 @@ import { readDeclarations } from '../../../src/declarations/declarations.ts'
 import { findDeclarations } from '../../../src/declarations/find-declarations.ts'
 import { nameInstances } from '../../../src/declarations/group-diagnostics.ts'
 import { readDocument } from '../../../src/documents/document.ts'
+import { isOf } from '../../../src/kinds/kinds.ts'
 import type { NamedEnvironment } from '../../../src/operation/operation.ts'
-import { isOf } from '../../../src/resources/resource-types.ts'
 import { lines, readText, written } from '../../support/declarations.ts'
 
 const alertOf = (fields = '') => `{ name: 'Errors of ‹instance.key›', interval: 5m, threshold: '‹instance.errors›'${fields} }`

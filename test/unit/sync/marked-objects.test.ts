@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { profileNamed } from '../../../src/api/profiles.ts'
-import { createResourceTypes } from '../../../src/resources/resource-types.ts'
+import { createKinds } from '../../../src/kinds/kinds.ts'
 import type { Outcome } from '../../../src/sync/apply/apply-state.ts'
 import { findByMarker, indexByMarker } from '../../../src/sync/apply/marker-index.ts'
 import { reconcileOutcome } from '../../../src/sync/apply/reconcile.ts'
@@ -8,12 +8,12 @@ import { findDuplicateMarkers } from '../../../src/sync/apply/verify.ts'
 import type { Change } from '../../../src/sync/plan/change.ts'
 import { nowMs } from '../../support/plans.ts'
 
-const { alerts: type } = createResourceTypes(profileNamed('clickhouse-cloud'), nowMs)
+const { alerts: kind } = createKinds(profileNamed('clickhouse-cloud'), nowMs)
 const mark = { project: 'shop/x', key: 'errors', digest: '0a1b2c' }
 const body = { name: 'Errors', threshold: 5, interval: '5m' }
-const desired = type.withMarker(body, mark)
+const desired = kind.withMarker(body, mark)
 const stored = (id: string, more: object = {}) => ({ id, ...desired, ...more })
-const list = (items: readonly ReturnType<typeof stored>[], mayBeCut = false) => indexByMarker({ items, mayBeCut }, type)
+const list = (items: readonly ReturnType<typeof stored>[], mayBeCut = false) => indexByMarker({ items, mayBeCut }, kind)
 
 const change: Change = { section: 'alerts', key: 'errors', name: 'Errors', action: 'create', isAdopted: false, notes: [], fields: [] }
 const unknown: Outcome = { change, kind: 'unknown', message: 'no answer', errorKind: 'may-exist' }
@@ -21,66 +21,66 @@ const created: Outcome = { change, kind: 'created', id: 'a' }
 
 describe('the object with the mark', () => {
   it('the object with the mark is found by it, whatever else is there', () => {
-    const found = findByMarker(list([stored('a'), { id: 'b', name: 'Errors' } as never]), desired, type)
+    const found = findByMarker(list([stored('a'), { id: 'b', name: 'Errors' } as never]), desired, kind)
     expect(found).toMatchObject({ stored: { id: 'a' } })
   })
 
   it('the object with the mark is found once when a list that moved holds it twice', () => {
-    expect(findByMarker(list([stored('a'), stored('a')]), desired, type)).toMatchObject({ stored: { id: 'a' } })
+    expect(findByMarker(list([stored('a'), stored('a')]), desired, kind)).toMatchObject({ stored: { id: 'a' } })
   })
 
   it('the object with the mark is absent only if the list is complete', () => {
-    expect(findByMarker(list([]), desired, type)).toBe('absent')
-    expect(findByMarker(list([], true), desired, type)).toBe('unclear')
+    expect(findByMarker(list([]), desired, kind)).toBe('absent')
+    expect(findByMarker(list([], true), desired, kind)).toBe('unclear')
   })
 
   it('the object with the marker is ambiguous where two have it', () => {
-    expect(findByMarker(list([stored('a'), stored('b')]), desired, type)).toBe('unclear')
+    expect(findByMarker(list([stored('a'), stored('b')]), desired, kind)).toBe('unclear')
   })
 
   it('the object with the mark is absent for a body without one', () => {
-    expect(findByMarker(list([stored('a')]), body, type)).toBe('absent')
+    expect(findByMarker(list([stored('a')]), body, kind)).toBe('absent')
   })
 })
 
 describe('an outcome in the light of the list', () => {
   it('a change with an unknown outcome is applied when the object is as it was sent', () => {
-    expect(reconcileOutcome(unknown, list([stored('a')]), desired, type)).toEqual({ change, kind: 'created', id: 'a', stored: stored('a') })
+    expect(reconcileOutcome(unknown, list([stored('a')]), desired, kind)).toEqual({ change, kind: 'created', id: 'a', stored: stored('a') })
   })
 
   it('a change with an unknown outcome is applied when the marker matches the declaration, whatever the server stored', () => {
-    const reviewed = reconcileOutcome(unknown, list([stored('a', { threshold: 6 })]), desired, type)
+    const reviewed = reconcileOutcome(unknown, list([stored('a', { threshold: 6 })]), desired, kind)
     expect(reviewed).toMatchObject({ kind: 'created', id: 'a', serverChanged: [{ path: 'threshold', before: 5, after: 6 }] })
   })
 
   it('a change with an unknown outcome stays unknown when no object, or two, have the marker', () => {
-    expect(reconcileOutcome(unknown, list([]), desired, type)).toBe(unknown)
-    expect(reconcileOutcome(unknown, list([stored('a'), stored('b')]), desired, type)).toBe(unknown)
+    expect(reconcileOutcome(unknown, list([]), desired, kind)).toBe(unknown)
+    expect(reconcileOutcome(unknown, list([stored('a'), stored('b')]), desired, kind)).toBe(unknown)
   })
 
   it('a known outcome contains what the server made of it', () => {
-    const reviewed = reconcileOutcome(created, list([stored('a', { threshold: 6 })]), desired, type)
+    const reviewed = reconcileOutcome(created, list([stored('a', { threshold: 6 })]), desired, kind)
     expect(reviewed).toMatchObject({ kind: 'created', id: 'a', serverChanged: [{ path: 'threshold', before: 5, after: 6 }] })
-    expect(reconcileOutcome(created, list([stored('a')]), desired, type)).not.toHaveProperty('serverChanged')
+    expect(reconcileOutcome(created, list([stored('a')]), desired, kind)).not.toHaveProperty('serverChanged')
   })
 })
 
 describe('a marker on two objects', () => {
-  const token = type.markerStyle.projectToken('shop/x')
+  const token = kind.markerStyle.projectToken('shop/x')
 
   it('a marker on two objects is a diagnostic with every id', () => {
-    const [diagnostic, ...others] = findDuplicateMarkers(list([stored('a'), stored('b'), stored('c')]), type, token)
+    const [diagnostic, ...others] = findDuplicateMarkers(list([stored('a'), stored('b'), stored('c')]), kind, token)
     expect(diagnostic).toMatchObject({ rule: 'duplicate-marker', severity: 'error', location: { file: 'alerts' } })
     expect(diagnostic?.message).toMatch(/^the ownership marker .*errors is on 3 alerts \(a, b, c\): two runs at the same time, or a copy/)
     expect(others).toEqual([])
   })
 
   it('a marker on two objects is twice from two on', () => {
-    expect(findDuplicateMarkers(list([stored('a'), stored('b')]), type, token)).toHaveLength(1)
+    expect(findDuplicateMarkers(list([stored('a'), stored('b')]), kind, token)).toHaveLength(1)
   })
 
   it('a marker on two objects is not reported when one object has it, or another project owns it', () => {
-    expect(findDuplicateMarkers(list([stored('a')]), type, token)).toEqual([])
-    expect(findDuplicateMarkers(list([stored('a'), stored('b')]), type, type.markerStyle.projectToken('shop/y'))).toEqual([])
+    expect(findDuplicateMarkers(list([stored('a')]), kind, token)).toEqual([])
+    expect(findDuplicateMarkers(list([stored('a'), stored('b')]), kind, kind.markerStyle.projectToken('shop/y'))).toEqual([])
   })
 })

@@ -33,7 +33,8 @@ describe('a plan', () => {
   it('names the tiles of a managed dashboard that lose parts, where the web app may have added them', () => {
     const renamed = { ...shop, name: 'Store' }
     const inService = remoteStateWith({ ...applied, dashboards: applied.dashboards.map((one) => ({ ...one, name: 'Store' })) })
-    const rewritesOf = (dashboard: object, storedObjects: typeof applied) => planOf({ dashboards: { shop: dashboard } }, storedObjects).changes[0]
+    const rewritesOf = (dashboard: object, storedObjects: typeof applied) =>
+      planOf({ dashboards: { shop: dashboard } }, storedObjects).changes[0]
     const tiles = ['A', 'B']
     expect(rewritesOf(renamed, applied)).toMatchObject({ action: 'update', origin: 'files' })
     expect(rewritesOf(renamed, applied)?.rewrites).toBeUndefined()
@@ -261,7 +262,10 @@ describe('an object with the marker that no file declares', () => {
   it('an object with the marker that no file declares may have a key that its mark does not tell, and no name', () => {
     const key = 'a-key-that-is-too-long-for-a-tag'
     const storedObjects = afterApply(planOf({ savedSearches: { [key]: slow } }))
-    const nameless = remoteStateWith({ ...storedObjects, savedSearches: storedObjects.savedSearches.map((one) => ({ ...one, name: null })) })
+    const nameless = remoteStateWith({
+      ...storedObjects,
+      savedSearches: storedObjects.savedSearches.map((one) => ({ ...one, name: null })),
+    })
     expect(planOf({ dashboards: { shop } }, nameless).orphans).toEqual([
       { section: 'savedSearches', id: `savedSearches-${key}`, name: '', key: '' },
     ])

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { isIntact, movedSince, planFileSchema, toPlanFile } from '../../../src/sync/plan/plan-file.ts'
 import type { StoredObjects } from '../../../src/sync/plan/stored-objects.ts'
-import { afterApply, planOf, remoteStateWith, types } from '../../support/plans.ts'
+import { afterApply, kinds, planOf, remoteStateWith } from '../../support/plans.ts'
 import { errors, many, shop, slow } from '../../support/shop-declaration.ts'
 
 const identity = { organizationId: 'o', serviceId: 's', prune: false }
@@ -10,7 +10,7 @@ const identity = { organizationId: 'o', serviceId: 's', prune: false }
 const declared = { dashboards: { shop }, savedSearches: { slow }, alerts: { errors, many } }
 
 const fileOf = (content: object, storedObjects: StoredObjects = remoteStateWith(), changes: Partial<typeof identity> = {}) =>
-  toPlanFile(planOf(content, storedObjects, changes), types, { ...identity, ...changes })
+  toPlanFile(planOf(content, storedObjects, changes), kinds, { ...identity, ...changes })
 
 const applied = afterApply(planOf(declared))
 

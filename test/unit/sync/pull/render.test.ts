@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { neutral } from '../../../../src/api/profiles.ts'
-import { createDirectory } from '../../../../src/resources/directory.ts'
-import { createResourceTypes } from '../../../../src/resources/resource-types.ts'
-import { PendingId } from '../../../../src/resources/section.ts'
+import { createDirectory } from '../../../../src/kinds/directory.ts'
+import { createKinds } from '../../../../src/kinds/kinds.ts'
+import { PendingId } from '../../../../src/kinds/section.ts'
 import {
   createReferenceRenderer,
   type DashboardInFile,
@@ -15,7 +15,7 @@ import {
 import { written } from '../../../support/declarations.ts'
 import { cloud, line, nowMs, remoteStateOf, shop, tile } from '../../../support/plans.ts'
 
-const types = createResourceTypes(cloud, nowMs)
+const kinds = createKinds(cloud, nowMs)
 
 describe('renderDashboard', () => {
   const naming = {
@@ -38,7 +38,7 @@ describe('renderDashboard', () => {
   })
 
   const fieldsOf = (fields: object, said?: DashboardInFile) =>
-    renderDashboard({ name: 'D', tiles: [], ...fields }, { type: types.dashboards, references: naming, canNameRows: true, inFile: said })
+    renderDashboard({ name: 'D', tiles: [], ...fields }, { kind: kinds.dashboards, references: naming, canNameRows: true, inFile: said })
       .fields
 
   const tilesOf = (tiles: readonly object[], said?: DashboardInFile) => fieldsOf({ tiles }, said).tiles as readonly object[]
@@ -125,7 +125,7 @@ describe('renderDashboard', () => {
     it('the tiles of a dashboard are identified by their ids', () => {
       const { fields, itemIds } = renderDashboard(
         { name: 'D', tiles: [tile('t1', 'A'), tile('t2', 'A')] },
-        { type: types.dashboards, references: naming, canNameRows: true },
+        { kind: kinds.dashboards, references: naming, canNameRows: true },
       )
       const tiles = fields.tiles as readonly object[]
       expect(tiles.map((one) => itemIds.get(one))).toEqual(['t1', 't2'])
@@ -246,7 +246,7 @@ describe('renderAlert and renderSavedSearch', () => {
   }
 
   const alert = (fields: object, usesList?: boolean) =>
-    renderAlert({ ...bare, ...fields }, { type: types.alerts, references: naming, ...(usesList !== undefined && { usesList }) }).fields
+    renderAlert({ ...bare, ...fields }, { kind: kinds.alerts, references: naming, ...(usesList !== undefined && { usesList }) }).fields
 
   describe('an alert', () => {
     it('an alert has the fields that are not defaults of the server', () => {
@@ -315,7 +315,7 @@ describe('renderAlert and renderSavedSearch', () => {
     it('an alert has only the fields of its profile', () => {
       const { fields } = renderAlert(
         { ...bare, channels: undefined, channel: webhook, message: 'm\n\nwatchkeeper: shop/x a abcdef' },
-        { type: createResourceTypes(neutral, nowMs).alerts, references: naming },
+        { kind: createKinds(neutral, nowMs).alerts, references: naming },
       )
       expect(fields).toStrictEqual({ ...writtenBare, message: 'm' })
     })
@@ -323,7 +323,7 @@ describe('renderAlert and renderSavedSearch', () => {
 
   describe('a saved search', () => {
     const saved = (fields: object) =>
-      renderSavedSearch({ name: 'S', sourceId: 's1', ...fields }, { type: types.savedSearches, references: naming }).fields
+      renderSavedSearch({ name: 'S', sourceId: 's1', ...fields }, { kind: kinds.savedSearches, references: naming }).fields
     const few = { name: 'S', source: 'name of s1' }
 
     it('a saved search has the fields that are not defaults of the server', () => {

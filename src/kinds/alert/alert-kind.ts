@@ -1,0 +1,138 @@
+import * as z from 'zod'
+import type { Profile } from '../../api/profiles.ts'
+import { isMapping } from '../../core/keys.ts'
+import { withoutEmpty } from '../compare.ts'
+import { type Body, type DeclaredObject, type Kind, listOf } from '../kind.ts'
+import { readTextMarker, readTextSnapshot, textStyle, withoutTextMarker, withTextMarker, withTextSnapshot } from '../marker.ts'
+import {
+  alertBodySchema,
+  alertCollection,
+  alertFieldsOf,
+  type DeclaredAlert,
+  describeThreshold,
+  toAlertBody,
+  toUtc,
+  unknownFormOf,
+} from './alert.ts'
+import { resolveAlert } from './resolve-alert.ts'
+import { carryOverStart, withoutHarmlessStart, withoutUnpulledStart } from './schedule.ts'
+
+/** The resource type of alerts. The profile decides which fields exist, and which of them holds the markers; the time decides which starts have no effect. */
+export function createAlertKind(profile: Pick<Profile, 'name' | 'statesDefaults'>, nowMs: number): Kind<DeclaredObject<DeclaredAlert>> {
+  const fields = alertFieldsOf(profile)
+  const markedField = fields.has('note') ? 'note' : 'message'
+  const markedText = ({ [markedField]: text }: Body): string => (typeof text === 'string' ? text : '')
+  // Under another profile the marker was in the other field.
+  const readMarker = (body: Body) => readTextMarker(body[markedField]) ?? readTextMarker(body.note) ?? readTextMarker(body.message)
+  const onlyKnown = <T>(map: Readonly<Record<string, T>>) => Object.fromEntries(Object.entries(map).filter(([field]) => fields.has(field)))
+  return {
+    section: 'alerts',
+    noun: 'alert',
+    collection: alertCollection,
+    schema: z.object(onlyKnown<z.ZodType>(alertBodySchema.shape)),
+    statesDefaults: profile.statesDefaults,
+    clearWith: onlyKnown(clearWith),
+    resolve: resolveAlert,
+    explainUndeclarable(alert) {
+      const form = unknownFormOf(alert)
+      return form && `files cannot declare an alert with ${form}`
+    },
+    summarize: summarizeAlert,
+    toBody: toAlertBody,
+    ownership: 'marker',
+    tokenOf: (body) => readMarker(body)?.token,
+    markerStyle: textStyle,
+    readMarker,
+    withMarker: (body, marker) => ({ ...body, [markedField]: withTextMarker(markedText(body), marker) }),
+    // Under another profile the marker was in the other field.
+    withoutMarker: ({ note, message, ...body }) => {
+      const [ownNote, ownMessage] = [note, message].map((text) => (typeof text === 'string' ? withoutTextMarker(text) : ''))
+      return { ...body, ...(ownNote !== '' && { note: ownNote }), ...(ownMessage !== '' && { message: ownMessage }) }
+    },
+    readSnapshot: (body) => readTextSnapshot(body[markedField]),
+    withSnapshot: (body, digest) => ({ ...body, [markedField]: withTextSnapshot(markedText(body), digest) }),
+    canonical: (body) =>
+      // The line of a marker includes the blanks before it, so trailing blanks do not count without a marker either.
+      withoutEmpty(effectiveFields({ ...body, [markedField]: withoutTextMarker(markedText(body)).trimEnd() })),
+    carryOverIds: (desired, stored) => {
+      const merged = mergeChannels(desired, stored)
+      return fields.has('scheduleStartAt') ? carryOverStart(merged, stored, nowMs) : merged
+    },
+    comparedPart: (stored, declared) => withoutHarmlessStart(stored, declared, nowMs),
+    pulledPart: (stored, desired) => withoutUnpulledStart(stored, desired, nowMs),
+  }
+}
+
+/**
+ * The server refuses null as a second threshold or an offset, and before 2.34 as a grouping: left out, the second threshold is kept,
+ * which means nothing without a range, and the grouping is cleared. A channel cannot be cleared: the server wants one. A start is never
+ * cleared because a file has none (see `carryOverStart`).
+ */
+const clearWith: Body = {
+  name: null,
+  message: null,
+  note: null,
+  groupBy: undefined,
+  thresholdMax: undefined,
+  scheduleOffsetMinutes: 0,
+  numConsecutiveWindows: null,
+  dashboardId: null,
+  tileId: null,
+  savedSearchId: null,
+}
+
+/** `Errors on Checkout ≥ 5 in 5m, 2 times in a row → webhook oncall`. */
+function summarizeAlert(body: Body, nameOf: (id: unknown) => string): string {
+  const { savedSearchId, dashboardId, tileId, groupBy, interval, numConsecutiveWindows: repeats } = body
+  const watched =
+    savedSearchId === undefined
+      ? `${nameOf(tileId)} on ${nameOf(dashboardId)}`
+      : `${nameOf(savedSearchId)}${groupBy === undefined ? '' : ` by ${String(groupBy)}`}`
+  const inARow = typeof repeats === 'number' && repeats > 1 ? `, ${repeats} times in a row` : ''
+  const channels = channelsOf(body).map(({ type, webhookId, emailRecipients }) =>
+    type === 'webhook' ? `webhook ${nameOf(webhookId)}` : `email ${String(emailRecipients)}`,
+  )
+  return `${watched} ${describeThreshold(body)} in ${String(interval)}${inARow} → ${channels.join(', ') || 'no channel'}`
+}
+
+/** Without the fields that have no effect in combination with the others, because the server keeps any value in them. */
+function effectiveFields(body: Body): Body {
+  const { dashboardId, tileId, savedSearchId, groupBy, thresholdMax, scheduleStartAt, channel, channels, ...fields } = body
+  const isRange = typeof fields.thresholdType === 'string' && fields.thresholdType.endsWith('between')
+  return {
+    ...fields,
+    ...(fields.source === 'saved_search' ? { savedSearchId, groupBy } : { dashboardId, tileId }),
+    ...(isRange && { thresholdMax }),
+    scheduleStartAt: typeof scheduleStartAt === 'string' ? toUtc(scheduleStartAt) : scheduleStartAt,
+    channels: channelsOf(body).map(withoutWebhookService),
+  }
+}
+
+/**
+ * Keeps the fields of channels that no file can declare, and sends the first channel twice to a server that answers it twice: it refuses
+ * an update in which the two differ. A server that does not answer `channels` knows a single channel only.
+ */
+function mergeChannels(desired: Body, stored: Body): Body {
+  const [first, ...others] = channelsOf(desired).map((channel) => ({
+    ...undeclarableFields(channelsOf(stored).find((other) => isSameTarget(other, channel))),
+    ...channel,
+  }))
+  if (first === undefined) return desired
+  const { channel: _, channels: __, ...fields } = desired
+  const hasList = Array.isArray(stored.channels) || others.length > 0
+  return { ...fields, channel: first, ...(hasList && { channels: [first, ...others] }) }
+}
+
+function channelsOf({ channel, channels }: Body): readonly Body[] {
+  const list = listOf(channels)
+  if (list.length > 0) return list
+  return isMapping(channel) ? [channel] : []
+}
+
+/** The server itself sets which service a webhook belongs to. */
+const withoutWebhookService = ({ webhookService: _, ...channel }: Body): Body => channel
+
+/** A field that a file could declare, and does not, is removed. */
+const undeclarableFields = ({ slackChannelId: _, severity: __, ...channel }: Body = {}): Body => channel
+
+const isSameTarget = (a: Body, b: Body): boolean => a.type === b.type && a.webhookId === b.webhookId

@@ -1,0 +1,257 @@
+import * as z from 'zod'
+import { defineCollection } from '../../api/collection.ts'
+import type { Profile } from '../../api/profiles.ts'
+import { wireId, wireNumber } from '../../api/wire.ts'
+import { isEmpty, isMapping } from '../../core/keys.ts'
+import { quote } from '../../core/text.ts'
+
+import { adoption, nameDescription, word } from '../declaration-fields.ts'
+import { type Body, type StoredObject, withoutServerFields } from '../kind.ts'
+import { executionErrorSchema } from './evaluation.ts'
+import { alertIntervals } from './schedule.ts'
+
+export const alertSources = ['tile', 'saved_search'] as const
+export const alertStates = ['ALERT', 'OK', 'INSUFFICIENT_DATA', 'DISABLED', 'PENDING'] as const
+/** Recorded on HyperDX 2.36, which refuses `30s` for a team without the feature. */
+export const shortIntervalNote = '30s requires a feature that most services do not have; their server refuses it'
+export const thresholdTypes = [
+  'above',
+  'below',
+  'above_exclusive',
+  'below_or_equal',
+  'equal',
+  'not_equal',
+  'between',
+  'not_between',
+] as const
+export type ThresholdType = (typeof thresholdTypes)[number]
+
+/** The type `above` of the server includes the threshold, and `below` does not. */
+const thresholdSigns: Readonly<Record<string, string>> = {
+  above: '≥',
+  above_exclusive: '>',
+  below: '<',
+  below_or_equal: '≤',
+  equal: '=',
+  not_equal: '≠',
+}
+
+type Threshold = Readonly<Partial<Record<'thresholdType' | 'threshold' | 'thresholdMax', unknown>>>
+
+/** `≥ 5`, `between 5 and 9`, `not between 5 and 9`. */
+export function describeThreshold({ thresholdType, threshold, thresholdMax }: Threshold): string {
+  const type = String(thresholdType ?? '–')
+  const max = type.endsWith('between') && thresholdMax != null ? ` and ${String(thresholdMax)}` : ''
+  const words = type.replaceAll('_', ' ')
+  return `${Object.hasOwn(thresholdSigns, type) ? thresholdSigns[type] : words} ${String(threshold ?? '–')}${max}`
+}
+
+/** For descriptions of fields and inputs. */
+export const thresholdTypeMeaning =
+  '`above` is ≥, `above_exclusive` is >, `below` is <, `below_or_equal` is ≤. `between` includes both ends, and `not_between` neither.'
+export const channelTypes = ['webhook', 'email'] as const
+
+/** The fields of a webhook channel besides its webhook. */
+const webhookChannelFields = {
+  webhookService: z.string().nullish(),
+  slackChannelId: z.string().nullish(),
+  severity: z.enum(['critical', 'error', 'warning', 'info']).nullish(),
+}
+
+const emailChannel = z.strictObject({ type: z.literal('email'), emailRecipients: z.array(z.string().min(3)).min(1) })
+
+const bodyChannel = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('webhook'), webhookId: z.string().min(1), ...webhookChannelFields }),
+  emailChannel,
+])
+
+/** The condition and schedule of an alert, with the limits of the API. Files of declarations have the same fields. */
+const conditionFields = {
+  groupBy: z.string().nullish().meta({ description: 'Raises one alert for each value of this expression. Only for saved searches.' }),
+  threshold: z.number().meta({ description: 'Value that the alert is compared with.', accepts: 'a number' }),
+  thresholdMax: z.number().nullish().meta({ description: 'Upper end of the range, for between and not_between.' }),
+  thresholdType: z.enum(thresholdTypes).meta({ description: `How the value is compared with the threshold: ${thresholdTypeMeaning}` }),
+  interval: z.enum(alertIntervals).meta({
+    description: `How often the alert is evaluated, and over which period. ${shortIntervalNote}.`,
+    // Without the one that most servers refuse.
+    accepts: alertIntervals.slice(1).join(', '),
+  }),
+  scheduleOffsetMinutes: z
+    .int()
+    .min(0)
+    .max(1439)
+    .nullish()
+    .meta({ description: 'Minutes after the start of each interval. Must be less than the interval.', serverDefault: 0 }),
+  scheduleStartAt: z.iso.datetime({ offset: true }).nullish().meta({
+    description: 'Start of the evaluation. The first one comes one interval later.',
+    accepts: 'a time such as 2026-01-31T08:00:00Z',
+  }),
+  numConsecutiveWindows: z.int().min(1).nullish().meta({ description: 'Number of consecutive intervals that must violate the threshold.' }),
+}
+
+export const id = word(128)
+
+/** An alert as users write it for the operations, with the API's names. All fields are optional here, because the required ones depend on the others. */
+export const alertBodySchema = z.strictObject({
+  source: z.enum(alertSources).optional(),
+  dashboardId: id.nullish(),
+  tileId: id.nullish(),
+  savedSearchId: id.nullish(),
+  ...z.object(conditionFields).partial().shape,
+  channel: bodyChannel.optional(),
+  channels: z.array(bodyChannel).min(1).max(10).optional(),
+  name: word(512).nullish(),
+  message: word(4096).nullish(),
+  note: word(4096).nullish(),
+})
+
+export type AlertFields = z.output<typeof alertBodySchema>
+
+type AlertField = keyof AlertFields
+
+/** The fields that the neutral contract documents. */
+const neutralFields: readonly AlertField[] = [
+  'dashboardId',
+  'tileId',
+  'threshold',
+  'interval',
+  'source',
+  'thresholdType',
+  'channel',
+  'name',
+  'message',
+]
+
+const fieldsByProfile: Readonly<Record<Profile['name'], readonly AlertField[]>> = {
+  neutral: neutralFields,
+  'clickhouse-cloud': alertBodySchema.keyof().options,
+  hyperdx: alertBodySchema.keyof().options,
+}
+
+/** The fields that the server behind the API supports. A gateway may refuse others. */
+export const alertFieldsOf = ({ name }: Pick<Profile, 'name'>): ReadonlySet<string> => new Set(fieldsByProfile[name])
+
+/** The required fields that are not given. */
+export function missingInAlert(alert: AlertFields): readonly (keyof AlertFields)[] {
+  const { source = 'tile', thresholdType } = alert
+  const needed: (keyof AlertFields)[] = ['threshold', 'thresholdType', 'interval']
+  if (source === 'tile') needed.push('dashboardId', 'tileId')
+  else needed.push('savedSearchId')
+  if (thresholdType === 'between' || thresholdType === 'not_between') needed.push('thresholdMax')
+  const missing = needed.filter((field) => alert[field] === undefined || alert[field] === null)
+  return alert.channel === undefined && alert.channels === undefined ? [...missing, 'channel'] : missing
+}
+
+const optionalText = z.string().nullish()
+
+const answeredChannel = z.looseObject({ type: optionalText, webhookId: optionalText })
+
+/** An alert as the API returns it. Unknown fields are kept. */
+export const alertSchema = z.looseObject({
+  id: wireId,
+  name: optionalText,
+  state: optionalText,
+  dashboardId: optionalText,
+  tileId: optionalText,
+  threshold: wireNumber.nullish(),
+  thresholdMax: wireNumber.nullish(),
+  thresholdType: optionalText,
+  interval: optionalText,
+  source: optionalText,
+  channel: answeredChannel.nullish(),
+  /** Only shown, so an unexpected form is ignored. */
+  channels: z.array(answeredChannel).nullish().catch(undefined),
+  message: optionalText,
+  /** Errors of the last evaluation. Read-only, and absent before the first evaluation (HyperDX 2.36). They are only shown, so an unexpected form is ignored. */
+  executionErrors: z.array(executionErrorSchema).nullish().catch(undefined),
+})
+
+export type Alert = z.output<typeof alertSchema>
+
+/**
+ * What an alert has that this version does not know, and that decides what the alert does: a write could change it without a trace.
+ * Undefined where there is nothing like that. Other unknown fields are kept. Newer servers than HyperDX 2.36 have these.
+ */
+export function unknownFormOf({ source, detectionMode, anomalyConfig }: StoredObject): string | undefined {
+  if (source != null && !alertSources.some((known) => known === source)) return `the source ${quote(String(source), 40)}`
+  if (detectionMode != null && detectionMode !== 'threshold') return `the detectionMode ${quote(String(detectionMode), 40)}`
+  return isEmpty(anomalyConfig) ? undefined : 'an anomalyConfig'
+}
+
+/** The part of a returned alert that may be sent again. A gateway refuses the fields that the server sets. */
+export function toAlertBody(alert: StoredObject): Body {
+  const { state: _state, silenced: _silenced, executionErrors: _errors, ...body } = withoutServerFields(alert)
+  return body
+}
+
+/** The time in UTC, the only zone that the server accepts. An invalid time is returned unchanged. */
+export function toUtc(text: string): string {
+  const ms = Date.parse(text)
+  return Number.isNaN(ms) ? text : new Date(ms).toISOString()
+}
+
+/** The requests for alerts. */
+export const alertCollection = defineCollection<Alert, Body>({
+  name: 'alerts',
+  noun: 'alert',
+  listing: 'paged',
+  schema: alertSchema,
+  toBody: toAlertBody,
+})
+
+/** Display types whose tiles keep their alerts: an update of the dashboard deletes alerts on any other. */
+export const alertableTypes: readonly string[] = ['line', 'stacked_bar', 'number']
+
+/** The display type in a tile's configuration; undefined without one. */
+export const displayTypeOf = ({ config }: Body): unknown => (isMapping(config) ? config.displayType : undefined)
+
+/** A tile of an unknown type is assumed to carry alerts. */
+export function canCarryAlerts(tile: Body): boolean {
+  const type = displayTypeOf(tile)
+  return typeof type !== 'string' || alertableTypes.includes(type)
+}
+
+/** The API accepts 4096 characters in a message or a note. The markers of this tool need part of them. */
+const maxTextLength = 3800
+
+export const reference = (noun: string) =>
+  z.union([z.string().min(1), z.strictObject({ id: z.string().min(1) }), z.strictObject({ name: z.string().min(1) })]).meta({
+    description: `${noun}: its key in these files, or { id: … } or { name: … } of an existing one.`,
+    accepts: 'a key, { id: … } or { name: … }',
+  })
+
+const webhookChannel = z
+  .strictObject({
+    type: z.literal('webhook'),
+    webhook: z.string().min(1).optional().meta({ description: 'Name of the webhook.' }),
+    webhookId: z.string().min(1).optional().meta({ description: 'Id of the webhook.' }),
+    ...webhookChannelFields,
+  })
+  .refine((channel) => (channel.webhook === undefined) !== (channel.webhookId === undefined), {
+    message: 'must have either webhook or webhookId',
+    params: { isComplete: true, needs: ['webhook', 'webhookId'] },
+  })
+
+export const channel = z
+  .discriminatedUnion('type', [webhookChannel, emailChannel])
+  .meta({ id: 'channel', accepts: 'a map such as { type: webhook, webhook: oncall }' })
+
+/** Files have the fields in this order. */
+export const declaredAlert = z.strictObject({
+  name: word(512).meta({ description: nameDescription }),
+  dashboard: reference('The dashboard').optional(),
+  tile: z
+    .union([z.string().min(1), z.strictObject({ id: z.string().min(1) })])
+    .optional()
+    .meta({ description: 'Name of the tile of the dashboard.', accepts: 'a name, or { id: … }' }),
+  savedSearch: reference('The saved search').optional(),
+  ...conditionFields,
+  thresholdType: conditionFields.thresholdType.default('above'),
+  channel: channel.optional().meta({ description: 'Where the alert sends its notifications.' }),
+  channels: z.array(channel).min(1).max(10).optional().meta({ description: 'Several channels, instead of channel.' }),
+  message: word(maxTextLength).nullable().optional().meta({ description: 'Text of the notification.' }),
+  note: word(maxTextLength).nullable().optional().meta({ description: 'What the person on call should do, as Markdown.' }),
+  ...adoption,
+})
+
+export type DeclaredAlert = z.output<typeof declaredAlert>

@@ -1,0 +1,95 @@
+import type { WriteApi } from '../../api/client.ts'
+import type { Reading } from '../../api/collection.ts'
+import type { Target } from '../../api/path.ts'
+import type { Profile } from '../../api/profiles.ts'
+import type { Clock } from '../../core/clock.ts'
+import { WatchkeeperError } from '../../core/errors.ts'
+import { quote } from '../../core/text.ts'
+import type { Context } from '../../operation/operation.ts'
+import { toDiffLines } from '../../report/diff-lines.ts'
+import { composeUpdate, requireUnchanged, sidesOf } from '../compare.ts'
+import type { Body } from '../kind.ts'
+import { keepTextMarkers } from '../marker.ts'
+import { diffSides } from '../snapshot.ts'
+import { type Alert, type AlertFields, alertCollection, toAlertBody, toUtc, unknownFormOf } from './alert.ts'
+import { createAlertKind } from './alert-kind.ts'
+import { alertFacts } from './alert-report.ts'
+import { isAtBorder, omitStart } from './schedule.ts'
+
+export interface AlertWriter {
+  readonly api: WriteApi
+  readonly service: Target
+  readonly profile: Profile
+  readonly clock: Clock
+  readonly confirm?: Context<'write', 'service-or-server'>['confirm']
+}
+
+/**
+ * Sets the fields that `declare` returns for the alert, which is given by its id or as a list has it; undefined to leave it. Throws kind
+ * `conflict` when the alert changed while a person was asked.
+ */
+export async function changeAlert(
+  { api, service, profile, clock, confirm }: AlertWriter,
+  alert: string | Reading<Alert>,
+  declare: (current: Alert) => AlertFields | undefined,
+): Promise<{ readonly object: Alert; readonly isWritten: boolean }> {
+  const kind = createAlertKind(profile, clock.now())
+  const review = (current: Alert) => {
+    refuseUnknownForm(current, 'written')
+    const declared = declare(current)
+    if (declared === undefined) return undefined
+    const desired = mergeDeclared(toAlertBody(current), declared)
+    const fields = diffSides(kind, sidesOf(kind, desired, current))
+    return fields.length === 0 ? undefined : { fields, body: composeUpdate(kind, desired, current) }
+  }
+  const found = typeof alert === 'string' ? { id: alert } : { id: alert.object.id, reading: alert }
+  if (confirm === undefined) return alertCollection.update(api, service, { ...found, compose: (current) => review(current)?.body })
+  const shown = found.reading?.object ?? (await alertCollection.get(api, service, found.id))
+  const reviewed = review(shown)
+  if (reviewed === undefined) return { object: shown, isWritten: false }
+  await confirm({ blocks: [alertFacts(shown), { kind: 'diff', lines: toDiffLines(reviewed.fields) }], question: 'Change this alert?' })
+  const compose = (current: Alert): Body | undefined => {
+    requireUnchanged(kind, shown, current)
+    return review(current)?.body
+  }
+  return alertCollection.update(api, service, { id: found.id, compose })
+}
+
+/** An alert of a form that this version does not know is only shown: it is unknown what a write would change. */
+export function refuseUnknownForm(alert: Alert, outcome: 'written' | 'deleted'): void {
+  const form = unknownFormOf(alert)
+  if (form === undefined) return
+  throw new WatchkeeperError(
+    'refused',
+    `The alert "${quote(alert.name ?? '', 60)}" (${alert.id}) was not ${outcome}, because it has ${form}, which this version does not know. ${outcome === 'deleted' ? 'Delete' : 'Change'} it in the web app.`,
+  )
+}
+
+/** The body of a create. The server refuses null, and times that are not in UTC. */
+export const toAlertRequest = (declared: AlertFields): Body => withoutNulls(inUtc(declared))
+
+const inUtc = ({ scheduleStartAt, ...fields }: AlertFields): AlertFields =>
+  scheduleStartAt == null
+    ? { ...fields, ...(scheduleStartAt === null && { scheduleStartAt }) }
+    : { ...fields, scheduleStartAt: toUtc(scheduleStartAt) }
+
+const withoutNulls = (body: Body): Body =>
+  Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null && value !== undefined))
+
+/** Null clears a field. A text keeps the markers by which plan and apply recognize the alert. */
+function mergeDeclared(before: Body, declared: AlertFields): Body {
+  // A start at a border is left to the server: it is omitted, and moves with the interval.
+  const { channel, channels, ...others } = isAtBorder(before) ? omitStart(before) : before
+  const hasChannel = declared.channel !== undefined || declared.channels !== undefined
+  const texts = (['note', 'message'] as const).flatMap((field) =>
+    Object.hasOwn(declared, field) ? [[field, keepTextMarkers(declared[field] ?? '', before[field])] as const] : [],
+  )
+  const merged = withoutNulls({
+    ...others,
+    ...(!hasChannel && { channel, channels }),
+    ...inUtc(declared),
+    ...Object.fromEntries(texts.map(([field, text]) => [field, text || null])),
+  })
+  // An update that leaves the start out keeps it.
+  return declared.scheduleStartAt === null ? { ...merged, scheduleStartAt: null } : merged
+}

@@ -1,0 +1,225 @@
+import * as z from 'zod'
+import { isSame } from '../core/equality.ts'
+import { WatchkeeperError } from '../core/errors.ts'
+import { isEmpty, isMapping } from '../core/keys.ts'
+import { defaultsToState, elementOf, fieldOf, formOf, isKnown, isServerDefault, ownValue, type Schema } from '../documents/schema.ts'
+import type { Body, Kind, StoredObject } from './kind.ts'
+
+// Compares declarations with stored objects, and composes updates. Fields that are in no schema here are not compared, and every update
+// keeps them. Empty fields, and fields with the server's default, count as absent.
+
+/** The stored and the declared object, reduced to the fields that files manage, with the same ids in both. */
+export interface Sides {
+  readonly stored: Body
+  readonly declared: Body
+  /** The declared object, with its empty fields. */
+  readonly given: Body
+}
+
+/** Prepares a comparison of the desired body with the stored object. */
+export function sidesOf(kind: Kind, desired: Body, stored: StoredObject): Sides {
+  const body = kind.toBody(stored)
+  const declared = kind.carryOverIds(desired, body)
+  const compared = kind.comparedPart?.(body, declared) ?? body
+  return { stored: kind.canonical(managedPart(compared, declared, kind.schema)), declared: kind.canonical(declared), given: declared }
+}
+
+/** Both sides without empty fields and the server's defaults. */
+export function compareBodies(kind: Kind, desired: Body, stored: StoredObject): { readonly before: Body; readonly after: Body } {
+  const sides = sidesOf(kind, desired, stored)
+  return { before: normalForm(sides.stored, kind.schema), after: normalForm(sides.declared, kind.schema) }
+}
+
+/** The form in which bodies are compared: without markers, empty fields and the server's defaults. */
+export const comparable = (kind: Kind, body: Body): Body => normalForm(kind.canonical(body), kind.schema)
+
+/** The whole body of a create. */
+export const composeCreate = (kind: Kind, desired: Body): Body => sealed(kind, statedBody(kind, desired))
+
+const sealed = (kind: Kind, body: Body): Body => kind.seal?.(body) ?? body
+
+/** The body with the defaults that a write has to state, where the server's contract asks for them. */
+export const statedBody = ({ schema, statesDefaults }: Kind, body: Body): Body => (statesDefaults ? withStatedDefaults(body, schema) : body)
+
+/** The whole body of an update: the declared fields over the stored ones, and the values that clear removed fields. */
+export function composeUpdate(kind: Kind, desired: Body, stored: StoredObject): Body {
+  const body = kind.toBody(stored)
+  const declared = kind.carryOverIds(desired, body)
+  const cleared = Object.keys(body).filter((key) => isManaged(kind, key) && !Object.hasOwn(declared, key) && isClearable(kind, key))
+  const clearing = cleared.filter((key) => kind.clearWith[key] !== undefined).map((key) => [key, kind.clearWith[key]] as const)
+  return sealed(kind, statedBody(kind, { ...overlay(declared, body, kind.schema), ...Object.fromEntries(clearing) }))
+}
+
+/** Throws kind `conflict` when an object has changed while a person was asked. */
+export function requireUnchanged(kind: Kind, shown: StoredObject, now: StoredObject): void {
+  if (isSame(comparable(kind, kind.toBody(shown)), comparable(kind, kind.toBody(now)))) return
+  const message = `The ${kind.noun} ${shown.id} has changed while the question was open. Nothing was written. Run the command again.`
+  throw new WatchkeeperError('conflict', message)
+}
+
+/** Fields that should be removed, and that no update can clear. */
+export function findUnclearable(kind: Kind, stored: Body, desired: Body): readonly string[] {
+  const declared = kind.carryOverIds(desired, stored)
+  return Object.keys(stored).filter((key) => !Object.hasOwn(declared, key) && !isClearable(kind, key))
+}
+
+const isManaged = ({ schema }: Kind, key: string): boolean => schema instanceof z.ZodObject && Object.hasOwn(schema.shape, key)
+
+const isClearable = ({ clearWith }: Kind, key: string): boolean => Object.hasOwn(clearWith, key)
+
+/** Without fields that are empty or have the server's default for their place. All items of lists stay. */
+export function normalForm(value: Body, schema: Schema | undefined): Body
+export function normalForm(value: unknown, schema: Schema | undefined): unknown
+export function normalForm(value: unknown, schema: Schema | undefined): unknown {
+  if (Array.isArray(value)) {
+    const element = elementOf(schema)
+    return value.map((item: unknown) => normalForm(item, element))
+  }
+  if (!isMapping(value)) return value
+  const form = formOf(schema, value)
+  const kept: [string, unknown][] = []
+  for (const [key, item] of Object.entries(value)) {
+    if (form !== undefined && isServerDefault(form, key, item)) continue
+    const inner = normalForm(item, form && fieldOf(form, key))
+    if (!isEmpty(inner)) kept.push([key, inner])
+  }
+  return Object.fromEntries(kept)
+}
+
+/** The value with the defaults that a write has to state (see `stateDefault`). */
+function withStatedDefaults(value: Body, schema: Schema | undefined): Body
+function withStatedDefaults(value: unknown, schema: Schema | undefined): unknown
+function withStatedDefaults(value: unknown, schema: Schema | undefined): unknown {
+  if (Array.isArray(value)) {
+    const element = elementOf(schema)
+    return value.map((item: unknown) => withStatedDefaults(item, element))
+  }
+  const form = isMapping(value) ? formOf(schema, value) : undefined
+  if (!isMapping(value) || form === undefined) return value
+  const fields = Object.entries(value).map(([key, item]) => [key, withStatedDefaults(item, fieldOf(form, key))] as const)
+  return { ...Object.fromEntries(fields), ...defaultsToState(form, value) }
+}
+
+/** Without fields that are empty, whatever the server's defaults are. */
+export const withoutEmpty = (body: Body): Body => normalForm(body, undefined)
+
+/** The part of the stored value that the declared one manages. */
+export function managedPart(stored: Body, declared: unknown, schema: Schema | undefined): Body
+export function managedPart(stored: unknown, declared: unknown, schema: Schema | undefined): unknown
+export function managedPart(stored: unknown, declared: unknown, schema: Schema | undefined): unknown {
+  if (Array.isArray(stored)) {
+    const others = Array.isArray(declared) ? declared : []
+    const element = elementOf(schema)
+    return stored.map((item: unknown, i) => managedPart(item, partnerOf(item, i, others), element))
+  }
+  if (!isMapping(stored)) return stored
+  const form = formOf(schema, declared ?? stored)
+  // Another form of the same thing: all of it is replaced, so all of it is compared.
+  if (form === undefined || formOf(schema, stored) !== form) return stored
+  const given = isMapping(declared) ? declared : {}
+  const kept = Object.entries(stored).filter(([key]) => isKnown(form, key) || Object.hasOwn(given, key) || key === 'id')
+  return Object.fromEntries(kept.map(([key, value]) => [key, managedPart(value, ownValue(given, key), fieldOf(form, key))]))
+}
+
+/** The declared value, with the unmanaged parts of the stored one. */
+export function overlay(declared: Body, stored: Body, schema: Schema | undefined): Body
+export function overlay(declared: unknown, stored: unknown, schema: Schema | undefined): unknown
+export function overlay(declared: unknown, stored: unknown, schema: Schema | undefined): unknown {
+  if (Array.isArray(declared)) {
+    const others = Array.isArray(stored) ? stored : []
+    const element = elementOf(schema)
+    return declared.map((item: unknown, i) => overlay(item, partnerOf(item, i, others), element))
+  }
+  if (!isMapping(declared) || !isMapping(stored)) return declared
+  const form = formOf(schema, declared)
+  if (form === undefined || formOf(schema, stored) !== form) return declared
+  const unmanaged = Object.entries(stored).filter(([key]) => !isKnown(form, key) && !Object.hasOwn(declared, key))
+  const own = Object.entries(declared).map(([key, value]) => [key, overlay(value, ownValue(stored, key), fieldOf(form, key))] as const)
+  return Object.fromEntries([...unmanaged, ...own])
+}
+
+/** The item of another list with the same id; without an id, the item at the same position that has none either. */
+export function partnerOf(item: unknown, index: number, others: readonly unknown[]): unknown {
+  const id = ownValue(item, 'id')
+  if (typeof id === 'string') return others.find((other) => ownValue(other, 'id') === id)
+  return ownValue(others[index], 'id') === undefined ? others[index] : undefined
+}
+
+export interface FieldChange {
+  /** `tiles["Error rate"].config.where`. */
+  readonly path: string
+  /** Undefined for an added field. */
+  readonly before?: unknown
+  /** Undefined for a removed field. */
+  readonly after?: unknown
+}
+
+/** The differences between two values, field by field, in the order of a review. */
+export function diffFields(before: unknown, after: unknown, path = ''): readonly FieldChange[] {
+  if (isSame(before, after)) return []
+  if (isListOfMaps(before) && isListOfMaps(after)) return diffLists(before, after, path)
+  if (isMapping(before) && isMapping(after)) {
+    // An id that files do not give is the server's own.
+    const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((key) => key !== 'id' || Object.hasOwn(after, key))
+    return keys.flatMap((key) => diffFields(ownValue(before, key), ownValue(after, key), joinPath(path, key)))
+  }
+  if (before === undefined && isContainer(after)) return addedFields(after, path)
+  if (after === undefined && isContainer(before)) return removedFields(before, path)
+  return [{ path, ...(before !== undefined && { before }), ...(after !== undefined && { after }) }]
+}
+
+/** The fields of a new value, as changes. */
+export function addedFields(value: unknown, path = ''): readonly FieldChange[] {
+  if (isListOfMaps(value) && value.length > 0)
+    return value.flatMap((item, i) => addedFields(withoutName(item), `${path}[${labelOf(item, i)}]`))
+  const fields = isMapping(value) ? Object.entries(value).filter(([key]) => key !== 'id') : []
+  if (fields.length === 0) return [{ path, after: value }]
+  return fields.flatMap(([key, item]) => addedFields(item, joinPath(path, key)))
+}
+
+const removedFields = (value: unknown, path: string): readonly FieldChange[] =>
+  addedFields(value, path).map(({ path: inner, after }) => ({ path: inner, before: after }))
+
+/** Items are matched by id, or by position where they have none. */
+function diffLists(before: readonly unknown[], after: readonly unknown[], path: string): readonly FieldChange[] {
+  const left = new Map(before.map((item, i) => [keyOf(item, i), item]))
+  const changes = after.flatMap((item, i) => {
+    const key = keyOf(item, i)
+    const old = left.get(key)
+    left.delete(key)
+    const place = `${path}[${labelOf(old ?? item, i)}]`
+    return old === undefined ? addedFields(withoutName(item), place) : diffFields(old, item, place)
+  })
+  const removed = [...left.values()].flatMap((item) => removedFields(withoutName(item), `${path}[${labelOf(item, before.indexOf(item))}]`))
+  return [...changes, ...removed, ...diffOrder(before, after, path)]
+}
+
+/** Of the items that are in both lists. */
+function diffOrder(before: readonly unknown[], after: readonly unknown[], path: string): readonly FieldChange[] {
+  const [keysBefore, keysAfter] = [before.map(keyOf), after.map(keyOf)]
+  const commonBefore = keysBefore.filter((key) => keysAfter.includes(key))
+  const commonAfter = keysAfter.filter((key) => keysBefore.includes(key))
+  if (isSame(commonBefore, commonAfter)) return []
+  const labels = (items: readonly unknown[]) => items.map((item, i) => ownValue(item, 'name') ?? ownValue(item, 'title') ?? keyOf(item, i))
+  return [{ path: `${path} (order)`, before: labels(before), after: labels(after) }]
+}
+
+const isListOfMaps = (value: unknown): value is readonly unknown[] => Array.isArray(value) && value.every(isMapping)
+
+const isContainer = (value: unknown): boolean => isMapping(value) || (isListOfMaps(value) && value.length > 0)
+
+const joinPath = (path: string, key: string): string => (path === '' ? key : `${path}.${key}`)
+
+const keyOf = (item: unknown, index: number): unknown => ownValue(item, 'id') ?? index
+
+/** The path already contains the name, so it is shown only if the item has no other field. */
+function withoutName(item: unknown): unknown {
+  if (!isMapping(item) || typeof item.name !== 'string') return item
+  const { name: _, ...fields } = item
+  return Object.keys(fields).some((key) => key !== 'id') ? fields : item
+}
+
+function labelOf(item: unknown, index: number): string {
+  const label = ownValue(item, 'name') ?? ownValue(item, 'title')
+  return typeof label === 'string' ? JSON.stringify(label) : String(index)
+}

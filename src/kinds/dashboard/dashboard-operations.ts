@@ -1,0 +1,282 @@
+import * as z from 'zod'
+import type { ReadApi } from '../../api/client.ts'
+import type { Target } from '../../api/path.ts'
+import { type Diagnostic, inputDiagnostic } from '../../core/diagnostics.ts'
+import { WatchkeeperError } from '../../core/errors.ts'
+import { counted, type Inline, type Line, say, textOrDash, trusted, untrusted } from '../../core/line.ts'
+import { plural } from '../../core/text.ts'
+import { parseDocument } from '../../documents/validate.ts'
+import { documentFile, documentText, resourceId } from '../../operation/inputs.ts'
+import { judgeCutList, listOutput, mayBeCut } from '../../operation/listing.ts'
+import { defineOperation, type Given, pass, type Verdict } from '../../operation/operation.ts'
+import type { Block } from '../../report/blocks.ts'
+import { toDiffLines } from '../../report/diff-lines.ts'
+import { composeCreate, composeUpdate, requireUnchanged, sidesOf } from '../compare.ts'
+import { type Body, listOf } from '../kind.ts'
+import { lostAlert, lostAlertBlocks, readLostAlerts } from '../lost-alerts.ts'
+import { isMarkerTag, withoutMarkerTags } from '../marker.ts'
+import { checkOwnerInput, type Owners, ownerCell, ownersDetail, selectTagged, taggedInput } from '../owner.ts'
+import { diffSides } from '../snapshot.ts'
+import { createDashboardKind } from './dashboard.ts'
+import {
+  type Dashboard,
+  type DashboardFields,
+  dashboardBodySchema,
+  dashboardCollection,
+  dashboardSchema,
+  toDashboardBody,
+} from './dashboard-wire.ts'
+
+const dashboardId = resourceId('Id of the dashboard.')
+
+const dashboardInput = z.strictObject({ dashboard: documentText('dashboard'), dashboardFile: documentFile('dashboard') })
+
+const dashboardOutput = z.object({
+  dashboardId: z.string().describe('Id of the dashboard.'),
+  dashboardName: z.string().describe('Name of the dashboard.'),
+  tileIds: z
+    .record(z.string(), z.string())
+    .describe('Ids of its tiles by name, as a JSON object. Of several tiles with one name, it has the first.'),
+  changed: z.boolean().describe('Whether this run changed anything.'),
+})
+
+const dashboardDetails = z.object({ dashboard: dashboardSchema.describe('The dashboard as the API returned it.') })
+
+const lostAlerts = z
+  .array(lostAlert)
+  .describe(
+    'Alerts that the server deletes, because their tile is removed, gets a type that cannot have alerts, or is not listed by the API.',
+  )
+
+export const listDashboards = defineOperation({
+  summary: 'Lists the dashboards of a service.',
+  effect: 'read',
+  scope: 'service-or-server',
+  input: taggedInput('dashboards'),
+  output: listOutput,
+  details: z.object({
+    dashboards: z.array(dashboardSchema).describe('The dashboards as the API returned them.'),
+    owners: ownersDetail,
+    mayBeCut,
+  }),
+  example: { tag: 'shop' },
+  check: checkOwnerInput,
+  async run({ api, service }, input) {
+    const { items, ...result } = selectTagged(await dashboardCollection.list(api, service), input)
+    return { ...result, dashboards: items }
+  },
+  judge: judgeCutList,
+  report: ({ dashboards, owners }) => ({
+    headline: say`${counted(dashboards.length, 'dashboard')}`,
+    blocks: [dashboardTable(dashboards, owners)],
+  }),
+})
+
+export const getDashboard = defineOperation({
+  summary: 'Reads one dashboard with its tiles.',
+  effect: 'read',
+  scope: 'service-or-server',
+  input: z.strictObject({ dashboardId }),
+  output: dashboardOutput,
+  details: dashboardDetails,
+  example: { dashboardId: '65f5e4a35eedc0de0000000c' },
+  async run({ api, service }, input) {
+    return outputsOf(await dashboardCollection.get(api, service, input.dashboardId), false)
+  },
+  report: ({ dashboard }) => ({
+    headline: say`Dashboard ${nameOf(dashboard)} has ${counted(dashboard.tiles.length, 'tile')}`,
+    blocks: [tileTable(dashboard)],
+  }),
+})
+
+export const createDashboard = defineOperation({
+  summary: 'Creates one dashboard. The request is not repeated once the server may have applied it.',
+  effect: 'write',
+  scope: 'service-or-server',
+  input: dashboardInput,
+  output: dashboardOutput,
+  details: dashboardDetails,
+  example: {
+    dashboard:
+      '{ name: On call, tiles: [{ name: Notes, x: 0, y: 0, w: 12, h: 4, config: { displayType: markdown, markdown: Call Ada } }] }',
+  },
+  check: checkDashboardInput,
+  async run({ api, service, profile, files }, input) {
+    const declared = toNewDashboard(await readDashboardInput(input, files.read))
+    return outputsOf(await dashboardCollection.create(api, service, composeCreate(createDashboardKind(profile), declared)), true)
+  },
+  report: ({ dashboard }) => ({ headline: say`Dashboard ${nameOf(dashboard)} created`, blocks: [tileTable(dashboard)] }),
+})
+
+export const updateDashboard = defineOperation({
+  summary: 'Makes one dashboard equal to a document. Tiles with the same name keep their ids and their alerts.',
+  effect: 'write',
+  scope: 'service-or-server',
+  asksFirst: true,
+  input: z.strictObject({ dashboardId, ...dashboardInput.shape }),
+  output: dashboardOutput,
+  details: dashboardDetails.extend({ lostAlerts }),
+  example: {
+    dashboardId: '65f5e4a35eedc0de0000000c',
+    dashboard:
+      '{ name: On call, tiles: [{ name: Notes, x: 0, y: 0, w: 12, h: 4, config: { displayType: markdown, markdown: Call Ada } }] }',
+  },
+  check: checkDashboardInput,
+  async run({ api, service, profile, files, confirm }, { dashboardId: id, ...input }) {
+    const kind = createDashboardKind(profile)
+    const declared = await readDashboardInput(input, files.read)
+    const review = async (current: Dashboard) => {
+      const desired = toDesiredDashboard(current, declared)
+      const fields = diffSides(kind, sidesOf(kind, desired, current))
+      if (fields.length === 0) return undefined
+      const body = composeUpdate(kind, desired, current)
+      return { fields, body, lost: await readLost(api, service, current, listOf(body.tiles)) }
+    }
+    let lost: z.output<typeof lostAlerts> = []
+    let shown: Dashboard | undefined
+    if (confirm !== undefined) {
+      shown = await dashboardCollection.get(api, service, id)
+      const reviewed = await review(shown)
+      if (reviewed === undefined) return { ...outputsOf(shown, false), lostAlerts: [] }
+      lost = reviewed.lost
+      await confirm({
+        blocks: [
+          { kind: 'paragraph', line: say`Dashboard ${nameOf(shown)} (${shown.id})` },
+          { kind: 'diff', lines: toDiffLines(reviewed.fields) },
+          ...lostAlertBlocks(lost, 'Alerts that the server deletes with this change'),
+        ],
+        question: lost.length === 0 ? 'Change this dashboard?' : `Change the dashboard, which deletes ${plural(lost.length, 'alert')}?`,
+      })
+    }
+    const agreed = new Set(lost.map((alert) => alert.id))
+    const compose = async (current: Dashboard): Promise<Body | undefined> => {
+      if (shown !== undefined) requireUnchanged(kind, shown, current)
+      const reviewed = await review(current)
+      lost = reviewed?.lost ?? []
+      const added = shown === undefined ? undefined : lost.find((alert) => !agreed.has(alert.id))
+      if (added !== undefined)
+        throw new WatchkeeperError(
+          'conflict',
+          `Alert ${added.id} was added to the dashboard while the question was open. Nothing was written. Run the command again.`,
+        )
+      return reviewed?.body
+    }
+    const { object, isWritten } = await dashboardCollection.update(api, service, { id, compose })
+    return { ...outputsOf(object, isWritten), lostAlerts: lost }
+  },
+  judge: ({ lostAlerts: lost }) => judgeLostAlerts(lost),
+  report: ({ dashboard, changed, lostAlerts: lost }) => ({
+    headline: say`Dashboard ${nameOf(dashboard)} ${trusted(changed ? 'updated' : 'is up to date')}`,
+    blocks: [...lostAlertBlocks(lost), tileTable(dashboard)],
+  }),
+})
+
+export const deleteDashboard = defineOperation({
+  summary: 'Deletes one dashboard and the alerts on its tiles. Succeeds if the dashboard does not exist.',
+  effect: 'write',
+  scope: 'service-or-server',
+  asksFirst: true,
+  input: z.strictObject({ dashboardId }),
+  output: z.object({
+    dashboardId: z.string().describe('Id of the dashboard.'),
+    changed: z.boolean().describe('Whether the dashboard existed.'),
+  }),
+  details: z.object({ lostAlerts }),
+  example: { dashboardId: '65f5e4a35eedc0de0000000c' },
+  async run({ api, service, confirm }, { dashboardId: id }) {
+    // The server answers the deletion of a missing dashboard like any other.
+    const current = await dashboardCollection.find(api, service, id)
+    if (current === undefined) return { dashboardId: id, changed: false, lostAlerts: [] }
+    const lost = await readLost(api, service, current, undefined)
+    await confirm?.({
+      blocks: [
+        { kind: 'paragraph', line: say`Dashboard ${nameOf(current)} (${current.id})` },
+        tileTable(current),
+        ...lostAlertBlocks(lost, 'Alerts that the server deletes with it'),
+      ],
+      question: lost.length === 0 ? 'Delete this dashboard?' : `Delete this dashboard and ${plural(lost.length, 'alert')} on it?`,
+    })
+    const changed = await dashboardCollection.remove(api, service, id)
+    return { dashboardId: id, changed, lostAlerts: changed ? lost : [] }
+  },
+  judge: ({ lostAlerts: lost }) => judgeLostAlerts(lost),
+  report: (result) => ({
+    headline: result.changed
+      ? say`Deleted dashboard ${untrusted(result.dashboardId)}`
+      : say`Dashboard ${untrusted(result.dashboardId)} did not exist`,
+    blocks: lostAlertBlocks(result.lostAlerts),
+  }),
+})
+
+function checkDashboardInput({ names }: Pick<Given<typeof dashboardInput>, 'names'>): readonly Diagnostic[] {
+  const given = ['dashboard', 'dashboardFile'].filter((name) => names.has(name))
+  if (given.length === 2) return [inputDiagnostic('dashboard', 'cannot be given together with dashboard-file')]
+  return given.length === 0 ? [inputDiagnostic('dashboard', 'is missing: give dashboard or dashboard-file')] : []
+}
+
+type ReadFile = (path: string, input: string) => Promise<string>
+
+async function readDashboardInput(
+  { dashboard, dashboardFile }: z.output<typeof dashboardInput>,
+  readFile: ReadFile,
+): Promise<DashboardFields> {
+  if (dashboard !== undefined) return parseDocument(dashboard, 'dashboard', dashboardBodySchema)
+  return parseDocument(await readFile(dashboardFile ?? '', 'dashboard-file'), dashboardFile ?? '', dashboardBodySchema)
+}
+
+/** The body of a create. The server refuses a filter with an id, and gives every tile an id. */
+const toNewDashboard = ({ filters, ...fields }: DashboardFields): Body => ({
+  ...fields,
+  ...(filters && { filters: filters.map(({ id: _, ...filter }) => filter) }),
+})
+
+/** Keeps the fields that the document does not have, and the markers of plan and apply. */
+function toDesiredDashboard(current: Dashboard, declared: DashboardFields): Body {
+  const before = Object.entries(toDashboardBody(current)).filter(([, value]) => value !== null)
+  const tags = declared.tags && [...declared.tags, ...current.tags.filter((tag) => isMarkerTag(tag) && !declared.tags?.includes(tag))]
+  return { ...Object.fromEntries(before), ...declared, ...(tags && { tags }) }
+}
+
+const outputsOf = (dashboard: Dashboard, changed: boolean) => ({
+  dashboardId: dashboard.id,
+  dashboardName: dashboard.name,
+  tileIds: Object.fromEntries(dashboard.tiles.toReversed().map(({ id, name }) => [name || id, id])),
+  changed,
+  dashboard,
+})
+
+const nameOf = ({ name, id }: Pick<Dashboard, 'name' | 'id'>): Inline => untrusted(name || id)
+
+/** Without markers, which the column of the owner explains. */
+const tagsOf = ({ tags: all }: Dashboard): Line => {
+  const tags = withoutMarkerTags(all)
+  return tags.length === 0 ? [trusted('–')] : tags.flatMap((tag, i) => (i === 0 ? [untrusted(tag)] : [trusted(', '), untrusted(tag)]))
+}
+
+const tileTable = ({ tiles }: Dashboard): Block => ({
+  kind: 'table',
+  columns: [{ title: 'Tile' }, { title: 'Id' }],
+  rows: tiles.map(({ id, name }) => [[textOrDash(name)], [untrusted(id)]]),
+})
+
+const dashboardTable = (dashboards: readonly Dashboard[], owners: Owners): Block => ({
+  kind: 'table',
+  columns: [{ title: 'Name' }, { title: 'Tiles', align: 'right' }, { title: 'Tags' }, { title: 'Owner' }, { title: 'Id' }],
+  rows: dashboards.map((dashboard) => [
+    [nameOf(dashboard)],
+    say`${dashboard.tiles.length}`,
+    tagsOf(dashboard),
+    ownerCell(dashboard, owners),
+    [untrusted(dashboard.id)],
+  ]),
+})
+
+/** Reads the alerts before the write, because the server deletes them with it. */
+const readLost = (api: ReadApi, service: Target, { id, tiles }: Dashboard, tilesAfter: readonly Body[] | undefined) =>
+  readLostAlerts(api, service, { section: 'dashboards', id, tiles, tilesAfter })
+
+function judgeLostAlerts(lost: z.output<typeof lostAlerts>): Verdict {
+  if (lost.length === 0) return pass
+  const why = lost.length === 1 ? 'its tile was removed or cannot have alerts' : 'their tiles were removed or cannot have alerts'
+  return { status: 'warn', reasons: [say`the server deleted ${counted(lost.length, 'alert')}, because ${trusted(why)}`] }
+}

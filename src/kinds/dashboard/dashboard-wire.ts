@@ -1,0 +1,120 @@
+import * as z from 'zod'
+import type { ReadApi } from '../../api/client.ts'
+import { collectionPath, defineCollection } from '../../api/collection.ts'
+import { type Target, under } from '../../api/path.ts'
+import { nameOrEmpty, readOne, wireId } from '../../api/wire.ts'
+import { isMapping } from '../../core/keys.ts'
+
+import { word } from '../declaration-fields.ts'
+import { type Body, listOf, type StoredObject, withoutServerFields } from '../kind.ts'
+
+const bodyTile = z.looseObject({
+  name: z.string(),
+  x: z.int().min(0).max(23),
+  y: z.int().min(0),
+  w: z.int().min(1).max(24),
+  h: z.int().min(1),
+  /** Kept only if the dashboard has a tile with this id. Otherwise, the server assigns a new one. */
+  id: z.string().max(36).optional(),
+  config: z.looseObject({}).optional(),
+})
+
+const bodyContainer = z.looseObject({ id: word(256), title: word(256) })
+
+/** A dashboard as users write it for the operations, with the API's names. The API checks the configuration of tiles. */
+export const dashboardBodySchema = z.strictObject({
+  name: word(1024),
+  tiles: z.array(bodyTile).max(500),
+  tags: z.array(z.string().min(1).max(32)).max(50).optional(),
+  filters: z.array(z.looseObject({ name: z.string(), id: z.string().optional() })).optional(),
+  savedQuery: z.string().nullish(),
+  savedQueryLanguage: z.enum(['sql', 'lucene']).nullish(),
+  savedFilterValues: z.array(z.looseObject({})).optional(),
+  containers: z.array(bodyContainer).max(50).optional(),
+})
+
+export type DashboardFields = z.output<typeof dashboardBodySchema>
+
+/** A dashboard as the API returns it. Unknown fields are kept. */
+export const dashboardSchema = z.looseObject({
+  id: wireId,
+  name: nameOrEmpty,
+  tiles: z
+    .array(z.looseObject({ id: wireId, name: z.string().nullish() }))
+    .nullish()
+    .transform((tiles) => tiles ?? []),
+  tags: z
+    .array(z.string())
+    .nullish()
+    .transform((tags) => tags ?? []),
+})
+
+export type Dashboard = z.output<typeof dashboardSchema>
+
+/** The part of a returned dashboard that may be sent again. A gateway refuses the top-level id. */
+export function toDashboardBody(dashboard: StoredObject): Body {
+  const { createdBy: _creator, ...body } = withoutServerFields(dashboard)
+  return Array.isArray(body.tiles) ? { ...body, tiles: toWritableTiles(listOf(body.tiles)) } : body
+}
+
+/** The tiles in the form in which the server accepts them again, with the same meaning. */
+function toWritableTiles(tiles: readonly Body[]): readonly Body[] {
+  const seen = new Set<unknown>()
+  return tiles.map((tile) => {
+    const { id, ...rest } = tile
+    // An alert on several tiles with one id watches the first of them. The server gives the others new ids.
+    const isRepeated = id !== undefined && seen.has(id)
+    seen.add(id)
+    return withMetricValues(isRepeated ? rest : tile)
+  })
+}
+
+/** The server refuses an empty value of a metric. Its queries ignore the value, and the editor of the web app writes `Value`. */
+function withMetricValues(tile: Body): Body {
+  const { config } = tile
+  if (!isMapping(config) || !listOf(config.select).some(lacksMetricValue)) return tile
+  const select = listOf(config.select).map((item) => (lacksMetricValue(item) ? { ...item, valueExpression: 'Value' } : item))
+  return { ...tile, config: { ...config, select } }
+}
+
+const lacksMetricValue = ({ aggFn, metricName, metricType, valueExpression }: Body): boolean =>
+  Boolean(metricName) && Boolean(metricType) && aggFn !== 'count' && valueExpression === ''
+
+/** The requests for dashboards. */
+export const dashboardCollection = defineCollection<Dashboard, Body>({
+  name: 'dashboards',
+  noun: 'dashboard',
+  listing: 'whole',
+  schema: dashboardSchema,
+  toBody: toDashboardBody,
+})
+
+const validationSchema = z.object({
+  valid: z.boolean(),
+  errors: z
+    .array(z.object({ path: z.string().nullish(), message: z.string() }))
+    .nullish()
+    .transform((errors) => errors ?? []),
+})
+
+export interface InvalidField {
+  /** A path in the body: `tiles.0.config.select`; may be empty. */
+  readonly path: string
+  readonly message: string
+}
+
+/** Lets the server validate the body of a create. The server stores nothing, so the request may be repeated like a read. */
+export async function checkDashboard(api: ReadApi, service: Target, body: Body): Promise<readonly InvalidField[]> {
+  const { valid, errors } = await api.read({
+    request: { method: 'POST', isSafe: true, path: under(collectionPath(api, service, 'dashboards'), 'validate'), body },
+    read: readOne(validationSchema),
+    about: { noun: 'dashboard', missing: 'service', permission: 'observability' },
+  })
+  if (valid) return []
+  const invalid = errors.map((error) => ({ path: error.path ?? '', message: error.message }))
+  return invalid.length > 0 ? invalid : [{ path: '', message: 'is not valid; the server gives no reason' }]
+}
+
+// The configuration of tiles by the API's specification of 2026-07-31, with its additions of 2026-09. Field names are those of the API.
+// Sources can also be given by name. `serverDefault` is the value that the server returns or assumes where a body lacks the field:
+// observed on HyperDX 2.36, see test/conformance.

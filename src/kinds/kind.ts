@@ -1,0 +1,175 @@
+import type * as z from 'zod'
+import type { Collection } from '../api/collection.ts'
+import type { Diagnostic, Location, Rules } from '../core/diagnostics.ts'
+import type { Directory, Noun } from './directory.ts'
+import type { MarkerStyle, OwnershipMarker, SnapshotMarker, StoredMarker } from './marker.ts'
+import type { ReadSecret } from './secret.ts'
+import type { Section } from './section.ts'
+
+/**
+ * The part of an object that may be sent, with the API's names. The values are unknown, because a body also holds fields that are in no
+ * schema here, and ids of objects that are not created yet (see `PendingId`).
+ */
+export type Body = Readonly<Record<string, unknown>>
+
+/** An object as the API returns it. */
+export interface StoredObject {
+  readonly id: string
+  readonly name?: string | null | undefined
+  readonly [field: string]: unknown
+}
+
+/** Without the fields that the server sets. A gateway refuses them in a body. */
+export function withoutServerFields(object: StoredObject): Body {
+  const { id: _id, teamId: _team, createdAt: _created, updatedAt: _updated, ...body } = object
+  return body
+}
+
+/** The section and key of an object in a file. */
+export interface DeclaredKey<S extends Section = Section> {
+  readonly section: S
+  readonly key: string
+  /** Place of its key. */
+  readonly location: Location
+}
+
+/** An object that a file declares, valid by itself. */
+export interface DeclaredObject<Value = unknown, S extends Section = Section> extends DeclaredKey<S> {
+  readonly value: Value
+  /** The object as its file spells it, with its defaults. */
+  readonly written: unknown
+  /** What it was made from, such as `slos.checkout`; absent for an object that the file spells out. */
+  readonly madeFrom?: string
+  /** Place of a value inside it. */
+  locationOf(path: readonly PropertyKey[]): Location
+  /** The path in the file, for messages: `dashboards.shop.tiles["Errors"].config`. */
+  pathOf(path: readonly PropertyKey[]): string
+}
+
+/** A declaration with the API's names, and the references in it that could not be resolved. */
+export interface ResolvedDeclaration {
+  readonly body: Body
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** The objects that references in a declaration can refer to. */
+export interface ResolveContext {
+  /** Variables of the process with secrets. Undefined for one that is not set. */
+  readonly secret: ReadSecret
+  /** The objects that the service has after the plan, by name. */
+  readonly directory: Directory
+  /** The sources that the service has. */
+  readonly sources: readonly StoredObject[]
+  /** The objects of these files that an alert can watch, by key. */
+  readonly dashboards: ReadonlyMap<string, AlertTarget>
+  readonly savedSearches: ReadonlyMap<string, AlertTarget>
+  /** The tiles of a dashboard that exists, by its id. */
+  tilesOf(dashboardId: string): readonly Body[]
+}
+
+/** An object of these files that an alert can watch. */
+export interface AlertTarget {
+  /** Undefined for an object that is not created yet. */
+  readonly id: string | undefined
+  /** The tiles of a dashboard after the plan, each with its id where it has one. */
+  readonly tiles: readonly Body[]
+}
+
+/** One type of resource, for plan and apply. What a type can do is data here. */
+export interface Kind<Declared extends DeclaredObject = DeclaredObject> {
+  readonly section: Section
+  readonly noun: string
+  readonly collection: Collection<StoredObject, Body>
+  /** The fields that files can declare, in the API's names, with the server's defaults. */
+  readonly schema: z.ZodType
+  /** Whether writes state the defaults that readers of the stored object do not share. The neutral contract gets what was written. */
+  readonly statesDefaults: boolean
+  /** Whether `rewrite` writes objects that need no change. Absent where a stored object has the same meaning for every reader. */
+  readonly canRewrite?: true
+  /** For each field that an update can clear, the value that clears it; undefined where leaving the field out clears it. */
+  readonly clearWith: Body
+  /** What shows that files manage an object: a marker inside it, or its identity, where the API has no field for a marker. */
+  readonly ownership: 'marker' | 'identity'
+  /** Whether a second object with the same name would be refused, or could not be referred to. */
+  readonly hasUniqueNames?: true
+  /** How other declarations refer to an object by its name, before and after it is created. Absent where they use its key. */
+  readonly referredToAs?: Noun
+  /** What a new object is, in one line for reviewers, such as `Errors on Checkout ≥ 5 in 5m → webhook oncall`. */
+  summarize(body: Body, nameOf: (id: unknown) => string): string
+  /** Translates a declaration into the form of the API. */
+  resolve(declared: Declared, context: ResolveContext): ResolvedDeclaration
+  /** Why no file can declare the object; undefined where one can. Absent where files can declare every object. */
+  explainUndeclarable?(stored: StoredObject): string | undefined
+  /** Why a file made of what the API shows would change the object; undefined where it shows everything. Absent where it always does. */
+  explainHidden?(stored: StoredObject): string | undefined
+  /** The part of a returned object that may be sent again. */
+  toBody(stored: StoredObject): Body
+  /** Equal for the declared body of an object and its stored one, and for no other object: by this, apply finds what it created. */
+  tokenOf(body: Body): string | undefined
+  readonly markerStyle: MarkerStyle
+  readMarker(body: Body): StoredMarker | undefined
+  /** Replaces the ownership marker, and removes a snapshot marker, which describes the previous object. */
+  withMarker(body: Body, marker: OwnershipMarker): Body
+  /** Without both markers, which makes the object unmanaged. */
+  withoutMarker(body: Body): Body
+  readSnapshot(body: Body): SnapshotMarker | undefined
+  withSnapshot(body: Body, digest: string): Body
+  /** Without markers, empty fields and fields without effect, and with lists in a fixed order. */
+  canonical(body: Body): Body
+  /** Gives the desired body what it must repeat from the stored one: ids of tiles and filters, fields of channels, the start of an alert. */
+  carryOverIds(desired: Body, stored: Body): Body
+  /** The stored body without values that are not a difference; `declared` is after `carryOverIds`. Absent where every value counts. */
+  comparedPart?(stored: Body, declared: Body): Body
+  /** The stored body without values that `pull` does not write into the file. Absent where it writes every value. */
+  pulledPart?(stored: Body, desired: Body): Body
+  /** The fields of a file for a body. Absent where `pull` has code of its own for the type. */
+  toFile?(body: Body, context: FileContext): Body
+  /**
+   * Fields that refer to objects of the same type, and that a create may leave out, because the objects can refer to each other in a
+   * circle. An update adds them. Absent where objects do not refer to each other.
+   */
+  deferredFields?(body: Body): readonly string[]
+  /** What a delete of an adopted object loses, because the API did not show it to `pull`. Absent where it shows everything. */
+  readonly notInFiles?: string
+  /** Completes the body of a write with what describes values that the API never returns. Absent where it returns every value. */
+  seal?(body: Body): Body
+  /** Fields with secrets. `resend-secrets` is about objects that have one, and nothing shows which side changed such a field. */
+  readonly secretFields?: readonly string[]
+  /** What a change cannot do without the secrets of this run. */
+  reviewSecrets?(desired: Body, stored: StoredObject | undefined, use: SecretUse): readonly SecretIssue[]
+  /** How the alert uses the object, such as `mentions it`: then the object stays. Undefined where it does not. */
+  findUse?(object: StoredObject, alert: Body): string | undefined
+}
+
+/** What the file of a pulled object can refer to. */
+export interface FileContext {
+  readonly key: string
+  /** The object in the file; undefined for a new one. */
+  readonly written: unknown
+  readonly directory: Directory
+  readonly sources: readonly StoredObject[]
+}
+
+export interface SecretUse {
+  /** Whether the run writes. */
+  readonly isWrite: boolean
+  /** Whether secrets are sent that have not changed. */
+  readonly resends: boolean
+  readonly isAdopted: boolean
+}
+
+export interface SecretIssue {
+  readonly rule: keyof typeof secretRules
+  readonly message: string
+}
+
+export const secretRules = {
+  'missing-secret': {
+    severity: 'error',
+    description: 'A write needs a secret that is not set in this run, that the log cannot mask, or that is not a URL where one is needed.',
+  },
+  'secret-not-compared': { severity: 'note', description: 'A secret is not set in this run, so that it is not compared.' },
+} as const satisfies Rules
+
+/** The value if it is a list, else an empty list. */
+export const listOf = (value: unknown): readonly Body[] => (Array.isArray(value) ? value : [])

@@ -1,0 +1,74 @@
+// The server deletes alerts without a warning: together with the dashboard or saved search that they watch, and with every tile that an
+// update removes or gives a type that cannot have alerts. Tiles that the API does not list are lost with every update.
+import * as z from 'zod'
+import type { ReadApi } from '../api/client.ts'
+import type { Target } from '../api/path.ts'
+import { untrusted } from '../core/line.ts'
+import type { Block } from '../report/blocks.ts'
+import { type Alert, alertCollection, canCarryAlerts, displayTypeOf } from './alert/alert.ts'
+import type { Body } from './kind.ts'
+
+/** A write that removes a saved search, a dashboard, or tiles of a dashboard. */
+export type Removal =
+  | { readonly section: 'savedSearches'; readonly id: string }
+  | {
+      readonly section: 'dashboards'
+      readonly id: string
+      /** The tiles that the API lists. */
+      readonly tiles: readonly Body[]
+      /** The tiles that an update sends; undefined for a delete. */
+      readonly tilesAfter: readonly Body[] | undefined
+      /** Whether tiles stay that the API does not list. */
+      readonly isPatch?: boolean
+    }
+
+/** The alerts that the server deletes with a write. */
+export function findLostAlerts(removal: Removal, alerts: readonly Alert[]): readonly Alert[] {
+  if (removal.section === 'savedSearches') return alerts.filter(({ savedSearchId }) => savedSearchId === removal.id)
+  const { id, tiles, tilesAfter, isPatch } = removal
+  const listed = new Set(tiles.map((tile) => tile.id))
+  // A tile with the same id may be on another dashboard, such as a copy.
+  const isOnDashboard = ({ dashboardId, tileId }: Alert): boolean =>
+    typeof dashboardId === 'string' ? dashboardId === id : listed.has(tileId)
+  const onDashboard = alerts.filter(isOnDashboard)
+  if (tilesAfter === undefined) return onDashboard
+  const lost = new Set(findLostTiles(tiles, tilesAfter).map(({ tile }) => tile.id))
+  return onDashboard.filter(({ tileId }) => tileId && (lost.has(tileId) || (!isPatch && !listed.has(tileId))))
+}
+
+export const lostAlert = z.object({ id: z.string(), name: z.string() })
+
+type LostAlert = z.output<typeof lostAlert>
+
+/** Lists the alerts of the service, and returns those that the server deletes with a write. */
+export async function readLostAlerts(api: ReadApi, service: Target, removal: Removal): Promise<LostAlert[]> {
+  const { items } = await alertCollection.list(api, service)
+  return findLostAlerts(removal, items).map(({ id, name }) => ({ id, name: name ?? '' }))
+}
+
+export const lostAlertBlocks = (lost: readonly LostAlert[], title = 'Alerts that the server deleted'): readonly Block[] =>
+  lost.length === 0
+    ? []
+    : [
+        {
+          kind: 'table',
+          title,
+          columns: [{ title: 'Name' }, { title: 'Id' }],
+          rows: lost.map(({ id, name }) => [[untrusted(name || id)], [untrusted(id)]]),
+        },
+      ]
+
+export interface LostTile {
+  readonly tile: Body
+  readonly reason: string
+}
+
+/** The listed tiles whose alerts an update deletes. */
+export function findLostTiles(before: readonly Body[], after: readonly Body[]): readonly LostTile[] {
+  const kept = new Map(after.map((tile) => [tile.id, tile]))
+  return before.flatMap((tile) => {
+    const next = kept.get(tile.id)
+    if (next === undefined) return [{ tile, reason: 'is deleted' }]
+    return canCarryAlerts(next) ? [] : [{ tile, reason: `gets the type ${String(displayTypeOf(next))}, which cannot have alerts` }]
+  })
+}

@@ -1,0 +1,263 @@
+import { type Diagnostic, diagnosticOf, formatLocation, type Location, type Rules } from '../core/diagnostics.ts'
+import { didYouMean } from '../core/names.ts'
+import { quote } from '../core/text.ts'
+import { ownValue } from '../documents/schema.ts'
+import { alertableTypes, type DeclaredAlert } from './alert/alert.ts'
+import type { DeclaredDashboard } from './dashboard/dashboard.ts'
+import type { Body, DeclaredObject } from './kind.ts'
+import { type Declared, isOf, previousKeyOf } from './kinds.ts'
+import type { Section } from './section.ts'
+
+export const referenceRules = {
+  'duplicate-key': { severity: 'error', description: 'A key is declared twice.' },
+  'dangling-reference': { severity: 'error', description: 'A reference names an object that is not declared.' },
+  'ambiguous-tile': { severity: 'error', description: 'An alert refers to a tile by a name that several tiles have.' },
+  'alert-target': { severity: 'error', description: 'An alert watches nothing, or both a tile and a saved search.' },
+  'tile-without-alerts': { severity: 'error', description: 'An alert is on a tile that cannot have alerts.' },
+  'conflicting-fields': { severity: 'error', description: 'Two fields of an alert exclude each other.' },
+  'not-in-profile': { severity: 'error', description: 'The server behind the API does not support this field or object.' },
+  'previous-key': { severity: 'error', description: 'A `previousKey` is still declared, or two objects have the same one.' },
+  'sql-without-interval': {
+    severity: 'error',
+    description: 'An alert is on a tile whose SQL does not use the interval. The server refuses such an alert.',
+  },
+} as const satisfies Rules
+
+/** `name` is `SECTION.KEY`, and `before` its first declaration. */
+export const repeatedKey = (name: string, location: Location, before: Location, addition = ''): Diagnostic =>
+  diagnosticOf(referenceRules, 'duplicate-key', location, `${name} is already declared in ${formatLocation(before)}${addition}`)
+
+/** The features of the server behind the API. */
+export interface Abilities {
+  /** The sections whose objects can be written. */
+  readonly sections: ReadonlySet<Section>
+  /** Whether webhooks can be listed, so that they can be found by name. */
+  readonly webhookNames: boolean
+  /** Whether dashboards have containers, which rows with a name become. */
+  readonly containers: boolean
+  /** Fields of an alert, in the API's names. */
+  readonly alertFields: ReadonlySet<string>
+}
+
+/** An object with errors. Other objects may refer to it, and the valid part of it is checked. */
+export interface BrokenObject extends Omit<DeclaredObject, 'value'> {
+  /** The fields with errors. */
+  readonly wrongFields: ReadonlySet<string>
+  /** The fields that are valid by themselves. */
+  readonly fields: Body
+  /** The object without the fields that have errors; undefined where nothing valid is left. */
+  readonly value?: Declared['value']
+}
+
+interface ReadDeclarations {
+  readonly objects: readonly Declared[]
+  readonly broken: readonly BrokenObject[]
+  /** Files that could not be read. */
+  readonly unread: readonly string[]
+}
+
+/** Checks the references between declared objects, and the fields that exclude each other or need a profile. */
+export function checkReferences(read: ReadDeclarations, abilities: Abilities): readonly Diagnostic[] {
+  const all = [...read.objects, ...read.broken]
+  const names = new Set(all.map(({ section, key }) => `${section}.${key}`))
+  const known: Known = {
+    dashboards: new Map(
+      all.flatMap(({ section, key, value }) =>
+        // The section decides the type of the value.
+        section === 'dashboards' && value !== undefined ? [[key, value as DeclaredDashboard]] : [],
+      ),
+    ),
+    isDeclared: (section, key) => names.has(`${section}.${key}`),
+    keysOf: (section) => all.filter((one) => one.section === section).map(({ key }) => key),
+    // A file that cannot be read may declare what is missing.
+    isComplete: read.unread.length === 0,
+  }
+  const brokenAlerts = read.broken.filter(({ section }) => section === 'alerts').map((alert) => ({ ...alert, value: alert.fields }))
+  return [
+    ...[...read.objects.filter(isOf('alerts')), ...brokenAlerts].flatMap((alert) => [
+      ...checkTarget(alert, known),
+      ...checkConflicts(alert),
+    ]),
+    ...read.objects.filter(isOf('dashboards')).flatMap(checkContainers),
+    ...checkPreviousKeys(read.objects, known),
+    ...[...read.objects, ...brokenAlerts].flatMap((declared) => checkAbilities(declared, abilities)),
+  ]
+}
+
+interface Known {
+  readonly dashboards: ReadonlyMap<string, DeclaredDashboard>
+  readonly isDeclared: (section: Section, key: string) => boolean
+  readonly keysOf: (section: Section) => readonly string[]
+  readonly isComplete: boolean
+}
+
+type Place = Pick<DeclaredObject, 'section' | 'location' | 'locationOf' | 'pathOf'>
+
+/** An alert. One with errors has only its valid fields. */
+interface CheckedAlert extends Place {
+  readonly value: Partial<DeclaredAlert>
+  readonly wrongFields?: ReadonlySet<string>
+}
+
+const diagnostic = (declared: Place, rule: keyof typeof referenceRules, path: readonly (string | number)[], message: string): Diagnostic =>
+  diagnosticOf(
+    referenceRules,
+    rule,
+    path.length === 0 ? declared.location : declared.locationOf(path),
+    `${declared.pathOf(path)}: ${message}`,
+  )
+
+const targetFields = ['dashboard', 'tile', 'savedSearch'] as const
+
+function checkTarget(alert: CheckedAlert, known: Known): readonly Diagnostic[] {
+  const { dashboard, tile, savedSearch } = alert.value
+  if (targetFields.some((field) => alert.wrongFields?.has(field)))
+    return [...dangling(alert, 'dashboard', dashboard, known), ...dangling(alert, 'savedSearch', savedSearch, known)]
+  const onTile = dashboard !== undefined || tile !== undefined
+  if (onTile && savedSearch !== undefined)
+    return [diagnostic(alert, 'alert-target', [], 'must watch either a tile or a savedSearch, not both')]
+  if (savedSearch !== undefined) return dangling(alert, 'savedSearch', savedSearch, known)
+  if (!onTile) return [diagnostic(alert, 'alert-target', [], 'watches nothing; add dashboard and tile, or savedSearch')]
+  if (dashboard === undefined || tile === undefined) {
+    const lacking = dashboard === undefined ? 'dashboard' : 'tile'
+    return [diagnostic(alert, 'alert-target', [], `watches a tile and needs ${lacking}, too`)]
+  }
+  const target = typeof dashboard === 'string' ? known.dashboards.get(dashboard) : undefined
+  return target === undefined ? dangling(alert, 'dashboard', dashboard, known) : checkTile(alert, String(dashboard), target)
+}
+
+const sectionFor = { dashboard: 'dashboards', savedSearch: 'savedSearches' } as const
+
+function dangling(
+  alert: Place,
+  field: keyof typeof sectionFor,
+  reference: string | object | undefined,
+  known: Known,
+): readonly Diagnostic[] {
+  const section = sectionFor[field]
+  if (typeof reference !== 'string' || !known.isComplete || known.isDeclared(section, reference)) return []
+  const nearest = didYouMean(reference, known.keysOf(section))
+  const message = `"${quote(reference, 60)}" is not a key in these files${nearest}${nearest ? ' T' : '; t'}o refer to an existing one, use { name: … } or { id: … }`
+  return [diagnostic(alert, 'dangling-reference', [field], message)]
+}
+
+function checkTile(alert: CheckedAlert, key: string, { tiles }: DeclaredDashboard): readonly Diagnostic[] {
+  const { tile } = alert.value
+  if (typeof tile !== 'string') return []
+  const [target, second] = tiles.filter(({ name }) => name === tile)
+  if (target === undefined) {
+    const names = tiles.map(({ name }) => name)
+    return [
+      diagnostic(
+        alert,
+        'dangling-reference',
+        ['tile'],
+        `dashboard ${key} has no tile named "${quote(tile, 60)}"${didYouMean(tile, names)}`,
+      ),
+    ]
+  }
+  if (second !== undefined)
+    return [
+      diagnostic(
+        alert,
+        'ambiguous-tile',
+        ['tile'],
+        `dashboard ${key} has several tiles named "${quote(tile, 60)}"; rename them so that each name is unique`,
+      ),
+    ]
+  const type = target.config?.displayType
+  if (target.config !== undefined && lacksInterval(target.config)) {
+    const message = `the SQL of tile "${quote(tile, 60)}" must use the interval, such as $__timeInterval(column) or {intervalSeconds:Int64}`
+    return [diagnostic(alert, 'sql-without-interval', ['tile'], message)]
+  }
+  if (type === undefined || alertableTypes.includes(type)) return []
+  return [
+    diagnostic(
+      alert,
+      'tile-without-alerts',
+      ['tile'],
+      `a tile of type ${type} cannot have alerts; types that can: ${alertableTypes.join(', ')}`,
+    ),
+  ]
+}
+
+/** The server wants a query over time to use the length of its buckets, as a parameter or by one of its macros. */
+const lacksInterval = (config: object): boolean =>
+  'sqlTemplate' in config &&
+  'displayType' in config &&
+  (config.displayType === 'line' || config.displayType === 'stacked_bar') &&
+  !/intervalSeconds|intervalMilliseconds|\$__(?:interval_s|timeInterval|timeInterval_ms)\b/.test(String(config.sqlTemplate))
+
+function checkContainers(dashboard: Declared<'dashboards'>): readonly Diagnostic[] {
+  const { tiles, containers = [] } = dashboard.value
+  const known = new Map(containers.map((container) => [container.id, container]))
+  return tiles.flatMap(({ containerId, tabId }, i): readonly Diagnostic[] => {
+    const at = (field: string, message: string): readonly Diagnostic[] => [
+      diagnostic(dashboard, 'dangling-reference', ['tiles', i, field], message),
+    ]
+    if (containerId === undefined) return tabId === undefined ? [] : at('tabId', 'needs a containerId, too')
+    const container = known.get(containerId)
+    if (container === undefined)
+      return at('containerId', `no container has the id "${quote(containerId, 60)}"${didYouMean(containerId, known.keys())}`)
+    if (tabId === undefined || container.tabs?.some(({ id }) => id === tabId)) return []
+    return at('tabId', `container "${quote(containerId, 60)}" has no tab "${quote(tabId, 60)}"`)
+  })
+}
+
+function checkPreviousKeys(objects: readonly Declared[], known: Known): readonly Diagnostic[] {
+  const seen = new Set<string>()
+  return objects.flatMap((declared) => {
+    const previousKey = previousKeyOf(declared)
+    if (previousKey === undefined) return []
+    const name = `${declared.section}.${previousKey}`
+    const isSecond = seen.has(name)
+    seen.add(name)
+    if (known.isDeclared(declared.section, previousKey))
+      return [diagnostic(declared, 'previous-key', ['previousKey'], `${name} is still declared`)]
+    return isSecond ? [diagnostic(declared, 'previous-key', ['previousKey'], `${name} is also the previousKey of another object`)] : []
+  })
+}
+
+function checkConflicts(alert: CheckedAlert): readonly Diagnostic[] {
+  const { channel, channels, groupBy, savedSearch, scheduleStartAt, scheduleOffsetMinutes } = alert.value
+  const conflicts: readonly (readonly [boolean, string, string])[] = [
+    [channel !== undefined && channels !== undefined, 'channels', 'cannot be combined with channel; use one of the two'],
+    [
+      groupBy != null && savedSearch === undefined && !alert.wrongFields?.has('savedSearch'),
+      'groupBy',
+      'is only for alerts on a savedSearch; a tile has its own grouping',
+    ],
+    [scheduleStartAt != null && !!scheduleOffsetMinutes, 'scheduleOffsetMinutes', 'must be 0 if scheduleStartAt is set'],
+  ]
+  return conflicts.flatMap(([isThere, field, message]) => (isThere ? [diagnostic(alert, 'conflicting-fields', [field], message)] : []))
+}
+
+const unknownTo = 'is not supported without a profile; set profile, for example to clickhouse-cloud'
+
+function checkAbilities(declared: Declared | CheckedAlert, abilities: Abilities): readonly Diagnostic[] {
+  const { sections, webhookNames, alertFields } = abilities
+  if (!sections.has(declared.section)) return [diagnostic(declared, 'not-in-profile', [], unknownTo)]
+  if (declared.section === 'dashboards') return namedRows(declared, abilities)
+  if (declared.section !== 'alerts') return []
+  const { channel } = (declared as CheckedAlert).value // The other sections have returned.
+  const isNamed = !webhookNames && channel?.type === 'webhook' && channel.webhook !== undefined
+  return [
+    ...Object.keys(declared.value)
+      .filter((field) => !fieldsOfFiles.has(field) && !alertFields.has(apiNames[field] ?? field))
+      .map((field) => diagnostic(declared, 'not-in-profile', [field], unknownTo)),
+    ...(isNamed ? [diagnostic(declared, 'not-in-profile', ['channel', 'webhook'], `${unknownTo}, or use webhookId`)] : []),
+  ]
+}
+
+function namedRows(declared: Place & { readonly written?: unknown }, { containers }: Abilities): readonly Diagnostic[] {
+  const rows = ownValue(declared.written, 'rows')
+  if (containers || !Array.isArray(rows)) return []
+  return rows.flatMap((row: unknown, i) =>
+    ownValue(row, 'name') === undefined ? [] : [diagnostic(declared, 'not-in-profile', ['rows', i, 'name'], unknownTo)],
+  )
+}
+
+/** Fields that have another name in the API. */
+const apiNames: Readonly<Record<string, string>> = { dashboard: 'dashboardId', tile: 'tileId', savedSearch: 'savedSearchId' }
+
+const fieldsOfFiles: ReadonlySet<string> = new Set(['adopt', 'id', 'previousKey'])

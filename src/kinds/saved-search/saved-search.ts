@@ -1,0 +1,86 @@
+import * as z from 'zod'
+import { defineCollection } from '../../api/collection.ts'
+import type { Profile } from '../../api/profiles.ts'
+import { nameOrEmpty, wireId } from '../../api/wire.ts'
+import { withoutEmpty } from '../compare.ts'
+import { adoption, declaredTags, sourceFields } from '../declaration-fields.ts'
+import { type Body, type DeclaredObject, type Kind, type ResolveContext, type ResolvedDeclaration, withoutServerFields } from '../kind.ts'
+import { tagMarkers, withoutMarkerTags } from '../marker.ts'
+import { createResolver, resolveSources } from '../resolve.ts'
+
+/** A saved search as the API returns it. Unknown fields are kept. */
+export const savedSearchSchema = z.looseObject({
+  id: wireId,
+  name: nameOrEmpty,
+  tags: z
+    .array(z.string())
+    .nullish()
+    .transform((tags) => tags ?? []),
+})
+
+export type SavedSearch = z.output<typeof savedSearchSchema>
+
+/** The requests for saved searches. */
+export const savedSearchCollection = defineCollection<SavedSearch, Body>({
+  name: 'saved-searches',
+  noun: 'saved search',
+  listing: 'paged',
+  schema: savedSearchSchema,
+  toBody: withoutServerFields,
+})
+
+const expression = (maxLength: number) => z.string().max(maxLength).optional()
+
+/** The server lists all three forms. It creates only SQL predicates that its sidebar can show, and keeps existing others. */
+const savedSearchFilter = z.union([
+  z.strictObject({ type: z.enum(['sql', 'lucene']).default('sql'), condition: z.string().max(8192) }),
+  z.strictObject({
+    type: z.literal('sql_ast'),
+    operator: z.enum(['=', '<', '>', '!=', '<=', '>=']),
+    left: z.string().max(8192),
+    right: z.string().max(8192),
+  }),
+])
+
+export const declaredSavedSearch = z.strictObject({
+  name: z.string().trim().min(1).max(1024),
+  ...sourceFields,
+  select: expression(4096),
+  where: expression(8192),
+  whereLanguage: z.enum(['lucene', 'sql']).optional().meta({ serverDefault: 'lucene', stateDefault: true }),
+  orderBy: expression(1024),
+  tags: declaredTags,
+  filters: z.array(savedSearchFilter).max(100).optional(),
+  ...adoption,
+})
+
+export type DeclaredSavedSearch = z.output<typeof declaredSavedSearch>
+
+/** Translates a declared saved search into the API's names, and a named source into its id. Unknown names become diagnostics. */
+function resolveSavedSearch(
+  declared: DeclaredObject<DeclaredSavedSearch>,
+  { directory }: Pick<ResolveContext, 'directory'>,
+): ResolvedDeclaration {
+  const resolver = createResolver(declared, directory)
+  const { adopt: _, id: __, previousKey: ___, ...fields } = declared.value
+  return { body: resolveSources(fields, resolver), diagnostics: resolver.diagnostics }
+}
+
+/** The resource type of saved searches. */
+export const createSavedSearchKind = ({ statesDefaults }: Pick<Profile, 'statesDefaults'>): Kind<DeclaredObject<DeclaredSavedSearch>> => ({
+  section: 'savedSearches',
+  noun: 'saved search',
+  collection: savedSearchCollection,
+  schema: declaredSavedSearch,
+  statesDefaults,
+  canRewrite: true,
+  // An update replaces the whole object, so leaving a field out clears it.
+  clearWith: { tags: [], filters: [], select: undefined, where: undefined, whereLanguage: undefined, orderBy: undefined },
+  resolve: resolveSavedSearch,
+  summarize: ({ sourceId, where }, nameOf) => `${where ? String(where) : 'all rows'} in ${nameOf(sourceId)}`,
+  // The server trims the name when it stores it again.
+  toBody: (savedSearch) => withoutServerFields({ ...savedSearch, name: savedSearch.name?.trim() }),
+  ...tagMarkers,
+  canonical: (body) => withoutEmpty({ ...body, tags: withoutMarkerTags(body.tags).toSorted() }),
+  carryOverIds: (desired) => desired,
+})

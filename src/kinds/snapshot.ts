@@ -1,0 +1,139 @@
+// Decides whether an object is as declared although the stored form differs. A server fills in defaults, trims texts and reorders lists.
+// Known defaults (see `serverDefault` in the file schemas) explain most differences. For the rest, apply stores a snapshot next to the
+// ownership marker: a digest of the object as stored. docs/decisions/0009 has the reasons.
+import type * as z from 'zod'
+import { digestOfText } from '../core/digest.ts'
+import { isEmpty, isMapping } from '../core/keys.ts'
+import { elementOf, fieldOf, formOf, isServerDefault, ownValue, type Schema } from '../documents/schema.ts'
+import { diffFields, type FieldChange, normalForm, partnerOf, type Sides } from './compare.ts'
+import type { Body, Kind } from './kind.ts'
+import { canonicalText, snapshotLength } from './marker.ts'
+
+/** Equal as long as neither the stored object nor the declaration changes, whatever defaults this version of the tool knows. */
+export const snapshotOf = ({ stored, declared }: Pick<Sides, 'stored' | 'declared'>): string =>
+  digestOfText(canonicalText({ stored, declared }), snapshotLength)
+
+/** The differences that known defaults do not explain. */
+export const diffSides = ({ schema }: Kind, { stored, declared }: Pick<Sides, 'stored' | 'declared'>): readonly FieldChange[] =>
+  diffFields(normalForm(stored, schema), normalForm(declared, schema))
+
+/** The changes in the service since the last apply. */
+interface Drift {
+  /** The differences; empty where the server only filled in fields that are not declared. */
+  readonly fields: readonly FieldChange[]
+  /** Only the snapshot shows a change by hand. The fields are candidates, and the changed one may be missing. */
+  readonly isUncertain: boolean
+  /** Fields that the server fills in everywhere since the last apply. */
+  readonly newDefaults: readonly FieldChange[]
+}
+
+interface DriftInput {
+  readonly kind: Kind
+  readonly sides: Sides
+  /** The snapshot of the last apply; undefined where there is none. */
+  readonly snapshot: string | undefined
+  readonly common: CommonValues
+}
+
+/** Finds changes in the service, for an object whose declaration has not changed since it was applied. */
+export function detectDrift({ kind, sides, snapshot, common }: DriftInput): Drift {
+  const unknown = undeclaredFields(sides, kind.schema).filter(({ value, isKnownDefault }) => !isEmpty(value) && !isKnownDefault)
+  const added = snapshot === undefined ? unknown : addedSince(snapshot, sides, unknown)
+  if (added === undefined) return { fields: diffSides(kind, sides), isUncertain: true, newDefaults: [] }
+  const [byHand, byServer] = [added.filter(({ place }) => !common.has(place)), added.filter(({ place }) => common.has(place))]
+  const changesOf = (fields: readonly UndeclaredField[]): readonly FieldChange[] =>
+    diffFields(sides.stored, withoutFields(sides.stored, fields))
+  // Without a snapshot, the rest is compared with the declaration; with one, the rest is known to be unchanged.
+  const fields = snapshot === undefined ? diffSides(kind, { ...sides, stored: withoutFields(sides.stored, byServer) }) : changesOf(byHand)
+  return { fields, isUncertain: false, newDefaults: fields.length === 0 ? changesOf(byServer) : [] }
+}
+
+/** The places at which all objects have the same undeclared value: the server fills it in, and not a person. */
+export type CommonValues = ReadonlySet<string>
+
+/** With a single object, a change by hand looks the same as a new default. */
+const minObjects = 2
+
+/** Finds values that the server fills in everywhere. `all` are objects whose declarations have not changed since they were applied. */
+export function findCommonValues(kind: Kind, all: readonly Sides[]): CommonValues {
+  const fields = all.flatMap((sides) => undeclaredFields(sides, kind.schema))
+  const common = new Set<string>()
+  for (const [place, values] of Map.groupBy(fields, (field) => field.place)) {
+    const texts = new Set(values.map(({ value, isKnownDefault }) => (isEmpty(value) || isKnownDefault ? '' : canonicalText(value))))
+    if (values.length >= minObjects && texts.size === 1 && !texts.has('')) common.add(place)
+  }
+  return common
+}
+
+/** A field that a file could declare, and does not, at one place of one object. */
+interface UndeclaredField {
+  /** The same in all objects: the field of one form of a value. */
+  readonly place: string
+  readonly path: FieldPath
+  /** Undefined where the server has none either. */
+  readonly value: unknown
+  readonly isKnownDefault: boolean
+}
+
+type FieldPath = readonly PropertyKey[]
+
+const undeclaredFields = (sides: Sides, schema: Schema): readonly UndeclaredField[] => [...walk(sides, schema, [])]
+
+interface Values {
+  readonly stored: unknown
+  readonly declared: unknown
+  readonly given: unknown
+}
+
+function* walk({ stored, declared, given }: Values, schema: Schema | undefined, path: FieldPath): Generator<UndeclaredField> {
+  if (Array.isArray(stored)) {
+    const element = elementOf(schema)
+    const partnerIn = (items: unknown, item: unknown, i: number) => partnerOf(item, i, Array.isArray(items) ? items : [])
+    for (const [i, item] of stored.entries())
+      yield* walk({ stored: item, declared: partnerIn(declared, item, i), given: partnerIn(given, item, i) }, element, [...path, i])
+    return
+  }
+  const form = isMapping(stored) && isMapping(declared) ? formOf(schema, declared) : undefined
+  // Another form of the same thing has nothing in common with it.
+  if (form === undefined || formOf(schema, stored) !== form) return
+  for (const key of Object.keys(form.shape)) {
+    const [value, wanted] = [ownValue(stored, key), ownValue(declared, key)]
+    if (!isEmpty(wanted)) yield* walk({ stored: value, declared: wanted, given: ownValue(given, key) }, fieldOf(form, key), [...path, key])
+    // A field that a file declares as empty must stay empty.
+    else if (ownValue(given, key) === undefined)
+      yield { place: `${idOfForm(form)}.${key}`, path: [...path, key], value, isKnownDefault: isServerDefault(form, key, value) }
+  }
+}
+
+const formIds = new WeakMap<z.ZodObject, number>()
+let formCount = 0
+
+function idOfForm(form: z.ZodObject): number {
+  const known = formIds.get(form)
+  if (known !== undefined) return known
+  formCount += 1
+  formIds.set(form, formCount)
+  return formCount
+}
+
+/** The undeclared fields that were added since the snapshot, if nothing else has changed: none, or all that are not known defaults. */
+const addedSince = (snapshot: string, sides: Sides, unknown: readonly UndeclaredField[]): readonly UndeclaredField[] | undefined =>
+  [[], unknown].find((fields) => snapshotOf({ ...sides, stored: withoutFields(sides.stored, fields) }) === snapshot)
+
+const withoutFields = (stored: Body, fields: readonly UndeclaredField[]): Body =>
+  withoutPaths(
+    stored,
+    fields.map(({ path }) => path),
+  )
+
+function withoutPaths(value: Body, paths: readonly FieldPath[]): Body
+function withoutPaths(value: unknown, paths: readonly FieldPath[]): unknown
+function withoutPaths(value: unknown, paths: readonly FieldPath[]): unknown {
+  if (paths.length === 0) return value
+  const byKey = Map.groupBy(paths, ([key]) => key)
+  const below = (key: PropertyKey): readonly FieldPath[] => (byKey.get(key) ?? []).map((path) => path.slice(1))
+  if (Array.isArray(value)) return value.map((item: unknown, i) => withoutPaths(item, below(i)))
+  if (!isMapping(value)) return value
+  const kept = Object.entries(value).filter(([key]) => !below(key).some((path) => path.length === 0))
+  return Object.fromEntries(kept.map(([key, item]) => [key, withoutPaths(item, below(key))]))
+}

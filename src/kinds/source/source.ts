@@ -1,0 +1,333 @@
+// A source has no field for a marker: docs/decisions/0017 has the reasons. Its kind and its name identify it.
+import * as z from 'zod'
+import { isMapping, keysOf } from '../../core/keys.ts'
+import { quote } from '../../core/text.ts'
+import { ownValue } from '../../documents/schema.ts'
+import { comparable, withoutEmpty } from '../compare.ts'
+import { connectionField, resolveConnection, spellConnection } from '../connection.ts'
+import {
+  type Body,
+  type DeclaredObject,
+  type FileContext,
+  type Kind,
+  type ResolveContext,
+  type ResolvedDeclaration,
+  withoutServerFields,
+} from '../kind.ts'
+import { noMarkers } from '../marker.ts'
+import { createResolver } from '../resolve.ts'
+import { PendingId } from '../section.ts'
+import { sourceCollection } from './source-wire.ts'
+
+/** The kinds that files can declare. */
+const declaredTypes = ['log', 'trace', 'metric', 'session'] as const
+
+type SourceType = (typeof declaredTypes)[number]
+
+const expression = (description: string) => z.string().optional().meta({ description })
+
+const required = (description: string) => z.string().min(1).optional().meta({ description })
+
+const interval = z
+  .string()
+  .regex(/^\d{1,4}[smhd]$/)
+  .meta({ accepts: 'a duration such as 15m' })
+
+const highlights = z
+  .array(z.strictObject({ sqlExpression: z.string().min(1), luceneExpression: z.string().optional(), alias: z.string().optional() }))
+  .optional()
+
+const materializedView = z.strictObject({
+  databaseName: z.string().min(1),
+  tableName: z.string().min(1),
+  dimensionColumns: z.string(),
+  minGranularity: interval,
+  minDate: z.iso.datetime().nullish(),
+  timestampColumn: z.string().min(1),
+  aggregatedColumns: z
+    .array(z.strictObject({ sourceColumn: z.string().optional(), aggFn: z.string().min(1), mvColumn: z.string().min(1) }))
+    .min(1),
+})
+
+const rollups = z.strictObject({
+  keyRollupTable: z.string().nullish(),
+  kvRollupTable: z.string().min(1),
+  granularity: interval,
+})
+
+/** Fields with the same name in files and in the API. */
+const plainFields = {
+  section: z.string().max(256).optional().meta({ description: 'Heading under which the web app lists the source.' }),
+  from: z
+    .strictObject({ databaseName: z.string().min(1), tableName: z.string().optional() })
+    .meta({ description: 'Database and table. Metrics have no table here, but metricTables.' }),
+  disabled: z.boolean().optional().meta({ description: 'Whether the web app hides the source.', serverDefault: false }),
+  querySettings: z
+    .array(z.strictObject({ setting: z.string().min(1), value: z.string().min(1) }))
+    .max(10)
+    .optional()
+    .meta({ description: 'Settings of ClickHouse for every query of the source.' }),
+  timestampValueExpression: z.string().min(1).meta({ description: 'Column with the time.' }),
+  defaultTableSelectExpression: required('Columns that a search shows.'),
+  serviceNameExpression: expression('Name of the service.'),
+  serviceVersionExpression: expression('Version of the service.'),
+  severityTextExpression: expression('Level of a log.'),
+  bodyExpression: expression('Text of a log.'),
+  eventAttributesExpression: expression('Attributes of an event.'),
+  resourceAttributesExpression: expression('Attributes of the resource.'),
+  displayedTimestampValueExpression: expression('Time that is shown, where that is another column.'),
+  implicitColumnExpression: expression('Column that a search without a field is about.'),
+  knownColumnsListExpression: expression('Columns that every query selects.'),
+  orderByExpression: expression('Order of a search.'),
+  tableFilterExpression: expression('SQL condition on every query.'),
+  sampleRateExpression: expression('Sample rate of a trace.'),
+  useTextIndexForImplicitColumn: z.enum(['auto', 'enabled', 'disabled']).optional(),
+  traceIdExpression: required('Id of the trace.'),
+  spanIdExpression: required('Id of the span.'),
+  parentSpanIdExpression: required('Id of the parent span.'),
+  spanNameExpression: required('Name of the span.'),
+  spanKindExpression: required('Kind of the span.'),
+  durationExpression: required('Duration of the span.'),
+  durationPrecision: z
+    .int()
+    .min(0)
+    .max(9)
+    .optional()
+    .meta({ description: 'Digits of a second in the duration: 9 for nanoseconds.', serverDefault: 3 }),
+  statusCodeExpression: expression('Status of the span.'),
+  statusMessageExpression: expression('Message of the status.'),
+  spanEventsValueExpression: expression('Events of the span.'),
+  spanLinksValueExpression: expression('Links of the span.'),
+  highlightedTraceAttributeExpressions: highlights,
+  highlightedRowAttributeExpressions: highlights,
+  materializedViews: z.array(materializedView).optional(),
+  metadataMaterializedViews: rollups.optional(),
+  metricTables: z
+    .strictObject({
+      gauge: z.string().optional(),
+      histogram: z.string().optional(),
+      sum: z.string().optional(),
+      summary: z.string().optional(),
+      'exponential histogram': z.string().optional(),
+    })
+    .optional()
+    .meta({ description: 'Tables of metrics, by their type.' }),
+  seriesTable: expression('Table with the series of metrics.'),
+}
+
+/** References to other sources: the field in files, the field in the API, and the kind that it refers to. */
+const references = [
+  ['logSource', 'logSourceId', 'log'],
+  ['traceSource', 'traceSourceId', 'trace'],
+  ['metricSource', 'metricSourceId', 'metric'],
+  ['sessionSource', 'sessionSourceId', 'session'],
+] as const satisfies readonly (readonly [string, string, SourceType])[]
+
+const reference = (kind: SourceType) =>
+  z
+    .union([z.string().min(1), z.strictObject({ id: z.string().min(1) })])
+    .optional()
+    .meta({ description: `The ${kind} source: its name, or { id: … }.`, accepts: 'the name of a source, or { id: … }' })
+
+export const declaredSource = z.strictObject({
+  name: z.string().min(1).meta({ description: 'Name in the service. Together with the kind, it identifies the source.' }),
+  kind: z.enum(declaredTypes).meta({ description: 'What the source holds.' }),
+  connection: connectionField,
+  ...plainFields,
+  logSource: reference('log'),
+  traceSource: reference('trace'),
+  metricSource: reference('metric'),
+  sessionSource: reference('session'),
+  adopt: z.boolean().optional().meta({ description: 'Lets apply change a source that exists. Without it, apply only creates the source.' }),
+  id: z.string().min(1).max(128).optional().meta({ description: 'Id of the source to manage, where several have this kind and name.' }),
+  previousName: z.string().min(1).optional().meta({ description: 'Name of the source before a rename. It can be removed after apply.' }),
+})
+
+export type DeclaredSource = z.output<typeof declaredSource>
+
+type Field = keyof DeclaredSource
+
+const everyKind: readonly Field[] = [
+  'name',
+  'kind',
+  'connection',
+  'section',
+  'from',
+  'disabled',
+  'querySettings',
+  'timestampValueExpression',
+  'adopt',
+  'id',
+  'previousName',
+]
+
+const ofEvents: readonly Field[] = [
+  'defaultTableSelectExpression',
+  'serviceNameExpression',
+  'serviceVersionExpression',
+  'eventAttributesExpression',
+  'resourceAttributesExpression',
+  'displayedTimestampValueExpression',
+  'implicitColumnExpression',
+  'knownColumnsListExpression',
+  'orderByExpression',
+  'useTextIndexForImplicitColumn',
+  'traceIdExpression',
+  'spanIdExpression',
+  'highlightedTraceAttributeExpressions',
+  'highlightedRowAttributeExpressions',
+  'materializedViews',
+  'metadataMaterializedViews',
+  'metricSource',
+]
+
+interface FieldsOfType {
+  readonly required: readonly Field[]
+  readonly optional: readonly Field[]
+}
+
+/** The fields of each kind besides the common ones, as the server of HyperDX 2.36 requires and stores them. */
+export const fieldsByKind: Readonly<Record<SourceType, FieldsOfType>> = {
+  log: {
+    required: ['defaultTableSelectExpression'],
+    optional: [...ofEvents, 'severityTextExpression', 'bodyExpression', 'tableFilterExpression', 'traceSource'],
+  },
+  trace: {
+    required: [
+      'defaultTableSelectExpression',
+      'durationExpression',
+      'traceIdExpression',
+      'spanIdExpression',
+      'parentSpanIdExpression',
+      'spanNameExpression',
+      'spanKindExpression',
+    ],
+    optional: [
+      ...ofEvents,
+      'durationPrecision',
+      'sampleRateExpression',
+      'statusCodeExpression',
+      'statusMessageExpression',
+      'spanEventsValueExpression',
+      'spanLinksValueExpression',
+      'logSource',
+      'sessionSource',
+    ],
+  },
+  metric: {
+    required: ['metricTables', 'resourceAttributesExpression'],
+    optional: ['serviceNameExpression', 'seriesTable', 'logSource'],
+  },
+  session: { required: ['traceSource'], optional: ['resourceAttributesExpression'] },
+}
+
+/**
+ * Fields that the vendor's document of ClickHouse Cloud does not have (2026-07-31, with the additions of 2026-09). Its gateway refuses such
+ * fields with 400 (terraform-provider-clickhouse PR#654).
+ */
+export const undocumentedInCloud: Readonly<Record<SourceType, readonly Field[]>> = {
+  log: ['orderByExpression', 'tableFilterExpression'],
+  trace: ['displayedTimestampValueExpression', 'orderByExpression', 'sampleRateExpression', 'spanLinksValueExpression'],
+  metric: ['serviceNameExpression', 'seriesTable'],
+  session: ['resourceAttributesExpression'],
+}
+
+/** A source of a file: with all fields that its kind needs, and no others. */
+export const sourceInFile = declaredSource.superRefine((source, context) => {
+  const { required: needed, optional } = fieldsByKind[source.kind]
+  const known = [...everyKind, ...needed, ...optional]
+  for (const field of needed)
+    if (source[field] === undefined)
+      context.addIssue({ code: 'custom', path: [field], message: `a source of the kind ${source.kind} needs it` })
+  if (source.kind !== 'metric' && !source.from.tableName)
+    context.addIssue({ code: 'custom', path: ['from', 'tableName'], message: `a source of the kind ${source.kind} needs it` })
+  for (const field of keysOf<Field>(source))
+    if (source[field] !== undefined && !known.includes(field))
+      context.addIssue({
+        code: 'custom',
+        path: [field],
+        message: `is not a field of a source of the kind ${source.kind}`,
+        params: { isComplete: true },
+      })
+})
+
+/** A source in the form of the API, of any kind. */
+const sourceBody = z.strictObject({
+  name: z.string(),
+  kind: z.string(),
+  connection: z.string(),
+  ...plainFields,
+  logSourceId: z.string().optional(),
+  traceSourceId: z.string().optional(),
+  metricSourceId: z.string().optional(),
+  sessionSourceId: z.string().optional(),
+})
+
+/** Translates a declared source into the API's names, and the names of its connection and of other sources into ids. */
+function resolveSource(declared: DeclaredObject<DeclaredSource>, context: ResolveContext): ResolvedDeclaration {
+  const resolver = createResolver(declared, context.directory)
+  const { adopt: _, id: __, previousName: ___, connection, logSource, traceSource, metricSource, sessionSource, ...fields } = declared.value
+  const given = { logSource, traceSource, metricSource, sessionSource }
+  const ids = references.flatMap(([field, idField, kind]) => {
+    const target = given[field]
+    if (target === undefined) return []
+    const id =
+      typeof target === 'string'
+        ? resolver.byName('source', target, [field], (one) => one.kind === kind)
+        : resolver.byId('source', target.id, [field])
+    return [[idField, id] as const]
+  })
+  const from = fields.kind === 'metric' ? { ...fields.from, tableName: fields.from.tableName ?? '' } : fields.from
+  const body = { ...fields, from, connection: resolveConnection(connection, context, resolver), ...Object.fromEntries(ids) }
+  return { body: Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined)), diagnostics: resolver.diagnostics }
+}
+
+/** `log source of default.otel_logs`. */
+function summarizeSource({ kind, from }: Body): string {
+  const { databaseName, tableName } = isMapping(from) ? from : {}
+  return `${String(kind)} source of ${[databaseName, tableName].filter(Boolean).join('.')}`
+}
+
+/** Other sources by name, and the connection only where there are several. */
+function toFile(body: Body, context: FileContext): Body {
+  const { written, directory } = context
+  const fields = comparable(sourceKind, body)
+  const targets = references.flatMap(([field, idField, kind]) => {
+    const id = body[idField]
+    if (id === undefined || id === null || id === '') return []
+    if (id instanceof PendingId) return [[field, ownValue(written, field)] as const]
+    const name = directory.nameOf(id)
+    const same = directory.all('source').filter((one) => one.name === name && one.kind === kind)
+    return [[field, name !== undefined && same.length === 1 && same[0]?.id === id ? name : { id }] as const]
+  })
+  const values: Body = { ...fields, connection: spellConnection(body.connection, context), ...Object.fromEntries(targets) }
+  return Object.fromEntries(
+    Object.keys(declaredSource.shape).flatMap((field) => (values[field] === undefined ? [] : [[field, values[field]]])),
+  )
+}
+
+const optionalFields = Object.keys(sourceBody.shape).filter((field) => !['name', 'kind', 'connection', 'from'].includes(field))
+
+/** The resource type of sources. */
+export const sourceKind: Kind<DeclaredObject<DeclaredSource>> = {
+  section: 'sources',
+  noun: 'source',
+  collection: sourceCollection,
+  schema: sourceBody,
+  statesDefaults: false,
+  referredToAs: 'source',
+  // An update replaces the whole object, so leaving a field out clears it.
+  clearWith: Object.fromEntries(optionalFields.map((field) => [field, undefined])),
+  resolve: resolveSource,
+  summarize: summarizeSource,
+  explainUndeclarable: ({ kind }) =>
+    declaredTypes.some((known) => known === kind) ? undefined : `files cannot declare a source of the kind ${quote(String(kind), 40)}`,
+  toBody: withoutServerFields,
+  ...noMarkers,
+  tokenOf: ({ kind, name }) => `${String(kind)} ${String(name)}`,
+  canonical: withoutEmpty,
+  carryOverIds: (desired) => desired,
+  // A session cannot be stored without its traces.
+  toFile,
+  deferredFields: ({ kind }) => references.map(([, field]) => field).filter((field) => !(kind === 'session' && field === 'traceSourceId')),
+}

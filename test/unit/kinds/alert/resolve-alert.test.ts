@@ -1,0 +1,162 @@
+// What of a declaration is sent: names become ids, words of ours go, and what has no id yet is waited for.
+
+import { describe, expect, it } from 'vitest'
+import { listOf } from '../../../../src/kinds/kind.ts'
+import { PendingId } from '../../../../src/kinds/section.ts'
+import { afterApply, messagesOf, planOf, remoteStateWith } from '../../../support/plans.ts'
+import { errors, many, shop, slow, tile } from '../../../support/shop-declaration.ts'
+
+const declared = { alerts: { errors, many }, dashboards: { shop }, savedSearches: { slow } }
+
+const applied = afterApply(planOf(declared))
+
+describe('what is sent', () => {
+  const bodyOf = (content: object, name: string, stored = remoteStateWith()) =>
+    planOf(content, stored).changes.find(({ section, key }) => `${section}.${key}` === name)?.desired
+
+  it('waits for the ids of objects that will be created', () => {
+    expect(bodyOf(declared, 'alerts.errors')).toMatchObject({
+      source: 'tile',
+      dashboardId: new PendingId('dashboards', 'shop'),
+      tileId: new PendingId('dashboards', 'shop', 'A'),
+      channel: { type: 'webhook', webhookId: 'hook' },
+    })
+    expect(bodyOf(declared, 'alerts.many')).toMatchObject({ source: 'saved_search', savedSearchId: new PendingId('savedSearches', 'slow') })
+    expect(bodyOf(declared, 'alerts.many')).not.toHaveProperty('dashboardId')
+  })
+
+  it('a resolved alert has the ids of what is there', () => {
+    expect(bodyOf(declared, 'alerts.errors', applied)).toMatchObject({ dashboardId: 'dashboards-shop', tileId: 'dashboards-shop-A' })
+    expect(bodyOf(declared, 'alerts.many', applied)).toMatchObject({ savedSearchId: 'savedSearches-slow' })
+  })
+
+  it('names a tile that a renamed dashboard will have by the id that it keeps', () => {
+    const moved = { ...shop, name: 'Store', tiles: [tile('B', 4), tile('A')] }
+    expect(bodyOf({ ...declared, dashboards: { shop: moved } }, 'alerts.errors', applied)).toMatchObject({ tileId: 'dashboards-shop-A' })
+  })
+
+  it('waits for the id of a tile that is new on a dashboard that is there', () => {
+    const more = {
+      ...shop,
+      tiles: [...shop.tiles, tile('C', 8, { displayType: 'number', sourceId: 'logs', select: [{ aggFn: 'count' }] })],
+    }
+    const body = bodyOf(
+      { ...declared, dashboards: { shop: more }, alerts: { errors: { ...errors, tile: 'C' }, many } },
+      'alerts.errors',
+      applied,
+    )
+    expect(body).toMatchObject({ dashboardId: 'dashboards-shop', tileId: new PendingId('dashboards', 'shop', 'C') })
+  })
+
+  it('leaves out fields that are null', () => {
+    const body = bodyOf({ ...declared, alerts: { errors: { ...errors, message: null, thresholdMax: null }, many } }, 'alerts.errors')
+    expect(Object.keys(body ?? {})).not.toContain('message')
+    expect(Object.values(body ?? {}).filter((value) => value == null)).toEqual([])
+  })
+
+  it('a resolved alert has several channels, each with its id, and an address as it is', () => {
+    const channels = [
+      { type: 'webhook', webhook: 'oncall', severity: 'critical' },
+      { type: 'webhook', webhookId: 'w2' },
+      { type: 'email', emailRecipients: ['a@b.c'] },
+    ]
+    const body = bodyOf({ ...declared, alerts: { errors: { ...errors, channel: undefined, channels }, many } }, 'alerts.errors')
+    expect(body?.channels).toEqual([
+      { type: 'webhook', webhookId: 'hook', severity: 'critical' },
+      { type: 'webhook', webhookId: 'w2' },
+      { type: 'email', emailRecipients: ['a@b.c'] },
+    ])
+    expect(body).not.toHaveProperty('channel')
+  })
+
+  it('a resolved alert has what is raw as it is, over what it says itself, and nothing of ours', () => {
+    const source = { source: 'Logs' }
+    const odd = { ...tile('A'), raw: { w: 12, extra: { sourceId: source } } }
+    const body = bodyOf(
+      { dashboards: { shop: { ...shop, adopt: true, tiles: [odd], raw: { theme: source, name: 'Raw' } } } },
+      'dashboards.shop',
+    )
+    expect(body).toMatchObject({
+      name: 'Raw',
+      theme: source,
+      tiles: [{ name: 'A', w: 12, config: { sourceId: 'logs' }, extra: { sourceId: source } }],
+    })
+    for (const part of [body, listOf(body?.tiles)[0]]) expect(part).not.toHaveProperty('raw')
+    expect(body).not.toHaveProperty('adopt')
+  })
+})
+
+describe('a reference to a missing object', () => {
+  it.each([
+    [
+      'a source',
+      {
+        dashboards: {
+          shop: { ...shop, tiles: [tile('A', 0, { displayType: 'line', sourceId: { source: 'Lags' }, select: [{ aggFn: 'count' }] })] },
+        },
+      },
+      'unknown-name: dashboards.shop.tiles["A"].config.sourceId: no source is named "Lags"; did you mean "Logs"?',
+    ],
+    [
+      'a source of a saved search',
+      { savedSearches: { slow: { ...slow, sourceId: { source: 'Lags' } } } },
+      'unknown-name: savedSearches.slow.sourceId: no source is named "Lags"; did you mean "Logs"?',
+    ],
+    [
+      'a webhook',
+      { dashboards: { shop }, alerts: { errors: { ...errors, channel: { type: 'webhook', webhook: 'ancall' } } } },
+      'unknown-name: alerts.errors.channel.webhook: no webhook is named "ancall"; did you mean "oncall"?',
+    ],
+    [
+      'a webhook of several',
+      { dashboards: { shop }, alerts: { errors: { ...errors, channel: undefined, channels: [{ type: 'webhook', webhook: 'x' }] } } },
+      'unknown-name: alerts.errors.channels[0].webhook: no webhook is named "x"; existing names: oncall',
+    ],
+    [
+      'a tile',
+      { dashboards: { shop }, alerts: { errors: { ...errors, tile: 'AA' } } },
+      'unknown-name: alerts.errors.tile: the dashboard has no tile named "AA"; did you mean "A"?',
+    ],
+    [
+      'a tile by its id',
+      { dashboards: { shop }, alerts: { errors: { ...errors, tile: { id: 'nobody' } } } },
+      'unknown-name: alerts.errors.tile: the dashboard has no tile nobody',
+    ],
+    [
+      'one of two tiles',
+      { dashboards: { shop: { ...shop, tiles: [tile('A'), tile('A', 4)] } }, alerts: { errors } },
+      'unknown-name: alerts.errors.tile: the dashboard has several tiles named "A"; use { id: … }',
+    ],
+    [
+      'a dashboard by name',
+      { alerts: { errors: { ...errors, dashboard: { name: 'Shop' } } } },
+      'unknown-name: alerts.errors.dashboard: no dashboard is named "Shop"',
+    ],
+    [
+      'a dashboard by id',
+      { alerts: { errors: { ...errors, dashboard: { id: 'nobody' } } } },
+      'unknown-name: alerts.errors.dashboard: dashboard nobody does not exist',
+    ],
+    [
+      'a key',
+      { alerts: { errors: { ...errors, dashboard: 'shap' } } },
+      'unknown-name: alerts.errors.dashboard: "shap" is not a key in these files',
+    ],
+    [
+      'a saved search by id',
+      { alerts: { many: { ...many, savedSearch: { id: 'nobody' } } } },
+      'unknown-name: alerts.many.savedSearch: saved search nobody does not exist',
+    ],
+  ])('a reference to a missing object is reported as a diagnostic: %s', (_, content, expected) => {
+    expect(messagesOf(planOf(content))).toEqual([expected])
+  })
+
+  it('finds an object of the service that no file declares', () => {
+    const byName = { errors: { ...errors, dashboard: { name: 'Shop' }, tile: { id: 'dashboards-shop-B' } } }
+    const plan = planOf({ alerts: byName }, { ...applied, alerts: [] })
+    expect(plan.diagnostics).toEqual([])
+    expect(plan.changes[0]?.desired).toMatchObject({ dashboardId: 'dashboards-shop', tileId: 'dashboards-shop-B' })
+    const named = planOf({ alerts: { errors: { ...errors, dashboard: { id: 'dashboards-shop' } } } }, { ...applied, alerts: [] })
+    expect(named.changes[0]?.desired).toMatchObject({ tileId: 'dashboards-shop-A' })
+  })
+})

@@ -1,0 +1,103 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { findOverlaps, isInGrid, placeTiles, shortenPlaces, type TileLayout } from '../../../../src/kinds/dashboard/layout.ts'
+
+const at = (x: number, y: number, w: number, h: number) => ({ x, y, w, h })
+
+const displayType = fc.constantFrom('line', 'number', 'search', 'markdown', undefined)
+const size = fc.record({ w: fc.integer({ min: 1, max: 24 }), h: fc.integer({ min: 1, max: 20 }) }, { requiredKeys: [] })
+const automatic: fc.Arbitrary<TileLayout> = fc.tuple(displayType, size).map(([type, given]) => ({ ...given, displayType: type }))
+
+/** In the grid, and without overlaps among themselves. */
+const fixed = fc
+  .array(fc.tuple(fc.nat(23), fc.nat(40), fc.integer({ min: 1, max: 24 }), fc.integer({ min: 1, max: 1_000_000 })), { maxLength: 8 })
+  .map((places) => {
+    const inGrid = places.map(([x, y, w, h]) => at(x, y, Math.min(w, 24 - x), h))
+    return inGrid.filter((_, i) => findOverlaps(inGrid.slice(0, i + 1))[i] === undefined)
+  })
+
+const mixed = fc
+  .tuple(fixed, fc.array(automatic, { maxLength: 20 }), fc.array(fc.nat(28), { minLength: 8, maxLength: 8 }))
+  .map(([places, others, positions]) => {
+    const tiles: TileLayout[] = [...others]
+    for (const [i, { x, y, w, h }] of places.entries()) tiles.splice(Math.min(positions[i] ?? 0, tiles.length), 0, { at: [x, y, w, h] })
+    return tiles
+  })
+
+describe('the places of tiles', () => {
+  it('never overlap, stay in the grid, and are the same each time', () => {
+    fc.assert(
+      fc.property(mixed, (tiles) => {
+        const places = placeTiles(tiles)
+        expect(places).toHaveLength(tiles.length)
+        expect(places.every(isInGrid)).toBe(true)
+        expect(findOverlaps(places).filter((other) => other !== undefined)).toEqual([])
+        expect(placeTiles(tiles)).toEqual(places)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('the places of tiles keep what a file says of them', () => {
+    fc.assert(
+      fc.property(mixed, (tiles) => {
+        for (const [i, place] of placeTiles(tiles).entries()) {
+          const { at: given, w = place.w, h = place.h } = tiles[i] ?? {}
+          expect(place).toEqual(given === undefined ? { ...place, w, h } : at(...given))
+        }
+      }),
+    )
+  })
+
+  it('the places of tiles follow the order of the tiles, in rows from left to right', () => {
+    const line = { displayType: 'line' }
+    expect(placeTiles([line, line, line])).toEqual([at(0, 0, 12, 6), at(12, 0, 12, 6), at(0, 6, 12, 6)])
+    expect(placeTiles([{ w: 8, h: 9 }, { w: 8 }, { w: 9 }])).toEqual([at(0, 0, 8, 9), at(8, 0, 8, 6), at(0, 9, 9, 6)])
+  })
+
+  it('the places of tiles have a default size for each type', () => {
+    const sizes = ['line', 'number', 'search', 'event_patterns', 'markdown', 'constructor', undefined].map((type) => {
+      const [place] = placeTiles([{ displayType: type }])
+      return [place?.w, place?.h]
+    })
+    expect(sizes).toEqual([
+      [12, 6],
+      [6, 4],
+      [24, 8],
+      [24, 8],
+      [24, 3],
+      [12, 6],
+      [12, 6],
+    ])
+  })
+
+  it('the places of tiles are around tiles with a position', () => {
+    expect(placeTiles([{ at: [0, 0, 24, 3] }, {}, { at: [12, 3, 12, 20] }, {}])).toEqual([
+      at(0, 0, 24, 3),
+      at(0, 3, 12, 6),
+      at(12, 3, 12, 20),
+      at(0, 9, 12, 6),
+    ])
+  })
+
+  it('the places of tiles are found fast below a very high tile', () => {
+    expect(placeTiles([{ at: [0, 0, 24, 1_000_000_000] }, {}])[1]).toEqual(at(0, 1_000_000_000, 12, 6))
+  })
+})
+
+describe('the shortest layout', () => {
+  it('the shortest layout has the same places', () => {
+    fc.assert(
+      fc.property(mixed, (tiles) => {
+        const placed = placeTiles(tiles).map((place, i) => ({ ...place, displayType: tiles[i]?.displayType }))
+        expect(placeTiles(shortenPlaces(placed))).toEqual(placeTiles(tiles))
+      }),
+    )
+  })
+
+  it('the shortest layout has sizes only where the order gives the places, and no default size', () => {
+    const placed = [at(0, 0, 12, 6), at(12, 0, 6, 6)].map((place) => ({ ...place, displayType: 'line' }))
+    expect(shortenPlaces(placed)).toEqual([{ displayType: 'line' }, { w: 6, displayType: 'line' }])
+    expect(shortenPlaces([{ ...at(1, 0, 12, 6), displayType: 'line' }])).toEqual([{ at: [1, 0, 12, 6], displayType: 'line' }])
+  })
+})

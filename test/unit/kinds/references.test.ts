@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest'
+import { readDeclarations } from '../../../src/declarations/declarations.ts'
+import { type Abilities, checkReferences, referenceRules } from '../../../src/kinds/references.ts'
+import { cpuMsOf } from '../../support/clocks.ts'
+import { allAbilities, fileWith, lines, messages, readText, readValue } from '../../support/declarations.ts'
+
+const check = (value: unknown, abilities: Partial<Abilities> = {}): readonly string[] => {
+  const read = readValue(value)
+  return messages([...read.diagnostics, ...checkReferences(read, { ...allAbilities, ...abilities })])
+}
+
+const nothing = undefined
+const search = { savedSearches: { s: { name: 'S', sourceId: 'x' } } }
+const onSearch = { dashboard: nothing, tile: nothing, savedSearch: 's' }
+
+describe('what an alert watches', () => {
+  it.each([
+    ['a tile by name', fileWith()],
+    ['a tile by id', fileWith({ alert: { tile: { id: 'x' } } })],
+    ['a dashboard that exists, by name', fileWith({ alert: { dashboard: { name: 'x' } } })],
+    ['a dashboard that exists, by id', fileWith({ alert: { dashboard: { id: 'x' } } })],
+    ['a saved search', fileWith({ alert: onSearch, more: search })],
+    ['a saved search that exists', fileWith({ alert: { ...onSearch, savedSearch: { name: 'x' } } })],
+    ['a tile that is raw', fileWith({ tile: { config: nothing, raw: { x: 1 } } })],
+    ['a saved search, by groups', fileWith({ alert: { ...onSearch, groupBy: 'x' }, more: search })],
+    ['a tile from some time on', fileWith({ alert: { scheduleStartAt: '2026-01-31T08:00:00Z', scheduleOffsetMinutes: 0 } })],
+  ])('an alert may watch %s', (_, file) => {
+    expect(check(file)).toEqual([])
+  })
+
+  it.each([
+    [{ dashboard: nothing, tile: nothing }, 'alert-target: alerts.a: watches nothing; add dashboard and tile, or savedSearch'],
+    [{ tile: nothing }, 'alert-target: alerts.a: watches a tile and needs tile, too'],
+    [{ dashboard: nothing }, 'alert-target: alerts.a: watches a tile and needs dashboard, too'],
+    [{ savedSearch: 's' }, 'alert-target: alerts.a: must watch either a tile or a savedSearch, not both'],
+    [
+      { dashboard: 'dd' },
+      'dangling-reference: alerts.a.dashboard: "dd" is not a key in these files; did you mean "d"? To refer to an existing one, use { name: … } or { id: … }',
+    ],
+    [
+      { dashboard: 'elsewhere' },
+      'dangling-reference: alerts.a.dashboard: "elsewhere" is not a key in these files; to refer to an existing one, use { name: … } or { id: … }',
+    ],
+    [{ tile: 't' }, 'dangling-reference: alerts.a.tile: dashboard d has no tile named "t"; did you mean "T"?'],
+    [
+      { channels: [{ type: 'email', emailRecipients: ['a@b.c'] }] },
+      'conflicting-fields: alerts.a.channels: cannot be combined with channel; use one of the two',
+    ],
+    [{ groupBy: 'x' }, 'conflicting-fields: alerts.a.groupBy: is only for alerts on a savedSearch; a tile has its own grouping'],
+    [
+      { scheduleStartAt: '2026-01-31T08:00:00Z', scheduleOffsetMinutes: 3 },
+      'conflicting-fields: alerts.a.scheduleOffsetMinutes: must be 0 if scheduleStartAt is set',
+    ],
+  ])('an alert may not watch %j', (alert, message) => {
+    expect(check(fileWith({ alert }))).toEqual([message])
+  })
+
+  it('an alert may not watch one of two tiles with the same name', () => {
+    const file = fileWith()
+    const { d } = file.dashboards
+    const twice = { ...file, dashboards: { d: { ...d, tiles: [...d.tiles, ...d.tiles] } } }
+    expect(check(twice)).toEqual([
+      'ambiguous-tile: alerts.a.tile: dashboard d has several tiles named "T"; rename them so that each name is unique',
+    ])
+  })
+
+  it('an alert may not watch a tile that cannot have alerts', () => {
+    expect(check(fileWith({ tile: { config: { displayType: 'markdown', markdown: 'x' } } }))).toEqual([
+      'tile-without-alerts: alerts.a.tile: a tile of type markdown cannot have alerts; types that can: line, stacked_bar, number',
+    ])
+  })
+
+  it('an alert may watch an object in another file, in any order', () => {
+    const { dashboards, alerts } = fileWith()
+    const files = [{ alerts }, { dashboards }].map((part, i) => ({ path: `${i}.json`, text: JSON.stringify(part) }))
+    const read = readDeclarations(files, () => undefined)
+    expect(checkReferences(read, allAbilities)).toEqual([])
+  })
+
+  it('does not report a watched object as missing when it has another error', () => {
+    expect(check(fileWith({ dashboard: { nam: 'x' } }))).toEqual(['schema: dashboards.d: "nam" is an unknown field; did you mean "name"?'])
+  })
+
+  it('does not report a watched object as missing while a file that may declare it cannot be read', () => {
+    const files = [
+      { path: 'a.json', text: JSON.stringify({ alerts: fileWith().alerts }) },
+      { path: 'b.yml', text: 'a: [' },
+    ]
+    expect(
+      checkReferences(
+        readDeclarations(files, () => undefined),
+        allAbilities,
+      ),
+    ).toEqual([])
+  })
+
+  it('a missing object is reported at the location of the reference', () => {
+    const read = readText('alerts:\n  a:\n    name: A\n    threshold: 1\n    interval: 5m\n    dashboard: x\n    tile: T\n')
+    expect(lines(checkReferences(read, allAbilities))[0]).toMatch(/^f\.yml:6:16 dangling-reference/)
+  })
+
+  it('finds a watched object quickly among thousands', () => {
+    const { d } = fileWith().dashboards
+    const { a } = fileWith().alerts
+    const many = Array.from({ length: 600 }, (_, i) => i)
+    const read = readValue({
+      dashboards: Object.fromEntries(many.map((i) => [`d${i}`, { ...d, tiles: [] }])),
+      alerts: Object.fromEntries(many.map((i) => [`a${i}`, { ...a, dashboard: `missing-${i}` }])),
+    })
+    expect(cpuMsOf(() => expect(checkReferences(read, allAbilities)).toHaveLength(600))).toBeLessThan(1000)
+  })
+})
+
+describe('what the product does not know', () => {
+  it.each([
+    ['a saved search', fileWith({ more: search }), { sections: new Set(['dashboards', 'alerts'] as const) }, 'savedSearches.s'],
+    ['a field', fileWith(), { alertFields: new Set([...allAbilities.alertFields].filter((field) => field !== 'note')) }, 'alerts.a.note'],
+    [
+      'the saved search of an alert',
+      fileWith({ alert: onSearch, more: search }),
+      { alertFields: new Set([...allAbilities.alertFields].filter((field) => field !== 'savedSearchId')) },
+      'alerts.a.savedSearch',
+    ],
+  ])('rejects what the product does not have: %s', (_, file, abilities, where) => {
+    expect(check(file, abilities)).toEqual([
+      `not-in-profile: ${where}: is not supported without a profile; set profile, for example to clickhouse-cloud`,
+    ])
+  })
+
+  it('accepts any name of a webhook where webhooks cannot be listed', () => {
+    expect(check(fileWith(), { webhookNames: false })).toEqual([
+      expect.stringMatching(/^not-in-profile: alerts\.a\.channel\.webhook: .*, or use webhookId$/),
+    ])
+    expect(check(fileWith({ alert: { channel: { type: 'webhook', webhookId: 'x' } } }), { webhookNames: false })).toEqual([])
+  })
+
+  it('messages about other products use no word of these files', () => {
+    expect(check(fileWith({ alert: { adopt: true, id: 'x' } }))).toEqual([])
+  })
+})
+
+it('the list of rules has a description of every rule', () => {
+  expect(Object.values(referenceRules).every(({ description }) => /^[A-Z].*\.$/.test(description))).toBe(true)
+})
