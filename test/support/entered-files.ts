@@ -1,5 +1,5 @@
 // Runs the action and reports which source files the run entered: those of which at least one function was called. Started as a
-// process of its own by walks.test.ts, with the environment of a step; the list goes to the file ENTERED_FILES.
+// process of its own by replay-offline.test.ts, with the environment of a step; the list goes to the file ENTERED_FILES.
 import { readdirSync, writeFileSync } from 'node:fs'
 import { Session } from 'node:inspector/promises'
 
