@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { rolldown } from 'rolldown'
-import { commonPlugins, packageEntries } from './bundle-package.ts'
+import { packageEntries, replaceByStandIns } from './bundle-package.ts'
 import { noticesIn } from './notices.ts'
 import { lockedNode } from './shipped.ts'
 
@@ -57,7 +57,7 @@ async function bundleScript(file: string): Promise<void> {
     input: packageEntries.cli,
     platform: 'node',
     checks: { ineffectiveDynamicImport: false },
-    plugins: [...commonPlugins],
+    plugins: [replaceByStandIns],
   })
   await bundle.write({ file, format: 'cjs', codeSplitting: false })
 }

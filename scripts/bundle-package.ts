@@ -2,7 +2,6 @@
 import { rmSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { type Plugin, rolldown } from 'rolldown'
-import { actionReference } from '../src/runtime/cli/action-reference.ts'
 import { standIns } from './stand-ins.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -13,7 +12,7 @@ export const packageEntries = { cli: 'src/cli.ts', index: 'src/index.ts', emulat
 /** Replaces the same files of packages as in the action's bundle. */
 const replaced = new Set<string>()
 
-const replaceByStandIns: Plugin = {
+export const replaceByStandIns: Plugin = {
   name: 'stand-ins',
   load(id) {
     const path = relative(join(root, 'node_modules'), id).replaceAll(sep, '/')
@@ -25,18 +24,6 @@ const replaceByStandIns: Plugin = {
     if (error === undefined && replaced.size === 0) throw new Error('The bundle has no file that scripts/stand-ins.ts replaces.')
   },
 }
-
-/** An installed command line cannot ask Git which commit it is from. */
-const setBuiltFrom: Plugin = {
-  name: 'built-from',
-  async load(id) {
-    if (id !== join(root, 'src/runtime/cli/built-from.ts')) return undefined
-    return `export const builtFrom = ${JSON.stringify(await actionReference(root))}`
-  },
-}
-
-/** For both forms of the command line that are installed: the package and the executable. */
-export const commonPlugins: readonly Plugin[] = [replaceByStandIns, setBuiltFrom]
 
 /** `import` reads every export of a built-in module, and so loads parts that nothing uses, such as WebCrypto of `node:crypto`. */
 const getBuiltins: Plugin = {
@@ -55,7 +42,7 @@ export async function bundlePackage(directory: string, entries: Readonly<Record<
     input: entries,
     platform: 'node',
     checks: { ineffectiveDynamicImport: false },
-    plugins: [...commonPlugins, getBuiltins],
+    plugins: [replaceByStandIns, getBuiltins],
   })
   rmSync(directory, { recursive: true, force: true })
   await bundle.write({ dir: directory, chunkFileNames: '[name].js' })

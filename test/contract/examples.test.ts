@@ -93,9 +93,9 @@ describe('examples/workflows/backups.yml', () => {
 it('every workflow for the files of the starter kit sets the variables that they need', () => {
   const needed = new Set([...read('examples/starter/service.yml').matchAll(/\$\{\{ env\.(\w+) \}\}/g)].map(([, name = '']) => name))
   expect(needed.size).toBe(3)
-  // The files of the first two are those of the README and of docs/self-hosted.md, which need no variables. Those of the third one come from
-  // examples/environments. The fourth one reads only the file of docs/slos.md.
-  const others = ['plan-and-apply.yml', 'self-hosted.yml', 'environments.yml', 'check-slos.yml']
+  // The files of the first one are those of the README, which need no variables. Those of the second one come from examples/environments.
+  // The third one reads only the file of docs/slos.md.
+  const others = ['plan-and-apply.yml', 'environments.yml', 'check-slos.yml']
   const workflows = readdirSync(new URL('../../examples/workflows', import.meta.url)).filter((name) => !others.includes(name))
   for (const name of workflows) {
     const text = read(`examples/workflows/${name}`)

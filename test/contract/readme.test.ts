@@ -2,7 +2,6 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { exitCodes } from '../../src/core/errors.ts'
-import { kits } from '../../src/runtime/cli/init/kits.ts'
 import { forEachEntry } from '../support/corpus.ts'
 
 const root = new URL('../..', import.meta.url).pathname
@@ -49,25 +48,6 @@ describe('README.md', () => {
 
 describe('docs/cli.md', () => {
   const text = read('docs/cli.md')
-
-  it('docs/cli.md lists everything that init can write', () => {
-    expect(kits.map(({ name }) => name)).toEqual([
-      'cost-gate',
-      'cost-budgets',
-      'cost-audit',
-      'check-credits',
-      'plan-and-apply',
-      'drift',
-      'drift-pull-request',
-      'replay',
-      'check-slos',
-      'backups',
-      'fleet',
-    ])
-    expect(text.replaceAll(/\s+/g, ' ')).toContain(
-      'a cost gate, budgets by team, an audit of costs, prepaid credits, alerts and dashboards as code, drift as an issue or as a pull request, replays of incidents, a gate on error budgets, backups, a fleet',
-    )
-  })
 
   it('docs/cli.md lists every exit code', () => {
     const rows = [...text.matchAll(/^\| (\d+) \| /gm)].map(([, code]) => Number(code))

@@ -76,14 +76,13 @@ describe('a root without Node', () => {
     expect(installed.stdout).not.toContain('is not in PATH')
 
     const watchkeeper = '/root/.local/bin/watchkeeper'
-    expect(await run(watchkeeper, 'init', 'plan-and-apply', '--profile', 'hyperdx', '--project', 'shop/infra')).toMatchObject({
-      exitCode: 0,
-    })
+    expect(await run(watchkeeper, 'init', 'self-hosted')).toMatchObject({ exitCode: 0 })
     const variables = {
       WATCHKEEPER_VAR_SERVICE: 'checkout',
       WATCHKEEPER_VAR_WEBHOOK: 'oncall',
       WATCHKEEPER_VAR_ERRORS_PER_FIVE_MINUTES: '20',
     }
+    writeFileSync(join(root, 'work/.watchkeeper.yml'), 'project: shop/infra\n')
     Object.assign(env, variables)
     expect(await run(watchkeeper, 'plan')).toMatchObject({
       exitCode: 0,

@@ -22,7 +22,7 @@ export async function runCliInside(args: readonly string[], { env = {}, director
   const stdin = Object.assign(new PassThrough(), { isTTY })
   stdin.end(typed ?? '')
   const exitCode = await runCli(args, {
-    script: '',
+    script: new URL('../../src/cli.ts', import.meta.url).pathname,
     env: { NO_COLOR: '1', ...env },
     directory,
     signals: { on: () => undefined, off: () => undefined, exit: () => undefined },

@@ -22,18 +22,8 @@ export const remoteRepository = async (directory: string): Promise<string | unde
 export const remoteAddress = async (directory: string): Promise<string | undefined> =>
   addressIn(await git(directory, ['config', '--get', 'remote.origin.url']))
 
-/** The default branch of the remote `origin`, or else the current branch. Undefined without both, and for a name with unusual characters. */
-export async function defaultBranch(directory: string): Promise<string | undefined> {
-  const remote = await git(directory, ['symbolic-ref', '--quiet', '--short', 'refs/remotes/origin/HEAD'])
-  const branch = remote.replace(/^origin\//, '') || (await git(directory, ['symbolic-ref', '--quiet', '--short', 'HEAD']))
-  return isPlainBranch(branch) ? branch : undefined
-}
-
-/** Whether a name means the same branch in a filter of a workflow, where characters such as `+` and `!` are patterns. */
-export const isPlainBranch = (name: string): boolean => /^\w[\w./-]{0,199}$/.test(name)
-
 /** What a command of Git prints. Empty when it fails. */
-export async function git(directory: string, args: readonly string[]): Promise<string> {
+async function git(directory: string, args: readonly string[]): Promise<string> {
   const { execFile } = await import('node:child_process')
   return new Promise((resolve) => {
     execFile('git', args, { cwd: directory, timeout: 5000 }, (_error, stdout) => resolve(stdout.trim()))

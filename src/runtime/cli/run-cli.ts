@@ -2,7 +2,6 @@ import { Argument, Command, CommanderError, Help, InvalidArgumentError, Option }
 import { type ProfileName, profileNames } from '../../api/profiles.ts'
 import { version } from '../../core/version.ts'
 import { operationGroups, operationNames } from '../../operations.ts'
-import type { InitFlags } from './init/settings.ts'
 import type { EmulatorCommand } from './serve-emulator.ts'
 import { summaries } from './summaries.ts'
 import { hasColors, type Terminal } from './terminal.ts'
@@ -94,11 +93,6 @@ const createProgram = (): Command =>
       '\nEvery common option also reads an environment variable, such as WATCHKEEPER_API_KEY_SECRET for --api-key-secret.\nTo try it without an account, run: watchkeeper demo',
     )
 
-interface InitCommand extends InitFlags {
-  readonly list?: boolean
-  readonly profile?: ProfileName
-}
-
 /** The commands that are not operations. Each is loaded when it is used. */
 function addTools(program: Command, terminal: Terminal, exitWith: (code: number) => void): void {
   const write = (text: string): void => void terminal.stdout.write(text)
@@ -106,22 +100,11 @@ function addTools(program: Command, terminal: Terminal, exitWith: (code: number)
   program
     .commandsGroup('Setup:')
     .command('init')
-    .description('Writes workflows and sample files into this repository. Asks which ones, and never overwrites a file.')
-    .argument('[kits...]', 'kits to write; without kits, init asks')
-    .option('--list', 'list the kits and their files')
-    .addOption(
-      profileOption('server that the workflows are for; at a terminal, init asks [default: WATCHKEEPER_PROFILE, or else clickhouse-cloud]'),
-    )
-    .option('--organization-id <uuid>', 'id of the organization, for the variable of the repository')
-    .option('--service-id <uuid>', 'id of the service, for the variable of the repository')
-    .option('--api-url <url>', 'address of a self-hosted server, for the variable of the repository')
-    .option('--project <text>', 'owner of alerts and dashboards [default: owner/repo of the Git remote]')
-    .option('--branch <name>', 'branch that is applied [default: the default branch of the Git remote, or else the current branch]')
-    .action(async (words: readonly string[], { list = false, profile, ...flags }: InitCommand) => {
-      const { prepareForOneRun } = await import('../one-run.ts')
-      prepareForOneRun()
+    .description('Copies workflows and sample files into this repository, and prints what to do next. Never overwrites a file.')
+    .argument('[kits...]', 'kits to copy; without kits, init lists them')
+    .action(async (words: readonly string[]) => {
       const { runInit } = await import('./init/init.ts')
-      exitWith(await runInit({ words, list, profile, flags }, terminal))
+      exitWith(await runInit(words, terminal))
     })
 
   program

@@ -1,97 +1,100 @@
-import type { ProfileName } from '../../../api/profiles.ts'
-import { toEnvironmentName } from '../../../core/names.ts'
-import { shellQuote } from '../../../core/text.ts'
-import { inColumns, indent } from './columns.ts'
-import { needsOf } from './needs.ts'
-import type { WriteOutcome } from './safe-write.ts'
-import type { Sample } from './samples.ts'
-import { addressOf, type InitSettings, keysOf } from './settings.ts'
+// What is left to do after init, from the texts of the files.
+import { fileVariablePrefix, toEnvironmentName, toKebab } from '../../../core/names.ts'
+import type { Variables } from '../../../core/variables.ts'
+import { settingsSchema } from '../../../operation/inputs.ts'
+import { type KitFile, starter } from './kits.ts'
 
-export interface Written {
-  readonly sample: Sample
-  readonly outcome: WriteOutcome
+export interface NewFile extends KitFile {
+  readonly text: string
+  /** Whether init wrote it. A file that existed is kept. */
+  readonly isNew: boolean
 }
 
-const outcomeWords: Readonly<Record<WriteOutcome, string>> = {
-  written: 'written',
-  kept: 'kept, because your file differs',
-  same: 'unchanged',
+export const inColumns = (rows: readonly (readonly [string, string])[]): readonly string[] => {
+  const width = Math.max(0, ...rows.map(([left]) => left.length))
+  return rows.map(([left, right]) => `${left.padEnd(width)}  ${right}`)
 }
 
-/** What a report needs beside the files. */
-interface InitOutcome {
-  readonly profile: ProfileName
-  readonly branch: string | undefined
-  readonly settings: InitSettings
-  /** What `doctor` found, if it ran. */
-  readonly check: 'none' | 'passed' | 'failed'
-  readonly wasPulled: boolean
-}
+const settingVariables = Object.keys(settingsSchema.shape).map((name) => toEnvironmentName(toKebab(name)))
 
-export function initReport(written: readonly Written[], outcome: InitOutcome): string {
-  const files = inColumns(written.map(({ sample, outcome }) => [sample.target, outcomeWords[outcome]] as const))
-  const steps = nextSteps(written, outcome).map(([head, ...rest], i) => [`${i + 1}. ${head}`, ...indent(rest, 5)].join('\n'))
-  return [...files, '', 'Next steps:', '', ...steps, ''].join('\n')
-}
-
-function nextSteps(written: readonly Written[], outcome: InitOutcome): readonly (readonly string[])[] {
-  const { profile, settings, check, wasPulled } = outcome
-  const { secrets, variables, environment, ofFiles } = needsOf(written.map(({ sample }) => sample.text))
-  const checks = written.flatMap(({ sample: { target, check }, outcome }) =>
-    check === undefined || outcome === 'kept' ? [] : [[target, check] as const],
+/** The names of what the workflows read. */
+export function needsOf(texts: readonly string[]) {
+  // A comment may show a secret that nothing needs.
+  const code = texts.join('\n').replaceAll(/^\s*#.*$/gm, '')
+  const find = (pattern: RegExp) => [...code.matchAll(pattern)].map(([, one = '', other = '']) => [one, other] as const)
+  // A fleet file names secrets, and its workflow looks them up.
+  const secrets = find(/\bsecrets\.(\w+)|^\s*(?:- )?(?:api-key-id|api-key-secret|api-url)-name: *(\w+)/gm).map(
+    ([one, named]) => one || named,
   )
-  const values = new Map(Object.entries(settings).map(([name, value]) => [toEnvironmentName(name), shellQuote(value)]))
-  return [
-    ...step(checks.length > 0, ['Adapt the files:', ...inColumns(checks)]),
-    ...step(hasText(written, 'runs-on: self-hosted'), [
+  /** The variable of the process that has the value of a variable of the repository. */
+  const variables = new Map(
+    find(/([\w-]+): *\$\{\{ *vars\.(\w+)/g).map(([key, name]) => [name, key.startsWith(fileVariablePrefix) ? key : name]),
+  )
+  return { secrets: [...new Set(secrets)].sort(), variables: new Map([...variables].sort()) }
+}
+
+export function nextSteps(files: readonly NewFile[], env: Variables): readonly string[] {
+  const texts = files.map(({ text }) => text)
+  const has = (part: string): boolean => texts.some((text) => text.includes(part))
+  const { secrets, variables } = needsOf(texts)
+  const checks = files.flatMap(({ target, check, isNew }) => (check === undefined || !isNew ? [] : [[target, check] as const]))
+  // The variables of a step, which the command line reads, too.
+  const names = [...secrets, ...variables.values()].sort()
+  const settings = names.filter((name) => settingVariables.includes(name))
+  const ofFiles = names.filter((name) => name.startsWith(fileVariablePrefix))
+  const toSet = (some: readonly string[]): readonly string[] => some.filter((name) => !env[name]).map((name) => `export ${name}=…`)
+  const profile = has('profile: hyperdx') ? 'hyperdx' : 'clickhouse-cloud'
+  const hasStarter = files.some(({ target, isNew }) => target === starter.target && isNew)
+  const steps: readonly (readonly string[] | false)[] = [
+    settings.length > 0 && [
+      'Check the key on this machine. These commands change nothing on the server:',
+      `export ${toEnvironmentName('profile')}=${profile}`,
+      ...toSet(settings),
+      'watchkeeper doctor',
+      ...(hasStarter ? ['watchkeeper list-sources', 'watchkeeper list-webhooks'] : []),
+    ],
+    checks.length > 0 && ['Adapt the files:', ...inColumns(checks)],
+    hasStarter && [
+      'Plan the starter set. The values are yours, and a webhook is given by its name:',
+      ...toSet(ofFiles),
+      'watchkeeper plan',
+    ],
+    hasStarter && [
+      'To start with the objects that exist on the server instead:',
+      `rm ${starter.target} && watchkeeper pull`,
+      `The workflows then need no ${fileVariablePrefix}….`,
+    ],
+    has('runs-on: [self-hosted') && [
       'Register a runner with the label self-hosted that reaches your server.',
-      'For a server with a public address, replace "runs-on: self-hosted" by "runs-on: ubuntu-latest".',
-    ]),
-    ...step(hasText(written, 'create-pull-request@'), [
+      'For a server with a public address, use "runs-on: ubuntu-latest" instead.',
+    ],
+    has('create-pull-request@') && [
       'Let workflows open pull requests, in Settings > Actions > General > Workflow permissions:',
       '"Allow GitHub Actions to create and approve pull requests".',
-    ]),
-    ...step(secrets.length > 0, [
+    ],
+    secrets.length > 0 && [
       'Set the secrets. gh asks for each value. Or use Settings > Secrets and variables > Actions:',
       ...secrets.map((name) => `gh secret set ${name}`),
-    ]),
-    ...step(variables.length > 0, [
+    ],
+    variables.size > 0 && [
       'Set the variables, here or on the same page:',
-      ...variables.map((name) => `gh variable set ${name} --body ${values.get(name) ?? '…'}`),
-    ]),
-    ...step(environment.length > 0, ['Set these environment variables in the steps that read the files:', ...environment]),
-    ...step(ofFiles.length > 0, [
-      'To run validate or plan on this machine, set the variables of the files:',
-      `export ${ofFiles.map((name) => `${name}=…`).join(' ')}`,
-    ]),
-    ...step(check === 'none' && secrets.length > 0, [
-      'Check the key and the settings before the first run:',
-      ...doctor(variables, values, profile),
-    ]),
-    ...step(check === 'failed', ['Fix the check that failed above, and repeat it:', ...doctor(variables, values, profile)]),
+      ...[...variables].map(
+        ([name, from]) => `gh variable set ${name} --body ${settings.includes(from) || ofFiles.includes(from) ? `"$${from}"` : '…'}`,
+      ),
+    ],
     [
-      commit(written, outcome),
-      ...(wasPulled ? ['The plan shows no changes. The first apply adds ownership markers to the exported objects.'] : []),
-      ...(hasText(written, 'schedule:')
-        ? ['Scheduled workflows run once they are on the default branch. "Run workflow" starts them immediately.']
-        : []),
+      // A push to the default branch applies the files immediately, including the samples.
+      has('operation: apply') || has("&& 'apply'")
+        ? 'Commit the files on a branch, and review the plan on its pull request. The merge to main applies it.'
+        : 'Commit the files.',
+      ...(has('branches: [main]') ? ['For another default branch than main, change the name in the workflows.'] : []),
+      ...(has('schedule:') ? ['Scheduled workflows run once they are on the default branch. "Run workflow" starts them immediately.'] : []),
     ],
   ]
-}
-
-const hasText = (written: readonly Written[], text: string): boolean => written.some(({ sample }) => sample.text.includes(text))
-
-/** A push to the default branch applies the files immediately, including the samples. */
-const commit = (written: readonly Written[], { branch = 'main' }: InitOutcome): string =>
-  hasText(written, 'operation: apply')
-    ? `Commit the files on a branch and review the plan on its pull request. Merging it to ${branch} applies it.`
-    : 'Commit the files.'
-
-const step = (isNeeded: boolean, lines: readonly string[]): readonly (readonly string[])[] => (isNeeded ? [lines] : [])
-
-function doctor(variables: readonly string[], values: ReadonlyMap<string, string>, profile: ProfileName): readonly string[] {
-  const service = toEnvironmentName('service-id')
-  const names = [addressOf[profile], ...keysOf[profile]].map(toEnvironmentName)
-  const set = [...names, ...variables.filter((name) => name === service)].map((name) => `${name}=${values.get(name) ?? '…'}`)
-  return [`export ${[`${toEnvironmentName('profile')}=${profile}`, ...set].join(' ')}`, 'watchkeeper doctor']
+  return [
+    'Next steps:',
+    ...steps
+      .filter((step) => step !== false)
+      .flatMap(([head, ...rest], i) => ['', `${i + 1}. ${head}`, ...rest.map((line) => `     ${line}`)]),
+  ]
 }

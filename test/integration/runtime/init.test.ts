@@ -1,0 +1,162 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { kits } from '../../../src/runtime/cli/init/kits.ts'
+import { needsOf } from '../../../src/runtime/cli/init/next-steps.ts'
+import { runCliInside } from '../../support/run-cli-inside.ts'
+
+let directory: string
+beforeEach(() => {
+  const created = mkdtempSync(join(tmpdir(), 'watchkeeper-init-'))
+  directory = join(created, 'repository')
+  mkdirSync(join(directory, '.git'), { recursive: true })
+  onTestFinished(() => rmSync(created, { recursive: true }))
+})
+
+const init = (args: readonly string[], env = {}) => runCliInside(['init', ...args], { directory, env })
+
+const read = (path: string): string => readFileSync(join(directory, path), 'utf8')
+
+const example = (path: string): string => readFileSync(new URL(`../../../examples/${path}`, import.meta.url), 'utf8')
+
+const filesThere = (): readonly string[] =>
+  readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isDirectory())
+    .map(({ parentPath, name }) => relative(directory, join(parentPath, name)))
+    .sort()
+
+const commandsIn = (steps: string, program: string): readonly string[] =>
+  [...steps.matchAll(/^ {5}(\S+) (.+)$/gm)].flatMap(([, name, rest = '']) => (name === program ? [rest] : []))
+
+it('init without kits lists them and writes nothing', async () => {
+  const { exitCode, stdout } = await init([])
+  expect(exitCode).toBe(0)
+  for (const { name, summary } of kits) expect(stdout).toMatch(new RegExp(`^  ${name} +${RegExp.escape(summary)}$`, 'm'))
+  expect(filesThere()).toEqual([])
+})
+
+it.each(kits)('init copies the files of the kit $name from examples/', async ({ name, files, hasProject }) => {
+  expect(await init([name])).toMatchObject({ exitCode: 0, stderr: '' })
+  expect(filesThere()).toEqual([...files.map(({ target }) => target), ...(hasProject ? ['.watchkeeper.yml'] : [])].sort())
+  for (const { example: source, target } of files) expect(read(target)).toBe(example(source))
+})
+
+it('no two kits have different files with the same path', () => {
+  const files = kits.flatMap(({ files }) => files)
+  expect(new Map(files.map(({ target, example }) => [target, example])).size).toBe(new Set(files.map(({ example }) => example)).size)
+})
+
+describe('the next steps of init', () => {
+  it('have the commands that check the key, plan, and set what the workflows read', async () => {
+    const { stdout } = await init(['plan-and-apply', 'drift'])
+    expect(commandsIn(stdout, 'export')).toEqual([
+      'WATCHKEEPER_PROFILE=clickhouse-cloud',
+      'WATCHKEEPER_API_KEY_ID=…',
+      'WATCHKEEPER_API_KEY_SECRET=…',
+      'WATCHKEEPER_ORGANIZATION_ID=…',
+      'WATCHKEEPER_SERVICE_ID=…',
+      'WATCHKEEPER_VAR_ERRORS_PER_FIVE_MINUTES=…',
+      'WATCHKEEPER_VAR_SERVICE=…',
+      'WATCHKEEPER_VAR_WEBHOOK=…',
+    ])
+    expect(commandsIn(stdout, 'watchkeeper')).toEqual(['doctor', 'list-sources', 'list-webhooks', 'plan'])
+    expect(commandsIn(stdout, 'gh')).toEqual([
+      'secret set WATCHKEEPER_API_KEY_ID',
+      'secret set WATCHKEEPER_API_KEY_SECRET',
+      'variable set ERRORS_PER_FIVE_MINUTES --body "$WATCHKEEPER_VAR_ERRORS_PER_FIVE_MINUTES"',
+      'variable set SERVICE_NAME --body "$WATCHKEEPER_VAR_SERVICE"',
+      'variable set WATCHKEEPER_ORGANIZATION_ID --body "$WATCHKEEPER_ORGANIZATION_ID"',
+      'variable set WATCHKEEPER_SERVICE_ID --body "$WATCHKEEPER_SERVICE_ID"',
+      'variable set WEBHOOK_NAME --body "$WATCHKEEPER_VAR_WEBHOOK"',
+    ])
+    expect(stdout).toContain('The merge to main applies it.')
+    expect(stdout).toContain('Scheduled workflows run once they are on the default branch.')
+  })
+
+  it('are those of a self-hosted server, and of what is not set yet', async () => {
+    const { stdout } = await init(['self-hosted'], { WATCHKEEPER_API_KEY: 'a-key-of-the-environment', WATCHKEEPER_VAR_SERVICE: 'checkout' })
+    expect(commandsIn(stdout, 'export').slice(0, 2)).toEqual(['WATCHKEEPER_PROFILE=hyperdx', 'WATCHKEEPER_API_URL=…'])
+    expect(stdout).not.toMatch(/export WATCHKEEPER_(?:API_KEY|VAR_SERVICE)=|a-key-of|Scheduled workflows/)
+    expect(stdout).toContain('Register a runner with the label self-hosted')
+  })
+
+  it('are short where a workflow needs no key', async () => {
+    const { stdout } = await init(['replay'])
+    expect(stdout).not.toMatch(/gh secret set|watchkeeper doctor|applies it/)
+    expect(stdout).toContain('declare and record an incident first')
+  })
+
+  it('ignore a secret in a comment, and find those that a fleet file names', () => {
+    const inBrackets = (text: string): string => `$\{{ ${text} }}`
+    const workflow = `# x: ${inBrackets('secrets.WEBHOOK')}\na: ${inBrackets('secrets.KEY')}\nb: ${inBrackets('vars.PLACE')} # ids\n`
+    const fleet = '- api-key-id-name: SHOP_ID\n  api-key-secret-name: SHOP_SECRET\n'
+    expect(needsOf([workflow, fleet])).toEqual({
+      secrets: ['KEY', 'SHOP_ID', 'SHOP_SECRET'],
+      variables: new Map([['PLACE', 'PLACE']]),
+    })
+  })
+})
+
+it.each([
+  ['https://github.com/shop/infra.git', 'project: shop/infra'],
+  ['ssh://git@git.example:2222/group/shop/infra/', 'project: shop/infra'],
+  [undefined, '# project: owner/repo'],
+])('init writes the project of the remote %s into the config file', async (url, line) => {
+  rmSync(join(directory, '.git'), { recursive: true })
+  execFileSync('git', ['init', '--quiet', directory])
+  if (url !== undefined) execFileSync('git', ['remote', 'add', 'origin', url], { cwd: directory })
+  const { stdout } = await init(['plan-and-apply'])
+  expect(read('.watchkeeper.yml').split('\n')).toContain(line)
+  expect(stdout.includes('set the name of your project')).toBe(url === undefined)
+})
+
+describe('init keeps', () => {
+  it('a file that exists, and does not ask to adapt it', async () => {
+    mkdirSync(join(directory, 'cost'))
+    writeFileSync(join(directory, 'cost/budgets.yml'), 'mine\n')
+    const { exitCode, stdout } = await init(['cost-budgets'])
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/^cost\/budgets\.yml +kept, because it exists$/m)
+    expect(stdout).not.toContain('Adapt')
+    expect(read('cost/budgets.yml')).toBe('mine\n')
+  })
+
+  it.each(['outside', 'nothing'])('a link to %s, and does not write through it', async (to) => {
+    writeFileSync(join(directory, '../outside'), 'theirs')
+    symlinkSync(join(directory, '..', to), join(directory, 'fleet.yml'))
+    expect((await init(['fleet'])).stdout).toMatch(/^fleet\.yml +kept/m)
+    expect(read('../outside')).toBe('theirs')
+    expect(readdirSync(join(directory, '..')).sort()).toEqual(['outside', 'repository'])
+  })
+})
+
+describe('init writes nothing', () => {
+  it.each([
+    [
+      'for an unknown kit',
+      ['cost-gate', 'cost-budgt', 'drfit'],
+      /cost-budgt: unknown kit.*did you mean "cost-budgets"\?\n.*drfit: .*"drift"/,
+    ],
+    ['for an unknown flag', ['cost-gate', '--force'], /Unknown option --force/],
+  ])('%s', async (_, args, message) => {
+    expect(await init(args)).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringMatching(message) })
+    expect(filesThere()).toEqual([])
+  })
+
+  it('below the root of a repository, where GitHub reads no workflow', async () => {
+    mkdirSync(join(directory, 'packages/shop'), { recursive: true })
+    const ran = await runCliInside(['init', 'cost-gate'], { directory: join(directory, 'packages/shop') })
+    expect(ran).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining(`run init in ${directory}`) })
+    expect(filesThere()).toEqual([])
+  })
+
+  it('where a directory cannot be made, and names the file', async () => {
+    writeFileSync(join(directory, 'cost'), '')
+    expect(await init(['cost-budgets'])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('cost/budgets.yml: cannot be written'),
+    })
+  })
+})
