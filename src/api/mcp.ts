@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { ApiError } from './api-error.ts'
 import type { ApiRequest, Call } from './call.ts'
 import { path } from './path.ts'
-import { describeMismatch, type Reader } from './wire.ts'
+import { mismatchAt, type Reader } from './wire.ts'
 
 /** Changes parts of a dashboard, and leaves the rest as it is stored. */
 export const patchToolName = 'clickstack_patch_dashboard'
@@ -27,7 +27,7 @@ export const readTool =
   <T>(read: (text: string, isError: boolean) => ReturnType<Reader<T>>): Reader<T> =>
   (json) => {
     const parsed = toolAnswer.safeParse(json)
-    if (!parsed.success) return { mismatch: describeMismatch('', [], 'is not that of a tool') }
+    if (!parsed.success) return mismatchAt('', [], 'is not that of a tool')
     const { content, isError = false } = parsed.data.result
     return read(content[0]?.text ?? '', isError)
   }
@@ -44,7 +44,7 @@ export async function findPatchTool(read: (call: Call<boolean>) => Promise<boole
       request: { ...toolRequest('tools/list', {}), isSafe: true },
       read(json) {
         const parsed = toolList.safeParse(json)
-        if (!parsed.success) return { mismatch: describeMismatch('', [], 'is not a list of tools') }
+        if (!parsed.success) return mismatchAt('', [], 'is not a list of tools')
         return { value: parsed.data.result.tools.some(({ name }) => name === patchToolName) }
       },
       about: { noun: 'tool', permission: 'observability' },

@@ -11,7 +11,7 @@ import { ApiError } from './api-error.ts'
 import type { Call } from './call.ts'
 import { callTool, readTool } from './mcp.ts'
 import { isServer, path, type Service, servicePath, type Target, under } from './path.ts'
-import { describeMismatch, readOne } from './wire.ts'
+import { mismatchAt, readOne } from './wire.ts'
 
 /** One query, and the period of its parameters in milliseconds since the epoch. */
 export interface SqlQuery {
@@ -115,7 +115,7 @@ function toAnswer(json: unknown): SqlAnswer | undefined {
   return { kind: 'rows', columns: meta, rows: data, elapsedMs: statistics === undefined ? undefined : statistics.elapsed * 1000 }
 }
 
-const mismatch = (reason: string) => ({ mismatch: describeMismatch('', [], reason) })
+const mismatch = (reason: string) => mismatchAt('', [], reason)
 
 const readToolAnswer = readTool<SqlAnswer>((text, isError) => {
   if (isError) return { value: toRefusal(text) }

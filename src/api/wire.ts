@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { toDecimal } from '../core/decimal.ts'
 import { isMapping } from '../core/keys.ts'
-import { quote } from '../core/text.ts'
+import { describeMismatch, formatPlace } from '../core/mismatch.ts'
 import type { Headers } from '../http/rate-limit.ts'
 
 interface Unwrapped {
@@ -123,29 +123,15 @@ function readWith<T>(schema: z.ZodType<T>, toPayload: (json: unknown) => Unwrapp
     const { payload, prefix } = toPayload(json)
     const parsed = schema.safeParse(payload)
     if (parsed.success) return { value: parsed.data }
-    return { mismatch: describeIssues(parsed.error, prefix) }
+    return toMismatch(describeMismatch(parsed.error, prefix || 'the answer'))
   }
 }
 
-function describeIssues({ issues: [first, ...others] }: z.ZodError, prefix: string): string {
-  const more = others.length === 0 ? '' : ` (and ${others.length} more)`
-  const reason = first?.code === 'custom' ? first.message : describeIssue(first)
-  return `${describeMismatch(prefix, first?.path ?? [], reason)}${more}`
-}
+/** `whole` is the payload's place in the answer, and `path` that of the value in the payload. */
+export const mismatchAt = (whole: string, path: readonly PropertyKey[], reason: string): { readonly mismatch: string } =>
+  toMismatch(`${formatPlace(path, whole || 'the answer')} ${reason}`)
 
-/** `prefix` is the place of the payload in the answer, and `path` that of the value in the payload. */
-export function describeMismatch(prefix: string, path: readonly PropertyKey[], reason: string): string {
-  const place = path.reduce<string>(
-    (text, key) => (typeof key === 'number' ? `${text}[${key}]` : `${text}.${quote(String(key), 60)}`),
-    prefix || 'the answer',
-  )
-  return `the answer has an unexpected form: ${place} ${reason}`
-}
-
-function describeIssue(issue: z.core.$ZodIssue | undefined): string {
-  if (issue?.code !== 'invalid_type') return issue?.message ?? 'is not valid'
-  return issue.message.endsWith('received undefined') ? 'is missing' : `is not of type ${issue.expected}`
-}
+const toMismatch = (words: string): { readonly mismatch: string } => ({ mismatch: `the answer has an unexpected form: ${words}` })
 
 /** Why a value that is not of the type cannot be read. */
 export const typeMismatch = (value: unknown, type: string): string => (value === undefined ? 'is missing' : `is not of type ${type}`)

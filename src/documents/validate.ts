@@ -101,14 +101,21 @@ function describe(issue: z.core.$ZodIssue, { document, schema, base, value: chec
   const prefix = toPrefix(path, document.value)
   if (issue.code === 'unrecognized_keys') return describeUnknownKeys(issue, path, meantForm(field, value), document)
   if (issue.code === 'invalid_key') return describeWrongKey(path, schemaAt(schema, issue.path.slice(0, -1), checked), document)
-  const accepted = describeAccepted(issue, field)
   // A missing field is reported where the object begins that lacks it.
-  if (value === undefined) return [toDiagnostic(document.locationOfKey(path.slice(0, -1)), `${prefix}is missing${accepted}`)]
-  const isSecret = field !== undefined && metaOf(field).secret === true
-  const given = isSecret ? 'the value' : quote(JSON.stringify(value) ?? '', 80)
+  const location = value === undefined ? document.locationOfKey(path.slice(0, -1)) : document.locationOf(path)
+  return [toDiagnostic(location, `${prefix}${explainIssue(issue, value, field)}`)]
+}
+
+/** What is wrong with the value of a field or an input, and what to write instead. */
+export function explainIssue(issue: z.core.$ZodIssue, value: unknown, field: Schema | undefined): string {
+  const { secret, missing } = field === undefined ? {} : metaOf(field)
+  const accepted = describeAccepted(issue, field)
+  if (value === undefined) return `is missing${accepted}${missing === undefined ? '' : `; ${missing}`}`
+  const given = secret ? '' : `${quote(JSON.stringify(value) ?? '', 80)} `
+  if (issue.code === 'invalid_type' && issue.expected === 'array' && ['string', 'number'].includes(typeof value))
+    return `${given}is not a list${secret ? '' : `; write [${given.trim()}]`}`
   const isComplete = issue.code === 'custom' && issue.params?.isComplete === true
-  const problem = isComplete ? issue.message : `is not accepted${accepted}${suggestion(issue, value, field)}`
-  return [toDiagnostic(document.locationOf(path), `${prefix}${given} ${problem}`)]
+  return `${given}${isComplete ? issue.message : `is not accepted${accepted}${secret ? '' : suggestion(issue, value, field)}`}`
 }
 
 function describeWrongKey(path: ValuePath, map: Schema | undefined, document: ReadDocument): readonly Diagnostic[] {
@@ -212,9 +219,12 @@ function typeNameOf(option: Schema): string {
   return (core instanceof z.ZodUnion ? 'a map' : typeNames[core._zod.def.type]) ?? core._zod.def.type
 }
 
-function choicesOf(issue: z.core.$ZodIssue): readonly string[] {
+/** The words that the issue or the description of the field lists. */
+function choicesOf(issue: z.core.$ZodIssue, field?: Schema): readonly string[] {
   if (issue.code === 'invalid_value') return issue.values.map(String)
-  return issue.code === 'invalid_union' && 'options' in issue ? (issue.options ?? []).map(String) : []
+  if (issue.code === 'invalid_union' && 'options' in issue) return (issue.options ?? []).map(String)
+  const { accepts = '' } = field === undefined ? {} : metaOf(field)
+  return accepts.split(', ').filter((word) => word !== '' && !word.includes(' '))
 }
 
 function suggestion(issue: z.core.$ZodIssue, value: unknown, field: Schema | undefined): string {
@@ -223,13 +233,12 @@ function suggestion(issue: z.core.$ZodIssue, value: unknown, field: Schema | und
   const synonym = field && ownValue(metaOf(field).synonyms, String(value).toLowerCase())
   if (typeof synonym === 'string') return `; write ${synonym}`
   if (issue.code === 'invalid_type') return otherType(issue.expected, value, field)
-  const choices = choicesOf(issue)
+  const choices = choicesOf(issue, field)
   return nearestDurations(String(value), choices) ?? didYouMean(String(value), choices)
 }
 
 /** For a value of another type that can only mean one thing. */
 function otherType(expected: string, value: string | number, field: Schema | undefined): string {
-  if (expected === 'array') return `; write a list: [${quote(String(value), 60)}]`
   if (typeof value !== 'string' || (expected !== 'number' && expected !== 'int')) return ''
   const [, digits, percent] = /^\s*([+-]?\d{1,12}(?:\.\d{1,12})?)\s*(%?)\s*$/.exec(value) ?? []
   if (digits === undefined) return ''

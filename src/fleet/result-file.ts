@@ -5,6 +5,7 @@ import { isUuid } from '../api/path.ts'
 import { type Decimal, fromText, toDecimal } from '../core/decimal.ts'
 import { hourMs } from '../core/durations.ts'
 import { parseJson } from '../core/json.ts'
+import { describeMismatch } from '../core/mismatch.ts'
 import { clip } from '../core/text.ts'
 import { formatDuration, formatMoney } from '../report/format.ts'
 
@@ -30,7 +31,7 @@ export type ParsedResultFile = { readonly results: readonly TargetResult[] } | {
 const id = z
   .string()
   .transform((text) => text.toLowerCase())
-  .refine(isUuid)
+  .refine(isUuid, 'is not a uuid')
 
 const document = z.looseObject({
   operation: z.string().max(200),
@@ -69,12 +70,7 @@ export function parseResultFile(text: string): ParsedResultFile {
   const parsed = document.safeParse(value)
   return parsed.success
     ? { results: splitByService(parsed.data) }
-    : { diagnostic: `is not a result document of Watchkeeper: ${describeIssues(parsed.error)}` }
-}
-
-function describeIssues({ issues }: z.ZodError): string {
-  const names = [...new Set(issues.map(({ path }) => String(path[0] ?? '')))].filter((name) => name !== '')
-  return names.length === 0 ? 'the document is not a map' : `missing or invalid ${names.join(', ')}`
+    : { diagnostic: `is not a result document of Watchkeeper: ${describeMismatch(parsed.error, 'the document')}` }
 }
 
 function splitByService(result: z.output<typeof document>): readonly TargetResult[] {

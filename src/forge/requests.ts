@@ -1,4 +1,5 @@
 import type * as z from 'zod'
+import { describeMismatch } from '../core/mismatch.ts'
 import { version } from '../core/version.ts'
 import type { Failure } from '../http/failure.ts'
 import { type RetryPolicy, retryPolicyFor } from '../http/retry.ts'
@@ -96,6 +97,5 @@ export const createParser =
   (data: unknown): T => {
     const { success, data: value, error } = schema.safeParse(data)
     if (success) return value
-    const place = error.issues[0]?.path.join('.') || 'the answer'
-    throw new ForgeError({ detail: `the answer is not from ${name}: ${place} is not as expected` })
+    throw new ForgeError({ detail: `the answer is not from ${name}: ${describeMismatch(error, 'the answer')}` })
   }

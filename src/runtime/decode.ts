@@ -1,8 +1,7 @@
 import * as z from 'zod'
 import type { Diagnostic } from '../core/diagnostics.ts'
-import { nearestName } from '../core/names.ts'
-import { quote } from '../core/text.ts'
-import { coreOf, isFlag, metaOf, type Shape } from '../documents/schema.ts'
+import { coreOf, isFlag, metaOf, type Shape, valueAt } from '../documents/schema.ts'
+import { explainIssue } from '../documents/validate.ts'
 
 /** Values by camelCase name. */
 export type Values = Readonly<Record<string, unknown>>
@@ -54,30 +53,15 @@ export function parseFields<T extends z.ZodObject>(schema: T, values: Values, di
   const shape: z.core.$ZodLooseShape = schema.shape
   for (const [name, field] of Object.entries(shape)) {
     const result = field.safeParse(values[name])
-    if (!result.success) diagnostics.push(diagnosticFor(name, describeIssue(field, values[name], result.error)))
+    if (!result.success) diagnostics.push(diagnosticFor(name, explain(field, values[name], result.error)))
     else if (result.data !== undefined) valid[name] = result.data
   }
   // Each value was parsed by the field of its name.
   return { values: valid as Partial<z.output<T>>, names: new Set(Object.keys(values)), diagnostics }
 }
 
-function describeIssue(field: z.ZodType, value: unknown, error: z.ZodError): string {
-  const { accepts, secret, missing } = metaOf(field)
-  const accepted = accepts === undefined ? '' : `; accepted: ${accepts}`
-  if (value === undefined) return `is missing${accepted}${missing === undefined ? '' : `; ${missing}`}`
-  if (secret) return `is not accepted${accepted}`
-  const shown = typeof value === 'string' ? value : (invalidItem(value, error) ?? JSON.stringify(value) ?? '')
-  // The text of an input or a variable was split into a list.
-  if (typeof value === 'string' && coreOf(field) instanceof z.ZodArray)
-    return `"${quote(shown, 80)}" is not a list; use [${JSON.stringify(quote(shown, 80))}]`
-  const choices = accepts?.split(', ').filter((word) => !word.includes(' ')) ?? []
-  const nearest = typeof value === 'string' ? nearestName(value, choices) : undefined
-  return `"${quote(shown, 80)}" is not accepted${accepted}${nearest === undefined ? '' : `; did you mean "${nearest}"?`}`
-}
-
-/** The first invalid item of a list. */
-function invalidItem(value: unknown, { issues }: z.ZodError): string | undefined {
-  const index = issues[0]?.path[0]
-  const item: unknown = Array.isArray(value) && typeof index === 'number' ? value[index] : undefined
-  return typeof item === 'string' ? item : undefined
+/** For a list, the first issue is about an item. */
+function explain(field: z.ZodType, value: unknown, error: z.ZodError): string {
+  const [issue] = error.issues
+  return issue === undefined ? 'is not accepted' : explainIssue(issue, valueAt(value, issue.path), field)
 }

@@ -1,7 +1,7 @@
 import { readInHalves } from '../api/api-error.ts'
 import type { ReadApi } from '../api/client.ts'
 import { path } from '../api/path.ts'
-import { describeMismatch, type Reader, typeMismatch, unwrap } from '../api/wire.ts'
+import { mismatchAt, type Reader, typeMismatch, unwrap } from '../api/wire.ts'
 import { addDays, type Day, isDay } from '../core/dates.ts'
 import { type Decimal, sum, toDecimal } from '../core/decimal.ts'
 import { WatchkeeperError } from '../core/errors.ts'
@@ -66,7 +66,7 @@ export function onlyUnit(units: ReadonlySet<string>): string {
 // Read by hand: a zod schema takes several times as long, and 40 services have 1,240 records in a month.
 const readAnswer: Reader<UsageAnswer> = (json) => {
   const { payload: wire, prefix } = unwrap(json)
-  if (!isMapping(wire)) return { mismatch: describeMismatch(prefix, [], typeMismatch(wire, 'object')) }
+  if (!isMapping(wire)) return mismatchAt(prefix, [], typeMismatch(wire, 'object'))
   const totals = Object.keys(wire).flatMap((key) => /^grandTotal([A-Z][A-Za-z]{0,15})$/.exec(key)?.[1] ?? [])
   const [unit, second] = totals
   if (unit === undefined) return { mismatch: 'the answer does not fit: result.grandTotal… is missing' }
@@ -74,7 +74,7 @@ const readAnswer: Reader<UsageAnswer> = (json) => {
   try {
     return { value: { unit, grandTotal: readAmount(wire, `grandTotal${unit}`), records: readRecords(wire.costs, unit) } }
   } catch (thrown) {
-    if (thrown instanceof Mismatch) return { mismatch: describeMismatch(prefix, thrown.path, thrown.message) }
+    if (thrown instanceof Mismatch) return mismatchAt(prefix, thrown.path, thrown.message)
     throw thrown
   }
 }

@@ -265,9 +265,9 @@ describe('a failure is reported, with what the token needs', () => {
     [
       'HTML',
       answerWith(200, { 'content-type': 'text/html' }, '<html>captive</html>'),
-      'the answer is not from GitLab: the answer is not as expected.',
+      'the answer is not from GitLab: the answer is not of type array.',
     ],
-    ['another kind of list', answerWith(200, {}, [{ nothing: 1 }]), 'the answer is not from GitLab: 0.id is not as expected.'],
+    ['another kind of list', answerWith(200, {}, [{ nothing: 1 }]), 'the answer is not from GitLab: the answer[0].id is missing.'],
     [
       'a redirect',
       answerWith(302, { location: 'https://evil.example/x' }),

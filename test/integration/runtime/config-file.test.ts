@@ -84,7 +84,7 @@ describe('the config file', () => {
     for (const line of [
       '- .watchkeeper.yml:1:13: service-id: "nope" is not accepted; accepted: a UUID',
       '- .watchkeeper.yml:2:18: timeout-seconds: "soon" is not accepted; accepted: a whole number',
-      '- .watchkeeper.yml:4:10: summary: "[1]" is not accepted; accepted: true or false',
+      '- .watchkeeper.yml:4:10: summary: [1] is not accepted; accepted: true or false',
       '- .watchkeeper.yml:5:10: project: "a b" is not accepted',
       '- .watchkeeper.yml:7:18: organization-id: is not for profile hyperdx',
     ])

@@ -48,7 +48,7 @@ describe('an error of the library', () => {
     ],
     ['usageCost', { period: 'today', onMissing: 'from-date' }, 'onMissing: "from-date" is not accepted; accepted: fail, warn, ignore'],
     ['usageCost', { period: 'today', budget: 1, warnBudget: 2 }, 'warnBudget: is 2, above budget 1, so the gate would never warn'],
-    ['validate', { files: 'observability/**' }, 'files: "observability/**" is not a list; use ["observability/**"]'],
+    ['validate', { files: 'observability/**' }, 'files: "observability/**" is not a list; write ["observability/**"]'],
   ])('an error of the library of %s with %o names options', async (method, input, message) => {
     const call = (client() as unknown as Readonly<Record<string, Call>>)[method]
     const error = await errorOf(call?.(input) ?? Promise.resolve())

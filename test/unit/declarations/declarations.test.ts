@@ -278,7 +278,7 @@ alerts:
   a: { name: A, threshold: x, interval: 1h }
 `)
     expect(diagnostics.map(({ message }) => message.split(';')[0])).toEqual([
-      'defaults.dashboards.tiles: 5 is not accepted',
+      'defaults.dashboards.tiles: 5 is not a list',
       'defaults.alerts.interval: "5min" is not accepted',
       'dashboards.d: "nam" is an unknown field',
       'dashboards.e.name: 5 is not accepted',
@@ -373,7 +373,7 @@ describe('webhooks and sources', () => {
     )
     expect(others).toEqual([])
     expect(message).toMatch(
-      /^schema: webhooks\.w\.\w+: the value is a secret and must not be in a file\. .*write its name, such as \w+From: /,
+      /^schema: webhooks\.w\.\w+: is a secret and must not be in a file\. .*write its name, such as \w+From: /,
     )
     expect(message).not.toContain('hooks.example')
   })

@@ -95,9 +95,9 @@ describe('a failure is reported, with the permission that is missing', () => {
     [
       'HTML',
       answerWith(200, { 'content-type': 'text/html' }, '<html>captive</html>'),
-      'the answer is not from GitHub: the answer is not as expected.',
+      'the answer is not from GitHub: the answer is not of type array.',
     ],
-    ['another kind of list', answerWith(200, {}, [{ nothing: 1 }]), 'the answer is not from GitHub: 0.id is not as expected.'],
+    ['another kind of list', answerWith(200, {}, [{ nothing: 1 }]), 'the answer is not from GitHub: the answer[0].id is missing.'],
     [
       'a redirect',
       answerWith(301, { location: 'https://evil.example/x' }),
