@@ -372,9 +372,7 @@ describe('webhooks and sources', () => {
       readValue({ webhooks: { w: { ...webhook, [field]: 'https://hooks.example/secret' } } }).diagnostics,
     )
     expect(others).toEqual([])
-    expect(message).toMatch(
-      /^schema: webhooks\.w\.\w+: is a secret and must not be in a file\. .*write its name, such as \w+From: /,
-    )
+    expect(message).toMatch(/^schema: webhooks\.w\.\w+: is a secret and must not be in a file\. .*write its name, such as \w+From: /)
     expect(message).not.toContain('hooks.example')
   })
 
