@@ -9,7 +9,6 @@ import { type Decimal, fromEstimate } from '../core/decimal.ts'
 import { causeOf, toFailure } from '../core/errors.ts'
 import { alertCollection } from '../kinds/alert/alert.ts'
 import { sourceCollection } from '../kinds/source/source-wire.ts'
-import { htmlFileInput, htmlFiles } from '../operation/html-file.ts'
 import { filePath, integer, lines } from '../operation/inputs.ts'
 import { defineOperation, type Files } from '../operation/operation.ts'
 import { amountInput } from '../usage/amounts.ts'
@@ -33,7 +32,6 @@ const input = z.strictObject({
   ).optional(),
   budgets: filePath('The budgets file of usage-cost. With it, services that no budget counts are findings.').optional(),
   unusedDays: integer('A service without compute usage on so many final days is a finding.', 7, 28).default(14),
-  htmlFile: htmlFileInput,
 })
 
 type AuditInput = z.output<typeof input>
@@ -68,7 +66,6 @@ export const auditCosts = defineOperation({
   },
   judge: judgeAudit,
   report: reportAudit,
-  files: (_, { htmlFile }, blocks) => htmlFiles(htmlFile, 'Cost audit', blocks),
   toDocument: (result) => z.encode(auditOutput.extend(auditDetails.shape), result),
 })
 

@@ -4,6 +4,7 @@ import { profileNames } from '../api/profiles.ts'
 import { dayMs, hourMs, minuteMs } from '../core/durations.ts'
 import { minSecretLength } from '../core/secrets.ts'
 import { isWebhookUrl } from '../http/proxy.ts'
+import { reportsInput } from './reports.ts'
 
 declare module 'zod' {
   interface GlobalMeta {
@@ -266,9 +267,7 @@ export const settingsSchema = z.strictObject({
     'Which runs send a message: every run that fails, every run, or those whose state differs from the last run. `change` requires `issue: on-failure`, because the issue keeps the last state. Reaching 50, 75, 90 or 100% of a budget is reported in every mode.',
   ).default('failure'),
   config: filePath('Path of the config file. By default, `.watchkeeper.yml` is read if it exists.').optional(),
-  resultFile: outputPath(
-    'File for the full result as JSON. By default, a new file in RUNNER_TEMP. Outside of a runner, the file is written only if this is set.',
-  ).optional(),
+  reports: reportsInput,
 })
 
 export type Settings = z.output<typeof settingsSchema>

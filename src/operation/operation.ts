@@ -9,6 +9,7 @@ import { keysOf } from '../core/keys.ts'
 import type { Line } from '../core/line.ts'
 import type { ReadDocument } from '../documents/document.ts'
 import { type Block, type Status, statuses } from '../report/blocks.ts'
+import type { ReportFormat } from './reports.ts'
 
 /** An operation with the effect `read` gets an API client that cannot write. */
 export type Effect = 'read' | 'write'
@@ -227,8 +228,17 @@ export interface Operation<
   report(result: z.output<O> & z.output<D>): Report
   /** Turns the result into JSON values; absent where it already consists of JSON values. */
   toDocument?(result: z.output<O> & z.output<D>): z.input<O> & z.input<D>
-  /** The files that the input asks for; `blocks` are the whole report with its verdict. */
-  files?(result: z.output<O> & z.output<D>, input: z.output<I>, blocks: readonly Block[]): Promise<readonly OutputFile[]>
+  /** Reports in formats of its own, or in its own form; `blocks` are the whole report with its verdict. */
+  readonly reports?: Readonly<
+    Partial<
+      Record<
+        ReportFormat,
+        (result: z.output<O> & z.output<D>, input: NoInfer<z.output<I>>, blocks: readonly Block[]) => string | Promise<string>
+      >
+    >
+  >
+  /** Files that the input asks for, besides reports. */
+  files?(result: z.output<O> & z.output<D>, input: z.output<I>): readonly OutputFile[]
 }
 
 /** For operations whose result has no fields beyond the outputs. */

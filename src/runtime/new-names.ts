@@ -6,6 +6,14 @@ export const newNames: Readonly<Record<string, string>> = {
   matrix: 'fleet-matrix',
   report: 'fleet-report',
   'unsilence-alerts': 'silence-alerts with for: 0m',
+  'html-file': 'reports: html=FILE',
+  'csv-file': 'reports: csv=FILE',
+  'focus-file': 'reports: focus=FILE',
+  'metrics-file': 'reports: openmetrics=FILE',
+  'sarif-file': 'reports: sarif=FILE',
+  'code-quality-file': 'reports: code-quality=FILE',
+  'body-file': 'reports: markdown=FILE',
+  'result-file': 'reports: json=FILE',
   'include-long-intervals': 'for: a silence as long as the interval of an alert includes it',
 }
 

@@ -63,8 +63,10 @@ interface PublishedResult extends PublishableResult {
 export async function runAndPublish(operation: string, inputs: RunRequest['inputs'], surface: Surface): Promise<PublishedResult> {
   const { env, directory, cancellation, keepsIssue = false } = surface
   const defaultFile = resultFilePath(undefined, surface, operation)
-  const resultFileFor = ({ resultFile }: PublishSettings): string | undefined =>
-    resultFile === undefined ? defaultFile : resultFilePath(resultFile, surface, operation)
+  const resultFileFor = ({ reports = [] }: PublishSettings): string | undefined => {
+    const wanted = reports.find(({ format }) => format === 'json')
+    return wanted === undefined ? defaultFile : resultFilePath(wanted.path, surface, operation)
+  }
   // Building and writing the result takes time in proportion to the number of objects.
   const saveProgress = keepLatest(async ({ file, step }: { readonly file: string; readonly step: ProgressStep }) => {
     // A file that cannot be written gives a warning at the end, when the whole result goes into it.
@@ -101,15 +103,36 @@ export async function runAndPublish(operation: string, inputs: RunRequest['input
     },
   )
   const redact = createRedact(credentialsIn(inputs, env))
-  const result = withNextCommand(await writeEssentialFiles(ran, directory), (error) => {
-    const command = surface.nextCommand?.(error)
-    return command && redact(command)
-  })
+  const result = await withReports(
+    withNextCommand(await writeEssentialFiles(ran, directory), (error) => {
+      const command = surface.nextCommand?.(error)
+      return command && redact(command)
+    }),
+  )
   const resultFile = resultFileFor(result.publishSettings)
   surface.showResult(result)
   warnings += await publish(result, surface, { resultFile, summary: result.publishSettings.summary })
   return { ...result, warnings }
 }
+
+/** Adds the reports that every operation has, apart from `json`: of any result, also of an error. */
+export async function withReports<R extends PublishableResult>(result: R): Promise<R> {
+  const { blocks, files, document } = result
+  const wanted = (result.publishSettings.reports ?? []).filter(({ path }) => !files.some((file) => file.path === path))
+  const reports: OutputFile[] = []
+  for (const { format, path } of wanted) {
+    if (format === 'html') {
+      const { renderPage } = await import('../report/page.ts')
+      reports.push({ input: 'reports', path, content: renderPage(titleOf(document), blocks) })
+    }
+    if (format === 'markdown') reports.push({ input: 'reports', path, content: renderMarkdown(blocks) })
+  }
+  return { ...result, files: [...files, ...reports] }
+}
+
+/** `usage-cost` → `Usage cost`. */
+const titleOf = ({ operation }: ResultDocument): string =>
+  isOperationName(operation) ? `${operation.charAt(0).toUpperCase()}${operation.slice(1).replaceAll('-', ' ')}` : 'Watchkeeper'
 
 interface MessageContext {
   readonly env: Variables

@@ -6,6 +6,7 @@ import { toEnvironmentName, toKebab } from '../core/names.ts'
 import { quote } from '../core/text.ts'
 import type { Settings } from '../operation/inputs.ts'
 import type { Files, LintSettings, NamedEnvironment, Operation } from '../operation/operation.ts'
+import { commonFormats } from '../operation/reports.ts'
 import { isOperationName, type OperationName, operationNames, operations } from '../operations.ts'
 import { type RunConnection, resolveConnection } from './connection.ts'
 import { decodeAll, parseFields, type Values } from './decode.ts'
@@ -59,6 +60,7 @@ export async function readInput(request: RunRequest, files: Files): Promise<RunI
     ...settings.diagnostics,
     ...(settings.values.readOnly === true ? refuseWrites(name, operation, settings, request.keepsIssue === true) : []),
     ...(areText ? checkNotifyOn(settings, request.keepsIssue === true) : []),
+    ...checkReports(name, operation, settings),
     ...(settings.isEnvironmentBroken ? withoutTarget(diagnostics) : diagnostics),
     ...fields.diagnostics,
     ...(operation.check?.({ values: fields.values, names: fields.names, hasServiceId: settings.names.has('serviceId') }) ?? []),
@@ -85,6 +87,16 @@ export async function readInput(request: RunRequest, files: Files): Promise<RunI
 async function adviseOnConfig(problems: readonly Diagnostic[], files: Files): Promise<readonly Diagnostic[]> {
   const above = problems.some(({ message }) => message.startsWith('is missing')) ? await files.configAbove() : undefined
   return above === undefined ? [] : [inputDiagnostic('config', `${above} is not read; run the command in its directory`)]
+}
+
+/** A format that the operation does not have, or that was given twice. */
+function checkReports(name: OperationName, { reports: own = {} }: Operation, { values, diagnosticFor }: GivenSettings) {
+  const known: readonly string[] = [...new Set([...commonFormats, ...Object.keys(own)])]
+  return (values.reports ?? []).flatMap(({ format }, i, all) => {
+    if (!known.includes(format))
+      return [diagnosticFor('reports', `${name} has no report in the format ${format}; accepted: ${known.join(', ')}`)]
+    return all.findIndex((other) => other.format === format) < i ? [diagnosticFor('reports', `has the format ${format} twice`)] : []
+  })
 }
 
 /** The open issue is the only memory of the last state. */

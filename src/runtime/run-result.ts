@@ -2,7 +2,8 @@ import { ApiError } from '../api/api-error.ts'
 import { exitCodeOfKind, exitCodes, InputError, isRetryable, type WatchkeeperError } from '../core/errors.ts'
 import { join, type Line, say, sentence, toPlainText, trusted } from '../core/line.ts'
 import { toKebab } from '../core/names.ts'
-import type { Operation, Report, ResultDocument, ResultError, RunResult, RunSubject, Verdict } from '../operation/operation.ts'
+import type { Operation, OutputFile, Report, ResultDocument, ResultError, RunResult, RunSubject, Verdict } from '../operation/operation.ts'
+import type { WantedReport } from '../operation/reports.ts'
 import type { Block, Status } from '../report/blocks.ts'
 import { formatMoment } from '../report/format.ts'
 
@@ -22,6 +23,7 @@ interface CompletedOperation {
   readonly report: Report
   /** Whether a failed gate is a warning. */
   readonly isWarnOnly: boolean
+  readonly reports: readonly WantedReport[]
   readonly subject: RunSubject
   /** Milliseconds since the epoch. */
   readonly startedAtMs: number
@@ -36,6 +38,7 @@ export async function toRunResult({
   verdict,
   report,
   isWarnOnly,
+  reports,
   subject,
   startedAtMs,
 }: CompletedOperation): Promise<RunResult> {
@@ -52,12 +55,20 @@ export async function toRunResult({
     document,
     outputs: { ...commonOutputs(document), ...Object.fromEntries(own.map((key) => [toKebab(key), toText(fields[key])])) },
     blocks,
-    files: (await operation.files?.(result, input, blocks)) ?? [],
+    files: [...(operation.files?.(result, input) ?? []), ...(await ownReports())],
     annotations: report.annotations ?? [],
     keyLines: report.keyLines ?? [],
     milestones: report.milestones ?? [],
     hasFailed: verdict.status === 'fail' || verdict.status === 'error',
     exitCode: exitCodeFor(status, verdict.exit),
+  }
+
+  async function ownReports(): Promise<readonly OutputFile[]> {
+    const written = reports.map(async ({ format, path }) => {
+      const content = await operation.reports?.[format]?.(result, input, blocks)
+      return content === undefined ? [] : [{ input: 'reports', path, content }]
+    })
+    return (await Promise.all(written)).flat()
   }
 }
 

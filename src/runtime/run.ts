@@ -72,7 +72,7 @@ export type NotifySetting =
 export type PublishSettings = Pick<Settings, 'summary'> & {
   /** The name of the environment. */
   readonly environment?: string
-} & Partial<Pick<Settings, 'resultFile' | 'profile' | 'organizationId' | 'serviceId' | 'apiUrl' | NotifySetting>>
+} & Partial<Pick<Settings, 'reports' | 'profile' | 'organizationId' | 'serviceId' | 'apiUrl' | NotifySetting>>
 
 /** Whether a run keeps a comment or an issue. */
 export const usesForge = ({ comment = 'off', issue = 'off' }: PublishSettings): boolean => comment !== 'off' || issue !== 'off'
@@ -177,6 +177,7 @@ async function judgeAndReport(
     verdict: operation.judge?.(result, input.input) ?? pass,
     report: operation.report(result),
     isWarnOnly: input.settings.warnOnly,
+    reports: input.settings.reports ?? [],
     subject: subjectOf(input, session),
     startedAtMs: deps.startedAtMs,
   })

@@ -15,7 +15,7 @@ import { applyPlan } from './apply/apply-plan.ts'
 import { applyBlocks, applyWords, outcomeFacts, outcomeLine } from './apply/apply-report.ts'
 import { isWritten, type Outcome, stopReasons } from './apply/apply-state.ts'
 import { judgeApply } from './apply/apply-verdict.ts'
-import { diagnosticFiles } from './diagnostic-files.ts'
+import { diagnosticReports } from './diagnostic-reports.ts'
 import { isDifference } from './plan/change.ts'
 import { reviewEvaluations } from './plan/evaluations.ts'
 import { countRequests, hasErrors, makePlan, type PlanningResult, planInput } from './plan/make-plan.ts'
@@ -85,7 +85,7 @@ export const apply = defineOperation({
     ],
     annotations: toAnnotations(result),
   }),
-  files: ({ diagnostics }, input) => diagnosticFiles(input, diagnostics, planRules),
+  reports: diagnosticReports(planRules),
 })
 
 type ApplyInput = Pick<

@@ -30,7 +30,7 @@ export const backtest = defineOperation({
   scope: 'service-or-server',
   profiles: ['hyperdx', 'clickhouse-cloud'],
   profilesReason: backtestReason,
-  input: planInput.omit({ prune: true, maxDeletes: true, sarifFile: true, codeQualityFile: true }).extend({
+  input: planInput.omit({ prune: true, maxDeletes: true }).extend({
     only: choice(['changed', 'all'], 'Backtests only alerts that the files change, or all declared alerts.').default('changed'),
     days: integer('Length of the backtest in days.', 1, 30).default(7),
     until: z.iso.datetime({ offset: true }).optional().meta({
@@ -172,7 +172,7 @@ export const backtest = defineOperation({
     ],
     annotations: result.diagnostics,
   }),
-  files: async ({ recordings }) => recordings.filter(({ content }) => content !== '').map(toRecordedFile),
+  files: ({ recordings }) => recordings.filter(({ content }) => content !== '').map(toRecordedFile),
 })
 
 interface RecordInput {

@@ -7,7 +7,6 @@ import { didYouMean } from '../core/names.ts'
 import { quote } from '../core/text.ts'
 import { findDeclarations } from '../declarations/find-declarations.ts'
 import { sourceCollection } from '../kinds/source/source-wire.ts'
-import { htmlFiles } from '../operation/html-file.ts'
 import { type Context, defineOperation } from '../operation/operation.ts'
 import { type BudgetState, currentWindow, judgeBudget, spentByDay } from '../slos/error-budget.ts'
 import { type Slo, sourceOf } from '../slos/expand-slos.ts'
@@ -165,5 +164,4 @@ export const checkSlos = defineOperation({
   run: runCheck,
   judge: judgeSlos,
   report: reportSlos,
-  files: (_, { htmlFile }, blocks) => htmlFiles(htmlFile, 'Error budgets', blocks),
 })

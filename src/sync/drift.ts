@@ -7,7 +7,7 @@ import type { Block } from '../report/blocks.ts'
 import { isDifference } from './plan/change.ts'
 import { isPlanWrong, judgeDiagnostics, objectBlocks, planFacts, planWords, toAnnotations } from './plan/plan-report.ts'
 import type { PlannedObject, PlanResult } from './plan/plan-result.ts'
-import { planFiles, planShape, runPlan } from './plan.ts'
+import { planShape, runPlan } from './plan.ts'
 
 export const drift = defineOperation({
   ...planShape,
@@ -30,7 +30,6 @@ export const drift = defineOperation({
     ],
     annotations: toAnnotations(result),
   }),
-  files: (result, input, blocks) => planFiles(result, input, blocks),
 })
 
 function judgeDrift(result: PlanResult): Verdict {

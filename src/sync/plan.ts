@@ -7,14 +7,13 @@ import { counted, type Line, say, sentence } from '../core/line.ts'
 import { inEnvironment, ofEnvironment } from '../declarations/environment.ts'
 import { onFailedEvaluation } from '../kinds/alert/evaluation.ts'
 import { createKinds } from '../kinds/kinds.ts'
-import { htmlFileInput, htmlFiles } from '../operation/html-file.ts'
 import { flag, outputPath } from '../operation/inputs.ts'
-import { type Context, defineOperation, type Verdict } from '../operation/operation.ts'
+import { type Context, defineOperation, type OutputFile, type Verdict } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
 import { backtestedAlert, backtestPlan, defaultMaxRequests, demandValues, whyNoBacktest } from './backtest/backtest-plan.ts'
 import { reviewBlocks } from './backtest/backtest-report.ts'
 import { demandKeys, type Gates, gateInput, gatesWithoutBacktest, hasGates, judgeBacktest } from './backtest/gates.ts'
-import { diagnosticFiles } from './diagnostic-files.ts'
+import { diagnosticReports } from './diagnostic-reports.ts'
 import { isDifference } from './plan/change.ts'
 import { findEvaluationProblems } from './plan/evaluations.ts'
 import { hasErrors, makePlan, type PlanningResult, planInput } from './plan/make-plan.ts'
@@ -24,13 +23,21 @@ import { type PlanResult, planDetails, planOutput, toPlanResult } from './plan/p
 import { planPrice, priceBlocks } from './plan/price-report.ts'
 import { planRules } from './rules.ts'
 
+interface Planned {
+  readonly planFile: string
+  readonly planContent?: PlanFile | undefined
+}
+
+/** The plan file is essential, because the output plan-file names it, and a later job applies it. */
+const planFiles = ({ planFile, planContent }: Planned): readonly OutputFile[] =>
+  planFile === '' ? [] : [{ input: 'planFile', path: planFile, content: `${JSON.stringify(planContent, null, 2)}\n`, isEssential: true }]
+
 /** What plan and drift share: both make the same plan, and judge it differently. */
 export const planShape = {
   effect: 'read' as const,
   scope: 'service-or-server' as const,
   input: planInput.extend({
     onFailedEvaluation: onFailedEvaluation.default('warn'),
-    htmlFile: htmlFileInput,
     planFile: outputPath('Writes the plan to this file. apply can then make exactly these changes.').optional(),
   }),
   output: planOutput.extend({ planFile: z.string().describe('Path of the plan file. Empty if no plan was written.') }),
@@ -38,6 +45,8 @@ export const planShape = {
     planContent: planFileSchema.optional().describe('The content of `plan-file`: digests of the files and the objects.'),
   }),
   example: { files: ['alerts.yml'], project: 'shop/observability' },
+  reports: diagnosticReports(planRules),
+  files: planFiles,
 }
 
 type PlanInput = z.output<(typeof planShape)['input']>
@@ -150,19 +159,6 @@ function backtestBlocksOf(backtest: ReviewedBacktest | undefined): readonly Bloc
   return reviewBlocks(backtest, backtest.days)
 }
 
-type Ran = Pick<PlanResult, 'diagnostics'> & { readonly planFile: string; readonly planContent?: PlanFile | undefined }
-
-export async function planFiles({ planFile, planContent, diagnostics }: Ran, input: PlanInput, blocks: readonly Block[]) {
-  return [
-    // The output plan-file names it, and a later job applies it.
-    ...(planFile === ''
-      ? []
-      : [{ input: 'planFile', path: planFile, content: `${JSON.stringify(planContent, null, 2)}\n`, isEssential: true as const }]),
-    ...(await diagnosticFiles(input, diagnostics, planRules)),
-    ...(await htmlFiles(input.htmlFile, 'Plan', blocks)),
-  ]
-}
-
 export const plan = defineOperation({
   ...planShape,
   summary: 'Shows what apply would change, field by field, without writing.',
@@ -213,7 +209,6 @@ export const plan = defineOperation({
     ],
     annotations: toAnnotations(result),
   }),
-  files: (result, input, blocks) => planFiles(result, input, blocks),
 })
 
 /** Adopting is not a difference, but apply writes a marker, and prune may delete the object later. */

@@ -2,7 +2,6 @@ import * as z from 'zod'
 import type { ReadApi } from '../api/client.ts'
 import { type Diagnostic, errorsIn, inputDiagnostic } from '../core/diagnostics.ts'
 import { WatchkeeperError } from '../core/errors.ts'
-import { toKebab } from '../core/names.ts'
 import { quote } from '../core/text.ts'
 import type { Declarations } from '../declarations/declarations.ts'
 import { environmentInput, variableIn } from '../declarations/environment.ts'
@@ -13,7 +12,7 @@ import type { InvalidField } from '../kinds/dashboard/dashboard-wire.ts'
 import { listOf } from '../kinds/kind.ts'
 import { keyGrammar } from '../kinds/marker.ts'
 import { sectionNames } from '../kinds/section.ts'
-import { flag, list, outputPath, text } from '../operation/inputs.ts'
+import { flag, list, text } from '../operation/inputs.ts'
 import { type Context, defineOperation, type Files, type Given, type LintSettings, type OutputFile } from '../operation/operation.ts'
 import type { Plan } from './plan/change.ts'
 import { checkChange, planInput, resolveProject, withSources } from './plan/make-plan.ts'
@@ -55,7 +54,6 @@ const pullInputs = z.strictObject({
   removeDeleted: flag(
     'With drifted-only: removes the declarations of alerts, dashboards and saved searches that the service does not have. It cannot know whether an object was deleted or never applied.',
   ).default(false),
-  bodyFile: outputPath('With drifted-only: writes the text of a pull request with the changes to this file, in Markdown.').optional(),
   nameContains: text('Pulls only objects whose name contains this text. Case does not matter.', 256).optional(),
   tag: text('Pulls only dashboards and saved searches with this tag.', 256).optional(),
   kind: list(
@@ -89,13 +87,19 @@ export const pull = defineOperation({
       sectionNames.some((name) => name === location.file) ? rest : { ...rest, location },
     ),
   }),
-  files: async (result, { bodyFile }) => [...result.writtenFiles.map(toOutputFile), ...(await bodyFiles(bodyFile, result))],
+  reports: {
+    // With drifted-only, it is the text of a pull request.
+    async markdown(result, { driftedOnly }, blocks) {
+      const { renderMarkdown } = await import('../report/markdown.ts')
+      return driftedOnly ? renderMarkdown(pullRequestBlocks(result), maxBodyBytes) : renderMarkdown(blocks)
+    },
+  },
+  files: (result) => result.writtenFiles.map(toOutputFile),
 })
 
 function checkPullInput({ values, names }: Given<typeof pullInputs>): readonly Diagnostic[] {
-  const needsDrifted = (['removeDeleted', 'bodyFile'] as const).filter((name) => values[name] && values.driftedOnly !== true)
   return [
-    ...needsDrifted.map((name) => inputDiagnostic(toKebab(name), 'requires drifted-only')),
+    ...(values.removeDeleted === true && values.driftedOnly !== true ? [inputDiagnostic('remove-deleted', 'requires drifted-only')] : []),
     ...(values.removeDeleted === true && names.has('env')
       ? [inputDiagnostic('remove-deleted', 'cannot be used with env, because the files declare the objects of all environments')]
       : []),
@@ -104,12 +108,6 @@ function checkPullInput({ values, names }: Given<typeof pullInputs>): readonly D
 
 /** GitHub rejects a longer text. */
 const maxBodyBytes = 65_000
-
-async function bodyFiles(path: string | undefined, result: PullResult): Promise<readonly OutputFile[]> {
-  if (path === undefined) return []
-  const { renderMarkdown } = await import('../report/markdown.ts')
-  return [{ input: 'bodyFile', path, content: renderMarkdown(pullRequestBlocks(result), maxBodyBytes) }]
-}
 
 function toOutputFile({ path, content, size }: PullResult['writtenFiles'][number]): OutputFile {
   // Redaction replaced a secret by stars. Applying this file would write the stars to the service.

@@ -8,7 +8,7 @@ import type { DeclaredKey } from '../kinds/kind.ts'
 import { sectionNames } from '../kinds/section.ts'
 import { flag } from '../operation/inputs.ts'
 import { defineOperation, pass } from '../operation/operation.ts'
-import { diagnosticFileInputs, diagnosticFiles } from './diagnostic-files.ts'
+import { diagnosticReports } from './diagnostic-reports.ts'
 import { allRules } from './rules.ts'
 
 export const validate = defineOperation({
@@ -21,7 +21,6 @@ export const validate = defineOperation({
     expanded: flag('Prints the objects as the service gets them: with the values of instances, defaults and the environment.').default(
       false,
     ),
-    ...diagnosticFileInputs,
   }),
   output: z.object({
     valid: z.boolean().describe('Whether the files have no errors.'),
@@ -66,7 +65,7 @@ export const validate = defineOperation({
     ],
     annotations: diagnostics,
   }),
-  files: ({ diagnostics }, input) => diagnosticFiles(input, diagnostics, allRules),
+  reports: diagnosticReports(allRules),
 })
 
 /** Expressions are replaced, so a literal one is escaped: the text is a valid file. */

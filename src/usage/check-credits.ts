@@ -5,7 +5,6 @@ import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
 import { dayMs } from '../core/durations.ts'
 import { toFailure } from '../core/errors.ts'
 import { toKebab } from '../core/names.ts'
-import { htmlFiles } from '../operation/html-file.ts'
 import { type Context, defineOperation, type Given } from '../operation/operation.ts'
 import { type CreditBalance, type CreditBalances, readCreditBalances, totalOfBalances, usableBalances } from './credit-balances.ts'
 import { type CreditForecast, forecastCredits, latestFinalDays } from './credit-forecast.ts'
@@ -58,7 +57,6 @@ export const checkCredits = defineOperation({
   },
   judge: judgeCredits,
   report: reportCredits,
-  files: (_, { htmlFile }, blocks) => htmlFiles(htmlFile, 'Credits', blocks),
   toDocument: (result) => z.encode(z.object({ ...creditsOutput.shape, ...creditsDetails().shape }), result),
 })
 

@@ -1,7 +1,6 @@
 // What check-credits takes and returns.
 import * as z from 'zod'
 import type { Day } from '../core/dates.ts'
-import { htmlFileInput } from '../operation/html-file.ts'
 import { flag, integer } from '../operation/inputs.ts'
 import { amountInput, creditPriceSchema, estimate, exactAmount, priceInput } from './amounts.ts'
 import { balanceSchema } from './credit-balances.ts'
@@ -23,7 +22,6 @@ export const creditsInput = z.strictObject({
     'Whether the gate fails without prepaid credits. The default is true with min-credits or min-days-left, and otherwise false.',
   ).optional(),
   creditPrice: priceInput('What you pay for one credit, by your contract. The report then also shows amounts of money.').optional(),
-  htmlFile: htmlFileInput,
 })
 
 export type CreditsInput = z.output<typeof creditsInput>

@@ -1,38 +1,16 @@
 import type { Day } from '../core/dates.ts'
 import { type Decimal, fromText, zero } from '../core/decimal.ts'
-import type { OutputFile } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
 import { type Cell, renderCsv } from '../report/csv.ts'
 import { type Charge, renderFocus } from '../report/focus.ts'
 import { type MetricFamily, renderOpenMetrics } from '../report/openmetrics.ts'
-import { renderPage } from '../report/page.ts'
 import type { BudgetOutcome } from './budgets.ts'
 import { type CurrentPeriod, resolvePeriod } from './periods.ts'
 import { metricsOf, warehouseNames } from './records.ts'
 import type { UsageResult } from './result.ts'
 
-/** The inputs that name files, and the inputs that change their content. */
-interface ExportInput {
-  readonly csvFile?: string | undefined
-  readonly focusFile?: string | undefined
-  readonly metricsFile?: string | undefined
-  readonly htmlFile?: string | undefined
-  readonly billingCycleDay?: number | undefined
-}
-
-export function renderFiles(result: UsageResult, input: ExportInput, blocks: readonly Block[]): readonly OutputFile[] {
-  const file = (name: string, path: string | undefined, render: () => string): readonly OutputFile[] =>
-    path === undefined ? [] : [{ input: name, path, content: render() }]
-  return [
-    ...file('csvFile', input.csvFile, () => exportCsv(result)),
-    ...file('focusFile', input.focusFile, () => exportFocus(result, input.billingCycleDay)),
-    ...file('metricsFile', input.metricsFile, () => exportMetrics(result, blocks)),
-    ...file('htmlFile', input.htmlFile, () => renderPage('Usage cost', blocks)),
-  ]
-}
-
 /** One row for each record, one column for each metric. */
-function exportCsv({ records, unit }: UsageResult): string {
+export function exportCsv({ records, unit }: UsageResult): string {
   const metrics = [...new Set(records.flatMap((record) => Object.keys(record.metrics)))].sort()
   const head = ['date', 'entity_type', 'entity_id', 'entity_name', 'warehouse_id', 'service_id', 'final', 'unit', 'total', ...metrics]
   const rows = records.map((record): readonly Cell[] => [
@@ -54,7 +32,7 @@ function exportCsv({ records, unit }: UsageResult): string {
 }
 
 /** One charge for each metric of each record that is not zero. */
-function exportFocus(result: UsageResult, billingCycleDay: number | undefined): string {
+export function exportFocus(result: UsageResult, billingCycleDay: number | undefined): string {
   const { provider, organizationId, unit, creditPrice } = result
   return renderFocus(chargesOf(result, billingCycleDay), {
     ...provider,
@@ -79,7 +57,7 @@ function* chargesOf({ records }: UsageResult, billingCycleDay: number | undefine
   }
 }
 
-function exportMetrics(result: UsageResult, blocks: readonly Block[]): string {
+export function exportMetrics(result: UsageResult, blocks: readonly Block[]): string {
   return renderOpenMetrics([...totals(result), ...groups(result), ...budgets(result), status(result, blocks)])
 }
 

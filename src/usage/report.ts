@@ -408,7 +408,7 @@ function changeCells({ before, after }: Change): readonly Line[] {
   return [money(before), money(after), [trusted(`${change.gt(0) ? '+' : ''}${formatMoney(change)}`)]]
 }
 
-/** Records in a report. The result file and csv-file have all of them. */
+/** Records in a report. The full result and the report in the format csv have all of them. */
 const maxRecords = 1000
 
 function recordDetails({ records, unit }: UsageResult): Block {

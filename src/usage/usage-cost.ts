@@ -6,7 +6,7 @@ import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
 import { inputError } from '../core/errors.ts'
 import { toPlainText } from '../core/line.ts'
 import { toKebab } from '../core/names.ts'
-import { choice, filePath, flag, lines, outputPath } from '../operation/inputs.ts'
+import { choice, filePath, flag, lines } from '../operation/inputs.ts'
 import { defineOperation, type Files, type Given } from '../operation/operation.ts'
 import { amountInput, priceInput } from './amounts.ts'
 import { findBudgetStep } from './budget-steps.ts'
@@ -44,8 +44,6 @@ const waiverField = z
     accepts: 'until=YYYY-MM-DD; reason=why',
   })
 
-const exportPath = (what: string) => outputPath(`Writes ${what} to this file.`).optional()
-
 const usageInput = z.strictObject({
   ...periodInput,
   gate: choice(
@@ -76,17 +74,13 @@ const usageInput = z.strictObject({
     'How to treat data quality issues: no records, days without records, or records that do not add up to the total. By default an issue fails the gate. Missing records of days that have just begun are only a warning.',
   ).optional(),
   creditPrice: priceInput(
-    'What you pay for one credit, by your contract. The report then also shows amounts of money, and focus-file has this price.',
+    'What you pay for one credit, by your contract. The report then also shows amounts of money, and the report in the format focus has this price.',
   ).optional(),
   groupBy: choice(groupings, 'How the first table of the report groups the usage.').default('entity'),
   waiver: waiverField.optional(),
   explain: flag(
     'For days with a spike, also lists changes of services on that day and the day before: scaling, restores, starts and new services, and in the GitHub Action the deployments of the repository. One more request to each, and only with a spike.',
   ).optional(),
-  csvFile: exportPath('the records as CSV'),
-  focusFile: exportPath('the records as FOCUS 1.2 cost and usage rows, in CSV,'),
-  metricsFile: exportPath('the figures as OpenMetrics text'),
-  htmlFile: exportPath('the report as one self-contained HTML page'),
 })
 
 type UsageInput = z.output<typeof usageInput>
@@ -122,14 +116,16 @@ export const usageCost = defineOperation({
   },
   judge: judgeUsage,
   report: reportUsage,
-  async files(result, input, blocks) {
-    const { csvFile, focusFile, metricsFile, htmlFile } = input
-    if ([csvFile, focusFile, metricsFile, htmlFile].every((path) => path === undefined)) return []
-    const { renderFiles } = await import('./exports.ts')
-    return renderFiles(result, input, blocks)
+  reports: {
+    csv: async (result) => (await exports()).exportCsv(result),
+    focus: async (result, { billingCycleDay }) => (await exports()).exportFocus(result, billingCycleDay),
+    openmetrics: async (result, _, blocks) => (await exports()).exportMetrics(result, blocks),
   },
   toDocument,
 })
+
+// Few runs need them.
+const exports = () => import('./exports.ts')
 
 function checkInput(given: Given<typeof usageInput>): readonly Diagnostic[] {
   const { values, names } = given

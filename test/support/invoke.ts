@@ -6,6 +6,7 @@ import type { Clock } from '../../src/core/clock.ts'
 import { toCamel } from '../../src/core/names.ts'
 import type { Variables } from '../../src/core/variables.ts'
 
+import { withReports } from '../../src/runtime/publish.ts'
 import { type PublishableResult, type RunDeps, runOperation } from '../../src/runtime/run.ts'
 import { readOptionalFile, workspaceFiles } from '../../src/runtime/workspace.ts'
 import { createVirtualClock } from './clocks.ts'
@@ -65,7 +66,7 @@ export async function invokeText({
       env,
       readConfigFile: (path: string, isRequired: boolean) => readOptionalFile(workspace, path, isRequired),
     }
-    const result = await runOperation(request, deps)
+    const result = await withReports(await runOperation(request, deps))
     return { ...result, reason: result.document.failureReason, warnings }
   } finally {
     await rm(workspace, { recursive: true })

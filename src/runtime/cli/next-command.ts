@@ -72,7 +72,7 @@ function listOf(given: GivenCommand): string | undefined {
 }
 
 const ofService = (name: OperationName, given: GivenCommand): string =>
-  write(name, given, (input) => Object.hasOwn(settingShape, input) && input !== 'resultFile')
+  write(name, given, (input) => Object.hasOwn(settingShape, input) && input !== 'reports')
 
 function write(name: OperationName, { inputs }: GivenCommand, isWanted: (name: string) => boolean, yes = false): string {
   const options = Object.entries(inputs).flatMap(([input, text]) => {

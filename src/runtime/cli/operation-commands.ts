@@ -241,9 +241,9 @@ function terminalSurface(terminal: Terminal, progress: ProgressLine, cancellatio
 }
 
 /** Where to find the parts of a report that a terminal does not show. */
-function restOf({ summary, resultFile }: PublishSettings, { GITHUB_STEP_SUMMARY: summaryFile }: Terminal['env']): string {
-  if (resultFile !== undefined) return 'the result file'
-  return summary && summaryFile ? 'the summary of the run' : '--json or --result-file'
+function restOf({ summary, reports = [] }: PublishSettings, { GITHUB_STEP_SUMMARY: summaryFile }: Terminal['env']): string {
+  if (reports.some(({ format }) => format === 'json')) return 'the result file'
+  return summary && summaryFile ? 'the summary of the run' : '--json'
 }
 
 /** Comment and issue in GitLab CI. Elsewhere, the command line writes none. */
@@ -334,7 +334,7 @@ async function publishError(word: string, error: WatchkeeperError, args: readonl
   if (args.includes('--json')) terminal.stdout.write(`${jsonLine(JSON.stringify(result.document, null, 2))}\n`)
   if (operation === '') return
   const surface = terminalSurface(terminal, createProgressLine(terminal.stderr, false), neverCancelled, false)
-  const given = args.includes('--result-file') ? args[args.indexOf('--result-file') + 1] : undefined
+  const given = args.find((arg, i) => args[i - 1] === '--reports' && arg.startsWith('json='))?.slice('json='.length)
   await publish(result, surface, { resultFile: resultFilePath(given, surface, operation), summary: true })
 }
 

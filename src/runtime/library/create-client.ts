@@ -6,13 +6,13 @@ import type { Variables } from '../../core/variables.ts'
 import type { settingsSchema } from '../../operation/inputs.ts'
 import type { ResultDocument } from '../../operation/operation.ts'
 import { type OperationName, type Operations, operationNames } from '../../operations.ts'
-import { writeEssentialFiles, writeOutputFiles } from '../publish.ts'
+import { toResultTexts, withReports, writeEssentialFiles, writeOutputFiles } from '../publish.ts'
 import { type NotifySetting, runOperation } from '../run.ts'
 import { workspaceFiles } from '../workspace.ts'
 import { withOptionNames } from './option-names.ts'
 
 /** Settings of the action and the command line, which the library does not have. */
-type ProcessSetting = 'warnOnly' | 'summary' | 'resultFile' | 'config' | NotifySetting
+type ProcessSetting = 'warnOnly' | 'summary' | 'reports' | 'config' | NotifySetting
 
 export interface ClientOptions extends Omit<z.input<typeof settingsSchema>, ProcessSetting> {
   /**
@@ -34,8 +34,8 @@ type Pascal<Text extends string> = Text extends `${infer Head}-${infer Rest}` ? 
 
 type MethodName<Name extends string> = Uncapitalize<Pascal<Name>>
 
-/** The inputs of an operation, by camelCase name. */
-export type InputOf<Name extends OperationName> = z.input<Operations[Name]['input']>
+/** The inputs of an operation, by camelCase name, and the reports that it writes. */
+export type InputOf<Name extends OperationName> = z.input<Operations[Name]['input']> & Pick<z.input<typeof settingsSchema>, 'reports'>
 
 /** The result of an operation: its own fields and the verdict. A failed gate is a result with `status: 'fail'`, not an exception. */
 export type ResultOf<Name extends OperationName> = Pick<
@@ -73,9 +73,13 @@ export function createClient(options: ClientOptions): Client {
         files: workspaceFiles(directory, env),
       },
     )
-    const result = await writeEssentialFiles(ran, directory)
+    const result = await withReports(await writeEssentialFiles(ran, directory))
     if (result.error !== undefined) throw withOptionNames(result.error, Object.keys({ ...settings, ...input }))
-    const failures = await writeOutputFiles(result.files, directory)
+    const { forFile: content } = toResultTexts(result.document)
+    const documents = (result.publishSettings.reports ?? []).flatMap(({ format, path }) =>
+      format === 'json' ? [{ input: 'reports', path, content }] : [],
+    )
+    const failures = await writeOutputFiles([...result.files, ...documents], directory)
     if (failures.length > 0) throw withOptionNames(new WatchkeeperError('input', failures.join('\n')), [])
     return result.document
   }

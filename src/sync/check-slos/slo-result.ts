@@ -3,7 +3,6 @@ import { diagnosticSchema } from '../../core/diagnostics.ts'
 import { environmentInput } from '../../declarations/environment.ts'
 import { filesInput } from '../../declarations/find-declarations.ts'
 import { keyGrammar } from '../../kinds/marker.ts'
-import { htmlFileInput } from '../../operation/html-file.ts'
 import { list } from '../../operation/inputs.ts'
 import { burnRateWindows } from '../../slos/error-budget.ts'
 
@@ -26,7 +25,6 @@ export const sloInput = z.strictObject({
       'Fails if the error budget of an SLO was burning faster than this in the last hour. 1 spends exactly the budget in the window.',
     accepts: 'a number above 0, such as 1 or 14.4',
   }),
-  htmlFile: htmlFileInput,
 })
 
 export const sloOutput = z.object({

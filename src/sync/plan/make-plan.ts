@@ -26,7 +26,6 @@ import { projectForm, projectGrammar } from '../../kinds/marker.ts'
 import { hasPendingId } from '../../kinds/section.ts'
 import { flag, flagOr, integer } from '../../operation/inputs.ts'
 import type { Context, Files } from '../../operation/operation.ts'
-import { diagnosticFileInputs } from '../diagnostic-files.ts'
 import type { Change, Plan } from './change.ts'
 import type { AdoptFrom } from './match.ts'
 import { planOn } from './plan-changes.ts'
@@ -63,7 +62,6 @@ export const planInput = z.strictObject({
     'Accepts that no file declares an object, or that there are no files. With prune, apply then deletes or forgets all objects of the project.',
   ).default(false),
   maxDeletes: integer('Maximum number of deletes. With more, the operation fails and writes nothing.', 0, 10_000).default(5),
-  ...diagnosticFileInputs,
 })
 
 const toAdoptFrom = (text: string | undefined): AdoptFrom => (text === undefined || text === 'none' ? text : { project: text })

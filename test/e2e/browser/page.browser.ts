@@ -29,7 +29,7 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'watchkeeper-browser-'))
   const usage = { operation: 'usage-cost', period: 'last-30-days', 'group-by': 'date', compare: 'previous-period', budget: '500' }
   const { files } = await invokeText({
-    inputs: { ...inputsFor(emulator()), ...usage, budgets: 'budgets.json', 'html-file': 'page.html' },
+    inputs: { ...inputsFor(emulator()), ...usage, budgets: 'budgets.json', reports: 'html=page.html' },
     files: { 'budgets.json': JSON.stringify(budgets) },
   })
   const path = join(directory, 'page.html')
@@ -135,7 +135,7 @@ describe('the page', () => {
 
   it('names the awake hours of an audit under the pointer', async () => {
     const { files } = await invokeText({
-      inputs: { ...inputsFor(cloud(), 'clickhouse-cloud'), 'service-id': '', operation: 'audit-costs', 'html-file': 'page.html' },
+      inputs: { ...inputsFor(cloud(), 'clickhouse-cloud'), 'service-id': '', operation: 'audit-costs', reports: 'html=page.html' },
     })
     const path = join(directory, 'audit.html')
     await writeFile(path, files[0]?.content ?? '')

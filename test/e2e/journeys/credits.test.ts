@@ -13,7 +13,7 @@ const emptyBalances = (): void => {
 
 describe('the check of credits', () => {
   it('has the same figures in the action and on the command line, and writes them before it fails', async () => {
-    const limits = { 'min-days-left': '3000', 'html-file': 'credits.html' }
+    const limits = { 'min-days-left': '3000', reports: 'html=credits.html' }
     const action = await runAction({ inputs: { ...inputs(), ...limits }, secrets })
     expect([action.exitCode, commandsOf(action)]).toEqual([1, ['error']])
     expect(action.summary).toMatch(/^### ❌ Prepaid credits last for \d+ more days \(until .*\)\. The minimum is 3000 days\.\n/)

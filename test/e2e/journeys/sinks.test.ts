@@ -5,16 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { toKebab } from '../../../src/core/names.ts'
-import { metaOf, type Shape } from '../../../src/documents/schema.ts'
+import { commonFormats } from '../../../src/operation/reports.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { allOperations, useExampleDirectory } from '../../support/examples.ts'
 import { commandsOf, runAction, runCli } from '../../support/run-process.ts'
 
 const emulator = useEmulator()
 
-const cloud = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
-
-const selfHosted = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
 let directory: string
 
 beforeAll(async () => {
@@ -64,7 +61,7 @@ it('a step without a temporary directory just has no result file', async () => {
 describe('the result file', () => {
   it('the result file goes where it is wanted, complete, and holds the same as the output', async () => {
     const file = join(directory, 'deep', 'result.json')
-    const ran = await gate('100000', {}, { 'result-file': file })
+    const ran = await gate('100000', {}, { reports: `json=${file}` })
     expect(ran.outputs.get('result-file')).toBe(file)
     expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(JSON.parse(ran.outputs.get('result') ?? ''))
   })
@@ -73,7 +70,7 @@ describe('the result file', () => {
     const [target, link] = [join(directory, 'target'), join(directory, 'link.json')]
     await writeFile(target, 'precious')
     await symlink(target, link)
-    const ran = await gate('100000', {}, { 'result-file': link })
+    const ran = await gate('100000', {}, { reports: `json=${link}` })
     expect([ran.exitCode, ran.outputs.get('result-file')]).toEqual([0, ''])
     expect(ran.stdout).toContain('::warning::the result file could not be written: it is a link')
     expect(await readFile(target, 'utf8')).toBe('precious')
@@ -87,23 +84,18 @@ describe('the result file', () => {
   })
 })
 
-/** The inputs of each operation that name a file to write, by kebab-case name. */
-const withOutputPaths = allOperations.flatMap(({ name, operation }) => {
-  const shape: Shape = operation.input.shape
-  const paths = Object.keys(shape).filter((input) => {
-    const field = shape[input]
-    return field !== undefined && metaOf(field).accepts === 'a path'
-  })
-  return paths.length === 0 ? [] : [{ name, example: operation.example, paths: [...paths.map(toKebab), 'result-file'] }]
-})
+/** The operations with formats of their own, and one without, each with the options that write files. */
+const writing = allOperations
+  .filter(({ name, operation }) => operation.reports !== undefined || 'planFile' in operation.input.shape || name === 'list-sources')
+  .map(({ name, operation }) => ({
+    name,
+    example: operation.example,
+    formats: [...new Set([...commonFormats, ...Object.keys(operation.reports ?? {})])],
+    hasPlanFile: name === 'plan' || name === 'drift',
+  }))
 
 describe('an output path', () => {
   const root = useExampleDirectory()
-
-  const settingsOf = (operation: string) => {
-    if (operation === 'check-slos') return inputsFor(selfHosted(), 'hyperdx')
-    return ['audit-costs', 'check-credits'].includes(operation) ? inputsFor(cloud(), 'clickhouse-cloud') : inputsFor(emulator())
-  }
 
   const run = (operation: string, example: object, options: readonly string[]) => {
     const inputs = {
@@ -115,59 +107,79 @@ describe('an output path', () => {
     const flags = Object.entries(inputs).flatMap(([name, value]) =>
       [value].flat().flatMap((one) => (one === true ? [`--${toKebab(name)}`] : [`--${toKebab(name)}`, String(one)])),
     )
-    const settings = settingsOf(operation)
-    const env = Object.entries(settings).map(([name, value]) => [`WATCHKEEPER_${name.toUpperCase().replaceAll('-', '_')}`, value])
+    const env = Object.entries(inputsFor(emulator())).map(([name, value]) => [
+      `WATCHKEEPER_${name.toUpperCase().replaceAll('-', '_')}`,
+      value,
+    ])
     return runCli([operation, ...flags, ...options], Object.fromEntries(env), { directory: root() })
   }
 
-  it('an output path is an input of nine operations', () => {
-    expect(withOutputPaths.map(({ name, paths }) => `${name}: ${paths.join(' ')}`).sort()).toEqual([
-      'apply: sarif-file code-quality-file result-file',
-      'audit-costs: html-file result-file',
-      'check-credits: html-file result-file',
-      'check-slos: html-file result-file',
-      'drift: sarif-file code-quality-file html-file plan-file result-file',
-      'plan: sarif-file code-quality-file html-file plan-file result-file',
-      'pull: body-file result-file',
-      'usage-cost: csv-file focus-file metrics-file html-file result-file',
-      'validate: sarif-file code-quality-file result-file',
+  it('every format of a report belongs to an operation', () => {
+    expect(writing.map(({ name, formats }) => `${name}: ${formats.slice(3).join(' ')}`.trim()).sort()).toEqual([
+      'apply: sarif code-quality',
+      'drift: sarif code-quality',
+      'list-sources:',
+      'plan: sarif code-quality',
+      'pull:',
+      'usage-cost: csv focus openmetrics',
+      'validate: sarif code-quality',
     ])
   })
 
-  it.each(withOutputPaths)('keeps an output that is a pipe, and does not wait for its reader: $name', async ({ name, example, paths }) => {
-    const pipes = paths.map((input) => join(root(), `${name}.${input}`))
-    execFileSync('mkfifo', pipes)
-    const ran = await run(
-      name,
-      example,
-      paths.flatMap((input, i) => [`--${input}`, pipes[i] ?? '']),
-    )
-    const seen = `${ran.stdout}${ran.stderr}`
-    for (const [i, input] of paths.entries()) {
-      const what = input === 'result-file' ? 'the result file' : `${input}: "${pipes[i]}"`
-      expect(seen).toContain(`${what} could not be written: it is a pipe, not a regular file`)
-    }
-    for (const pipe of pipes) expect((await lstat(pipe)).isFIFO()).toBe(true)
-    expect(ran.exitCode).toBe(paths.includes('plan-file') ? 2 : 0)
-  })
+  it.each(writing)(
+    'keeps an output that is a pipe, and does not wait for its reader: $name',
+    async ({ name, example, formats, hasPlanFile }) => {
+      const pipes = formats.map((format) => join(root(), `${name}.${format}`))
+      const plan = join(root(), `${name}.plan`)
+      execFileSync('mkfifo', [...pipes, plan])
+      const ran = await run(name, example, [
+        ...formats.flatMap((format, i) => ['--reports', `${format}=${pipes[i]}`]),
+        ...(hasPlanFile ? ['--plan-file', plan] : []),
+      ])
+      const seen = `${ran.stdout}${ran.stderr}`
+      for (const [i, format] of formats.entries()) {
+        const what = format === 'json' ? 'the result file' : `reports: "${pipes[i]}"`
+        expect(seen).toContain(`${what} could not be written: it is a pipe, not a regular file`)
+      }
+      for (const pipe of [...pipes, plan]) expect((await lstat(pipe)).isFIFO()).toBe(true)
+      expect(ran.exitCode).toBe(hasPlanFile ? 2 : 0)
+    },
+  )
 
-  it.each(withOutputPaths)('an output path is written, also over an older file: $name', async ({ name, example, paths }) => {
-    const options = paths.flatMap((input) => [`--${input}`, join('results', `${name}.${input}`)])
+  it.each(writing)('an output path is written, also over an older file: $name', async ({ name, example, formats, hasPlanFile }) => {
+    const paths = [
+      ...formats.map((format) => join('results', `${name}.${format}`)),
+      ...(hasPlanFile ? [join('results', `${name}.plan`)] : []),
+    ]
+    const options = [
+      ...formats.flatMap((format, i) => ['--reports', `${format}=${paths[i]}`]),
+      ...(hasPlanFile ? ['--plan-file', paths.at(-1) ?? ''] : []),
+    ]
     for (const _ of [1, 2])
       expect(await run(name, example, options)).toMatchObject({ exitCode: expect.toSatisfy((code) => code === 0 || name === 'drift') })
-    for (const input of paths) {
-      const text = await readFile(join(root(), 'results', `${name}.${input}`), 'utf8')
+    for (const path of paths) {
+      const text = await readFile(join(root(), path), 'utf8')
       // The examples have no problems. In this format, that is an empty list.
-      if (input === 'code-quality-file') expect(text).toBe('[]\n')
+      if (path.endsWith('code-quality')) expect(text).toBe('[]\n')
       else expect(text.length).toBeGreaterThan(100)
     }
   })
 
-  it('an output path is not the name -', async () => {
-    const ran = await run('usage-cost', {}, ['--csv-file', '-', '--result-file', '-'])
-    expect([ran.exitCode, ran.stdout]).toEqual([2, ''])
-    expect(ran.stderr).toContain('csv-file: "-" is not accepted; accepted: a path')
-    expect(ran.stderr).toContain('result-file: "-" is not accepted; accepted: a path')
+  it('rejects the path -, an unknown format, a format of another operation, and a format given twice', async () => {
+    for (const [reports, reason] of [
+      [['csv=-'], 'reports: "csv=-" is not accepted; accepted: format=path, one per line, such as html=report.html'],
+      [['pdf=a.pdf'], 'reports: "pdf=a.pdf" is not accepted'],
+      [['sarif=a.sarif'], 'reports: usage-cost has no report in the format sarif; accepted: html, markdown, json, csv, focus, openmetrics'],
+      [['html=a.html', 'html=b.html'], 'reports: has the format html twice'],
+    ] as const) {
+      const ran = await run(
+        'usage-cost',
+        {},
+        reports.flatMap((one) => ['--reports', one]),
+      )
+      expect([ran.exitCode, ran.stdout]).toEqual([2, ''])
+      expect(ran.stderr).toContain(reason)
+    }
   })
 })
 
@@ -176,7 +188,7 @@ it('a plan file that cannot be written is an error, and no output names it', asy
   await mkdir(file)
   const examples = await readFile(new URL('../../../examples/adopt/alerts.yml', import.meta.url), 'utf8')
   const ran = await runAction({
-    inputs: { ...inputsFor(emulator()), operation: 'plan', 'plan-file': file, 'sarif-file': 'diagnostics.sarif' },
+    inputs: { ...inputsFor(emulator()), operation: 'plan', 'plan-file': file, reports: 'sarif=diagnostics.sarif' },
     env: { GITHUB_REPOSITORY: 'shop/infra' },
     files: { 'observability/alerts.yml': examples },
   })
@@ -221,14 +233,20 @@ describe('the result file of an error', () => {
 
   it('an error is written to the result file that the variables name', async () => {
     const file = join(directory, 'wanted.json')
-    const ran = await gate('10', { WATCHKEEPER_RESULT_FILE: file, WATCHKEEPER_SUMMARY: 'false' }, broken)
+    const ran = await gate('10', { WATCHKEEPER_REPORTS: `json=${file}`, WATCHKEEPER_SUMMARY: 'false' }, broken)
     expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ status: 'error', error: { kind: 'authentication' } })
     expect([ran.outputs.get('result-file'), ran.summary]).toEqual([file, ''])
   })
 
+  it('an error is written as a page and as Markdown, too', async () => {
+    const ran = await gate('lots', {}, { reports: 'html=error.html\nmarkdown=error.md' })
+    expect(ran.written['error.html']).toContain('usage-cost did not complete')
+    expect(ran.written['error.md']).toContain('usage-cost did not complete')
+  })
+
   it('an error is written to the result file when every input is wrong', async () => {
     const file = join(directory, 'wrong.json')
-    await gate('lots', {}, { 'result-file': file })
+    await gate('lots', {}, { reports: `json=${file}` })
     expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ status: 'error', error: { kind: 'input' } })
   })
 })

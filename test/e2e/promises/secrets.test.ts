@@ -100,7 +100,7 @@ describe('S1: the secrets of webhooks are sent to the API, and are nowhere else'
   const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
   it('keeps the secrets of webhooks out of a plan file, a result file and the debug log', async () => {
-    const planned = await run(emulator(), 'plan', { 'plan-file': 'plan.json', 'result-file': 'result.json' })
+    const planned = await run(emulator(), 'plan', { 'plan-file': 'plan.json', reports: 'json=result.json' })
     expect([planned.exitCode, Object.keys(planned.written).toSorted()]).toEqual([0, ['plan.json', 'result.json']])
     expect((await run(emulator(), 'apply')).exitCode).toBe(0)
     expect(serviceOf(emulator()).webhooks.at(-1)).toMatchObject({ url: env.WEBHOOK_PAGER_URL, headers: { Authorization: token } })
@@ -196,11 +196,11 @@ describe.concurrent('S1: the key never leaves the process but to the API', () =>
       totalCredits: 3,
       metrics: { [`${plain}Credits`]: 3 },
     })}]}}`
-    const files = { 'csv-file': 'a.csv', 'focus-file': 'b.csv', 'metrics-file': 'c.txt', 'html-file': 'd.html' }
-    const inputs = { period: '', 'from-date': '2026-01-01', 'to-date': '2026-01-01', ...files }
+    const reports = 'csv=a.csv\nfocus=b.csv\nopenmetrics=c.txt\nhtml=d.html'
+    const inputs = { period: '', 'from-date': '2026-01-01', 'to-date': '2026-01-01', reports }
     const { outcome, ran } = await meetWith(plain, 'read a cost', { effect: { kind: 'body', text } }, { times: 9, inputs })
     expect(outcome).toMatchObject({ exitCode: 0, problems: [] })
-    expect(Object.keys(ran.written).sort()).toEqual(Object.values(files))
+    expect(Object.keys(ran.written).sort()).toEqual(['a.csv', 'b.csv', 'c.txt', 'd.html'])
   })
 
   it('does not print the key when every object in the service has it as a name', async () => {
@@ -352,7 +352,7 @@ describe('S1: the URL of a webhook is sent to its host only, and the key is neve
 
   it('does not print the URL of a webhook when it is rejected as an input, or given as every other input', async () => {
     const url = `http://hooks.example${webhookPath}`
-    const others = ['operation', 'profile', 'organization-id', 'budget', 'csv-file', 'comment-label']
+    const others = ['operation', 'profile', 'organization-id', 'budget', 'reports', 'comment-label']
     for (const name of ['notify-url', ...others]) {
       const ran = await run({ 'notify-url': url, ...(name !== 'notify-url' && { [name]: url }) })
       expect(ran.outputs.get('status')).toBe('error')

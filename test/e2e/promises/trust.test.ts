@@ -140,7 +140,7 @@ describe.concurrent('S5: nothing in the repository decides where the key goes', 
       'api-key: evil-evil-evil',
       'allow-http: true',
       'https-proxy: http://evil',
-      'result-file: /tmp/evil',
+      'reports: json=/tmp/evil',
       'notify-url: https://evil.example/services/T0EVIL',
       'ui-url: https://evil.example',
       'warn-only: true',
@@ -149,7 +149,7 @@ describe.concurrent('S5: nothing in the repository decides where the key goes', 
     expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'input', methods: '' })
     for (const [i, key] of ['api-url', 'api-key-id', 'api-key-secret', 'api-key', 'allow-http'].entries())
       expect(ran.outputs.get('failure-reason')).toContain(`.watchkeeper.yml:${i + 1}:1: "${key}" cannot be set in a file of the repository`)
-    for (const [i, key] of ['result-file', 'notify-url', 'ui-url', 'warn-only'].entries())
+    for (const [i, key] of ['reports', 'notify-url', 'ui-url', 'warn-only'].entries())
       expect(ran.outputs.get('failure-reason')).toContain(`.watchkeeper.yml:${i + 7}:1: "${key}" cannot be set in a file of the repository`)
     expect(ran.outputs.get('failure-reason')).toContain('"https-proxy" is an unknown setting')
   })
@@ -163,7 +163,7 @@ describe.concurrent('S5: nothing in the repository decides where the key goes', 
       'allow-http',
       'github-token',
       'config',
-      'result-file',
+      'reports',
       'ui-url',
       'warn-only',
       'https-proxy',
@@ -199,7 +199,7 @@ describe.concurrent('S9: files see only the variables that are passed to them', 
       names.map((name, i) => [`a${i}`, { name: `\u0024{{ env.${name} }}`, interval: `\u0024{{ env.${name} }}` }]),
     )
     return runAction({
-      inputs: { operation: 'validate', profile: 'clickhouse-cloud', 'sarif-file': 'all.sarif' },
+      inputs: { operation: 'validate', profile: 'clickhouse-cloud', reports: 'sarif=all.sarif' },
       env,
       files: { 'observability/a.json': JSON.stringify({ alerts }) },
       secrets: [canary],

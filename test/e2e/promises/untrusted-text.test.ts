@@ -76,10 +76,7 @@ const reads: readonly (readonly [operation: string, path: string, inputs: Readon
       period: 'today',
       'on-missing': 'warn',
       'group-by': 'entity',
-      'csv-file': 'a',
-      'focus-file': 'b',
-      'metrics-file': 'c',
-      'html-file': 'd',
+      reports: 'csv=a\nfocus=b\nopenmetrics=c\nhtml=d',
     },
   ],
   [
@@ -94,7 +91,7 @@ describe.each(reads.map((read, turn) => [...read, turn] as const))(
   (operation, path, inputs, turn) => {
     it('answers stay text in every string', async () => {
       const good = await fetchJson(path)
-      const some = 'html-file' in inputs ? hostile : share(3, turn)
+      const some = 'reports' in inputs ? hostile : share(3, turn)
       for (const { id, value } of some.filter(({ value: text }) => text.length < 5000)) {
         emulator().clearFaults()
         const text = JSON.stringify(poison(good, value.toWellFormed()))
@@ -128,7 +125,7 @@ describe.concurrent('S6: the surfaces add nothing', () => {
       const [organization] = api.store.organizations
       for (const record of organization?.usage ?? []) Object.assign(record, { entityName: text, entityType: text })
     }
-    const files = { 'csv-file': 'a.csv', 'html-file': 'b.html', 'focus-file': 'c.csv', 'metrics-file': 'd.txt' }
+    const files = { reports: 'csv=a.csv\nhtml=b.html\nfocus=c.csv\nopenmetrics=d.txt' }
     const { outcome, ran } = await runWithFailure('read a cost', undefined, { prepare, inputs: files })
     expect(outcome.problems.filter((complaint) => !complaint.startsWith('its commands'))).toEqual([])
     expect(commandsOf(ran).filter((command) => command !== 'warning' && command !== 'error')).toEqual([])

@@ -287,8 +287,8 @@ describe('an audit of services', () => {
   })
 
   it('writes the report as a page', async () => {
-    const { files } = await audit({ 'html-file': 'audit.html' })
-    expect(files).toMatchObject([{ path: 'audit.html', content: expect.stringContaining('Cost audit') }])
+    const { files } = await audit({ reports: 'html=audit.html' })
+    expect(files).toMatchObject([{ path: 'audit.html', content: expect.stringContaining('Audit costs') }])
   })
 })
 

@@ -46,7 +46,7 @@ describe('the config file', () => {
     'api-url: https://evil.example',
     'api-key-id: x',
     'api-key-secret: "0123456789"',
-    'result-file: /etc/passwd',
+    'reports: json=/etc/passwd',
     'config: other.yml',
     'github-token: ghs_0123456789',
     'comment-label: same-for-all',

@@ -134,7 +134,7 @@ it('V6: rejects empty options', () =>
       ['budget', '--budget', '  '],
       ['filter', '--filter', ''],
       ['warn-only', '--warn-only', ''],
-      ['result-file', '--result-file', ''],
+      ['reports', '--reports', ''],
     ],
     async (name, ...args) => {
       const flags = Object.entries(inputsFor(emulator())).flatMap(([flag, text]) => [`--${flag}`, text])

@@ -54,7 +54,7 @@ describe('check-slos', () => {
   })
 
   it('writes the table and the chart as a page', async () => {
-    const { files } = await check({ payment }, { 'html-file': 'slos.html' })
+    const { files } = await check({ payment }, { reports: 'html=slos.html' })
     const [page] = files
     expect([files.length, page?.path]).toEqual([1, 'slos.html'])
     for (const text of ['<!doctype html>', 'payment', 'Budget left', 'Error budget of payment spent', '"valueName":"spent"'])

@@ -91,12 +91,12 @@ describe('the layout of a changed dashboard', () => {
     expect(lines.filter((line) => [...line].length > 60)).toEqual([])
   })
 
-  it('the layout of a changed dashboard is an SVG in the page that html-file writes', async () => {
+  it('the layout of a changed dashboard is an SVG in the page of the plan', async () => {
     const [first, ...others] = [note('Errors <b>', [0, 0, 12, 6]), ...tiles.slice(1)]
     await run('apply', board([first ?? {}, ...others]))
     const changed = note('Errors <b>', [0, 0, 12, 6], 'other')
-    const { files } = await run('plan', board([changed, ...others]), { 'html-file': 'plan.html' })
-    const page = files.find(({ input }) => input === 'htmlFile')?.content ?? ''
+    const { files } = await run('plan', board([changed, ...others]), { reports: 'html=plan.html' })
+    const page = files.find(({ input }) => input === 'reports')?.content ?? ''
     expect(page).toContain('<figcaption>Before</figcaption><svg viewBox="0 0 480')
     expect(page).toContain('class="tile changed"')
     expect(page).not.toContain('Errors <b>')
@@ -107,9 +107,9 @@ it('a plan links to changed dashboards, and to what changed alerts watch, where 
   await run('apply', board(tiles))
   const changed = board([note('Errors', [0, 0, 12, 6], 'other'), ...tiles.slice(1)])
   const id = serviceOf(emulator()).dashboards.find(({ name }) => name === 'Shop')?.id
-  const { text, files } = await run('plan', changed, { 'ui-url': 'https://ui.example/(a)', 'html-file': 'plan.html' })
+  const { text, files } = await run('plan', changed, { 'ui-url': 'https://ui.example/(a)', reports: 'html=plan.html' })
   expect(text).toContain(`In the web app: dashboard [\`shop\`](https://ui.example/%28a%29/dashboards/${id})`)
-  expect(files.find(({ input }) => input === 'htmlFile')?.content).toContain(`/dashboards/${id}`.replaceAll('/', '&#47;'))
+  expect(files.find(({ input }) => input === 'reports')?.content).toContain(`/dashboards/${id}`.replaceAll('/', '&#47;'))
   expect((await run('plan', changed)).text).not.toContain('In the web app')
 })
 

@@ -195,14 +195,14 @@ describe('the list of rules', () => {
 
 it('writes SARIF only where it was asked for', async () => {
   expect((await run({ [file]: '- a' })).files).toEqual([])
-  const { files } = await run({ [file]: '- a' }, { inputs: { 'sarif-file': 'out.sarif' } })
-  expect(files).toMatchObject([{ input: 'sarifFile', path: 'out.sarif' }])
+  const { files } = await run({ [file]: '- a' }, { inputs: { reports: 'sarif=out.sarif' } })
+  expect(files).toMatchObject([{ input: 'reports', path: 'out.sarif' }])
   expect(JSON.parse(files[0]?.content ?? '')).toMatchObject({ runs: [{ results: [{ ruleId: 'schema', level: 'error' }] }] })
 })
 
 it('writes a code quality report for GitLab only where it was asked for', async () => {
-  const { files } = await run({ [file]: '- a' }, { inputs: { 'code-quality-file': 'gl-code-quality-report.json' } })
-  expect(files).toMatchObject([{ input: 'codeQualityFile', path: 'gl-code-quality-report.json' }])
+  const { files } = await run({ [file]: '- a' }, { inputs: { reports: 'code-quality=gl-code-quality-report.json' } })
+  expect(files).toMatchObject([{ input: 'reports', path: 'gl-code-quality-report.json' }])
   expect(JSON.parse(files[0]?.content ?? '')).toMatchObject([
     { check_name: 'schema', severity: 'major', location: { path: file, lines: { begin: 1 } } },
   ])

@@ -114,7 +114,7 @@ describe('a report of credits', () => {
 
   it('has amounts of money with a price, and a page', async () => {
     fill({ left: 100 })
-    const ran = await check({ 'credit-price': '1.05 USD', 'html-file': 'credits.html' })
+    const ran = await check({ 'credit-price': '1.05 USD', reports: 'html=credits.html' })
     expect(textOf(ran)).toContain('100.00 CHC (105.00 USD)')
     expect(ran.files.map(({ path }) => path)).toEqual(['credits.html'])
     expect(ran.files[0]?.content).toContain('105&#46;00 USD')

@@ -128,7 +128,7 @@ describe('a contracted price', () => {
 describe.each(['neutral', 'clickhouse-cloud'] as const)('the file of a month, %s', (dialect) => {
   const emulator = useEmulator({ dialect })
   const run = async (more: Readonly<Record<string, string>> = {}) => {
-    const period = { period: 'last-30-days', budget: '1000', 'focus-file': 'focus.csv', ...more }
+    const period = { period: 'last-30-days', budget: '1000', reports: 'focus=focus.csv', ...more }
     const { files, document } = await invokeText({ inputs: { ...inputsFor(emulator(), dialect), operation: 'usage-cost', ...period } })
     return { rows: rowsOf(files[0]?.content ?? ''), document }
   }

@@ -51,7 +51,7 @@ describe('the metrics of usage-cost', () => {
       operation: 'usage-cost',
       period: 'last-30-days',
       budget: '200',
-      'metrics-file': 'm.txt',
+      reports: 'openmetrics=m.txt',
       ...more,
     }
     const { files, document } = await invokeText({ inputs, files: { 'budgets.json': budgets } })

@@ -255,7 +255,7 @@ describe('the page of a month', () => {
       operation: 'usage-cost',
       period: 'last-30-days',
       compare: 'previous-period',
-      'html-file': 'x.html',
+      reports: 'html=x.html',
     }
     return (await invokeText({ inputs })).files[0]?.content ?? ''
   }

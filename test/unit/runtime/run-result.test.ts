@@ -37,6 +37,7 @@ it('leaves out empty blocks, and ends with the time of the run', async () => {
     verdict: pass,
     report: { headline: [], blocks },
     isWarnOnly: false,
+    reports: [],
     subject: {},
     startedAtMs: Date.parse('2026-11-22T10:48:30Z'),
   })

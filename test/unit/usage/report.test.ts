@@ -5,7 +5,7 @@ import { type Day, eachDay } from '../../../src/core/dates.ts'
 import { toPlainText } from '../../../src/core/line.ts'
 import type { Block, BlockOf } from '../../../src/report/blocks.ts'
 import type { BudgetOutcome } from '../../../src/usage/budgets.ts'
-import { renderFiles } from '../../../src/usage/exports.ts'
+import { exportCsv } from '../../../src/usage/exports.ts'
 import type { Expectation, Forecast } from '../../../src/usage/forecast.ts'
 import { reportUsage } from '../../../src/usage/report.ts'
 import type { UsageResult } from '../../../src/usage/result.ts'
@@ -446,9 +446,7 @@ describe('the CSV file', () => {
       usageRecord('2026-03-01', '1.5', { warehouseId: 'w', serviceId: 's', metrics: { storage: decimal('0.5'), compute: decimal(1) } }),
       usageRecord('2026-03-02', 2, { locked: false, metrics: {} }),
     ]
-    const [file, ...others] = renderFiles(result({ records }), { csvFile: 'x.csv' }, [])
-    expect([file?.input, file?.path, others]).toEqual(['csvFile', 'x.csv', []])
-    expect(parse(file?.content ?? '')).toEqual([
+    expect(parse(exportCsv(result({ records })))).toEqual([
       'date,entity_type,entity_id,entity_name,warehouse_id,service_id,final,unit,total,compute,storage'.split(','),
       '2026-03-01,service,a,checkout,w,s,true,Credits,1.5,1,0.5'.split(','),
       '2026-03-02,service,a,checkout,,,false,Credits,2,,'.split(','),

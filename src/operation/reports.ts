@@ -1,0 +1,36 @@
+import * as z from 'zod'
+
+/** The formats of reports: those of every operation, then those that only some have. */
+export const commonFormats = ['html', 'markdown', 'json'] as const
+
+const formats = [...commonFormats, 'csv', 'focus', 'openmetrics', 'sarif', 'code-quality'] as const
+
+export type ReportFormat = (typeof formats)[number]
+
+/** A file to write: `html=report.html`. */
+export interface WantedReport {
+  readonly format: ReportFormat
+  readonly path: string
+}
+
+const isFormat = (text: string): text is ReportFormat => formats.some((format) => format === text)
+
+/** A path of `-` is rejected, because it would be a file of that name. */
+const wantedReport = z
+  .string()
+  .max(4096)
+  .transform((text, context): WantedReport => {
+    const [, format = '', path = ''] = /^([a-z-]+)=(?!-$)([^\r\n]+)$/.exec(text) ?? []
+    if (isFormat(format)) return { format, path }
+    context.addIssue({ code: 'custom', message: 'is not a report' })
+    return z.NEVER
+  })
+
+export const reportsInput = z
+  .array(wantedReport)
+  .max(20)
+  .optional()
+  .meta({
+    description: `Files to write, one \`format=path\` per line. Every operation has ${commonFormats.join(', ')}; \`json\` is the full result. usage-cost also has csv, focus and openmetrics, and operations on files have sarif and code-quality.`,
+    accepts: `format=path, one per line, such as html=report.html; the formats are ${formats.join(', ')}`,
+  })
