@@ -22,7 +22,7 @@ describe('wrong input', () => {
     expect(head).toBe('5 errors in the input:')
     expect(problems.sort()).toEqual([
       '- budget: "lots" is not accepted; accepted: an amount of zero or more without separators, such as 1000 or 99.5',
-      '- max-attempts: "0" is not accepted; accepted: a whole number from 1 to 20',
+      '- max-attempts: 0 is not accepted; accepted: a whole number from 1 to 20',
       '- organization-id: "acme" is not accepted; accepted: a UUID such as 11111111-2222-4333-8444-555555555555',
       '- period: "last-week" is not accepted; accepted: today, yesterday, month-to-date, previous-month, billing-cycle, previous-billing-cycle, year-to-date, last-N-days with N from 1 to 3660',
       '- warn-only: "yes" is not accepted; accepted: true or false',

@@ -237,7 +237,7 @@ describe('the input services', () => {
     const ran = await check({ profile: '', services: 'checkout' })
     expect([ran.exitCode, ran.reason]).toEqual([
       2,
-      'services: checkout is not an id. Names require a profile with a list of services, such as clickhouse-cloud',
+      'services: "checkout" is not an id. Names require a profile with a list of services, such as clickhouse-cloud',
     ])
     expect(emulator().requests).toHaveLength(0)
   })
@@ -253,7 +253,7 @@ describe('the input services', () => {
 describe('invalid input', () => {
   it.each<[Inputs, string]>([
     [{ services: ',' }, 'services: [] is not accepted; accepted: names or ids, one per line or separated by commas, at most 100'],
-    [{ services: `${checkout}, a\u0007b` }, 'services: a\\u0007b is not accepted'],
+    [{ services: `${checkout}, a\u0007b` }, 'services: "a\\u0007b" is not accepted'],
     [{ services: 'x'.repeat(257) }, 'is not accepted; accepted: names or ids'],
     [{ services: Array.from({ length: 101 }, (_, i) => backupId(i)).join() }, 'at most 100'],
     [
@@ -261,9 +261,9 @@ describe('invalid input', () => {
       'max-age-hours: 0 is not accepted; accepted: a number of hours above 0 and at most 87600, such as 26 or 1.5',
     ],
     [{ 'max-age-hours': '-1' }, 'max-age-hours: -1 is not accepted'],
-    [{ 'max-age-hours': '1d' }, 'max-age-hours: 1d is not accepted'],
-    [{ 'max-age-hours': '1e400' }, 'max-age-hours: 1e400 is not accepted'],
-    [{ 'min-size-ratio': '50%' }, 'min-size-ratio: 50% is not accepted; accepted: a number above 0 and at most 1, such as 0.5'],
+    [{ 'max-age-hours': '1d' }, 'max-age-hours: "1d" is not accepted'],
+    [{ 'max-age-hours': '1e400' }, 'max-age-hours: "1e400" is not accepted'],
+    [{ 'min-size-ratio': '50%' }, 'min-size-ratio: "50%" is not accepted; accepted: a number above 0 and at most 1, such as 0.5'],
     [{ 'min-size-ratio': '1.01' }, 'min-size-ratio: 1.01 is not accepted'],
     [{ 'max-age-hour': '26' }, 'max-age-hour: unknown input of check-backups; did you mean "max-age-hours"?'],
     [{ 'service-id': '' }, 'service-id: is missing: set service-id, the variable WATCHKEEPER_SERVICE_ID, or services'],
