@@ -177,7 +177,7 @@ describe('a fleet', () => {
     await runGitHubStep(github(), { inputs: { operation: 'fleet-report', fleet: 'fleet.json', 'notify-url': receiver().url }, files })
     expect(texts()).toHaveLength(1)
     expect(texts()[0]?.split('\n').slice(0, 5)).toEqual([
-      '❌ *report failed*',
+      '❌ *fleet-report failed*',
       expect.stringMatching(/^2 results failed: /),
       '• Passed 1 · Failed 2',
       expect.stringMatching(/^• ❌ failed: `[^`]*service-\d+` \(`list-alerts`\)$/),

@@ -149,7 +149,7 @@ describe('validate as an action, without credentials', () => {
   it('writes SARIF that code scanning accepts, also when it fails', async () => {
     const sarif = join(directory, 'diagnostics.sarif')
     const files = { 'observability/a b.yml': alerts(2, { interval: '5min', note: undefined }), 'observability/empty.yml': '' }
-    const ran = await runAction({ inputs: { ...inputs, 'sarif-file': sarif }, files })
+    const ran = await runAction({ inputs: { ...inputs, reports: `sarif=${sarif}` }, files })
     expect(ran.exitCode).toBe(1)
     const log = JSON.parse(await readFile(sarif, 'utf8'))
     expect(log).toMatchObject({
