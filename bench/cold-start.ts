@@ -95,8 +95,8 @@ function ownPrograms(runner: Environment, { urlOf, takeRequestCount }: UsageApi)
     },
     check,
   })
-  const month = { 'INPUT_FROM-DATE': '2026-01-01', 'INPUT_TO-DATE': '2026-01-31' }
-  const usageCost = ['usage-cost', '--from-date', '2026-01-01', '--to-date', '2026-01-31', '--budget', '100000']
+  const month = { INPUT_PERIOD: '2026-01-01..2026-01-31' }
+  const usageCost = ['usage-cost', '--period', '2026-01-01..2026-01-31', '--budget', '100000']
   const env = Object.fromEntries(settings(1).map(([name, value]) => [`WATCHKEEPER_${name.replaceAll('-', '_')}`, value]))
   return [
     ...serviceCounts.map((services) => step('a closed month with one request', services, requiring(1), month)),

@@ -14,6 +14,10 @@ export const newNames: Readonly<Record<string, string>> = {
   'code-quality-file': 'reports: code-quality=FILE',
   'body-file': 'reports: markdown=FILE',
   'result-file': 'reports: json=FILE',
+  'from-date': 'period: 2026-01-01..2026-01-31',
+  'to-date': 'period: 2026-01-01..2026-01-31',
+  days: 'period: last-7-days',
+  until: 'period: 2026-01-01..2026-01-31',
   'include-long-intervals': 'for: a silence as long as the interval of an alert includes it',
 }
 

@@ -1,11 +1,13 @@
 import * as z from 'zod'
+import type { TimeRange } from '../backtest/evaluate.ts'
 import { diagnosticSchema, errorsIn } from '../core/diagnostics.ts'
 import { dayMs } from '../core/durations.ts'
-import { WatchkeeperError } from '../core/errors.ts'
+import { inputError, WatchkeeperError } from '../core/errors.ts'
 import { counted, type Line, say, sentence, trusted } from '../core/line.ts'
 import { quote } from '../core/text.ts'
 import { choice, filePath, flag, integer } from '../operation/inputs.ts'
 import { type Context, defineOperation, type OutputFile } from '../operation/operation.ts'
+import { daysForm, type GivenDays, lastDays, parseDays } from '../operation/period.ts'
 import { type Block, countFacts } from '../report/blocks.ts'
 import { formatMoment } from '../report/format.ts'
 import {
@@ -13,6 +15,7 @@ import {
   backtestedAlert,
   backtestPlan,
   backtestReason,
+  daysOf,
   defaultMaxRequests,
   demandValues,
   whyNoBacktest,
@@ -24,6 +27,33 @@ import { type IncidentRows, readDirectory, toRecordings, type WrittenRecording }
 import { hasErrors, makePlan, type PlanningResult, planInput } from './plan/make-plan.ts'
 import { judgeDiagnostics } from './plan/plan-report.ts'
 
+const maxDays = 30
+
+/** The last N times 24 hours, or whole days in UTC. */
+const backtestPeriod = z
+  .string()
+  .transform((text, context): { readonly lastDays: number } | GivenDays => {
+    const count = lastDays(text, maxDays)
+    const period = count === undefined ? parseDays(text, maxDays) : { lastDays: count }
+    if (period !== undefined) return period
+    context.addIssue({ code: 'custom', message: 'is not a period' })
+    return z.NEVER
+  })
+  .meta({
+    description: 'The period of the backtest. The default is `last-7-days`, until now. Days are in UTC.',
+    accepts: `last-N-days, ${daysForm}; at most ${maxDays} days`,
+  })
+
+/** Throws an InputError for a period in the future, and for one that is too long. */
+function rangeOf(period: z.output<typeof backtestPeriod>, nowMs: number): TimeRange {
+  if ('lastDays' in period) return { fromMs: nowMs - period.lastDays * dayMs, untilMs: nowMs }
+  const fromMs = Date.parse(period.from)
+  const untilMs = Math.min(nowMs, period.to === undefined ? nowMs : Date.parse(period.to) + dayMs)
+  if (fromMs >= nowMs) throw inputError('period', 'is in the future')
+  if (untilMs - fromMs > maxDays * dayMs) throw inputError('period', `is longer than ${maxDays} days`)
+  return { fromMs, untilMs }
+}
+
 export const backtest = defineOperation({
   summary: 'Shows how often declared alerts would have fired in the past days, and how often they fire as they are now.',
   effect: 'read',
@@ -32,11 +62,7 @@ export const backtest = defineOperation({
   profilesReason: backtestReason,
   input: planInput.omit({ prune: true, maxDeletes: true }).extend({
     only: choice(['changed', 'all'], 'Backtests only alerts that the files change, or all declared alerts.').default('changed'),
-    days: integer('Length of the backtest in days.', 1, 30).default(7),
-    until: z.iso.datetime({ offset: true }).optional().meta({
-      description: 'End of the backtest. The default is now.',
-      accepts: 'a time such as 2026-01-31T08:00:00Z',
-    }),
+    period: backtestPeriod.default({ lastDays: 7 }),
     ...gateInput,
     record: filePath(
       'Writes the values that the incidents of the period need to this directory, for `replay`.',
@@ -63,7 +89,7 @@ export const backtest = defineOperation({
     recordingCount: z.int().describe('Number of recordings that were written.'),
   }),
   details: z.object({
-    days: z.int().describe('Length of the backtest in days.'),
+    days: z.int().describe('Length of the backtest in days, rounded.'),
     until: z.string().describe('End of the backtest.'),
     alerts: z.array(backtestedAlert).describe('The alerts, in the order of the files.'),
     incidents: z.array(checkedIncident).describe('The incidents of the files in the period.'),
@@ -88,9 +114,9 @@ export const backtest = defineOperation({
     if (refusal !== undefined) throw new WatchkeeperError('refused', `No backtest: ${refusal}.`)
     demandValues(context, 'profile')
     const record = input.record === undefined ? undefined : readDirectory('record', input.record)
-    const untilMs = input.until === undefined ? context.clock.now() : Date.parse(input.until)
+    const range = rangeOf(input.period, context.clock.now())
     const planned = await makePlan(context, { ...input, prune: false, maxDeletes: 0, effect: 'read' })
-    const result = { days: input.days, until: new Date(untilMs).toISOString(), diagnostics: [...planned.diagnostics] }
+    const result = { days: daysOf(range), until: new Date(range.untilMs).toISOString(), diagnostics: [...planned.diagnostics] }
     if (hasErrors(planned))
       return {
         ...toCounts([]),
@@ -103,8 +129,7 @@ export const backtest = defineOperation({
         incidentsOutside: 0,
         recordings: [],
       }
-    const fromMs = untilMs - input.days * dayMs
-    const ofPeriod = planned.found.incidents.filter(({ startMs, endMs }) => startMs >= fromMs && endMs <= untilMs)
+    const ofPeriod = planned.found.incidents.filter(({ startMs, endMs }) => startMs >= range.fromMs && endMs <= range.untilMs)
     const incidentsOutside = planned.found.incidents.length - ofPeriod.length
     const always = [...(input.mustFire ?? []), ...(input.mustBeQuiet ?? []), ...ofPeriod.flatMap(({ alerts }) => alerts)]
     demandKeys(input, planned)
@@ -113,7 +138,7 @@ export const backtest = defineOperation({
     const { alerts, requestCount, evaluated, incidentRows, diagnostics } = await backtestPlan(
       planned,
       { ...context, nowMs: context.clock.now(), onProgress },
-      { ...input, untilMs, always, incidents: ofPeriod, ...(input.record !== undefined && { recorded: ofPeriod }) },
+      { ...input, range, always, incidents: ofPeriod, ...(input.record !== undefined && { recorded: ofPeriod }) },
     )
     const incidents = ofPeriod.map((incident) =>
       checkIncident(incident, planned.found.incidents, (alert) => evaluated.get(alert) ?? { reason: 'it was not evaluated' }),
@@ -165,7 +190,7 @@ export const backtest = defineOperation({
         : [
             {
               kind: 'paragraph' as const,
-              line: say`${counted(result.incidentsOutside, 'incident')} of the files not checked: outside of the period. Set until and days to include them`,
+              line: say`${counted(result.incidentsOutside, 'incident')} of the files not checked: outside of the period. Set period to include them`,
             },
           ]),
       ...backtestBlocks(result),
@@ -204,7 +229,7 @@ function toRecordedFile({ path, content, size }: RecordedFile): OutputFile {
 /** The user asked for recordings of all incidents of the period. */
 function judgeRecordings(recordings: readonly RecordedFile[], { record }: Pick<RecordInput, 'record'>): readonly Line[] {
   if (record !== undefined && recordings.length === 0)
-    return [say`nothing was recorded, because no incident of the files is in the period; set until and days`]
+    return [say`nothing was recorded, because no incident of the files is in the period; set period`]
   return recordings.flatMap(({ incident, alert, reason }) =>
     reason === undefined ? [] : [say`incident ${incident}: alert ${alert} was not recorded (${sentence(reason)})`],
   )

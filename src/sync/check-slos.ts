@@ -17,7 +17,7 @@ import { judgeSlos } from './check-slos/slo-verdict.ts'
 
 type CheckContext = Context<'read', 'service-or-server'>
 
-async function runCheck(context: CheckContext, { files, slos: keys, until }: z.output<typeof sloInput>): Promise<SloResult> {
+async function runCheck(context: CheckContext, { files, slos: keys }: z.output<typeof sloInput>): Promise<SloResult> {
   if (await context.files.mayBeFromFork())
     throw new WatchkeeperError(
       'refused',
@@ -30,7 +30,7 @@ async function runCheck(context: CheckContext, { files, slos: keys, until }: z.o
     )
   const found = await findDeclarations(files, context)
   const errors = errorsIn(found.diagnostics)
-  const endMs = readEnd(until, context.clock.now())
+  const endMs = Math.floor(context.clock.now() / stepMs) * stepMs
   const common = { ...ofEnvironment(context), until: new Date(endMs).toISOString() }
   const unchecked = (diagnostics: readonly Diagnostic[]): SloResult => ({
     ...toCounts([]),
@@ -84,13 +84,6 @@ function nameSlo({ key, location }: Slo, thrown: unknown): unknown {
     ...rest.filter((line) => line !== thrown.advice),
   ].join('\n')
   return new ApiError({ ...thrown, message })
-}
-
-/** A step of burn rates. Throws an InputError for a later one: windows without data yet would burn too little, and pass. */
-function readEnd(until: string | undefined, nowMs: number): number {
-  const endMs = Math.floor((until === undefined ? nowMs : Date.parse(until)) / stepMs) * stepMs
-  if (endMs > nowMs) throw inputError('until', 'is in the future; set it to a time that has passed, or leave it out')
-  return endMs
 }
 
 const ofEnvironment = ({ environment }: CheckContext) => (environment === undefined ? {} : { environment: environment.name })

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { ApiError } from '../api/api-error.ts'
 import { isServer, type Service } from '../api/path.ts'
 import type { Diagnostic } from '../core/diagnostics.ts'
+import { dayMs } from '../core/durations.ts'
 import { causeOf, inputError } from '../core/errors.ts'
 import { counted, type Line, say, sentence } from '../core/line.ts'
 import { inEnvironment, ofEnvironment } from '../declarations/environment.ts'
@@ -98,9 +99,9 @@ async function reviewPlan(
   })
   const onProgress = (done: number, total: number): Promise<void> =>
     context.progress({ done, total, line: say`series of values`, result: async () => ({}) })
+  const nowMs = context.clock.now()
   const request = {
-    days: reviewedDays,
-    untilMs: context.clock.now(),
+    range: { fromMs: nowMs - reviewedDays * dayMs, untilMs: nowMs },
     only: 'changed',
     always,
     maxRequests: defaultMaxRequests,

@@ -5,7 +5,7 @@ import { inputError } from '../core/errors.ts'
 import { parseDocument } from '../documents/validate.ts'
 import { flag } from '../operation/inputs.ts'
 import { amountInput } from './amounts.ts'
-import { type CurrentPeriod, clipToToday, day, daysIn, maxDays, periodName, resolvePeriod } from './periods.ts'
+import { type CurrentPeriod, clipToToday, periodInput, resolvePeriod } from './periods.ts'
 
 const percentGrammar = /^(\d{1,3}(?:\.\d{1,6})?)\s*%$/
 
@@ -55,23 +55,11 @@ const scope = z
       'The usage that counts. Without a scope, all usage counts. Usage must match every field of the scope, and any value of a field.',
   })
 
-const datesSchema = z
-  .strictObject({ from: day('First day in UTC.'), to: day('Last day in UTC, included. It may be in the future.') })
-  .refine(({ from, to }) => from <= to, { path: ['to'], message: 'is before from', params: { isComplete: true } })
-  .refine(({ from, to }) => from > to || daysIn({ from, to }) <= maxDays, {
-    path: ['to'],
-    message: `makes a period of more than ${maxDays} days`,
-    params: { isComplete: true },
-  })
-
 const entryFields = z.strictObject({
   name: z.string().min(1).max(128).meta({ description: 'Name of the budget in reports.', accepts: 'a text of at most 128 characters' }),
   limit: amountInput('Limit for the period. The limit is strict: the gate fails above it (>), and an equal amount passes.'),
   warn: warnLevel.optional(),
-  period: z.union([datesSchema, periodName]).optional().meta({
-    description: 'A period by name, or two days. The default is the period of the run.',
-    accepts: 'a period such as month-to-date, previous-month or last-7-days, or { from: YYYY-MM-DD, to: YYYY-MM-DD }',
-  }),
+  period: periodInput('The period of the budget. The default is that of the run.').optional(),
   scope: scope.optional(),
   forecast: flag('The budget also fails when the forecast for the whole period is above the limit.').default(false),
 })

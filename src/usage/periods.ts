@@ -1,21 +1,7 @@
 import * as z from 'zod'
-import {
-  addDays,
-  addMonths,
-  countDays,
-  type Day,
-  endOfMonth,
-  endOfYear,
-  isDay,
-  plainDay,
-  startOfYear,
-  withDayOfMonth,
-} from '../core/dates.ts'
-import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
+import { addDays, addMonths, countDays, type Day, endOfMonth, endOfYear, plainDay, startOfYear, withDayOfMonth } from '../core/dates.ts'
 import { inputError } from '../core/errors.ts'
-import { toKebab } from '../core/names.ts'
-import { integer } from '../operation/inputs.ts'
-import type { Given } from '../operation/operation.ts'
+import { daysForm, type GivenDays, lastDays, parseDays } from '../operation/period.ts'
 
 /** Both ends included. */
 export interface Period {
@@ -31,7 +17,7 @@ export interface CurrentPeriod extends Period {
   readonly isRolling?: true
 }
 
-export const periodPresets = [
+const periodPresets = [
   'today',
   'yesterday',
   'month-to-date',
@@ -46,100 +32,49 @@ type Preset = (typeof periodPresets)[number]
 export type PeriodName = Preset | `last-${number}-days`
 
 /** Ten years. A longer period is most likely a typing error. */
-export const maxDays = 3660
+const maxDays = 3660
 
-export function isPeriodName(name: string): name is PeriodName {
-  if (periodPresets.some((preset) => preset === name)) return true
-  const days = lastDays(name)
-  return days !== undefined && days >= 1 && days <= maxDays
-}
-
-const lastDays = (name: string): number | undefined => {
-  const match = /^last-([1-9]\d{0,4})-days$/.exec(name)
-  return match === null ? undefined : Number(match[1])
-}
-
-export const day = (description: string) =>
-  z
-    .string()
-    .transform((value, context): Day => {
-      if (isDay(value)) return value
-      context.addIssue({ code: 'custom', message: 'is not a valid day' })
-      return z.NEVER
-    })
-    .meta({ description, accepts: 'a UTC day as YYYY-MM-DD' })
+const isPeriodName = (name: string): name is PeriodName =>
+  periodPresets.some((preset) => preset === name) || lastDays(name, maxDays) !== undefined
 
 /** A day of a result. */
 export const date = z.custom<Day>().meta({ type: 'string' })
 
 export const dayOn = (description: string) => date.describe(`${description} YYYY-MM-DD, in UTC.`)
 
-export const periodName = z
-  .string()
-  .transform((name, context): PeriodName => {
-    if (isPeriodName(name)) return name
-    context.addIssue({ code: 'custom', message: 'is not a known period' })
-    return z.NEVER
-  })
-  .meta({
-    description:
-      'A period instead of two dates. The default is `month-to-date`. A period that still runs is read up to today. `last-N-days` are the N days that end today.',
-    accepts: [...periodPresets, `last-N-days with N from 1 to ${maxDays}`].join(', '),
-  })
+/** A period by its name, or days. */
+export type GivenPeriod = PeriodName | GivenDays
 
-export const periodInput = {
-  fromDate: day('First day in UTC. Requires to-date.').optional(),
-  toDate: day('Last day in UTC, included. Requires from-date.').optional(),
-  period: periodName.optional(),
-  billingCycleDay: integer(
-    'Day of the month on which a billing cycle starts. The default is 1. In a shorter month, the cycle starts on its last day.',
-    1,
-    31,
-  ).optional(),
-}
-
-const schema = z.strictObject(periodInput)
-
-/** `hasOthers`: a budgets file has its own periods. */
-export function checkPeriod({ values, names }: Given<typeof schema>, hasOthers: boolean): readonly Diagnostic[] {
-  const { fromDate, toDate, period } = values
-  const dates = ['fromDate', 'toDate'].filter((name) => names.has(name))
-  const diagnostics = hasOthers ? [] : checkCycleDay(names, period)
-  if (names.has('period')) return [...dates.map((name) => inputDiagnostic(toKebab(name), 'cannot be combined with period')), ...diagnostics]
-  if (dates.length === 0) return diagnostics
-  if (dates.length === 1)
-    return [...diagnostics, inputDiagnostic(names.has('fromDate') ? 'to-date' : 'from-date', 'is missing: set both from-date and to-date')]
-  if (fromDate === undefined || toDate === undefined) return diagnostics
-  if (fromDate > toDate)
-    return [...diagnostics, inputDiagnostic('to-date', `is ${plainDay(toDate)}, before from-date ${plainDay(fromDate)}`)]
-  const days = daysIn({ from: fromDate, to: toDate })
-  return days > maxDays
-    ? [...diagnostics, inputDiagnostic('to-date', `makes a period of ${days} days; accepted: at most ${maxDays}`)]
-    : diagnostics
-}
-
-function checkCycleDay(names: ReadonlySet<string>, period: string | undefined): readonly Diagnostic[] {
-  if (!names.has('billingCycleDay') || period?.endsWith('billing-cycle')) return []
-  return [inputDiagnostic('billing-cycle-day', 'requires the period billing-cycle or previous-billing-cycle')]
-}
+export const periodInput = (description: string) =>
+  z
+    .string()
+    .transform((text, context): GivenPeriod => {
+      const period = isPeriodName(text) ? text : parseDays(text, maxDays)
+      if (period !== undefined) return period
+      context.addIssue({ code: 'custom', message: 'is not a period' })
+      return z.NEVER
+    })
+    .meta({
+      description: `${description} A period that still runs is read up to today. \`last-N-days\` are the N days that end today.`,
+      accepts: `${[...periodPresets, 'last-N-days'].join(', ')}; ${daysForm}; at most ${maxDays} days`,
+    })
 
 /** Whether the given period can have future days. */
-export const mayHaveDaysAhead = ({ period }: Partial<z.output<typeof schema>>): boolean =>
-  period === undefined || ['month-to-date', 'billing-cycle', 'year-to-date'].includes(period)
+export const mayHaveDaysAhead = (period: GivenPeriod | undefined): boolean =>
+  typeof period !== 'string' || ['month-to-date', 'billing-cycle', 'year-to-date'].includes(period)
 
 /** Month to date by default. Throws an InputError for a future period. */
-export function choosePeriod(input: z.output<typeof schema>, today: Day): CurrentPeriod {
-  const { period: name, fromDate, toDate, billingCycleDay } = input
-  if (name !== undefined) return resolvePeriod(name, today, billingCycleDay)
-  if (fromDate === undefined || toDate === undefined) return resolvePeriod('month-to-date', today)
-  const clipped = clipToToday({ from: fromDate, to: toDate }, today)
-  if (clipped !== undefined) return clipped
-  throw inputError('from-date', `is ${plainDay(fromDate)}, which is in the future: today is ${plainDay(today)} in UTC`)
+export function choosePeriod(period: GivenPeriod = 'month-to-date', today: Day, billingCycleDay?: number): CurrentPeriod {
+  if (typeof period === 'string') return resolvePeriod(period, today, billingCycleDay)
+  const clipped = clipToToday(period, today)
+  if (clipped === undefined)
+    throw inputError('period', `begins on ${plainDay(period.from)}, which is in the future: today is ${plainDay(today)} in UTC`)
+  return clipped
 }
 
 /** A period that still runs ends today. `last-N-days` are the N days that end today. */
 export function resolvePeriod(name: PeriodName, today: Day, billingCycleDay = 1): CurrentPeriod {
-  const days = lastDays(name)
+  const days = lastDays(name, maxDays)
   if (days !== undefined) return rolling(addDays(today, 1 - days), today)
   // Any other name has a number of days.
   switch (name as Preset) {
@@ -181,8 +116,10 @@ function previousCycle(today: Day, cycleDay: number): CurrentPeriod {
 }
 
 /** Removes future days. Undefined when no day is left. */
-export const clipToToday = ({ from, to }: Period, today: Day): CurrentPeriod | undefined =>
-  from > today ? undefined : { from, to: to < today ? to : today, end: to }
+export function clipToToday({ from, to }: GivenDays, today: Day): CurrentPeriod | undefined {
+  const end = to ?? today
+  return from > today ? undefined : { from, to: end < today ? end : today, end }
+}
 
 export const isWithin = (day: Day, { from, to }: Period): boolean => from <= day && day <= to
 

@@ -6,7 +6,7 @@ import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
 import { inputError } from '../core/errors.ts'
 import { toPlainText } from '../core/line.ts'
 import { toKebab } from '../core/names.ts'
-import { choice, filePath, flag, lines } from '../operation/inputs.ts'
+import { choice, filePath, flag, integer, lines } from '../operation/inputs.ts'
 import { defineOperation, type Files, type Given } from '../operation/operation.ts'
 import { amountInput, priceInput } from './amounts.ts'
 import { findBudgetStep } from './budget-steps.ts'
@@ -17,7 +17,7 @@ import { knownDays, lastDayWithAllRecords, totalByDay, withoutGaps } from './dai
 import { type DataQualityIssue, findDataQualityIssues, issueLevel, issueLevels } from './data-quality.ts'
 import { daysWithForecast, forecastSpend } from './forecast.ts'
 import { groupings, groupRecords } from './groups.ts'
-import { type CurrentPeriod, checkPeriod, choosePeriod, daysIn, hasDaysAhead, mayHaveDaysAhead, periodInput } from './periods.ts'
+import { type CurrentPeriod, choosePeriod, daysIn, type GivenPeriod, hasDaysAhead, mayHaveDaysAhead, periodInput } from './periods.ts'
 import { describeIssue } from './phrases.ts'
 import { allReadings, findHistoryFailure, type Readings, readUsage } from './readings.ts'
 import { finalRecords, judgedTotal, provisionalOf } from './records.ts'
@@ -45,7 +45,12 @@ const waiverField = z
   })
 
 const usageInput = z.strictObject({
-  ...periodInput,
+  period: periodInput('The period of the report. The default is `month-to-date`.').optional(),
+  billingCycleDay: integer(
+    'Day of the month on which a billing cycle starts. The default is 1. In a shorter month, the cycle starts on its last day.',
+    1,
+    31,
+  ).optional(),
   gate: choice(
     gateModes,
     'What happens without a limit. `auto` warns, `required` fails the gate, and `off` sets no limit and rejects limits. Limits are budget, warn-budget, forecast-budget, budgets and max-increase. For `required`, warn-budget is not enough.',
@@ -99,9 +104,9 @@ export const usageCost = defineOperation({
   async run({ api, organizationId, profile, apiOrigin, clock, files, readDeployments }, input) {
     const today = dayOf(clock.now())
     checkWaiver(input.waiver, today)
-    const period = choosePeriod(input, today)
+    const period = choosePeriod(input.period, today, input.billingCycleDay)
     const budgets = await loadBudgets(files, input, today, period)
-    const previous = input.compare && comparedPeriod(input.compare, period, input.period?.endsWith('billing-cycle') === true)
+    const previous = input.compare && comparedPeriod(input.compare, period, isCycle(input.period))
     const options = { today, period, previous, budgets, filters: input.filter ?? [] }
     const readings = await readUsage(api, organizationId, options)
     // Without a gate, nothing can fail.
@@ -130,17 +135,25 @@ const exports = () => import('./exports.ts')
 function checkInput(given: Given<typeof usageInput>): readonly Diagnostic[] {
   const { values, names } = given
   return [
-    ...checkPeriod(given, names.has('budgets')),
+    ...checkCycleDay(given),
     ...checkLimits(given),
     ...(names.has('maxIncrease') && !names.has('compare') ? [inputDiagnostic('max-increase', 'requires compare')] : []),
     ...(names.has('maxIncrease') && values.unlocked === 'exclude'
       ? [inputDiagnostic('max-increase', 'cannot be combined with unlocked: exclude, because a comparison includes provisional records')]
       : []),
-    ...(names.has('forecastBudget') && !mayHaveDaysAhead(values)
-      ? [inputDiagnostic('forecast-budget', `requires a period with future days, and ${values.period} has none`)]
+    ...(names.has('forecastBudget') && !mayHaveDaysAhead(values.period)
+      ? [inputDiagnostic('forecast-budget', `requires a period with future days, and ${String(values.period)} has none`)]
       : []),
   ]
 }
+
+const isCycle = (period: GivenPeriod | undefined): boolean => typeof period === 'string' && period.endsWith('billing-cycle')
+
+/** The budgets of a file have periods of their own. */
+const checkCycleDay = ({ values, names }: Given<typeof usageInput>): readonly Diagnostic[] =>
+  names.has('billingCycleDay') && !names.has('budgets') && !isCycle(values.period)
+    ? [inputDiagnostic('billing-cycle-day', 'requires the period billing-cycle or previous-billing-cycle')]
+    : []
 
 const limitNames = ['budget', 'warnBudget', 'forecastBudget', 'budgets', 'maxIncrease'] as const
 
@@ -214,7 +227,7 @@ function analyze({ readings, period, today, budgets, input }: Analysis): Omit<Us
     provisionalCredits: provisionalOf(main.records),
     forecastCredits: expected,
     endDate: period.end,
-    clipped: input.period === undefined && input.toDate !== undefined && period.end !== period.to,
+    clipped: typeof input.period === 'object' && period.end !== period.to,
     unlocked: input.unlocked,
     judgedCredits: judged,
     budgetStatus,

@@ -38,9 +38,7 @@ export const backtestedAlert = z.object({
 export type BacktestedAlert = z.output<typeof backtestedAlert>
 
 interface BacktestRequest {
-  readonly days: number
-  /** The end of the range, in milliseconds since the epoch. */
-  readonly untilMs: number
+  readonly range: TimeRange
   readonly only: 'changed' | 'all'
   /** Keys of alerts to include although they are unchanged. */
   readonly always: readonly string[]
@@ -103,7 +101,7 @@ export async function backtestPlan(
   request: BacktestRequest,
 ): Promise<Backtest> {
   if (storedObjects === undefined) return { alerts: [], requestCount: 0, evaluated: new Map(), incidentRows: [], diagnostics: [] }
-  const range = { fromMs: request.untilMs - request.days * dayMs, untilMs: request.untilMs }
+  const { range } = request
   const compared = await compareAlerts({ plan, found, storedObjects }, context, range)
   const wanted = compared.filter(({ isChanged, change }) => request.only === 'all' || isChanged || request.always.includes(change.key))
   // After the plan first: the budget of requests may not last for all.
@@ -176,10 +174,13 @@ export async function backtestPlan(
     const [estimate, reason] = [next && byQuery.get(next), whyUnmatched(next)]
     const error = estimate?.verdict === 'not-estimable' ? estimate.queryError : undefined
     if (error !== undefined && !isTemporary(error)) return [warnFailing(change, error)]
-    return reason === undefined ? [] : [warnUnmatched(change, `the ${plural(request.days, 'day')} of the backtest`, reason)]
+    return reason === undefined ? [] : [warnUnmatched(change, `the ${plural(daysOf(request.range), 'day')} of the backtest`, reason)]
   })
   return { alerts, requestCount: requests(), evaluated: new Map(evaluated), incidentRows, diagnostics }
 }
+
+/** Rounded, for people. */
+export const daysOf = ({ fromMs, untilMs }: TimeRange): number => Math.max(1, Math.round((untilMs - fromMs) / dayMs))
 
 /** Undefined where each condition matches some rows. */
 const unmatchedOf = (estimate: Estimate | undefined) => (estimate && 'unmatched' in estimate ? estimate.unmatched : undefined)

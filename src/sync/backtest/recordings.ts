@@ -2,8 +2,9 @@ import { evaluate, type TimeRange } from '../../backtest/evaluate.ts'
 import type { AlertQuery } from '../../backtest/query.ts'
 import type { Refusal } from '../../backtest/read-rows.ts'
 import { addUpRows, type Recording, readRecording, recordingRules, writeRecording } from '../../backtest/recording.ts'
+import { dayOf } from '../../core/dates.ts'
 import { type Diagnostic, diagnosticOf, type Location } from '../../core/diagnostics.ts'
-import { dayMs, hourMs } from '../../core/durations.ts'
+import { hourMs } from '../../core/durations.ts'
 import { inputError } from '../../core/errors.ts'
 import { quote, shellQuote } from '../../core/text.ts'
 import { isDefaultFiles } from '../../declarations/find-declarations.ts'
@@ -89,10 +90,9 @@ interface CommandInput {
 /** For a shell. */
 export function recordCommand({ startMs, endMs }: Incident, { files, env, recordings }: CommandInput): string {
   const ofFiles = isDefaultFiles(files) ? '' : files.map((glob) => ` --files ${shellQuote(glob)}`).join('')
-  const days = Math.max(1, Math.ceil((endMs - startMs) / dayMs))
-  const until = new Date(endMs).toISOString().replace('.000Z', 'Z')
+  const [from, to] = [dayOf(startMs), dayOf(endMs - 1)]
   const environment = env === undefined ? '' : ` --env ${env}`
-  return `watchkeeper backtest${environment}${ofFiles} --until ${until} --days ${days} --record ${shellQuote(recordings)}`
+  return `watchkeeper backtest${environment}${ofFiles} --period ${from === to ? from : `${from}..${to}`} --record ${shellQuote(recordings)}`
 }
 
 interface Recorded {

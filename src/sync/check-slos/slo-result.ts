@@ -12,10 +12,6 @@ export const sloInput = z.strictObject({
   files: filesInput,
   env: environmentInput,
   slos: list('The SLOs to check instead of all.', 'keys of SLOs in the files', z.string().regex(keyGrammar)).optional(),
-  until: z.iso.datetime({ offset: true }).optional().meta({
-    description: 'End of all windows, rounded down to five minutes. The default is now.',
-    accepts: 'a time such as 2026-01-31T08:00:00Z',
-  }),
   minBudgetLeft: z.number().min(-1000).max(100).optional().meta({
     description: 'Fails unless every SLO has at least this percentage of its error budget left.',
     accepts: 'a percentage of at most 100, such as 10',
@@ -62,7 +58,7 @@ export type CheckedSlo = z.output<typeof checkedSlo>
 
 export const sloDetails = z.object({
   environment: z.string().optional().describe('The environment, if `env` is set.'),
-  until: z.string().describe('End of all windows.'),
+  until: z.string().describe('End of all windows: now, rounded down to five minutes.'),
   slos: z.array(checkedSlo).describe('The SLOs, in the order of the files.'),
   requestCount: z.int().describe('Number of requests for values.'),
   asleep: z.boolean().describe('Whether the service slept, so that nothing was checked. Only in ClickHouse Cloud.'),

@@ -55,7 +55,7 @@ describe('a failing cost gate on a pull request', () => {
   })
 
   it('a failing cost gate on a pull request has the same verdict, outputs and summary when GitHub refuses, and a notice that names what is missing', async () => {
-    const inputs = { budget: '0', 'from-date': '2026-01-01', 'to-date': '2026-01-03' }
+    const inputs = { budget: '0', period: '2026-01-01..2026-01-03' }
     const quiet = await gate(inputs)
     github().store.may = { comments: false, issues: false, labels: false }
     const refused = await gate({ ...inputs, ...both })

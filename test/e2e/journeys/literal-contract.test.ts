@@ -137,7 +137,7 @@ describe('on a server that follows the neutral contract to the letter', () => {
   })
 
   it('reads the usage cost, one record as an object', async () => {
-    const ran = await run('usage-cost', { 'from-date': '2026-01-01', 'to-date': '2026-01-31', budget: '12.5', 'on-missing': 'ignore' })
+    const ran = await run('usage-cost', { period: '2026-01-01..2026-01-31', budget: '12.5', 'on-missing': 'ignore' })
     expect(ran.outputs.get('grand-total-credits')).toBe('12.5')
     expect(ran.outputs.get('unit')).toBe('Credits')
     expect(ran.outputs.get('request-id')).toBe('req-1')

@@ -21,7 +21,7 @@ const notify = (inputs: Readonly<Record<string, string>>, more: Omit<GitHubStepO
 
 /** A gate on eleven days, which does not move with the day of the run. */
 const gate = (inputs: Readonly<Record<string, string>>, more: Omit<GitHubStepOptions, 'inputs'> = {}): Promise<RanAction> =>
-  notify({ operation: 'usage-cost', 'from-date': addDays(today, -10), 'to-date': today, ...inputs }, more)
+  notify({ operation: 'usage-cost', period: `${addDays(today, -10)}..${today}`, ...inputs }, more)
 
 const messages = () => receiver().messages
 const texts = (): readonly string[] => messages().map(({ json }) => String(json.text))
@@ -191,7 +191,7 @@ describe('the command line', () => {
     Object.fromEntries(
       Object.entries(inputsFor(emulator())).map(([name, value]) => [`WATCHKEEPER_${name.toUpperCase().replaceAll('-', '_')}`, value]),
     )
-  const dates = ['--from-date', addDays(today, -10), '--to-date', today]
+  const dates = ['--period', `${addDays(today, -10)}..`]
 
   it('sends the message, too, with the URL from an option or the environment', async () => {
     const byOption = await runCli(['usage-cost', ...dates, '--budget', '1', '--notify-url', receiver().url], environment())

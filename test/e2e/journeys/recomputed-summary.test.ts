@@ -93,7 +93,7 @@ describe('every figure of the summary', () => {
     '- { name: Checkout, limit: 200, scope: { entity: checkout } }\n- { name: Compute, limit: 300, scope: { metric: compute } }\n'
 
   it('every figure of the summary can be computed from the records in the result file', async () => {
-    const dates = { 'from-date': day(24), 'to-date': day(5) }
+    const dates = { period: `${day(24)}..${day(5)}` }
     const ran = await runAction({
       inputs: { ...inputsFor(emulator()), operation: 'usage-cost', ...dates, budget: '300', compare: 'previous-period', budgets: 'b.yml' },
       files: { 'b.yml': budgets },

@@ -197,7 +197,7 @@ describe.concurrent('S1: the key never leaves the process but to the API', () =>
       metrics: { [`${plain}Credits`]: 3 },
     })}]}}`
     const reports = 'csv=a.csv\nfocus=b.csv\nopenmetrics=c.txt\nhtml=d.html'
-    const inputs = { period: '', 'from-date': '2026-01-01', 'to-date': '2026-01-01', reports }
+    const inputs = { period: '2026-01-01..2026-01-01', reports }
     const { outcome, ran } = await meetWith(plain, 'read a cost', { effect: { kind: 'body', text } }, { times: 9, inputs })
     expect(outcome).toMatchObject({ exitCode: 0, problems: [] })
     expect(Object.keys(ran.written).sort()).toEqual(['a.csv', 'b.csv', 'c.txt', 'd.html'])

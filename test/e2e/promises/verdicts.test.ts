@@ -49,7 +49,7 @@ const mutations: Readonly<Record<string, string>> = {
 }
 
 describe.concurrent('V1: a gate passes only on a figure that is complete, finite and adds up', () => {
-  const gate = { 'from-date': from, 'to-date': to, period: '', budget: '1000000' }
+  const gate = { period: `${from}..${to}`, budget: '1000000' }
 
   it('does not pass on an incomplete or invalid figure', () =>
     forEachEntry(
@@ -86,7 +86,7 @@ describe.concurrent('V1: a gate passes only on a figure that is complete, finite
       { effect: { kind: 'body', text: result(answer) } },
       {
         times: 9,
-        inputs: { ...gate, 'to-date': lastDay },
+        inputs: { ...gate, period: `${from}..${lastDay}` },
         preload: { startAt, standsStill: true },
         api: { now: () => Date.parse(startAt) },
       },
@@ -169,7 +169,7 @@ describe.concurrent('V5: a period is whole UTC days, whatever the zone of the ru
   ])(
     'the period from %s to %s is read in requests of at most 31 days, with the 28 days before it where it is shorter',
     async (first, last, requests) => {
-      const inputs = { period: '', 'from-date': first, 'to-date': last, budget: '', 'on-missing': 'ignore' }
+      const inputs = { period: `${first}..${last}`, budget: '', 'on-missing': 'ignore' }
       const { outcome, testApi } = await runWithFailure('read a cost', undefined, { inputs })
       expect(outcome).toMatchObject({ exitCode: 0, problems: [] })
       expect(testApi.emulator.requests.map(({ path }) => sought(path)).sort()).toEqual(requests)

@@ -39,8 +39,7 @@ const withoutQuotes = (text: string): string => text.replaceAll(/"[^"]*"/g, '')
 describe('an error of the library', () => {
   it.each<[string, object, string]>([
     ['usageCost', { period: 'today', forecastBudget: 1 }, 'forecastBudget: requires a period with future days, and today has none'],
-    ['usageCost', { fromDate: '2026-03-01' }, 'toDate: is missing: set both fromDate and toDate'],
-    ['usageCost', { fromDate: '2026-03-02', toDate: '2026-03-01' }, 'toDate: is 1 Mar 2026, before fromDate 2 Mar 2026'],
+    ['usageCost', { fromDate: '2026-03-01' }, 'fromDate: unknown input of usage-cost; use period: 2026-01-01..2026-01-31'],
     [
       'usageCost',
       { period: 'month-to-date', forecastBudgt: 1 },

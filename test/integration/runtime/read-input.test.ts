@@ -113,11 +113,13 @@ describe('wrong input', () => {
   })
 
   it.each([
-    [{ period: 'today', 'from-date': '2026-01-01' }, 'from-date: cannot be combined with period'],
-    [{ 'from-date': '2026-01-01' }, 'to-date: is missing: set both from-date and to-date'],
-    [{ 'from-date': '2026-02-30', 'to-date': '2026-03-01' }, 'from-date: "2026-02-30" is not accepted; accepted: a UTC day as YYYY-MM-DD'],
-    [{ 'from-date': '2026-03-02', 'to-date': '2026-03-01' }, 'to-date: is 1 Mar 2026, before from-date 2 Mar 2026'],
-    [{ 'from-date': '2099-01-01', 'to-date': '2099-01-02' }, /^from-date: is 1 Jan 2099, which is in the future/],
+    [{ period: 'today', 'from-date': '2026-01-01' }, /^from-date: unknown input of usage-cost; use period: 2026-01-01\.\.2026-01-31$/],
+    [
+      { period: '2026-02-30..2026-03-01' },
+      /^period: "2026-02-30\.\.2026-03-01" is not accepted; accepted: today, .* a day such as 2026-01-31/,
+    ],
+    [{ period: '2026-03-02..2026-03-01' }, /^period: "2026-03-02\.\.2026-03-01" is not accepted/],
+    [{ period: '2099-01-01..2099-01-02' }, /^period: begins on 1 Jan 2099, which is in the future/],
     [{ period: 'month-to-date', 'billing-cycle-day': '3' }, /^billing-cycle-day: requires the period billing-cycle/],
     [{ period: 'billing-cycle', 'billing-cycle-day': '32' }, /^billing-cycle-day: 32 is not accepted/],
     [{ period: 'today', filter: 'team=x' }, /^filter: .* is not accepted; accepted: tag:Key=Value/],

@@ -11,7 +11,8 @@ const monday = Date.parse('2026-11-09T00:00:00Z')
 
 /** The end of a whole week of the demo's telemetry, which repeats. */
 const untilMs = monday + Math.floor((Date.now() - monday) / weekMs) * weekMs
-const until = new Date(untilMs).toISOString()
+const dayBefore = (days: number): string => new Date(untilMs - days * 86_400_000).toISOString().slice(0, 10)
+const period = `${dayBefore(7)}..${dayBefore(1)}`
 
 interface Window {
   readonly startMs: number
@@ -92,7 +93,7 @@ const dialects = ['hyperdx', 'clickhouse-cloud'] as const
 
 const backtest = (dialect: Dialect, declared: Fields, more: Readonly<Record<string, string>> = {}): Promise<Invoked> =>
   invokeText({
-    inputs: { ...inputsOn[dialect](), operation: 'backtest', files: 'a.json', project: 'shop/main', until, ...more },
+    inputs: { ...inputsOn[dialect](), operation: 'backtest', files: 'a.json', project: 'shop/main', period, ...more },
     files: { 'a.json': JSON.stringify(declared) },
   })
 
@@ -343,7 +344,7 @@ describe('a server without SQL access', () => {
 
   it('a server without SQL access has no estimate of a raw SQL tile, and estimates of other alerts', async () => {
     const { document } = await invokeText({
-      inputs: { ...inputsFor(old(), 'hyperdx'), operation: 'backtest', files: 'a.json', project: 'shop/main', until },
+      inputs: { ...inputsFor(old(), 'hyperdx'), operation: 'backtest', files: 'a.json', project: 'shop/main', period },
       files: { 'a.json': JSON.stringify({ ...declare(countErrors), slos: { payment } }) },
     })
     expect(document).toMatchObject({ firing: 1, notEstimable: 1 })
@@ -408,7 +409,7 @@ describe('a backtest in ClickHouse Cloud', () => {
 
   it('does not let the files of a fork decide what SQL runs in ClickHouse Cloud', async () => {
     const ran = await invokeText({
-      inputs: { ...inputsOn['clickhouse-cloud'](), operation: 'backtest', files: 'a.json', project: 'shop/main', until },
+      inputs: { ...inputsOn['clickhouse-cloud'](), operation: 'backtest', files: 'a.json', project: 'shop/main', period },
       files: { 'a.json': JSON.stringify({ slos: { payment } }) },
       env: { GITHUB_EVENT_NAME: 'pull_request_target' },
     })

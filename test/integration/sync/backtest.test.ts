@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { dayOf, plainDay } from '../../../src/core/dates.ts'
 import { renderTerminal } from '../../../src/report/terminal.ts'
+import { createVirtualClock } from '../../support/clocks.ts'
 import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { type Invoked, invokeText } from '../../support/invoke.ts'
 
@@ -15,6 +16,11 @@ const monday = Date.parse('2026-11-09T00:00:00Z')
 
 /** The end of a whole week of the demo's telemetry, which repeats. */
 const until = new Date(monday + Math.floor((Date.now() - monday) / weekMs) * weekMs).toISOString()
+
+const dayBefore = (days: number): string => new Date(Date.parse(until) - days * 86_400_000).toISOString().slice(0, 10)
+
+/** That week. */
+const period = `${dayBefore(7)}..${dayBefore(1)}`
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -56,7 +62,7 @@ const run = (operation: string, alerts: Fields, more: Readonly<Record<string, st
   })
 
 const backtest = (alerts: Fields, more: Readonly<Record<string, string>> = {}): Promise<Invoked> =>
-  run('backtest', alerts, { until, ...more })
+  run('backtest', alerts, { period, ...more })
 
 /** Requests for values, all of them or those with this text. */
 const seriesRequests = (text = ''): number =>
@@ -104,7 +110,7 @@ describe('backtest', () => {
   it('finds an alert whose tile changes', async () => {
     await run('apply', { errors: alert('Errors') })
     const changed = declare({ errors: alert('Errors') }).replace('ServiceName:checkout', 'ServiceName:cart')
-    const inputs = { ...inputsFor(emulator(), 'hyperdx'), operation: 'backtest', files: 'a.json', project: 'shop/main', until }
+    const inputs = { ...inputsFor(emulator(), 'hyperdx'), operation: 'backtest', files: 'a.json', project: 'shop/main', period }
     const { document } = await invokeText({ inputs, files: { 'a.json': changed } })
     expect(document.alerts).toMatchObject([{ now: { notifications: 5 }, next: { notifications: expect.any(Number) } }])
   })
@@ -175,8 +181,20 @@ describe('backtest', () => {
     // The demo has no telemetry after now: the last window with data is the one of now.
     const nowMs = Math.floor(Date.now() / 300_000) * 300_000
     const at = (hours: number): string => new Date(nowMs + hours * 3_600_000).toISOString()
-    const sparse = (more: Readonly<Record<string, string>>) =>
-      run('backtest', { errors: alert('Errors', { threshold: 100_000 }) }, { until: at(42), days: '2', ...more })
+    const runAt42 = (alerts: Fields, more: Readonly<Record<string, string>>) =>
+      invokeText({
+        clock: createVirtualClock(Date.parse(at(42))),
+        inputs: {
+          ...inputsFor(emulator(), 'hyperdx'),
+          operation: 'backtest',
+          files: 'a.json',
+          project: 'shop/main',
+          period: 'last-2-days',
+          ...more,
+        },
+        files: { 'a.json': declare(alerts) },
+      })
+    const sparse = (more: Readonly<Record<string, string>>) => runAt42({ errors: alert('Errors', { threshold: 100_000 }) }, more)
 
     it('shows the share of the windows of the source, and its first and last value', async () => {
       const { document, blocks } = await sparse({})
@@ -208,7 +226,7 @@ describe('backtest', () => {
 
     it('fires in the part with data, and still does not pass must-fire', async () => {
       const fires = { errors: alert('Errors', { threshold: 1, thresholdType: 'below' }) }
-      const ran = await run('backtest', fires, { until: at(42), days: '2', 'must-fire': 'errors' })
+      const ran = await runAt42(fires, { 'must-fire': 'errors' })
       expect([ran.document.status, ran.reason]).toEqual(['fail', expect.stringContaining('alert errors fires, with data in only')])
     })
   })
@@ -240,7 +258,7 @@ describe('backtest', () => {
   it('names the remedy for bare text in Lucene, with which the starter set can be estimated', async () => {
     const starter = readFileSync(new URL('../../../examples/starter/service.yml', import.meta.url), 'utf8')
     const estimate = async (text: string) => {
-      const inputs = { ...inputsFor(emulator(), 'hyperdx'), operation: 'backtest', files: 'a.yml', project: 'shop/main', until }
+      const inputs = { ...inputsFor(emulator(), 'hyperdx'), operation: 'backtest', files: 'a.yml', project: 'shop/main', period }
       const variables = { SERVICE: 'checkout', WEBHOOK: 'oncall', ERRORS_PER_FIVE_MINUTES: '20' }
       const env = Object.fromEntries(Object.entries(variables).map(([name, value]) => [`WATCHKEEPER_VAR_${name}`, value]))
       const { document } = await invokeText({ inputs, env, files: { 'a.yml': text } })
@@ -274,7 +292,7 @@ describe('backtest', () => {
   })
 
   it('requests long ranges in parts', async () => {
-    const { document } = await backtest({ errors: alert('Errors') }, { days: '14' })
+    const { document } = await backtest({ errors: alert('Errors') }, { period: `${dayBefore(14)}..${dayBefore(1)}` })
     expect(document).toMatchObject({ requestCount: 4, alerts: [{ next: { windows: 4032, notifications: 10 } }] })
   })
 
@@ -284,14 +302,14 @@ describe('backtest', () => {
       where: `ServiceName:${name} SeverityText:error`,
     }))
     const files = { 'a.json': declare({ errors: alert('Errors', { tile: 'Six' }) }, [tile('Six', select)]) }
-    const inputs = { ...inputsFor(emulator(), 'hyperdx'), operation: 'backtest', files: 'a.json', project: 'shop/main', until }
+    const inputs = { ...inputsFor(emulator(), 'hyperdx'), operation: 'backtest', files: 'a.json', project: 'shop/main', period }
     const { document } = await invokeText({ inputs, files })
     expect(document).toMatchObject({ notifications: 5, requestCount: 3 })
   })
 
   it('backtest has no estimate for groups that are numbers, because the server then compares the group', async () => {
     const slow = tile('Slow', [{ aggFn: 'count' }], { source: 'Traces', sourceId: undefined, groupBy: 'Duration' })
-    const inputs = { ...inputsFor(emulator(), 'hyperdx'), operation: 'backtest', files: 'a.json', project: 'shop/main', until }
+    const inputs = { ...inputsFor(emulator(), 'hyperdx'), operation: 'backtest', files: 'a.json', project: 'shop/main', period }
     const { document } = await invokeText({ inputs, files: { 'a.json': declare({ slow: alert('Slow', { tile: 'Slow' }) }, [slow]) } })
     const reason = 'the groups are numbers, which the server compares instead of the values'
     expect(document.alerts).toMatchObject([{ next: { verdict: 'not-estimable', reason } }])
@@ -358,7 +376,7 @@ describe('backtest', () => {
         },
       }),
     }
-    const inputs = { ...inputsFor(emulator(), 'hyperdx'), operation: 'backtest', files: 'a.json', project: 'shop/main', until }
+    const inputs = { ...inputsFor(emulator(), 'hyperdx'), operation: 'backtest', files: 'a.json', project: 'shop/main', period }
     expect((await invokeText({ inputs, files })).document).toMatchObject({
       notifications: 13,
       alerts: [{ next: { breachingWindows: 12 } }],
@@ -372,7 +390,7 @@ describe('incidents of files', () => {
   const incident = { name: 'No payments', start: `${day}T12:00:00Z`, end: `${day}T12:15:00Z`, alerts: ['err*'], within: '10m' }
   const check = (more: Fields, of: Fields = incident, inputs: Readonly<Record<string, string>> = {}) =>
     invokeText({
-      inputs: { ...inputsFor(emulator(), 'hyperdx'), operation: 'backtest', files: 'a.json', project: 'shop/main', until, ...inputs },
+      inputs: { ...inputsFor(emulator(), 'hyperdx'), operation: 'backtest', files: 'a.json', project: 'shop/main', period, ...inputs },
       files: {
         'a.json': JSON.stringify({
           dashboards: { shop: { name: 'Backtested', tiles: [...tiles, unknownColumn] } },
@@ -607,7 +625,7 @@ describe('a condition that no row matches', () => {
         'no row matches its condition, although each of its terms matches some',
       ],
     ] as const) {
-      const [planned, tested] = [await runWith('plan', watched), await runWith('backtest', watched, { until })]
+      const [planned, tested] = [await runWith('plan', watched), await runWith('backtest', watched, { period })]
       expect(warnings(planned), reason).toEqual([`warning unmatched-condition: alerts.errors: in the last 24 hours, ${reason}`])
       expect(warnings(tested), reason).toEqual([`warning unmatched-condition: alerts.errors: in the 7 days of the backtest, ${reason}`])
       expect([planned.document.status, tested.document.status]).toEqual(['warn', 'warn'])
@@ -627,7 +645,7 @@ describe('a condition that no row matches', () => {
   })
 
   it('a condition that no row matches does not pass must-be-quiet without a warning', async () => {
-    const ran = await runWith('backtest', on('ServiceName:chekout'), { until, 'must-be-quiet': 'errors' })
+    const ran = await runWith('backtest', on('ServiceName:chekout'), { period, 'must-be-quiet': 'errors' })
     expect([ran.exitCode, ran.document.status]).toEqual([0, 'warn'])
     const reviewed = await runWith('plan', on('ServiceName:chekout'), { backtest: 'true', 'must-be-quiet': 'errors' })
     expect([reviewed.exitCode, reviewed.document.status]).toEqual([0, 'warn'])

@@ -83,7 +83,7 @@ const record = async (content: object, more: Readonly<Record<string, string>> = 
       operation: 'backtest',
       files: 'a.json',
       project: 'shop/main',
-      until,
+      period: `${dayOf(0)}..${dayOf(6)}`,
       record: 'recordings',
       ...more,
     },
@@ -188,7 +188,7 @@ describe('replay', () => {
     expect((await replay({ ...file, slos })).reason).toContain('incident payment: alert payment.page-1h does not notify')
   })
 
-  const command = 'watchkeeper backtest --files a.json --until'
+  const command = 'watchkeeper backtest --files a.json --period'
 
   it.each([
     ['a missing recording', file, { [path]: undefined }, `incidents.checkout: ${path} is missing; record it: ${command}`],
@@ -265,7 +265,7 @@ describe('replay', () => {
       withinMs: 600_000,
     }
     expect(recordCommand(incident, { files: ['observability/**/*.{yml,yaml,json}'], recordings: 'our recordings' })).toBe(
-      "watchkeeper backtest --until 2026-11-09T00:15:00Z --days 1 --record 'our recordings'",
+      "watchkeeper backtest --period 2026-11-09 --record 'our recordings'",
     )
   })
 
@@ -377,7 +377,7 @@ describe('a recording', () => {
   })
 
   it('fails where no incident is in the period', async () => {
-    const ran = await record(file, { until: '2026-01-08T00:00:00Z' })
+    const ran = await record(file, { period: '2026-01-01..2026-01-07' })
     expect(ran.reason).toContain('nothing was recorded, because no incident of the files is in the period')
   })
 })

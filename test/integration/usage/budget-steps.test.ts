@@ -7,7 +7,7 @@ import { invokeText } from '../../support/invoke.ts'
 const emulator = useEmulator()
 
 const today = dayOf(Date.now())
-const period = { 'from-date': addDays(today, -10), 'to-date': today }
+const period = { period: `${addDays(today, -10)}..${today}` }
 
 const run = (inputs: Readonly<Record<string, string>>, files: Readonly<Record<string, string>> = {}) =>
   invokeText({ inputs: { ...inputsFor(emulator()), operation: 'usage-cost', ...period, ...inputs }, files })
@@ -37,6 +37,6 @@ it('reports the steps of the budget and of each budget of a file, by name, also 
 })
 
 it('reports no step for a period that moves with every run', async () => {
-  const { milestones } = await run({ 'from-date': '', 'to-date': '', period: 'last-7-days', budget: '100' })
+  const { milestones } = await run({ period: 'last-7-days', budget: '100' })
   expect(milestones).toEqual([])
 })

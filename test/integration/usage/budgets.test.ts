@@ -53,7 +53,7 @@ budgets:
     const ran = await judge(`
 - { name: week, limit: 26.25, period: last-7-days }
 - { name: forty, limit: 150, period: last-40-days }
-- { name: dates, limit: 3.75, period: { from: ${addDays(today, -60)}, to: ${addDays(today, -60)} } }
+- { name: dates, limit: 3.75, period: ${addDays(today, -60)} }
 `)
     expect(ran.budgets.map(({ used, status }) => [used, status])).toEqual([
       ['26.25', 'pass'],
@@ -140,12 +140,12 @@ budgets:
       locked: true,
     }
     emulator().addFault({ effect: { kind: 'body', text: JSON.stringify({ result: { grandTotalCredits: 3, costs: [record] } }) } })
-    const ran = await judge('[{ name: rest, limit: 10, scope: { metric: other } }]', { period: '', 'from-date': day, 'to-date': day })
+    const ran = await judge('[{ name: rest, limit: 10, scope: { metric: other } }]', { period: `${day}..${day}` })
     expect(ran.budgets[0]).toMatchObject({ used: '2', status: 'pass' })
   })
 
   it('judges the forecast of a budget with forecast: true', async () => {
-    const period = `{ from: ${addDays(today, -9)}, to: ${addDays(today, 10)} }`
+    const period = `${addDays(today, -9)}..${addDays(today, 10)}`
     const ran = await judge(`
 - { name: kept, limit: 75, period: ${period}, forecast: true }
 - { name: will not be kept, limit: 74.99, period: ${period}, forecast: true }
@@ -176,12 +176,9 @@ budgets:
       '- { name: x, limit: 1, warn: 80 percent }',
       /budgets\.yml:1:30: \["x"\]\.warn: "80 percent" is not accepted; accepted: a percentage such as 80%/,
     ],
-    [
-      '- { name: x, limit: 1, period: last-month }',
-      /budgets\.yml:1:32: \["x"\]\.period: "last-month" is not accepted; accepted: a period such as/,
-    ],
-    ['- { name: x, limit: 1, period: { from: 2026-02-02, to: 2026-02-01 } }', /budgets\.yml:1:56: \["x"\]\.period\.to: .*is before from/],
-    ['- { name: x, limit: 1, period: { from: 2026-02-02, to: 3026-02-01 } }', /makes a period of more than 3660 days/],
+    ['- { name: x, limit: 1, period: last-month }', /budgets\.yml:1:32: \["x"\]\.period: "last-month" is not accepted; accepted: today, /],
+    ['- { name: x, limit: 1, period: 2026-02-02..2026-02-01 }', /budgets\.yml:1:32: \["x"\]\.period: "2026-02-02\.\.2026-02-01" is not/],
+    ['- { name: x, limit: 1, period: 2026-02-02..3026-02-01 }', /at most 3660 days/],
     ['- { name: x, limit: 1, warn: 2 }', /budgets\.yml:1:30: \["x"\]\.warn: .*is above the limit/],
     ['- { name: x, limit: 1, warn: 120% }', /\["x"\]\.warn: "120%" is not accepted/],
     ['- { name: x, limit: 1, scope: { team: y } }', /budgets\.yml:1:33: \["x"\]\.scope: "team" is an unknown field/],

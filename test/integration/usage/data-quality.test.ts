@@ -23,7 +23,7 @@ describe('figures that cannot be trusted', () => {
   const to = '2026-01-02'
   const whole = [record(from, 1), record(to, 2)]
   const judge = (more: Readonly<Record<string, string>> = {}) =>
-    invokeText({ inputs: { ...inputsFor(emulator()), operation: 'usage-cost', 'from-date': from, 'to-date': to, budget: '10', ...more } })
+    invokeText({ inputs: { ...inputsFor(emulator()), operation: 'usage-cost', period: `${from}..${to}`, budget: '10', ...more } })
 
   it.each<[string, object, RegExp]>([
     ['no total', { costs: whole }, /grandTotal… is missing/],
@@ -74,7 +74,7 @@ describe('figures that cannot be trusted', () => {
     ['ignore', 0, 'pass'],
   ])('missing figures of days that have just begun are a warning by default: on-missing %j', async (onMissing, exitCode, status) => {
     answer({ grandTotalCredits: 0, costs: [] })
-    const ran = await judge({ period: 'yesterday', 'from-date': '', 'to-date': '', 'on-missing': onMissing })
+    const ran = await judge({ period: 'yesterday', 'on-missing': onMissing })
     expect([ran.exitCode, ran.document.status]).toEqual([exitCode, status])
   })
 
@@ -113,7 +113,7 @@ describe('figures that cannot be trusted', () => {
 
   it('figures are trusted when the API returns one object instead of a list, in any unit', async () => {
     answerText('{"result":{"grandTotalCHC":2.50,"costs":{"date":"2026-01-01T00:00:00Z","totalCHC":2.50,"novelty":1}}}')
-    const ran = await judge({ 'to-date': from, budget: '2.5' })
+    const ran = await judge({ period: from, budget: '2.5' })
     expect(ran.document).toMatchObject({ status: 'pass', grandTotalCredits: '2.5', unit: 'CHC' })
   })
 
@@ -125,7 +125,7 @@ describe('figures that cannot be trusted', () => {
         `{"date":"${from}","entityId":"${i}","locked":true,"totalCredits":${total},"metrics":{"computeCredits":${total},"compute":0.0}}`,
     )
     answerText(`{"result":{"grandTotalCredits":${sum},"costs":[${costs.join()}]}}`)
-    const ran = await judge({ 'to-date': from, budget: sum })
+    const ran = await judge({ period: from, budget: sum })
     expect(ran.document).toMatchObject({
       status: 'pass',
       grandTotalCredits: sum,
@@ -136,13 +136,13 @@ describe('figures that cannot be trusted', () => {
     expect(records.map(({ total }) => total)).toEqual([totals[0], '0.0000001', totals[2], '3'])
     expect(records[1]?.metrics).toEqual({ compute: '0.0000001' })
     answerText(`{"result":{"grandTotalCredits":${sum},"costs":[${costs.join()}]}}`)
-    expect((await judge({ 'to-date': from, budget: sum.replace(/1$/, '0') })).document.status).toBe('fail')
+    expect((await judge({ period: from, budget: sum.replace(/1$/, '0') })).document.status).toBe('fail')
   })
 
   it('figures keep metrics of any name, and a name that is not one counts as other', async () => {
     const metrics = '{"constructor":1,"CHC":2,"toStringCHC":3,"__proto__":4,"__proto__CHC":5}'
     answerText(`{"result":{"grandTotalCHC":15,"costs":[{"date":"${from}","totalCHC":15,"locked":true,"metrics":${metrics}}]}}`)
-    const { byMetric } = (await judge({ 'to-date': from, budget: '15' })).document
+    const { byMetric } = (await judge({ period: from, budget: '15' })).document
     expect(byMetric).toEqual(
       [
         ['other', '9'],

@@ -22,7 +22,7 @@ const run = (inputs: Inputs, files: Inputs = {}) =>
   invokeText({ inputs: { ...inputsFor(emulator()), operation: 'usage-cost', gate: 'auto', ...inputs }, files })
 
 /** Ten days that are over, today, and nineteen that are ahead. */
-const running = (): Inputs => ({ 'from-date': addDays(today, -10), 'to-date': addDays(today, 19) })
+const running = (): Inputs => ({ period: `${addDays(today, -10)}..${addDays(today, 19)}` })
 
 const windows = (): readonly string[] =>
   emulator()
@@ -42,7 +42,7 @@ const paragraphsOf = ({ blocks }: Invoked): readonly string[] =>
   blocks.flatMap((block) => (block.kind === 'paragraph' ? [toPlainText(block.line)] : []))
 
 it('asks again for halves of the days whose answer is too large, and not for less than a day', async () => {
-  const closed = { 'from-date': addDays(today, -35), 'to-date': addDays(today, -6), budget: '500' }
+  const closed = { period: `${addDays(today, -35)}..${addDays(today, -6)}`, budget: '500' }
   const { grandTotalCredits, records } = (await run(closed)).document
   const windowOf = (from: number, to: number): string => `${addDays(today, -from)} ${addDays(today, -to)}`
   const tooLarge = (times: number) => emulator().addFault({ times, effect: { kind: 'body', text: ' '.repeat(17 * 1024 * 1024) } })
@@ -55,7 +55,7 @@ it('asks again for halves of the days whose answer is too large, and not for les
     [windowOf(35, 6), windowOf(35, 6), windowOf(35, 21), windowOf(35, 29), windowOf(28, 21), windowOf(20, 6)].toSorted(),
   )
   tooLarge(Number.POSITIVE_INFINITY)
-  expect((await run({ 'from-date': addDays(today, -7), 'to-date': addDays(today, -6) })).reason).toMatch(/limit of 16 MiB/)
+  expect((await run({ period: `${addDays(today, -7)}..${addDays(today, -6)}` })).reason).toMatch(/limit of 16 MiB/)
 })
 
 describe('a period with future days', () => {
@@ -82,7 +82,7 @@ describe('a period with future days', () => {
   })
 
   it('a period with future days has the same forecast for a budget of its own, whatever the period of the run is', async () => {
-    const period = `{ from: ${addDays(today, -10)}, to: ${addDays(today, 19)} }`
+    const period = `${addDays(today, -10)}..${addDays(today, 19)}`
     const file = { 'b.yml': `[{ name: own, limit: 9999, period: ${period} }]` }
     const forecastOf = async (inputs: Inputs) => {
       const [budget] = (await run({ ...inputs, budgets: 'b.yml' }, file)).document.budgets as { forecast: unknown }[]
@@ -133,9 +133,9 @@ describe('the requests', () => {
 
 describe('a closed period of four weeks or more', () => {
   /** 31 days. The spike of checkout is on the twenty-fifth. */
-  const closed = (): Inputs => ({ 'from-date': addDays(today, -40), 'to-date': addDays(today, -10) })
+  const closed = (): Inputs => ({ period: `${addDays(today, -40)}..${addDays(today, -10)}` })
   /** 28 days. The spike of checkout is on the thirteenth. */
-  const earlySpike = (): Inputs => ({ 'from-date': addDays(today, -28), 'to-date': addDays(today, -1) })
+  const earlySpike = (): Inputs => ({ period: `${addDays(today, -28)}..${addDays(today, -1)}` })
   const spikesOf = ({ document: { spikes } }: Invoked): readonly string[] => (spikes as { date: string }[]).map(({ date }) => date)
 
   it('a closed period of four weeks or more is read without the days before it, in one request', async () => {
@@ -218,7 +218,7 @@ describe('without the four weeks before the period, because they cannot be read,
   it('the same is true when their records are inconsistent and another limit needs them, too', async () => {
     const usage = emulator().store.organizations[0]?.usage ?? []
     usage.push(...usage.filter(({ date, entityName }) => date === addDays(today, -20) && entityName === 'checkout'))
-    const file = { 'b.yml': `[{ name: other, limit: 9999, period: { from: ${addDays(today, -45)}, to: ${addDays(today, -11)} } }]` }
+    const file = { 'b.yml': `[{ name: other, limit: 9999, period: ${addDays(today, -45)}..${addDays(today, -11)} }]` }
     const limits = { ...running(), 'forecast-budget': '9999', 'on-missing': 'warn' }
     for (const inputs of [limits, { ...limits, budgets: 'b.yml' }, { ...limits, compare: 'previous-period' }]) {
       const ran = await run(inputs, file)
@@ -236,7 +236,7 @@ describe('without the four weeks before the period, because they cannot be read,
   it('a forecast does not depend on inconsistent records of earlier days that a limit needs', async () => {
     const usage = emulator().store.organizations[0]?.usage ?? []
     usage.push(...usage.filter(({ date, entityName }) => date === addDays(today, -45) && entityName === 'checkout'))
-    const file = { 'b.yml': `[{ name: other, limit: 9999, period: { from: ${addDays(today, -45)}, to: ${addDays(today, -11)} } }]` }
+    const file = { 'b.yml': `[{ name: other, limit: 9999, period: ${addDays(today, -45)}..${addDays(today, -11)} }]` }
     const ran = await run({ ...running(), 'forecast-budget': '9999', 'on-missing': 'warn', budgets: 'b.yml' }, file)
     expect(ran.document).toMatchObject({ status: 'warn', forecast: { status: 'expected' } })
   })
@@ -301,8 +301,8 @@ describe('compare: previous-month-days', () => {
     ['2026-11-21', { period: 'month-to-date' }, '2026-10-01', '2026-10-19'],
     ['2026-03-31', { period: 'month-to-date' }, '2026-02-01', '2026-02-28'],
     ['2026-11-05', { period: 'previous-month' }, '2026-09-01', '2026-09-30'],
-    ['2026-11-05', { 'from-date': '2026-10-20', 'to-date': '2026-11-03' }, '2026-09-20', '2026-10-03'],
-    ['2026-11-05', { 'from-date': '2026-10-20', 'to-date': '2026-11-04' }, '2026-09-20', '2026-10-03'],
+    ['2026-11-05', { period: '2026-10-20..2026-11-03' }, '2026-09-20', '2026-10-03'],
+    ['2026-11-05', { period: '2026-10-20..2026-11-04' }, '2026-09-20', '2026-10-03'],
     ['2026-06-05', { period: 'billing-cycle', 'billing-cycle-day': '31' }, '2026-04-30', '2026-05-05'],
   ])('compare: previous-month-days on %s with %o compares with %s to %s', async (now, inputs, fromDate, toDate) => {
     const ran = await runOn(now, inputs)
@@ -320,7 +320,7 @@ describe('compare: previous-month-days', () => {
   })
 
   it('rejects a first day that the previous month lacks, because the two periods would have other days', async () => {
-    const ran = await runOn('2026-04-05', { 'from-date': '2026-03-29', 'to-date': '2026-03-31' })
+    const ran = await runOn('2026-04-05', { period: '2026-03-29..2026-03-31' })
     expect([ran.exitCode, ran.reason]).toEqual([
       2,
       'compare: previous-month-days requires a first day that the previous month has: the period starts on 29 Mar 2026, and that month ends on 28 Feb 2026. Set an earlier first day, or compare with previous-period',

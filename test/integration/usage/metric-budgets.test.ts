@@ -34,7 +34,7 @@ function answerWith(records: readonly WireRecord[]): void {
 
 const judge = (budget: string, inputs: Readonly<Record<string, string>> = {}) =>
   invokeText({
-    inputs: { ...inputsFor(emulator()), operation: 'usage-cost', budgets: 'b.yml', 'from-date': days[0], 'to-date': days[1], ...inputs },
+    inputs: { ...inputsFor(emulator()), operation: 'usage-cost', budgets: 'b.yml', period: `${days[0]}..${days[1]}`, ...inputs },
     files: { 'b.yml': `[{ name: one, ${budget} }]` },
   })
 
@@ -108,8 +108,6 @@ describe('a budget of days that have just begun', () => {
       answerWith([])
       const ran = await judge('limit: 5, period: yesterday', {
         period: 'yesterday',
-        'from-date': '',
-        'to-date': '',
         'on-missing': onMissing,
       })
       expect([ran.exitCode, ran.document.status]).toEqual([exitCode, status])

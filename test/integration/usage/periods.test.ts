@@ -21,13 +21,13 @@ const windows = () =>
 
 describe('a period', () => {
   it('a period of 365 days that is over is read in 12 requests', async () => {
-    const ran = await run({ 'from-date': addDays(today, -364), 'to-date': today, gate: 'off' })
+    const ran = await run({ period: `${addDays(today, -364)}..${today}`, gate: 'off' })
     expect(ran.document).toMatchObject({ status: 'pass', days: 365, grandTotalCredits: '401.5' })
     expect(windows()).toHaveLength(12)
   })
 
   it('a period is read without gaps and overlaps', async () => {
-    await run({ 'from-date': addDays(today, -99), 'to-date': today })
+    await run({ period: `${addDays(today, -99)}..${today}` })
     const sorted = windows().toSorted()
     expect(sorted).toHaveLength(4)
     expect([sorted[0]?.[0], sorted.at(-1)?.[1]]).toEqual([addDays(today, -99), today])
@@ -38,7 +38,7 @@ describe('a period', () => {
     const from = addDays(today, -99)
     const third = addDays(from, 62)
     emulator().addFault({ match: { path: `from_date=${third}` }, effect: { kind: 'status', status: 403 } })
-    const ran = await run({ 'from-date': from, 'to-date': today })
+    const ran = await run({ period: `${from}..${today}` })
     expect(ran.document).toMatchObject({ status: 'error', error: { kind: 'permission' } })
     expect(ran.document).not.toHaveProperty('grandTotalCredits')
     expect(ran.reason).toContain(`from_date=${third}&to_date=${addDays(third, 30)}`)
@@ -46,18 +46,14 @@ describe('a period', () => {
 
   it('a period is an error when the API uses two units', async () => {
     emulator().addFault({ effect: { kind: 'body', text: '{"result":{"grandTotalCHC":1,"costs":[]}}' } })
-    expect((await run({ 'from-date': addDays(today, -40), 'to-date': today })).reason).toMatch(
+    expect((await run({ period: `${addDays(today, -40)}..${today}` })).reason).toMatch(
       /uses the unit \w+ for some days and the unit \w+ for others/,
     )
   })
 
   it.each([
-    [{ 'from-date': '2026-02-30', 'to-date': '2026-03-01' }, /from-date: "2026-02-30" is not accepted/],
-    [{ 'from-date': '2026-3-1', 'to-date': '2026-03-01' }, /from-date: "2026-3-1" is not accepted/],
-    [{ 'from-date': '2026-03-02', 'to-date': '2026-03-01' }, /to-date: is 1 Mar 2026, before from-date 2 Mar 2026/],
-    [{ 'from-date': '2099-01-01', 'to-date': '2099-01-02' }, /from-date: is 1 Jan 2099, which is in the future/],
-    [{ 'from-date': '2010-01-01', 'to-date': '2025-01-02' }, /makes a period of \d+ days; accepted: at most 3660/],
-    [{ period: 'last-7-days', 'from-date': '2026-03-02' }, /from-date: cannot be combined with period/],
+    [{ period: '2026-3-1..2026-03-01' }, /period: "2026-3-1\.\.2026-03-01" is not accepted/],
+    [{ period: '2010-01-01..2025-01-02' }, /at most 3660 days/],
     [{ period: 'month-to-date', 'billing-cycle-day': '15' }, /billing-cycle-day: requires the period billing-cycle/],
   ])('%o is rejected before any request', async (inputs, reason) => {
     const ran = await run(inputs as Readonly<Record<string, string>>)
@@ -69,8 +65,13 @@ describe('a period', () => {
     expect((await run({})).document).toMatchObject({ toDate: today, fromDate: `${today.slice(0, 8)}01` })
   })
 
+  it('a period is a day, or begins on a day and ends today', async () => {
+    expect((await run({ period: addDays(today, -3) })).document).toMatchObject({ fromDate: addDays(today, -3), toDate: addDays(today, -3) })
+    expect((await run({ period: `${addDays(today, -3)}..` })).document).toMatchObject({ days: 4, toDate: today, clipped: false })
+  })
+
   it('a period ends today when its last day is in the future, and the report says so', async () => {
-    const ran = await run({ 'from-date': addDays(today, -3), 'to-date': addDays(today, 20) })
+    const ran = await run({ period: `${addDays(today, -3)}..${addDays(today, 20)}` })
     expect(ran.document).toMatchObject({ toDate: today, endDate: addDays(today, 20), clipped: true, days: 4 })
     expect(JSON.stringify(ran.blocks)).toContain('because the later days of the period are in the future.')
   })

@@ -82,9 +82,7 @@ describe('the report', () => {
 
 describe('a forecast', () => {
   const dates = (days: number, ahead: number): Inputs => ({
-    period: '',
-    'from-date': addDays(today, 1 - days),
-    'to-date': addDays(today, ahead),
+    period: `${addDays(today, 1 - days)}..${addDays(today, ahead)}`,
   })
 
   it.each([
@@ -114,7 +112,7 @@ describe('a forecast', () => {
   })
 
   it('a forecast of a past period is its total', async () => {
-    const ran = await judge({ period: '', 'from-date': addDays(today, -9), 'to-date': addDays(today, -1), 'forecast-budget': '40' })
+    const ran = await judge({ period: `${addDays(today, -9)}..${addDays(today, -1)}`, 'forecast-budget': '40' })
     expect(ran.document).toMatchObject({ status: 'fail' })
     expect(ran.document.forecast).toBeUndefined()
     expect(ran.reason).toBe('Usage of 44.00 Credits exceeds the budget of 40.00 Credits. Total used: 44.00 Credits (110%).')
@@ -128,7 +126,7 @@ describe('a forecast', () => {
 })
 
 describe('the first line of a verdict', () => {
-  const running = (): Inputs => ({ period: '', 'from-date': addDays(today, -9), 'to-date': addDays(today, 10) })
+  const running = (): Inputs => ({ period: `${addDays(today, -9)}..${addDays(today, 10)}` })
 
   it('the first line of a verdict begins with the forecast that exceeds the budget, and then has the usage so far', async () => {
     const ran = await judge({ ...running(), budget: '60', 'forecast-budget': '60' })
@@ -165,7 +163,7 @@ describe('the first line of a verdict', () => {
 })
 
 it('shows the forecast with its 80% range and the days it is based on', async () => {
-  const ran = await judge({ period: '', 'from-date': addDays(today, -40), 'to-date': addDays(today, 10) })
+  const ran = await judge({ period: `${addDays(today, -40)}..${addDays(today, 10)}` })
   expect(factsOf(ran)[`Forecast by ${formatShortDay(addDays(today, 10), today)}`]).toMatch(
     /^\d+\.\d\d Credits \(80% range \d+–\d+ Credits, from 28 days with a weekday pattern; no budget judges it\)$/,
   )
@@ -187,7 +185,7 @@ describe('the day on which usage exceeds the budget', () => {
   })
 
   it('the day on which usage exceeds the budget is a forecast for a budget that is not exceeded yet, and the report says "Budget will be exceeded on"', async () => {
-    const ran = await judge({ period: '', 'from-date': addDays(today, -9), 'to-date': addDays(today, 10), budget: '60' })
+    const ran = await judge({ period: `${addDays(today, -9)}..${addDays(today, 10)}`, budget: '60' })
     expect(factsOf(ran)).toMatchObject({ 'Budget will be exceeded on': formatShortDay(ran.outputs['runs-out-on'] as Day, today) })
     expect(factsOf(ran)).not.toHaveProperty('Budget exceeded on')
   })

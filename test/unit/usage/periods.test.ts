@@ -7,16 +7,16 @@ import {
   daysBeside,
   daysIn,
   hasDaysAhead,
-  isPeriodName,
   isWithin,
   mayHaveDaysAhead,
   monthBefore,
   type Period,
   type PeriodName,
   periodBefore,
-  periodPresets,
+  periodInput,
   resolvePeriod,
 } from '../../../src/usage/periods.ts'
+import { forEachEntry } from '../../support/corpus.ts'
 
 describe('resolvePeriod', () => {
   it.each<[PeriodName, string, number, string, string]>([
@@ -59,25 +59,39 @@ describe('resolvePeriod', () => {
   })
 })
 
-it.each(['last-0-days', 'last-07-days', 'last--1-days', 'last-99999-days', 'last-days', 'last month', 'Today', ''])(
-  'knows no period "%s"',
-  (name) => {
-    expect(isPeriodName(name)).toBe(false)
-  },
-)
+const parse = (text: string) => periodInput('').safeParse(text)
 
-it.each([...periodPresets, 'last-1-days', 'last-10-days', 'last-3660-days'])('knows the period "%s"', (name) => {
-  expect(isPeriodName(name)).toBe(true)
-})
+it('rejects any other text as a period', () =>
+  forEachEntry(
+    [
+      ...['last-0-days', 'last-07-days', 'last--1-days', 'last-99999-days', 'last-days', 'last month', 'Today', ''],
+      ...['last-3661-days', 'the-last-7-days', 'last-7-days-ago', 'last-1a-days'],
+      ...['2026-02-30', '2026-1-1', '..2026-01-31', '2026-01-02..2026-01-01', '2026-01-01...', '2026-01-01..x', '2000-01-01..2026-01-01'],
+    ],
+    (text) => expect(parse(text).success, text).toBe(false),
+  ))
 
-it.each(['last-3661-days', 'the-last-7-days', 'last-7-days-ago', 'last-1a-days'])('does not know the period "%s"', (name) => {
-  expect(isPeriodName(name)).toBe(false)
+const presets = [
+  'today',
+  'yesterday',
+  'month-to-date',
+  'previous-month',
+  'billing-cycle',
+  'previous-billing-cycle',
+  'year-to-date',
+] as const
+
+it('a period is a preset, or days with both ends included', () => {
+  for (const name of [...presets, 'last-1-days', 'last-10-days', 'last-3660-days']) expect(parse(name).data).toBe(name)
+  expect(parse('2026-01-31').data).toEqual({ from: '2026-01-31', to: '2026-01-31' })
+  expect(parse('2026-01-01..2026-01-31').data).toEqual({ from: '2026-01-01', to: '2026-01-31' })
+  expect(parse('2026-01-01..').data).toEqual({ from: '2026-01-01', to: undefined })
 })
 
 it('knows which periods can have future days', () => {
-  const running = [...periodPresets, 'last-7-days' as const].filter((period) => mayHaveDaysAhead({ period }))
+  const running = [...presets, 'last-7-days' as const].filter(mayHaveDaysAhead)
   expect(running).toEqual(['month-to-date', 'billing-cycle', 'year-to-date'])
-  expect(mayHaveDaysAhead({})).toBe(true)
+  expect(mayHaveDaysAhead(undefined)).toBe(true)
 })
 
 it.each([
