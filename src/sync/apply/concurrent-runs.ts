@@ -7,7 +7,6 @@ import type { SendOptions } from '../../api/collection.ts'
 import type { Target } from '../../api/path.ts'
 import type { Clock } from '../../core/clock.ts'
 import { WatchkeeperError } from '../../core/errors.ts'
-import { keysOf } from '../../core/keys.ts'
 import type { Body, Kind, StoredObject } from '../../kinds/kind.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import type { Section } from '../../kinds/section.ts'
@@ -80,9 +79,11 @@ export function createConcurrentRuns(options: ConcurrentRunsOptions): Concurrent
   let requests = 0
 
   function learnAt(lists: Lists, atMs: number, request = 0): void {
-    for (const section of keysOf<Section>(lists)) {
-      const kind = kinds[section]
-      known.set(section, { byToken: Map.groupBy(lists[section]?.items ?? [], (one) => kind.tokenOf(kind.toBody(one))), atMs, request })
+    const all: readonly Kind[] = Object.values(kinds)
+    for (const kind of all) {
+      const items = lists[kind.section]?.items
+      if (items === undefined) continue
+      known.set(kind.section, { byToken: Map.groupBy(items, (one) => kind.tokenOf(kind.toBody(one))), atMs, request })
     }
   }
   learnAt(options.lists, options.listedAtMs)

@@ -47,11 +47,12 @@ export async function pruneOrphans({ deletes, diagnostics, state, write, api, se
 
 /** The reason against deleting a duplicate: the object that should stay is gone, or is not managed any more. */
 async function missingPartner(
-  { section, keeps, stored }: Change,
+  change: Change,
   { api, service, kinds }: Pick<WriteContext, 'api' | 'service' | 'kinds'>,
 ): Promise<string | undefined> {
+  const { keeps, stored } = change
   if (keeps === undefined || stored === undefined) return undefined
-  const kind = kinds[section]
+  const kind = kinds[change.section]
   const tokenOf = (one: StoredObject): string | undefined => kind.readMarker(kind.toBody(one))?.token
   const kept = await kind.collection.get(api, service, keeps).catch((thrown: unknown) => {
     if (!(thrown instanceof WatchkeeperError)) throw thrown

@@ -71,13 +71,13 @@ function isUnchangedSinceAnswer(change: Change, stored: StoredObject, { answers 
 
 /** The stored object, where it needs a snapshot. */
 function findStored(change: Change, { lists, state }: SnapshotContext, { kinds }: WriteContext): WrittenObject | undefined {
-  const { section, action, stored: before, desired } = change
-  const kind = kinds[section]
+  const { action, stored: before, desired } = change
+  const kind = kinds[change.section]
   const resolved = desired === undefined ? undefined : state.resolve(desired)
   if (action === 'unchanged' || resolved === undefined || !('body' in resolved)) return undefined
   const { body } = resolved
   const outcome = state.outcomeOf(change)
-  const list = lists[section]
+  const list = lists[kind.section]
   if (outcome === undefined || !isSuccess(outcome) || list === undefined) return undefined
   const found = findByMarker(list, body, kind)
   if (typeof found === 'string') return undefined

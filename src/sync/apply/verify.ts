@@ -52,13 +52,13 @@ export async function verifyWrites(
   const lost = touched.flatMap((outcome) => verifyWrite(outcome, lists[outcome.change.section], state, kinds))
   // They are deleted after the verification.
   const deleted = new Set(plan.changes.flatMap(({ keeps, id }) => (keeps === undefined ? [] : [id])))
-  const doubles = [...sections].flatMap((section) => {
-    const list = lists[section]
-    const kind = kinds[section]
+  const doubles = [...sections].flatMap((one) => {
+    const list = lists[one]
+    const kind = kinds[one]
     if (list === undefined) return []
     const left = indexByMarker({ ...list, items: list.items.filter(({ id }) => !deleted.has(id)) }, kind)
     if (kind.ownership === 'marker') return { kind, found: findDuplicateMarkers(left, kind, kind.markerStyle.projectToken(plan.project)) }
-    const created = touched.filter(({ change: { action, section: where } }) => where === section && action === 'create')
+    const created = touched.filter(({ change }) => change.section === one && change.action === 'create')
     const tokens = new Set(created.map(({ change: { desired = {} } }) => kind.tokenOf(desired)))
     const twins = new Map([...list.byToken].filter(([token]) => tokens.has(token)))
     return { kind, found: findDuplicateMarkers({ ...list, byToken: twins }, kind, undefined) }

@@ -164,15 +164,14 @@ async function writeChange(change: Change, desired: Body, context: WriteContext 
 
 async function write(change: Change, desired: Body, context: WriteContext & SendOptions): Promise<StoredObject | undefined> {
   const { api, service, kinds, notAfter, concurrent } = context
-  const { section } = change
-  const kind = kinds[section]
+  const kind = kinds[change.section]
   const { collection } = kind
   const send = (options: SendOptions): Promise<StoredObject> => collection.create(api, service, composeCreate(kind, desired), options)
   switch (change.action) {
     case 'create':
-      return concurrent.create({ section, desired, notAfter }, send)
+      return concurrent.create({ section: kind.section, desired, notAfter }, send)
     case 'replace': {
-      const creation = { section, desired, replacedId: change.id }
+      const creation = { section: kind.section, desired, replacedId: change.id }
       await concurrent.demandAbsent(creation)
       // Delete first: if the run ends in between, nothing exists twice, and the next run creates what is missing.
       await remove(change, context)

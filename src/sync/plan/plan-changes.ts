@@ -278,10 +278,9 @@ function countUnmanaged(kinds: Kinds, storedObjects: StoredObjects, changes: rea
   // Without markers, it is unknown whose an object is.
   const marked = all.filter(({ ownership }) => ownership === 'marker')
   const counts = marked.map((kind) => {
-    const { section } = kind
     const isUnmanaged = (one: StoredObject): boolean =>
-      kind.readMarker(kind.toBody(one)) === undefined && !declared.has(`${section} ${one.id}`)
-    return [section, storedOf(storedObjects, section).filter(isUnmanaged).length] as const
+      kind.readMarker(kind.toBody(one)) === undefined && !declared.has(`${kind.section} ${one.id}`)
+    return [kind.section, storedOf(storedObjects, kind.section).filter(isUnmanaged).length] as const
   })
   return Object.fromEntries(counts)
 }

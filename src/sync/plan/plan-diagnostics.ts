@@ -49,28 +49,28 @@ function requiredLists({ section, action, removes }: Change): readonly Section[]
 }
 
 export function reviewSecrets({ declared, found }: Pair, body: Body, kind: Kind, use: SecretUse): readonly Diagnostic[] {
-  const { section, key, location } = declared
+  const { key, location } = declared
   const issues = kind.reviewSecrets?.(body, found?.stored, use) ?? []
-  return issues.map(({ rule, message }) => diagnosticOf(secretRules, rule, location, `${section}.${key}: ${message}`))
+  return issues.map(({ rule, message }) => diagnosticOf(secretRules, rule, location, `${kind.section}.${key}: ${message}`))
 }
 
 /** The update that removes a marker keeps the rest of the object, as far as the API shows it. */
-export function reviewRelease({ section, key, name, action, desired = {}, stored }: Change, kind: Kind): readonly Diagnostic[] {
+export function reviewRelease({ key, name, action, desired = {}, stored }: Change, kind: Kind): readonly Diagnostic[] {
   const use = { isWrite: false, resends: false, isAdopted: false }
   const issues = action === 'release' ? (kind.reviewSecrets?.(desired, stored, use) ?? []) : []
-  return issues.map(({ rule, message }) => diagnosticOf(secretRules, rule, { file: 'prune' }, `${section}.${key || name}: ${message}`))
+  return issues.map(({ rule, message }) => diagnosticOf(secretRules, rule, { file: 'prune' }, `${kind.section}.${key || name}: ${message}`))
 }
 
 /** Without a marker, it is unknown who made an object. A create that was interrupted is completed. */
 export function refuseUnadopted({ declared }: Pair, change: Change | undefined, kind: Kind): readonly Diagnostic[] {
   if (kind.ownership === 'marker' || change?.action !== 'update' || change.stored === undefined) return []
-  const { section, key, location, value } = declared
+  const { key, location, value } = declared
   if (value.adopt || value.id !== undefined) return []
   const deferred = kind.deferredFields?.(change.desired ?? {}) ?? []
   const isAdded = ({ before, path }: FieldChange): boolean =>
     before === undefined && deferred.some((field) => path === field.replace(/Id$/, ''))
   if (change.fields.every(isAdded)) return []
-  const message = `${section}.${key}: the ${kind.noun} "${quote(value.name, 60)}" (${change.id}) differs from the files. Its API has no field for a marker, so it may not be yours: add adopt: true to let apply change it`
+  const message = `${kind.section}.${key}: the ${kind.noun} "${quote(value.name, 60)}" (${change.id}) differs from the files. Its API has no field for a marker, so it may not be yours: add adopt: true to let apply change it`
   return [diagnosticOf(matchRules, 'not-adopted', location, message)]
 }
 

@@ -24,7 +24,7 @@ interface ChangeContext {
 export function planChange({ declared, found, takeover }: Pair, body: Body, sides: Sides | undefined, around: ChangeContext): Change {
   const { kind, project, nameOf } = around
   const rewrite = around.rewriteOf(body)
-  const { section, key, location, madeFrom } = declared
+  const { key, location, madeFrom } = declared
   const digest = declarationDigest(declared)
   const { marker } = found ?? {}
   // An object of the previous project is taken over from its repository, too.
@@ -32,7 +32,7 @@ export function planChange({ declared, found, takeover }: Pair, body: Body, side
   const repository = digestToStore(around.repository, stored)
   const desired = kind.withMarker(body, { project, key, digest, repository, isAdopted: existedBefore({ found, takeover }) })
   const common = {
-    section,
+    section: kind.section,
     key,
     name: declared.value.name,
     location,

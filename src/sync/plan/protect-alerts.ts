@@ -71,12 +71,12 @@ export function findNewAlertOnTiles({ stored, removes, patches }: Change, { item
 
 /** The reason against deleting an object: an alert that would be deleted with it, or that uses it. Undefined without one. */
 export function findAlertOn(change: Change, { items, mayBeCut }: List<Alert>, kind: Kind): string | undefined {
-  const { section, id = '', stored } = change
-  if (section === 'alerts') return undefined
+  const { id = '', stored } = change
+  if (kind.section === 'alerts') return undefined
   if (mayBeCut) return incompleteList
   if (kind.findUse !== undefined) return findUser(change, items, kind)
   const [alert] = findLostAlerts(
-    section === 'savedSearches' ? { section, id } : { section: 'dashboards', id, tiles: listOf(stored?.tiles), tilesAfter: undefined },
+    kind.section === 'savedSearches' ? { section: kind.section, id } : { section: 'dashboards', id, tiles: listOf(stored?.tiles), tilesAfter: undefined },
     items,
   )
   return alert && `the alert ${describeAlert(alert)} is on it and would be deleted with it`

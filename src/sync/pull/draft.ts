@@ -67,11 +67,11 @@ export const exportedKinds: readonly Section[] = ['dashboards', 'savedSearches',
 type Filtered = Pick<NewObject, 'section' | 'key'> & { readonly stored?: StoredObject | undefined; readonly name: string }
 
 /** An object that the service does not have has no tags. */
-function passes({ section, key, name, stored }: Filtered, { nameContains, tag, kind, key: keys }: PullFilter): boolean {
+function passes({ section, key, name, stored }: Filtered, { nameContains, tag, kind: wanted, key: keys }: PullFilter): boolean {
   return (
     (nameContains === undefined || nameMatches(nameContains)({ name: stored?.name ?? name })) &&
     (tag === undefined || (Array.isArray(stored?.tags) && stored.tags.includes(tag))) &&
-    (kind?.includes(section) ?? true) &&
+    (wanted?.includes(section) ?? true) &&
     (keys?.includes(key) ?? true)
   )
 }

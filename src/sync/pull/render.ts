@@ -41,14 +41,14 @@ export interface RenderContext extends Pick<FileContext, 'directory' | 'sources'
 }
 
 /** Renders an object that no file declares. */
-export function renderNewObject({ section, key, stored }: Pick<NewObject, 'section' | 'key' | 'stored'>, context: RenderContext): Rendered {
+export function renderNewObject({ section: name, key, stored }: Pick<NewObject, 'section' | 'key' | 'stored'>, context: RenderContext): Rendered {
   const { kinds, references, canNameRows } = context
-  const kind: Kind = kinds[section]
+  const kind: Kind = kinds[name]
   const body = kind.toBody(stored)
   if (kind.toFile !== undefined) return { fields: kind.toFile(body, { ...context, key, written: undefined }), itemIds: new Map() }
-  if (section === 'dashboards') return renderDashboard(body, { kind, references, canNameRows })
+  if (name === 'dashboards') return renderDashboard(body, { kind, references, canNameRows })
   const managed = managedPart(kind.pulledPart?.(body, {}) ?? body, undefined, kind.schema)
-  return section === 'alerts' ? renderAlert(managed, { kind, references }) : renderSavedSearch(managed, { kind, references })
+  return name === 'alerts' ? renderAlert(managed, { kind, references }) : renderSavedSearch(managed, { kind, references })
 }
 
 /** Renders an object that a file declares and the service has. */
@@ -58,8 +58,8 @@ export function renderChange(
   context: RenderContext,
 ): RenderedChange {
   const { kinds, references, canNameRows } = context
-  const { section, key, value, written } = declared
-  const kind: Kind = kinds[section]
+  const { key, value, written } = declared
+  const kind: Kind = kinds[declared.section]
   const storedBody = kind.toBody(stored)
   const body = kind.pulledPart?.(storedBody, desired) ?? storedBody
   const before = withTileIds(kind.carryOverIds(desired, body))
@@ -67,8 +67,8 @@ export function renderChange(
   const inFile = isOf('dashboards')(declared) ? readDashboardInFile(declared, before) : undefined
   const render = (side: Body): Rendered => {
     if (kind.toFile !== undefined) return { fields: kind.toFile(side, { ...context, key, written }), itemIds: new Map() }
-    if (section === 'savedSearches') return renderSavedSearch(side, { kind, references, written })
-    if (section === 'alerts') return renderAlert(side, { kind, references, usesList: 'channels' in value && value.channels !== undefined })
+    if (declared.section === 'savedSearches') return renderSavedSearch(side, { kind, references, written })
+    if (declared.section === 'alerts') return renderAlert(side, { kind, references, usesList: 'channels' in value && value.channels !== undefined })
     return renderDashboard(side, { kind, references, canNameRows, inFile })
   }
   const rendered = render(before)

@@ -49,14 +49,14 @@ export function selectObjects(options: SelectOptions): Selection {
   return { newObjects: parts.flatMap(({ newObjects }) => newObjects), skipped: parts.flatMap(({ skipped }) => skipped) }
 }
 
-function selectIn(section: Section, { storedObjects, kinds, plan, declarations }: SelectOptions): Selection {
-  const kind: Kind = kinds[section]
-  const changes = plan.changes.filter((change) => change.section === section)
+function selectIn(name: Section, { storedObjects, kinds, plan, declarations }: SelectOptions): Selection {
+  const kind: Kind = kinds[name]
+  const changes = plan.changes.filter((change) => change.section === name)
   const declaredIds = new Set(changes.map(({ id }) => id))
   const takenKeys = new Set(
-    [...declarations.objects, ...declarations.broken].filter((one) => one.section === section).map(({ key }) => key),
+    [...declarations.objects, ...declarations.broken].filter((one) => one.section === name).map(({ key }) => key),
   )
-  const all = markedObjects(kind, uniqueById(storedOf(storedObjects, section)))
+  const all = markedObjects(kind, uniqueById(storedOf(storedObjects, name)))
   const undeclared = all.filter(({ stored }) => !declaredIds.has(stored.id)).toSorted(byName)
   const isOwned = ownershipTest(plan.project, kind.markerStyle)
   const isOurs = ({ marker }: MarkedObject): boolean => isOwned(marker)
@@ -74,13 +74,13 @@ function selectIn(section: Section, { storedObjects, kinds, plan, declarations }
   const createdByName = new Map(changes.filter(({ action }) => action === 'create').map((change) => [trimmedName(change), change]))
   const adoptable = unmanaged.map(({ stored }): NewObject | SkippedObject => {
     const obstacle = kind.explainUndeclarable?.(stored) ?? kind.explainHidden?.(stored)
-    if (obstacle !== undefined) return { ...skip(section, stored, obstacle), outcome: 'not-exportable' }
-    const name = trimmedName(stored)
-    const created = createdByName.get(name)
-    if (created !== undefined) return skip(section, stored, nameIsDeclared(created))
-    const isUnique = unmarkedByName.get(identityOf(stored))?.length === 1 && storedObjects.incompleteLists[section] === undefined
-    const key = claimKey({ name, id: stored.id, noun: kind.noun }, takenKeys)
-    return { section, key, stored, adoption: isUnique ? { adopt: true } : { id: stored.id } }
+    if (obstacle !== undefined) return { ...skip(kind.section, stored, obstacle), outcome: 'not-exportable' }
+    const trimmed = trimmedName(stored)
+    const created = createdByName.get(trimmed)
+    if (created !== undefined) return skip(kind.section, stored, nameIsDeclared(created))
+    const isUnique = unmarkedByName.get(identityOf(stored))?.length === 1 && storedObjects.incompleteLists[kind.section] === undefined
+    const key = claimKey({ name: trimmed, id: stored.id, noun: kind.noun }, takenKeys)
+    return { section: kind.section, key, stored, adoption: isUnique ? { adopt: true } : { id: stored.id } }
   })
   const found = [...managed, ...adoptable]
   return {
@@ -88,7 +88,7 @@ function selectIn(section: Section, { storedObjects, kinds, plan, declarations }
     skipped: [
       ...found.filter((one): one is SkippedObject => !isNewObject(one)),
       ...ofOtherProjects.map(({ stored }) => ({
-        ...skip(section, stored, 'has the ownership marker of another project'),
+        ...skip(kind.section, stored, 'has the ownership marker of another project'),
         outcome: 'other-project' as const,
       })),
     ],
@@ -123,21 +123,21 @@ interface ManagedOptions {
 
 /** An object of this project keeps the key that is in its marker. */
 function selectManaged({ stored, marker }: MarkedObject, { kind, project, ours, takenKeys }: ManagedOptions): NewObject | SkippedObject {
-  const { section, markerStyle } = kind
+  const { markerStyle } = kind
   if (ours.filter((other) => other.marker?.token === marker?.token).length > 1)
     return skip(
-      section,
+      kind.section,
       stored,
       'has the same ownership marker as another object: two runs created them at the same time, or one is a copy',
     )
   // A marker holds a long key only as a hash. Most keys are derived from names, so the name gives the key back.
   const guess = toSlug(stored.name ?? '')
   const key = marker?.key ?? (markerStyle.token(project, guess) === marker?.token ? guess : undefined)
-  if (key === undefined) return skip(section, stored, 'has an ownership marker that contains only a hash of its key; remove the marker')
-  if (takenKeys.has(key)) return skip(section, stored, `has the ownership marker of ${section}.${key}, which is the key of another object`)
+  if (key === undefined) return skip(kind.section, stored, 'has an ownership marker that contains only a hash of its key; remove the marker')
+  if (takenKeys.has(key)) return skip(kind.section, stored, `has the ownership marker of ${kind.section}.${key}, which is the key of another object`)
   takenKeys.add(key)
   const hidden = kind.explainHidden?.(stored)
-  return hidden === undefined ? { section, key, stored, adoption: {} } : skip(section, stored, hidden)
+  return hidden === undefined ? { section: kind.section, key, stored, adoption: {} } : skip(kind.section, stored, hidden)
 }
 
 /** Leaves room for a number at the end. */
