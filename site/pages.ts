@@ -20,14 +20,14 @@ export interface Page {
   readonly markdown: string
 }
 
-interface Section {
+interface KindName {
   readonly title: string
   readonly items: readonly { readonly label: string; readonly page: Page }[]
 }
 
 export interface Site {
   readonly pages: readonly Page[]
-  readonly sections: readonly Section[]
+  readonly sections: readonly KindName[]
 }
 
 export interface Repository {

@@ -7,7 +7,7 @@ import { declarationsSchema } from '../../src/declarations/file-schema.ts'
 import { fleetFileSchema } from '../../src/fleet/fleet-file.ts'
 import { alertBodySchema } from '../../src/kinds/alert/alert.ts'
 import { dashboardBodySchema } from '../../src/kinds/dashboard/dashboard-wire.ts'
-import { sectionNames } from '../../src/kinds/section.ts'
+import { sectionNames } from '../../src/kinds/kind-names.ts'
 import { fileSettings, settingsSchema } from '../../src/operation/inputs.ts'
 import type { Operation } from '../../src/operation/operation.ts'
 import { operationNames, operations } from '../../src/operations.ts'
@@ -48,7 +48,7 @@ function observabilitySchema(): Schema {
   const keyWithExpression = { type: 'string', pattern: variable.replace('(?:env|instance)', 'instance') }
   const entries = Object.entries(schemasIn(properties)).map(([name, property]) => {
     const { propertyNames, ...rest } = property
-    const isSection = sectionNames.some((section) => section === name)
+    const isSection = sectionNames.some((kind) => kind === name)
     return [name, isSection ? { ...rest, propertyNames: { anyOf: [propertyNames, keyWithExpression] } } : property] as const
   })
   return { $schema, ...schema, properties: Object.fromEntries(entries), $defs: { ...schemasIn($defs), expression, textWithExpression } }

@@ -8,10 +8,10 @@ import { type InterpolateOptions, interpolate, newRoom } from '../documents/expr
 import { isText, knownKeys, ownValue, schemaAt, valueAt } from '../documents/schema.ts'
 import { formatPath, schemaDiagnostics } from '../documents/validate.ts'
 import type { DeclaredKey } from '../kinds/kind.ts'
-import { type Declared, sections } from '../kinds/kinds.ts'
+import { addressOf, type KindName, kindNames, type Section, sections } from '../kinds/kind-names.ts'
+import { type Declared, fileSchemas } from '../kinds/kinds.ts'
 import { keyForm, keyGrammar } from '../kinds/marker.ts'
 import { type BrokenObject, repeatedKey } from '../kinds/references.ts'
-import { type Section, sectionNames } from '../kinds/section.ts'
 import type { NamedEnvironment } from '../operation/operation.ts'
 import type { WrittenSlo } from '../slos/slo-file.ts'
 import { environmentRules, findUnknownOverrides, mergePatch, type Overrides, withOverrides } from './environment.ts'
@@ -67,7 +67,7 @@ export function readDeclarations(
       ...(given === undefined || all.unread.length > 0
         ? []
         : [
-            ...findUnknownOverrides(given.overrides, [...declared, ...all.slos.map(({ key }) => ({ section: 'slos' as const, key }))]),
+            ...findUnknownOverrides(given.overrides, [...declared, ...all.slos.map(({ key }) => ({ kind: 'slo' as const, key }))]),
             ...findUnknownInstances(given.overrides, used),
           ]),
     ],
@@ -170,10 +170,11 @@ function readSections(document: ReadDocument, overrides: Overrides | undefined):
       wrong: wrong.has(undefined) ? known : withAlternatives([...wrong].map(String)),
     }
   }
-  const read = sectionNames.flatMap((section) => {
+  const read = kindNames.flatMap((kind) => {
+    const section = sections[kind]
     const defaults = defaultsOf(section)
     // The parsed frame is not used, because zod drops a key such as __proto__ silently.
-    return entriesOf(ownValue(value, section)).map(([key, written]) => readObject({ document, section, key, written, defaults, overrides }))
+    return entriesOf(ownValue(value, section)).map(([key, written]) => readObject({ document, kind, key, written, defaults, overrides }))
   })
   const place = (section: 'slos' | 'incidents') =>
     entriesOf(ownValue(value, section)).map(([key]) => ({ key, location: document.locationOfKey([section, key]), document }))
@@ -186,7 +187,7 @@ function readSections(document: ReadDocument, overrides: Overrides | undefined):
 }
 
 /** The document with an SLO as its defaults and the environment complete it. */
-function mergedSlo({ document, key, written, defaults, overrides }: Omit<Written, 'section'>): ReadDocument {
+function mergedSlo({ document, key, written, defaults, overrides }: Omit<Written, 'kind'>): ReadDocument {
   const own = isMapping(written) ? { ...defaults.fields, ...written } : written
   const patch = valueAt(overrides?.value, ['slos', key])
   if (overrides === undefined || patch === undefined) return { ...document, value: { slos: { [key]: own } } }
@@ -204,26 +205,26 @@ interface Defaults {
 
 interface Written {
   readonly document: ReadDocument
-  readonly section: Section
+  readonly kind: KindName
   readonly key: string
   readonly written: unknown
   readonly defaults: Defaults
   readonly overrides: Overrides | undefined
 }
 
-function readObject({ document: file, section, key, written, defaults, overrides }: Written): Declarations {
-  const path = [section, key] as const
+function readObject({ document: file, kind, key, written, defaults, overrides }: Written): Declarations {
+  const path = [sections[kind], key] as const
   const location = file.locationOfKey(path)
   if (!keyGrammar.test(key)) {
-    const message = `${section}: "${quote(key, 60)}" is not a key; accepted: ${keyForm}`
+    const message = `${sections[kind]}: "${quote(key, 60)}" is not a key; accepted: ${keyForm}`
     return { ...nothing, diagnostics: [toDiagnostic('schema')({ location, message })] }
   }
   const own = isMapping(written) ? withDefaults(written, defaults.fields) : written
   const patch = valueAt(overrides?.value, path)
   const merged = isMapping(own) && isMapping(patch) ? withPatch(own, patch) : own
   const document = overrides === undefined || patch === undefined ? file : withOverrides(file, overrides, path, merged)
-  const place = { section, key, location, written: merged }
-  const { errors, parsed } = parseRepairing(section, merged)
+  const place = { kind, key, location, written: merged }
+  const { errors, parsed } = parseRepairing(kind, merged)
   const { toWritten } = parsed ?? { toWritten: (inner: ValuePath) => inner }
   const places = {
     locationOf: (inner: ValuePath) => document.locationOf([...path, ...toWritten(inner)]),
@@ -236,12 +237,12 @@ function readObject({ document: file, section, key, written, defaults, overrides
     ...place,
     ...places,
     wrongFields: new Set([...suspects, ...errors.flatMap(({ issues }) => issues.map((issue) => String(issue.path[0] ?? '')))]),
-    fields: validFields(section, merged),
+    fields: validFields(kind, merged),
     ...(parsed !== undefined && { value: parsed.value }),
   }
   const diagnostics = errors
     .map(({ issues }) => new z.ZodError(issues.filter(({ path: [field] }) => !suspects.includes(String(field)))))
-    .flatMap((error) => schemaDiagnostics(error, document, sections[section], path))
+    .flatMap((error) => schemaDiagnostics(error, document, fileSchemas[kind], path))
   return { ...nothing, broken: [broken], diagnostics: withoutRepeats(diagnostics) }
 }
 
@@ -252,7 +253,7 @@ const withoutRepeats = (diagnostics: readonly Diagnostic[]): readonly Diagnostic
 function repeatedKeys(objects: readonly DeclaredKey[]): readonly Diagnostic[] {
   const first = new Map<string, DeclaredKey>()
   return objects.flatMap((declared) => {
-    const name = `${declared.section}.${declared.key}`
+    const name = addressOf(declared)
     const before = first.get(name)
     if (before === undefined) {
       first.set(name, declared)

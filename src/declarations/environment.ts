@@ -13,8 +13,8 @@ import { documentRules, type ReadDocument, readDocument, type ValuePath } from '
 import { hasExpression } from '../documents/expressions.ts'
 import { ownValue, valueAt } from '../documents/schema.ts'
 import { schemaDiagnostics } from '../documents/validate.ts'
+import { type KindName, sections } from '../kinds/kind-names.ts'
 import { projectForm, projectGrammar } from '../kinds/marker.ts'
-import { sectionNames } from '../kinds/section.ts'
 import { fileSettings, notInRepository, settingsSchema } from '../operation/inputs.ts'
 import type { Files, NamedEnvironment } from '../operation/operation.ts'
 
@@ -242,17 +242,15 @@ export const environmentRules = {
   'unknown-override': { severity: 'error', description: 'An environment overrides an object or an instance that no file declares.' },
 } as const satisfies Rules
 
-const overridable = [...sectionNames, 'slos'] as const
-
 interface OverridableKey {
-  readonly section: (typeof overridable)[number]
+  readonly kind: KindName | 'slo'
   readonly key: string
 }
 
 /** Overrides of objects and SLOs that no file declares. */
 export function findUnknownOverrides({ value, document }: Overrides, declared: readonly OverridableKey[]): readonly Diagnostic[] {
-  return overridable.flatMap((section) => {
-    const known = declared.filter((one) => one.section === section).map(({ key }) => key)
+  return Object.entries({ ...sections, slo: 'slos' }).flatMap(([kind, section]) => {
+    const known = declared.filter((one) => one.kind === kind).map(({ key }) => key)
     return Object.keys(ownValue(value, section) ?? {})
       .filter((key) => !known.includes(key))
       .map((key) => {

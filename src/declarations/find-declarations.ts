@@ -3,8 +3,8 @@ import { type Diagnostic, diagnosticOf, type Rules } from '../core/diagnostics.t
 import { InputError, inputError } from '../core/errors.ts'
 import { quote } from '../core/text.ts'
 import { alertFieldsOf } from '../kinds/alert/alert.ts'
+import { kindNames } from '../kinds/kind-names.ts'
 import { type Abilities, checkReferences } from '../kinds/references.ts'
-import { sectionNames } from '../kinds/section.ts'
 import * as fields from '../operation/inputs.ts'
 import type { Context, Files, LintSettings, Scope, SkippedDirectory } from '../operation/operation.ts'
 import type { Slo } from '../slos/expand-slos.ts'
@@ -87,7 +87,7 @@ export async function findDeclarations(
 /** An alert with errors can still be named. */
 function findIncidents({ incidents, objects, broken }: Pick<Declarations, 'incidents' | 'objects' | 'broken'>): ReadIncidents {
   if (incidents.length === 0) return { incidents: [], diagnostics: [] }
-  const alerts = [...objects, ...broken].filter(({ section }) => section === 'alerts').map(({ key }) => key)
+  const alerts = [...objects, ...broken].filter(({ kind }) => kind === 'alert').map(({ key }) => key)
   return readIncidents(incidents, alerts)
 }
 
@@ -161,7 +161,7 @@ async function readAll(paths: readonly string[], files: Files): Promise<readonly
 
 /** The features of the server behind the API. */
 export const abilitiesOf = (profile: Profile): Abilities => ({
-  sections: new Set(profile.savedSearches ? sectionNames : (['dashboards', 'alerts'] as const)),
+  kinds: new Set(profile.savedSearches ? kindNames : (['dashboard', 'alert'] as const)),
   webhookNames: profile.name !== 'neutral',
   containers: profile.name !== 'neutral',
   alertFields: alertFieldsOf(profile),

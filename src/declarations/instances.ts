@@ -10,9 +10,9 @@ import { maxExpandedSize, type ReadDocument, type ValuePath } from '../documents
 import { countExpressions, exceedsRoom, type InstanceScope, instanceNamesIn, interpolate, type Room } from '../documents/expressions.ts'
 import { ownValue, valueAt } from '../documents/schema.ts'
 import { schemaDiagnostics } from '../documents/validate.ts'
-import { sections } from '../kinds/kinds.ts'
+import { type KindName, kindNames, sectionNames, sections } from '../kinds/kind-names.ts'
+import { fileSchemas } from '../kinds/kinds.ts'
 import { keyForm, keyGrammar } from '../kinds/marker.ts'
-import { type Section, sectionNames } from '../kinds/section.ts'
 import { environmentRules, instanceValues, mergePatch, type Overrides } from './environment.ts'
 
 const instanceKey = z.string().regex(keyGrammar).meta({ description: 'Key of the instance: `instance.key`.', accepts: keyForm })
@@ -120,9 +120,9 @@ const sizeOf = (value: unknown): number =>
 const previousName = 'previousKey'
 
 /** The object with the key that it had as an object of the previous instance, unless it says otherwise. Sources have no keys in the service. */
-function withPreviousKey(object: unknown, section: Section, template: string, { key, values }: InstanceScope): unknown {
+function withPreviousKey(object: unknown, kind: KindName, template: string, { key, values }: InstanceScope): unknown {
   const previous = values.get(previousName) ?? ''
-  if (previous === '' || !isMapping(object) || !Object.hasOwn(sections[section].shape, previousName)) return object
+  if (previous === '' || !isMapping(object) || !Object.hasOwn(fileSchemas[kind].shape, previousName)) return object
   return { [previousName]: String(fillKey(template, { key, values: new Map([...values, ['key', previous]]) }).value), ...object }
 }
 
@@ -202,7 +202,8 @@ function instantiateOne(file: ReadDocument, fill: Fill, instance: InstanceScope)
   const { value: filled, unset } = fill(inFile, [], instance)
   const keys = new Map<string, string>()
   const diagnostics: Diagnostic[] = [...unset]
-  const sections = sectionNames.flatMap((section) => {
+  const instantiated = kindNames.flatMap((kind) => {
+    const section = sections[kind]
     const objects = ownValue(filled, section)
     if (!isMapping(objects)) return []
     const entries = Object.entries(objects).map(([template, object]) => {
@@ -210,7 +211,7 @@ function instantiateOne(file: ReadDocument, fill: Fill, instance: InstanceScope)
       for (const { message } of errors)
         diagnostics.push(diagnosticOf(instanceRules, 'variable', inFile.locationOfKey([section, template]), `${section}: ${message}`))
       keys.set(`${section} ${String(key)}`, template)
-      return [String(key), withPreviousKey(object, section, template, instance)] as const
+      return [String(key), withPreviousKey(object, kind, template, instance)] as const
     })
     return [[section, Object.fromEntries(entries)] as const]
   })
@@ -219,7 +220,7 @@ function instantiateOne(file: ReadDocument, fill: Fill, instance: InstanceScope)
     return [section, template ?? key, ...rest].filter((part) => part !== undefined)
   }
   const document: ReadDocument = {
-    value: { ...(isMapping(filled) && filled), ...Object.fromEntries(sections) },
+    value: { ...(isMapping(filled) && filled), ...Object.fromEntries(instantiated) },
     locationOf: (path) => inFile.locationOf(inTemplate(path)),
     locationOfKey: (path) => inFile.locationOfKey(inTemplate(path)),
   }

@@ -26,10 +26,10 @@ const minutesByUnit: Readonly<Record<string, number>> = { s: 1 / 60, m: 1, h: 60
 
 const minutesOf = (interval: string): number => Number(interval.slice(0, -1)) * (minutesByUnit[interval.slice(-1)] ?? Number.NaN)
 
-const alertsIn = (objects: readonly Declared[]) => objects.filter(isOf('alerts'))
+const alertsIn = (objects: readonly Declared[]) => objects.filter(isOf('alert'))
 
 const onEachAlert =
-  (violationOf: (alert: Declared<'alerts'>) => Omit<Violation, 'declared'> | undefined) =>
+  (violationOf: (alert: Declared<'alert'>) => Omit<Violation, 'declared'> | undefined) =>
   (objects: readonly Declared[]): readonly Violation[] =>
     alertsIn(objects).flatMap((declared) => {
       const violation = violationOf(declared)
@@ -124,7 +124,7 @@ export const lintRules = {
     severity: 'warning',
     description:
       'The API documents the field or value, but some services do not support it. Their server refuses or drops it. With `profile: hyperdx`, this is an error.',
-    check: (objects) => [...checkShortIntervals(objects), ...objects.filter(isOf('savedSearches')).flatMap(checkFilters)],
+    check: (objects) => [...checkShortIntervals(objects), ...objects.filter(isOf('savedSearch')).flatMap(checkFilters)],
   },
   'cloud-only': {
     severity: 'warning',
@@ -135,12 +135,12 @@ export const lintRules = {
   'undocumented-field': {
     severity: 'warning',
     description: 'ClickHouse Cloud does not document a field of a source. Its gateway refuses such fields.',
-    check: (objects) => objects.filter(isOf('sources')).flatMap(checkDocumentedFields),
+    check: (objects) => objects.filter(isOf('source')).flatMap(checkDocumentedFields),
   },
   'without-effect': {
     severity: 'warning',
     description: 'A field has no effect in combination with the others.',
-    check: (objects) => objects.filter(isOf('dashboards')).flatMap(checkOperandSeries),
+    check: (objects) => objects.filter(isOf('dashboard')).flatMap(checkOperandSeries),
   },
   'missing-runbook': {
     severity: 'note',
@@ -154,7 +154,7 @@ export const lintRules = {
     description: 'A dashboard has no tags.',
     check: (objects) =>
       objects
-        .filter(isOf('dashboards'))
+        .filter(isOf('dashboard'))
         .filter(({ value: { tags } }) => !tags?.length)
         .map((declared) => ({ declared, message: 'has no tags' })),
   },
@@ -194,14 +194,14 @@ export function lint({ objects, broken = [] }: LintInput, settings: LintSettings
   })
 }
 
-type Tile = Declared<'dashboards'>['value']['tiles'][number]
+type Tile = Declared<'dashboard'>['value']['tiles'][number]
 
 type TileViolation = { readonly path: readonly (string | number)[]; readonly message: string }
 
 function onEachTile(violationsOf: (tile: Tile) => readonly TileViolation[]) {
   return (objects: readonly Declared[]): readonly Violation[] =>
     objects
-      .filter(isOf('dashboards'))
+      .filter(isOf('dashboard'))
       .flatMap((declared) =>
         declared.value.tiles.flatMap((tile, i) =>
           violationsOf(tile).map(({ path, message }) => ({ declared, path: ['tiles', i, ...path], message })),
@@ -210,7 +210,7 @@ function onEachTile(violationsOf: (tile: Tile) => readonly TileViolation[]) {
 }
 
 function checkOverlaps(objects: readonly Declared[]): readonly Violation[] {
-  return objects.filter(isOf('dashboards')).flatMap((declared) => {
+  return objects.filter(isOf('dashboard')).flatMap((declared) => {
     const { tiles } = declared.value
     const grids = Map.groupBy(tiles.keys(), (i) => gridOf(tiles[i] ?? {}))
     return [...grids.values()].flatMap((indexes) => {
@@ -276,8 +276,8 @@ const isDuration = (config: object): boolean =>
   )
 
 /** Finds the tile that an alert watches, if these files declare it. */
-function tileFinder(objects: readonly Declared[]): (alert: Declared<'alerts'>['value']) => Tile | undefined {
-  const dashboards = new Map(objects.filter(isOf('dashboards')).map(({ key, value }) => [key, value]))
+function tileFinder(objects: readonly Declared[]): (alert: Declared<'alert'>['value']) => Tile | undefined {
+  const dashboards = new Map(objects.filter(isOf('dashboard')).map(({ key, value }) => [key, value]))
   return ({ dashboard, tile }) => {
     const tiles = typeof dashboard === 'string' ? dashboards.get(dashboard)?.tiles : undefined
     return tiles?.find(({ name }) => name === tile)
@@ -286,7 +286,7 @@ function tileFinder(objects: readonly Declared[]): (alert: Declared<'alerts'>['v
 
 // What the server does silently, seen on HyperDX 2.36.
 
-type DeclaredAlert = Declared<'alerts'>['value']
+type DeclaredAlert = Declared<'alert'>['value']
 
 function explainSplit({ interval, scheduleOffsetMinutes, scheduleStartAt }: DeclaredAlert): Omit<Violation, 'declared'> | undefined {
   const length = minutesOf(interval)
@@ -336,7 +336,7 @@ const checkShortIntervals = onEachAlert(({ value: { interval } }) =>
   interval === '30s' ? { path: ['interval'], message: shortIntervalNote } : undefined,
 )
 
-function checkChannels(declared: Declared<'alerts'>): readonly Violation[] {
+function checkChannels(declared: Declared<'alert'>): readonly Violation[] {
   const { channel, channels } = declared.value
   const all = [
     ...(channel === undefined ? [] : [{ one: channel, path: ['channel'] }]),
@@ -349,7 +349,7 @@ function checkChannels(declared: Declared<'alerts'>): readonly Violation[] {
   })
 }
 
-function checkDocumentedFields(declared: Declared<'sources'>): readonly Violation[] {
+function checkDocumentedFields(declared: Declared<'source'>): readonly Violation[] {
   const { value } = declared
   return undocumentedInCloud[value.kind]
     .filter((field) => value[field] !== undefined)
@@ -363,7 +363,7 @@ function checkDocumentedFields(declared: Declared<'sources'>): readonly Violatio
 /** The filters that the web app's sidebar can show. The API accepts no others for a new saved search. */
 const sidebarFilter = /^\S.*?\s(?:(?:NOT\s+)?IN\s*\(.*\)|BETWEEN\s+\S+\s+AND\s+\S+)\s*$/is
 
-function checkFilters(declared: Declared<'savedSearches'>): readonly Violation[] {
+function checkFilters(declared: Declared<'savedSearch'>): readonly Violation[] {
   return (declared.value.filters ?? []).flatMap((filter, i) =>
     filter.type !== 'sql_ast' && filter.type === 'sql' && sidebarFilter.test(filter.condition)
       ? []
@@ -377,7 +377,7 @@ function checkFilters(declared: Declared<'savedSearches'>): readonly Violation[]
   )
 }
 
-function checkOperandSeries(declared: Declared<'dashboards'>): readonly Violation[] {
+function checkOperandSeries(declared: Declared<'dashboard'>): readonly Violation[] {
   return declared.value.tiles.flatMap(({ config }, i) =>
     config !== undefined && 'showOperandSeries' in config && config.showOperandSeries !== undefined && !config.formulas?.length
       ? [{ declared, path: ['tiles', i, 'config', 'showOperandSeries'], message: 'has no effect without formulas' }]
@@ -424,7 +424,7 @@ function checkNames(objects: readonly Declared[]): readonly Violation[] {
   const first = new Map<string, Declared>()
   return objects.flatMap((declared) => {
     const kind = 'kind' in declared.value ? declared.value.kind : ''
-    const name = `${declared.section} ${kind} ${declared.value.name}`
+    const name = `${declared.kind} ${kind} ${declared.value.name}`
     const before = first.get(name)
     if (before === undefined) first.set(name, declared)
     return before === undefined

@@ -1,6 +1,6 @@
 import { isMapping } from '../core/keys.ts'
 import { valueAt } from '../documents/schema.ts'
-import type { Section } from '../kinds/section.ts'
+import { type KindName, sections } from '../kinds/kind-names.ts'
 import type { NamedEnvironment } from '../operation/operation.ts'
 import { mergePatch } from './environment.ts'
 
@@ -29,8 +29,8 @@ export function withPatch(own: object, patch: Readonly<Record<string, unknown>>)
 }
 
 /** The fields of an object that the environment decides, with the alternatives to them. */
-export function overriddenFields(environment: NamedEnvironment | undefined, section: Section, key: string): readonly string[] {
-  const patch = valueAt(environment?.document.value, ['overrides', section, key])
+export function overriddenFields(environment: NamedEnvironment | undefined, kind: KindName, key: string): readonly string[] {
+  const patch = valueAt(environment?.document.value, ['overrides', sections[kind], key])
   return isMapping(patch) ? withAlternatives(Object.keys(patch)) : []
 }
 

@@ -4,12 +4,12 @@ import type { ValuePath } from '../documents/document.ts'
 import { ownValue, valueAt } from '../documents/schema.ts'
 import { neededFields } from '../documents/validate.ts'
 import type { Body } from '../kinds/kind.ts'
-import { type ParsedObject, parseObject, sections } from '../kinds/kinds.ts'
-import type { Section } from '../kinds/section.ts'
+import type { KindName } from '../kinds/kind-names.ts'
+import { fileSchemas, type ParsedObject, parseObject } from '../kinds/kinds.ts'
 
 /** The fields of a wrong object that are valid by themselves. */
-export function validFields(section: Section, written: unknown): Body {
-  const fields = Object.entries(sections[section].shape).flatMap(([name, field]) => {
+export function validFields(kind: KindName, written: unknown): Body {
+  const fields = Object.entries(fileSchemas[kind].shape).flatMap(([name, field]) => {
     const { data } = z.safeParse(field, ownValue(written, name))
     return data === undefined ? [] : [[name, data] as const]
   })
@@ -26,8 +26,8 @@ interface Repaired {
 const maxRounds = 3
 
 /** Parses an object. Where it has errors, parses the rest of it, too, so that all errors are reported at once. */
-export function parseRepairing(section: Section, written: unknown): Repaired {
-  let result = parseObject(section, written)
+export function parseRepairing(kind: KindName, written: unknown): Repaired {
+  let result = parseObject(kind, written)
   if ('parsed' in result) return { errors: [], parsed: result.parsed }
   const errors: z.ZodError[] = []
   const rest = structuredClone(written)
@@ -39,7 +39,7 @@ export function parseRepairing(section: Section, written: unknown): Repaired {
       issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...issue.path, key]) : [issue.path],
     )
     if (paths.filter((path) => remove(rest, path)).length === 0) break
-    result = parseObject(section, rest)
+    result = parseObject(kind, rest)
   }
   return { errors, parsed: 'parsed' in result ? result.parsed : undefined }
 }

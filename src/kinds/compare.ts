@@ -53,7 +53,7 @@ export function composeUpdate(kind: Kind, desired: Body, stored: StoredObject): 
 /** Throws kind `conflict` when an object has changed while a person was asked. */
 export function requireUnchanged(kind: Kind, shown: StoredObject, now: StoredObject): void {
   if (isSame(comparable(kind, kind.toBody(shown)), comparable(kind, kind.toBody(now)))) return
-  const message = `The ${kind.noun} ${shown.id} has changed while the question was open. Nothing was written. Run the command again.`
+  const message = `The ${kind.label} ${shown.id} has changed while the question was open. Nothing was written. Run the command again.`
   throw new WatchkeeperError('conflict', message)
 }
 

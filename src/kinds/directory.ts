@@ -1,6 +1,6 @@
 import { didYouMean } from '../core/names.ts'
 import { pluralOf, quote } from '../core/text.ts'
-import { PendingId } from './section.ts'
+import { addressOf, PendingId } from './kind-names.ts'
 
 export interface Named {
   /** Pending for an object that files declare and the service does not have yet. */
@@ -83,7 +83,7 @@ function indexAll(all: Readonly<Record<Noun, readonly Named[]>>, tiles: readonly
       const [found, second] = (indexes.get(noun)?.byName.get(name) ?? []).filter(fits)
       if (found === undefined) return { message: missing(noun, name) }
       if (second === undefined) return { id: found.id }
-      const both = [found, second].map(({ id }) => (id instanceof PendingId ? `${id.section}.${id.key}` : id)).join(', ')
+      const both = [found, second].map(({ id }) => (id instanceof PendingId ? addressOf(id) : id)).join(', ')
       return { message: `several ${pluralOf(nouns[noun])} are named "${quote(name, 60)}" (${both}); use the id` }
     },
     byId: (noun, id) => (indexes.get(noun)?.ids.has(id) ? { id } : { message: `${nouns[noun]} ${quote(id, 60)} does not exist` }),

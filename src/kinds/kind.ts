@@ -2,9 +2,9 @@ import type * as z from 'zod'
 import type { Collection } from '../api/collection.ts'
 import type { Diagnostic, Location, Rules } from '../core/diagnostics.ts'
 import type { Directory, Noun } from './directory.ts'
+import type { KindName } from './kind-names.ts'
 import type { MarkerStyle, OwnershipMarker, SnapshotMarker, StoredMarker } from './marker.ts'
 import type { ReadSecret } from './secret.ts'
-import type { Section } from './section.ts'
 
 /**
  * The part of an object that may be sent, with the API's names. The values are unknown, because a body also holds fields that are in no
@@ -25,16 +25,16 @@ export function withoutServerFields(object: StoredObject): Body {
   return body
 }
 
-/** The section and key of an object in a file. */
-export interface DeclaredKey<S extends Section = Section> {
-  readonly section: S
+/** The kind and key of an object in a file. */
+export interface DeclaredKey<S extends KindName = KindName> {
+  readonly kind: S
   readonly key: string
   /** Place of its key. */
   readonly location: Location
 }
 
 /** An object that a file declares, valid by itself. */
-export interface DeclaredObject<Value = unknown, S extends Section = Section> extends DeclaredKey<S> {
+export interface DeclaredObject<Value = unknown, S extends KindName = KindName> extends DeclaredKey<S> {
   readonly value: Value
   /** The object as its file spells it, with its defaults. */
   readonly written: unknown
@@ -77,8 +77,8 @@ export interface AlertTarget {
 
 /** One type of resource, for plan and apply. What a type can do is data here. */
 export interface Kind<Declared extends DeclaredObject = DeclaredObject> {
-  readonly section: Section
-  readonly noun: string
+  readonly name: KindName
+  readonly label: string
   readonly collection: Collection<StoredObject, Body>
   /** The fields that files can declare, in the API's names, with the server's defaults. */
   readonly schema: z.ZodType

@@ -7,32 +7,32 @@ import { createDashboardKind, type DeclaredDashboard } from './dashboard/dashboa
 import { dashboardInFile, expandDashboard } from './dashboard/dashboard-file.ts'
 import { shortSourceNames, withOneSource, withSourceIds } from './declaration-fields.ts'
 import type { DeclaredObject, Kind } from './kind.ts'
+import type { KindName } from './kind-names.ts'
 import { createSavedSearchKind, type DeclaredSavedSearch, declaredSavedSearch } from './saved-search/saved-search.ts'
-import type { Section } from './section.ts'
 import { type DeclaredSource, sourceInFile, sourceKind } from './source/source.ts'
 import { type DeclaredWebhook, webhookInFile, webhookKind } from './webhook/webhook.ts'
 
-/** The schema of the objects in each section of a file. */
-export const sections = {
-  dashboards: dashboardInFile,
-  savedSearches: withOneSource(declaredSavedSearch),
-  alerts: declaredAlert,
-  webhooks: webhookInFile,
-  sources: sourceInFile,
-} as const satisfies Record<Section, z.ZodType>
+/** The schema of an object in a file. */
+export const fileSchemas = {
+  dashboard: dashboardInFile,
+  savedSearch: withOneSource(declaredSavedSearch),
+  alert: declaredAlert,
+  webhook: webhookInFile,
+  source: sourceInFile,
+} as const satisfies Record<KindName, z.ZodType>
 
 interface Values {
-  readonly dashboards: DeclaredDashboard
-  readonly savedSearches: DeclaredSavedSearch
-  readonly alerts: DeclaredAlert
-  readonly webhooks: DeclaredWebhook
-  readonly sources: DeclaredSource
+  readonly dashboard: DeclaredDashboard
+  readonly savedSearch: DeclaredSavedSearch
+  readonly alert: DeclaredAlert
+  readonly webhook: DeclaredWebhook
+  readonly source: DeclaredSource
 }
 
 /** An object of one of these types, as a file declares it. */
-export type Declared<S extends Section = Section> = DeclaredObject<Values[S], S>
+export type Declared<S extends KindName = KindName> = DeclaredObject<Values[S], S>
 
-export interface ParsedObject<S extends Section = Section> {
+export interface ParsedObject<S extends KindName = KindName> {
   readonly value: Values[S]
   /** The path in the file of a path in the value. */
   toWritten(path: readonly PropertyKey[]): readonly PropertyKey[]
@@ -41,9 +41,9 @@ export interface ParsedObject<S extends Section = Section> {
 type ParseResult = { readonly parsed: ParsedObject } | { readonly error: z.ZodError }
 
 /** Parses an object of a file, and expands its short forms. */
-export function parseObject(section: Section, written: unknown): ParseResult {
-  if (section === 'dashboards') {
-    const { data, error } = sections.dashboards.safeParse(written)
+export function parseObject(kind: KindName, written: unknown): ParseResult {
+  if (kind === 'dashboard') {
+    const { data, error } = fileSchemas.dashboard.safeParse(written)
     if (error !== undefined) return { error }
     const { value, tilePaths } = expandDashboard(data)
     return {
@@ -56,9 +56,9 @@ export function parseObject(section: Section, written: unknown): ParseResult {
       },
     }
   }
-  const { data, error } = sections[section].safeParse(written)
+  const { data, error } = fileSchemas[kind].safeParse(written)
   return error === undefined
-    ? { parsed: { value: section === 'savedSearches' ? withSourceIds(data) : data, toWritten: (path) => inShortForm(path, written) } }
+    ? { parsed: { value: kind === 'savedSearch' ? withSourceIds(data) : data, toWritten: (path) => inShortForm(path, written) } }
     : { error }
 }
 
@@ -76,16 +76,16 @@ export const previousKeyOf = ({ value }: Declared): string | undefined =>
 
 /** A type guard for declarations of one section. */
 export const isOf =
-  <S extends Section>(section: S) =>
+  <S extends KindName>(kind: S) =>
   (declared: Declared): declared is Declared<S> =>
-    declared.section === section
+    declared.kind === kind
 
 export interface Kinds {
-  readonly dashboards: Kind<DeclaredObject<DeclaredDashboard>>
-  readonly savedSearches: Kind<DeclaredObject<DeclaredSavedSearch>>
-  readonly alerts: Kind<DeclaredObject<DeclaredAlert>>
-  readonly webhooks: Kind<DeclaredObject<DeclaredWebhook>>
-  readonly sources: Kind<DeclaredObject<DeclaredSource>>
+  readonly dashboard: Kind<DeclaredObject<DeclaredDashboard>>
+  readonly savedSearch: Kind<DeclaredObject<DeclaredSavedSearch>>
+  readonly alert: Kind<DeclaredObject<DeclaredAlert>>
+  readonly webhook: Kind<DeclaredObject<DeclaredWebhook>>
+  readonly source: Kind<DeclaredObject<DeclaredSource>>
 }
 
 /**
@@ -93,9 +93,9 @@ export interface Kinds {
  * to those before it.
  */
 export const createKinds = (profile: Profile, nowMs: number): Kinds => ({
-  sources: sourceKind,
-  webhooks: webhookKind,
-  savedSearches: createSavedSearchKind(profile),
-  dashboards: createDashboardKind(profile),
-  alerts: createAlertKind(profile, nowMs),
+  source: sourceKind,
+  webhook: webhookKind,
+  savedSearch: createSavedSearchKind(profile),
+  dashboard: createDashboardKind(profile),
+  alert: createAlertKind(profile, nowMs),
 })

@@ -10,9 +10,9 @@ import type { Body } from './kind.ts'
 
 /** A write that removes a saved search, a dashboard, or tiles of a dashboard. */
 export type Removal =
-  | { readonly section: 'savedSearches'; readonly id: string }
+  | { readonly kind: 'savedSearch'; readonly id: string }
   | {
-      readonly section: 'dashboards'
+      readonly kind: 'dashboard'
       readonly id: string
       /** The tiles that the API lists. */
       readonly tiles: readonly Body[]
@@ -24,7 +24,7 @@ export type Removal =
 
 /** The alerts that the server deletes with a write. */
 export function findLostAlerts(removal: Removal, alerts: readonly Alert[]): readonly Alert[] {
-  if (removal.section === 'savedSearches') return alerts.filter(({ savedSearchId }) => savedSearchId === removal.id)
+  if (removal.kind === 'savedSearch') return alerts.filter(({ savedSearchId }) => savedSearchId === removal.id)
   const { id, tiles, tilesAfter, isPatch } = removal
   const listed = new Set(tiles.map((tile) => tile.id))
   // A tile with the same id may be on another dashboard, such as a copy.

@@ -5,8 +5,8 @@ import { ownValue } from '../documents/schema.ts'
 import { alertableTypes, type DeclaredAlert } from './alert/alert.ts'
 import type { DeclaredDashboard } from './dashboard/dashboard.ts'
 import type { Body, DeclaredObject } from './kind.ts'
+import { addressOf, type KindName } from './kind-names.ts'
 import { type Declared, isOf, previousKeyOf } from './kinds.ts'
-import type { Section } from './section.ts'
 
 export const referenceRules = {
   'duplicate-key': { severity: 'error', description: 'A key is declared twice.' },
@@ -29,8 +29,8 @@ export const repeatedKey = (name: string, location: Location, before: Location, 
 
 /** The features of the server behind the API. */
 export interface Abilities {
-  /** The sections whose objects can be written. */
-  readonly sections: ReadonlySet<Section>
+  /** The kinds whose objects can be written. */
+  readonly kinds: ReadonlySet<KindName>
   /** Whether webhooks can be listed, so that they can be found by name. */
   readonly webhookNames: boolean
   /** Whether dashboards have containers, which rows with a name become. */
@@ -59,26 +59,26 @@ interface ReadDeclarations {
 /** Checks the references between declared objects, and the fields that exclude each other or need a profile. */
 export function checkReferences(read: ReadDeclarations, abilities: Abilities): readonly Diagnostic[] {
   const all = [...read.objects, ...read.broken]
-  const names = new Set(all.map(({ section, key }) => `${section}.${key}`))
+  const names = new Set(all.map(addressOf))
   const known: Known = {
     dashboards: new Map(
-      all.flatMap(({ section, key, value }) =>
-        // The section decides the type of the value.
-        section === 'dashboards' && value !== undefined ? [[key, value as DeclaredDashboard]] : [],
+      all.flatMap(({ kind, key, value }) =>
+        // The kind decides the type of the value.
+        kind === 'dashboard' && value !== undefined ? [[key, value as DeclaredDashboard]] : [],
       ),
     ),
-    isDeclared: (section, key) => names.has(`${section}.${key}`),
-    keysOf: (section) => all.filter((one) => one.section === section).map(({ key }) => key),
+    isDeclared: (kind, key) => names.has(addressOf({ kind, key })),
+    keysOf: (kind) => all.filter((one) => one.kind === kind).map(({ key }) => key),
     // A file that cannot be read may declare what is missing.
     isComplete: read.unread.length === 0,
   }
-  const brokenAlerts = read.broken.filter(({ section }) => section === 'alerts').map((alert) => ({ ...alert, value: alert.fields }))
+  const brokenAlerts = read.broken.filter(({ kind }) => kind === 'alert').map((alert) => ({ ...alert, value: alert.fields }))
   return [
-    ...[...read.objects.filter(isOf('alerts')), ...brokenAlerts].flatMap((alert) => [
+    ...[...read.objects.filter(isOf('alert')), ...brokenAlerts].flatMap((alert) => [
       ...checkTarget(alert, known),
       ...checkConflicts(alert),
     ]),
-    ...read.objects.filter(isOf('dashboards')).flatMap(checkContainers),
+    ...read.objects.filter(isOf('dashboard')).flatMap(checkContainers),
     ...checkPreviousKeys(read.objects, known),
     ...[...read.objects, ...brokenAlerts].flatMap((declared) => checkAbilities(declared, abilities)),
   ]
@@ -86,12 +86,12 @@ export function checkReferences(read: ReadDeclarations, abilities: Abilities): r
 
 interface Known {
   readonly dashboards: ReadonlyMap<string, DeclaredDashboard>
-  readonly isDeclared: (section: Section, key: string) => boolean
-  readonly keysOf: (section: Section) => readonly string[]
+  readonly isDeclared: (kind: KindName, key: string) => boolean
+  readonly keysOf: (kind: KindName) => readonly string[]
   readonly isComplete: boolean
 }
 
-type Place = Pick<DeclaredObject, 'section' | 'location' | 'locationOf' | 'pathOf'>
+type Place = Pick<DeclaredObject, 'kind' | 'location' | 'locationOf' | 'pathOf'>
 
 /** An alert. One with errors has only its valid fields. */
 interface CheckedAlert extends Place {
@@ -126,17 +126,14 @@ function checkTarget(alert: CheckedAlert, known: Known): readonly Diagnostic[] {
   return target === undefined ? dangling(alert, 'dashboard', dashboard, known) : checkTile(alert, String(dashboard), target)
 }
 
-const sectionFor = { dashboard: 'dashboards', savedSearch: 'savedSearches' } as const
-
 function dangling(
   alert: Place,
-  field: keyof typeof sectionFor,
+  field: 'dashboard' | 'savedSearch',
   reference: string | object | undefined,
   known: Known,
 ): readonly Diagnostic[] {
-  const section = sectionFor[field]
-  if (typeof reference !== 'string' || !known.isComplete || known.isDeclared(section, reference)) return []
-  const nearest = didYouMean(reference, known.keysOf(section))
+  if (typeof reference !== 'string' || !known.isComplete || known.isDeclared(field, reference)) return []
+  const nearest = didYouMean(reference, known.keysOf(field))
   const message = `"${quote(reference, 60)}" is not a key in these files${nearest}${nearest ? ' T' : '; t'}o refer to an existing one, use { name: … } or { id: … }`
   return [diagnostic(alert, 'dangling-reference', [field], message)]
 }
@@ -188,7 +185,7 @@ const lacksInterval = (config: object): boolean =>
   (config.displayType === 'line' || config.displayType === 'stacked_bar') &&
   !/intervalSeconds|intervalMilliseconds|\$__(?:interval_s|timeInterval|timeInterval_ms)\b/.test(String(config.sqlTemplate))
 
-function checkContainers(dashboard: Declared<'dashboards'>): readonly Diagnostic[] {
+function checkContainers(dashboard: Declared<'dashboard'>): readonly Diagnostic[] {
   const { tiles, containers = [] } = dashboard.value
   const known = new Map(containers.map((container) => [container.id, container]))
   return tiles.flatMap(({ containerId, tabId }, i): readonly Diagnostic[] => {
@@ -209,10 +206,10 @@ function checkPreviousKeys(objects: readonly Declared[], known: Known): readonly
   return objects.flatMap((declared) => {
     const previousKey = previousKeyOf(declared)
     if (previousKey === undefined) return []
-    const name = `${declared.section}.${previousKey}`
+    const name = addressOf({ kind: declared.kind, key: previousKey })
     const isSecond = seen.has(name)
     seen.add(name)
-    if (known.isDeclared(declared.section, previousKey))
+    if (known.isDeclared(declared.kind, previousKey))
       return [diagnostic(declared, 'previous-key', ['previousKey'], `${name} is still declared`)]
     return isSecond ? [diagnostic(declared, 'previous-key', ['previousKey'], `${name} is also the previousKey of another object`)] : []
   })
@@ -235,11 +232,11 @@ function checkConflicts(alert: CheckedAlert): readonly Diagnostic[] {
 const unknownTo = 'is not supported without a profile; set profile, for example to clickhouse-cloud'
 
 function checkAbilities(declared: Declared | CheckedAlert, abilities: Abilities): readonly Diagnostic[] {
-  const { sections, webhookNames, alertFields } = abilities
-  if (!sections.has(declared.section)) return [diagnostic(declared, 'not-in-profile', [], unknownTo)]
-  if (declared.section === 'dashboards') return namedRows(declared, abilities)
-  if (declared.section !== 'alerts') return []
-  const { channel } = (declared as CheckedAlert).value // The other sections have returned.
+  const { kinds, webhookNames, alertFields } = abilities
+  if (!kinds.has(declared.kind)) return [diagnostic(declared, 'not-in-profile', [], unknownTo)]
+  if (declared.kind === 'dashboard') return namedRows(declared, abilities)
+  if (declared.kind !== 'alert') return []
+  const { channel } = (declared as CheckedAlert).value // The other kinds have returned.
   const isNamed = !webhookNames && channel?.type === 'webhook' && channel.webhook !== undefined
   return [
     ...Object.keys(declared.value)

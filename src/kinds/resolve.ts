@@ -2,7 +2,7 @@ import { type Diagnostic, diagnosticOf, type Rules } from '../core/diagnostics.t
 import { quote } from '../core/text.ts'
 import type { Directory, Lookup, Named, Noun } from './directory.ts'
 import type { Body, DeclaredObject } from './kind.ts'
-import type { PendingId } from './section.ts'
+import type { PendingId } from './kind-names.ts'
 
 export const nameRules = {
   'unknown-name': { severity: 'error', description: 'A reference names an object that the service does not have.' },

@@ -113,7 +113,7 @@ const columns: Readonly<Record<string, Column>> = {
   ResourceId: ({ entityId }) => entityId || undefined,
   // The API repeats the id as the name of a resource without a name. A charge without an id has no resource.
   ResourceName: ({ entityId, entityName }) => (entityId === '' || entityName === entityId ? undefined : entityName || undefined),
-  Kind: ({ entityId, entityType }) => (entityId === '' ? undefined : entityType || 'unknown'),
+  ResourceType: ({ entityId, entityType }) => (entityId === '' ? undefined : entityType || 'unknown'),
   ServiceCategory: (_, { serviceCategory }) => serviceCategory,
   ServiceName: (_, { serviceName }) => serviceName,
   SubAccountId: ({ warehouse }) => warehouse?.id,

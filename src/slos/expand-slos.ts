@@ -8,10 +8,10 @@ import { documentRules, type ValuePath } from '../documents/document.ts'
 import { ownValue, valueAt } from '../documents/schema.ts'
 import { formatPath, schemaDiagnostics } from '../documents/validate.ts'
 import { createDirectory } from '../kinds/directory.ts'
+import { addressOf, type KindName } from '../kinds/kind-names.ts'
 import { type Declared, parseObject } from '../kinds/kinds.ts'
 import { repeatedKey } from '../kinds/references.ts'
 import { nameRules } from '../kinds/resolve.ts'
-import type { Section } from '../kinds/section.ts'
 import { tableOfSource } from '../kinds/source/source-sql.ts'
 import type { Source } from '../kinds/source/source-wire.ts'
 import {
@@ -40,7 +40,7 @@ export interface ReadSlos {
 }
 
 /** Checks SLOs, and expands the valid ones. `declared` are the other objects of the files. */
-export function readSlos(written: readonly WrittenSlo[], declared: readonly Pick<Declared, 'section' | 'key' | 'location'>[]): ReadSlos {
+export function readSlos(written: readonly WrittenSlo[], declared: readonly Pick<Declared, 'kind' | 'key' | 'location'>[]): ReadSlos {
   const results = written.map(readSlo)
   const slos = results.flatMap((one) => ('slo' in one ? [one.slo] : []))
   const objects = slos.flatMap((slo) => expandSlo(slo, unknownSource))
@@ -110,7 +110,7 @@ const round = (value: number): string => String(Number(value.toFixed(1)))
 function repeatedKeys(
   written: readonly WrittenSlo[],
   objects: readonly Declared[],
-  declared: readonly Pick<Declared, 'section' | 'key' | 'location'>[],
+  declared: readonly Pick<Declared, 'kind' | 'key' | 'location'>[],
 ): readonly Diagnostic[] {
   const first = new Map<string, Pick<Declared, 'location'>>()
   const repeated: Diagnostic[] = []
@@ -121,8 +121,8 @@ function repeatedKeys(
   }
   for (const one of written) add(`slos.${one.key}`, one, '')
   if (repeated.length > 0) return repeated
-  for (const one of declared) if (!first.has(`${one.section}.${one.key}`)) first.set(`${one.section}.${one.key}`, one)
-  for (const one of objects) add(`${one.section}.${one.key}`, one, `; the SLO makes an object with this key`)
+  for (const one of declared) if (!first.has(addressOf(one))) first.set(addressOf(one), one)
+  for (const one of objects) add(addressOf(one), one, `; the SLO makes an object with this key`)
   return repeated
 }
 
@@ -187,18 +187,18 @@ function expandSlo(slo: Slo, source: SloSource): readonly Declared[] {
     const recipients = value.alerts?.[policy.recipient]
     if (recipients === undefined) return []
     const written = burnRateAlert(slo, policy, recipients)
-    return [makeObject(slo, { section: 'alerts', key: `${key}.${policy.id}`, written, base: ['alerts', policy.recipient] })]
+    return [makeObject(slo, { kind: 'alert', key: `${key}.${policy.id}`, written, base: ['alerts', policy.recipient] })]
   })
   const noData =
     value.noData === undefined
       ? []
-      : [makeObject(slo, { section: 'alerts', key: `${key}.no-data`, written: noDataAlert(slo, value.noData), base: ['noData'] })]
-  const board = makeObject(slo, { section: 'dashboards', key: dashboardKey(key), written: dashboard(value, source), base: [] })
+      : [makeObject(slo, { kind: 'alert', key: `${key}.no-data`, written: noDataAlert(slo, value.noData), base: ['noData'] })]
+  const board = makeObject(slo, { kind: 'dashboard', key: dashboardKey(key), written: dashboard(value, source), base: [] })
   return [board, ...rates, ...noData]
 }
 
 interface MadeObject {
-  readonly section: Section
+  readonly kind: KindName
   readonly key: string
   readonly written: object
   /** The place of its channels in the SLO. */
@@ -206,12 +206,12 @@ interface MadeObject {
 }
 
 /** Channels are where the file has them, and everything else is the SLO. */
-function makeObject(slo: Slo, { section, key, written, base }: MadeObject): Declared {
-  const result = parseObject(section, written)
+function makeObject(slo: Slo, { kind, key, written, base }: MadeObject): Declared {
+  const result = parseObject(kind, written)
   if ('error' in result) throw result.error
   const toSlo = ([field, ...rest]: ValuePath): ValuePath => (field === 'channel' || field === 'channels' ? [...base, field, ...rest] : base)
   return {
-    section,
+    kind,
     key,
     location: slo.location,
     written,

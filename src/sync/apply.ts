@@ -175,7 +175,7 @@ async function carryOut(planned: PlanningResult, context: ApplyContext, onError:
 
 /** What a changed source broke shows only when its alerts are evaluated, or their queries run. */
 async function brokenAlerts(planned: PlanningResult, context: ApplyContext, outcomes: readonly Outcome[]): Promise<readonly Diagnostic[]> {
-  const isChanged = outcomes.some((outcome) => outcome.change.section === 'sources' && isDifference(outcome.change) && isWritten(outcome))
+  const isChanged = outcomes.some((outcome) => outcome.change.kind === 'source' && isDifference(outcome.change) && isWritten(outcome))
   if (!isChanged || !context.api.hasSql) return []
   const { findBrokenAlerts } = await import('./plan/query-problems.ts')
   return findBrokenAlerts(context, planned, outcomes)

@@ -1,7 +1,7 @@
 import { counted, type Line, say, trusted, untrusted } from '../core/line.ts'
 import { inEnvironment } from '../declarations/environment.ts'
 import { onFailedEvaluation } from '../kinds/alert/evaluation.ts'
-import { sectionNouns } from '../kinds/section.ts'
+import { kindLabels } from '../kinds/kind-names.ts'
 import { defineOperation, type Verdict } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
 import { isDifference } from './plan/change.ts'
@@ -59,8 +59,8 @@ function whoActs(object: PlannedObject, isWrong: boolean): Line {
 function actorTable(result: PlanResult): Block {
   const { objects, orphans } = result
   const drifted = objects.filter(isDifference)
-  const row = ({ section, key, name }: Pick<PlannedObject, 'section' | 'key' | 'name'>, who: Line): readonly Line[] => [
-    [trusted(sectionNouns[section])],
+  const row = ({ kind, key, name }: Pick<PlannedObject, 'kind' | 'key' | 'name'>, who: Line): readonly Line[] => [
+    [trusted(kindLabels[kind])],
     [untrusted(key || name)],
     who,
   ]

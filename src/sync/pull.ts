@@ -10,8 +10,8 @@ import { nameInstances } from '../declarations/group-diagnostics.ts'
 import { lintRules } from '../declarations/lint.ts'
 import type { InvalidField } from '../kinds/dashboard/dashboard-wire.ts'
 import { listOf } from '../kinds/kind.ts'
+import { kindNames, sectionNames } from '../kinds/kind-names.ts'
 import { keyGrammar } from '../kinds/marker.ts'
-import { sectionNames } from '../kinds/section.ts'
 import { flag, list, text } from '../operation/inputs.ts'
 import { type Context, defineOperation, type Files, type Given, type LintSettings, type OutputFile } from '../operation/operation.ts'
 import type { Plan } from './plan/change.ts'
@@ -58,8 +58,8 @@ const pullInputs = z.strictObject({
   tag: text('Pulls only dashboards and saved searches with this tag.', 256).optional(),
   kind: list(
     'Pulls only these kinds. By default, what the files declare, and other dashboards, saved searches and alerts. `apply` takes pulled objects over.',
-    sectionNames.join(', '),
-    z.enum(sectionNames),
+    kindNames.join(', '),
+    z.enum(kindNames),
   ).optional(),
   key: list(
     'Pulls only objects with these keys. A new object has the key of its marker, or one made of its name.',
@@ -144,7 +144,7 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
   const inFiles = await findIn(texts, context)
   const nothing: Draft = { files: [], objects: [] }
   if (errorsIn(inFiles.diagnostics).length > 0) return { project, draft: nothing, diagnostics: errorsIn(inFiles.diagnostics) }
-  const storedObjects = await readStoredObjects({ api, service, profile, wanted: new Set(sectionNames), wantsConnections: true })
+  const storedObjects = await readStoredObjects({ api, service, profile, wanted: new Set(kindNames), wantsConnections: true })
   const { found, diagnostics: sourceDiagnostics } = await withSources(inFiles, storedObjects)
   if (errorsIn(sourceDiagnostics).length > 0) return { project, draft: nothing, diagnostics: sourceDiagnostics }
   const planWith = (declarations: Pick<Declarations, 'objects'>) =>
@@ -252,8 +252,8 @@ async function findRejected(plan: Plan, answers: ServerAnswers, context: PullCon
   const rejected = new Map<string, string>()
   if (!context.profile.dashboardCheck) return rejected
   for (const change of plan.changes) {
-    if (change.section !== 'dashboards' || change.id === undefined || !change.isAdopted) continue
-    const identity = identityOf('dashboards', change.id)
+    if (change.kind !== 'dashboard' || change.id === undefined || !change.isAdopted) continue
+    const identity = identityOf('dashboard', change.id)
     if (!answers.has(identity)) {
       const invalid = (await checkChange(change, context)) ?? []
       answers.set(identity, invalid.length === 0 ? undefined : describeInvalid(invalid, change))

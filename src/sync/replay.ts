@@ -93,7 +93,7 @@ async function replayIncidents(context: Context<'read', 'none'>, given: ReplayIn
   const queries = await declaredQueries(found, context)
   const { paths } = await context.files.find([`${input.recordings}/**/*.json`], 'recordings')
   const existing = new Set(paths)
-  const alerts = new Map(found.objects.filter(isOf('alerts')).map((one) => [one.key, one]))
+  const alerts = new Map(found.objects.filter(isOf('alert')).map((one) => [one.key, one]))
   // A renamed alert has the recordings of its previous key until it has its own.
   const pathOf = (incident: string, alert: string): string => {
     const declared = alerts.get(alert)

@@ -5,7 +5,7 @@ import { environmentInput, ofEnvironment } from '../declarations/environment.ts'
 import { filesInput, findDeclarations } from '../declarations/find-declarations.ts'
 import { escapeExpressions } from '../documents/expressions.ts'
 import type { DeclaredKey } from '../kinds/kind.ts'
-import { sectionNames } from '../kinds/section.ts'
+import { kindNames, sections } from '../kinds/kind-names.ts'
 import { flag } from '../operation/inputs.ts'
 import { defineOperation, pass } from '../operation/operation.ts'
 import { diagnosticReports } from './diagnostic-reports.ts'
@@ -32,7 +32,7 @@ export const validate = defineOperation({
     environment: z.string().optional().describe('The environment, if `env` is set.'),
     files: z.array(z.string()).describe('The files that were read.'),
     objects: z
-      .array(z.object({ section: z.enum(sectionNames), key: z.string(), name: z.string(), location: locationSchema }))
+      .array(z.object({ kind: z.enum(kindNames), key: z.string(), name: z.string(), location: locationSchema }))
       .describe('The declared objects that are valid by themselves.'),
     expandedFile: z.string().optional().describe('With `expanded`: the objects as one YAML file.'),
     diagnostics: z.array(diagnosticSchema).describe('Errors, warnings and notes, with their locations.'),
@@ -48,7 +48,7 @@ export const validate = defineOperation({
       warningCount: count('warning'),
       ...(context.environment !== undefined && { environment: context.environment.name }),
       files: [...paths],
-      objects: objects.map(({ section, key, value, location }) => ({ section, key, name: value.name, location })),
+      objects: objects.map(({ kind, key, value, location }) => ({ kind, key, name: value.name, location })),
       ...(input.expanded && { expandedFile: await writeExpanded([...objects, ...broken]) }),
       diagnostics: [...diagnostics],
     }
@@ -71,9 +71,9 @@ export const validate = defineOperation({
 /** Expressions are replaced, so a literal one is escaped: the text is a valid file. */
 async function writeExpanded(objects: readonly (DeclaredKey & { readonly written: unknown })[]): Promise<string> {
   const { stringify } = await import('yaml')
-  const entries = sectionNames.map((section) => {
-    const own = objects.filter((one) => one.section === section).map(({ key, written }) => [key, written] as const)
-    return [section, Object.fromEntries(own)] as const
+  const entries = kindNames.map((kind) => {
+    const own = objects.filter((one) => one.kind === kind).map(({ key, written }) => [key, written] as const)
+    return [sections[kind], Object.fromEntries(own)] as const
   })
   const content = Object.fromEntries(entries.filter(([, own]) => Object.keys(own).length > 0))
   return stringify(escapeExpressions(content), { aliasDuplicateObjects: false, lineWidth: 0 })

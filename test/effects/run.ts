@@ -222,8 +222,8 @@ async function applyFile(run: Run, content: Json, project?: string): Promise<App
       `a plan after apply is not empty: ${JSON.stringify(again.objects.filter(({ action }) => action !== 'unchanged'))}`,
     )
   const idsOf = (section: string): readonly string[] =>
-    result.objects.flatMap((one) => (one.section === section && one.id !== undefined ? [one.id] : []))
-  const alertKeys = result.objects.flatMap(({ section, id, key }) => (section === 'alerts' && id !== undefined ? [[id, key] as const] : []))
+    result.objects.flatMap((one) => (one.kind === section && one.id !== undefined ? [one.id] : []))
+  const alertKeys = result.objects.flatMap(({ kind, id, key }) => (kind === 'alert' && id !== undefined ? [[id, key] as const] : []))
   return { dashboards: idsOf('dashboards'), savedSearches: idsOf('savedSearches'), alertKeys: new Map(alertKeys) }
 }
 

@@ -93,7 +93,7 @@ describe('any file of declarations', () => {
       'sourceId',
       '__proto__',
     ]
-    const section = fc.constantFrom('dashboards', 'savedSearches', 'alerts')
+    const section = fc.constantFrom('dashboard', 'savedSearch', 'alert')
     const object = fc.dictionary(fc.constantFrom(...names), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 6, noNullPrototype: true })
     const objects = fc.dictionary(fc.constantFrom('a', 'b', 'alerts'), object, { minKeys: 1, noNullPrototype: true })
     fc.assert(
@@ -120,7 +120,7 @@ describe('any file of declarations', () => {
         const name = value.toWellFormed()
         const { objects, diagnostics } = readValue(fileWith({ alert: { message: `x${name}` }, tile: { name: `x${name}` } }))
         if (name.includes(written('‹').trim())) expect(diagnostics.map(({ rule }) => rule)).toContain('variable')
-        else expect(objects.find(isOf('alerts'))?.value.message).toBe(`x${name}`)
+        else expect(objects.find(isOf('alert'))?.value.message).toBe(`x${name}`)
       },
     ))
 })

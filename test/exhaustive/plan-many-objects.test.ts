@@ -64,7 +64,7 @@ const nothing = remoteStateWith()
 
 /** A service after all of it was applied. */
 function remoteStateOf(changes: readonly Change[]): StoredObjects {
-  const bodies = (section: string): readonly Body[] => changes.filter((one) => one.section === section).map(({ desired = {} }) => desired)
+  const bodies = (section: string): readonly Body[] => changes.filter((one) => one.kind === section).map(({ desired = {} }) => desired)
   const made = bodies('dashboards').map((body, d) => ({
     ...body,
     id: `d${d}`,
@@ -129,12 +129,12 @@ describe('ten thousand objects', () => {
   it('finds ten thousand objects by their ownership markers after the writes', () => {
     const items = storedObjects.alerts as readonly StoredObject[]
     const { changes } = planChanges(declared, { ...storedObjects, alerts: [] }, options)
-    const created = changes.filter(({ section }) => section === 'alerts')
+    const created = changes.filter(({ kind }) => kind === 'alert')
     const ms = cpuMsOf(() => {
-      const list = indexByMarker({ items, mayBeCut: false }, types.alerts)
-      const reviewed = created.map((change) => reconcileOutcome({ change, kind: 'created' }, list, change.desired ?? {}, types.alerts))
+      const list = indexByMarker({ items, mayBeCut: false }, types.alert)
+      const reviewed = created.map((change) => reconcileOutcome({ change, kind: 'created' }, list, change.desired ?? {}, types.alert))
       expect(reviewed.filter(({ id, serverChanged }) => id === undefined || serverChanged !== undefined)).toEqual([])
-      expect(findDuplicateMarkers(list, types.alerts, options.project)).toEqual([])
+      expect(findDuplicateMarkers(list, types.alert, options.project)).toEqual([])
     })
     expect(ms).toBeLessThan(maxMs)
   })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { neutral } from '../../src/api/profiles.ts'
 import type { Service } from '../../src/emulator/index.ts'
+import { addressOf } from '../../src/kinds/kind-names.ts'
 import { cloud, errors, type Lists, pull } from '../support/plans.ts'
 import { blend, commentsIn, type RandomService, randomService, respell, type Spelling, spelling } from '../support/random-declarations.ts'
 
@@ -21,7 +22,7 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('%s', (dialect) => {
   /** What a first pull writes, as somebody else would have written it. */
   function firstFiles(random: RandomService, how: Spelling): Files {
     const { objects, after } = pull(remoteStateOf(random), {}, { profile })
-    const ids = new Map(objects.map(({ section, key, id = '' }) => [`${section}.${key}`, id]))
+    const ids = new Map(objects.map(({ kind, key, id = '' }) => [addressOf({ kind, key }), id]))
     return Object.fromEntries(
       Object.entries(after).map(([path, text]) => [how.json ? path.replace('.yml', '.json') : path, respell(text, ids, how)]),
     )

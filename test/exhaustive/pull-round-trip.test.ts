@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { addressOf } from '../../src/kinds/kind-names.ts'
 import { serviceOf, useEmulator } from '../support/emulator.ts'
 import { blend, commentsIn, type RandomService, randomService, respell, type Spelling, spelling } from '../support/random-declarations.ts'
 import { acceptingRewrites, afterPull, differing, type Site, type SiteFiles, withSite } from '../support/site.ts'
@@ -19,7 +20,7 @@ async function problemsAfterApply(site: Site, files: SiteFiles): Promise<readonl
 /** Pulls, and formats the files in another way. */
 async function pullFormatted(site: Site, how: Spelling): Promise<SiteFiles> {
   const pulled = await site.pull({})
-  const ids = new Map(pulled.objects.map(({ section, key, id = '' }) => [`${section}.${key}`, id]))
+  const ids = new Map(pulled.objects.map(({ kind, key, id = '' }) => [addressOf({ kind, key }), id]))
   return Object.fromEntries(
     Object.entries(afterPull({}, pulled)).map(([path, text]) => [
       how.json ? path.replace('.yml', '.json') : path,

@@ -1,9 +1,11 @@
 // Snapshot markers on a server that stores what known defaults do not explain: objects of versions that wrote none, two versions in
 // turn, runs that end before the snapshot is written, and a server that learns new defaults.
+
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
 import type { Fault } from '../../src/emulator/index.ts'
+import { addressOf } from '../../src/kinds/kind-names.ts'
 import { drift } from '../../src/sync/drift.ts'
 import { serviceOf, useEmulator } from '../support/emulator.ts'
 import { errorRules, slow, tile } from '../support/shop-declaration.ts'
@@ -79,10 +81,10 @@ function useService(dialect: (typeof dialects)[number]) {
       return {
         status: drift.judge?.({ changed, ...result }, {} as never).status,
         notes: notesOf(result),
-        updates: result.objects.flatMap(({ section, key, action, origin, fields }) =>
+        updates: result.objects.flatMap(({ kind, key, action, origin, fields }) =>
           action === 'unchanged'
             ? []
-            : [{ object: `${section}.${key}`, action, origin, fields: fields.map(({ path }) => path).toSorted() }],
+            : [{ object: addressOf({ kind, key }), action, origin, fields: fields.map(({ path }) => path).toSorted() }],
         ),
       }
     },

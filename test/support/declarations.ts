@@ -3,8 +3,8 @@
 import { type Diagnostic, formatLocation } from '../../src/core/diagnostics.ts'
 import { type Declarations, readDeclarations } from '../../src/declarations/declarations.ts'
 import { alertBodySchema } from '../../src/kinds/alert/alert.ts'
+import { kindNames } from '../../src/kinds/kind-names.ts'
 import type { Abilities } from '../../src/kinds/references.ts'
-import { sectionNames } from '../../src/kinds/section.ts'
 
 type Variables = Readonly<Record<string, string>>
 
@@ -49,7 +49,7 @@ export const fileWith = ({ alert = {}, tile = {}, dashboard = {}, more = {} }: R
 
 /** Of a product that knows everything. */
 export const allAbilities: Abilities = {
-  sections: new Set(sectionNames),
+  kinds: new Set(kindNames),
   webhookNames: true,
   containers: true,
   alertFields: new Set(Object.keys(alertBodySchema.shape)),

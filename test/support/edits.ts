@@ -2,7 +2,7 @@
 
 import { diffLines } from 'diff'
 import { parse } from 'yaml'
-import type { Section } from '../../src/kinds/section.ts'
+import { kindNames, sections as kindSections } from '../../src/kinds/kind-names.ts'
 import { type EditedFile, editFile } from '../../src/sync/pull/edit-yaml.ts'
 import type { Addition } from '../../src/sync/pull/write-yaml.ts'
 
@@ -24,11 +24,13 @@ export function editWith(text: string, turns: Readonly<Record<string, Change>>, 
   const { defaults = {}, ...sections } = parsed(text) as Readonly<Record<string, Readonly<Record<string, Fields>>>>
   const side = (fields: Fields) => ({ fields, itemIds: identitiesIn(fields, identityOf) })
   const updates = Object.entries(turns).map(([name, turn]) => {
-    const [section, key] = name.split('.') as [Section, string]
+    const [section = '', key = ''] = name.split('.')
+    const kind = kindNames.find((one) => kindSections[one] === section)
+    if (kind === undefined) throw new Error(`${section} is not a section`)
     const own = sections[section]?.[key]
     const before = { ...own, ...defaults[section], ...own }
     const after = typeof turn === 'function' ? turn(before) : { ...before, ...turn }
-    return { section, key, before: side(before), after: side(withoutNothing(after)) }
+    return { kind, key, before: side(before), after: side(withoutNothing(after)) }
   })
   return editFile({ path, text, defaults, updates, additions, removals: [] })
 }

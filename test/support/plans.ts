@@ -6,10 +6,10 @@ import type { FieldChange } from '../../src/kinds/compare.ts'
 import { composeUpdate } from '../../src/kinds/compare.ts'
 import { dashboardSchema } from '../../src/kinds/dashboard/dashboard-wire.ts'
 import { type Body, listOf, type StoredObject } from '../../src/kinds/kind.ts'
+import { addressOf, type Section, sections } from '../../src/kinds/kind-names.ts'
 import { createKinds } from '../../src/kinds/kinds.ts'
 import { savedSearchSchema } from '../../src/kinds/saved-search/saved-search.ts'
 import { revealSecrets } from '../../src/kinds/secret.ts'
-import type { Section } from '../../src/kinds/section.ts'
 import { connectionSchema, sourceSchema } from '../../src/kinds/source/source-wire.ts'
 import { storedWebhookSchema } from '../../src/kinds/webhook/webhook-wire.ts'
 import { createKnownIds } from '../../src/sync/apply/apply-state.ts'
@@ -61,7 +61,8 @@ export function afterApply({ changes }: Plan, storedObjects: StoredObjects = rem
     sources: storedObjects.sources,
   }
   for (const change of changes) {
-    const { section, action, id } = change
+    const { kind, action, id } = change
+    const section = sections[kind]
     const without = lists[section].filter((one) => one.id !== id)
     const written = action === 'delete' ? undefined : writtenBy(change, ids.resolve(change.desired ?? {}))
     lists[section] = written === undefined ? without : [...without, written]
@@ -73,19 +74,19 @@ export function afterApply({ changes }: Plan, storedObjects: StoredObjects = rem
 type Resolved = ReturnType<ReturnType<typeof createKnownIds>['resolve']>
 
 function writtenBy(change: Change, resolved: Resolved): StoredObject {
-  if (!('body' in resolved)) throw new Error(`${change.section}.${change.key} waits for ${resolved.waitsFor.key}`)
-  const { section, key, action, stored } = change
-  const id = stored?.id ?? `${section}-${key}`
+  if (!('body' in resolved)) throw new Error(`${addressOf(change)} waits for ${resolved.waitsFor.key}`)
+  const { kind, key, action, stored } = change
+  const id = stored?.id ?? `${sections[kind]}-${key}`
   if (action === 'unchanged' && stored !== undefined) return stored
-  const sent = stored === undefined || action === 'replace' ? resolved.body : composeUpdate(kinds[section], resolved.body, stored)
+  const sent = stored === undefined || action === 'replace' ? resolved.body : composeUpdate(kinds[kind], resolved.body, stored)
   const tiles = listOf(sent.tiles).map((tile): Body => ({ ...tile, id: tile.id ?? `${id}-${tile.name}` }))
   const filters = listOf(sent.filters).map((filter): Body => ({ ...filter, id: filter.id ?? `${id}-${filter.name}` }))
-  return { ...sent, id, ...(section === 'dashboards' && { tiles, filters }) } as StoredObject
+  return { ...sent, id, ...(kind === 'dashboard' && { tiles, filters }) } as StoredObject
 }
 
 /** `section.key action`, with the origin where there is one. */
 export const steps = ({ changes }: Pick<Plan, 'changes'>): readonly string[] =>
-  changes.map(({ section, key, action, origin }) => `${section}.${key} ${action}${origin === undefined ? '' : ` (${origin})`}`)
+  changes.map(({ kind, key, action, origin }) => `${addressOf({ kind, key })} ${action}${origin === undefined ? '' : ` (${origin})`}`)
 
 /** `path: before → after`, with `–` for nothing. */
 export const fieldLines = (fields: readonly FieldChange[]): readonly string[] =>
@@ -94,7 +95,7 @@ export const fieldLines = (fields: readonly FieldChange[]): readonly string[] =>
 const wordsFor = (value: unknown): string => (value === undefined ? '–' : JSON.stringify(value))
 
 export const fieldsOf = (plan: Plan, name: string): readonly string[] =>
-  fieldLines(plan.changes.find(({ section, key }) => `${section}.${key}` === name)?.fields ?? [])
+  fieldLines(plan.changes.find(({ kind, key }) => addressOf({ kind, key }) === name)?.fields ?? [])
 
 export const messagesOf = ({ diagnostics }: Pick<Plan, 'diagnostics'>): readonly string[] => messages(diagnostics)
 

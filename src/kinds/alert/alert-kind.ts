@@ -26,8 +26,8 @@ export function createAlertKind(profile: Pick<Profile, 'name' | 'statesDefaults'
   const readMarker = (body: Body) => readTextMarker(body[markedField]) ?? readTextMarker(body.note) ?? readTextMarker(body.message)
   const onlyKnown = <T>(map: Readonly<Record<string, T>>) => Object.fromEntries(Object.entries(map).filter(([field]) => fields.has(field)))
   return {
-    section: 'alerts',
-    noun: 'alert',
+    name: 'alert',
+    label: 'alert',
     collection: alertCollection,
     schema: z.object(onlyKnown<z.ZodType>(alertBodySchema.shape)),
     statesDefaults: profile.statesDefaults,

@@ -2,8 +2,8 @@ import { didYouMean } from '../../core/names.ts'
 import { quote } from '../../core/text.ts'
 import type { Noun } from '../directory.ts'
 import type { AlertTarget, Body, DeclaredObject, ResolveContext, ResolvedDeclaration } from '../kind.ts'
+import { PendingId } from '../kind-names.ts'
 import { createResolver, type Resolver } from '../resolve.ts'
-import { PendingId } from '../section.ts'
 import { alertableTypes, canCarryAlerts, type DeclaredAlert, displayTypeOf, toUtc } from './alert.ts'
 
 /** Translates a declared alert into the API's names, and its references into ids. References that cannot be resolved become diagnostics. */
@@ -36,7 +36,7 @@ function objectId(
     return 'id' in reference ? resolver.byId(noun, reference.id, [noun]) : resolver.byName(noun, reference.name, [noun])
   const target = declared.get(reference)
   if (target === undefined) return resolver.report([noun], `"${quote(reference, 60)}" is not a key in these files`)
-  return target.id ?? new PendingId(noun === 'dashboard' ? 'dashboards' : 'savedSearches', reference)
+  return target.id ?? new PendingId(noun === 'dashboard' ? 'dashboard' : 'savedSearch', reference)
 }
 
 type Watched = Pick<DeclaredAlert, 'dashboard' | 'tile'>
@@ -73,7 +73,7 @@ export function tileId({ tile, tiles, key }: TileSearch, resolver: Resolver): un
   }
   if (second !== undefined) return resolver.report(['tile'], `the dashboard has several tiles named "${quote(tile, 60)}"; use { id: … }`)
   if (!canCarryAlerts(found)) return resolver.report(['tile'], cannotCarry(found))
-  return found.id ?? (key === undefined ? undefined : new PendingId('dashboards', key, tile))
+  return found.id ?? (key === undefined ? undefined : new PendingId('dashboard', key, tile))
 }
 
 const cannotCarry = (tile: Body): string =>

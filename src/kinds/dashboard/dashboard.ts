@@ -109,8 +109,8 @@ const withRaw = ({ raw, ...tile }: Body): Body => ({ ...tile, ...(isMapping(raw)
 
 /** The resource type of dashboards. */
 export const createDashboardKind = ({ statesDefaults }: Pick<Profile, 'statesDefaults'>): Kind<DeclaredObject<DeclaredDashboard>> => ({
-  section: 'dashboards',
-  noun: 'dashboard',
+  name: 'dashboard',
+  label: 'dashboard',
   collection: dashboardCollection,
   schema: declaredDashboard,
   statesDefaults,

@@ -68,8 +68,8 @@ function resolveSavedSearch(
 
 /** The resource type of saved searches. */
 export const createSavedSearchKind = ({ statesDefaults }: Pick<Profile, 'statesDefaults'>): Kind<DeclaredObject<DeclaredSavedSearch>> => ({
-  section: 'savedSearches',
-  noun: 'saved search',
+  name: 'savedSearch',
+  label: 'saved search',
   collection: savedSearchCollection,
   schema: declaredSavedSearch,
   statesDefaults,

@@ -14,9 +14,9 @@ import {
   type ResolvedDeclaration,
   withoutServerFields,
 } from '../kind.ts'
+import { PendingId } from '../kind-names.ts'
 import { noMarkers } from '../marker.ts'
 import { createResolver } from '../resolve.ts'
-import { PendingId } from '../section.ts'
 import { sourceCollection } from './source-wire.ts'
 
 /** The kinds that files can declare. */
@@ -310,8 +310,8 @@ const optionalFields = Object.keys(sourceBody.shape).filter((field) => !['name',
 
 /** The resource type of sources. */
 export const sourceKind: Kind<DeclaredObject<DeclaredSource>> = {
-  section: 'sources',
-  noun: 'source',
+  name: 'source',
+  label: 'source',
   collection: sourceCollection,
   schema: sourceBody,
   statesDefaults: false,

@@ -271,8 +271,8 @@ const markedText = ({ description }: Body): string => (typeof description === 's
 
 /** The resource type of webhooks. */
 export const webhookKind: Kind<DeclaredObject<DeclaredWebhook>> = {
-  section: 'webhooks',
-  noun: 'webhook',
+  name: 'webhook',
+  label: 'webhook',
   collection: webhookCollection,
   schema: webhookBody,
   statesDefaults: false,

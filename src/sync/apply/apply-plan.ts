@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../core/diagnostics.ts'
 import type { Body, StoredObject } from '../../kinds/kind.ts'
-import { sectionNames } from '../../kinds/section.ts'
+import { kindNames } from '../../kinds/kind-names.ts'
 import type { Change, Plan } from '../plan/change.ts'
 import { type StoredObjects, storedOf } from '../plan/stored-objects.ts'
 import { type ApplyStateOptions, createApplyState, type Outcome, type StopReason } from './apply-state.ts'
@@ -54,12 +54,12 @@ export async function applyPlan(plan: Plan, given: ApplyOptions): Promise<Applie
   return {
     outcomes: plan.changes.flatMap((change) => state.outcomeOf(change) ?? []),
     diagnostics,
-    alerts: verified.alerts?.items,
+    alerts: verified.alert?.items,
     stopped: state.stopped(),
   }
 }
 
 const listsOf = (storedObjects: StoredObjects) =>
-  Object.fromEntries(sectionNames.map((section) => [section, { items: storedOf(storedObjects, section) }] as const))
+  Object.fromEntries(kindNames.map((kind) => [kind, { items: storedOf(storedObjects, kind) }] as const))
 
 const isDelete = ({ action }: Change): boolean => action === 'delete'

@@ -1,7 +1,7 @@
 import { counted, join, joinFirst, type Line, say, sentence, toPlainText, trusted, untrusted } from '../../core/line.ts'
 import { listFirst } from '../../core/text.ts'
 import { inEnvironment, ofEnvironment } from '../../declarations/environment.ts'
-import { sectionNouns } from '../../kinds/section.ts'
+import { kindLabels } from '../../kinds/kind-names.ts'
 import { type Block, countFacts } from '../../report/blocks.ts'
 import { toDiffLines } from '../../report/diff-lines.ts'
 import { formatMoment } from '../../report/format.ts'
@@ -34,7 +34,7 @@ export function applyWords(result: Applied): Line {
 }
 
 export const outcomeLine = ({ change, kind, message }: Outcome): Line => {
-  const what = say`${trusted(kind)} ${trusted(sectionNouns[change.section])} ${change.key || change.name}`
+  const what = say`${trusted(kind)} ${trusted(kindLabels[change.kind])} ${change.key || change.name}`
   return isSuccess({ kind }) || message === undefined ? what : say`${what}: ${sentence(firstLine(message))}`
 }
 
@@ -45,9 +45,9 @@ export function applyBlocks(result: Applied): readonly Block[] {
     {
       kind: 'table',
       columns: [{ title: 'Outcome' }, { title: 'Kind' }, { title: 'Key' }, { title: 'Id' }, { title: 'Remark' }],
-      rows: acted.map(({ outcome = 'unchanged', section, key, name, id = '', message, notes }) => [
+      rows: acted.map(({ outcome = 'unchanged', kind, key, name, id = '', message, notes }) => [
         [trusted([signs[outcome], outcome].filter(Boolean).join(' '))],
-        [trusted(sectionNouns[section])],
+        [trusted(kindLabels[kind])],
         [untrusted(key || name)],
         id === '' ? [] : [untrusted(id)],
         message === undefined
@@ -100,8 +100,8 @@ const serverBlocks = (objects: readonly PlannedObject[]): readonly Block[] =>
         { kind: 'paragraph', line: say`The server changed these values when saving (− sent, + stored):` },
         {
           kind: 'diff',
-          lines: objects.flatMap(({ section, key, serverChanged = [] }) => [
-            { sign: ' ' as const, text: `${sectionNouns[section]} ${key}` },
+          lines: objects.flatMap(({ kind, key, serverChanged = [] }) => [
+            { sign: ' ' as const, text: `${kindLabels[kind]} ${key}` },
             ...toDiffLines(serverChanged),
           ]),
         },

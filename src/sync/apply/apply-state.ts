@@ -3,7 +3,7 @@ import { type ErrorKind, WatchkeeperError } from '../../core/errors.ts'
 import type { FieldChange } from '../../kinds/compare.ts'
 import { withTileIds } from '../../kinds/dashboard/tile-ids.ts'
 import { type Body, listOf, type StoredObject } from '../../kinds/kind.ts'
-import { hasPendingId, type PendingId, replacePending, type Section } from '../../kinds/section.ts'
+import { hasPendingId, type KindName, type PendingId, replacePending } from '../../kinds/kind-names.ts'
 import type { Action, Change } from '../plan/change.ts'
 
 export type OnError = 'continue' | 'stop'
@@ -147,20 +147,20 @@ interface KnownIds {
 
 export function createKnownIds(): KnownIds {
   const known = new Map<string, StoredObject>()
-  const idOf = ({ section, key, tile }: PendingId): string | undefined => {
-    const stored = known.get(`${section} ${key}`)
+  const idOf = ({ kind, key, tile }: PendingId): string | undefined => {
+    const stored = known.get(`${kind} ${key}`)
     if (tile === undefined || stored === undefined) return stored?.id
     const found = listOf(stored.tiles).filter(({ name }) => name === tile)
     const id = found[0]?.id
     return found.length === 1 && typeof id === 'string' ? id : undefined
   }
   return {
-    learn({ change: { section, key, desired }, stored }) {
+    learn({ change: { kind, key, desired }, stored }) {
       // Without a key in the files, no reference is about it.
       if (stored === undefined || key === '') return
       // By the names in the files: a server may trim them.
       const tiles = desired === undefined ? listOf(stored.tiles) : withTileIds(listOf(desired.tiles), listOf(stored.tiles))
-      known.set(`${section} ${key}`, { ...stored, tiles })
+      known.set(`${kind} ${key}`, { ...stored, tiles })
     },
     resolve(body) {
       let open: PendingId | undefined
@@ -200,7 +200,7 @@ export interface ApplyState extends Pick<KnownIds, 'resolve'> {
    * After a failure, and at the start of the section: the key or the API may be wrong, or the server may not store the markers of the
    * section.
    */
-  writesOneAtATime(section: Section): boolean
+  writesOneAtATime(kind: KindName): boolean
 }
 
 export function createApplyState({ stop, onError, onProgress }: ApplyStateOptions): ApplyState {
@@ -248,8 +248,8 @@ export function createApplyState({ stop, onError, onProgress }: ApplyStateOption
     all: () => [...outcomes.values()],
     stopped,
     hasStopped: halt.signal,
-    writesOneAtATime(section) {
-      const last = attempted.findLast((change) => change.section === section)
+    writesOneAtATime(kind) {
+      const last = attempted.findLast((change) => change.kind === kind)
       return last === undefined || !isSuccess(outcomes.get(last) ?? { kind: 'failed' })
     },
   }

@@ -1,7 +1,7 @@
 import { errorsIn } from '../../core/diagnostics.ts'
 import { counted, type Line, say, sentence, trusted } from '../../core/line.ts'
 import { listFirst } from '../../core/text.ts'
-import { sectionNouns } from '../../kinds/section.ts'
+import { kindLabels } from '../../kinds/kind-names.ts'
 import type { Verdict } from '../../operation/operation.ts'
 import { judgeDiagnostics } from '../plan/plan-report.ts'
 import type { PlannedObject, PlanResult } from '../plan/plan-result.ts'
@@ -45,7 +45,7 @@ function judgeWhole(result: Applied): Verdict {
 
 const failedWords = (count: number): Line => (count === 1 ? [] : say`${count} objects failed, the first of them `)
 
-export const wordsFor = ({ section, key, name }: PlannedObject): Line => say`${trusted(sectionNouns[section])} ${key || name}`
+export const wordsFor = ({ kind, key, name }: PlannedObject): Line => say`${trusted(kindLabels[kind])} ${key || name}`
 
 export const firstLine = (text = ''): string => text.split('\n', 1)[0] ?? ''
 

@@ -8,8 +8,8 @@ import type { Target } from '../../api/path.ts'
 import type { Clock } from '../../core/clock.ts'
 import { WatchkeeperError } from '../../core/errors.ts'
 import type { Body, Kind, StoredObject } from '../../kinds/kind.ts'
+import type { KindName } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
-import type { Section } from '../../kinds/section.ts'
 
 /** What to know about two runs at the same time. */
 export const concurrentRunsPage =
@@ -22,14 +22,14 @@ const maxListAgeMs = 10_000
 export class CreatedByOtherRunError extends WatchkeeperError {
   readonly found: StoredObject
 
-  constructor({ noun }: Pick<Kind, 'noun'>, found: StoredObject) {
-    const what = `Another run created this ${noun} at the same time (${found.id}), so this run stopped and did not create it again`
+  constructor({ label }: Pick<Kind, 'label'>, found: StoredObject) {
+    const what = `Another run created this ${label} at the same time (${found.id}), so this run stopped and did not create it again`
     super('conflict', `${what}. Run apply again. See ${concurrentRunsPage}`)
     this.found = found
   }
 }
 
-type Lists = Readonly<Partial<Record<Section, { readonly items: readonly StoredObject[] }>>>
+type Lists = Readonly<Partial<Record<KindName, { readonly items: readonly StoredObject[] }>>>
 
 interface ConcurrentRunsOptions {
   readonly api: ReadApi
@@ -43,7 +43,7 @@ interface ConcurrentRunsOptions {
 }
 
 interface Creation {
-  readonly section: Section
+  readonly kind: KindName
   readonly desired: Body
   /** The object that this one replaces has the same marker. */
   readonly replacedId?: string | undefined
@@ -74,46 +74,45 @@ const isNotSent = (thrown: unknown): boolean =>
 
 export function createConcurrentRuns(options: ConcurrentRunsOptions): ConcurrentRuns {
   const { api, service, kinds, clock } = options
-  const known = new Map<Section, Listed>()
-  const reading = new Map<Section, Promise<void>>()
+  const known = new Map<KindName, Listed>()
+  const reading = new Map<KindName, Promise<void>>()
   let requests = 0
 
   function learnAt(lists: Lists, atMs: number, request = 0): void {
     const all: readonly Kind[] = Object.values(kinds)
     for (const kind of all) {
-      const items = lists[kind.section]?.items
+      const items = lists[kind.name]?.items
       if (items === undefined) continue
-      known.set(kind.section, { byToken: Map.groupBy(items, (one) => kind.tokenOf(kind.toBody(one))), atMs, request })
+      known.set(kind.name, { byToken: Map.groupBy(items, (one) => kind.tokenOf(kind.toBody(one))), atMs, request })
     }
   }
   learnAt(options.lists, options.listedAtMs)
 
-  const isTooOld = (section: Section): boolean =>
-    clock.monotonicMs() - (known.get(section)?.atMs ?? Number.NEGATIVE_INFINITY) > maxListAgeMs
+  const isTooOld = (kind: KindName): boolean => clock.monotonicMs() - (known.get(kind)?.atMs ?? Number.NEGATIVE_INFINITY) > maxListAgeMs
 
   /** One request for all creates that wait for it. */
-  function readAgain(section: Section): Promise<void> {
-    const running = reading.get(section)
+  function readAgain(kind: KindName): Promise<void> {
+    const running = reading.get(kind)
     if (running !== undefined) return running
     const request = ++requests
-    const read = kinds[section].collection
+    const read = kinds[kind].collection
       .list(api, service)
-      .then((list) => learnAt({ [section]: list }, clock.monotonicMs(), request))
-      .finally(() => reading.delete(section))
-    reading.set(section, read)
+      .then((list) => learnAt({ [kind]: list }, clock.monotonicMs(), request))
+      .finally(() => reading.delete(kind))
+    reading.set(kind, read)
     return read
   }
 
   /** The object with the marker, in a list that is not too old, and of a later request than `after`. */
-  async function find({ section, desired, replacedId }: Creation, after = -1): Promise<StoredObject | undefined> {
-    while (isTooOld(section) || (known.get(section)?.request ?? 0) <= after) await readAgain(section)
-    const marked = known.get(section)?.byToken.get(kinds[section].tokenOf(desired))
+  async function find({ kind, desired, replacedId }: Creation, after = -1): Promise<StoredObject | undefined> {
+    while (isTooOld(kind) || (known.get(kind)?.request ?? 0) <= after) await readAgain(kind)
+    const marked = known.get(kind)?.byToken.get(kinds[kind].tokenOf(desired))
     return marked?.find(({ id }) => id !== replacedId)
   }
 
   async function demandAbsent(creation: Creation): Promise<void> {
     const found = await find(creation)
-    if (found !== undefined) throw new CreatedByOtherRunError(kinds[creation.section], found)
+    if (found !== undefined) throw new CreatedByOtherRunError(kinds[creation.kind], found)
   }
 
   /** Resolves to the created object, or to the last request for a list that was sent before the rate limit rejected the create. */
@@ -144,7 +143,7 @@ export function createConcurrentRuns(options: ConcurrentRunsOptions): Concurrent
         const found = await find(creation, rejectedAfter)
         // A server, or a gateway before it, can store the object and reject the request.
         if (found !== undefined && rejectedAfter !== undefined) return found
-        if (found !== undefined) throw new CreatedByOtherRunError(kinds[creation.section], found)
+        if (found !== undefined) throw new CreatedByOtherRunError(kinds[creation.kind], found)
         const sent = await sendOnce(creation, send)
         if ('created' in sent) return sent.created
         rejectedAfter = sent.rejectedAfter

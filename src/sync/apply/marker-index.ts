@@ -2,10 +2,10 @@ import type { ReadApi } from '../../api/client.ts'
 import type { List } from '../../api/collection.ts'
 import type { Target } from '../../api/path.ts'
 import type { Body, Kind, StoredObject } from '../../kinds/kind.ts'
+import type { KindName } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
-import type { Section } from '../../kinds/section.ts'
 
-export type MarkerIndexes = Readonly<Partial<Record<Section, MarkerIndex>>>
+export type MarkerIndexes = Readonly<Partial<Record<KindName, MarkerIndex>>>
 
 interface ReadListsOptions {
   readonly api: ReadApi
@@ -13,9 +13,12 @@ interface ReadListsOptions {
   readonly kinds: Kinds
 }
 
-export async function readMarkerIndexes(sections: ReadonlySet<Section>, { api, service, kinds }: ReadListsOptions): Promise<MarkerIndexes> {
+export async function readMarkerIndexes(
+  sections: ReadonlySet<KindName>,
+  { api, service, kinds }: ReadListsOptions,
+): Promise<MarkerIndexes> {
   const read = [...sections].map(
-    async (section) => [section, indexByMarker(await kinds[section].collection.list(api, service), kinds[section])] as const,
+    async (kind) => [kind, indexByMarker(await kinds[kind].collection.list(api, service), kinds[kind])] as const,
   )
   return Object.fromEntries(await Promise.all(read))
 }

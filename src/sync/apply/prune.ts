@@ -33,16 +33,16 @@ export async function pruneOrphans({ deletes, diagnostics, state, write, api, se
       diagnostics.length > 0 ? 'nothing was deleted, because the check of the written objects failed' : state.stopped()?.message
     let alerts: List<Alert> | undefined
     try {
-      if (reason === undefined && change.section !== 'alerts') alerts = await listAlerts()
+      if (reason === undefined && change.kind !== 'alert') alerts = await listAlerts()
     } catch (thrown) {
       return state.record(failed(change, thrown))
     }
     const obstacle =
-      reason ?? (alerts && findAlertOn(change, alerts, kinds[change.section])) ?? (await missingPartner(change, { api, service, kinds }))
+      reason ?? (alerts && findAlertOn(change, alerts, kinds[change.kind])) ?? (await missingPartner(change, { api, service, kinds }))
     if (obstacle === undefined) await write(change)
     else await state.skip(change, obstacle)
   }
-  await forEachBySection(deletes, (section) => maxConcurrentWrites(section, state, api), deleteOne)
+  await forEachBySection(deletes, (kind) => maxConcurrentWrites(kind, state, api), deleteOne)
 }
 
 /** The reason against deleting a duplicate: the object that should stay is gone, or is not managed any more. */
@@ -52,12 +52,12 @@ async function missingPartner(
 ): Promise<string | undefined> {
   const { keeps, stored } = change
   if (keeps === undefined || stored === undefined) return undefined
-  const kind = kinds[change.section]
+  const kind = kinds[change.kind]
   const tokenOf = (one: StoredObject): string | undefined => kind.readMarker(kind.toBody(one))?.token
   const kept = await kind.collection.get(api, service, keeps).catch((thrown: unknown) => {
     if (!(thrown instanceof WatchkeeperError)) throw thrown
   })
   return kept !== undefined && tokenOf(kept) === tokenOf(stored)
     ? undefined
-    : `the ${kind.noun} ${keeps}, which should stay, could not be found`
+    : `the ${kind.label} ${keeps}, which should stay, could not be found`
 }

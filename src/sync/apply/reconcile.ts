@@ -26,7 +26,7 @@ export async function reconcileUnknownCreates(changes: readonly Change[], state:
   options.concurrent.learn(lists)
   for (const outcome of unknown) {
     const { change } = outcome
-    const [list, kind, resolved] = [lists[change.section], options.kinds[change.section], sendableBody(change, state, options.kinds)]
+    const [list, kind, resolved] = [lists[change.kind], options.kinds[change.kind], sendableBody(change, state, options.kinds)]
     if (list === undefined || !('body' in resolved)) continue
     const found = findByMarker(list, resolved.body, kind)
     if (found !== 'absent') state.amend(reconcileOutcome(outcome, list, resolved.body, kind))
@@ -40,7 +40,7 @@ async function readListsLater(unknown: readonly Outcome[], options: ReconcileOpt
   if (api.remainingMs() <= requestTimeoutMs) return undefined
   try {
     await clock.sleep(requestTimeoutMs, stop)
-    return await readMarkerIndexes(new Set(unknown.map(({ change }) => change.section)), options)
+    return await readMarkerIndexes(new Set(unknown.map(({ change }) => change.kind)), options)
   } catch (thrown) {
     // Then the outcomes stay unknown.
     if (thrown instanceof WatchkeeperError || stop.aborted) return undefined

@@ -1,10 +1,12 @@
 // Snapshots: where the server stores something that its known defaults do not explain, the stored state is recorded in the object, so
 // that the next plan is empty.
+
 import { type Diagnostic, diagnosticOf, type Rules } from '../../core/diagnostics.ts'
 import { isSame } from '../../core/equality.ts'
 import { WatchkeeperError } from '../../core/errors.ts'
 import { comparable, composeUpdate, sidesOf } from '../../kinds/compare.ts'
 import type { Body, Kind, StoredObject } from '../../kinds/kind.ts'
+import { addressOf } from '../../kinds/kind-names.ts'
 import { diffSides, snapshotOf } from '../../kinds/snapshot.ts'
 import type { Change } from '../plan/change.ts'
 import { type ApplyState, isSuccess } from './apply-state.ts'
@@ -53,8 +55,8 @@ export async function recordSnapshots(recording: SnapshotContext, context: Write
   return diagnostics
 }
 
-const report = ({ section, key, location }: Change, rule: keyof typeof snapshotRules, message: string): Diagnostic =>
-  diagnosticOf(snapshotRules, rule, location ?? { file: 'apply' }, `${section}.${key}: ${message}`)
+const report = ({ kind, key, location }: Change, rule: keyof typeof snapshotRules, message: string): Diagnostic =>
+  diagnosticOf(snapshotRules, rule, location ?? { file: 'apply' }, `${addressOf({ kind, key })}: ${message}`)
 
 interface WrittenObject {
   readonly stored: StoredObject
@@ -64,7 +66,7 @@ interface WrittenObject {
 
 /** A change that another user made after the write must not be recorded as the server's, nor be overwritten by the second write. */
 function isUnchangedSinceAnswer(change: Change, stored: StoredObject, { answers }: SnapshotContext, { kinds }: WriteContext): boolean {
-  const kind = kinds[change.section]
+  const kind = kinds[change.kind]
   const answer = answers.get(change)
   return answer === undefined || isSame(comparable(kind, kind.toBody(answer)), comparable(kind, kind.toBody(stored)))
 }
@@ -72,12 +74,12 @@ function isUnchangedSinceAnswer(change: Change, stored: StoredObject, { answers 
 /** The stored object, where it needs a snapshot. */
 function findStored(change: Change, { lists, state }: SnapshotContext, { kinds }: WriteContext): WrittenObject | undefined {
   const { action, stored: before, desired } = change
-  const kind = kinds[change.section]
+  const kind = kinds[change.kind]
   const resolved = desired === undefined ? undefined : state.resolve(desired)
   if (action === 'unchanged' || resolved === undefined || !('body' in resolved)) return undefined
   const { body } = resolved
   const outcome = state.outcomeOf(change)
-  const list = lists[kind.section]
+  const list = lists[kind.name]
   if (outcome === undefined || !isSuccess(outcome) || list === undefined) return undefined
   const found = findByMarker(list, body, kind)
   if (typeof found === 'string') return undefined
@@ -92,7 +94,7 @@ const maxSnapshotAttempts = 2
 
 /** Returns why the snapshot does not help, if it does not. */
 async function recordSnapshot(change: Change, { stored, desired }: WrittenObject, context: WriteContext): Promise<string | undefined> {
-  const kind = context.kinds[change.section]
+  const kind = context.kinds[change.kind]
   // There is no field for a marker, and the same write would store the same again.
   if (kind.ownership === 'identity') return whyNotConverging(kind, desired, stored)
   let latest = stored

@@ -3,6 +3,7 @@ import { WatchkeeperError } from '../../core/errors.ts'
 import { pluralOf, quote } from '../../core/text.ts'
 import { addedFields, compareBodies, diffFields, type FieldChange } from '../../kinds/compare.ts'
 import type { Body, Kind, StoredObject } from '../../kinds/kind.ts'
+import { addressOf, sections } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import type { Plan } from '../plan/change.ts'
 import { adviseRepair } from '../plan/duplicates.ts'
@@ -38,7 +39,7 @@ export async function verifyWrites(
   const touched = state.all().filter(wasAttempted)
   const canVerify = (): boolean => state.stopped() === undefined || state.stopped()?.kind === 'other-run'
   if (touched.length === 0 || !canVerify()) return { diagnostics: [], lists: {} }
-  const sections = new Set(touched.map(({ change }) => change.section))
+  const sections = new Set(touched.map(({ change }) => change.kind))
   let lists: MarkerIndexes
   try {
     lists = await readMarkerIndexes(sections, context)
@@ -49,7 +50,7 @@ export async function verifyWrites(
     const message = `the written objects could not be read again: ${reason}`
     return { diagnostics: [diagnosticOf(verifyRules, 'not-verified', { file: 'apply' }, message)], lists: {} }
   }
-  const lost = touched.flatMap((outcome) => verifyWrite(outcome, lists[outcome.change.section], state, kinds))
+  const lost = touched.flatMap((outcome) => verifyWrite(outcome, lists[outcome.change.kind], state, kinds))
   // They are deleted after the verification.
   const deleted = new Set(plan.changes.flatMap(({ keeps, id }) => (keeps === undefined ? [] : [id])))
   const doubles = [...sections].flatMap((one) => {
@@ -58,7 +59,7 @@ export async function verifyWrites(
     if (list === undefined) return []
     const left = indexByMarker({ ...list, items: list.items.filter(({ id }) => !deleted.has(id)) }, kind)
     if (kind.ownership === 'marker') return { kind, found: findDuplicateMarkers(left, kind, kind.markerStyle.projectToken(plan.project)) }
-    const created = touched.filter(({ change }) => change.section === one && change.action === 'create')
+    const created = touched.filter(({ change }) => change.kind === one && change.action === 'create')
     const tokens = new Set(created.map(({ change: { desired = {} } }) => kind.tokenOf(desired)))
     const twins = new Map([...list.byToken].filter(([token]) => tokens.has(token)))
     return { kind, found: findDuplicateMarkers({ ...list, byToken: twins }, kind, undefined) }
@@ -72,7 +73,7 @@ const wasAttempted = (outcome: Outcome): boolean => outcome.kind === 'unknown' |
 
 function verifyWrite(outcome: Outcome, list: MarkerIndex | undefined, state: ApplyState, kinds: Kinds): readonly Diagnostic[] {
   const { change, id } = outcome
-  const kind = kinds[change.section]
+  const kind = kinds[change.kind]
   const resolved = state.resolve(change.desired ?? {})
   // A released object has no marker any more, and a moved one may never have had one.
   if (list === undefined || !('body' in resolved) || kind.readMarker(resolved.body) === undefined) return []
@@ -82,8 +83,8 @@ function verifyWrite(outcome: Outcome, list: MarkerIndex | undefined, state: App
   if (outcome.kind === 'unknown' || found !== 'absent') return []
   const isThere = list.items.some((one) => one.id === id)
   const message = isThere
-    ? `${change.section}.${change.key}: the server did not store the ownership marker of the ${kind.noun} ${id}, so the next run would not recognize it`
-    : `${change.section}.${change.key}: the ${kind.noun} ${id} was deleted after this run wrote it`
+    ? `${addressOf(change)}: the server did not store the ownership marker of the ${kind.label} ${id}, so the next run would not recognize it`
+    : `${addressOf(change)}: the ${kind.label} ${id} was deleted after this run wrote it`
   return [diagnosticOf(verifyRules, 'marker-lost', change.location ?? { file: 'apply' }, message)]
 }
 
@@ -95,7 +96,7 @@ function findDroppedFields(outcome: Outcome, desired: Body, stored: StoredObject
   const [answered, kept] = [missingFields(desired, answer, kind), missingFields(desired, stored, kind)]
   const dropped = kept.filter(({ path }) => answered.some((field) => field.path === path))
   if (dropped.length === 0) return []
-  const message = `${change.section}.${change.key}: the service did not store ${dropped.map(({ path }) => path).join(', ')}. Its version may not have it yet: remove it from the file, or upgrade the service`
+  const message = `${addressOf(change)}: the service did not store ${dropped.map(({ path }) => path).join(', ')}. Its version may not have it yet: remove it from the file, or upgrade the service`
   return [diagnosticOf(verifyRules, 'field-dropped', change.location ?? { file: 'apply' }, message)]
 }
 
@@ -116,9 +117,9 @@ export function findDuplicateMarkers({ byToken }: MarkerIndex, kind: Kind, proje
     if (project !== projectToken || storedObjects.length < 2) return []
     const ids = storedObjects.map(({ id }) => id).join(', ')
     const what = kind.ownership === 'marker' ? `the ownership marker ${token}` : `the identity "${quote(token, 60)}"`
-    const byHand = `. No run deletes ${pluralOf(kind.noun)}: delete all but one in the web app, before a repair of other objects`
+    const byHand = `. No run deletes ${pluralOf(kind.label)}: delete all but one in the web app, before a repair of other objects`
     const cause = `two runs at the same time, or a copy${kind.ownership === 'marker' ? '' : byHand}`
-    const message = `${what} is on ${storedObjects.length} ${pluralOf(kind.noun)} (${ids}): ${cause}. See ${concurrentRunsPage}`
-    return [diagnosticOf(matchRules, 'duplicate-marker', { file: kind.section }, message)]
+    const message = `${what} is on ${storedObjects.length} ${pluralOf(kind.label)} (${ids}): ${cause}. See ${concurrentRunsPage}`
+    return [diagnosticOf(matchRules, 'duplicate-marker', { file: sections[kind.name] }, message)]
   })
 }

@@ -10,8 +10,8 @@ import { comparable, compareBodies, composeCreate, composeUpdate } from '../../k
 import type { Dashboard } from '../../kinds/dashboard/dashboard-wire.ts'
 import { type DashboardPatch, patchDashboard } from '../../kinds/dashboard/patch-dashboard.ts'
 import { type Body, type Kind, listOf, type StoredObject } from '../../kinds/kind.ts'
+import { addressOf, type KindName, PendingId } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
-import { PendingId, type Section } from '../../kinds/section.ts'
 import type { Change } from '../plan/change.ts'
 import { findNewAlertOnTiles } from '../plan/protect-alerts.ts'
 import { type ApplyState, failed, failedRecreation, isSuccess, type Outcome, successKinds } from './apply-state.ts'
@@ -39,9 +39,9 @@ interface WritesOptions {
 export async function writeAll(changes: readonly Change[], state: ApplyState, options: WritesOptions): Promise<readonly Change[]> {
   const { api, kinds, write } = options
   const waiting = new Set<Change>()
-  const outcomeOf = ({ section, key }: PendingId) => state.all().find((one) => one.change.section === section && one.change.key === key)
-  const isWaiting = ({ section, key }: PendingId) => [...waiting].some((change) => change.section === section && change.key === key)
-  for (const [section, group] of Map.groupBy(changes, (change) => change.section)) {
+  const outcomeOf = ({ kind, key }: PendingId) => state.all().find((one) => one.change.kind === kind && one.change.key === key)
+  const isWaiting = ({ kind, key }: PendingId) => [...waiting].some((change) => change.kind === kind && change.key === key)
+  for (const [kind, group] of Map.groupBy(changes, (change) => change.kind)) {
     let left: readonly Change[] = group
     // A change waits for another one of its section as long as that one gets an outcome.
     for (let count = Number.POSITIVE_INFINITY; left.length > 0 && left.length < count; ) {
@@ -49,13 +49,13 @@ export async function writeAll(changes: readonly Change[], state: ApplyState, op
       const postponed: Change[] = []
       await forEachConcurrently(
         left,
-        () => maxConcurrentWrites(section, state, api),
+        () => maxConcurrentWrites(kind, state, api),
         async (change) => {
           const sendable = sendableBody(change, state, kinds)
           if ('body' in sendable) return write(change, sendable.body)
           const target = outcomeOf(sendable.waitsFor)
           if (target?.kind === 'unknown' || isWaiting(sendable.waitsFor)) waiting.add(change)
-          else if (target === undefined && sendable.waitsFor.section === section) postponed.push(change)
+          else if (target === undefined && sendable.waitsFor.kind === kind) postponed.push(change)
           else await state.skip(change, whySkipped(sendable.waitsFor, state))
         },
       )
@@ -66,14 +66,14 @@ export async function writeAll(changes: readonly Change[], state: ApplyState, op
   return changes.filter((change) => waiting.has(change))
 }
 
-const whySkipped = ({ section, key }: PendingId, state: ApplyState): string =>
-  state.stopped()?.message ?? `${section}.${key} was not written`
+const whySkipped = ({ kind, key }: PendingId, state: ApplyState): string =>
+  state.stopped()?.message ?? `${addressOf({ kind, key })} was not written`
 
 /** The body to send. A create leaves out references that can follow, to objects that do not exist yet. */
-export function sendableBody({ section, action, desired = {} }: Change, state: ApplyState, kinds: Kinds) {
+export function sendableBody({ kind, action, desired = {} }: Change, state: ApplyState, kinds: Kinds) {
   const resolved = state.resolve(desired)
   if ('body' in resolved || action !== 'create') return resolved
-  const deferred = kinds[section].deferredFields?.(desired) ?? []
+  const deferred = kinds[kind].deferredFields?.(desired) ?? []
   const isKept = ([field, value]: readonly [string, unknown]): boolean => !(deferred.includes(field) && value instanceof PendingId)
   return state.resolve(Object.fromEntries(Object.entries(desired).filter(isKept)))
 }
@@ -82,7 +82,7 @@ export function sendableBody({ section, action, desired = {} }: Change, state: A
 export async function writeReferences(changes: readonly Change[], state: ApplyState, context: WriteContext & SendOptions): Promise<void> {
   const { kinds } = context
   for (const change of changes) {
-    const kind = kinds[change.section]
+    const kind = kinds[change.kind]
     const outcome = state.outcomeOf(change)
     const deferred = kind.deferredFields?.(change.desired ?? {}) ?? []
     const missing = deferred.filter((field) => change.desired?.[field] !== undefined && outcome?.stored?.[field] === undefined)
@@ -107,15 +107,15 @@ export async function writeReferences(changes: readonly Change[], state: ApplySt
 /** Section by section, in the order of the plan. */
 export async function forEachBySection(
   changes: readonly Change[],
-  limit: (section: Section) => number,
+  limit: (kind: KindName) => number,
   work: (change: Change) => Promise<void>,
 ): Promise<void> {
-  const groups = Map.groupBy(changes, ({ section }) => section)
-  for (const [section, group] of groups) await forEachConcurrently(group, () => limit(section), work)
+  const groups = Map.groupBy(changes, ({ kind }) => kind)
+  for (const [kind, group] of groups) await forEachConcurrently(group, () => limit(kind), work)
 }
 
-export const maxConcurrentWrites = (section: Section, state: ApplyState, api: ReadApi): number =>
-  state.writesOneAtATime(section) ? 1 : countConcurrentWrites(api)
+export const maxConcurrentWrites = (kind: KindName, state: ApplyState, api: ReadApi): number =>
+  state.writesOneAtATime(kind) ? 1 : countConcurrentWrites(api)
 
 export async function writeOne(change: Change, desired: Body, state: ApplyState, context: WriteContext & SendOptions): Promise<void> {
   const reason = state.stopped()?.message
@@ -164,14 +164,14 @@ async function writeChange(change: Change, desired: Body, context: WriteContext 
 
 async function write(change: Change, desired: Body, context: WriteContext & SendOptions): Promise<StoredObject | undefined> {
   const { api, service, kinds, notAfter, concurrent } = context
-  const kind = kinds[change.section]
+  const kind = kinds[change.kind]
   const { collection } = kind
   const send = (options: SendOptions): Promise<StoredObject> => collection.create(api, service, composeCreate(kind, desired), options)
   switch (change.action) {
     case 'create':
-      return concurrent.create({ section: kind.section, desired, notAfter }, send)
+      return concurrent.create({ kind: kind.name, desired, notAfter }, send)
     case 'replace': {
-      const creation = { section: kind.section, desired, replacedId: change.id }
+      const creation = { kind: kind.name, desired, replacedId: change.id }
       await concurrent.demandAbsent(creation)
       // Delete first: if the run ends in between, nothing exists twice, and the next run creates what is missing.
       await remove(change, context)
@@ -203,7 +203,7 @@ export async function updateObject(
 ): Promise<StoredObject> {
   const { api, service, kinds, notAfter } = context
   const { id = '', patches } = change
-  const { collection } = kinds[change.section]
+  const { collection } = kinds[change.kind]
   if (patches === undefined) {
     const composeAll = async (current: StoredObject): Promise<Body> => {
       await demandUnchanged(change, current, context)
@@ -233,7 +233,7 @@ class UnmarkedError extends WatchkeeperError {}
 
 /** A server that is older than the field that holds the marker strips it. Nothing may be left that the next run would not recognize. */
 async function demandMarker(change: Change, desired: Body, created: StoredObject, { api, service, kinds }: WriteContext): Promise<void> {
-  const kind = kinds[change.section]
+  const kind = kinds[change.kind]
   const isMarked = (one: StoredObject): boolean => kind.tokenOf(kind.toBody(one)) === kind.tokenOf(desired)
   if (isMarked(created)) return
   const stored = await kind.collection.get(api, service, created.id).catch(ignoreAfterWrite)
@@ -246,7 +246,7 @@ async function demandMarker(change: Change, desired: Body, created: StoredObject
     : `must be deleted by hand (${created.id}): the next run would not recognize it, and deleting it failed`
   throw new UnmarkedError(
     'refused',
-    `The service did not store the ownership marker, so the new ${kind.noun} ${end}. The version of the service may be too old.`,
+    `The service did not store the ownership marker, so the new ${kind.label} ${end}. The version of the service may be too old.`,
   )
 }
 
@@ -263,14 +263,14 @@ function listed({ stored, removes }: Change, { listedAtMs }: WriteContext): Read
 /** Throws kind `conflict` when the object has changed since the plan was made, or alerts would be lost with it. */
 export async function demandUnchanged(change: Change, current: StoredObject, context: WriteContext & SendOptions): Promise<void> {
   const { stored } = change
-  const kind = context.kinds[change.section]
+  const kind = context.kinds[change.kind]
   if (stored !== undefined && stored !== current) {
     const [then, now] = [stored, current].map((one) => {
       const body = kind.toBody(one)
       return `${kind.tokenOf(body)} ${kind.readMarker(body)?.repository}`
     })
     if (then !== now || !isSame(comparedPart(change, current, kind), comparedPart(change, stored, kind)))
-      throw conflict(`The ${kind.noun} ${current.id} has changed since the plan was made and was not written`)
+      throw conflict(`The ${kind.label} ${current.id} has changed since the plan was made and was not written`)
   }
   await demandNoNewAlerts(change, context)
 }
@@ -290,5 +290,5 @@ async function demandNoNewAlerts(change: Change, { api, service, notAfter }: Wri
 async function remove(change: Change, context: WriteContext & SendOptions): Promise<undefined> {
   const { api, service, kinds, notAfter } = context
   const check = (current: StoredObject): Promise<void> => demandUnchanged(change, current, context)
-  await kinds[change.section].collection.remove(api, service, change.id ?? '', { notAfter, check })
+  await kinds[change.kind].collection.remove(api, service, change.id ?? '', { notAfter, check })
 }

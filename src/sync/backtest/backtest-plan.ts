@@ -15,13 +15,13 @@ import type { Incident } from '../../declarations/incidents.ts'
 import { intervalMs, isAtBorder, omitStart } from '../../kinds/alert/schedule.ts'
 import { composeUpdate } from '../../kinds/compare.ts'
 import { type Body, type Kind, listOf, type StoredObject } from '../../kinds/kind.ts'
+import { PendingId } from '../../kinds/kind-names.ts'
 import { createKinds, type Kinds } from '../../kinds/kinds.ts'
-import { PendingId, type Section } from '../../kinds/section.ts'
 import type { Context } from '../../operation/operation.ts'
 import { type Change, isDifference } from '../plan/change.ts'
 import { isTemporary, warnFailing, warnUnmatched } from '../plan/evaluations.ts'
 import type { PlanningResult } from '../plan/make-plan.ts'
-import type { StoredObjects } from '../plan/stored-objects.ts'
+import { type StoredObjects, storedOf } from '../plan/stored-objects.ts'
 import { type EvaluatedAlert, isDetected, isQuietOutside } from './incidents.ts'
 import { type IncidentRows, recordedRange, recordedStep } from './recordings.ts'
 
@@ -212,7 +212,7 @@ export async function compareAlerts(
   const kinds = createKinds(profile, nowMs)
   const findSqlValues = await sloValues(found, storedObjects)
   return plan.changes
-    .filter(({ section }) => section === 'alerts')
+    .filter(({ kind }) => kind === 'alert')
     .map((change) => compare(change, { kinds, plan, storedObjects, range, findSqlValues, hasCharts: profile.isSelfHosted }))
 }
 
@@ -261,9 +261,9 @@ interface ComparisonContext {
 }
 
 function compare(change: Change, context: ComparisonContext): BacktestComparison {
-  const [stored, desired] = [change.stored, desiredBody(change, context.kinds.alerts)].map((body) => body && withoutSilence(change, body))
-  const now = stored && queryOf(stored, (section, id) => findRemote(context.storedObjects, section, id), context)
-  const next = desired && queryOf(desired, (section, id) => findDesired(context, section, id), context)
+  const [stored, desired] = [change.stored, desiredBody(change, context.kinds.alert)].map((body) => body && withoutSilence(change, body))
+  const now = stored && queryOf(stored, (kind, id) => findRemote(context.storedObjects, kind, id), context)
+  const next = desired && queryOf(desired, (kind, id) => findDesired(context, kind, id), context)
   const isEstimated = now !== undefined && next !== undefined && !('reason' in now) && !('reason' in next)
   const isChanged = isEstimated ? fingerprint(now, context) !== fingerprint(next, context) : isTouched(change, context.plan.changes)
   return { change, isChanged, now, next }
@@ -281,7 +281,7 @@ const fingerprint = (query: AlertQuery, { range }: Pick<ComparisonContext, 'rang
 function isTouched(change: Change, changes: readonly Change[]): boolean {
   const { dashboardId, savedSearchId } = change.desired ?? {}
   const watched = changes.find(
-    ({ section, id }) => (section === 'dashboards' && id === dashboardId) || (section === 'savedSearches' && id === savedSearchId),
+    ({ kind, id }) => (kind === 'dashboard' && id === dashboardId) || (kind === 'savedSearch' && id === savedSearchId),
   )
   return isDifference(change) || (watched !== undefined && watched.id !== undefined && isDifference(watched))
 }
@@ -292,19 +292,15 @@ function desiredBody({ desired, stored, action }: Change, kind: Kind): Body | un
   return composeUpdate(kind, desired, stored)
 }
 
-type Find = (section: Extract<Section, 'dashboards' | 'savedSearches'>, id: unknown) => Body | undefined
+type Find = (kind: 'dashboard' | 'savedSearch', id: unknown) => Body | undefined
 
-const findRemote = (storedObjects: StoredObjects, section: 'dashboards' | 'savedSearches', id: unknown): StoredObject | undefined =>
-  storedObjects[section].find((one: StoredObject) => one.id === id)
+const findRemote = (storedObjects: StoredObjects, kind: 'dashboard' | 'savedSearch', id: unknown): StoredObject | undefined =>
+  storedOf(storedObjects, kind).find((one: StoredObject) => one.id === id)
 
-function findDesired(
-  { kinds, plan, storedObjects }: ComparisonContext,
-  section: 'dashboards' | 'savedSearches',
-  id: unknown,
-): Body | undefined {
-  const change = plan.changes.find((one) => one.section === section && (id instanceof PendingId ? one.key === id.key : one.id === id))
-  if (change === undefined) return findRemote(storedObjects, section, id)
-  return desiredBody(change, section === 'dashboards' ? kinds.dashboards : kinds.savedSearches)
+function findDesired({ kinds, plan, storedObjects }: ComparisonContext, kind: 'dashboard' | 'savedSearch', id: unknown): Body | undefined {
+  const change = plan.changes.find((one) => one.kind === kind && (id instanceof PendingId ? one.key === id.key : one.id === id))
+  if (change === undefined) return findRemote(storedObjects, kind, id)
+  return desiredBody(change, kinds[kind])
 }
 
 function queryOf(alert: Body, find: Find, { storedObjects, findSqlValues, hasCharts }: ComparisonContext): AlertQuery | Refusal {
@@ -315,12 +311,12 @@ function queryOf(alert: Body, find: Find, { storedObjects, findSqlValues, hasCha
 }
 
 function watchedSearch({ savedSearchId }: Body, find: Find, { sources }: StoredObjects): Watched | undefined {
-  const savedSearch = find('savedSearches', savedSearchId)
+  const savedSearch = find('savedSearch', savedSearchId)
   return savedSearch && { savedSearch, source: sources.find(({ id }) => id === savedSearch.sourceId) }
 }
 
 function watchedTile({ dashboardId, tileId }: Body, find: Find, { sources }: StoredObjects): Watched | undefined {
-  const tiles = listOf(find('dashboards', dashboardId)?.tiles)
+  const tiles = listOf(find('dashboard', dashboardId)?.tiles)
   const tile = tiles.find(({ id, name }) => (tileId instanceof PendingId ? name === tileId.tile : id === tileId))
   return tile && { tile, sources }
 }

@@ -4,8 +4,8 @@ import { digestOfText } from '../../core/digest.ts'
 import type { Found } from '../../declarations/find-declarations.ts'
 import type { Directory } from '../../kinds/directory.ts'
 import { type AlertTarget, type Body, listOf, type ResolveContext } from '../../kinds/kind.ts'
+import { PendingId } from '../../kinds/kind-names.ts'
 import { createKinds, isOf } from '../../kinds/kinds.ts'
-import { PendingId } from '../../kinds/section.ts'
 import type { Context, Scope } from '../../operation/operation.ts'
 
 // What declared alerts compare, from the files only: a recording belongs to such a query, and a replay evaluates it without a server.
@@ -46,16 +46,16 @@ export async function declaredQueries(
     savedSearches,
     tilesOf: () => [],
   }
-  for (const one of objects.filter(isOf('dashboards')))
-    dashboards.set(one.key, { id: undefined, tiles: listOf(kinds.dashboards.resolve(one, context).body.tiles) })
-  for (const one of objects.filter(isOf('savedSearches'))) {
+  for (const one of objects.filter(isOf('dashboard')))
+    dashboards.set(one.key, { id: undefined, tiles: listOf(kinds.dashboard.resolve(one, context).body.tiles) })
+  for (const one of objects.filter(isOf('savedSearch'))) {
     savedSearches.set(one.key, { id: undefined, tiles: [] })
-    searches.set(one.key, kinds.savedSearches.resolve(one, context).body)
+    searches.set(one.key, kinds.savedSearch.resolve(one, context).body)
   }
   const sqlValues = await declaredSqlValues(slos)
   return new Map(
-    objects.filter(isOf('alerts')).map((alert) => {
-      const { body, diagnostics } = kinds.alerts.resolve(alert, context)
+    objects.filter(isOf('alert')).map((alert) => {
+      const { body, diagnostics } = kinds.alert.resolve(alert, context)
       const watched = diagnostics.length === 0 ? watchedBy(body, dashboards, searches) : undefined
       if (watched === undefined) return [alert.key, { reason: notInFiles }] as const
       // The start of an alert says when it may notify, and not what it detects.

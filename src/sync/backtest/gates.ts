@@ -57,7 +57,7 @@ export const gatesWithoutBacktest = (values: Gates & { readonly backtest?: boole
 
 /** Throws an InputError for an alert that no file declares. */
 export function demandKeys(gates: Gates, { plan }: PlanningResult): void {
-  const known = plan.changes.filter(({ section }) => section === 'alerts').map(({ key }) => key)
+  const known = plan.changes.filter(({ kind }) => kind === 'alert').map(({ key }) => key)
   for (const input of ['mustFire', 'mustBeQuiet'] as const)
     for (const key of gates[input] ?? [])
       if (!known.includes(key))

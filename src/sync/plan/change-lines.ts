@@ -1,5 +1,5 @@
 import { clip, nameFirst, plural } from '../../core/text.ts'
-import { sectionNouns } from '../../kinds/section.ts'
+import { kindLabels } from '../../kinds/kind-names.ts'
 import type { Block, DiffLine } from '../../report/blocks.ts'
 import { type SideNames, toDiffLines } from '../../report/diff-lines.ts'
 import { wrap } from '../../report/terminal.ts'
@@ -43,7 +43,7 @@ export function changeBlocks(
     { kind: 'diff', lines: joinEntries(entries) },
     {
       kind: 'details',
-      title: `All fields of ${second === undefined ? `${sectionNouns[first.section]} ${first.key}` : `${created.length} new objects`}`,
+      title: `All fields of ${second === undefined ? `${kindLabels[first.kind]} ${first.key}` : `${created.length} new objects`}`,
       blocks: [{ kind: 'diff', lines: joinEntries(created.map(({ summary: _, ...object }) => toEntry([object]))) }],
     },
   ]
@@ -73,7 +73,7 @@ const maxNamed = 10
 
 function toEntry([object, ...others]: readonly PlannedObject[], sides?: SideNames): Entry {
   if (object === undefined) return { lines: [], isShort: true }
-  const { section, key, name, action, id, file, line, notes, summary, fields, origin } = object
+  const { kind, key, name, action, id, file, line, notes, summary, fields, origin } = object
   const where = file === undefined ? id : line === undefined ? file : `${file}:${line}`
   const why =
     action === 'update' && origin !== undefined
@@ -85,7 +85,7 @@ function toEntry([object, ...others]: readonly PlannedObject[], sides?: SideName
   const shown = summary === undefined ? fields : []
   return {
     lines: [
-      toHead(action, [sectionNouns[section], key, key === name ? '' : JSON.stringify(name)], where),
+      toHead(action, [kindLabels[kind], key, key === name ? '' : JSON.stringify(name)], where),
       ...[...notes, ...why].map((note) => below(`# ${note}`)),
       ...(summary === undefined ? [] : toParagraph(summary)),
       ...toDiffLines(shown, action === 'update' || action === 'replace' ? sides : undefined),

@@ -1,7 +1,7 @@
 import type { Diagnostic, Location } from '../../core/diagnostics.ts'
 import type { FieldChange } from '../../kinds/compare.ts'
 import type { Body, StoredObject } from '../../kinds/kind.ts'
-import type { Section } from '../../kinds/section.ts'
+import type { KindName } from '../../kinds/kind-names.ts'
 
 /**
  * `adopt`: the object is as declared already and only gets the ownership marker. `mark`: it has the marker, and only gets the repository or
@@ -12,7 +12,7 @@ export const actions = ['create', 'update', 'replace', 'delete', 'adopt', 'mark'
 export type Action = (typeof actions)[number]
 
 export interface Change {
-  readonly section: Section
+  readonly kind: KindName
   /** The key in the files; for a delete the one in the ownership marker, where it can be read. */
   readonly key: string
   readonly name: string
@@ -55,13 +55,13 @@ export interface Plan {
   /** In the order in which they are applied, deletes last. */
   readonly changes: readonly Change[]
   /** Objects with this project's marker that no file declares, and that stay. */
-  readonly orphans: readonly { readonly section: Section; readonly id: string; readonly name: string; readonly key: string }[]
+  readonly orphans: readonly { readonly kind: KindName; readonly id: string; readonly name: string; readonly key: string }[]
   /** Objects of the service that have no ownership marker, and that no file declares. */
-  readonly unmanaged?: Readonly<Partial<Record<Section, number>>>
+  readonly unmanaged?: Readonly<Partial<Record<KindName, number>>>
   /** Errors stop the plan from being applied. */
   readonly diagnostics: readonly Diagnostic[]
   /** How many objects of each section the service has. */
-  readonly seen: Readonly<Partial<Record<Section, number>>>
+  readonly seen: Readonly<Partial<Record<KindName, number>>>
 }
 
 /** Whether the remote object differs from the files. */

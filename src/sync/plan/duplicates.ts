@@ -142,7 +142,7 @@ export function planRepairs({ kinds, twins, alerts, planned, moves }: RepairInpu
     const idField = `${target}Id`
     return [
       {
-        section: 'alerts',
+        kind: 'alert',
         key: '',
         name: alert.name ?? '',
         action: 'update',
@@ -151,7 +151,7 @@ export function planRepairs({ kinds, twins, alerts, planned, moves }: RepairInpu
         isAdopted: false,
         notes: ['moves from a duplicate that is deleted'],
         fields: [{ path: target, before: alert[idField], after: after[idField] }],
-        desired: kinds.alerts.toBody(after),
+        desired: kinds.alert.toBody(after),
       },
     ]
   })

@@ -102,7 +102,7 @@ export function findEvaluationProblems(
   return stopped === undefined ? found : [diagnosticOf(evaluationRules, 'overdue-evaluation', { file: 'alerts' }, stopped), ...found]
 }
 
-const isKeptAlert = ({ section, action, id }: Change): boolean => section === 'alerts' && action !== 'delete' && id !== undefined
+const isKeptAlert = ({ kind, action, id }: Change): boolean => kind === 'alert' && action !== 'delete' && id !== undefined
 
 interface Review {
   readonly plan: Plan
@@ -129,7 +129,7 @@ interface EvaluationReview {
 export function reviewEvaluations({ plan, outcomes, alerts, nowMs }: Review): EvaluationReview {
   const byId = new Map(alerts.map((alert) => [alert.id, alert]))
   const pending = outcomes.flatMap(({ change, kind, id }) => {
-    const alert = change.section === 'alerts' ? byId.get(id ?? '') : undefined
+    const alert = change.kind === 'alert' ? byId.get(id ?? '') : undefined
     return alert !== undefined && isPending(change, kind, alert) ? [{ key: change.key, alert }] : []
   })
   const pendingIds = new Set(pending.map(({ alert }) => alert.id))

@@ -21,9 +21,9 @@ import { composeCreate, composeUpdate } from '../../kinds/compare.ts'
 import { createDashboardKind } from '../../kinds/dashboard/dashboard.ts'
 import { checkDashboard, type InvalidField } from '../../kinds/dashboard/dashboard-wire.ts'
 import { type Body, listOf } from '../../kinds/kind.ts'
+import { addressOf, hasPendingId } from '../../kinds/kind-names.ts'
 import { type Declared, isOf } from '../../kinds/kinds.ts'
 import { projectForm, projectGrammar } from '../../kinds/marker.ts'
-import { hasPendingId } from '../../kinds/section.ts'
 import { flag, flagOr, integer } from '../../operation/inputs.ts'
 import type { Context, Files } from '../../operation/operation.ts'
 import type { Change, Plan } from './change.ts'
@@ -124,7 +124,7 @@ const maxConcurrentChecks = 10
 async function checkByServer(plan: Plan, objects: readonly Declared[], asking: ServerCheckContext): Promise<ServerCheck> {
   if (errorsIn(plan.diagnostics).length > 0) return { diagnostics: [], uncheckedCount: 0 }
   // The server cannot check a reference to an object that does not exist yet.
-  const written = plan.changes.filter((change) => change.section === 'dashboards' && isWritten(change) && !hasPendingId(change.desired))
+  const written = plan.changes.filter((change) => change.kind === 'dashboard' && isWritten(change) && !hasPendingId(change.desired))
   const changed = written.filter(({ isAdopted }) => !isAdopted)
   const wanted = [...written.filter(({ isAdopted }) => isAdopted), ...changed.slice(0, maxCheckedDashboards)]
   const answers = new Map<Change, readonly InvalidField[]>()
@@ -150,7 +150,7 @@ export function countRequests(changes: readonly Change[], usesLists: boolean): n
     if (patches !== undefined) return 2 * patches.length + 3
     return (action === 'delete' || !usesLists ? 2 : 1) + (removes === undefined ? 0 : 2)
   }
-  const verified = new Set(writes.filter(({ action }) => action !== 'delete').map(({ section }) => section))
+  const verified = new Set(writes.filter(({ action }) => action !== 'delete').map(({ kind }) => kind))
   return writes.reduce((sum, change) => sum + ofOne(change), verified.size)
 }
 
@@ -176,7 +176,7 @@ function bodyOf({ desired = {}, stored }: Change, profile: Profile): Body {
 }
 
 function toDiagnostics(invalid: readonly InvalidField[], { key, location }: Change, objects: readonly Declared[]): readonly Diagnostic[] {
-  const declared = objects.find((one) => one.section === 'dashboards' && one.key === key)
+  const declared = objects.find((one) => one.kind === 'dashboard' && one.key === key)
   return invalid.map(({ path, message }) => {
     const at = declared?.locationOf(toPath(path)) ?? location ?? { file: 'files' }
     return diagnosticOf(serverRules, 'server-refuses', at, `${declared?.pathOf(toPath(path)) ?? `dashboards.${key}`}: ${message}`)
@@ -251,7 +251,7 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
   }
   if (found.objects.length === 0 && request.prune && !request.allowEmpty)
     throw inputError('files', `declare no objects, ${adviseOnEmpty(request.prune)}`)
-  const wanted = new Set(found.objects.map(({ section }) => section))
+  const wanted = new Set(found.objects.map(({ kind }) => kind))
   const storedObjects = await readStoredObjects({ api, service, profile, wanted, wantsConnections: found.objects.some(usesConnections) })
   const repairCommand = `${applyCommand(request, project)} --repair-duplicates`
   const sourced = await withSources(found, storedObjects)
@@ -290,8 +290,8 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
 
 /** Whether an object names a connection, or takes the default. */
 const usesConnections = (one: Declared): boolean =>
-  isOf('sources')(one) ||
-  (isOf('dashboards')(one) &&
+  isOf('source')(one) ||
+  (isOf('dashboard')(one) &&
     one.value.tiles.some(({ config }) => config !== undefined && 'configType' in config && config.connectionId === undefined))
 
 /** For a shell. A workflow sets the same inputs for one run. */
@@ -313,12 +313,13 @@ export async function withSources(
 }
 
 /** `alerts.slow: update of 65f…, changed in the files: threshold, note`. */
-function describeDecision({ section, key, action, id, origin, fields, notes }: Change): string {
+function describeDecision({ kind, key, action, id, origin, fields, notes }: Change): string {
   const paths = fields.map(({ path }) => path).join(', ')
   const where = origin === undefined ? '' : `, changed in the ${origin}`
-  return [`${section}.${key}: ${action}${id === undefined ? '' : ` of ${id}`}${where}${paths === '' ? '' : `: ${paths}`}`, ...notes].join(
-    '; ',
-  )
+  return [
+    `${addressOf({ kind, key })}: ${action}${id === undefined ? '' : ` of ${id}`}${where}${paths === '' ? '' : `: ${paths}`}`,
+    ...notes,
+  ].join('; ')
 }
 
 /** Whether the service confirms what the files only suggest: a name in place of an id. */

@@ -1,6 +1,7 @@
 import { type Diagnostic, diagnosticOf, exceptionOf, type Rules } from '../../core/diagnostics.ts'
 import { plural, pluralOf, quote } from '../../core/text.ts'
 import type { Kind, StoredObject } from '../../kinds/kind.ts'
+import { addressOf, sections } from '../../kinds/kind-names.ts'
 import { type Declared, previousKeyOf } from '../../kinds/kinds.ts'
 import { ownershipTest, type StoredMarker } from '../../kinds/marker.ts'
 
@@ -95,7 +96,7 @@ function matchByIdentity<D extends Declared>({ kind, declared, stored }: MatchIn
     const other = found === undefined ? undefined : taken.get(found)
     if (diagnostic !== undefined) diagnostics.push(diagnostic)
     if (found === undefined) return { declared: one }
-    if (other !== undefined) diagnostics.push(report(one, 'owned-elsewhere', `${other.section}.${other.key} refers to ${found.id}, too`))
+    if (other !== undefined) diagnostics.push(report(one, 'owned-elsewhere', `${addressOf(other)} refers to ${found.id}, too`))
     taken.set(found, one)
     return { declared: one, found: { stored: found, marker: undefined }, takeover }
   })
@@ -103,7 +104,7 @@ function matchByIdentity<D extends Declared>({ kind, declared, stored }: MatchIn
   const names = Map.groupBy(unidentified, ({ value }) => kind.tokenOf(value))
   const repeated = [...names.values()].flatMap(([, ...others]) =>
     others.map((one) =>
-      report(one, 'owned-elsewhere', `another ${kind.noun} in these files has the same identity, "${quote(one.value.name, 60)}"`),
+      report(one, 'owned-elsewhere', `another ${kind.label} in these files has the same identity, "${quote(one.value.name, 60)}"`),
     ),
   )
   return { pairs, orphans: [], diagnostics: [...diagnostics, ...repeated] }
@@ -128,19 +129,19 @@ function findByIdentity(declared: Declared, { kind, stored, byToken }: IdentityI
   if (value.id !== undefined) {
     const found = stored.find(({ id }) => id === value.id)
     if (found !== undefined) return { found }
-    const message = `${kind.noun} ${quote(value.id, 60)} does not exist; remove id to create a new one`
+    const message = `${kind.label} ${quote(value.id, 60)} does not exist; remove id to create a new one`
     return { diagnostic: report(declared, 'missing-object', message) }
   }
   const [own, second] = withName(value.name)
   const [previous, secondPrevious] = previousName === undefined ? [] : withName(previousName)
   if (own !== undefined && previous !== undefined) {
-    const message = `one ${kind.noun} exists with this name (${own.id}) and one with its previousName (${previous.id}); remove previousName, or delete one of them`
+    const message = `one ${kind.label} exists with this name (${own.id}) and one with its previousName (${previous.id}); remove previousName, or delete one of them`
     return { found: own, diagnostic: report(declared, 'moved-key', message) }
   }
   const [found, twin] = own === undefined ? [previous, secondPrevious] : [own, second]
   if (found === undefined) return {}
   if (twin === undefined) return { found, ...(own === undefined && { takeover: `renamed from ${previousName}` }) }
-  const message = `several ${pluralOf(kind.noun)} have this identity (${found.id}, ${twin.id}); add the id of the one to manage, or delete the other one in the web app`
+  const message = `several ${pluralOf(kind.label)} have this identity (${found.id}, ${twin.id}); add the id of the one to manage, or delete the other one in the web app`
   return { found, diagnostic: report(declared, 'ambiguous-adoption', message) }
 }
 
@@ -213,17 +214,17 @@ function findUnknown(
       (adopt && id === undefined && trimmedName(one) === name.trim()),
   )
   if (found === undefined) return undefined
-  const message = `the ${kind.noun} "${quote(trimmedName(found), 60)}" (${found.id}) is not written: ${kind.explainUndeclarable?.(found)}. Change it in the web app, or upgrade this tool`
+  const message = `the ${kind.label} "${quote(trimmedName(found), 60)}" (${found.id}) is not written: ${kind.explainUndeclarable?.(found)}. Change it in the web app, or upgrade this tool`
   return report(declared, 'unknown-kind', message)
 }
 
 /** An error for orphans with the same marker, because it is unknown which of them is the copy. */
-export function findDuplicateOrphans(orphans: readonly MarkedObject[], { section, noun }: Kind): readonly Diagnostic[] {
+export function findDuplicateOrphans(orphans: readonly MarkedObject[], { name, label }: Kind): readonly Diagnostic[] {
   return [...Map.groupBy(orphans, ({ marker }) => marker?.token).values()].flatMap((alike): readonly Diagnostic[] => {
     if (alike.length < 2) return []
     const ids = alike.map(({ stored }) => `"${quote(stored.name ?? '', 60)}" (${stored.id})`).join(', ')
-    const message = `${alike.length} ${pluralOf(noun)} have the same marker: ${ids}; to keep a copy, delete its marker`
-    return [diagnosticOf(matchRules, 'duplicate-marker', { file: section }, message)]
+    const message = `${alike.length} ${pluralOf(label)} have the same marker: ${ids}; to keep a copy, delete its marker`
+    return [diagnosticOf(matchRules, 'duplicate-marker', { file: sections[name] }, message)]
   })
 }
 
@@ -252,11 +253,11 @@ interface Match {
   readonly diagnostic?: Diagnostic
 }
 
-const report = ({ section, key, location }: Declared, rule: keyof typeof matchRules, message: string): Diagnostic =>
-  diagnosticOf(matchRules, rule, location, `${section}.${key}: ${message}`)
+const report = ({ kind, key, location }: Declared, rule: keyof typeof matchRules, message: string): Diagnostic =>
+  diagnosticOf(matchRules, rule, location, `${addressOf({ kind, key })}: ${message}`)
 
-const reportException = ({ section, key, location }: Declared, rule: 'same-name' | 'other-project', message: string): Diagnostic =>
-  exceptionOf(matchRules, rule, location, `${section}.${key}: ${message}`)
+const reportException = ({ kind, key, location }: Declared, rule: 'same-name' | 'other-project', message: string): Diagnostic =>
+  exceptionOf(matchRules, rule, location, `${addressOf({ kind, key })}: ${message}`)
 
 function findFor(declared: Declared, index: Index): Match {
   const { kind } = index
@@ -265,7 +266,7 @@ function findFor(declared: Declared, index: Index): Match {
   const own = findOwned(declared, index.project, declared.key, index)
   const moved = previousKey === undefined ? {} : findOwned(declared, index.project, previousKey, index)
   if (own.found !== undefined && moved.found !== undefined) {
-    const message = `one ${kind.noun} exists under this key (${own.found.stored.id}) and one under its previousKey ${previousKey} (${moved.found.stored.id}); delete one of them, or remove previousKey`
+    const message = `one ${kind.label} exists under this key (${own.found.stored.id}) and one under its previousKey ${previousKey} (${moved.found.stored.id}); delete one of them, or remove previousKey`
     return { ...own, diagnostic: report(declared, 'moved-key', message) }
   }
   const marked =
@@ -297,7 +298,7 @@ function findOwned(declared: Declared, project: string, key: string, { kind, byT
   if (own === undefined) return {}
   if (second === undefined) return { found: own }
   const ids = holders.map(({ stored }) => stored.id).join(', ')
-  const message = `${holders.length} ${pluralOf(kind.noun)} have this ownership marker (${ids}); set repair-duplicates for one run, or delete the one that you do not need`
+  const message = `${holders.length} ${pluralOf(kind.label)} have this ownership marker (${ids}); set repair-duplicates for one run, or delete the one that you do not need`
   return { found: own, diagnostic: report(declared, 'duplicate-marker', message) }
 }
 
@@ -310,17 +311,19 @@ function findInOtherProject(declared: Declared, index: Index): Match {
   return found === undefined ? {} : { ...found, takeover: `adopts an object of the project ${adoptFrom.project}` }
 }
 
-const withArticle = ({ noun }: Kind): string => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`
+const withArticle = ({ label }: Kind): string => `${/^[aeiou]/.test(label) ? 'an' : 'a'} ${label}`
 
 export const unmanagedAdoption = 'adopts an unmanaged object'
 
 function findById(declared: Declared, id: string, { kind, byId }: Index): Match {
   const found = byId.get(id)
   if (found === undefined)
-    return { diagnostic: report(declared, 'missing-object', `${kind.noun} ${quote(id, 60)} does not exist; remove id to create a new one`) }
+    return {
+      diagnostic: report(declared, 'missing-object', `${kind.label} ${quote(id, 60)} does not exist; remove id to create a new one`),
+    }
   if (found.marker === undefined) return { found, takeover: unmanagedAdoption }
   return {
-    diagnostic: report(declared, 'owned-elsewhere', `${kind.noun} ${found.stored.id} has the ownership marker of another key or project`),
+    diagnostic: report(declared, 'owned-elsewhere', `${kind.label} ${found.stored.id} has the ownership marker of another key or project`),
   }
 }
 
@@ -332,12 +335,12 @@ function findByName(declared: Declared, index: Index): Match {
   const [first, second] = exact.length === 1 ? exact : alike
   if (first === undefined) return findOrphan(declared, index) ?? findOwnedByOthers(declared, index)
   if (!declared.value.adopt) {
-    const what = `an unmanaged ${kind.noun} named "${quote(name, 60)}" exists (${first.stored.id}); add adopt: true to adopt it`
+    const what = `an unmanaged ${kind.label} named "${quote(name, 60)}" exists (${first.stored.id}); add adopt: true to adopt it`
     if (kind.hasUniqueNames) return { diagnostic: reportException(declared, 'same-name', `${what}, or choose another name`) }
     return { diagnostic: report(declared, 'same-name', `${what}, or a second one will be created`) }
   }
   if (second === undefined) return { found: first, takeover: unmanagedAdoption }
-  const message = `several unmanaged ${pluralOf(kind.noun)} are named "${quote(name, 60)}" (${first.stored.id}, ${second.stored.id}); add the id of the one to adopt`
+  const message = `several unmanaged ${pluralOf(kind.label)} are named "${quote(name, 60)}" (${first.stored.id}, ${second.stored.id}); add the id of the one to adopt`
   return { diagnostic: report(declared, 'ambiguous-adoption', message) }
 }
 

@@ -16,10 +16,10 @@ import {
   type ResolvedDeclaration,
   type StoredObject,
 } from '../../kinds/kind.ts'
+import { addressOf, type KindName, kindNames, PendingId } from '../../kinds/kind-names.ts'
 import { createKinds, type Declared, isOf, type Kinds } from '../../kinds/kinds.ts'
 import { ownershipTest } from '../../kinds/marker.ts'
 import type { ReadSecret } from '../../kinds/secret.ts'
-import { PendingId, type Section, sectionNames } from '../../kinds/section.ts'
 import { findCommonValues } from '../../kinds/snapshot.ts'
 import type { Change, Plan } from './change.ts'
 import { adviseRepair, findTwins, type Moves, movesOf, planRepairs, type Twin } from './duplicates.ts'
@@ -96,14 +96,14 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
   const all: readonly Kind[] = Object.values(kinds)
   const owned = all.flatMap((kind) => {
     const isOwned = ownershipTest(options.project, kind.markerStyle)
-    return markedObjects(kind, storedOf(storedObjects, kind.section)).flatMap((one) => (isOwned(one.marker) ? [{ ...one, kind }] : []))
+    return markedObjects(kind, storedOf(storedObjects, kind.name)).flatMap((one) => (isOwned(one.marker) ? [{ ...one, kind }] : []))
   })
   const { objects } = declarations
-  const declaredNames = new Map(objects.map(({ section, key, value }) => [`${section}.${key}`, value.name ?? key]))
+  const declaredNames = new Map(objects.map(({ kind, key, value }) => [addressOf({ kind, key }), value.name ?? key]))
   const planType = createPlanner({ ...options, storedObjects, ownsAnything: owned.length > 0, declaredNames })
   const tiles = new Map(storedObjects.dashboards.map((one) => [one.id, listOf(one.tiles)]))
-  const targets = new Map<Section, ReadonlyMap<string, AlertTarget>>()
-  const targetsIn = (section: Section): ReadonlyMap<string, AlertTarget> => targets.get(section) ?? new Map()
+  const targets = new Map<KindName, ReadonlyMap<string, AlertTarget>>()
+  const targetsIn = (kind: KindName): ReadonlyMap<string, AlertTarget> => targets.get(kind) ?? new Map()
   let directory = createDirectory(storedObjects)
   // Of what alerts watch.
   const twins: Twin[] = []
@@ -112,38 +112,36 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
       directory,
       secret: options.secret ?? (() => undefined),
       sources: storedObjects.sources,
-      dashboards: targetsIn('dashboards'),
-      savedSearches: targetsIn('savedSearches'),
+      dashboards: targetsIn('dashboard'),
+      savedSearches: targetsIn('savedSearch'),
       tilesOf: (id: string) => tiles.get(id) ?? [],
     }
-    const part = planType(kind, objects.filter(isOf(kind.section)), context, movesOf(twins, storedObjects.alerts, kinds.alerts))
-    if (kind.section !== 'alerts') twins.push(...part.twins)
-    targets.set(kind.section, alertTargets(part.changes, kind))
+    const part = planType(kind, objects.filter(isOf(kind.name)), context, movesOf(twins, storedObjects.alerts, kinds.alert))
+    if (kind.name !== 'alert') twins.push(...part.twins)
+    targets.set(kind.name, alertTargets(part.changes, kind))
     directory = part.directory
     return part
   })
   const isPruned = options.prune === true
-  const copies = isPruned ? parts.flatMap(({ section, orphans }) => findDuplicateOrphans(orphans, kinds[section])) : []
-  const deletes = isPruned
-    ? parts.toReversed().flatMap(({ section, orphans }) => orphans.map((one) => planDelete(kinds[section], one)))
-    : []
+  const copies = isPruned ? parts.flatMap(({ kind, orphans }) => findDuplicateOrphans(orphans, kinds[kind])) : []
+  const deletes = isPruned ? parts.toReversed().flatMap(({ kind, orphans }) => orphans.map((one) => planDelete(kinds[kind], one))) : []
   const repairs = planRepairs({
     kinds,
-    twins: parts.map(({ section, twins }) => ({ kind: kinds[section], twins })),
+    twins: parts.map(({ kind, twins }) => ({ kind: kinds[kind], twins })),
     alerts: storedObjects.alerts,
-    planned: new Set(parts.flatMap(({ section, changes }) => (section === 'alerts' ? changes.map(({ id }) => id) : []))),
-    moves: movesOf(twins, storedObjects.alerts, kinds.alerts),
+    planned: new Set(parts.flatMap(({ kind, changes }) => (kind === 'alert' ? changes.map(({ id }) => id) : []))),
+    moves: movesOf(twins, storedObjects.alerts, kinds.alert),
   })
   // Of each section together: the writes of one section begin after those of the one before it.
-  const writes = parts.flatMap(({ section, changes, orphans }) => [
+  const writes = parts.flatMap(({ kind, changes, orphans }) => [
     ...changes,
-    ...repairs.writes.filter((one) => one.section === section),
-    ...(options.prune === 'forget' ? orphans.map((one) => planRelease(kinds[section], one, 'no file declares it')) : []),
+    ...repairs.writes.filter((one) => one.kind === kind),
+    ...(options.prune === 'forget' ? orphans.map((one) => planRelease(kinds[kind], one, 'no file declares it')) : []),
   ])
   const written = [...writes, ...[...repairs.deletes, ...deletes].toSorted((a, b) => deleteOrder(a) - deleteOrder(b))]
   const { canPatch = false, rewrite = false } = options
-  const tileWrites = planTileWrites(written, { kind: kinds.dashboards, alerts: storedObjects.alerts, objects, canPatch, rewrite })
-  const losses = protectAlerts(tileWrites.changes, storedObjects.alerts, kinds.dashboards)
+  const tileWrites = planTileWrites(written, { kind: kinds.dashboard, alerts: storedObjects.alerts, objects, canPatch, rewrite })
+  const losses = protectAlerts(tileWrites.changes, storedObjects.alerts, kinds.dashboard)
   const changes = parts.flatMap((part) => part.changes)
   const silences = changes.flatMap((change) => silenceNote(change, options.nowMs))
   const reported = parts.flatMap(({ diagnostics }) => diagnostics)
@@ -163,19 +161,19 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
     diagnostics: [
       ...found,
       ...checkRepository(options.repository, owned),
-      ...writes.flatMap((change) => reviewRelease(change, kinds[change.section])),
+      ...writes.flatMap((change) => reviewRelease(change, kinds[change.kind])),
       ...checkUses(losses.changes, storedObjects.alerts, kinds),
       ...checkGuards(losses.changes, storedObjects.incompleteLists, options),
     ],
     unmanaged: countUnmanaged(kinds, storedObjects, losses.changes),
-    seen: Object.fromEntries(sectionNames.map((section) => [section, storedOf(storedObjects, section).length])),
+    seen: Object.fromEntries(kindNames.map((kind) => [kind, storedOf(storedObjects, kind).length])),
   }
 }
 
 interface TypePlan extends Pick<MatchResult, 'orphans'> {
   /** With the objects of this type as they are after the plan. */
   readonly directory: Directory
-  readonly section: Section
+  readonly kind: KindName
   /** With `repairDuplicates`: the objects that are not kept. */
   readonly twins: readonly Twin[]
   readonly ownedByOthers: readonly OwnedByOther[]
@@ -208,7 +206,7 @@ const createPlanner =
     ...owner
   }: PlannerOptions) =>
   <D extends Declared>(kind: Kind<D>, declared: readonly D[], given: ResolveContext, moves: Moves): TypePlan => {
-    const all = storedOf(storedObjects, kind.section)
+    const all = storedOf(storedObjects, kind.name)
     const twins = repairDuplicates ? findTwins({ ...owner, kind, declared, stored: all, context: given, moves }) : []
     const left = new Set(twins.map(({ stored }) => stored.id))
     const stored = left.size === 0 ? all : all.filter(({ id }) => !left.has(id))
@@ -226,7 +224,7 @@ const createPlanner =
       return resendSecrets && kind.secretFields?.some((field) => body[field] !== undefined) ? 'its secrets are sent again' : undefined
     }
     const nameOf = (id: unknown): string | undefined =>
-      id instanceof PendingId ? (id.tile ?? declaredNames.get(`${id.section}.${id.key}`) ?? id.key) : directory.nameOf(id)
+      id instanceof PendingId ? (id.tile ?? declaredNames.get(addressOf(id)) ?? id.key) : directory.nameOf(id)
     const around = { ...owner, kind, nameOf, common, rewriteOf }
     const changes = compared.map(({ pair, desired, sides }) => planChange(pair, desired.body, sides, around))
     const reviewed = compared.flatMap(({ pair, desired }, i) => {
@@ -235,7 +233,7 @@ const createPlanner =
       return reviewSecrets(pair, desired.body, kind, { isWrite, resends, isAdopted })
     })
     return {
-      section: kind.section,
+      kind: kind.name,
       twins,
       ownedByOthers: pairs.flatMap(({ declared: one, ofOther }) =>
         ofOther === undefined ? [] : [{ declared: one, kind, found: ofOther }],
@@ -256,7 +254,7 @@ const createPlanner =
 
 /** A declared object as the directory after the plan has it. */
 const toPlanned = ({ declared, found }: Pair): Planned => ({
-  id: found?.stored.id ?? new PendingId(declared.section, declared.key),
+  id: found?.stored.id ?? new PendingId(declared.kind, declared.key),
   name: declared.value.name,
   kind: 'kind' in declared.value ? declared.value.kind : undefined,
   stored: found?.stored,
@@ -273,20 +271,20 @@ function keepSilence(change: Change, nowMs: number): Change {
 }
 
 function countUnmanaged(kinds: Kinds, storedObjects: StoredObjects, changes: readonly Change[]): NonNullable<Plan['unmanaged']> {
-  const declared = new Set(changes.filter(({ key }) => key !== '').map(({ section, id }) => `${section} ${id}`))
+  const declared = new Set(changes.filter(({ key }) => key !== '').map(({ kind, id }) => `${kind} ${id}`))
   const all: readonly Kind[] = Object.values(kinds)
   // Without markers, it is unknown whose an object is.
   const marked = all.filter(({ ownership }) => ownership === 'marker')
   const counts = marked.map((kind) => {
     const isUnmanaged = (one: StoredObject): boolean =>
-      kind.readMarker(kind.toBody(one)) === undefined && !declared.has(`${kind.section} ${one.id}`)
-    return [kind.section, storedOf(storedObjects, kind.section).filter(isUnmanaged).length] as const
+      kind.readMarker(kind.toBody(one)) === undefined && !declared.has(`${kind.name} ${one.id}`)
+    return [kind.name, storedOf(storedObjects, kind.name).filter(isUnmanaged).length] as const
   })
   return Object.fromEntries(counts)
 }
 
 /** Alerts before what they watch. */
-const deleteOrder = ({ section }: Change): number => (section === 'alerts' ? 0 : section === 'dashboards' ? 1 : 2)
+const deleteOrder = ({ kind }: Change): number => (kind === 'alert' ? 0 : kind === 'dashboard' ? 1 : 2)
 
 /** The objects that alerts can watch, with the ids that they have and keep. */
 const alertTargets = (changes: readonly Change[], kind: Kind): ReadonlyMap<string, AlertTarget> =>
@@ -297,5 +295,5 @@ const alertTargets = (changes: readonly Change[], kind: Kind): ReadonlyMap<strin
     }),
   )
 
-const toOrphans = ({ section, orphans }: TypePlan): Plan['orphans'] =>
-  orphans.map(({ stored, marker }) => ({ section, id: stored.id, name: stored.name ?? '', key: marker?.key ?? '' }))
+const toOrphans = ({ kind, orphans }: TypePlan): Plan['orphans'] =>
+  orphans.map(({ stored, marker }) => ({ kind, id: stored.id, name: stored.name ?? '', key: marker?.key ?? '' }))

@@ -4,8 +4,8 @@ import { pluralOf, quote } from '../../core/text.ts'
 import { undeclaredSilenceOf } from '../../kinds/alert/schedule.ts'
 import type { FieldChange } from '../../kinds/compare.ts'
 import { type Body, type Kind, type SecretUse, type StoredObject, secretRules } from '../../kinds/kind.ts'
+import { addressOf, type KindName, kindLabels } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
-import { type Section, sectionNouns } from '../../kinds/section.ts'
 import { formatMoment } from '../../report/format.ts'
 import type { Change } from './change.ts'
 import { matchRules, type Pair } from './match.ts'
@@ -25,13 +25,13 @@ export interface GuardSettings {
 
 export function checkGuards(
   changes: readonly Change[],
-  incompleteLists: Readonly<Partial<Record<Section, string>>>,
+  incompleteLists: Readonly<Partial<Record<KindName, string>>>,
   { maxDeletes }: GuardSettings,
 ): readonly Diagnostic[] {
-  const affected = keysOf<Section>(incompleteLists).flatMap((section): Diagnostic[] => {
-    const first = changes.find((change) => requiredLists(change).includes(section))
+  const affected = keysOf<KindName>(incompleteLists).flatMap((kind): Diagnostic[] => {
+    const first = changes.find((change) => requiredLists(change).includes(kind))
     if (first === undefined) return []
-    const message = `the list of ${pluralOf(sectionNouns[section])} ${incompleteLists[section]}; nothing is created or deleted based on such a list`
+    const message = `the list of ${pluralOf(kindLabels[kind])} ${incompleteLists[kind]}; nothing is created or deleted based on such a list`
     return [diagnosticOf(guardRules, 'incomplete-list', first.location ?? { file: 'prune' }, message)]
   })
   // Nothing is lost with a duplicate that is as declared.
@@ -42,35 +42,37 @@ export function checkGuards(
 }
 
 /** The lists that must be complete for a change. A change that removes tiles needs every alert on them. */
-function requiredLists({ section, action, removes }: Change): readonly Section[] {
-  if (action === 'create') return [section]
-  if (action === 'delete') return [section, 'alerts']
-  return removes === undefined ? [] : ['alerts']
+function requiredLists({ kind, action, removes }: Change): readonly KindName[] {
+  if (action === 'create') return [kind]
+  if (action === 'delete') return [kind, 'alert']
+  return removes === undefined ? [] : ['alert']
 }
 
 export function reviewSecrets({ declared, found }: Pair, body: Body, kind: Kind, use: SecretUse): readonly Diagnostic[] {
   const { key, location } = declared
   const issues = kind.reviewSecrets?.(body, found?.stored, use) ?? []
-  return issues.map(({ rule, message }) => diagnosticOf(secretRules, rule, location, `${kind.section}.${key}: ${message}`))
+  return issues.map(({ rule, message }) => diagnosticOf(secretRules, rule, location, `${addressOf({ kind: kind.name, key })}: ${message}`))
 }
 
 /** The update that removes a marker keeps the rest of the object, as far as the API shows it. */
 export function reviewRelease({ key, name, action, desired = {}, stored }: Change, kind: Kind): readonly Diagnostic[] {
   const use = { isWrite: false, resends: false, isAdopted: false }
   const issues = action === 'release' ? (kind.reviewSecrets?.(desired, stored, use) ?? []) : []
-  return issues.map(({ rule, message }) => diagnosticOf(secretRules, rule, { file: 'prune' }, `${kind.section}.${key || name}: ${message}`))
+  return issues.map(({ rule, message }) =>
+    diagnosticOf(secretRules, rule, { file: 'prune' }, `${addressOf({ kind: kind.name, key: key || name })}: ${message}`),
+  )
 }
 
 /** Without a marker, it is unknown who made an object. A create that was interrupted is completed. */
 export function refuseUnadopted({ declared }: Pair, change: Change | undefined, kind: Kind): readonly Diagnostic[] {
   if (kind.ownership === 'marker' || change?.action !== 'update' || change.stored === undefined) return []
-  const { key, location, value } = declared
+  const { location, value } = declared
   if (value.adopt || value.id !== undefined) return []
   const deferred = kind.deferredFields?.(change.desired ?? {}) ?? []
   const isAdded = ({ before, path }: FieldChange): boolean =>
     before === undefined && deferred.some((field) => path === field.replace(/Id$/, ''))
   if (change.fields.every(isAdded)) return []
-  const message = `${kind.section}.${key}: the ${kind.noun} "${quote(value.name, 60)}" (${change.id}) differs from the files. Its API has no field for a marker, so it may not be yours: add adopt: true to let apply change it`
+  const message = `${addressOf(declared)}: the ${kind.label} "${quote(value.name, 60)}" (${change.id}) differs from the files. Its API has no field for a marker, so it may not be yours: add adopt: true to let apply change it`
   return [diagnosticOf(matchRules, 'not-adopted', location, message)]
 }
 
@@ -80,11 +82,11 @@ export const useRules = {
 
 /** Alerts that use an object before the plan, and could not use it after it. The server checks only some of these uses. */
 export function checkUses(changes: readonly Change[], alerts: readonly StoredObject[], kinds: Kinds): readonly Diagnostic[] {
-  const ending = changes.filter(({ action, section, stored }) => stored !== undefined && action !== 'unchanged' && kinds[section].findUse)
+  const ending = changes.filter(({ action, kind, stored }) => stored !== undefined && action !== 'unchanged' && kinds[kind].findUse)
   if (ending.length === 0) return []
   const after = alertsAfter(changes, alerts)
   return ending.flatMap((change) => {
-    const obstacle = findUser(change, after, kinds[change.section])
+    const obstacle = findUser(change, after, kinds[change.kind])
     if (obstacle === undefined) return []
     const message = `${nameOf(change)}: ${obstacle}; change the alert first`
     return [diagnosticOf(useRules, 'still-used', change.location ?? { file: 'prune' }, message)]
@@ -93,7 +95,7 @@ export function checkUses(changes: readonly Change[], alerts: readonly StoredObj
 
 /** The alerts after the plan. */
 function alertsAfter(changes: readonly Change[], alerts: readonly StoredObject[]): readonly StoredObject[] {
-  const planned = new Map(changes.filter(({ section }) => section === 'alerts').map((change) => [change.id, change]))
+  const planned = new Map(changes.filter(({ kind }) => kind === 'alert').map((change) => [change.id, change]))
   return alerts.flatMap((alert) => {
     const change = planned.get(alert.id)
     if (change?.action === 'delete') return []
@@ -101,7 +103,7 @@ function alertsAfter(changes: readonly Change[], alerts: readonly StoredObject[]
   })
 }
 
-const nameOf = ({ section, key, name }: Change): string => `${section}.${key || name}`
+const nameOf = ({ kind, key, name }: Change): string => addressOf({ kind, key: key || name })
 
 export const convergenceRules = {
   'server-default': {
@@ -111,18 +113,18 @@ export const convergenceRules = {
   'cannot-clear': { severity: 'error', description: 'A field was removed from a file, but no update can clear it.' },
 } as const satisfies Rules
 
-export function cannotClear({ section, key, location, unclearable = [] }: Change): readonly Diagnostic[] {
+export function cannotClear({ kind, key, location, unclearable = [] }: Change): readonly Diagnostic[] {
   if (unclearable.length === 0 || location === undefined) return []
-  const message = `${section}.${key}: no update can clear ${unclearable.join(', ')}; declare the field again, or delete the object`
+  const message = `${addressOf({ kind, key })}: no update can clear ${unclearable.join(', ')}; declare the field again, or delete the object`
   return [diagnosticOf(convergenceRules, 'cannot-clear', location, message)]
 }
 
-export function serverDefaults({ noun }: Kind, changes: readonly Change[]): readonly Diagnostic[] {
+export function serverDefaults({ label }: Kind, changes: readonly Change[]): readonly Diagnostic[] {
   const [first, ...others] = changes.filter(({ newDefaults }) => newDefaults !== undefined)
   if (first?.location === undefined) return []
   const [field] = first.newDefaults ?? []
-  const more = others.length === 0 ? '' : `, and ${others.length} more ${pluralOf(noun)}`
-  const message = `${first.section}.${first.key}${more}: the server now fills in fields that no file declares, with the same value in all objects, such as ${field?.path}. They count as its defaults`
+  const more = others.length === 0 ? '' : `, and ${others.length} more ${pluralOf(label)}`
+  const message = `${addressOf(first)}${more}: the server now fills in fields that no file declares, with the same value in all objects, such as ${field?.path}. They count as its defaults`
   return [diagnosticOf(convergenceRules, 'server-default', first.location, message)]
 }
 
@@ -133,8 +135,8 @@ export const silenceRules = {
   },
 } as const satisfies Rules
 
-export function silenceNote({ section, key, location, stored, desired }: Change, nowMs: number): readonly Diagnostic[] {
+export function silenceNote({ kind, key, location, stored, desired }: Change, nowMs: number): readonly Diagnostic[] {
   const untilMs = stored && desired && undeclaredSilenceOf(stored, desired, nowMs)
   if (untilMs === undefined || location === undefined) return []
-  return [diagnosticOf(silenceRules, 'silenced', location, `${section}.${key}: silenced until ${formatMoment(untilMs)}`)]
+  return [diagnosticOf(silenceRules, 'silenced', location, `${addressOf({ kind, key })}: silenced until ${formatMoment(untilMs)}`)]
 }

@@ -4,17 +4,15 @@ import * as z from 'zod'
 import type { Target } from '../../api/path.ts'
 import type { Prune } from '../../declarations/find-declarations.ts'
 import { comparable, compareBodies } from '../../kinds/compare.ts'
+import { addressOf, kindNames, sections } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { longDigestOf } from '../../kinds/marker.ts'
-import { sectionNames } from '../../kinds/section.ts'
 import { type Action, actions, type Change, type Plan } from './change.ts'
 
 const planFileVersion = 1
 
-const section = z.enum(sectionNames)
-
 const plannedChange = z.object({
-  section,
+  kind: z.enum(kindNames),
   key: z.string(),
   id: z.string().optional(),
   action: z.enum(actions),
@@ -32,7 +30,7 @@ export const planFileSchema = z.object({
   prune: z.literal([true, false, 'forget']),
   /** Digest of everything below. */
   digest: z.string(),
-  seen: z.partialRecord(section, z.int()),
+  seen: z.partialRecord(z.enum(kindNames), z.int()),
   changes: z.array(plannedChange),
 })
 
@@ -53,13 +51,13 @@ export function toPlanFile(plan: Plan, kinds: Kinds, identity: PlanIdentity): Pl
 export const isIntact = ({ kind: _, version: __, digest, ...content }: PlanFile): boolean => longDigestOf(content) === digest
 
 function toPlanned(change: Change, kinds: Kinds): PlannedChange {
-  const { section: where, key, id, action, desired, stored } = change
-  const kind = kinds[where]
+  const { key, id, action, desired, stored } = change
+  const kind = kinds[change.kind]
   const sides =
     desired === undefined || stored === undefined
       ? { before: stored && comparable(kind, kind.toBody(stored)), after: desired && comparable(kind, desired) }
       : compareBodies(kind, desired, stored)
-  return { section: where, key, ...(id !== undefined && { id }), action, digest: longDigestOf({ id, action, ...sides }) }
+  return { kind: kind.name, key, ...(id !== undefined && { id }), action, digest: longDigestOf({ id, action, ...sides }) }
 }
 
 /** The differences between the reviewed plan and the current one. */
@@ -69,14 +67,14 @@ export function movedSince(agreed: PlanFile, now: PlanFile): readonly string[] {
       ? []
       : [`${field} was ${String(agreed[field] ?? 'not set')} and is now ${String(now[field] ?? 'not set')}`],
   )
-  const fewer = sectionNames.flatMap((name) => {
+  const fewer = kindNames.flatMap((name) => {
     const [count, left] = [agreed.seen[name] ?? 0, now.seen[name] ?? 0]
-    return left < count ? [`there were ${count} objects under ${name}, and there are ${left}`] : []
+    return left < count ? [`there were ${count} objects under ${sections[name]}, and there are ${left}`] : []
   })
   return [...others, ...fewer, ...changesMoved(agreed.changes, now.changes)]
 }
 
-const nameOf = ({ section: where, key, id }: PlannedChange): string => `${where}.${key || id}`
+const nameOf = ({ kind, key, id = '' }: PlannedChange): string => addressOf({ kind, key: key || id })
 
 function changesMoved(agreed: PlanFile['changes'], now: PlanFile['changes']): readonly string[] {
   const left = Map.groupBy(now, nameOf)

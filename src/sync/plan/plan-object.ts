@@ -1,9 +1,9 @@
 import { isSame } from '../../core/equality.ts'
 import { addedFields, comparable, type FieldChange, findUnclearable, normalForm, type Sides } from '../../kinds/compare.ts'
 import { type Body, type Kind, listOf } from '../../kinds/kind.ts'
+import { PendingId } from '../../kinds/kind-names.ts'
 import type { Declared } from '../../kinds/kinds.ts'
 import { digestOf, ownershipTest } from '../../kinds/marker.ts'
-import { PendingId } from '../../kinds/section.ts'
 import { type CommonValues, detectDrift, diffSides, snapshotOf } from '../../kinds/snapshot.ts'
 import { type Action, type Change, isDifference } from './change.ts'
 import { type MarkedObject, type Pair, unmanagedAdoption } from './match.ts'
@@ -32,7 +32,7 @@ export function planChange({ declared, found, takeover }: Pair, body: Body, side
   const repository = digestToStore(around.repository, stored)
   const desired = kind.withMarker(body, { project, key, digest, repository, isAdopted: existedBefore({ found, takeover }) })
   const common = {
-    section: kind.section,
+    kind: kind.name,
     key,
     name: declared.value.name,
     location,
@@ -125,8 +125,8 @@ interface MarkerParts {
 const hasMarker = ({ marker }: MarkedObject, { digest, repository, stored }: MarkerParts): boolean =>
   repository === stored && marker?.digest === digest
 
-export const planDelete = ({ section, notInFiles }: Kind, { stored, marker }: MarkedObject): Change => ({
-  section,
+export const planDelete = ({ name, notInFiles }: Kind, { stored, marker }: MarkedObject): Change => ({
+  kind: name,
   key: marker?.key ?? '',
   name: stored.name ?? '',
   action: 'delete',

@@ -2,7 +2,7 @@ import type { Diagnostic } from '../../core/diagnostics.ts'
 import { counted, join, joinFirst, type Line, link, say, trusted, untrusted } from '../../core/line.ts'
 import { toKebab } from '../../core/names.ts'
 import { plural } from '../../core/text.ts'
-import { sectionNouns } from '../../kinds/section.ts'
+import { kindLabels, sections } from '../../kinds/kind-names.ts'
 import type { Annotation, Verdict } from '../../operation/operation.ts'
 import { type Block, countFacts } from '../../report/blocks.ts'
 import type { SideNames } from '../../report/diff-lines.ts'
@@ -55,8 +55,8 @@ export function objectBlocks(result: PlanResult, sides?: SideNames): readonly Bl
 
 /** A diff is a code block, which has no links. */
 function links(objects: readonly PlannedObject[]): readonly Block[] {
-  const linked = objects.flatMap(({ section, key, name, url }) =>
-    url === undefined ? [] : [say`${trusted(sectionNouns[section])} ${link(key || name, url)}`],
+  const linked = objects.flatMap(({ kind, key, name, url }) =>
+    url === undefined ? [] : [say`${trusted(kindLabels[kind])} ${link(key || name, url)}`],
   )
   if (linked.length === 0) return []
   return [{ kind: 'paragraph', line: say`In the web app: ${joinFirst(linked, maxLinks)}` }]
@@ -115,7 +115,7 @@ const lostParts = ({ objects }: PlanResult): readonly Block[] => {
 
 /** Other objects have a marker, by which a second project or repository is noticed. */
 const unprotectedSources = ({ objects }: PlanResult): readonly Block[] => {
-  const written = objects.filter(({ section, action }) => section === 'sources' && (action === 'create' || action === 'update'))
+  const written = objects.filter(({ kind, action }) => kind === 'source' && (action === 'create' || action === 'update'))
   if (written.length === 0) return []
   const line = say`Sources have no marker, so nothing protects them from another project that declares them, too: ${namesOf(written)}`
   return [{ kind: 'paragraph', line }]
@@ -124,10 +124,10 @@ const unprotectedSources = ({ objects }: PlanResult): readonly Block[] => {
 /** The most objects that one sentence names. */
 const maxNamed = 5
 
-type Named = Pick<PlannedObject, 'section' | 'key' | 'name' | 'id'>
+type Named = Pick<PlannedObject, 'kind' | 'key' | 'name' | 'id'>
 
 function namesOf(objects: readonly Named[]): Line {
-  const names = objects.map(({ section, key, name }) => say`${trusted(sectionNouns[section])} ${key || name}`)
+  const names = objects.map(({ kind, key, name }) => say`${trusted(kindLabels[kind])} ${key || name}`)
   return joinFirst(names, maxNamed)
 }
 
@@ -158,8 +158,8 @@ const objectTable = (title: string, objects: readonly Named[]): readonly Block[]
             {
               kind: 'table',
               columns: [{ title: 'Kind' }, { title: 'Key' }, { title: 'Name' }, { title: 'Id' }],
-              rows: objects.map(({ section, key, name, id = '' }) => [
-                [trusted(sectionNouns[section])],
+              rows: objects.map(({ kind, key, name, id = '' }) => [
+                [trusted(kindLabels[kind])],
                 [untrusted(key)],
                 [untrusted(name)],
                 [untrusted(id)],
@@ -177,7 +177,7 @@ const orphans = ({ orphans: left }: PlanResult): readonly Block[] => {
 
 function unmanaged({ unmanaged: number, unmanagedKinds }: PlanResult): readonly Block[] {
   if (number === 0) return []
-  const lists = unmanagedKinds.map((section) => say`${trusted(`list-${toKebab(section)}`)}`)
+  const lists = unmanagedKinds.map((kind) => say`${trusted(`list-${toKebab(sections[kind])}`)}`)
   const line = say`To see them, run ${join(lists, ', ')} with unmanaged`
   const title = `Unmanaged, and not changed: ${plural(number, 'object')}`
   return [{ kind: 'details', title, blocks: [{ kind: 'paragraph', line }], isQuiet: true }]

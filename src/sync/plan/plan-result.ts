@@ -3,7 +3,7 @@ import { diagnosticSchema } from '../../core/diagnostics.ts'
 import { withoutUndefined } from '../../core/keys.ts'
 import type { FieldChange } from '../../kinds/compare.ts'
 import type { Body } from '../../kinds/kind.ts'
-import { sectionNames } from '../../kinds/section.ts'
+import { kindNames } from '../../kinds/kind-names.ts'
 import { type Layout, tileMarks } from '../../report/blocks.ts'
 import { type Outcome, outcomeKinds } from '../apply/apply-state.ts'
 import { actions, type Change, isDifference, type Plan } from './change.ts'
@@ -46,7 +46,7 @@ const layout = z.object({
 })
 
 const object = z.object({
-  section: z.enum(sectionNames).describe('`dashboards`, `savedSearches`, `alerts`, `webhooks` or `sources`.'),
+  kind: z.enum(kindNames).describe('`dashboard`, `savedSearch`, `alert`, `webhook` or `source`.'),
   key: z.string().describe('The key in the files. For a delete, the key in the ownership marker, if it can be read.'),
   name: z.string(),
   action: z.enum(actions),
@@ -80,14 +80,14 @@ export const planDetails = z.object({
   environment: z.string().optional().describe('The environment, if `env` is set.'),
   files: z.array(z.string()).describe('The files that were read.'),
   objects: z.array(object).describe('All objects, including unchanged ones, in the order of apply.'),
-  unmanagedKinds: z.array(z.enum(sectionNames)).describe('The kinds of the unmanaged objects.'),
+  unmanagedKinds: z.array(z.enum(kindNames)).describe('The kinds of the unmanaged objects.'),
   toAdopt: z.int().describe('Objects that are as declared and only get the ownership marker.'),
   toRelease: z.int().describe('Objects that lose their marker and become unmanaged, with `prune: forget` or `repair-duplicates`.'),
   toMark: z
     .int()
     .describe('Objects that are as declared and only get the repository, or the digest of a changed declaration, in their marker.'),
   orphans: z
-    .array(z.object({ section: z.enum(sectionNames), key: z.string(), id: z.string(), name: z.string() }))
+    .array(z.object({ kind: z.enum(kindNames), key: z.string(), id: z.string(), name: z.string() }))
     .describe("Objects with this project's marker that no file declares, and that are kept."),
   slos: z
     .array(
@@ -150,7 +150,7 @@ export async function toPlanResult(planned: PlanningResult, outcomes: readonly O
       const url = uiUrl === undefined || !isDifference(change) ? undefined : pageOf(change, uiUrl)
       return url === undefined ? one : { ...one, url }
     }),
-    unmanagedKinds: sectionNames.filter((section) => (plan.unmanaged?.[section] ?? 0) > 0),
+    unmanagedKinds: kindNames.filter((kind) => (plan.unmanaged?.[kind] ?? 0) > 0),
     toAdopt: plan.changes.filter(({ action, isAdopted }) => isAdopted && action === 'adopt').length,
     toMark: numberOf('mark'),
     toRelease: numberOf('release'),
@@ -162,20 +162,20 @@ export async function toPlanResult(planned: PlanningResult, outcomes: readonly O
 }
 
 /** An alert has no page of its own: https://github.com/hyperdxio/hyperdx, `packages/app/pages`. */
-function pageOf({ section, id, stored, desired, action }: Change, uiUrl: string): string | undefined {
+function pageOf({ kind, id, stored, desired, action }: Change, uiUrl: string): string | undefined {
   const body: Body = desired ?? stored ?? {}
   const page = (name: string, target: unknown): string | undefined =>
     typeof target === 'string' ? `${uiUrl.replace(/\/+$/, '')}/${name}/${encodeURIComponent(target)}` : undefined
   if (action === 'delete') return undefined
-  if (section === 'dashboards') return page('dashboards', id)
-  if (section === 'savedSearches') return page('search', id)
-  if (section === 'alerts') return page('dashboards', body.dashboardId) ?? page('search', body.savedSearchId)
+  if (kind === 'dashboard') return page('dashboards', id)
+  if (kind === 'savedSearch') return page('search', id)
+  if (kind === 'alert') return page('dashboards', body.dashboardId) ?? page('search', body.savedSearchId)
   return undefined
 }
 
 async function describe(change: Change): Promise<PlannedObject> {
   const {
-    section,
+    kind,
     key,
     name,
     action,
@@ -189,7 +189,7 @@ async function describe(change: Change): Promise<PlannedObject> {
     rewrites,
   } = change
   return {
-    section,
+    kind,
     key,
     name,
     action,
@@ -202,9 +202,9 @@ async function describe(change: Change): Promise<PlannedObject> {
 }
 
 async function withLayout(change: Change): Promise<Pick<PlannedObject, 'layout'>> {
-  const { section, action, fields } = change
+  const { kind, action, fields } = change
   const mayDiffer =
-    section === 'dashboards' && (action === 'update' || action === 'replace') && fields.some(({ path }) => path.startsWith('tiles'))
+    kind === 'dashboard' && (action === 'update' || action === 'replace') && fields.some(({ path }) => path.startsWith('tiles'))
   if (!mayDiffer) return {}
   const found = (await import('./layouts.ts')).layoutOf(change)
   return found === undefined ? {} : { layout: toLayoutResult(found) }

@@ -53,8 +53,8 @@ export async function pricePlan({ plan, storedObjects }: PlanningResult, { api, 
 }
 
 function scheduleChangeOf(change: Change): readonly ScheduleChange[] {
-  const { section, action, stored, desired } = change
-  if (section !== 'alerts') return []
+  const { kind, action, stored, desired } = change
+  if (kind !== 'alert') return []
   const before = stored && scheduleOf(stored)
   // A disabled alert stays disabled, because files have no state.
   const after = action === 'delete' ? undefined : scheduleOf({ ...stored, ...desired })

@@ -34,9 +34,9 @@ export function protectAlerts(changes: readonly Change[], alerts: readonly Alert
   const lossesByCause = Map.groupBy(losses, ({ cause }) => cause)
   const lostTargets = new Set([
     ...removals.flatMap(lostTargetsOf),
-    ...losses.flatMap(({ alert, cause }) => (cause.section === 'dashboards' ? [alert.tileId] : [])),
+    ...losses.flatMap(({ alert, cause }) => (cause.kind === 'dashboard' ? [alert.tileId] : [])),
   ])
-  const planned = new Map(changes.flatMap((change) => (change.section === 'alerts' && change.id ? [[change.id, change] as const] : [])))
+  const planned = new Map(changes.flatMap((change) => (change.kind === 'alert' && change.id ? [[change.id, change] as const] : [])))
 
   const isProtected = ({ alert }: Loss): boolean => {
     const change = planned.get(alert.id)
@@ -46,7 +46,7 @@ export function protectAlerts(changes: readonly Change[], alerts: readonly Alert
   const removalByChange = new Map(removals.map((removal) => [removal.change, removal]))
   return {
     changes: changes.map((change) => {
-      const loss = change.section === 'alerts' ? lossByAlert.get(change.id ?? '') : undefined
+      const loss = change.kind === 'alert' ? lossByAlert.get(change.id ?? '') : undefined
       return loss === undefined
         ? withRemovedTiles(change, removalByChange.get(change), lossesByCause.get(change))
         : replaceLost(change, loss)
@@ -64,7 +64,7 @@ export function findNewAlertOnTiles({ stored, removes, patches }: Change, { item
   if (stored === undefined || removes === undefined) return undefined
   const tiles = listOf(stored.tiles)
   const tilesAfter = tiles.filter(({ id }) => typeof id !== 'string' || !removes.tiles.includes(id))
-  const lost = findLostAlerts({ section: 'dashboards', id: stored.id, tiles, tilesAfter, isPatch: patches !== undefined }, items)
+  const lost = findLostAlerts({ kind: 'dashboard', id: stored.id, tiles, tilesAfter, isPatch: patches !== undefined }, items)
   const alert = lost.find(({ id }) => !removes.alerts.includes(id))
   return alert && `the alert ${describeAlert(alert)} was added to a tile that the update deletes, and would be deleted with it`
 }
@@ -72,11 +72,11 @@ export function findNewAlertOnTiles({ stored, removes, patches }: Change, { item
 /** The reason against deleting an object: an alert that would be deleted with it, or that uses it. Undefined without one. */
 export function findAlertOn(change: Change, { items, mayBeCut }: List<Alert>, kind: Kind): string | undefined {
   const { id = '', stored } = change
-  if (kind.section === 'alerts') return undefined
+  if (kind.name === 'alert') return undefined
   if (mayBeCut) return incompleteList
   if (kind.findUse !== undefined) return findUser(change, items, kind)
   const [alert] = findLostAlerts(
-    kind.section === 'savedSearches' ? { section: kind.section, id } : { section: 'dashboards', id, tiles: listOf(stored?.tiles), tilesAfter: undefined },
+    kind.name === 'savedSearch' ? { kind: kind.name, id } : { kind: 'dashboard', id, tiles: listOf(stored?.tiles), tilesAfter: undefined },
     items,
   )
   return alert && `the alert ${describeAlert(alert)} is on it and would be deleted with it`
@@ -112,14 +112,14 @@ interface PlannedRemoval {
 
 /** The objects and tiles that a change removes; undefined where it keeps everything that an alert can watch. */
 function plannedRemoval(change: Change, dashboardType: Kind): PlannedRemoval | undefined {
-  const { section, action, stored, desired, id, patches } = change
-  if (section === 'savedSearches' && action === 'delete' && id !== undefined) return { change, removal: { section, id }, lostTiles: [] }
-  if (section !== 'dashboards' || stored === undefined || action === 'unchanged') return undefined
+  const { kind, action, stored, desired, id, patches } = change
+  if (kind === 'savedSearch' && action === 'delete' && id !== undefined) return { change, removal: { kind, id }, lostTiles: [] }
+  if (kind !== 'dashboard' || stored === undefined || action === 'unchanged') return undefined
   const tiles = listOf(stored.tiles)
   const tilesAfter = desired === undefined ? undefined : listOf(composeUpdate(dashboardType, desired, stored).tiles)
   return {
     change,
-    removal: { section, id: stored.id, tiles, tilesAfter, isPatch: patches !== undefined },
+    removal: { kind, id: stored.id, tiles, tilesAfter, isPatch: patches !== undefined },
     lostTiles: findLostTiles(tiles, tilesAfter ?? []),
   }
 }
@@ -149,7 +149,7 @@ function indexByTarget(alerts: readonly Alert[]): AlertsOf {
 function findLosses({ change, removal, lostTiles }: PlannedRemoval, alertsOf: AlertsOf): readonly Loss[] {
   const name = quote(change.name, 60)
   const reasonFor = ({ tileId }: Alert): string => {
-    if (removal.section === 'savedSearches') return `saved search "${name}" is deleted`
+    if (removal.kind === 'savedSearch') return `saved search "${name}" is deleted`
     if (!tileId) return `dashboard "${name}" is deleted`
     const lost = lostTiles.find(({ tile }) => tile.id === tileId)
     if (lost === undefined) return `${hiddenTileOf(change)} is deleted by every update`
@@ -169,7 +169,7 @@ function replaceLost(change: Change, { cause, reason }: Loss): Change {
 
 /** Records the tiles that an update removes and the known alerts on them, so that apply notices a new one. */
 function withRemovedTiles(change: Change, removal: PlannedRemoval | undefined, losses: readonly Loss[] = []): Change {
-  if (removal === undefined || change.section !== 'dashboards' || change.action === 'delete') return change
+  if (removal === undefined || change.kind !== 'dashboard' || change.action === 'delete') return change
   const tiles = removal.lostTiles.flatMap(({ tile }) => (typeof tile.id === 'string' ? [tile.id] : []))
   return tiles.length === 0 ? change : { ...change, removes: { tiles, alerts: losses.map(({ alert }) => alert.id) } }
 }
@@ -185,8 +185,8 @@ function toDiagnostic({ alert, cause, reason }: Loss, change: Change | undefined
 
 /** Warns about a dashboard without changes whose next update would delete alerts. */
 function warnAboutHiddenTiles(change: Change, alertsOf: AlertsOf): readonly Diagnostic[] {
-  const { section, action, stored, key, location = prune } = change
-  if (section !== 'dashboards' || action !== 'unchanged' || stored === undefined) return []
+  const { kind, action, stored, key, location = prune } = change
+  if (kind !== 'dashboard' || action !== 'unchanged' || stored === undefined) return []
   const listed = new Set(listOf(stored.tiles).map(({ id }) => id))
   return alertsOf(stored.id).flatMap((alert): readonly Diagnostic[] => {
     if (alert.dashboardId !== stored.id || !alert.tileId || listed.has(alert.tileId)) return []

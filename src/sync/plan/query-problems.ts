@@ -12,8 +12,8 @@ import { nameFirst } from '../../core/text.ts'
 import { intervalMs } from '../../kinds/alert/schedule.ts'
 import { composeUpdate } from '../../kinds/compare.ts'
 import { type Body, listOf } from '../../kinds/kind.ts'
+import { type PendingId, replacePending } from '../../kinds/kind-names.ts'
 import { createKinds, type Kinds } from '../../kinds/kinds.ts'
-import { type PendingId, replacePending } from '../../kinds/section.ts'
 import { sourceSchema } from '../../kinds/source/source-wire.ts'
 import type { Context } from '../../operation/operation.ts'
 import type { Outcome } from '../apply/apply-state.ts'
@@ -99,7 +99,7 @@ export async function findBrokenAlerts(
 ): Promise<readonly Diagnostic[]> {
   const { storedObjects } = planned
   if (storedObjects === undefined || (await context.files.mayBeFromFork())) return []
-  const idOf = (key: string): string => outcomes.find(({ change }) => change.section === 'sources' && change.key === key)?.id ?? ''
+  const idOf = (key: string): string => outcomes.find(({ change }) => change.kind === 'source' && change.key === key)?.id ?? ''
   const asking = await openQueries(context, { ...planned, storedObjects }, { isApplied: true, idOf })
   asking.left = Math.min(asking.left, context.api.rateLimit()?.remaining ?? maxQueries)
   try {
@@ -125,14 +125,14 @@ async function openQueries(
   const kinds = createKinds(context.profile, nowMs)
   const changedSources = new Map(
     plan.changes.flatMap((change) =>
-      change.section === 'sources' && isDifference(change) && change.desired !== undefined
+      change.kind === 'source' && isDifference(change) && change.desired !== undefined
         ? [[change.id ?? idOf(change.key), change] as const]
         : [],
     ),
   )
   const written = [...changedSources].map(([id, change]) => sourceSchema.parse({ ...bodyAfter(change, kinds), id }))
   const sources = [...storedObjects.sources.filter(({ id }) => !changedSources.has(id)), ...written]
-  const withId = (pending: PendingId): unknown => (pending.section === 'sources' ? idOf(pending.key) : pending)
+  const withId = (pending: PendingId): unknown => (pending.kind === 'source' ? idOf(pending.key) : pending)
   const changes = plan.changes.map((change) =>
     changedSources.size === 0 || change.desired === undefined ? change : { ...change, desired: replacePending(change.desired, withId) },
   )
@@ -150,8 +150,8 @@ async function openQueries(
 }
 
 /** The whole object after the plan. */
-const bodyAfter = ({ section, desired = {}, stored }: Change, kinds: Kinds): Body =>
-  stored === undefined ? desired : composeUpdate(kinds[section], desired, stored)
+const bodyAfter = ({ kind, desired = {}, stored }: Change, kinds: Kinds): Body =>
+  stored === undefined ? desired : composeUpdate(kinds[kind], desired, stored)
 
 const sourceChecks = (asking: Asking): readonly Check[] =>
   asking.planned.storedObjects.sources.flatMap((source) => {
@@ -187,7 +187,7 @@ const toLookUpCheck = (one: LookUp, explain: Check['explain'], { api, service, n
 async function alertChecks(asking: Asking, isOnlyOnChanged: boolean): Promise<readonly Check[]> {
   const { planned, changedSources, profile, nowMs } = asking
   const { changes } = planned.plan
-  const known = new Set(changes.flatMap(({ section, id }) => (section === 'alerts' ? (id ?? []) : [])))
+  const known = new Set(changes.flatMap(({ kind, id }) => (kind === 'alert' ? (id ?? []) : [])))
   const others = planned.storedObjects.alerts.flatMap((alert): readonly Change[] =>
     known.has(alert.id) || changedSources.size === 0 ? [] : [toChange(alert.name ?? '', alert)],
   )
@@ -209,7 +209,7 @@ const isOfSlo = ({ madeFrom = '' }: Change): boolean => madeFrom.startsWith('slo
 const withoutErrors = (check: Check): Check => ({ ...check, ask: async () => ({ unmatched: (await check.ask()).unmatched }) })
 
 const toChange = (name: string, stored: StoredObjects['alerts'][number]): Change => ({
-  section: 'alerts',
+  kind: 'alert',
   key: '',
   name,
   action: 'unchanged',
@@ -249,8 +249,8 @@ function lastWindow({ step }: AlertQuery, nowMs: number): TimeRange {
 /** The tiles whose query the plan creates or changes, without those of SLOs. */
 const tileChecks = (asking: Asking): readonly Check[] =>
   asking.planned.plan.changes.flatMap((change) => {
-    const { section, desired, stored } = change
-    if (section !== 'dashboards' || !isDifference(change) || desired === undefined || isOfSlo(change)) return []
+    const { kind, desired, stored } = change
+    if (kind !== 'dashboard' || !isDifference(change) || desired === undefined || isOfSlo(change)) return []
     const { sources } = asking.planned.storedObjects
     const storedQueries = new Set(listOf(stored?.tiles).map((tile) => JSON.stringify(queryOf(tile, sources))))
     return listOf(bodyAfter(change, asking.kinds).tiles).flatMap((tile, i) => {
@@ -266,7 +266,7 @@ function queryOf(tile: Body, sources: StoredObjects['sources']): unknown {
 }
 
 function warnTile({ key, location }: Change, index: number, error: string, { planned }: Asking): Diagnostic {
-  const declared = planned.found.objects.find((one) => one.section === 'dashboards' && one.key === key)
+  const declared = planned.found.objects.find((one) => one.kind === 'dashboard' && one.key === key)
   const path = ['tiles', index]
   return diagnosticOf(
     evaluationRules,

@@ -51,7 +51,7 @@ export function digestToStore(run: RunRepository | undefined, stored: string | u
 }
 
 export interface OwnedObject extends MarkedObject {
-  readonly kind: Pick<Kind, 'noun'>
+  readonly kind: Pick<Kind, 'label'>
 }
 
 /** The objects that a message names. */
@@ -72,7 +72,7 @@ export function checkRepository(run: RunRepository | undefined, owned: readonly 
     ({ marker }) => marker?.repository ?? '',
   )
   return [...others].map(([digest, objects]) => {
-    const names = objects.map(({ kind, stored }) => `${kind.noun} "${quote(stored.name ?? '', 60)}" (${stored.id})`)
+    const names = objects.map(({ kind, stored }) => `${kind.label} "${quote(stored.name ?? '', 60)}" (${stored.id})`)
     const named = listFirst(names, maxNamed, (count) => `and ${count} more`).join(', ')
     const effect = run.effect === 'write' ? '; nothing was written' : '; apply would write nothing'
     const advice = `If two repositories use this project, set another project in one of them. If the repository was renamed or moved, set from-repository to its previous name, or to ${digest}`

@@ -1,7 +1,9 @@
 // The server ends a query after 30 seconds, and does not run a wrong one. An alert with such a query never fires. Only running it shows both.
+
 import { maxQueryMs, type SqlAnswer } from '../../api/sql.ts'
 import { toUnsent } from '../../backtest/series-api.ts'
 import { type Diagnostic, diagnosticOf } from '../../core/diagnostics.ts'
+import { addressOf } from '../../kinds/kind-names.ts'
 import type { Context } from '../../operation/operation.ts'
 import { burnRateAlerts } from '../../slos/burn-rates.ts'
 import { type Slo, sourceOf } from '../../slos/expand-slos.ts'
@@ -43,8 +45,8 @@ export async function findSloQueryProblems(
 }
 
 function changedSlos({ found, plan }: PlanningResult): readonly Slo[] {
-  const changes = new Set(plan.changes.filter(({ action }) => written.has(action)).map(({ section, key }) => `${section}.${key}`))
-  const makers = new Set(found.objects.filter(({ section, key }) => changes.has(`${section}.${key}`)).map(({ madeFrom }) => madeFrom))
+  const changes = new Set(plan.changes.filter(({ action }) => written.has(action)).map(({ kind, key }) => addressOf({ kind, key })))
+  const makers = new Set(found.objects.filter(({ kind, key }) => changes.has(addressOf({ kind, key }))).map(({ madeFrom }) => madeFrom))
   return found.slos.filter(({ key }) => makers.has(`slos.${key}`))
 }
 

@@ -5,8 +5,8 @@ import type { Profile } from '../../api/profiles.ts'
 import { type Alert, alertCollection } from '../../kinds/alert/alert.ts'
 import { type Dashboard, dashboardCollection } from '../../kinds/dashboard/dashboard-wire.ts'
 import type { StoredObject } from '../../kinds/kind.ts'
+import { type KindName, kindNames, sections } from '../../kinds/kind-names.ts'
 import { type SavedSearch, savedSearchCollection } from '../../kinds/saved-search/saved-search.ts'
-import { type Section, sectionNames } from '../../kinds/section.ts'
 import { type Connection, connectionCollection, type Source, sourceCollection } from '../../kinds/source/source-wire.ts'
 import { type Webhook, webhookCollection } from '../../kinds/webhook/webhook-wire.ts'
 
@@ -20,7 +20,7 @@ export interface StoredObjects {
   /** Undefined where the service does not list them, or no file can name one. */
   readonly connections?: readonly Connection[] | undefined
   /** Why a list may be incomplete. Nothing is created or deleted because of such a list. */
-  readonly incompleteLists: Readonly<Partial<Record<Section, string>>>
+  readonly incompleteLists: Readonly<Partial<Record<KindName, string>>>
   /** When the first list of the sections was answered, by the clock of the requests. */
   readonly readAtMs: number
 }
@@ -30,7 +30,7 @@ interface Reading {
   readonly service: Target
   readonly profile: Profile
   /** Sections with declared objects: their lists are read again when they are empty. */
-  readonly wanted: ReadonlySet<Section>
+  readonly wanted: ReadonlySet<KindName>
   readonly wantsConnections: boolean
 }
 
@@ -38,19 +38,19 @@ const none: DatedList<never> = { items: [], mayBeCut: false, readAtMs: Number.PO
 
 export async function readStoredObjects({ api, service, profile, wanted, wantsConnections }: Reading): Promise<StoredObjects> {
   const hasMore = profile.savedSearches
-  const twice = <T>(section: Section, list: () => Promise<DatedList<T>>) => listTwice(list, wanted.has(section))
+  const twice = <T>(kind: KindName, list: () => Promise<DatedList<T>>) => listTwice(list, wanted.has(kind))
   const [dashboards, alerts, savedSearches, sources, webhooks, connections] = await Promise.all([
-    twice('dashboards', () => dashboardCollection.list(api, service)),
-    twice('alerts', () => alertCollection.list(api, service)),
-    hasMore ? twice('savedSearches', () => savedSearchCollection.list(api, service)) : none,
-    twice('sources', () => sourceCollection.list(api, service)),
-    hasMore ? twice('webhooks', () => webhookCollection.list(api, service)) : none,
+    twice('dashboard', () => dashboardCollection.list(api, service)),
+    twice('alert', () => alertCollection.list(api, service)),
+    hasMore ? twice('savedSearch', () => savedSearchCollection.list(api, service)) : none,
+    twice('source', () => sourceCollection.list(api, service)),
+    hasMore ? twice('webhook', () => webhookCollection.list(api, service)) : none,
     profile.isSelfHosted && wantsConnections ? connectionCollection.list(api, service) : undefined,
   ])
   const lists = { dashboards, alerts, savedSearches, sources, webhooks }
-  const incompleteLists = sectionNames.flatMap((section) => {
-    const reason = whyIncomplete(lists[section])
-    return reason === undefined ? [] : [[section, reason] as const]
+  const incompleteLists = kindNames.flatMap((kind) => {
+    const reason = whyIncomplete(lists[sections[kind]])
+    return reason === undefined ? [] : [[kind, reason] as const]
   })
   return {
     dashboards: onceEach(dashboards),
@@ -64,8 +64,8 @@ export async function readStoredObjects({ api, service, profile, wanted, wantsCo
   }
 }
 
-/** The objects of each section. */
-export const storedOf = (storedObjects: StoredObjects, section: Section): readonly StoredObject[] => storedObjects[section] ?? []
+/** The objects of one kind. */
+export const storedOf = (storedObjects: StoredObjects, kind: KindName): readonly StoredObject[] => storedObjects[sections[kind]] ?? []
 
 /** A service that just woke up may answer an empty list; the second answer counts. */
 async function listTwice<T>(list: () => Promise<DatedList<T>>, isWanted: boolean): Promise<DatedList<T>> {

@@ -44,9 +44,9 @@ interface TileWriteOptions {
 /** Decides how each existing dashboard is written, and which of its tiles lose what the API does not show. */
 export function planTileWrites(changes: readonly Change[], options: TileWriteOptions): Pick<Plan, 'changes' | 'diagnostics'> {
   const { alerts, objects } = options
-  const accepted = new Set(objects.filter(isOf('dashboards')).flatMap(({ key, value }) => (value.adopt === 'rewrite' ? [key] : [])))
-  const declared = changes.flatMap(({ section, id = 'new', name, desired }): readonly StoredObject[] =>
-    section === 'alerts' && desired !== undefined ? [{ ...desired, id, name }] : [],
+  const accepted = new Set(objects.filter(isOf('dashboard')).flatMap(({ key, value }) => (value.adopt === 'rewrite' ? [key] : [])))
+  const declared = changes.flatMap(({ kind, id = 'new', name, desired }): readonly StoredObject[] =>
+    kind === 'alert' && desired !== undefined ? [{ ...desired, id, name }] : [],
   )
   const written = changes.map((change) => (isDashboardWrite(change) ? planTileWrite(change, options) : change))
   const diagnostics = written
@@ -62,7 +62,7 @@ export function planTileWrites(changes: readonly Change[], options: TileWriteOpt
 type DashboardWrite = Change & { readonly stored: StoredObject; readonly desired: Body }
 
 export const isDashboardWrite = (change: Change): change is DashboardWrite =>
-  change.section === 'dashboards' && change.stored !== undefined && change.desired !== undefined && change.action !== 'unchanged'
+  change.kind === 'dashboard' && change.stored !== undefined && change.desired !== undefined && change.action !== 'unchanged'
 
 const isAdoption = ({ notes }: Change): boolean => notes.includes(unmanagedAdoption)
 

@@ -10,9 +10,9 @@ import { ownValue } from '../../documents/schema.ts'
 import type { FieldChange } from '../../kinds/compare.ts'
 import { createDirectory } from '../../kinds/directory.ts'
 import type { Body, DeclaredKey, StoredObject } from '../../kinds/kind.ts'
+import { addressOf, type KindName, kindNames } from '../../kinds/kind-names.ts'
 import { createKinds, type Declared } from '../../kinds/kinds.ts'
 import { secretTextsIn } from '../../kinds/secret.ts'
-import { type Section, sectionNames } from '../../kinds/section.ts'
 import { nameMatches } from '../../operation/listing.ts'
 import type { NamedEnvironment } from '../../operation/operation.ts'
 import { type Change, isDifference, type Plan } from '../plan/change.ts'
@@ -62,16 +62,16 @@ export interface PullFilter {
 }
 
 /** Several projects can use a webhook or a source, so that no project takes one over unasked. */
-export const exportedKinds: readonly Section[] = ['dashboards', 'savedSearches', 'alerts']
+export const exportedKinds: readonly KindName[] = ['dashboard', 'savedSearch', 'alert']
 
-type Filtered = Pick<NewObject, 'section' | 'key'> & { readonly stored?: StoredObject | undefined; readonly name: string }
+type Filtered = Pick<NewObject, 'kind' | 'key'> & { readonly stored?: StoredObject | undefined; readonly name: string }
 
 /** An object that the service does not have has no tags. */
-function passes({ section, key, name, stored }: Filtered, { nameContains, tag, kind: wanted, key: keys }: PullFilter): boolean {
+function passes({ kind, key, name, stored }: Filtered, { nameContains, tag, kind: wanted, key: keys }: PullFilter): boolean {
   return (
     (nameContains === undefined || nameMatches(nameContains)({ name: stored?.name ?? name })) &&
     (tag === undefined || (Array.isArray(stored?.tags) && stored.tags.includes(tag))) &&
-    (wanted?.includes(section) ?? true) &&
+    (wanted?.includes(kind) ?? true) &&
     (keys?.includes(key) ?? true)
   )
 }
@@ -103,7 +103,7 @@ export const pullOutcomes = [
 ] as const
 
 export interface PulledObject {
-  readonly section: Section
+  readonly kind: KindName
   /** Empty for an object that is in no file. */
   readonly key: string
   readonly name: string
@@ -132,10 +132,10 @@ export interface OverriddenField {
   readonly value: unknown
 }
 
-export const identityOf = (section: Section, id: string): string => `${section} ${id}`
+export const identityOf = (kind: KindName, id: string): string => `${kind} ${id}`
 
 /** Identifies an object that the service does not have. */
-export const removalOf = ({ section, key }: Pick<DeclaredKey, 'section' | 'key'>): string => `${section} without an id: ${key}`
+export const removalOf = ({ kind, key }: Pick<DeclaredKey, 'kind' | 'key'>): string => `${kind} without an id: ${key}`
 
 /** Drafts the files after a pull. Pure: it reads and writes no files. */
 export function draftPull(input: DraftInput): Draft {
@@ -143,8 +143,8 @@ export function draftPull(input: DraftInput): Draft {
   const kinds = createKinds(profile, nowMs)
   const { filter = {} } = input
   const wanted: readonly string[] = filter.kind ?? exportedKinds
-  const sections = sectionNames.filter((one) => abilitiesOf(profile).sections.has(one) && wanted.includes(one))
-  const selected = selectObjects({ storedObjects, kinds, plan, declarations, sections })
+  const selectedKinds = kindNames.filter((one) => abilitiesOf(profile).kinds.has(one) && wanted.includes(one))
+  const selected = selectObjects({ storedObjects, kinds, plan, declarations, selectedKinds })
   // An object that is left out has no key.
   const isWanted = (one: NewObject | SkippedObject): boolean => passes({ key: '', ...one, name: one.stored.name ?? '' }, filter)
   const newObjects = input.declaredOnly ? [] : selected.newObjects.filter(isWanted)
@@ -160,15 +160,13 @@ export function draftPull(input: DraftInput): Draft {
     references: createReferenceRenderer(storedObjects, directory, keysById(plan.changes, targets)),
   })
   // Alerts come last: they can refer by key only to dashboards and saved searches that are not left out.
-  const [newAlerts = [], newTargets = []] = [true, false].map((isAlert) =>
-    newObjects.filter(({ section }) => (section === 'alerts') === isAlert),
-  )
+  const [newAlerts = [], newTargets = []] = [true, false].map((isAlert) => newObjects.filter(({ kind }) => (kind === 'alert') === isAlert))
   const draftedTargets = newTargets.map((one) => draftNew(one, contextFor([]), excluded))
   const context = contextFor(draftedTargets.filter(({ addition }) => addition !== undefined).map(({ source }) => source))
   const added = [...draftedTargets, ...newAlerts.map((one) => draftNew(one, context, excluded))]
-  const declared = new Map(declarations.objects.map((one) => [`${one.section}.${one.key}`, one]))
+  const declared = new Map(declarations.objects.map((one) => [addressOf(one), one]))
   const existing = plan.changes.flatMap((change) => {
-    const one = declared.get(`${change.section}.${change.key}`)
+    const one = declared.get(addressOf(change))
     return one === undefined || !passes(change, filter) ? [] : [draftExisting(one, change, context, input)]
   })
   const additions = added.flatMap(({ addition }) => addition ?? [])
@@ -183,7 +181,7 @@ export function draftPull(input: DraftInput): Draft {
     objects: [
       ...existing.map(({ object }) => ({
         ...object,
-        replacedExpressions: replacedExpressions.get(`${object.section}.${object.key}`) ?? [],
+        replacedExpressions: replacedExpressions.get(addressOf(object)) ?? [],
       })),
       ...added.map(({ source, addition, reason }) =>
         addition === undefined
@@ -225,19 +223,19 @@ const textsIn = (value: unknown): readonly string[] => {
 }
 
 function keysById(changes: readonly Change[], targets: readonly NewObject[]): KeysById {
-  const keysIn = (section: Section) =>
+  const keysIn = (kind: KindName) =>
     new Map([
-      ...changes.filter((one) => one.section === section).flatMap(({ id, key }) => (id === undefined ? [] : [[id, key] as const])),
-      ...targets.filter((one) => one.section === section).map(({ stored, key }) => [stored.id, key] as const),
+      ...changes.filter((one) => one.kind === kind).flatMap(({ id, key }) => (id === undefined ? [] : [[id, key] as const])),
+      ...targets.filter((one) => one.kind === kind).map(({ stored, key }) => [stored.id, key] as const),
     ])
-  return { dashboards: keysIn('dashboards'), savedSearches: keysIn('savedSearches') }
+  return { dashboard: keysIn('dashboard'), savedSearch: keysIn('savedSearch') }
 }
 
 const objectOutside = (
-  { section, stored: { id, name } }: NewObject | SkippedObject,
+  { kind, stored: { id, name } }: NewObject | SkippedObject,
   outcome: PulledObject['outcome'],
   reason: string | undefined,
-): PulledObject => ({ section, key: '', name: name ?? '', id, outcome, path: undefined, reason, replacedExpressions: [], overridden: [] })
+): PulledObject => ({ kind, key: '', name: name ?? '', id, outcome, path: undefined, reason, replacedExpressions: [], overridden: [] })
 
 interface DraftedNew {
   readonly source: NewObject
@@ -247,11 +245,11 @@ interface DraftedNew {
 }
 
 function draftNew(source: NewObject, context: DraftContext, excluded: DraftInput['excluded']): DraftedNew {
-  const { section, key, stored, adoption } = source
+  const { kind, key, stored, adoption } = source
   const { name, ...others } = renderNewObject(source, context).fields
   const fields = { name, ...adoption, ...others }
-  const reason = excluded.get(identityOf(section, stored.id)) ?? context.explainSecret(fields) ?? explainUnwritable(fields, section)
-  return { source, reason, addition: reason === undefined ? { section, key, fields } : undefined }
+  const reason = excluded.get(identityOf(kind, stored.id)) ?? context.explainSecret(fields) ?? explainUnwritable(fields, kind)
+  return { source, reason, addition: reason === undefined ? { kind, key, fields } : undefined }
 }
 
 interface DraftedExisting {
@@ -267,9 +265,9 @@ function draftExisting(
   input: Pick<DraftInput, 'excluded' | 'environment' | 'driftedOnly' | 'removeDeleted' | 'storedObjects' | 'profile' | 'nowMs'>,
 ): DraftedExisting {
   const { excluded, environment, driftedOnly } = input
-  const { section, key, stored, name } = change
+  const { kind, key, stored, name } = change
   const object = {
-    section,
+    kind,
     key,
     name,
     id: stored?.id,
@@ -282,7 +280,7 @@ function draftExisting(
   if (driftedOnly && change.origin !== 'service')
     return { object: { ...object, outcome: isDifference(change) ? 'changed-in-files' : 'unchanged' }, update: undefined }
   const rendered = renderChange(declared, { ...change, stored }, context)
-  const { before, after, overridden } = keepOverridden(rendered, overriddenFields(environment, section, key))
+  const { before, after, overridden } = keepOverridden(rendered, overriddenFields(environment, kind, key))
   const isUnchanged = isEqual(before.fields, after.fields)
   const { location } = declared
   if (location.instance !== undefined && !isEqual(rendered.before.fields, rendered.after.fields)) {
@@ -293,9 +291,9 @@ function draftExisting(
   }
   const unwritable = () =>
     declared.madeFrom === undefined
-      ? (context.explainSecret(after.fields, before.fields) ?? explainUnwritable(after.fields, section))
+      ? (context.explainSecret(after.fields, before.fields) ?? explainUnwritable(after.fields, kind))
       : `differs from what ${declared.madeFrom} makes, and pull does not edit it; change the file, or run apply`
-  const reason = excluded.get(identityOf(section, stored.id)) ?? (isUnchanged ? undefined : unwritable())
+  const reason = excluded.get(identityOf(kind, stored.id)) ?? (isUnchanged ? undefined : unwritable())
   if (reason !== undefined) return { object: { ...object, outcome: 'left-out', reason }, update: undefined }
   if (isUnchanged && overridden.length > 0) {
     const overriddenReason = `the environment overrides ${overridden.map(({ field }) => field).join(', ')}, and the service has another value`
@@ -310,7 +308,7 @@ function draftExisting(
     fields: change.fields,
     after: after.fields,
   } as const
-  return { object: updated, update: { section, key, before, after } }
+  return { object: updated, update: { kind, key, before, after } }
 }
 
 /** Kinds without markers stay, because other repositories can use their objects. An incomplete list may lack an object. */
@@ -319,15 +317,15 @@ function draftMissing(
   { kinds }: RenderContext,
   { removeDeleted, excluded, storedObjects }: Pick<DraftInput, 'removeDeleted' | 'excluded' | 'storedObjects'>,
 ): Pick<PulledObject, 'outcome' | 'reason'> {
-  const { section, location, madeFrom } = declared
+  const { kind, location, madeFrom } = declared
   const reason = excluded.get(removalOf(declared))
   if (reason !== undefined) return { outcome: 'left-out', reason }
   const isRemoved =
     removeDeleted &&
     location.instance === undefined &&
     madeFrom === undefined &&
-    kinds[section].ownership !== 'identity' &&
-    storedObjects.incompleteLists[section] === undefined
+    kinds[kind].ownership !== 'identity' &&
+    storedObjects.incompleteLists[kind] === undefined
   return { outcome: isRemoved ? 'removed' : 'missing', reason: undefined }
 }
 
@@ -358,14 +356,14 @@ function placeAdditions(additions: readonly Addition[], { declarations, globs, t
     [...declarations.objects, ...declarations.broken].flatMap(({ location: { file, instance } }) => (instance === undefined ? [] : [file])),
   )
   const place = createPlacement({ globs, paths: [...texts.keys()], closed })
-  const isOpen = ({ section, location: { file } }: Declared): boolean => section === 'dashboards' && !closed.has(file)
+  const isOpen = ({ kind, location: { file } }: Declared): boolean => kind === 'dashboard' && !closed.has(file)
   const dashboardPaths = new Map(declarations.objects.filter(isOpen).map(({ key, location: { file } }) => [key, file]))
   return new Map(
     additions.map((addition) => {
-      const { section, key, fields } = addition
+      const { kind, key, fields } = addition
       const dashboard = typeof fields.dashboard === 'string' ? fields.dashboard : undefined
-      const path = section === 'alerts' ? dashboardPaths.get(dashboard ?? '') : undefined
-      return [addition, path ?? place({ section, key, dashboard })] as const
+      const path = kind === 'alert' ? dashboardPaths.get(dashboard ?? '') : undefined
+      return [addition, path ?? place({ kind, key, dashboard })] as const
     }),
   )
 }

@@ -21,9 +21,9 @@ import { readDocument } from '../../documents/document.ts'
 import { escapeExpressions, hasVariable } from '../../documents/expressions.ts'
 import { defaultOf, ownValue, type Shape } from '../../documents/schema.ts'
 import type { Body, DeclaredKey } from '../../kinds/kind.ts'
-import { sections } from '../../kinds/kinds.ts'
+import { addressOf, type KindName, sections } from '../../kinds/kind-names.ts'
+import { fileSchemas } from '../../kinds/kinds.ts'
 import { canonicalText } from '../../kinds/marker.ts'
-import type { Section } from '../../kinds/section.ts'
 import { mergeLines } from './merge-lines.ts'
 import { isEqual, type RenderedChange } from './render.ts'
 import {
@@ -49,10 +49,10 @@ interface FileEdit {
   readonly removals: readonly Removal[]
 }
 
-export type Removal = Pick<DeclaredKey, 'section' | 'key'>
+export type Removal = Pick<DeclaredKey, 'kind' | 'key'>
 
 export interface Update extends RenderedChange {
-  readonly section: Section
+  readonly kind: KindName
   readonly key: string
 }
 
@@ -141,25 +141,25 @@ function applyEdit(document: Document.Parsed, { defaults, updates, additions, re
   const root = document.contents
   if (!isMap(root)) throw new Error('declarations are a map')
   const replacedExpressions = new Map<string, readonly string[]>()
-  for (const { section, key, before, after } of updates) {
+  for (const { kind, key, before, after } of updates) {
     const context: EditContext = {
       document,
       indent,
       replacedExpressions: [],
       itemIdOf: (item) => before.itemIds.get(item) ?? after.itemIds.get(item),
     }
-    const map = findObject(root, section, key, document)
+    const map = findObject(root, sections[kind], key, document)
     const removed = Object.keys(before.fields).filter((field) => !Object.hasOwn(after.fields, field))
-    const inherited = removed.filter((field) => ownValue(ownValue(defaults, section), field) !== undefined)
-    const fields = { ...after.fields, ...overrideDefaults(section, inherited) }
+    const inherited = removed.filter((field) => ownValue(ownValue(defaults, sections[kind]), field) !== undefined)
+    const fields = { ...after.fields, ...overrideDefaults(kind, inherited) }
     const changed = Object.keys(fields).filter((field) => !isEqual(before.fields[field], fields[field]))
     for (const field of changed.filter((one) => findPair(map, one) === undefined))
-      context.replacedExpressions.push(...expressionsIn(nodeAt(document, ['defaults', section, field]), document))
+      context.replacedExpressions.push(...expressionsIn(nodeAt(document, ['defaults', sections[kind], field]), document))
     editMap(map, { before: before.fields, after: fields }, context, indent * 2)
-    if (context.replacedExpressions.length > 0) replacedExpressions.set(`${section}.${key}`, context.replacedExpressions)
+    if (context.replacedExpressions.length > 0) replacedExpressions.set(addressOf({ kind, key }), context.replacedExpressions)
   }
-  for (const { section, key, fields } of additions) {
-    addObject(root, { section, key, fields: withoutDefaults(ownValue(defaults, section), section, fields) }, document, indent)
+  for (const { kind, key, fields } of additions) {
+    addObject(root, { kind, key, fields: withoutDefaults(ownValue(defaults, sections[kind]), kind, fields) }, document, indent)
   }
   for (const removal of removals) removeObject(root, removal, document)
   expandUnresolvedAliases(document)
@@ -167,17 +167,17 @@ function applyEdit(document: Document.Parsed, { defaults, updates, additions, re
 }
 
 /** The fields that a new object needs in a file with these defaults. */
-export function withoutDefaults(defaults: unknown, section: Section, fields: Body): Body {
+export function withoutDefaults(defaults: unknown, kind: KindName, fields: Body): Body {
   if (!isMapping(defaults)) return fields
   const own = Object.entries(fields).filter(([name, value]) => !Object.hasOwn(defaults, name) || !isEqual(defaults[name], value))
   const inherited = Object.keys(defaults).filter((name) => !Object.hasOwn(fields, name))
-  const overrides = Object.entries(overrideDefaults(section, inherited)).filter(([name, value]) => !isEqual(defaults[name], value))
+  const overrides = Object.entries(overrideDefaults(kind, inherited)).filter(([name, value]) => !isEqual(defaults[name], value))
   return Object.fromEntries([...own, ...overrides])
 }
 
 /** For each field, the value that has the same meaning as no value. Fields without such a value are left out. */
-export function overrideDefaults(section: Section, names: readonly string[]): Body {
-  const shape: Shape = sections[section].shape
+export function overrideDefaults(kind: KindName, names: readonly string[]): Body {
+  const shape: Shape = fileSchemas[kind].shape
   const values = names.flatMap((name) => {
     const field = shape[name]
     if (field === undefined) return []
@@ -202,25 +202,25 @@ function findObject(root: YAMLMap, section: string, key: string, document: Docum
   return node
 }
 
-function addObject(root: YAMLMap, { section, key, fields }: Addition, document: Document.Parsed, indent: number): void {
-  const pair = findPair(root, section)
+function addObject(root: YAMLMap, { kind, key, fields }: Addition, document: Document.Parsed, indent: number): void {
+  const pair = findPair(root, sections[kind])
   if (pair !== undefined && isAlias(pair.value)) pair.value = copyTarget(pair.value, document)
   const map = isMap(pair?.value) ? pair.value : new YAMLMap(document.schema)
   moveAnchor(map, document)
   for (const empty of [root, map]) if (empty.items.length === 0) empty.flow = false
-  if (pair === undefined) appendPair(root, document.createPair(section, map))
+  if (pair === undefined) appendPair(root, document.createPair(sections[kind], map))
   appendPair(map, document.createPair(key, createNode(document, fields, { name: key, column: indent * 2, indent, isOpen: true })))
 }
 
 /** A section without objects goes away, too. */
-function removeObject(root: YAMLMap, { section, key }: Removal, document: Document.Parsed): void {
-  const pair = findPair(root, section)
+function removeObject(root: YAMLMap, { kind, key }: Removal, document: Document.Parsed): void {
+  const pair = findPair(root, sections[kind])
   if (pair !== undefined && isAlias(pair.value)) pair.value = copyTarget(pair.value, document)
   if (!isMap(pair?.value)) return
   const context: EditContext = { document, indent: 0, replacedExpressions: [], itemIdOf: () => undefined }
   moveAnchor(pair.value, document)
   removePair(pair.value, key, context)
-  if (pair.value.items.length === 0) removePair(root, section, context)
+  if (pair.value.items.length === 0) removePair(root, sections[kind], context)
 }
 
 const keyText = (key: unknown): string => String(isScalar(key) ? key.value : key)

@@ -1,7 +1,8 @@
 import { type Diagnostic, diagnosticOf, errorsIn, type Rules } from '../../core/diagnostics.ts'
-import { quote } from '../../core/text.ts'
+import { keysOf } from '../../core/keys.ts'
+import { pluralOf, quote } from '../../core/text.ts'
 import type { Found } from '../../declarations/find-declarations.ts'
-import { sectionNames } from '../../kinds/section.ts'
+import { addressOf, type KindName, kindLabels, kindNames, sections } from '../../kinds/kind-names.ts'
 import type { NamedEnvironment } from '../../operation/operation.ts'
 import type { Plan } from '../plan/change.ts'
 import type { StoredObjects } from '../plan/stored-objects.ts'
@@ -23,8 +24,8 @@ type IncompleteLists = StoredObjects['incompleteLists']
 
 /** An empty list is valid, and may still be a mistake of the server, which would end every change and remove every declaration of the kind. */
 export function withEmptiedLists({ changes }: Plan, { incompleteLists }: StoredObjects): IncompleteLists {
-  const emptied = sectionNames.filter((name) => {
-    const declared = changes.filter(({ section }) => section === name)
+  const emptied = kindNames.filter((name) => {
+    const declared = changes.filter(({ kind }) => kind === name)
     return declared.length > 0 && declared.every(({ stored }) => stored === undefined)
   })
   const reason =
@@ -33,8 +34,13 @@ export function withEmptiedLists({ changes }: Plan, { incompleteLists }: StoredO
 }
 
 export const reportIncompleteLists = (incompleteLists: IncompleteLists): readonly Diagnostic[] =>
-  Object.entries(incompleteLists).map(([section, reason]) =>
-    diagnosticOf(pullRules, 'incomplete-pull', { file: section }, `the list of ${section} ${reason}`),
+  keysOf<KindName>(incompleteLists).map((kind) =>
+    diagnosticOf(
+      pullRules,
+      'incomplete-pull',
+      { file: sections[kind] },
+      `the list of ${pluralOf(kindLabels[kind])} ${incompleteLists[kind]}`,
+    ),
   )
 
 interface VariableRules {
@@ -48,10 +54,10 @@ interface VariableRules {
  */
 export const findReplacedVariables = ({ objects }: Draft, { environment, driftedOnly }: VariableRules): ReadonlyMap<string, string> =>
   new Map(
-    objects.flatMap(({ section, id, replacedExpressions: [first] }) => {
+    objects.flatMap(({ kind, id, replacedExpressions: [first] }) => {
       if ((environment === undefined && !driftedOnly) || id === undefined || first === undefined) return []
       const where = environment === undefined ? 'where the workflow sets it' : `in ${environment.path}`
-      return [[identityOf(section, id), `the service has another value than ${first}; change the variable ${where}`] as const]
+      return [[identityOf(kind, id), `the service has another value than ${first}; change the variable ${where}`] as const]
     }),
   )
 
@@ -64,29 +70,29 @@ export function findWrongRemovals({ objects }: Draft, { diagnostics }: Pick<Foun
 }
 
 export const overriddenDifferences = ({ objects }: Draft, environment: NamedEnvironment | undefined): readonly Diagnostic[] =>
-  objects.flatMap(({ section, key, overridden }) =>
+  objects.flatMap(({ kind, key, overridden }) =>
     overridden.map(({ field, value }) => {
       const found = value === undefined ? 'no value' : quote(JSON.stringify(value), 80)
-      const message = `${section}.${key}.${field}: the service has ${found}, and the environment overrides the field; change the override to keep the value`
-      const location = environment?.document.locationOfKey(['overrides', section, key, field]) ?? { file: '' }
+      const message = `${addressOf({ kind, key })}.${field}: the service has ${found}, and the environment overrides the field; change the override to keep the value`
+      const location = environment?.document.locationOfKey(['overrides', sections[kind], key, field]) ?? { file: '' }
       return diagnosticOf(pullRules, 'override-differs', location, message)
     }),
   )
 
 /** A file with instances is the same for all of them, so a value of one of them does not belong in it. */
 export const instantiatedDifferences = ({ objects }: Draft): readonly Diagnostic[] =>
-  objects.flatMap(({ section, key, instantiated }) => {
+  objects.flatMap(({ kind, key, instantiated }) => {
     if (instantiated === undefined) return []
     const { location, differing } = instantiated
     const fields = differing.map(({ field, value }) => `${field} ${value === undefined ? '(none)' : quote(JSON.stringify(value), 80)}`)
-    const message = `${section}.${key}: the service has ${fields.join(', ')}; pull does not edit a file with instances: change the file, or instances.${location.instance}`
+    const message = `${addressOf({ kind, key })}: the service has ${fields.join(', ')}; pull does not edit a file with instances: change the file, or instances.${location.instance}`
     return [diagnosticOf(pullRules, 'instance-differs', location, message)]
   })
 
 export const replacedExpressions = ({ objects }: Draft): readonly Diagnostic[] =>
   objects.flatMap((object) =>
     object.replacedExpressions.map((expression) => {
-      const message = `${object.section}.${object.key}: the value in the service replaced ${expression}`
+      const message = `${addressOf(object)}: the value in the service replaced ${expression}`
       return diagnosticOf(pullRules, 'expression-replaced', { file: object.path ?? '' }, message)
     }),
   )

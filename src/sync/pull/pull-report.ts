@@ -5,7 +5,7 @@ import { counted, join, type Line, say, sentence, trusted, untrusted } from '../
 import { listFirst, plural } from '../../core/text.ts'
 import { inEnvironment, ofEnvironment } from '../../declarations/environment.ts'
 import type { FieldChange } from '../../kinds/compare.ts'
-import { sectionNames, sectionNouns } from '../../kinds/section.ts'
+import { kindLabels, kindNames } from '../../kinds/kind-names.ts'
 import type { Verdict } from '../../operation/operation.ts'
 import { type Block, countFacts, type DiffLine } from '../../report/blocks.ts'
 import { toDiffLines } from '../../report/diff-lines.ts'
@@ -42,7 +42,7 @@ const field = z.object({
 })
 
 const object = z.object({
-  section: z.enum(sectionNames).describe('`dashboards`, `savedSearches`, `alerts`, `webhooks` or `sources`.'),
+  kind: z.enum(kindNames).describe('`dashboard`, `savedSearch`, `alert`, `webhook` or `source`.'),
   key: z.string().describe('The key in the files. Empty if the object is in no file.'),
   name: z.string(),
   outcome: z
@@ -94,8 +94,8 @@ export function toPullResult({ project, draft: { files, objects }, diagnostics }
     complete: diagnostics.every(({ rule }) => rule !== 'incomplete-pull'),
     project,
     ...(environment !== undefined && { environment }),
-    objects: objects.map(({ section, key, name, outcome, id, path, reason, fields }) => ({
-      section,
+    objects: objects.map(({ kind, key, name, outcome, id, path, reason, fields }) => ({
+      kind,
       key,
       name,
       outcome,
@@ -206,8 +206,8 @@ export function pullBlocks(result: PullResult): readonly Block[] {
   ]
 }
 
-const objectCells = ({ section, key, name, file, reason, id = '' }: ObjectResult): readonly Line[] => [
-  [trusted(sectionNouns[section])],
+const objectCells = ({ kind, key, name, file, reason, id = '' }: ObjectResult): readonly Line[] => [
+  [trusted(kindLabels[kind])],
   key === '' ? [] : [untrusted(key)],
   [untrusted(name)],
   file === undefined ? [] : [untrusted(file)],
@@ -217,8 +217,8 @@ const objectCells = ({ section, key, name, file, reason, id = '' }: ObjectResult
 /** The text of a pull request with the changes of the service. */
 export function pullRequestBlocks(result: PullResult): readonly Block[] {
   const of = (wanted: ObjectResult['outcome']): readonly ObjectResult[] => result.objects.filter(({ outcome }) => outcome === wanted)
-  const removals = of('removed').map(({ section, key, file = '' }) => say`${trusted(sectionNouns[section])} ${key} in ${file}`)
-  const others = of('left-out').map(({ section, key, reason = '' }) => say`${trusted(sectionNouns[section])} ${key}: ${sentence(reason)}`)
+  const removals = of('removed').map(({ kind, key, file = '' }) => say`${trusted(kindLabels[kind])} ${key} in ${file}`)
+  const others = of('left-out').map(({ kind, key, reason = '' }) => say`${trusted(kindLabels[kind])} ${key}: ${sentence(reason)}`)
   return [
     {
       kind: 'paragraph',
@@ -247,8 +247,8 @@ const listAfter = (line: Line, items: readonly Line[]): readonly Block[] =>
         { kind: 'list', items },
       ]
 
-function objectLines({ section, key, name, outcome, fields = [] }: ObjectResult, index: number): readonly DiffLine[] {
-  const title: DiffLine = { sign: outcome === 'removed' ? '-' : '~', text: `${sectionNouns[section]} ${key} (${name})` }
+function objectLines({ kind, key, name, outcome, fields = [] }: ObjectResult, index: number): readonly DiffLine[] {
+  const title: DiffLine = { sign: outcome === 'removed' ? '-' : '~', text: `${kindLabels[kind]} ${key} (${name})` }
   const sides = fields.map(({ path, file, service }) => ({ path, before: file, after: service }))
   const blank: readonly DiffLine[] = index === 0 ? [] : [{ sign: ' ', text: '' }]
   return [...blank, title, ...toDiffLines(sides, { before: 'file', after: 'service' })]

@@ -11,10 +11,10 @@ import type { Place } from '../../kinds/dashboard/layout.ts'
 import { shortSourceNames } from '../../kinds/declaration-fields.ts'
 import type { Directory, Noun } from '../../kinds/directory.ts'
 import { type Body, type FileContext, type Kind, listOf, type StoredObject } from '../../kinds/kind.ts'
-import { type Declared, isOf, type Kinds, sections } from '../../kinds/kinds.ts'
+import { type KindName, PendingId } from '../../kinds/kind-names.ts'
+import { type Declared, fileSchemas, isOf, type Kinds } from '../../kinds/kinds.ts'
 import { canonicalText, withoutMarkerTags } from '../../kinds/marker.ts'
 import { declaredSavedSearch } from '../../kinds/saved-search/saved-search.ts'
-import { PendingId, type Section } from '../../kinds/section.ts'
 import type { Change } from '../plan/change.ts'
 import type { StoredObjects } from '../plan/stored-objects.ts'
 import type { NewObject } from './select.ts'
@@ -41,14 +41,14 @@ export interface RenderContext extends Pick<FileContext, 'directory' | 'sources'
 }
 
 /** Renders an object that no file declares. */
-export function renderNewObject({ section: name, key, stored }: Pick<NewObject, 'section' | 'key' | 'stored'>, context: RenderContext): Rendered {
+export function renderNewObject({ kind: name, key, stored }: Pick<NewObject, 'kind' | 'key' | 'stored'>, context: RenderContext): Rendered {
   const { kinds, references, canNameRows } = context
   const kind: Kind = kinds[name]
   const body = kind.toBody(stored)
   if (kind.toFile !== undefined) return { fields: kind.toFile(body, { ...context, key, written: undefined }), itemIds: new Map() }
-  if (name === 'dashboards') return renderDashboard(body, { kind, references, canNameRows })
+  if (name === 'dashboard') return renderDashboard(body, { kind, references, canNameRows })
   const managed = managedPart(kind.pulledPart?.(body, {}) ?? body, undefined, kind.schema)
-  return name === 'alerts' ? renderAlert(managed, { kind, references }) : renderSavedSearch(managed, { kind, references })
+  return name === 'alert' ? renderAlert(managed, { kind, references }) : renderSavedSearch(managed, { kind, references })
 }
 
 /** Renders an object that a file declares and the service has. */
@@ -59,16 +59,17 @@ export function renderChange(
 ): RenderedChange {
   const { kinds, references, canNameRows } = context
   const { key, value, written } = declared
-  const kind: Kind = kinds[declared.section]
+  const kind: Kind = kinds[declared.kind]
   const storedBody = kind.toBody(stored)
   const body = kind.pulledPart?.(storedBody, desired) ?? storedBody
   const before = withTileIds(kind.carryOverIds(desired, body))
   const after = managedPart(body, before, kind.schema)
-  const inFile = isOf('dashboards')(declared) ? readDashboardInFile(declared, before) : undefined
+  const inFile = isOf('dashboard')(declared) ? readDashboardInFile(declared, before) : undefined
   const render = (side: Body): Rendered => {
     if (kind.toFile !== undefined) return { fields: kind.toFile(side, { ...context, key, written }), itemIds: new Map() }
-    if (declared.section === 'savedSearches') return renderSavedSearch(side, { kind, references, written })
-    if (declared.section === 'alerts') return renderAlert(side, { kind, references, usesList: 'channels' in value && value.channels !== undefined })
+    if (declared.kind === 'savedSearch') return renderSavedSearch(side, { kind, references, written })
+    if (declared.kind === 'alert')
+      return renderAlert(side, { kind, references, usesList: 'channels' in value && value.channels !== undefined })
     return renderDashboard(side, { kind, references, canNameRows, inFile })
   }
   const rendered = render(before)
@@ -81,7 +82,7 @@ export function renderChange(
 const withTileIds = (body: Body): Body =>
   Array.isArray(body.tiles) ? { ...body, tiles: listOf(body.tiles).map((tile, i) => ({ ...tile, id: tile.id ?? `new ${i}` })) } : body
 
-function readDashboardInFile({ value: { tiles, raw = {} }, written }: Declared<'dashboards'>, body: Body): DashboardInFile {
+function readDashboardInFile({ value: { tiles, raw = {} }, written }: Declared<'dashboard'>, body: Body): DashboardInFile {
   const ids = listOf(body.tiles).map(({ id }) => String(id))
   const rows = ownValue(written, 'rows')
   // In the order of the expanded form.
@@ -106,8 +107,8 @@ function readDashboardInFile({ value: { tiles, raw = {} }, written }: Declared<'
 export const isEqual = (a: unknown, b: unknown): boolean => canonicalText(a) === canonicalText(b)
 
 /** Explains why a file cannot declare these fields; undefined when it can. */
-export function explainUnwritable(fields: Body, section: Section): string | undefined {
-  const schema = sections[section]
+export function explainUnwritable(fields: Body, kind: KindName): string | undefined {
+  const schema = fileSchemas[kind]
   const parsed = schema.safeParse(fields)
   if (parsed.success) return undefined
   const [diagnostic] = schemaDiagnostics(parsed.error, withoutPlaces(fields), schema)
@@ -127,16 +128,14 @@ export interface ReferenceRenderer {
   connection(id: unknown, written: unknown): unknown
   /** The fields of a channel that identify its webhook. */
   webhook(id: unknown): Body
-  target(section: TargetSection, id: unknown): unknown
+  target(kind: TargetKind, id: unknown): unknown
   tile(dashboardId: unknown, tileId: unknown): unknown
 }
 
-type TargetSection = 'dashboards' | 'savedSearches'
+type TargetKind = 'dashboard' | 'savedSearch'
 
-/** By section and id. */
-export type KeysById = Readonly<Record<TargetSection, ReadonlyMap<string, string>>>
-
-const nouns: Readonly<Record<TargetSection, Noun>> = { dashboards: 'dashboard', savedSearches: 'savedSearch' }
+/** By kind and id. */
+export type KeysById = Readonly<Record<TargetKind, ReadonlyMap<string, string>>>
 
 export function createReferenceRenderer(
   { dashboards, sources }: Pick<StoredObjects, 'dashboards' | 'sources'>,
@@ -159,11 +158,11 @@ export function createReferenceRenderer(
       const name = uniqueName('webhook', id)
       return name === undefined ? { webhookId: id } : { webhook: name }
     },
-    target(section, id) {
+    target(kind, id) {
       if (id instanceof PendingId) return id.key
-      const key = keys[section].get(String(id))
+      const key = keys[kind].get(String(id))
       if (key !== undefined) return key
-      const name = uniqueName(nouns[section], id)
+      const name = uniqueName(kind, id)
       return name === undefined ? { id } : { name }
     },
     tile(dashboardId, tileId) {
@@ -199,10 +198,9 @@ export function renderAlert(body: Body, { kind, references, usesList = false }: 
 }
 
 function renderTarget({ source, dashboardId, tileId, savedSearchId }: Body, references: ReferenceRenderer): Body {
-  if (source === 'saved_search')
-    return { savedSearch: savedSearchId == null ? undefined : references.target('savedSearches', savedSearchId) }
+  if (source === 'saved_search') return { savedSearch: savedSearchId == null ? undefined : references.target('savedSearch', savedSearchId) }
   return {
-    dashboard: dashboardId == null ? undefined : references.target('dashboards', dashboardId),
+    dashboard: dashboardId == null ? undefined : references.target('dashboard', dashboardId),
     tile: tileId == null ? undefined : references.tile(dashboardId, tileId),
   }
 }

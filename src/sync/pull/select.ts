@@ -2,9 +2,9 @@ import { inputError } from '../../core/errors.ts'
 import { compareText } from '../../core/text.ts'
 import type { Declarations } from '../../declarations/declarations.ts'
 import type { Kind, StoredObject } from '../../kinds/kind.ts'
+import { addressOf, type KindName } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { keyGrammar, ownershipTest } from '../../kinds/marker.ts'
-import type { Section } from '../../kinds/section.ts'
 import type { Change, Plan } from '../plan/change.ts'
 import { type MarkedObject, markedObjects, trimmedName } from '../plan/match.ts'
 import { type StoredObjects, storedOf } from '../plan/stored-objects.ts'
@@ -14,7 +14,7 @@ type Adoption = { readonly adopt: true } | { readonly id: string } | Readonly<Re
 
 /** An object of the service that no file declares, and that a file can declare. */
 export interface NewObject {
-  readonly section: Section
+  readonly kind: KindName
   readonly key: string
   readonly stored: StoredObject
   readonly adoption: Adoption
@@ -22,7 +22,7 @@ export interface NewObject {
 
 /** An object of the service that no file declares, and that stays out of the files. */
 export interface SkippedObject {
-  readonly section: Section
+  readonly kind: KindName
   readonly stored: StoredObject
   /** `not-exportable`: an unmanaged object that no file can declare, or that the API does not show completely. */
   readonly outcome: 'left-out' | 'other-project' | 'not-exportable'
@@ -40,22 +40,20 @@ interface SelectOptions {
   readonly plan: Pick<Plan, 'project' | 'changes'>
   readonly declarations: Pick<Declarations, 'objects' | 'broken'>
   /** Those whose objects are added. */
-  readonly sections: readonly Section[]
+  readonly selectedKinds: readonly KindName[]
 }
 
 /** Chooses the objects that files do not declare yet, and their keys. */
 export function selectObjects(options: SelectOptions): Selection {
-  const parts = options.sections.map((section) => selectIn(section, options))
+  const parts = options.selectedKinds.map((kind) => selectIn(kind, options))
   return { newObjects: parts.flatMap(({ newObjects }) => newObjects), skipped: parts.flatMap(({ skipped }) => skipped) }
 }
 
-function selectIn(name: Section, { storedObjects, kinds, plan, declarations }: SelectOptions): Selection {
+function selectIn(name: KindName, { storedObjects, kinds, plan, declarations }: SelectOptions): Selection {
   const kind: Kind = kinds[name]
-  const changes = plan.changes.filter((change) => change.section === name)
+  const changes = plan.changes.filter((change) => change.kind === name)
   const declaredIds = new Set(changes.map(({ id }) => id))
-  const takenKeys = new Set(
-    [...declarations.objects, ...declarations.broken].filter((one) => one.section === name).map(({ key }) => key),
-  )
+  const takenKeys = new Set([...declarations.objects, ...declarations.broken].filter((one) => one.kind === name).map(({ key }) => key))
   const all = markedObjects(kind, uniqueById(storedOf(storedObjects, name)))
   const undeclared = all.filter(({ stored }) => !declaredIds.has(stored.id)).toSorted(byName)
   const isOwned = ownershipTest(plan.project, kind.markerStyle)
@@ -74,13 +72,13 @@ function selectIn(name: Section, { storedObjects, kinds, plan, declarations }: S
   const createdByName = new Map(changes.filter(({ action }) => action === 'create').map((change) => [trimmedName(change), change]))
   const adoptable = unmanaged.map(({ stored }): NewObject | SkippedObject => {
     const obstacle = kind.explainUndeclarable?.(stored) ?? kind.explainHidden?.(stored)
-    if (obstacle !== undefined) return { ...skip(kind.section, stored, obstacle), outcome: 'not-exportable' }
+    if (obstacle !== undefined) return { ...skip(kind.name, stored, obstacle), outcome: 'not-exportable' }
     const trimmed = trimmedName(stored)
     const created = createdByName.get(trimmed)
-    if (created !== undefined) return skip(kind.section, stored, nameIsDeclared(created))
-    const isUnique = unmarkedByName.get(identityOf(stored))?.length === 1 && storedObjects.incompleteLists[kind.section] === undefined
-    const key = claimKey({ name: trimmed, id: stored.id, noun: kind.noun }, takenKeys)
-    return { section: kind.section, key, stored, adoption: isUnique ? { adopt: true } : { id: stored.id } }
+    if (created !== undefined) return skip(kind.name, stored, nameIsDeclared(created))
+    const isUnique = unmarkedByName.get(identityOf(stored))?.length === 1 && storedObjects.incompleteLists[kind.name] === undefined
+    const key = claimKey({ name: trimmed, id: stored.id, noun: kind.label }, takenKeys)
+    return { kind: kind.name, key, stored, adoption: isUnique ? { adopt: true } : { id: stored.id } }
   })
   const found = [...managed, ...adoptable]
   return {
@@ -88,7 +86,7 @@ function selectIn(name: Section, { storedObjects, kinds, plan, declarations }: S
     skipped: [
       ...found.filter((one): one is SkippedObject => !isNewObject(one)),
       ...ofOtherProjects.map(({ stored }) => ({
-        ...skip(kind.section, stored, 'has the ownership marker of another project'),
+        ...skip(kind.name, stored, 'has the ownership marker of another project'),
         outcome: 'other-project' as const,
       })),
     ],
@@ -98,15 +96,15 @@ function selectIn(name: Section, { storedObjects, kinds, plan, declarations }: S
 /** Some servers and some schemas of files trim names, so names that differ only in spaces are not unique. */
 const isNewObject = (one: NewObject | SkippedObject): one is NewObject => 'key' in one
 
-const skip = (section: Section, stored: StoredObject, reason: string): SkippedObject => ({
-  section,
+const skip = (kind: KindName, stored: StoredObject, reason: string): SkippedObject => ({
+  kind,
   stored,
   outcome: 'left-out',
   reason,
 })
 
-const nameIsDeclared = ({ section, key }: Change): string =>
-  `${section}.${key} has the same name, but not adopt: true; add it to manage this object, or rename one of the two`
+const nameIsDeclared = ({ kind, key }: Change): string =>
+  `${addressOf({ kind, key })} has the same name, but not adopt: true; add it to manage this object, or rename one of the two`
 
 /** A list that changes between two pages can contain an object twice. */
 const uniqueById = (all: readonly StoredObject[]): readonly StoredObject[] => [...new Map(all.map((one) => [one.id, one])).values()]
@@ -126,18 +124,19 @@ function selectManaged({ stored, marker }: MarkedObject, { kind, project, ours, 
   const { markerStyle } = kind
   if (ours.filter((other) => other.marker?.token === marker?.token).length > 1)
     return skip(
-      kind.section,
+      kind.name,
       stored,
       'has the same ownership marker as another object: two runs created them at the same time, or one is a copy',
     )
   // A marker holds a long key only as a hash. Most keys are derived from names, so the name gives the key back.
   const guess = toSlug(stored.name ?? '')
   const key = marker?.key ?? (markerStyle.token(project, guess) === marker?.token ? guess : undefined)
-  if (key === undefined) return skip(kind.section, stored, 'has an ownership marker that contains only a hash of its key; remove the marker')
-  if (takenKeys.has(key)) return skip(kind.section, stored, `has the ownership marker of ${kind.section}.${key}, which is the key of another object`)
+  if (key === undefined) return skip(kind.name, stored, 'has an ownership marker that contains only a hash of its key; remove the marker')
+  if (takenKeys.has(key))
+    return skip(kind.name, stored, `has the ownership marker of ${addressOf({ kind: kind.name, key })}, which is the key of another object`)
   takenKeys.add(key)
   const hidden = kind.explainHidden?.(stored)
-  return hidden === undefined ? { section: kind.section, key, stored, adoption: {} } : skip(kind.section, stored, hidden)
+  return hidden === undefined ? { kind: kind.name, key, stored, adoption: {} } : skip(kind.name, stored, hidden)
 }
 
 /** Leaves room for a number at the end. */
@@ -180,7 +179,7 @@ interface PlacementOptions {
 }
 
 interface PlacedObject {
-  readonly section: Section
+  readonly kind: KindName
   readonly key: string
   /** For an alert: the key of its dashboard, if these files declare it. */
   readonly dashboard?: string | undefined
@@ -199,8 +198,8 @@ export function createPlacement({ globs, paths, closed }: PlacementOptions): (ob
     )
   // Some file systems ignore case.
   const existing = new Map(paths.map((path) => [path.toLowerCase(), path]))
-  return ({ section, key, dashboard }) => {
-    const name = baseNameOf(section, section === 'dashboards' ? key : dashboard)
+  return ({ kind, key, dashboard }) => {
+    const name = baseNameOf(kind, kind === 'dashboard' ? key : dashboard)
     const pathFor = (baseName: string): string => existing.get(toPath(baseName).toLowerCase()) ?? toPath(baseName)
     let path = pathFor(name)
     for (let i = 2; closed.has(path); i++) {
@@ -216,11 +215,11 @@ export function createPlacement({ globs, paths, closed }: PlacementOptions): (ob
   }
 }
 
-const baseNameOf = (section: Section, dashboard: string | undefined): string =>
-  ownFiles[section] ?? (dashboard === undefined ? 'alerts' : toFileName(dashboard))
+const baseNameOf = (kind: KindName, dashboard: string | undefined): string =>
+  ownFiles[kind] ?? (dashboard === undefined ? 'alerts' : toFileName(dashboard))
 
-/** Files for all objects of a section. */
-const ownFiles: Readonly<Partial<Record<Section, string>>> = { savedSearches: 'saved-searches', webhooks: 'webhooks', sources: 'sources' }
+/** Files for all objects of a kind. */
+const ownFiles: Readonly<Partial<Record<KindName, string>>> = { savedSearch: 'saved-searches', webhook: 'webhooks', source: 'sources' }
 
 /** Windows reserves these names, whatever the extension. */
 const deviceName = /^(?:con|prn|aux|nul|com\d|lpt\d)$/

@@ -2,6 +2,7 @@ import { type Diagnostic, errorsIn, type Location } from '../../core/diagnostics
 import type { Declarations } from '../../declarations/declarations.ts'
 import { withAlternatives } from '../../declarations/merge-fields.ts'
 import type { DeclaredKey } from '../../kinds/kind.ts'
+import { addressOf } from '../../kinds/kind-names.ts'
 import { type Change, isDifference, type Plan } from '../plan/change.ts'
 import { isAboutTileWrites } from '../plan/tile-writes.ts'
 import { type Draft, identityOf, type OverriddenField, type PulledObject } from './draft.ts'
@@ -34,10 +35,10 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
   }
   return new Map(
     objects.flatMap((object): (readonly [string, string])[] => {
-      const { section, id, path, outcome } = object
+      const { kind, id, path, outcome } = object
       if (id === undefined || path === undefined || outcome === 'left-out' || outcome === 'changed-in-files') return []
       const reason = explainDifference(object)
-      return reason === undefined ? [] : [[identityOf(section, id), reason]]
+      return reason === undefined ? [] : [[identityOf(kind, id), reason]]
     }),
   )
 }
@@ -53,7 +54,7 @@ function differsOnlyIn({ fields }: Change, overridden: readonly OverriddenField[
   })
 }
 
-const qualifiedKey = ({ section, key }: Pick<PulledObject, 'section' | 'key'>): string => `${section}.${key}`
+const qualifiedKey = ({ kind, key }: Pick<PulledObject, 'kind' | 'key'>): string => addressOf({ kind, key })
 
 function describeChange({ action, fields, notes }: Plan['changes'][number]): string {
   const details = fields.map(({ path }) => path).join(', ') || notes.join('; ')

@@ -18,12 +18,12 @@ import { version } from '../../core/version.ts'
 import { escapeExpressions } from '../../documents/expressions.ts'
 import { ownValue } from '../../documents/schema.ts'
 import type { Body } from '../../kinds/kind.ts'
-import { type Section, sectionNames } from '../../kinds/section.ts'
+import { type KindName, kindNames, sections } from '../../kinds/kind-names.ts'
 import { isEqual } from './render.ts'
 
 /** An object that a file does not declare yet. */
 export interface Addition {
-  readonly section: Section
+  readonly kind: KindName
   readonly key: string
   readonly fields: Body
 }
@@ -50,11 +50,11 @@ export function writeNewFile(path: string, additions: readonly Addition[]): stri
 
 /** In the order in which people read it. */
 function contentOf(additions: readonly Addition[]): Readonly<Record<string, Readonly<Record<string, Body>>>> {
-  const inSection = (section: Section) => additions.filter((addition) => addition.section === section)
-  const { defaults, alerts } = extractDefaults(inSection('alerts').map(({ fields }) => fields))
-  const objectsIn = (section: Section): readonly (readonly [string, Body])[] =>
-    inSection(section).map(({ key, fields }, i) => [key, section === 'alerts' ? (alerts[i] ?? fields) : fields])
-  const filled = sectionNames.map((section) => [section, Object.fromEntries(objectsIn(section))] as const)
+  const inSection = (kind: KindName) => additions.filter((addition) => addition.kind === kind)
+  const { defaults, alerts } = extractDefaults(inSection('alert').map(({ fields }) => fields))
+  const objectsIn = (kind: KindName): readonly (readonly [string, Body])[] =>
+    inSection(kind).map(({ key, fields }, i) => [key, kind === 'alert' ? (alerts[i] ?? fields) : fields])
+  const filled = kindNames.map((kind) => [sections[kind], Object.fromEntries(objectsIn(kind))] as const)
   return {
     ...(Object.keys(defaults).length > 0 && { defaults: { alerts: defaults } }),
     ...Object.fromEntries(filled.filter(([, objects]) => Object.keys(objects).length > 0)),

@@ -90,7 +90,7 @@ describe('pull', () => {
       inputs: { ...inputsFor(emulator(), 'clickhouse-cloud'), operation: 'pull', project: 'mine', ...inputs },
     })
     const objects = document.objects as readonly {
-      readonly section: string
+      readonly kind: string
       readonly name: string
       readonly key: string
       readonly outcome: string
@@ -111,16 +111,13 @@ describe('pull', () => {
 
   it('takes only objects of a name, a tag, a kind or a key', async () => {
     const all = (await pulled({})).added
-    const [first] = all.filter(({ section }) => section === 'dashboards')
+    const [first] = all.filter(({ kind }) => kind === 'dashboard')
     expect((await pulled({ 'name-contains': first?.name.toUpperCase() ?? '' })).added.map(({ name }) => name)).toEqual(
       all.map(({ name }) => name).filter((name) => name.toLowerCase().includes(first?.name.toLowerCase() ?? '')),
     )
     expect((await pulled({ key: first?.key ?? '' })).added.every(({ key }) => key === first?.key)).toBe(true)
-    const alerts = (await pulled({ kind: 'alerts' })).added
-    expect([alerts.length, alerts.every(({ section }) => section === 'alerts')]).toEqual([
-      all.filter(({ section }) => section === 'alerts').length,
-      true,
-    ])
+    const alerts = (await pulled({ kind: 'alert' })).added
+    expect([alerts.length, alerts.every(({ kind }) => kind === 'alert')]).toEqual([all.filter(({ kind }) => kind === 'alert').length, true])
     const [tag] = serviceOf(emulator()).dashboards.flatMap(({ tags }) => tags)
     const tagged = (await pulled({ tag: tag ?? '' })).added
     expect([tagged.length > 0, tagged.length < all.length]).toEqual([true, true])
@@ -130,7 +127,7 @@ describe('pull', () => {
     await applied()
     for (const alert of serviceOf(emulator()).alerts) if (alert.name === 'Failures') alert.threshold = 99
     const inputs = { project: 'shop/infra', 'declared-only': 'true' }
-    expect((await run('pull', { ...inputs, kind: 'dashboards' })).document).toMatchObject({ updated: 0, changed: false })
+    expect((await run('pull', { ...inputs, kind: 'dashboard' })).document).toMatchObject({ updated: 0, changed: false })
     expect((await run('pull', { ...inputs, key: 'failures' })).document).toMatchObject({ updated: 1, changed: true })
   })
 })

@@ -111,21 +111,21 @@ describe('an unmanaged alert', () => {
 
 it('the plan of a delete says that the object was adopted, and what no file has of it', () =>
   site(async ({ plan, apply, pull }) => {
-    const pulled = await pull({}, undefined, { kind: ['webhooks', 'dashboards', 'alerts'] })
+    const pulled = await pull({}, undefined, { kind: ['webhook', 'dashboard', 'alert'] })
     const files = acceptingRewrites(afterPull({}, pulled))
     const [mine, other] = ['mine', 'other'].map((name) => ({ 'a.json': { dashboards: { [name]: { name, tiles: [] } } } }))
     await apply({ ...files, ...mine })
     // A later update keeps what the marker says.
     await apply({ ...files, ...mine }, { rewrite: true, resendSecrets: true })
     const { objects } = await plan({ ...other }, { prune: true })
-    const notes = objects.flatMap(({ section, action, notes: [note] }) => (action === 'delete' ? [`${section}: ${note}`] : []))
+    const notes = objects.flatMap(({ kind, action, notes: [note] }) => (action === 'delete' ? [`${kind}: ${note}`] : []))
     const before = 'existed before it was adopted'
     const advice = 'prune: forget would keep it'
     expect([...new Set(notes)].toSorted()).toEqual([
-      `alerts: ${before}; ${advice}`,
-      `dashboards: ${before}; the parts that the API does not return are in no file; ${advice}`,
-      'dashboards: undefined',
-      `webhooks: ${before}; its URL, headers and query parameters are in no file; ${advice}`,
+      `alert: ${before}; ${advice}`,
+      `dashboard: ${before}; the parts that the API does not return are in no file; ${advice}`,
+      'dashboard: undefined',
+      `webhook: ${before}; its URL, headers and query parameters are in no file; ${advice}`,
     ])
   }))
 
@@ -270,7 +270,7 @@ describe('a dashboard whose tiles an adoption writes again', () => {
 
   /** As pull writes it, with another value of `adopt`. */
   const pulledAs = async ({ pull }: Site, adopt: unknown) => {
-    const files = acceptingRewrites(afterPull({}, await pull({}, undefined, { kind: ['dashboards'], nameContains: 'Checkout overview' })))
+    const files = acceptingRewrites(afterPull({}, await pull({}, undefined, { kind: ['dashboard'], nameContains: 'Checkout overview' })))
     const [path = ''] = Object.keys(files)
     const { dashboards = {} } = files[path] as { dashboards?: Record<string, object> }
     return { [path]: { dashboards: Object.fromEntries(Object.entries(dashboards).map(([key, one]) => [key, { ...one, adopt }])) } }
@@ -324,7 +324,7 @@ describe('a dashboard whose tiles an adoption writes again', () => {
 
   it('has a warning when pull writes adopt: true, and a second one while an alert is on a tile', () =>
     site(async ({ pull }) => {
-      const { diagnostics } = await pull({}, undefined, { kind: ['dashboards'], nameContains: 'Checkout overview' })
+      const { diagnostics } = await pull({}, undefined, { kind: ['dashboard'], nameContains: 'Checkout overview' })
       expect(diagnostics.map(({ rule, severity }) => `${rule}: ${severity}`)).toEqual([
         'rewrites-tiles: warning',
         'rewrites-tiles: warning',

@@ -115,7 +115,7 @@ describe('a marker that a user edits', () => {
     withShop(async ({ plan }) => {
       const { alert } = ours()
       alert.note = alert.note?.replace(' errors ', ' other ') ?? null
-      expect((await plan(files)).orphans).toEqual([{ section: 'alerts', key: 'other', id: alert.id, name: 'Errors' }])
+      expect((await plan(files)).orphans).toEqual([{ kind: 'alert', key: 'other', id: alert.id, name: 'Errors' }])
     }))
 })
 

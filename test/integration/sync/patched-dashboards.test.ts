@@ -185,7 +185,7 @@ describe('a change that no patch can make', () => {
     const old = await startEmulator({ dialect: 'hyperdx', rateLimit: 'off', hasMcp: false })
     stop = () => old.close()
     await withSite(old, 'hyperdx', async ({ plan, pull }) => {
-      const pulled = await pull({}, undefined, { kind: ['dashboards'] })
+      const pulled = await pull({}, undefined, { kind: ['dashboard'] })
       expect(pulled.diagnostics.map(({ rule }) => rule)).toContain('rewrites-tiles')
       const { objects, toAdopt } = await plan(acceptingRewrites(afterPull({}, pulled)))
       expect([toAdopt, objects.every(({ rewrites = [] }) => rewrites.length > 0)]).toEqual([0, true])

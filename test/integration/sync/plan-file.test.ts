@@ -216,7 +216,7 @@ describe('an edited or unreadable plan file', () => {
         ['a change taken out', (plan: Content) => ({ ...plan, changes: plan.changes.slice(1) })],
         [
           'a change more',
-          (plan: Content) => ({ ...plan, changes: [...plan.changes, { section: 'alerts', key: 'x', action: 'delete', digest: '' }] }),
+          (plan: Content) => ({ ...plan, changes: [...plan.changes, { kind: 'alert', key: 'x', action: 'delete', digest: '' }] }),
         ],
         ['fewer objects seen', (plan: Content) => ({ ...plan, seen: {} })],
         ['another service', (plan: Content) => ({ ...plan, serviceId: demo.services.catalog })],

@@ -286,7 +286,7 @@ describe('pull keeps the comments, the order and the formatting of a file', () =
     store.alerts = store.alerts.filter(({ id }) => id !== queue.id)
     const { pulled } = await pullOver(emulator())
     expect(pulled).toMatchObject({ changed: false, missing: 1 })
-    expect(pulled.objects.find(({ outcome }) => outcome === 'missing')).toMatchObject({ section: 'alerts', key: 'queue' })
+    expect(pulled.objects.find(({ outcome }) => outcome === 'missing')).toMatchObject({ kind: 'alert', key: 'queue' })
     dashboard.tiles = dashboard.tiles.filter(({ name }) => name !== 'Payment queue')
     const text = file.replace('dashboard: { name: Payments }', 'dashboard: payments')
     await withSite(emulator(), 'clickhouse-cloud', async (site) => {
@@ -396,8 +396,8 @@ describe('a pull of a service', () => {
     const { tiles = [] } = serviceOf(emulator()).dashboards[0] ?? {}
     put([{ tiles }], [{ dashboardId: id('0'), tileId: tiles.find(({ config }) => config.displayType === 'markdown')?.id ?? '' }])
     expect((await pullInto()).pulled.objects).toMatchObject([
-      { section: 'dashboards', outcome: 'left-out', reason: expect.stringMatching(/^tile .* cannot have alerts, and with it the alert/) },
-      { section: 'alerts', outcome: 'left-out', reason: expect.stringContaining('a tile of type markdown cannot have alerts') },
+      { kind: 'dashboard', outcome: 'left-out', reason: expect.stringMatching(/^tile .* cannot have alerts, and with it the alert/) },
+      { kind: 'alert', outcome: 'left-out', reason: expect.stringContaining('a tile of type markdown cannot have alerts') },
     ])
   })
 

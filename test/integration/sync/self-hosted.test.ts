@@ -365,37 +365,6 @@ describe('a plan file', () => {
         await cloud.close()
       }
     }))
-
-  it('a plan file of a service that was written before there were self-hosted servers still applies', async () => {
-    const older = {
-      kind: 'watchkeeper-plan',
-      version: 1,
-      digest: '41720d372904b9bd36117a289de50021e02078e9',
-      project,
-      organizationId: demo.organizationId,
-      serviceId: demo.services.checkout,
-      prune: false,
-      seen: { dashboards: 3, savedSearches: 1, alerts: 6 },
-      changes: [
-        { section: 'savedSearches', key: 'slow', action: 'create', digest: 'e76f104b189b96046a53c1866bb2400de72c9b39' },
-        { section: 'dashboards', key: 'shop', action: 'create', digest: '2afa8f9b696759b57d83397465ff6c9e20767f40' },
-        { section: 'alerts', key: 'errors', action: 'create', digest: '5adef38e5cd6707fd82f8ad91669e1b77e9011af' },
-        { section: 'alerts', key: 'many', action: 'create', digest: 'e1b0924700255024c78eaf6a4c5fc6cefdf0fcfa' },
-      ],
-    }
-    const cloud = await startEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
-    try {
-      await withSite(cloud, 'clickhouse-cloud', async (service) => {
-        const { digest: _, seen: __, ...same } = older
-        expect(await planOn(service)).toMatchObject({ ...same, seen: older.seen })
-        const applied = await service.apply({ ...files, [planFile]: JSON.stringify(older) }, { planFile })
-        expect(errorRules(applied)).toEqual([])
-        expect(await service.plan(files)).toMatchObject(emptyPlan)
-      })
-    } finally {
-      await cloud.close()
-    }
-  })
 })
 
 it('pull with declared-only keeps a change of the service, and adds no object of others', async () => {

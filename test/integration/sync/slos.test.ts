@@ -74,9 +74,9 @@ describe('SLOs', () => {
       expect(
         pruned.objects
           .filter(({ action }) => action === 'delete')
-          .map(({ section }) => section)
+          .map(({ kind }) => kind)
           .sort(),
-      ).toEqual(['alerts', 'alerts', 'alerts', 'alerts', 'dashboards'])
+      ).toEqual(['alert', 'alert', 'alert', 'alert', 'dashboard'])
       expect(await one.plan({ 'a.json': { slos: { checkout } } }, { prune: true })).toMatchObject(emptyPlan)
     }))
 

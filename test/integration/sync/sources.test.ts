@@ -223,7 +223,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('sources as code, profil
         name: 'Prom',
         kind: 'promql',
       } as Source)
-      const pulled = await one.pull({}, undefined, { kind: ['sources'] })
+      const pulled = await one.pull({}, undefined, { kind: ['source'] })
       const prom = pulled.objects.find(({ name }) => name === 'Prom')
       expect([prom?.outcome, prom?.reason]).toEqual(['not-exportable', 'files cannot declare a source of the kind promql'])
       const written = pulled.writtenFiles.map(({ content }) => content).join()

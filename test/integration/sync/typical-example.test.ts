@@ -10,7 +10,7 @@ const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 it('three alerts and a dashboard with three tiles take at most 45 lines', () => {
   const { objects, diagnostics } = readText(text)
   expect(messages(diagnostics)).toEqual([])
-  expect(objects.map(({ section }) => section)).toEqual(['dashboards', 'alerts', 'alerts', 'alerts'])
+  expect(objects.map(({ kind }) => kind)).toEqual(['dashboard', 'alert', 'alert', 'alert'])
   expect(objects[0]?.value).toMatchObject({ tiles: [{ name: 'Errors' }, { name: 'Requests' }, { name: 'Latency' }] })
   expect(readFileSync(new URL('../../../docs/files.md', import.meta.url), 'utf8')).toContain(`\`\`\`yaml\n${text}\`\`\``)
   expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(45)

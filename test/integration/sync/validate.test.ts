@@ -26,8 +26,8 @@ describe('validate', () => {
     const { document, exitCode, outputs } = await run({ [file]: fileWith() })
     expect(document).toMatchObject({ status: 'pass', valid: true, objectCount: 2, errorCount: 0, warningCount: 0, files: [file] })
     expect(document.objects).toMatchObject([
-      { section: 'dashboards', key: 'd', name: 'D' },
-      { section: 'alerts', key: 'a', name: 'A' },
+      { kind: 'dashboard', key: 'd', name: 'D' },
+      { kind: 'alert', key: 'a', name: 'A' },
     ])
     expect(outputs).toMatchObject({ valid: 'true', 'object-count': '2', 'error-count': '0', 'warning-count': '0' })
     expect(exitCode).toBe(0)

@@ -70,7 +70,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('webhooks as code, profi
     site(async (one) => {
       const planned = await one.plan(files, { planFile: 'x.plan.json' })
       const applied = await one.apply(files)
-      const pulled = await one.pull({}, undefined, { kind: ['webhooks'] })
+      const pulled = await one.pull({}, undefined, { kind: ['webhook'] })
       const text = JSON.stringify([planned, applied, pulled, one.progress, await one.drift(files)])
       for (const secret of ['slacksecret', 'urlsecret', 'headersecret', 'parametersecret', 'incidentsecret', 'hooks.example.com/pager'])
         expect(text).not.toContain(secret)
@@ -305,7 +305,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('webhooks as code, profi
     site(async (one) => {
       const [existing] = serviceOf(emulator()).webhooks
       Object.assign(existing ?? {}, { service: 'pagerduty_api' })
-      const pulled = await one.pull({}, undefined, { kind: ['webhooks'] })
+      const pulled = await one.pull({}, undefined, { kind: ['webhook'] })
       expect(pulled.objects.find(({ name }) => name === existing?.name)).toMatchObject({
         outcome: 'not-exportable',
         reason: 'files cannot declare a webhook of the service pagerduty_api',
@@ -316,7 +316,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('webhooks as code, profi
     const [existing] = serviceOf(emulator()).webhooks
     Object.assign(existing ?? {}, { service: 'incidentio', body: '{}' })
     const pull = (more: Readonly<Record<string, string>>) =>
-      invokeText({ inputs: { ...inputsFor(emulator(), dialect), operation: 'pull', project: 'shop', kind: 'webhooks', ...more } })
+      invokeText({ inputs: { ...inputsFor(emulator(), dialect), operation: 'pull', project: 'shop', kind: 'webhook', ...more } })
     const all = await pull({})
     expect(all.document).toMatchObject({ status: 'pass', leftOut: 0, notExportable: 2 })
     expect(all.document.objects).toContainEqual(
@@ -337,7 +337,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('webhooks as code, profi
   it('a webhook of this project is left out with a warning where the API hides a part of it, and its key stays taken', () =>
     site(async (one) => {
       await one.apply(fileOf({ webhooks: { incident } }))
-      const pulled = await one.pull({}, undefined, { kind: ['webhooks'] })
+      const pulled = await one.pull({}, undefined, { kind: ['webhook'] })
       const byName = new Map(pulled.objects.map(({ name, outcome, reason }) => [name, [outcome, reason]]))
       expect(byName.get(incident.name)).toEqual([
         'left-out',
@@ -349,10 +349,10 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('webhooks as code, profi
 
   it('pull takes over no webhook and no source, unless its kind is named', () =>
     site(async (one) => {
-      const pulledKinds = async (kind?: ['webhooks', 'sources']) =>
-        new Set((await one.pull({}, undefined, { kind })).objects.map(({ section }) => section))
-      expect(await pulledKinds()).toEqual(new Set(['dashboards', 'savedSearches', 'alerts']))
-      expect(await pulledKinds(['webhooks', 'sources'])).toEqual(new Set(['webhooks', 'sources']))
+      const pulledKinds = async (kind?: ['webhook', 'source']) =>
+        new Set((await one.pull({}, undefined, { kind })).objects.map(({ kind }) => kind))
+      expect(await pulledKinds()).toEqual(new Set(['dashboard', 'savedSearch', 'alert']))
+      expect(await pulledKinds(['webhook', 'source'])).toEqual(new Set(['webhook', 'source']))
     }))
 
   it('a declared webhook is pulled with the variables that the file names', () =>

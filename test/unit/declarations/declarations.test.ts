@@ -4,6 +4,7 @@ import type { Diagnostic } from '../../../src/core/diagnostics.ts'
 import { readDeclarations, readingRules } from '../../../src/declarations/declarations.ts'
 import { findDeclarations } from '../../../src/declarations/find-declarations.ts'
 import { readIncidents } from '../../../src/declarations/incidents.ts'
+import { addressOf } from '../../../src/kinds/kind-names.ts'
 import { isOf } from '../../../src/kinds/kinds.ts'
 import { fileWith, lines, messages, readText, readValue, written } from '../../support/declarations.ts'
 
@@ -33,7 +34,7 @@ describe('a file', () => {
     const { objects, diagnostics } = readText('alerts:\n  a:\n    name: A\n    threshold: 5\n    interval: 5m\n')
     expect(diagnostics).toEqual([])
     expect(objects).toMatchObject([
-      { section: 'alerts', key: 'a', location: { file: 'f.yml', line: 2, column: 3 }, value: { name: 'A', thresholdType: 'above' } },
+      { kind: 'alert', key: 'a', location: { file: 'f.yml', line: 2, column: 3 }, value: { name: 'A', thresholdType: 'above' } },
     ])
     expect(objects[0]?.locationOf(['threshold'])).toEqual({ file: 'f.yml', line: 4, column: 16 })
   })
@@ -41,7 +42,7 @@ describe('a file', () => {
   it('a file may be JSON, and name its schema', () => {
     const { objects, diagnostics } = readValue({ $schema: './x.json', ...fileWith() })
     expect(diagnostics).toEqual([])
-    expect(objects.map(({ section, key }) => `${section}.${key}`)).toEqual(['dashboards.d', 'alerts.a'])
+    expect(objects.map(({ kind, key }) => addressOf({ kind, key }))).toEqual(['dashboards.d', 'alerts.a'])
   })
 
   it('has the alerts of an incident by patterns, in which only * is special and no pattern is slow', () => {
@@ -227,7 +228,7 @@ describe('defaults', () => {
   const defaults = { alerts: { interval: '1h', channel: { type: 'webhook', webhook: 'all' } } }
   const alertOf = (value: unknown) => {
     const { objects, diagnostics } = readValue(value)
-    return diagnostics.length === 0 ? objects.find(isOf('alerts'))?.value : diagnostics
+    return diagnostics.length === 0 ? objects.find(isOf('alert'))?.value : diagnostics
   }
 
   it('defaults fill in what an object does not say', () => {
@@ -333,7 +334,7 @@ slos:
 
   it('defaults of one kind do not spoil the objects of another', () => {
     const { objects } = readValue({ defaults: { dashboards: { nam: 'x' } }, ...fileWith() })
-    expect(objects.map(({ section }) => section)).toEqual(['alerts'])
+    expect(objects.map(({ kind }) => kind)).toEqual(['alert'])
   })
 })
 
@@ -341,7 +342,7 @@ describe('a variable', () => {
   it('a variable may be a number where a number belongs, and a text where a text does', () => {
     const { objects, diagnostics } = readValue(fileWith({ alert: { name: written('‹env.N›'), threshold: written('‹env.N›') } }), { N: '7' })
     expect(diagnostics).toEqual([])
-    expect(objects.find(isOf('alerts'))?.value).toMatchObject({ name: '7', threshold: 7 })
+    expect(objects.find(isOf('alert'))?.value).toMatchObject({ name: '7', threshold: 7 })
   })
 
   it('variables that are not set share one diagnostic, which names all of them', () => {

@@ -170,36 +170,36 @@ const future = { future: { deep: [1, null, 'x'] } }
 type Case = readonly [where: string, kind: Kind, desired: Body, stored: Body, changed: Body]
 
 const cases: readonly Case[] = [
-  ['an alert', kinds.alerts, alert, { ...alert, ...future }, { threshold: 2 }],
+  ['an alert', kinds.alert, alert, { ...alert, ...future }, { threshold: 2 }],
   [
     'a channel',
-    kinds.alerts,
+    kinds.alert,
     alert,
     { ...alert, channel: { ...channel, ...future }, channels: [{ ...channel, ...future }] },
     { threshold: 2 },
   ],
-  ['a dashboard', kinds.dashboards, dashboard, { ...storedDashboard, ...future }, { name: 'New' }],
-  ['a tile', kinds.dashboards, dashboard, { ...storedDashboard, tiles: [{ ...tile, id: 't', ...future }] }, { name: 'New' }],
+  ['a dashboard', kinds.dashboard, dashboard, { ...storedDashboard, ...future }, { name: 'New' }],
+  ['a tile', kinds.dashboard, dashboard, { ...storedDashboard, tiles: [{ ...tile, id: 't', ...future }] }, { name: 'New' }],
   [
     'a chart',
-    kinds.dashboards,
+    kinds.dashboard,
     dashboard,
     { ...storedDashboard, tiles: [{ ...tile, id: 't', config: { ...chart, ...future } }] },
     { name: 'New' },
   ],
   [
     'a series of a chart',
-    kinds.dashboards,
+    kinds.dashboard,
     dashboard,
     { ...storedDashboard, tiles: [{ ...tile, id: 't', config: { ...chart, select: [{ ...select, ...future }] } }] },
     { name: 'New' },
   ],
-  ['a filter', kinds.dashboards, dashboard, { ...storedDashboard, filters: [{ ...filter, id: 'f', ...future }] }, { name: 'New' }],
-  ['a container', kinds.dashboards, dashboard, { ...storedDashboard, containers: [{ ...container, ...future }] }, { name: 'New' }],
-  ['a saved search', kinds.savedSearches, savedSearch, { ...savedSearch, ...future }, { name: 'New' }],
+  ['a filter', kinds.dashboard, dashboard, { ...storedDashboard, filters: [{ ...filter, id: 'f', ...future }] }, { name: 'New' }],
+  ['a container', kinds.dashboard, dashboard, { ...storedDashboard, containers: [{ ...container, ...future }] }, { name: 'New' }],
+  ['a saved search', kinds.savedSearch, savedSearch, { ...savedSearch, ...future }, { name: 'New' }],
   [
     'a filter of a saved search',
-    kinds.savedSearches,
+    kinds.savedSearch,
     savedSearch,
     { ...savedSearch, filters: [{ type: 'sql', condition: 'a = 1', ...future }] },
     { name: 'New' },
@@ -228,14 +228,14 @@ describe('an unknown field', () => {
         { ...tile, x: 5 },
       ],
     }
-    const sent = composeUpdate(kinds.dashboards, moved, actualOf({ ...storedDashboard, tiles: [{ ...tile, id: 't', ...future }, other] }))
+    const sent = composeUpdate(kinds.dashboard, moved, actualOf({ ...storedDashboard, tiles: [{ ...tile, id: 't', ...future }, other] }))
     expect(sent.tiles).toEqual([other, { ...tile, id: 't', x: 5, ...future }])
   })
 
   it('an unknown field of a chart does not survive that the chart becomes another: the two have nothing in common', () => {
     const text = { ...dashboard, tiles: [{ ...tile, config: { displayType: 'markdown', markdown: 'x' } }] }
     const stored = { ...storedDashboard, tiles: [{ ...tile, id: 't', config: { ...chart, ...future } }] }
-    expect(composeUpdate(kinds.dashboards, text, actualOf(stored)).tiles).toEqual([
+    expect(composeUpdate(kinds.dashboard, text, actualOf(stored)).tiles).toEqual([
       { ...tile, id: 't', config: { displayType: 'markdown', markdown: 'x' } },
     ])
   })
@@ -244,12 +244,12 @@ describe('an unknown field', () => {
     const { config: _, ...bare } = tile
     const stored = { ...storedDashboard, tiles: [{ ...tile, id: 't', config: { displayType: 'hologram', ...future } }] }
     const desired = { ...dashboard, tiles: [{ ...bare, config: { displayType: 'hologram', ...future } }] }
-    expect(composeUpdate(kinds.dashboards, desired, actualOf(stored))).toEqual(stored)
+    expect(composeUpdate(kinds.dashboard, desired, actualOf(stored))).toEqual(stored)
   })
 })
 
 describe('a field that the profile does not know, on a server that does', () => {
-  const neutralAlerts = createKinds(neutral, nowMs).alerts
+  const neutralAlerts = createKinds(neutral, nowMs).alert
   const stored = actualOf({ ...alert, note: 'Look there', numConsecutiveWindows: 3, groupBy: null })
 
   it('an unknown field is not a difference', () => {
@@ -269,7 +269,7 @@ describe('a field that the profile does not know, on a server that does', () => 
 describe('what files have a say in, and leave out', () => {
   it('a field that a file leaves out is cleared where an update can', () => {
     const stored = actualOf({ ...alert, note: 'n', message: 'm', numConsecutiveWindows: 2, scheduleOffsetMinutes: 3 })
-    expect(composeUpdate(kinds.alerts, alert, stored)).toEqual({
+    expect(composeUpdate(kinds.alert, alert, stored)).toEqual({
       ...alert,
       note: null,
       message: null,
@@ -277,7 +277,7 @@ describe('what files have a say in, and leave out', () => {
       scheduleOffsetMinutes: 0,
     })
     const filled = { ...storedDashboard, savedQuery: 'x', savedQueryLanguage: 'sql', savedFilterValues: [{ condition: 'a' }] }
-    expect(composeUpdate(kinds.dashboards, { name: 'Shop', tiles: [tile] }, actualOf(filled))).toEqual({
+    expect(composeUpdate(kinds.dashboard, { name: 'Shop', tiles: [tile] }, actualOf(filled))).toEqual({
       name: 'Shop',
       tiles: storedDashboard.tiles,
       tags: [],
@@ -293,18 +293,18 @@ describe('what files have a say in, and leave out', () => {
     (field) => {
       const full = { ...channel, webhookService: 'slack_api', [field]: 'critical' }
       const stored = actualOf({ ...alert, channel: full, channels: [full] })
-      const { before, after } = compareBodies(kinds.alerts, alert, stored)
+      const { before, after } = compareBodies(kinds.alert, alert, stored)
       expect(before).not.toEqual(after)
       const kept = { ...channel, webhookService: 'slack_api' }
-      expect(composeUpdate(kinds.alerts, alert, stored)).toMatchObject({ channel: kept, channels: [kept] })
-      expect(composeUpdate(kinds.alerts, alert, stored).channel).toEqual(kept)
+      expect(composeUpdate(kinds.alert, alert, stored)).toMatchObject({ channel: kept, channels: [kept] })
+      expect(composeUpdate(kinds.alert, alert, stored).channel).toEqual(kept)
     },
   )
 
   it('a field that a file leaves out is a difference inside a chart, and goes', () => {
     const stored = { ...storedDashboard, tiles: [{ ...tile, id: 't', config: { ...chart, groupBy: 'host' } }] }
-    const { before, after } = compareBodies(kinds.dashboards, dashboard, actualOf(stored))
+    const { before, after } = compareBodies(kinds.dashboard, dashboard, actualOf(stored))
     expect(before).not.toEqual(after)
-    expect(composeUpdate(kinds.dashboards, dashboard, actualOf(stored)).tiles).toEqual(storedDashboard.tiles)
+    expect(composeUpdate(kinds.dashboard, dashboard, actualOf(stored)).tiles).toEqual(storedDashboard.tiles)
   })
 })

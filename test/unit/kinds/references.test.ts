@@ -113,7 +113,7 @@ describe('what an alert watches', () => {
 
 describe('what the product does not know', () => {
   it.each([
-    ['a saved search', fileWith({ more: search }), { sections: new Set(['dashboards', 'alerts'] as const) }, 'savedSearches.s'],
+    ['a saved search', fileWith({ more: search }), { kinds: new Set(['dashboard', 'alert'] as const) }, 'savedSearches.s'],
     ['a field', fileWith(), { alertFields: new Set([...allAbilities.alertFields].filter((field) => field !== 'note')) }, 'alerts.a.note'],
     [
       'the saved search of an alert',

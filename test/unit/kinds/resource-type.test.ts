@@ -33,7 +33,7 @@ describe('two alerts', () => {
     ['the service of a webhook', { channels: [{ ...hook, webhookService: 'slack' }] }],
     ['the first channel said twice', { channel: hook }],
   ])('two alerts are alike but for %s', (_, fields) => {
-    expect(isAlike(kinds.alerts, alert, { ...alert, ...fields })).toBe(true)
+    expect(isAlike(kinds.alert, alert, { ...alert, ...fields })).toBe(true)
   })
 
   it.each([
@@ -46,75 +46,75 @@ describe('two alerts', () => {
     ['a second channel', { channels: [hook, { ...hook, webhookId: 'v' }] }],
     ['the first look', { scheduleStartAt: '2026-01-01T00:00:00Z' }],
   ])('two alerts are not alike with another %s', (_, fields) => {
-    expect(isAlike(kinds.alerts, alert, { ...alert, ...fields })).toBe(false)
+    expect(isAlike(kinds.alert, alert, { ...alert, ...fields })).toBe(false)
   })
 
   it('two alerts are alike by the moment of the first look, however it is written', () => {
     const at = (scheduleStartAt: string) => ({ ...alert, scheduleStartAt })
-    expect(isAlike(kinds.alerts, at('2026-01-01T01:00:00+01:00'), at('2026-01-01T00:00:00.000Z'))).toBe(true)
-    expect(isAlike(kinds.alerts, at('some day'), at('2026-01-01T00:00:00.000Z'))).toBe(false)
-    expect(comparable(kinds.alerts, at('some day'))).toMatchObject({ scheduleStartAt: 'some day' })
+    expect(isAlike(kinds.alert, at('2026-01-01T01:00:00+01:00'), at('2026-01-01T00:00:00.000Z'))).toBe(true)
+    expect(isAlike(kinds.alert, at('some day'), at('2026-01-01T00:00:00.000Z'))).toBe(false)
+    expect(comparable(kinds.alert, at('some day'))).toMatchObject({ scheduleStartAt: 'some day' })
   })
 
   it('two alerts are compared by both ends of a range, whichever side of it fires', () => {
     for (const thresholdType of ['between', 'not_between']) {
       const range = { ...alert, thresholdType }
-      expect(isAlike(kinds.alerts, { ...range, thresholdMax: 2 }, { ...range, thresholdMax: 3 })).toBe(false)
+      expect(isAlike(kinds.alert, { ...range, thresholdMax: 2 }, { ...range, thresholdMax: 3 })).toBe(false)
     }
   })
 
   it('two alerts on a saved search are compared by that and its groups, and by no tile', () => {
     const search = { ...alert, source: 'saved_search', savedSearchId: 's', groupBy: 'service' }
-    expect(isAlike(kinds.alerts, search, { ...search, dashboardId: 'x', tileId: 'y' })).toBe(true)
-    expect(isAlike(kinds.alerts, search, { ...search, groupBy: 'host' })).toBe(false)
-    expect(isAlike(kinds.alerts, search, { ...search, savedSearchId: 'r' })).toBe(false)
+    expect(isAlike(kinds.alert, search, { ...search, dashboardId: 'x', tileId: 'y' })).toBe(true)
+    expect(isAlike(kinds.alert, search, { ...search, groupBy: 'host' })).toBe(false)
+    expect(isAlike(kinds.alert, search, { ...search, savedSearchId: 'r' })).toBe(false)
   })
 
   it('two alerts are equal whether their only channel is a field or a list', () => {
     const { channels: _, ...rest } = alert
-    expect(isAlike(kinds.alerts, alert, { ...rest, channel: hook })).toBe(true)
-    expect(isAlike(kinds.alerts, { ...rest, channel: hook }, { ...rest, channel: hook, channels: [] })).toBe(true)
-    expect(isAlike(kinds.alerts, rest, { ...rest, channel: null })).toBe(true)
-    expect(isAlike(kinds.alerts, rest, { ...rest, channel: hook })).toBe(false)
+    expect(isAlike(kinds.alert, alert, { ...rest, channel: hook })).toBe(true)
+    expect(isAlike(kinds.alert, { ...rest, channel: hook }, { ...rest, channel: hook, channels: [] })).toBe(true)
+    expect(isAlike(kinds.alert, rest, { ...rest, channel: null })).toBe(true)
+    expect(isAlike(kinds.alert, rest, { ...rest, channel: hook })).toBe(false)
   })
 })
 
 describe('the mark of an alert', () => {
   it('the mark of an alert is in the note, or in the message where there are no notes', () => {
     const written = 'watchkeeper: shop/main errors 0a1b2c'
-    const simple = createKinds(neutral, nowMs).alerts
-    expect(kinds.alerts.withMarker({ note: 'Call' }, mark)).toEqual({ note: `Call\n\n${written}` })
+    const simple = createKinds(neutral, nowMs).alert
+    expect(kinds.alert.withMarker({ note: 'Call' }, mark)).toEqual({ note: `Call\n\n${written}` })
     expect(simple.withMarker({ message: 'Call' }, mark)).toEqual({ message: `Call\n\n${written}` })
-    expect(kinds.alerts.readMarker({ note: written, message: '' })?.key).toBe('errors')
+    expect(kinds.alert.readMarker({ note: written, message: '' })?.key).toBe('errors')
     // As another profile wrote it.
-    expect(kinds.alerts.readMarker({ message: written, note: 'Call' })?.key).toBe('errors')
+    expect(kinds.alert.readMarker({ message: written, note: 'Call' })?.key).toBe('errors')
     expect(simple.readMarker({ message: written })?.key).toBe('errors')
   })
 
   it('leaves no blanks behind', () => {
-    expect(isAlike(kinds.alerts, { note: 'Call  \n' }, kinds.alerts.withMarker({ note: 'Call' }, mark))).toBe(true)
+    expect(isAlike(kinds.alert, { note: 'Call  \n' }, kinds.alert.withMarker({ note: 'Call' }, mark))).toBe(true)
   })
 })
 
 describe('the kinds behind the neutral contract', () => {
-  const { alerts } = createKinds(neutral, nowMs)
+  const { alert: alerts } = createKinds(neutral, nowMs)
 
   it('the kinds behind the neutral contract know no field that it does not document', () => {
     expect(Object.keys(alerts.clearWith).sort()).toEqual(['dashboardId', 'message', 'name', 'tileId'])
-    expect(Object.keys(kinds.alerts.clearWith)).toContain('note')
+    expect(Object.keys(kinds.alert.clearWith)).toContain('note')
   })
 
   it('the kinds behind the neutral contract keep a field that is in no schema', () => {
     const stored = { id: 'x', name: 'A', note: 'theirs', message: 'ours' } as StoredObject
     expect(composeUpdate(alerts, { name: 'B' }, stored)).toEqual({ name: 'B', note: 'theirs', message: null })
-    expect(composeUpdate(kinds.alerts, { name: 'B' }, stored)).toEqual({ name: 'B', note: null, message: null })
+    expect(composeUpdate(kinds.alert, { name: 'B' }, stored)).toEqual({ name: 'B', note: null, message: null })
   })
 })
 
 describe('the channels of an update', () => {
   const desired = (channels: object) => ({ name: 'A', ...channels })
   const send = (channels: object, stored: object): Body =>
-    composeUpdate(kinds.alerts, desired(channels), { id: 'x', name: 'A', ...stored } as StoredObject)
+    composeUpdate(kinds.alert, desired(channels), { id: 'x', name: 'A', ...stored } as StoredObject)
 
   it('the channels of an update are one, where the server knows one', () => {
     expect(send({ channel: hook }, { channel: { ...hook, webhookService: 'slack' } })).toEqual({
@@ -145,7 +145,7 @@ describe('the channels of an update', () => {
 })
 
 describe('two dashboards', () => {
-  const { dashboards } = kinds
+  const { dashboard: dashboards } = kinds
   const one = { name: 'T', x: 0, y: 0, w: 1, h: 1 }
   const dashboard = {
     name: 'D',
@@ -197,11 +197,7 @@ describe('the filters of an update', () => {
       tiles: [],
       filters: [filter('A', '1'), filter('B', '2'), filter('A', '3')],
     }
-    const sent = composeUpdate(
-      kinds.dashboards,
-      { name: 'D', tiles: [], filters: ['A', 'B', 'A', 'A'].map((name) => filter(name)) },
-      stored,
-    )
+    const sent = composeUpdate(kinds.dashboard, { name: 'D', tiles: [], filters: ['A', 'B', 'A', 'A'].map((name) => filter(name)) }, stored)
     const ids = (sent.filters as readonly Body[]).map(({ id }) => id)
     expect(ids.slice(0, 3)).toEqual(['1', '2', '3'])
     expect(ids[3]).toMatch(/^[0-9a-f]{24}$/)
@@ -209,7 +205,7 @@ describe('the filters of an update', () => {
 
   it('the filters of an update are no business of a dashboard without any', () => {
     const sent = composeUpdate(
-      kinds.dashboards,
+      kinds.dashboard,
       { name: 'D', tiles: [] },
       {
         id: 'd',
@@ -226,15 +222,15 @@ describe('two saved searches', () => {
   const search = { name: 'S', sourceId: 'l', tags: ['a', 'b'], filters: [{ type: 'sql', condition: 'x' }] }
 
   it('two saved searches are alike whatever the order of their tags, and the name of what a filter is anyway', () => {
-    expect(isAlike(kinds.savedSearches, search, { ...search, tags: ['b', 'a', 'wk:0a1b2c:shop:3d4e5f'] })).toBe(true)
-    expect(isAlike(kinds.savedSearches, search, { ...search, filters: [{ condition: 'x' }] })).toBe(true)
-    expect(isAlike(kinds.savedSearches, search, { ...search, filters: [{ condition: 'y' }] })).toBe(false)
+    expect(isAlike(kinds.savedSearch, search, { ...search, tags: ['b', 'a', 'wk:0a1b2c:shop:3d4e5f'] })).toBe(true)
+    expect(isAlike(kinds.savedSearch, search, { ...search, filters: [{ condition: 'x' }] })).toBe(true)
+    expect(isAlike(kinds.savedSearch, search, { ...search, filters: [{ condition: 'y' }] })).toBe(false)
   })
 
   it('two saved searches have their ownership marker among the tags, once', () => {
-    const marked = kinds.savedSearches.withMarker({ tags: ['a', 'wk:0a1b2c:old:3d4e5f'] }, mark)
+    const marked = kinds.savedSearch.withMarker({ tags: ['a', 'wk:0a1b2c:old:3d4e5f'] }, mark)
     expect(marked.tags).toHaveLength(2)
-    expect(kinds.savedSearches.readMarker(marked)?.key).toBe('errors')
-    expect(kinds.savedSearches.withMarker({}, mark).tags).toHaveLength(1)
+    expect(kinds.savedSearch.readMarker(marked)?.key).toBe('errors')
+    expect(kinds.savedSearch.withMarker({}, mark).tags).toHaveLength(1)
   })
 })

@@ -33,8 +33,8 @@ function appliedOn(fill: Fill, { snapshot = true } = {}): StoredObjects {
   const plan = planOf(declared)
   const storedObjects = filled(afterApply(plan), fill)
   if (!snapshot) return storedObjects
-  const kind = kinds.dashboards
-  const desired = plan.changes.find(({ section }) => section === 'dashboards')?.desired ?? {}
+  const kind = kinds.dashboard
+  const desired = plan.changes.find(({ kind }) => kind === 'dashboard')?.desired ?? {}
   const dashboards = storedObjects.dashboards.map((one) => ({
     ...one,
     ...kind.withSnapshot(kind.toBody(one), snapshotOf(sidesOf(kind, desired, one))),
@@ -146,7 +146,7 @@ describe('a snapshot', () => {
   })
 
   it('a snapshot is taken away with the ownership marker of an update', () => {
-    const kind = kinds.dashboards
+    const kind = kinds.dashboard
     const marked = kind.withSnapshot({ tags: ['a', 'wk:0a1b2c:shop:0a1b2c'] }, '0123456789abcdef0123')
     expect(marked.tags).toEqual(['a', 'wk:0a1b2c:shop:0a1b2c', 'wks1:0123456789abcdef0123'])
     expect(kind.withMarker(marked, { project: 'shop/main', key: 'shop', digest: 'ffffff' }).tags).toEqual([
@@ -156,7 +156,7 @@ describe('a snapshot', () => {
   })
 
   it('a snapshot is below the ownership marker in a text, and both are removed from it', () => {
-    const kind = kinds.alerts
+    const kind = kinds.alert
     const marked = kind.withMarker({ note: 'Call Ada' }, { project: 'shop/main', key: 'errors', digest: '0a1b2c' })
     const both = kind.withSnapshot(marked, '0123456789abcdef0123')
     expect(both.note).toBe('Call Ada\n\nwatchkeeper: shop/main errors 0a1b2c\nwatchkeeper-snapshot: 1 0123456789abcdef0123')

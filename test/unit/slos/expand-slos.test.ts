@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { addressOf } from '../../../src/kinds/kind-names.ts'
 import { isOf } from '../../../src/kinds/kinds.ts'
 import type { Source } from '../../../src/kinds/source/source-wire.ts'
 import { budgetShare, burnRate, burnRateAlerts, burnRateFactors } from '../../../src/slos/burn-rates.ts'
@@ -39,14 +40,14 @@ const traces: Source = {
 
 const tilesOf = (fields: object, source: Source = traces) => {
   const { objects, diagnostics } = resolveSlos(read(fields).slos, [source])
-  const tiles = objects.filter(isOf('dashboards')).flatMap(({ value }) => value.tiles)
+  const tiles = objects.filter(isOf('dashboard')).flatMap(({ value }) => value.tiles)
   const configs = tiles.map(({ name, config }) => [name, config !== undefined && 'sqlTemplate' in config ? config : undefined] as const)
   return { diagnostics, configs, sql: configs.map(([, config]) => config?.sqlTemplate ?? '').join('\n') }
 }
 
 describe('an SLO in a file', () => {
   it('an SLO in a file becomes a dashboard, two alerts that page, one for tickets, and one for missing data where it is wanted', () => {
-    const keys = (fields: object) => read(fields).objects.map(({ section, key }) => `${section}.${key}`)
+    const keys = (fields: object) => read(fields).objects.map(({ kind, key }) => addressOf({ kind, key }))
     const all = ['dashboards.checkout.slo', 'alerts.checkout.page-1h', 'alerts.checkout.page-6h', 'alerts.checkout.ticket-3d']
     expect(keys({})).toEqual(all)
     expect(keys({ noData: channel })).toEqual([...all, 'alerts.checkout.no-data'])
@@ -56,7 +57,7 @@ describe('an SLO in a file', () => {
 
   it('an SLO in a file has the thresholds and windows of the SRE workbook, whatever its window is', () => {
     for (const window of ['7d', '28d', '30d']) {
-      const alerts = read({ window }).objects.filter(isOf('alerts'))
+      const alerts = read({ window }).objects.filter(isOf('alert'))
       expect(alerts.map(({ value: { threshold, thresholdType, interval, tile } }) => [threshold, thresholdType, interval, tile])).toEqual([
         [14.4, 'above', '5m', 'Burn rate 1h / 5m'],
         [6, 'above', '30m', 'Burn rate 6h / 30m'],

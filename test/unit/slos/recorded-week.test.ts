@@ -224,9 +224,9 @@ describe('the alerts of SLOs in the product', () => {
     const { slos, diagnostics } = readSlos(readText(read('recorded-week.yml')).slos, [])
     expect(diagnostics).toEqual([])
     const { objects } = resolveSlos(slos, sources)
-    const boards = new Map(objects.filter(isOf('dashboards')).map(({ key, value }) => [key, value.tiles]))
+    const boards = new Map(objects.filter(isOf('dashboard')).map(({ key, value }) => [key, value.tiles]))
     const sqlOf = new Map(
-      objects.filter(isOf('alerts')).map(({ key, value: { dashboard, tile } }) => {
+      objects.filter(isOf('alert')).map(({ key, value: { dashboard, tile } }) => {
         const config = boards.get(String(dashboard))?.find(({ name }) => name === tile)?.config
         return [key, config !== undefined && 'sqlTemplate' in config ? digestOfText(config.sqlTemplate, 16) : '']
       }),
@@ -255,11 +255,11 @@ describe('the alerts of SLOs in the product', () => {
 function sloQueries(): ReadonlyMap<string, AlertQuery | Refusal> {
   const { slos } = readSlos(readText(read('recorded-week.yml')).slos, [])
   const { objects } = resolveSlos(slos, sources)
-  const boards = new Map(objects.filter(isOf('dashboards')).map(({ key, value }) => [key, value.tiles]))
+  const boards = new Map(objects.filter(isOf('dashboard')).map(({ key, value }) => [key, value.tiles]))
   const sourced = slos.map((slo) => ({ slo: slo.value, source: sourceOf(slo, sources) }))
   const find = findSloAlert(sourced.flatMap(({ slo, source }) => ('diagnostic' in source ? [] : [{ slo, source }])))
   return new Map(
-    objects.filter(isOf('alerts')).map(({ key, value }) => {
+    objects.filter(isOf('alert')).map(({ key, value }) => {
       const tile = boards.get(String(value.dashboard))?.find(({ name }) => name === value.tile)
       return [key, toAlertQuery({ ...value, source: 'tile' }, { tile: { ...tile } }, find)]
     }),

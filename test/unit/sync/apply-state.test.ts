@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { ApiError, explainFailure } from '../../../src/api/api-error.ts'
 import { WatchkeeperError } from '../../../src/core/errors.ts'
-import { PendingId } from '../../../src/kinds/section.ts'
+import { PendingId } from '../../../src/kinds/kind-names.ts'
 import {
   createApplyState,
   createKnownIds,
@@ -20,7 +20,7 @@ import { findAlertOn, findNewAlertOnTiles } from '../../../src/sync/plan/protect
 import { kinds } from '../../support/plans.ts'
 
 const change = (key: string, more: Partial<Change> = {}): Change => ({
-  section: 'dashboards',
+  kind: 'dashboard',
   key,
   name: key,
   action: 'create',
@@ -42,7 +42,7 @@ const shop = {
 describe('ids that are waited for', () => {
   it('ids that are waited for are known once the object is there', () => {
     const ids = createKnownIds()
-    const body = { name: 'x', dashboardId: new PendingId('dashboards', 'shop'), tileId: new PendingId('dashboards', 'shop', 'A') }
+    const body = { name: 'x', dashboardId: new PendingId('dashboard', 'shop'), tileId: new PendingId('dashboard', 'shop', 'A') }
     expect(ids.resolve(body)).toEqual({ waitsFor: body.dashboardId })
     ids.learn({ change: change('shop'), stored: undefined })
     expect(ids.resolve(body)).toEqual({ waitsFor: body.dashboardId })
@@ -52,16 +52,16 @@ describe('ids that are waited for', () => {
 
   it('ids that are waited for are those of one kind and key', () => {
     const ids = createKnownIds()
-    ids.learn({ change: change('shop', { section: 'savedSearches' }), stored: { id: 's1' } })
+    ids.learn({ change: change('shop', { kind: 'savedSearch' }), stored: { id: 's1' } })
     ids.learn({ change: change('store'), stored: { id: 'd2' } })
-    expect(ids.resolve({ dashboardId: new PendingId('dashboards', 'shop') })).toHaveProperty('waitsFor')
-    expect(ids.resolve({ savedSearchId: new PendingId('savedSearches', 'shop') })).toEqual({ body: { savedSearchId: 's1' } })
+    expect(ids.resolve({ dashboardId: new PendingId('dashboard', 'shop') })).toHaveProperty('waitsFor')
+    expect(ids.resolve({ savedSearchId: new PendingId('savedSearch', 'shop') })).toEqual({ body: { savedSearchId: 's1' } })
   })
 
   it.each(['B', 'C'])('ids that are waited for are not guessed of tiles: %s is there twice, or not at all', (name) => {
     const ids = createKnownIds()
     ids.learn({ change: change('shop'), stored: shop })
-    const tileId = new PendingId('dashboards', 'shop', name)
+    const tileId = new PendingId('dashboard', 'shop', name)
     expect(ids.resolve({ tileId })).toEqual({ waitsFor: tileId })
   })
 })
@@ -99,22 +99,22 @@ describe('an alert that came onto what goes', () => {
     ],
     [
       'on a saved search',
-      change('slow', { section: 'savedSearches', id: 's1' }),
+      change('slow', { kind: 'savedSearch', id: 's1' }),
       alert('x', { savedSearchId: 's1' }),
       'the alert "Errors" (x) is on it and would be deleted with it',
     ],
     ['elsewhere', change('shop', { id: 'd1' }), alert('x', { dashboardId: 'd2', savedSearchId: 's1' }), undefined],
-    ['on an alert, which none can', change('a', { section: 'alerts', id: 'd1' }), alert('x', { dashboardId: 'd1' }), undefined],
+    ['on an alert, which none can', change('a', { kind: 'alert', id: 'd1' }), alert('x', { dashboardId: 'd1' }), undefined],
   ])('finds %s', (_, deleted, one, expected) => {
-    expect(findAlertOn(deleted, list(one), kinds[deleted.section])).toBe(expected)
+    expect(findAlertOn(deleted, list(one), kinds[deleted.kind])).toBe(expected)
   })
 
   it('an alert that came onto what goes may be behind the end of a list that is as long as a page', () => {
     const cut = { items: [], mayBeCut: true }
     const words = 'the list of alerts may be incomplete, because it is as long as a page'
     expect(findNewAlertOnTiles(update, cut)).toBe(words)
-    expect(findAlertOn(change('shop', { id: 'd1' }), cut, kinds.dashboards)).toBe(words)
-    expect(findAlertOn(change('a', { section: 'alerts' }), cut, kinds.alerts)).toBeUndefined()
+    expect(findAlertOn(change('shop', { id: 'd1' }), cut, kinds.dashboard)).toBe(words)
+    expect(findAlertOn(change('a', { kind: 'alert' }), cut, kinds.alert)).toBeUndefined()
   })
 })
 
@@ -185,7 +185,7 @@ describe('the state', () => {
 
   it('learns ids from what was done, and from nothing else', async () => {
     const { state } = open()
-    const waits = { dashboardId: new PendingId('dashboards', 'a') }
+    const waits = { dashboardId: new PendingId('dashboard', 'a') }
     await state.record({ change: change('a'), kind: 'failed', stored: { id: 'd1' } })
     expect(state.resolve(waits)).toHaveProperty('waitsFor')
     state.amend({ change: change('a'), kind: 'created', stored: { id: 'd1' } })

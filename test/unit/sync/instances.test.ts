@@ -17,7 +17,7 @@ const file = (instances: string, alerts: string, defaults = '{}'): string =>
 
 const read = (instances: string, alerts = `‹instance.key›-errors: ${alertOf()}`, defaults = '{}', variables = {}) => {
   const { objects, diagnostics } = readText(file(instances, alerts, defaults), variables)
-  const values = objects.filter(isOf('alerts')).map(({ key, value }) => [key, value.name, value.threshold])
+  const values = objects.filter(isOf('alert')).map(({ key, value }) => [key, value.name, value.threshold])
   return { values, diagnostics: lines(nameInstances(diagnostics)) }
 }
 
@@ -191,7 +191,7 @@ it('the example has 20 services with three alerts each in 60 lines at most, and 
   }
   const { objects, diagnostics } = await findDeclarations(['*.yml'], { files, profile: profileNamed('clickhouse-cloud'), lintSettings: {} })
   expect(diagnostics).toEqual([])
-  const alerts = objects.filter(isOf('alerts'))
+  const alerts = objects.filter(isOf('alert'))
   expect(alerts).toHaveLength(60)
   expect(alerts.filter(({ key, value }) => key.endsWith('-errors') && value.threshold !== 20).map(({ key }) => key)).toEqual([
     'checkout-errors',

@@ -8,14 +8,14 @@ import { findDuplicateMarkers } from '../../../src/sync/apply/verify.ts'
 import type { Change } from '../../../src/sync/plan/change.ts'
 import { nowMs } from '../../support/plans.ts'
 
-const { alerts: kind } = createKinds(profileNamed('clickhouse-cloud'), nowMs)
+const { alert: kind } = createKinds(profileNamed('clickhouse-cloud'), nowMs)
 const mark = { project: 'shop/x', key: 'errors', digest: '0a1b2c' }
 const body = { name: 'Errors', threshold: 5, interval: '5m' }
 const desired = kind.withMarker(body, mark)
 const stored = (id: string, more: object = {}) => ({ id, ...desired, ...more })
 const list = (items: readonly ReturnType<typeof stored>[], mayBeCut = false) => indexByMarker({ items, mayBeCut }, kind)
 
-const change: Change = { section: 'alerts', key: 'errors', name: 'Errors', action: 'create', isAdopted: false, notes: [], fields: [] }
+const change: Change = { kind: 'alert', key: 'errors', name: 'Errors', action: 'create', isAdopted: false, notes: [], fields: [] }
 const unknown: Outcome = { change, kind: 'unknown', message: 'no answer', errorKind: 'may-exist' }
 const created: Outcome = { change, kind: 'created', id: 'a' }
 

@@ -135,22 +135,22 @@ describe('an object whose marker does not tell everything', () => {
 
 describe('a list that may not be whole', () => {
   const reason = 'holds 1000 objects'
-  const withIncompleteLists = (storedObjects: StoredObjects, ...sections: readonly string[]): StoredObjects => ({
+  const withIncompleteLists = (storedObjects: StoredObjects, ...kinds: readonly string[]): StoredObjects => ({
     ...storedObjects,
-    incompleteLists: Object.fromEntries(sections.map((section) => [section, reason])),
+    incompleteLists: Object.fromEntries(kinds.map((kind) => [kind, reason])),
   })
   const words = (noun: string) => `incomplete-list: the list of ${noun} ${reason}; nothing is created or deleted based on such a list`
 
   it('creates nothing of its kind', () => {
-    const plan = planOf(declared, withIncompleteLists(withAlerts(), 'alerts'))
+    const plan = planOf(declared, withIncompleteLists(withAlerts(), 'alert'))
     expect(messagesOf(plan)).toEqual([words('alerts')])
     expect(plan.diagnostics[0]).toMatchObject({ severity: 'error', location: plan.changes.at(-1)?.location })
   })
 
   it('creates what is of another kind, and updates what was found', () => {
-    expect(planOf(declared, withIncompleteLists(withAlerts(), 'dashboards', 'savedSearches')).diagnostics).toEqual([])
+    expect(planOf(declared, withIncompleteLists(withAlerts(), 'dashboard', 'savedSearches')).diagnostics).toEqual([])
     expect(
-      planOf({ ...declared, alerts: { errors: { ...errors, threshold: 2 } } }, withIncompleteLists(applied, 'alerts', 'dashboards'))
+      planOf({ ...declared, alerts: { errors: { ...errors, threshold: 2 } } }, withIncompleteLists(applied, 'alerts', 'dashboard'))
         .diagnostics,
     ).toEqual([])
   })
@@ -159,18 +159,18 @@ describe('a list that may not be whole', () => {
     const prune = { prune: true }
     const plan = planOf(
       { alerts: { a: { ...errors, dashboard: { id: 'dashboards-shop' }, tile: 'A' } } },
-      withIncompleteLists(applied, 'dashboards'),
+      withIncompleteLists(applied, 'dashboard'),
       prune,
     )
     expect(messagesOf(plan)).toContain(words('dashboards'))
     expect(plan.diagnostics.find(({ rule }) => rule === 'incomplete-list')?.location).toEqual({ file: 'prune' })
     const boards = afterApply(planOf({ dashboards: { shop, store: { ...shop, name: 'Store' } } }))
-    expect(messagesOf(planOf({ dashboards: { shop } }, withIncompleteLists(boards, 'alerts'), prune))).toEqual([words('alerts')])
+    expect(messagesOf(planOf({ dashboards: { shop } }, withIncompleteLists(boards, 'alert'), prune))).toEqual([words('alerts')])
   })
 
   it('removes no tile while the list of alerts may be incomplete', () => {
     const less = { ...shop, tiles: [{ ...shop.tiles[1], name: 'B', config: { displayType: 'markdown', markdown: 'x' } }] }
-    expect(messagesOf(planOf({ dashboards: { shop: less } }, withIncompleteLists(withAlerts(), 'alerts')))).toEqual([words('alerts')])
+    expect(messagesOf(planOf({ dashboards: { shop: less } }, withIncompleteLists(withAlerts(), 'alert')))).toEqual([words('alerts')])
   })
 })
 

@@ -1,5 +1,7 @@
 // What a plan says is to be done, from what is declared and what the service has.
+
 import { describe, expect, it } from 'vitest'
+import { addressOf } from '../../../src/kinds/kind-names.ts'
 import { afterApply, fieldsOf, messagesOf, planOf, remoteStateWith, steps } from '../../support/plans.ts'
 import { errors, many, shop, slow, tile, watching } from '../../support/shop-declaration.ts'
 
@@ -15,7 +17,7 @@ describe('a plan', () => {
       project: 'shop/main',
       orphans: [],
       diagnostics: [],
-      seen: { dashboards: 0, savedSearches: 0, alerts: 0 },
+      seen: { dashboard: 0, savedSearch: 0, alert: 0 },
     })
   })
 
@@ -27,7 +29,7 @@ describe('a plan', () => {
       'alerts.errors unchanged',
       'alerts.many unchanged',
     ])
-    expect(plan.seen).toEqual({ dashboards: 1, savedSearches: 1, alerts: 2, webhooks: 1, sources: 1 })
+    expect(plan.seen).toEqual({ dashboard: 1, savedSearch: 1, alert: 2, webhook: 1, source: 1 })
   })
 
   it('names the tiles of a managed dashboard that lose parts, where the web app may have added them', () => {
@@ -103,7 +105,7 @@ describe('a plan', () => {
         many: { ...many, groupBy: 'ServiceName', numConsecutiveWindows: 3 },
       },
     })
-    expect(Object.fromEntries(plan.changes.map(({ section, key, summary }) => [`${section}.${key}`, summary]))).toEqual({
+    expect(Object.fromEntries(plan.changes.map(({ kind, key, summary }) => [addressOf({ kind, key }), summary]))).toEqual({
       'sources.audit': 'log source of default.audit',
       'webhooks.platform': 'generic, URL from WEBHOOK_URL',
       'savedSearches.slow': 'duration:>1 in Logs',
@@ -229,8 +231,8 @@ describe('an object with the marker that no file declares', () => {
     const plan = planOf(less, applied)
     expect(steps(plan)).toEqual(['dashboards.shop unchanged', 'alerts.errors unchanged'])
     expect(plan.orphans).toEqual([
-      { section: 'savedSearches', id: 'savedSearches-slow', name: 'Slow', key: 'slow' },
-      { section: 'alerts', id: 'alerts-many', name: 'Many', key: 'many' },
+      { kind: 'savedSearch', id: 'savedSearches-slow', name: 'Slow', key: 'slow' },
+      { kind: 'alert', id: 'alerts-many', name: 'Many', key: 'many' },
     ])
   })
 
@@ -267,7 +269,7 @@ describe('an object with the marker that no file declares', () => {
       savedSearches: storedObjects.savedSearches.map((one) => ({ ...one, name: null })),
     })
     expect(planOf({ dashboards: { shop } }, nameless).orphans).toEqual([
-      { section: 'savedSearches', id: `savedSearches-${key}`, name: '', key: '' },
+      { kind: 'savedSearch', id: `savedSearches-${key}`, name: '', key: '' },
     ])
     const plan = planOf({ dashboards: { shop } }, nameless, { prune: true })
     expect(plan.changes.at(-1)).toMatchObject({ action: 'delete', key: '', name: '' })

@@ -22,8 +22,8 @@ describe('a plan as a file', () => {
       version: 1,
       project: 'shop/main',
       ...identity,
-      seen: { dashboards: 1, savedSearches: 1, alerts: 2 },
-      changes: [{ section: 'alerts', key: 'errors', id: 'alerts-errors', action: 'update' }],
+      seen: { dashboard: 1, savedSearch: 1, alert: 2 },
+      changes: [{ kind: 'alert', key: 'errors', id: 'alerts-errors', action: 'update' }],
     })
     expect(fileOf(declared).changes.map((change) => 'id' in change)).toEqual([false, false, false, false])
   })
@@ -79,7 +79,7 @@ describe('changes since the review', () => {
     expect(
       movedSince(fileOf(declared, fewer), {
         ...fileOf(declared, fewer),
-        seen: { dashboards: 1, savedSearches: 1, alerts: 5, webhooks: 1, sources: 1 },
+        seen: { dashboard: 1, savedSearch: 1, alert: 5, webhook: 1, source: 1 },
       }),
     ).toEqual([])
   })

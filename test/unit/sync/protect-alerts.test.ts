@@ -111,7 +111,7 @@ describe('a dashboard or saved search that is pruned', () => {
     expect(messagesOf(plan)).toEqual([
       'would-lose-alert: tile "B" of dashboard "Shop" is deleted, and with it the alert "" (x); declare the alert, or move or delete it first',
     ])
-    expect(plan.changes.find(({ section }) => section === 'dashboards')).not.toHaveProperty('takes')
+    expect(plan.changes.find(({ kind }) => kind === 'dashboard')).not.toHaveProperty('takes')
   })
 
   it('leaves an alert that moves away before to its update', () => {

@@ -13,7 +13,7 @@ type PlannedObject = Result['objects'][number]
 const error = { rule: 'syntax', severity: 'error', message: 'It is wrong.', location: { file: 'f.yml', line: 1, column: 2 } } as const
 
 const object = (key: string, more: Partial<PlannedObject> = {}): PlannedObject => ({
-  section: 'alerts',
+  kind: 'alert',
   key,
   name: `Alert ${key}`,
   action: 'unchanged',
@@ -104,7 +104,7 @@ describe('the report of a plan', () => {
       object('old', { action: 'update', file: 'f.json', id: 'x', origin: 'service', fields: [{ path: 'threshold', before: 1, after: 2 }] }),
       object('mine', { action: 'update', origin: 'files', name: 'mine' }),
       object('again', { action: 'replace', id: 'y', origin: 'files', notes: ['its tile is deleted'] }),
-      object('gone', { action: 'delete', section: 'savedSearches', id: 'z', name: 'Gone' }),
+      object('gone', { action: 'delete', kind: 'savedSearch', id: 'z', name: 'Gone' }),
     ])
     expect(linesOf(plan, result).slice(6)).toEqual([
       '+ alert new "Alert new"  (f.yml:5)',
@@ -155,7 +155,7 @@ describe('the report of a plan', () => {
   })
 
   it('names the operations that list the unmanaged objects in the details only', () => {
-    const result = resultOf([object('a')], { unmanaged: 3, unmanagedKinds: ['savedSearches', 'alerts'] })
+    const result = resultOf([object('a')], { unmanaged: 3, unmanagedKinds: ['savedSearch', 'alert'] })
     expect(renderMarkdown(plan.report(result).blocks)).toContain(
       'Unmanaged&#44; and not changed&#58; 3 objects</summary>\n\nTo see them, run list-saved-searches, list-alerts with unmanaged',
     )
@@ -175,7 +175,7 @@ describe('the report of a plan', () => {
     }
     const fields = [{ path: 'name', after: 'P' }]
     const made = { file: 'f.yml', line: 3, madeFrom: 'slos.pay', action: 'create', summary: 'A', fields } as const
-    const board = object('pay.slo', { ...made, section: 'dashboards' })
+    const board = object('pay.slo', { ...made, kind: 'dashboard' })
     const report = (...objects: readonly PlannedObject[]) => linesOf(plan, resultOf(objects, { slos: [slo] })).slice(2)
     expect(report(board, object('pay.page-1h', made), object('other', { action: 'create', summary: 'B' }))).toEqual([
       '+ alert other "Alert other"',
@@ -191,7 +191,7 @@ describe('the report of a plan', () => {
   })
 
   it('warns of hidden parts where tiles are written again', () => {
-    const adopted = { section: 'dashboards', action: 'update', notes: ['adopts an unmanaged object'] } satisfies Partial<PlannedObject>
+    const adopted = { kind: 'dashboard', action: 'update', notes: ['adopts an unmanaged object'] } satisfies Partial<PlannedObject>
     const text = textOf(plan, resultOf([object('shop', { ...adopted, rewrites: ['A'] })]))
     expect(
       text.match(/Apply writes tiles of 1 existing dashboard again, and this deletes the parts that the API does not return: /g),
@@ -202,7 +202,7 @@ describe('the report of a plan', () => {
   it('says that nothing protects the sources that it writes', () => {
     const text = textOf(
       plan,
-      resultOf([object('logs', { section: 'sources', action: 'create' }), object('traces', { section: 'sources', action: 'unchanged' })]),
+      resultOf([object('logs', { kind: 'source', action: 'create' }), object('traces', { kind: 'source', action: 'unchanged' })]),
     )
     expect(text).toContain('nothing protects them from another project that declares them, too: source logs')
     expect(text).not.toContain('source traces')
@@ -210,7 +210,7 @@ describe('the report of a plan', () => {
 
   it('names what is taken over and what is in no file, up to five of them, and the others in a table', () => {
     const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
-    const orphans = keys.map((key) => ({ section: 'alerts' as const, key, id: `id-${key}`, name: '' }))
+    const orphans = keys.map((key) => ({ kind: 'alert' as const, key, id: `id-${key}`, name: '' }))
     const adopted = keys.map((key) => object(key, { action: 'adopt' }))
     const few = textOf(plan, resultOf(adopted.slice(0, 2), { orphans: orphans.slice(0, 1) }))
     expect(few).toContain("2 objects are as declared. apply adopts them by writing this project's marker: alert a, alert b")
@@ -225,7 +225,7 @@ describe('the report of a plan', () => {
   it('warns about parts that an update deletes before it shows the changes', () => {
     const result = resultOf([
       object('shop', {
-        section: 'dashboards',
+        kind: 'dashboard',
         action: 'update',
         notes: ['adopts an unmanaged object'],
         rewrites: ['A'],
@@ -413,7 +413,7 @@ describe('the report of drift', () => {
         object('first', { action: 'update' }),
         object('', { name: 'Gone', action: 'delete' }),
       ],
-      { orphans: [{ section: 'savedSearches', key: 'left', id: 'x', name: 'Left' }] },
+      { orphans: [{ kind: 'savedSearch', key: 'left', id: 'x', name: 'Left' }] },
     )
     const rows = linesOf(drift, result)
     const start = rows.findIndex((row) => row.startsWith('Kind'))
@@ -430,7 +430,7 @@ describe('the report of drift', () => {
   it.each([
     ['No drift: everything matches the files', resultOf([object('a'), object('b', { action: 'adopt' })])],
     ['shop/main has drifted', resultOf([object('a', { action: 'update' })])],
-    ['shop/main has drifted', resultOf([], { orphans: [{ section: 'alerts', key: 'a', id: 'x', name: 'A' }] })],
+    ['shop/main has drifted', resultOf([], { orphans: [{ kind: 'alert', key: 'a', id: 'x', name: 'A' }] })],
     ['The drift check failed', resultOf([], { diagnostics: [error] })],
   ])('the report of drift says in its headline: %s', (expected, result) => {
     expect(headlineOf(drift, result)).toBe(expected)

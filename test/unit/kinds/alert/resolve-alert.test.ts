@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { listOf } from '../../../../src/kinds/kind.ts'
-import { PendingId } from '../../../../src/kinds/section.ts'
+import { addressOf, PendingId } from '../../../../src/kinds/kind-names.ts'
 import { afterApply, messagesOf, planOf, remoteStateWith } from '../../../support/plans.ts'
 import { errors, many, shop, slow, tile } from '../../../support/shop-declaration.ts'
 
@@ -12,16 +12,16 @@ const applied = afterApply(planOf(declared))
 
 describe('what is sent', () => {
   const bodyOf = (content: object, name: string, stored = remoteStateWith()) =>
-    planOf(content, stored).changes.find(({ section, key }) => `${section}.${key}` === name)?.desired
+    planOf(content, stored).changes.find(({ kind, key }) => addressOf({ kind, key }) === name)?.desired
 
   it('waits for the ids of objects that will be created', () => {
     expect(bodyOf(declared, 'alerts.errors')).toMatchObject({
       source: 'tile',
-      dashboardId: new PendingId('dashboards', 'shop'),
-      tileId: new PendingId('dashboards', 'shop', 'A'),
+      dashboardId: new PendingId('dashboard', 'shop'),
+      tileId: new PendingId('dashboard', 'shop', 'A'),
       channel: { type: 'webhook', webhookId: 'hook' },
     })
-    expect(bodyOf(declared, 'alerts.many')).toMatchObject({ source: 'saved_search', savedSearchId: new PendingId('savedSearches', 'slow') })
+    expect(bodyOf(declared, 'alerts.many')).toMatchObject({ source: 'saved_search', savedSearchId: new PendingId('savedSearch', 'slow') })
     expect(bodyOf(declared, 'alerts.many')).not.toHaveProperty('dashboardId')
   })
 
@@ -45,7 +45,7 @@ describe('what is sent', () => {
       'alerts.errors',
       applied,
     )
-    expect(body).toMatchObject({ dashboardId: 'dashboards-shop', tileId: new PendingId('dashboards', 'shop', 'C') })
+    expect(body).toMatchObject({ dashboardId: 'dashboards-shop', tileId: new PendingId('dashboard', 'shop', 'C') })
   })
 
   it('leaves out fields that are null', () => {

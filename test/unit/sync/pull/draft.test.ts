@@ -14,7 +14,7 @@ describe('a pull without files', () => {
     const pulled = pull(storedObjects)
     expect(pulled.objects).toEqual([
       {
-        section: 'dashboards',
+        kind: 'dashboard',
         key: 'shop',
         name: 'Shop',
         id: 'd1',
@@ -25,7 +25,7 @@ describe('a pull without files', () => {
         overridden: [],
       },
       {
-        section: 'savedSearches',
+        kind: 'savedSearch',
         key: 'slow',
         name: 'Slow',
         id: 'q1',
@@ -36,7 +36,7 @@ describe('a pull without files', () => {
         overridden: [],
       },
       {
-        section: 'alerts',
+        kind: 'alert',
         key: 'errors',
         name: 'Errors',
         id: 'a1',
@@ -126,7 +126,7 @@ describe('a pull into existing files', () => {
     const gone = pull({ ...storedObjects, alerts: [] }, filled)
     expect(gone.files).toEqual([])
     expect(gone.of('errors')).toEqual({
-      section: 'alerts',
+      kind: 'alert',
       key: 'errors',
       name: 'Errors',
       id: undefined,
@@ -181,12 +181,12 @@ describe('a pull into existing files', () => {
 })
 
 describe('an excluded object', () => {
-  const excluded = { 'alerts a1': 'cannot be said' }
+  const excluded = { 'alert a1': 'cannot be said' }
 
   it('an excluded object is left out with its reason', () => {
     const pulled = pull(storedObjects, {}, { excluded })
     expect(pulled.of('Errors')).toEqual({
-      section: 'alerts',
+      kind: 'alert',
       key: '',
       name: 'Errors',
       id: 'a1',
@@ -206,7 +206,7 @@ describe('an excluded object', () => {
   })
 
   it('an excluded object is not referred to by key', () => {
-    const pulled = pull(storedObjects, {}, { excluded: { 'dashboards d1': 'cannot be said' } })
+    const pulled = pull(storedObjects, {}, { excluded: { 'dashboard d1': 'cannot be said' } })
     expect(pulled.after['o/alerts.yml']).toContain('    dashboard: { name: Shop }\n    tile: A\n')
     expect(pulled.unverified).toEqual({})
   })
@@ -249,7 +249,7 @@ describe('expressions and defaults', () => {
         ['a webhook', { webhooks: [{ id: 'w1', name: expression }] }, `channel: { type: webhook, webhook: "${escaped}" }\n`],
       ] as const
       for (const [name, parts, text] of cases) {
-        const pulled = pull({ ...storedObjects, ...parts }, {}, { excluded: { 'dashboards d1': 'cannot be said' } })
+        const pulled = pull({ ...storedObjects, ...parts }, {}, { excluded: { 'dashboard d1': 'cannot be said' } })
         expect(pulled.after['o/alerts.yml'], name).toContain(text)
         expect(pulled.unverified, name).toEqual({})
       }
@@ -304,9 +304,9 @@ describe('expressions and defaults', () => {
 
     it('the defaults of a file stay when an object cannot override them', () => {
       const changed = alerts.map((one, i) => (i === 0 ? { ...one, channels: [] } : one))
-      const pulled = pull({ alerts: changed, dashboards: [shop] }, files, { variables, excluded: { 'dashboards d1': 'elsewhere' } })
+      const pulled = pull({ alerts: changed, dashboards: [shop] }, files, { variables, excluded: { 'dashboard d1': 'elsewhere' } })
       expect(pulled.files).toEqual([])
-      expect(pulled.unverified['alerts a0']).toMatch(/plan would update it \(channels/)
+      expect(pulled.unverified['alert a0']).toMatch(/plan would update it \(channels/)
     })
 
     it('the defaults of a file are not repeated in a new object', () => {

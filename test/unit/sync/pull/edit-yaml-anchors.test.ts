@@ -159,12 +159,12 @@ describe('an object that is an alias', () => {
 
 it('adds an object to a section that is an alias without changing the other section', () => {
   const text = 'dashboards: &all\n  a:\n    name: A\nsavedSearches: *all\n'
-  const additions = [{ section: 'savedSearches', key: 'b', fields: { name: 'B' } }] as const
+  const additions = [{ kind: 'savedSearch', key: 'b', fields: { name: 'B' } }] as const
   expect(parsed(edit(text, {}, { additions }))).toEqual({
     dashboards: { a: { name: 'A' } },
     savedSearches: { a: { name: 'A' }, b: { name: 'B' } },
   })
-  const others = [{ section: 'dashboards', key: 'b', fields: { name: 'B' } }] as const
+  const others = [{ kind: 'dashboard', key: 'b', fields: { name: 'B' } }] as const
   expect(parsed(edit(text, {}, { additions: others }))).toEqual({
     dashboards: { a: { name: 'A' }, b: { name: 'B' } },
     savedSearches: { a: { name: 'A' } },
@@ -178,7 +178,7 @@ describe('lists with anchors', () => {
     const text = `dashboards:\n  errors:\n    name: Errors\n${list}`
     const { errors: before } = (parse(text) as { dashboards: { errors: Fields } }).dashboards
     const side = (fields: Fields) => ({ fields, itemIds: new Map<unknown, string>() })
-    const updates = [{ section: 'dashboards' as const, key: 'errors', before: side(before), after: side({ name: 'Errors', ...after }) }]
+    const updates = [{ kind: 'dashboard' as const, key: 'errors', before: side(before), after: side({ name: 'Errors', ...after }) }]
     const { text: edited } = editFile({ path: 'a.yml', text, defaults: {}, updates, additions: [], removals: [] })
     return (parse(edited) as { dashboards: { errors: Fields } }).dashboards.errors
   }

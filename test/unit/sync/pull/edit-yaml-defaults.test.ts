@@ -43,7 +43,7 @@ describe('a change of an object in a file with defaults', () => {
 
   it('adds a new object with the fields that differ from the defaults', () => {
     const fields = { name: 'B', threshold: 2, interval: '1h', channel: { type: 'webhook', webhook: 'w' } }
-    expect(edit(text, {}, { additions: [{ section: 'alerts', key: 'b', fields }] })).toBe(
+    expect(edit(text, {}, { additions: [{ kind: 'alert', key: 'b', fields }] })).toBe(
       `${text}
   b:
     name: B
@@ -74,31 +74,31 @@ describe('withoutDefaults', () => {
       ['says nothing of what no alert has', { novel: 1 }, {}, {}],
     ]
     for (const [name, defaults, fields, expected] of cases) {
-      expect(withoutDefaults(defaults, 'alerts', fields), name).toStrictEqual(expected)
+      expect(withoutDefaults(defaults, 'alert', fields), name).toStrictEqual(expected)
     }
   })
 
   it('puts overrides after the other fields', () => {
-    expect(Object.keys(withoutDefaults({ message: 'x' }, 'alerts', { name: 'A', note: 'n' }))).toEqual(['name', 'note', 'message'])
+    expect(Object.keys(withoutDefaults({ message: 'x' }, 'alert', { name: 'A', note: 'n' }))).toEqual(['name', 'note', 'message'])
   })
 })
 
 describe('overrideDefaults', () => {
   it('returns the value that means no value, if there is one', () => {
     const cases = [
-      ['alerts', 'thresholdType', { thresholdType: 'above' }],
-      ['alerts', 'note', { note: null }],
-      ['alerts', 'threshold', {}],
-      ['alerts', 'channels', {}],
-      ['dashboards', 'tags', { tags: [] }],
-      ['dashboards', 'savedQuery', { savedQuery: null }],
-      ['dashboards', 'raw', {}],
-      ['dashboards', 'novel', {}],
-      ['savedSearches', 'filters', { filters: [] }],
-      ['savedSearches', 'where', {}],
+      ['alert', 'thresholdType', { thresholdType: 'above' }],
+      ['alert', 'note', { note: null }],
+      ['alert', 'threshold', {}],
+      ['alert', 'channels', {}],
+      ['dashboard', 'tags', { tags: [] }],
+      ['dashboard', 'savedQuery', { savedQuery: null }],
+      ['dashboard', 'raw', {}],
+      ['dashboard', 'novel', {}],
+      ['savedSearch', 'filters', { filters: [] }],
+      ['savedSearch', 'where', {}],
     ] as const
-    for (const [section, field, expected] of cases) {
-      expect(overrideDefaults(section, [field]), `${section} ${field}`).toStrictEqual(expected)
+    for (const [kind, field, expected] of cases) {
+      expect(overrideDefaults(kind, [field]), `${kind} ${field}`).toStrictEqual(expected)
     }
   })
 })

@@ -243,7 +243,7 @@ describe('values', () => {
 
     it('a new map in a new object is on one line up to about 120 columns', () => {
       const line = (length: number) =>
-        edit('alerts:\n  b: {}\n', {}, { additions: [{ section: 'alerts', key: 'a', fields: { wide: { a: 'x'.repeat(length) } } }] })
+        edit('alerts:\n  b: {}\n', {}, { additions: [{ kind: 'alert', key: 'a', fields: { wide: { a: 'x'.repeat(length) } } }] })
       const room = 120 - '    wide: { a:  }'.length
       expect(line(room - 3)).toContain('wide: { a:')
       expect(line(room + 1)).toContain('wide:\n')
@@ -287,8 +287,8 @@ describe('values', () => {
 describe('additions', () => {
   const added = (text: string, ...additions: readonly Addition[]): string => edit(text, {}, { additions })
 
-  const alert = (key: string): Addition => ({ section: 'alerts', key, fields: { name: key, threshold: 1 } })
-  const dashboard = (key: string): Addition => ({ section: 'dashboards', key, fields: { name: key, tiles: [] } })
+  const alert = (key: string): Addition => ({ kind: 'alert', key, fields: { name: key, threshold: 1 } })
+  const dashboard = (key: string): Addition => ({ kind: 'dashboard', key, fields: { name: key, tiles: [] } })
 
   const lines = (key: string): string => `  ${key}:\n    name: ${key}\n    threshold: 1\n`
   const dashboardLines = (key: string): string => `  ${key}:\n    name: ${key}\n    tiles: []\n`
@@ -475,8 +475,8 @@ describe('JSON', () => {
 
     it('a JSON file gets new objects and sections after the existing ones', () => {
       const additions = [
-        { section: 'alerts', key: 'c', fields: { name: 'C', note: 'one\ntwo' } },
-        { section: 'dashboards', key: 'd', fields: { name: 'D', tiles: [] } },
+        { kind: 'alert', key: 'c', fields: { name: 'C', note: 'one\ntwo' } },
+        { kind: 'dashboard', key: 'd', fields: { name: 'D', tiles: [] } },
       ] as const
       const { alerts } = value(1)
       expect(edit(JSON.stringify(value(1)), {}, { path, additions })).toBe(

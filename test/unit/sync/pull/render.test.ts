@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { neutral } from '../../../../src/api/profiles.ts'
 import { createDirectory } from '../../../../src/kinds/directory.ts'
+import { PendingId } from '../../../../src/kinds/kind-names.ts'
 import { createKinds } from '../../../../src/kinds/kinds.ts'
-import { PendingId } from '../../../../src/kinds/section.ts'
 import {
   createReferenceRenderer,
   type DashboardInFile,
@@ -38,7 +38,7 @@ describe('renderDashboard', () => {
   })
 
   const fieldsOf = (fields: object, said?: DashboardInFile) =>
-    renderDashboard({ name: 'D', tiles: [], ...fields }, { kind: kinds.dashboards, references: naming, canNameRows: true, inFile: said })
+    renderDashboard({ name: 'D', tiles: [], ...fields }, { kind: kinds.dashboard, references: naming, canNameRows: true, inFile: said })
       .fields
 
   const tilesOf = (tiles: readonly object[], said?: DashboardInFile) => fieldsOf({ tiles }, said).tiles as readonly object[]
@@ -125,7 +125,7 @@ describe('renderDashboard', () => {
     it('the tiles of a dashboard are identified by their ids', () => {
       const { fields, itemIds } = renderDashboard(
         { name: 'D', tiles: [tile('t1', 'A'), tile('t2', 'A')] },
-        { kind: kinds.dashboards, references: naming, canNameRows: true },
+        { kind: kinds.dashboard, references: naming, canNameRows: true },
       )
       const tiles = fields.tiles as readonly object[]
       expect(tiles.map((one) => itemIds.get(one))).toEqual(['t1', 't2'])
@@ -218,7 +218,7 @@ describe('renderAlert and renderSavedSearch', () => {
     source: (id) => ({ source: `name of ${id}` }),
     connection: (id) => id,
     webhook: (id) => ({ webhook: `name of ${id}` }),
-    target: (section, id) => `${section} ${id}`,
+    target: (kind, id) => `${kind} ${id}`,
     tile: (dashboard, id) => `tile ${id} of ${dashboard}`,
   }
 
@@ -238,7 +238,7 @@ describe('renderAlert and renderSavedSearch', () => {
 
   const writtenBare = {
     name: 'A',
-    dashboard: 'dashboards d1',
+    dashboard: 'dashboard d1',
     tile: 'tile t1 of d1',
     threshold: 1,
     interval: '5m',
@@ -246,7 +246,7 @@ describe('renderAlert and renderSavedSearch', () => {
   }
 
   const alert = (fields: object, usesList?: boolean) =>
-    renderAlert({ ...bare, ...fields }, { kind: kinds.alerts, references: naming, ...(usesList !== undefined && { usesList }) }).fields
+    renderAlert({ ...bare, ...fields }, { kind: kinds.alert, references: naming, ...(usesList !== undefined && { usesList }) }).fields
 
   describe('an alert', () => {
     it('an alert has the fields that are not defaults of the server', () => {
@@ -286,7 +286,7 @@ describe('renderAlert and renderSavedSearch', () => {
     it('refers to its saved search and has its group', () => {
       const fields = { source: 'saved_search', savedSearchId: 'q1', groupBy: 'host' }
       const { dashboard: _, tile: __, ...others } = writtenBare
-      expect(alert(fields)).toStrictEqual({ ...others, savedSearch: 'savedSearches q1', groupBy: 'host' })
+      expect(alert(fields)).toStrictEqual({ ...others, savedSearch: 'savedSearch q1', groupBy: 'host' })
       expect(alert({ ...fields, savedSearchId: null })).toStrictEqual({ ...others, groupBy: 'host' })
     })
 
@@ -315,7 +315,7 @@ describe('renderAlert and renderSavedSearch', () => {
     it('an alert has only the fields of its profile', () => {
       const { fields } = renderAlert(
         { ...bare, channels: undefined, channel: webhook, message: 'm\n\nwatchkeeper: shop/x a abcdef' },
-        { kind: createKinds(neutral, nowMs).alerts, references: naming },
+        { kind: createKinds(neutral, nowMs).alert, references: naming },
       )
       expect(fields).toStrictEqual({ ...writtenBare, message: 'm' })
     })
@@ -323,7 +323,7 @@ describe('renderAlert and renderSavedSearch', () => {
 
   describe('a saved search', () => {
     const saved = (fields: object) =>
-      renderSavedSearch({ name: 'S', sourceId: 's1', ...fields }, { kind: kinds.savedSearches, references: naming }).fields
+      renderSavedSearch({ name: 'S', sourceId: 's1', ...fields }, { kind: kinds.savedSearch, references: naming }).fields
     const few = { name: 'S', source: 'name of s1' }
 
     it('a saved search has the fields that are not defaults of the server', () => {
@@ -376,7 +376,7 @@ describe('createReferenceRenderer', () => {
     ],
   })
 
-  const keys = { dashboards: new Map([['d2', 'twins']]), savedSearches: new Map<string, string>() }
+  const keys = { dashboard: new Map([['d2', 'twins']]), savedSearch: new Map<string, string>() }
   const naming = createReferenceRenderer(storedObjects, createDirectory(storedObjects), keys)
 
   describe('a reference', () => {
@@ -409,19 +409,19 @@ describe('createReferenceRenderer', () => {
     })
 
     it('a reference to a dashboard or saved search is its key, its unique name or its id', () => {
-      const cases: readonly ['dashboards' | 'savedSearches', unknown, unknown][] = [
-        ['dashboards', 'd1', { name: 'Shop' }],
-        ['dashboards', 'd2', 'twins'],
-        ['dashboards', 'd3', { id: 'd3' }],
-        ['dashboards', 'gone', { id: 'gone' }],
-        ['dashboards', 'q1', { id: 'q1' }],
-        ['dashboards', new PendingId('dashboards', 'new'), 'new'],
-        ['savedSearches', 'q1', { name: 'Slow' }],
-        ['savedSearches', 'q2', { name: 'Shop' }],
-        ['savedSearches', 'd2', { id: 'd2' }],
+      const cases: readonly ['dashboard' | 'savedSearch', unknown, unknown][] = [
+        ['dashboard', 'd1', { name: 'Shop' }],
+        ['dashboard', 'd2', 'twins'],
+        ['dashboard', 'd3', { id: 'd3' }],
+        ['dashboard', 'gone', { id: 'gone' }],
+        ['dashboard', 'q1', { id: 'q1' }],
+        ['dashboard', new PendingId('dashboard', 'new'), 'new'],
+        ['savedSearch', 'q1', { name: 'Slow' }],
+        ['savedSearch', 'q2', { name: 'Shop' }],
+        ['savedSearch', 'd2', { id: 'd2' }],
       ]
-      for (const [section, id, expected] of cases) {
-        expect(naming.target(section, id), `${section} ${id}`).toEqual(expected)
+      for (const [kind, id, expected] of cases) {
+        expect(naming.target(kind, id), `${kind} ${id}`).toEqual(expected)
       }
     })
 
@@ -433,7 +433,7 @@ describe('createReferenceRenderer', () => {
         ['d1', 't5', written('‹env.X›')],
         ['d1', 'gone', { id: 'gone' }],
         ['d9', 't1', { id: 't1' }],
-        [new PendingId('dashboards', 'new'), new PendingId('dashboards', 'new', 'T'), 'T'],
+        [new PendingId('dashboard', 'new'), new PendingId('dashboard', 'new', 'T'), 'T'],
       ]
       for (const [dashboard, id, expected] of cases) {
         expect(naming.tile(dashboard, id), `${id}`).toEqual(expected)
@@ -458,7 +458,7 @@ describe('explainUnwritable', () => {
         ['with a tile that is none', { ...dashboard, tiles: [{ x: 1, y: 1 }] }, /^tiles\S*name: /],
       ]
       for (const [name, fields, reason] of cases) {
-        const found = explainUnwritable(fields as never, 'dashboards')
+        const found = explainUnwritable(fields as never, 'dashboard')
         if (reason instanceof RegExp) expect(found, name).toMatch(reason)
         else expect(found, name).toBe(reason)
         expect((found ?? '').length, name).toBeLessThan(200)

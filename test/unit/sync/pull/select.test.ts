@@ -48,7 +48,7 @@ describe('selectObjects', () => {
     })
 
     it('an unmanaged object is adopted by id when the list may be incomplete', () => {
-      const parts = { dashboards: [board('d1', 'One')], savedSearches: [search], incompleteLists: { dashboards: 'is long' } }
+      const parts = { dashboards: [board('d1', 'One')], savedSearches: [search], incompleteLists: { dashboard: 'is long' } }
       expect(yamlOf(parts)).toContain('    name: One\n    id: d1\n')
       expect(yamlOf(parts)).toContain('    name: Slow\n    adopt: true\n')
     })
@@ -92,11 +92,11 @@ describe('selectObjects', () => {
         'savedSearches:\n  gone:\n    name: One\n    sourceId: s1\n  slow:\n    name: Slow\n    id: d2\n    sourceId: s1\n    where: x\n'
       const parts = { dashboards: [board('d1', 'One'), board('d2', 'Two')], savedSearches: [{ ...search, id: 'd2' }] }
       const { objects } = verifiedPull(parts, { 'o/a.yml': text })
-      expect(objects.map(({ section, outcome, key }) => `${section} ${outcome} ${key}`)).toEqual([
-        'savedSearches missing gone',
-        'savedSearches unchanged slow',
-        'dashboards added one',
-        'dashboards added two',
+      expect(objects.map(({ kind, outcome, key }) => `${kind} ${outcome} ${key}`)).toEqual([
+        'savedSearch missing gone',
+        'savedSearch unchanged slow',
+        'dashboard added one',
+        'dashboard added two',
       ])
     })
 
@@ -266,7 +266,7 @@ describe('keys and file names', () => {
 
 describe('createPlacement', () => {
   describe('a new object', () => {
-    const dashboard = { section: 'dashboards', key: 'checkout' } as const
+    const dashboard = { kind: 'dashboard', key: 'checkout' } as const
     const place = (globs: readonly string[], paths: readonly string[] = []) => createPlacement({ globs, paths, closed: new Set() })
 
     it('a new object gets a path that the first glob matches', () => {
@@ -298,11 +298,11 @@ describe('createPlacement', () => {
 
     it('a new object is placed with its dashboard, or with others of its section', () => {
       const find = place(['o/*.yml'])
-      expect(find({ section: 'alerts', key: 'a', dashboard: 'checkout' })).toBe('o/checkout.yml')
-      expect(find({ section: 'alerts', key: 'a' })).toBe('o/alerts.yml')
-      expect(find({ section: 'alerts', key: 'a', dashboard: 'v1.2' })).toBe('o/v1-2.yml')
-      expect(find({ section: 'dashboards', key: 'v1.2', dashboard: 'other' })).toBe('o/v1-2.yml')
-      expect(find({ section: 'savedSearches', key: 's' })).toBe('o/saved-searches.yml')
+      expect(find({ kind: 'alert', key: 'a', dashboard: 'checkout' })).toBe('o/checkout.yml')
+      expect(find({ kind: 'alert', key: 'a' })).toBe('o/alerts.yml')
+      expect(find({ kind: 'alert', key: 'a', dashboard: 'v1.2' })).toBe('o/v1-2.yml')
+      expect(find({ kind: 'dashboard', key: 'v1.2', dashboard: 'other' })).toBe('o/v1-2.yml')
+      expect(find({ kind: 'savedSearch', key: 's' })).toBe('o/saved-searches.yml')
     })
 
     it('a new object is placed in an existing file whose name differs only in case', () => {

@@ -7,7 +7,7 @@ import { type ReadDraft, verifyDraft } from '../../../../src/sync/pull/verify-dr
 const file = 'o/a.yml'
 
 const object = (key: string, more: Partial<PulledObject> = {}): PulledObject => ({
-  section: 'alerts',
+  kind: 'alert',
   key,
   name: key,
   id: `id-${key}`,
@@ -20,7 +20,7 @@ const object = (key: string, more: Partial<PulledObject> = {}): PulledObject => 
 })
 
 const change = (key: string, more: Partial<Change> = {}): Change => ({
-  section: 'alerts',
+  kind: 'alert',
   key,
   name: key,
   action: 'adopt',
@@ -48,7 +48,7 @@ interface Case {
 
 /** The objects `a`, `b` and `c` begin on lines 10, 20 and 30. */
 function verify({ objects = [object('a')], changes = [change('a')], diagnostics = [], planned = [], broken = [] }: Case) {
-  const declared = ['a', 'b', 'c'].map((key, i) => ({ section: 'alerts', key, location: { file, line: (i + 1) * 10, column: 3 } }))
+  const declared = ['a', 'b', 'c'].map((key, i) => ({ kind: 'alert', key, location: { file, line: (i + 1) * 10, column: 3 } }))
   const proof = {
     declarations: { objects: declared, broken },
     diagnostics,
@@ -137,7 +137,7 @@ describe('verifyDraft rejects an object', () => {
     ]
     for (const [name, given, reason] of cases) {
       const [{ key } = { key: '' }] = given.objects ?? [object('a')]
-      expect(verify(given), name).toEqual({ [`alerts id-${key}`]: reason })
+      expect(verify(given), name).toEqual({ [`alert id-${key}`]: reason })
     }
   })
 
@@ -145,16 +145,16 @@ describe('verifyDraft rejects an object', () => {
     const keys = ['c', 'a', 'b']
     const all = { objects: keys.map((key) => object(key)), changes: keys.map((key) => change(key)) }
     expect(verify({ ...all, diagnostics: [diagnostic('wrong', 25), diagnostic('other', 35)] })).toEqual({
-      'alerts id-b': 'wrong',
-      'alerts id-c': 'other',
+      'alert id-b': 'wrong',
+      'alert id-c': 'other',
     })
   })
 
   it('rejects an object that shares a line with others', () => {
     const location = (column: number) => ({ file, line: 40, column })
     const broken = [
-      { section: 'alerts', key: 'y', location: location(20) },
-      { section: 'alerts', key: 'x', location: location(10) },
+      { kind: 'alert', key: 'y', location: location(20) },
+      { kind: 'alert', key: 'x', location: location(10) },
     ] as const
     const all = { objects: ['x', 'y'].map((key) => object(key)), changes: ['x', 'y'].map((key) => change(key)), broken }
     for (const [column, key] of [
@@ -162,13 +162,13 @@ describe('verifyDraft rejects an object', () => {
       [25, 'y'],
     ] as const)
       expect(verify({ ...all, diagnostics: [diagnostic('wrong', 40, { location: location(column) })] })).toEqual({
-        [`alerts id-${key}`]: 'wrong',
+        [`alert id-${key}`]: 'wrong',
       })
   })
 
   it('rejects one object and accepts the one with the same key in another section', () => {
-    const objects = [object('a'), object('a', { section: 'dashboards' })]
-    const changes = [change('a', { action: 'update' }), change('a', { section: 'dashboards' })]
-    expect(Object.keys(verify({ objects, changes }))).toEqual(['alerts id-a'])
+    const objects = [object('a'), object('a', { kind: 'dashboard' })]
+    const changes = [change('a', { action: 'update' }), change('a', { kind: 'dashboard' })]
+    expect(Object.keys(verify({ objects, changes }))).toEqual(['alert id-a'])
   })
 })

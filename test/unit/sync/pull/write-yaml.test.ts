@@ -9,21 +9,21 @@ const path = 'a.yml'
 
 /** How the fields of an object are written, without the columns that all of them have. */
 const spelt = (fields: Addition['fields']): string =>
-  writeNewFile(path, [{ section: 'dashboards', key: 'd', fields }])
+  writeNewFile(path, [{ kind: 'dashboard', key: 'd', fields }])
     .split('  d:\n')
     .slice(1)
     .join('  d:\n')
     .replaceAll(/^ {4}/gm, '')
 
-const alert = (key: string, fields: Addition['fields']): Addition => ({ section: 'alerts', key, fields: { name: key, ...fields } })
+const alert = (key: string, fields: Addition['fields']): Addition => ({ kind: 'alert', key, fields: { name: key, ...fields } })
 
 describe('a new file', () => {
   it('names its schema, and has dashboards first and alerts last, with blank lines between', () => {
     const additions: Addition[] = [
       alert('a', {}),
-      { section: 'savedSearches', key: 's', fields: { name: 'S' } },
-      { section: 'dashboards', key: 'one', fields: { name: 'One' } },
-      { section: 'dashboards', key: 'two', fields: { name: 'Two' } },
+      { kind: 'savedSearch', key: 's', fields: { name: 'S' } },
+      { kind: 'dashboard', key: 'one', fields: { name: 'One' } },
+      { kind: 'dashboard', key: 'two', fields: { name: 'Two' } },
     ]
     expect(writeNewFile(path, additions)).toMatch(
       /^# yaml-language-server: \$schema=https:\/\/\S+\/v\d+\/schemas\/observability\.schema\.json\ndashboards:\n {2}one:\n {4}name: One\n\n {2}two:\n {4}name: Two\n\nsavedSearches:\n {2}s:\n {4}name: S\n\nalerts:\n {2}a:\n {4}name: a\n$/,
@@ -66,7 +66,7 @@ describe('a new file', () => {
 
   it('a new file has its defaults first', () => {
     const all = names.map((name) => alert(name, { interval: '5m' }))
-    expect(writeNewFile(path, [...all, { section: 'dashboards', key: 'd', fields: { interval: '5m' } }])).toContain(
+    expect(writeNewFile(path, [...all, { kind: 'dashboard', key: 'd', fields: { interval: '5m' } }])).toContain(
       'schema.json\ndefaults:\n  alerts:\n    interval: 5m\n\ndashboards:\n  d:\n    interval: 5m\n\nalerts:\n  a:\n    name: a\n\n  b:\n',
     )
   })
@@ -227,7 +227,7 @@ describe('a new file with awkward texts', () => {
         channel: { type: 'email', emailRecipients: ['a@b'] },
       }
       const additions = corpus.map((value, i) => ({
-        section: 'alerts' as const,
+        kind: 'alert' as const,
         key: `a${i}`,
         fields: { name: value.slice(0, 512), ...alert, message: value.slice(0, 3900), note: `1. ${value}\n2. ${value}`.slice(0, 3900) },
       }))

@@ -1,27 +1,44 @@
 import { isMapping } from '../core/keys.ts'
 
-/** The types of resource that files declare, by their section in a file. */
-export const sectionNames = ['dashboards', 'savedSearches', 'alerts', 'webhooks', 'sources'] as const
+/** The kinds of objects that files declare, in the order of a file. */
+export const kindNames = ['dashboard', 'savedSearch', 'alert', 'webhook', 'source'] as const
 
-export type Section = (typeof sectionNames)[number]
+export type KindName = (typeof kindNames)[number]
 
-export const sectionNouns: Readonly<Record<Section, string>> = {
-  dashboards: 'dashboard',
-  savedSearches: 'saved search',
-  alerts: 'alert',
-  webhooks: 'webhook',
-  sources: 'source',
+/** The part of a file that has the objects of a kind, by key. */
+export const sections = {
+  dashboard: 'dashboards',
+  savedSearch: 'savedSearches',
+  alert: 'alerts',
+  webhook: 'webhooks',
+  source: 'sources',
+} as const satisfies Record<KindName, string>
+
+export type Section = (typeof sections)[KindName]
+
+export const sectionNames: readonly Section[] = kindNames.map((name) => sections[name])
+
+/** A kind as people call it. */
+export const kindLabels: Readonly<Record<KindName, string>> = {
+  dashboard: 'dashboard',
+  savedSearch: 'saved search',
+  alert: 'alert',
+  webhook: 'webhook',
+  source: 'source',
 }
+
+/** The place of an object in the files, for messages: `alerts.checkout-errors`. */
+export const addressOf = ({ kind, key }: { readonly kind: KindName; readonly key: string }): string => `${sections[kind]}.${key}`
 
 /** The id of an object that is not created yet. apply replaces it. */
 export class PendingId {
-  readonly section: Section
+  readonly kind: KindName
   readonly key: string
   /** The name of a tile, if the id is that of a tile and not of the object itself. */
   readonly tile: string | undefined
 
-  constructor(section: Section, key: string, tile?: string) {
-    this.section = section
+  constructor(kind: KindName, key: string, tile?: string) {
+    this.kind = kind
     this.key = key
     this.tile = tile
   }
