@@ -20,4 +20,4 @@ export function runPageOf(env: Variables): string | undefined {
 const isPlainUrl = (text: string): boolean => /^https?:\/\/[\w.:-]+(?:\/[\w./-]*)?$/.test(text)
 
 /** `owner/name` of a repository on GitHub. */
-const isRepositoryName = (text: string): boolean => /^[\w-][\w.-]{0,99}\/(?!\.{1,2}$)[\w.-]{1,100}$/.test(text)
+export const isRepositoryName = (text: string): boolean => /^[\w-][\w.-]{0,99}\/(?!\.{1,2}$)[\w.-]{1,100}$/.test(text)

@@ -11,10 +11,7 @@ export function readConnection(
 ): Pick<Run, 'apiUrl' | 'proxy'> | { readonly problem: string } {
   const parsed = parseApiUrl(address)
   if ('problem' in parsed) return { problem: `${name} ${parsed.problem}` }
-  const proxy = readProxySettings(env)
-  const [fault] = proxy.diagnostics
-  if (fault !== undefined) return { problem: `${formatLocation(fault.location)} ${fault.message}` }
-  if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
-    return { problem: 'NODE_TLS_REJECT_UNAUTHORIZED is 0, which disables certificate checks and exposes the token' }
-  return { apiUrl: parsed.url, proxy: proxy.settings }
+  const { settings, diagnostics } = readProxySettings(env)
+  const [fault] = diagnostics
+  return fault === undefined ? { apiUrl: parsed.url, proxy: settings } : { problem: `${formatLocation(fault.location)} ${fault.message}` }
 }

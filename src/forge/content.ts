@@ -1,4 +1,3 @@
-import { minuteMs } from '../core/durations.ts'
 import type { Redact } from '../core/secrets.ts'
 import type { SendDeps } from '../http/send.ts'
 import type { Block, Status } from '../report/blocks.ts'
@@ -37,10 +36,3 @@ export interface SyncContext {
 
 /** Whether the run failed or did not complete. */
 export const isFailure = ({ status }: ForgeContent): boolean => status === 'fail' || status === 'error'
-
-/** The clocks of two runners may differ by this much. A date further ahead is wrong and is ignored. */
-const maxClockSkewMs = 5 * minuteMs
-
-/** Whether a run that started later has already written, so that a slow run must not overwrite its report. */
-export const isOutdated = ({ atMs }: ForgeContent, writtenAtMs: number | undefined, nowMs: number): boolean =>
-  writtenAtMs !== undefined && writtenAtMs > atMs && writtenAtMs <= nowMs + maxClockSkewMs

@@ -1,3 +1,4 @@
+import { parseJsonOrUndefined } from '../core/json.ts'
 import { isMapping } from '../core/keys.ts'
 import { quote } from '../core/text.ts'
 import { type Failure, failureOfStatus } from '../http/failure.ts'
@@ -33,7 +34,7 @@ export function hasStatus(thrown: unknown, ...statuses: readonly number[]): bool
 
 /** An answer with an error status. `nowMs` is the time of its arrival, in milliseconds since the epoch. */
 export function failureOfAnswer({ status, headers, text }: Answer, nowMs: number): Failure {
-  const message = messageOf(parseJson(text))
+  const message = messageOf(parseJsonOrUndefined(text))
   const retryAfter = headers['retry-after']
   const failure = failureOfStatus({ status, headers: { 'retry-after': retryAfter } }, message ? quote(message) : 'without a message', nowMs)
   // `RateLimit-…` on GitLab: https://docs.gitlab.com/administration/settings/user_and_ip_rate_limits/#response-headers.
@@ -44,15 +45,6 @@ export function failureOfAnswer({ status, headers, text }: Answer, nowMs: number
   const untilResetMs = isSpent ? Number(headers['x-ratelimit-reset'] ?? headers['ratelimit-reset']) * 1000 - nowMs : 0
   const { waitMs = untilResetMs > 0 ? untilResetMs : undefined } = failure
   return { ...failure, cause: 'rate-limit', writeOutcome: 'not-applied', waitMs }
-}
-
-/** A text that is not JSON stays text, which no schema accepts. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
 }
 
 /**
@@ -71,8 +63,9 @@ function messageOf(data: unknown): string {
 }
 
 /** The answer of the forge, or the failure of the network, without a full stop. */
-export function describeAnswer({ status, code, proxyHost, detail }: ForgeError['failure'], { name }: Pick<ForgeWords, 'name'>): string {
+export function describeAnswer({ cause, status, code, proxyHost, detail }: ForgeError['failure'], { name }: ForgeWords): string {
   const message = detail.replace(/\.$/, '')
+  if (cause === 'unfit') return `the answer is not from ${name}: ${message}`
   if (code !== undefined) return `${name}${proxyHost === undefined ? '' : ` through the proxy ${proxyHost}`}: ${message}`
   return status === undefined ? message : `${name} answered ${status}: ${message}`
 }

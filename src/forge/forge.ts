@@ -46,12 +46,12 @@ export interface PullRequest {
 export interface Forge {
   /** The account that the token belongs to. */
   author(): Promise<Author>
-  pullRequestsWith(commit: string): Promise<readonly PullRequest[]>
-  /** The first match on any page. */
-  findComment(pullRequest: number, matches: (comment: Comment) => boolean): Promise<Comment | undefined>
+  pullRequestsWith(commit: string): AsyncIterable<PullRequest>
+  comments(pullRequest: number): AsyncIterable<Comment>
   createComment(pullRequest: number, body: string): Promise<void>
   updateComment(pullRequest: number, id: number, body: string): Promise<void>
-  openIssuesOf(author: Author): Promise<readonly Issue[]>
+  /** On GitHub with pull requests. */
+  openIssuesOf(author: Author): AsyncIterable<Issue>
   createIssue(issue: { readonly title: string; readonly body: string; readonly label: string }): Promise<Issue>
   updateIssue(number: number, change: IssueChange): Promise<void>
   commentOnIssue(number: number, body: string): Promise<void>

@@ -1,8 +1,7 @@
 import { clip, printable } from '../core/text.ts'
-import { digestOfReason, isOwn, isSameExceptTime, markerOf, readBody, writeBody, writeIssueComment } from './body.ts'
-import { isFailure, isOutdated, type SyncContext } from './content.ts'
-import { hasStatus } from './failure.ts'
-import type { Issue, IssueChange } from './forge.ts'
+import { digestOfReason, isOwn, markerOf, readBody, update, writeBody, writeIssueComment } from './body.ts'
+import { isFailure, type SyncContext } from './content.ts'
+import type { Issue } from './forge.ts'
 
 /** On every issue of this action. Removing it releases the issue. */
 const issueLabel = 'watchkeeper'
@@ -31,34 +30,33 @@ export async function syncIssue(context: SyncContext): Promise<IssueTransition> 
 
 /** Open issues with our author and marker, the oldest first. */
 async function openIssues(context: SyncContext): Promise<readonly Issue[]> {
-  const issues = await context.forge.openIssuesOf(context.author)
+  const issues = await Array.fromAsync(context.forge.openIssuesOf(context.author))
   return issues.filter((issue) => isOwn('issue', context, issue)).toSorted((a, b) => a.number - b.number)
 }
 
 const isLabeled = ({ labels }: Issue): boolean => labels.some((name) => name.toLowerCase() === issueLabel)
 
 async function updateOrClose(context: SyncContext, { number, body: old }: Issue): Promise<IssueTransition> {
-  const { content, label, deps } = context
-  const { memory } = readBody(old, markerOf('issue', label))
-  if (isOutdated(content, memory?.atMs, deps.clock.now())) {
-    deps.note(`issue: #${number} not updated, because a run that started later wrote it`)
-    return 'none'
-  }
-  const body = bodyFor(context, old)
+  const { content, label, forge, deps } = context
   // A failure that `warn-only` makes a warning has not recovered.
-  if (!content.hasFailed) return close(context, number, body)
-  if (old !== undefined && isSameExceptTime(old, body, markerOf('issue', label))) {
-    deps.note(`issue: #${number} unchanged`)
-    return 'none'
-  }
-  if (!(await tryUpdate(context, number, { body }))) return isFailure(content) ? open(context) : 'none'
-  if (memory !== undefined && memory.reason !== digestOfReason(content.reason))
+  const isOver = !content.hasFailed
+  const outcome = await update(context, {
+    target: 'issue',
+    place: `#${number}`,
+    old,
+    isDue: isOver,
+    // Closed before the comment: if closing failed after it, every later run would comment again.
+    write: (body) => forge.updateIssue(number, { body, ...(isOver && { close: 'completed' }) }),
+  })
+  if (outcome === 'gone' && isFailure(content)) return open(context)
+  if (outcome !== 'updated') return 'none'
+  const reason = readBody(old, markerOf('issue', label)).memory?.reason
+  if (isOver) await comment(context, number, 'The check passes again.')
+  else if (reason !== undefined && reason !== digestOfReason(content.reason))
     await comment(context, number, 'The reason for the failure has changed.')
-  deps.note(`issue: updated #${number}`)
-  return 'none'
+  deps.note(`issue: ${isOver ? 'closed' : 'updated'} #${number}`)
+  return isOver ? 'closed' : 'none'
 }
-
-const bodyFor = (context: SyncContext, old: string | undefined): string => writeBody('issue', context, old)
 
 const comment = (context: SyncContext, number: number, sentence: string): Promise<void> =>
   context.forge.commentOnIssue(number, writeIssueComment(sentence, context))
@@ -67,7 +65,7 @@ async function open(context: SyncContext): Promise<'opened'> {
   const { forge, kind, deps } = context
   const issue = await forge.createIssue({
     title: kind.escapeTitle(titleOf(context)),
-    body: bodyFor(context, undefined),
+    body: writeBody('issue', context, undefined),
     label: issueLabel,
   })
   deps.note(`issue: opened #${issue.number}`)
@@ -90,28 +88,9 @@ function titleOf({ name, content, redact }: SyncContext): string {
 const maxReasonCharacters = 120
 const maxTitleCharacters = 200
 
-// Closed before the comment: if closing failed after it, every later run would comment again.
-async function close(context: SyncContext, number: number, body: string): Promise<IssueTransition> {
-  if (!(await tryUpdate(context, number, { body, close: 'completed' }))) return 'none'
-  await comment(context, number, 'The check passes again.')
-  context.deps.note(`issue: closed #${number}`)
-  return 'closed'
-}
-
 async function closeDuplicates({ forge, deps }: SyncContext, found: readonly Issue[]): Promise<void> {
   for (const { number } of found.filter(isLabeled).slice(1)) {
     await forge.updateIssue(number, { close: 'not_planned' })
     deps.note(`issue: closed #${number} as a duplicate`)
-  }
-}
-
-/** False when the issue was deleted, or moved to another repository, since it was found. */
-async function tryUpdate({ forge }: SyncContext, number: number, change: IssueChange): Promise<boolean> {
-  try {
-    await forge.updateIssue(number, change)
-    return true
-  } catch (thrown) {
-    if (hasStatus(thrown, 404, 410)) return false
-    throw thrown
   }
 }

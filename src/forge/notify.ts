@@ -1,10 +1,11 @@
+import { once } from '../core/concurrency.ts'
 import type { Redact } from '../core/secrets.ts'
 import type { Variables } from '../core/variables.ts'
 import type { SendDeps } from '../http/send.ts'
 import { type CommentMode, syncComment } from './comment.ts'
 import type { ForgeContent } from './content.ts'
 import { describeFailure, toForgeError } from './failure.ts'
-import { type Author, defaultLimits, type Forge, type ForgeKind, type Limits, type Run, type SyncTarget } from './forge.ts'
+import { defaultLimits, type ForgeKind, type Limits, type Run } from './forge.ts'
 import { type IssueTransition, syncIssue } from './issue.ts'
 
 /** What a run writes, where, and as whom. */
@@ -43,7 +44,7 @@ export async function notify<R extends Run>(
   options: NotifyOptions,
   { kind, env, deps, limits = defaultLimits }: NotifyContext<R>,
 ): Promise<NotifyOutcome> {
-  const { comment, issue, token, isTokenRejected = false, redact } = options
+  const { content, comment, issue, token, isTokenRejected = false, redact } = options
   const targets = (['comment', 'issue'] as const).filter((target) => (target === 'comment' ? comment : issue) !== 'off')
   const failAll = (reason: string): NotifyOutcome => ({
     failures: targets.map((target) => `${target}: ${redact(reason)}`),
@@ -52,51 +53,29 @@ export async function notify<R extends Run>(
   const found = await kind.readRun(env)
   if ('problem' in found) return failAll(`${found.problem}.`)
   if (token === undefined) return failAll(`not written, because ${kind.words.tokenInput} is not ${isTokenRejected ? 'valid' : 'set'}.`)
-  const safeDeps = { ...deps, note: (line: string) => deps.note(redact(line)) }
-  try {
-    const forge = await kind.open(found.run, token, safeDeps, limits)
-    try {
-      return await syncAll(targets, options, { kind, run: found.run, forge, deps: safeDeps })
-    } finally {
-      await forge.close()
-    }
-  } catch (thrown) {
-    return failAll(toForgeError(thrown).message)
-  }
-}
-
-interface Connected {
-  readonly kind: Pick<ForgeKind, 'words' | 'escapeMarkdown' | 'escapeTitle'>
-  readonly run: Run
-  readonly forge: Forge
-  readonly deps: SendDeps
-}
-
-async function syncAll(
-  targets: readonly SyncTarget[],
-  { content, comment, label, target: subject, prNumber, redact }: NotifyOptions,
-  { kind, run, forge, deps }: Connected,
-): Promise<NotifyOutcome> {
+  const { run } = found
   // Redacted before it is encoded for a marker, where redaction would not find a secret.
-  const safeLabel = redact(label ?? defaultLabel(run, content.operation, subject))
-  const name = redact(label ?? run.labelParts[0] ?? content.operation)
-  let author: Promise<Author> | undefined
-  let issueTransition: NotifyOutcome['issueTransition'] = 'unknown'
-  const sync = async (target: SyncTarget): Promise<void> => {
-    author ??= forge.author()
-    const context = { content, kind, run, label: safeLabel, name, forge, author: await author, redact, deps }
-    if (target === 'issue') issueTransition = await syncIssue(context)
-    else if (comment !== 'off') await syncComment(context, comment, prNumber)
-  }
+  const label = redact(options.label ?? defaultLabel(run, content.operation, options.target))
+  const name = redact(options.label ?? run.labelParts[0] ?? content.operation)
+  const safeDeps = { ...deps, note: (line: string) => deps.note(redact(line)) }
+  const open = once(() => kind.open(run, token, safeDeps, limits))
+  const readAuthor = once(async () => (await open()).author())
   const failures: string[] = []
+  let issueTransition: NotifyOutcome['issueTransition'] = 'unknown'
   for (const target of targets) {
     try {
-      await sync(target)
+      const context = { content, kind, run, label, name, forge: await open(), author: await readAuthor(), redact, deps: safeDeps }
+      if (target === 'issue') issueTransition = await syncIssue(context)
+      else if (comment !== 'off') await syncComment(context, comment, options.prNumber)
     } catch (thrown) {
-      const { isFromFork } = run
-      failures.push(`${target}: ${redact(describeFailure(toForgeError(thrown), { target, isFromFork, words: kind.words }))}`)
+      const failed = { target, isFromFork: run.isFromFork, words: kind.words }
+      failures.push(`${target}: ${redact(describeFailure(toForgeError(thrown), failed))}`)
     }
   }
+  await open().then(
+    (forge) => forge.close(),
+    () => undefined,
+  )
   return { failures, issueTransition }
 }
 

@@ -12,9 +12,6 @@ const maxAttempts = 3
 
 type ForgeRequest = Pick<Exchange, 'method' | 'url' | 'authorization' | 'body'>
 
-/** Changes nothing: a GET, or the only request of GraphQL, a query. */
-const isRead = ({ method, url }: ForgeRequest): boolean => method === 'GET' || url.pathname.endsWith('/graphql')
-
 interface Requests {
   /** Throws a ForgeError for every answer but a success. */
   request(request: ForgeRequest): Promise<Answer>
@@ -27,32 +24,33 @@ export function createRequests({ apiUrl, proxy }: Run, deps: SendDeps, limits: L
   const transport = createTransport(apiUrl, proxy, clock)
   const remainingMs = startDeadline(clock, limits.totalMs)
 
-  async function tryOnce(given: ForgeRequest) {
-    if (cancellation.stop.aborted) throw new ForgeError({ detail: 'canceled before it was sent' })
-    const leftMs = Math.floor(remainingMs())
-    if (leftMs <= 0) throw new ForgeError({ detail: 'the time limit for comments and issues is reached' })
-    const outcome = await attempt(transport, {
-      ...given,
-      userAgent: `watchkeeper/${version}`,
-      timeoutMs: Math.min(limits.requestMs, leftMs),
-      // After the first signal, reads stop, and a write gets time to finish.
-      signal: isRead(given) ? cancellation.stop : cancellation.abort,
-    })
-    if ('failure' in outcome) return outcome
-    const { answer } = outcome
-    return answer.status < 300 ? { value: answer } : { failure: failureOfAnswer(answer, clock.now()) }
-  }
-
   async function request(given: ForgeRequest): Promise<Answer> {
+    // The only request of GraphQL is a query.
+    const isRead = given.method === 'GET' || given.url.pathname.endsWith('/graphql')
+    const tryOnce = async () => {
+      if (cancellation.stop.aborted) throw new ForgeError({ detail: 'canceled before it was sent' })
+      const leftMs = Math.floor(remainingMs())
+      if (leftMs <= 0) throw new ForgeError({ detail: 'the time limit for comments and issues is reached' })
+      const outcome = await attempt(transport, {
+        ...given,
+        userAgent: `watchkeeper/${version}`,
+        timeoutMs: Math.min(limits.requestMs, leftMs),
+        // After the first signal, reads stop, and a write gets time to finish.
+        signal: isRead ? cancellation.stop : cancellation.abort,
+      })
+      if ('failure' in outcome) return outcome
+      const { answer } = outcome
+      return answer.status < 300 ? { value: answer } : { failure: failureOfAnswer(answer, clock.now()) }
+    }
     // Only reads are retried: forges have no idempotency keys, and the next run finds what this one may have written.
     const policyOf = (failure: Failure): RetryPolicy => {
-      if (!isRead(given)) return 'none'
+      if (!isRead) return 'none'
       return failure.cause === 'rate-limit' ? 'attempts' : retryPolicyFor('GET', failure)
     }
     const describe = (failure: Failure): string => describeAnswer(failure, words)
-    const end = await send(() => tryOnce(given), { maxAttempts, remainingMs, policyOf, describe }, deps)
+    const end = await send(tryOnce, { maxAttempts, remainingMs, policyOf, describe }, deps)
     if ('value' in end) return end.value
-    throw new ForgeError(end.failure, end.isOutcomeUnknown && !isRead(given))
+    throw new ForgeError(end.failure, end.isOutcomeUnknown && !isRead)
   }
 
   return { request, close: () => transport.close() }
@@ -68,34 +66,24 @@ interface Page {
   readonly headers: { readonly link?: string | undefined }
 }
 
-/** All pages, requested by number: the token is not sent to an address from an answer. */
-export async function* pagesOf<T>(
-  parse: (data: unknown) => readonly T[],
+/** The items of all pages, requested by number: the token is not sent to an address from an answer. */
+export async function* listAll<T>(
+  item: z.ZodType<T>,
   ask: (page: { readonly page: number; readonly per_page: number }) => Promise<Page>,
-): AsyncGenerator<readonly T[]> {
+): AsyncGenerator<T> {
   for (let page = 1; page <= maxPages; page++) {
     const { data, headers } = await ask({ page, per_page: perPage })
-    const items = parse(data)
-    yield items
+    const items = parseAnswer(item.array(), data)
+    yield* items
     if (headers.link === undefined ? items.length < perPage : !/rel="next"/.test(headers.link)) return
   }
   // With an incomplete list, a second comment would be written.
   throw new ForgeError({ detail: `the list has more than ${maxPages * perPage} entries` })
 }
 
-/** The items of all pages. */
-export async function collect<T>(pages: AsyncIterable<readonly T[]>): Promise<readonly T[]> {
-  const items: T[] = []
-  for await (const page of pages) items.push(...page)
-  return items
+/** Throws a ForgeError for an answer that does not match. */
+export function parseAnswer<T>(schema: z.ZodType<T>, data: unknown): T {
+  const parsed = schema.safeParse(data)
+  if (parsed.success) return parsed.data
+  throw new ForgeError({ cause: 'unfit', detail: describeMismatch(parsed.error, 'the answer') })
 }
-
-/** Checks answers of the forge. Throws a ForgeError for one that is not as expected. */
-export const createParser =
-  ({ name }: ForgeWords) =>
-  <T>(schema: z.ZodType<T>) =>
-  (data: unknown): T => {
-    const { success, data: value, error } = schema.safeParse(data)
-    if (success) return value
-    throw new ForgeError({ detail: `the answer is not from ${name}: ${describeMismatch(error, 'the answer')}` })
-  }

@@ -62,7 +62,10 @@ export interface ProxySettings {
   readonly noProxy?: string
 }
 
-/** Reads `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`. The lower-case spelling wins, as in other tools. Messages name the variable and never its value, which may hold a password. */
+/**
+ * Reads `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`. The lower-case spelling wins, as in other tools. Diagnostics name the variable and never
+ * its value, which may hold a password. Connections whose certificates are not checked are an error.
+ */
 export function readProxySettings(env: Variables): {
   readonly settings: ProxySettings
   readonly diagnostics: readonly Diagnostic[]
@@ -76,6 +79,7 @@ export function readProxySettings(env: Variables): {
     const problem = variable && problemOf(variable.value)
     return problem === undefined ? [] : [inputDiagnostic(variable?.name ?? '', problem)]
   })
+  if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0') diagnostics.push(insecureTls)
   const settings: ProxySettings = {
     ...(chosen.httpProxy && { httpProxy: chosen.httpProxy.value }),
     ...(chosen.httpsProxy && { httpsProxy: chosen.httpsProxy.value }),
@@ -83,6 +87,11 @@ export function readProxySettings(env: Variables): {
   }
   return { settings, diagnostics }
 }
+
+const insecureTls = inputDiagnostic(
+  'NODE_TLS_REJECT_UNAUTHORIZED',
+  'is 0, which disables the check of certificates; to trust a private certificate authority, set NODE_EXTRA_CA_CERTS',
+)
 
 function choose(env: Variables, lowerCase: string): { readonly name: string; readonly value: string } | undefined {
   for (const name of [lowerCase, lowerCase.toUpperCase()]) {

@@ -27,25 +27,16 @@ export async function sendNotification(
 ): Promise<string | undefined> {
   const url = new URL(address)
   const redact = createRedact(secrets)
-  const problem = problemOf(url, env)
-  if (problem !== undefined) return `notification: not sent: ${problem}.`
-  const { settings: proxy } = readProxySettings(env)
+  const { settings: proxy, diagnostics } = readProxySettings(env)
+  const [fault] = diagnostics
+  if (fault !== undefined) return `notification: not sent: ${formatLocation(fault.location)} ${fault.message}.`
+  if (isReadableOnTheWay(url, proxy))
+    return 'notification: not sent: a proxy could read it, because the URL is http; add its host to NO_PROXY.'
   // Redacted before it is escaped, which would hide a secret.
   const body = JSON.stringify(formats[format](redactDeep(message, redact)))
   const failure = await deliver({ url, body, proxy, redact }, deps)
   if (failure === undefined) deps.note(`notification: sent to ${url.host}`)
   return failure === undefined ? undefined : `notification: not delivered: ${failure}`
-}
-
-/** Why the URL must not be used now, because the webhook's secret could be read on the way. */
-function problemOf(url: URL, env: Variables): string | undefined {
-  const { settings, diagnostics } = readProxySettings(env)
-  const [fault] = diagnostics
-  if (fault !== undefined) return `${formatLocation(fault.location)} ${fault.message}`
-  if (isReadableOnTheWay(url, settings)) return 'a proxy could read it, because the URL is http; add its host to NO_PROXY'
-  return url.protocol === 'https:' && env.NODE_TLS_REJECT_UNAUTHORIZED === '0'
-    ? 'NODE_TLS_REJECT_UNAUTHORIZED is 0, which disables the check of certificates'
-    : undefined
 }
 
 interface Delivery {

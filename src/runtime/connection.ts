@@ -45,7 +45,6 @@ export function resolveConnection(settings: GivenSettings, { scope, env }: Conne
     ...('problem' in address ? [diagnosticFor('apiUrl', describeAddress(apiUrl, address.problem, profile))] : []),
     ...('url' in address && profile.isSelfHosted ? checkServerPath(address.url, settings) : []),
     ...proxy.diagnostics,
-    ...(env.NODE_TLS_REJECT_UNAUTHORIZED === '0' ? [insecureTls] : []),
   ]
   if ('problem' in address || credentials === undefined || !timeoutSeconds || !maxAttempts) return { diagnostics }
   const { url, isUnencrypted } = address
@@ -140,8 +139,3 @@ function describeAddress(url: string | undefined, problem: string | undefined, {
   // A URL with a user or a query in it may hold a password or a token.
   return `${/[@?#]/.test(url) ? 'the given value' : `"${quote(url, 80)}"`} ${problem}`
 }
-
-const insecureTls = inputDiagnostic(
-  'NODE_TLS_REJECT_UNAUTHORIZED',
-  'is 0, which disables the check of certificates; to trust a private certificate authority, set NODE_EXTRA_CA_CERTS',
-)

@@ -4,10 +4,9 @@ import type { SendDeps } from '../../http/send.ts'
 import type { Deployment } from '../../operation/operation.ts'
 import { describeAnswer, toForgeError } from '../failure.ts'
 import { defaultLimits } from '../forge.ts'
-import { pagesOf } from '../requests.ts'
-import { openOctokit, parse } from './client.ts'
+import { listAll } from '../requests.ts'
+import { openOctokit, words } from './github.ts'
 import { readGitHubRun } from './run.ts'
-import { words } from './words.ts'
 
 interface Options {
   readonly env: Variables
@@ -30,13 +29,12 @@ export async function listDeployments({
   const { octokit, repository, close } = await openOctokit(read.run, token, deps, defaultLimits)
   try {
     const found: Deployment[] = []
-    const pages = pagesOf(parse(deploymentsSchema), (page) => octokit.rest.repos.listDeployments({ ...repository, ...page }))
-    for await (const page of pages) {
-      found.push(...page.map(toDeployment))
+    for await (const one of listAll(deployment, (page) => octokit.rest.repos.listDeployments({ ...repository, ...page }))) {
       // GitHub lists the newest first, and cannot limit the list to a period.
-      if (found.some(({ atMs }) => atMs < fromMs)) break
+      if (one.atMs < fromMs) break
+      if (one.atMs <= toMs) found.unshift(one)
     }
-    return found.filter(({ atMs }) => atMs >= fromMs && atMs <= toMs).reverse()
+    return found
   } catch (thrown) {
     const { failure } = toForgeError(thrown)
     const advice = failure.status === 403 || failure.status === 404 ? '. Grant the job deployments: read' : ''
@@ -47,13 +45,13 @@ export async function listDeployments({
 }
 
 // https://docs.github.com/en/rest/deployments/deployments
-const deploymentsSchema = z.array(
-  z.looseObject({ created_at: z.iso.datetime(), environment: z.string().nullish(), ref: z.string().nullish(), sha: z.string().nullish() }),
-)
-
-const toDeployment = ({ created_at, environment, ref, sha }: z.output<typeof deploymentsSchema>[number]): Deployment => ({
-  atMs: Date.parse(created_at),
-  environment: environment ?? '',
-  ref: ref ?? '',
-  commit: sha?.slice(0, 7) ?? '',
-})
+const deployment = z
+  .looseObject({ created_at: z.iso.datetime(), environment: z.string().nullish(), ref: z.string().nullish(), sha: z.string().nullish() })
+  .transform(
+    ({ created_at, environment, ref, sha }): Deployment => ({
+      atMs: Date.parse(created_at),
+      environment: environment ?? '',
+      ref: ref ?? '',
+      commit: sha?.slice(0, 7) ?? '',
+    }),
+  )

@@ -1,6 +1,7 @@
-import { readFile, stat } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import * as z from 'zod'
-import { runPageOf } from '../../core/run-page.ts'
+import { parseJsonOrUndefined } from '../../core/json.ts'
+import { isRepositoryName, runPageOf } from '../../core/run-page.ts'
 import type { Variables } from '../../core/variables.ts'
 import { readConnection } from '../connection.ts'
 import { commitGrammar, type Run } from '../forge.ts'
@@ -21,19 +22,10 @@ export const eventSchema = z.looseObject({
 
 type RunEvent = z.output<typeof eventSchema>
 
-/** GitHub's largest event is smaller. */
-const maxBytes = 32 * 1024 * 1024
-
 /** Empty without a readable event. The commit then selects the pull request. */
 export async function readEvent(file: string | undefined): Promise<RunEvent> {
-  if (file === undefined) return {}
-  try {
-    const { size } = await stat(file)
-    if (size > maxBytes) return {}
-    return eventSchema.safeParse(JSON.parse(await readFile(file, 'utf8'))).data ?? {}
-  } catch {
-    return {}
-  }
+  const text = file === undefined ? '' : await readFile(file, 'utf8').catch(() => '')
+  return eventSchema.safeParse(parseJsonOrUndefined(text)).data ?? {}
 }
 
 /** A job of GitHub Actions. */
@@ -42,13 +34,11 @@ export interface GitHubRun extends Run {
   readonly repository: string
 }
 
-const repositoryGrammar = /^([\w-][\w.-]{0,99})\/([\w.-]{1,100})$/
-
 /** Reads the variables of the runner, and the event. */
 export async function readGitHubRun(env: Variables): Promise<{ readonly run: GitHubRun } | { readonly problem: string }> {
-  const [, owner, repository] = repositoryGrammar.exec(env.GITHUB_REPOSITORY ?? '') ?? []
-  if (owner === undefined || repository === undefined || /^\.\.?$/.test(repository))
-    return { problem: 'GITHUB_REPOSITORY is not owner/name' }
+  const { GITHUB_REPOSITORY: fullName = '' } = env
+  if (!isRepositoryName(fullName)) return { problem: 'GITHUB_REPOSITORY is not owner/name' }
+  const [owner = '', repository = ''] = fullName.split('/')
   const connection = readConnection('GITHUB_API_URL', env.GITHUB_API_URL || 'https://api.github.com', env)
   if ('problem' in connection) return connection
   const event = await readEvent(env.GITHUB_EVENT_PATH || undefined)
@@ -66,7 +56,7 @@ export async function readGitHubRun(env: Variables): Promise<{ readonly run: Git
     commit: head?.sha ?? (commitGrammar.test(commit) ? commit : ''),
     pullRequest: event.pull_request?.number ?? (event.issue?.pull_request ? event.issue.number : undefined),
     // For a pull request from a fork, GitHub provides a token that can only read.
-    isFromFork: head !== undefined && head.repo?.full_name?.toLowerCase() !== `${owner}/${repository}`.toLowerCase(),
+    isFromFork: head !== undefined && head.repo?.full_name?.toLowerCase() !== fullName.toLowerCase(),
   }
   return { run }
 }

@@ -265,7 +265,7 @@ describe('a failure is reported, with what the token needs', () => {
     [
       'HTML',
       answerWith(200, { 'content-type': 'text/html' }, '<html>captive</html>'),
-      'the answer is not from GitLab: the answer is not of type array.',
+      'the answer is not from GitLab: the answer is missing.',
     ],
     ['another kind of list', answerWith(200, {}, [{ nothing: 1 }]), 'the answer is not from GitLab: the answer[0].id is missing.'],
     [

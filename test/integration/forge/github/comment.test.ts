@@ -150,7 +150,7 @@ describe('a report that differs by its time only', () => {
   it('a report that differs by its time only does not update the issue', async () => {
     await notifyGitHub(github(), { issue: 'on-failure', content: morning })
     const { notes } = await notifyGitHub(github(), { issue: 'on-failure', content: evening, ...later })
-    expect(notes).toEqual(['issue: #100 unchanged'])
+    expect(notes).toEqual(['issue: unchanged #100'])
     expect(writes()).toEqual(['POST /repos/acme/shop/issues'])
   })
 

@@ -109,7 +109,7 @@ describe('the issue', () => {
   it('the issue of a run that started later is not overwritten by a slower run', async () => {
     await onFailure({ content: contentOf('fail', { atMs: startMs + 60_000 }), laterMs: 60_000 })
     expect((await onFailure({ content: contentOf('pass'), laterMs: 90_000 })).notes).toEqual([
-      'issue: #100 not updated, because a run that started later wrote it',
+      'issue: not updated #100, because a run that started later wrote it',
     ])
     expect(issues()[0]?.state).toBe('open')
   })
@@ -150,14 +150,6 @@ describe('an issue of others is never touched:', () => {
     await onFailure({ content: contentOf('pass') })
     expect(github().store.issues).toEqual([issue])
     expect(issue.state).toBe('open')
-  })
-
-  it('a pull request of the same account, with the marker and the label', async () => {
-    github().store.pulls = [{ number: 12, state: 'open', commits: [], body: markerOf('issue', 'cost') }]
-    await onFailure()
-    await onFailure({ content: contentOf('pass') })
-    expect(writes().filter((call) => call.includes('/issues/12'))).toEqual([])
-    expect(issues()).toHaveLength(1)
   })
 })
 
