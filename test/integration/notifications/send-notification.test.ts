@@ -168,7 +168,9 @@ describe('a message that the receiver refuses', () => {
 describe('a message that must not be sent', () => {
   it('sends no notification over https when certificates are not checked', async () => {
     const { failure } = await send({ url: `https://hooks.example${webhookPath}`, env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } })
-    expect(failure).toBe('notification: not sent: NODE_TLS_REJECT_UNAUTHORIZED is 0, which disables the check of certificates; to trust a private certificate authority, set NODE_EXTRA_CA_CERTS.')
+    expect(failure).toBe(
+      'notification: not sent: NODE_TLS_REJECT_UNAUTHORIZED is 0, which disables the check of certificates; to trust a private certificate authority, set NODE_EXTRA_CA_CERTS.',
+    )
   })
 
   it('a message is not sent when the proxy is not valid', async () => {
