@@ -179,7 +179,8 @@ export interface OutputFile {
   /** The input that named it, by its camelCase name. */
   readonly input: string
   readonly path: string
-  readonly content: string
+  /** Pieces are written one after the other, and can be read once. */
+  readonly content: string | Iterable<string>
   /** The run fails if the file cannot be written. */
   readonly isEssential?: true
   /** The user did not name this path, so it must be inside the workspace and lead through no link. */
@@ -233,7 +234,11 @@ export interface Operation<
     Partial<
       Record<
         ReportFormat,
-        (result: z.output<O> & z.output<D>, input: NoInfer<z.output<I>>, blocks: readonly Block[]) => string | Promise<string>
+        (
+          result: z.output<O> & z.output<D>,
+          input: NoInfer<z.output<I>>,
+          blocks: readonly Block[],
+        ) => OutputFile['content'] | Promise<OutputFile['content']>
       >
     >
   >

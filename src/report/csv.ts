@@ -3,8 +3,20 @@ import { printable } from '../core/text.ts'
 /** A number in plain decimals, or untrusted text. */
 export type Cell = { readonly number: string } | string | undefined
 
-/** CSV by RFC 4180. A spreadsheet runs no text in it as a formula. */
-export const renderCsv = (rows: readonly (readonly Cell[])[]): string => rows.map((row) => `${row.map(toCell).join(',')}\r\n`).join('')
+/** A write to a file for each line would take longer than making the lines. */
+const pieceLength = 64 * 1024
+
+/** CSV by RFC 4180, in pieces of whole lines, so that a large file is never in memory. A spreadsheet runs no text in it as a formula. */
+export function* renderCsv(rows: Iterable<readonly Cell[]>): Generator<string> {
+  let piece = ''
+  for (const row of rows) {
+    piece += `${row.map(toCell).join(',')}\r\n`
+    if (piece.length < pieceLength) continue
+    yield piece
+    piece = ''
+  }
+  yield piece
+}
 
 const plainNumber = /^-?\d+(?:\.\d+)?$/
 

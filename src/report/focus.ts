@@ -9,7 +9,7 @@
 // - csv.ts escapes texts: a formula gets an apostrophe, and a control character is spelled out.
 import { addDays, type Day } from '../core/dates.ts'
 import { type Decimal, fromText } from '../core/decimal.ts'
-import { type Cell, renderCsv } from './csv.ts'
+import type { Cell } from './csv.ts'
 
 export interface Charge {
   readonly date: Day
@@ -122,8 +122,8 @@ const columns: Readonly<Record<string, Column>> = {
   x_Metric: ({ metric }) => metric,
 }
 
-/** CSV with one row for each charge. */
-export function renderFocus(charges: Iterable<Charge>, provider: Provider): string {
-  const rows = Array.from(charges, (charge) => Object.values(columns).map((column) => column(charge, provider)))
-  return renderCsv([Object.keys(columns), ...rows])
+/** A row with the names of the columns, and one for each charge. */
+export function* focusRows(charges: Iterable<Charge>, provider: Provider): Generator<readonly Cell[]> {
+  yield Object.keys(columns)
+  for (const charge of charges) yield Object.values(columns).map((column) => column(charge, provider))
 }

@@ -207,7 +207,6 @@ export async function publish(
   { resultFile, summary }: Destinations,
 ): Promise<number> {
   const { directory, summaryFile } = publisher
-  const texts = toResultTexts(document)
   const failures: string[] = []
   const attempt = async (what: string, write: () => void | Promise<void>): Promise<boolean> => {
     try {
@@ -218,10 +217,14 @@ export async function publish(
       return false
     }
   }
-  const isWritten = resultFile !== undefined && (await attempt('the result file', () => writeResultFile(directory, resultFile, texts)))
-  const file = isWritten ? resultFile : ''
-  const result = texts.forOutput ?? JSON.stringify({ truncated: true, file })
-  await attempt('the outputs', () => publisher.setOutputs?.({ ...outputs, result, 'result-file': file }))
+  // The text of a large result is garbage before the other files are made.
+  const publishResult = async ({ forFile, forOutput }: ResultTexts): Promise<void> => {
+    const isWritten = resultFile !== undefined && (await attempt('the result file', () => writeFileFrom(directory, resultFile, forFile)))
+    const file = isWritten ? resultFile : ''
+    const result = forOutput ?? JSON.stringify({ truncated: true, file })
+    await attempt('the outputs', () => publisher.setOutputs?.({ ...outputs, result, 'result-file': file }))
+  }
+  await publishResult(toResultTexts(document))
   failures.push(...(await writeOutputFiles(files, directory)))
   if (summary && summaryFile !== undefined) await attempt('the summary', () => writeSummary(blocks, summaryFile))
   for (const line of failures) publisher.warn(line)
@@ -245,19 +248,39 @@ const maxOutputBytes = 512 * 1024
 
 interface ResultTexts {
   /** Indented, unless it is too long to be read. */
-  readonly forFile: string
+  readonly forFile: Iterable<string>
   /** Undefined when it is too long for an output. */
   readonly forOutput: string | undefined
 }
 
 /** The result document as JSON, for the file and for the output. */
 export function toResultTexts(document: ResultDocument): ResultTexts {
-  const text = JSON.stringify(document)
-  if (Buffer.byteLength(text) > maxOutputBytes) return { forFile: `${text}\n`, forOutput: undefined }
-  return { forFile: `${JSON.stringify(document, null, 2)}\n`, forOutput: text }
+  let size = 0
+  for (const piece of jsonPieces(document)) {
+    size += Buffer.byteLength(piece)
+    if (size > maxOutputBytes) return { forFile: jsonPieces(document), forOutput: undefined }
+  }
+  return { forFile: [JSON.stringify(document, null, 2), '\n'], forOutput: JSON.stringify(document) }
 }
 
-const writeResultFile = (root: string, path: string, { forFile }: ResultTexts): Promise<void> => writeFileFrom(root, path, forFile)
+const itemsInPiece = 1000
+
+/** JSON in pieces, because the whole text of a large result takes several times its size while it is made and written. */
+function* jsonPieces(document: ResultDocument): Generator<string> {
+  let start = '{'
+  for (const [key, value] of Object.entries(document)) {
+    if (value === undefined) continue
+    yield `${start}${JSON.stringify(key)}:`
+    start = ','
+    if (!Array.isArray(value) || value.length <= itemsInPiece) yield JSON.stringify(value)
+    else {
+      for (let i = 0; i < value.length; i += itemsInPiece)
+        yield `${i === 0 ? '[' : ','}${JSON.stringify(value.slice(i, i + itemsInPiece)).slice(1, -1)}`
+      yield ']'
+    }
+  }
+  yield '}\n'
+}
 
 /** GitHub drops a longer summary, and counts what other commands of the step wrote before. */
 const maxSummaryBytes = 1024 * 1024

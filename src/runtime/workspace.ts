@@ -6,7 +6,7 @@ import { fileVariablePrefix, secretPrefix } from '../core/names.ts'
 import { isGitLabJob } from '../core/run-page.ts'
 import { quote } from '../core/text.ts'
 import type { Variables } from '../core/variables.ts'
-import type { Files, FoundFiles, SkippedDirectory } from '../operation/operation.ts'
+import type { Files, FoundFiles, OutputFile, SkippedDirectory } from '../operation/operation.ts'
 
 /** Eight digits that make a name unique, not secret. `node:crypto` takes 3 ms to load. */
 export const randomPart = (): string =>
@@ -220,7 +220,7 @@ function isInside(root: string, path: string): boolean {
  * Writes to a path relative to the workspace `root`, or to an absolute one. A path inside of the workspace must not lead outside through
  * a link. Throws an Error with the reason when the target exists and is not a regular file.
  */
-export async function writeFileFrom(root: string, path: string, content: string): Promise<void> {
+export async function writeFileFrom(root: string, path: string, content: OutputFile['content']): Promise<void> {
   const target = resolve(root, path)
   const directory = dirname(target)
   const looksInside = isInside(resolve(root), target)
@@ -242,7 +242,7 @@ async function nearestDirectory(directory: string): Promise<string> {
 }
 
 /** Writes a file inside of the workspace, without following links. Throws an Error with the reason if it cannot. */
-export async function writeWorkspaceFile(root: string, path: string, content: string): Promise<void> {
+export async function writeWorkspaceFile(root: string, path: string, content: OutputFile['content']): Promise<void> {
   const realRoot = await realpath(root)
   const target = resolve(realRoot, path)
   if (target === realRoot || !isInside(realRoot, target)) throw new Error('is outside of the workspace')
@@ -282,7 +282,7 @@ async function makeOwnDirectory(path: string): Promise<void> {
  * Writes a new file next to the target and renames it. Readers see the old file or the new one, and a link is replaced, not followed. With
  * `root`, no directory of the path may have become a link meanwhile.
  */
-async function writeWholeFile(path: string, content: string, root?: string): Promise<void> {
+async function writeWholeFile(path: string, content: OutputFile['content'], root?: string): Promise<void> {
   const directory = dirname(path)
   const temporary = join(directory, `.watchkeeper-${randomPart()}`)
   try {

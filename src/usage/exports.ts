@@ -2,7 +2,7 @@ import type { Day } from '../core/dates.ts'
 import { type Decimal, fromText, zero } from '../core/decimal.ts'
 import type { Block } from '../report/blocks.ts'
 import { type Cell, renderCsv } from '../report/csv.ts'
-import { type Charge, renderFocus } from '../report/focus.ts'
+import { type Charge, focusRows } from '../report/focus.ts'
 import { type MetricFamily, renderOpenMetrics } from '../report/openmetrics.ts'
 import type { BudgetOutcome } from './budgets.ts'
 import { type CurrentPeriod, resolvePeriod } from './periods.ts'
@@ -10,37 +10,32 @@ import { metricsOf, warehouseNames } from './records.ts'
 import type { UsageResult } from './result.ts'
 
 /** One row for each record, one column for each metric. */
-export function exportCsv({ records, unit }: UsageResult): string {
+export const exportCsv = (result: UsageResult): Generator<string> => renderCsv(csvRows(result))
+
+function* csvRows({ records, unit }: UsageResult): Generator<readonly Cell[]> {
   const metrics = [...new Set(records.flatMap((record) => Object.keys(record.metrics)))].sort()
-  const head = ['date', 'entity_type', 'entity_id', 'entity_name', 'warehouse_id', 'service_id', 'final', 'unit', 'total', ...metrics]
-  const rows = records.map((record): readonly Cell[] => [
-    record.date,
-    record.entityType,
-    record.entityId,
-    record.entityName,
-    record.warehouseId,
-    record.serviceId,
-    String(record.locked),
-    unit,
-    { number: record.total.toFixed() },
-    ...metrics.map((metric): Cell => {
-      const amount = record.metrics[metric]
-      return amount === undefined ? undefined : { number: amount.toFixed() }
-    }),
-  ])
-  return renderCsv([head, ...rows])
+  yield ['date', 'entity_type', 'entity_id', 'entity_name', 'warehouse_id', 'service_id', 'final', 'unit', 'total', ...metrics]
+  for (const record of records) {
+    const { date, entityType, entityId, entityName, warehouseId, serviceId, locked, total } = record
+    const amounts = [total, ...metrics.map((metric) => record.metrics[metric])]
+    yield [
+      ...[date, entityType, entityId, entityName, warehouseId, serviceId, String(locked), unit],
+      ...amounts.map((amount): Cell => amount && { number: amount.toFixed() }),
+    ]
+  }
 }
 
 /** One charge for each metric of each record that is not zero. */
-export function exportFocus(result: UsageResult, billingCycleDay: number | undefined): string {
+export function exportFocus(result: UsageResult, billingCycleDay: number | undefined): Generator<string> {
   const { provider, organizationId, unit, creditPrice } = result
-  return renderFocus(chargesOf(result, billingCycleDay), {
+  const rows = focusRows(chargesOf(result, billingCycleDay), {
     ...provider,
     billingAccountId: organizationId,
     unit,
     listPrice: provider.listPrice,
     contractedPrice: creditPrice && { currency: creditPrice.currency, amount: creditPrice.amount.toFixed() },
   })
+  return renderCsv(rows)
 }
 
 function* chargesOf({ records }: UsageResult, billingCycleDay: number | undefined): Generator<Charge> {

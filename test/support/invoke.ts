@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import type { Clock } from '../../src/core/clock.ts'
 import { toCamel } from '../../src/core/names.ts'
 import type { Variables } from '../../src/core/variables.ts'
-
+import type { OutputFile } from '../../src/operation/operation.ts'
 import { withReports } from '../../src/runtime/publish.ts'
 import { type PublishableResult, type RunDeps, runOperation } from '../../src/runtime/run.ts'
 import { readOptionalFile, workspaceFiles } from '../../src/runtime/workspace.ts'
@@ -28,7 +28,13 @@ export interface InvokeOptions {
   readonly keepsIssue?: boolean
 }
 
-export type Invoked = PublishableResult & { readonly reason: string; readonly warnings: readonly string[] }
+export type Invoked = Omit<PublishableResult, 'files'> & {
+  readonly files: readonly (OutputFile & { readonly content: string })[]
+  readonly reason: string
+  readonly warnings: readonly string[]
+}
+
+export const textOf = (content: OutputFile['content']): string => (typeof content === 'string' ? content : [...content].join(''))
 
 export async function invokeText({
   inputs,
@@ -67,7 +73,8 @@ export async function invokeText({
       readConfigFile: (path: string, isRequired: boolean) => readOptionalFile(workspace, path, isRequired),
     }
     const result = await withReports(await runOperation(request, deps))
-    return { ...result, reason: result.document.failureReason, warnings }
+    const written = result.files.map((file) => ({ ...file, content: textOf(file.content) }))
+    return { ...result, files: written, reason: result.document.failureReason, warnings }
   } finally {
     await rm(workspace, { recursive: true })
   }

@@ -6,6 +6,7 @@ import { jsonLine, logLine } from '../../src/core/escape.ts'
 import type { RunResult } from '../../src/operation/operation.ts'
 import { renderMarkdown } from '../../src/report/markdown.ts'
 import { renderTerminal } from '../../src/report/terminal.ts'
+import { textOf } from './invoke.ts'
 import { commandsOf, type RanAction } from './run-process.ts'
 import { commandsIn } from './runner-oracle.ts'
 
@@ -130,7 +131,7 @@ export function problemsWithOutput({ blocks, document, outputs, files }: RunResu
     [kinds.length === 0, `the summary holds ${kinds.join(', ')}`],
     [Buffer.byteLength(markdown) <= 1024 * 1024, 'the summary is too long'],
     [Object.keys(outputs).every((name) => /^[a-z][a-z-]*$/.test(name)), `an output is called ${Object.keys(outputs).join(', ')}`],
-    [files.every(({ content }) => !content.includes('\u0000')), 'a file holds a null byte'],
+    [files.every(({ content }) => !textOf(content).includes('\u0000')), 'a file holds a null byte'],
     [document.error?.kind !== 'bug', `it takes itself for broken: ${document.failureReason}`],
   ]
   return checks.filter(([holds]) => !holds).map(([, complaint]) => complaint)

@@ -5,6 +5,8 @@ import { printable } from '../../../src/core/text.ts'
 import { type Cell, renderCsv } from '../../../src/report/csv.ts'
 import { anyCodePoint, forEachEntry, hostile } from '../../support/corpus.ts'
 
+const csvOf = (rows: Iterable<readonly Cell[]>): string => [...renderCsv(rows)].join('')
+
 const readBack = (csv: string): readonly (readonly string[])[] => parse(csv, { record_delimiter: '\r\n' })
 
 const formulaMarks = /^[=+\-@\t\r＝＋－＠]/
@@ -21,7 +23,7 @@ const anyNumber = fc.tuple(fc.bigInt(), fc.nat(999)).map(([whole, fraction]) => 
 describe('renderCsv', () => {
   it('round-trips text through a CSV parser without formulas', () =>
     forEachEntry(hostile, ({ value }) => {
-      const [row, ...rest] = readBack(renderCsv([['before', value, 'after']]))
+      const [row, ...rest] = readBack(csvOf([['before', value, 'after']]))
       expect(row).toEqual(['before', shown(value), 'after'])
       expect(row?.[1]).not.toMatch(formulaMarks)
       expect(rest).toEqual([])
@@ -47,13 +49,24 @@ describe('renderCsv', () => {
     ['nothing', undefined, ''],
     ['an empty text', '', ''],
   ])('writes %s', (_, cell, expected) => {
-    expect(renderCsv([[cell, 'x']])).toBe(`${expected},x\r\n`)
+    expect(csvOf([[cell, 'x']])).toBe(`${expected},x\r\n`)
   })
 
   it('ends every line with CRLF', () => {
-    const csv = renderCsv([['a'], ['b\nc'], ['d\r\ne']])
+    const csv = csvOf([['a'], ['b\nc'], ['d\r\ne']])
     expect(csv.split('\r\n')).toHaveLength(4)
     expect(csv.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/)
+  })
+
+  it('makes a large file in pieces of whole lines, from rows that need not be in memory together', () => {
+    let made = 0
+    const rows = function* (): Generator<readonly Cell[]> {
+      for (; made < 20_000; made++) yield [`row ${made}`, { number: '1' }]
+    }
+    const pieces = renderCsv(rows())
+    const { value: first = '' } = pieces.next()
+    expect([first.slice(0, 9), first.slice(-2), first.length < 70_000, made < 10_000]).toEqual(['row 0,1\r\n', '\r\n', true, true])
+    expect(readBack(first + [...pieces].join(''))).toHaveLength(20_000)
   })
 
   it('round-trips any text through a CSV parser', () => {
@@ -65,7 +78,7 @@ describe('renderCsv', () => {
     const rows = fc.array(fc.tuple(fc.constant('x'), cell, cell), { minLength: 1, maxLength: 5 })
     fc.assert(
       fc.property(rows, (given) => {
-        const read = readBack(renderCsv(given))
+        const read = readBack(csvOf(given))
         expect(read).toEqual(given.map((row) => row.map((one) => (typeof one === 'string' ? shown(one) : one.number))))
         const texts = read.flatMap((row, y) => row.filter((_, x) => typeof given[y]?.[x] === 'string'))
         expect(texts.filter((text) => formulaMarks.test(text))).toEqual([])

@@ -1,11 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Day } from '../../../src/core/dates.ts'
 import { fromText, sum } from '../../../src/core/decimal.ts'
-import { type Charge, type Provider, renderFocus } from '../../../src/report/focus.ts'
+import { renderCsv } from '../../../src/report/csv.ts'
+import { type Charge, focusRows, type Provider } from '../../../src/report/focus.ts'
 import { forEachEntry, hostile } from '../../support/corpus.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { brokenRules, columns, facts, faultsOf, headOf, numberIn, type Row, rowsOf, rules } from '../../support/focus-oracle.ts'
-import { invokeText } from '../../support/invoke.ts'
+import { invokeText, textOf } from '../../support/invoke.ts'
 
 const provider: Provider = {
   name: 'ClickHouse',
@@ -29,6 +30,8 @@ const charge = (more: Partial<Charge> = {}): Charge => ({
   locked: true,
   ...more,
 })
+
+const renderFocus = (charges: readonly Charge[], by: Provider): string => textOf(renderCsv(focusRows(charges, by)))
 
 const rowOf = (more: Partial<Charge> = {}, by: Partial<Provider> = {}): Row =>
   rowsOf(renderFocus([charge(more)], { ...provider, ...by }))[0] ?? {}

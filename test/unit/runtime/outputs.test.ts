@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, it, onTestFinished } from 'vitest'
 import { outputLines } from '../../../src/runtime/action/outputs.ts'
+import { toResultTexts } from '../../../src/runtime/publish.ts'
 import { readOutputFile } from '../../support/runner-oracle.ts'
 
 it('writes outputs that the runner reads as they are, also when a value contains delimiters', () => {
@@ -41,4 +42,17 @@ it('leaves the file of outputs as it was when not all of them can be written', (
   const ran = spawnSync('sh', ['-c', 'ulimit -f 8; exec "$0" --input-type=module -e "$1"', process.execPath, program], { encoding: 'utf8' })
   expect(ran.stderr).toContain('EFBIG')
   expect(readFileSync(file, 'utf8')).toBe(before)
+})
+
+it('a result that is too large for an output is written to its file in pieces, and is the same JSON', () => {
+  for (const count of [0, 1, 1000, 1001, 20_000]) {
+    const records = Array.from({ length: count }, (_, i) => ({ name: `service ${i} ü`, total: '0.25', none: undefined }))
+    const document = { operation: 'usage-cost', status: 'pass', failureReason: '', none: undefined, records, of: { unit: 'CHC' } } as const
+    const { forFile, forOutput } = toResultTexts(document)
+    const pieces = [...forFile]
+    expect(JSON.parse(pieces.join(''))).toEqual(JSON.parse(JSON.stringify(document)))
+    expect(pieces.at(-1)).toMatch(/\n$/)
+    expect(forOutput).toBe(count < 20_000 ? JSON.stringify(document) : undefined)
+    if (count === 20_000) expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(100_000)
+  }
 })

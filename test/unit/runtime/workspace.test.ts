@@ -84,6 +84,20 @@ describe('S8: files are written where that was asked for, and through no link', 
     expect(await readFile(join(root, 'report.csv'), 'utf8')).toBe('x')
   })
 
+  it('writes a file piece by piece, and keeps the old one when a piece cannot be made', async () => {
+    const pieces = function* (count: number): Generator<string> {
+      for (let i = 0; i < 3; i++) {
+        if (i === count) throw new Error('no more')
+        yield `${i}ü`
+      }
+    }
+    await writeFileFrom(root, 'report.csv', pieces(3))
+    const before = await snapshotOf(root)
+    await expect(writeFileFrom(root, 'report.csv', pieces(2))).rejects.toThrow('no more')
+    expect(await snapshotOf(root)).toEqual(before)
+    expect(await readFile(join(root, 'report.csv'), 'utf8')).toBe('0ü1ü2ü')
+  })
+
   it.each([
     ['link-out', 'it is a link'],
     ['link-in', 'it is a link'],

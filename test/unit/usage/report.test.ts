@@ -11,6 +11,7 @@ import { reportUsage } from '../../../src/usage/report.ts'
 import type { UsageResult } from '../../../src/usage/result.ts'
 import { usageCost } from '../../../src/usage/usage-cost.ts'
 import { judgeUsage } from '../../../src/usage/verdict.ts'
+import { textOf } from '../../support/invoke.ts'
 import { decimal, usageRecord } from '../../support/usage.ts'
 
 const day = (text: string): Day => text as Day
@@ -446,7 +447,7 @@ describe('the CSV file', () => {
       usageRecord('2026-03-01', '1.5', { warehouseId: 'w', serviceId: 's', metrics: { storage: decimal('0.5'), compute: decimal(1) } }),
       usageRecord('2026-03-02', 2, { locked: false, metrics: {} }),
     ]
-    expect(parse(exportCsv(result({ records })))).toEqual([
+    expect(parse(textOf(exportCsv(result({ records }))))).toEqual([
       'date,entity_type,entity_id,entity_name,warehouse_id,service_id,final,unit,total,compute,storage'.split(','),
       '2026-03-01,service,a,checkout,w,s,true,Credits,1.5,1,0.5'.split(','),
       '2026-03-02,service,a,checkout,,,false,Credits,2,,'.split(','),
