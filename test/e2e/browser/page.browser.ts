@@ -4,6 +4,9 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { trusted } from '../../../src/core/line.ts'
+import type { Block } from '../../../src/report/blocks.ts'
+import { renderPage } from '../../../src/report/page.ts'
 import { openBrowser } from '../../support/browser.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
@@ -227,6 +230,38 @@ describe('the page', () => {
     expect(pdf.match(/\/Type\s*\/Page\b/g)?.length).toBeGreaterThan(0)
     expect(await ask(page, 'window.printed')).toBe('rgb(255, 255, 255)')
     expect(await ask(page, 'getComputedStyle(document.body).backgroundColor')).toBe('rgb(13, 17, 23)')
+  })
+
+  it('leaves no heading at the end of a printed page without what it is about', async () => {
+    const words = (text: string) => [trusted(text)]
+    const table: Block = { kind: 'table', title: 'Table', columns: [{ title: 'A' }], rows: [[words('a')], [words('b')], [words('c')]] }
+    const chart: Block = {
+      kind: 'chart',
+      title: 'Chart',
+      unit: 'CHC',
+      points: [1, 2, 3].map((value) => ({ label: `${value} Nov`, value })),
+    }
+    const path = join(directory, 'long.html')
+    const low: string[] = []
+    // In points: the heading, and the head of the table with a row, or the legend and the chart, which is printed at two thirds.
+    for (const [block, needed] of [
+      [table, 13 + 17 + 17],
+      [chart, (13 + 15 + 225) / 1.5],
+    ] as const) {
+      await writeFile(path, renderPage('Long', [block]))
+      const page = await visit({}, undefined, pathToFileURL(path).href)
+      await ask(page, `void document.querySelector('main').prepend(document.createElement('div'))`)
+      // The heading moves to the end of the page, and beyond.
+      for (let height = 700; height < 1400; height += 8) {
+        await ask(page, `void (document.querySelector('main').firstChild.style.height = '${height}px')`)
+        const pdf = (await page.pdf({ format: 'A4', outline: true, tagged: true })).toString('latin1')
+        const tops = Array.from(pdf.matchAll(/\/Dest \[\d+ 0 R \/XYZ [\d.]+ ([\d.]+)/g), ([, top]) => Number(top))
+        expect(tops).not.toEqual([])
+        const margin = 42.5
+        low.push(...tops.filter((top) => top < margin + needed).map((top) => `${block.kind} at ${height}: ${top}`))
+      }
+    }
+    expect(low).toEqual([])
   })
 
   it('the page is readable without its script', async () => {
