@@ -5,6 +5,7 @@ import { cloudProfileNames } from '../api/profiles.ts'
 import { parseDocument } from '../documents/validate.ts'
 import * as fields from '../operation/inputs.ts'
 import { choice, uuid } from '../operation/inputs.ts'
+import { type Condition, isSelected, selectInput } from '../operation/select.ts'
 
 /** Input of `fleet-matrix` and `fleet-report`. */
 const fleetField = fields.filePath('File with the organizations, their services, and the names of their secrets.')
@@ -15,9 +16,7 @@ export const fleetFile = fleetField.meta({
 })
 
 /** Input of `fleet-matrix` and `fleet-report`, which must select the same services. */
-export const labels = fields
-  .lines('Selects the services with one of these labels.', 'labels, one per line', fields.text('A label.', 63))
-  .optional()
+export const selectServices = selectInput('Selects services by their labels in the file.', ['label']).optional()
 
 // Part of the name of a leg, which is also the name of jobs, files and artifacts. Dots join the parts, so a part has no dots.
 const nameField = (description: string) =>
@@ -141,15 +140,16 @@ export interface FleetOrganization extends Omit<OrganizationEntry, 'organization
 }
 
 /**
- * Parses a fleet file. With `selected` labels, it keeps the services with one of them, and the organizations of those services.
+ * Parses a fleet file. With conditions, it keeps the services for which all of them hold, and the organizations of those services.
  * Throws an InputError with the location of every mistake.
  */
-export function readFleet(text: string, path: string, selected: readonly string[] = []): readonly FleetOrganization[] {
+export function readFleet(text: string, path: string, select?: readonly Condition[]): readonly FleetOrganization[] {
   const { organizations } = parseDocument(text, path, fleetFileSchema)
   const fleet = organizations.map(toOrganization)
-  if (selected.length === 0) return fleet
-  const isSelected = (one: FleetService): boolean => one.labels.some((label) => selected.includes(label))
-  return fleet.map((one) => ({ ...one, services: one.services.filter(isSelected) })).filter(({ services }) => services.length > 0)
+  if (select === undefined) return fleet
+  return fleet
+    .map((one) => ({ ...one, services: one.services.filter((service) => isSelected(select, service)) }))
+    .filter(({ services }) => services.length > 0)
 }
 
 function toOrganization({

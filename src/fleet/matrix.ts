@@ -3,11 +3,12 @@
 import * as z from 'zod'
 import { type InputError, inputError } from '../core/errors.ts'
 import { counted, join, say, untrusted } from '../core/line.ts'
-import { compareText } from '../core/text.ts'
+import { compareText, quote } from '../core/text.ts'
 import { choice, integer } from '../operation/inputs.ts'
 import { defineOperation, type Report } from '../operation/operation.ts'
+import { type Condition, describeConditions } from '../operation/select.ts'
 import { alignRight } from '../report/blocks.ts'
-import { type FleetOrganization, type FleetService, fleetFile, labels, readFleet, type Settings } from './fleet-file.ts'
+import { type FleetOrganization, type FleetService, fleetFile, readFleet, type Settings, selectServices } from './fleet-file.ts'
 
 /** GitHub's limit for one matrix. */
 const maxLegs = 256
@@ -71,7 +72,7 @@ export const fleetMatrix = defineOperation({
       ['service', 'organization'],
       'Whether a leg is for services or for an organization. Services share legs when there are more services than legs.',
     ).default('service'),
-    labels,
+    select: selectServices,
     maxLegs: integer(
       'Maximum number of legs. Each leg is a job, so fewer legs use fewer minutes. Legs with the same key share its rate limit.',
       1,
@@ -81,12 +82,12 @@ export const fleetMatrix = defineOperation({
   output,
   details,
   example: { fleet: 'fleet.yml' },
-  async run({ files, profile }, { fleet: path, per, labels: selected, maxLegs: limit }) {
+  async run({ files, profile }, { fleet: path, per, select, maxLegs: limit }) {
     if (profile.isSelfHosted)
       throw inputError('profile', 'hyperdx has no organizations, which a fleet file lists; run one step for each self-hosted server')
-    const fleet = readFleet(await files.read(path, 'fleet'), path, selected)
+    const fleet = readFleet(await files.read(path, 'fleet'), path, select)
     const legs = per === 'service' ? makeServiceLegs(fleet, limit) : makeOrganizationLegs(fleet, limit)
-    if (legs.length === 0) throw noService(path, selected)
+    if (legs.length === 0) throw noService(path, select)
     const matrixValue = { include: legs.map(({ fields }) => fields) }
     const { length } = JSON.stringify(matrixValue)
     if (length > maxMatrixLength) throw matrixTooLong(path, length)
@@ -235,18 +236,18 @@ function countServices(legs: readonly Leg[]) {
 const tooFewLegs = (needed: number, limit: number): InputError =>
   inputError(
     'fleet',
-    `needs at least ${needed} legs, and max-legs is ${limit}. A leg has at most ${maxServicesInLeg} services of one organization with the same settings. Raise max-legs, select services by labels, or use several files`,
+    `needs at least ${needed} legs, and max-legs is ${limit}. A leg has at most ${maxServicesInLeg} services of one organization with the same settings. Raise max-legs, select services by label, or use several files`,
   )
 
-const noService = (path: string, selected: readonly string[] | undefined): InputError =>
-  selected === undefined
+const noService = (path: string, select: readonly Condition[] | undefined): InputError =>
+  select === undefined
     ? inputError(path, 'has no services')
-    : inputError('labels', `no service of ${path} has the label ${selected.join(' or ')}`)
+    : inputError('select', `no service of ${path} has ${quote(describeConditions(select), 200)}`)
 
 const matrixTooLong = (path: string, length: number): InputError =>
   inputError(
     'fleet',
-    `the matrix of ${path} has ${length} characters, and the limit for an output is ${maxMatrixLength}. Select services by labels, or use several files`,
+    `the matrix of ${path} has ${length} characters, and the limit for an output is ${maxMatrixLength}. Select services by label, or use several files`,
   )
 
 function reportMatrix({ legCount, serviceCount, organizationCount, maxParallel, keys, legs }: MatrixResult): Report {

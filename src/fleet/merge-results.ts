@@ -20,7 +20,7 @@ export const fleetResultSchema = z.object({
   figure: z.string().optional(),
   requestId: z.string().optional(),
   file: z.string().optional(),
-  isOutsideFleet: z.boolean().describe('Whether the fleet file lacks the service or organization, or the labels do not select it.'),
+  isOutsideFleet: z.boolean().describe('Whether the fleet file lacks the service or organization, or `select` leaves it out.'),
 })
 
 /** The result of a target, or a missing result. */
@@ -44,9 +44,9 @@ interface Target {
 }
 
 interface Fleet {
-  /** What the labels select. */
+  /** What is selected. */
   readonly selected: readonly FleetOrganization[]
-  /** The whole file, for the names of results that the labels do not select. */
+  /** The whole file, for the names of results that are not selected. */
   readonly all: readonly FleetOrganization[]
 }
 

@@ -7,7 +7,7 @@ import { listFirst } from '../core/text.ts'
 import * as fields from '../operation/inputs.ts'
 import { defineOperation, type Files, pass, type Report, type Verdict } from '../operation/operation.ts'
 import { type Block, countFacts } from '../report/blocks.ts'
-import { fleetFile, labels, readFleet } from './fleet-file.ts'
+import { fleetFile, readFleet, selectServices } from './fleet-file.ts'
 import {
   type FleetResult,
   type FleetStatus,
@@ -21,7 +21,7 @@ import { type ParsedResultFile, parseResultFile } from './result-file.ts'
 
 const output = z.object({
   resultCount: z.int().describe('Number of result files that were read.'),
-  serviceCount: z.int().describe('Number of services of the fleet that the labels select.'),
+  serviceCount: z.int().describe('Number of services of the fleet that are selected.'),
   passCount: z.int().describe('Number of results that passed.'),
   warnCount: z.int().describe('Number of results with a warning.'),
   failCount: z.int().describe('Number of results that failed.'),
@@ -53,14 +53,14 @@ export const fleetReport = defineOperation({
         z.string().regex(/^[a-z][a-z-]{1,40}$/),
       )
       .optional(),
-    labels,
+    select: selectServices,
   }),
   output,
   details,
   example: { fleet: 'fleet.yml', resultFiles: ['fleet-results/*.json'] },
-  async run({ files }, { fleet: path, resultFiles, operations = [], labels: selected }) {
+  async run({ files }, { fleet: path, resultFiles, operations = [], select }) {
     const text = await files.read(path, 'fleet')
-    const fleet = readFleet(text, path, selected)
+    const fleet = readFleet(text, path, select)
     const { read, unreadable } = await readResultFiles(resultFiles, files)
     const results = mergeResults({ selected: fleet, all: readFleet(text, path) }, read, operations)
     const count = (status: FleetStatus): number => results.filter((one) => one.status === status).length

@@ -1,10 +1,8 @@
 import * as z from 'zod'
 import { type List, pageLimit } from '../api/collection.ts'
 import { say } from '../core/line.ts'
-import { text } from './inputs.ts'
 import { pass, type Verdict } from './operation.ts'
-
-export const nameContains = text('Lists only objects whose name contains this text. Case does not matter.', 256)
+import { type Condition, isSelected, type Selectable } from './select.ts'
 
 export const listOutput = z.object({
   count: z.int().describe('Number of listed objects.'),
@@ -13,20 +11,13 @@ export const listOutput = z.object({
 
 export const mayBeCut = z.boolean().describe('Whether the list may be incomplete because it is as long as a page.')
 
-/** Whether a name contains the text, without regard to case. */
-export function nameMatches(namePart: string): (item: { readonly name?: string | null | undefined }) => boolean {
-  const wanted = namePart.toLowerCase()
-  return ({ name }) => (name ?? '').toLowerCase().includes(wanted)
-}
-
-/** Filters a list by name and by `matches`. `namePart` is compared without case; undefined matches every name. */
-export function toListResult<T extends { readonly id: string; readonly name?: string | null | undefined }>(
+/** The objects of a list for which all conditions hold. */
+export function toListResult<T extends { readonly id: string }>(
   list: List<T>,
-  namePart: string | undefined,
-  matches: (item: T) => boolean,
+  conditions: readonly Condition[] | undefined,
+  toSelectable: (item: T) => Selectable,
 ) {
-  const hasName = namePart === undefined ? () => true : nameMatches(namePart)
-  const found = list.items.filter((item) => matches(item) && hasName(item))
+  const found = list.items.filter((item) => isSelected(conditions, toSelectable(item)))
   return { count: found.length, ids: found.map(({ id }) => id), items: found, mayBeCut: list.mayBeCut }
 }
 

@@ -18,13 +18,29 @@ export const newNames: Readonly<Record<string, string>> = {
   'to-date': 'period: 2026-01-01..2026-01-31',
   days: 'period: last-7-days',
   until: 'period: 2026-01-01..2026-01-31',
+  'name-contains': 'select: name~TEXT',
+  tag: 'select: tag=TAG',
+  kind: 'select: kind=KIND',
+  key: 'select: key=KEY',
+  state: 'select: state=STATE',
+  managed: 'select: managed',
+  unmanaged: 'select: unmanaged',
+  labels: 'select: label=LABEL',
+  slos: 'select: key=KEY',
+  filter: 'select: tag=Key=Value',
   'include-long-intervals': 'for: a silence as long as the interval of an alert includes it',
+}
+
+/** Inputs that some operations have, and others have in another form, or not for a reason. */
+const elsewhere: Readonly<Record<string, string>> = {
+  project: 'select: project=NAME',
+  select: 'files: plan and apply are about all objects of the files, because references and prune need all of them',
 }
 
 export const newNameOf = (name: string): string | undefined => (Object.hasOwn(newNames, name) ? newNames[name] : undefined)
 
 /** The end of a message about an unknown name, in kebab-case: `; use check-slos`, or the nearest of the known names. */
 export function adviseOnName(name: string, known: readonly string[]): string {
-  const newName = newNameOf(name)
+  const newName = newNameOf(name) ?? (Object.hasOwn(elsewhere, name) ? elsewhere[name] : undefined)
   return newName === undefined ? didYouMean(name, known) : `; use ${newName}`
 }

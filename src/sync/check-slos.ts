@@ -8,6 +8,7 @@ import { quote } from '../core/text.ts'
 import { findDeclarations } from '../declarations/find-declarations.ts'
 import { sourceCollection } from '../kinds/source/source-wire.ts'
 import { type Context, defineOperation } from '../operation/operation.ts'
+import { type Condition, isSelected, valuesOf } from '../operation/select.ts'
 import { type BudgetState, currentWindow, judgeBudget, spentByDay } from '../slos/error-budget.ts'
 import { type Slo, sourceOf } from '../slos/expand-slos.ts'
 import { readHistory, requestsOfHistory, stepMs } from '../slos/slo-series.ts'
@@ -17,7 +18,7 @@ import { judgeSlos } from './check-slos/slo-verdict.ts'
 
 type CheckContext = Context<'read', 'service-or-server'>
 
-async function runCheck(context: CheckContext, { files, slos: keys }: z.output<typeof sloInput>): Promise<SloResult> {
+async function runCheck(context: CheckContext, { files, select }: z.output<typeof sloInput>): Promise<SloResult> {
   if (await context.files.mayBeFromFork())
     throw new WatchkeeperError(
       'refused',
@@ -41,7 +42,7 @@ async function runCheck(context: CheckContext, { files, slos: keys }: z.output<t
     diagnostics: [...diagnostics],
   })
   if (errors.length > 0) return unchecked(errors)
-  const wanted = selectSlos(found.slos, keys)
+  const wanted = selectSlos(found.slos, select)
   const { items: sources } = await sourceCollection.list(context.api, context.service)
   const resolved = wanted.map((slo) => ({ slo, source: sourceOf(slo, sources) }))
   const unknown: readonly Diagnostic[] = resolved.flatMap(({ source }) => ('diagnostic' in source ? [source.diagnostic] : []))
@@ -88,18 +89,15 @@ function nameSlo({ key, location }: Slo, thrown: unknown): unknown {
 
 const ofEnvironment = ({ environment }: CheckContext) => (environment === undefined ? {} : { environment: environment.name })
 
-function selectSlos(slos: readonly Slo[], keys: readonly string[] | undefined): readonly Slo[] {
+/** Throws an InputError for a key that no SLO has, and where nothing is selected: a gate would pass. */
+function selectSlos(slos: readonly Slo[], select: readonly Condition[] | undefined): readonly Slo[] {
   if (slos.length === 0) throw inputError('files', 'declare no SLOs; add some below slos')
-  for (const key of keys ?? [])
-    if (!slos.some((slo) => slo.key === key))
-      throw inputError(
-        'slos',
-        `"${quote(key, 60)}" is not an SLO in these files${didYouMean(
-          key,
-          slos.map((slo) => slo.key),
-        )}`,
-      )
-  return keys === undefined ? slos : slos.filter(({ key }) => keys.includes(key))
+  const keys = slos.map(({ key }) => key)
+  const unknown = valuesOf(select, 'key')?.find((key) => !keys.includes(key))
+  if (unknown !== undefined) throw inputError('select', `"${quote(unknown, 60)}" is not an SLO in these files${didYouMean(unknown, keys)}`)
+  const selected = slos.filter(({ key, value: { name } }) => isSelected(select, { key, name }))
+  if (selected.length === 0) throw inputError('select', 'no SLO in these files meets all conditions')
+  return selected
 }
 
 interface Judged {

@@ -11,15 +11,15 @@ import { lintRules } from '../declarations/lint.ts'
 import type { InvalidField } from '../kinds/dashboard/dashboard-wire.ts'
 import { listOf } from '../kinds/kind.ts'
 import { kindNames, sectionNames } from '../kinds/kind-names.ts'
-import { keyGrammar } from '../kinds/marker.ts'
-import { flag, list, text } from '../operation/inputs.ts'
+import { flag } from '../operation/inputs.ts'
 import { type Context, defineOperation, type Files, type Given, type LintSettings, type OutputFile } from '../operation/operation.ts'
+import { type Condition, selectInput } from '../operation/select.ts'
 import type { Plan } from './plan/change.ts'
 import { checkChange, planInput, resolveProject, withSources } from './plan/make-plan.ts'
 import { planOn } from './plan/plan-changes.ts'
 import { readStoredObjects } from './plan/stored-objects.ts'
 import { warnOfTileWrites } from './plan/tile-writes.ts'
-import { type Draft, type DraftInput, draftPull, identityOf, type PullFilter } from './pull/draft.ts'
+import { type Draft, type DraftInput, draftPull, identityOf } from './pull/draft.ts'
 import {
   findReplacedVariables,
   findWrongRemovals,
@@ -54,17 +54,10 @@ const pullInputs = z.strictObject({
   removeDeleted: flag(
     'With drifted-only: removes the declarations of alerts, dashboards and saved searches that the service does not have. It cannot know whether an object was deleted or never applied.',
   ).default(false),
-  nameContains: text('Pulls only objects whose name contains this text. Case does not matter.', 256).optional(),
-  tag: text('Pulls only dashboards and saved searches with this tag.', 256).optional(),
-  kind: list(
-    'Pulls only these kinds. By default, what the files declare, and other dashboards, saved searches and alerts. `apply` takes pulled objects over.',
-    kindNames.join(', '),
-    z.enum(kindNames),
-  ).optional(),
-  key: list(
-    'Pulls only objects with these keys. A new object has the key of its marker, or one made of its name.',
-    'keys',
-    z.string().regex(keyGrammar),
+  select: selectInput(
+    'Pulls only these objects. By default, what the files declare, and other dashboards, saved searches and alerts. A new object has the key of its marker, or one made of its name.',
+    ['name', 'key', 'kind', 'tag'],
+    { kind: kindNames },
   ).optional(),
 })
 
@@ -126,12 +119,13 @@ type PullContext = Pick<
   readonly api: ReadApi
 }
 
-interface PullInput extends PullFilter {
+interface PullInput {
   readonly files: readonly string[]
   readonly declaredOnly: boolean
   readonly driftedOnly: boolean
   readonly removeDeleted: boolean
   readonly project?: string | undefined
+  readonly select?: readonly Condition[] | undefined
 }
 
 /** Reads the files and the service, drafts the new files, and verifies the draft. Writes nothing. */
@@ -164,7 +158,7 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
     declaredOnly: input.declaredOnly || driftedOnly,
     driftedOnly,
     removeDeleted,
-    filter: input,
+    select: input.select,
     texts,
     variable: variableIn(environment, files.variable),
     environment,

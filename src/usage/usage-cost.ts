@@ -6,8 +6,10 @@ import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
 import { inputError } from '../core/errors.ts'
 import { toPlainText } from '../core/line.ts'
 import { toKebab } from '../core/names.ts'
-import { choice, filePath, flag, integer, lines } from '../operation/inputs.ts'
+import { quote } from '../core/text.ts'
+import { choice, filePath, flag, integer } from '../operation/inputs.ts'
 import { defineOperation, type Files, type Given } from '../operation/operation.ts'
+import { selectInput } from '../operation/select.ts'
 import { amountInput, priceInput } from './amounts.ts'
 import { findBudgetStep } from './budget-steps.ts'
 import { type BudgetOutcome, checkLimit, judgeBudgets, runOutDay } from './budgets.ts'
@@ -25,8 +27,6 @@ import { reportUsage } from './report.ts'
 import { gateModes, toDocument, type UsageResult, usageDetails, usageOutput } from './result.ts'
 import { findSpikes, minBaselineDays } from './spikes.ts'
 import { judgeUsage } from './verdict.ts'
-
-const tagFilter = z.string().regex(/^tag:[^\s=]{1,128}(?:=[^\r\n]{0,256})?$/)
 
 const waiverGrammar = /^until=(\S{10});\s*reason=(\S.{0,499})$/
 
@@ -68,11 +68,7 @@ const usageInput = z.strictObject({
     'Compares the usage with earlier days. `previous-period` is the period of equal length that ends the day before. `previous-month-days` are the same days of the previous month, such as 1–21 Oct for 1–21 Nov.',
   ).optional(),
   maxIncrease: increaseInput.optional(),
-  filter: lines(
-    'Counts only usage with these tags. The API applies the filters. One filter per line.',
-    'tag:Key=Value or tag:Key, one per line',
-    tagFilter,
-  ).optional(),
+  select: selectInput('Counts only usage with a tag, which the API applies: `tag=Team`, or `tag=Team=shop`.', ['tag']).optional(),
   unlocked: choice(['include', 'exclude'], 'Whether the gate counts provisional records or only final ones.').default('include'),
   onMissing: choice(
     issueLevels,
@@ -107,7 +103,13 @@ export const usageCost = defineOperation({
     const period = choosePeriod(input.period, today, input.billingCycleDay)
     const budgets = await loadBudgets(files, input, today, period)
     const previous = input.compare && comparedPeriod(input.compare, period, isCycle(input.period))
-    const options = { today, period, previous, budgets, filters: input.filter ?? [] }
+    const options = {
+      today,
+      period,
+      previous,
+      budgets,
+      filters: (input.select ?? []).flatMap(({ values }) => values).map((tag) => `tag:${tag}`),
+    }
     const readings = await readUsage(api, organizationId, options)
     // Without a gate, nothing can fail.
     const onMissing = input.onMissing ?? (input.gate === 'off' ? 'warn' : undefined)
@@ -136,6 +138,7 @@ function checkInput(given: Given<typeof usageInput>): readonly Diagnostic[] {
   const { values, names } = given
   return [
     ...checkCycleDay(given),
+    ...checkTags(given),
     ...checkLimits(given),
     ...(names.has('maxIncrease') && !names.has('compare') ? [inputDiagnostic('max-increase', 'requires compare')] : []),
     ...(names.has('maxIncrease') && values.unlocked === 'exclude'
@@ -154,6 +157,13 @@ const checkCycleDay = ({ values, names }: Given<typeof usageInput>): readonly Di
   names.has('billingCycleDay') && !names.has('budgets') && !isCycle(values.period)
     ? [inputDiagnostic('billing-cycle-day', 'requires the period billing-cycle or previous-billing-cycle')]
     : []
+
+/** Another text would be no filter of the API, and more usage would count. */
+const checkTags = ({ values }: Given<typeof usageInput>): readonly Diagnostic[] =>
+  (values.select ?? [])
+    .flatMap((condition) => condition.values)
+    .filter((tag) => !/^[^\s=]{1,128}(?:=.{0,256})?$/.test(tag))
+    .map((tag) => inputDiagnostic('select', `"tag=${quote(tag, 80)}" is not accepted; accepted: tag=Key or tag=Key=Value`))
 
 const limitNames = ['budget', 'warnBudget', 'forecastBudget', 'budgets', 'maxIncrease'] as const
 

@@ -10,11 +10,10 @@ import { toKebab } from '../../core/names.ts'
 import { quote } from '../../core/text.ts'
 import { parseWithLocations } from '../../documents/validate.ts'
 import { choice, decimalNumber, documentFile, documentText, longText, opaqueId, resourceId, text } from '../../operation/inputs.ts'
-import { judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from '../../operation/listing.ts'
+import { judgeCutList, listOutput, mayBeCut, toListResult } from '../../operation/listing.ts'
 import { defineOperation, type Given, noDetails } from '../../operation/operation.ts'
-import { textStyle } from '../marker.ts'
 import { findNames } from '../names.ts'
-import { checkOwnerInput, matchesOwner, ownerInput, ownersDetail, toOwners } from '../owner.ts'
+import { ownersDetail, toOwners } from '../owner.ts'
 import {
   type Alert,
   type AlertFields,
@@ -23,7 +22,6 @@ import {
   alertFieldsOf,
   alertSchema,
   alertSources,
-  alertStates,
   channelTypes,
   missingInAlert,
   shortIntervalNote,
@@ -37,6 +35,8 @@ import {
   missingNames,
   nameOf,
   readAlertMarker,
+  selectAlerts,
+  selectableAlert,
   watchedId,
   webhookIds,
 } from './alert-report.ts'
@@ -78,11 +78,7 @@ export const listAlerts = defineOperation({
   summary: 'Lists the alerts of a service.',
   effect: 'read',
   scope: 'service-or-server',
-  input: z.strictObject({
-    nameContains: nameContains.optional(),
-    state: choice(alertStates, 'Lists only alerts in this state.').optional(),
-    ...ownerInput,
-  }),
+  input: z.strictObject({ select: selectAlerts('Lists only these alerts.').optional() }),
   output: listOutput,
   details: z.object({
     alerts: z.array(alertSchema).describe('The alerts as the API returned them.'),
@@ -92,15 +88,10 @@ export const listAlerts = defineOperation({
     silencedUntil: z.record(z.string(), z.string()).describe('End of the silence of each alert that is silenced now, by id.'),
     mayBeCut,
   }),
-  example: { state: 'ALERT' },
-  check: checkOwnerInput,
+  example: { select: ['state=ALERT'] },
   async run({ api, service, clock }, input) {
     const [list, { names, failure }] = await Promise.all([alertCollection.list(api, service), findNames(api, service)])
-    const { items, ...result } = toListResult(
-      list,
-      input.nameContains,
-      (alert) => (!input.state || alert.state === input.state) && matchesOwner(readAlertMarker(alert), textStyle, input),
-    )
+    const { items, ...result } = toListResult(list, input.select, selectableAlert)
     const used = new Set(items.flatMap((alert) => [watchedId(alert), ...webhookIds(alert)]))
     const silenced = items.flatMap((alert) => {
       const untilMs = startMsOf(alert)
@@ -111,7 +102,7 @@ export const listAlerts = defineOperation({
       alerts: items,
       names: Object.fromEntries([...names].filter(([id]) => used.has(id))),
       ...(failure !== undefined && { namesFailure: failure }),
-      owners: toOwners(items, readAlertMarker, input),
+      owners: toOwners(items, readAlertMarker, input.select),
       silencedUntil: Object.fromEntries(silenced),
     }
   },

@@ -1,9 +1,10 @@
 import { type Inline, type Line, say, sentence, textOrDash, trusted, untrusted } from '../../core/line.ts'
+import { type Selectable, selectInput } from '../../operation/select.ts'
 import type { Block } from '../../report/blocks.ts'
 import { formatMoment } from '../../report/format.ts'
-import { readTextMarker } from '../marker.ts'
-import { type Owners, ownerCell } from '../owner.ts'
-import { type Alert, describeThreshold } from './alert.ts'
+import { readTextMarker, textStyle } from '../marker.ts'
+import { type Owners, ownerCell, selectableOwner } from '../owner.ts'
+import { type Alert, alertStates, describeThreshold } from './alert.ts'
 
 export const nameOf = ({ name, id }: Pick<Alert, 'name' | 'id'>): Inline => untrusted(name || id)
 
@@ -31,6 +32,15 @@ interface ListedAlerts {
   readonly owners: Owners
   readonly silencedUntil: Readonly<Record<string, string>>
 }
+
+export const selectAlerts = (description: string) =>
+  selectInput(description, ['name', 'key', 'state', 'project', 'managed', 'unmanaged'], { state: alertStates })
+
+export const selectableAlert = (alert: Alert): Selectable => ({
+  name: alert.name,
+  state: alert.state,
+  ...selectableOwner(readAlertMarker(alert), textStyle),
+})
 
 /** Without a profile, the marker is in the message. */
 export const readAlertMarker = ({ note, message }: Alert) => readTextMarker(note) ?? readTextMarker(message)

@@ -3,18 +3,17 @@ import { ApiError } from '../../api/api-error.ts'
 import type { WriteApi } from '../../api/client.ts'
 import { countConcurrentWrites, type Reading } from '../../api/collection.ts'
 import { forEachConcurrently } from '../../core/concurrency.ts'
-import { type Diagnostic, inputDiagnostic } from '../../core/diagnostics.ts'
+import { inputDiagnostic } from '../../core/diagnostics.ts'
 import { causeOf, WatchkeeperError } from '../../core/errors.ts'
 import { counted, type Inline, joinFirst, type Line, say, sentence, trusted, untrusted } from '../../core/line.ts'
 import { listFirst, plural, quote } from '../../core/text.ts'
-import { duration, durationMsOf, integer, text } from '../../operation/inputs.ts'
-import { nameMatches } from '../../operation/listing.ts'
-import { type Context, defineOperation, type Given, pass, type Review, type Verdict } from '../../operation/operation.ts'
+import { duration, durationMsOf, integer } from '../../operation/inputs.ts'
+import { type Context, defineOperation, pass, type Review, type Verdict } from '../../operation/operation.ts'
+import { type Condition, describeConditions, isSelected, type SelectField } from '../../operation/select.ts'
 import type { Block } from '../../report/blocks.ts'
 import { formatMoment } from '../../report/format.ts'
-import { keyForm, keyGrammar, projectForm, projectGrammar } from '../marker.ts'
 import { type Alert, alertCollection, unknownFormOf } from './alert.ts'
-import { readAlertMarker } from './alert-report.ts'
+import { readAlertMarker, selectAlerts, selectableAlert } from './alert-report.ts'
 import { changeAlert } from './change-alert.ts'
 import { startMsOf, toStart } from './schedule.ts'
 import { decideEnd, decideSilence } from './silence.ts'
@@ -46,38 +45,8 @@ const reachedAlert = z.object({
 
 type ReachedAlert = z.output<typeof reachedAlert>
 
-/** Which alerts the operation is about. Several of these narrow each other down. */
-const selection = z.strictObject({
-  nameContains: text('Only alerts whose name contains this text. Case does not matter.', 256).optional(),
-  project: z.string().regex(projectGrammar).optional().meta({ description: 'Only alerts that this project owns.', accepts: projectForm }),
-  key: z.string().regex(keyGrammar).optional().meta({ description: 'Only alerts with this key in the files.', accepts: keyForm }),
-  maxAlerts: integer('Maximum number of alerts that are changed. With more, the operation fails and writes nothing.', 1, 1000).default(10),
-})
-
-type Selection = z.output<typeof selection>
-
-function checkSelection({ names }: Given<typeof selection>): readonly Diagnostic[] {
-  const isNarrowed = ['nameContains', 'project', 'key'].some((name) => names.has(name))
-  return isNarrowed
-    ? []
-    : [inputDiagnostic('name-contains', 'is missing; set name-contains, project or key, so that it is clear which alerts are meant')]
-}
-
-const matchesSelection =
-  ({ nameContains, project, key }: Selection) =>
-  (alert: Alert): boolean => {
-    const marker = readAlertMarker(alert)
-    if (nameContains !== undefined && !nameMatches(nameContains)(alert)) return false
-    return (project === undefined || marker?.project === project) && (key === undefined || marker?.key === key)
-  }
-
-/** `with the key "slow", of the project "shop/infra"`. */
-const describeSelection = ({ nameContains, project, key }: Selection): string =>
-  [
-    ...(nameContains === undefined ? [] : [`whose name contains "${quote(nameContains, 80)}"`]),
-    ...(key === undefined ? [] : [`with the key "${quote(key, 80)}"`]),
-    ...(project === undefined ? [] : [`of the project "${quote(project, 100)}"`]),
-  ].join(', ')
+/** Without one of these, a silence could include more alerts than were meant. */
+const identifying: readonly SelectField[] = ['name', 'key', 'project']
 
 export const silenceAlerts = defineOperation({
   summary: 'Silences alerts for a time, such as during a deploy. The silence ends by itself, or with `for: 0m`.',
@@ -85,7 +54,11 @@ export const silenceAlerts = defineOperation({
   scope: 'service-or-server',
   asksFirst: true,
   profiles: ['clickhouse-cloud', 'hyperdx'],
-  input: selection.extend({
+  input: z.strictObject({
+    select: selectAlerts('Which alerts. Needs a condition on name, key or project.'),
+    maxAlerts: integer('Maximum number of alerts that are changed. With more, the operation fails and writes nothing.', 1, 1000).default(
+      10,
+    ),
     for: duration(
       'How long the alerts are silenced. The end is rounded up to the next evaluation of each alert. `0m` ends the silence.',
       '0m',
@@ -101,8 +74,11 @@ export const silenceAlerts = defineOperation({
     isEnd: z.boolean().describe('Whether this run ended silences, with `for: 0m`.'),
     alerts: z.array(reachedAlert).describe('All alerts that match, each with its outcome.'),
   }),
-  example: { nameContains: 'checkout', for: '30m' },
-  check: checkSelection,
+  example: { select: ['name~checkout'], for: '30m' },
+  check: ({ values: { select } }) =>
+    select === undefined || select.some(({ field }) => identifying.includes(field))
+      ? []
+      : [inputDiagnostic('select', 'needs a condition on name, key or project, so that it is clear which alerts are meant')],
   async run(context, { for: length, ...selected }) {
     const isEnd = length === '0m'
     const durationMs = durationMsOf(length)
@@ -183,6 +159,11 @@ const isSilenced = ({ outcome }: ReachedAlert): boolean => outcome === 'silenced
 
 const isEnded = ({ outcome }: ReachedAlert): boolean => outcome === 'ended'
 
+interface Selection {
+  readonly select: readonly Condition[]
+  readonly maxAlerts: number
+}
+
 type AlertContext = Pick<Context<'write', 'service-or-server'>, 'service' | 'profile' | 'clock' | 'confirm'> & { readonly api: WriteApi }
 
 /** The outcome for an alert; with a start, it is the outcome of writing this start. */
@@ -214,9 +195,12 @@ async function changeStarts(
 ): Promise<ReachedAlert[]> {
   const decide = refuseUnknown(decideKnown)
   const { items, readAtMs } = await alertCollection.list(context.api, context.service)
-  const wanted = items.filter(matchesSelection(selected))
+  const wanted = items.filter((alert) => isSelected(selected.select, selectableAlert(alert)))
   if (wanted.length === 0)
-    throw new WatchkeeperError('not-found', `There is no alert ${describeSelection(selected)}. list-alerts shows names and owners.`)
+    throw new WatchkeeperError(
+      'not-found',
+      `There is no alert with ${quote(describeConditions(selected.select), 200)}. list-alerts shows names and owners.`,
+    )
   const named = (alert: Alert) => {
     const { projectName: project, key } = readAlertMarker(alert) ?? {}
     return { id: alert.id, name: alert.name || alert.id, project, key }
@@ -271,7 +255,7 @@ function tooMany(names: readonly string[], { maxAlerts }: Selection): Watchkeepe
     [
       `${names.length} alerts would be changed, and max-alerts is ${maxAlerts}. Nothing was written:`,
       ...lines,
-      `Narrow them down with name-contains, project or key, or set max-alerts to ${names.length}.`,
+      `Add a condition to select, or set max-alerts to ${names.length}.`,
     ].join('\n'),
   )
 }

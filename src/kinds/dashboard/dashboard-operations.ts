@@ -15,7 +15,7 @@ import { composeCreate, composeUpdate, requireUnchanged, sidesOf } from '../comp
 import { type Body, listOf } from '../kind.ts'
 import { lostAlert, lostAlertBlocks, readLostAlerts } from '../lost-alerts.ts'
 import { isMarkerTag, withoutMarkerTags } from '../marker.ts'
-import { checkOwnerInput, type Owners, ownerCell, ownersDetail, selectTagged, taggedInput } from '../owner.ts'
+import { type Owners, ownerCell, ownersDetail, selectTagged, taggedInput } from '../owner.ts'
 import { diffSides } from '../snapshot.ts'
 import { createDashboardKind } from './dashboard.ts'
 import {
@@ -59,8 +59,7 @@ export const listDashboards = defineOperation({
     owners: ownersDetail,
     mayBeCut,
   }),
-  example: { tag: 'shop' },
-  check: checkOwnerInput,
+  example: { select: ['tag=shop'] },
   async run({ api, service }, input) {
     const { items, ...result } = selectTagged(await dashboardCollection.list(api, service), input)
     return { ...result, dashboards: items }

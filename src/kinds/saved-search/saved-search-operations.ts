@@ -3,7 +3,7 @@ import { counted, say, untrusted } from '../../core/line.ts'
 import { judgeCutList, listOutput, mayBeCut } from '../../operation/listing.ts'
 import { defineOperation } from '../../operation/operation.ts'
 import { withoutMarkerTags } from '../marker.ts'
-import { checkOwnerInput, ownerCell, ownersDetail, selectTagged, taggedInput } from '../owner.ts'
+import { ownerCell, ownersDetail, selectTagged, taggedInput } from '../owner.ts'
 import { savedSearchCollection, savedSearchSchema } from './saved-search.ts'
 
 export const listSavedSearches = defineOperation({
@@ -18,8 +18,7 @@ export const listSavedSearches = defineOperation({
     owners: ownersDetail,
     mayBeCut,
   }),
-  example: { tag: 'shop' },
-  check: checkOwnerInput,
+  example: { select: ['tag=shop'] },
   async run({ api, service }, input) {
     const { items, ...result } = selectTagged(await savedSearchCollection.list(api, service), input)
     return { ...result, savedSearches: items }

@@ -1,27 +1,24 @@
 import * as z from 'zod'
 import { counted, say, textOrDash, untrusted } from '../../core/line.ts'
-import { choice } from '../../operation/inputs.ts'
-import { judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from '../../operation/listing.ts'
+import { judgeCutList, listOutput, mayBeCut, toListResult } from '../../operation/listing.ts'
 import { defineOperation } from '../../operation/operation.ts'
+import { selectInput } from '../../operation/select.ts'
 import { sourceCollection, sourceKinds, sourceSchema } from './source-wire.ts'
 
 export const listSources = defineOperation({
   summary: 'Lists the sources of logs, traces and metrics of a service.',
   effect: 'read',
   scope: 'service-or-server',
-  input: z.strictObject({
-    nameContains: nameContains.optional(),
-    kind: choice(sourceKinds, 'Lists only sources of this kind.').optional(),
-  }),
+  input: z.strictObject({ select: selectInput('Lists only these sources.', ['name', 'type'], { type: sourceKinds }).optional() }),
   output: listOutput,
   details: z.object({
     sources: z.array(sourceSchema).describe('The sources as the API returned them.'),
     mayBeCut,
   }),
-  example: { kind: 'log' },
-  async run({ api, service }, { nameContains: part, kind }) {
+  example: { select: ['type=log'] },
+  async run({ api, service }, { select }) {
     const list = await sourceCollection.list(api, service)
-    const { items, ...result } = toListResult(list, part, (source) => kind === undefined || source.kind === kind)
+    const { items, ...result } = toListResult(list, select, ({ name, kind: type }) => ({ name, type }))
     return { ...result, sources: items }
   },
   judge: judgeCutList,
@@ -30,7 +27,7 @@ export const listSources = defineOperation({
     blocks: [
       {
         kind: 'table',
-        columns: [{ title: 'Name' }, { title: 'Kind' }, { title: 'Id' }],
+        columns: [{ title: 'Name' }, { title: 'Type' }, { title: 'Id' }],
         rows: sources.map(({ name, kind, id }) => [[untrusted(name)], [textOrDash(kind)], [untrusted(id)]]),
       },
     ],

@@ -1,9 +1,10 @@
 import * as z from 'zod'
 import { counted, say, textOrDash, untrusted } from '../../core/line.ts'
-import { judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from '../../operation/listing.ts'
+import { judgeCutList, listOutput, mayBeCut, toListResult } from '../../operation/listing.ts'
 import { defineOperation } from '../../operation/operation.ts'
+import { selectInput } from '../../operation/select.ts'
 import { readTextMarker, textStyle } from '../marker.ts'
-import { checkOwnerInput, matchesOwner, ownerCell, ownerInput, ownersDetail, toOwners } from '../owner.ts'
+import { ownerCell, ownersDetail, selectableOwner, toOwners } from '../owner.ts'
 import { webhookCollection, webhookSchema } from './webhook-wire.ts'
 
 export const listWebhooks = defineOperation({
@@ -11,7 +12,9 @@ export const listWebhooks = defineOperation({
   effect: 'read',
   scope: 'service-or-server',
   profiles: ['clickhouse-cloud', 'hyperdx'],
-  input: z.strictObject({ nameContains: nameContains.optional(), ...ownerInput }),
+  input: z.strictObject({
+    select: selectInput('Lists only these webhooks.', ['name', 'key', 'project', 'managed', 'unmanaged']).optional(),
+  }),
   output: listOutput,
   details: z.object({
     webhooks: z.array(webhookSchema).describe('The webhooks, without their URLs, which are secrets.'),
@@ -19,16 +22,16 @@ export const listWebhooks = defineOperation({
     mayBeCut,
   }),
   example: {},
-  check: checkOwnerInput,
-  async run({ api, service }, input) {
+  async run({ api, service }, { select }) {
     const list = await webhookCollection.list(api, service)
-    const { items, ...result } = toListResult(list, input.nameContains, ({ description }) =>
-      matchesOwner(readTextMarker(description), textStyle, input),
-    )
+    const { items, ...result } = toListResult(list, select, ({ name, description }) => ({
+      name,
+      ...selectableOwner(readTextMarker(description), textStyle),
+    }))
     return {
       ...result,
       webhooks: items.map(({ id, name, service: kind }) => ({ id, name, service: kind })),
-      owners: toOwners(items, ({ description }) => readTextMarker(description), input),
+      owners: toOwners(items, ({ description }) => readTextMarker(description), select),
     }
   },
   judge: judgeCutList,

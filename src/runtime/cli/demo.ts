@@ -45,7 +45,7 @@ function demoSteps({ store }: Emulator): readonly DemoStep[] {
   const webhook = service?.webhooks[0]
   if (dashboard === undefined || tile === undefined || webhook === undefined) throw new Error('the shop has no checkout overview')
   return [
-    { title: 'List the dashboards with a tag', operation: 'list-dashboards', inputs: { tag: 'shop' }, highlights: / shop, / },
+    { title: 'List the dashboards with a tag', operation: 'list-dashboards', inputs: { select: 'tag=shop' }, highlights: / shop, / },
     { title: 'List the sources', operation: 'list-sources', inputs: {} },
     {
       title: 'Report the usage cost of 30 days, within the budget',

@@ -128,6 +128,8 @@ const maxChoicesLength = 36
 
 const placeholders: readonly (readonly [RegExp, string])[] = [
   [/^(?:a path|paths|globs?)\b/, 'file'],
+  [/^format=path/, 'format=file'],
+  [/^conditions/, 'condition'],
   [/^a UUID/, 'uuid'],
   [/^an id\b/, 'id'],
   [/^https:/, 'url'],

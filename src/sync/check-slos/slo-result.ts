@@ -2,8 +2,7 @@ import * as z from 'zod'
 import { diagnosticSchema } from '../../core/diagnostics.ts'
 import { environmentInput } from '../../declarations/environment.ts'
 import { filesInput } from '../../declarations/find-declarations.ts'
-import { keyGrammar } from '../../kinds/marker.ts'
-import { list } from '../../operation/inputs.ts'
+import { selectInput } from '../../operation/select.ts'
 import { burnRateWindows } from '../../slos/error-budget.ts'
 
 const percent = (what: string) => z.number().describe(what)
@@ -11,7 +10,7 @@ const percent = (what: string) => z.number().describe(what)
 export const sloInput = z.strictObject({
   files: filesInput,
   env: environmentInput,
-  slos: list('The SLOs to check instead of all.', 'keys of SLOs in the files', z.string().regex(keyGrammar)).optional(),
+  select: selectInput('Checks only these SLOs.', ['name', 'key']).optional(),
   minBudgetLeft: z.number().min(-1000).max(100).optional().meta({
     description: 'Fails unless every SLO has at least this percentage of its error budget left.',
     accepts: 'a percentage of at most 100, such as 10',

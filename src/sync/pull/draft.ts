@@ -13,8 +13,8 @@ import type { Body, DeclaredKey, StoredObject } from '../../kinds/kind.ts'
 import { addressOf, type KindName, kindNames } from '../../kinds/kind-names.ts'
 import { createKinds, type Declared } from '../../kinds/kinds.ts'
 import { secretTextsIn } from '../../kinds/secret.ts'
-import { nameMatches } from '../../operation/listing.ts'
 import type { NamedEnvironment } from '../../operation/operation.ts'
+import { type Condition, isSelected, valuesOf } from '../../operation/select.ts'
 import { type Change, isDifference, type Plan } from '../plan/change.ts'
 import type { StoredObjects } from '../plan/stored-objects.ts'
 import { editFile, type Removal, type Update } from './edit-yaml.ts'
@@ -44,7 +44,8 @@ export interface DraftInput {
   readonly driftedOnly: boolean
   /** Whether declarations of objects that the service does not have are removed. */
   readonly removeDeleted: boolean
-  readonly filter?: PullFilter
+  /** Which objects. Without it, what the files declare, and the other objects of `exportedKinds`. */
+  readonly select?: readonly Condition[] | undefined
   /** The files that exist, by path. */
   readonly texts: ReadonlyMap<string, string>
   readonly variable: (name: string) => string | undefined
@@ -53,28 +54,19 @@ export interface DraftInput {
   readonly excluded: ReadonlyMap<string, string>
 }
 
-/** What to pull. Without a filter: what the files declare, and the other objects of `exportedKinds`. */
-export interface PullFilter {
-  readonly nameContains?: string | undefined
-  readonly tag?: string | undefined
-  readonly kind?: readonly string[] | undefined
-  readonly key?: readonly string[] | undefined
-}
-
 /** Several projects can use a webhook or a source, so that no project takes one over unasked. */
 export const exportedKinds: readonly KindName[] = ['dashboard', 'savedSearch', 'alert']
 
-type Filtered = Pick<NewObject, 'kind' | 'key'> & { readonly stored?: StoredObject | undefined; readonly name: string }
+type Candidate = Pick<NewObject, 'kind' | 'key'> & { readonly stored?: StoredObject | undefined; readonly name: string }
 
 /** An object that the service does not have has no tags. */
-function passes({ kind, key, name, stored }: Filtered, { nameContains, tag, kind: wanted, key: keys }: PullFilter): boolean {
-  return (
-    (nameContains === undefined || nameMatches(nameContains)({ name: stored?.name ?? name })) &&
-    (tag === undefined || (Array.isArray(stored?.tags) && stored.tags.includes(tag))) &&
-    (wanted?.includes(kind) ?? true) &&
-    (keys?.includes(key) ?? true)
-  )
-}
+const passes = ({ kind, key, name, stored }: Candidate, select: readonly Condition[] | undefined): boolean =>
+  isSelected(select, {
+    name: stored?.name ?? name,
+    key,
+    kind,
+    tags: Array.isArray(stored?.tags) ? stored.tags : [],
+  })
 
 /** The files after a pull, before anything is written. */
 export interface Draft {
@@ -141,12 +133,12 @@ export const removalOf = ({ kind, key }: Pick<DeclaredKey, 'kind' | 'key'>): str
 export function draftPull(input: DraftInput): Draft {
   const { declarations, plan, storedObjects, profile, nowMs, excluded } = input
   const kinds = createKinds(profile, nowMs)
-  const { filter = {} } = input
-  const wanted: readonly string[] = filter.kind ?? exportedKinds
+  const { select } = input
+  const wanted: readonly string[] = valuesOf(select, 'kind') ?? exportedKinds
   const selectedKinds = kindNames.filter((one) => abilitiesOf(profile).kinds.has(one) && wanted.includes(one))
   const selected = selectObjects({ storedObjects, kinds, plan, declarations, selectedKinds })
   // An object that is left out has no key.
-  const isWanted = (one: NewObject | SkippedObject): boolean => passes({ key: '', ...one, name: one.stored.name ?? '' }, filter)
+  const isWanted = (one: NewObject | SkippedObject): boolean => passes({ key: '', ...one, name: one.stored.name ?? '' }, select)
   const newObjects = input.declaredOnly ? [] : selected.newObjects.filter(isWanted)
   const skipped = input.declaredOnly ? [] : selected.skipped.filter(isWanted)
   const directory = createDirectory(storedObjects)
@@ -167,7 +159,7 @@ export function draftPull(input: DraftInput): Draft {
   const declared = new Map(declarations.objects.map((one) => [addressOf(one), one]))
   const existing = plan.changes.flatMap((change) => {
     const one = declared.get(addressOf(change))
-    return one === undefined || !passes(change, filter) ? [] : [draftExisting(one, change, context, input)]
+    return one === undefined || !passes(change, select) ? [] : [draftExisting(one, change, context, input)]
   })
   const additions = added.flatMap(({ addition }) => addition ?? [])
   const paths = placeAdditions(additions, input)

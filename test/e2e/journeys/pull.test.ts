@@ -23,7 +23,7 @@ const run = (operation: string, more: Record<string, string> = {}): Promise<RanA
   })
 
 /** Webhooks and sources have tests of their own: a pull leaves out some of them. */
-const pull = (): Promise<RanAction> => run('pull', { kind: 'dashboard, savedSearch, alert' })
+const pull = (): Promise<RanAction> => run('pull', { select: 'kind=dashboard,savedSearch,alert' })
 
 async function snapshot(): Promise<Record<string, string>> {
   const names = (await readdir(workspace, { recursive: true })).filter((name) => /\.\w+$/.test(name)).sort()

@@ -148,7 +148,7 @@ describe.concurrent('S6: the surfaces add nothing', () => {
 
   it.each(['list-alerts', 'list-dashboards'])('the command line adds no markup for all texts at once in %s', async (operation) => {
     const flags = Object.entries(inputsFor(emulator())).flatMap(([name, value]) => [`--${name}`, value])
-    const ran = await runCli([operation, ...flags, '--name-contains', '::error::x\n##[error]y'.replace('\n', ' ')])
+    const ran = await runCli([operation, ...flags, '--select', `name~${'::error::x\n##[error]y'.replace('\n', ' ')}`])
     expect(commandsOf(ran)).toEqual([])
     const wrong = await runCli([
       operation,

@@ -141,7 +141,7 @@ describe('the matrix', () => {
   })
 })
 
-describe('labels', () => {
+describe('select', () => {
   const labelled = stringify({
     organizations: fleetDocument(makeFleet([2, 1])).organizations.map((one, i) => ({
       ...one,
@@ -149,19 +149,19 @@ describe('labels', () => {
     })),
   })
 
-  it('labels select the services with one of them', async () => {
-    expect(namesOf(await legsOf(labelled, { labels: 'critical' }))).toEqual(['org-1.service-0001'])
-    expect(await legsOf(labelled, { labels: 'critical\nrest' })).toHaveLength(3)
+  it('select keeps the services with all of the labels', async () => {
+    expect(namesOf(await legsOf(labelled, { select: 'label=critical' }))).toEqual(['org-1.service-0001'])
+    expect(await legsOf(labelled, { select: 'label=shop\nlabel=rest' })).toHaveLength(2)
   })
 
-  it('labels select the organizations of those services', async () => {
-    expect(namesOf(await legsOf(labelled, { labels: 'critical', per: 'organization' }))).toEqual(['org-1'])
+  it('select keeps the organizations of those services', async () => {
+    expect(namesOf(await legsOf(labelled, { select: 'label=critical', per: 'organization' }))).toEqual(['org-1'])
   })
 
-  it('labels without a service are an error, because a matrix without legs would pass', async () => {
-    const { document, reason } = await run(labelled, { labels: 'crtical' })
+  it('a label without a service is an error, because a matrix without legs would pass', async () => {
+    const { document, reason } = await run(labelled, { select: 'label=crtical' })
     expect(document.status).toBe('error')
-    expect(reason).toBe('labels: no service of fleet.yml has the label crtical')
+    expect(reason).toBe('select: no service of fleet.yml has label=crtical')
   })
 })
 
@@ -169,7 +169,7 @@ describe('matrix returns an error with advice for', () => {
   it('rejects more groups than legs', async () => {
     const { reason } = await run(small, { 'max-legs': '1' })
     expect(reason).toMatch(
-      /^fleet: needs at least 2 legs, and max-legs is 1\. .* Raise max-legs, select services by labels, or use several files$/,
+      /^fleet: needs at least 2 legs, and max-legs is 1\. .* Raise max-legs, select services by label, or use several files$/,
     )
   })
 

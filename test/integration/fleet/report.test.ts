@@ -151,10 +151,10 @@ describe('report fails when a result is missing', () => {
       })),
     }
     const { '1.json': _, ...rest } = complete
-    expect((await merge(rest, { labels: 'a' }, labelled)).document).toMatchObject({ status: 'pass', serviceCount: 2 })
+    expect((await merge(rest, { select: 'label=a' }, labelled)).document).toMatchObject({ status: 'pass', serviceCount: 2 })
     expect((await merge(rest, {}, labelled)).document).toMatchObject({ status: 'fail', missingCount: 1 })
     // A result that the labels do not select keeps the name of its service.
-    const ran = await merge(complete, { labels: 'a' }, labelled)
+    const ran = await merge(complete, { select: 'label=a' }, labelled)
     expect(ran.reason).toBe('1 result is not in the fleet: org-1.service-0002. Read 3 result files for 2 services.')
     expect(ran.document.results).toContainEqual(
       expect.objectContaining({ organization: 'org-1', service: 'service-0002', isOutsideFleet: true }),

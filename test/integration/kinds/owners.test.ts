@@ -51,14 +51,11 @@ describe('a list', () => {
       await applied()
       const countOf = async (inputs: Readonly<Record<string, string>>) => (await run(operation, inputs)).document.count
       expect(await countOf({})).toBe(Number(before.count) + 1)
-      expect(await countOf({ managed: 'true' })).toBe(1)
-      expect(await countOf({ unmanaged: 'true' })).toBe(before.count)
-      expect(await countOf({ project: 'shop/infra' })).toBe(1)
-      expect(await countOf({ project: 'shop/other' })).toBe(0)
-      expect((await run(operation, { unmanaged: 'true', project: 'x' })).reason).toContain(
-        'unmanaged: cannot be given together with project',
-      )
-      const { document } = await run(operation, { project: 'shop/infra' })
+      expect(await countOf({ select: 'managed' })).toBe(1)
+      expect(await countOf({ select: 'unmanaged' })).toBe(before.count)
+      expect(await countOf({ select: 'project=shop/infra' })).toBe(1)
+      expect(await countOf({ select: 'project=shop/other' })).toBe(0)
+      const { document } = await run(operation, { select: 'project=shop/infra' })
       expect(Object.values(document.owners as object)).toMatchObject([{ project: 'shop/infra' }])
     },
   )
@@ -112,14 +109,14 @@ describe('pull', () => {
   it('takes only objects of a name, a tag, a kind or a key', async () => {
     const all = (await pulled({})).added
     const [first] = all.filter(({ kind }) => kind === 'dashboard')
-    expect((await pulled({ 'name-contains': first?.name.toUpperCase() ?? '' })).added.map(({ name }) => name)).toEqual(
+    expect((await pulled({ select: `name~${first?.name.toUpperCase()}` })).added.map(({ name }) => name)).toEqual(
       all.map(({ name }) => name).filter((name) => name.toLowerCase().includes(first?.name.toLowerCase() ?? '')),
     )
-    expect((await pulled({ key: first?.key ?? '' })).added.every(({ key }) => key === first?.key)).toBe(true)
-    const alerts = (await pulled({ kind: 'alert' })).added
+    expect((await pulled({ select: `key=${first?.key}` })).added.every(({ key }) => key === first?.key)).toBe(true)
+    const alerts = (await pulled({ select: 'kind=alert' })).added
     expect([alerts.length, alerts.every(({ kind }) => kind === 'alert')]).toEqual([all.filter(({ kind }) => kind === 'alert').length, true])
     const [tag] = serviceOf(emulator()).dashboards.flatMap(({ tags }) => tags)
-    const tagged = (await pulled({ tag: tag ?? '' })).added
+    const tagged = (await pulled({ select: `tag=${tag}` })).added
     expect([tagged.length > 0, tagged.length < all.length]).toEqual([true, true])
   })
 
@@ -127,7 +124,7 @@ describe('pull', () => {
     await applied()
     for (const alert of serviceOf(emulator()).alerts) if (alert.name === 'Failures') alert.threshold = 99
     const inputs = { project: 'shop/infra', 'declared-only': 'true' }
-    expect((await run('pull', { ...inputs, kind: 'dashboard' })).document).toMatchObject({ updated: 0, changed: false })
-    expect((await run('pull', { ...inputs, key: 'failures' })).document).toMatchObject({ updated: 1, changed: true })
+    expect((await run('pull', { ...inputs, select: 'kind=dashboard' })).document).toMatchObject({ updated: 0, changed: false })
+    expect((await run('pull', { ...inputs, select: 'key=failures' })).document).toMatchObject({ updated: 1, changed: true })
   })
 })

@@ -86,7 +86,7 @@ describe('an operation that writes', () => {
       const run = async (...more: readonly string[]) => {
         emulator().reset()
         // So that there is a silence to end.
-        await runCliInside(['silence-alerts', ...flags(), '--name-contains', 'checkout', '--for', '1m', '--yes'])
+        await runCliInside(['silence-alerts', ...flags(), '--select', 'name~checkout', '--for', '1m', '--yes'])
         const silenced = writes().length
         const { exitCode, stderr } = await runCliInside([name, ...flags(), ...example, ...more], { directory: root() })
         return { exitCode, stderr, writes: writes().slice(silenced) }
@@ -120,8 +120,8 @@ describe('an operation that writes', () => {
 describe('silencing at a terminal', () => {
   const name = 'Checkout errors'
   const silence = (typed?: string, ...more: readonly string[]) =>
-    runCliInside(['silence-alerts', ...flags(), '--name-contains', name, '--for', '30m', ...more], typed === undefined ? {} : { typed })
-  const endSilence = (typed: string) => runCliInside(['silence-alerts', ...flags(), '--name-contains', name, '--for', '0m'], { typed })
+    runCliInside(['silence-alerts', ...flags(), '--select', `name~${name}`, '--for', '30m', ...more], typed === undefined ? {} : { typed })
+  const endSilence = (typed: string) => runCliInside(['silence-alerts', ...flags(), '--select', `name~${name}`, '--for', '0m'], { typed })
 
   it('shows the alerts with the end of their silence, and asks once for all', async () => {
     const refused = await silence('n\n')

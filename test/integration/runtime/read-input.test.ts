@@ -107,7 +107,7 @@ describe('wrong input', () => {
   })
 
   it('accepts an empty input as one that is not given', async () => {
-    const ran = await run({ operation: 'list-sources', kind: '', 'name-contains': '   ', budget: '' })
+    const ran = await run({ operation: 'list-sources', select: '   ', budget: '' })
     expect(ran.document.status).toBe('pass')
     expect(ran.outputs.count).toBe('4')
   })
@@ -122,7 +122,8 @@ describe('wrong input', () => {
     [{ period: '2099-01-01..2099-01-02' }, /^period: begins on 1 Jan 2099, which is in the future/],
     [{ period: 'month-to-date', 'billing-cycle-day': '3' }, /^billing-cycle-day: requires the period billing-cycle/],
     [{ period: 'billing-cycle', 'billing-cycle-day': '32' }, /^billing-cycle-day: 32 is not accepted/],
-    [{ period: 'today', filter: 'team=x' }, /^filter: .* is not accepted; accepted: tag:Key=Value/],
+    [{ period: 'today', select: 'team=x' }, /^select: "team=x" is not accepted; accepted: conditions, one per line: tag=TAG/],
+    [{ period: 'today', select: 'tag=my team' }, /^select: "tag=my team" is not accepted; accepted: tag=Key or tag=Key=Value/],
   ])('rejects the period %j', async (inputs, reason) => {
     const ran = await run({ operation: 'usage-cost', ...inputs })
     expect(ran.reason).toEqual(typeof reason === 'string' ? reason : expect.stringMatching(reason))

@@ -132,7 +132,7 @@ it('V6: rejects empty options', () =>
       ['budget', '--budget', ''],
       ['budget', '--budget='],
       ['budget', '--budget', '  '],
-      ['filter', '--filter', ''],
+      ['select', '--select', ''],
       ['warn-only', '--warn-only', ''],
       ['reports', '--reports', ''],
     ],

@@ -1,5 +1,6 @@
 // An unmanaged object is adopted only when the files say so, and only when it is clear what they mean.
 import { describe, expect, it } from 'vitest'
+import { conditions } from '../../support/conditions.ts'
 import { serviceOf, useEmulator } from '../../support/emulator.ts'
 import { actions, errorRules, errorsIn, outcomes, watching } from '../../support/shop-declaration.ts'
 import {
@@ -111,7 +112,7 @@ describe('an unmanaged alert', () => {
 
 it('the plan of a delete says that the object was adopted, and what no file has of it', () =>
   site(async ({ plan, apply, pull }) => {
-    const pulled = await pull({}, undefined, { kind: ['webhook', 'dashboard', 'alert'] })
+    const pulled = await pull({}, undefined, { select: conditions('kind=webhook,dashboard,alert') })
     const files = acceptingRewrites(afterPull({}, pulled))
     const [mine, other] = ['mine', 'other'].map((name) => ({ 'a.json': { dashboards: { [name]: { name, tiles: [] } } } }))
     await apply({ ...files, ...mine })
@@ -270,7 +271,9 @@ describe('a dashboard whose tiles an adoption writes again', () => {
 
   /** As pull writes it, with another value of `adopt`. */
   const pulledAs = async ({ pull }: Site, adopt: unknown) => {
-    const files = acceptingRewrites(afterPull({}, await pull({}, undefined, { kind: ['dashboard'], nameContains: 'Checkout overview' })))
+    const files = acceptingRewrites(
+      afterPull({}, await pull({}, undefined, { select: conditions('kind=dashboard', 'name~Checkout overview') })),
+    )
     const [path = ''] = Object.keys(files)
     const { dashboards = {} } = files[path] as { dashboards?: Record<string, object> }
     return { [path]: { dashboards: Object.fromEntries(Object.entries(dashboards).map(([key, one]) => [key, { ...one, adopt }])) } }
@@ -324,7 +327,7 @@ describe('a dashboard whose tiles an adoption writes again', () => {
 
   it('has a warning when pull writes adopt: true, and a second one while an alert is on a tile', () =>
     site(async ({ pull }) => {
-      const { diagnostics } = await pull({}, undefined, { kind: ['dashboard'], nameContains: 'Checkout overview' })
+      const { diagnostics } = await pull({}, undefined, { select: conditions('kind=dashboard', 'name~Checkout overview') })
       expect(diagnostics.map(({ rule, severity }) => `${rule}: ${severity}`)).toEqual([
         'rewrites-tiles: warning',
         'rewrites-tiles: warning',

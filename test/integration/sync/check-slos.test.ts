@@ -150,9 +150,9 @@ describe('check-slos', () => {
   })
 
   it('checks the named SLOs only', async () => {
-    const { document } = await check({ payment, other: payment }, { slos: 'other' })
+    const { document } = await check({ payment, other: payment }, { select: 'key=other' })
     expect(document.slos).toMatchObject([{ key: 'other' }])
-    expect(await check({ payment }, { slos: 'paymnt' })).toMatchObject({
+    expect(await check({ payment }, { select: 'key=paymnt' })).toMatchObject({
       document: { status: 'error' },
       reason: expect.stringContaining('"paymnt" is not an SLO in these files'),
     })

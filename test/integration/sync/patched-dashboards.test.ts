@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Alert, Dashboard } from '../../../src/emulator/index.ts'
 import { startEmulator } from '../../../src/emulator/index.ts'
+import { conditions } from '../../support/conditions.ts'
 import { serviceOf, useEmulator } from '../../support/emulator.ts'
 import { errorRules, errorsIn, outcomes, watching } from '../../support/shop-declaration.ts'
 import { acceptingRewrites, afterPull, emptyPlan, type Site, type SiteFiles, withSite } from '../../support/site.ts'
@@ -185,7 +186,7 @@ describe('a change that no patch can make', () => {
     const old = await startEmulator({ dialect: 'hyperdx', rateLimit: 'off', hasMcp: false })
     stop = () => old.close()
     await withSite(old, 'hyperdx', async ({ plan, pull }) => {
-      const pulled = await pull({}, undefined, { kind: ['dashboard'] })
+      const pulled = await pull({}, undefined, { select: conditions('kind=dashboard') })
       expect(pulled.diagnostics.map(({ rule }) => rule)).toContain('rewrites-tiles')
       const { objects, toAdopt } = await plan(acceptingRewrites(afterPull({}, pulled)))
       expect([toAdopt, objects.every(({ rewrites = [] }) => rewrites.length > 0)]).toEqual([0, true])

@@ -30,7 +30,7 @@ function sync(operation: string, content: object, atMs = nowMs) {
 /** Applies the files and silences the alert until 03:35. */
 async function applyAndSilence(content = declared()): Promise<void> {
   await sync('apply', content)
-  await run({ operation: 'silence-alerts', 'name-contains': 'Errors', for: '20m' })
+  await run({ operation: 'silence-alerts', select: 'name~Errors', for: '20m' })
 }
 
 const end = '2026-11-11T03:35:00.000Z'
@@ -78,7 +78,7 @@ describe('a silenced alert that no file declares the start of', () => {
     await sync('apply', declared())
     const content = declared({ threshold: 9 })
     const planned = await run({ operation: 'plan', project: 'shop/silence', files: 'a.json', 'plan-file': 'plan.json' }, content)
-    await run({ operation: 'silence-alerts', 'name-contains': 'Errors', for: '20m' })
+    await run({ operation: 'silence-alerts', select: 'name~Errors', for: '20m' })
     const ran = await invokeText({
       inputs: {
         ...inputsFor(emulator(), 'clickhouse-cloud'),
@@ -103,7 +103,7 @@ describe('a silenced alert that no file declares the start of', () => {
 
   it('a silenced alert that no file declares the start of is pulled without the start', async () => {
     await applyAndSilence()
-    await run({ operation: 'silence-alerts', 'name-contains': 'checkout errors', for: '20m' })
+    await run({ operation: 'silence-alerts', select: 'name~checkout errors', for: '20m' })
     for (const atMs of [nowMs, later]) {
       const pulled = await sync('pull', declared(), atMs)
       const text = pulled.files.map(({ content }) => content).join()
@@ -183,7 +183,7 @@ it('update-alert keeps a start between two borders', async () => {
 it('an alert that must be created again stays silenced, and then is as declared', async () => {
   const tiles = (names: readonly string[]) => ({ ...shop, tiles: shop.tiles.filter(({ name }) => names.includes(name)) })
   await sync('apply', { dashboards: { shop }, alerts: { errors: { ...errors, tile: 'B' } } })
-  await run({ operation: 'silence-alerts', 'name-contains': 'Errors', for: '20m' })
+  await run({ operation: 'silence-alerts', select: 'name~Errors', for: '20m' })
   const content = { dashboards: { shop: tiles(['A']) }, alerts: { errors: { ...errors, interval: '1h' } } }
   expect((await sync('apply', content)).document).toMatchObject({ status: 'pass', toReplace: 1 })
   expect(startOf()).toBe('2026-11-11T04:00:00.000Z')

@@ -99,7 +99,7 @@ describe('silence-alerts', () => {
     service.alerts.push(...Array.from({ length: 8 }, (_, i) => ({ ...first, id: `65f5e4a35eedc0deffff000${i}`, name: `Many ${i}` })))
     const before = structuredClone(service.alerts)
     const { sent, waitedMs } = await count(async () => {
-      const inputs = { ...inputsFor(emulator, 'clickhouse-cloud'), operation: 'silence-alerts', 'name-contains': 'Many', for: '20m' }
+      const inputs = { ...inputsFor(emulator, 'clickhouse-cloud'), operation: 'silence-alerts', select: 'name~Many', for: '20m' }
       const ran = await invokeText({ inputs, clock })
       expect(ran.document).toMatchObject({ status: 'pass', count: 8, changed: true })
     })

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { findUndocumented } from '../../../src/emulator/gateways/documented-fields.ts'
 import type { Source } from '../../../src/emulator/index.ts'
 import { fieldsByKind, undocumentedInCloud } from '../../../src/kinds/source/source.ts'
+import { conditions } from '../../support/conditions.ts'
 import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { actions, errorRules, outcomes, shop } from '../../support/shop-declaration.ts'
@@ -192,7 +193,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('sources as code, profil
       const stateOfTiles = () => dashboards.at(-1)?.tiles.map(({ config }) => config?.connectionId)
       expect(stateOfTiles()).toEqual([connection.id, second.id])
       expect(await one.plan(files)).toMatchObject(emptyPlan)
-      const pulled = await one.pull({}, undefined, { nameContains: 'Board' })
+      const pulled = await one.pull({}, undefined, { select: conditions('name~Board') })
       const content = pulled.writtenFiles.map(({ content: text }) => text).join()
       expect(content.match(/connection.*/g)).toEqual([`connection: ${given.connection}`])
       expect(await one.plan(Object.fromEntries(pulled.writtenFiles.map((file) => [file.path, file.content])))).toMatchObject(emptyPlan)
@@ -223,7 +224,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('sources as code, profil
         name: 'Prom',
         kind: 'promql',
       } as Source)
-      const pulled = await one.pull({}, undefined, { kind: ['source'] })
+      const pulled = await one.pull({}, undefined, { select: conditions('kind=source') })
       const prom = pulled.objects.find(({ name }) => name === 'Prom')
       expect([prom?.outcome, prom?.reason]).toEqual(['not-exportable', 'files cannot declare a source of the kind promql'])
       const written = pulled.writtenFiles.map(({ content }) => content).join()

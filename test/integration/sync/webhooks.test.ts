@@ -1,6 +1,7 @@
 // Webhooks as code: their secrets come from variables of the process, and are in nothing that a run leaves behind.
 import { describe, expect, it } from 'vitest'
 import { demo, type Emulator, type Webhook } from '../../../src/emulator/index.ts'
+import { conditions } from '../../support/conditions.ts'
 import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { actions, errorRules, errors, outcomes, shop } from '../../support/shop-declaration.ts'
@@ -70,7 +71,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('webhooks as code, profi
     site(async (one) => {
       const planned = await one.plan(files, { planFile: 'x.plan.json' })
       const applied = await one.apply(files)
-      const pulled = await one.pull({}, undefined, { kind: ['webhook'] })
+      const pulled = await one.pull({}, undefined, { select: conditions('kind=webhook') })
       const text = JSON.stringify([planned, applied, pulled, one.progress, await one.drift(files)])
       for (const secret of ['slacksecret', 'urlsecret', 'headersecret', 'parametersecret', 'incidentsecret', 'hooks.example.com/pager'])
         expect(text).not.toContain(secret)
@@ -305,7 +306,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('webhooks as code, profi
     site(async (one) => {
       const [existing] = serviceOf(emulator()).webhooks
       Object.assign(existing ?? {}, { service: 'pagerduty_api' })
-      const pulled = await one.pull({}, undefined, { kind: ['webhook'] })
+      const pulled = await one.pull({}, undefined, { select: conditions('kind=webhook') })
       expect(pulled.objects.find(({ name }) => name === existing?.name)).toMatchObject({
         outcome: 'not-exportable',
         reason: 'files cannot declare a webhook of the service pagerduty_api',
@@ -316,7 +317,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('webhooks as code, profi
     const [existing] = serviceOf(emulator()).webhooks
     Object.assign(existing ?? {}, { service: 'incidentio', body: '{}' })
     const pull = (more: Readonly<Record<string, string>>) =>
-      invokeText({ inputs: { ...inputsFor(emulator(), dialect), operation: 'pull', project: 'shop', kind: 'webhook', ...more } })
+      invokeText({ inputs: { ...inputsFor(emulator(), dialect), operation: 'pull', project: 'shop', select: 'kind=webhook', ...more } })
     const all = await pull({})
     expect(all.document).toMatchObject({ status: 'pass', leftOut: 0, notExportable: 2 })
     expect(all.document.objects).toContainEqual(
@@ -326,7 +327,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('webhooks as code, profi
         reason: 'the API hides a part of it; to manage it, write it into a file by hand, with adopt: true and body',
       }),
     )
-    const { document } = await pull({ 'name-contains': existing?.name ?? '' })
+    const { document } = await pull({ select: `kind=webhook\nname~${existing?.name}` })
     expect(document).toMatchObject({
       status: 'warn',
       filesWritten: 0,
@@ -337,7 +338,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('webhooks as code, profi
   it('a webhook of this project is left out with a warning where the API hides a part of it, and its key stays taken', () =>
     site(async (one) => {
       await one.apply(fileOf({ webhooks: { incident } }))
-      const pulled = await one.pull({}, undefined, { kind: ['webhook'] })
+      const pulled = await one.pull({}, undefined, { select: conditions('kind=webhook') })
       const byName = new Map(pulled.objects.map(({ name, outcome, reason }) => [name, [outcome, reason]]))
       expect(byName.get(incident.name)).toEqual([
         'left-out',
@@ -349,10 +350,10 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('webhooks as code, profi
 
   it('pull takes over no webhook and no source, unless its kind is named', () =>
     site(async (one) => {
-      const pulledKinds = async (kind?: ['webhook', 'source']) =>
-        new Set((await one.pull({}, undefined, { kind })).objects.map(({ kind }) => kind))
+      const pulledKinds = async (...texts: readonly string[]) =>
+        new Set((await one.pull({}, undefined, texts.length === 0 ? {} : { select: conditions(...texts) })).objects.map(({ kind }) => kind))
       expect(await pulledKinds()).toEqual(new Set(['dashboard', 'savedSearch', 'alert']))
-      expect(await pulledKinds(['webhook', 'source'])).toEqual(new Set(['webhook', 'source']))
+      expect(await pulledKinds('kind=webhook,source')).toEqual(new Set(['webhook', 'source']))
     }))
 
   it('a declared webhook is pulled with the variables that the file names', () =>

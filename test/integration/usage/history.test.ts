@@ -284,7 +284,7 @@ describe('usage that stopped', () => {
   })
 
   it('usage that stopped has a forecast of no further usage with a filter', async () => {
-    const ran = await run({ ...running(), filter: 'tag:team=a', budget: '30', 'forecast-budget': '30' })
+    const ran = await run({ ...running(), select: 'tag=team=a', budget: '30', 'forecast-budget': '30' })
     expect(ran.document).toMatchObject({ status: 'pass', grandTotalCredits: '20', forecastCredits: '20' })
     expect(ran.outputs).not.toHaveProperty('runs-out-on')
   })

@@ -22,9 +22,9 @@ const run = async (inputs: Readonly<Record<string, string>>, at = now, more: Par
 }
 
 const silence = (name: string, more: Readonly<Record<string, string>> = {}, at = now, options: Partial<InvokeOptions> = {}) =>
-  run({ operation: 'silence-alerts', 'name-contains': name, for: '20m', ...more }, at, options)
+  run({ operation: 'silence-alerts', select: `name~${name}`, for: '20m', ...more }, at, options)
 
-const endSilence = (name: string, at = now) => run({ operation: 'silence-alerts', 'name-contains': name, for: '0m' }, at)
+const endSilence = (name: string, at = now) => run({ operation: 'silence-alerts', select: `name~${name}`, for: '0m' }, at)
 
 const alerts = () => serviceOf(emulator()).alerts
 
@@ -101,7 +101,7 @@ describe('silence-alerts', () => {
   it('silence-alerts is an error when no name matches', async () => {
     const ran = await silence('chekcout')
     expect(ran.document).toMatchObject({ status: 'error', error: { kind: 'not-found' } })
-    expect(ran.reason).toBe('There is no alert whose name contains "chekcout". list-alerts shows names and owners.')
+    expect(ran.reason).toBe('There is no alert with name~chekcout. list-alerts shows names and owners.')
   })
 
   it('rejects a duration without a unit, or of more than a year', async () => {
@@ -121,26 +121,27 @@ describe('silence-alerts', () => {
       edit(name, { note: `A note.\n\nwatchkeeper: ${project} ${key} 0123ab` })
     const by = (more: Readonly<Record<string, string>>) => run({ operation: 'silence-alerts', for: '20m', ...more })
     const silenced = () => alerts().flatMap(({ name, scheduleStartAt }) => (scheduleStartAt ? [name] : []))
-    const ofProject = await by({ project: 'shop/infra' })
+    const ofProject = await by({ select: 'project=shop/infra' })
     expect(ofProject.document.alerts).toMatchObject([
       { name: 'Checkout errors', project: 'shop/infra', key: 'errors' },
       { name: 'Checkout is slow', project: 'shop/infra', key: 'slow' },
     ])
     expect(ofProject.text).toMatch(/Checkout errors +shop\/infra errors +11 Nov/)
     expect(silenced()).toEqual(['Checkout errors', 'Checkout is slow'])
-    expect((await by({ key: 'errors', project: 'shop/payments' })).document).toMatchObject({ count: 1 })
-    const ended = await run({ operation: 'silence-alerts', for: '0m', key: 'errors' }, '2026-11-11T03:22:10Z')
+    expect((await by({ select: 'key=errors\nproject=shop/payments' })).document).toMatchObject({ count: 1 })
+    const ended = await run({ operation: 'silence-alerts', for: '0m', select: 'key=errors' }, '2026-11-11T03:22:10Z')
     expect(ended.document).toMatchObject({ count: 2 })
-    expect((await by({ project: 'shop/infra', key: 'none' })).reason).toBe(
-      'There is no alert with the key "none", of the project "shop/infra". list-alerts shows names and owners.',
+    expect((await by({ select: 'project=shop/infra\nkey=none' })).reason).toBe(
+      'There is no alert with project=shop/infra, key=none. list-alerts shows names and owners.',
     )
   })
 
   it('requires a name, a project or a key', async () => {
-    for (const length of ['20m', '0m'])
-      expect((await run({ operation: 'silence-alerts', for: length })).reason).toBe(
-        'name-contains: is missing; set name-contains, project or key, so that it is clear which alerts are meant',
-      )
+    for (const [select, reason] of [
+      [undefined, /^select: is missing; accepted: conditions, one per line: name=NAME, name~PART/],
+      ['state=ALERT', /^select: needs a condition on name, key or project, so that it is clear which alerts are meant$/],
+    ] as const)
+      expect((await run({ operation: 'silence-alerts', for: '20m', ...(select && { select }) })).reason).toMatch(reason)
     expect(methodsOf(emulator())).toEqual([])
   })
 
@@ -155,11 +156,11 @@ describe('silence-alerts', () => {
     }
     expect(puts()).toEqual([])
     expect((await silence('checkout', { 'max-alerts': '3' })).document).toMatchObject({ count: 3 })
-    expect((await run({ operation: 'silence-alerts', for: '0m', 'name-contains': 'checkout', 'max-alerts': '2' })).exitCode).toBe(2)
+    expect((await run({ operation: 'silence-alerts', for: '0m', select: 'name~checkout', 'max-alerts': '2' })).exitCode).toBe(2)
   })
 
   it('silence-alerts needs a profile, because the neutral contract has no start', async () => {
-    const { reason } = await run({ operation: 'silence-alerts', 'name-contains': 'checkout', for: '20m', profile: '' })
+    const { reason } = await run({ operation: 'silence-alerts', select: 'name~checkout', for: '20m', profile: '' })
     const advice = 'set the input profile or WATCHKEEPER_PROFILE'
     expect(reason).toBe(
       `operation: silence-alerts is not available without a profile; it needs profile clickhouse-cloud or hyperdx; ${advice}`,
@@ -239,7 +240,7 @@ describe('a self-hosted server', () => {
     'api-url': selfHosted().url,
     'api-key': demo.apiKeySecret,
     profile: 'hyperdx',
-    'name-contains': 'checkout errors',
+    select: 'name~checkout errors',
   })
   const invoke = (inputs: Readonly<Record<string, string>>) =>
     invokeText({ inputs: { ...given(), ...inputs }, clock: createVirtualClock(startMs) })
@@ -255,7 +256,7 @@ describe('a server that is older than the field', () => {
   const older = useEmulator({ dialect: 'hyperdx', rateLimit: 'off', unknownFields: ['scheduleStartAt'], now: () => startMs })
 
   it('a server that is older than the field is an error, because it drops the start without one', async () => {
-    const inputs = { 'api-url': older().url, 'api-key': demo.apiKeySecret, profile: 'hyperdx', 'name-contains': 'checkout errors' }
+    const inputs = { 'api-url': older().url, 'api-key': demo.apiKeySecret, profile: 'hyperdx', select: 'name~checkout errors' }
     const ran = await invokeText({ inputs: { ...inputs, operation: 'silence-alerts', for: '20m' }, clock: createVirtualClock(startMs) })
     expect(ran.document).toMatchObject({ status: 'error' })
     expect(ran.reason).toContain('The service did not store the start of the alert. Its version may not have this field yet.')

@@ -68,7 +68,7 @@ describe.each(forms)('an alert with an unknown %s', (_, fields, words) => {
         ])
       }
       for (const length of ['30m', '0m']) {
-        const { document } = await run('silence-alerts', { 'name-contains': 'Errors', for: length })
+        const { document } = await run('silence-alerts', { select: 'name~Errors', for: length })
         expect([length, document.status, document.failureReason]).toEqual([
           length,
           'fail',

@@ -58,11 +58,11 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('dashboards on the %s di
   })
 
   it('finds by tag and by a part of the name, whatever the case', async () => {
-    expect((await invoke({ operation: 'list-dashboards', 'name-contains': 'OVER' })).document).toMatchObject({
+    expect((await invoke({ operation: 'list-dashboards', select: 'name~OVER' })).document).toMatchObject({
       count: 1,
       ids: [ids.dashboard],
     })
-    expect((await invoke({ operation: 'list-dashboards', tag: 'nobody' })).document).toMatchObject({ status: 'pass', count: 0 })
+    expect((await invoke({ operation: 'list-dashboards', select: 'tag=nobody' })).document).toMatchObject({ status: 'pass', count: 0 })
   })
 
   it.each([

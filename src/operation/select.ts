@@ -1,0 +1,112 @@
+// The input `select`: which objects a run is about.
+import * as z from 'zod'
+
+const fields = ['name', 'key', 'kind', 'tag', 'state', 'project', 'label', 'type', 'managed', 'unmanaged'] as const
+
+export type SelectField = (typeof fields)[number]
+
+/** One condition: `name~checkout`. */
+export interface Condition {
+  readonly field: SelectField
+  /** The field has one of them. Empty for `managed` and `unmanaged`. */
+  readonly values: readonly string[]
+  /** The value is a part of the field, and case does not matter. */
+  readonly isPart?: true
+}
+
+/** What conditions are compared with. A condition on a field that is not there does not hold. */
+export interface Selectable {
+  readonly name?: string | null | undefined
+  readonly key?: string | undefined
+  readonly kind?: string | undefined
+  readonly tags?: readonly string[] | undefined
+  readonly state?: string | null | undefined
+  readonly labels?: readonly string[] | undefined
+  readonly type?: string | null | undefined
+  /** Whether it has an ownership marker, of any project. */
+  readonly isManaged?: boolean | undefined
+  readonly isOwnedBy?: ((project: string) => boolean) | undefined
+}
+
+const flags: readonly string[] = ['managed', 'unmanaged'] satisfies readonly SelectField[]
+
+/** Fields with few values, which accept several of them. Any other value is the rest of the line. */
+const withAlternatives: readonly string[] = ['key', 'kind', 'state'] satisfies readonly SelectField[]
+
+const isField = (text: string): text is SelectField => fields.some((field) => field === text)
+
+/** Undefined for a text that is not a condition. */
+export function parseCondition(text: string): Condition | undefined {
+  if (flags.includes(text) && isField(text)) return { field: text, values: [] }
+  const [, field = '', sign, value = ''] = /^([a-z]+)([=~])([^\r\n]+)$/.exec(text) ?? []
+  if (!isField(field) || flags.includes(field) || value.trim() === '') return undefined
+  if (sign === '~') return field === 'name' ? { field, values: [value], isPart: true } : undefined
+  const values = withAlternatives.includes(field) ? value.split(',').map((one) => one.trim()) : [value]
+  return values.includes('') ? undefined : { field, values }
+}
+
+/** All conditions must hold. Without any, everything is selected. */
+export const isSelected = (conditions: readonly Condition[] = [], item: Selectable): boolean =>
+  conditions.every((condition) => holds(condition, item))
+
+function holds({ field, values, isPart }: Condition, item: Selectable): boolean {
+  const isOne = (text: string | null | undefined): boolean => typeof text === 'string' && values.includes(text)
+  switch (field) {
+    case 'managed':
+      return item.isManaged === true
+    case 'unmanaged':
+      return item.isManaged === false
+    case 'name':
+      return isPart ? values.some((value) => (item.name ?? '').toLowerCase().includes(value.toLowerCase())) : isOne(item.name)
+    case 'tag':
+      return item.tags?.some(isOne) ?? false
+    case 'label':
+      return item.labels?.some(isOne) ?? false
+    case 'project':
+      return values.some((value) => item.isOwnedBy?.(value) ?? false)
+    default:
+      return isOne(item[field])
+  }
+}
+
+/** The values of the conditions on a field; undefined without such a condition. */
+export function valuesOf(conditions: readonly Condition[] = [], field: SelectField): readonly string[] | undefined {
+  const values = conditions.filter((condition) => condition.field === field).map((condition) => condition.values)
+  return values.length === 0 ? undefined : values.reduce((all, next) => all.filter((value) => next.includes(value)))
+}
+
+/** `name~checkout, key=slow`, for messages. */
+export const describeConditions = (conditions: readonly Condition[]): string =>
+  conditions
+    .map(({ field, values, isPart }) => (values.length === 0 ? field : `${field}${isPart ? '~' : '='}${values.join(',')}`))
+    .join(', ')
+
+type Choices = Readonly<Partial<Record<SelectField, readonly string[]>>>
+
+/** How a condition on the field is written, for messages and help. */
+function formsOf(field: SelectField, choices: Choices): readonly string[] {
+  const own = choices[field]
+  if (flags.includes(field)) return [field]
+  if (own !== undefined) return [`${field}=${own.join('|')}`]
+  return field === 'name' ? ['name=NAME', 'name~PART'] : [`${field}=${field.toUpperCase()}`]
+}
+
+/** The input of an operation that knows these fields. `choices` are all values that a field can have. */
+export const selectInput = (description: string, known: readonly SelectField[], choices: Choices = {}) =>
+  z
+    .array(
+      z.string().transform((text, context): Condition => {
+        const condition = parseCondition(text)
+        const isKnown = condition !== undefined && known.includes(condition.field)
+        const possible = condition && choices[condition.field]
+        if (isKnown && (possible === undefined || condition.values.every((value) => possible.includes(value)))) return condition
+        context.addIssue({ code: 'custom', message: 'is not a condition' })
+        return z.NEVER
+      }),
+    )
+    .min(1)
+    .max(20)
+    .meta({
+      description: `${description} One condition per line; all of them must hold.`,
+      accepts: `conditions, one per line: ${known.flatMap((field) => formsOf(field, choices)).join(', ')}`,
+    })

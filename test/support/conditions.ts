@@ -1,0 +1,9 @@
+import { type Condition, parseCondition } from '../../src/operation/select.ts'
+
+/** Parsed conditions of `select`. */
+export const conditions = (...texts: readonly string[]): Condition[] =>
+  texts.map((text) => {
+    const condition = parseCondition(text)
+    if (condition === undefined) throw new Error(`not a condition: ${text}`)
+    return condition
+  })
