@@ -5,6 +5,10 @@ export const kindNames = ['dashboard', 'savedSearch', 'alert', 'webhook', 'sourc
 
 export type KindName = (typeof kindNames)[number]
 
+/** A value for each kind. */
+export const mapKinds = <T>(toValue: (name: KindName) => T): Readonly<Record<KindName, T>> =>
+  Object.fromEntries(kindNames.map((name) => [name, toValue(name)])) as Record<KindName, T> // The loop is over all names.
+
 /** The part of a file that has the objects of a kind, by key. */
 export const sections = {
   dashboard: 'dashboards',

@@ -4,13 +4,12 @@ import { profileNamed } from '../../src/api/profiles.ts'
 import { type Declarations, readDeclarations } from '../../src/declarations/declarations.ts'
 import type { Body, StoredObject } from '../../src/kinds/kind.ts'
 import { createKinds } from '../../src/kinds/kinds.ts'
-import { indexByMarker } from '../../src/sync/apply/marker-index.ts'
 import { reconcileOutcome } from '../../src/sync/apply/reconcile.ts'
-import { findDuplicateMarkers } from '../../src/sync/apply/verify.ts'
+import { findDuplicates } from '../../src/sync/apply/verify.ts'
 import type { Change } from '../../src/sync/plan/change.ts'
 import { planChanges } from '../../src/sync/plan/plan-changes.ts'
 import { toPlanFile } from '../../src/sync/plan/plan-file.ts'
-import type { StoredObjects } from '../../src/sync/plan/stored-objects.ts'
+import { indexStored, type StoredObjects } from '../../src/sync/plan/stored-objects.ts'
 import { cpuMsOf } from '../support/clocks.ts'
 import { remoteStateWith } from '../support/plans.ts'
 
@@ -131,10 +130,10 @@ describe('ten thousand objects', () => {
     const { changes } = planChanges(declared, { ...storedObjects, alerts: [] }, options)
     const created = changes.filter(({ kind }) => kind === 'alert')
     const ms = cpuMsOf(() => {
-      const list = indexByMarker({ items, mayBeCut: false }, types.alert)
+      const list = indexStored({ items }, types.alert)
       const reviewed = created.map((change) => reconcileOutcome({ change, kind: 'created' }, list, change.desired ?? {}, types.alert))
       expect(reviewed.filter(({ id, serverChanged }) => id === undefined || serverChanged !== undefined)).toEqual([])
-      expect(findDuplicateMarkers(list, types.alert, options.project)).toEqual([])
+      expect(findDuplicates(changes, { alert: list }, types)).toEqual([])
     })
     expect(ms).toBeLessThan(maxMs)
   })

@@ -1,8 +1,7 @@
 import type { Diagnostic } from '../../core/diagnostics.ts'
 import type { Body, StoredObject } from '../../kinds/kind.ts'
-import { kindNames } from '../../kinds/kind-names.ts'
 import type { Change, Plan } from '../plan/change.ts'
-import { type StoredObjects, storedOf } from '../plan/stored-objects.ts'
+import { indexAll, type StoredObjects } from '../plan/stored-objects.ts'
 import { type ApplyStateOptions, createApplyState, type Outcome, type StopReason } from './apply-state.ts'
 import { createConcurrentRuns } from './concurrent-runs.ts'
 import { pruneOrphans } from './prune.ts'
@@ -30,7 +29,7 @@ interface Applied {
 
 /** Applies the changes in the order of their dependencies, and independent ones at the same time. Each object has its own outcome. */
 export async function applyPlan(plan: Plan, given: ApplyOptions): Promise<Applied> {
-  const lists = listsOf(given.storedObjects)
+  const lists = indexAll(given.storedObjects, given.kinds)
   const options = { ...given, concurrent: createConcurrentRuns({ ...given, lists, listedAtMs: given.storedObjects.readAtMs }) }
   const state = createApplyState(options)
   const write = (change: Change, desired: Body): Promise<void> =>
@@ -54,12 +53,9 @@ export async function applyPlan(plan: Plan, given: ApplyOptions): Promise<Applie
   return {
     outcomes: plan.changes.flatMap((change) => state.outcomeOf(change) ?? []),
     diagnostics,
-    alerts: verified.alert?.items,
+    alerts: verified.alert?.all.map(({ stored }) => stored),
     stopped: state.stopped(),
   }
 }
-
-const listsOf = (storedObjects: StoredObjects) =>
-  Object.fromEntries(kindNames.map((kind) => [kind, { items: storedOf(storedObjects, kind) }] as const))
 
 const isDelete = ({ action }: Change): boolean => action === 'delete'

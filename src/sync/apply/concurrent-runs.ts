@@ -10,6 +10,7 @@ import { WatchkeeperError } from '../../core/errors.ts'
 import type { Body, Kind, StoredObject } from '../../kinds/kind.ts'
 import type { KindName } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
+import { indexStored, type StoredIndex, type StoredIndexes } from '../plan/stored-objects.ts'
 
 /** What to know about two runs at the same time. */
 export const concurrentRunsPage =
@@ -29,15 +30,13 @@ export class CreatedByOtherRunError extends WatchkeeperError {
   }
 }
 
-type Lists = Readonly<Partial<Record<KindName, { readonly items: readonly StoredObject[] }>>>
-
 interface ConcurrentRunsOptions {
   readonly api: ReadApi
   readonly service: Target
   readonly kinds: Kinds
   readonly clock: Clock
   /** The lists that the plan was made of. */
-  readonly lists: Lists
+  readonly lists: StoredIndexes
   /** When they were answered, on the monotonic clock. */
   readonly listedAtMs: number
 }
@@ -57,13 +56,12 @@ export interface ConcurrentRuns {
   /** Calls `send` after `demandAbsent`. Resolves to the object of an attempt that was stored although the rate limit rejected it. */
   create(creation: Creation, send: Send): Promise<StoredObject>
   /** Takes lists that were answered just now. */
-  learn(lists: Lists): void
+  learn(lists: StoredIndexes): void
 }
 
 type Send = (options: SendOptions) => Promise<StoredObject>
 
-interface Listed {
-  readonly byToken: ReadonlyMap<string | undefined, readonly StoredObject[]>
+interface Listed extends Pick<StoredIndex, 'byToken'> {
   readonly atMs: number
   /** The number of its request; 0 for a list that was read for something else. */
   readonly request: number
@@ -74,17 +72,12 @@ const isNotSent = (thrown: unknown): boolean =>
 
 export function createConcurrentRuns(options: ConcurrentRunsOptions): ConcurrentRuns {
   const { api, service, kinds, clock } = options
-  const known = new Map<KindName, Listed>()
+  const known = new Map<string, Listed>()
   const reading = new Map<KindName, Promise<void>>()
   let requests = 0
 
-  function learnAt(lists: Lists, atMs: number, request = 0): void {
-    const all: readonly Kind[] = Object.values(kinds)
-    for (const kind of all) {
-      const items = lists[kind.name]?.items
-      if (items === undefined) continue
-      known.set(kind.name, { byToken: Map.groupBy(items, (one) => kind.tokenOf(kind.toBody(one))), atMs, request })
-    }
+  function learnAt(lists: StoredIndexes, atMs: number, request = 0): void {
+    for (const [name, list] of Object.entries(lists)) known.set(name, { byToken: list.byToken, atMs, request })
   }
   learnAt(options.lists, options.listedAtMs)
 
@@ -97,7 +90,7 @@ export function createConcurrentRuns(options: ConcurrentRunsOptions): Concurrent
     const request = ++requests
     const read = kinds[kind].collection
       .list(api, service)
-      .then((list) => learnAt({ [kind]: list }, clock.monotonicMs(), request))
+      .then((list) => learnAt({ [kind]: indexStored(list, kinds[kind]) }, clock.monotonicMs(), request))
       .finally(() => reading.delete(kind))
     reading.set(kind, read)
     return read
@@ -106,8 +99,8 @@ export function createConcurrentRuns(options: ConcurrentRunsOptions): Concurrent
   /** The object with the marker, in a list that is not too old, and of a later request than `after`. */
   async function find({ kind, desired, replacedId }: Creation, after = -1): Promise<StoredObject | undefined> {
     while (isTooOld(kind) || (known.get(kind)?.request ?? 0) <= after) await readAgain(kind)
-    const marked = known.get(kind)?.byToken.get(kinds[kind].tokenOf(desired))
-    return marked?.find(({ id }) => id !== replacedId)
+    const marked = known.get(kind)?.byToken.get(kinds[kind].tokenOf(desired)) ?? []
+    return marked.find(({ stored }) => stored.id !== replacedId)?.stored
   }
 
   async function demandAbsent(creation: Creation): Promise<void> {

@@ -4,8 +4,8 @@ import { WatchkeeperError } from '../../core/errors.ts'
 import { compareBodies, diffFields } from '../../kinds/compare.ts'
 import type { Body, Kind, StoredObject } from '../../kinds/kind.ts'
 import type { Change } from '../plan/change.ts'
+import { findDesired, readStoredIndexes, type StoredIndex, type StoredIndexes } from '../plan/stored-objects.ts'
 import { type ApplyState, type Outcome, preventsReading, successKinds } from './apply-state.ts'
-import { findByMarker, type MarkerIndex, type MarkerIndexes, readMarkerIndexes } from './marker-index.ts'
 import { sendableBody, type WriteContext } from './write.ts'
 
 export interface ReconcileOptions extends WriteContext {
@@ -28,19 +28,19 @@ export async function reconcileUnknownCreates(changes: readonly Change[], state:
     const { change } = outcome
     const [list, kind, resolved] = [lists[change.kind], options.kinds[change.kind], sendableBody(change, state, options.kinds)]
     if (list === undefined || !('body' in resolved)) continue
-    const found = findByMarker(list, resolved.body, kind)
+    const found = findDesired(list, resolved.body, kind)
     if (found !== 'absent') state.amend(reconcileOutcome(outcome, list, resolved.body, kind))
     else if (state.stopped() === undefined) await options.write(change, resolved.body)
   }
 }
 
 /** The server may still be working on an unanswered request, for as long as a request may take. */
-async function readListsLater(unknown: readonly Outcome[], options: ReconcileOptions): Promise<MarkerIndexes | undefined> {
+async function readListsLater(unknown: readonly Outcome[], options: ReconcileOptions): Promise<StoredIndexes | undefined> {
   const { api, clock, stop } = options
   if (api.remainingMs() <= requestTimeoutMs) return undefined
   try {
     await clock.sleep(requestTimeoutMs, stop)
-    return await readMarkerIndexes(new Set(unknown.map(({ change }) => change.kind)), options)
+    return await readStoredIndexes(new Set(unknown.map(({ change }) => change.kind)), options)
   } catch (thrown) {
     // Then the outcomes stay unknown.
     if (thrown instanceof WatchkeeperError || stop.aborted) return undefined
@@ -49,9 +49,9 @@ async function readListsLater(unknown: readonly Outcome[], options: ReconcileOpt
 }
 
 /** Updates an outcome by what the list shows. `desired` has no pending ids. */
-export function reconcileOutcome(outcome: Outcome, list: MarkerIndex, desired: Body, kind: Kind): Outcome {
+export function reconcileOutcome(outcome: Outcome, list: StoredIndex, desired: Body, kind: Kind): Outcome {
   const { change } = outcome
-  const found = findByMarker(list, desired, kind)
+  const found = findDesired(list, desired, kind)
   if (typeof found === 'string') return outcome
   const { before, after } = compareBodies(kind, desired, found.stored)
   // Differences that the answer to the write did not have were made by another user since.

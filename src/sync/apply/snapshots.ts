@@ -9,8 +9,8 @@ import type { Body, Kind, StoredObject } from '../../kinds/kind.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
 import { diffSides, snapshotOf } from '../../kinds/snapshot.ts'
 import type { Change } from '../plan/change.ts'
+import { findDesired, type StoredIndexes } from '../plan/stored-objects.ts'
 import { type ApplyState, isSuccess } from './apply-state.ts'
-import { findByMarker, type MarkerIndexes } from './marker-index.ts'
 import { updateObject, type WriteContext } from './write.ts'
 
 export const snapshotRules = {
@@ -27,7 +27,7 @@ export const snapshotRules = {
 interface SnapshotContext {
   readonly changes: readonly Change[]
   /** Read after the writes. */
-  readonly lists: MarkerIndexes
+  readonly lists: StoredIndexes
   /** What the server answered to each write. */
   readonly answers: ReadonlyMap<Change, StoredObject>
   readonly state: ApplyState
@@ -81,7 +81,7 @@ function findStored(change: Change, { lists, state }: SnapshotContext, { kinds }
   const outcome = state.outcomeOf(change)
   const list = lists[kind.name]
   if (outcome === undefined || !isSuccess(outcome) || list === undefined) return undefined
-  const found = findByMarker(list, body, kind)
+  const found = findDesired(list, body, kind)
   if (typeof found === 'string') return undefined
   // An object that had a snapshot keeps one: another version of this tool may know other defaults.
   const hadSnapshot = before !== undefined && kind.readSnapshot(kind.toBody(before)) !== undefined

@@ -5,12 +5,12 @@ import { addedFields, compareBodies, diffFields, type FieldChange } from '../../
 import type { Body, Kind, StoredObject } from '../../kinds/kind.ts'
 import { addressOf, sections } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
-import type { Plan } from '../plan/change.ts'
+import type { Change, Plan } from '../plan/change.ts'
 import { adviseRepair } from '../plan/duplicates.ts'
 import { matchRules } from '../plan/match.ts'
+import { findDesired, readStoredIndexes, type StoredIndex, type StoredIndexes } from '../plan/stored-objects.ts'
 import { type ApplyState, isSuccess, type Outcome } from './apply-state.ts'
 import { concurrentRunsPage } from './concurrent-runs.ts'
-import { findByMarker, indexByMarker, type MarkerIndex, type MarkerIndexes, readMarkerIndexes } from './marker-index.ts'
 import { reconcileOutcome } from './reconcile.ts'
 import type { WriteContext } from './write.ts'
 
@@ -27,7 +27,7 @@ interface Verification {
   /** What is wrong although every request was answered well. */
   readonly diagnostics: readonly Diagnostic[]
   /** Of the sections that were written. */
-  readonly lists: MarkerIndexes
+  readonly lists: StoredIndexes
 }
 
 export async function verifyWrites(
@@ -40,9 +40,9 @@ export async function verifyWrites(
   const canVerify = (): boolean => state.stopped() === undefined || state.stopped()?.kind === 'other-run'
   if (touched.length === 0 || !canVerify()) return { diagnostics: [], lists: {} }
   const sections = new Set(touched.map(({ change }) => change.kind))
-  let lists: MarkerIndexes
+  let lists: StoredIndexes
   try {
-    lists = await readMarkerIndexes(sections, context)
+    lists = await readStoredIndexes(sections, context)
   } catch (thrown) {
     if (!canVerify()) return { diagnostics: [], lists: {} }
     if (!(thrown instanceof WatchkeeperError)) throw thrown
@@ -51,37 +51,25 @@ export async function verifyWrites(
     return { diagnostics: [diagnosticOf(verifyRules, 'not-verified', { file: 'apply' }, message)], lists: {} }
   }
   const lost = touched.flatMap((outcome) => verifyWrite(outcome, lists[outcome.change.kind], state, kinds))
-  // They are deleted after the verification.
-  const deleted = new Set(plan.changes.flatMap(({ keeps, id }) => (keeps === undefined ? [] : [id])))
-  const doubles = [...sections].flatMap((one) => {
-    const list = lists[one]
-    const kind = kinds[one]
-    if (list === undefined) return []
-    const left = indexByMarker({ ...list, items: list.items.filter(({ id }) => !deleted.has(id)) }, kind)
-    if (kind.ownership === 'marker') return { kind, found: findDuplicateMarkers(left, kind, kind.markerStyle.projectToken(plan.project)) }
-    const created = touched.filter(({ change }) => change.kind === one && change.action === 'create')
-    const tokens = new Set(created.map(({ change: { desired = {} } }) => kind.tokenOf(desired)))
-    const twins = new Map([...list.byToken].filter(([token]) => tokens.has(token)))
-    return { kind, found: findDuplicateMarkers({ ...list, byToken: twins }, kind, undefined) }
-  })
-  const isRepairable = doubles.some(({ kind, found }) => kind.ownership === 'marker' && found.length > 0)
+  const doubles = findDuplicates(plan.changes, lists, kinds)
+  const isRepairable = doubles.some(({ kind }) => kind.ownership === 'marker')
   const advice = isRepairable ? adviseRepair(context.repairCommand) : []
-  return { diagnostics: [...doubles.flatMap(({ found }) => found), ...advice, ...lost], lists }
+  return { diagnostics: [...doubles.map(({ diagnostic }) => diagnostic), ...advice, ...lost], lists }
 }
 
 const wasAttempted = (outcome: Outcome): boolean => outcome.kind === 'unknown' || (isSuccess(outcome) && outcome.kind !== 'unchanged')
 
-function verifyWrite(outcome: Outcome, list: MarkerIndex | undefined, state: ApplyState, kinds: Kinds): readonly Diagnostic[] {
+function verifyWrite(outcome: Outcome, list: StoredIndex | undefined, state: ApplyState, kinds: Kinds): readonly Diagnostic[] {
   const { change, id } = outcome
   const kind = kinds[change.kind]
   const resolved = state.resolve(change.desired ?? {})
   // A released object has no marker any more, and a moved one may never have had one.
   if (list === undefined || !('body' in resolved) || kind.readMarker(resolved.body) === undefined) return []
   state.amend(reconcileOutcome(outcome, list, resolved.body, kind))
-  const found = findByMarker(list, resolved.body, kind)
+  const found = findDesired(list, resolved.body, kind)
   if (typeof found === 'object') return findDroppedFields(outcome, resolved.body, found.stored, kind)
   if (outcome.kind === 'unknown' || found !== 'absent') return []
-  const isThere = list.items.some((one) => one.id === id)
+  const isThere = list.all.some(({ stored }) => stored.id === id)
   const message = isThere
     ? `${addressOf(change)}: the server did not store the ownership marker of the ${kind.label} ${id}, so the next run would not recognize it`
     : `${addressOf(change)}: the ${kind.label} ${id} was deleted after this run wrote it`
@@ -111,15 +99,21 @@ function missingFields(desired: Body, stored: StoredObject, kind: Kind): readonl
 /** `tiles["A"].config.select[0].alias` → `tiles[].config.select[].alias`. */
 const withoutItems = (path: string): string => path.replace(/\[(?:"(?:[^"\\]|\\.)*"|\d+)\]/g, '[]')
 
-/** Two concurrent runs, or a copy that somebody made: which one to keep is for the user to decide. */
-export function findDuplicateMarkers({ byToken }: MarkerIndex, kind: Kind, projectToken: string | undefined): readonly Diagnostic[] {
-  return [...byToken].flatMap(([token, { project, storedObjects }]): Diagnostic[] => {
-    if (project !== projectToken || storedObjects.length < 2) return []
-    const ids = storedObjects.map(({ id }) => id).join(', ')
+/** Objects that this run created and another one, too: which of them to keep is for the user to decide. */
+export function findDuplicates(changes: readonly Change[], lists: StoredIndexes, kinds: Kinds) {
+  // They are deleted after the verification.
+  const deleted = new Set(changes.flatMap(({ keeps, id }) => (keeps === undefined ? [] : [id])))
+  return changes.flatMap(({ action, kind: name, desired = {} }) => {
+    if (action !== 'create' && action !== 'replace') return []
+    const kind = kinds[name]
+    const token = kind.tokenOf(desired)
+    const holders = (lists[name]?.byToken.get(token) ?? []).filter(({ stored }) => !deleted.has(stored.id))
+    if (token === undefined || holders.length < 2) return []
+    const ids = holders.map(({ stored }) => stored.id).join(', ')
     const what = kind.ownership === 'marker' ? `the ownership marker ${token}` : `the identity "${quote(token, 60)}"`
     const byHand = `. No run deletes ${pluralOf(kind.label)}: delete all but one in the web app, before a repair of other objects`
     const cause = `two runs at the same time, or a copy${kind.ownership === 'marker' ? '' : byHand}`
-    const message = `${what} is on ${storedObjects.length} ${pluralOf(kind.label)} (${ids}): ${cause}. See ${concurrentRunsPage}`
-    return [diagnosticOf(matchRules, 'duplicate-marker', { file: sections[kind.name] }, message)]
+    const message = `${what} is on ${holders.length} ${pluralOf(kind.label)} (${ids}): ${cause}. See ${concurrentRunsPage}`
+    return [{ kind, diagnostic: diagnosticOf(matchRules, 'duplicate-marker', { file: sections[name] }, message) }]
   })
 }

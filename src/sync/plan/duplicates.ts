@@ -7,8 +7,9 @@ import { type Body, type Kind, listOf, type ResolveContext, type StoredObject } 
 import type { Declared, Kinds } from '../../kinds/kinds.ts'
 import { diffSides, snapshotOf } from '../../kinds/snapshot.ts'
 import type { Change } from './change.ts'
-import { type MarkedObject, markedObjects, matchRules } from './match.ts'
+import { matchRules } from './match.ts'
 import { planDelete, planRelease } from './plan-object.ts'
+import type { MarkedObject, StoredIndex } from './stored-objects.ts'
 
 /** One of several objects with the same marker, which is not the one to keep. */
 export interface Twin extends MarkedObject {
@@ -23,17 +24,18 @@ interface TwinsInput<D extends Declared> {
   readonly kind: Kind<D>
   readonly project: string
   readonly declared: readonly D[]
-  readonly stored: readonly StoredObject[]
+  readonly index: StoredIndex
   readonly context: ResolveContext
   /** Where alerts are after the repair. */
   readonly moves: Moves
 }
 
 /** Finds the twins of declared objects. The object to keep equals the declaration; of several, it has the smallest id. */
-export function findTwins<D extends Declared>({ kind, project, declared, stored, context, moves }: TwinsInput<D>): readonly Twin[] {
-  const byToken = Map.groupBy(markedObjects(kind, stored), ({ marker }) => marker?.token)
+export function findTwins<D extends Declared>({ kind, project, declared, index, context, moves }: TwinsInput<D>): readonly Twin[] {
   return declared.flatMap((one): readonly Twin[] => {
-    const alike = (byToken.get(kind.markerStyle.token(project, one.key)) ?? []).toSorted((a, b) => (a.stored.id < b.stored.id ? -1 : 1))
+    const alike = (index.byToken.get(kind.markerStyle.token(project, one.key)) ?? [])
+      .filter(({ marker }) => marker !== undefined)
+      .toSorted((a, b) => (a.stored.id < b.stored.id ? -1 : 1))
     if (alike.length < 2) return []
     const { body } = kind.resolve(one, context)
     const equal = new Set(alike.filter(({ stored: twin }) => equals(kind, body, moves.move(twin))))

@@ -3,12 +3,8 @@ import { plural, pluralOf, quote } from '../../core/text.ts'
 import type { Kind, StoredObject } from '../../kinds/kind.ts'
 import { addressOf, sections } from '../../kinds/kind-names.ts'
 import { type Declared, previousKeyOf } from '../../kinds/kinds.ts'
-import { ownershipTest, type StoredMarker } from '../../kinds/marker.ts'
-
-export interface MarkedObject {
-  readonly stored: StoredObject
-  readonly marker: StoredMarker | undefined
-}
+import { ownershipTest } from '../../kinds/marker.ts'
+import type { MarkedObject, StoredIndex } from './stored-objects.ts'
 
 export interface Pair<D extends Declared = Declared> {
   readonly declared: D
@@ -70,151 +66,225 @@ interface MatchInput<D extends Declared> {
   readonly project: string
   readonly adoptFrom?: AdoptFrom
   /** Whether this project owns anything in the service. */
-  readonly ownsAnything?: boolean
+  readonly ownsAnything: boolean
   readonly declared: readonly D[]
-  readonly stored: readonly StoredObject[]
+  readonly index: StoredIndex
 }
 
-export const markedObjects = (kind: Kind, stored: readonly StoredObject[]): readonly MarkedObject[] =>
-  stored.map((one) => ({
-    stored: one,
-    // Without a declaration for it, apply could only delete it.
-    marker: kind.explainUndeclarable?.(one) === undefined ? kind.readMarker(kind.toBody(one)) : undefined,
-  }))
+/** Some servers trim names. */
+export const trimmedName = ({ name }: { readonly name?: string | null | undefined }): string => (name ?? '').trim()
 
-/** Finds the remote object of each declared one: by ownership marker, by id, or by name where the file says so. */
-export const matchObjects = <D extends Declared>(input: MatchInput<D>): MatchResult<D> =>
-  input.kind.ownership === 'identity' ? matchByIdentity(input) : matchByMarker(input)
+const report = (declared: Declared, rule: keyof typeof matchRules, message: string): Diagnostic =>
+  diagnosticOf(matchRules, rule, declared.location, `${addressOf(declared)}: ${message}`)
 
-/** An object with the identity that the file gives it, or gave it before a rename. It has no owner, so there are no orphans. */
-function matchByIdentity<D extends Declared>({ kind, declared, stored }: MatchInput<D>): MatchResult<D> {
-  const byToken = Map.groupBy(stored, (one) => kind.tokenOf(kind.toBody(one)))
-  const diagnostics: Diagnostic[] = []
+const reportException = (declared: Declared, rule: 'same-name' | 'other-project', message: string): Diagnostic =>
+  exceptionOf(matchRules, rule, declared.location, `${addressOf(declared)}: ${message}`)
+
+const withArticle = (label: string): string => `${/^[aeiou]/.test(label) ? 'an' : 'a'} ${label}`
+
+export const unmanagedAdoption = 'adopts an unmanaged object'
+
+interface Match extends Omit<Pair, 'declared'> {
+  readonly diagnostic?: Diagnostic
+}
+
+/** Finds the stored object of each declared one: by ownership marker or identity, by id, or by name where the file says so. */
+export function matchObjects<D extends Declared>(input: MatchInput<D>): MatchResult<D> {
+  const { kind, project, declared, index } = input
+  const isOwned = ownershipTest(project, kind.markerStyle)
+  const claimed = new Set(declared.map(({ key }) => kind.markerStyle.token(project, key)))
+  const orphans = index.all.filter(({ marker }) => isOwned(marker) && !claimed.has(marker?.token ?? ''))
+  const finder = createFinder(input, orphans)
   const taken = new Map<StoredObject, D>()
-  const pairs = declared.map((one): Pair<D> => {
-    const { found, takeover, diagnostic } = findByIdentity(one, { kind, stored, byToken })
-    const other = found === undefined ? undefined : taken.get(found)
+  const diagnostics = [...reportEqualIdentities(input)]
+  const pairs = declared.flatMap((one): readonly Pair<D>[] => {
+    const { diagnostic, ...match } = findFor(one, finder)
     if (diagnostic !== undefined) diagnostics.push(diagnostic)
-    if (found === undefined) return { declared: one }
-    if (other !== undefined) diagnostics.push(report(one, 'owned-elsewhere', `${addressOf(other)} refers to ${found.id}, too`))
-    taken.set(found, one)
-    return { declared: one, found: { stored: found, marker: undefined }, takeover }
+    if (diagnostic?.rule === 'unknown-kind') return []
+    const stored = match.found?.stored
+    const other = stored && taken.get(stored)
+    if (stored !== undefined) taken.set(stored, one)
+    if (other !== undefined) diagnostics.push(report(one, 'owned-elsewhere', `${addressOf(other)} refers to ${stored?.id}, too`))
+    return [{ declared: one, ...match }]
   })
+  return { pairs, orphans: orphans.filter(({ stored }) => !taken.has(stored)), diagnostics }
+}
+
+function reportEqualIdentities({ kind, declared }: MatchInput<Declared>): readonly Diagnostic[] {
+  if (kind.ownership === 'marker') return []
   const unidentified = declared.filter(({ value }) => value.id === undefined)
-  const names = Map.groupBy(unidentified, ({ value }) => kind.tokenOf(value))
-  const repeated = [...names.values()].flatMap(([, ...others]) =>
+  return [...Map.groupBy(unidentified, ({ value }) => kind.tokenOf(value)).values()].flatMap(([, ...others]) =>
     others.map((one) =>
       report(one, 'owned-elsewhere', `another ${kind.label} in these files has the same identity, "${quote(one.value.name, 60)}"`),
     ),
   )
-  return { pairs, orphans: [], diagnostics: [...diagnostics, ...repeated] }
 }
 
-interface IdentityIndex {
-  readonly kind: Kind
-  readonly stored: readonly StoredObject[]
-  readonly byToken: ReadonlyMap<string | undefined, readonly StoredObject[]>
+interface Finder extends Omit<MatchInput<Declared>, 'declared'> {
+  readonly hasMarkers: boolean
+  /** The objects that a file can declare. */
+  readonly byId: ReadonlyMap<string, MarkedObject>
+  readonly byName: ReadonlyMap<string, readonly MarkedObject[]>
+  readonly orphanByName: ReadonlyMap<string, readonly MarkedObject[]>
+  /** The others. */
+  readonly unknown: StoredIndex['all']
 }
 
-interface IdentityMatch {
-  readonly found?: StoredObject
-  readonly takeover?: string
-  readonly diagnostic?: Diagnostic
-}
-
-function findByIdentity(declared: Declared, { kind, stored, byToken }: IdentityIndex): IdentityMatch {
-  const { value } = declared
-  const previousName = 'previousName' in value ? value.previousName : undefined
-  const withName = (name: string): readonly StoredObject[] => byToken.get(kind.tokenOf({ ...value, name })) ?? []
-  if (value.id !== undefined) {
-    const found = stored.find(({ id }) => id === value.id)
-    if (found !== undefined) return { found }
-    const message = `${kind.label} ${quote(value.id, 60)} does not exist; remove id to create a new one`
-    return { diagnostic: report(declared, 'missing-object', message) }
+function createFinder(input: MatchInput<Declared>, orphans: readonly MarkedObject[]): Finder {
+  const known = input.index.all.filter(({ undeclarable }) => undeclarable === undefined)
+  return {
+    ...input,
+    hasMarkers: input.kind.ownership === 'marker',
+    byId: new Map(known.map((one) => [one.stored.id, one])),
+    byName: Map.groupBy(known, ({ stored }) => trimmedName(stored)),
+    orphanByName: Map.groupBy(orphans, ({ stored }) => trimmedName(stored)),
+    unknown: input.index.all.filter(({ undeclarable }) => undeclarable !== undefined),
   }
-  const [own, second] = withName(value.name)
-  const [previous, secondPrevious] = previousName === undefined ? [] : withName(previousName)
-  if (own !== undefined && previous !== undefined) {
-    const message = `one ${kind.label} exists with this name (${own.id}) and one with its previousName (${previous.id}); remove previousName, or delete one of them`
-    return { found: own, diagnostic: report(declared, 'moved-key', message) }
-  }
-  const [found, twin] = own === undefined ? [previous, secondPrevious] : [own, second]
-  if (found === undefined) return {}
-  if (twin === undefined) return { found, ...(own === undefined && { takeover: `renamed from ${previousName}` }) }
-  const message = `several ${pluralOf(kind.label)} have this identity (${found.id}, ${twin.id}); add the id of the one to manage, or delete the other one in the web app`
-  return { found, diagnostic: report(declared, 'ambiguous-adoption', message) }
 }
 
-function matchByMarker<D extends Declared>({
-  kind,
-  project,
-  adoptFrom,
-  ownsAnything = true,
-  declared,
-  stored,
-}: MatchInput<D>): MatchResult<D> {
-  const marked = markedObjects(
-    kind,
-    stored.filter((one) => kind.explainUndeclarable?.(one) === undefined),
-  )
-  const isOwned = ownershipTest(project, kind.markerStyle)
-  const ours = marked.filter(({ marker }) => isOwned(marker))
-  const claimed = new Set(declared.map(({ key }) => kind.markerStyle.token(project, key)))
-  const orphans = ours.filter(({ marker }) => !claimed.has(marker?.token ?? ''))
-  const others = marked.filter(({ marker }) => marker !== undefined && !isOwned(marker))
-  const index: Index = {
-    kind,
-    project,
-    adoptFrom,
-    ownsAnything,
-    byToken: Map.groupBy(
-      marked.filter(({ marker }) => marker !== undefined),
-      ({ marker }) => marker?.token ?? '',
-    ),
-    freeByName: Map.groupBy(
-      marked.filter(({ marker }) => marker === undefined),
-      (one) => trimmedName(one.stored),
-    ),
-    otherByName: Map.groupBy(others, (one) => trimmedName(one.stored)),
-    orphanByName: Map.groupBy(orphans, (one) => trimmedName(one.stored)),
-    byId: new Map(marked.map((one) => [one.stored.id, one])),
+/** In this order: by its marker or identity, by the previous one, by that of `adopt-from`, by its id, by its name. */
+function findFor(declared: Declared, finder: Finder): Match {
+  const { id } = declared.value
+  const marked = finder.hasMarkers || id === undefined ? findByToken(declared, finder) : {}
+  const holder = marked.found?.stored.id
+  if (holder !== undefined && id !== undefined && holder !== id) {
+    const message = `the file has the id ${quote(id, 60)}, but the ownership marker is on ${holder}`
+    return { ...marked, diagnostic: report(declared, 'owned-elsewhere', message) }
   }
-  const diagnostics: Diagnostic[] = []
-  const taken = new Set<MarkedObject>()
-  const strange = stored.filter((one) => kind.explainUndeclarable?.(one) !== undefined)
-  const pairs = declared.flatMap((one): readonly Pair<D>[] => {
-    const { diagnostic, ...search } = findFor(one, index)
-    const { found } = search
-    const unknown = found === undefined ? findUnknown(one, strange, { kind, project }) : undefined
-    if (unknown !== undefined) {
-      diagnostics.push(unknown)
-      return []
+  if (holder !== undefined) return marked
+  const match = id === undefined ? findByName(declared, finder) : findById(declared, id, finder)
+  const diagnostic = match.found === undefined ? findUnknown(declared, finder) : undefined
+  return diagnostic === undefined ? match : { diagnostic }
+}
+
+/** The key or name that the file says the object had before. */
+const previousOf = (declared: Declared): string | undefined =>
+  'previousName' in declared.value ? declared.value.previousName : previousKeyOf(declared)
+
+/** The token of the object under its key or identity, and the one under its previous one. */
+function tokensOf(declared: Declared, { kind, project, hasMarkers }: Finder): readonly [string | undefined, string | undefined] {
+  const { key, value } = declared
+  const previous = previousOf(declared)
+  const [own, moved] = hasMarkers
+    ? [kind.markerStyle.token(project, key), kind.markerStyle.token(project, previous ?? '')]
+    : [kind.tokenOf(value), kind.tokenOf({ ...value, name: previous })]
+  return [own, previous === undefined ? undefined : moved]
+}
+
+function findByToken(declared: Declared, finder: Finder): Match {
+  const { kind, hasMarkers } = finder
+  const [own = {}, moved = {}] = tokensOf(declared, finder).map((token) => findHolder(declared, token, finder))
+  const previous = previousOf(declared)
+  if (own.found !== undefined && moved.found !== undefined) {
+    const [now, before] = [own.found.stored.id, moved.found.stored.id]
+    const message = hasMarkers
+      ? `one ${kind.label} exists under this key (${now}) and one under its previousKey ${previous} (${before}); delete one of them, or remove previousKey`
+      : `one ${kind.label} exists with this name (${now}) and one with its previousName (${before}); remove previousName, or delete one of them`
+    return { ...own, diagnostic: report(declared, 'moved-key', message) }
+  }
+  if (own.found !== undefined) return own
+  if (moved.found !== undefined) return { ...moved, takeover: `${hasMarkers ? 'the key was ' : ''}renamed from ${previous}` }
+  return findInOtherProject(declared, finder)
+}
+
+/** The object with the token; of several, the first one with an error. */
+function findHolder(declared: Declared, token: string | undefined, { kind, index, hasMarkers }: Finder): Match {
+  const holders = (index.byToken.get(token) ?? []).filter(({ undeclarable }) => undeclarable === undefined)
+  const [found, second] = holders
+  if (found === undefined || second === undefined) return { found }
+  const ids = holders.map(({ stored }) => stored.id).join(', ')
+  const alike = pluralOf(kind.label)
+  const diagnostic = hasMarkers
+    ? report(
+        declared,
+        'duplicate-marker',
+        `${holders.length} ${alike} have this ownership marker (${ids}); set repair-duplicates for one run, or delete the one that you do not need`,
+      )
+    : report(
+        declared,
+        'ambiguous-adoption',
+        `several ${alike} have this identity (${ids}); add the id of the one to manage, or delete the other one in the web app`,
+      )
+  return { found, diagnostic }
+}
+
+/** The object that the project of `adopt-from` owns under this key or its previousKey. */
+function findInOtherProject(declared: Declared, finder: Finder): Match {
+  const { kind, adoptFrom } = finder
+  if (adoptFrom === undefined || adoptFrom === 'none') return {}
+  const keys = [declared.key, previousOf(declared)].filter((key) => key !== undefined)
+  const holders = keys.map((key) => findHolder(declared, kind.markerStyle.token(adoptFrom.project, key), finder))
+  const match = holders.find(({ found }) => found !== undefined)
+  return match === undefined ? {} : { ...match, takeover: `adopts an object of the project ${adoptFrom.project}` }
+}
+
+function findById(declared: Declared, id: string, { kind, hasMarkers, byId }: Finder): Match {
+  const found = byId.get(id)
+  if (found === undefined)
+    return {
+      diagnostic: report(declared, 'missing-object', `${kind.label} ${quote(id, 60)} does not exist; remove id to create a new one`),
     }
-    if (diagnostic !== undefined) diagnostics.push(diagnostic)
-    if (found !== undefined && taken.has(found)) diagnostics.push(report(one, 'owned-elsewhere', `two keys refer to ${found.stored.id}`))
-    if (found !== undefined) taken.add(found)
-    return [{ declared: one, ...search }]
-  })
-  return { pairs, orphans: orphans.filter((one) => !taken.has(one)), diagnostics }
+  if (!hasMarkers) return { found }
+  if (found.marker === undefined) return { found, takeover: unmanagedAdoption }
+  return { diagnostic: report(declared, 'owned-elsewhere', `${kind.label} ${id} has the ownership marker of another key or project`) }
 }
 
-/** An error where the files refer to an object of a form that this version does not know: it is neither written nor created again. */
-function findUnknown(
-  declared: Declared,
-  strange: readonly StoredObject[],
-  { kind, project }: Pick<Index, 'kind' | 'project'>,
-): Diagnostic | undefined {
-  const { id, name, adopt = false } = declared.value
-  const keys = [declared.key, previousKeyOf(declared)].filter((key) => key !== undefined)
-  const tokens = keys.map((key) => kind.markerStyle.token(project, key))
-  const found = strange.find(
-    (one) =>
-      one.id === id ||
-      tokens.includes(kind.tokenOf(kind.toBody(one)) ?? '') ||
-      (adopt && id === undefined && trimmedName(one) === name.trim()),
-  )
+function findByName(declared: Declared, finder: Finder): Match {
+  const { kind, hasMarkers, byName } = finder
+  if (!hasMarkers) return {}
+  const { adopt, name } = declared.value
+  const alike = (byName.get(trimmedName(declared.value)) ?? []).filter(({ marker }) => marker === undefined)
+  const exact = alike.filter(({ stored }) => stored.name === name)
+  const [first, second] = exact.length === 1 ? exact : alike
+  if (first === undefined) return explainOwned(declared, finder)
+  const quoted = `"${quote(trimmedName(declared.value), 60)}"`
+  if (!adopt) {
+    const what = `an unmanaged ${kind.label} named ${quoted} exists (${first.stored.id}); add adopt: true to adopt it`
+    if (kind.hasUniqueNames) return { diagnostic: reportException(declared, 'same-name', `${what}, or choose another name`) }
+    return { diagnostic: report(declared, 'same-name', `${what}, or a second one will be created`) }
+  }
+  if (second === undefined) return { found: first, takeover: unmanagedAdoption }
+  const message = `several unmanaged ${pluralOf(kind.label)} are named ${quoted} (${first.stored.id}, ${second.stored.id}); add the id of the one to adopt`
+  return { diagnostic: report(declared, 'ambiguous-adoption', message) }
+}
+
+/** An object with this name that has a marker: of a key that was changed, or of another project, which was most likely renamed if this one owns nothing. */
+function explainOwned(declared: Declared, { kind, project, byName, orphanByName, adoptFrom, ownsAnything }: Finder): Match {
+  const name = trimmedName(declared.value)
+  const [orphan] = orphanByName.get(name) ?? []
+  if (orphan !== undefined) {
+    const key = orphan.marker?.key
+    const advice = key === undefined ? 'previousKey with the previous key' : `previousKey: ${key}`
+    const message = `this project owns ${withArticle(kind.label)} with this name (${orphan.stored.id}), but no file declares its key. If you changed the key, add ${advice}. Otherwise, apply creates a second one, and prune deletes the existing one`
+    return { diagnostic: report(declared, 'same-name', message) }
+  }
+  const isOwned = ownershipTest(project, kind.markerStyle)
+  const other = byName.get(name)?.find(({ marker }) => marker !== undefined && !isOwned(marker))
+  if (other === undefined || adoptFrom === 'none') return {}
+  if (!ownsAnything) return { ofOther: other }
+  const given = adoptFrom === undefined ? '' : `; the project in adopt-from, ${adoptFrom.project}, does not own it`
+  const message = `${describeOwned(other, kind)}${given}; a second one will be created`
+  return { diagnostic: reportException(declared, 'other-project', message) }
+}
+
+/** `the project shop/web owns an alert named "Errors" (65f…)`. */
+function describeOwned({ stored, marker }: MarkedObject, { label }: Kind, project = marker?.projectName): string {
+  const owner = project === undefined ? 'another project' : `the project ${project}`
+  return `${owner} owns ${withArticle(label)} named "${quote(trimmedName(stored), 60)}" (${stored.id})`
+}
+
+/** An error about an object of a form that this version does not know: it is neither written nor created again. */
+function findUnknown(declared: Declared, finder: Finder): Diagnostic | undefined {
+  const { kind, hasMarkers, unknown } = finder
+  const { id, adopt } = declared.value
+  const tokens = tokensOf(declared, finder)
+  const isMeant = ({ stored, token }: StoredIndex['all'][number]): boolean =>
+    stored.id === id ||
+    (token !== undefined && tokens.includes(token)) ||
+    (hasMarkers && Boolean(adopt) && id === undefined && trimmedName(stored) === trimmedName(declared.value))
+  const found = unknown.find(isMeant)
   if (found === undefined) return undefined
-  const message = `the ${kind.label} "${quote(trimmedName(found), 60)}" (${found.id}) is not written: ${kind.explainUndeclarable?.(found)}. Change it in the web app, or upgrade this tool`
+  const message = `the ${kind.label} "${quote(trimmedName(found.stored), 60)}" (${found.stored.id}) is not written: ${found.undeclarable}. Change it in the web app, or upgrade this tool`
   return report(declared, 'unknown-kind', message)
 }
 
@@ -226,143 +296,6 @@ export function findDuplicateOrphans(orphans: readonly MarkedObject[], { name, l
     const message = `${alike.length} ${pluralOf(label)} have the same marker: ${ids}; to keep a copy, delete its marker`
     return [diagnosticOf(matchRules, 'duplicate-marker', { file: sections[name] }, message)]
   })
-}
-
-/** Some servers trim names. */
-export const trimmedName = ({ name }: { readonly name?: string | null | undefined }): string => (name ?? '').trim()
-
-interface Index {
-  readonly kind: Kind
-  readonly project: string
-  readonly adoptFrom: AdoptFrom
-  readonly ownsAnything: boolean
-  /** Of all projects. */
-  readonly byToken: ReadonlyMap<string, readonly MarkedObject[]>
-  readonly freeByName: ReadonlyMap<string, readonly MarkedObject[]>
-  readonly otherByName: ReadonlyMap<string, readonly MarkedObject[]>
-  /** Objects of this project whose keys no file declares. */
-  readonly orphanByName: ReadonlyMap<string, readonly MarkedObject[]>
-  readonly byId: ReadonlyMap<string, MarkedObject>
-}
-
-interface Match {
-  readonly found?: MarkedObject
-  readonly takeover?: string
-  /** As in `Pair`. */
-  readonly ofOther?: MarkedObject
-  readonly diagnostic?: Diagnostic
-}
-
-const report = ({ kind, key, location }: Declared, rule: keyof typeof matchRules, message: string): Diagnostic =>
-  diagnosticOf(matchRules, rule, location, `${addressOf({ kind, key })}: ${message}`)
-
-const reportException = ({ kind, key, location }: Declared, rule: 'same-name' | 'other-project', message: string): Diagnostic =>
-  exceptionOf(matchRules, rule, location, `${addressOf({ kind, key })}: ${message}`)
-
-function findFor(declared: Declared, index: Index): Match {
-  const { kind } = index
-  const { id } = declared.value
-  const previousKey = previousKeyOf(declared)
-  const own = findOwned(declared, index.project, declared.key, index)
-  const moved = previousKey === undefined ? {} : findOwned(declared, index.project, previousKey, index)
-  if (own.found !== undefined && moved.found !== undefined) {
-    const message = `one ${kind.label} exists under this key (${own.found.stored.id}) and one under its previousKey ${previousKey} (${moved.found.stored.id}); delete one of them, or remove previousKey`
-    return { ...own, diagnostic: report(declared, 'moved-key', message) }
-  }
-  const marked =
-    own.found !== undefined ? own : moved.found !== undefined ? renamed(moved, previousKey) : findInOtherProject(declared, index)
-  if (marked.found !== undefined) return withSameId(marked, declared)
-  return id === undefined ? findByName(declared, index) : findById(declared, id, index)
-}
-
-const renamed = (moved: Match, previousKey: string | undefined): Match => ({
-  ...moved,
-  takeover: `the key was renamed from ${previousKey}`,
-})
-
-/** Checks the id, if the file has one. */
-function withSameId(search: Match, declared: Declared): Match {
-  const { id } = declared.value
-  const found = search.found?.stored.id
-  if (id === undefined || found === undefined || found === id) return search
-  return {
-    ...search,
-    diagnostic: report(declared, 'owned-elsewhere', `the file has the id ${quote(id, 60)}, but the ownership marker is on ${found}`),
-  }
-}
-
-/** The object with the ownership marker of this key. */
-function findOwned(declared: Declared, project: string, key: string, { kind, byToken }: Index): Match {
-  const holders = byToken.get(kind.markerStyle.token(project, key)) ?? []
-  const [own, second] = holders
-  if (own === undefined) return {}
-  if (second === undefined) return { found: own }
-  const ids = holders.map(({ stored }) => stored.id).join(', ')
-  const message = `${holders.length} ${pluralOf(kind.label)} have this ownership marker (${ids}); set repair-duplicates for one run, or delete the one that you do not need`
-  return { found: own, diagnostic: report(declared, 'duplicate-marker', message) }
-}
-
-/** The object that the project of `adopt-from` owns under this key or its previousKey. */
-function findInOtherProject(declared: Declared, index: Index): Match {
-  const { adoptFrom } = index
-  if (adoptFrom === undefined || adoptFrom === 'none') return {}
-  const keys = [declared.key, previousKeyOf(declared)].filter((key) => key !== undefined)
-  const found = keys.map((key) => findOwned(declared, adoptFrom.project, key, index)).find((one) => one.found !== undefined)
-  return found === undefined ? {} : { ...found, takeover: `adopts an object of the project ${adoptFrom.project}` }
-}
-
-const withArticle = ({ label }: Kind): string => `${/^[aeiou]/.test(label) ? 'an' : 'a'} ${label}`
-
-export const unmanagedAdoption = 'adopts an unmanaged object'
-
-function findById(declared: Declared, id: string, { kind, byId }: Index): Match {
-  const found = byId.get(id)
-  if (found === undefined)
-    return {
-      diagnostic: report(declared, 'missing-object', `${kind.label} ${quote(id, 60)} does not exist; remove id to create a new one`),
-    }
-  if (found.marker === undefined) return { found, takeover: unmanagedAdoption }
-  return {
-    diagnostic: report(declared, 'owned-elsewhere', `${kind.label} ${found.stored.id} has the ownership marker of another key or project`),
-  }
-}
-
-function findByName(declared: Declared, index: Index): Match {
-  const { kind, freeByName } = index
-  const name = trimmedName(declared.value)
-  const alike = freeByName.get(name) ?? []
-  const exact = alike.filter(({ stored }) => stored.name === declared.value.name)
-  const [first, second] = exact.length === 1 ? exact : alike
-  if (first === undefined) return findOrphan(declared, index) ?? findOwnedByOthers(declared, index)
-  if (!declared.value.adopt) {
-    const what = `an unmanaged ${kind.label} named "${quote(name, 60)}" exists (${first.stored.id}); add adopt: true to adopt it`
-    if (kind.hasUniqueNames) return { diagnostic: reportException(declared, 'same-name', `${what}, or choose another name`) }
-    return { diagnostic: report(declared, 'same-name', `${what}, or a second one will be created`) }
-  }
-  if (second === undefined) return { found: first, takeover: unmanagedAdoption }
-  const message = `several unmanaged ${pluralOf(kind.label)} are named "${quote(name, 60)}" (${first.stored.id}, ${second.stored.id}); add the id of the one to adopt`
-  return { diagnostic: report(declared, 'ambiguous-adoption', message) }
-}
-
-/** Finds an orphan with this name. Most likely, its key was changed. */
-function findOrphan(declared: Declared, { kind, orphanByName }: Index): Match | undefined {
-  const [orphan] = orphanByName.get(trimmedName(declared.value)) ?? []
-  if (orphan === undefined) return undefined
-  const key = orphan.marker?.key
-  const advice = key === undefined ? 'previousKey with the previous key' : `previousKey: ${key}`
-  const message = `this project owns ${withArticle(kind)} with this name (${orphan.stored.id}), but no file declares its key. If you changed the key, add ${advice}. Otherwise, apply creates a second one, and prune deletes the existing one`
-  return { diagnostic: report(declared, 'same-name', message) }
-}
-
-/** Finds an object with this name that another project owns. If this project owns nothing, it was most likely renamed. */
-function findOwnedByOthers(declared: Declared, { kind, otherByName, adoptFrom, ownsAnything }: Index): Match {
-  const [other] = otherByName.get(trimmedName(declared.value)) ?? []
-  if (other === undefined || adoptFrom === 'none') return {}
-  const owner = other.marker?.projectName === undefined ? 'another project' : `the project ${other.marker.projectName}`
-  if (!ownsAnything) return { ofOther: other }
-  const given = adoptFrom === undefined ? '' : `; the project in adopt-from, ${adoptFrom.project}, does not own it`
-  const what = `${owner} owns ${withArticle(kind)} named "${quote(trimmedName(declared.value), 60)}" (${other.stored.id})${given}`
-  return { diagnostic: reportException(declared, 'other-project', `${what}; a second one will be created`) }
 }
 
 /** An object that is declared, and that another project owns. */
@@ -384,13 +317,11 @@ export function reportRenamedProject(
   if (first === undefined) return []
   const { declared, kind, found } = first
   const name = objects.map((one) => one.found.marker?.projectName).find((one) => one !== undefined)
-  const owner = name === undefined ? 'another project' : `the project ${name}`
   const more = others.length === 0 ? '' : `, and ${plural(others.length, 'more object')} of these files`
-  const what = `${owner} owns ${withArticle(kind)} named "${quote(trimmedName(declared.value), 60)}" (${found.stored.id})${more}`
   const given =
     adoptFrom === undefined || adoptFrom === 'none' ? '' : `, and the project in adopt-from, ${adoptFrom.project}, does not own it`
-  const command =
-    adoptCommand?.(name ?? 'PREVIOUS-NAME') ?? `watchkeeper apply --project ${project} --adopt-from ${name ?? 'PREVIOUS-NAME'}`
+  const previous = name ?? 'PREVIOUS-NAME'
+  const command = adoptCommand?.(previous) ?? `watchkeeper apply --project ${project} --adopt-from ${previous}`
   const advice = `If the project was renamed, run once: ${command}. To create a second set of objects, set adopt-from to none`
-  return [report(declared, 'other-project', `${what}; ${project} owns nothing yet${given}. ${advice}`)]
+  return [report(declared, 'other-project', `${describeOwned(found, kind, name)}${more}; ${project} owns nothing yet${given}. ${advice}`)]
 }

@@ -7,16 +7,8 @@ import type { Prune } from '../../declarations/find-declarations.ts'
 import { withSilenceOf } from '../../kinds/alert/schedule.ts'
 import { type Sides, sidesOf } from '../../kinds/compare.ts'
 import { createDirectory, type Directory, type Planned } from '../../kinds/directory.ts'
-import {
-  type AlertTarget,
-  type Body,
-  type Kind,
-  listOf,
-  type ResolveContext,
-  type ResolvedDeclaration,
-  type StoredObject,
-} from '../../kinds/kind.ts'
-import { addressOf, type KindName, kindNames, PendingId } from '../../kinds/kind-names.ts'
+import { type AlertTarget, type Body, type Kind, listOf, type ResolveContext, type ResolvedDeclaration } from '../../kinds/kind.ts'
+import { addressOf, type KindName, kindNames, mapKinds, PendingId } from '../../kinds/kind-names.ts'
 import { createKinds, type Declared, isOf, type Kinds } from '../../kinds/kinds.ts'
 import { ownershipTest } from '../../kinds/marker.ts'
 import type { ReadSecret } from '../../kinds/secret.ts'
@@ -28,7 +20,6 @@ import {
   type AdoptFrom,
   findDuplicateOrphans,
   type MatchResult,
-  markedObjects,
   matchObjects,
   type OwnedByOther,
   type Pair,
@@ -48,7 +39,7 @@ import {
 import { declarationDigest, planChange, planDelete, planRelease } from './plan-object.ts'
 import { protectAlerts } from './protect-alerts.ts'
 import { checkRepository, type RunRepository } from './repository.ts'
-import { type StoredObjects, storedOf } from './stored-objects.ts'
+import { indexAll, indexStored, type StoredIndex, type StoredObjects } from './stored-objects.ts'
 import { isDashboardWrite, planTileWrites } from './tile-writes.ts'
 
 export interface PlanOptions extends GuardSettings {
@@ -94,13 +85,14 @@ export async function planOn(
 export function planChanges(declarations: Pick<Declarations, 'objects'>, storedObjects: StoredObjects, options: PlanOptions): Plan {
   const kinds = createKinds(options.profile, options.nowMs)
   const all: readonly Kind[] = Object.values(kinds)
+  const indexes = indexAll(storedObjects, kinds)
   const owned = all.flatMap((kind) => {
     const isOwned = ownershipTest(options.project, kind.markerStyle)
-    return markedObjects(kind, storedOf(storedObjects, kind.name)).flatMap((one) => (isOwned(one.marker) ? [{ ...one, kind }] : []))
+    return indexes[kind.name].all.flatMap((one) => (isOwned(one.marker) ? [{ ...one, kind }] : []))
   })
   const { objects } = declarations
   const declaredNames = new Map(objects.map(({ kind, key, value }) => [addressOf({ kind, key }), value.name ?? key]))
-  const planType = createPlanner({ ...options, storedObjects, ownsAnything: owned.length > 0, declaredNames })
+  const planType = createPlanner({ ...options, indexes, ownsAnything: owned.length > 0, declaredNames })
   const tiles = new Map(storedObjects.dashboards.map((one) => [one.id, listOf(one.tiles)]))
   const targets = new Map<KindName, ReadonlyMap<string, AlertTarget>>()
   const targetsIn = (kind: KindName): ReadonlyMap<string, AlertTarget> => targets.get(kind) ?? new Map()
@@ -165,8 +157,8 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
       ...checkUses(losses.changes, storedObjects.alerts, kinds),
       ...checkGuards(losses.changes, storedObjects.incompleteLists, options),
     ],
-    unmanaged: countUnmanaged(kinds, storedObjects, losses.changes),
-    seen: Object.fromEntries(kindNames.map((kind) => [kind, storedOf(storedObjects, kind).length])),
+    unmanaged: countUnmanaged(indexes, kinds, losses.changes),
+    seen: mapKinds((name) => indexes[name].all.length),
   }
 }
 
@@ -183,7 +175,7 @@ interface TypePlan extends Pick<MatchResult, 'orphans'> {
 
 interface PlannerOptions
   extends Pick<PlanOptions, 'project' | 'adoptFrom' | 'repository' | 'repairDuplicates' | 'rewrite' | 'resendSecrets' | 'isWrite'> {
-  readonly storedObjects: StoredObjects
+  readonly indexes: Readonly<Record<KindName, StoredIndex>>
   readonly ownsAnything: boolean
   /** The names of declared objects, by section and key. */
   readonly declaredNames: ReadonlyMap<string, string>
@@ -197,7 +189,7 @@ interface ResolvedPair {
 
 const createPlanner =
   ({
-    storedObjects,
+    indexes,
     rewrite = false,
     resendSecrets = false,
     isWrite = false,
@@ -206,11 +198,12 @@ const createPlanner =
     ...owner
   }: PlannerOptions) =>
   <D extends Declared>(kind: Kind<D>, declared: readonly D[], given: ResolveContext, moves: Moves): TypePlan => {
-    const all = storedOf(storedObjects, kind.name)
-    const twins = repairDuplicates ? findTwins({ ...owner, kind, declared, stored: all, context: given, moves }) : []
+    const all = indexes[kind.name]
+    const twins = repairDuplicates ? findTwins({ ...owner, kind, declared, index: all, context: given, moves }) : []
     const left = new Set(twins.map(({ stored }) => stored.id))
-    const stored = left.size === 0 ? all : all.filter(({ id }) => !left.has(id))
-    const { pairs, orphans, diagnostics } = matchObjects({ ...owner, kind, declared, stored })
+    const items = all.all.map(({ stored }) => stored).filter(({ id }) => !left.has(id))
+    const index = left.size === 0 ? all : indexStored({ items }, kind)
+    const { pairs, orphans, diagnostics } = matchObjects({ ...owner, kind, declared, index })
     const directory =
       kind.referredToAs === undefined ? given.directory : given.directory.withPlanned(kind.referredToAs, pairs.map(toPlanned))
     const context = { ...given, directory }
@@ -270,17 +263,20 @@ function keepSilence(change: Change, nowMs: number): Change {
   return action === 'replace' && stored && desired ? { ...change, desired: withSilenceOf(stored, desired, nowMs) } : change
 }
 
-function countUnmanaged(kinds: Kinds, storedObjects: StoredObjects, changes: readonly Change[]): NonNullable<Plan['unmanaged']> {
+function countUnmanaged(
+  indexes: Readonly<Record<KindName, StoredIndex>>,
+  kinds: Kinds,
+  changes: readonly Change[],
+): NonNullable<Plan['unmanaged']> {
   const declared = new Set(changes.filter(({ key }) => key !== '').map(({ kind, id }) => `${kind} ${id}`))
-  const all: readonly Kind[] = Object.values(kinds)
   // Without markers, it is unknown whose an object is.
-  const marked = all.filter(({ ownership }) => ownership === 'marker')
-  const counts = marked.map((kind) => {
-    const isUnmanaged = (one: StoredObject): boolean =>
-      kind.readMarker(kind.toBody(one)) === undefined && !declared.has(`${kind.name} ${one.id}`)
-    return [kind.name, storedOf(storedObjects, kind.name).filter(isUnmanaged).length] as const
-  })
-  return Object.fromEntries(counts)
+  const marked = kindNames.filter((name) => kinds[name].ownership === 'marker')
+  return Object.fromEntries(
+    marked.map((name) => [
+      name,
+      indexes[name].all.filter(({ token, stored }) => token === undefined && !declared.has(`${name} ${stored.id}`)).length,
+    ]),
+  )
 }
 
 /** Alerts before what they watch. */

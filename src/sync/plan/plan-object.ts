@@ -6,8 +6,9 @@ import type { Declared } from '../../kinds/kinds.ts'
 import { digestOf, ownershipTest } from '../../kinds/marker.ts'
 import { type CommonValues, detectDrift, diffSides, snapshotOf } from '../../kinds/snapshot.ts'
 import { type Action, type Change, isDifference } from './change.ts'
-import { type MarkedObject, type Pair, unmanagedAdoption } from './match.ts'
+import { type Pair, unmanagedAdoption } from './match.ts'
 import { digestToStore, type RunRepository } from './repository.ts'
+import type { MarkedObject } from './stored-objects.ts'
 
 interface ChangeContext {
   readonly kind: Kind

@@ -5,7 +5,7 @@ import { type Diagnostic, diagnosticOf, exceptionOf, type Rules } from '../../co
 import { listFirst, quote } from '../../core/text.ts'
 import type { Kind } from '../../kinds/kind.ts'
 import { repositoryDigest, repositoryDigestGrammar } from '../../kinds/marker.ts'
-import type { MarkedObject } from './match.ts'
+import type { MarkedObject } from './stored-objects.ts'
 
 export const repositoryRules = {
   'other-repository': {

@@ -4,8 +4,10 @@ import type { Target } from '../../api/path.ts'
 import type { Profile } from '../../api/profiles.ts'
 import { type Alert, alertCollection } from '../../kinds/alert/alert.ts'
 import { type Dashboard, dashboardCollection } from '../../kinds/dashboard/dashboard-wire.ts'
-import type { StoredObject } from '../../kinds/kind.ts'
-import { type KindName, kindNames, sections } from '../../kinds/kind-names.ts'
+import type { Body, Kind, StoredObject } from '../../kinds/kind.ts'
+import { type KindName, kindNames, mapKinds, sections } from '../../kinds/kind-names.ts'
+import type { Kinds } from '../../kinds/kinds.ts'
+import type { StoredMarker } from '../../kinds/marker.ts'
 import { type SavedSearch, savedSearchCollection } from '../../kinds/saved-search/saved-search.ts'
 import { type Connection, connectionCollection, type Source, sourceCollection } from '../../kinds/source/source-wire.ts'
 import { type Webhook, webhookCollection } from '../../kinds/webhook/webhook-wire.ts'
@@ -80,3 +82,57 @@ function whyIncomplete({ items, mayBeCut }: List<StoredObject>): string | undefi
 }
 
 const onceEach = <T extends StoredObject>({ items }: List<T>): readonly T[] => [...new Map(items.map((one) => [one.id, one])).values()]
+
+export interface MarkedObject {
+  readonly stored: StoredObject
+  readonly marker: StoredMarker | undefined
+}
+
+interface IndexedObject extends MarkedObject {
+  /** Identifies the object in a list: its marker, or its identity where its kind has no markers. */
+  readonly token: string | undefined
+  /** Why no file can declare it. Then it counts as an object without a marker: apply could only delete it. */
+  readonly undeclarable: string | undefined
+}
+
+/** A list of stored objects of one kind, each once. More than one object with a token is an error. */
+export interface StoredIndex {
+  readonly all: readonly IndexedObject[]
+  readonly byToken: ReadonlyMap<string | undefined, readonly IndexedObject[]>
+  readonly mayBeCut: boolean
+}
+
+export function indexStored(
+  { items, mayBeCut = false }: Pick<List<StoredObject>, 'items'> & Partial<List<StoredObject>>,
+  kind: Kind,
+): StoredIndex {
+  const all = [...new Map(items.map((one) => [one.id, one])).values()].map((stored): IndexedObject => {
+    const body = kind.toBody(stored)
+    const undeclarable = kind.explainUndeclarable?.(stored)
+    return { stored, token: kind.tokenOf(body), undeclarable, marker: undeclarable === undefined ? kind.readMarker(body) : undefined }
+  })
+  const byToken = Map.groupBy(all, ({ token }) => token)
+  byToken.delete(undefined)
+  return { all, byToken, mayBeCut }
+}
+
+/** The object with the token of the desired body. `unclear`: several have it, or it may be in the missing part of a list. */
+export function findDesired({ byToken, mayBeCut }: StoredIndex, desired: Body, kind: Kind): IndexedObject | 'absent' | 'unclear' {
+  const [found, second] = byToken.get(kind.tokenOf(desired)) ?? []
+  if (found !== undefined && second === undefined) return found
+  return found === undefined && !mayBeCut ? 'absent' : 'unclear'
+}
+
+export type StoredIndexes = Readonly<Partial<Record<KindName, StoredIndex>>>
+
+export const indexAll = (storedObjects: StoredObjects, kinds: Kinds): Readonly<Record<KindName, StoredIndex>> =>
+  mapKinds((name) => indexStored({ items: storedOf(storedObjects, name) }, kinds[name]))
+
+/** Lists the objects of some kinds. */
+export async function readStoredIndexes(
+  names: ReadonlySet<KindName>,
+  { api, service, kinds }: { readonly api: ReadApi; readonly service: Target; readonly kinds: Kinds },
+): Promise<StoredIndexes> {
+  const read = [...names].map(async (name) => [name, indexStored(await kinds[name].collection.list(api, service), kinds[name])] as const)
+  return Object.fromEntries(await Promise.all(read))
+}

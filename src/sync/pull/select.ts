@@ -6,8 +6,8 @@ import { addressOf, type KindName } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { keyGrammar, ownershipTest } from '../../kinds/marker.ts'
 import type { Change, Plan } from '../plan/change.ts'
-import { type MarkedObject, markedObjects, trimmedName } from '../plan/match.ts'
-import { type StoredObjects, storedOf } from '../plan/stored-objects.ts'
+import { trimmedName } from '../plan/match.ts'
+import { indexStored, type MarkedObject, type StoredObjects, storedOf } from '../plan/stored-objects.ts'
 
 /** How `apply` finds an object that has no ownership marker yet. An object with a marker needs neither field. */
 type Adoption = { readonly adopt: true } | { readonly id: string } | Readonly<Record<string, never>>
@@ -54,7 +54,7 @@ function selectIn(name: KindName, { storedObjects, kinds, plan, declarations }: 
   const changes = plan.changes.filter((change) => change.kind === name)
   const declaredIds = new Set(changes.map(({ id }) => id))
   const takenKeys = new Set([...declarations.objects, ...declarations.broken].filter((one) => one.kind === name).map(({ key }) => key))
-  const all = markedObjects(kind, uniqueById(storedOf(storedObjects, name)))
+  const { all } = indexStored({ items: storedOf(storedObjects, name) }, kind)
   const undeclared = all.filter(({ stored }) => !declaredIds.has(stored.id)).toSorted(byName)
   const isOwned = ownershipTest(plan.project, kind.markerStyle)
   const isOurs = ({ marker }: MarkedObject): boolean => isOwned(marker)
@@ -70,8 +70,8 @@ function selectIn(name: KindName, { storedObjects, kinds, plan, declarations }: 
     ({ stored }) => identityOf(stored),
   )
   const createdByName = new Map(changes.filter(({ action }) => action === 'create').map((change) => [trimmedName(change), change]))
-  const adoptable = unmanaged.map(({ stored }): NewObject | SkippedObject => {
-    const obstacle = kind.explainUndeclarable?.(stored) ?? kind.explainHidden?.(stored)
+  const adoptable = unmanaged.map(({ stored, undeclarable }): NewObject | SkippedObject => {
+    const obstacle = undeclarable ?? kind.explainHidden?.(stored)
     if (obstacle !== undefined) return { ...skip(kind.name, stored, obstacle), outcome: 'not-exportable' }
     const trimmed = trimmedName(stored)
     const created = createdByName.get(trimmed)
@@ -105,9 +105,6 @@ const skip = (kind: KindName, stored: StoredObject, reason: string): SkippedObje
 
 const nameIsDeclared = ({ kind, key }: Change): string =>
   `${addressOf({ kind, key })} has the same name, but not adopt: true; add it to manage this object, or rename one of the two`
-
-/** A list that changes between two pages can contain an object twice. */
-const uniqueById = (all: readonly StoredObject[]): readonly StoredObject[] => [...new Map(all.map((one) => [one.id, one])).values()]
 
 const byName = ({ stored: a }: MarkedObject, { stored: b }: MarkedObject): number =>
   compareText(a.name ?? '', b.name ?? '') || compareText(a.id, b.id)

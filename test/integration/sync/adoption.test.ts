@@ -147,7 +147,7 @@ describe('what is not clear is an error, and nothing is written', () => {
 
   it('rejects a name that two keys refer to', async () => {
     expect(await refusal(alerts({ one: { ...asItIs, adopt: true }, two: { ...asItIs, adopt: true } }))).toEqual([
-      `owned-elsewhere: alerts.two: two keys refer to ${theirs().id}`,
+      `owned-elsewhere: alerts.two: alerts.one refers to ${theirs().id}, too`,
     ])
   })
 

@@ -2,18 +2,19 @@ import { describe, expect, it } from 'vitest'
 import { profileNamed } from '../../../src/api/profiles.ts'
 import { createKinds } from '../../../src/kinds/kinds.ts'
 import type { Outcome } from '../../../src/sync/apply/apply-state.ts'
-import { findByMarker, indexByMarker } from '../../../src/sync/apply/marker-index.ts'
 import { reconcileOutcome } from '../../../src/sync/apply/reconcile.ts'
-import { findDuplicateMarkers } from '../../../src/sync/apply/verify.ts'
+import { findDuplicates } from '../../../src/sync/apply/verify.ts'
 import type { Change } from '../../../src/sync/plan/change.ts'
+import { findDesired, indexStored } from '../../../src/sync/plan/stored-objects.ts'
 import { nowMs } from '../../support/plans.ts'
 
-const { alert: kind } = createKinds(profileNamed('clickhouse-cloud'), nowMs)
+const kinds = createKinds(profileNamed('clickhouse-cloud'), nowMs)
+const { alert: kind } = kinds
 const mark = { project: 'shop/x', key: 'errors', digest: '0a1b2c' }
 const body = { name: 'Errors', threshold: 5, interval: '5m' }
 const desired = kind.withMarker(body, mark)
 const stored = (id: string, more: object = {}) => ({ id, ...desired, ...more })
-const list = (items: readonly ReturnType<typeof stored>[], mayBeCut = false) => indexByMarker({ items, mayBeCut }, kind)
+const list = (items: readonly ReturnType<typeof stored>[], mayBeCut = false) => indexStored({ items, mayBeCut }, kind)
 
 const change: Change = { kind: 'alert', key: 'errors', name: 'Errors', action: 'create', isAdopted: false, notes: [], fields: [] }
 const unknown: Outcome = { change, kind: 'unknown', message: 'no answer', errorKind: 'may-exist' }
@@ -21,25 +22,25 @@ const created: Outcome = { change, kind: 'created', id: 'a' }
 
 describe('the object with the mark', () => {
   it('the object with the mark is found by it, whatever else is there', () => {
-    const found = findByMarker(list([stored('a'), { id: 'b', name: 'Errors' } as never]), desired, kind)
+    const found = findDesired(list([stored('a'), { id: 'b', name: 'Errors' } as never]), desired, kind)
     expect(found).toMatchObject({ stored: { id: 'a' } })
   })
 
   it('the object with the mark is found once when a list that moved holds it twice', () => {
-    expect(findByMarker(list([stored('a'), stored('a')]), desired, kind)).toMatchObject({ stored: { id: 'a' } })
+    expect(findDesired(list([stored('a'), stored('a')]), desired, kind)).toMatchObject({ stored: { id: 'a' } })
   })
 
   it('the object with the mark is absent only if the list is complete', () => {
-    expect(findByMarker(list([]), desired, kind)).toBe('absent')
-    expect(findByMarker(list([], true), desired, kind)).toBe('unclear')
+    expect(findDesired(list([]), desired, kind)).toBe('absent')
+    expect(findDesired(list([], true), desired, kind)).toBe('unclear')
   })
 
   it('the object with the marker is ambiguous where two have it', () => {
-    expect(findByMarker(list([stored('a'), stored('b')]), desired, kind)).toBe('unclear')
+    expect(findDesired(list([stored('a'), stored('b')]), desired, kind)).toBe('unclear')
   })
 
   it('the object with the mark is absent for a body without one', () => {
-    expect(findByMarker(list([stored('a')]), body, kind)).toBe('absent')
+    expect(findDesired(list([stored('a')]), body, kind)).toBe('absent')
   })
 })
 
@@ -66,21 +67,25 @@ describe('an outcome in the light of the list', () => {
 })
 
 describe('a marker on two objects', () => {
-  const token = kind.markerStyle.projectToken('shop/x')
+  const created: Change = { ...change, desired }
+  const duplicates = (one: Change, ...ids: readonly string[]) =>
+    findDuplicates([one], { alert: list(ids.map((id) => stored(id))) }, kinds).map(({ diagnostic }) => diagnostic)
 
   it('a marker on two objects is a diagnostic with every id', () => {
-    const [diagnostic, ...others] = findDuplicateMarkers(list([stored('a'), stored('b'), stored('c')]), kind, token)
+    const [diagnostic, ...others] = duplicates(created, 'a', 'b', 'c')
     expect(diagnostic).toMatchObject({ rule: 'duplicate-marker', severity: 'error', location: { file: 'alerts' } })
     expect(diagnostic?.message).toMatch(/^the ownership marker .*errors is on 3 alerts \(a, b, c\): two runs at the same time, or a copy/)
     expect(others).toEqual([])
   })
 
   it('a marker on two objects is twice from two on', () => {
-    expect(findDuplicateMarkers(list([stored('a'), stored('b')]), kind, token)).toHaveLength(1)
+    expect(duplicates(created, 'a', 'b')).toHaveLength(1)
+    expect(duplicates(created, 'a')).toEqual([])
   })
 
-  it('a marker on two objects is not reported when one object has it, or another project owns it', () => {
-    expect(findDuplicateMarkers(list([stored('a')]), kind, token)).toEqual([])
-    expect(findDuplicateMarkers(list([stored('a'), stored('b')]), kind, kind.markerStyle.projectToken('shop/y'))).toEqual([])
+  it('a marker on two objects is not reported where this run created neither, or deletes one', () => {
+    expect(duplicates({ ...created, action: 'update' }, 'a', 'b')).toEqual([])
+    const remove: Change = { ...change, action: 'delete', id: 'b', keeps: 'a' }
+    expect(findDuplicates([created, remove], { alert: list([stored('a'), stored('b')]) }, kinds)).toEqual([])
   })
 })

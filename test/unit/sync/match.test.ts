@@ -49,7 +49,7 @@ describe('an object that is not clear', () => {
   it('reports an object that two keys refer to', () => {
     const both = { errors: { ...errors, id: 'x' }, more: { ...errors, id: 'x' } }
     const plan = planOf({ dashboards: { shop }, alerts: both }, withAlerts({ id: 'x', name: 'Errors' }))
-    expect(messagesOf(plan)).toEqual(['owned-elsewhere: alerts.more: two keys refer to x'])
+    expect(messagesOf(plan)).toEqual(['owned-elsewhere: alerts.more: alerts.errors refers to x, too'])
   })
 
   it('an object is not reported when only one key refers to it', () => {
