@@ -146,7 +146,7 @@ registerHooks({
 process.on('exit', () => console.error(files.join('\\n')))
 `
 
-/** What answers `--version` and `--help`: the entry, commander, and the list of operations. */
+/** What answers `--version` and `--help`: the entry and the list of operations. */
 const maxFiles = 6
 
 /** Every operation has schemas of zod. */

@@ -1,6 +1,6 @@
 // `node scripts/sbom.ts` prints the bill of materials (SPDX): every package that is shipped, and none that only builds or tests. With
 // `--executable`, it is the bill of the single executable, which also contains Node.
-// `npm sbom --omit dev` is not used: it leaves out what the tests need as well (yaml, commander), and cannot know what is embedded.
+// `npm sbom --omit dev` is not used: it leaves out what the tests need as well (yaml), and cannot know what is embedded.
 import { execFileSync } from 'node:child_process'
 import { embeddedPackages, type Lock, readLock, shippedIn } from './shipped.ts'
 

@@ -3,9 +3,6 @@
 
 import type { Terminal } from './runtime/cli/terminal.ts'
 
-// A flag may hold a secret, and every user of the machine can read the list of processes.
-process.title = 'watchkeeper'
-
 const oldestNode = 24
 if (Number.parseInt(process.versions.node, 10) < oldestNode) {
   process.stderr.write(

@@ -64,12 +64,23 @@ const namesOf = (group: Partial<typeof operations>) => keysOf<OperationName>(gro
 
 export const operationNames = namesOf(operations)
 
+interface OperationGroup {
+  readonly title: string
+  readonly names: readonly OperationName[]
+  /** One line for the list of commands, instead of one for each operation. */
+  readonly inHelp?: string
+}
+
 /** The operations by task, for help and documentation. */
-export const operationGroups: readonly { readonly title: string; readonly names: readonly OperationName[] }[] = [
+export const operationGroups: readonly OperationGroup[] = [
   { title: 'Alerts and dashboards as code', names: namesOf(asCode) },
   { title: 'Cost', names: namesOf(cost) },
   { title: 'Backups', names: namesOf(ofBackups) },
-  { title: 'Single objects', names: namesOf(singleObjects) },
+  {
+    title: 'Single objects',
+    names: namesOf(singleObjects),
+    inHelp: 'list-alerts, get-alert, create-dashboard and others: watchkeeper schema',
+  },
   { title: 'Tools', names: namesOf(tools) },
 ]
 

@@ -22,7 +22,7 @@ export const isDefaultFiles = (files: readonly string[]): boolean =>
 
 export const filesInput = fields
   .lines(
-    'Files with alerts, dashboards, saved searches, webhooks and sources. One glob or directory per line; of a directory, all YAML files.',
+    'Files and directories with declarations. One glob or directory per line; of a directory, all YAML files.',
     'globs inside the workspace, one per line',
     fields.glob,
   )

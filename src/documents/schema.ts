@@ -14,6 +14,8 @@ declare module 'zod' {
     missing?: string
     /** Never shown, not even when it is wrong. */
     secret?: boolean
+    /** The title above the input in help. */
+    group?: string
     /** What the server answers, or assumes, where a body lacks the field. Comparisons ignore it. */
     serverDefault?: unknown
     /**

@@ -3,6 +3,7 @@ import { isResourceId, isSegment, isUuid } from '../api/path.ts'
 import { profileNames } from '../api/profiles.ts'
 import { dayMs, hourMs, minuteMs } from '../core/durations.ts'
 import { minSecretLength } from '../core/secrets.ts'
+import { metaOf } from '../documents/schema.ts'
 import { isWebhookUrl } from '../http/proxy.ts'
 import { reportsInput } from './reports.ts'
 
@@ -16,6 +17,11 @@ declare module 'zod' {
     notInAction?: boolean
   }
 }
+
+/** The inputs under a title of their own in help. */
+export const grouped = <const Shape extends Readonly<Record<string, z.ZodType>>>(group: string, shape: Shape): Shape =>
+  // The same keys, each with a clone of its schema.
+  Object.fromEntries(Object.entries(shape).map(([name, field]) => [name, field.meta({ ...metaOf(field), group })])) as Shape
 
 const oneLine = z.string().regex(/^[^\r\n]*$/)
 

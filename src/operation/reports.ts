@@ -31,6 +31,7 @@ export const reportsInput = z
   .max(20)
   .optional()
   .meta({
+    group: 'Output',
     description: `Files to write, one \`format=path\` per line. Every operation has ${commonFormats.join(', ')}; \`json\` is the full result. usage-cost also has csv, focus and openmetrics, and operations on files have sarif and code-quality.`,
     accepts: `format=path, one per line, such as html=report.html; the formats are ${formats.join(', ')}`,
   })

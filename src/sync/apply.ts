@@ -9,7 +9,7 @@ import { listFirst, quote } from '../core/text.ts'
 import { inEnvironment, ofEnvironment } from '../declarations/environment.ts'
 import type { Prune } from '../declarations/find-declarations.ts'
 import { createKinds } from '../kinds/kinds.ts'
-import { choice, filePath, flag } from '../operation/inputs.ts'
+import { choice, filePath, flag, grouped } from '../operation/inputs.ts'
 import { type Context, defineOperation } from '../operation/operation.ts'
 import { applyPlan } from './apply/apply-plan.ts'
 import { applyBlocks, applyWords, outcomeFacts, outcomeLine } from './apply/apply-report.ts'
@@ -30,19 +30,21 @@ export const apply = defineOperation({
   scope: 'service-or-server',
   asksFirst: true,
   input: planInput.extend({
-    planFile: filePath(
-      'A file that plan wrote. Only its changes are applied. If the files or the service have changed since, nothing is written.',
-    ).optional(),
-    onError: choice(
-      ['continue', 'stop'],
-      'After an object fails: `continue` with the objects that do not depend on it, or `stop`.',
-    ).default('continue'),
-    rewrite: flag(
-      'Also writes the managed dashboards and saved searches that need no change. For one run, after an upgrade that asks for it.',
-    ).default(false),
-    resendSecrets: flag(
-      'Also sends the secrets of webhooks that need no change. For one run, after a header or a query parameter was changed by hand.',
-    ).default(false),
+    ...grouped('Writes', {
+      planFile: filePath(
+        'Applies only the changes that plan saved. If the files or the service have changed since, nothing is written.',
+      ).optional(),
+      onError: choice(
+        ['continue', 'stop'],
+        'What to do after an object fails. `continue` goes on with the objects that do not depend on it.',
+      ).default('continue'),
+      rewrite: flag(
+        'Also writes objects that need no change. It writes the managed dashboards and saved searches. For one run, after an upgrade that asks for it.',
+      ).default(false),
+      resendSecrets: flag(
+        'Also sends secrets of unchanged webhooks. For one run, after a header or a query parameter was changed by hand.',
+      ).default(false),
+    }),
   }),
   output: planOutput.extend({ planFile: z.string().describe('The plan file that was applied. Empty without one.') }),
   details: planDetails.extend({

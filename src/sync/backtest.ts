@@ -5,7 +5,7 @@ import { dayMs } from '../core/durations.ts'
 import { inputError, WatchkeeperError } from '../core/errors.ts'
 import { counted, type Line, say, sentence, trusted } from '../core/line.ts'
 import { quote } from '../core/text.ts'
-import { choice, filePath, flag, integer } from '../operation/inputs.ts'
+import { choice, filePath, flag, grouped, integer } from '../operation/inputs.ts'
 import { type Context, defineOperation, type OutputFile } from '../operation/operation.ts'
 import { daysForm, type GivenDays, lastDays, parseDays } from '../operation/period.ts'
 import { type Block, countFacts } from '../report/blocks.ts'
@@ -55,26 +55,32 @@ function rangeOf(period: z.output<typeof backtestPeriod>, nowMs: number): TimeRa
 }
 
 export const backtest = defineOperation({
-  summary: 'Shows how often declared alerts would have fired in the past days, and how often they fire as they are now.',
+  summary: 'Shows how often declared alerts would have fired in the past days, and fire now.',
   effect: 'read',
   scope: 'service-or-server',
   profiles: ['hyperdx', 'clickhouse-cloud'],
   profilesReason: backtestReason,
   input: planInput.omit({ prune: true, maxDeletes: true }).extend({
-    only: choice(['changed', 'all'], 'Backtests only alerts that the files change, or all declared alerts.').default('changed'),
-    period: backtestPeriod.default({ lastDays: 7 }),
-    ...gateInput,
-    record: filePath(
-      'Writes the values that the incidents of the period need to this directory, for `replay`.',
-      'a directory inside the workspace',
-    ).optional(),
-    recordGroupNames: flag('Records the names of groups instead of their hashes. They are production data.').default(false),
-    suggest: integer(
-      'The wanted notifications a week of each alert. Suggests a threshold and windows in a row with which it detects all of its incidents.',
-      0,
-      100_000,
-    ).optional(),
-    maxRequests: integer('Maximum number of requests for values. Alerts beyond it are not estimable.', 1, 1000).default(defaultMaxRequests),
+    ...grouped('What is estimated', {
+      only: choice(['changed', 'all'], 'Only alerts that the files change, or all.').default('changed'),
+      period: backtestPeriod.default({ lastDays: 7 }),
+      maxRequests: integer('Maximum number of requests for values. Alerts beyond it are not estimable.', 1, 1000).default(
+        defaultMaxRequests,
+      ),
+    }),
+    ...grouped('Gates', gateInput),
+    ...grouped('Output', {
+      suggest: integer(
+        'Wanted notifications a week of each alert. Suggests a threshold and windows in a row with which it detects all of its incidents.',
+        0,
+        100_000,
+      ).optional(),
+      record: filePath(
+        'Directory for recordings of incidents, for `replay`. They have the values that the incidents of the period need.',
+        'a directory inside the workspace',
+      ).optional(),
+      recordGroupNames: flag('Records names of groups instead of hashes. They are production data.').default(false),
+    }),
   }),
   output: z.object({
     alertCount: z.int().describe('Number of backtested alerts.'),
@@ -108,7 +114,7 @@ export const backtest = defineOperation({
       .describe('With `record`: a recording for each incident and alert.'),
     diagnostics: z.array(diagnosticSchema).describe('Errors, warnings and notes on the files.'),
   }),
-  example: { files: ['alerts.yml'], project: 'shop/observability', only: 'all' },
+  example: { files: ['alerts.yml'], project: 'shop/alerts', only: 'all' },
   async run(context, input) {
     const refusal = await whyNoBacktest(context)
     if (refusal !== undefined) throw new WatchkeeperError('refused', `No backtest: ${refusal}.`)

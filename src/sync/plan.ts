@@ -8,7 +8,7 @@ import { counted, type Line, say, sentence } from '../core/line.ts'
 import { inEnvironment, ofEnvironment } from '../declarations/environment.ts'
 import { onFailedEvaluation } from '../kinds/alert/evaluation.ts'
 import { createKinds } from '../kinds/kinds.ts'
-import { flag, outputPath } from '../operation/inputs.ts'
+import { flag, grouped, outputPath } from '../operation/inputs.ts'
 import { type Context, defineOperation, type OutputFile, type Verdict } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
 import { backtestedAlert, backtestPlan, defaultMaxRequests, demandValues, whyNoBacktest } from './backtest/backtest-plan.ts'
@@ -38,8 +38,8 @@ export const planShape = {
   effect: 'read' as const,
   scope: 'service-or-server' as const,
   input: planInput.extend({
-    onFailedEvaluation: onFailedEvaluation.default('warn'),
-    planFile: outputPath('Writes the plan to this file. apply can then make exactly these changes.').optional(),
+    ...grouped('Gates', { onFailedEvaluation: onFailedEvaluation.default('warn') }),
+    ...grouped('Output', { planFile: outputPath('Saves the plan. apply can then make exactly these changes.').optional() }),
   }),
   output: planOutput.extend({ planFile: z.string().describe('Path of the plan file. Empty if no plan was written.') }),
   details: planDetails.extend({
@@ -164,13 +164,17 @@ export const plan = defineOperation({
   ...planShape,
   summary: 'Shows what apply would change, field by field, without writing.',
   input: planShape.input.extend({
-    backtest: flag(
-      'Shows how often each changed alert would have fired in the last 7 days, now and with the change. In ClickHouse Cloud, it needs `sql-key-id`.',
-    ).default(false),
-    ...gateInput,
-    price: flag(
-      'Estimates what created and changed alerts add to the bill, because evaluations keep a service awake. Sends three more requests, and needs permissions to read services, activities and usage. Anyone who can read the report sees the costs. Only with `profile: clickhouse-cloud`.',
-    ).default(false),
+    ...grouped('Gates', {
+      backtest: flag(
+        'How often changed alerts would have fired. It compares the last 7 days now and with the change. In ClickHouse Cloud, it needs `sql-key-id`.',
+      ).default(false),
+      ...gateInput,
+    }),
+    ...grouped('Output', {
+      price: flag(
+        'What new alerts add to the bill. An estimate for created and changed alerts, whose evaluations keep a service awake. Sends three more requests, and needs permissions to read services, activities and usage. Anyone who can read the report sees the costs. Only with `profile: clickhouse-cloud`.',
+      ).default(false),
+    }),
   }),
   details: planShape.details.extend({
     price: planPrice.optional().describe('With `price`: what the changed alerts add to the bill.'),

@@ -7,7 +7,7 @@ import { inputError } from '../core/errors.ts'
 import { toPlainText } from '../core/line.ts'
 import { toKebab } from '../core/names.ts'
 import { quote } from '../core/text.ts'
-import { choice, filePath, flag, integer } from '../operation/inputs.ts'
+import { choice, filePath, flag, grouped, integer } from '../operation/inputs.ts'
 import { defineOperation, type Files, type Given } from '../operation/operation.ts'
 import { selectInput } from '../operation/select.ts'
 import { amountInput, priceInput } from './amounts.ts'
@@ -44,45 +44,55 @@ const waiverField = z
     accepts: 'until=YYYY-MM-DD; reason=why',
   })
 
-const usageInput = z.strictObject({
+const countedInput = grouped('What is counted', {
   period: periodInput('The period of the report. The default is `month-to-date`.').optional(),
   billingCycleDay: integer(
     'Day of the month on which a billing cycle starts. The default is 1. In a shorter month, the cycle starts on its last day.',
     1,
     31,
   ).optional(),
+  compare: choice(
+    comparisons,
+    'Compares the usage with earlier days. `previous-period` is the period of equal length that ends the day before. `previous-month-days` are the same days of the previous month, such as 1–21 Oct for 1–21 Nov.',
+  ).optional(),
+  select: selectInput('Counts only usage with a tag. The API applies it: `tag=Team`, or `tag=Team=shop`.', ['tag']).optional(),
+  unlocked: choice(['include', 'exclude'], 'Whether provisional records count. Without them, the gate counts only final ones.').default(
+    'include',
+  ),
+})
+
+const gatesInput = grouped('Gates, in credits (above fails, equal passes)', {
   gate: choice(
     gateModes,
     'What happens without a limit. `auto` warns, `required` fails the gate, and `off` sets no limit and rejects limits. Limits are budget, warn-budget, forecast-budget, budgets and max-increase. For `required`, warn-budget is not enough.',
   ).default('auto'),
   budget: amountInput(
-    'The budget in usage credits. The limit is strict: the gate fails above it (>), and an equal amount passes.',
+    'The cost of the period. In usage credits. The limit is strict: the gate fails above it (>), and an equal amount passes.',
   ).optional(),
-  warnBudget: amountInput('The gate warns above this amount (>).').optional(),
+  warnBudget: amountInput('Only warns above this. An equal amount passes.').optional(),
   budgets: filePath('File with several budgets. Each has its own limit, period and scope. One run judges all of them.').optional(),
   forecastBudget: amountInput(
-    'The gate fails when the forecast for the whole period is above this amount (>). On the last day and after it, the total counts instead.',
-  ).optional(),
-  compare: choice(
-    comparisons,
-    'Compares the usage with earlier days. `previous-period` is the period of equal length that ends the day before. `previous-month-days` are the same days of the previous month, such as 1–21 Oct for 1–21 Nov.',
+    'The forecast for the whole period. The gate fails when it is above this amount (>). On the last day and after it, the total counts instead.',
   ).optional(),
   maxIncrease: increaseInput.optional(),
-  select: selectInput('Counts only usage with a tag, which the API applies: `tag=Team`, or `tag=Team=shop`.', ['tag']).optional(),
-  unlocked: choice(['include', 'exclude'], 'Whether the gate counts provisional records or only final ones.').default('include'),
   onMissing: choice(
     issueLevels,
-    'How to treat data quality issues: no records, days without records, or records that do not add up to the total. By default an issue fails the gate. Missing records of days that have just begun are only a warning.',
+    'Effect of issues with the data. These are no records, days without records, or records that do not add up to the total. By default an issue fails the gate. Missing records of days that have just begun are only a warning.',
   ).optional(),
+  waiver: waiverField.optional(),
+})
+
+const shownInput = grouped('Output', {
   creditPrice: priceInput(
-    'What you pay for one credit, by your contract. The report then also shows amounts of money, and the report in the format focus has this price.',
+    'Price of one credit, for amounts of money. It is what you pay by your contract. The report then also shows amounts of money, and the report in the format focus has this price.',
   ).optional(),
   groupBy: choice(groupings, 'How the first table of the report groups the usage.').default('entity'),
-  waiver: waiverField.optional(),
   explain: flag(
-    'For days with a spike, also lists changes of services on that day and the day before: scaling, restores, starts and new services, and in the GitHub Action the deployments of the repository. One more request to each, and only with a spike.',
+    'Lists changes of services at the time of spikes. For a day with a spike and the day before: scaling, restores, starts and new services, and in the GitHub Action the deployments of the repository. One more request to each, and only with a spike.',
   ).optional(),
 })
+
+const usageInput = z.strictObject({ ...countedInput, ...gatesInput, ...shownInput })
 
 type UsageInput = z.output<typeof usageInput>
 

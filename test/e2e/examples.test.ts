@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { toKebab } from '../../src/core/names.ts'
 import type { Operation } from '../../src/operation/operation.ts'
-import { inputsFor, secrets, useEmulator } from '../support/emulator.ts'
+import { asOptions, inputsFor, secrets, useEmulator } from '../support/emulator.ts'
 import { allOperations as all, placeFor, useExampleDirectory } from '../support/examples.ts'
 import { commandsOf, expectNoSecret, runAction, runCli } from '../support/run-process.ts'
 
@@ -41,8 +41,10 @@ describe('every example works on the emulator', () => {
 
   it.each(all)('runs the example of $name on the command line', async ({ name, operation }) => {
     const inputs = { ...commonInputs(operation), ...texts(operation.example) }
-    const flags = Object.entries(inputs).flatMap(([key, value]) => [`--${key}`, value])
-    const ran = await runCli([name, ...flags, ...(operation.effect === 'write' ? ['--yes'] : []), '--json'], {}, { directory: root() })
+    const { flags, variables } = asOptions(inputs)
+    const ran = await runCli([name, ...flags, ...(operation.effect === 'write' ? ['--yes'] : []), '--json'], variables, {
+      directory: root(),
+    })
     expect(ran.stderr).toBe('')
     expect(JSON.parse(ran.stdout)).toEqual(expect.objectContaining({ operation: name, status: expect.stringMatching(/pass|warn/) }))
     expect(ran.exitCode).toBe(0)

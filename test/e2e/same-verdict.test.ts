@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { demo } from '../../src/emulator/index.ts'
 import { createClient } from '../../src/runtime/library/create-client.ts'
-import { fillUsage, inputsFor, useEmulator } from '../support/emulator.ts'
+import { asOptions, fillUsage, inputsFor, useEmulator } from '../support/emulator.ts'
 import { runAction, runCli } from '../support/run-process.ts'
 
 const emulator = useEmulator()
@@ -29,11 +29,8 @@ describe.each<[string, Inputs, string, number]>([
   it('every example has the same verdict in the action, on the command line and in the library', async () => {
     const common = { operation: 'usage-cost', period: 'last-10-days', ...inputs }
     const action = await runAction({ inputs: { ...inputsFor(emulator()), ...common } })
-    const flags = Object.entries({ ...inputsFor(emulator()), period: 'last-10-days', ...inputs }).flatMap(([name, value]) => [
-      `--${name}`,
-      value,
-    ])
-    const cli = await runCli(['usage-cost', ...flags, '--json'])
+    const { flags, variables } = asOptions({ ...inputsFor(emulator()), period: 'last-10-days', ...inputs })
+    const cli = await runCli(['usage-cost', ...flags, '--json'], variables)
     const client = createClient({
       apiUrl: emulator().url,
       apiKeyId: demo.apiKeyId,

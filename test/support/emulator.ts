@@ -1,7 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { addDays, type Day, dayOf } from '../../src/core/dates.ts'
+import { toEnvironmentName, toKebab } from '../../src/core/names.ts'
+import { metaOf } from '../../src/documents/schema.ts'
 import { demo, type Emulator, type EmulatorOptions, type Fault, type Service } from '../../src/emulator/index.ts'
+import { settingsSchema } from '../../src/operation/inputs.ts'
 import { type EmulatorVariant, startVariant, type VariantOptions } from './server-variants.ts'
 
 // One emulator for a test file, in the state it was born in before every test.
@@ -33,6 +36,19 @@ export const inputsFor = ({ url }: Pick<Emulator, 'url'>, dialect: EmulatorOptio
       }),
   ...(dialect === 'clickhouse-cloud' && { profile: dialect }),
 })
+
+const secretInputs = Object.entries(settingsSchema.shape).flatMap(([name, field]) => (metaOf(field).secret ? [toKebab(name)] : []))
+
+/** The inputs as a shell has them: options, and variables for the secrets, which are no options. */
+export function asOptions(inputs: Readonly<Record<string, string>>) {
+  const entries = Object.entries(inputs)
+  return {
+    flags: entries.flatMap(([name, value]) => (secretInputs.includes(name) ? [] : [`--${name}`, value])),
+    variables: Object.fromEntries(
+      entries.flatMap(([name, value]) => (secretInputs.includes(name) ? [[toEnvironmentName(name), value]] : [])),
+    ),
+  }
+}
 
 export const ids = {
   dashboard: '65f5e4a35eedc0de0000000c',

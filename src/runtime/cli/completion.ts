@@ -1,18 +1,19 @@
-import type { Argument, Command, Option } from 'commander'
+import { type Command, type CommandOption, takesValue } from './command.ts'
+import { firstSentence } from './help.ts'
 
 type Shell = 'bash' | 'zsh' | 'fish'
 
 /** The script that a shell sources to complete the commands and options of the program. */
-export function completionScript(shell: Shell, program: Command): string {
-  const commands = program.commands.map(
-    (command): CompletedCommand => ({
-      name: command.name(),
-      summary: firstSentence(command.description()),
-      words: command.registeredArguments.flatMap(choicesOf),
-      options: command.options.filter(({ hidden, long }) => !hidden && long).map(describeOption),
+export function completionScript(shell: Shell, commands: readonly Command[]): string {
+  const completed = commands.map(
+    ({ name, summary, words, options }): CompletedCommand => ({
+      name,
+      summary: firstSentence(summary),
+      words: words?.choices ?? [],
+      options: options.map(describeOption),
     }),
   )
-  return { bash: bashScript, zsh: zshScript, fish: fishScript }[shell](program.name(), commands)
+  return { bash: bashScript, zsh: zshScript, fish: fishScript }[shell]('watchkeeper', completed)
 }
 
 interface CompletedCommand {
@@ -32,15 +33,12 @@ interface CompletedOption {
   readonly choices: readonly string[]
 }
 
-const choicesOf = ({ argChoices }: Argument): readonly string[] => argChoices ?? []
-
-function describeOption({ long, description, required, flags, argChoices }: Option): CompletedOption {
-  const [, placeholder = ''] = /<(.+)>/.exec(flags) ?? []
-  const choices = argChoices ?? (placeholder.includes('|') ? placeholder.split('|') : [])
-  return { flag: long ?? '', summary: firstSentence(description), takesValue: required, choices }
-}
-
-const firstSentence = (text: string): string => (/^.*?[.](?=\s|$)/s.exec(text)?.[0] ?? text).replace(/\s+/g, ' ').replace(/\.$/, '')
+const describeOption = ({ name, kind, text, choices = [] }: CommandOption): CompletedOption => ({
+  flag: `--${name}`,
+  summary: text,
+  takesValue: takesValue(kind),
+  choices,
+})
 
 function bashScript(name: string, commands: readonly CompletedCommand[]): string {
   const values = new Map(

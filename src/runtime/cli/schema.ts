@@ -1,6 +1,6 @@
 // The operations as plain data: for `watchkeeper schema`, and for everything that is generated from them.
 import * as z from 'zod'
-import { exitCodes, inputError } from '../../core/errors.ts'
+import { inputError } from '../../core/errors.ts'
 import { toCamel, toEnvironmentName, toKebab } from '../../core/names.ts'
 import { quote } from '../../core/text.ts'
 import { version } from '../../core/version.ts'
@@ -9,7 +9,7 @@ import { settingsSchema } from '../../operation/inputs.ts'
 import { commonResultSchema, type Operation } from '../../operation/operation.ts'
 import { isOperationName, type OperationName, operationNames, operations } from '../../operations.ts'
 import { adviseOnName } from '../new-names.ts'
-import { commandLine } from './operation-commands.ts'
+import { commandLine, exitCodesOf } from './operation-command.ts'
 
 export interface FieldFacts {
   /** In kebab-case. */
@@ -85,12 +85,12 @@ function describeShape(shape: Shape): readonly FieldFacts[] {
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-// `accepts`, `aliases`, `synonyms`, `secret`, `missing`, `commas` and `stateDefault` are metadata of this project, which no validator knows.
+// `accepts`, `aliases`, `synonyms`, `secret`, `group`, `missing`, `commas` and `stateDefault` are metadata of this project, which no validator knows.
 function withoutOwnMetadata(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutOwnMetadata)
   if (typeof value !== 'object' || value === null) return value
   const isOwn = (key: string, item: unknown): boolean =>
-    ((key === 'accepts' || key === 'missing') && typeof item === 'string') ||
+    (['accepts', 'missing', 'group'].includes(key) && typeof item === 'string') ||
     ['aliases', 'synonyms', 'secret', 'commas', 'stateDefault'].includes(key)
   const entries = Object.entries(value).filter(([key, item]) => !isOwn(key, item))
   // For the author of a file, the server's default is the default.
@@ -103,29 +103,6 @@ export const toJsonSchema = (schema: z.ZodType, io: 'input' | 'output' = 'input'
 /** The schema of the result of an operation: its own fields, and those of every result. */
 export const resultSchemaOf = ({ output, details }: Operation): z.ZodObject =>
   z.looseObject({ ...commonResultSchema.shape, ...output.shape, ...details.shape })
-
-const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
-  ok: 'success; a warning, too',
-  error: 'error',
-  input: 'wrong input, or errors in files',
-  denied: 'authentication failed, or the key lacks a permission',
-  partlyApplied: 'the run did not complete, and it wrote something, or the outcome of a write is unknown',
-  gateFailed: 'a gate failed',
-  hasChanges: '--detailed-exitcode: apply would write something',
-  canceled: 'canceled, and nothing was written',
-}
-
-/** The exit codes that the operation can have on the command line, with their meanings. */
-function exitCodesOf(name: OperationName, { effect, scope, judge }: Operation): Readonly<Record<string, string>> {
-  const isPossible: Readonly<Partial<Record<keyof typeof exitCodes, boolean>>> = {
-    denied: scope !== 'none',
-    partlyApplied: effect === 'write',
-    gateFailed: judge !== undefined,
-    hasChanges: name === 'plan',
-  }
-  const codes = Object.entries(exitCodeMeanings).map(([key, meaning]) => ({ key: key as keyof typeof exitCodes, meaning })) // Its own keys.
-  return Object.fromEntries(codes.filter(({ key }) => isPossible[key] !== false).map(({ key, meaning }) => [exitCodes[key], meaning]))
-}
 
 /** An input for programs. The type is that of JSON; a list is given by several options, or by several lines. */
 function describeInput(name: string, schema: z.core.$ZodType, hasVariable: boolean): JsonSchema {
@@ -172,19 +149,23 @@ async function operationSchema(name: OperationName): Promise<JsonSchema> {
   }
 }
 
-/** What a program needs to know to run the operation; of every operation where none is named. Throws an InputError for an unknown name. */
+/** What a program needs to know to run the operation, or else the list of operations. Throws an InputError for an unknown name. */
 export async function describeForPrograms(name: string | undefined): Promise<JsonSchema> {
-  if (name !== undefined && !isOperationName(name))
+  if (name === undefined) return { version, operations: await Promise.all(operationNames.map(listedOperation)) }
+  if (!isOperationName(name))
     throw inputError(
       'operation',
-      `unknown operation "${quote(name, 80)}"${adviseOnName(name, operationNames) || '; watchkeeper --help lists them'}`,
+      `unknown operation "${quote(name, 80)}"${adviseOnName(name, operationNames) || '; watchkeeper schema lists them'}`,
     )
-  const common = {
+  return {
+    ...(await operationSchema(name)),
     version,
     commonInputs: describeInputs(settingsSchema.shape, true),
     commonOutputs: commonOutputs.map(({ name: output, description }) => ({ name: output, field: toCamel(output), description })),
   }
-  return name === undefined
-    ? { ...common, operations: await Promise.all(operationNames.map(operationSchema)) }
-    : { ...(await operationSchema(name)), ...common }
+}
+
+async function listedOperation(name: OperationName): Promise<JsonSchema> {
+  const { summary, effect }: Operation = await operations[name]()
+  return { operation: name, effect, summary, schema: `watchkeeper schema ${name}` }
 }

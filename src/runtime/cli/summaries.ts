@@ -5,7 +5,7 @@ export const summaries = {
   "apply": "Creates and updates alerts, dashboards, saved searches, webhooks and sources to match the files. A second run changes nothing.",
   "drift": "Fails when the service differs from the files, and shows which side changed, without writing.",
   "pull": "Exports the alerts, dashboards and saved searches of a service to files, and webhooks and sources on request. A plan of these files shows no changes.",
-  "backtest": "Shows how often declared alerts would have fired in the past days, and how often they fire as they are now.",
+  "backtest": "Shows how often declared alerts would have fired in the past days, and fire now.",
   "replay": "Checks declared alerts against recordings of past incidents, offline and without credentials.",
   "check-slos": "Checks the error budgets of the SLOs in files: what is left, how fast it burns, and when it runs out.",
   "usage-cost": "Reports the organization's usage cost over a period and fails when it exceeds a budget.",

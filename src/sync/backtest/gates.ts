@@ -17,7 +17,7 @@ const keys = (description: string) => list(description, 'keys of alerts in the f
 
 /** The inputs that make a backtest a gate. */
 export const gateInput = {
-  maxNotifications: integer('Fails if an alert would have sent more notifications than this on a UTC day.', 0, 100_000).optional(),
+  maxNotifications: integer('Fails if an alert notifies more often on a day. The days are those of UTC.', 0, 100_000).optional(),
   mustFire: keys('Fails unless these alerts would have fired.').optional(),
   mustBeQuiet: keys('Fails unless these alerts would have stayed quiet.').optional(),
   minCoverage: z
@@ -26,12 +26,12 @@ export const gateInput = {
     .max(100)
     .optional()
     .meta({
-      description: `The percentage of windows in which the source of an alert must have data, so that a gate can pass. The default is ${defaultMinCoverage}.`,
+      description: `Percentage of windows that need data. If the source of an alert has data in fewer of them, a gate cannot pass. The default is ${defaultMinCoverage}.`,
       accepts: 'a percentage from 0 to 100',
     }),
   onMissing: choice(
     ['fail', 'warn', 'ignore'],
-    'Effect of an alert that `max-notifications` cannot check: it has no estimate, or data in less than `min-coverage`. The default is `fail`. `must-fire` and `must-be-quiet` always fail.',
+    'Effect of an alert without an estimate. Without one, or with data in less than `min-coverage`, `max-notifications` cannot check it. The default is `fail`. `must-fire` and `must-be-quiet` always fail.',
   ).optional(),
 }
 

@@ -24,7 +24,7 @@ import { type Body, listOf } from '../../kinds/kind.ts'
 import { addressOf, hasPendingId } from '../../kinds/kind-names.ts'
 import { type Declared, isOf } from '../../kinds/kinds.ts'
 import { projectForm, projectGrammar } from '../../kinds/marker.ts'
-import { flag, flagOr, integer } from '../../operation/inputs.ts'
+import { flag, flagOr, grouped, integer } from '../../operation/inputs.ts'
 import type { Context, Files } from '../../operation/operation.ts'
 import type { Change, Plan } from './change.ts'
 import type { AdoptFrom } from './match.ts'
@@ -35,33 +35,37 @@ import { readStoredObjects, type StoredObjects } from './stored-objects.ts'
 // The inputs that plan, apply and drift share, and the project that they are about.
 
 export const planInput = z.strictObject({
-  files: filesInput,
-  env: environmentInput,
-  project: z.string().regex(projectGrammar).optional().meta({
-    description:
-      'Owner of the objects, which is stored in a marker inside each of them. The default is `project` in .watchkeeper.yml, then the repository.',
-    accepts: projectForm,
-  }),
-  adoptFrom: z
-    .string()
-    .regex(projectGrammar)
-    .optional()
-    .meta({
-      description: 'Previous name of a renamed project, whose objects are adopted. `none` creates a second set of objects instead.',
-      accepts: `a project (${projectForm}), or none`,
+  ...grouped('Files', {
+    files: filesInput,
+    env: environmentInput,
+    project: z.string().regex(projectGrammar).optional().meta({
+      description:
+        'Owner of the objects. Each of them stores it in a marker. The default is `project` in .watchkeeper.yml, then the repository.',
+      accepts: projectForm,
     }),
-  fromRepository: fromRepositoryInput.optional(),
-  prune: flagOr(
-    'forget',
-    "Deletes objects that have this project's marker and that no file declares. `forget` keeps them, and only removes the marker.",
-  ).default(false),
-  repairDuplicates: flag(
-    'Repairs objects that two runs at the same time created twice: keeps one of each, moves the alerts to it, and deletes the others if they are as declared. Use it for one run.',
-  ).default(false),
-  allowEmpty: flag(
-    'Accepts that no file declares an object, or that there are no files. With prune, apply then deletes or forgets all objects of the project.',
-  ).default(false),
-  maxDeletes: integer('Maximum number of deletes. With more, the operation fails and writes nothing.', 0, 10_000).default(5),
+    adoptFrom: z
+      .string()
+      .regex(projectGrammar)
+      .optional()
+      .meta({
+        description: 'Previous name of a renamed project. Its objects are adopted. `none` creates a second set of objects instead.',
+        accepts: `a project (${projectForm}), or none`,
+      }),
+    fromRepository: fromRepositoryInput.optional(),
+  }),
+  ...grouped('Deletes and repairs (the same for plan and apply)', {
+    prune: flagOr(
+      'forget',
+      "Deletes the project's objects that no file declares. `forget` keeps them, and only removes their ownership marker.",
+    ).default(false),
+    maxDeletes: integer('Maximum number of deletes. With more, the operation fails and writes nothing.', 0, 10_000).default(5),
+    allowEmpty: flag(
+      'Accepts files that declare nothing, or no files. With prune, apply then deletes or forgets all objects of the project.',
+    ).default(false),
+    repairDuplicates: flag(
+      'Repairs objects that two runs created at once. It keeps one of each, moves the alerts to it, and deletes the others if they are as declared. Use it for one run.',
+    ).default(false),
+  }),
 })
 
 const toAdoptFrom = (text: string | undefined): AdoptFrom => (text === undefined || text === 'none' ? text : { project: text })

@@ -26,7 +26,7 @@ export const fromRepositoryInput = z
   .refine((text) => repositoryDigestGrammar.test(text) || addressGrammar.test(text))
   .meta({
     description:
-      'Previous repository of the project, after it was renamed or moved. Its objects are taken over. Without it, `apply` writes nothing if another repository applied objects of the project.',
+      'Previous repository, after it was renamed or moved. Its objects are taken over. Without it, `apply` writes nothing if another repository applied objects of the project.',
     accepts: 'host/owner/name such as github.com/shop/infra, or the 10 hex digits of a message',
   })
 

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { demo } from '../../../src/emulator/index.ts'
-import { serviceOf } from '../../support/emulator.ts'
+import { asOptions, serviceOf } from '../../support/emulator.ts'
 import { runWithFailure, type TestAction, type TestApi, withTestApi } from '../../support/faults.ts'
 import { problemsWithRun } from '../../support/output-oracle.ts'
 import { openBlackHole } from '../../support/raw-server.ts'
@@ -82,9 +82,9 @@ describe.concurrent('R6: a signal ends a run in time, with a report and the righ
 
 it('receives signals directly when a shell runs the command line with exec', async () => {
   await withTestApi({ effect: { kind: 'delay', ms: 400 } }, {}, async (testApi) => {
-    const flags = Object.entries(connectionTo(testApi.url)).map(([name, value]) => `--${name} ${value}`)
+    const { flags, variables } = asOptions(connectionTo(testApi.url))
     const line = `exec "${process.execPath}" "${root}npm/cli.js" list-sources ${flags.join(' ')}`
-    const child = spawn('bash', ['-c', line], { env: { PATH: process.env.PATH }, stdio: 'ignore' })
+    const child = spawn('bash', ['-c', line], { env: { ...variables, PATH: process.env.PATH }, stdio: 'ignore' })
     whenArrived(1, () => child.kill('SIGTERM'))(child, testApi)
     const [code] = (await once(child, 'exit')) as [number | null]
     expect(code).toBe(130)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { demo, type Emulator } from '../../../src/emulator/index.ts'
 import { createClient } from '../../../src/index.ts'
 import { done, fillBackups } from '../../support/backups.ts'
-import { inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
+import { asOptions, inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
 import { commandsOf, runAction, runCli } from '../../support/run-process.ts'
 
 const emulator = useEmulator()
@@ -36,8 +36,8 @@ describe.each(outcomes)('a service with the outcome $outcome', ({ outcome, prepa
     expect([action.exitCode, commandsOf(action)]).toEqual(passes ? [0, []] : [1, ['error']])
     expect(action.outputs.has('backup-age-hours')).toBe(outcome === 'fresh')
     expect(action.result).toMatchObject({ services: [{ outcome, passes }] })
-    const flags = Object.entries(inputsFor(emulator())).flatMap(([name, value]) => [`--${name}`, value])
-    const cli = await runCli(['check-backups', ...flags, '--json'])
+    const { flags, variables } = asOptions(inputsFor(emulator()))
+    const cli = await runCli(['check-backups', ...flags, '--json'], variables)
     const client = createClient({
       apiUrl: emulator().url,
       apiKeyId: demo.apiKeyId,

@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -56,34 +55,12 @@ describe('the command line', () => {
     expectNoSecret(`${ran.stdout}${ran.stderr}`, secrets)
   })
 
-  it('describes every flag of a command', async () => {
-    const ran = await runCli(['usage-cost', '--help'])
-    expect(ran.exitCode).toBe(0)
-    expect(ran.stdout).toContain('--budget <amount>')
-    expect(ran.stdout).toContain('Common options:')
-    expect(ran.stdout).toContain('--api-key-secret <text>')
-  })
-
   it('the command line takes a flag several times where an input has several lines', async () => {
     await runCli(
       ['usage-cost', '--period', 'today', '--filter', 'tag:team=a', '--filter', 'tag:env', '--on-missing', 'ignore'],
       environment(),
     )
     expect(emulator().requests[0]?.path).toContain('filter=tag%3Ateam%3Da&filter=tag%3Aenv')
-  })
-
-  it('the command line does not leave a secret that was given as a flag in the list of processes', async ({ skip }) => {
-    if (!existsSync('/proc/self/cmdline')) skip('this system keeps its list of processes elsewhere')
-    emulator().addFault({ effect: { kind: 'delay', ms: 500 } })
-    const { WATCHKEEPER_API_KEY_SECRET: _, ...env } = environment()
-    let pid: number | undefined
-    const onStart = (child: { readonly pid?: number | undefined }): void => {
-      pid = child.pid
-    }
-    const running = runCli(['list-sources', '--api-key-secret', demo.apiKeySecret], env, { onStart })
-    await expect.poll(() => emulator().requests.length).toBe(1)
-    expect(await readFile(`/proc/${pid}/cmdline`, 'utf8')).not.toContain(demo.apiKeySecret)
-    expect((await running).exitCode).toBe(0)
   })
 
   it('writes the job summary when it runs inside a workflow', async () => {

@@ -1,6 +1,6 @@
 // The check of credits in the built action and on the command line.
 import { describe, expect, it } from 'vitest'
-import { inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
+import { asOptions, inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
 import { commandsOf, runAction, runCli } from '../../support/run-process.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
@@ -20,8 +20,8 @@ describe('the check of credits', () => {
     expect(action.outputs.get('remaining-credits')).toBe('2620')
     expect(action.outputs.get('status')).toBe('fail')
     const { operation: _, ...given } = inputs()
-    const flags = Object.entries({ ...given, 'min-days-left': '3000' }).flatMap(([name, value]) => [`--${name}`, value])
-    const cli = await runCli(['check-credits', ...flags, '--json'])
+    const { flags, variables } = asOptions({ ...given, 'min-days-left': '3000' })
+    const cli = await runCli(['check-credits', ...flags, '--json'], variables)
     expect(cli.exitCode).toBe(10)
     const document = JSON.parse(cli.stdout) as Readonly<Record<string, unknown>>
     expect(String(document.daysLeft)).toBe(action.outputs.get('days-left'))

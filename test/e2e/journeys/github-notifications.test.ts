@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { addDays } from '../../../src/core/dates.ts'
 import { startEmulator } from '../../../src/emulator/index.ts'
 import { hostile } from '../../support/corpus.ts'
-import { fillUsage, inputsFor, secrets, serviceOf, useEmulator } from '../../support/emulator.ts'
+import { asOptions, fillUsage, inputsFor, secrets, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { otherComments, token, useGitHub } from '../../support/github-server.ts'
 import { type GitHubStepOptions, pullRequestEvent, runGitHubStep } from '../../support/notify.ts'
 import { kindsIn, unexpectedHtml } from '../../support/output-oracle.ts'
@@ -303,8 +303,9 @@ it('writes nothing when the run was canceled before it ended', async () => {
 })
 
 it('the command line says that it writes neither', async () => {
-  const flags = Object.entries({ ...inputsFor(emulator()), comment: 'always' }).flatMap(([name, value]) => [`--${name}`, value])
+  const { flags, variables } = asOptions({ ...inputsFor(emulator()), comment: 'always' })
   const ran = await runCli(['list-sources', ...flags], {
+    ...variables,
     WATCHKEEPER_ISSUE: 'on-failure',
     GITHUB_TOKEN: token,
     GITHUB_API_URL: github().url,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { exitCodes } from '../../../src/core/errors.ts'
-import { inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
+import { asOptions, inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
 import { token, useGitLab } from '../../support/gitlab-server.ts'
 import { gitLabEnvironment } from '../../support/notify.ts'
 import { expectNoSecret, runCli } from '../../support/run-process.ts'
@@ -15,8 +15,8 @@ const gitlab = useGitLab()
 
 const gate = (flags: Readonly<Record<string, string>>, env: Readonly<Record<string, string>> = {}) => {
   const all = { ...inputsFor(emulator()), period: 'last-7-days', ...flags }
-  const args = Object.entries(all).flatMap(([name, value]) => [`--${name}`, value])
-  return runCli(['usage-cost', ...args], { ...gitLabEnvironment(gitlab().url), WATCHKEEPER_GITLAB_TOKEN: token, ...env })
+  const { flags: args, variables } = asOptions(all)
+  return runCli(['usage-cost', ...args], { ...variables, ...gitLabEnvironment(gitlab().url), WATCHKEEPER_GITLAB_TOKEN: token, ...env })
 }
 
 const both = { comment: 'always', issue: 'on-failure' }
@@ -70,8 +70,12 @@ it('the path of the project is the owner of the objects in a plan', async () => 
   const directory = await mkdtemp(join(tmpdir(), 'watchkeeper-project-'))
   try {
     await writeFile(join(directory, 'none.json'), '{}')
-    const args = Object.entries(inputsFor(emulator())).flatMap(([name, value]) => [`--${name}`, value])
-    const ran = await runCli(['plan', ...args, '--files', 'none.json', '--json'], gitLabEnvironment(gitlab().url), { directory })
+    const { flags, variables } = asOptions(inputsFor(emulator()))
+    const ran = await runCli(
+      ['plan', ...flags, '--files', 'none.json', '--json'],
+      { ...variables, ...gitLabEnvironment(gitlab().url) },
+      { directory },
+    )
     expect(JSON.parse(ran.stdout)).toMatchObject({ project: 'acme/platform/shop' })
   } finally {
     await rm(directory, { recursive: true })

@@ -3,7 +3,7 @@ import { logLine } from '../../../src/core/escape.ts'
 import { renderMarkdown } from '../../../src/report/markdown.ts'
 import { renderTerminal } from '../../../src/report/terminal.ts'
 import { hostile } from '../../support/corpus.ts'
-import { inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
+import { asOptions, inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { kindsIn, unexpectedHtml } from '../../support/output-oracle.ts'
 import { commandsOf, runAction, runCli } from '../../support/run-process.ts'
@@ -61,10 +61,10 @@ it.each(['list-backups', 'check-backups'])('words about backups stay data in log
 
 it('names from the API stay data on the command line, which may run inside a workflow', async () => {
   poison()
-  const flags = Object.entries(inputsFor(emulator())).flatMap(([name, value]) => [`--${name}`, value])
-  const shown = await runCli(['list-alerts', ...flags])
+  const { flags, variables } = asOptions(inputsFor(emulator()))
+  const shown = await runCli(['list-alerts', ...flags], variables)
   expect(commandsOf(shown)).toEqual([])
-  const json = await runCli(['list-alerts', ...flags, '--json'])
+  const json = await runCli(['list-alerts', ...flags, '--json'], variables)
   expect(commandsOf(json)).toEqual([])
   expect(JSON.parse(json.stdout).count).toBe(hostile.length - 1)
 })

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { hostile } from '../../support/corpus.ts'
-import { inputsFor, secrets, serviceOf, useEmulator } from '../../support/emulator.ts'
+import { asOptions, inputsFor, secrets, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { unexpectedHtml } from '../../support/output-oracle.ts'
 import { commandsOf, type RanAction, runAction, runCli } from '../../support/run-process.ts'
 
@@ -110,8 +110,8 @@ describe('pull, as a step', () => {
   it('exits with 2 on the command line while a file is not valid', async () => {
     await mkdir(join(workspace, 'observability'))
     await writeFile(join(workspace, 'observability/a.yml'), 'alerts: 5\n')
-    const flags = Object.entries(inputsFor(emulator(), 'clickhouse-cloud')).flatMap(([name, value]) => [`--${name}`, value])
-    expect((await runCli(['pull', ...flags, '--project', 'a'], {}, { directory: workspace })).exitCode).toBe(2)
+    const { flags, variables } = asOptions(inputsFor(emulator(), 'clickhouse-cloud'))
+    expect((await runCli(['pull', ...flags, '--project', 'a'], variables, { directory: workspace })).exitCode).toBe(2)
   })
 })
 

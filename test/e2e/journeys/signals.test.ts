@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Effect } from '../../../src/emulator/index.ts'
-import { ids, inputsFor, methodsOf, useEmulator } from '../../support/emulator.ts'
+import { asOptions, ids, inputsFor, methodsOf, useEmulator } from '../../support/emulator.ts'
 import { withTestApi } from '../../support/faults.ts'
 import { runAction, runCli } from '../../support/run-process.ts'
 import { shop } from '../../support/shop-declaration.ts'
@@ -119,8 +119,8 @@ const exitCodeOf = (surface: (typeof surfaces)[number], ending: Ending): Promise
     const directory = await mkdtemp(join(tmpdir(), 'watchkeeper-signals-'))
     try {
       await writeFile(join(directory, 'a.json'), text)
-      const flags = Object.entries(all).flatMap(([name, value]) => [`--${name}`, value])
-      return (await runCli(['apply', '--yes', ...flags], {}, { directory, onStart })).exitCode
+      const { flags, variables } = asOptions(all)
+      return (await runCli(['apply', '--yes', ...flags], variables, { directory, onStart })).exitCode
     } finally {
       await rm(directory, { recursive: true })
     }

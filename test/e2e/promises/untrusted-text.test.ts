@@ -7,7 +7,7 @@ import type { Operation } from '../../../src/operation/operation.ts'
 import { operationNames, operations } from '../../../src/operations.ts'
 import { createClient } from '../../../src/runtime/library/create-client.ts'
 import { forEachEntry, hostile } from '../../support/corpus.ts'
-import { basicPair, ids, inputsFor, useEmulator } from '../../support/emulator.ts'
+import { asOptions, basicPair, ids, inputsFor, useEmulator } from '../../support/emulator.ts'
 import { runWithFailure } from '../../support/faults.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { problemsWithOutput } from '../../support/output-oracle.ts'
@@ -147,8 +147,8 @@ describe.concurrent('S6: the surfaces add nothing', () => {
   })
 
   it.each(['list-alerts', 'list-dashboards'])('the command line adds no markup for all texts at once in %s', async (operation) => {
-    const flags = Object.entries(inputsFor(emulator())).flatMap(([name, value]) => [`--${name}`, value])
-    const ran = await runCli([operation, ...flags, '--select', `name~${'::error::x\n##[error]y'.replace('\n', ' ')}`])
+    const { flags, variables } = asOptions(inputsFor(emulator()))
+    const ran = await runCli([operation, ...flags, '--select', `name~${'::error::x\n##[error]y'.replace('\n', ' ')}`], variables)
     expect(commandsOf(ran)).toEqual([])
     const wrong = await runCli([
       operation,

@@ -24,10 +24,3 @@ describe('shell completion', () => {
     for (const name of operationNames) expect(text).toContain(name)
   })
 })
-
-it('shows examples and kinds of values in the help of an operation', async () => {
-  const { stdout } = await runCliInside(['usage-cost', '--help'])
-  expect(stdout).toMatch(/Options:\n {2}-h, --help /)
-  expect(stdout).toMatch(/--budget <amount>/)
-  expect(stdout).toMatch(/\nEXAMPLES\n {2}watchkeeper usage-cost --period \S+/)
-})

@@ -4,17 +4,21 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { toKebab } from '../../../src/core/names.ts'
+import { demo } from '../../../src/emulator/index.ts'
 import { runCli } from '../../../src/runtime/cli/run-cli.ts'
 import { forEachEntry } from '../../support/corpus.ts'
-import { ids, inputsFor, methodsOf, serviceOf, useEmulator } from '../../support/emulator.ts'
+import { asOptions, ids, inputsFor, methodsOf, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { allOperations, useExampleDirectory } from '../../support/examples.ts'
 import { runCliInside } from '../../support/run-cli-inside.ts'
 import { withSite } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: { limit: 1000, windowMs: 1000 } })
 
-const flags = (): readonly string[] =>
-  Object.entries(inputsFor(emulator(), 'clickhouse-cloud')).flatMap(([name, value]) => [`--${name}`, value])
+const flags = () => asOptions(inputsFor(emulator(), 'clickhouse-cloud')).flags
+
+const env = { WATCHKEEPER_API_KEY_SECRET: demo.apiKeySecret }
+
+const command = (args: readonly string[], options: Parameters<typeof runCliInside>[1] = {}) => runCliInside(args, { ...options, env })
 
 const file = `dashboards:
   extra: { name: Extra, tiles: [{ name: Notes, x: 0, y: 0, w: 12, h: 4, config: { displayType: markdown, markdown: Call Ada } }] }
@@ -28,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true }))
 
 const apply = (options: { readonly typed?: string } = {}, ...more: readonly string[]) =>
-  runCliInside(['apply', ...flags(), '--files', 'a.yml', '--project', 'shop/confirm', ...more], { directory, ...options })
+  command(['apply', ...flags(), '--files', 'a.yml', '--project', 'shop/confirm', ...more], { directory, ...options })
 
 /** Does what `apply --yes` does, without its wait of a second for other runs. */
 const applyAtOnce = (): Promise<void> =>
@@ -64,10 +68,9 @@ describe('apply on the command line', () => {
   })
 
   it('does not ask with --yes, with a plan file, or without changes', async () => {
-    const plan = await runCliInside(
-      ['plan', ...flags(), '--files', 'a.yml', '--project', 'shop/confirm', '--plan-file', 'saved.plan.json'],
-      { directory },
-    )
+    const plan = await command(['plan', ...flags(), '--files', 'a.yml', '--project', 'shop/confirm', '--plan-file', 'saved.plan.json'], {
+      directory,
+    })
     expect(plan.stderr).toContain('Wrote saved.plan.json')
     expect((await apply({}, '--plan-file', 'saved.plan.json')).exitCode).toBe(0)
     expect((await apply()).exitCode).toBe(0)
@@ -86,9 +89,9 @@ describe('an operation that writes', () => {
       const run = async (...more: readonly string[]) => {
         emulator().reset()
         // So that there is a silence to end.
-        await runCliInside(['silence-alerts', ...flags(), '--select', 'name~checkout', '--for', '1m', '--yes'])
+        await command(['silence-alerts', ...flags(), '--select', 'name~checkout', '--for', '1m', '--yes'])
         const silenced = writes().length
-        const { exitCode, stderr } = await runCliInside([name, ...flags(), ...example, ...more], { directory: root() })
+        const { exitCode, stderr } = await command([name, ...flags(), ...example, ...more], { directory: root() })
         return { exitCode, stderr, writes: writes().slice(silenced) }
       }
       const confirmed = await run('--yes')
@@ -108,10 +111,8 @@ describe('an operation that writes', () => {
     const guide = await readFile(new URL('../../../docs/cli.md', import.meta.url), 'utf8')
     const [, section = ''] = /## Confirm writes\n([\s\S]+?)\n## /.exec(guide) ?? []
     for (const { name, operation } of writing) {
-      const help = (await runCliInside([name, '--help'])).stdout.replaceAll(/\s+/g, ' ')
-      expect(help).toContain(
-        operation.asksFirst ? '--yes write without asking' : '--yes accepted, because every command that writes has it',
-      )
+      const help = (await command([name, '--help'])).stdout.replaceAll(/\s+/g, ' ')
+      expect(help).toContain(operation.asksFirst ? '--yes write without asking' : '--yes accepted; this command never asks')
       expect([name, section.includes(`\`${name}\``)]).toEqual([name, operation.asksFirst === true])
     }
   })
@@ -120,8 +121,8 @@ describe('an operation that writes', () => {
 describe('silencing at a terminal', () => {
   const name = 'Checkout errors'
   const silence = (typed?: string, ...more: readonly string[]) =>
-    runCliInside(['silence-alerts', ...flags(), '--select', `name~${name}`, '--for', '30m', ...more], typed === undefined ? {} : { typed })
-  const endSilence = (typed: string) => runCliInside(['silence-alerts', ...flags(), '--select', `name~${name}`, '--for', '0m'], { typed })
+    command(['silence-alerts', ...flags(), '--select', `name~${name}`, '--for', '30m', ...more], typed === undefined ? {} : { typed })
+  const endSilence = (typed: string) => command(['silence-alerts', ...flags(), '--select', `name~${name}`, '--for', '0m'], { typed })
 
   it('shows the alerts with the end of their silence, and asks once for all', async () => {
     const refused = await silence('n\n')
@@ -148,7 +149,7 @@ describe('silencing at a terminal', () => {
 
 describe('a change of one alert at a terminal', () => {
   const update = (typed?: string, ...more: readonly string[]) =>
-    runCliInside(['update-alert', ...flags(), '--alert-id', ids.alert, '--threshold', '77', ...more], typed === undefined ? {} : { typed })
+    command(['update-alert', ...flags(), '--alert-id', ids.alert, '--threshold', '77', ...more], typed === undefined ? {} : { typed })
 
   it('shows what changes, and asks', async () => {
     const refused = await update('n\n')
@@ -172,7 +173,7 @@ describe('a change of one alert at a terminal', () => {
 
   it('asks before create-alert changes the alert that exists', async () => {
     const create = (threshold: string, typed?: string) =>
-      runCliInside(
+      command(
         ['create-alert', ...flags(), ...newAlert, '--threshold', threshold, '--if-exists', 'update'],
         typed === undefined ? {} : { typed },
       )
@@ -187,20 +188,20 @@ const newAlert = ['--dashboard-id', ids.dashboard, '--tile-id', ids.tile, '--int
 
 it('names the alerts that a deleted dashboard takes along, and asks', async () => {
   const before = serviceOf(emulator()).dashboards.length
-  const ran = await runCliInside(['delete-dashboard', ...flags(), '--dashboard-id', ids.dashboard], { typed: 'no\n' })
+  const ran = await command(['delete-dashboard', ...flags(), '--dashboard-id', ids.dashboard], { typed: 'no\n' })
   expect(ran.stderr).toMatch(/Delete this dashboard and \d+ alerts? on it\? \[y\/N\]/)
   expect(serviceOf(emulator()).dashboards).toHaveLength(before)
 })
 
 it('shows an alert before it deletes it', async () => {
-  const ran = await runCliInside(['delete-alert', ...flags(), '--alert-id', ids.alert], { typed: 'yes\n' })
+  const ran = await command(['delete-alert', ...flags(), '--alert-id', ids.alert], { typed: 'yes\n' })
   expect(ran.stderr).toContain('Delete this alert? [y/N]')
   expect(methodsOf(emulator())).toEqual(['GET', 'GET', 'DELETE'])
 })
 
 it('exits with 11 for a plan with changes only with --detailed-exitcode', async () => {
   const plan = (...more: readonly string[]) =>
-    runCliInside(['plan', ...flags(), '--files', 'a.yml', '--project', 'shop/confirm', ...more], { directory })
+    command(['plan', ...flags(), '--files', 'a.yml', '--project', 'shop/confirm', ...more], { directory })
   expect((await plan()).exitCode).toBe(0)
   expect((await plan('--detailed-exitcode')).exitCode).toBe(11)
   await applyAtOnce()
@@ -210,10 +211,9 @@ it('exits with 11 for a plan with changes only with --detailed-exitcode', async 
 it('exits with 11 for a plan with --detailed-exitcode where apply only writes markers', async () => {
   const plan = async (content: string) => {
     await writeFile(join(directory, 'marked.yml'), content)
-    const ran = await runCliInside(
-      ['plan', ...flags(), '--files', 'marked.yml', '--project', 'shop/confirm', '--detailed-exitcode', '--json'],
-      { directory },
-    )
+    const ran = await command(['plan', ...flags(), '--files', 'marked.yml', '--project', 'shop/confirm', '--detailed-exitcode', '--json'], {
+      directory,
+    })
     const { changed, toAdopt, toMark }: { changed: boolean; toAdopt: number; toMark: number } = JSON.parse(ran.stdout)
     return { exitCode: ran.exitCode, changed, toAdopt, toMark }
   }
@@ -229,7 +229,7 @@ it('exits with 11 for a plan with --detailed-exitcode where apply only writes ma
     message: More than 2% of checkouts fail
 `
   expect(await plan(asItIs)).toEqual({ exitCode: 11, changed: false, toAdopt: 1, toMark: 0 })
-  await runCliInside(['apply', ...flags(), '--files', 'marked.yml', '--project', 'shop/confirm', '--yes'], { directory })
+  await command(['apply', ...flags(), '--files', 'marked.yml', '--project', 'shop/confirm', '--yes'], { directory })
   expect(await plan(asItIs)).toEqual({ exitCode: 0, changed: false, toAdopt: 0, toMark: 0 })
   // The file follows a change that was made in the UI.
   for (const alert of serviceOf(emulator()).alerts) if (alert.name === 'Checkout errors') alert.threshold = 0.03
@@ -240,7 +240,7 @@ it('reads the YAML and JSON files of a directory', async () => {
   await mkdir(join(directory, 'files'))
   await writeFile(join(directory, 'files/a.yml'), file)
   await writeFile(join(directory, 'files/b.json'), '{"savedSearches":{}}')
-  const ran = await runCliInside(['validate', '--profile', 'clickhouse-cloud', '--files', 'files'], { directory })
+  const ran = await command(['validate', '--profile', 'clickhouse-cloud', '--files', 'files'], { directory })
   expect(ran.stdout).toMatch(/files\/a\.yml[\s\S]*files\/b\.json|2 files/)
 })
 
@@ -254,7 +254,7 @@ async function whileAsked(args: readonly string[], act: () => unknown) {
   }
   const exitCode = await runCli(args, {
     script: '',
-    env: { NO_COLOR: '1' },
+    env: { ...env, NO_COLOR: '1' },
     directory,
     signals: { on: () => undefined, off: () => undefined, exit: () => undefined },
     stdin,
@@ -274,7 +274,7 @@ it('writes nothing when the service changed while the question was open', async 
 it('asks before an update of a dashboard, and says what changes', async () => {
   const { tiles } = serviceOf(emulator()).dashboards.find(({ id }) => id === ids.dashboard) ?? {}
   const document = JSON.stringify({ name: 'Renamed', tiles })
-  const ran = await runCliInside(['update-dashboard', ...flags(), '--dashboard-id', ids.dashboard, '--dashboard', document], {
+  const ran = await command(['update-dashboard', ...flags(), '--dashboard-id', ids.dashboard, '--dashboard', document], {
     typed: 'n\n',
   })
   expect(ran.stderr).toContain('name: Checkout overview → Renamed')
@@ -283,7 +283,7 @@ it('asks before an update of a dashboard, and says what changes', async () => {
 })
 
 it('asks before an update of a dashboard deletes alerts', async () => {
-  const ran = await runCliInside(
+  const ran = await command(
     ['update-dashboard', ...flags(), '--dashboard-id', ids.dashboard, '--dashboard', '{ name: Empty, tiles: [] }'],
     {
       typed: 'n\n',
@@ -301,14 +301,14 @@ it('prune deletes all objects of a project without declarations only with allow-
   await applyAtOnce()
   await writeFile(join(directory, 'empty.yml'), 'alerts: {}\n')
   const prune = (...more: readonly string[]) =>
-    runCliInside(['apply', ...flags(), '--files', 'empty.yml', '--project', 'shop/confirm', '--prune', '--yes', ...more], { directory })
+    command(['apply', ...flags(), '--files', 'empty.yml', '--project', 'shop/confirm', '--prune', '--yes', ...more], { directory })
   expect((await prune()).stderr).toContain('or set allow-empty to delete them')
   expect((await prune('--allow-empty')).stdout).toContain('Applied to shop/confirm (1 deleted)')
 })
 
 describe('prune after the last file was deleted', () => {
   const prune = (glob: string, ...more: readonly string[]) =>
-    runCliInside(['apply', ...flags(), '--files', glob, '--project', 'shop/confirm', '--prune', '--yes', ...more], { directory })
+    command(['apply', ...flags(), '--files', glob, '--project', 'shop/confirm', '--prune', '--yes', ...more], { directory })
 
   it.each(['gone/**/*.yml', 'gone', 'gone/a.yml'])('deletes all objects only with allow-empty: %s', async (glob) => {
     await applyAtOnce()
@@ -327,13 +327,13 @@ describe('prune after the last file was deleted', () => {
   it('shows the deletes in a plan', async () => {
     await applyAtOnce()
     const plan = (...more: readonly string[]) =>
-      runCliInside(['plan', ...flags(), '--files', 'gone', '--project', 'shop/confirm', ...more], { directory })
+      command(['plan', ...flags(), '--files', 'gone', '--project', 'shop/confirm', ...more], { directory })
     expect((await plan('--prune', '--allow-empty')).stdout).toContain('Plan for shop/confirm (1 to delete)')
     expect((await plan('--prune')).exitCode).toBe(2)
   })
 
   it('does not accept missing files with allow-empty where nothing is pruned', async () => {
-    const ran = await runCliInside(['apply', ...flags(), '--files', 'gone', '--project', 'shop/confirm', '--yes', '--allow-empty'], {
+    const ran = await command(['apply', ...flags(), '--files', 'gone', '--project', 'shop/confirm', '--yes', '--allow-empty'], {
       directory,
     })
     expect([ran.exitCode, ran.stderr]).toEqual([2, expect.stringContaining('files: no file matches gone')])
@@ -342,7 +342,7 @@ describe('prune after the last file was deleted', () => {
 
   it('refuses a file that is missing beside another, whatever is set', async () => {
     await applyAtOnce()
-    const ran = await runCliInside(
+    const ran = await command(
       ['apply', ...flags(), '--files', 'a.yml', '--files', 'b.yml', '--project', 'shop/confirm', '--prune', '--allow-empty', '--yes'],
       { directory },
     )

@@ -3,16 +3,16 @@ import * as z from 'zod'
 import { demo } from '../../../src/emulator/index.ts'
 import { resultErrorSchema } from '../../../src/operation/operation.ts'
 import { nextCommand } from '../../../src/runtime/cli/next-command.ts'
-import { inputsFor, useEmulator } from '../../support/emulator.ts'
+import { asOptions, inputsFor, useEmulator } from '../../support/emulator.ts'
 import { runCliInside } from '../../support/run-cli-inside.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud' })
 
-const flags = () => Object.entries(inputsFor(emulator(), 'clickhouse-cloud')).flatMap(([name, text]) => [`--${name}`, text])
+const flags = () => asOptions(inputsFor(emulator(), 'clickhouse-cloud')).flags
 
 /** The error of a command with `--json`, whose stdout is one JSON object. */
 async function errorOf(args: readonly string[]) {
-  const { exitCode, stdout } = await runCliInside([...args, '--json'])
+  const { exitCode, stdout } = await runCliInside([...args, '--json'], { env: { WATCHKEEPER_API_KEY_SECRET: demo.apiKeySecret } })
   const { error } = z.object({ status: z.literal('error'), error: resultErrorSchema.strict() }).parse(JSON.parse(stdout))
   return { exitCode, ...error }
 }

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { toKebab } from '../../../src/core/names.ts'
+import { demo } from '../../../src/emulator/index.ts'
 import { createClient } from '../../../src/index.ts'
 import { forEachEntry } from '../../support/corpus.ts'
-import { inputsFor, useEmulator } from '../../support/emulator.ts'
+import { asOptions, inputsFor, useEmulator } from '../../support/emulator.ts'
 import { allOperations, useExampleDirectory } from '../../support/examples.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { runCliInside } from '../../support/run-cli-inside.ts'
@@ -11,8 +12,9 @@ const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: { limit: 
 const root = useExampleDirectory()
 
 const inputs = () => inputsFor(emulator(), 'clickhouse-cloud')
-const flags = () => Object.entries(inputs()).flatMap(([name, text]) => [`--${name}`, text])
-const variable = { WATCHKEEPER_READ_ONLY: 'true' }
+const flags = () => asOptions(inputs()).flags
+const key = { WATCHKEEPER_API_KEY_SECRET: demo.apiKeySecret }
+const variable = { ...key, WATCHKEEPER_READ_ONLY: 'true' }
 
 const writing = allOperations.filter(({ operation }) => operation.effect === 'write')
 
@@ -26,7 +28,7 @@ describe('a read-only run', () => {
     expect(writing.length).toBeGreaterThan(6)
     await forEachEntry(writing, async (one) => {
       for (const [args, env] of [
-        [[...flags(), '--read-only'], {}],
+        [[...flags(), '--read-only'], key],
         [flags(), variable],
       ] as const) {
         const ran = await runCliInside([...callOf(one), ...args, '--yes'], { env, directory: root() })
@@ -52,7 +54,9 @@ describe('a read-only run', () => {
   })
 
   it('rejects a variable that is neither true nor false, also beside a valid option', async () => {
-    const ran = await runCliInside(['apply', ...flags(), '--yes', '--read-only', 'false'], { env: { WATCHKEEPER_READ_ONLY: 'yes' } })
+    const ran = await runCliInside(['apply', ...flags(), '--yes', '--read-only', 'false'], {
+      env: { ...key, WATCHKEEPER_READ_ONLY: 'yes' },
+    })
     expect(ran).toMatchObject({ exitCode: 2 })
     expect(ran.stderr).toContain('"yes" is not accepted; accepted: true or false')
     expect(emulator().requests).toEqual([])
@@ -93,7 +97,7 @@ describe('a read-only run', () => {
     forEachEntry(
       allOperations.filter(({ operation }) => operation.effect === 'read'),
       async (one) => {
-        const refused = await runCliInside([...callOf(one), ...flags(), '--read-only'], { directory: root() })
+        const refused = await runCliInside([...callOf(one), ...flags(), '--read-only'], { env: key, directory: root() })
         expect(refused.stderr).not.toContain('read-only')
       },
     ))

@@ -4,10 +4,13 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { runCli } from '../../../src/runtime/cli/run-cli.ts'
 import { forEachEntry } from '../../support/corpus.ts'
-import { inputsFor, useEmulator } from '../../support/emulator.ts'
+import { asOptions, inputsFor, useEmulator } from '../../support/emulator.ts'
 import { runCliInside } from '../../support/run-cli-inside.ts'
 
 const emulator = useEmulator()
+
+/** Options and variables of the emulator. */
+const connection = () => asOptions(inputsFor(emulator()))
 
 const secret = 'Canary0123456789'
 
@@ -55,15 +58,12 @@ describe('an unknown name', () => {
     [['plan', '--name', 'x'], 'Unknown option --name. See watchkeeper plan --help.\n'],
     [['--profile', 'hyperdx', 'plan'], 'Unknown option --profile. Options come after the command. See watchkeeper --help.\n'],
     [['list-alerts', '--rules', 'x'], 'Unknown option --rules. It is a key of .watchkeeper.yml.\n'],
-    [['completion'], 'The argument shell is missing. See watchkeeper completion --help.\n'],
-    [['completion', 'bsh'], '"bsh" is not a shell. Allowed choices are bash, zsh, fish.\n'],
+    [['completion'], 'The shell is missing. Use bash, zsh, fish.\n'],
+    [['completion', 'bsh'], 'The command completion does not accept "bsh". Use bash, zsh, fish.\n'],
     [['list-sources', 'x'], 'The command list-sources accepts only options, but got 1 other argument.\n'],
-    [
-      ['emulator', '--dialect', 'neutrl'],
-      'Option --dialect does not accept "neutrl". Allowed choices are neutral, clickhouse-cloud, hyperdx.\n',
-    ],
-    [['emulator', '--rate-limit', 'of'], 'Option --rate-limit does not accept "of". Allowed choices are on, off.\n'],
-    [['emulator', '--port', '99999'], 'Option --port does not accept "99999". Use a number from 0 to 65535.\n'],
+    [['emulator', '--dialect', 'neutrl'], 'Option --dialect does not accept "neutrl". Use neutral, clickhouse-cloud, hyperdx.\n'],
+    [['emulator', '--rate-limit', 'of'], 'Option --rate-limit does not accept "of". Use on, off.\n'],
+    [['emulator', '--port', '99999'], 'Option --port does not accept this text. Use a number from 0 to 65535.\n'],
   ])('an unknown name in %j is rejected with exit code 2', async (args, stderr) => {
     expect(await run(args)).toEqual({ exitCode: 2, stdout: '', stderr })
     expect(emulator().requests).toHaveLength(0)
@@ -85,28 +85,25 @@ describe('an unknown name', () => {
   })
 })
 
-describe('--help of an operation', () => {
-  const actionOnly = ['github-token', 'summary']
-
-  it('lists no option that only the action uses', async () => {
-    const { stdout } = await run(['plan', '--help'])
-    for (const name of actionOnly) expect(stdout).not.toMatch(new RegExp(`^ +--${name}\\b(?!-)`, 'm'))
-    for (const name of ['files', 'prune', 'timeout-seconds', 'json']) expect(stdout).toContain(`  --${name}`)
-    expect(stdout).not.toContain('preset')
-  })
-
-  it('accepts an option that only the action uses', async () => {
-    const { stderr } = await run(['validate', '--summary', 'false', '--github-token', 'ghs_0123456789'])
-    expect(stderr).not.toContain('Unknown option')
-    expect(stderr).not.toContain('is not accepted')
-  })
-})
+it.each(['api-key', 'api-key-secret', 'sql-key-secret', 'notify-url', 'github-token', 'gitlab-token'])(
+  'the secret %s is no option, and the error names its variable',
+  async (name) => {
+    const variable = `WATCHKEEPER_${name.replaceAll('-', '_').toUpperCase()}`
+    for (const args of [[`--${name}`, secret], [`--${name}=${secret}`]]) {
+      const { exitCode, stderr } = await run(['list-sources', ...args])
+      expect([exitCode, stderr]).toEqual([
+        2,
+        `Unknown option --${name}. A secret is not an option, because others can see it in the list of processes. Set ${variable}.\n`,
+      ])
+    }
+  },
+)
 
 it('fits a report to the width of the terminal, and to none elsewhere', async () => {
-  const flags = Object.entries(inputsFor(emulator())).flatMap(([name, text]) => [`--${name}`, text])
+  const { flags, variables } = connection()
   const usage = ['usage-cost', '--period', 'last-30-days', ...flags]
   const longest = async (terminal?: object): Promise<number> => {
-    const { stdout } = await run(usage, { NO_COLOR: '1' }, terminal)
+    const { stdout } = await run(usage, { ...variables, NO_COLOR: '1' }, terminal)
     return Math.max(...stdout.split('\n').map(({ length }) => length))
   }
   expect(await longest()).toBeGreaterThan(60)
@@ -137,8 +134,8 @@ it('V6: rejects empty options', () =>
       ['reports', '--reports', ''],
     ],
     async (name, ...args) => {
-      const flags = Object.entries(inputsFor(emulator())).flatMap(([flag, text]) => [`--${flag}`, text])
-      const ran = await run(['usage-cost', '--period', 'today', ...flags, ...args])
+      const { flags, variables } = connection()
+      const ran = await run(['usage-cost', '--period', 'today', ...flags, ...args], variables)
       expect(ran.exitCode).toBe(2)
       expect(ran.stderr).toContain(`${name}: is empty; give --${name} a value, or leave it out\n`)
       expect(emulator().requests).toHaveLength(0)
@@ -146,8 +143,8 @@ it('V6: rejects empty options', () =>
   ))
 
 it('warns of an unknown variable on stderr', async () => {
-  const flags = Object.entries(inputsFor(emulator())).flatMap(([flag, text]) => [`--${flag}`, text])
-  const ran = await run(['list-sources', '--json', ...flags], { WATCHKEEPER_XYZZY: '1' })
+  const { flags, variables } = connection()
+  const ran = await run(['list-sources', '--json', ...flags], { ...variables, WATCHKEEPER_XYZZY: '1' })
   expect(ran).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^\{/) })
   expect(ran.stderr).toMatch(/^warning: Unknown variables with the prefix WATCHKEEPER_ are ignored: WATCHKEEPER_XYZZY\./)
 })
@@ -169,8 +166,11 @@ it('prints the result as JSON after a wrong value, too', async () => {
 
 describe('WATCHKEEPER_DEBUG=1', () => {
   it('prints every request to stderr, and nothing more to stdout', async () => {
-    const flags = Object.entries(inputsFor(emulator())).flatMap(([name, text]) => [`--${name}`, text])
-    const [on, off] = [await run(['list-sources', ...flags], { WATCHKEEPER_DEBUG: '1' }), await run(['list-sources', ...flags])]
+    const { flags, variables } = connection()
+    const [on, off] = [
+      await run(['list-sources', ...flags], { ...variables, WATCHKEEPER_DEBUG: '1' }),
+      await run(['list-sources', ...flags], variables),
+    ]
     expect(on.stderr).toMatch(/^debug: list-sources \(read\), .*\ndebug: GET \/v1\/\S+ answered 200 in \d+ ms.*\n$/)
     expect([off.stderr, on.stdout]).toEqual(['', off.stdout])
   })

@@ -3,7 +3,6 @@ import * as z from 'zod'
 import { exitCodes } from '../../../src/core/errors.ts'
 import { toEnvironmentName, toKebab } from '../../../src/core/names.ts'
 import { settingsSchema } from '../../../src/operation/inputs.ts'
-import { operationNames } from '../../../src/operations.ts'
 import { forEachEntry } from '../../support/corpus.ts'
 import { allOperations } from '../../support/examples.ts'
 import { runCliInside } from '../../support/run-cli-inside.ts'
@@ -32,6 +31,10 @@ const operationSchema = z.object({
   result: z.object({ type: z.literal('object'), properties: z.record(z.string(), z.unknown()) }),
 })
 
+const listSchema = z.object({
+  operations: z.array(z.object({ operation: z.string(), effect: z.string(), summary: z.string(), schema: z.string() })),
+})
+
 const commonSchema = z.object({ commonInputs: z.array(inputSchema) })
 
 const schemaOf = async (...args: readonly string[]): Promise<unknown> => {
@@ -41,19 +44,28 @@ const schemaOf = async (...args: readonly string[]): Promise<unknown> => {
 }
 
 describe('watchkeeper schema', () => {
-  it('describes every operation of the list', async () => {
-    const { operations } = commonSchema.extend({ operations: z.array(operationSchema) }).parse(await schemaOf())
-    expect(operations.map(({ operation }) => operation)).toEqual(operationNames)
-    await forEachEntry(allOperations, async ({ name, operation }) => {
-      const found = operations.find((one) => one.operation === name)
-      expect(found).toMatchObject({ effect: operation.effect, needsYes: operation.asksFirst === true })
-      expect(found?.inputs.map((input) => input.name)).toEqual(Object.keys(operation.input.shape).map(toKebab))
-      expect(found?.outputs.map(({ field }) => field)).toEqual(Object.keys(operation.output.shape))
-      for (const field of ['operation', 'status', 'error', ...Object.keys(operation.output.shape), ...Object.keys(operation.details.shape)])
-        expect(found?.result.properties).toHaveProperty(field)
-      expect(Object.keys(found?.exitCodes ?? {}).includes(String(exitCodes.partlyApplied))).toBe(operation.effect === 'write')
-    })
+  it('lists the operations without a name', async () => {
+    const { operations } = listSchema.parse(await schemaOf())
+    expect(operations).toEqual(
+      allOperations.map(({ name, operation: { effect, summary } }) => ({
+        operation: name,
+        effect,
+        summary,
+        schema: `watchkeeper schema ${name}`,
+      })),
+    )
   })
+
+  it('describes every operation', () =>
+    forEachEntry(allOperations, async ({ name, operation }) => {
+      const found = operationSchema.parse(await schemaOf(name))
+      expect(found).toMatchObject({ operation: name, effect: operation.effect, needsYes: operation.asksFirst === true })
+      expect(found.inputs.map((input) => input.name)).toEqual(Object.keys(operation.input.shape).map(toKebab))
+      expect(found.outputs.map(({ field }) => field)).toEqual(Object.keys(operation.output.shape))
+      for (const field of ['operation', 'status', 'error', ...Object.keys(operation.output.shape), ...Object.keys(operation.details.shape)])
+        expect(found.result.properties).toHaveProperty(field)
+      expect(Object.keys(found.exitCodes).includes(String(exitCodes.partlyApplied))).toBe(operation.effect === 'write')
+    }))
 
   it('describes one operation, with the variables of the common inputs', async () => {
     const plan = operationSchema.extend(commonSchema.shape).parse(await schemaOf('plan'))

@@ -1,0 +1,119 @@
+import { parseArgs } from 'node:util'
+import { meantName } from '../../core/names.ts'
+import { plural } from '../../core/text.ts'
+import { newNameOf } from '../new-names.ts'
+
+export interface CommandOption {
+  /** Without dashes. */
+  readonly name: string
+  /** `switch` has no value, `flag` may have one, and a `list` takes one item each time. */
+  readonly kind: 'switch' | 'flag' | 'value' | 'list'
+  /** What help shows for the value. */
+  readonly placeholder?: string
+  /** One line for help. */
+  readonly text: string
+  /** The title above it in help. */
+  readonly group?: string
+  /** Accepted, but not listed in the help of the command. */
+  readonly isCommon?: boolean
+  /** What completion offers. */
+  readonly choices?: readonly string[]
+}
+
+export interface Command {
+  readonly name: string
+  /** Sentences for help. */
+  readonly summary: string
+  readonly options: readonly CommandOption[]
+  /** What it takes beside options, as help shows it, and the words to choose from. */
+  readonly words?: { readonly shown: string; readonly choices?: readonly string[]; readonly max: number }
+  readonly examples?: readonly string[]
+  /** Paragraphs at the end of its help. */
+  readonly notes?: readonly string[]
+  /** What to do about an option that it does not have. */
+  explainOption?(name: string): string | undefined
+  run(given: Given): Promise<number>
+}
+
+export interface Given {
+  /** Values by the name of the option. A switch is `true`, and a list has one item a line. */
+  readonly options: Readonly<Record<string, string>>
+  readonly words: readonly string[]
+}
+
+/** Throws a WrongUse, which quotes no value: it may be a secret in the wrong place. */
+export function parseArguments(command: Command, args: readonly string[]): Given {
+  const known = new Map(command.options.map((option) => [option.name, option]))
+  const types = command.options.map(({ name, kind }) => [name, { type: takesValue(kind) ? 'string' : 'boolean' }] as const)
+  const { tokens } = parseArgs({ args, options: Object.fromEntries(types), strict: false, tokens: true })
+  const words = new Map(tokens.flatMap((token) => (token.kind === 'positional' ? [[token.index, token.value] as const] : [])))
+  const options: Record<string, string> = {}
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue
+    const option = token.rawName.startsWith('--') ? known.get(token.name) : undefined
+    if (option === undefined) throw unknownOption(command, token.rawName)
+    const value = token.value ?? valueAfter(option, token.index, words)
+    options[option.name] = withItem(option, options[option.name], value.trim())
+  }
+  demandWords(command, [...words.values()])
+  return { options, words: [...words.values()] }
+}
+
+export const takesValue = (kind: CommandOption['kind']): boolean => kind === 'value' || kind === 'list'
+
+/** The value of an option that does not have it in the same argument. The word after a flag is its value. */
+function valueAfter({ name, kind }: CommandOption, index: number, words: Map<number, string>): string {
+  if (takesValue(kind)) throw wrongUse(`Option --${name} requires a value.`)
+  const next = kind === 'flag' ? words.get(index + 1) : undefined
+  if (next !== undefined) words.delete(index + 1)
+  return next ?? 'true'
+}
+
+function withItem({ name, kind }: CommandOption, before: string | undefined, value: string): string {
+  if (before === undefined) return value
+  if (kind !== 'list') throw wrongUse(`Option --${name} was given twice.`)
+  return `${before}\n${value}`
+}
+
+function demandWords({ name, options, words }: Command, given: readonly string[]): void {
+  if (given.length <= (words?.max ?? 0)) return
+  const advice = options.some((option) => option.name === 'files') ? ' Name files with --files.' : ''
+  throw wrongUse(`The command ${name} accepts only options, but got ${plural(given.length, 'other argument')}.${advice}`)
+}
+
+/** The word that was given, if it is one of the choices. */
+export function requireChoice<const T extends string>(what: string, given: string, choices: readonly T[]): T {
+  const found = choices.find((choice) => choice === given)
+  if (found === undefined) throw wrongUse(`${what} does not accept ${shown(given, '"')}. Use ${choices.join(', ')}.`)
+  return found
+}
+
+/** The message is the whole output. No WatchkeeperError, because help would load the code of diagnostics with it. */
+export class WrongUse extends Error {}
+
+const wrongUse = (message: string): WrongUse => new WrongUse(message)
+
+/** Anything else may be a secret in the wrong place. */
+const shown = (word: string, mark = ''): string => (/^-{0,2}[\w-]{1,40}$/.test(word) ? `${mark}${word}${mark}` : 'this text')
+
+function unknownOption({ name: command, options, explainOption }: Command, rawName: string): WrongUse {
+  const name = rawName.replace(/^-+/, '')
+  const newName = newNameOf(name)
+  const meant = meantName(
+    name,
+    options.map((option) => option.name),
+  )
+  const advice =
+    explainOption?.(name) ??
+    (newName && `Use --${newName.replace(/^([a-z-]+): /, '$1 ')}.`) ??
+    (meant === undefined ? `See watchkeeper ${command} --help.` : `Did you mean --${meant}?`)
+  return wrongUse(`Unknown option ${shown(rawName)}. ${advice}`)
+}
+
+export function unknownCommand(word: string, names: readonly string[]): WrongUse {
+  if (word.startsWith('-')) return wrongUse(`Unknown option ${shown(word)}. Options come after the command. See watchkeeper --help.`)
+  const newName = newNameOf(word)
+  const meant = meantName(word, names)
+  const advice = newName !== undefined ? `Use ${newName}.` : meant === undefined ? 'See watchkeeper --help.' : `Did you mean ${meant}?`
+  return wrongUse(`Unknown command ${shown(word)}. ${advice}`)
+}

@@ -1,0 +1,80 @@
+import { operationGroups } from '../../operations.ts'
+import type { Command, CommandOption } from './command.ts'
+import { summaries } from './summaries.ts'
+
+/** Columns of a line of help, and where the texts begin. */
+const [width, column] = [80, 26]
+
+/** The text in lines that begin with the prefix, or are indented. Nothing is cut. */
+function fill(text: string, prefix = '', indent = prefix.length): readonly string[] {
+  const lines: string[] = []
+  let line = prefix
+  let isEmpty = true
+  for (const word of text.split(/\s+/)) {
+    if (!isEmpty && line.length + 1 + word.length > width) {
+      lines.push(line)
+      line = ' '.repeat(indent)
+      isEmpty = true
+    }
+    line += isEmpty ? word : ` ${word}`
+    isEmpty = false
+  }
+  return [...lines, line]
+}
+
+/** A term and its text, which begins in the same column for most terms. */
+const row = (term: string, text: string, start = column): readonly string[] => fill(text, `  ${term}  `.padEnd(start), start)
+
+export const firstSentence = (text: string): string => (/^.*?[.](?=\s|$)/s.exec(text)?.[0] ?? text).replace(/\s+/g, ' ').replace(/\.$/, '')
+
+function termOf({ name, kind, placeholder = '' }: CommandOption): string {
+  if (placeholder === '') return `--${name}`
+  return `--${name} ${kind === 'flag' ? `[${placeholder}]` : `<${placeholder}>`}`
+}
+
+/** The options with their titles, in the order of their first option. */
+export function optionLines(options: readonly CommandOption[]): readonly string[] {
+  const groups = Map.groupBy(options, ({ group = 'Options' }) => group)
+  return [...groups].flatMap(([title, ofGroup]) => [`${title}:`, ...ofGroup.flatMap((option) => row(termOf(option), option.text)), ''])
+}
+
+export function helpOf({ name, summary, words, examples = [], options, notes = [] }: Command): string {
+  const own = options.filter(({ isCommon }) => isCommon !== true)
+  const usage = [name, ...(words === undefined ? [] : [words.shown]), ...(own.length > 0 ? ['[options]'] : [])].join(' ')
+  const lines = [
+    ...fill(summary),
+    '',
+    `Usage: watchkeeper ${usage}`,
+    '',
+    ...(examples.length > 0 ? ['Examples:', ...examples.flatMap((example) => fill(example, '  ', 6)), ''] : []),
+    ...optionLines(own),
+    ...notes.flatMap((note) => fill(note)),
+  ]
+  return `${lines.join('\n').trimEnd()}\n`
+}
+
+/** The list of commands. Loads no operation. */
+export function mainHelp(tools: readonly Command[]): string {
+  const rows = (commands: readonly Pick<Command, 'name' | 'summary'>[]): readonly string[] =>
+    commands.flatMap(({ name, summary }) => row(name, firstSentence(summary), 18))
+  const lines = [
+    ...fill('Alerts and dashboards as code, a cost gate and backup checks for ClickHouse Cloud and ClickStack.'),
+    '',
+    'Usage: watchkeeper <command> [options]',
+    '',
+    ...operationGroups.flatMap(({ title, names, inHelp }) => [
+      `${title}:`,
+      ...(inHelp === undefined ? rows(names.map((name) => ({ name, summary: summaries[name] }))) : [`  ${inHelp}`]),
+      '',
+    ]),
+    'Setup:',
+    ...rows(tools),
+    '',
+    ...row('help <command>', 'the options of a command; help options: those of all commands', 18),
+    ...row('--version', 'the version', 18),
+    '',
+    'To try it without an account, run: watchkeeper demo',
+    'Documentation: https://github.com/watchkeeper/watchkeeper',
+  ]
+  return `${lines.join('\n')}\n`
+}

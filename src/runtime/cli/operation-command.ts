@@ -1,0 +1,195 @@
+// An operation as a command: its options follow from the schemas of its inputs.
+import * as z from 'zod'
+import { exitCodes } from '../../core/errors.ts'
+import { toCamel, toEnvironmentName, toKebab } from '../../core/names.ts'
+import { shellQuote } from '../../core/text.ts'
+import { coreOf, defaultOf, isFlag, metaOf, type Schema, type Shape } from '../../documents/schema.ts'
+import { fileInputs, fileSettings, settingsSchema } from '../../operation/inputs.ts'
+import type { Operation, Scope } from '../../operation/operation.ts'
+import { type OperationName, operations } from '../../operations.ts'
+import type { Command, CommandOption } from './command.ts'
+import { firstSentence, optionLines } from './help.ts'
+import { nextCommand } from './next-command.ts'
+import { runAtTerminal } from './run-operation.ts'
+import type { Terminal } from './terminal.ts'
+
+export async function operationCommand(name: OperationName, terminal: Terminal): Promise<Command> {
+  const operation: Operation = await operations[name]()
+  const { summary, effect, input, asksFirst, scope, example } = operation
+  const common = commonOptions()
+  const switches: readonly (CommandOption | false)[] = [
+    effect === 'write' && { name: 'yes', kind: 'switch', text: asksFirst ? 'write without asking' : 'accepted; this command never asks' },
+    name === 'plan' && {
+      name: 'detailed-exitcode',
+      kind: 'switch',
+      text: `exit with ${exitCodes.hasChanges} when apply would write something`,
+      group: outputGroup,
+    },
+    { name: 'json', kind: 'switch', text: 'print the result as JSON', group: outputGroup },
+  ]
+  return {
+    name,
+    summary,
+    options: [
+      ...optionsOf(input.shape),
+      ...common.filter(({ group }) => group === outputGroup),
+      ...switches.filter((option) => option !== false),
+      ...common.filter(({ group }) => group !== outputGroup).map((option) => ({ ...option, isCommon: true })),
+    ],
+    examples: [commandLine(name, example)],
+    notes: [
+      ...(scope === 'none' ? [] : [serverNote(scope), '']),
+      `Exit codes: ${Object.entries(exitCodesOf(name, operation))
+        .map(([code, meaning]) => `${code} ${meaning}`)
+        .join(', ')}.`,
+      `Common options: watchkeeper help options. Details: watchkeeper schema ${name}`,
+    ],
+    explainOption,
+    async run({ options: { json, yes, 'detailed-exitcode': detailedExitcode, ...given } }) {
+      const inputs = Object.fromEntries(Object.entries(given).map(([option, value]) => [toCamel(option), value]))
+      const called = { name, inputs, yes: yes === 'true', isWrite: effect === 'write', isOffline: scope === 'none' }
+      return runAtTerminal(name, inputs, {
+        json: json === 'true',
+        yes: called.yes,
+        detailedExitcode: detailedExitcode === 'true',
+        nextCommand: (error) => nextCommand(called, error),
+        terminal,
+      })
+    },
+  }
+}
+
+/** Common options with this title are in the help of every operation. */
+const outputGroup = 'Output'
+
+const optionsOf = (shape: Shape): readonly CommandOption[] =>
+  Object.entries(shape).flatMap(([name, field]) => (metaOf(field).secret ? [] : [optionOf(toKebab(name), field)]))
+
+/** The list of processes shows options to everyone on the machine. */
+const secretNames = Object.entries(settingsSchema.shape).flatMap(([name, field]) => (metaOf(field).secret ? [toKebab(name)] : []))
+
+const commonOptions = (): readonly CommandOption[] => optionsOf(settingsSchema.shape)
+
+const configKeys: readonly string[] = [...fileSettings.map(toKebab), ...fileInputs, 'rules']
+
+function explainOption(name: string): string | undefined {
+  if (secretNames.includes(name))
+    return `A secret is not an option, because others can see it in the list of processes. Set ${toEnvironmentName(name)}.`
+  return configKeys.includes(name) ? 'It is a key of .watchkeeper.yml.' : undefined
+}
+
+/** The secrets among the arguments, where they are not accepted. No message may quote them. */
+export const secretsIn = (args: readonly string[]): readonly string[] =>
+  args.flatMap((arg, i) => {
+    const [, name = '', value] = /^--?([^=]+)(?:=(.*))?$/s.exec(arg) ?? []
+    return secretNames.includes(name) ? (value ?? args[i + 1] ?? []) : []
+  })
+
+/** `help options`. */
+export const optionsHelp = (): string =>
+  [
+    'Options of all commands. Each is also a variable: --read-only is WATCHKEEPER_READ_ONLY.',
+    '',
+    ...optionLines(commonOptions().filter(({ group }) => group !== outputGroup)),
+    'Only as variables, because others can see options in the list of processes:',
+    ...secretNames.map((name) => `  ${toEnvironmentName(name)}`),
+    '',
+  ].join('\n')
+
+function serverNote(scope: Scope): string {
+  const ids = scope.startsWith('service') ? '--organization-id and --service-id' : '--organization-id'
+  const server = scope.endsWith('-or-server') ? ' or --api-url' : ''
+  return `Server: --profile, ${ids}${server}, or their variables, such as ${toEnvironmentName('profile')}. Keys only come from variables.`
+}
+
+function optionOf(name: string, field: Schema): CommandOption {
+  const core = coreOf(field)
+  const { group } = metaOf(field)
+  const choices = choicesOf(core)
+  const placeholder = isFlag(core) ? choices.filter((choice) => choice !== 'true' && choice !== 'false').join('|') : placeholderFor(field)
+  return {
+    name,
+    kind: isFlag(core) ? 'flag' : core instanceof z.ZodArray ? 'list' : 'value',
+    ...(placeholder !== '' && { placeholder }),
+    text: textOf(field),
+    ...(group !== undefined && { group }),
+    ...(choices.length > 0 && { choices }),
+  }
+}
+
+function choicesOf(core: Schema): readonly string[] {
+  if (core instanceof z.ZodBoolean) return ['true', 'false']
+  if (core instanceof z.ZodEnum) return core.options.map(String)
+  return core instanceof z.ZodLiteral ? [...core.values].map(String) : []
+}
+
+/** The longest list of choices that help shows in place of the value. */
+const maxChoicesLength = 24
+
+const placeholders: readonly (readonly [RegExp, string])[] = [
+  [/^(?:a path|paths|globs?)\b/, 'file'],
+  [/^a UUID/, 'uuid'],
+  [/^an id\b/, 'id'],
+  [/^https:/, 'url'],
+  [/^a day|^YYYY/, 'date'],
+  [/^keys/, 'keys'],
+  [/^letters|^a project/, 'name'],
+  [/^format=path/, 'format=file'],
+  [/^conditions/, 'condition'],
+  [/^an amount|^a decimal/, 'amount'],
+  [/^a (?:whole )?number/, 'number'],
+]
+
+/** The placeholder of the value in help: its choices, or its kind. */
+function placeholderFor(field: Schema): string {
+  const core = coreOf(field)
+  const { accepts = '' } = metaOf(field)
+  const choices = choicesOf(core).join('|')
+  if (choices !== '' && choices.length <= maxChoicesLength) return choices
+  return placeholders.find(([grammar]) => grammar.test(accepts))?.[1] ?? (core instanceof z.ZodNumber ? 'number' : 'text')
+}
+
+/** The first sentence, and what a reader of it has to know. */
+function textOf(field: Schema): string {
+  const { description = '', accepts } = metaOf(field)
+  const core = coreOf(field)
+  const standard = defaultOf(field)
+  const isHiddenChoice = core instanceof z.ZodEnum && choicesOf(core).join('|').length > maxChoicesLength
+  return [
+    firstSentence(description).replaceAll('`', ''),
+    ...(isHiddenChoice ? [`(${accepts})`] : []),
+    ...(standard === undefined || standard === false ? [] : [`[${String(standard)}]`]),
+  ].join(' ')
+}
+
+/** A call of the operation, for its help. */
+export function commandLine(name: string, example: Readonly<Record<string, unknown>>): string {
+  const flags = Object.entries(example).flatMap(([field, value]) => {
+    const values = Array.isArray(value) ? value : [value]
+    return values.map((one: unknown) => (one === true ? `--${toKebab(field)}` : `--${toKebab(field)} ${shellQuote(String(one))}`))
+  })
+  return ['watchkeeper', name, ...flags].join(' ')
+}
+
+const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
+  ok: 'success',
+  error: 'error',
+  input: 'wrong input or files',
+  denied: 'key or permission',
+  partlyApplied: 'incomplete after a write',
+  gateFailed: 'a gate failed',
+  hasChanges: 'changes (--detailed-exitcode)',
+  canceled: 'canceled before a write',
+}
+
+/** The exit codes that the operation can have on the command line, with their meanings. */
+export function exitCodesOf(name: OperationName, { effect, scope, judge }: Operation): Readonly<Record<string, string>> {
+  const isPossible: Readonly<Partial<Record<keyof typeof exitCodes, boolean>>> = {
+    denied: scope !== 'none',
+    partlyApplied: effect === 'write',
+    gateFailed: judge !== undefined,
+    hasChanges: name === 'plan',
+  }
+  const codes = Object.entries(exitCodeMeanings).map(([key, meaning]) => ({ key: key as keyof typeof exitCodes, meaning })) // Its own keys.
+  return Object.fromEntries(codes.filter(({ key }) => isPossible[key] !== false).map(({ key, meaning }) => [exitCodes[key], meaning]))
+}

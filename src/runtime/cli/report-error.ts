@@ -1,0 +1,24 @@
+import { systemClock } from '../../core/clock.ts'
+import { exitCodeOfKind, WatchkeeperError } from '../../core/errors.ts'
+import { jsonLine } from '../../core/escape.ts'
+import { isOperationName } from '../../operations.ts'
+import { credentialsIn, toSafeError } from '../credentials.ts'
+import { footerOf, toErrorResult, withNextCommand } from '../run-result.ts'
+import { WrongUse } from './command.ts'
+import { secretsIn } from './operation-command.ts'
+import type { Terminal } from './terminal.ts'
+
+/** Prints an error outside of a run: wrong use, or an exception that nothing caught. Resolves to its exit code. */
+export async function reportError(thrown: unknown, args: readonly string[], { env, stdout, stderr }: Terminal): Promise<number> {
+  const raised = thrown instanceof WrongUse ? new WatchkeeperError('input', thrown.message) : thrown
+  const error = toSafeError(raised, () => [...secretsIn(args), ...credentialsIn({}, env)])
+  stderr.write(`${error.message}\n`)
+  const [operation = ''] = args.filter(isOperationName)
+  if (args.includes('--json')) {
+    const result = withNextCommand(toErrorResult(operation, error, {}, [footerOf({}, systemClock.now())]), ({ kind }) =>
+      kind === 'input' ? ['watchkeeper schema', operation].join(' ').trim() : undefined,
+    )
+    stdout.write(`${jsonLine(JSON.stringify(result.document, null, 2))}\n`)
+  }
+  return exitCodeOfKind[error.kind]
+}

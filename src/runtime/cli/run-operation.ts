@@ -1,0 +1,123 @@
+// What a run of an operation takes: most of the code. `--version` and `--help` do not load this file.
+import { systemClock } from '../../core/clock.ts'
+import { exitCodes } from '../../core/errors.ts'
+import { jsonLine, logLine } from '../../core/escape.ts'
+import { isGitLabJob } from '../../core/run-page.ts'
+import type { ResultDocument } from '../../operation/operation.ts'
+import type { OperationName } from '../../operations.ts'
+import { renderTerminal } from '../../report/terminal.ts'
+import { credentialsIn } from '../credentials.ts'
+import type { ForgeOutcome, NotifyContext } from '../notify-forge.ts'
+import { runAndPublish, type Surface, sendMessage } from '../publish.ts'
+import { type PublishableResult, type PublishSettings, usesForge } from '../run.ts'
+import { cancelOnSignals } from '../signals.ts'
+import { debugVariable } from '../variables.ts'
+import { createConfirm } from './confirm.ts'
+import { createProgressLine, type ProgressLine } from './progress-line.ts'
+import { remoteAddress, remoteRepository } from './repository.ts'
+import { columnsOf, hasColors, type Terminal } from './terminal.ts'
+
+interface TerminalRun {
+  readonly json: boolean
+  readonly yes: boolean
+  readonly detailedExitcode: boolean
+  readonly nextCommand: NonNullable<Surface['nextCommand']>
+  readonly terminal: Terminal
+}
+
+/** The report goes to stdout, everything else to stderr. `inputs` are texts by camelCase name. Resolves to the exit code. */
+export async function runAtTerminal(
+  operation: OperationName,
+  inputs: Readonly<Record<string, string>>,
+  { json, yes, detailedExitcode, nextCommand, terminal }: TerminalRun,
+): Promise<number> {
+  const { signals, stderr, env } = terminal
+  const progress = createProgressLine(stderr, env.TERM === 'dumb')
+  const exit = (code: number): void => {
+    progress.erase()
+    signals.exit(code)
+  }
+  const cancellation = cancelOnSignals({ ...signals, exit })
+  const startedAtMs = systemClock.now()
+  try {
+    const surface = terminalSurface(terminal, progress, cancellation, json)
+    const result = await runAndPublish(operation, inputs, {
+      ...surface,
+      nextCommand,
+      confirm: createConfirm(terminal, yes, cancellation.stop),
+    })
+    if (result.warnings === 0) for (const { path } of result.files) surface.note(`Wrote ${path}`)
+    const secrets = credentialsIn(inputs, env)
+    const context = { env, secrets, startedAtMs, cancellation, note: surface.note }
+    const { failures, change } = await notifyGitLab(result, context)
+    const undelivered = await sendMessage(result, { ...context, change })
+    for (const line of [...failures, ...(undelivered === undefined ? [] : [undelivered])]) surface.warn(line)
+    const canceledCode = cancellation.exitCode()
+    if (canceledCode !== undefined) return canceledCode
+    const hasChanges = detailedExitcode && result.exitCode === exitCodes.ok && appliesSomething(result.document)
+    return hasChanges ? exitCodes.hasChanges : result.exitCode
+  } finally {
+    progress.erase()
+    cancellation.dispose()
+  }
+}
+
+/** Also markers, which are no difference from the files. */
+const appliesSomething = ({ changed, toAdopt, toMark }: ResultDocument): boolean =>
+  changed === true || Number(toAdopt ?? 0) > 0 || Number(toMark ?? 0) > 0
+
+function terminalSurface(terminal: Terminal, progress: ProgressLine, cancellation: Surface['cancellation'], json: boolean): Surface {
+  const { env, directory, stdout, stderr } = terminal
+  const note = (line: string): void => progress.note(logLine(line))
+  return {
+    env,
+    directory,
+    cancellation,
+    keepsIssue: isGitLabJob(env),
+    note,
+    ...(env[debugVariable] === '1' && { debug: (line: string) => note(`debug: ${line}`) }),
+    warn: (line) => note(`warning: ${line}`),
+    showProgress({ done, total, text }) {
+      if (!json) progress.show({ done, total, text: logLine(text) })
+    },
+    showResult({ document, blocks, publishSettings }) {
+      progress.erase()
+      warnOfIgnoredSettings(publishSettings, env, note)
+      if (json) stdout.write(`${jsonLine(JSON.stringify(document, null, 2))}\n`)
+      const isError = document.status === 'error'
+      if (json && !isError) return
+      const color = hasColors(terminal)
+      const stream = isError ? stderr : stdout
+      const width = columnsOf(stream)
+      for (const line of renderTerminal(blocks, { color, rest: restOf(publishSettings, env), ...(width !== undefined && { width }) }))
+        stream.write(`${color ? line : logLine(line)}\n`)
+    },
+    summaryFile: env.GITHUB_STEP_SUMMARY || undefined,
+    remote: { name: () => remoteRepository(directory), address: () => remoteAddress(directory) },
+  }
+}
+
+/** Where to find the parts of a report that a terminal does not show. */
+function restOf({ summary, reports = [] }: PublishSettings, { GITHUB_STEP_SUMMARY: summaryFile }: Terminal['env']): string {
+  if (reports.some(({ format }) => format === 'json')) return 'the result file'
+  return summary && summaryFile ? 'the summary of the run' : '--json'
+}
+
+/** Comment and issue in GitLab CI. Elsewhere, the command line writes none. */
+async function notifyGitLab(result: PublishableResult, context: NotifyContext): Promise<ForgeOutcome> {
+  if (!isGitLabJob(context.env) || !usesForge(result.publishSettings)) return { failures: [], change: 'unknown' }
+  const [{ notifyForge }, { gitlab }] = await Promise.all([import('../notify-forge.ts'), import('../../forge/gitlab/gitlab.ts')])
+  return notifyForge(result, context, gitlab)
+}
+
+/** The command line has no event and no token for GitHub. */
+function warnOfIgnoredSettings(
+  { comment = 'off', issue = 'off' }: PublishSettings,
+  env: Terminal['env'],
+  note: (line: string) => void,
+): void {
+  if (isGitLabJob(env)) return
+  const ignored = [...(comment === 'off' ? [] : ['comment']), ...(issue === 'off' ? [] : ['issue'])]
+  if (ignored.length > 0)
+    note(`warning: ${ignored.join(' and ')}: ignored, because the command line writes comments and issues only in GitLab CI`)
+}

@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest'
+import { toKebab } from '../../src/core/names.ts'
+import { metaOf } from '../../src/documents/schema.ts'
+import { settingsSchema } from '../../src/operation/inputs.ts'
+import { operationNames } from '../../src/operations.ts'
+import { allOperations } from '../support/examples.ts'
+import { runCliInside } from '../support/run-cli-inside.ts'
+
+const helpOf = async (...args: readonly string[]): Promise<string> => {
+  const { exitCode, stdout } = await runCliInside(args)
+  if (exitCode !== 0) throw new Error(`exit code ${exitCode}`)
+  return stdout
+}
+
+const commands = [...operationNames, 'init', 'demo', 'emulator', 'schema', 'licenses', 'completion']
+
+describe('--help', () => {
+  it.each(commands)('of %s fits 45 lines of 80 columns', async (name) => {
+    const lines = (await helpOf(name, '--help')).trimEnd().split('\n')
+    expect(lines.length).toBeLessThanOrEqual(45)
+    expect(lines.filter((line) => line.length > 80)).toEqual([])
+    expect(await helpOf('help', name)).toBe(`${lines.join('\n')}\n`)
+  })
+
+  it.each(allOperations)('of $name has every input of its own, an example and the exit codes', async ({ name, operation }) => {
+    const help = await helpOf(name, '--help')
+    for (const input of Object.keys(operation.input.shape)) expect(help).toMatch(new RegExp(`^  --${toKebab(input)}(?: |$)`, 'm'))
+    expect(help).toContain(`\nExamples:\n  watchkeeper ${name}`)
+    expect(help).toContain('\nExit codes: 0 success')
+  })
+
+  it('has the options of all commands, and the variables of secrets, behind help options', async () => {
+    const help = `${await helpOf('help', 'options')}${await helpOf('plan', '--help')}`
+    for (const [name, field] of Object.entries(settingsSchema.shape)) {
+      const variable = `WATCHKEEPER_${toKebab(name).replaceAll('-', '_').toUpperCase()}`
+      expect(help).toMatch(metaOf(field).secret ? new RegExp(`^  ${variable}$`, 'm') : new RegExp(`^  --${toKebab(name)}(?: |$)`, 'm'))
+    }
+  })
+
+  it('lists the commands, with one line for those of single objects', async () => {
+    const help = await helpOf('--help')
+    const listed = commands.filter((name) => new RegExp(`^  ${name} `, 'm').test(help))
+    expect(commands.filter((name) => !listed.includes(name))).toEqual(
+      operationNames.filter((name) => /alert|dashboard|saved-search|source|webhook/.test(name)),
+    )
+    expect(help).toMatch(/\nSingle objects:\n {2}\S.*\n\n/)
+    expect(help.split('\n').filter((line) => line.length > 80)).toEqual([])
+  })
+})
