@@ -45,12 +45,12 @@ export function resolveConnection(
   return resolver.report(path, `${problem}; add connection`)
 }
 
-/** The connection as a file names it; undefined where there is only one. `written` is the map of the file that may have the field. */
+/** The connection as a file names it; undefined where there is only one. `spelled` is the map of the file that may have the field. */
 export function spellConnection(
   id: unknown,
-  { written, directory, sources }: Pick<FileContext, 'written' | 'directory' | 'sources'>,
+  { spelled, directory, sources }: Pick<FileContext, 'spelled' | 'directory' | 'sources'>,
 ): unknown {
-  const inFile = ownValue(written, 'connection')
+  const inFile = ownValue(spelled, 'connection')
   if (inFile === id) return id
   const [only, second] = new Set(sources.map(({ connection }) => connection))
   if (inFile === undefined && second === undefined && id === only) return undefined

@@ -122,8 +122,8 @@ export interface Kind<Declared extends DeclaredObject = DeclaredObject> {
   comparedPart?(stored: Body, declared: Body): Body
   /** The stored body without values that `pull` does not write into the file. Absent where it writes every value. */
   pulledPart?(stored: Body, desired: Body): Body
-  /** The fields of a file for a body. Absent where `pull` has code of its own for the type. */
-  toFile?(body: Body, context: FileContext): Body
+  /** The fields of a file for a body, in the order in which people read them. */
+  toFile(body: Body, context: FileContext): Body
   /**
    * Fields that refer to objects of the same type, and that a create may leave out, because the objects can refer to each other in a
    * circle. An update adds them. Absent where objects do not refer to each other.
@@ -141,14 +141,23 @@ export interface Kind<Declared extends DeclaredObject = DeclaredObject> {
   findUse?(object: StoredObject, alert: Body): string | undefined
 }
 
-/** What the file of a pulled object can refer to. */
+/** What the fields of a pulled object depend on besides its body. */
 export interface FileContext {
   readonly key: string
-  /** The object in the file; undefined for a new one. */
-  readonly written: unknown
+  /** The object as the file spells it; undefined for a new one. */
+  readonly spelled: unknown
+  /** The body that the file declares, with the ids of stored tiles and filters; undefined for a new object. */
+  readonly declared: Body | undefined
   readonly directory: Directory
   readonly sources: readonly StoredObject[]
+  /** The key of an object in these files; undefined for one that they do not declare. */
+  keyOf(kind: KindName, id: unknown): string | undefined
+  /** The tiles of a dashboard, with the names that they have where the body is from: in the files or in the service. */
+  tilesOf(dashboardId: unknown): readonly Body[]
 }
+
+/** The id of an item of a list, which files do not contain. Copies of the item keep it, and nothing writes it. */
+export const itemId = Symbol('id')
 
 export interface SecretUse {
   /** Whether the run writes. */

@@ -2,6 +2,8 @@
 
 import { diffLines } from 'diff'
 import { parse } from 'yaml'
+import { isMapping } from '../../src/core/keys.ts'
+import { itemId } from '../../src/kinds/kind.ts'
 import { kindNames, sections as kindSections } from '../../src/kinds/kind-names.ts'
 import { type EditedFile, editFile } from '../../src/sync/pull/edit-yaml.ts'
 import type { Addition } from '../../src/sync/pull/write-yaml.ts'
@@ -22,7 +24,6 @@ interface EditOptions {
 export function editWith(text: string, turns: Readonly<Record<string, Change>>, options: EditOptions = {}): EditedFile {
   const { path = 'a.yml', additions = [], identityOf = () => undefined } = options
   const { defaults = {}, ...sections } = parsed(text) as Readonly<Record<string, Readonly<Record<string, Fields>>>>
-  const side = (fields: Fields) => ({ fields, itemIds: identitiesIn(fields, identityOf) })
   const updates = Object.entries(turns).map(([name, turn]) => {
     const [section = '', key = ''] = name.split('.')
     const kind = kindNames.find((one) => kindSections[one] === section)
@@ -30,7 +31,7 @@ export function editWith(text: string, turns: Readonly<Record<string, Change>>, 
     const own = sections[section]?.[key]
     const before = { ...own, ...defaults[section], ...own }
     const after = typeof turn === 'function' ? turn(before) : { ...before, ...turn }
-    return { kind, key, before: side(before), after: side(withoutNothing(after)) }
+    return { kind, key, before: withIds(before, identityOf), after: withIds(withoutNothing(after), identityOf) }
   })
   return editFile({ path, text, defaults, updates, additions, removals: [] })
 }
@@ -52,12 +53,11 @@ export const linesBetween = (before: string, after: string): readonly string[] =
 
 const withoutNothing = (fields: Fields): Fields => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 
-function identitiesIn(fields: Fields, identityOf: (item: Fields) => string | undefined): ReadonlyMap<unknown, string> {
-  const items = Object.values(fields).flatMap((value) => (Array.isArray(value) ? (value as readonly Fields[]) : []))
-  return new Map(
-    items.flatMap((item) => {
-      const identity = identityOf(item)
-      return identity === undefined ? [] : [[item, identity] as const]
-    }),
+/** The fields with the ids of the items of their lists. */
+const withIds = (fields: Fields, identityOf: (item: Fields) => string | undefined): Fields =>
+  Object.fromEntries(
+    Object.entries(fields).map(([field, value]) => [
+      field,
+      Array.isArray(value) ? value.map((item) => (isMapping(item) ? { ...item, [itemId]: identityOf(item) } : item)) : value,
+    ]),
   )
-}

@@ -1,14 +1,18 @@
 import * as z from 'zod'
 import type { Profile } from '../../api/profiles.ts'
-import { isMapping } from '../../core/keys.ts'
-import { withoutEmpty } from '../compare.ts'
-import { type Body, type DeclaredObject, type Kind, listOf } from '../kind.ts'
+import { isMapping, withoutUndefined } from '../../core/keys.ts'
+import { ownValue, valueAt } from '../../documents/schema.ts'
+import { comparable, withoutEmpty } from '../compare.ts'
+import { type Body, type DeclaredObject, type FileContext, type Kind, listOf } from '../kind.ts'
+import { PendingId } from '../kind-names.ts'
 import { readTextMarker, readTextSnapshot, textStyle, withoutTextMarker, withTextMarker, withTextSnapshot } from '../marker.ts'
+import { uniqueNameOf, withPlainNumbers } from '../spell.ts'
 import {
   alertBodySchema,
   alertCollection,
   alertFieldsOf,
   type DeclaredAlert,
+  declaredAlert,
   describeThreshold,
   toAlertBody,
   toUtc,
@@ -25,7 +29,7 @@ export function createAlertKind(profile: Pick<Profile, 'name' | 'statesDefaults'
   // Under another profile the marker was in the other field.
   const readMarker = (body: Body) => readTextMarker(body[markedField]) ?? readTextMarker(body.note) ?? readTextMarker(body.message)
   const onlyKnown = <T>(map: Readonly<Record<string, T>>) => Object.fromEntries(Object.entries(map).filter(([field]) => fields.has(field)))
-  return {
+  const kind: Kind<DeclaredObject<DeclaredAlert>> = {
     name: 'alert',
     label: 'alert',
     collection: alertCollection,
@@ -60,7 +64,9 @@ export function createAlertKind(profile: Pick<Profile, 'name' | 'statesDefaults'
     },
     comparedPart: (stored, declared) => withoutHarmlessStart(stored, declared, nowMs),
     pulledPart: (stored, desired) => withoutUnpulledStart(stored, desired, nowMs),
+    toFile: (body, context) => spellAlert(comparable(kind, body), context),
   }
+  return kind
 }
 
 /**
@@ -79,6 +85,49 @@ const clearWith: Body = {
   dashboardId: null,
   tileId: null,
   savedSearchId: null,
+}
+
+/** The fields of a file for an alert in the form in which it is compared. */
+function spellAlert(body: Body, context: FileContext): Body {
+  const alert = withPlainNumbers(body)
+  const channels = listOf(alert.channels).map((channel) => spellChannel(channel, context))
+  const [channel] = channels
+  const isSingle = channels.length === 1 && ownValue(context.spelled, 'channels') === undefined
+  const values: Body = {
+    ...alert,
+    ...spellTarget(alert, context),
+    thresholdType: alert.thresholdType === 'above' ? undefined : alert.thresholdType,
+    scheduleStartAt: typeof alert.scheduleStartAt === 'string' ? alert.scheduleStartAt.replace(/\.000Z$/, 'Z') : undefined,
+    channel: isSingle ? channel : undefined,
+    channels: isSingle || channels.length === 0 ? undefined : channels,
+  }
+  return withoutUndefined(Object.fromEntries(Object.keys(declaredAlert.shape).map((field) => [field, values[field]])))
+}
+
+function spellChannel({ type, webhookId, ...others }: Body, { directory }: FileContext): Body {
+  const name = uniqueNameOf(directory, 'webhook', webhookId)
+  return withoutUndefined({ type, ...(name === undefined ? { webhookId } : { webhook: name }), ...others })
+}
+
+/** The object that an alert watches: by its key in these files, else by its name if that is unique, else by its id. */
+function spellTarget({ source, dashboardId, tileId, savedSearchId }: Body, context: FileContext): Body {
+  const spell = (kind: 'dashboard' | 'savedSearch', id: unknown): unknown => {
+    if (id == null) return undefined
+    const key = id instanceof PendingId ? id.key : context.keyOf(kind, id)
+    const name = uniqueNameOf(context.directory, kind, id)
+    return key ?? (name === undefined ? { id } : { name })
+  }
+  if (source === 'saved_search') return { savedSearch: spell('savedSearch', savedSearchId) }
+  return { dashboard: spell('dashboard', dashboardId), tile: tileId == null ? undefined : spellTile(dashboardId, tileId, context) }
+}
+
+/** A tile by its name, unless the file has its id, or another tile has the name. */
+function spellTile(dashboardId: unknown, tileId: unknown, { spelled, tilesOf }: FileContext): unknown {
+  if (tileId instanceof PendingId) return tileId.tile
+  const tiles = tilesOf(dashboardId)
+  const name = tiles.find(({ id }) => id === tileId)?.name
+  const isUnique = typeof name === 'string' && name !== '' && tiles.filter((tile) => tile.name === name).length === 1
+  return isUnique && valueAt(spelled, ['tile', 'id']) !== tileId ? name : { id: tileId }
 }
 
 /** `Errors on Checkout ≥ 5 in 5m, 2 times in a row → webhook oncall`. */

@@ -17,7 +17,7 @@ import { lostAlert, lostAlertBlocks, readLostAlerts } from '../lost-alerts.ts'
 import { isMarkerTag, withoutMarkerTags } from '../marker.ts'
 import { type Owners, ownerCell, ownersDetail, selectTagged, taggedInput } from '../owner.ts'
 import { diffSides } from '../snapshot.ts'
-import { createDashboardKind } from './dashboard.ts'
+import { createDashboardKind } from './dashboard-kind.ts'
 import {
   type Dashboard,
   type DashboardFields,

@@ -82,23 +82,3 @@ function givenPlace({ at, x, y, w, h, displayType }: TileLayout): Place | undefi
   const size = defaultSize(displayType)
   return { x, y, w: w ?? size.w, h: h ?? size.h }
 }
-
-const isSamePlace = (a: Place | undefined, b: Place | undefined): boolean =>
-  a !== undefined && b !== undefined && a.x === b.x && a.y === b.y && a.w === b.w && a.h === b.h
-
-/** A tile of the service, with its place. */
-type PlacedTile = Place & { readonly displayType?: string | undefined }
-
-/** The shortest layout of the tiles: sizes only where the places follow from the order, else `at` for each. */
-export function shortenPlaces(tiles: readonly PlacedTile[]): readonly TileLayout[] {
-  const short = tiles.map(({ w, h, displayType }) => {
-    const size = defaultSize(displayType)
-    return { ...(w !== size.w && { w }), ...(h !== size.h && { h }), displayType }
-  })
-  const placed = placeTiles(short)
-  const isShort = tiles.every((tile, i) => isSamePlace(tile, placed[i]))
-  return isShort ? short : tiles.map(({ x, y, w, h, displayType }) => ({ at: [x, y, w, h], displayType }))
-}
-
-/** In reading order: from top to bottom, and from left to right. */
-export const inReadingOrder = (a: Place, b: Place): number => a.y - b.y || a.x - b.x

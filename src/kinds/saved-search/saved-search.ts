@@ -2,11 +2,12 @@ import * as z from 'zod'
 import { defineCollection } from '../../api/collection.ts'
 import type { Profile } from '../../api/profiles.ts'
 import { nameOrEmpty, wireId } from '../../api/wire.ts'
-import { withoutEmpty } from '../compare.ts'
+import { comparable, withoutEmpty } from '../compare.ts'
 import { adoption, declaredTags, sourceFields } from '../declaration-fields.ts'
 import { type Body, type DeclaredObject, type Kind, type ResolveContext, type ResolvedDeclaration, withoutServerFields } from '../kind.ts'
 import { tagMarkers, withoutMarkerTags } from '../marker.ts'
 import { createResolver, resolveSources } from '../resolve.ts'
+import { spellFields } from '../spell.ts'
 
 /** A saved search as the API returns it. Unknown fields are kept. */
 export const savedSearchSchema = z.looseObject({
@@ -44,12 +45,12 @@ const savedSearchFilter = z.union([
 
 export const declaredSavedSearch = z.strictObject({
   name: z.string().trim().min(1).max(1024),
+  tags: declaredTags,
   ...sourceFields,
   select: expression(4096),
   where: expression(8192),
   whereLanguage: z.enum(['lucene', 'sql']).optional().meta({ serverDefault: 'lucene', stateDefault: true }),
   orderBy: expression(1024),
-  tags: declaredTags,
   filters: z.array(savedSearchFilter).max(100).optional(),
   ...adoption,
 })
@@ -67,20 +68,29 @@ function resolveSavedSearch(
 }
 
 /** The resource type of saved searches. */
-export const createSavedSearchKind = ({ statesDefaults }: Pick<Profile, 'statesDefaults'>): Kind<DeclaredObject<DeclaredSavedSearch>> => ({
-  name: 'savedSearch',
-  label: 'saved search',
-  collection: savedSearchCollection,
-  schema: declaredSavedSearch,
-  statesDefaults,
-  canRewrite: true,
-  // An update replaces the whole object, so leaving a field out clears it.
-  clearWith: { tags: [], filters: [], select: undefined, where: undefined, whereLanguage: undefined, orderBy: undefined },
-  resolve: resolveSavedSearch,
-  summarize: ({ sourceId, where }, nameOf) => `${where ? String(where) : 'all rows'} in ${nameOf(sourceId)}`,
-  // The server trims the name when it stores it again.
-  toBody: (savedSearch) => withoutServerFields({ ...savedSearch, name: savedSearch.name?.trim() }),
-  ...tagMarkers,
-  canonical: (body) => withoutEmpty({ ...body, tags: withoutMarkerTags(body.tags).toSorted() }),
-  carryOverIds: (desired) => desired,
-})
+export function createSavedSearchKind({ statesDefaults }: Pick<Profile, 'statesDefaults'>): Kind<DeclaredObject<DeclaredSavedSearch>> {
+  const kind: Kind<DeclaredObject<DeclaredSavedSearch>> = {
+    name: 'savedSearch',
+    label: 'saved search',
+    collection: savedSearchCollection,
+    schema: declaredSavedSearch,
+    statesDefaults,
+    canRewrite: true,
+    // An update replaces the whole object, so leaving a field out clears it.
+    clearWith: { tags: [], filters: [], select: undefined, where: undefined, whereLanguage: undefined, orderBy: undefined },
+    resolve: resolveSavedSearch,
+    summarize: ({ sourceId, where }, nameOf) => `${where ? String(where) : 'all rows'} in ${nameOf(sourceId)}`,
+    // The server trims the name when it stores it again.
+    toBody: (savedSearch) => withoutServerFields({ ...savedSearch, name: savedSearch.name?.trim() }),
+    ...tagMarkers,
+    canonical: (body) => withoutEmpty({ ...body, tags: withoutMarkerTags(body.tags).toSorted() }),
+    carryOverIds: (desired) => desired,
+    toFile: (body, context) =>
+      spellFields(
+        { value: { ...body, tags: withoutMarkerTags(body.tags) }, normalized: comparable(kind, body), spelled: context.spelled },
+        declaredSavedSearch,
+        context,
+      ),
+  }
+  return kind
+}

@@ -290,12 +290,12 @@ function summarizeSource({ kind, from }: Body): string {
 
 /** Other sources by name, and the connection only where there are several. */
 function toFile(body: Body, context: FileContext): Body {
-  const { written, directory } = context
+  const { spelled, directory } = context
   const fields = comparable(sourceKind, body)
   const targets = references.flatMap(([field, idField, kind]) => {
     const id = body[idField]
     if (id === undefined || id === null || id === '') return []
-    if (id instanceof PendingId) return [[field, ownValue(written, field)] as const]
+    if (id instanceof PendingId) return [[field, ownValue(spelled, field)] as const]
     const name = directory.nameOf(id)
     const same = directory.all('source').filter((one) => one.name === name && one.kind === kind)
     return [[field, name !== undefined && same.length === 1 && same[0]?.id === id ? name : { id }] as const]

@@ -253,8 +253,8 @@ function findUse({ id, name = '' }: StoredObject, alert: Body): string | undefin
 }
 
 /** Secrets are the variables that the file names. A new file gets the name of one for the URL. */
-function toFile(body: Body, { key, written }: FileContext): Body {
-  const inFile = (field: keyof DeclaredWebhook): unknown => ownValue(written, field)
+function toFile(body: Body, { key, spelled }: FileContext): Body {
+  const inFile = (field: keyof DeclaredWebhook): unknown => ownValue(spelled, field)
   const fields = {
     name: body.name,
     service: body.service,

@@ -18,7 +18,7 @@ import {
 } from '../../declarations/find-declarations.ts'
 import { nameInstances } from '../../declarations/group-diagnostics.ts'
 import { composeCreate, composeUpdate } from '../../kinds/compare.ts'
-import { createDashboardKind } from '../../kinds/dashboard/dashboard.ts'
+import { createDashboardKind } from '../../kinds/dashboard/dashboard-kind.ts'
 import { checkDashboard, type InvalidField } from '../../kinds/dashboard/dashboard-wire.ts'
 import { type Body, listOf } from '../../kinds/kind.ts'
 import { addressOf, hasPendingId } from '../../kinds/kind-names.ts'

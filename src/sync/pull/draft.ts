@@ -7,27 +7,18 @@ import { overriddenFields } from '../../declarations/merge-fields.ts'
 import { readDocument } from '../../documents/document.ts'
 import { interpolate, newRoom } from '../../documents/expressions.ts'
 import { ownValue } from '../../documents/schema.ts'
-import type { FieldChange } from '../../kinds/compare.ts'
+import { schemaDiagnostics } from '../../documents/validate.ts'
+import { type FieldChange, managedPart } from '../../kinds/compare.ts'
 import { createDirectory } from '../../kinds/directory.ts'
-import type { Body, DeclaredKey, StoredObject } from '../../kinds/kind.ts'
+import { type Body, type DeclaredKey, type FileContext, type Kind, listOf, type StoredObject } from '../../kinds/kind.ts'
 import { addressOf, type KindName, kindNames } from '../../kinds/kind-names.ts'
-import { createKinds, type Declared } from '../../kinds/kinds.ts'
+import { createKinds, type Declared, fileSchemas, type Kinds } from '../../kinds/kinds.ts'
 import { secretTextsIn } from '../../kinds/secret.ts'
 import type { NamedEnvironment } from '../../operation/operation.ts'
 import { type Condition, isSelected, valuesOf } from '../../operation/select.ts'
 import { type Change, isDifference, type Plan } from '../plan/change.ts'
 import type { StoredObjects } from '../plan/stored-objects.ts'
-import { editFile, type Removal, type Update } from './edit-yaml.ts'
-import {
-  createReferenceRenderer,
-  explainUnwritable,
-  isEqual,
-  type KeysById,
-  type RenderContext,
-  type RenderedChange,
-  renderChange,
-  renderNewObject,
-} from './render.ts'
+import { editFile, isEqual, type Removal, type Spelled, type Update } from './edit-yaml.ts'
 import { createPlacement, type NewObject, type SkippedObject, selectObjects } from './select.ts'
 import { type Addition, writeNewFile } from './write-yaml.ts'
 
@@ -143,13 +134,15 @@ export function draftPull(input: DraftInput): Draft {
   const skipped = input.declaredOnly ? [] : selected.skipped.filter(isWanted)
   const directory = createDirectory(storedObjects)
   const explainSecret = createSecretFinder(input)
+  const tiles = new Map(storedObjects.dashboards.map((one) => [one.id, one.tiles]))
   const contextFor = (targets: readonly NewObject[]): DraftContext => ({
     explainSecret,
     kinds,
     directory,
     sources: storedObjects.sources,
-    canNameRows: abilitiesOf(profile).containers,
-    references: createReferenceRenderer(storedObjects, directory, keysById(plan.changes, targets)),
+    keyOf: createKeyFinder(plan.changes, targets),
+    tilesOf: (id) => tiles.get(String(id)) ?? [],
+    declaredTiles: declaredTiles(kinds, plan.changes),
   })
   // Alerts come last: they can refer by key only to dashboards and saved searches that are not left out.
   const [newAlerts = [], newTargets = []] = [true, false].map((isAlert) => newObjects.filter(({ kind }) => (kind === 'alert') === isAlert))
@@ -185,7 +178,10 @@ export function draftPull(input: DraftInput): Draft {
   }
 }
 
-interface DraftContext extends RenderContext {
+interface DraftContext extends Pick<FileContext, 'directory' | 'sources' | 'keyOf' | 'tilesOf'> {
+  readonly kinds: Kinds
+  /** The tiles of declared dashboards by the id of the dashboard, with the names of the files. */
+  readonly declaredTiles: ReadonlyMap<unknown, readonly Body[]>
   /** Explains why these fields must not get into a file; undefined when they may. What the file has already is not new. */
   explainSecret(fields: Body, inFile?: Body): string | undefined
 }
@@ -214,20 +210,51 @@ const textsIn = (value: unknown): readonly string[] => {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
 }
 
-function keysById(changes: readonly Change[], targets: readonly NewObject[]): KeysById {
-  const keysIn = (kind: KindName) =>
-    new Map([
-      ...changes.filter((one) => one.kind === kind).flatMap(({ id, key }) => (id === undefined ? [] : [[id, key] as const])),
-      ...targets.filter((one) => one.kind === kind).map(({ stored, key }) => [stored.id, key] as const),
-    ])
-  return { dashboard: keysIn('dashboard'), savedSearch: keysIn('savedSearch') }
+function createKeyFinder(changes: readonly Change[], targets: readonly NewObject[]): FileContext['keyOf'] {
+  const keys = new Map([
+    ...changes.flatMap(({ kind, id, key }) => (id === undefined ? [] : [[identityOf(kind, id), key] as const])),
+    ...targets.map(({ kind, stored, key }) => [identityOf(kind, stored.id), key] as const),
+  ])
+  return (kind, id) => keys.get(identityOf(kind, String(id)))
 }
+
+const declaredTiles = (kinds: Kinds, changes: readonly Change[]): DraftContext['declaredTiles'] =>
+  new Map(
+    changes.flatMap(({ kind, desired, stored }) =>
+      kind !== 'dashboard' || desired === undefined || stored === undefined
+        ? []
+        : [[stored.id, listOf(kinds[kind].carryOverIds(desired, kinds[kind].toBody(stored)).tiles)] as const],
+    ),
+  )
 
 const objectOutside = (
   { kind, stored: { id, name } }: NewObject | SkippedObject,
   outcome: PulledObject['outcome'],
   reason: string | undefined,
 ): PulledObject => ({ kind, key: '', name: name ?? '', id, outcome, path: undefined, reason, replacedExpressions: [], overridden: [] })
+
+/** The fields of a file for an object that no file declares. */
+function spellNew({ kind: name, key, stored }: NewObject, { kinds, ...context }: DraftContext): Body {
+  const kind: Kind = kinds[name]
+  const body = kind.toBody(stored)
+  const pulled = managedPart(kind.pulledPart?.(body, {}) ?? body, undefined, kind.schema)
+  return kind.toFile(pulled, { ...context, key, spelled: undefined, declared: undefined })
+}
+
+/** What the file declares and what the service has, spelled in the same way: every difference is a real one. */
+function spellChange(
+  { kind: name, key, written: spelled }: Declared,
+  { desired = {}, stored }: Change & { readonly stored: StoredObject },
+  { kinds, ...others }: DraftContext,
+): Spelled {
+  const kind: Kind = kinds[name]
+  const body = kind.toBody(stored)
+  const pulled = kind.pulledPart?.(body, desired) ?? body
+  const declared = kind.carryOverIds(desired, pulled)
+  const context: FileContext = { ...others, key, spelled, declared }
+  const tilesOf = (id: unknown): readonly Body[] => others.declaredTiles.get(id) ?? others.tilesOf(id)
+  return { before: kind.toFile(declared, { ...context, tilesOf }), after: kind.toFile(managedPart(pulled, declared, kind.schema), context) }
+}
 
 interface DraftedNew {
   readonly source: NewObject
@@ -238,7 +265,7 @@ interface DraftedNew {
 
 function draftNew(source: NewObject, context: DraftContext, excluded: DraftInput['excluded']): DraftedNew {
   const { kind, key, stored, adoption } = source
-  const { name, ...others } = renderNewObject(source, context).fields
+  const { name, ...others } = spellNew(source, context)
   const fields = { name, ...adoption, ...others }
   const reason = excluded.get(identityOf(kind, stored.id)) ?? context.explainSecret(fields) ?? explainUnwritable(fields, kind)
   return { source, reason, addition: reason === undefined ? { kind, key, fields } : undefined }
@@ -271,19 +298,19 @@ function draftExisting(
   if (stored === undefined) return { object: { ...object, ...draftMissing(declared, context, input) }, update: undefined }
   if (driftedOnly && change.origin !== 'service')
     return { object: { ...object, outcome: isDifference(change) ? 'changed-in-files' : 'unchanged' }, update: undefined }
-  const rendered = renderChange(declared, { ...change, stored }, context)
-  const { before, after, overridden } = keepOverridden(rendered, overriddenFields(environment, kind, key))
-  const isUnchanged = isEqual(before.fields, after.fields)
+  const spelled = spellChange(declared, { ...change, stored }, context)
+  const { before, after, overridden } = keepOverridden(spelled, overriddenFields(environment, kind, key))
+  const isUnchanged = isEqual(before, after)
   const { location } = declared
-  if (location.instance !== undefined && !isEqual(rendered.before.fields, rendered.after.fields)) {
-    const differing = differingFields(rendered)
+  if (location.instance !== undefined && !isEqual(spelled.before, spelled.after)) {
+    const differing = differingFields(spelled)
     const names = differing.map(({ field }) => field).join(', ')
     const reason = `the service has other values of ${names}, and pull does not edit a file with instances`
     return { object: { ...object, outcome: 'left-out', reason, instantiated: { location, differing } }, update: undefined }
   }
   const unwritable = () =>
     declared.madeFrom === undefined
-      ? (context.explainSecret(after.fields, before.fields) ?? explainUnwritable(after.fields, kind))
+      ? (context.explainSecret(after, before) ?? explainUnwritable(after, kind))
       : `differs from what ${declared.madeFrom} makes, and pull does not edit it; change the file, or run apply`
   const reason = excluded.get(identityOf(kind, stored.id)) ?? (isUnchanged ? undefined : unwritable())
   if (reason !== undefined) return { object: { ...object, outcome: 'left-out', reason }, update: undefined }
@@ -298,7 +325,7 @@ function draftExisting(
     outcome: 'updated',
     overridden,
     fields: change.fields,
-    after: after.fields,
+    after,
   } as const
   return { object: updated, update: { kind, key, before, after } }
 }
@@ -306,7 +333,7 @@ function draftExisting(
 /** Kinds without markers stay, because other repositories can use their objects. An incomplete list may lack an object. */
 function draftMissing(
   declared: Declared,
-  { kinds }: RenderContext,
+  { kinds }: DraftContext,
   { removeDeleted, excluded, storedObjects }: Pick<DraftInput, 'removeDeleted' | 'excluded' | 'storedObjects'>,
 ): Pick<PulledObject, 'outcome' | 'reason'> {
   const { kind, location, madeFrom } = declared
@@ -321,22 +348,28 @@ function draftMissing(
   return { outcome: isRemoved ? 'removed' : 'missing', reason: undefined }
 }
 
-const differingFields = ({ before, after }: RenderedChange): readonly OverriddenField[] =>
-  [...new Set([...Object.keys(before.fields), ...Object.keys(after.fields)])]
-    .filter((field) => !isEqual(before.fields[field], after.fields[field]))
-    .map((field) => ({ field, value: after.fields[field] }))
+/** Explains why a file cannot declare these fields; undefined when it can. */
+export function explainUnwritable(fields: Body, kind: KindName): string | undefined {
+  const schema = fileSchemas[kind]
+  const { error } = schema.safeParse(fields)
+  const nowhere = () => ({ file: '' })
+  return error && schemaDiagnostics(error, { value: fields, locationOf: nowhere, locationOfKey: nowhere }, schema)[0]?.message
+}
+
+const differingFields = ({ before, after }: Spelled): readonly OverriddenField[] =>
+  [...new Set([...Object.keys(before), ...Object.keys(after)])]
+    .filter((field) => !isEqual(before[field], after[field]))
+    .map((field) => ({ field, value: after[field] }))
 
 /** Leaves fields that the environment overrides as they are, because the file is for all environments. */
-function keepOverridden({ before, after }: RenderedChange, fields: readonly string[]) {
+function keepOverridden({ before, after }: Spelled, fields: readonly string[]) {
   const isOverridden = (field: string): boolean => fields.includes(field)
-  const others = Object.entries(after.fields).filter(([field]) => !isOverridden(field))
-  const kept = Object.entries(before.fields).filter(([field]) => isOverridden(field))
+  const others = Object.entries(after).filter(([field]) => !isOverridden(field))
+  const kept = Object.entries(before).filter(([field]) => isOverridden(field))
   return {
     before,
-    after: { ...after, fields: Object.fromEntries([...others, ...kept]) },
-    overridden: fields
-      .filter((field) => !isEqual(before.fields[field], after.fields[field]))
-      .map((field) => ({ field, value: after.fields[field] })),
+    after: Object.fromEntries([...others, ...kept]),
+    overridden: fields.filter((field) => !isEqual(before[field], after[field])).map((field) => ({ field, value: after[field] })),
   }
 }
 

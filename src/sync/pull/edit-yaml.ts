@@ -20,12 +20,11 @@ import { isMapping } from '../../core/keys.ts'
 import { readDocument } from '../../documents/document.ts'
 import { escapeExpressions, hasVariable } from '../../documents/expressions.ts'
 import { defaultOf, ownValue, type Shape } from '../../documents/schema.ts'
-import type { Body, DeclaredKey } from '../../kinds/kind.ts'
+import { type Body, type DeclaredKey, itemId } from '../../kinds/kind.ts'
 import { addressOf, type KindName, sections } from '../../kinds/kind-names.ts'
 import { fileSchemas } from '../../kinds/kinds.ts'
 import { canonicalText } from '../../kinds/marker.ts'
 import { mergeLines } from './merge-lines.ts'
-import { isEqual, type RenderedChange } from './render.ts'
 import {
   type Addition,
   appendPair,
@@ -51,7 +50,13 @@ interface FileEdit {
 
 export type Removal = Pick<DeclaredKey, 'kind' | 'key'>
 
-export interface Update extends RenderedChange {
+/** The fields of an object in the file, and those that it gets. */
+export interface Spelled {
+  readonly before: Body
+  readonly after: Body
+}
+
+export interface Update extends Spelled {
   readonly kind: KindName
   readonly key: string
 }
@@ -61,6 +66,9 @@ export interface EditedFile {
   /** Expressions that a value of the service replaced, by object. */
   readonly replacedExpressions: ReadonlyMap<string, readonly string[]>
 }
+
+/** Equal in a file. A field that is null is not equal to a field that is absent. */
+export const isEqual = (a: unknown, b: unknown): boolean => canonicalText(a) === canonicalText(b)
 
 const byteOrderMark = '\ufeff'
 
@@ -133,8 +141,6 @@ interface EditContext {
   readonly indent: number
   /** Expressions that were replaced so far. */
   readonly replacedExpressions: string[]
-  /** The id of an item of a list; undefined when only its name or index identifies it. */
-  itemIdOf(item: unknown): string | undefined
 }
 
 function applyEdit(document: Document.Parsed, { defaults, updates, additions, removals }: FileEdit, indent: number) {
@@ -146,16 +152,15 @@ function applyEdit(document: Document.Parsed, { defaults, updates, additions, re
       document,
       indent,
       replacedExpressions: [],
-      itemIdOf: (item) => before.itemIds.get(item) ?? after.itemIds.get(item),
     }
     const map = findObject(root, sections[kind], key, document)
-    const removed = Object.keys(before.fields).filter((field) => !Object.hasOwn(after.fields, field))
+    const removed = Object.keys(before).filter((field) => !Object.hasOwn(after, field))
     const inherited = removed.filter((field) => ownValue(ownValue(defaults, sections[kind]), field) !== undefined)
-    const fields = { ...after.fields, ...overrideDefaults(kind, inherited) }
-    const changed = Object.keys(fields).filter((field) => !isEqual(before.fields[field], fields[field]))
+    const fields = { ...after, ...overrideDefaults(kind, inherited) }
+    const changed = Object.keys(fields).filter((field) => !isEqual(before[field], fields[field]))
     for (const field of changed.filter((one) => findPair(map, one) === undefined))
       context.replacedExpressions.push(...expressionsIn(nodeAt(document, ['defaults', sections[kind], field]), document))
-    editMap(map, { before: before.fields, after: fields }, context, indent * 2)
+    editMap(map, { before, after: fields }, context, indent * 2)
     if (context.replacedExpressions.length > 0) replacedExpressions.set(addressOf({ kind, key }), context.replacedExpressions)
   }
   for (const { kind, key, fields } of additions) {
@@ -217,7 +222,7 @@ function removeObject(root: YAMLMap, { kind, key }: Removal, document: Document.
   const pair = findPair(root, sections[kind])
   if (pair !== undefined && isAlias(pair.value)) pair.value = copyTarget(pair.value, document)
   if (!isMap(pair?.value)) return
-  const context: EditContext = { document, indent: 0, replacedExpressions: [], itemIdOf: () => undefined }
+  const context: EditContext = { document, indent: 0, replacedExpressions: [] }
   moveAnchor(pair.value, document)
   removePair(pair.value, key, context)
   if (pair.value.items.length === 0) removePair(root, sections[kind], context)
@@ -333,8 +338,8 @@ interface ListChange {
 
 function editSeq(seq: YAMLSeq, { before, after }: ListChange, { name, column }: Place, context: EditContext): void {
   const place = { name: '', column, isOpen: openLists.includes(name) }
-  const removed = new Map(identifyItems(before, context).map((identity, i) => [identity, i]))
-  const sources = identifyItems(after, context).map((identity) => {
+  const removed = new Map(identifyItems(before).map((identity, i) => [identity, i]))
+  const sources = identifyItems(after).map((identity) => {
     const index = removed.get(identity)
     removed.delete(identity)
     return index
@@ -355,13 +360,13 @@ function editSeq(seq: YAMLSeq, { before, after }: ListChange, { name, column }: 
 }
 
 /** Unique for each item. */
-function identifyItems(items: readonly unknown[], { itemIdOf }: EditContext): readonly string[] {
-  const counts = new Map<string, number>()
+function identifyItems(items: readonly unknown[]): readonly unknown[] {
+  const counts = new Map<unknown, number>()
   return items.map((item, i) => {
-    const identity = itemIdOf(item) ?? nameOrValue(item) ?? `#${i}`
+    const identity = ownValue(item, itemId) ?? nameOrValue(item) ?? `#${i}`
     const count = counts.get(identity) ?? 0
     counts.set(identity, count + 1)
-    return count === 0 ? identity : `${identity} ${count}`
+    return count === 0 ? identity : `${String(identity)} ${count}`
   })
 }
 

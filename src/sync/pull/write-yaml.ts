@@ -19,7 +19,7 @@ import { escapeExpressions } from '../../documents/expressions.ts'
 import { ownValue } from '../../documents/schema.ts'
 import type { Body } from '../../kinds/kind.ts'
 import { type KindName, kindNames, sections } from '../../kinds/kind-names.ts'
-import { isEqual } from './render.ts'
+import { canonicalText } from '../../kinds/marker.ts'
 
 /** An object that a file does not declare yet. */
 export interface Addition {
@@ -70,7 +70,9 @@ const extractedFields = ['dashboard', 'interval', 'channel'] as const
 function extractDefaults(alerts: readonly Body[]): { readonly defaults: Body; readonly alerts: readonly Body[] } {
   const [first, ...others] = alerts
   if (first === undefined || alerts.length < minAlertsForDefaults) return { defaults: {}, alerts }
-  const shared = extractedFields.filter((name) => first[name] !== undefined && others.every((alert) => isEqual(alert[name], first[name])))
+  const shared = extractedFields.filter(
+    (name) => first[name] !== undefined && others.every((alert) => canonicalText(alert[name]) === canonicalText(first[name])),
+  )
   const rest = alerts.map((alert) => Object.fromEntries(Object.entries(alert).filter(([name]) => !shared.some((one) => one === name))))
   return { defaults: Object.fromEntries(shared.map((name) => [name, first[name]])), alerts: rest }
 }

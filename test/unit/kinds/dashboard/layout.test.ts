@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { findOverlaps, isInGrid, placeTiles, shortenPlaces, type TileLayout } from '../../../../src/kinds/dashboard/layout.ts'
+import { findOverlaps, isInGrid, placeTiles, type TileLayout } from '../../../../src/kinds/dashboard/layout.ts'
 
 const at = (x: number, y: number, w: number, h: number) => ({ x, y, w, h })
 
@@ -82,22 +82,5 @@ describe('the places of tiles', () => {
 
   it('the places of tiles are found fast below a very high tile', () => {
     expect(placeTiles([{ at: [0, 0, 24, 1_000_000_000] }, {}])[1]).toEqual(at(0, 1_000_000_000, 12, 6))
-  })
-})
-
-describe('the shortest layout', () => {
-  it('the shortest layout has the same places', () => {
-    fc.assert(
-      fc.property(mixed, (tiles) => {
-        const placed = placeTiles(tiles).map((place, i) => ({ ...place, displayType: tiles[i]?.displayType }))
-        expect(placeTiles(shortenPlaces(placed))).toEqual(placeTiles(tiles))
-      }),
-    )
-  })
-
-  it('the shortest layout has sizes only where the order gives the places, and no default size', () => {
-    const placed = [at(0, 0, 12, 6), at(12, 0, 6, 6)].map((place) => ({ ...place, displayType: 'line' }))
-    expect(shortenPlaces(placed)).toEqual([{ displayType: 'line' }, { w: 6, displayType: 'line' }])
-    expect(shortenPlaces([{ ...at(1, 0, 12, 6), displayType: 'line' }])).toEqual([{ at: [1, 0, 12, 6], displayType: 'line' }])
   })
 })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { neutral } from '../../../../src/api/profiles.ts'
 import { digestOfText } from '../../../../src/core/digest.ts'
+import { explainUnwritable } from '../../../../src/sync/pull/draft.ts'
 import { written } from '../../../support/declarations.ts'
 import { linesBetween } from '../../../support/edits.ts'
 import { errors, line, project, pull, search, shop, tile, verifiedPull } from '../../../support/plans.ts'
@@ -317,6 +318,31 @@ describe('expressions and defaults', () => {
         '  more:\n    name: More\n    adopt: true\n    dashboard: shop\n    tile: B\n    threshold: 8\n\n',
       )
       expect(found.unverified).toEqual({})
+    })
+  })
+})
+
+describe('explainUnwritable', () => {
+  const expression = written('‹env.X›')
+
+  describe('a dashboard', () => {
+    const dashboard = { name: 'D', tiles: [] }
+
+    it('a dashboard is explained by its first problem', () => {
+      const cases: readonly [string, object, string | RegExp | undefined][] = [
+        ['that is right', dashboard, undefined],
+        ['with an expression', { ...dashboard, name: expression }, undefined],
+        ['without a name', { tiles: [] }, /^name: is missing/],
+        ['with an empty name', { ...dashboard, name: '' }, /^name: /],
+        ['with tiles that are none', { ...dashboard, tiles: 5 }, /^tiles: /],
+        ['with a tile that is none', { ...dashboard, tiles: [{ x: 1, y: 1 }] }, /^tiles\S*name: /],
+      ]
+      for (const [name, fields, reason] of cases) {
+        const found = explainUnwritable(fields as never, 'dashboard')
+        if (reason instanceof RegExp) expect(found, name).toMatch(reason)
+        else expect(found, name).toBe(reason)
+        expect((found ?? '').length, name).toBeLessThan(200)
+      }
     })
   })
 })

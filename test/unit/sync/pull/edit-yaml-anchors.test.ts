@@ -177,8 +177,7 @@ describe('lists with anchors', () => {
   const edit = (list: string, after: Fields): Fields => {
     const text = `dashboards:\n  errors:\n    name: Errors\n${list}`
     const { errors: before } = (parse(text) as { dashboards: { errors: Fields } }).dashboards
-    const side = (fields: Fields) => ({ fields, itemIds: new Map<unknown, string>() })
-    const updates = [{ kind: 'dashboard' as const, key: 'errors', before: side(before), after: side({ name: 'Errors', ...after }) }]
+    const updates = [{ kind: 'dashboard' as const, key: 'errors', before, after: { name: 'Errors', ...after } }]
     const { text: edited } = editFile({ path: 'a.yml', text, defaults: {}, updates, additions: [], removals: [] })
     return (parse(edited) as { dashboards: { errors: Fields } }).dashboards.errors
   }

@@ -29,36 +29,15 @@ const layoutLines = (text: string): readonly string[] =>
   text.split('\n').filter((line) => /name:|at:|w:|h:|rows:|tiles:|containers?|id:|collapsed:/.test(line))
 
 describe('a new file', () => {
-  it('a new file has no places where the order of the tiles gives them', () => {
-    const tiles = [tile('C', [0, 6, 8]), tile('B', [12, 0]), tile('A', [0, 0])]
-    expect(layoutLines(newFile(tiles))).toEqual([
-      ...['    name: Shop', '    tiles:', '      - name: A', '      - name: B'],
-      ...['      - name: C', '        w: 8'],
-    ])
-  })
-
-  it('a new file has the places of all tiles of a grid otherwise', () => {
-    expect(layoutLines(newFile([tile('A', [0, 1]), tile('B', [12, 0])]))).toEqual([
-      ...['    name: Shop', '    tiles:'],
-      ...['      - name: B', '        at: [12, 0, 12, 6]', '      - name: A', '        at: [0, 1, 12, 6]'],
-    ])
-  })
-
-  it('a new file has a row for each container, and one without a name for the other tiles', () => {
-    const tiles = [tile('B', [0, 0], 'details'), tile('A', [0, 0])]
+  it('a new file has the place of each tile, and the containers of the service', () => {
+    const tiles = [tile('B', [0, 0], 'details'), tile('A', [0, 7, 8])]
     const containers = [box('Details', { collapsed: true }), { ...box('Other'), id: 'x' }]
-    const rows = ['    name: Shop', '    rows:', '      - tiles:', '          - name: A']
     expect(layoutLines(newFile(tiles, containers))).toEqual([
-      ...rows,
-      ...['      - name: Details', '        collapsed: true', '        tiles:', '          - name: B'],
-      ...['      - id: x', '        name: Other', '        tiles: []'],
+      ...['    name: Shop', '    tiles:'],
+      ...['      - name: B', '        at: [0, 0, 12, 6]', '        containerId: details'],
+      ...['      - name: A', '        at: [0, 7, 8, 6]'],
+      ...['    containers:', '      - { id: details, title: Details, collapsed: true }', '      - { id: x, title: Other }'],
     ])
-  })
-
-  it('a new file has containers where rows cannot express them', () => {
-    const withTabs = box('Tabs', { tabs: [{ id: 't', title: 'T' }] })
-    expect(newFile([tile('A', [0, 0], 'tabs')], [withTabs])).toContain('containers:')
-    expect(newFile([tile('A', [0, 0], 'gone')], [box('Other')])).toContain('containers:')
     expect(newFile([tile('A', [0, 0], 'other')], [box('Other')], { profile: neutral })).toContain('containers:')
   })
 
@@ -98,14 +77,14 @@ describe('an existing file', () => {
     ])
   })
 
-  it('keeps x, y, w and h, also for a new tile', () => {
+  it('keeps x, y, w and h, and has at for a new tile', () => {
     const text = [...head, '    tiles:', `      - { name: A, x: 0, y: 0, w: 6, h: 4, ${chart} }`, ''].join('\n')
     const lines = changes(text, [tile('A', [6, 0, 6, 4]), tile('B', [0, 4])])
     expect(lines.slice(0, 2)).toEqual([
       `-      - { name: A, x: 0, y: 0, w: 6, h: 4, ${chart} }`,
       `+      - { name: A, x: 6, y: 0, w: 6, h: 4, ${chart} }`,
     ])
-    expect(lines).toEqual(expect.arrayContaining(['+        x: 0', '+        y: 4', '+        w: 12', '+        h: 6']))
+    expect(lines).toEqual(expect.arrayContaining(['+        at: [0, 4, 12, 6]']))
   })
 
   it('keeps the spelling of sources', () => {

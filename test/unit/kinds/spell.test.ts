@@ -1,47 +1,44 @@
 import { describe, expect, it } from 'vitest'
-import { neutral } from '../../../../src/api/profiles.ts'
-import { createDirectory } from '../../../../src/kinds/directory.ts'
-import { PendingId } from '../../../../src/kinds/kind-names.ts'
-import { createKinds } from '../../../../src/kinds/kinds.ts'
-import {
-  createReferenceRenderer,
-  type DashboardInFile,
-  explainUnwritable,
-  type ReferenceRenderer,
-  renderAlert,
-  renderDashboard,
-  renderSavedSearch,
-} from '../../../../src/sync/pull/render.ts'
-import { written } from '../../../support/declarations.ts'
-import { cloud, line, nowMs, remoteStateOf, shop, tile } from '../../../support/plans.ts'
+import { neutral } from '../../../src/api/profiles.ts'
+import { createDirectory } from '../../../src/kinds/directory.ts'
+import type { Body, FileContext } from '../../../src/kinds/kind.ts'
+import { PendingId } from '../../../src/kinds/kind-names.ts'
+import { createKinds } from '../../../src/kinds/kinds.ts'
+import { written } from '../../support/declarations.ts'
+import { cloud, line, nowMs, remoteStateOf, shop, tile } from '../../support/plans.ts'
 
 const kinds = createKinds(cloud, nowMs)
 
-describe('renderDashboard', () => {
-  const naming = {
-    source: (id: unknown) => ({ source: `name of ${id}` }),
-    connection: (id: unknown) => id,
-    webhook: () => ({}),
-    target: () => '',
-    tile: () => '',
-  }
+const named = (ids: readonly string[]) => ids.map((id) => ({ id, name: `name of ${id}` }))
 
+/** Every object has a name, and a key in the files. */
+const context: FileContext = {
+  key: 'any',
+  spelled: undefined,
+  declared: undefined,
+  directory: createDirectory(remoteStateOf({ sources: named(['s1', 's2']), webhooks: named(['w1']) })),
+  sources: [],
+  keyOf: (kind, id) => `${kind} ${id}`,
+  tilesOf: (dashboard) => [{ id: 't1', name: `tile t1 of ${dashboard}` }],
+}
+
+/** Without the ids of items, which nothing writes. */
+const toFile = (name: 'dashboard' | 'alert' | 'savedSearch', body: Body, more: Partial<FileContext> = {}): Body =>
+  structuredClone(kinds[name].toFile(body, { ...context, ...more }))
+
+describe('a dashboard in a file', () => {
   const { sourceId: _, ...chart } = line
   const config = { ...chart, source: 'name of s1' }
   const place = { at: [0, 0, 6, 4] }
 
-  const saying = (raw: readonly string[], tiles: DashboardInFile['tiles'] = new Map()): DashboardInFile => ({
-    raw,
-    tiles,
-    rows: undefined,
-    filters: new Map(),
-  })
+  const rawOf = (names: readonly string[]) => ({ raw: Object.fromEntries(names.map((name) => [name, 'any'])) })
 
-  const fieldsOf = (fields: object, said?: DashboardInFile) =>
-    renderDashboard({ name: 'D', tiles: [], ...fields }, { kind: kinds.dashboard, references: naming, canNameRows: true, inFile: said })
-      .fields
+  /** A file with these fields in `raw`. */
+  const saying = (raw: readonly string[]): Partial<FileContext> => ({ spelled: rawOf(raw), declared: {} })
 
-  const tilesOf = (tiles: readonly object[], said?: DashboardInFile) => fieldsOf({ tiles }, said).tiles as readonly object[]
+  const fieldsOf = (fields: object, said?: Partial<FileContext>) => toFile('dashboard', { name: 'D', tiles: [], ...fields }, said)
+
+  const tilesOf = (tiles: readonly object[], said?: Partial<FileContext>) => fieldsOf({ tiles }, said).tiles as readonly object[]
 
   describe('the fields of a dashboard', () => {
     it('the fields of a dashboard have a fixed order that ends with raw', () => {
@@ -89,8 +86,9 @@ describe('renderDashboard', () => {
       }),
     ).toEqual({
       name: 'D',
+      tiles: [],
       filters: [{ name: 'F', expression: 'x', source: 'name of s1' }],
-      rows: [{ name: 'C', tiles: [] }],
+      containers: [{ id: 'c', title: 'C' }],
     })
   })
 
@@ -100,18 +98,13 @@ describe('renderDashboard', () => {
   })
 
   describe('the tiles of a dashboard', () => {
-    const said = (...names: readonly [string, string, ...string[]][]): DashboardInFile =>
-      saying(
-        [],
-        new Map(
-          names.map(([id, name, ...raw]) => [
-            id,
-            { name, raw, written: { at: [0, 0, 6, 4] }, row: undefined, place: { x: 0, y: 0, w: 6, h: 4 } },
-          ]),
-        ),
-      )
+    /** A file with tiles of these ids and names, and these fields in their `raw`. */
+    const said = (...tiles: readonly [string, string, ...string[]][]): Partial<FileContext> => ({
+      spelled: { tiles: tiles.map(([, name, ...raw]) => ({ name, ...place, ...rawOf(raw) })) },
+      declared: { tiles: tiles.map(([id, name]) => tile(id, name)) },
+    })
 
-    const namesOf = (ids: readonly string[], known?: DashboardInFile) =>
+    const namesOf = (ids: readonly string[], known?: Partial<FileContext>) =>
       tilesOf(
         ids.map((id) => tile(id, id.toUpperCase())),
         known,
@@ -122,21 +115,8 @@ describe('renderDashboard', () => {
       expect(namesOf(['n', 'b', 'm', 'a'])).toEqual(['N', 'B', 'M', 'A'])
     })
 
-    it('the tiles of a dashboard are identified by their ids', () => {
-      const { fields, itemIds } = renderDashboard(
-        { name: 'D', tiles: [tile('t1', 'A'), tile('t2', 'A')] },
-        { kind: kinds.dashboard, references: naming, canNameRows: true },
-      )
-      const tiles = fields.tiles as readonly object[]
-      expect(tiles.map((one) => itemIds.get(one))).toEqual(['t1', 't2'])
-      expect(tiles).toStrictEqual([
-        { name: 'A', ...place, config },
-        { name: 'A', ...place, config },
-      ])
-    })
-
     it('the tiles of a dashboard have a name, a place and a config, or fields in raw', () => {
-      const cases: readonly [string, object, DashboardInFile | undefined, object][] = [
+      const cases: readonly [string, object, Partial<FileContext> | undefined, object][] = [
         ['without a name is called by its place', { name: '' }, undefined, { name: 'Tile 1', config, raw: { name: '' } }],
         ['without any name is called by its place', { name: null }, undefined, { name: 'Tile 1', config, raw: { name: '' } }],
         ['without a name is called as the file calls it', { name: '' }, said(['t', 'Mine']), { name: 'Mine', config, raw: { name: '' } }],
@@ -152,7 +132,7 @@ describe('renderDashboard', () => {
         ],
         ['has its series in raw where there is no config', { config: undefined, series: [1] }, undefined, { raw: { series: [1] } }],
         ['has no series beside a config', { series: [1] }, undefined, { config }],
-        ['keeps its place, even one that no grid has', { x: 99 }, undefined, { x: 99, y: 0, config }],
+        ['keeps its place, even one that no grid has', { x: 99 }, undefined, { at: undefined, x: 99, y: 0, w: 6, h: 4, config }],
         ['leaves out fields that the file does not declare', { novel: 1 }, undefined, { config }],
         ['loses unknown fields of its config', { config: { ...line, asRatio: false, novel: 1 } }, undefined, { config }],
         [
@@ -169,9 +149,7 @@ describe('renderDashboard', () => {
         ],
       ]
       for (const [title, fields, known, expected] of cases) {
-        expect(tilesOf([{ ...tile('t', 'N'), ...fields }], known), title).toEqual([
-          { name: 'N', ...(known === undefined ? { w: 6, h: 4 } : place), ...expected },
-        ])
+        expect(tilesOf([{ ...tile('t', 'N'), ...fields }], known), title).toEqual([{ name: 'N', ...place, ...expected }])
       }
     })
 
@@ -213,15 +191,7 @@ describe('renderDashboard', () => {
   })
 })
 
-describe('renderAlert and renderSavedSearch', () => {
-  const naming: ReferenceRenderer = {
-    source: (id) => ({ source: `name of ${id}` }),
-    connection: (id) => id,
-    webhook: (id) => ({ webhook: `name of ${id}` }),
-    target: (kind, id) => `${kind} ${id}`,
-    tile: (dashboard, id) => `tile ${id} of ${dashboard}`,
-  }
-
+describe('an alert and a saved search in a file', () => {
   const webhook = { type: 'webhook', webhookId: 'w1' }
   const email = { type: 'email', emailRecipients: ['a@b'] }
 
@@ -245,8 +215,7 @@ describe('renderAlert and renderSavedSearch', () => {
     channel: { type: 'webhook', webhook: 'name of w1' },
   }
 
-  const alert = (fields: object, usesList?: boolean) =>
-    renderAlert({ ...bare, ...fields }, { kind: kinds.alert, references: naming, ...(usesList !== undefined && { usesList }) }).fields
+  const alert = (fields: object, usesList = false) => toFile('alert', { ...bare, ...fields }, usesList ? { spelled: { channels: [] } } : {})
 
   describe('an alert', () => {
     it('an alert has the fields that are not defaults of the server', () => {
@@ -313,17 +282,14 @@ describe('renderAlert and renderSavedSearch', () => {
     })
 
     it('an alert has only the fields of its profile', () => {
-      const { fields } = renderAlert(
-        { ...bare, channels: undefined, channel: webhook, message: 'm\n\nwatchkeeper: shop/x a abcdef' },
-        { kind: createKinds(neutral, nowMs).alert, references: naming },
-      )
+      const { alert: kind } = createKinds(neutral, nowMs)
+      const fields = kind.toFile({ ...bare, channels: undefined, channel: webhook, message: 'm\n\nwatchkeeper: shop/x a abcdef' }, context)
       expect(fields).toStrictEqual({ ...writtenBare, message: 'm' })
     })
   })
 
   describe('a saved search', () => {
-    const saved = (fields: object) =>
-      renderSavedSearch({ name: 'S', sourceId: 's1', ...fields }, { kind: kinds.savedSearch, references: naming }).fields
+    const saved = (fields: object) => toFile('savedSearch', { name: 'S', sourceId: 's1', ...fields })
     const few = { name: 'S', source: 'name of s1' }
 
     it('a saved search has the fields that are not defaults of the server', () => {
@@ -348,7 +314,7 @@ describe('renderAlert and renderSavedSearch', () => {
   })
 })
 
-describe('createReferenceRenderer', () => {
+describe('a reference in a file', () => {
   const expression = written('‹env.X›')
 
   const storedObjects = remoteStateOf({
@@ -376,93 +342,85 @@ describe('createReferenceRenderer', () => {
     ],
   })
 
-  const keys = { dashboard: new Map([['d2', 'twins']]), savedSearch: new Map<string, string>() }
-  const naming = createReferenceRenderer(storedObjects, createDirectory(storedObjects), keys)
+  const { dashboards, sources } = storedObjects
+  const real: FileContext = {
+    ...context,
+    directory: createDirectory(storedObjects),
+    sources,
+    keyOf: (kind, id) => (kind === 'dashboard' && id === 'd2' ? 'twins' : undefined),
+    tilesOf: (dashboardId) => dashboards.find(({ id }) => id === dashboardId)?.tiles ?? [],
+  }
+  const alertWith = (fields: object) => toFile('alert', { source: 'tile', ...fields }, real)
 
-  describe('a reference', () => {
-    it('a reference to a source is its unique name or its id', () => {
-      const cases = [
-        ['s1', { source: 'Logs' }],
-        ['s2', 's2'],
-        ['s4', { source: written('‹env.X›') }],
-        ['s5', 's5'],
-        ['gone', 'gone'],
-        ['w1', 'w1'],
-        ['d4', 'd4'],
-        [undefined, undefined],
-      ] as const
-      for (const [id, expected] of cases) {
-        expect(naming.source(id), id).toEqual(expected)
-      }
-    })
-
-    it('a reference to a webhook is its unique name or its id', () => {
-      const cases = [
-        ['w1', { webhook: 'oncall' }],
-        ['w2', { webhookId: 'w2' }],
-        ['gone', { webhookId: 'gone' }],
-        ['s1', { webhookId: 's1' }],
-      ] as const
-      for (const [id, expected] of cases) {
-        expect(naming.webhook(id), id).toEqual(expected)
-      }
-    })
-
-    it('a reference to a dashboard or saved search is its key, its unique name or its id', () => {
-      const cases: readonly ['dashboard' | 'savedSearch', unknown, unknown][] = [
-        ['dashboard', 'd1', { name: 'Shop' }],
-        ['dashboard', 'd2', 'twins'],
-        ['dashboard', 'd3', { id: 'd3' }],
-        ['dashboard', 'gone', { id: 'gone' }],
-        ['dashboard', 'q1', { id: 'q1' }],
-        ['dashboard', new PendingId('dashboard', 'new'), 'new'],
-        ['savedSearch', 'q1', { name: 'Slow' }],
-        ['savedSearch', 'q2', { name: 'Shop' }],
-        ['savedSearch', 'd2', { id: 'd2' }],
-      ]
-      for (const [kind, id, expected] of cases) {
-        expect(naming.target(kind, id), `${kind} ${id}`).toEqual(expected)
-      }
-    })
-
-    it('a reference to a tile is its unique name or its id', () => {
-      const cases: readonly [unknown, unknown, unknown][] = [
-        ['d1', 't1', 'A'],
-        ['d1', 't2', { id: 't2' }],
-        ['d1', 't4', { id: 't4' }],
-        ['d1', 't5', written('‹env.X›')],
-        ['d1', 'gone', { id: 'gone' }],
-        ['d9', 't1', { id: 't1' }],
-        [new PendingId('dashboard', 'new'), new PendingId('dashboard', 'new', 'T'), 'T'],
-      ]
-      for (const [dashboard, id, expected] of cases) {
-        expect(naming.tile(dashboard, id), `${id}`).toEqual(expected)
-      }
-    })
+  it('a reference to a source is its unique name or its id', () => {
+    const cases = [
+      ['s1', { source: 'Logs' }],
+      ['s2', { sourceId: 's2' }],
+      ['s4', { source: written('‹env.X›') }],
+      ['s5', { sourceId: 's5' }],
+      ['gone', { sourceId: 'gone' }],
+      ['w1', { sourceId: 'w1' }],
+      ['d4', { sourceId: 'd4' }],
+    ] as const
+    for (const [id, expected] of cases) {
+      expect(toFile('savedSearch', { name: 'S', sourceId: id }, real), id).toEqual({ name: 'S', ...expected })
+    }
   })
-})
 
-describe('explainUnwritable', () => {
-  const expression = written('‹env.X›')
+  it('a reference is in the long form where one of several sources has no unique name', () => {
+    const filter = { id: 'f', name: 'F', expression: 'x', sourceId: 's1', appliesToSourceIds: ['s1', 's2'] }
+    expect(toFile('dashboard', { name: 'D', tiles: [], filters: [filter] }, real).filters).toEqual([
+      { name: 'F', expression: 'x', source: 'Logs', appliesToSourceIds: [{ source: 'Logs' }, 's2'] },
+    ])
+  })
 
-  describe('a dashboard', () => {
-    const dashboard = { name: 'D', tiles: [] }
+  it('a reference to a webhook is its unique name or its id', () => {
+    const cases = [
+      ['w1', { webhook: 'oncall' }],
+      ['w2', { webhookId: 'w2' }],
+      ['gone', { webhookId: 'gone' }],
+      ['s1', { webhookId: 's1' }],
+    ] as const
+    for (const [id, expected] of cases) {
+      expect(alertWith({ channels: [{ type: 'webhook', webhookId: id }] }), id).toMatchObject({ channel: { type: 'webhook', ...expected } })
+    }
+  })
 
-    it('a dashboard is explained by its first problem', () => {
-      const cases: readonly [string, object, string | RegExp | undefined][] = [
-        ['that is right', dashboard, undefined],
-        ['with an expression', { ...dashboard, name: expression }, undefined],
-        ['without a name', { tiles: [] }, /^name: is missing/],
-        ['with an empty name', { ...dashboard, name: '' }, /^name: /],
-        ['with tiles that are none', { ...dashboard, tiles: 5 }, /^tiles: /],
-        ['with a tile that is none', { ...dashboard, tiles: [{ x: 1, y: 1 }] }, /^tiles\S*name: /],
-      ]
-      for (const [name, fields, reason] of cases) {
-        const found = explainUnwritable(fields as never, 'dashboard')
-        if (reason instanceof RegExp) expect(found, name).toMatch(reason)
-        else expect(found, name).toBe(reason)
-        expect((found ?? '').length, name).toBeLessThan(200)
-      }
-    })
+  it('a reference to a dashboard or saved search is its key, its unique name or its id', () => {
+    const dashboardCases: readonly [unknown, unknown][] = [
+      ['d1', { name: 'Shop' }],
+      ['d2', 'twins'],
+      ['d3', { id: 'd3' }],
+      ['gone', { id: 'gone' }],
+      ['q1', { id: 'q1' }],
+      [new PendingId('dashboard', 'new'), 'new'],
+    ]
+    for (const [id, expected] of dashboardCases) expect(alertWith({ dashboardId: id }).dashboard, `${id}`).toEqual(expected)
+    const searchCases: readonly [unknown, unknown][] = [
+      ['q1', { name: 'Slow' }],
+      ['q2', { name: 'Shop' }],
+      ['d2', { id: 'd2' }],
+    ]
+    for (const [id, expected] of searchCases)
+      expect(alertWith({ source: 'saved_search', savedSearchId: id }).savedSearch, `${id}`).toEqual(expected)
+  })
+
+  it('a reference to a tile is its unique name or its id', () => {
+    const cases: readonly [unknown, unknown, unknown][] = [
+      ['d1', 't1', 'A'],
+      ['d1', 't2', { id: 't2' }],
+      ['d1', 't4', { id: 't4' }],
+      ['d1', 't5', written('‹env.X›')],
+      ['d1', 'gone', { id: 'gone' }],
+      ['d9', 't1', { id: 't1' }],
+      [new PendingId('dashboard', 'new'), new PendingId('dashboard', 'new', 'T'), 'T'],
+    ]
+    for (const [dashboardId, tileId, expected] of cases) expect(alertWith({ dashboardId, tileId }).tile, `${tileId}`).toEqual(expected)
+  })
+
+  it('a reference to a tile by its id stays while it is the same tile', () => {
+    const spelled = { tile: { id: 't1' } }
+    const tileOf = (tileId: string) => toFile('alert', { source: 'tile', dashboardId: 'd1', tileId }, { ...real, spelled }).tile
+    expect(['t1', 't5'].map(tileOf)).toEqual([{ id: 't1' }, expression])
   })
 })

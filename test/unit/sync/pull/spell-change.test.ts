@@ -100,10 +100,7 @@ describe('a file', () => {
     expect(changed(dashboards({ tiles })).map((one) => one.trim())).toEqual([
       expect.stringMatching(/^- {6}- \{ name: B/),
       '+      - name: C',
-      '+        x: 0',
-      '+        y: 8',
-      '+        w: 6',
-      '+        h: 4',
+      '+        at: [0, 8, 6, 4]',
       '+        config:',
       '+          displayType: markdown',
       '+          markdown: m',
@@ -116,7 +113,7 @@ describe('a file', () => {
       const one = text.replace(/ {6}- \{ name: B.*\n/, '')
       const tiles = [{ ...tile('t2', name, 4), config: { ...line, groupBy: 'x' } }, tile('t1', name)]
       const { after } = verifiedPull({ ...storedObjects, ...dashboards({ tiles }), alerts: [] }, { [file]: one })
-      expect(parsed(after[file] ?? ''), name).toMatchObject({ dashboards: { shop: { tiles: [{ y: 4 }, { y: 0 }] } } })
+      expect(parsed(after[file] ?? ''), name).toMatchObject({ dashboards: { shop: { tiles: [{ at: [0, 4, 6, 4] }, { y: 0 }] } } })
     }
   })
 

@@ -1,0 +1,79 @@
+import type { Profile } from '../../api/profiles.ts'
+import { isMapping } from '../../core/keys.ts'
+import { nameFirst } from '../../core/text.ts'
+import { withoutEmpty } from '../compare.ts'
+import { resolveConnection } from '../connection.ts'
+import { type Body, type DeclaredObject, type Kind, listOf, type ResolveContext, type ResolvedDeclaration } from '../kind.ts'
+import { tagMarkers, withoutMarkerTags } from '../marker.ts'
+import { createResolver, resolveSources } from '../resolve.ts'
+import { type DeclaredDashboard, declaredDashboard } from './dashboard.ts'
+import { dashboardCollection, toDashboardBody } from './dashboard-wire.ts'
+import { spellDashboard } from './spell-dashboard.ts'
+import { byId, effectiveTile, withFilterIds, withTileIds } from './tile-ids.ts'
+
+/** Translates a declared dashboard into the API's names, and named sources into ids. Unknown names become diagnostics. */
+function resolveDashboard(
+  declared: DeclaredObject<DeclaredDashboard>,
+  context: Pick<ResolveContext, 'directory' | 'sources'>,
+): ResolvedDeclaration {
+  const resolver = createResolver(declared, context.directory)
+  const { adopt: _, id: __, previousKey: ___, raw, ...fields } = declared.value
+  const body = resolveSources(fields, resolver)
+  const withConnection = (tile: Body, i: number): Body => {
+    const { config } = tile
+    if (!isMapping(config) || config.configType !== 'sql' || config.connectionId !== undefined) return tile
+    const { connection, ...others } = config
+    const name = typeof connection === 'string' ? connection : undefined
+    const connectionId = resolveConnection(name, context, resolver, ['tiles', i, 'config'])
+    return { ...tile, config: { ...others, connectionId } }
+  }
+  return { body: { ...body, tiles: listOf(body.tiles).map(withConnection).map(withRaw), ...raw }, diagnostics: resolver.diagnostics }
+}
+
+/** Tiles that a summary names. */
+const maxNamedTiles = 12
+
+/** `stacked bar, Traces`, `number, SQL`, `markdown`. */
+function describeConfig({ displayType, configType, sourceId }: Body, nameOf: (id: unknown) => string): string {
+  const data = configType === 'sql' ? ', SQL' : sourceId === undefined ? '' : `, ${nameOf(sourceId)}`
+  return `${String(displayType ?? configType).replaceAll('_', ' ')}${data}`
+}
+
+const withRaw = ({ raw, ...tile }: Body): Body => ({ ...tile, ...(isMapping(raw) && raw) })
+
+/** The resource type of dashboards. */
+export function createDashboardKind({ statesDefaults }: Pick<Profile, 'statesDefaults'>): Kind<DeclaredObject<DeclaredDashboard>> {
+  const kind: Kind<DeclaredObject<DeclaredDashboard>> = {
+    name: 'dashboard',
+    label: 'dashboard',
+    collection: dashboardCollection,
+    schema: declaredDashboard,
+    statesDefaults,
+    canRewrite: true,
+    notInFiles: 'the parts that the API does not return',
+    // The server resets the language with the query, and refuses null as the language of a query.
+    clearWith: { tags: [], tiles: [], filters: [], savedQuery: null, savedQueryLanguage: undefined, savedFilterValues: [], containers: [] },
+    resolve: resolveDashboard,
+    summarize: ({ tiles }, nameOf) =>
+      nameFirst(
+        listOf(tiles).map(({ name, config }) => `${String(name)} (${describeConfig(isMapping(config) ? config : {}, nameOf)})`),
+        maxNamedTiles,
+      ) || 'no tiles',
+    toBody: toDashboardBody,
+    ...tagMarkers,
+    canonical: ({ tags, tiles, ...body }) =>
+      withoutEmpty({
+        ...body,
+        tags: withoutMarkerTags(tags).toSorted(),
+        tiles: Array.isArray(tiles) ? listOf(tiles).map(effectiveTile).toSorted(byId) : tiles,
+      }),
+    // A tile that loses its id loses its alerts.
+    carryOverIds: (desired, stored) => ({
+      ...desired,
+      tiles: withTileIds(listOf(desired.tiles), listOf(stored.tiles)),
+      ...(Array.isArray(desired.filters) && { filters: withFilterIds(listOf(desired.filters), listOf(stored.filters)) }),
+    }),
+    toFile: (body, context) => spellDashboard(kind, body, context),
+  }
+  return kind
+}

@@ -1,0 +1,74 @@
+// How `pull` spells stored values in a file: without the server's defaults, with names in place of ids, and in the order of the schema.
+import { isMapping } from '../core/keys.ts'
+import { elementOf, formOf, isRequired, ownValue, type Schema } from '../documents/schema.ts'
+import { spellConnection } from './connection.ts'
+import { shortSourceNames } from './declaration-fields.ts'
+import type { Directory, Noun } from './directory.ts'
+import type { Body, FileContext } from './kind.ts'
+
+interface Spelling {
+  /** As the API returns it. */
+  readonly value: unknown
+  /** The same without the server's defaults and empty fields. */
+  readonly normalized: unknown
+  /** The same in the file; undefined where the file does not have it. */
+  readonly spelled: unknown
+}
+
+/** Read last, so written last. */
+const lastFields: readonly string[] = ['numberFormat', 'raw']
+
+/** The fields that the schema knows and that are not defaults of the server. */
+export function spellFields(spelling: Spelling & { readonly value: Body }, schema: Schema, context: FileContext): Body
+export function spellFields(spelling: Spelling, schema: Schema | undefined, context: FileContext): unknown
+export function spellFields({ value, normalized, spelled }: Spelling, schema: Schema | undefined, context: FileContext): unknown {
+  const inside = (key: string | number): Spelling => ({
+    value: ownValue(value, key),
+    normalized: ownValue(normalized, key),
+    spelled: ownValue(spelled, key),
+  })
+  if (Array.isArray(value)) return value.map((_, i) => spellFields(inside(i), elementOf(schema), context))
+  const form = isMapping(value) ? formOf(schema, value) : undefined
+  if (!isMapping(value) || form === undefined) return withPlainNumbers(value)
+  const spellField = (name: string): readonly [string, unknown] => {
+    const short = shortSourceNames.get(name)
+    if (short !== undefined) return spellSources(name, short, { value, normalized, spelled }, context.directory)
+    if (name === 'connectionId' && ownValue(spelled, name) === undefined)
+      return ['connection', spellConnection(value[name], { ...context, spelled })]
+    return [name, spellFields(inside(name), form.shape[name], context)]
+  }
+  return Object.fromEntries(
+    Object.keys(form.shape)
+      .toSorted((a, b) => lastFields.indexOf(a) - lastFields.indexOf(b))
+      .filter((name) => ownValue(normalized, name) !== undefined || (value[name] != null && isRequired(form.shape[name])))
+      .map(spellField)
+      .filter(([, field]) => field !== undefined),
+  )
+}
+
+/** The field with sources, in its short form unless the file has the long one or a source has no unique name. */
+function spellSources(field: string, short: string, { value, spelled }: Spelling, directory: Directory): readonly [string, unknown] {
+  const ids = ownValue(value, field)
+  const list: readonly unknown[] = [ids].flat()
+  const names = list.map((id) => uniqueNameOf(directory, 'source', id))
+  const isShort = ownValue(spelled, field) === undefined && !names.includes(undefined)
+  const sources = isShort ? names : list.map((id, i) => (names[i] === undefined ? id : { source: names[i] }))
+  return [isShort ? short : field, Array.isArray(ids) ? sources : sources[0]]
+}
+
+/** The name of the object with this id, if no other one has it. */
+export function uniqueNameOf(directory: Directory, noun: Noun, id: unknown): string | undefined {
+  const name = directory.nameOf(id)
+  if (name === undefined) return undefined
+  const found = directory.byName(noun, name)
+  return 'id' in found && found.id === id ? name : undefined
+}
+
+/** Files cannot hold more digits than a JavaScript number, so exact numbers are rounded. */
+export function withPlainNumbers(value: Body): Body
+export function withPlainNumbers(value: unknown): unknown
+export function withPlainNumbers(value: unknown): unknown {
+  if (JSON.isRawJSON(value)) return Number(value.rawJSON)
+  if (Array.isArray(value)) return value.map(withPlainNumbers)
+  return isMapping(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withPlainNumbers(item)])) : value
+}
