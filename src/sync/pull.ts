@@ -18,7 +18,7 @@ import type { Plan } from './plan/change.ts'
 import { checkChange, planInput, resolveProject, withSources } from './plan/make-plan.ts'
 import { planOn } from './plan/plan-changes.ts'
 import { readStoredObjects } from './plan/stored-objects.ts'
-import { warnOfTileWrites } from './plan/tile-writes.ts'
+import { isAboutTileWrites } from './plan/tile-writes.ts'
 import { type Draft, type DraftInput, draftPull, identityOf } from './pull/draft.ts'
 import {
   findReplacedVariables,
@@ -186,7 +186,8 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
       ...nameInstances(instantiatedDifferences(draft)),
       ...replacedExpressions(draft),
       ...remainingErrors(read),
-      ...warnOfTileWrites(read.plan),
+      // The reader of the files decides about adoptions.
+      ...read.plan.diagnostics.filter(isAboutTileWrites).map((one) => ({ ...one, severity: 'warning' as const })),
     ],
   }
 }

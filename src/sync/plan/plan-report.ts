@@ -10,7 +10,6 @@ import { isDifference } from './change.ts'
 import { changeBlocks } from './change-lines.ts'
 import { unmanagedAdoption } from './match.ts'
 import type { PlannedObject, PlanResult } from './plan-result.ts'
-import { hiddenParts } from './tile-writes.ts'
 
 /** The counts of the plan that are not zero. */
 export function planFacts(result: PlanResult): Block {
@@ -39,7 +38,6 @@ export function planWords({ toCreate, toUpdate, toReplace, toDelete, toRelease }
 export function objectBlocks(result: PlanResult, sides?: SideNames): readonly Block[] {
   const changed = result.objects.filter(isDifference)
   return [
-    ...lostParts(result),
     ...changeBlocks([...changed, ...result.objects.filter(isRenamed)], result, sides),
     ...silentSlos(result),
     ...links(changed),
@@ -105,13 +103,6 @@ function silentSlos({ slos = [], objects }: PlanResult): readonly Block[] {
 
 /** Objects without a difference that belonged to another key or project. */
 const isRenamed = ({ action, notes }: PlannedObject): boolean => action === 'adopt' && notes.some((note) => note !== unmanagedAdoption)
-
-const lostParts = ({ objects }: PlanResult): readonly Block[] => {
-  const written = objects.filter((one) => one.rewrites !== undefined)
-  if (written.length === 0) return []
-  const line = say`⚠️ Apply writes tiles of ${counted(written.length, 'existing dashboard')} again, and this deletes the parts that the API does not return: ${trusted(hiddenParts)}. Written: ${namesOf(written)}`
-  return [{ kind: 'paragraph', line }, ...objectTable('Existing dashboards to write', written)]
-}
 
 /** Other objects have a marker, by which a second project or repository is noticed. */
 const unprotectedSources = ({ objects }: PlanResult): readonly Block[] => {

@@ -17,7 +17,7 @@ export const tileWriteRules = {
     severity: 'error',
     exception: 'warning',
     description:
-      'A tile with an alert would be written again in a dashboard that existed before, without the parts that the API does not return. `adopt: rewrite` accepts this. `pull` only warns, about every dashboard whose adoption writes its tiles.',
+      'A tile with an alert would be written again in a dashboard that existed before, without the parts that the API does not return. For a tile without an alert, and in `pull`, it is a warning. `adopt: rewrite` accepts this.',
   },
   'missing-language': {
     severity: 'warning',
@@ -26,7 +26,7 @@ export const tileWriteRules = {
 } as const satisfies Rules
 
 /** Parts of a dashboard that the API does not return, so that a write cannot keep them. */
-export const hiddenParts =
+const hiddenParts =
   'the filter (where), limit, granularity, alternateRowBackground and ratioMode that were set in the web app; a write of all tiles also deletes PromQL tiles'
 
 const maxNamedTiles = 20
@@ -55,7 +55,8 @@ export function planTileWrites(changes: readonly Change[], options: TileWriteOpt
       ...(isOfOthers(change, options) && !accepted.has(change.key) ? refuseLosses(change, [...alerts, ...declared], options.kind) : []),
       ...(isAdoption(change) && change.patches?.length === 0 ? missingLanguage(change, options.kind) : []),
     ])
-  return { changes: written, diagnostics }
+  const unaccepted = written.filter(({ key, rewrites }) => rewrites !== undefined && !accepted.has(key))
+  return { changes: written, diagnostics: [...diagnostics, ...warnOfLosses(unaccepted)] }
 }
 
 /** A write of a dashboard that exists. */
@@ -117,7 +118,7 @@ function refuseLosses(change: DashboardWrite, alerts: readonly StoredObject[], k
   const found = alerts.find(({ dashboardId, tileId }) => names.has(tileId) && (dashboardId ?? stored.id) === stored.id)
   if (found === undefined) return []
   const tile = quote(String(names.get(found.tileId)), 60)
-  const message = `dashboards.${key}: the alert ${describeAlert(found)} is on the tile "${tile}", which apply would write again, without the parts that the API does not return (${hiddenParts}). The alert may then count something else. To keep the tile as it is, remove the dashboard from the files and declare only its alerts, with dashboard: { name: ${JSON.stringify(quote(name, 60))} }. To accept the loss, set adopt: rewrite`
+  const message = `dashboards.${key}: the alert ${describeAlert(found)} is on the tile "${tile}", which apply would write again, without the parts that the API does not return. The alert may then count something else. To keep the tile as it is, remove the dashboard from the files and declare only its alerts, with dashboard: { name: ${JSON.stringify(quote(name, 60))} }. To accept the loss, set adopt: rewrite`
   return [diagnosticOf(tileWriteRules, 'rewrites-tiles', location, message)]
 }
 
@@ -135,13 +136,14 @@ const noLocation: Location = { file: 'files' }
 
 export const isAboutTileWrites = ({ rule }: Diagnostic): boolean => rule === 'rewrites-tiles'
 
-/** For `pull`, which writes the adoptions into files and leaves the decision to their reader. */
-export function warnOfTileWrites({ changes, diagnostics }: Pick<Plan, 'changes' | 'diagnostics'>): readonly Diagnostic[] {
-  const keys = changes.flatMap(({ key, notes, rewrites }) => (rewrites === undefined || !notes.includes(unmanagedAdoption) ? [] : [key]))
-  if (keys.length === 0) return []
-  const message = `apply adopts ${plural(keys.length, 'dashboard')} (${nameFirst(keys, maxNamedTiles)}) and writes their tiles again, without the parts that the API does not return: ${hiddenParts}`
-  return [
-    exceptionOf(tileWriteRules, 'rewrites-tiles', { file: 'dashboards' }, message),
-    ...diagnostics.filter(isAboutTileWrites).map((one) => ({ ...one, severity: 'warning' as const })),
-  ]
+/** One warning for all of them, because the parts are the same. */
+function warnOfLosses(changes: readonly Change[]): readonly Diagnostic[] {
+  const [first] = changes
+  if (first === undefined) return []
+  const names = nameFirst(
+    changes.map(({ key, name }) => key || quote(name, 60)),
+    maxNamedTiles,
+  )
+  const message = `apply writes tiles of ${plural(changes.length, 'existing dashboard')} again (${names}), without the parts that the API does not return: ${hiddenParts}`
+  return [exceptionOf(tileWriteRules, 'rewrites-tiles', first.location ?? noLocation, message)]
 }

@@ -332,8 +332,8 @@ describe('a dashboard whose tiles an adoption writes again', () => {
         'rewrites-tiles: warning',
         'rewrites-tiles: warning',
       ])
-      expect(diagnostics[0]?.message).toContain('apply adopts 1 dashboard (checkout-overview) and writes their tiles again')
-      expect(diagnostics[1]?.message).toContain('the alert "Checkout errors"')
+      expect(diagnostics[0]?.message).toContain('the alert "Checkout errors"')
+      expect(diagnostics[1]?.message).toContain('apply writes tiles of 1 existing dashboard again (checkout-overview)')
       const managed = await pull({ 'observability/a.json': { alerts: { errors: asItIs } } }, undefined, { declaredOnly: true })
       expect(managed.diagnostics).toEqual([])
     }))

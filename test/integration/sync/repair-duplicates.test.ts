@@ -138,7 +138,7 @@ describe('objects that exist twice', () => {
     const [changedShop, shop] = twinOf(service.dashboards, 'Shop')
     changedShop.tags.push('by-hand')
     const { document } = await run('apply', repair)
-    expect(document).toMatchObject({ status: 'pass', toRelease: 3, toDelete: 2 })
+    expect(document).toMatchObject({ status: 'warn', toRelease: 3, toDelete: 2 })
     const left = serviceOf(emulator())
     expect(left.dashboards.find(({ id }) => id === changedShop.id)).toMatchObject({
       tags: ['t', 'by-hand'],
@@ -172,7 +172,7 @@ describe('objects that exist twice', () => {
     const { otherShop, fixedAlert } = await withFixedAlert({ newer: { detectionMode: 'anomaly' } })
     const before = structuredClone(fixedAlert())
     const applied = await run('apply', repair)
-    expect(applied.document).toMatchObject({ status: 'pass', toRelease: 3, toDelete: 2 })
+    expect(applied.document).toMatchObject({ status: 'warn', toRelease: 3, toDelete: 2 })
     expect(objectsOf(applied).find(({ id }) => id === otherShop.id)).toMatchObject(release)
     expect(fixedAlert()).toEqual(before)
     expect(duplicateMarkersIn(emulator())).toEqual([])
@@ -183,7 +183,7 @@ describe('objects that exist twice', () => {
     expect(objectsOf(await run('plan', repair)).find(({ id }) => id === otherShop.id)).toMatchObject(release)
     const { document } = await run('apply', repair)
     expect(document).toMatchObject({ status: 'fail', changed: false })
-    expect(messagesOf(document)).toEqual([expect.stringContaining('and with it the alert "Fixed"')])
+    expect(messagesOf(document).slice(0, 1)).toEqual([expect.stringContaining('and with it the alert "Fixed"')])
     expect(fixedAlert()).toBeDefined()
   })
 })

@@ -42,7 +42,12 @@ describe('a plan', () => {
     expect(rewritesOf(renamed, applied)?.rewrites).toBeUndefined()
     expect(rewritesOf(shop, inService)).toMatchObject({ action: 'update', origin: 'service', rewrites: tiles })
     expect(rewritesOf(renamed, inService)).toMatchObject({ action: 'mark', rewrites: tiles })
-    expect(planOf({ dashboards: { shop } }, inService).diagnostics).toEqual([])
+    expect(planOf({ dashboards: { shop: renamed } }, applied).diagnostics).toEqual([])
+    for (const one of [shop, renamed])
+      expect(planOf({ dashboards: { shop: one } }, inService).diagnostics).toMatchObject([
+        { rule: 'rewrites-tiles', severity: 'warning', message: expect.stringMatching(/writes tiles of 1 existing dashboard again \(shop\)/) },
+      ])
+    expect(planOf({ dashboards: { shop: { ...renamed, adopt: 'rewrite' } } }, inService).diagnostics).toEqual([])
   })
 
   it('shows everything of what it creates, ids by the names that they stand for', () => {

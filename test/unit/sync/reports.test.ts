@@ -190,15 +190,6 @@ describe('the report of a plan', () => {
     )
   })
 
-  it('warns of hidden parts where tiles are written again', () => {
-    const adopted = { kind: 'dashboard', action: 'update', notes: ['adopts an unmanaged object'] } satisfies Partial<PlannedObject>
-    const text = textOf(plan, resultOf([object('shop', { ...adopted, rewrites: ['A'] })]))
-    expect(
-      text.match(/Apply writes tiles of 1 existing dashboard again, and this deletes the parts that the API does not return: /g),
-    ).toHaveLength(1)
-    expect(textOf(plan, resultOf([object('shop', adopted)]))).not.toContain('does not return')
-  })
-
   it('says that nothing protects the sources that it writes', () => {
     const text = textOf(
       plan,
@@ -220,21 +211,6 @@ describe('the report of a plan', () => {
     expect(many).toContain('alert a, alert b, alert c, alert d, alert e and 2 more')
     expect(many).toContain('Objects to adopt (7): see the summary of the run')
     expect(many).toContain('Undeclared objects (7): see the summary of the run')
-  })
-
-  it('warns about parts that an update deletes before it shows the changes', () => {
-    const result = resultOf([
-      object('shop', {
-        kind: 'dashboard',
-        action: 'update',
-        notes: ['adopts an unmanaged object'],
-        rewrites: ['A'],
-        fields: [{ path: 'name', before: 'A', after: 'B' }],
-      }),
-    ])
-    const text = textOf(plan, result)
-    expect(text.indexOf('PromQL tiles')).toBeGreaterThan(0)
-    expect(text.indexOf('PromQL tiles')).toBeLessThan(text.indexOf('name: A → B'))
   })
 
   it('annotates files, and nothing that is about an object of the service', () => {
