@@ -46,10 +46,16 @@ export function reviewBlocks({ alerts }: Pick<Backtest, 'alerts'>, days: number)
     {
       kind: 'table',
       title: 'Backtest',
-      columns: [{ title: 'Alert' }, { title: `Last ${days} days: now → with this change` }, { title: 'Values (█ breaches)' }],
+      columns: [
+        { title: 'Alert' },
+        { title: `Last ${days} days: now → with this change` },
+        { title: 'Notifies at' },
+        { title: 'Values (█ breaches)' },
+      ],
       rows: alerts.map((alert) => [
         say`${alert.name}`,
         [...describeEstimate(alert.now), trusted(' → '), ...describeEstimate(alert.next)],
+        describeTimes(alert.next),
         [trusted(alert.next?.sparkline ?? '')],
       ]),
     },
@@ -90,13 +96,20 @@ export function backtestBlocks({ alerts }: Pick<Backtest, 'alerts'>): readonly B
 function numbersOf(estimate: AlertEstimate | undefined): readonly Line[] {
   const data = describeCoverage(estimate)
   if (estimate?.windows === undefined) return [[], [], data, []]
-  const { windows, breachingWindows = 0, episodes = 0, longestEpisodeMinutes = 0, notifiedAt = [] } = estimate
+  const { windows, breachingWindows = 0, longestEpisodeMinutes = 0 } = estimate
   return [
     [trusted(`${breachingWindows} of ${windows}`)],
     [trusted(longestEpisodeMinutes === 0 ? '–' : formatDuration(longestEpisodeMinutes * minuteMs))],
     data,
-    [trusted(episodes === 0 ? '–' : formatTimes(notifiedAt, episodes))],
+    describeTimes(estimate),
   ]
+}
+
+/** When episodes begin. */
+function describeTimes(estimate: AlertEstimate | undefined): Line {
+  if (estimate?.windows === undefined) return []
+  const { episodes = 0, notifiedAt = [] } = estimate
+  return [trusted(episodes === 0 ? '–' : formatTimes(notifiedAt, episodes))]
 }
 
 /** `100%`, or `4.1% (15 Nov 2026 17:00 to 16 Nov 2026 00:00 UTC)`. */

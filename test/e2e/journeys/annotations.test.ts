@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest'
+import { inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
 import { type RanAction, runAction } from '../../support/run-process.ts'
+
+const emulator = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
 
 /** Dashboards of one name, which is a warning for each but one, and unknown keys, which are errors. */
 const file = (warnings: number, errors: number): string =>
@@ -40,4 +43,16 @@ it('leaves room among them for what could not be written', async () => {
   expect(warnings).toHaveLength(10)
   expect(warnings.filter((line) => line.includes('could not be written'))).toHaveLength(3)
   expect(warnings.at(-1)).toMatch(/^::warning title=Watchkeeper validate::/)
+})
+
+it('the log of an apply has a line of progress every ten seconds, not one for each of 40 objects', async () => {
+  const savedSearches = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`s${i}`, { name: `S ${i}`, source: 'Logs' }]))
+  const startedAtMs = performance.now()
+  const ran = await runAction({
+    inputs: { ...inputsFor(emulator(), 'hyperdx'), operation: 'apply', project: 'shop/progress', files: 'a.json' },
+    files: { 'a.json': JSON.stringify({ savedSearches }) },
+    secrets,
+  })
+  expect(ran.result).toMatchObject({ status: 'pass', toCreate: 40 })
+  expect((ran.stdout.match(/^\d+\/40 /gm) ?? []).length).toBeLessThanOrEqual((performance.now() - startedAtMs) / 10_000)
 })

@@ -477,12 +477,29 @@ describe('plan with backtest: true', () => {
 
   it('a plan with backtest: true has the numbers before and after the change', async () => {
     await run('apply', { errors: alert('Errors', { threshold: 1 }) })
-    const { document } = await plan()
+    const { document, blocks } = await plan()
     expect(document).toMatchObject({
       status: 'pass',
       toUpdate: 1,
       backtest: { days: 7, alerts: [{ now: { verdict: 'fires' }, next: { verdict: 'fires' } }] },
     })
+    const [header = '', row = ''] = renderTerminal(blocks, { color: false }).flatMap((line, i, lines) =>
+      line.includes('Notifies at') ? [line, lines[i + 1] ?? ''] : [],
+    )
+    expect(row.slice(header.indexOf('Notifies at'))).toMatch(/^\d+ \w{3} \d{4} \d\d:\d\d,? .*UTC/)
+  })
+
+  it('asks for the values of a changed alert once, as a backtest does', async () => {
+    const changed = { errors: alert('Errors', { threshold: 20 }) }
+    await run('apply', { errors: alert('Errors') })
+    const requestsOf = async (operation: string, more: Readonly<Record<string, string>>): Promise<number> => {
+      const before = seriesRequests()
+      expect((await run(operation, changed, more)).document.status).toBe('pass')
+      return seriesRequests() - before
+    }
+    const ofBacktest = await requestsOf('backtest', {})
+    expect(ofBacktest).toBeGreaterThan(0)
+    expect(await requestsOf('plan', { backtest: 'true' })).toBe(ofBacktest)
   })
 
   it('does not depend on its estimates', async () => {
