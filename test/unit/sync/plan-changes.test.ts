@@ -45,7 +45,11 @@ describe('a plan', () => {
     expect(planOf({ dashboards: { shop: renamed } }, applied).diagnostics).toEqual([])
     for (const one of [shop, renamed])
       expect(planOf({ dashboards: { shop: one } }, inService).diagnostics).toMatchObject([
-        { rule: 'rewrites-tiles', severity: 'warning', message: expect.stringMatching(/writes tiles of 1 existing dashboard again \(shop\)/) },
+        {
+          rule: 'rewrites-tiles',
+          severity: 'warning',
+          message: expect.stringMatching(/writes tiles of 1 existing dashboard again \(shop\)/),
+        },
       ])
     expect(planOf({ dashboards: { shop: { ...renamed, adopt: 'rewrite' } } }, inService).diagnostics).toEqual([])
   })
