@@ -1,4 +1,4 @@
-import { addDays, countDays, type Day } from '../core/dates.ts'
+import { addDays, countDays, type Day, formatMoment } from '../core/dates.ts'
 import { type ErrorKind, WatchkeeperError } from '../core/errors.ts'
 import { readRateLimitWindow } from '../http/rate-limit.ts'
 import type { Method, RetryDecision } from '../http/retry.ts'
@@ -307,8 +307,6 @@ function rateLimitAdvice({ headers }: AttemptFailure, { decision, nowMs }: Reque
     window === undefined ? 'The rate limit belongs to the key' : `The rate limit of ${window.limit} requests per window belongs to the key`
   const waitMs = !decision.retry && decision.because === 'deadline' ? decision.waitMs : undefined
   const when =
-    waitMs === undefined || waitMs > 1e12
-      ? ''
-      : ` Try again after ${new Date(nowMs + waitMs).toISOString()} (in ${Math.ceil(waitMs / 1000)} s).`
+    waitMs === undefined || waitMs > 1e12 ? '' : ` Try again after ${formatMoment(nowMs + waitMs)} (in ${Math.ceil(waitMs / 1000)} s).`
   return `${policy}, so other users of the key slow this run down. timeout-seconds leaves no time to wait longer.${when}`
 }

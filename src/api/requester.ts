@@ -1,3 +1,4 @@
+import { formatMoment } from '../core/dates.ts'
 import { WatchkeeperError } from '../core/errors.ts'
 import { createRedact, type Redact } from '../core/secrets.ts'
 import { type Admission, type Pacer, readRateLimitWindow } from '../http/rate-limit.ts'
@@ -209,9 +210,7 @@ const notSent = ({ method, path }: RequestFacts): WatchkeeperError => new Watchk
 
 function tooLate({ method, path }: RequestFacts, waitMs: number, nowMs: number): WatchkeeperError {
   const when =
-    waitMs === 0
-      ? ''
-      : ` The rate limit requires a wait of ${inSeconds(waitMs)}. Try again after ${new Date(nowMs + waitMs).toISOString()}.`
+    waitMs === 0 ? '' : ` The rate limit requires a wait of ${inSeconds(waitMs)}. Try again after ${formatMoment(nowMs + waitMs)}.`
   return new WatchkeeperError('deadline', `${method} ${path} was not sent, because timeout-seconds leaves no time for it.${when}`)
 }
 

@@ -74,4 +74,10 @@ export const plainDay = (day: Day): string => withPlainSpaces(formatDay(day))
 /** Like `formatDays`, with ordinary spaces, for sentences. */
 export const plainDays = (from: Day, to: Day): string => withPlainSpaces(formatDays(from, to))
 
+/** `22 Nov 2026 10:48 UTC`, of milliseconds since the epoch or an ISO 8601 time. */
+export function formatMoment(at: number | string): string {
+  const time = new Date(at)
+  return `${plainDay(dayOf(time.getTime()))} ${time.toISOString().slice(11, 16)} UTC`
+}
+
 const withPlainSpaces = (text: string): string => text.replaceAll(noBreak, ' ')

@@ -1,6 +1,6 @@
 // Amounts, sizes, durations and times for people. Exact values are in outputs, JSON and files.
 
-import { type Day, dayOf, formatDay } from '../core/dates.ts'
+import { type Day, formatDay, formatMoment } from '../core/dates.ts'
 import { type Decimal, formatExact, formatRounded, fromText } from '../core/decimal.ts'
 import { dayMs, hourMs, minuteMs } from '../core/durations.ts'
 import { andMore } from '../core/text.ts'
@@ -87,12 +87,6 @@ const maxTimes = 3
 export function formatShortDay(day: Day, reference: Day): string {
   const words = wordsOf(day)
   return (day.slice(0, 4) === reference.slice(0, 4) ? words.slice(0, 2) : words).join(' ')
-}
-
-/** `22 Nov 2026 10:48 UTC`, of milliseconds since the epoch or an ISO 8601 time. */
-export function formatMoment(at: number | string): string {
-  const time = new Date(at)
-  return `${wordsOf(dayOf(time.getTime())).join(' ')} ${time.toISOString().slice(11, 16)} UTC`
 }
 
 /** Date, month and year. */

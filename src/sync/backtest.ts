@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { TimeRange } from '../backtest/evaluate.ts'
+import { formatMoment } from '../core/dates.ts'
 import { diagnosticSchema, errorsIn } from '../core/diagnostics.ts'
 import { dayMs } from '../core/durations.ts'
 import { inputError, WatchkeeperError } from '../core/errors.ts'
@@ -9,7 +10,6 @@ import { choice, filePath, flag, grouped, integer } from '../operation/inputs.ts
 import { type Context, defineOperation, type OutputFile } from '../operation/operation.ts'
 import { daysForm, type GivenDays, lastDays, parseDays } from '../operation/period.ts'
 import { type Block, countFacts } from '../report/blocks.ts'
-import { formatMoment } from '../report/format.ts'
 import {
   type BacktestedAlert,
   backtestedAlert,

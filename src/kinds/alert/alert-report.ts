@@ -1,7 +1,7 @@
+import { formatMoment } from '../../core/dates.ts'
 import { type Inline, type Line, say, sentence, textOrDash, trusted, untrusted } from '../../core/line.ts'
 import { type Selectable, selectInput } from '../../operation/select.ts'
 import type { Block } from '../../report/blocks.ts'
-import { formatMoment } from '../../report/format.ts'
 import { readTextMarker, textStyle } from '../marker.ts'
 import { type Owners, ownerCell, selectableOwner } from '../owner.ts'
 import { type Alert, alertStates, describeThreshold } from './alert.ts'

@@ -1,9 +1,10 @@
 import { defaultMinCoverage, formatShare } from '../../backtest/coverage.ts'
 import type { AlertEstimate } from '../../backtest/result.ts'
+import { formatMoment } from '../../core/dates.ts'
 import { minuteMs } from '../../core/durations.ts'
 import { type Line, say, sentence, trusted } from '../../core/line.ts'
 import type { Block } from '../../report/blocks.ts'
-import { formatDuration, formatMoment, formatTimes } from '../../report/format.ts'
+import { formatDuration, formatTimes } from '../../report/format.ts'
 import type { Backtest, BacktestedAlert } from './backtest-plan.ts'
 
 const verdictWords: Readonly<Record<AlertEstimate['verdict'], string>> = {

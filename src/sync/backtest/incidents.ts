@@ -1,10 +1,11 @@
 import * as z from 'zod'
 import type { EvaluatedWindow } from '../../backtest/evaluate.ts'
+import { formatMoment } from '../../core/dates.ts'
 import { minuteMs } from '../../core/durations.ts'
 import { counted, type Line, say, sentence, trusted } from '../../core/line.ts'
 import type { Incident } from '../../declarations/incidents.ts'
 import type { Block, Status } from '../../report/blocks.ts'
-import { formatDuration, formatMoment, formatTimes } from '../../report/format.ts'
+import { formatDuration, formatTimes } from '../../report/format.ts'
 
 // Whether alerts notice the incidents of files. Backtests and replays share it.
 

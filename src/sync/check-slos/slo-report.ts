@@ -1,10 +1,10 @@
-import { dayOf } from '../../core/dates.ts'
+import { dayOf, formatMoment } from '../../core/dates.ts'
 import { errorsIn } from '../../core/diagnostics.ts'
 import { counted, type Line, say, trusted } from '../../core/line.ts'
 import { inEnvironment } from '../../declarations/environment.ts'
 import type { Report } from '../../operation/operation.ts'
 import type { Block, Status } from '../../report/blocks.ts'
-import { formatDuration, formatMoment, formatShortDay } from '../../report/format.ts'
+import { formatDuration, formatShortDay } from '../../report/format.ts'
 import type { CheckedSlo, SloResult } from './slo-result.ts'
 import { nameOf, round } from './slo-verdict.ts'
 

@@ -1,7 +1,8 @@
 // An alert that is stored as declared and whose evaluations fail never fires: plan, drift, apply and doctor say so.
+
 import { describe, expect, it } from 'vitest'
+import { formatMoment } from '../../../src/core/dates.ts'
 import type { Diagnostic } from '../../../src/core/diagnostics.ts'
-import { formatMoment } from '../../../src/report/format.ts'
 import { renderTerminal } from '../../../src/report/terminal.ts'
 import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'

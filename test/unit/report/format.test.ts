@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { Day } from '../../../src/core/dates.ts'
+import { type Day, formatMoment } from '../../../src/core/dates.ts'
 import {
   formatAgo,
   formatBytes,
   formatDuration,
-  formatMoment,
   formatMoney,
   formatMoneyPair,
   formatPercent,
