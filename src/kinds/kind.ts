@@ -133,7 +133,7 @@ export interface Kind<Declared extends DeclaredObject = DeclaredObject> {
   readonly notInFiles?: string
   /** Completes the body of a write with what describes values that the API never returns. Absent where it returns every value. */
   seal?(body: Body): Body
-  /** Fields with secrets. `resend-secrets` is about objects that have one, and nothing shows which side changed such a field. */
+  /** Fields with secrets. `repair: secrets` is about objects that have one, and nothing shows which side changed such a field. */
   readonly secretFields?: readonly string[]
   /** What a change cannot do without the secrets of this run. */
   reviewSecrets?(desired: Body, stored: StoredObject | undefined, use: SecretUse): readonly SecretIssue[]

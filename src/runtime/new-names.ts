@@ -28,6 +28,13 @@ export const newNames: Readonly<Record<string, string>> = {
   labels: 'select: label=LABEL',
   slos: 'select: key=KEY',
   filter: 'select: tag=Key=Value',
+  'from-repository': 'adopt-from: repository=HOST/OWNER/NAME',
+  'repair-duplicates': 'repair: duplicates',
+  rewrite: 'repair: rewrite',
+  'resend-secrets': 'repair: secrets',
+  'declared-only': 'only: declared',
+  'drifted-only': 'only: drifted',
+  'remove-deleted': 'prune: true',
   'include-long-intervals': 'for: a silence as long as the interval of an alert includes it',
 }
 

@@ -1,15 +1,14 @@
 import * as z from 'zod'
 import type { WriteApi } from '../api/client.ts'
-import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
+import type { Diagnostic } from '../core/diagnostics.ts'
 import { inputError, WatchkeeperError } from '../core/errors.ts'
 import { parseJsonOrUndefined } from '../core/json.ts'
 import { say, toPlainText } from '../core/line.ts'
-import { toKebab } from '../core/names.ts'
 import { listFirst, quote } from '../core/text.ts'
 import { inEnvironment, ofEnvironment } from '../declarations/environment.ts'
 import type { Prune } from '../declarations/find-declarations.ts'
 import { createKinds } from '../kinds/kinds.ts'
-import { choice, filePath, flag, grouped } from '../operation/inputs.ts'
+import { choice, filePath, grouped } from '../operation/inputs.ts'
 import { type Context, defineOperation } from '../operation/operation.ts'
 import { applyPlan } from './apply/apply-plan.ts'
 import { applyBlocks, applyWords, outcomeFacts, outcomeLine } from './apply/apply-report.ts'
@@ -38,12 +37,6 @@ export const apply = defineOperation({
         ['continue', 'stop'],
         'What to do after an object fails. `continue` goes on with the objects that do not depend on it.',
       ).default('continue'),
-      rewrite: flag(
-        'Also writes objects that need no change. It writes the managed dashboards and saved searches. For one run, after an upgrade that asks for it.',
-      ).default(false),
-      resendSecrets: flag(
-        'Also sends secrets of unchanged webhooks. For one run, after a header or a query parameter was changed by hand.',
-      ).default(false),
     }),
   }),
   output: planOutput.extend({ planFile: z.string().describe('The plan file that was applied. Empty without one.') }),
@@ -59,14 +52,6 @@ export const apply = defineOperation({
     isPlanWrong: z.boolean().describe('Whether nothing was written because of errors in the files or the plan.'),
   }),
   example: { files: ['alerts.yml'], project: 'shop/observability' },
-  check: ({ names, values }) =>
-    names.has('planFile')
-      ? (['rewrite', 'resendSecrets'] as const).flatMap((name) =>
-          values[name] === true
-            ? [inputDiagnostic(toKebab(name), 'cannot be given together with plan-file, which has no such changes')]
-            : [],
-        )
-      : [],
   async run(context, input) {
     const agreed = input.planFile === undefined ? undefined : await readPlanFile(input.planFile, context)
     const planned = await makePlan(context, { ...input, effect: 'write' })
@@ -90,13 +75,7 @@ export const apply = defineOperation({
   reports: diagnosticReports(planRules),
 })
 
-type ApplyInput = Pick<
-  z.output<typeof planInput>,
-  'files' | 'project' | 'adoptFrom' | 'fromRepository' | 'env' | 'repairDuplicates' | 'prune' | 'allowEmpty' | 'maxDeletes'
-> & {
-  readonly rewrite: boolean
-  readonly resendSecrets: boolean
-}
+type ApplyInput = z.output<typeof planInput>
 
 type ApplyContext = Context<'write', 'service-or-server'> & { readonly api: WriteApi }
 

@@ -60,7 +60,7 @@ export const backtest = defineOperation({
   scope: 'service-or-server',
   profiles: ['hyperdx', 'clickhouse-cloud'],
   profilesReason: backtestReason,
-  input: planInput.omit({ prune: true, maxDeletes: true }).extend({
+  input: planInput.omit({ prune: true, maxDeletes: true, repair: true }).extend({
     ...grouped('What is estimated', {
       only: choice(['changed', 'all'], 'Only alerts that the files change, or all.').default('changed'),
       period: backtestPeriod.default({ lastDays: 7 }),

@@ -51,7 +51,7 @@ function whoActs(object: PlannedObject, isWrong: boolean): Line {
   const place = instance === undefined ? madeFrom : `instances.${instance}`
   if (origin === 'service' && place !== undefined)
     return say`Changed outside of the files. Apply reverts the change. To keep it, change the file, or ${place} in it`
-  if (origin === 'service') return say`Changed outside of the files. Apply reverts the change, pull with drifted-only keeps it`
+  if (origin === 'service') return say`Changed outside of the files. Apply reverts the change, pull with only: drifted keeps it`
   if (origin === 'files') return say`Changed in the files since the last apply. Review the plan, then apply`
   return say`Never applied, or changed since. Review the plan, then apply`
 }

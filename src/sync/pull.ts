@@ -11,7 +11,7 @@ import { lintRules } from '../declarations/lint.ts'
 import type { InvalidField } from '../kinds/dashboard/dashboard-wire.ts'
 import { listOf } from '../kinds/kind.ts'
 import { kindNames, sectionNames } from '../kinds/kind-names.ts'
-import { flag } from '../operation/inputs.ts'
+import { choice, flag } from '../operation/inputs.ts'
 import { type Context, defineOperation, type Files, type Given, type LintSettings, type OutputFile } from '../operation/operation.ts'
 import { type Condition, selectInput } from '../operation/select.ts'
 import type { Plan } from './plan/change.ts'
@@ -47,12 +47,12 @@ const pullInputs = z.strictObject({
   files: filesInput,
   env: environmentInput,
   project: planInput.shape.project,
-  declaredOnly: flag('Updates what the files declare, and adds no other objects.').default(false),
-  driftedOnly: flag(
-    'Updates only objects that were changed in the service while their declarations are as last applied. It replaces no expression. Implies declared-only.',
-  ).default(false),
-  removeDeleted: flag(
-    'With drifted-only: removes the declarations of alerts, dashboards and saved searches that the service does not have. It cannot know whether an object was deleted or never applied.',
+  only: choice(
+    ['declared', 'drifted'],
+    '`declared` updates what the files declare, and adds no other objects. `drifted` updates only objects that were changed in the service while their declarations are as last applied, and replaces no expression.',
+  ).optional(),
+  prune: flag(
+    'With `only: drifted`, removes the declarations of alerts, dashboards and saved searches that the service does not have. It cannot know whether an object was deleted or never applied.',
   ).default(false),
   select: selectInput(
     'Pulls only these objects. By default, what the files declare, and other dashboards, saved searches and alerts. A new object has the key of its marker, or one made of its name.',
@@ -81,10 +81,10 @@ export const pull = defineOperation({
     ),
   }),
   reports: {
-    // With drifted-only, it is the text of a pull request.
-    async markdown(result, { driftedOnly }, blocks) {
+    // With `only: drifted`, it is the text of a pull request.
+    async markdown(result, { only }, blocks) {
       const { renderMarkdown } = await import('../report/markdown.ts')
-      return driftedOnly ? renderMarkdown(pullRequestBlocks(result), maxBodyBytes) : renderMarkdown(blocks)
+      return only === 'drifted' ? renderMarkdown(pullRequestBlocks(result), maxBodyBytes) : renderMarkdown(blocks)
     },
   },
   files: (result) => result.writtenFiles.map(toOutputFile),
@@ -92,9 +92,9 @@ export const pull = defineOperation({
 
 function checkPullInput({ values, names }: Given<typeof pullInputs>): readonly Diagnostic[] {
   return [
-    ...(values.removeDeleted === true && values.driftedOnly !== true ? [inputDiagnostic('remove-deleted', 'requires drifted-only')] : []),
-    ...(values.removeDeleted === true && names.has('env')
-      ? [inputDiagnostic('remove-deleted', 'cannot be used with env, because the files declare the objects of all environments')]
+    ...(values.prune === true && values.only !== 'drifted' ? [inputDiagnostic('prune', 'requires only: drifted')] : []),
+    ...(values.prune === true && names.has('env')
+      ? [inputDiagnostic('prune', 'cannot be used with env, because the files declare the objects of all environments')]
       : []),
   ]
 }
@@ -121,9 +121,8 @@ type PullContext = Pick<
 
 interface PullInput {
   readonly files: readonly string[]
-  readonly declaredOnly: boolean
-  readonly driftedOnly: boolean
-  readonly removeDeleted: boolean
+  readonly only?: 'declared' | 'drifted' | undefined
+  readonly prune: boolean
   readonly project?: string | undefined
   readonly select?: readonly Condition[] | undefined
 }
@@ -146,7 +145,7 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
   const plan = await planWith(found)
   const ambiguous = plan.diagnostics.filter(({ rule, severity }) => severity === 'error' && matchingRules.includes(rule))
   if (ambiguous.length > 0) return { project, draft: nothing, diagnostics: ambiguous }
-  const { driftedOnly, removeDeleted } = input
+  const driftedOnly = input.only === 'drifted'
   const incompleteLists = driftedOnly ? withEmptiedLists(plan, storedObjects) : storedObjects.incompleteLists
   const draftInput = {
     declarations: found,
@@ -155,9 +154,9 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
     profile,
     nowMs,
     globs: input.files,
-    declaredOnly: input.declaredOnly || driftedOnly,
+    declaredOnly: input.only !== undefined,
     driftedOnly,
-    removeDeleted,
+    removeDeleted: input.prune,
     select: input.select,
     texts,
     variable: variableIn(environment, files.variable),

@@ -10,6 +10,7 @@ import type { SarifRule } from '../report/sarif.ts'
 import { sloRules, sloServiceRules } from '../slos/slo-file.ts'
 import { snapshotRules } from './apply/snapshots.ts'
 import { verifyRules } from './apply/verify.ts'
+import { adoptionRules } from './plan/adopt-from.ts'
 import { evaluationRules } from './plan/evaluations.ts'
 import { projectRules, serverRules } from './plan/make-plan.ts'
 import { matchRules } from './plan/match.ts'
@@ -25,6 +26,7 @@ const onService = {
   ...nameRules,
   ...matchRules,
   ...repositoryRules,
+  ...adoptionRules,
   ...convergenceRules,
   ...silenceRules,
   ...alertProtectionRules,

@@ -89,7 +89,6 @@ export async function withSite<T>(server: SiteServer, dialect: Dialect, use: (si
     files: ['**'],
     project: server.project ?? project,
     prune: false,
-    repairDuplicates: false,
     allowEmpty: false,
     maxDeletes: 1000,
   }
@@ -100,16 +99,13 @@ export async function withSite<T>(server: SiteServer, dialect: Dialect, use: (si
       progress,
       plan: (files, input) =>
         plan.run(readContextFor(files), { ...standard, onFailedEvaluation: 'warn', backtest: false, price: false, ...input }),
-      apply: (files, input) =>
-        apply.run(contextFor(files), { ...standard, onError: 'continue', rewrite: false, resendSecrets: false, ...input }),
+      apply: (files, input) => apply.run(contextFor(files), { ...standard, onError: 'continue', ...input }),
       drift: (files, input) => drift.run(readContextFor(files), { ...standard, onFailedEvaluation: 'warn', ...input }),
       pull: (files, globs = ['observability/**/*.yml'], input = {}) =>
         pull.run(readContextFor(files), {
           files: [...globs],
           project,
-          declaredOnly: false,
-          driftedOnly: false,
-          removeDeleted: false,
+          prune: false,
           ...input,
         }),
     })

@@ -1,5 +1,5 @@
 // After two applies at once, objects exist twice under one key, and each alert watches either of two dashboards. With
-// `repair-duplicates`, the plan keeps one of the twins, moves the alerts to it, and deletes a twin only if it equals the declaration.
+// `repair: duplicates`, the plan keeps one of the twins, moves the alerts to it, and deletes a twin only if it equals the declaration.
 import { type Diagnostic, exceptionOf } from '../../core/diagnostics.ts'
 import { quote } from '../../core/text.ts'
 import { sidesOf } from '../../kinds/compare.ts'
@@ -168,5 +168,5 @@ export function planRepairs({ kinds, twins, alerts, planned, moves }: RepairInpu
 export function adviseRepair(command: string | undefined): readonly Diagnostic[] {
   if (command === undefined) return []
   const message = `to repair all of them, run this once, when no other run is at work: ${command}`
-  return [exceptionOf(matchRules, 'duplicate-marker', { file: 'repair-duplicates' }, message)]
+  return [exceptionOf(matchRules, 'duplicate-marker', { file: 'repair' }, message)]
 }

@@ -24,15 +24,16 @@ import { type Body, listOf } from '../../kinds/kind.ts'
 import { addressOf, hasPendingId } from '../../kinds/kind-names.ts'
 import { type Declared, isOf } from '../../kinds/kinds.ts'
 import { projectForm, projectGrammar } from '../../kinds/marker.ts'
-import { flag, flagOr, grouped, integer } from '../../operation/inputs.ts'
+import { flag, flagOr, grouped, integer, list } from '../../operation/inputs.ts'
 import type { Context, Files } from '../../operation/operation.ts'
+import { adoptFromInput, type PreviousOwner, previousProject, previousRepository } from './adopt-from.ts'
 import type { Change, Plan } from './change.ts'
-import type { AdoptFrom } from './match.ts'
 import { planOn } from './plan-changes.ts'
-import { fromRepositoryInput } from './repository.ts'
 import { readStoredObjects, type StoredObjects } from './stored-objects.ts'
 
 // The inputs that plan, apply and drift share, and the project that they are about.
+
+const repairs = ['duplicates', 'rewrite', 'secrets'] as const
 
 export const planInput = z.strictObject({
   ...grouped('Files', {
@@ -43,15 +44,7 @@ export const planInput = z.strictObject({
         'Owner of the objects. Each of them stores it in a marker. The default is `project` in .watchkeeper.yml, then the repository.',
       accepts: projectForm,
     }),
-    adoptFrom: z
-      .string()
-      .regex(projectGrammar)
-      .optional()
-      .meta({
-        description: 'Previous name of a renamed project. Its objects are adopted. `none` creates a second set of objects instead.',
-        accepts: `a project (${projectForm}), or none`,
-      }),
-    fromRepository: fromRepositoryInput.optional(),
+    adoptFrom: adoptFromInput.optional(),
   }),
   ...grouped('Deletes and repairs (the same for plan and apply)', {
     prune: flagOr(
@@ -62,13 +55,13 @@ export const planInput = z.strictObject({
     allowEmpty: flag(
       'Accepts files that declare nothing, or no files. With prune, apply then deletes or forgets all objects of the project.',
     ).default(false),
-    repairDuplicates: flag(
-      'Repairs objects that two runs created at once. It keeps one of each, moves the alerts to it, and deletes the others if they are as declared. Use it for one run.',
-    ).default(false),
+    repair: list(
+      'For one run: `duplicates`, `rewrite`, `secrets`. `duplicates` repairs objects that two runs created at once: it keeps one of each, moves the alerts to it, and deletes the others if they are as declared. `rewrite` also writes the managed dashboards and saved searches that need no change, after an upgrade that asks for it. `secrets` also sends the secrets of unchanged webhooks, after one was changed by hand.',
+      repairs.join(', '),
+      z.enum(repairs),
+    ).optional(),
   }),
 })
-
-const toAdoptFrom = (text: string | undefined): AdoptFrom => (text === undefined || text === 'none' ? text : { project: text })
 
 interface ResolvedProject {
   readonly project: string
@@ -203,13 +196,10 @@ interface PlanRequest {
   readonly files: readonly string[]
   readonly env?: string | undefined
   readonly project?: string | undefined
-  readonly adoptFrom?: string | undefined
-  readonly fromRepository?: string | undefined
+  readonly adoptFrom?: PreviousOwner | undefined
   readonly effect: 'read' | 'write'
   readonly prune: Prune
-  readonly rewrite?: boolean
-  readonly resendSecrets?: boolean
-  readonly repairDuplicates?: boolean
+  readonly repair?: readonly (typeof repairs)[number][] | undefined
   readonly allowEmpty: boolean
   readonly maxDeletes: number
 }
@@ -240,6 +230,7 @@ type PlanContext = Pick<
 /** Files with errors give diagnostics and a plan without changes, because their meaning is unknown. */
 export async function makePlan(context: PlanContext, request: PlanRequest): Promise<PlanningResult> {
   const { api, service, profile, files, environment, clock } = context
+  const { repair = [] } = request
   const { project, diagnostics } = await resolveProject(request.project, files, request.effect)
   const read = await findDeclarations(request.files, context, request)
   const found = request.prune ? refuseSkippedDirectories(read, request.prune) : read
@@ -257,19 +248,23 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
     throw inputError('files', `declare no objects, ${adviseOnEmpty(request.prune)}`)
   const wanted = new Set(found.objects.map(({ kind }) => kind))
   const storedObjects = await readStoredObjects({ api, service, profile, wanted, wantsConnections: found.objects.some(usesConnections) })
-  const repairCommand = `${applyCommand(request, project)} --repair-duplicates`
+  const repairCommand = `${applyCommand(request, project)} --repair duplicates`
   const sourced = await withSources(found, storedObjects)
   const planned = await planOn(api, sourced.found, storedObjects, {
-    ...request,
     project,
     profile,
-    adoptFrom: toAdoptFrom(request.adoptFrom),
-    repository: { name: await files.repository(), from: request.fromRepository, effect: request.effect },
+    prune: request.prune,
+    maxDeletes: request.maxDeletes,
+    repairDuplicates: repair.includes('duplicates'),
+    rewrite: repair.includes('rewrite'),
+    resendSecrets: repair.includes('secrets'),
+    adoptFrom: previousProject(request.adoptFrom),
+    repository: { name: await files.repository(), from: previousRepository(request.adoptFrom), effect: request.effect },
     nowMs: clock.now(),
     isWrite: request.effect === 'write',
     secret: (name) => files.secret(name),
     repairCommand,
-    adoptCommand: (previous) => `${applyCommand(request, project)} --adopt-from ${previous}`,
+    adoptCommand: (previous) => `${applyCommand(request, project)} --adopt-from project=${previous}`,
   })
   const plan = { ...planned, diagnostics: [...sourced.diagnostics, ...planned.diagnostics] }
   for (const change of plan.changes) context.debug(describeDecision(change))

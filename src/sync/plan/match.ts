@@ -198,7 +198,7 @@ function findHolder(declared: Declared, token: string | undefined, { kind, index
     ? report(
         declared,
         'duplicate-marker',
-        `${holders.length} ${alike} have this ownership marker (${ids}); set repair-duplicates for one run, or delete the one that you do not need`,
+        `${holders.length} ${alike} have this ownership marker (${ids}); set repair to duplicates for one run, or delete the one that you do not need`,
       )
     : report(
         declared,
@@ -208,6 +208,8 @@ function findHolder(declared: Declared, token: string | undefined, { kind, index
   return { found, diagnostic }
 }
 
+export const adoptsFrom = (project: string): string => `adopts an object of the project ${project}`
+
 /** The object that the project of `adopt-from` owns under this key or its previousKey. */
 function findInOtherProject(declared: Declared, finder: Finder): Match {
   const { kind, adoptFrom } = finder
@@ -215,7 +217,7 @@ function findInOtherProject(declared: Declared, finder: Finder): Match {
   const keys = [declared.key, previousOf(declared)].filter((key) => key !== undefined)
   const holders = keys.map((key) => findHolder(declared, kind.markerStyle.token(adoptFrom.project, key), finder))
   const match = holders.find(({ found }) => found !== undefined)
-  return match === undefined ? {} : { ...match, takeover: `adopts an object of the project ${adoptFrom.project}` }
+  return match === undefined ? {} : { ...match, takeover: adoptsFrom(adoptFrom.project) }
 }
 
 function findById(declared: Declared, id: string, { kind, hasMarkers, byId }: Finder): Match {
@@ -321,7 +323,7 @@ export function reportRenamedProject(
   const given =
     adoptFrom === undefined || adoptFrom === 'none' ? '' : `, and the project in adopt-from, ${adoptFrom.project}, does not own it`
   const previous = name ?? 'PREVIOUS-NAME'
-  const command = adoptCommand?.(previous) ?? `watchkeeper apply --project ${project} --adopt-from ${previous}`
+  const command = adoptCommand?.(previous) ?? `watchkeeper apply --project ${project} --adopt-from project=${previous}`
   const advice = `If the project was renamed, run once: ${command}. To create a second set of objects, set adopt-from to none`
   return [report(declared, 'other-project', `${describeOwned(found, kind, name)}${more}; ${project} owns nothing yet${given}. ${advice}`)]
 }

@@ -13,6 +13,7 @@ import { createKinds, type Declared, isOf, type Kinds } from '../../kinds/kinds.
 import { ownershipTest } from '../../kinds/marker.ts'
 import type { ReadSecret } from '../../kinds/secret.ts'
 import { findCommonValues } from '../../kinds/snapshot.ts'
+import { reviewAdoption } from './adopt-from.ts'
 import type { Change, Plan } from './change.ts'
 import { adviseRepair, findTwins, type Moves, movesOf, planRepairs, type Twin } from './duplicates.ts'
 import {
@@ -153,6 +154,7 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
     diagnostics: [
       ...found,
       ...checkRepository(options.repository, owned),
+      ...reviewAdoption(options, { changes, owned }),
       ...writes.flatMap((change) => reviewRelease(change, kinds[change.kind])),
       ...checkUses(losses.changes, storedObjects.alerts, kinds),
       ...checkGuards(losses.changes, storedObjects.incompleteLists, options),

@@ -82,7 +82,7 @@ export const planDetails = z.object({
   objects: z.array(object).describe('All objects, including unchanged ones, in the order of apply.'),
   unmanagedKinds: z.array(z.enum(kindNames)).describe('The kinds of the unmanaged objects.'),
   toAdopt: z.int().describe('Objects that are as declared and only get the ownership marker.'),
-  toRelease: z.int().describe('Objects that lose their marker and become unmanaged, with `prune: forget` or `repair-duplicates`.'),
+  toRelease: z.int().describe('Objects that lose their marker and become unmanaged, with `prune: forget` or `repair: duplicates`.'),
   toMark: z
     .int()
     .describe('Objects that are as declared and only get the repository, or the digest of a changed declaration, in their marker.'),

@@ -1,6 +1,5 @@
 // Two repositories with one project would overwrite and delete each other's objects, each on a green run. So each marker says which
 // repository applied the object last, and apply stops before its first write when that was another one.
-import * as z from 'zod'
 import { type Diagnostic, diagnosticOf, exceptionOf, type Rules } from '../../core/diagnostics.ts'
 import { listFirst, quote } from '../../core/text.ts'
 import type { Kind } from '../../kinds/kind.ts'
@@ -19,28 +18,17 @@ export const repositoryRules = {
   },
 } as const satisfies Rules
 
-const addressGrammar = /^[A-Za-z0-9.-]+(?:\/[\w.-]+){2,}$/
-
-export const fromRepositoryInput = z
-  .string()
-  .refine((text) => repositoryDigestGrammar.test(text) || addressGrammar.test(text))
-  .meta({
-    description:
-      'Previous repository, after it was renamed or moved. Its objects are taken over. Without it, `apply` writes nothing if another repository applied objects of the project.',
-    accepts: 'host/owner/name such as github.com/shop/infra, or the 10 hex digits of a message',
-  })
-
 /** The repositories of a run. */
 export interface RunRepository {
   /** `host/owner/name`; undefined where it is not known. */
   readonly name: string | undefined
-  /** The input `from-repository`. */
+  /** The previous repository, of `adopt-from`. */
   readonly from: string | undefined
   /** Whether the run would write. */
   readonly effect: 'read' | 'write'
 }
 
-const fromDigest = ({ from }: RunRepository): string | undefined =>
+export const fromDigest = ({ from }: RunRepository): string | undefined =>
   from === undefined ? undefined : repositoryDigestGrammar.test(from) ? from : repositoryDigest(from)
 
 /** The digest for the marker of an object whose marker has the digest `stored`. Without a repository, it is kept. */
@@ -75,7 +63,7 @@ export function checkRepository(run: RunRepository | undefined, owned: readonly 
     const names = objects.map(({ kind, stored }) => `${kind.label} "${quote(stored.name ?? '', 60)}" (${stored.id})`)
     const named = listFirst(names, maxNamed, (count) => `and ${count} more`).join(', ')
     const effect = run.effect === 'write' ? '; nothing was written' : '; apply would write nothing'
-    const advice = `If two repositories use this project, set another project in one of them. If the repository was renamed or moved, set from-repository to its previous name, or to ${digest}`
+    const advice = `If two repositories use this project, set another project in one of them. If the repository was renamed or moved, set adopt-from to repository=${digest}, or to repository= and its previous name`
     const message = `another repository (${digest}) applied objects of this project: ${named}. This run is of ${run.name}${effect}. ${advice}`
     const report = run.effect === 'write' ? diagnosticOf : exceptionOf
     return report(repositoryRules, 'other-repository', { file: 'project' }, message)

@@ -128,7 +128,7 @@ function missingLanguage({ key, stored, location = noLocation }: DashboardWrite,
   const stated = tilesById(statedBody(kind, body))
   const lacking = listOf(body.tiles).find((tile) => !isSame(tile, stated.get(tile.id) ?? tile))
   if (lacking === undefined) return []
-  const message = `dashboards.${key}: the tile "${quote(String(lacking.name), 60)}" has no language for a condition, and readers of the dashboard assume different ones. To add it, run apply once with rewrite: true, which writes all tiles again`
+  const message = `dashboards.${key}: the tile "${quote(String(lacking.name), 60)}" has no language for a condition, and readers of the dashboard assume different ones. To add it, run apply once with repair: rewrite, which writes all tiles again`
   return [diagnosticOf(tileWriteRules, 'missing-language', location, message)]
 }
 

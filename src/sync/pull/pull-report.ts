@@ -24,7 +24,7 @@ export const pullOutput = z.object({
   filesWritten: z.int().describe('Number of files that were written, new ones included.'),
   added: z.int().describe('Objects that were added to the files.'),
   updated: z.int().describe('Objects whose declarations were updated.'),
-  removed: z.int().describe('Objects whose declarations were removed, with `remove-deleted`.'),
+  removed: z.int().describe('Objects whose declarations were removed, with `prune`.'),
   unchanged: z.int().describe('Objects that are equal in the files and in the service.'),
   missing: z.int().describe('Objects that the files declare and the service does not have. Their declarations are kept.'),
   otherOwners: z.int().describe('Objects of other projects, which are never pulled.'),
@@ -32,7 +32,7 @@ export const pullOutput = z.object({
   notExportable: z.int().describe('Unmanaged objects of a kind that no file can declare, or of which the API hides a part.'),
   complete: z
     .boolean()
-    .describe('Whether the service was read completely. With `drifted-only` also whether it has a declared object of each declared kind.'),
+    .describe('Whether the service was read completely. With `only: drifted` also whether it has a declared object of each declared kind.'),
 })
 
 const field = z.object({

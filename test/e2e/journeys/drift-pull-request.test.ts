@@ -145,7 +145,7 @@ describe('the pull request of a drift', () => {
     raise()
     const { inputs: passed } = await drift({ inputs })
     expect(passed).toMatchObject({ branch: 'watchkeeper/drift-staging', title: 'Keep the changes made in the service in staging' })
-    expect((await drift({ inputs: { ...inputs, 'remove-deleted': true } })).result).toBe('failure')
+    expect((await drift({ inputs: { ...inputs, prune: true } })).result).toBe('failure')
   })
 })
 
@@ -227,7 +227,7 @@ describe('the pull request of a drift is not looked at', () => {
     serviceOf(emulator()).alerts = []
     const emptied = 'the list of alerts has none of the declared objects'
     expect(await drift()).toMatchObject(skipped(emptied))
-    const removing = await drift({ inputs: { 'remove-deleted': true } })
+    const removing = await drift({ inputs: { prune: true } })
     expect([removing.warnings, removing.inputs, removing.outputs.updated]).toEqual([[expect.stringContaining(emptied)], undefined, '0'])
   })
 })
@@ -269,10 +269,10 @@ describe('the files of the pull request', () => {
     expect((await drift()).file).toBe(raised)
   })
 
-  it('the pull request of a drift keeps an object that was deleted in the service, and removes it with remove-deleted', async () => {
+  it('the pull request of a drift keeps an object that was deleted in the service, and removes it with prune', async () => {
     deleteAlert('checkout: slow')
     expect((await drift()).file).toBe(starter)
-    const { file = '', body } = await drift({ inputs: { 'remove-deleted': true } })
+    const { file = '', body } = await drift({ inputs: { prune: true } })
     const { slow, ...others } = parse(starter).alerts
     expect(slow).toBeDefined()
     expect(parse(file).alerts).toEqual(others)

@@ -104,7 +104,7 @@ describe('an output path', () => {
       ...example,
       ...(operation === 'validate' && { profile: 'clickhouse-cloud' }),
       ...(operation === 'apply' && { yes: true }),
-      ...(operation === 'pull' && { 'drifted-only': true }),
+      ...(operation === 'pull' && { only: 'drifted' }),
     }
     const flags = Object.entries(inputs).flatMap(([name, value]) =>
       [value].flat().flatMap((one) => (one === true ? [`--${toKebab(name)}`] : [`--${toKebab(name)}`, String(one)])),

@@ -123,7 +123,7 @@ describe('pull', () => {
   it('does not touch declarations that the filter leaves out', async () => {
     await applied()
     for (const alert of serviceOf(emulator()).alerts) if (alert.name === 'Failures') alert.threshold = 99
-    const inputs = { project: 'shop/infra', 'declared-only': 'true' }
+    const inputs = { project: 'shop/infra', only: 'declared' }
     expect((await run('pull', { ...inputs, select: 'kind=dashboard' })).document).toMatchObject({ updated: 0, changed: false })
     expect((await run('pull', { ...inputs, select: 'key=failures' })).document).toMatchObject({ updated: 1, changed: true })
   })

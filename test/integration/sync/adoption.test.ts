@@ -117,7 +117,7 @@ it('the plan of a delete says that the object was adopted, and what no file has 
     const [mine, other] = ['mine', 'other'].map((name) => ({ 'a.json': { dashboards: { [name]: { name, tiles: [] } } } }))
     await apply({ ...files, ...mine })
     // A later update keeps what the marker says.
-    await apply({ ...files, ...mine }, { rewrite: true, resendSecrets: true })
+    await apply({ ...files, ...mine }, { repair: ['rewrite', 'secrets'] })
     const { objects } = await plan({ ...other }, { prune: true })
     const notes = objects.flatMap(({ kind, action, notes: [note] }) => (action === 'delete' ? [`${kind}: ${note}`] : []))
     const before = 'existed before it was adopted'
@@ -175,10 +175,14 @@ describe('an object of another project with the same name', () => {
     site(async ({ apply, plan }) => {
       await apply(mine, { project: 'old/name' })
       const { length } = serviceOf(emulator()).alerts
-      expect(actions(await plan(mine, { adoptFrom: 'old/name' }))).toEqual({ errors: 'adopt' })
-      expect(outcomes(await apply(mine, { adoptFrom: 'old/name' }))).toEqual({ errors: 'adopted' })
+      expect(actions(await plan(mine, { adoptFrom: { project: 'old/name' } }))).toEqual({ errors: 'adopt' })
+      expect(outcomes(await apply(mine, { adoptFrom: { project: 'old/name' } }))).toEqual({ errors: 'adopted' })
       expect(serviceOf(emulator()).alerts).toHaveLength(length)
       expect(await plan(mine)).toMatchObject(emptyPlan)
+      const { diagnostics } = await plan(mine, { adoptFrom: { project: 'old/name' } })
+      expect(diagnostics.map(({ message }) => message)).toEqual([
+        'no declared object belongs to the project old/name any more; remove project=old/name',
+      ])
     }))
 
   it('an object of another project with the same name stays with the other project, beside a second set, with adopt-from: none', () =>
@@ -334,7 +338,7 @@ describe('a dashboard whose tiles an adoption writes again', () => {
       ])
       expect(diagnostics[0]?.message).toContain('the alert "Checkout errors"')
       expect(diagnostics[1]?.message).toContain('apply writes tiles of 1 existing dashboard again (checkout-overview)')
-      const managed = await pull({ 'observability/a.json': { alerts: { errors: asItIs } } }, undefined, { declaredOnly: true })
+      const managed = await pull({ 'observability/a.json': { alerts: { errors: asItIs } } }, undefined, { only: 'declared' })
       expect(managed.diagnostics).toEqual([])
     }))
 })

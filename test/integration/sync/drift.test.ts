@@ -36,7 +36,7 @@ describe('drift', () => {
     edit('Errors', { threshold: 9 })
     const found = await drift(first)
     expect(found).toMatchObject({ exitCode: 10, status: 'fail', reason: 'shop/drift has drifted: 1 to update' })
-    expect(found.text).toMatch(/alert +errors +Changed outside of the files. Apply reverts the change, pull with drifted-only keeps it/)
+    expect(found.text).toMatch(/alert +errors +Changed outside of the files. Apply reverts the change, pull with only: drifted keeps it/)
     expect(found.text).toContain('threshold: file: 1, service: 9')
   })
 

@@ -180,7 +180,7 @@ describe('a change that no patch can make', () => {
       const files = fileWith()
       await one.apply(files)
       const from = writes().length
-      await one.apply(files, { rewrite: true })
+      await one.apply(files, { repair: ['rewrite'] })
       expect(writes().slice(from)).toEqual(['PUT'])
     })
     const old = await startEmulator({ dialect: 'hyperdx', rateLimit: 'off', hasMcp: false })
@@ -237,6 +237,6 @@ it('warns of a link without a language in a tile that an adoption leaves as it i
     save({ tiles: [{ id: 'table', name: 'Table', x: 0, y: 0, w: 6, h: 6, config }] as never })
     const { diagnostics } = await one.plan(afterPull({}, await one.pull({})))
     expect(diagnostics).toMatchObject([
-      { rule: 'missing-language', severity: 'warning', message: expect.stringContaining('rewrite: true') },
+      { rule: 'missing-language', severity: 'warning', message: expect.stringContaining('repair: rewrite') },
     ])
   }))

@@ -66,7 +66,7 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('a pull of drift, profil
 
   /** The text of the file after the pull, and why objects were left out. */
   async function pullDrift(env?: Readonly<Record<string, string>>) {
-    const { document, files } = await run('pull', { 'drifted-only': 'true' }, env)
+    const { document, files } = await run('pull', { only: 'drifted' }, env)
     return { document, reason: document.failureReason, text: files[0]?.content ?? text }
   }
 
@@ -116,7 +116,7 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('a pull of drift, profil
     const { document } = await run('apply', {}, secrets, raised)
     expect(document).toMatchObject({ status: 'pass', toUpdate: 0, toMark: 1 })
     set(alert('Many errors'), { threshold: 300 })
-    const { files } = await run('pull', { 'drifted-only': 'true' }, {}, raised)
+    const { files } = await run('pull', { only: 'drifted' }, {}, raised)
     expect(files[0]?.content).toBe(text.replace('threshold: 100', 'threshold: 300'))
     expect((await run('apply', {}, secrets, raised)).document).toMatchObject({ toUpdate: 1, toMark: 0 })
     expect((await run('apply', {}, secrets, raised)).document).toMatchObject({ unchanged: 4, toMark: 0 })

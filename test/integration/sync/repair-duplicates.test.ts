@@ -26,7 +26,7 @@ const run = (operation: string, inputs: Readonly<Record<string, string>> = {}) =
     files: { 'observability/a.yml': file },
   })
 
-const repair = { 'repair-duplicates': 'true' }
+const repair = { repair: 'duplicates' }
 
 /** What a second run at the same moment leaves behind: every object once more, with the alerts on the other dashboard and search. */
 async function doubled() {
@@ -78,7 +78,7 @@ describe('objects that exist twice', () => {
       const { document } = await run(operation, { prune: 'true' })
       expect(document).toMatchObject({ status: 'fail', toDelete: 0 })
       expect(messagesOf(document)).toContain(
-        "to repair all of them, run this once, when no other run is at work: watchkeeper apply --project shop --files 'observability/**/*.{yml,yaml,json}' --repair-duplicates",
+        "to repair all of them, run this once, when no other run is at work: watchkeeper apply --project shop --files 'observability/**/*.{yml,yaml,json}' --repair duplicates",
       )
     }
     expect(count()).toEqual([2, 2, 6])

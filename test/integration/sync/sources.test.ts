@@ -112,7 +112,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('sources as code, profil
     const [message] = JSON.stringify(first.document.diagnostics).match(/on 2 sources[^"]*/) ?? []
     expect(message).toMatch(new RegExp(`^on 2 sources \\(${ids.join(', ')}\\)`))
     expect(message).toContain('No run deletes sources: delete all but one in the web app')
-    const { document } = await apply({ 'repair-duplicates': 'true' })
+    const { document } = await apply({ repair: 'duplicates' })
     expect(document).toMatchObject({ status: 'fail', changed: false })
     expect(JSON.stringify(document.diagnostics)).toContain('add the id of the one to manage, or delete the other one in the web app')
   })
@@ -198,7 +198,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('sources as code, profil
       expect(content.match(/connection.*/g)).toEqual([`connection: ${given.connection}`])
       expect(await one.plan(Object.fromEntries(pulled.writtenFiles.map((file) => [file.path, file.content])))).toMatchObject(emptyPlan)
       const written = boardOf(sqlTile({ connectionId: connection.id }, 'Default'), sqlTile(given, 'Second'))
-      expect((await one.pull(written, ['a.json'], { declaredOnly: true })).writtenFiles).toEqual([])
+      expect((await one.pull(written, ['a.json'], { only: 'declared' })).writtenFiles).toEqual([])
     }))
 
   it('completes a source whose create was the last thing that a run did', () =>

@@ -108,7 +108,7 @@ describe('the languages that a file leaves out', () => {
         const runs: Readonly<Record<string, () => Promise<unknown>>> = {
           create: () => site.apply({ 'a.json': file }),
           update: () => site.apply({ 'a.json': retagged(file, 'changed') }),
-          rewrite: () => site.apply({ 'a.json': retagged(file, 'changed') }, { rewrite: true }),
+          rewrite: () => site.apply({ 'a.json': retagged(file, 'changed') }, { repair: ['rewrite'] }),
           adopt: async () => {
             const { dashboards, savedSearches } = serviceOf(emulator)
             for (const one of [...dashboards, ...savedSearches]) one.tags = one.tags?.filter((tag) => !tag.startsWith('wk:')) ?? []
@@ -261,7 +261,7 @@ describe('alerts on conditions without a language', () => {
       await withEmulator(dialect, async (emulator, site) => {
         const inputs = [{}, { tags: ['changed'] }, { tags: ['changed'] }]
         for (const [i, more] of inputs.entries()) {
-          await site.apply({ 'a.json': alertsFile(more) }, { rewrite: i === 2 })
+          await site.apply({ 'a.json': alertsFile(more) }, i === 2 ? { repair: ['rewrite'] } : {})
           const { id = '' } = serviceOf(emulator).dashboards.find(({ name }) => name === 'Cart') ?? {}
           expect(emulator.saveAgainInWebApp(id), `${dialect} ${i}`).toEqual({ status: 200 })
           expect(evaluate(emulator), `${dialect} ${i}`).toEqual(['ALERT', 'ALERT', 'ALERT', 'ALERT'])
@@ -282,7 +282,7 @@ describe('alerts on conditions without a language', () => {
       expect(outcomes(await site.apply(files))).toEqual({ shop: 'unchanged', errors: 'unchanged', ...unchangedAlerts })
       expect(evaluate(emulator).toSorted()).toEqual(failing)
       const before = serviceOf(emulator).dashboards.map(({ tags }) => tags)
-      expect(outcomes(await site.apply(files, { rewrite: true }))).toEqual({ shop: 'updated', errors: 'updated', ...unchangedAlerts })
+      expect(outcomes(await site.apply(files, { repair: ['rewrite'] }))).toEqual({ shop: 'updated', errors: 'updated', ...unchangedAlerts })
       expect(serviceOf(emulator).dashboards.map(({ tags }) => tags)).toEqual(before)
       expect(evaluate(emulator)).toEqual(['ALERT', 'ALERT', 'ALERT', 'ALERT'])
       expect(await site.plan(files)).toMatchObject(emptyPlan)

@@ -79,22 +79,26 @@ it.each(['plan', 'drift'])(
 it.each([
   ['the name', 'github.com/Shop/Infra'],
   ['the digest', shop],
-])('from-repository with %s takes the objects over once', async (_what, previous) => {
+])('adopt-from with the repository as %s takes the objects over once, and then says that it can be removed', async (_what, previous) => {
   await run('apply', { repository: 'shop/infra' })
-  const inputs = { 'from-repository': previous }
+  const inputs = { 'adopt-from': `repository=${previous}` }
   const planned = await run('plan', { repository: 'shop/web', inputs })
   expect(planned.document).toMatchObject({ status: 'warn', changed: false, toMark: 3 })
   const { document } = await run('apply', { repository: 'shop/web', inputs })
   expect(document).toMatchObject({ status: 'warn', changed: true })
   expect(document.objects).toMatchObject([{ outcome: 'marked' }, { outcome: 'marked' }, { outcome: 'marked' }])
   expect(markersOf()).not.toContain(shop)
+  const again = await run('apply', { repository: 'shop/web', inputs })
+  expect(again.document).toMatchObject({ status: 'pass', changed: false, diagnostics: [{ rule: 'adopt-from-done', severity: 'note' }] })
   expect((await run('plan', { repository: 'shop/web' })).document).toMatchObject({ status: 'pass', changed: false, toMark: 0 })
   expect((await run('apply', { repository: 'shop/infra' })).document).toMatchObject({ status: 'fail', changed: false })
 })
 
-it('from-repository rejects a name without a host', async () => {
-  const { reason } = await run('plan', { repository: 'shop/web', inputs: { 'from-repository': 'shop/infra' } })
-  expect(reason).toContain('from-repository')
+it('adopt-from rejects the name of a repository without a host, and none beside a project', async () => {
+  for (const given of ['repository=shop/infra', 'none\nproject=shop', 'project=a\nproject=b', 'shop/infra']) {
+    const { reason } = await run('plan', { repository: 'shop/web', inputs: { 'adopt-from': given } })
+    expect(reason, given).toContain('adopt-from: ')
+  }
 })
 
 it('the first apply with a known repository adds it to all declared objects, and changes nothing else', async () => {

@@ -105,12 +105,12 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('webhooks as code, profi
       { ...secrets, WEBHOOK_PAGER_TOKEN: 'Bearer anothersecret' },
     ))
 
-  it('does not see an edit of a hidden field by hand, and resend-secrets sends ours', () =>
+  it('does not see an edit of a hidden field by hand, and repair: secrets sends ours', () =>
     site(async (one) => {
       await one.apply(files)
       stored('pager').headers = { Authorization: 'by hand' }
       expect(await one.plan(files)).toMatchObject(emptyPlan)
-      expect(outcomes(await one.apply(files, { resendSecrets: true }))).toEqual({ slack: 'updated', pager: 'updated', incident: 'updated' })
+      expect(outcomes(await one.apply(files, { repair: ['secrets'] }))).toEqual({ slack: 'updated', pager: 'updated', incident: 'updated' })
       expect(stored('pager').headers).toEqual({ Authorization: secrets.WEBHOOK_PAGER_TOKEN })
     }))
 

@@ -395,7 +395,7 @@ describe('the report of drift', () => {
     const start = rows.findIndex((row) => row.startsWith('Kind'))
     expect(cellsOf(rows.slice(start + 1, rows.indexOf('', start)))).toEqual([
       ['alert', 'new', 'Only in the files. Apply creates it, even if someone deleted it'],
-      ['alert', 'theirs', 'Changed outside of the files. Apply reverts the change, pull with drifted-only keeps it'],
+      ['alert', 'theirs', 'Changed outside of the files. Apply reverts the change, pull with only: drifted keeps it'],
       ['alert', 'ours', 'Changed in the files since the last apply. Review the plan, then apply'],
       ['alert', 'first', 'Never applied, or changed since. Review the plan, then apply'],
       ['alert', 'Gone', 'In no file. Apply with prune deletes it'],
