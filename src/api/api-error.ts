@@ -38,55 +38,34 @@ export interface RequestFacts extends Pick<ApiRequest, 'method' | 'isSafe'>, Pic
   readonly timeoutMs: number
 }
 
-interface ApiErrorDetails {
-  readonly kind: ErrorKind
-  /** What failed, what to do about it, and which request it was: up to three lines. */
-  readonly message: string
-  /** What to do about it; may be empty. */
-  readonly advice: string
-  /** For `not-found`, what does not exist: `organization`, `service`, `alert`. */
-  readonly missing: string | undefined
-  readonly method: Method
-  /** With the query, where there is one. */
-  readonly path: string
-  /** HTTP status of the last answer, if there was one. */
-  readonly status: number | undefined
-  /** The API's id of the last answer, for its support. */
-  readonly requestId: string | undefined
-  /** Requests sent, all answers together. */
-  readonly attempts: number
-  /** The server may have carried the write out, on this attempt or an earlier one, although it failed. */
-  readonly outcomeUnknown: boolean
-  /** The answer is longer than any that is read. */
-  readonly isTooLarge?: boolean
-}
-
 /** A request that failed and is not retried. Wrong input is an InputError, because it never becomes a request. */
 export class ApiError extends WatchkeeperError {
   override readonly name = 'ApiError'
-  readonly advice: string
-  readonly missing: string | undefined
-  readonly method: Method
-  readonly path: string
-  readonly status: number | undefined
-  readonly requestId: string | undefined
-  readonly attempts: number
-  readonly outcomeUnknown: boolean
-  readonly isTooLarge: boolean
+  /** What to do about it; may be empty. The message has it, after what failed and before the request: up to three lines. */
+  declare readonly advice: string
+  /** For `not-found`, what does not exist: `organization`, `service`, `alert`. */
+  declare readonly missing: string | undefined
+  declare readonly method: Method
+  /** With the query, where there is one. */
+  declare readonly path: string
+  /** HTTP status of the last answer, if there was one. */
+  declare readonly status: number | undefined
+  /** The API's id of the last answer, for its support. */
+  declare readonly requestId: string | undefined
+  /** Requests sent, all answers together. */
+  declare readonly attempts: number
+  /** The server may have carried the write out, on this attempt or an earlier one, although it failed. */
+  declare readonly outcomeUnknown: boolean
+  /** The answer is longer than any that is read. */
+  declare readonly isTooLarge: boolean
 
-  constructor(details: ApiErrorDetails) {
-    super(details.kind, details.message)
-    this.advice = details.advice
-    this.missing = details.missing
-    this.method = details.method
-    this.path = details.path
-    this.status = details.status
-    this.requestId = details.requestId
-    this.attempts = details.attempts
-    this.outcomeUnknown = details.outcomeUnknown
-    this.isTooLarge = details.isTooLarge === true
+  constructor({ kind, message, ...details }: ApiErrorDetails) {
+    super(kind, message)
+    Object.assign(this, details)
   }
 }
+
+type ApiErrorDetails = Omit<ApiError, 'name' | 'stack' | 'cause'>
 
 /** Whether the server may have carried out a write, on this attempt or an earlier one, although it failed. */
 export const isOutcomeUnknown = (

@@ -234,6 +234,7 @@ const notListed = ({ noun, id, path: place }: { readonly noun: string; readonly 
     requestId: undefined,
     attempts: 1,
     outcomeUnknown: false,
+    isTooLarge: false,
   })
 
 interface Listing<T> extends Pick<CollectionOptions<T>, 'listing'> {

@@ -86,13 +86,22 @@ export const neutral: Profile = {
   listsAllFields: false,
 }
 
+/** What both known servers have. */
+const known = {
+  dashboardCheck: true,
+  statesDefaults: true,
+  savedSearches: true,
+  lists: { paged: 'paged', whole: 'whole' },
+  listsAllFields: true,
+} as const
+
 const profiles: Readonly<Record<ProfileName, Profile>> = {
   // Source: the vendor's OpenAPI document of 2026-07-31, permissions as its command line documents them.
   'clickhouse-cloud': {
+    ...neutral,
+    ...known,
     name: 'clickhouse-cloud',
-    isSelfHosted: false,
     apiUrl: 'https://api.clickhouse.cloud',
-    rateLimit: { limit: 10, windowMs: 10_000 },
     observabilityPath: 'clickstack',
     permissions: {
       usage: 'control-plane:organization:view',
@@ -104,15 +113,10 @@ const profiles: Readonly<Record<ProfileName, Profile>> = {
       observability: 'control-plane:service:manage-clickstack-api',
       queries: 'running queries',
     },
-    dashboardCheck: true,
-    statesDefaults: true,
-    savedSearches: true,
     services: true,
     keys: true,
     activities: true,
     backupConfiguration: true,
-    lists: { paged: 'paged', whole: 'whole' },
-    listsAllFields: true,
     // By the vendor's billing documentation, a ClickHouse Credit is worth one US dollar of the published price list.
     provider: {
       name: 'ClickHouse',
@@ -123,22 +127,13 @@ const profiles: Readonly<Record<ProfileName, Profile>> = {
   },
   // Recorded on HyperDX 2.36.
   hyperdx: {
+    ...neutral,
+    ...known,
     name: 'hyperdx',
     isSelfHosted: true,
-    apiUrl: undefined,
     rateLimit: { limit: 100, windowMs: 60_000 },
     observabilityPath: '',
     permissions: { ...neutral.permissions, observability: 'membership in the team' },
-    dashboardCheck: true,
-    statesDefaults: true,
-    savedSearches: true,
-    services: false,
-    keys: false,
-    activities: false,
-    backupConfiguration: false,
-    lists: { paged: 'paged', whole: 'whole' },
-    listsAllFields: true,
-    provider: undefined,
   },
 }
 

@@ -60,41 +60,31 @@ interface Connections {
   end(): Promise<void>
 }
 
-interface Dispatchers {
-  /** Kept open between requests. */
-  readonly shared: Connections
-  /** For a single request, whose caller ends them. */
-  fresh(): Connections
-}
-
-async function createDispatchers(origin: URL, proxy: ProxySettings): Promise<Dispatchers> {
+/** Makes connections to an origin. */
+async function loadConnect(origin: URL, proxy: ProxySettings): Promise<() => Connections> {
   // Loaded here: importing undici takes longer than everything else that a run without requests does.
   const { Agent, EnvHttpProxyAgent } = await import('undici')
   const forHttps = origin.protocol === 'https:'
   prepareParser(forHttps)
   const proxyUrl = forHttps ? proxy.httpsProxy : proxy.httpProxy
-  const create = (): Connections => {
+  return () => {
     const life = new AbortController()
     // undici waits for a handshake whatever happens to the request and to itself; a socket ends with the signal that it was given.
     const connect = { timeout: connectTimeoutMs, signal: life.signal, allowH2: false }
-    const limits = {
-      // The rules about write outcomes hold for HTTP/1.1: one request, one connection, one answer.
-      allowH2: false,
-      connect,
-    }
-    // undici would send https through HTTP_PROXY when only that is set; curl, Go and Git do not.
-    const dispatcher =
-      proxyUrl === undefined
-        ? new Agent(limits)
-        : // `noProxy` is always given: without it, undici would read the environment by itself.
-          new EnvHttpProxyAgent({
-            ...limits,
-            proxyTls: connect,
-            requestTls: connect,
-            httpProxy: proxyUrl,
-            httpsProxy: proxyUrl,
-            noProxy: proxy.noProxy ?? '',
-          })
+    // The rules about write outcomes hold for HTTP/1.1: one request, one connection, one answer.
+    const limits = { allowH2: false, connect }
+    const createForProxy = (url: string) =>
+      // undici would send https through HTTP_PROXY when only that is set; curl, Go and Git do not. Without `noProxy`, it would read the
+      // environment by itself.
+      new EnvHttpProxyAgent({
+        ...limits,
+        proxyTls: connect,
+        requestTls: connect,
+        httpProxy: url,
+        httpsProxy: url,
+        noProxy: proxy.noProxy ?? '',
+      })
+    const dispatcher = proxyUrl === undefined ? new Agent(limits) : createForProxy(proxyUrl)
     return {
       dispatcher,
       async end() {
@@ -103,7 +93,6 @@ async function createDispatchers(origin: URL, proxy: ProxySettings): Promise<Dis
       },
     }
   }
-  return { shared: create(), fresh: create }
 }
 
 /** One request. `url` has the path and the query. */
@@ -144,10 +133,10 @@ export interface Transport {
 
 /** A transport to one origin, with connections that are kept until it is closed. */
 export function createTransport(origin: URL, proxy: ProxySettings, clock: Clock): Transport {
-  let dispatchers: Promise<Dispatchers> | undefined
-  const open = (): Promise<Dispatchers> => {
-    dispatchers ??= createDispatchers(origin, proxy)
-    return dispatchers
+  let opened: Promise<{ readonly connect: () => Connections; readonly shared: Connections }> | undefined
+  const open = () => {
+    opened ??= loadConnect(origin, proxy).then((connect) => ({ connect, shared: connect() }))
+    return opened
   }
 
   return {
@@ -156,9 +145,9 @@ export function createTransport(origin: URL, proxy: ProxySettings, clock: Clock)
       await open()
     },
     async exchange(exchange) {
-      const { shared, fresh } = await open()
+      const { connect, shared } = await open()
       // A kept connection may be dead already; a POST that dies with it would look as if the server might have acted.
-      const connections = exchange.method === 'POST' ? fresh() : shared
+      const connections = exchange.method === 'POST' ? connect() : shared
       try {
         return await send(exchange, connections.dispatcher, clock)
       } finally {
@@ -167,8 +156,7 @@ export function createTransport(origin: URL, proxy: ProxySettings, clock: Clock)
     },
     async close() {
       // A failure to open was reported by the exchange that needed it.
-      const opened = await dispatchers?.catch(() => undefined)
-      await opened?.shared.end()
+      await (await opened?.catch(() => undefined))?.shared.end()
     },
   }
 }
