@@ -82,9 +82,9 @@ export interface Page<T> {
   readonly total: number | undefined
 }
 
-/** Fails at the first invalid element: a list is read completely or not at all. */
+/** A list is read completely or not at all. */
 export function readList<T>(item: z.ZodType<T>): Reader<Page<T>> {
-  const read = readItems(item)
+  const read = readWith(z.array(item), unwrapList)
   return (json, headers) => {
     const items = read(json, headers)
     return !('value' in items) ? items : { value: { items: items.value, total: totalIn(json, headers) } }
@@ -96,25 +96,6 @@ function totalIn(json: unknown, headers: Headers): number | undefined {
   const meta = isMapping(json) ? json.meta : undefined
   const total = isMapping(meta) && 'total' in meta ? meta.total : Number(headers['x-total-count'] || Number.NaN)
   return typeof total === 'number' && Number.isSafeInteger(total) && total >= 0 ? total : undefined
-}
-
-function readItems<T>(item: z.ZodType<T>): Reader<readonly T[]> {
-  const list = z.array(z.unknown()).transform((elements, context) => {
-    const items: T[] = []
-    for (const [i, element] of elements.entries()) {
-      const parsed = item.safeParse(element)
-      if (!parsed.success) {
-        context.issues.push(
-          // The spread of a union of issues loses which of them it is.
-          ...parsed.error.issues.map((issue) => ({ ...issue, path: [i, ...issue.path], input: element }) as z.core.$ZodRawIssue),
-        )
-        return z.NEVER
-      }
-      items.push(parsed.data)
-    }
-    return items
-  })
-  return readWith(list, unwrapList)
 }
 
 /** `toPayload` removes the envelope; the location of a mismatch is stated with it. */

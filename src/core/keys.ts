@@ -8,6 +8,12 @@ export function isEmpty(value: unknown): boolean {
   return (isMapping(value) || Array.isArray(value)) && Object.keys(value).length === 0
 }
 
+/** The list or map with what `change` makes of each of its values; any other value as it is. */
+export function mapItems(value: unknown, change: (item: unknown, key: string | number) => unknown): unknown {
+  if (Array.isArray(value)) return value.map(change)
+  return isMapping(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, change(item, key)])) : value
+}
+
 /** The keys of an object that has no others than its type says, such as a table in this code. */
 export const keysOf = <Key extends string>(table: Readonly<Partial<Record<Key, unknown>>>): readonly Key[] => Object.keys(table) as Key[] // The callers state that there are no others.
 

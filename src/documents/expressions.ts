@@ -1,6 +1,7 @@
 // Expressions in files: `${{ env.NAME }}` and `${{ instance.NAME }}`.
 
 import { credentialIn, mayBeCredential } from '../core/credentials.ts'
+import { mapItems } from '../core/keys.ts'
 import { didYouMean, fileVariablePrefix, variableName } from '../core/names.ts'
 import { quote } from '../core/text.ts'
 import type { ValuePath } from './document.ts'
@@ -46,14 +47,13 @@ export interface InstanceScope {
  * Replaces `${{ env.NAME }}` in texts by the variable, and `${{ instance.NAME }}` by the value of the instance. Credentials, unset variables
  * and other expressions are errors.
  */
-export function interpolate(value: unknown, options: InterpolateOptions, path: ValuePath = []): Interpolation {
-  if (typeof value === 'string') return interpolateText(value, options, path)
-  if (typeof value !== 'object' || value === null) return { value, errors: [] }
-  const entries = Array.isArray(value) ? value.map((item, i) => [i, item] as const) : Object.entries(value)
-  const results = entries.map(([key, item]) => [key, interpolate(item, options, [...path, key])] as const)
-  const errors = results.flatMap(([, result]) => result.errors)
-  if (Array.isArray(value)) return { value: results.map(([, result]) => result.value), errors }
-  return { value: Object.fromEntries(results.map(([key, result]) => [key, result.value])), errors }
+export function interpolate(value: unknown, options: InterpolateOptions): Interpolation {
+  const errors: { path: ValuePath; message: string }[] = []
+  const visit = (part: unknown, path: ValuePath): unknown =>
+    typeof part === 'string'
+      ? interpolateText(part, options, path, (message) => errors.push({ path, message }))
+      : mapItems(part, (item, key) => visit(item, [...path, key]))
+  return { value: visit(value, []), errors }
 }
 
 // An expression ends at its brackets, or is not closed at all.
@@ -76,10 +76,7 @@ export function escapeExpressions(value: Readonly<Record<string, unknown>>): Rea
 export function escapeExpressions(value: unknown): unknown
 
 export function escapeExpressions(value: unknown): unknown {
-  if (typeof value === 'string') return hasExpression(value) ? value.replaceAll('${{', () => escaped) : value
-  if (Array.isArray(value)) return value.map(escapeExpressions)
-  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, escapeExpressions(item)]))
+  return typeof value === 'string' ? value.replaceAll('${{', () => escaped) : mapItems(value, escapeExpressions)
 }
 
 const nameAfter = (prefix: string, inside: string): string | undefined => {
@@ -139,10 +136,10 @@ function evaluateVariable(inside: string, name: string | undefined, { variable, 
   return { message: `${text} is not set; set ${fileVariablePrefix}${name}` }
 }
 
-function interpolateText(text: string, options: InterpolateOptions, path: ValuePath): Interpolation {
-  if (!hasExpression(text) || options.room.characters < 0) return { value: text, errors: [] }
-  const errors: { path: ValuePath; message: string }[] = []
+function interpolateText(text: string, options: InterpolateOptions, path: ValuePath, report: (message: string) => void): unknown {
+  if (!hasExpression(text) || options.room.characters < 0) return text
   let last: { readonly inside: string; readonly value: InstanceValue } | undefined
+  let isWrong = false
   const replaced = text.replace(expression, (whole, within: string, end: string) => {
     const inside = within.trim()
     if (inside === literal && end !== '') return '${{'
@@ -151,13 +148,14 @@ function interpolateText(text: string, options: InterpolateOptions, path: ValueP
       last = { inside, value: found.value }
       return String(found.value)
     }
-    errors.push({ path, message: found.message })
+    isWrong = true
+    report(found.message)
     return whole
   })
   const isWhole = text.startsWith('${{') && text.indexOf('}}') === text.length - 2
-  if (!isWhole || errors.length > 0 || options.isText?.(path)) return { value: replaced, errors }
+  if (!isWhole || isWrong || options.isText?.(path)) return replaced
   // A value of an instance has a type; a variable is a text.
-  return { value: last?.inside.startsWith('instance.') ? last.value : toScalar(replaced), errors }
+  return last?.inside.startsWith('instance.') ? last.value : toScalar(replaced)
 }
 
 /** A text that is only an expression may become a number: `threshold: ${{ env.LIMIT }}`. */
