@@ -75,7 +75,7 @@ export async function estimateAlerts(queries: readonly (AlertQuery | Refusal)[],
   const wanted = new Map(queries.flatMap((query) => ('reason' in query ? [] : [[keyOf(query), query] as const])))
   // A raw SQL tile needs many requests, which may not last for all.
   const [cheap, expensive] = [[...wanted].filter(([, query]) => 'series' in query), [...wanted].filter(([, query]) => 'sql' in query)]
-  const answers = new Map<string, Answer>()
+  const answers = new Map<string, Rows | Refusal>()
   await forEachConcurrently(
     [...cheap, ...expensive],
     () => maxConcurrent,
@@ -102,8 +102,6 @@ interface Rows {
   /** The rows of the source without the condition of the alert. Undefined where the source is unknown. */
   readonly sourceRows: readonly SeriesRow[] | undefined
 }
-
-type Answer = Rows | Refusal
 
 function toEstimate(query: AlertQuery, answer: Rows, { range }: EstimateOptions): Estimate {
   const coverage = answer.sourceRows && toCoverage(answer.sourceRows, query.condition, range)
@@ -142,7 +140,7 @@ function finestSteps(queries: readonly (AlertQuery | Refusal)[]): ReadonlyMap<st
 }
 
 interface Budget extends Pick<Estimates, 'readRows'> {
-  ask(query: AlertQuery): Promise<Answer>
+  ask(query: AlertQuery): Promise<Rows | Refusal>
   /** Requests sent so far. */
   sent(): number
 }
@@ -171,7 +169,7 @@ function createBudget(options: EstimateOptions, finest: ReadonlyMap<string, Aler
     return true
   }
 
-  async function ask(query: AlertQuery): Promise<Answer> {
+  async function ask(query: AlertQuery): Promise<Rows | Refusal> {
     const span = { ...range, fromMs: range.fromMs - query.lookbackMs }
     if (windowStarts(range, intervalMs[query.step]).length === 0) return { reason: `the range has no whole window of ${query.step}` }
     const source = requestSource(query, 'series' in query ? requestsOf(query, span).count : 0)

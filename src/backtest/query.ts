@@ -6,7 +6,7 @@ import type { Body, StoredObject } from '../kinds/kind.ts'
 import { tableOfSource } from '../kinds/source/source-sql.ts'
 import type { Condition, GroupValue, TimeRange } from './evaluate.ts'
 import { parseFormula } from './formula.ts'
-import { type Combination, type Reading, type ReadResult, type Refusal, readRows } from './read-rows.ts'
+import { type Combination, type ReadResult, type Refusal, type RowFormat, readRows } from './read-rows.ts'
 import type { SeriesItem, SeriesRow } from './series-api.ts'
 import { expandTemplate, type TableOf, type WindowSql } from './window-sql.ts'
 
@@ -189,7 +189,7 @@ function queryTile(alert: AlertPart, { tile, sources }: WatchedTile, findSqlValu
   if (refused !== undefined) return refused
   const combination = toCombination(items.data.length, asRatio === true, formulas?.at(-1)?.expression)
   if ('reason' in combination) return combination
-  const reading: Reading = {
+  const reading: RowFormat = {
     aggregates: items.data.map(({ aggFn }) => aggFn),
     isMetric: items.data.some(({ metricName }) => metricName != null),
     combination,

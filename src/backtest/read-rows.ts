@@ -17,7 +17,7 @@ export type ReadResult = { readonly values: WindowValues } | Refusal
 
 export type Combination = { readonly kind: 'last' } | { readonly kind: 'ratio' } | { readonly kind: 'formula'; readonly formula: Formula }
 
-export interface Reading {
+export interface RowFormat {
   readonly aggregates: readonly string[]
   readonly isMetric: boolean
   readonly combination: Combination
@@ -26,7 +26,7 @@ export interface Reading {
 /** The value of one series in a row that other series have, too: a number, null, or `unknown`. */
 type Operand = number | null | 'unknown'
 
-export function readRows(rows: readonly SeriesRow[], reading: Reading): ReadResult {
+export function readRows(rows: readonly SeriesRow[], reading: RowFormat): ReadResult {
   const values = new Map<number, GroupValue[]>()
   for (const { startMs, group, numbers } of rows) {
     const value = compute(
@@ -49,7 +49,7 @@ function operandOf(number: number | null | undefined, aggFn: string, isMetric: b
   return aggFn === 'avg' || aggFn === 'quantile' ? null : 'unknown'
 }
 
-function compute(operands: readonly Operand[], { combination, isMetric }: Reading): Operand {
+function compute(operands: readonly Operand[], { combination, isMetric }: RowFormat): Operand {
   if (combination.kind === 'last') return operands.at(-1) ?? null
   if (operands.includes('unknown')) return 'unknown'
   // For a metric, a missing operand counts as 0. Elsewhere it may be NULL, which counts as 0, or NaN, which does not.

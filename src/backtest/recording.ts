@@ -105,9 +105,10 @@ const toAscii = (text: string): string =>
 /** Finds edits. It does not protect against someone who computes it again. */
 const checksumOf = (content: Omit<Content, 'checksum'>): string => digestOfText(JSON.stringify(content), 64)
 
-type Values = Pick<Recording, 'rows' | 'step' | keyof TimeRange>
-
-function encodeRows({ rows, step, fromMs, untilMs }: Values, keepsNames: boolean): Content['rows'] {
+function encodeRows(
+  { rows, step, fromMs, untilMs }: Pick<Recording, 'rows' | 'step' | keyof TimeRange>,
+  keepsNames: boolean,
+): Content['rows'] {
   const lengthMs = intervalMs[step]
   const count = Math.round((untilMs - fromMs) / lengthMs)
   const groups = new Map<string, string[][]>()

@@ -90,6 +90,10 @@ export const joinFirst = (names: readonly Line[], max: number): Line => [
   ...(names.length > max ? [trusted(andMore(names.length, max))] : []),
 ]
 
+/** The name of an object of the service, or its id. */
+export const nameOrId = ({ name, id }: { readonly name?: string | null | undefined; readonly id: string }): Untrusted =>
+  untrusted(name || id)
+
 /** A dash for a missing or empty text. */
 export const textOrDash = (text: string | null | undefined): Inline => (text ? untrusted(text) : trusted('–'))
 

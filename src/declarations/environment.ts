@@ -102,8 +102,8 @@ const settingNames = ['profile', 'organization-id', 'service-id', 'observability
 export async function readEnvironment(name: string, files: Files, common: CommonTarget): Promise<NamedEnvironment | undefined> {
   if (!nameGrammar.test(name)) return undefined
   const { paths } = await files.find([`${directory}/*.{yml,yaml,json}`], 'env')
-  const [path, second] = paths.filter((one) => nameOf(one) === name)
-  if (path === undefined) throw inputError('env', whyUnknown(name, paths.map(nameOf)))
+  const [path, second] = paths.filter((one) => environmentNameOf(one) === name)
+  if (path === undefined) throw inputError('env', whyUnknown(name, paths.map(environmentNameOf)))
   if (second !== undefined) throw inputError('env', `${quote(path)} and ${quote(second)} are files of one environment; delete one of them`)
   const environment = toEnvironment(name, path, await files.read(path, 'env'))
   for (const other of paths.filter((one) => one !== path)) {
@@ -113,7 +113,7 @@ export async function readEnvironment(name: string, files: Files, common: Common
   return environment
 }
 
-const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1).replace(/\.(?:yml|yaml|json)$/, '')
+const environmentNameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1).replace(/\.(?:yml|yaml|json)$/, '')
 
 function whyUnknown(name: string, known: readonly string[]): string {
   if (known.length === 0) return `unknown environment "${name}"; create ${directory}/${name}.yml`

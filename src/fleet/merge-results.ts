@@ -27,7 +27,7 @@ export const fleetResultSchema = z.object({
 export type FleetResult = z.output<typeof fleetResultSchema>
 
 /** The name in the fleet file, else the ids, else the result file. */
-export const nameOf = ({ organization, organizationId, service, serviceId, file }: FleetResult): string =>
+export const targetName = ({ organization, organizationId, service, serviceId, file }: FleetResult): string =>
   [organization ?? organizationId, service ?? serviceId].filter(Boolean).join('.') || (file ?? '')
 
 export interface ResultFile {

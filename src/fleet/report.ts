@@ -14,8 +14,8 @@ import {
   fleetResultSchema,
   fleetStatuses,
   mergeResults,
-  nameOf,
   type ResultFile,
+  targetName,
 } from './merge-results.ts'
 import { type ParsedResultFile, parseResultFile } from './result-file.ts'
 
@@ -119,7 +119,7 @@ async function readResultFile(file: string, files: Files): Promise<ParsedResultF
 /** As bad as the worst result. */
 function judgeFleet(result: ReportResult): Verdict {
   const { results, unreadable } = result
-  const namesBy = (status: FleetStatus): readonly string[] => results.filter((one) => one.status === status).map(nameOf)
+  const namesBy = (status: FleetStatus): readonly string[] => results.filter((one) => one.status === status).map(targetName)
   const failures = [
     ...countNames(namesBy('fail'), ['result failed', 'results failed']),
     ...countNames(namesBy('error'), ['result is an error', 'results are errors']),
@@ -129,7 +129,7 @@ function judgeFleet(result: ReportResult): Verdict {
       ['result file is unreadable', 'result files are unreadable'],
     ),
   ]
-  const outside = results.filter(({ isOutsideFleet }) => isOutsideFleet).map(nameOf)
+  const outside = results.filter(({ isOutsideFleet }) => isOutsideFleet).map(targetName)
   const warnings = [
     ...countNames(namesBy('warn'), ['result has a warning', 'results have a warning']),
     ...countNames(outside, ['result is not in the fleet', 'results are not in the fleet']),
@@ -187,7 +187,7 @@ const maxFailing = 10
 function failingLines(problems: readonly FleetResult[]): readonly Line[] {
   const failing = problems.filter(({ status }) => status !== 'pass' && status !== 'warn')
   const lines = failing.map(
-    (one) => say`${trusted(statusWords[one.status])}: ${nameOf(one)}${one.operation === undefined ? [] : say` (${one.operation})`}`,
+    (one) => say`${trusted(statusWords[one.status])}: ${targetName(one)}${one.operation === undefined ? [] : say` (${one.operation})`}`,
   )
   return listFirst(lines, maxFailing, (count) => say`… and ${count} more`)
 }

@@ -22,7 +22,7 @@ export const fileSchemas = {
   source: sourceInFile,
 } as const satisfies Record<KindName, z.ZodType>
 
-interface Values {
+interface DeclaredValues {
   readonly dashboard: DeclaredDashboard
   readonly savedSearch: DeclaredSavedSearch
   readonly alert: DeclaredAlert
@@ -31,10 +31,10 @@ interface Values {
 }
 
 /** An object of one of these types, as a file declares it. */
-export type Declared<S extends KindName = KindName> = DeclaredObject<Values[S], S>
+export type Declared<S extends KindName = KindName> = DeclaredObject<DeclaredValues[S], S>
 
 export interface ParsedObject<S extends KindName = KindName> {
-  readonly value: Values[S]
+  readonly value: DeclaredValues[S]
   /** The path in the file of a path in the value. */
   toWritten(path: readonly PropertyKey[]): readonly PropertyKey[]
 }

@@ -91,15 +91,20 @@ interface Known {
   readonly isComplete: boolean
 }
 
-type Place = Pick<DeclaredObject, 'kind' | 'location' | 'locationOf' | 'pathOf'>
+type Referrer = Pick<DeclaredObject, 'kind' | 'location' | 'locationOf' | 'pathOf'>
 
 /** An alert. One with errors has only its valid fields. */
-interface CheckedAlert extends Place {
+interface CheckedAlert extends Referrer {
   readonly value: Partial<DeclaredAlert>
   readonly wrongFields?: ReadonlySet<string>
 }
 
-const diagnostic = (declared: Place, rule: keyof typeof referenceRules, path: readonly (string | number)[], message: string): Diagnostic =>
+const diagnostic = (
+  declared: Referrer,
+  rule: keyof typeof referenceRules,
+  path: readonly (string | number)[],
+  message: string,
+): Diagnostic =>
   diagnosticOf(
     referenceRules,
     rule,
@@ -127,7 +132,7 @@ function checkTarget(alert: CheckedAlert, known: Known): readonly Diagnostic[] {
 }
 
 function dangling(
-  alert: Place,
+  alert: Referrer,
   field: 'dashboard' | 'savedSearch',
   reference: string | object | undefined,
   known: Known,
@@ -246,7 +251,7 @@ function checkAbilities(declared: Declared | CheckedAlert, abilities: Abilities)
   ]
 }
 
-function namedRows(declared: Place & { readonly written?: unknown }, { containers }: Abilities): readonly Diagnostic[] {
+function namedRows(declared: Referrer & { readonly written?: unknown }, { containers }: Abilities): readonly Diagnostic[] {
   const rows = ownValue(declared.written, 'rows')
   if (containers || !Array.isArray(rows)) return []
   return rows.flatMap((row: unknown, i) =>

@@ -79,13 +79,13 @@ type FieldPath = readonly PropertyKey[]
 
 const undeclaredFields = (sides: Sides, schema: Schema): readonly UndeclaredField[] => [...walk(sides, schema, [])]
 
-interface Values {
+interface ThreeValues {
   readonly stored: unknown
   readonly declared: unknown
   readonly given: unknown
 }
 
-function* walk({ stored, declared, given }: Values, schema: Schema | undefined, path: FieldPath): Generator<UndeclaredField> {
+function* walk({ stored, declared, given }: ThreeValues, schema: Schema | undefined, path: FieldPath): Generator<UndeclaredField> {
   if (Array.isArray(stored)) {
     const element = elementOf(schema)
     const partnerIn = (items: unknown, item: unknown, i: number) => partnerOf(item, i, Array.isArray(items) ? items : [])

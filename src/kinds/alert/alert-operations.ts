@@ -5,7 +5,7 @@ import type { Target } from '../../api/path.ts'
 import type { Profile } from '../../api/profiles.ts'
 import { type Diagnostic, inputDiagnostic } from '../../core/diagnostics.ts'
 import { InputError, WatchkeeperError } from '../../core/errors.ts'
-import { counted, say, trusted, untrusted } from '../../core/line.ts'
+import { counted, nameOrId, say, trusted, untrusted } from '../../core/line.ts'
 import { toKebab } from '../../core/names.ts'
 import { quote } from '../../core/text.ts'
 import { parseWithLocations } from '../../documents/validate.ts'
@@ -33,7 +33,6 @@ import {
   alertTable,
   executionErrorTable,
   missingNames,
-  nameOf,
   readAlertMarker,
   selectAlerts,
   selectableAlert,
@@ -122,7 +121,7 @@ export const getAlert = defineOperation({
     return outputsOf(await alertCollection.get(api, service, input.alertId), false)
   },
   report: ({ alert }) => ({
-    headline: say`Alert ${nameOf(alert)} is ${untrusted(alert.state || 'in no known state')}`,
+    headline: say`Alert ${nameOrId(alert)} is ${untrusted(alert.state || 'in no known state')}`,
     blocks: [alertFacts(alert), executionErrorTable(alert)],
   }),
 })
@@ -193,8 +192,8 @@ export const createAlert = defineOperation({
   report: ({ alert, outcome }) => ({
     headline:
       outcome === 'skipped'
-        ? say`Alert ${nameOf(alert)} already exists and was not changed`
-        : say`Alert ${nameOf(alert)} ${verbs[outcome]}`,
+        ? say`Alert ${nameOrId(alert)} already exists and was not changed`
+        : say`Alert ${nameOrId(alert)} ${verbs[outcome]}`,
     blocks: [alertFacts(alert)],
   }),
 })
@@ -217,7 +216,7 @@ export const updateAlert = defineOperation({
     return outputsOf(object, isWritten)
   },
   report: ({ alert, changed }) => ({
-    headline: say`Alert ${nameOf(alert)} ${trusted(changed ? 'updated' : 'is up to date')}`,
+    headline: say`Alert ${nameOrId(alert)} ${trusted(changed ? 'updated' : 'is up to date')}`,
     blocks: [alertFacts(alert)],
   }),
 })

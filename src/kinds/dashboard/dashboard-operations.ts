@@ -3,7 +3,7 @@ import type { ReadApi } from '../../api/client.ts'
 import type { Target } from '../../api/path.ts'
 import { type Diagnostic, inputDiagnostic } from '../../core/diagnostics.ts'
 import { WatchkeeperError } from '../../core/errors.ts'
-import { counted, type Inline, type Line, say, textOrDash, trusted, untrusted } from '../../core/line.ts'
+import { counted, type Line, nameOrId, say, textOrDash, trusted, untrusted } from '../../core/line.ts'
 import { plural } from '../../core/text.ts'
 import { parseDocument } from '../../documents/validate.ts'
 import { documentFile, documentText, resourceId } from '../../operation/inputs.ts'
@@ -83,7 +83,7 @@ export const getDashboard = defineOperation({
     return outputsOf(await dashboardCollection.get(api, service, input.dashboardId), false)
   },
   report: ({ dashboard }) => ({
-    headline: say`Dashboard ${nameOf(dashboard)} has ${counted(dashboard.tiles.length, 'tile')}`,
+    headline: say`Dashboard ${nameOrId(dashboard)} has ${counted(dashboard.tiles.length, 'tile')}`,
     blocks: [tileTable(dashboard)],
   }),
 })
@@ -104,7 +104,7 @@ export const createDashboard = defineOperation({
     const declared = toNewDashboard(await readDashboardInput(input, files.read))
     return outputsOf(await dashboardCollection.create(api, service, composeCreate(createDashboardKind(profile), declared)), true)
   },
-  report: ({ dashboard }) => ({ headline: say`Dashboard ${nameOf(dashboard)} created`, blocks: [tileTable(dashboard)] }),
+  report: ({ dashboard }) => ({ headline: say`Dashboard ${nameOrId(dashboard)} created`, blocks: [tileTable(dashboard)] }),
 })
 
 export const updateDashboard = defineOperation({
@@ -140,7 +140,7 @@ export const updateDashboard = defineOperation({
       lost = reviewed.lost
       await confirm({
         blocks: [
-          { kind: 'paragraph', line: say`Dashboard ${nameOf(shown)} (${shown.id})` },
+          { kind: 'paragraph', line: say`Dashboard ${nameOrId(shown)} (${shown.id})` },
           { kind: 'diff', lines: toDiffLines(reviewed.fields) },
           ...lostAlertBlocks(lost, 'Alerts that the server deletes with this change'),
         ],
@@ -165,7 +165,7 @@ export const updateDashboard = defineOperation({
   },
   judge: ({ lostAlerts: lost }) => judgeLostAlerts(lost),
   report: ({ dashboard, changed, lostAlerts: lost }) => ({
-    headline: say`Dashboard ${nameOf(dashboard)} ${trusted(changed ? 'updated' : 'is up to date')}`,
+    headline: say`Dashboard ${nameOrId(dashboard)} ${trusted(changed ? 'updated' : 'is up to date')}`,
     blocks: [...lostAlertBlocks(lost), tileTable(dashboard)],
   }),
 })
@@ -189,7 +189,7 @@ export const deleteDashboard = defineOperation({
     const lost = await readLost(api, service, current, undefined)
     await confirm?.({
       blocks: [
-        { kind: 'paragraph', line: say`Dashboard ${nameOf(current)} (${current.id})` },
+        { kind: 'paragraph', line: say`Dashboard ${nameOrId(current)} (${current.id})` },
         tileTable(current),
         ...lostAlertBlocks(lost, 'Alerts that the server deletes with it'),
       ],
@@ -244,8 +244,6 @@ const outputsOf = (dashboard: Dashboard, changed: boolean) => ({
   dashboard,
 })
 
-const nameOf = ({ name, id }: Pick<Dashboard, 'name' | 'id'>): Inline => untrusted(name || id)
-
 /** Without markers, which the column of the owner explains. */
 const tagsOf = ({ tags: all }: Dashboard): Line => {
   const tags = withoutMarkerTags(all)
@@ -262,7 +260,7 @@ const dashboardTable = (dashboards: readonly Dashboard[], owners: Owners): Block
   kind: 'table',
   columns: [{ title: 'Name' }, { title: 'Tiles', align: 'right' }, { title: 'Tags' }, { title: 'Owner' }, { title: 'Id' }],
   rows: dashboards.map((dashboard) => [
-    [nameOf(dashboard)],
+    [nameOrId(dashboard)],
     say`${dashboard.tiles.length}`,
     tagsOf(dashboard),
     ownerCell(dashboard, owners),

@@ -18,8 +18,8 @@ export function effectiveTile(tile: Body): Body {
 
 /** Gives tiles the ids that they already have. They are matched by id or name, and the rest by content, because a renamed tile is the same tile. */
 export function withTileIds(desired: readonly Body[], before: readonly Body[]): readonly Body[] {
-  const hasTwins = new Set(before.map(nameOf)).size < before.length
-  const { ids, left } = pair(desired, before, [idOf, ...(hasTwins ? [nameAndContentOf] : []), nameOf, trimmedNameOf])
+  const hasTwins = new Set(before.map(tileNameOf)).size < before.length
+  const { ids, left } = pair(desired, before, [idOf, ...(hasTwins ? [nameAndContentOf] : []), tileNameOf, trimmedNameOf])
   const rest = desired.filter((tile) => !ids.has(tile))
   if (rest.length > 0 && left.size > 0) {
     const [wanted, known] = [Map.groupBy(rest, contentOf), Map.groupBy(left, contentOf)]
@@ -34,7 +34,7 @@ export function withTileIds(desired: readonly Body[], before: readonly Body[]): 
 
 /** Gives every filter an id, as an update requires. The server replaces unknown ids. */
 export function withFilterIds(desired: readonly Body[], before: readonly Body[]): readonly Body[] {
-  const { ids } = pair(desired, before, [idOf, nameOf, trimmedNameOf])
+  const { ids } = pair(desired, before, [idOf, tileNameOf, trimmedNameOf])
   return desired.map((filter) => ({ ...filter, id: ids.get(filter) ?? filter.id ?? digestOfText(String(filter.name), 24) }))
 }
 
@@ -64,7 +64,7 @@ function pair(desired: readonly Body[], before: readonly Body[], keys: readonly 
 
 const idOf = ({ id }: Body): unknown => id
 
-const nameOf = ({ name }: Body): unknown => name
+const tileNameOf = ({ name }: Body): unknown => name
 
 /** Two tiles may have the same name. */
 const nameAndContentOf = (tile: Body): unknown => `${String(tile.name)}\n${contentOf(tile)}`

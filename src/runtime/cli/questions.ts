@@ -3,11 +3,11 @@ import { createInterface } from 'node:readline/promises'
 /** Asks questions one after the other. All of them read the same input, so that a line that comes early is not lost. */
 export interface Asker {
   /** Asks until the answer is valid. Undefined when the input has ended, or a signal stopped the run. */
-  ask<T>(question: string, read: (line: string) => Answer<T>): Promise<T | undefined>
+  ask<T>(question: string, read: (line: string) => Reply<T>): Promise<T | undefined>
   close(): void
 }
 
-export type Answer<T> = { readonly answer: T } | { readonly problem: string }
+export type Reply<T> = { readonly answer: T } | { readonly problem: string }
 
 export function openAsker(input: NodeJS.ReadableStream, write: (text: string) => void, stop?: AbortSignal): Asker {
   const reader = createInterface({ input, ...(stop !== undefined && { signal: stop }) })

@@ -6,7 +6,7 @@ import type { Report } from '../../operation/operation.ts'
 import type { Block, Status } from '../../report/blocks.ts'
 import { formatDuration, formatShortDay } from '../../report/format.ts'
 import type { CheckedSlo, SloResult } from './slo-result.ts'
-import { nameOf, round } from './slo-verdict.ts'
+import { round, sloName } from './slo-verdict.ts'
 
 const inPercent = (value: number) => trusted(`${round(value, 2)}%`)
 
@@ -21,7 +21,7 @@ function sloTable({ slos, until }: SloResult): Block {
     kind: 'table',
     columns: titles.map((title, i) => ({ title, ...(i > 1 && i < 7 && { align: 'right' as const }) })),
     rows: slos.map((slo) => [
-      nameOf(slo),
+      sloName(slo),
       say`${trusted(`${slo.objective}% in ${slo.window}`)}`,
       slo.indicator === undefined ? say`not enough data` : [trusted(`${round(slo.indicator, 3)}%`)],
       slo.budgetLeft === undefined ? say`–` : [inPercent(slo.budgetLeft)],

@@ -14,8 +14,8 @@ export function judgeSlos(result: SloResult, { minBudgetLeft, maxBurnRate }: z.o
   const failures = result.slos.flatMap((slo) => [...belowBudget(slo, minBudgetLeft), ...aboveBurnRate(slo, maxBurnRate)])
   if (failures.length > 0) return { status: 'fail', reasons: firstOf(failures) }
   const warnings = result.slos.flatMap((slo): readonly Line[] => {
-    if (slo.status === 'not-enough-data') return [say`${nameOf(slo)} has not enough data`]
-    return slo.status === 'spent' ? [say`the error budget of ${nameOf(slo)} is spent`] : []
+    if (slo.status === 'not-enough-data') return [say`${sloName(slo)} has not enough data`]
+    return slo.status === 'spent' ? [say`the error budget of ${sloName(slo)} is spent`] : []
   })
   return warnings.length > 0 ? { status: 'warn', reasons: firstOf(warnings) } : pass
 }
@@ -30,22 +30,22 @@ export const asleep = say`the service is asleep, and a query would wake it; set 
 function belowBudget(slo: CheckedSlo, minBudgetLeft: number | undefined): readonly Line[] {
   if (minBudgetLeft === undefined) return []
   if (slo.budgetLeft === undefined)
-    return [say`${nameOf(slo)} has not enough data for min-budget-left: ${counted(slo.total, 'event')} in ${trusted(slo.window)}`]
+    return [say`${sloName(slo)} has not enough data for min-budget-left: ${counted(slo.total, 'event')} in ${trusted(slo.window)}`]
   return slo.budgetLeft < minBudgetLeft
-    ? [say`${nameOf(slo)} has ${trusted(roundApart(slo.budgetLeft, minBudgetLeft))}% of its error budget left, below ${minBudgetLeft}%`]
+    ? [say`${sloName(slo)} has ${trusted(roundApart(slo.budgetLeft, minBudgetLeft))}% of its error budget left, below ${minBudgetLeft}%`]
     : []
 }
 
 function aboveBurnRate(slo: CheckedSlo, maxBurnRate: number | undefined): readonly Line[] {
   if (maxBurnRate === undefined) return []
   const rate = slo.burnRates[currentWindow]
-  if (rate === undefined) return [say`${nameOf(slo)} has not enough data for max-burn-rate in the last hour`]
+  if (rate === undefined) return [say`${sloName(slo)} has not enough data for max-burn-rate in the last hour`]
   return rate > maxBurnRate
-    ? [say`${nameOf(slo)} burns its error budget ${trusted(roundApart(rate, maxBurnRate))} times as fast as allowed, above ${maxBurnRate}`]
+    ? [say`${sloName(slo)} burns its error budget ${trusted(roundApart(rate, maxBurnRate))} times as fast as allowed, above ${maxBurnRate}`]
     : []
 }
 
-export const nameOf = ({ key, group }: CheckedSlo): Line => (group === undefined ? say`${key}` : say`${key} (${group})`)
+export const sloName = ({ key, group }: CheckedSlo): Line => (group === undefined ? say`${key}` : say`${key} (${group})`)
 
 /** Never rounds to a limit that the value has not reached. */
 export function round(value: number, places: number): string {

@@ -88,7 +88,7 @@ export function checkUses(changes: readonly Change[], alerts: readonly StoredObj
   return ending.flatMap((change) => {
     const obstacle = findUser(change, after, kinds[change.kind])
     if (obstacle === undefined) return []
-    const message = `${nameOf(change)}: ${obstacle}; change the alert first`
+    const message = `${addressOfChange(change)}: ${obstacle}; change the alert first`
     return [diagnosticOf(useRules, 'still-used', change.location ?? { file: 'prune' }, message)]
   })
 }
@@ -103,7 +103,7 @@ function alertsAfter(changes: readonly Change[], alerts: readonly StoredObject[]
   })
 }
 
-const nameOf = ({ kind, key, name }: Change): string => addressOf({ kind, key: key || name })
+const addressOfChange = ({ kind, key, name }: Change): string => addressOf({ kind, key: key || name })
 
 export const convergenceRules = {
   'server-default': {

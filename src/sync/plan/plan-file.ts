@@ -74,12 +74,12 @@ export function movedSince(agreed: PlanFile, now: PlanFile): readonly string[] {
   return [...others, ...fewer, ...changesMoved(agreed.changes, now.changes)]
 }
 
-const nameOf = ({ kind, key, id = '' }: PlannedChange): string => addressOf({ kind, key: key || id })
+const addressOfPlanned = ({ kind, key, id = '' }: PlannedChange): string => addressOf({ kind, key: key || id })
 
 function changesMoved(agreed: PlanFile['changes'], now: PlanFile['changes']): readonly string[] {
-  const left = Map.groupBy(now, nameOf)
+  const left = Map.groupBy(now, addressOfPlanned)
   const moved = agreed.flatMap((change) => {
-    const name = nameOf(change)
+    const name = addressOfPlanned(change)
     const current = takeLike(change, left.get(name) ?? [])
     if (current?.digest === change.digest) return []
     return [

@@ -48,13 +48,13 @@ interface Asking extends QueryContext {
 interface Check {
   /** Checks with the same key ask once. */
   readonly key: string
-  readonly ask: () => Promise<Answer>
+  readonly ask: () => Promise<QueryOutcome>
   readonly explain: (error: string) => Diagnostic
   /** The alert, where it matters whether rows match its condition. */
   readonly alert?: Change | undefined
 }
 
-interface Answer {
+interface QueryOutcome {
   /** The words of the server, if it cannot run the query. */
   readonly error?: string | undefined
   /** Why the query was not sent. */
@@ -228,7 +228,7 @@ function toQueryChecks(query: AlertQuery, asking: Asking, explain: Check['explai
   const { changedSources, isApplied, profile, planned, readRows, nowMs } = asking
   if ('series' in query && !isApplied && profile.isSelfHosted && sourceIdsOf(query).some((id) => changedSources.has(id)))
     return lookUpQuery(query.series, planned.storedObjects.sources).map((one) => toLookUpCheck(one, explain, asking))
-  const ask = async (): Promise<Answer> => {
+  const ask = async (): Promise<QueryOutcome> => {
     const read = await readRows(query, lastWindow(query, nowMs))
     if ('reason' in read && read.isUnsent) return { unsent: read.reason }
     if ('reason' in read) return { error: read.queryError === undefined || isTemporary(read.queryError) ? undefined : read.queryError }
@@ -296,7 +296,7 @@ async function runChecks(checks: readonly Check[], asking: Asking): Promise<Chec
   const distinct = [...Map.groupBy(checks, ({ key }) => key)].map(([key, [first]]) => [key, first] as const)
   const wanted = distinct.slice(0, asking.left)
   asking.left -= wanted.length
-  const answers = new Map<string, Answer>()
+  const answers = new Map<string, QueryOutcome>()
   await forEachConcurrently(
     wanted,
     () => maxConcurrent,

@@ -27,7 +27,7 @@ export interface StoredObjects {
   readonly readAtMs: number
 }
 
-interface Reading {
+interface ReadOptions {
   readonly api: ReadApi
   readonly service: Target
   readonly profile: Profile
@@ -38,7 +38,7 @@ interface Reading {
 
 const none: DatedList<never> = { items: [], mayBeCut: false, readAtMs: Number.POSITIVE_INFINITY }
 
-export async function readStoredObjects({ api, service, profile, wanted, wantsConnections }: Reading): Promise<StoredObjects> {
+export async function readStoredObjects({ api, service, profile, wanted, wantsConnections }: ReadOptions): Promise<StoredObjects> {
   const hasMore = profile.savedSearches
   const twice = <T>(kind: KindName, list: () => Promise<DatedList<T>>) => listTwice(list, wanted.has(kind))
   const [dashboards, alerts, savedSearches, sources, webhooks, connections] = await Promise.all([

@@ -249,7 +249,7 @@ interface ValueChange {
   readonly after: unknown
 }
 
-type Place = Pick<Position, 'name' | 'column' | 'isOpen'>
+type NodePlace = Pick<Position, 'name' | 'column' | 'isOpen'>
 
 /** Both sides are rendered. The map can have the first one in other words, such as an id in place of a name. */
 function editMap(
@@ -282,10 +282,10 @@ function removePair(map: YAMLMap, name: string, context: EditContext): void {
   map.items.splice(index, 1)
 }
 
-const buildNode = (value: unknown, place: Place, { document, indent }: EditContext): Node =>
+const buildNode = (value: unknown, place: NodePlace, { document, indent }: EditContext): Node =>
   createNode(document, value, { ...place, indent })
 
-function editNode(node: unknown, { before, after }: ValueChange, place: Place, context: EditContext): unknown {
+function editNode(node: unknown, { before, after }: ValueChange, place: NodePlace, context: EditContext): unknown {
   // The node that an alias refers to stays as it is for the others.
   if (isAlias(node)) {
     context.replacedExpressions.push(...expressionsIn(node, context.document))
@@ -336,7 +336,7 @@ interface ListChange {
   readonly after: readonly unknown[]
 }
 
-function editSeq(seq: YAMLSeq, { before, after }: ListChange, { name, column }: Place, context: EditContext): void {
+function editSeq(seq: YAMLSeq, { before, after }: ListChange, { name, column }: NodePlace, context: EditContext): void {
   const place = { name: '', column, isOpen: openLists.includes(name) }
   const removed = new Map(identifyItems(before).map((identity, i) => [identity, i]))
   const sources = identifyItems(after).map((identity) => {
