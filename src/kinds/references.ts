@@ -1,8 +1,8 @@
 import { type Diagnostic, diagnosticOf, formatLocation, type Location, type Rules } from '../core/diagnostics.ts'
 import { didYouMean } from '../core/names.ts'
 import { quote } from '../core/text.ts'
-import { ownValue } from '../documents/schema.ts'
-import { alertableTypes, type DeclaredAlert } from './alert/alert.ts'
+import { metaOf, ownValue, type Schema } from '../documents/schema.ts'
+import { alertableTypes, type DeclaredAlert, declaredAlert } from './alert/alert.ts'
 import type { DeclaredDashboard } from './dashboard/dashboard.ts'
 import type { Body, DeclaredObject } from './kind.ts'
 import { addressOf, type KindName } from './kind-names.ts'
@@ -245,7 +245,10 @@ function checkAbilities(declared: Declared | CheckedAlert, abilities: Abilities)
   const isNamed = !webhookNames && channel?.type === 'webhook' && channel.webhook !== undefined
   return [
     ...Object.keys(declared.value)
-      .filter((field) => !fieldsOfFiles.has(field) && !alertFields.has(apiNames[field] ?? field))
+      .filter((field) => {
+        const { isLocal, ref } = metaOf(ownValue(declaredAlert.shape, field) as Schema) // The schema of the file has accepted the field.
+        return !isLocal && !alertFields.has(ref?.wire ?? field)
+      })
       .map((field) => diagnostic(declared, 'not-in-profile', [field], unknownTo)),
     ...(isNamed ? [diagnostic(declared, 'not-in-profile', ['channel', 'webhook'], `${unknownTo}, or use webhookId`)] : []),
   ]
@@ -258,8 +261,3 @@ function namedRows(declared: Referrer & { readonly written?: unknown }, { contai
     ownValue(row, 'name') === undefined ? [] : [diagnostic(declared, 'not-in-profile', ['rows', i, 'name'], unknownTo)],
   )
 }
-
-/** Fields that have another name in the API. */
-const apiNames: Readonly<Record<string, string>> = { dashboard: 'dashboardId', tile: 'tileId', savedSearch: 'savedSearchId' }
-
-const fieldsOfFiles: ReadonlySet<string> = new Set(['adopt', 'id', 'previousKey'])

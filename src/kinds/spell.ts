@@ -1,10 +1,10 @@
 // How `pull` spells stored values in a file: without the server's defaults, with names in place of ids, and in the order of the schema.
 import { isMapping } from '../core/keys.ts'
 import { elementOf, formOf, isRequired, ownValue, type Schema } from '../documents/schema.ts'
-import { spellConnection } from './connection.ts'
-import { shortSourceNames } from './declaration-fields.ts'
 import type { Directory, Noun } from './directory.ts'
+import { shortSourceNames } from './fields.ts'
 import type { Body, FileContext } from './kind.ts'
+import { spellConnection } from './world.ts'
 
 interface Spelling {
   /** As the API returns it. */

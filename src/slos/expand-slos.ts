@@ -11,9 +11,9 @@ import { createDirectory } from '../kinds/directory.ts'
 import { addressOf, type KindName } from '../kinds/kind-names.ts'
 import { type Declared, parseObject } from '../kinds/kinds.ts'
 import { repeatedKey } from '../kinds/references.ts'
-import { nameRules } from '../kinds/resolve.ts'
 import { tableOfSource } from '../kinds/source/source-sql.ts'
 import type { Source } from '../kinds/source/source-wire.ts'
+import { nameRules } from '../kinds/world.ts'
 import {
   type BurnRateAlert,
   budgetShare,

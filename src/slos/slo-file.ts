@@ -4,7 +4,7 @@ import * as z from 'zod'
 import type { Location, Rules } from '../core/diagnostics.ts'
 import type { ReadDocument } from '../documents/document.ts'
 import { declaredAlert } from '../kinds/alert/alert.ts'
-import { word } from '../kinds/declaration-fields.ts'
+import { word } from '../kinds/fields.ts'
 import { keyGrammar } from '../kinds/marker.ts'
 
 /** The length of a condition. The longest query repeats it four times, and the API accepts 100,000 characters. */

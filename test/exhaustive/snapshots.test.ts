@@ -199,7 +199,7 @@ type Version = typeof withSite
 /** This tool with other known defaults: a second instance of its modules, changed before it looks any of them up. */
 async function versionThat(knows: { readonly fillNulls: boolean; readonly ofThisServer: boolean }): Promise<Version> {
   vi.resetModules()
-  const [{ builtConfig }, { alertBodySchema }, site] = await Promise.all([
+  const [{ builtConfig }, { declaredAlert }, site] = await Promise.all([
     import('../../src/kinds/dashboard/tile-schema.ts'),
     import('../../src/kinds/alert/alert.ts'),
     import('../support/site.ts'),
@@ -208,7 +208,8 @@ async function versionThat(knows: { readonly fillNulls: boolean; readonly ofThis
   if (!knows.fillNulls) line.shape.fillNulls.register(z.globalRegistry, { serverDefault: undefined })
   if (knows.ofThisServer) {
     line.shape.compareToPreviousPeriod.register(z.globalRegistry, { serverDefault: true })
-    alertBodySchema.shape.numConsecutiveWindows.register(z.globalRegistry, { serverDefault: 1 })
+    const { numConsecutiveWindows } = declaredAlert.shape
+    numConsecutiveWindows.register(z.globalRegistry, { ...z.globalRegistry.get(numConsecutiveWindows), serverDefault: 1 })
   }
   return site.withSite
 }

@@ -2,7 +2,7 @@
 
 import { type Diagnostic, formatLocation } from '../../src/core/diagnostics.ts'
 import { type Declarations, readDeclarations } from '../../src/declarations/declarations.ts'
-import { alertBodySchema } from '../../src/kinds/alert/alert.ts'
+import { alertFieldsOf } from '../../src/kinds/alert/alert-kind.ts'
 import { kindNames } from '../../src/kinds/kind-names.ts'
 import type { Abilities } from '../../src/kinds/references.ts'
 
@@ -52,7 +52,7 @@ export const allAbilities: Abilities = {
   kinds: new Set(kindNames),
   webhookNames: true,
   containers: true,
-  alertFields: new Set(Object.keys(alertBodySchema.shape)),
+  alertFields: alertFieldsOf({ name: 'hyperdx' }),
 }
 
 /** Environment variables that are passed to files. */

@@ -3,14 +3,23 @@ import type { Profile } from '../../api/profiles.ts'
 import { isMapping, withoutUndefined } from '../../core/keys.ts'
 import { ownValue, valueAt } from '../../documents/schema.ts'
 import { comparable, withoutEmpty } from '../compare.ts'
-import { type Body, type DeclaredObject, type FileContext, type Kind, listOf } from '../kind.ts'
+import { clearing, encode, wireFields, wireSchema } from '../derive.ts'
+import {
+  type Body,
+  type DeclaredObject,
+  type FileContext,
+  type Kind,
+  listOf,
+  type ResolveContext,
+  type ResolvedDeclaration,
+} from '../kind.ts'
 import { PendingId } from '../kind-names.ts'
 import { readTextMarker, readTextSnapshot, textStyle, withoutTextMarker, withTextMarker, withTextSnapshot } from '../marker.ts'
 import { uniqueNameOf, withPlainNumbers } from '../spell.ts'
+import { createWorld } from '../world.ts'
 import {
-  alertBodySchema,
   alertCollection,
-  alertFieldsOf,
+  alertSources,
   type DeclaredAlert,
   declaredAlert,
   describeThreshold,
@@ -18,8 +27,24 @@ import {
   toUtc,
   unknownFormOf,
 } from './alert.ts'
-import { resolveAlert } from './resolve-alert.ts'
 import { carryOverStart, withoutHarmlessStart, withoutUnpulledStart } from './schedule.ts'
+
+/** The fields of the API that a server has. A gateway may refuse others. */
+export const alertFieldsOf = ({ name }: Pick<Profile, 'name'>): ReadonlySet<string> =>
+  new Set([...wireFields(declaredAlert, name !== 'neutral'), 'source'])
+
+/** The body of a request for a declared alert. Servers before 2.36 do not know `channels`, so a single channel is sent as `channel`. */
+export function resolveAlert(declared: DeclaredObject<DeclaredAlert>, context: ResolveContext): ResolvedDeclaration {
+  const world = createWorld(declared, context)
+  const { name, channels, ...fields } = encode(declaredAlert, declared.value, world)
+  const body = {
+    name,
+    source: declared.value.savedSearch === undefined ? 'tile' : 'saved_search',
+    ...fields,
+    ...(Array.isArray(channels) && (channels.length === 1 ? { channel: channels[0] } : { channels })),
+  }
+  return { body: Object.fromEntries(Object.entries(body).filter(([, value]) => value != null)), diagnostics: world.diagnostics }
+}
 
 /** The resource type of alerts. The profile decides which fields exist, and which of them holds the markers; the time decides which starts have no effect. */
 export function createAlertKind(profile: Pick<Profile, 'name' | 'statesDefaults'>, nowMs: number): Kind<DeclaredObject<DeclaredAlert>> {
@@ -28,14 +53,13 @@ export function createAlertKind(profile: Pick<Profile, 'name' | 'statesDefaults'
   const markedText = ({ [markedField]: text }: Body): string => (typeof text === 'string' ? text : '')
   // Under another profile the marker was in the other field.
   const readMarker = (body: Body) => readTextMarker(body[markedField]) ?? readTextMarker(body.note) ?? readTextMarker(body.message)
-  const onlyKnown = <T>(map: Readonly<Record<string, T>>) => Object.fromEntries(Object.entries(map).filter(([field]) => fields.has(field)))
   const kind: Kind<DeclaredObject<DeclaredAlert>> = {
     name: 'alert',
     label: 'alert',
     collection: alertCollection,
-    schema: z.object(onlyKnown<z.ZodType>(alertBodySchema.shape)),
+    schema: wireSchema(declaredAlert, fields).extend({ source: z.enum(alertSources).optional() }),
     statesDefaults: profile.statesDefaults,
-    clearWith: onlyKnown(clearWith),
+    clearWith: clearing(declaredAlert, fields),
     resolve: resolveAlert,
     explainUndeclarable(alert) {
       const form = unknownFormOf(alert)
@@ -67,24 +91,6 @@ export function createAlertKind(profile: Pick<Profile, 'name' | 'statesDefaults'
     toFile: (body, context) => spellAlert(comparable(kind, body), context),
   }
   return kind
-}
-
-/**
- * The server refuses null as a second threshold or an offset, and before 2.34 as a grouping: left out, the second threshold is kept,
- * which means nothing without a range, and the grouping is cleared. A channel cannot be cleared: the server wants one. A start is never
- * cleared because a file has none (see `carryOverStart`).
- */
-const clearWith: Body = {
-  name: null,
-  message: null,
-  note: null,
-  groupBy: undefined,
-  thresholdMax: undefined,
-  scheduleOffsetMinutes: 0,
-  numConsecutiveWindows: null,
-  dashboardId: null,
-  tileId: null,
-  savedSearchId: null,
 }
 
 /** The fields of a file for an alert in the form in which it is compared. */

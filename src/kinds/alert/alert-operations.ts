@@ -14,20 +14,9 @@ import { judgeCutList, listOutput, mayBeCut, toListResult } from '../../operatio
 import { defineOperation, type Given, noDetails } from '../../operation/operation.ts'
 import { findNames } from '../names.ts'
 import { ownersDetail, toOwners } from '../owner.ts'
-import {
-  type Alert,
-  type AlertFields,
-  alertBodySchema,
-  alertCollection,
-  alertFieldsOf,
-  alertSchema,
-  alertSources,
-  channelTypes,
-  missingInAlert,
-  shortIntervalNote,
-  thresholdTypeMeaning,
-  thresholdTypes,
-} from './alert.ts'
+import { type Alert, alertCollection, alertSchema, alertSources, shortIntervalNote, thresholdTypeMeaning, thresholdTypes } from './alert.ts'
+import { type AlertFields, alertBodySchema, channelTypes, missingInAlert } from './alert-body.ts'
+import { alertFieldsOf } from './alert-kind.ts'
 import {
   alertFacts,
   alertTable,

@@ -1,11 +1,10 @@
 import * as z from 'zod'
 import { defineCollection } from '../../api/collection.ts'
-import type { Profile } from '../../api/profiles.ts'
 import { wireId, wireNumber } from '../../api/wire.ts'
 import { isEmpty, isMapping } from '../../core/keys.ts'
 import { quote } from '../../core/text.ts'
 
-import { adoption, nameDescription, word } from '../declaration-fields.ts'
+import { adoption, byKey, nameDescription, word } from '../fields.ts'
 import { type Body, type StoredObject, withoutServerFields } from '../kind.ts'
 import { executionErrorSchema } from './evaluation.ts'
 import { alertIntervals } from './schedule.ts'
@@ -49,98 +48,6 @@ export function describeThreshold({ thresholdType, threshold, thresholdMax }: Th
 /** For descriptions of fields and inputs. */
 export const thresholdTypeMeaning =
   '`above` is ≥, `above_exclusive` is >, `below` is <, `below_or_equal` is ≤. `between` includes both ends, and `not_between` neither.'
-export const channelTypes = ['webhook', 'email'] as const
-
-/** The fields of a webhook channel besides its webhook. */
-const webhookChannelFields = {
-  webhookService: z.string().nullish(),
-  slackChannelId: z.string().nullish(),
-  severity: z.enum(['critical', 'error', 'warning', 'info']).nullish(),
-}
-
-const emailChannel = z.strictObject({ type: z.literal('email'), emailRecipients: z.array(z.string().min(3)).min(1) })
-
-const bodyChannel = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('webhook'), webhookId: z.string().min(1), ...webhookChannelFields }),
-  emailChannel,
-])
-
-/** The condition and schedule of an alert, with the limits of the API. Files of declarations have the same fields. */
-const conditionFields = {
-  groupBy: z.string().nullish().meta({ description: 'Raises one alert for each value of this expression. Only for saved searches.' }),
-  threshold: z.number().meta({ description: 'Value that the alert is compared with.', accepts: 'a number' }),
-  thresholdMax: z.number().nullish().meta({ description: 'Upper end of the range, for between and not_between.' }),
-  thresholdType: z.enum(thresholdTypes).meta({ description: `How the value is compared with the threshold: ${thresholdTypeMeaning}` }),
-  interval: z.enum(alertIntervals).meta({
-    description: `How often the alert is evaluated, and over which period. ${shortIntervalNote}.`,
-    // Without the one that most servers refuse.
-    accepts: alertIntervals.slice(1).join(', '),
-  }),
-  scheduleOffsetMinutes: z
-    .int()
-    .min(0)
-    .max(1439)
-    .nullish()
-    .meta({ description: 'Minutes after the start of each interval. Must be less than the interval.', serverDefault: 0 }),
-  scheduleStartAt: z.iso.datetime({ offset: true }).nullish().meta({
-    description: 'Start of the evaluation. The first one comes one interval later.',
-    accepts: 'a time such as 2026-01-31T08:00:00Z',
-  }),
-  numConsecutiveWindows: z.int().min(1).nullish().meta({ description: 'Number of consecutive intervals that must violate the threshold.' }),
-}
-
-export const id = word(128)
-
-/** An alert as users write it for the operations, with the API's names. All fields are optional here, because the required ones depend on the others. */
-export const alertBodySchema = z.strictObject({
-  source: z.enum(alertSources).optional(),
-  dashboardId: id.nullish(),
-  tileId: id.nullish(),
-  savedSearchId: id.nullish(),
-  ...z.object(conditionFields).partial().shape,
-  channel: bodyChannel.optional(),
-  channels: z.array(bodyChannel).min(1).max(10).optional(),
-  name: word(512).nullish(),
-  message: word(4096).nullish(),
-  note: word(4096).nullish(),
-})
-
-export type AlertFields = z.output<typeof alertBodySchema>
-
-type AlertField = keyof AlertFields
-
-/** The fields that the neutral contract documents. */
-const neutralFields: readonly AlertField[] = [
-  'dashboardId',
-  'tileId',
-  'threshold',
-  'interval',
-  'source',
-  'thresholdType',
-  'channel',
-  'name',
-  'message',
-]
-
-const fieldsByProfile: Readonly<Record<Profile['name'], readonly AlertField[]>> = {
-  neutral: neutralFields,
-  'clickhouse-cloud': alertBodySchema.keyof().options,
-  hyperdx: alertBodySchema.keyof().options,
-}
-
-/** The fields that the server behind the API supports. A gateway may refuse others. */
-export const alertFieldsOf = ({ name }: Pick<Profile, 'name'>): ReadonlySet<string> => new Set(fieldsByProfile[name])
-
-/** The required fields that are not given. */
-export function missingInAlert(alert: AlertFields): readonly (keyof AlertFields)[] {
-  const { source = 'tile', thresholdType } = alert
-  const needed: (keyof AlertFields)[] = ['threshold', 'thresholdType', 'interval']
-  if (source === 'tile') needed.push('dashboardId', 'tileId')
-  else needed.push('savedSearchId')
-  if (thresholdType === 'between' || thresholdType === 'not_between') needed.push('thresholdMax')
-  const missing = needed.filter((field) => alert[field] === undefined || alert[field] === null)
-  return alert.channel === undefined && alert.channels === undefined ? [...missing, 'channel'] : missing
-}
 
 const optionalText = z.string().nullish()
 
@@ -214,18 +121,24 @@ export function canCarryAlerts(tile: Body): boolean {
 /** The API accepts 4096 characters in a message or a note. The markers of this tool need part of them. */
 const maxTextLength = 3800
 
-export const reference = (noun: string) =>
-  z.union([z.string().min(1), z.strictObject({ id: z.string().min(1) }), z.strictObject({ name: z.string().min(1) })]).meta({
-    description: `${noun}: its key in these files, or { id: … } or { name: … } of an existing one.`,
-    accepts: 'a key, { id: … } or { name: … }',
-  })
+const reference = { id: z.string().min(1) }
 
 const webhookChannel = z
   .strictObject({
     type: z.literal('webhook'),
-    webhook: z.string().min(1).optional().meta({ description: 'Name of the webhook.' }),
-    webhookId: z.string().min(1).optional().meta({ description: 'Id of the webhook.' }),
-    ...webhookChannelFields,
+    webhook: z
+      .string()
+      .min(1)
+      .optional()
+      .meta({ description: 'Name of the webhook.', ref: { to: 'webhook', wire: 'webhookId', by: 'name' } }),
+    webhookId: z
+      .string()
+      .min(1)
+      .optional()
+      .meta({ description: 'Id of the webhook.', ref: { to: 'webhook', wire: 'webhookId', by: 'id' } }),
+    webhookService: z.string().nullish(),
+    slackChannelId: z.string().nullish(),
+    severity: z.enum(['critical', 'error', 'warning', 'info']).nullish(),
   })
   .refine((channel) => (channel.webhook === undefined) !== (channel.webhookId === undefined), {
     message: 'must have either webhook or webhookId',
@@ -233,24 +146,76 @@ const webhookChannel = z
   })
 
 export const channel = z
-  .discriminatedUnion('type', [webhookChannel, emailChannel])
+  .discriminatedUnion('type', [
+    webhookChannel,
+    z.strictObject({ type: z.literal('email'), emailRecipients: z.array(z.string().min(3)).min(1) }),
+  ])
   .meta({ id: 'channel', accepts: 'a map such as { type: webhook, webhook: oncall }' })
 
-/** Files have the fields in this order. */
+/**
+ * The fields of an alert, in the order of a file. The server refuses null as a second threshold or an offset, and before 2.34 as a grouping:
+ * left out, the second threshold is kept, which means nothing without a range, and the grouping is cleared. A channel cannot be cleared: the
+ * server wants one. A start is never cleared because a file has none (see `carryOverStart`).
+ */
 export const declaredAlert = z.strictObject({
-  name: word(512).meta({ description: nameDescription }),
-  dashboard: reference('The dashboard').optional(),
+  name: word(512).meta({ description: nameDescription, clear: null }),
+  dashboard: byKey('dashboard', 'The dashboard').meta({ clear: null }),
   tile: z
-    .union([z.string().min(1), z.strictObject({ id: z.string().min(1) })])
+    .union([z.string().min(1), z.strictObject(reference)])
     .optional()
-    .meta({ description: 'Name of the tile of the dashboard.', accepts: 'a name, or { id: … }' }),
-  savedSearch: reference('The saved search').optional(),
-  ...conditionFields,
-  thresholdType: conditionFields.thresholdType.default('above'),
+    .meta({
+      description: 'Name of the tile of the dashboard.',
+      accepts: 'a name, or { id: … }',
+      ref: { to: 'tile', wire: 'tileId', by: 'name' },
+      clear: null,
+    }),
+  savedSearch: byKey('savedSearch', 'The saved search').meta({ clear: null, needsProfile: true }),
+  groupBy: z.string().nullish().meta({
+    description: 'Raises one alert for each value of this expression. Only for saved searches.',
+    clear: undefined,
+    needsProfile: true,
+  }),
+  threshold: z.number().meta({ description: 'Value that the alert is compared with.', accepts: 'a number' }),
+  thresholdMax: z
+    .number()
+    .nullish()
+    .meta({ description: 'Upper end of the range, for between and not_between.', clear: undefined, needsProfile: true }),
+  thresholdType: z
+    .enum(thresholdTypes)
+    .default('above')
+    .meta({ description: `How the value is compared with the threshold: ${thresholdTypeMeaning}` }),
+  interval: z.enum(alertIntervals).meta({
+    description: `How often the alert is evaluated, and over which period. ${shortIntervalNote}.`,
+    // Without the one that most servers refuse.
+    accepts: alertIntervals.slice(1).join(', '),
+  }),
+  scheduleOffsetMinutes: z.int().min(0).max(1439).nullish().meta({
+    description: 'Minutes after the start of each interval. Must be less than the interval.',
+    serverDefault: 0,
+    clear: 0,
+    needsProfile: true,
+  }),
+  scheduleStartAt: z.iso
+    .datetime({ offset: true })
+    .nullish()
+    .meta({
+      description: 'Start of the evaluation. The first one comes one interval later.',
+      accepts: 'a time such as 2026-01-31T08:00:00Z',
+      toWire: (text) => toUtc(String(text)),
+      needsProfile: true,
+    }),
+  numConsecutiveWindows: z
+    .int()
+    .min(1)
+    .nullish()
+    .meta({ description: 'Number of consecutive intervals that must violate the threshold.', clear: null, needsProfile: true }),
   channel: channel.optional().meta({ description: 'Where the alert sends its notifications.' }),
-  channels: z.array(channel).min(1).max(10).optional().meta({ description: 'Several channels, instead of channel.' }),
-  message: word(maxTextLength).nullable().optional().meta({ description: 'Text of the notification.' }),
-  note: word(maxTextLength).nullable().optional().meta({ description: 'What the person on call should do, as Markdown.' }),
+  channels: z.array(channel).min(1).max(10).optional().meta({ description: 'Several channels, instead of channel.', needsProfile: true }),
+  message: word(maxTextLength).nullable().optional().meta({ description: 'Text of the notification.', clear: null }),
+  note: word(maxTextLength)
+    .nullable()
+    .optional()
+    .meta({ description: 'What the person on call should do, as Markdown.', clear: null, needsProfile: true }),
   ...adoption,
 })
 

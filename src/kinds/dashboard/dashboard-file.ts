@@ -3,7 +3,7 @@
 
 import * as z from 'zod'
 import { withoutUndefined } from '../../core/keys.ts'
-import { withSourceIds } from '../declaration-fields.ts'
+import { withSourceIds } from '../fields.ts'
 import { containerStyle, type DeclaredDashboard, declaredDashboard } from './dashboard.ts'
 import { type Place, placeTiles } from './layout.ts'
 import { declaredTile } from './tile-schema.ts'

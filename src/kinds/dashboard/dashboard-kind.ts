@@ -2,32 +2,20 @@ import type { Profile } from '../../api/profiles.ts'
 import { isMapping } from '../../core/keys.ts'
 import { nameFirst } from '../../core/text.ts'
 import { withoutEmpty } from '../compare.ts'
-import { resolveConnection } from '../connection.ts'
+import { clearing, encode } from '../derive.ts'
 import { type Body, type DeclaredObject, type Kind, listOf, type ResolveContext, type ResolvedDeclaration } from '../kind.ts'
 import { tagMarkers, withoutMarkerTags } from '../marker.ts'
-import { createResolver, resolveSources } from '../resolve.ts'
+import { createWorld } from '../world.ts'
 import { type DeclaredDashboard, declaredDashboard } from './dashboard.ts'
 import { dashboardCollection, toDashboardBody } from './dashboard-wire.ts'
 import { spellDashboard } from './spell-dashboard.ts'
 import { byId, effectiveTile, withFilterIds, withTileIds } from './tile-ids.ts'
 
-/** Translates a declared dashboard into the API's names, and named sources into ids. Unknown names become diagnostics. */
-function resolveDashboard(
-  declared: DeclaredObject<DeclaredDashboard>,
-  context: Pick<ResolveContext, 'directory' | 'sources'>,
-): ResolvedDeclaration {
-  const resolver = createResolver(declared, context.directory)
-  const { adopt: _, id: __, previousKey: ___, raw, ...fields } = declared.value
-  const body = resolveSources(fields, resolver)
-  const withConnection = (tile: Body, i: number): Body => {
-    const { config } = tile
-    if (!isMapping(config) || config.configType !== 'sql' || config.connectionId !== undefined) return tile
-    const { connection, ...others } = config
-    const name = typeof connection === 'string' ? connection : undefined
-    const connectionId = resolveConnection(name, context, resolver, ['tiles', i, 'config'])
-    return { ...tile, config: { ...others, connectionId } }
-  }
-  return { body: { ...body, tiles: listOf(body.tiles).map(withConnection).map(withRaw), ...raw }, diagnostics: resolver.diagnostics }
+/** The body of a request for a declared dashboard. */
+function resolveDashboard(declared: DeclaredObject<DeclaredDashboard>, context: ResolveContext): ResolvedDeclaration {
+  const world = createWorld(declared, context)
+  const { raw, ...body } = encode(declaredDashboard, declared.value, world)
+  return { body: { ...body, tiles: listOf(body.tiles).map(withRaw), ...(isMapping(raw) && raw) }, diagnostics: world.diagnostics }
 }
 
 /** Tiles that a summary names. */
@@ -51,8 +39,7 @@ export function createDashboardKind({ statesDefaults }: Pick<Profile, 'statesDef
     statesDefaults,
     canRewrite: true,
     notInFiles: 'the parts that the API does not return',
-    // The server resets the language with the query, and refuses null as the language of a query.
-    clearWith: { tags: [], tiles: [], filters: [], savedQuery: null, savedQueryLanguage: undefined, savedFilterValues: [], containers: [] },
+    clearWith: clearing(declaredDashboard),
     resolve: resolveDashboard,
     summarize: ({ tiles }, nameOf) =>
       nameFirst(

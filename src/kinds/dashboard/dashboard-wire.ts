@@ -5,7 +5,7 @@ import { type Target, under } from '../../api/path.ts'
 import { nameOrEmpty, readOne, wireId } from '../../api/wire.ts'
 import { isMapping } from '../../core/keys.ts'
 
-import { word } from '../declaration-fields.ts'
+import { word } from '../fields.ts'
 import { type Body, listOf, type StoredObject, withoutServerFields } from '../kind.ts'
 
 const bodyTile = z.looseObject({

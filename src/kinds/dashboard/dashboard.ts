@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { adoption, declaredTags, nameDescription, sourceFields, sourceReference, withOneSource, word } from '../declaration-fields.ts'
+import { adoption, declaredTags, nameDescription, sourceFields, sourceReference, withOneSource, word } from '../fields.ts'
 import { declaredTile, defaulted, language, metricType, raw, sql } from './tile-schema.ts'
 
 export const filterFields = {
@@ -12,7 +12,10 @@ export const filterFields = {
   // Everywhere else the default is lucene. The editor of the web app takes the language that its user prefers for an absent one.
   whereLanguage: language.optional().meta({ serverDefault: 'sql', stateDefault: { beside: 'where' } }),
   appliesToSources: z.array(z.string().min(1)).optional().meta({ description: 'Names of the sources that the filter applies to.' }),
-  appliesToSourceIds: z.array(sourceReference).optional(),
+  appliesToSourceIds: z
+    .array(sourceReference)
+    .optional()
+    .meta({ ref: { to: 'source', wire: 'appliesToSourceIds', by: 'id' } }),
   isBroadcastEnabled: defaulted(z.boolean(), true),
   isVariableEnabled: defaulted(z.boolean(), false),
   variableName: z
@@ -47,21 +50,26 @@ const savedFilterValue = z.union([
 export const declaredDashboard = z.strictObject({
   name: word(1024).meta({ description: nameDescription }),
   tags: declaredTags,
-  tiles: z.array(declaredTile).max(500),
-  filters: z.array(withOneSource(z.strictObject(filterFields))).optional(),
-  savedQuery: z.string().nullable().optional(),
+  tiles: z.array(declaredTile).max(500).meta({ clear: [] }),
+  filters: z
+    .array(withOneSource(z.strictObject(filterFields)))
+    .optional()
+    .meta({ clear: [] }),
+  savedQuery: z.string().nullable().optional().meta({ clear: null }),
   savedQueryLanguage: z
     .enum(['sql', 'lucene'])
     .nullable()
     .optional()
-    .meta({ serverDefault: 'lucene', stateDefault: { beside: 'savedQuery' } }),
-  savedFilterValues: z.array(savedFilterValue).optional(),
-  containers: z.array(container).max(50).optional(),
+    // The server resets it with the query, and refuses null as the language of a query.
+    .meta({ serverDefault: 'lucene', stateDefault: { beside: 'savedQuery' }, clear: undefined }),
+  savedFilterValues: z.array(savedFilterValue).optional().meta({ clear: [] }),
+  containers: z.array(container).max(50).optional().meta({ clear: [] }),
   raw: raw.optional(),
   ...adoption,
   adopt: z.literal([true, false, 'rewrite']).optional().meta({
     description: 'Adopts the unmanaged dashboard with this name. `rewrite` accepts what its tiles with alerts lose.',
     accepts: 'true, false or rewrite',
+    isLocal: true,
   }),
 })
 

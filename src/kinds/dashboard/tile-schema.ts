@@ -1,6 +1,5 @@
 import * as z from 'zod'
-import { connectionField, withOneConnection } from '../connection.ts'
-import { sourceFields, withOneSource, word } from '../declaration-fields.ts'
+import { connectionField, sourceFields, withOneConnection, withOneSource, word } from '../fields.ts'
 
 const text = (maxLength: number) => z.string().max(maxLength)
 
@@ -255,7 +254,7 @@ export const builtConfig = z
 
 const written = {
   configType: z.literal('sql'),
-  connection: connectionField,
+  connection: connectionField('connectionId'),
   connectionId: z.string().min(1).optional(),
   sqlTemplate: text(100_000),
   ...sourceFields,

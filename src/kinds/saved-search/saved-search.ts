@@ -3,11 +3,12 @@ import { defineCollection } from '../../api/collection.ts'
 import type { Profile } from '../../api/profiles.ts'
 import { nameOrEmpty, wireId } from '../../api/wire.ts'
 import { comparable, withoutEmpty } from '../compare.ts'
-import { adoption, declaredTags, sourceFields } from '../declaration-fields.ts'
-import { type Body, type DeclaredObject, type Kind, type ResolveContext, type ResolvedDeclaration, withoutServerFields } from '../kind.ts'
+import { clearing, encode } from '../derive.ts'
+import { adoption, declaredTags, sourceFields } from '../fields.ts'
+import { type Body, type DeclaredObject, type Kind, withoutServerFields } from '../kind.ts'
 import { tagMarkers, withoutMarkerTags } from '../marker.ts'
-import { createResolver, resolveSources } from '../resolve.ts'
 import { spellFields } from '../spell.ts'
+import { createWorld } from '../world.ts'
 
 /** A saved search as the API returns it. Unknown fields are kept. */
 export const savedSearchSchema = z.looseObject({
@@ -30,7 +31,8 @@ export const savedSearchCollection = defineCollection<SavedSearch, Body>({
   toBody: withoutServerFields,
 })
 
-const expression = (maxLength: number) => z.string().max(maxLength).optional()
+/** An update replaces the whole object, so leaving a field out clears it. */
+const expression = (maxLength: number) => z.string().max(maxLength).optional().meta({ clear: undefined })
 
 /** The server lists all three forms. It creates only SQL predicates that its sidebar can show, and keeps existing others. */
 const savedSearchFilter = z.union([
@@ -49,23 +51,13 @@ export const declaredSavedSearch = z.strictObject({
   ...sourceFields,
   select: expression(4096),
   where: expression(8192),
-  whereLanguage: z.enum(['lucene', 'sql']).optional().meta({ serverDefault: 'lucene', stateDefault: true }),
+  whereLanguage: z.enum(['lucene', 'sql']).optional().meta({ serverDefault: 'lucene', stateDefault: true, clear: undefined }),
   orderBy: expression(1024),
-  filters: z.array(savedSearchFilter).max(100).optional(),
+  filters: z.array(savedSearchFilter).max(100).optional().meta({ clear: [] }),
   ...adoption,
 })
 
 export type DeclaredSavedSearch = z.output<typeof declaredSavedSearch>
-
-/** Translates a declared saved search into the API's names, and a named source into its id. Unknown names become diagnostics. */
-function resolveSavedSearch(
-  declared: DeclaredObject<DeclaredSavedSearch>,
-  { directory }: Pick<ResolveContext, 'directory'>,
-): ResolvedDeclaration {
-  const resolver = createResolver(declared, directory)
-  const { adopt: _, id: __, previousKey: ___, ...fields } = declared.value
-  return { body: resolveSources(fields, resolver), diagnostics: resolver.diagnostics }
-}
 
 /** The resource type of saved searches. */
 export function createSavedSearchKind({ statesDefaults }: Pick<Profile, 'statesDefaults'>): Kind<DeclaredObject<DeclaredSavedSearch>> {
@@ -76,9 +68,11 @@ export function createSavedSearchKind({ statesDefaults }: Pick<Profile, 'statesD
     schema: declaredSavedSearch,
     statesDefaults,
     canRewrite: true,
-    // An update replaces the whole object, so leaving a field out clears it.
-    clearWith: { tags: [], filters: [], select: undefined, where: undefined, whereLanguage: undefined, orderBy: undefined },
-    resolve: resolveSavedSearch,
+    clearWith: clearing(declaredSavedSearch),
+    resolve(declared, context) {
+      const world = createWorld(declared, context)
+      return { body: encode(declaredSavedSearch, declared.value, world), diagnostics: world.diagnostics }
+    },
     summarize: ({ sourceId, where }, nameOf) => `${where ? String(where) : 'all rows'} in ${nameOf(sourceId)}`,
     // The server trims the name when it stores it again.
     toBody: (savedSearch) => withoutServerFields({ ...savedSearch, name: savedSearch.name?.trim() }),

@@ -4,7 +4,8 @@ import { isMapping, keysOf } from '../../core/keys.ts'
 import { quote } from '../../core/text.ts'
 import { ownValue } from '../../documents/schema.ts'
 import { comparable, withoutEmpty } from '../compare.ts'
-import { connectionField, resolveConnection, spellConnection } from '../connection.ts'
+import { encode, wireFields, wireSchema } from '../derive.ts'
+import { connectionField } from '../fields.ts'
 import {
   type Body,
   type DeclaredObject,
@@ -16,7 +17,7 @@ import {
 } from '../kind.ts'
 import { PendingId } from '../kind-names.ts'
 import { noMarkers } from '../marker.ts'
-import { createResolver } from '../resolve.ts'
+import { createWorld, spellConnection } from '../world.ts'
 import { sourceCollection } from './source-wire.ts'
 
 /** The kinds that files can declare. */
@@ -123,24 +124,40 @@ const references = [
   ['sessionSource', 'sessionSourceId', 'session'],
 ] as const satisfies readonly (readonly [string, string, SourceType])[]
 
-const reference = (kind: SourceType) =>
+const reference = (type: SourceType) =>
   z
     .union([z.string().min(1), z.strictObject({ id: z.string().min(1) })])
     .optional()
-    .meta({ description: `The ${kind} source: its name, or { id: … }.`, accepts: 'the name of a source, or { id: … }' })
+    .meta({
+      description: `The ${type} source: its name, or { id: … }.`,
+      accepts: 'the name of a source, or { id: … }',
+      ref: { to: 'source', wire: `${type}SourceId`, by: 'name', sourceType: type },
+    })
 
 export const declaredSource = z.strictObject({
   name: z.string().min(1).meta({ description: 'Name in the service. Together with the kind, it identifies the source.' }),
   kind: z.enum(declaredTypes).meta({ description: 'What the source holds.' }),
-  connection: connectionField,
+  connection: connectionField('connection'),
   ...plainFields,
   logSource: reference('log'),
   traceSource: reference('trace'),
   metricSource: reference('metric'),
   sessionSource: reference('session'),
-  adopt: z.boolean().optional().meta({ description: 'Lets apply change a source that exists. Without it, apply only creates the source.' }),
-  id: z.string().min(1).max(128).optional().meta({ description: 'Id of the source to manage, where several have this kind and name.' }),
-  previousName: z.string().min(1).optional().meta({ description: 'Name of the source before a rename. It can be removed after apply.' }),
+  adopt: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Lets apply change a source that exists. Without it, apply only creates the source.', isLocal: true }),
+  id: z
+    .string()
+    .min(1)
+    .max(128)
+    .optional()
+    .meta({ description: 'Id of the source to manage, where several have this kind and name.', isLocal: true }),
+  previousName: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({ description: 'Name of the source before a rename. It can be removed after apply.', isLocal: true }),
 })
 
 export type DeclaredSource = z.output<typeof declaredSource>
@@ -251,35 +268,15 @@ export const sourceInFile = declaredSource.superRefine((source, context) => {
       })
 })
 
-/** A source in the form of the API, of any kind. */
-const sourceBody = z.strictObject({
-  name: z.string(),
-  kind: z.string(),
-  connection: z.string(),
-  ...plainFields,
-  logSourceId: z.string().optional(),
-  traceSourceId: z.string().optional(),
-  metricSourceId: z.string().optional(),
-  sessionSourceId: z.string().optional(),
-})
-
-/** Translates a declared source into the API's names, and the names of its connection and of other sources into ids. */
+/** The body of a request for a declared source. */
 function resolveSource(declared: DeclaredObject<DeclaredSource>, context: ResolveContext): ResolvedDeclaration {
-  const resolver = createResolver(declared, context.directory)
-  const { adopt: _, id: __, previousName: ___, connection, logSource, traceSource, metricSource, sessionSource, ...fields } = declared.value
-  const given = { logSource, traceSource, metricSource, sessionSource }
-  const ids = references.flatMap(([field, idField, kind]) => {
-    const target = given[field]
-    if (target === undefined) return []
-    const id =
-      typeof target === 'string'
-        ? resolver.byName('source', target, [field], (one) => one.kind === kind)
-        : resolver.byId('source', target.id, [field])
-    return [[idField, id] as const]
-  })
-  const from = fields.kind === 'metric' ? { ...fields.from, tableName: fields.from.tableName ?? '' } : fields.from
-  const body = { ...fields, from, connection: resolveConnection(connection, context, resolver), ...Object.fromEntries(ids) }
-  return { body: Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined)), diagnostics: resolver.diagnostics }
+  const world = createWorld(declared, context)
+  const body = encode(declaredSource, declared.value, world)
+  const from = { tableName: declared.value.kind === 'metric' ? '' : undefined, ...declared.value.from }
+  return {
+    body: Object.fromEntries(Object.entries({ ...body, from }).filter(([, value]) => value !== undefined)),
+    diagnostics: world.diagnostics,
+  }
 }
 
 /** `log source of default.otel_logs`. */
@@ -306,18 +303,20 @@ function toFile(body: Body, context: FileContext): Body {
   )
 }
 
-const optionalFields = Object.keys(sourceBody.shape).filter((field) => !['name', 'kind', 'connection', 'from'].includes(field))
+const requiredFields: readonly string[] = ['name', 'kind', 'connection', 'from']
 
-/** The resource type of sources. */
+/** The kind of sources. */
 export const sourceKind: Kind<DeclaredObject<DeclaredSource>> = {
   name: 'source',
   label: 'source',
   collection: sourceCollection,
-  schema: sourceBody,
+  schema: wireSchema(declaredSource),
   statesDefaults: false,
   referredToAs: 'source',
   // An update replaces the whole object, so leaving a field out clears it.
-  clearWith: Object.fromEntries(optionalFields.map((field) => [field, undefined])),
+  clearWith: Object.fromEntries(
+    [...wireFields(declaredSource, true)].filter((field) => !requiredFields.includes(field)).map((field) => [field, undefined]),
+  ),
   resolve: resolveSource,
   summarize: summarizeSource,
   explainUndeclarable: ({ kind }) =>

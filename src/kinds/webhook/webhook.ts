@@ -6,7 +6,7 @@ import { minSecretLength } from '../../core/secrets.ts'
 import { quote } from '../../core/text.ts'
 import { ownValue } from '../../documents/schema.ts'
 import { withoutEmpty } from '../compare.ts'
-import { adoption, nameDescription } from '../declaration-fields.ts'
+import { adoption, nameDescription } from '../fields.ts'
 import {
   type Body,
   type DeclaredObject,

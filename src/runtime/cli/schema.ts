@@ -85,13 +85,14 @@ function describeShape(shape: Shape): readonly FieldFacts[] {
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-// `accepts`, `aliases`, `synonyms`, `secret`, `group`, `missing`, `commas` and `stateDefault` are metadata of this project, which no validator knows.
+// Metadata of this project, which no validator knows.
+const ownMetadata = ['aliases', 'synonyms', 'secret', 'commas', 'stateDefault', 'ref', 'clear', 'isLocal', 'needsProfile', 'toWire']
+
 function withoutOwnMetadata(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutOwnMetadata)
   if (typeof value !== 'object' || value === null) return value
   const isOwn = (key: string, item: unknown): boolean =>
-    (['accepts', 'missing', 'group'].includes(key) && typeof item === 'string') ||
-    ['aliases', 'synonyms', 'secret', 'commas', 'stateDefault'].includes(key)
+    (['accepts', 'missing', 'group'].includes(key) && typeof item === 'string') || ownMetadata.includes(key)
   const entries = Object.entries(value).filter(([key, item]) => !isOwn(key, item))
   // For the author of a file, the server's default is the default.
   return Object.fromEntries(entries.map(([key, item]) => [key === 'serverDefault' ? 'default' : key, withoutOwnMetadata(item)]))

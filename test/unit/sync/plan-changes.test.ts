@@ -58,11 +58,11 @@ describe('a plan', () => {
     const plan = planOf(declared)
     expect(fieldsOf(plan, 'alerts.errors')).toEqual([
       'name: – → "Errors"',
+      'source: – → "tile"',
       'threshold: – → 1',
       'thresholdType: – → "above"',
       'interval: – → "5m"',
       'note: – → "n"',
-      'source: – → "tile"',
       'dashboard: – → "Shop"',
       'tile: – → "A"',
       'channels[0].type: – → "webhook"',

@@ -2,13 +2,23 @@ import * as z from 'zod'
 import { ownValue } from '../documents/schema.ts'
 import { keyForm, keyGrammar } from './marker.ts'
 
-/** A reference that `plan` resolves to an id. The name must be unique in the service. */
-const byName = (noun: string, name: string) =>
+/** The object with this key in these files, or an existing one. */
+export const byKey = (to: 'dashboard' | 'savedSearch', label: string) =>
   z
-    .union([z.string().min(1), z.strictObject({ [noun]: z.string().min(1) })])
-    .meta({ description: `${name}: its id, or { ${noun}: its name }.`, accepts: `an id, or { ${noun}: its name }` })
+    .union([z.string().min(1), z.strictObject({ id: z.string().min(1) }), z.strictObject({ name: z.string().min(1) })])
+    .optional()
+    .meta({
+      description: `${label}: its key in these files, or { id: … } or { name: … } of an existing one.`,
+      accepts: 'a key, { id: … } or { name: … }',
+      ref: { to, wire: `${to}Id`, by: 'key' },
+    })
 
-export const sourceReference = byName('source', 'The source').meta({ id: 'source' })
+export const sourceReference = z.union([z.string().min(1), z.strictObject({ source: z.string().min(1) })]).meta({
+  id: 'source',
+  description: 'The source: its id, or { source: its name }.',
+  accepts: 'an id, or { source: its name }',
+  ref: { to: 'source', wire: 'sourceId', by: 'id' },
+})
 
 /** A source, by its name in `source`, or by id or name in `sourceId`. */
 export const sourceFields = {
@@ -19,6 +29,26 @@ export const sourceFields = {
     .meta({ description: 'Name of the source. It must be unique in the service.', accepts: 'the name of a source' }),
   sourceId: sourceReference.optional(),
 }
+
+/** The connection to ClickHouse of a source or a SQL tile. */
+export const connectionField = (wire: string) =>
+  z
+    .string()
+    .min(1)
+    .optional()
+    .meta({
+      description:
+        'The connection to ClickHouse: its id, or its name on a self-hosted server. The default is the only one that other sources use.',
+      ref: { to: 'connection', wire, by: 'name', isImplied: true },
+    })
+
+/** Rejects a connection by id in one field, and by name in the other. */
+export const withOneConnection = <Schema extends z.ZodType>(schema: Schema): Schema =>
+  schema.refine((fields) => ownValue(fields, 'connection') === undefined || ownValue(fields, 'connectionId') === undefined, {
+    path: ['connectionId'],
+    message: 'cannot be combined with connection',
+    params: { isComplete: true },
+  })
 
 const hasField = (fields: unknown, name: keyof typeof sourceFields): boolean => ownValue(fields, name) !== undefined
 
@@ -61,8 +91,8 @@ export const nameDescription = 'Name in the service. It can change, because the 
 
 /** Fields that find an existing object by something other than its key. */
 export const adoption = {
-  adopt: z.boolean().optional().meta({ description: 'Adopts the unmanaged object with this name.' }),
-  id: word(128).optional().meta({ description: 'Adopts the unmanaged object with this id.' }),
+  adopt: z.boolean().optional().meta({ description: 'Adopts the unmanaged object with this name.', isLocal: true }),
+  id: word(128).optional().meta({ description: 'Adopts the unmanaged object with this id.', isLocal: true }),
   previousKey: z
     .string()
     .regex(new RegExp(`^$|${keyGrammar.source}`))
@@ -70,6 +100,7 @@ export const adoption = {
     .meta({
       description: 'Previous key of this object; none if it is empty. Remove the field once the change is applied.',
       accepts: keyForm,
+      isLocal: true,
     }),
 }
 
@@ -77,4 +108,5 @@ export const adoption = {
 export const declaredTags = z.array(word(32)).max(47).optional().meta({
   description: 'Tags, at most 47. The API accepts 50, and three are reserved for markers.',
   accepts: 'at most 47 tags of at most 32 characters',
+  clear: [],
 })

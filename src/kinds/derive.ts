@@ -1,0 +1,124 @@
+// What follows from the schema of a kind's fields in files: the body of a request, the schema of that body, what clears a field in an
+// update, and the fields that a server without a profile has. The metadata of a field says how the API has it.
+import * as z from 'zod'
+import { isMapping } from '../core/keys.ts'
+import { coreOf, elementOf, formOf, metaOf, type Schema } from '../documents/schema.ts'
+import type { Body } from './kind.ts'
+import type { Reference, World } from './world.ts'
+
+declare module 'zod' {
+  interface GlobalMeta {
+    /** Helps to find an existing object, and is never sent. */
+    isLocal?: true
+    /** The field refers to another object, whose id is sent. */
+    ref?: Reference
+    /** What an update sends to clear the field; undefined where an update clears it by leaving it out. Without it, no update can. */
+    clear?: unknown
+    /** The contract of a server without a profile does not have it. */
+    needsProfile?: true
+    /** The value as the API takes it. */
+    toWire?: (value: unknown) => unknown
+  }
+}
+
+/** The fields of a map by what becomes of them. Looked up once for each map of a schema: plans have thousands of values. */
+interface FieldPlan {
+  readonly refs: ReadonlyMap<string, Reference>
+  readonly implied: readonly (readonly [string, Reference])[]
+  readonly local: ReadonlySet<string>
+}
+
+const fieldPlans = new WeakMap<z.ZodObject, FieldPlan>()
+
+function fieldPlanOf(form: z.ZodObject): FieldPlan {
+  const known = fieldPlans.get(form)
+  if (known !== undefined) return known
+  const fields = Object.entries<Schema>(form.shape).map(([name, field]) => [name, metaOf(field)] as const)
+  const refs = fields.flatMap(([name, { ref }]) => (ref === undefined ? [] : [[name, ref] as const]))
+  const made: FieldPlan = {
+    refs: new Map(refs),
+    implied: refs.filter(([, { isImplied }]) => isImplied),
+    local: new Set(fields.flatMap(([name, { isLocal }]) => (isLocal ? [name] : []))),
+  }
+  fieldPlans.set(form, made)
+  return made
+}
+
+/** The body of a request for what a file declares, with the ids of what it refers to. */
+export const encode = (fields: z.ZodObject, declared: Body, world: World): Body => encodeMap(fields, declared, [], world)
+
+function encodeValue(schema: Schema | undefined, value: unknown, path: readonly PropertyKey[], world: World): unknown {
+  if (Array.isArray(value)) {
+    const element = elementOf(schema)
+    return value.map((item: unknown, i) => encodeValue(element, item, [...path, i], world))
+  }
+  const form = isMapping(value) ? formOf(schema, value) : undefined
+  if (isMapping(value) && form !== undefined) return encodeMap(form, value, path, world)
+  const toWire = schema === undefined ? undefined : metaOf(schema).toWire
+  return toWire === undefined || value == null ? value : toWire(value)
+}
+
+function encodeMap(form: z.ZodObject, value: Body, path: readonly PropertyKey[], world: World): Body {
+  const { refs, implied, local } = fieldPlanOf(form)
+  const body: Record<string, unknown> = {}
+  const refer = (name: string, reference: Reference, spelled: unknown): void => {
+    const at = [...path, name]
+    const one = (item: unknown, i?: number) => world.idOf(reference, item, i === undefined ? at : [...at, i], { file: value, body })
+    body[reference.wire] = Array.isArray(spelled) ? spelled.map(one) : one(spelled)
+  }
+  for (const [name, item] of Object.entries(value)) {
+    const reference = refs.get(name)
+    if (item === undefined || local.has(name)) continue
+    if (reference !== undefined) refer(name, reference, item)
+    else body[name] = encodeValue(form.shape[name], item, [...path, name], world)
+  }
+  for (const [name, reference] of implied)
+    if (body[reference.wire] === undefined && value[name] === undefined) refer(name, reference, undefined)
+  return body
+}
+
+/** The schema of a body: the fields of a file under the API's names. A default of a file is sent, so it is none of the server's. */
+export function wireSchema(fields: z.ZodObject, profileFields?: ReadonlySet<string>): z.ZodObject {
+  const shape = Object.entries<Schema>(fields.shape).flatMap(([name, field]): (readonly [string, z.ZodType])[] => {
+    const { ref, isLocal } = metaOf(field)
+    const wire = ref?.wire ?? name
+    if (isLocal || (profileFields !== undefined && !profileFields.has(wire))) return []
+    return [[wire, ref === undefined ? wireField(field) : z.unknown()]]
+  })
+  return z.strictObject(Object.fromEntries(shape))
+}
+
+function wireField(field: Schema): z.ZodType {
+  const core = coreOf(field)
+  const element = core instanceof z.ZodArray ? core.element : undefined
+  const wire = element === undefined ? wireOption(core) : z.array(wireOption(coreOf(element)))
+  const { serverDefault, stateDefault } = metaOf(field)
+  return wire
+    .optional()
+    .meta({ ...(serverDefault !== undefined && { serverDefault }), ...(stateDefault !== undefined && { stateDefault }) })
+}
+
+function wireOption(core: Schema): z.ZodType {
+  if (core instanceof z.ZodObject) return wireSchema(core)
+  if (core instanceof z.ZodUnion) return z.union(core.options.map((option) => wireOption(coreOf(option))))
+  return core as z.ZodType // Every schema here was made with zod's classic API.
+}
+
+/** For each field of the API that an update can clear, the value that clears it; undefined where leaving it out does. */
+export const clearing = (fields: z.ZodObject, profileFields?: ReadonlySet<string>): Body =>
+  Object.fromEntries(
+    Object.values<Schema>(fields.shape).flatMap((field, i) => {
+      const meta = metaOf(field)
+      const name = meta.ref?.wire ?? Object.keys(fields.shape)[i] ?? ''
+      return Object.hasOwn(meta, 'clear') && (profileFields?.has(name) ?? true) ? [[name, meta.clear] as const] : []
+    }),
+  )
+
+/** The fields of the API that a server has. */
+export const wireFields = (fields: z.ZodObject, hasProfile: boolean): ReadonlySet<string> =>
+  new Set(
+    Object.entries<Schema>(fields.shape).flatMap(([name, field]) => {
+      const { ref, isLocal, needsProfile } = metaOf(field)
+      return isLocal || (needsProfile && !hasProfile) ? [] : [ref?.wire ?? name]
+    }),
+  )
