@@ -1,5 +1,6 @@
 import { stringify } from 'yaml'
-import { commonOutputs, type FieldFacts, type OperationFacts, settings } from '../../src/runtime/cli/schema.ts'
+import { commonOutputs } from '../../src/runtime/cli/schema.ts'
+import { type FieldFacts, type OperationFacts, settings } from './describe.ts'
 
 /** Only the token has a default in action.yml: any other default would hide the environment and the config file. */
 export function renderActionYml(operations: readonly OperationFacts[]): string {

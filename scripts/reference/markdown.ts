@@ -3,8 +3,9 @@ import * as z from 'zod'
 import { toCamel, toKebab } from '../../src/core/names.ts'
 import { fileInputs, fileSettings } from '../../src/operation/inputs.ts'
 import { operationGroups } from '../../src/operations.ts'
-import { commonOutputs, type FieldFacts, type OperationFacts, settings } from '../../src/runtime/cli/schema.ts'
+import { commonOutputs } from '../../src/runtime/cli/schema.ts'
 import { majorTag } from '../action-references.ts'
+import { type FieldFacts, type OperationFacts, settings } from './describe.ts'
 
 const inputTable = (fields: readonly FieldFacts[]): string => table(['input', 'meaning', 'accepted', 'default'], fields.map(inputRow))
 
@@ -15,7 +16,7 @@ const inputRow = (field: FieldFacts): readonly string[] => [
   field.isRequired ? 'required' : field.default === undefined ? '' : code(field.default),
 ]
 
-const outputTable = (fields: readonly FieldFacts[]): string =>
+const outputTable = (fields: readonly Pick<FieldFacts, 'name' | 'description'>[]): string =>
   table(
     ['output', 'meaning'],
     fields.map(({ name, description }) => [code(name), description]),

@@ -1,8 +1,8 @@
+import { createInterface } from 'node:readline/promises'
 import { inputError } from '../../core/errors.ts'
 import { logLine } from '../../core/escape.ts'
 import { renderTerminal } from '../../report/terminal.ts'
 import type { Surface } from '../publish.ts'
-import { isYes, openAsker } from './questions.ts'
 import { columnsOf, type Terminal } from './terminal.ts'
 
 /** Shows what would be written and asks. Undefined with `--yes`. */
@@ -13,11 +13,14 @@ export function createConfirm({ stdin, stderr }: Terminal, isConfirmed: boolean,
       throw inputError('--yes', 'is missing. Nothing was written: without a terminal to ask at, this command writes only with --yes')
     for (const line of renderTerminal(blocks, { color: false, rest: 'plan', width: columnsOf(stderr) ?? 80 }))
       stderr.write(`${logLine(line)}\n`)
-    const asker = openAsker(stdin, (text) => void stderr.write(text), stop)
+    stderr.write(`\n${question} [y/N] `)
+    const reader = createInterface({ input: stdin, signal: stop })
     try {
-      return (await asker.ask(`\n${question} [y/N] `, (line) => ({ answer: isYes(line) }))) ?? false
+      // The input ends without a line, or a signal ends the question.
+      const { value, done } = await reader[Symbol.asyncIterator]().next()
+      return done !== true && /^\s*y(?:es)?\s*$/i.test(value)
     } finally {
-      asker.close()
+      reader.close()
     }
   }
 }

@@ -1,17 +1,18 @@
-import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import { styleText } from 'node:util'
 import type { ProfileName } from '../../api/profiles.ts'
-import { exitCodes, inputError } from '../../core/errors.ts'
+import { exitCodes } from '../../core/errors.ts'
 import { demo, type Emulator, startEmulator } from '../../emulator/index.ts'
-import { isExecutable, startCommand } from './installation.ts'
+import type { OperationName } from '../../operations.ts'
+import { operationCommand } from './operation-command.ts'
+import { hasColors, type Terminal } from './terminal.ts'
 
 interface DemoStep {
   readonly title: string
-  readonly operation: string
+  readonly operation: OperationName
   /** Inputs by kebab-case name. */
   readonly inputs: Readonly<Record<string, string>>
   /** Files of the repository that it runs in, by name. */
@@ -175,96 +176,63 @@ alerts:
 })
 
 interface DemoRun {
-  readonly exitCode: number | null
+  readonly exitCode: number
+  /** What a person at a terminal would see, without colors. */
   readonly log: string
-  /** The text of the file that a runner reads outputs from. */
-  readonly outputs: string
-  readonly summary: string
 }
 
-/** Runs a step in a process of its own: the action's bundle as a runner does, or this command line. */
-export async function runStep(
-  step: DemoStep,
-  command: Command,
-  asAction: boolean,
-  env: Readonly<Record<string, string>>,
-): Promise<DemoRun> {
+/** Runs a step as this command line does, in a directory of its own. */
+async function runStep({ operation, files = {}, ...step }: DemoStep, env: Terminal['env'], terminal: Terminal): Promise<DemoRun> {
   const directory = join(tmpdir(), `watchkeeper-demo-${randomUUID()}`)
   await mkdir(directory)
   try {
-    const [outputs, summary] = [join(directory, 'output'), join(directory, 'summary.md')]
-    await Promise.all([outputs, summary].map((file) => writeFile(file, '')))
-    for (const [name, text] of Object.entries(step.files ?? {})) {
+    for (const [name, text] of Object.entries(files)) {
       await mkdir(dirname(join(directory, name)), { recursive: true })
       await writeFile(join(directory, name), text)
     }
-    const files = { GITHUB_OUTPUT: outputs, GITHUB_STEP_SUMMARY: summary, GITHUB_WORKSPACE: directory, RUNNER_TEMP: directory }
-    const inputs = Object.fromEntries(
-      Object.entries({ operation: step.operation, ...step.inputs }).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value]),
-    )
-    const flags = [...Object.entries(step.inputs).flatMap(([name, value]) => [`--${name}`, value]), ...ownFlags(step)]
-    const ran = asAction
-      ? await run(command, { ...env, ...files, ...inputs }, directory)
-      : await run([...command, step.operation, ...flags], { ...env, GITHUB_STEP_SUMMARY: summary }, directory)
-    return { ...ran, outputs: await readFile(outputs, 'utf8'), summary: await readFile(summary, 'utf8') }
+    let log = ''
+    const write = (text: string): void => {
+      log += text
+    }
+    const command = await operationCommand(operation, { ...terminal, env, directory, stdout: { write }, stderr: { write } })
+    const exitCode = await command.run({ options: { ...step.inputs, ...(operation === 'apply' && { yes: 'true' }) }, words: [] })
+    return { exitCode, log }
   } finally {
     await rm(directory, { recursive: true, force: true })
   }
 }
 
-/** A program and its first arguments. */
-type Command = readonly [string, ...string[]]
-
-function run([program, ...args]: Command, env: Readonly<Record<string, string>>, cwd: string): Promise<Pick<DemoRun, 'exitCode' | 'log'>> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { env, cwd, stdio: ['ignore', 'pipe', 'pipe'] })
-    let log = ''
-    const add = (text: string): void => {
-      log += text
-    }
-    child.stdout.setEncoding('utf8').on('data', add)
-    child.stderr.setEncoding('utf8').on('data', add)
-    child.on('error', reject)
-    child.on('close', (exitCode) => resolve({ exitCode, log }))
-  })
-}
-
-/** Without a terminal, the command line writes changes only with `--yes`. */
-const ownFlags = ({ operation }: Pick<DemoStep, 'operation'>): readonly string[] => (operation === 'apply' ? ['--yes'] : [])
-
 interface DemoOptions {
-  /** The entry of this command line. */
-  readonly script: string
-  /** The action's bundle, to be started as a runner starts it; without it, this command line is used. */
-  readonly bundle: string | undefined
   readonly profile: ProfileName
-  readonly write: (text: string) => void
-  readonly color: boolean
-  /** Shows whole logs, outputs and job summaries. */
+  /** Shows whole reports. */
   readonly isVerbose: boolean
 }
 
 /** Runs every step against an emulator of its own. Resolves to 0 when every step ended as expected. */
-export async function runDemo({ script, bundle, profile, write, color, isVerbose }: DemoOptions): Promise<number> {
-  if (bundle !== undefined && isExecutable()) throw inputError('--bundle', 'needs Node; run npm run demo in a clone of Watchkeeper')
+export async function runDemo({ profile, isVerbose }: DemoOptions, terminal: Terminal): Promise<number> {
+  const color = hasColors(terminal)
   const paint: Paint = (format, text) => (color ? styleText(format, text, { validateStream: false }) : text)
-  const line = (text = ''): void => write(`${text}\n`)
-  const program = bundle === undefined ? 'The command line' : `The action's bundle ${bundle}`
+  const line = (text = ''): void => void terminal.stdout.write(`${text}\n`)
   const emulator = await startEmulator({ dialect: profile, rateLimit: 'off' })
   try {
     const steps = profile === 'hyperdx' ? selfHostedSteps(emulator) : demoSteps(emulator)
-    line(`${program} runs ${steps.length} operations. They need no account.`)
+    line(`The command line runs ${steps.length} operations. They need no account.`)
     line(`The emulator of the API listens on ${emulator.url}.`)
     let surprises = 0
     for (const [i, step] of steps.entries()) {
-      const title = `━━ ${i + 1} of ${steps.length} · ${step.title} `
-      const { lines, isAsExpected } = await showStep(step, { emulator, command: startCommand(script), bundle, profile, isVerbose, paint })
-      for (const text of ['', paint('bold', title.padEnd(maxLineLength, '━')), ...lines]) line(text)
+      step.before?.()
+      const before = emulator.requests.length
+      const run = await runStep(step, demoEnvironment(emulator, profile), terminal)
+      const isAsExpected = (run.exitCode !== 0) === (step.fails === true)
       if (!isAsExpected) surprises += 1
+      const methods = emulator.requests.slice(before).map(({ method }) => method)
+      const end = paint('dim', `requests: ${methods.join(', ')} · exit code ${run.exitCode}`)
+      const title = `━━ ${i + 1} of ${steps.length} · ${step.title} `
+      const shown = isAsExpected && !isVerbose ? showBriefly(step, run) : [commandOf(step), ...indent(run.log), end]
+      for (const text of ['', paint('bold', title.padEnd(maxLineLength, '━')), ...shown]) line(text)
     }
     line()
-    const command = `${bundle === undefined ? 'watchkeeper demo' : 'npm run demo --'}${profile === 'hyperdx' ? ' --profile hyperdx' : ''}`
-    for (const text of summarize(surprises, command, isVerbose, paint)) line(text)
+    for (const text of summarize(surprises, { profile, isVerbose }, paint)) line(text)
     return surprises === 0 ? exitCodes.ok : exitCodes.error
   } finally {
     await emulator.close()
@@ -273,31 +241,12 @@ export async function runDemo({ script, bundle, profile, write, color, isVerbose
 
 type Paint = (format: 'bold' | 'dim' | 'green' | 'red', text: string) => string
 
-interface StepContext extends Pick<DemoOptions, 'bundle' | 'profile' | 'isVerbose'> {
-  /** Starts this command line. */
-  readonly command: Command
-  readonly emulator: Emulator
-  readonly paint: Paint
-}
-
-async function showStep(step: DemoStep, { emulator, command, bundle, profile, isVerbose, paint }: StepContext) {
-  const asAction = bundle !== undefined
-  step.before?.()
-  const before = emulator.requests.length
-  const run = await runStep(step, asAction ? [process.execPath, resolve(bundle)] : command, asAction, demoEnvironment(emulator, profile))
-  const isAsExpected = (run.exitCode !== 0) === (step.fails === true)
-  if (isAsExpected && !isVerbose) return { isAsExpected, lines: showBriefly(step, run, asAction) }
-  const requests = emulator.requests.slice(before).map(({ method }) => method)
-  const end = paint('dim', `requests: ${requests.join(', ')} · exit code ${run.exitCode}`)
-  return { isAsExpected, lines: [...showAll(step, run, asAction), end] }
-}
-
-function summarize(surprises: number, command: string, isVerbose: boolean, paint: Paint): readonly string[] {
+function summarize(surprises: number, { profile, isVerbose }: DemoOptions, paint: Paint): readonly string[] {
   if (surprises > 0) return [paint('red', `${surprises} operations did not end as expected.`)]
   return [
     paint('green', 'All operations ended as expected, including the gates that fail.'),
     'No data left this machine.',
-    ...(isVerbose ? [] : [`For logs, outputs and job summaries, run: ${command} --verbose`]),
+    ...(isVerbose ? [] : [`For whole reports, run: watchkeeper demo${profile === 'hyperdx' ? ' --profile hyperdx' : ''} --verbose`]),
   ]
 }
 
@@ -313,69 +262,17 @@ const maxLineLength = 80
 const cut = (text: string): string => (text.length <= maxLineLength ? text : `${text.slice(0, maxLineLength - 1)}…`)
 
 /** The call, the verdict, and the lines of the report that matter most. */
-function showBriefly(step: DemoStep, { log }: DemoRun, asAction: boolean): readonly string[] {
-  const given = Object.entries(step.inputs)
-  const call = asAction
-    ? `with: { ${[`operation: ${step.operation}`, ...given.map(([name, value]) => `${name}: ${value}`)].join(', ')} }`
-    : commandOf(step)
+function showBriefly(step: DemoStep, { log }: DemoRun): readonly string[] {
   const report = log.split('\n')
   const verdict = report.filter((line) => /^[✔▲✖]/.test(line))
   const highlights = report.filter((line) => step.highlights?.test(line))
-  return [cut(call), ...[...verdict, ...highlights].map((line) => cut(`   ${line}`))]
+  return [commandOf(step), ...[...verdict, ...highlights].map((line) => `   ${line}`)].map(cut)
 }
 
 const commandOf = ({ operation, inputs }: DemoStep): string =>
-  `$ watchkeeper ${[operation, ...Object.entries(inputs).map(([name, value]) => `--${name} '${value}'`), ...ownFlags({ operation })].join(' ')}`
-
-function showAll(step: DemoStep, { log, outputs, summary }: DemoRun, asAction: boolean): readonly string[] {
-  const given = Object.entries(step.inputs)
-  const call = asAction
-    ? ['with:', `   operation: ${step.operation}`, ...given.map(([name, value]) => `   ${name}: ${value}`)]
-    : [commandOf(step)]
-  return [
-    ...call,
-    'log:',
-    ...indent(asRunnerShows(log)),
-    ...(outputs === '' ? [] : ['outputs:', ...readOutputs(outputs).map((text) => `   ${text}`)]),
-    'job summary (Markdown):',
-    ...indent(shorten(summary)),
-  ]
-}
-
-/** The runner swallows masks, shows an annotation as its level and text, and a group as its title. */
-function asRunnerShows(log: string): string {
-  const lines = log.split('\n')
-  const masks = lines.filter((line) => line.startsWith('::add-mask::')).length
-  const shown = lines
-    .filter((line) => !line.startsWith('::add-mask::'))
-    .filter((line) => line !== '::endgroup::')
-    .map((line) => line.replace(/^::group::/, '▾ '))
-    .map((line) =>
-      line.replace(
-        /^::(error|warning)[^:]*::(.*)/,
-        (_, level: string, text: string) => `${level === 'error' ? 'Error' : 'Warning'}: ${unescapeCommand(text)}`,
-      ),
-    )
-  return [...(masks === 0 ? [] : [`(${masks} values masked)`]), ...shown].join('\n').trim()
-}
-
-/** The text of a workflow command, as @actions/core escapes it. */
-const unescapeCommand = (text: string): string => text.replaceAll('%0D', '\r').replaceAll('%0A', '\n').replaceAll('%25', '%')
-
-const maxShownLength = 100
-
-function readOutputs(text: string): readonly string[] {
-  return [...text.matchAll(/^(.+?)<<(ghadelimiter_.+)\n([\s\S]*?)\n?\2$/gm)].map(
-    ([, name, , value = '']) =>
-      `${name} = ${value.length > maxShownLength ? `${value.slice(0, maxShownLength)}…` : value.replaceAll('\n', ' ')}`,
-  )
-}
-
-/** Replaces folded parts and drawings by one line each. */
-const shorten = (summary: string): string =>
-  summary
-    .replace(/<details><summary>(.*?)<\/summary>[\s\S]*?<\/details>/g, (_, title: string) => `▸ ${unescapeHtml(title)}`)
-    .replace(/```mermaid\n[\s\S]*?\n```/g, '▸ bar chart (Mermaid)')
-
-/** The title of a folded part, as a browser shows it. */
-const unescapeHtml = (text: string): string => text.replace(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code)))
+  [
+    '$ watchkeeper',
+    operation,
+    ...Object.entries(inputs).map(([name, value]) => `--${name} '${value}'`),
+    ...(operation === 'apply' ? ['--yes'] : []),
+  ].join(' ')

@@ -2,11 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-export const isExecutable = (): boolean => process.getBuiltinModule('node:sea').isSea()
-
-/** The program and its first arguments that start this command line again. */
-export const startCommand = (script: string): readonly [string, ...string[]] =>
-  isExecutable() ? [process.execPath] : [process.execPath, script]
+const isExecutable = (): boolean => process.getBuiltinModule('node:sea').isSea()
 
 /** The text of a file of the package, such as `examples/fleet.yml`. `scripts/build-executable.ts` lists the files in the executable. */
 export async function readInstalled(script: string, path: string): Promise<string> {

@@ -1,43 +1,18 @@
-// The operations as plain data: for `watchkeeper schema`, and for everything that is generated from them.
+// The operations as JSON, for `watchkeeper schema`.
 import * as z from 'zod'
 import { inputError } from '../../core/errors.ts'
 import { toCamel, toEnvironmentName, toKebab } from '../../core/names.ts'
 import { quote } from '../../core/text.ts'
 import { version } from '../../core/version.ts'
-import { defaultOf, isRequired, metaOf, type Shape } from '../../documents/schema.ts'
+import { isRequired, metaOf, type Shape } from '../../documents/schema.ts'
 import { settingsSchema } from '../../operation/inputs.ts'
 import { commonResultSchema, type Operation } from '../../operation/operation.ts'
 import { isOperationName, type OperationName, operationNames, operations } from '../../operations.ts'
 import { adviseOnName } from '../new-names.ts'
 import { commandLine, exitCodesOf } from './operation-command.ts'
 
-export interface FieldFacts {
-  /** In kebab-case. */
-  readonly name: string
-  readonly description: string
-  readonly accepts: string
-  readonly isRequired: boolean
-  /** As a user would write it. */
-  readonly default: string | undefined
-  /** The default in action.yml only. */
-  readonly actionDefault?: string
-  readonly notInAction?: boolean
-}
-
-export interface OperationFacts extends Pick<Operation, 'summary' | 'effect' | 'scope'> {
-  readonly name: string
-  /** Of the library's client. */
-  readonly method: string
-  readonly inputs: readonly FieldFacts[]
-  readonly outputs: readonly FieldFacts[]
-  /** Fields of the full result beyond the outputs. */
-  readonly details: readonly FieldFacts[]
-  /** Inputs by camelCase name. */
-  readonly example: Readonly<Record<string, unknown>>
-}
-
-/** The outputs of every operation. */
-export const commonOutputs: readonly FieldFacts[] = [
+/** The outputs of every operation, by kebab-case name. */
+export const commonOutputs: readonly { readonly name: string; readonly description: string }[] = [
   [
     'status',
     '`pass`; `warn`: passed with a warning, or a failed gate under warn-only; `fail`: a gate failed; `error`: the operation did not complete.',
@@ -46,42 +21,7 @@ export const commonOutputs: readonly FieldFacts[] = [
   ['result', 'The full result as JSON; above 512 KiB `{"truncated": true, "file": …}`.'],
   ['result-file', 'Path of the file with the full result.'],
   ['request-id', "The API's id of the last answer, for its support."],
-].map(([name = '', description = '']) => ({ name, description, accepts: '', isRequired: true, default: undefined }))
-
-export const settings: readonly FieldFacts[] = describeShape(settingsSchema.shape)
-
-export const describeOperations = (): Promise<readonly OperationFacts[]> => Promise.all(operationNames.map(describeOperation))
-
-async function describeOperation(name: OperationName): Promise<OperationFacts> {
-  const { summary, effect, scope, input, output, details, example }: Operation = await operations[name]()
-  return {
-    name,
-    method: toCamel(name),
-    summary,
-    effect,
-    scope,
-    inputs: describeShape(input.shape),
-    outputs: describeShape(output.shape),
-    details: describeShape(details.shape),
-    example,
-  }
-}
-
-function describeShape(shape: Shape): readonly FieldFacts[] {
-  return Object.entries(shape).map(([name, schema]) => {
-    const { description = '', accepts = '', actionDefault, notInAction } = metaOf(schema)
-    const value = defaultOf(schema) ?? actionDefault
-    return {
-      name: toKebab(name),
-      description,
-      accepts,
-      isRequired: isRequired(schema),
-      default: value === undefined ? undefined : String(value),
-      ...(actionDefault !== undefined && { actionDefault }),
-      ...(notInAction && { notInAction }),
-    }
-  })
-}
+].map(([name = '', description = '']) => ({ name, description }))
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 

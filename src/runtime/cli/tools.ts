@@ -2,7 +2,7 @@
 import { type ProfileName, profileNames } from '../../api/profiles.ts'
 import { operationNames } from '../../operations.ts'
 import { type Command, type CommandOption, type Given, requireChoice, WrongUse } from './command.ts'
-import { hasColors, type Terminal } from './terminal.ts'
+import type { Terminal } from './terminal.ts'
 
 export const createTools = (terminal: Terminal): readonly Command[] => [
   {
@@ -20,16 +20,13 @@ export const createTools = (terminal: Terminal): readonly Command[] => [
     name: 'demo',
     summary: 'Runs the main operations against an emulator, without an account and without network access.',
     options: [
-      { name: 'bundle', kind: 'value', placeholder: 'file', text: "run the action's bundle like a runner, instead of this command line" },
-      { name: 'verbose', kind: 'switch', text: 'show logs, outputs and job summaries' },
+      { name: 'verbose', kind: 'switch', text: 'show whole reports' },
       choiceOption('profile', 'server to show [clickhouse-cloud]', profileNames),
     ],
     async run({ options }) {
       const profile: ProfileName = chosen(options, 'profile', profileNames, 'clickhouse-cloud')
       const { runDemo } = await import('./demo.ts')
-      const write = (text: string): void => void terminal.stdout.write(text)
-      const { bundle, verbose } = options
-      return runDemo({ script: terminal.script, bundle, profile, write, color: hasColors(terminal), isVerbose: verbose === 'true' })
+      return runDemo({ profile, isVerbose: options.verbose === 'true' }, terminal)
     },
   },
   {

@@ -1,7 +1,7 @@
 // Names that changed before the first release are errors that say the new one.
 import { expect, it } from 'vitest'
+import { describeOperations, settings } from '../../../scripts/reference/describe.ts'
 import { operationNames } from '../../../src/operations.ts'
-import { describeOperations, settings } from '../../../src/runtime/cli/schema.ts'
 import { newNames } from '../../../src/runtime/new-names.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { runCliInside } from '../../support/run-cli-inside.ts'

@@ -1,0 +1,66 @@
+// The operations as plain data, for everything that is generated from them.
+import { toCamel, toKebab } from '../../src/core/names.ts'
+import { defaultOf, isRequired, metaOf, type Shape } from '../../src/documents/schema.ts'
+import { settingsSchema } from '../../src/operation/inputs.ts'
+import type { Operation } from '../../src/operation/operation.ts'
+import { type OperationName, operationNames, operations } from '../../src/operations.ts'
+
+export interface FieldFacts {
+  /** In kebab-case. */
+  readonly name: string
+  readonly description: string
+  readonly accepts: string
+  readonly isRequired: boolean
+  /** As a user would write it. */
+  readonly default: string | undefined
+  /** The default in action.yml only. */
+  readonly actionDefault?: string
+  readonly notInAction?: boolean
+}
+
+export interface OperationFacts extends Pick<Operation, 'summary' | 'effect' | 'scope'> {
+  readonly name: string
+  /** Of the library's client. */
+  readonly method: string
+  readonly inputs: readonly FieldFacts[]
+  readonly outputs: readonly FieldFacts[]
+  /** Fields of the full result beyond the outputs. */
+  readonly details: readonly FieldFacts[]
+  /** Inputs by camelCase name. */
+  readonly example: Readonly<Record<string, unknown>>
+}
+
+export const settings: readonly FieldFacts[] = describeShape(settingsSchema.shape)
+
+export const describeOperations = (): Promise<readonly OperationFacts[]> => Promise.all(operationNames.map(describeOperation))
+
+async function describeOperation(name: OperationName): Promise<OperationFacts> {
+  const { summary, effect, scope, input, output, details, example }: Operation = await operations[name]()
+  return {
+    name,
+    method: toCamel(name),
+    summary,
+    effect,
+    scope,
+    inputs: describeShape(input.shape),
+    outputs: describeShape(output.shape),
+    details: describeShape(details.shape),
+    example,
+  }
+}
+
+function describeShape(shape: Shape): readonly FieldFacts[] {
+  return Object.entries(shape).map(([name, schema]) => {
+    const { description = '', accepts = '', actionDefault, notInAction } = metaOf(schema)
+    const value = defaultOf(schema) ?? actionDefault
+    return {
+      name: toKebab(name),
+      description,
+      accepts,
+      isRequired: isRequired(schema),
+      default: value === undefined ? undefined : String(value),
+      ...(actionDefault !== undefined && { actionDefault }),
+      ...(notInAction && { notInAction }),
+    }
+  })
+}
