@@ -9,7 +9,7 @@ import { createTally, entityKey, entityLabel, metricsOf, type Tally, type UsageR
 
 type Spike = z.output<ReturnType<typeof spikeSchema>>
 
-/** A day on which the organization, or one of its largest entities, has far more usage than on comparable days. */
+/** A day on which the organization, or one of its entities, has far more usage than on comparable days. */
 export const spikeSchema = () =>
   z.object({
     date,
@@ -72,10 +72,10 @@ export const minBaselineDays = 14
 export const deviations = 5
 export const minRise = 0.3
 
-/** The entities with the largest usage on one day are judged, too. */
-const judgedEntities = 20
-
-/** A spike of an entity is also this many times its usual usage, and a rise by this share of the organization's usual usage. */
+/**
+ * A spike of an entity is also this many times its usual usage, and a rise by this share of the organization's usual usage. So an entity
+ * with half a percent of the usage is found at five times its own, also at a quiet weekend.
+ */
 const minEntityFactor = 3
 const minEntityShare = 0.01
 
@@ -83,16 +83,14 @@ const minEntityShare = 0.01
 export function findSpikes(records: readonly UsageRecord[], days: readonly DayTotal[], from: Day): Spike[] {
   const ofAll = spikesOf('organization', records, days, from)
   const smallest = minEntityShare * median(days.map(({ total }) => Number(total)))
-  const entities = [...Map.groupBy(records, entityKey).values()].map((own) => {
-    const byDay = createTally<Day>()
-    for (const { date, total } of own) byDay.add(date, total)
-    const ownDays = days.map(({ date }) => ({ date, total: byDay.of(date) }))
-    return { own, ownDays, largest: Math.max(...ownDays.map(({ date, total }) => (date < from ? 0 : Number(total)))) }
-  })
-  const ofEntities = entities
-    .toSorted((a, b) => b.largest - a.largest)
-    .slice(0, judgedEntities)
-    .flatMap(({ own, ownDays }) => spikesOf('entity', own, ownDays, from))
+  const ofEntities = [...Map.groupBy(records, entityKey).values()]
+    .flatMap((own) => {
+      const byDay = createTally<Day>()
+      for (const { date, total } of own) byDay.add(date, total)
+      const ownDays = days.map(({ date }) => ({ date, total: byDay.of(date) }))
+      const mayRise = ownDays.some(({ date, total }) => date >= from && Number(total) >= smallest)
+      return mayRise ? spikesOf('entity', own, ownDays, from) : []
+    })
     .filter(({ total, usual }) => Number(total) >= Math.max(minEntityFactor * Number(usual), Number(usual) + smallest))
   const isExplained = ({ date, driver }: Spike): boolean =>
     ofAll.some((one) => one.date === date && one.driver.entityName === driver.entityName && one.driver.entityType === driver.entityType)
