@@ -67,9 +67,7 @@ export const usageDetails = () =>
         'Days before the period that could not be read, or have inconsistent records, and why. Without them, there is no forecast.',
       ),
     comparison: comparisonSchema().optional().describe('Comparison with earlier days, if requested.'),
-    spikes: z
-      .array(spikeSchema())
-      .describe('Days with far more usage than comparable days, of the organization and of its entities.'),
+    spikes: z.array(spikeSchema()).describe('Days with far more usage than comparable days, of the organization and of its entities.'),
     spikeContext: spikeContextSchema()
       .optional()
       .describe('Changes of services on the days of spikes and the days before, as coincidence. Only with explain, and only with a spike.'),
