@@ -1,12 +1,10 @@
 import { formatMoment } from '../../core/dates.ts'
-import { type Inline, type Line, say, sentence, textOrDash, trusted, untrusted } from '../../core/line.ts'
+import { type Line, say, sentence, textOrDash, trusted, untrusted } from '../../core/line.ts'
 import { type Selectable, selectInput } from '../../operation/select.ts'
 import type { Block } from '../../report/blocks.ts'
 import { readTextMarker, textStyle } from '../marker.ts'
 import { type Owners, ownerCell, selectableOwner } from '../owner.ts'
 import { type Alert, alertStates, describeThreshold } from './alert.ts'
-
-export const nameOf = ({ name, id }: Pick<Alert, 'name' | 'id'>): Inline => untrusted(name || id)
 
 /** `≥ 5 over 5m`, `between 5 and 9 over 5m`. */
 const conditionOf = (alert: Alert): Line => say`${describeThreshold(alert)} over ${textOrDash(alert.interval)}`
