@@ -220,6 +220,8 @@ export interface Operation<
   readonly details: D
   /** A call that works on the emulator's demo data; shown in the documentation and run by a contract test. */
   readonly example: z.input<I>
+  /** More calls for help. */
+  readonly moreExamples?: readonly z.input<I>[]
   /** Rules between inputs. Also called when some inputs are invalid, so that all diagnostics are reported at once. */
   check?(given: NoInfer<Given<I>>): readonly Diagnostic[]
   /** Throws a WatchkeeperError when the operation cannot be completed. */

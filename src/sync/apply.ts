@@ -52,6 +52,7 @@ export const apply = defineOperation({
     isPlanWrong: z.boolean().describe('Whether nothing was written because of errors in the files or the plan.'),
   }),
   example: { files: ['alerts.yml'], project: 'shop/observability' },
+  moreExamples: [{ env: 'staging', prune: true }, { planFile: 'plan.json' }],
   async run(context, input) {
     const agreed = input.planFile === undefined ? undefined : await readPlanFile(input.planFile, context)
     const planned = await makePlan(context, { ...input, effect: 'write' })

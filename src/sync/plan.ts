@@ -162,6 +162,7 @@ function backtestBlocksOf(backtest: ReviewedBacktest | undefined): readonly Bloc
 
 export const plan = defineOperation({
   ...planShape,
+  moreExamples: [{ env: 'staging', prune: true, planFile: 'plan.json' }],
   summary: 'Shows what apply would change, field by field, without writing.',
   input: planShape.input.extend({
     ...grouped('Gates', {

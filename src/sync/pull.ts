@@ -49,7 +49,7 @@ const pullInputs = z.strictObject({
   project: planInput.shape.project,
   only: choice(
     ['declared', 'drifted'],
-    '`declared` updates what the files declare, and adds no other objects. `drifted` updates only objects that were changed in the service while their declarations are as last applied, and replaces no expression.',
+    'What is updated. `declared` updates what the files declare, and adds no other objects. `drifted` updates only objects that were changed in the service while their declarations are as last applied, and replaces no expression.',
   ).optional(),
   prune: flag(
     'With `only: drifted`, removes the declarations of alerts, dashboards and saved searches that the service does not have. It cannot know whether an object was deleted or never applied.',

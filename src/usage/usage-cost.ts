@@ -106,6 +106,7 @@ export const usageCost = defineOperation({
     return usageDetails()
   },
   example: { period: 'last-7-days', budget: '200' },
+  moreExamples: [{ period: 'last-30-days', gate: 'off' }, { budgets: 'cost/budgets.yml' }],
   check: checkInput,
   async run({ api, organizationId, profile, apiOrigin, clock, files, readDeployments }, input) {
     const today = dayOf(clock.now())

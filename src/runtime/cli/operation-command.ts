@@ -15,7 +15,7 @@ import type { Terminal } from './terminal.ts'
 
 export async function operationCommand(name: OperationName, terminal: Terminal): Promise<Command> {
   const operation: Operation = await operations[name]()
-  const { summary, effect, input, asksFirst, scope, example } = operation
+  const { summary, effect, input, asksFirst, scope, example, moreExamples = [] } = operation
   const common = commonOptions()
   const switches: readonly (CommandOption | false)[] = [
     effect === 'write' && { name: 'yes', kind: 'switch', text: asksFirst ? 'write without asking' : 'accepted; this command never asks' },
@@ -36,7 +36,7 @@ export async function operationCommand(name: OperationName, terminal: Terminal):
       ...switches.filter((option) => option !== false),
       ...common.filter(({ group }) => group !== outputGroup).map((option) => ({ ...option, isCommon: true })),
     ],
-    examples: [commandLine(name, example)],
+    examples: [example, ...moreExamples].map((one) => commandLine(name, one)),
     notes: [
       ...(scope === 'none' ? [] : [serverNote(scope), '']),
       `Exit codes: ${Object.entries(exitCodesOf(name, operation))
