@@ -30,6 +30,7 @@ export interface Issue {
 
 /** What changes of an issue. An absent field stays as it is. */
 export interface IssueChange {
+  readonly title?: string
   readonly body?: string
   /** Why it is closed; absent for one that stays open. GitLab stores no reason. */
   readonly close?: 'completed' | 'not_planned'

@@ -46,7 +46,7 @@ async function updateOrClose(context: SyncContext, { number, body: old }: Issue)
     old,
     isDue: isOver,
     // Closed before the comment: if closing failed after it, every later run would comment again.
-    write: (body) => forge.updateIssue(number, { body, ...(isOver && { close: 'completed' }) }),
+    write: (body) => forge.updateIssue(number, { body, ...(isOver ? { close: 'completed' } : { title: titleOf(context) }) }),
   })
   if (outcome === 'gone' && isFailure(content)) return open(context)
   if (outcome !== 'updated') return 'none'
@@ -62,9 +62,9 @@ const comment = (context: SyncContext, number: number, sentence: string): Promis
   context.forge.commentOnIssue(number, writeIssueComment(sentence, context))
 
 async function open(context: SyncContext): Promise<'opened'> {
-  const { forge, kind, deps } = context
+  const { forge, deps } = context
   const issue = await forge.createIssue({
-    title: kind.escapeTitle(titleOf(context)),
+    title: titleOf(context),
     body: writeBody('issue', context, undefined),
     label: issueLabel,
   })
@@ -78,11 +78,12 @@ async function open(context: SyncContext): Promise<'opened'> {
   return 'opened'
 }
 
-/** `Cost gate fails: Budget exceeded: 296.66 of 250.00 CHC (119%)`. */
-function titleOf({ name, content, redact }: SyncContext): string {
+/** `Cost gate fails: 296.66 of 250.00 CHC`. */
+function titleOf({ name, content, redact, kind }: SyncContext): string {
   const [first = ''] = redact(content.reason).split('\n')
-  const title = `${name.charAt(0).toUpperCase()}${name.slice(1)} fails: ${clip(first.replace(/[.:]$/, ''), maxReasonCharacters)}`
-  return printable(title).slice(0, maxTitleCharacters).toWellFormed()
+  const [, amounts = first] = /^Budget exceeded: (.*?)(?: \([\d,.]+%\))?\.(?= |$)/.exec(first) ?? []
+  const title = `${name.charAt(0).toUpperCase()}${name.slice(1)} fails: ${clip(amounts.replace(/[.:]$/, ''), maxReasonCharacters)}`
+  return kind.escapeTitle(printable(title).slice(0, maxTitleCharacters).toWellFormed())
 }
 
 const maxReasonCharacters = 120

@@ -212,6 +212,7 @@ function updateIssue({ store, path, body }: RouteContext): Answer {
   if (issue === undefined) return notFound
   if (!store.may.issues) return denied
   if (isTooLong(body.body ?? '')) return bodyTooLong
+  if (typeof body.title === 'string') issue.title = body.title
   if (typeof body.body === 'string') issue.body = body.body
   if (body.state === 'open' || body.state === 'closed') issue.state = body.state
   if (typeof body.state_reason === 'string') issue.stateReason = body.state_reason

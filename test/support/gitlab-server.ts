@@ -210,6 +210,7 @@ function updateIssue({ store, path: [number], body }: Served): Answer {
   const issue = store.issues.find(({ iid }) => iid === Number(number))
   if (issue === undefined) return problem(404, '404 Issue Not Found')
   if (!mayWrite(store)) return insufficientScope
+  if (typeof body.title === 'string') issue.title = body.title
   if (typeof body.description === 'string') issue.description = withQuickActions(body.description).kept
   if (body.state_event === 'close') issue.state = 'closed'
   return { status: 200, body: issueView(issue) }

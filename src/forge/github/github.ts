@@ -78,9 +78,9 @@ async function openGitHub(...given: Parameters<typeof openOctokit>): Promise<For
       const { data } = await issues.create({ ...repository, title, body, labels: [label] })
       return parseAnswer(issueSchema, data)
     },
-    async updateIssue(number, { body, close: reason }) {
+    async updateIssue(number, { close: reason, ...fields }) {
       const closing = reason === undefined ? {} : { state: 'closed' as const, state_reason: reason }
-      await issues.update({ ...repository, issue_number: number, ...(body !== undefined && { body }), ...closing })
+      await issues.update({ ...repository, issue_number: number, ...fields, ...closing })
     },
     commentOnIssue: createComment,
     close,

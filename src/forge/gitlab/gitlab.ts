@@ -59,8 +59,8 @@ async function openGitLab(run: GitLabRun, token: string, deps: SendDeps, limits:
     openIssuesOf: ({ id }) => list(issueSchema, issues, { state: 'opened', scope: 'all', author_id: String(id) }),
     createIssue: async ({ title, body, label }) =>
       parseAnswer(issueSchema, (await send('POST', issues, { title, description: body, labels: label })).data),
-    updateIssue: (number, { body, close: reason }) =>
-      write('PUT', `${issues}/${number}`, { description: body, ...(reason !== undefined && { state_event: 'close' }) }),
+    updateIssue: (number, { title, body, close: reason }) =>
+      write('PUT', `${issues}/${number}`, { title, description: body, ...(reason !== undefined && { state_event: 'close' }) }),
     commentOnIssue: (number, body) => write('POST', `${issues}/${number}/notes`, { body }),
     close,
   }

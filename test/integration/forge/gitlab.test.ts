@@ -120,7 +120,7 @@ describe('the issue', () => {
     expect(await onFailure()).toMatchObject({ notes: ['issue: opened #100'], issueTransition: 'opened' })
     expect((await onFailure({ content: contentOf('fail', { text: 'The forecast' }) })).notes).toEqual(['issue: updated #100'])
     expect(await onFailure({ content: contentOf('pass') })).toMatchObject({ issueTransition: 'closed' })
-    expect(gitlab().store.issues).toMatchObject([{ title: 'Cost fails: The cost', state: 'closed', labels: ['watchkeeper'] }])
+    expect(gitlab().store.issues).toMatchObject([{ title: 'Cost fails: The forecast', state: 'closed', labels: ['watchkeeper'] }])
     expect(own().map(({ place, on, body }) => [place, on, body.split('\n')[0]])).toEqual([
       ['issues', 100, 'The reason for the failure has changed.'],
       ['issues', 100, 'The check passes again.'],

@@ -54,10 +54,13 @@ describe('the issue', () => {
     await onFailure({ content: contentOf('fail', { text: 'above the budget by 3.5' }) })
     await onFailure({ content: contentOf('fail', { text: 'above the budget by 12.25' }) })
     expect(issues()[0]?.body).toContain('### ❌ above the budget by 12.25')
+    expect(issues()[0]?.title).toBe('Cost fails: above the budget by 12.25')
     expect(words()).toEqual([])
     await onFailure({ content: contentOf('error', { text: 'the API answered 503' }) })
     expect(words()).toHaveLength(1)
     expect(words()[0]).toMatch(/^The reason for the failure has changed\.\n\n### 🛑 the API answered 503\n/)
+    await onFailure({ content: contentOf('pass') })
+    expect(issues()[0]).toMatchObject({ title: 'Cost fails: the API answered 503', state: 'closed' })
   })
 
   it.each(['pass', 'warn'] as const)('the issue is closed with a comment after recovery with the status %s', async (status) => {
@@ -92,7 +95,7 @@ describe('the issue', () => {
     await onFailure({ label: undefined, target: 'c0ffee00-0000-4000-8000-0000000000c2', content: contentOf('fail', { text }) })
     await onFailure({ label: `a\n::error::x ${'é'.repeat(90)}\ud83d` })
     expect(issues().map(({ title }) => title)).toEqual([
-      'Cost gate fails: Budget exceeded: 296.66 of 250.00 CHC (119%)',
+      'Cost gate fails: 296.66 of 250.00 CHC',
       expect.stringMatching(/^A\\n::error::x é+.? fails: The cost$/),
     ])
     for (const { title } of issues()) expect(title.length).toBeLessThanOrEqual(256)
