@@ -245,13 +245,14 @@ function detailsOf({ reason, figure, isOutsideFleet }: FleetResult): Line {
 function organizationTables(results: readonly FleetResult[]): readonly Block[] {
   const byOrganization = Map.groupBy(results, ({ organization, organizationId }) => organization ?? organizationId ?? '')
   if (byOrganization.size < 2) return []
+  const shown = fleetStatuses.filter((status) => results.some((one) => one.status === status))
   const count = (ofOne: readonly FleetResult[], status: FleetStatus): Line => say`${ofOne.filter((one) => one.status === status).length}`
   return [
     {
       kind: 'table',
       title: 'By organization',
-      columns: [{ title: 'Organization' }, ...fleetStatuses.map((status) => ({ title: statusWords[status], align: 'right' as const }))],
-      rows: [...byOrganization].map(([name, ofOne]) => [[textOrDash(name)], ...fleetStatuses.map((status) => count(ofOne, status))]),
+      columns: [{ title: 'Organization' }, ...shown.map((status) => ({ title: statusWords[status], align: 'right' as const }))],
+      rows: [...byOrganization].map(([name, ofOne]) => [[textOrDash(name)], ...shown.map((status) => count(ofOne, status))]),
     },
   ]
 }

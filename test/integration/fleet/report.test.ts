@@ -85,6 +85,18 @@ describe('report', () => {
     expect([ran.document.status, ran.exitCode]).toEqual(['warn', 0])
   })
 
+  it('counts the results of each organization, without a column for a status that no result has', async () => {
+    const { blocks } = await merge({ ...complete, '1.json': resultText({ ...second, status: 'warn', failureReason: 'stale' }) })
+    const found = blocks.flatMap((block) => (block.kind === 'table' && block.title === 'By organization' ? [block] : []))
+    expect(found.map(({ columns, rows }) => [columns.map(({ title }) => title), ...rows.map((row) => row.map(toPlainText))])).toEqual([
+      [
+        ['Organization', '⚠️ warning', '✅ passed'],
+        ['org-1', '1', '1'],
+        ['org-2', '0', '1'],
+      ],
+    ])
+  })
+
   it('names three results and counts the rest', async () => {
     const many = makeFleet([9])
     const files = Object.fromEntries(
