@@ -14,7 +14,7 @@ import { kindNames, sectionNames } from '../kinds/kind-names.ts'
 import { choice, flag } from '../operation/inputs.ts'
 import { type Context, defineOperation, type Files, type Given, type LintSettings, type OutputFile } from '../operation/operation.ts'
 import { type Condition, selectInput } from '../operation/select.ts'
-import type { Plan } from './plan/change.ts'
+import { isAdopted, type Plan, type Update } from './plan/change.ts'
 import { checkChange, planInput, resolveProject, withSources } from './plan/make-plan.ts'
 import { planOn } from './plan/plan-changes.ts'
 import { readStoredObjects } from './plan/stored-objects.ts'
@@ -246,7 +246,7 @@ async function findRejected(plan: Plan, answers: ServerAnswers, context: PullCon
   const rejected = new Map<string, string>()
   if (!context.profile.dashboardCheck) return rejected
   for (const change of plan.changes) {
-    if (change.kind !== 'dashboard' || change.id === undefined || !change.isAdopted) continue
+    if (change.kind !== 'dashboard' || !isAdopted(change)) continue
     const identity = identityOf('dashboard', change.id)
     if (!answers.has(identity)) {
       const invalid = (await checkChange(change, context)) ?? []
@@ -260,7 +260,7 @@ async function findRejected(plan: Plan, answers: ServerAnswers, context: PullCon
 }
 
 /** Each reason with all places that it is about. */
-function describeInvalid(invalid: readonly InvalidField[], { desired = {} }: Plan['changes'][number]): string {
+function describeInvalid(invalid: readonly InvalidField[], { desired }: Pick<Update, 'desired'>): string {
   const tiles = listOf(desired.tiles)
   const placeOf = ({ path }: InvalidField): string =>
     path.replace(/^tiles\.(\d+)/, (whole, index: string) => {

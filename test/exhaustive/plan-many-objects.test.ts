@@ -3,10 +3,11 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { profileNamed } from '../../src/api/profiles.ts'
 import { type Declarations, readDeclarations } from '../../src/declarations/declarations.ts'
 import type { Body, StoredObject } from '../../src/kinds/kind.ts'
+import type { KindName } from '../../src/kinds/kind-names.ts'
 import { createKinds } from '../../src/kinds/kinds.ts'
 import { reconcileOutcome } from '../../src/sync/apply/reconcile.ts'
 import { findDuplicates } from '../../src/sync/apply/verify.ts'
-import type { Change } from '../../src/sync/plan/change.ts'
+import { type Change, changesOf } from '../../src/sync/plan/change.ts'
 import { planChanges } from '../../src/sync/plan/plan-changes.ts'
 import { toPlanFile } from '../../src/sync/plan/plan-file.ts'
 import { indexStored, type StoredObjects } from '../../src/sync/plan/stored-objects.ts'
@@ -63,14 +64,14 @@ const nothing = remoteStateWith()
 
 /** A service after all of it was applied. */
 function remoteStateOf(changes: readonly Change[]): StoredObjects {
-  const bodies = (section: string): readonly Body[] => changes.filter((one) => one.kind === section).map(({ desired = {} }) => desired)
-  const made = bodies('dashboards').map((body, d) => ({
+  const bodies = (kind: KindName): readonly Body[] => changesOf({ changes }, kind).map(({ desired }) => desired ?? {})
+  const made = bodies('dashboard').map((body, d) => ({
     ...body,
     id: `d${d}`,
     tiles: (body.tiles as readonly Body[]).map((one, i) => ({ ...one, id: `d${d}t${i}` })),
   }))
   const idOf = new Map(made.map((one) => [(one as Body).name, one.id]))
-  const alerts = bodies('alerts').map((body, i) => {
+  const alerts = bodies('alert').map((body, i) => {
     const dashboardId = idOf.get(`Dashboard ${Number(String(body.name).slice(6)) % dashboardCount}`)
     return { ...body, id: `a${i}`, dashboardId, tileId: `${dashboardId}t${Number(String(body.name).slice(6)) % tilesEach}` }
   })

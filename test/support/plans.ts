@@ -86,7 +86,10 @@ function writtenBy(change: Change, resolved: Resolved): StoredObject {
 
 /** `section.key action`, with the origin where there is one. */
 export const steps = ({ changes }: Pick<Plan, 'changes'>): readonly string[] =>
-  changes.map(({ kind, key, action, origin }) => `${addressOf({ kind, key })} ${action}${origin === undefined ? '' : ` (${origin})`}`)
+  changes.map((change) => {
+    const origin = 'origin' in change ? change.origin : undefined
+    return `${addressOf(change)} ${change.action}${origin === undefined ? '' : ` (${origin})`}`
+  })
 
 /** `path: before → after`, with `–` for nothing. */
 export const fieldLines = (fields: readonly FieldChange[]): readonly string[] =>

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../core/diagnostics.ts'
 import type { Body, StoredObject } from '../../kinds/kind.ts'
-import type { Change, Plan } from '../plan/change.ts'
+import { type Change, isDelete, type Plan } from '../plan/change.ts'
 import { indexAll, type StoredObjects } from '../plan/stored-objects.ts'
 import { type ApplyStateOptions, createApplyState, type Outcome, type StopReason } from './apply-state.ts'
 import { createConcurrentRuns } from './concurrent-runs.ts'
@@ -34,8 +34,8 @@ export async function applyPlan(plan: Plan, given: ApplyOptions): Promise<Applie
   const state = createApplyState(options)
   const write = (change: Change, desired: Body): Promise<void> =>
     writeOne(change, desired, state, { ...options, notAfter: state.hasStopped })
-  const [deletes, writes] = [plan.changes.filter(isDelete), plan.changes.filter((change) => !isDelete(change))]
-  for (const change of writes) if (change.stored !== undefined) state.learn({ change, stored: change.stored })
+  const [deletes, writes] = [plan.changes.filter(isDelete), plan.changes.filter((change) => !isDelete(change))] as const
+  for (const change of writes) state.learn({ change, stored: change.stored })
   const waiting = await writeAll(writes, state, { ...options, write })
   await reconcileUnknownCreates(writes, state, { ...options, write })
   for (const change of await writeAll(waiting, state, { ...options, write }))
@@ -57,5 +57,3 @@ export async function applyPlan(plan: Plan, given: ApplyOptions): Promise<Applie
     stopped: state.stopped(),
   }
 }
-
-const isDelete = ({ action }: Change): boolean => action === 'delete'

@@ -5,13 +5,13 @@ import type { Diagnostic } from '../../core/diagnostics.ts'
 import { WatchkeeperError } from '../../core/errors.ts'
 import { type Alert, alertCollection } from '../../kinds/alert/alert.ts'
 import type { StoredObject } from '../../kinds/kind.ts'
-import type { Change } from '../plan/change.ts'
+import type { Change, Delete } from '../plan/change.ts'
 import { findAlertOn } from '../plan/protect-alerts.ts'
 import { type ApplyState, failed } from './apply-state.ts'
 import { forEachBySection, maxConcurrentWrites, type WriteContext } from './write.ts'
 
 interface PruneOptions extends WriteContext {
-  readonly deletes: readonly Change[]
+  readonly deletes: readonly Delete[]
   /** Errors after the writes: then nothing is deleted. */
   readonly diagnostics: readonly Diagnostic[]
   readonly state: ApplyState
@@ -28,7 +28,7 @@ export async function pruneOrphans({ deletes, diagnostics, state, write, api, se
     })
     return listed
   }
-  const deleteOne = async (change: Change): Promise<void> => {
+  const deleteOne = async (change: Delete): Promise<void> => {
     const reason =
       diagnostics.length > 0 ? 'nothing was deleted, because the check of the written objects failed' : state.stopped()?.message
     let alerts: List<Alert> | undefined
@@ -47,11 +47,11 @@ export async function pruneOrphans({ deletes, diagnostics, state, write, api, se
 
 /** The reason against deleting a duplicate: the object that should stay is gone, or is not managed any more. */
 async function missingPartner(
-  change: Change,
+  change: Delete,
   { api, service, kinds }: Pick<WriteContext, 'api' | 'service' | 'kinds'>,
 ): Promise<string | undefined> {
   const { keeps, stored } = change
-  if (keeps === undefined || stored === undefined) return undefined
+  if (keeps === undefined) return undefined
   const kind = kinds[change.kind]
   const tokenOf = (one: StoredObject): string | undefined => kind.readMarker(kind.toBody(one))?.token
   const kept = await kind.collection.get(api, service, keeps).catch((thrown: unknown) => {

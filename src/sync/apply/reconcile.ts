@@ -3,7 +3,7 @@ import type { Clock } from '../../core/clock.ts'
 import { WatchkeeperError } from '../../core/errors.ts'
 import { compareBodies, diffFields } from '../../kinds/compare.ts'
 import type { Body, Kind, StoredObject } from '../../kinds/kind.ts'
-import type { Change } from '../plan/change.ts'
+import type { Change, Create, Write } from '../plan/change.ts'
 import { findDesired, readStoredIndexes, type StoredIndex, type StoredIndexes } from '../plan/stored-objects.ts'
 import { type ApplyState, type Outcome, preventsReading, successKinds } from './apply-state.ts'
 import { sendableBody, type WriteContext } from './write.ts'
@@ -18,14 +18,20 @@ const isUnknownCreate = ({ kind, change: { action } }: Outcome): boolean =>
   kind === 'unknown' && (action === 'create' || action === 'replace')
 
 /** An object with the marker was created; an absent one is sent once more; an incomplete list leaves the outcome unknown. */
-export async function reconcileUnknownCreates(changes: readonly Change[], state: ApplyState, options: ReconcileOptions): Promise<void> {
-  const unknown = changes.flatMap((change) => state.outcomeOf(change) ?? []).filter(isUnknownCreate)
+export async function reconcileUnknownCreates(
+  changes: readonly (Create | Write)[],
+  state: ApplyState,
+  options: ReconcileOptions,
+): Promise<void> {
+  const unknown = changes.flatMap((change) => {
+    const outcome = state.outcomeOf(change)
+    return outcome !== undefined && isUnknownCreate(outcome) ? [{ change, outcome }] : []
+  })
   if (unknown.length === 0 || preventsReading(state.stopped())) return
   const lists = await readListsLater(unknown, options)
   if (lists === undefined) return
   options.concurrent.learn(lists)
-  for (const outcome of unknown) {
-    const { change } = outcome
+  for (const { change, outcome } of unknown) {
     const [list, kind, resolved] = [lists[change.kind], options.kinds[change.kind], sendableBody(change, state, options.kinds)]
     if (list === undefined || !('body' in resolved)) continue
     const found = findDesired(list, resolved.body, kind)
@@ -35,7 +41,7 @@ export async function reconcileUnknownCreates(changes: readonly Change[], state:
 }
 
 /** The server may still be working on an unanswered request, for as long as a request may take. */
-async function readListsLater(unknown: readonly Outcome[], options: ReconcileOptions): Promise<StoredIndexes | undefined> {
+async function readListsLater(unknown: readonly Pick<Outcome, 'change'>[], options: ReconcileOptions): Promise<StoredIndexes | undefined> {
   const { api, clock, stop } = options
   if (api.remainingMs() <= requestTimeoutMs) return undefined
   try {

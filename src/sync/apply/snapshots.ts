@@ -8,7 +8,7 @@ import { comparable, composeUpdate, sidesOf } from '../../kinds/compare.ts'
 import type { Body, Kind, StoredObject } from '../../kinds/kind.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
 import { diffSides, snapshotOf } from '../../kinds/snapshot.ts'
-import type { Change } from '../plan/change.ts'
+import { type Change, type Create, isWrite, type Write } from '../plan/change.ts'
 import { findDesired, type StoredIndexes } from '../plan/stored-objects.ts'
 import { type ApplyState, isSuccess } from './apply-state.ts'
 import { updateObject, type WriteContext } from './write.ts'
@@ -25,7 +25,7 @@ export const snapshotRules = {
 } as const satisfies Rules
 
 interface SnapshotContext {
-  readonly changes: readonly Change[]
+  readonly changes: readonly (Create | Write)[]
   /** Read after the writes. */
   readonly lists: StoredIndexes
   /** What the server answered to each write. */
@@ -72,11 +72,11 @@ function isUnchangedSinceAnswer(change: Change, stored: StoredObject, { answers 
 }
 
 /** The stored object, where it needs a snapshot. */
-function findStored(change: Change, { lists, state }: SnapshotContext, { kinds }: WriteContext): WrittenObject | undefined {
+function findStored(change: Create | Write, { lists, state }: SnapshotContext, { kinds }: WriteContext): WrittenObject | undefined {
   const { action, stored: before, desired } = change
   const kind = kinds[change.kind]
-  const resolved = desired === undefined ? undefined : state.resolve(desired)
-  if (action === 'unchanged' || resolved === undefined || !('body' in resolved)) return undefined
+  const resolved = state.resolve(desired)
+  if (action === 'unchanged' || !('body' in resolved)) return undefined
   const { body } = resolved
   const outcome = state.outcomeOf(change)
   const list = lists[kind.name]
@@ -93,13 +93,18 @@ function findStored(change: Change, { lists, state }: SnapshotContext, { kinds }
 const maxSnapshotAttempts = 2
 
 /** Returns why the snapshot does not help, if it does not. */
-async function recordSnapshot(change: Change, { stored, desired }: WrittenObject, context: WriteContext): Promise<string | undefined> {
+async function recordSnapshot(
+  change: Create | Write,
+  { stored, desired }: WrittenObject,
+  context: WriteContext,
+): Promise<string | undefined> {
   const kind = context.kinds[change.kind]
   // There is no field for a marker, and the same write would store the same again.
   if (kind.ownership === 'identity') return whyNotConverging(kind, desired, stored)
   let latest = stored
   for (let attempt = 0; attempt < maxSnapshotAttempts; attempt++) {
-    const { removes: _, ...known } = { ...change, id: stored.id, stored: latest, desired, ...(change.patches && { patches: [] }) }
+    const written: Write = isWrite(change) ? change : { ...change, action: 'update', id: stored.id, stored, isAdopted: false }
+    const { removes: _, ...known } = { ...written, id: stored.id, stored: latest, desired, ...(written.patches && { patches: [] }) }
     let digest = ''
     const compose = (current: StoredObject): Body => {
       digest = snapshotOf(sidesOf(kind, desired, current))

@@ -5,7 +5,7 @@ import { addedFields, compareBodies, diffFields, type FieldChange } from '../../
 import type { Body, Kind, StoredObject } from '../../kinds/kind.ts'
 import { addressOf, sections } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
-import type { Change, Plan } from '../plan/change.ts'
+import { type Change, isDelete, type Plan } from '../plan/change.ts'
 import { adviseRepair } from '../plan/duplicates.ts'
 import { matchRules } from '../plan/match.ts'
 import { findDesired, readStoredIndexes, type StoredIndex, type StoredIndexes } from '../plan/stored-objects.ts'
@@ -62,9 +62,9 @@ const wasAttempted = (outcome: Outcome): boolean => outcome.kind === 'unknown' |
 function verifyWrite(outcome: Outcome, list: StoredIndex | undefined, state: ApplyState, kinds: Kinds): readonly Diagnostic[] {
   const { change, id } = outcome
   const kind = kinds[change.kind]
-  const resolved = state.resolve(change.desired ?? {})
+  const resolved = change.desired === undefined ? undefined : state.resolve(change.desired)
   // A released object has no marker any more, and a moved one may never have had one.
-  if (list === undefined || !('body' in resolved) || kind.readMarker(resolved.body) === undefined) return []
+  if (list === undefined || resolved === undefined || !('body' in resolved) || kind.readMarker(resolved.body) === undefined) return []
   state.amend(reconcileOutcome(outcome, list, resolved.body, kind))
   const found = findDesired(list, resolved.body, kind)
   if (typeof found === 'object') return findDroppedFields(outcome, resolved.body, found.stored, kind)
@@ -102,18 +102,18 @@ const withoutItems = (path: string): string => path.replace(/\[(?:"(?:[^"\\]|\\.
 /** Objects that this run created and another one, too: which of them to keep is for the user to decide. */
 export function findDuplicates(changes: readonly Change[], lists: StoredIndexes, kinds: Kinds) {
   // They are deleted after the verification.
-  const deleted = new Set(changes.flatMap(({ keeps, id }) => (keeps === undefined ? [] : [id])))
-  return changes.flatMap(({ action, kind: name, desired = {} }) => {
-    if (action !== 'create' && action !== 'replace') return []
-    const kind = kinds[name]
-    const token = kind.tokenOf(desired)
-    const holders = (lists[name]?.byToken.get(token) ?? []).filter(({ stored }) => !deleted.has(stored.id))
+  const deleted = new Set(changes.filter(isDelete).flatMap(({ keeps, id }) => (keeps === undefined ? [] : [id])))
+  return changes.flatMap((change) => {
+    if (change.action !== 'create' && change.action !== 'replace') return []
+    const kind = kinds[change.kind]
+    const token = kind.tokenOf(change.desired)
+    const holders = (lists[kind.name]?.byToken.get(token) ?? []).filter(({ stored }) => !deleted.has(stored.id))
     if (token === undefined || holders.length < 2) return []
     const ids = holders.map(({ stored }) => stored.id).join(', ')
     const what = kind.ownership === 'marker' ? `the ownership marker ${token}` : `the identity "${quote(token, 60)}"`
     const byHand = `. No run deletes ${pluralOf(kind.label)}: delete all but one in the web app, before a repair of other objects`
     const cause = `two runs at the same time, or a copy${kind.ownership === 'marker' ? '' : byHand}`
     const message = `${what} is on ${holders.length} ${pluralOf(kind.label)} (${ids}): ${cause}. See ${concurrentRunsPage}`
-    return [{ kind, diagnostic: diagnosticOf(matchRules, 'duplicate-marker', { file: sections[name] }, message) }]
+    return [{ kind, diagnostic: diagnosticOf(matchRules, 'duplicate-marker', { file: sections[kind.name] }, message) }]
   })
 }

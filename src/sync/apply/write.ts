@@ -12,7 +12,7 @@ import { type DashboardPatch, patchDashboard } from '../../kinds/dashboard/patch
 import { type Body, type Kind, listOf, type StoredObject } from '../../kinds/kind.ts'
 import { addressOf, type KindName, PendingId } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
-import type { Change } from '../plan/change.ts'
+import { type Change, type Create, type Delete, isWrite, type Update, type Write } from '../plan/change.ts'
 import { findNewAlertOnTiles } from '../plan/protect-alerts.ts'
 import { type ApplyState, failed, failedRecreation, isSuccess, type Outcome, successKinds } from './apply-state.ts'
 import { type ConcurrentRuns, CreatedByOtherRunError } from './concurrent-runs.ts'
@@ -36,17 +36,21 @@ interface WritesOptions {
  * Writes section by section, and independent objects of a section at the same time. Returns the changes that depend on an object whose
  * outcome is unknown, directly or through another one of them.
  */
-export async function writeAll(changes: readonly Change[], state: ApplyState, options: WritesOptions): Promise<readonly Change[]> {
+export async function writeAll<C extends Create | Write>(
+  changes: readonly C[],
+  state: ApplyState,
+  options: WritesOptions,
+): Promise<readonly C[]> {
   const { api, kinds, write } = options
-  const waiting = new Set<Change>()
+  const waiting = new Set<C>()
   const outcomeOf = ({ kind, key }: PendingId) => state.all().find((one) => one.change.kind === kind && one.change.key === key)
   const isWaiting = ({ kind, key }: PendingId) => [...waiting].some((change) => change.kind === kind && change.key === key)
   for (const [kind, group] of Map.groupBy(changes, (change) => change.kind)) {
-    let left: readonly Change[] = group
+    let left: readonly C[] = group
     // A change waits for another one of its section as long as that one gets an outcome.
     for (let count = Number.POSITIVE_INFINITY; left.length > 0 && left.length < count; ) {
       count = left.length
-      const postponed: Change[] = []
+      const postponed: C[] = []
       await forEachConcurrently(
         left,
         () => maxConcurrentWrites(kind, state, api),
@@ -70,7 +74,7 @@ const whySkipped = ({ kind, key }: PendingId, state: ApplyState): string =>
   state.stopped()?.message ?? `${addressOf({ kind, key })} was not written`
 
 /** The body to send. A create leaves out references that can follow, to objects that do not exist yet. */
-export function sendableBody({ kind, action, desired = {} }: Change, state: ApplyState, kinds: Kinds) {
+export function sendableBody({ kind, action, desired }: Create | Write, state: ApplyState, kinds: Kinds) {
   const resolved = state.resolve(desired)
   if ('body' in resolved || action !== 'create') return resolved
   const deferred = kinds[kind].deferredFields?.(desired) ?? []
@@ -84,17 +88,19 @@ export async function writeReferences(changes: readonly Change[], state: ApplySt
   for (const change of changes) {
     const kind = kinds[change.kind]
     const outcome = state.outcomeOf(change)
-    const deferred = kind.deferredFields?.(change.desired ?? {}) ?? []
-    const missing = deferred.filter((field) => change.desired?.[field] !== undefined && outcome?.stored?.[field] === undefined)
-    if (outcome === undefined || change.action !== 'create' || !isSuccess(outcome) || missing.length === 0) continue
-    const resolved = state.resolve(change.desired ?? {})
+    if (outcome?.stored === undefined || change.action !== 'create' || !isSuccess(outcome)) continue
     const { stored } = outcome
+    const deferred = kind.deferredFields?.(change.desired) ?? []
+    const missing = deferred.filter((field) => change.desired[field] !== undefined && stored[field] === undefined)
+    if (missing.length === 0) continue
+    const resolved = state.resolve(change.desired)
     try {
       if (!('body' in resolved)) throw new WatchkeeperError('conflict', whySkipped(resolved.waitsFor, state))
       const stopped = state.stopped()
       if (stopped !== undefined) throw new WatchkeeperError('canceled', stopped.message)
       const compose = (current: StoredObject): Body => composeUpdate(kind, resolved.body, current)
-      const object = await updateObject({ ...change, id: outcome.id, stored }, compose, { ...context, listedAtMs: undefined })
+      const update = { ...change, action: 'update', id: stored.id, stored, isAdopted: false } as const
+      const object = await updateObject(update, compose, { ...context, listedAtMs: undefined })
       state.amend({ ...outcome, stored: object })
     } catch (thrown) {
       const failure = failed(change, thrown)
@@ -105,10 +111,10 @@ export async function writeReferences(changes: readonly Change[], state: ApplySt
 }
 
 /** Section by section, in the order of the plan. */
-export async function forEachBySection(
-  changes: readonly Change[],
+export async function forEachBySection<C extends Change>(
+  changes: readonly C[],
   limit: (kind: KindName) => number,
-  work: (change: Change) => Promise<void>,
+  work: (change: C) => Promise<void>,
 ): Promise<void> {
   const groups = Map.groupBy(changes, ({ kind }) => kind)
   for (const [kind, group] of groups) await forEachConcurrently(group, () => limit(kind), work)
@@ -197,12 +203,12 @@ async function write(change: Change, desired: Body, context: WriteContext & Send
  * marker comes last, so that an interrupted update is a difference.
  */
 export async function updateObject(
-  change: Change,
+  change: Write,
   compose: (current: StoredObject) => Body,
   context: WriteContext & SendOptions,
 ): Promise<StoredObject> {
   const { api, service, kinds, notAfter } = context
-  const { id = '', patches } = change
+  const { id, patches } = change
   const { collection } = kinds[change.kind]
   if (patches === undefined) {
     const composeAll = async (current: StoredObject): Promise<Body> => {
@@ -212,7 +218,7 @@ export async function updateObject(
     const { object } = await collection.update(api, service, { id, reading: listed(change, context), compose: composeAll }, { notAfter })
     return object
   }
-  const planned = new Map(listOf(change.stored?.tiles).map((tile) => [tile.id, tile]))
+  const planned = new Map(listOf(change.stored.tiles).map((tile) => [tile.id, tile]))
   for (const [i, tileId] of [...patches, undefined].entries()) {
     const isDone = (tile: Body): boolean => patches.slice(0, i).some((done) => done === tile.id)
     const composePatch = async (current: Dashboard): Promise<DashboardPatch> => {
@@ -256,15 +262,15 @@ function ignoreAfterWrite(thrown: unknown): undefined {
 }
 
 /** The object as the plan's list has it. The removal of tiles needs the latest alerts: they would be deleted with them. */
-function listed({ stored, removes }: Change, { listedAtMs }: WriteContext): Reading<StoredObject> | undefined {
-  return stored === undefined || removes !== undefined || listedAtMs === undefined ? undefined : { object: stored, readAtMs: listedAtMs }
+function listed({ stored, removes }: Write, { listedAtMs }: WriteContext): Reading<StoredObject> | undefined {
+  return removes !== undefined || listedAtMs === undefined ? undefined : { object: stored, readAtMs: listedAtMs }
 }
 
 /** Throws kind `conflict` when the object has changed since the plan was made, or alerts would be lost with it. */
-export async function demandUnchanged(change: Change, current: StoredObject, context: WriteContext & SendOptions): Promise<void> {
+export async function demandUnchanged(change: Write | Delete, current: StoredObject, context: WriteContext & SendOptions): Promise<void> {
   const { stored } = change
   const kind = context.kinds[change.kind]
-  if (stored !== undefined && stored !== current) {
+  if (stored !== current) {
     const [then, now] = [stored, current].map((one) => {
       const body = kind.toBody(one)
       return `${kind.tokenOf(body)} ${kind.readMarker(body)?.repository}`
@@ -272,23 +278,23 @@ export async function demandUnchanged(change: Change, current: StoredObject, con
     if (then !== now || !isSame(comparedPart(change, current, kind), comparedPart(change, stored, kind)))
       throw conflict(`The ${kind.label} ${current.id} has changed since the plan was made and was not written`)
   }
-  await demandNoNewAlerts(change, context)
+  if (isWrite(change)) await demandNoNewAlerts(change, context)
 }
 
 /** What a concurrent change would conflict with: the declared fields for an update, everything for a delete. */
-const comparedPart = ({ desired }: Change, stored: StoredObject, kind: Kind): Body =>
+const comparedPart = ({ desired }: Write | Delete, stored: StoredObject, kind: Kind): Body =>
   desired === undefined ? comparable(kind, kind.toBody(stored)) : compareBodies(kind, desired, stored).before
 
 const conflict = (what: string): WatchkeeperError => new WatchkeeperError('conflict', `${what}. Run plan again.`)
 
-async function demandNoNewAlerts(change: Change, { api, service, notAfter }: WriteContext & SendOptions): Promise<void> {
+async function demandNoNewAlerts(change: Write, { api, service, notAfter }: WriteContext & SendOptions): Promise<void> {
   if (change.removes === undefined) return
   const newAlert = findNewAlertOnTiles(change, await alertCollection.list(api, service, { notAfter }))
   if (newAlert !== undefined) throw conflict(`The dashboard ${change.id} was not written: ${newAlert}`)
 }
 
-async function remove(change: Change, context: WriteContext & SendOptions): Promise<undefined> {
+async function remove(change: Update | Delete, context: WriteContext & SendOptions): Promise<undefined> {
   const { api, service, kinds, notAfter } = context
   const check = (current: StoredObject): Promise<void> => demandUnchanged(change, current, context)
-  await kinds[change.kind].collection.remove(api, service, change.id ?? '', { notAfter, check })
+  await kinds[change.kind].collection.remove(api, service, change.id, { notAfter, check })
 }

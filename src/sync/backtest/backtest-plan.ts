@@ -18,7 +18,7 @@ import { type Body, type Kind, listOf, type StoredObject } from '../../kinds/kin
 import { PendingId } from '../../kinds/kind-names.ts'
 import { createKinds, type Kinds } from '../../kinds/kinds.ts'
 import type { Context } from '../../operation/operation.ts'
-import { type Change, isDifference } from '../plan/change.ts'
+import { type Change, changesOf, isDifference } from '../plan/change.ts'
 import { isTemporary, warnFailing, warnUnmatched } from '../plan/evaluations.ts'
 import type { PlanningResult } from '../plan/make-plan.ts'
 import { type StoredObjects, storedOf } from '../plan/stored-objects.ts'
@@ -211,9 +211,9 @@ export async function compareAlerts(
 ): Promise<readonly BacktestComparison[]> {
   const kinds = createKinds(profile, nowMs)
   const findSqlValues = await sloValues(found, storedObjects)
-  return plan.changes
-    .filter(({ kind }) => kind === 'alert')
-    .map((change) => compare(change, { kinds, plan, storedObjects, range, findSqlValues, hasCharts: profile.isSelfHosted }))
+  return changesOf(plan, 'alert').map((change) =>
+    compare(change, { kinds, plan, storedObjects, range, findSqlValues, hasCharts: profile.isSelfHosted }),
+  )
 }
 
 /** The cloud has no values of charts. Its counts are those of SQL. */
@@ -279,11 +279,8 @@ const fingerprint = (query: AlertQuery, { range }: Pick<ComparisonContext, 'rang
 
 /** Whether the plan writes the alert, or the dashboard or saved search that it watches. */
 function isTouched(change: Change, changes: readonly Change[]): boolean {
-  const { dashboardId, savedSearchId } = change.desired ?? {}
-  const watched = changes.find(
-    ({ kind, id }) => (kind === 'dashboard' && id === dashboardId) || (kind === 'savedSearch' && id === savedSearchId),
-  )
-  return isDifference(change) || (watched !== undefined && watched.id !== undefined && isDifference(watched))
+  const watched: readonly unknown[] = [change.desired?.dashboardId, change.desired?.savedSearchId]
+  return isDifference(change) || changes.some((one) => one.id !== undefined && watched.includes(one.id) && isDifference(one))
 }
 
 /** The whole body after the plan; undefined for a delete. */

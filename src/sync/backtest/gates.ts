@@ -9,6 +9,7 @@ import { quote } from '../../core/text.ts'
 import { keyGrammar } from '../../kinds/marker.ts'
 import { choice, integer, list } from '../../operation/inputs.ts'
 import { pass, type Verdict } from '../../operation/operation.ts'
+import { changesOf } from '../plan/change.ts'
 import type { PlanningResult } from '../plan/make-plan.ts'
 import type { BacktestedAlert } from './backtest-plan.ts'
 import { notEvaluated } from './backtest-report.ts'
@@ -57,7 +58,7 @@ export const gatesWithoutBacktest = (values: Gates & { readonly backtest?: boole
 
 /** Throws an InputError for an alert that no file declares. */
 export function demandKeys(gates: Gates, { plan }: PlanningResult): void {
-  const known = plan.changes.filter(({ kind }) => kind === 'alert').map(({ key }) => key)
+  const known = changesOf(plan, 'alert').map(({ key }) => key)
   for (const input of ['mustFire', 'mustBeQuiet'] as const)
     for (const key of gates[input] ?? [])
       if (!known.includes(key))

@@ -11,36 +11,48 @@ export const actions = ['create', 'update', 'replace', 'delete', 'adopt', 'mark'
 
 export type Action = (typeof actions)[number]
 
-export interface Change {
-  readonly kind: KindName
-  /** The key in the files; for a delete the one in the ownership marker, where it can be read. */
+interface ChangedObject<K extends KindName> {
+  readonly kind: K
+  /** The key in the files; for an object that no file declares the one in its ownership marker, where it can be read. */
   readonly key: string
   readonly name: string
-  readonly action: Action
-  /** Undefined for what does not exist yet. */
-  readonly id?: string | undefined
+  /** What a reviewer must know besides the fields. */
+  readonly notes: readonly string[]
+  readonly fields: readonly FieldChange[]
+}
+
+export interface Create<K extends KindName = KindName> extends ChangedObject<K> {
+  readonly action: 'create'
   /** Where it is declared. */
+  readonly location: Location
+  /** What it was made from, such as `slos.checkout`. */
+  readonly madeFrom?: string | undefined
+  /** What the object is. */
+  readonly summary: string
+  /** The body to send. */
+  readonly desired: Body
+  readonly id?: undefined
+  readonly stored?: undefined
+}
+
+/** A declared object that exists. */
+export interface Update<K extends KindName = KindName> extends ChangedObject<K> {
+  readonly action: 'update' | 'replace' | 'adopt' | 'mark' | 'unchanged'
+  /** Where it is declared; undefined for an alert that moves from a duplicate, and that no file declares. */
   readonly location?: Location | undefined
+  readonly madeFrom?: string | undefined
+  /** The body to send, before it is merged with the stored object. */
+  readonly desired: Body
+  readonly id: string
+  readonly stored: StoredObject
   /** The object does not have the ownership marker of this key yet, and the files take it over. */
   readonly isAdopted: boolean
+  /** Which side changed since the last apply; undefined where nothing differs or it is unknown. */
+  readonly origin?: 'files' | 'service' | undefined
   /** The only differences: fields that the server has filled in everywhere since the last apply. */
   readonly newDefaults?: readonly FieldChange[]
   /** Fields that the files removed, and that no update can clear. */
   readonly unclearable?: readonly string[]
-  /** Which side changed since the last apply; undefined where nothing differs or it is unknown. */
-  readonly origin?: 'files' | 'service' | undefined
-  /** What a reviewer must know besides the fields. */
-  readonly notes: readonly string[]
-  /** What it was made from, such as `slos.checkout`. */
-  readonly madeFrom?: string | undefined
-  /** Of a create: what the object is. */
-  readonly summary?: string
-  readonly fields: readonly FieldChange[]
-  /** The body to send, before it is merged with the existing object; undefined for a delete. */
-  readonly desired?: Body | undefined
-  readonly stored?: StoredObject | undefined
-  /** For a duplicate that is deleted: the id of the object that stays. */
-  readonly keeps?: string
   /** The tiles that an update of a dashboard removes, and the alerts on them when the plan was made. */
   readonly removes?: { readonly tiles: readonly string[]; readonly alerts: readonly string[] }
   /** The names of the tiles that the write stores again, and that may lose the parts that the API does not return. */
@@ -48,6 +60,37 @@ export interface Change {
   /** The ids of the tiles to patch before the marker; undefined where the whole object is sent. */
   readonly patches?: readonly string[]
 }
+
+/** An object that loses its marker. */
+export interface Release<K extends KindName = KindName>
+  extends ChangedObject<K>,
+    Pick<Update<K>, 'id' | 'desired' | 'stored' | 'removes' | 'rewrites' | 'patches'> {
+  readonly action: 'release'
+  readonly location?: undefined
+}
+
+export interface Delete<K extends KindName = KindName> extends ChangedObject<K> {
+  readonly action: 'delete'
+  readonly location?: undefined
+  readonly desired?: undefined
+  readonly id: string
+  readonly stored: StoredObject
+  /** For a duplicate: the id of the object that stays. */
+  readonly keeps?: string
+}
+
+/** One step of a plan. */
+export type Change<K extends KindName = KindName> = Create<K> | Update<K> | Release<K> | Delete<K>
+
+/** A change that keeps an object that exists. */
+export type Write = Update | Release
+
+export const isWrite = (change: Change): change is Write => change.action !== 'create' && change.action !== 'delete'
+
+export const isDelete = <K extends KindName>(change: Change<K>): change is Delete<K> => change.action === 'delete'
+
+/** Whether the files take the object over from another key, another project or the web app. */
+export const isAdopted = (change: Change): change is Update => 'isAdopted' in change && change.isAdopted
 
 /** A value: it holds everything needed to show it and to apply it. */
 export interface Plan {
@@ -60,10 +103,14 @@ export interface Plan {
   readonly unmanaged?: Readonly<Partial<Record<KindName, number>>>
   /** Errors stop the plan from being applied. */
   readonly diagnostics: readonly Diagnostic[]
-  /** How many objects of each section the service has. */
+  /** How many objects of each kind the service has. */
   readonly seen: Readonly<Partial<Record<KindName, number>>>
 }
 
-/** Whether the remote object differs from the files. */
+/** The changes of one kind. */
+export const changesOf = <K extends KindName>({ changes }: Pick<Plan, 'changes'>, kind: K): readonly Change<K>[] =>
+  changes.filter((change): change is Change<K> => change.kind === kind)
+
+/** Whether the stored object differs from the files. */
 export const isDifference = ({ action }: Pick<Change, 'action'>): boolean =>
   action !== 'unchanged' && action !== 'adopt' && action !== 'mark'

@@ -6,7 +6,7 @@ import { sidesOf } from '../../kinds/compare.ts'
 import { type Body, type Kind, listOf, type ResolveContext, type StoredObject } from '../../kinds/kind.ts'
 import type { Declared, Kinds } from '../../kinds/kinds.ts'
 import { diffSides, snapshotOf } from '../../kinds/snapshot.ts'
-import type { Change } from './change.ts'
+import type { Delete, Release, Update } from './change.ts'
 import { matchRules } from './match.ts'
 import { planDelete, planRelease } from './plan-object.ts'
 import type { MarkedObject, StoredIndex } from './stored-objects.ts'
@@ -106,12 +106,12 @@ function tileIds(kept: StoredObject, twin: StoredObject): ReadonlyMap<unknown, u
 }
 
 /** Keeps the twin as an unmanaged object. */
-const release = (kind: Kind, { stored, kept, keptBecause = '' }: Twin, moved: StoredObject): Change => ({
+const release = (kind: Kind, { stored, kept, keptBecause = '' }: Twin, moved: StoredObject): Release => ({
   ...planRelease(kind, { stored: moved, marker: undefined }, `a duplicate of ${kept.id} ${keptBecause}`),
   stored,
 })
 
-const remove = (kind: Kind, twin: Twin): Change => ({
+const remove = (kind: Kind, twin: Twin): Delete => ({
   ...planDelete(kind, twin),
   keeps: twin.kept.id,
   notes: [`a duplicate of ${twin.kept.id}, and as declared`],
@@ -119,9 +119,9 @@ const remove = (kind: Kind, twin: Twin): Change => ({
 
 interface Repairs {
   /** Written before the deletes. */
-  readonly writes: readonly Change[]
+  readonly writes: readonly (Release | Update<'alert'>)[]
   /** Alerts first. */
-  readonly deletes: readonly Change[]
+  readonly deletes: readonly Delete[]
 }
 
 interface RepairInput {
@@ -137,7 +137,7 @@ interface RepairInput {
 export function planRepairs({ kinds, twins, alerts, planned, moves }: RepairInput): Repairs {
   const all = twins.flatMap(({ kind, twins: own }) => own.map((twin) => ({ kind, twin })))
   const twinIds = new Set(all.map(({ twin }) => twin.stored.id))
-  const moved = alerts.flatMap((alert): readonly Change[] => {
+  const moved = alerts.flatMap((alert): readonly Update<'alert'>[] => {
     const after = moves.move(alert)
     if (after === alert || planned.has(alert.id) || twinIds.has(alert.id)) return []
     const target = after.dashboardId === alert.dashboardId ? 'savedSearch' : 'dashboard'

@@ -12,7 +12,7 @@ import {
 } from '../../kinds/alert/evaluation.ts'
 import type { StoredObject } from '../../kinds/kind.ts'
 import type { Outcome } from '../apply/apply-state.ts'
-import type { Change, Plan } from './change.ts'
+import { type Change, changesOf, isDelete, type Plan } from './change.ts'
 
 export const evaluationRules = {
   'failed-evaluation': {
@@ -45,6 +45,8 @@ export const evaluationRules = {
 interface EvaluationReading {
   readonly policy: OnFailedEvaluation
   readonly nowMs: number
+  /** The id of an object after the writes. */
+  idOf?(change: Change): string | undefined
 }
 
 /** The server passes on as errors of a query that its database is down or busy, too. The same query may run later. */
@@ -78,10 +80,11 @@ export const warnUnmatched = ({ key, location }: Change, period: string, reason:
 export function findEvaluationProblems(
   plan: Pick<Plan, 'changes' | 'orphans'>,
   alerts: readonly StoredObject[],
-  { policy, nowMs }: EvaluationReading,
+  { policy, nowMs, idOf = ({ id }) => id }: EvaluationReading,
 ): readonly Diagnostic[] {
   if (policy === 'ignore') return []
-  const changes = new Map(plan.changes.filter(isKeptAlert).map((change) => [change.id, change]))
+  const kept = changesOf(plan, 'alert').filter((change) => !isDelete(change))
+  const changes = new Map(kept.map((change) => [idOf(change), change]))
   const orphans = new Set(plan.orphans.map(({ id }) => id))
   const managed = alerts.filter(({ id }) => changes.has(id) || orphans.has(id))
   const stopped = managed.some((alert) => explainOverdue(alert, nowMs) !== undefined) ? explainStoppedTask(alerts, nowMs) : undefined
@@ -101,8 +104,6 @@ export function findEvaluationProblems(
   })
   return stopped === undefined ? found : [diagnosticOf(evaluationRules, 'overdue-evaluation', { file: 'alerts' }, stopped), ...found]
 }
-
-const isKeptAlert = ({ kind, action, id }: Change): boolean => kind === 'alert' && action !== 'delete' && id !== undefined
 
 interface Review {
   readonly plan: Plan
@@ -135,12 +136,11 @@ export function reviewEvaluations({ plan, outcomes, alerts, nowMs }: Review): Ev
   const pendingIds = new Set(pending.map(({ alert }) => alert.id))
   // The plan has no id for an alert that was created.
   const ids = new Map(outcomes.map(({ change, id }) => [change, id]))
-  const changes = plan.changes.map((change) => ({ ...change, id: ids.get(change) ?? change.id }))
   return {
     problems: findEvaluationProblems(
-      { ...plan, changes },
+      plan,
       alerts.filter(({ id }) => !pendingIds.has(id)),
-      { policy: 'warn', nowMs },
+      { policy: 'warn', nowMs, idOf: (change) => ids.get(change) ?? change.id },
     ),
     notEvaluated: pending.map(({ key, alert }) => {
       const dueMs = nextEvaluationMs(alert, nowMs)

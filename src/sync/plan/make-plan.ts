@@ -21,13 +21,13 @@ import { composeCreate, composeUpdate } from '../../kinds/compare.ts'
 import { createDashboardKind } from '../../kinds/dashboard/dashboard-kind.ts'
 import { checkDashboard, type InvalidField } from '../../kinds/dashboard/dashboard-wire.ts'
 import { type Body, listOf } from '../../kinds/kind.ts'
-import { addressOf, hasPendingId } from '../../kinds/kind-names.ts'
+import { addressOf, hasPendingId, type KindName } from '../../kinds/kind-names.ts'
 import { type Declared, isOf } from '../../kinds/kinds.ts'
 import { projectForm, projectGrammar } from '../../kinds/marker.ts'
 import { flag, flagOr, grouped, integer, list } from '../../operation/inputs.ts'
 import type { Context, Files } from '../../operation/operation.ts'
 import { adoptFromInput, type PreviousOwner, previousProject, previousRepository } from './adopt-from.ts'
-import type { Change, Plan } from './change.ts'
+import { type Change, type Create, changesOf, isAdopted, type Plan, type Update, type Write } from './change.ts'
 import { planOn } from './plan-changes.ts'
 import { readStoredObjects, type StoredObjects } from './stored-objects.ts'
 
@@ -121,12 +121,14 @@ const maxConcurrentChecks = 10
 async function checkByServer(plan: Plan, objects: readonly Declared[], asking: ServerCheckContext): Promise<ServerCheck> {
   if (errorsIn(plan.diagnostics).length > 0) return { diagnostics: [], uncheckedCount: 0 }
   // The server cannot check a reference to an object that does not exist yet.
-  const written = plan.changes.filter((change) => change.kind === 'dashboard' && isWritten(change) && !hasPendingId(change.desired))
-  const changed = written.filter(({ isAdopted }) => !isAdopted)
-  const wanted = [...written.filter(({ isAdopted }) => isAdopted), ...changed.slice(0, maxCheckedDashboards)]
+  const written = changesOf(plan, 'dashboard')
+    .filter(isWritten)
+    .filter(({ desired }) => !hasPendingId(desired))
+  const changed = written.filter((change) => !isAdopted(change))
+  const wanted = [...written.filter(isAdopted), ...changed.slice(0, maxCheckedDashboards)]
   const answers = new Map<Change, readonly InvalidField[]>()
   let isServed = true
-  const check = async (change: Change): Promise<void> => {
+  const check = async (change: Create | Update): Promise<void> => {
     if (!isServed) return
     const invalid = await checkChange(change, asking)
     isServed = invalid !== undefined
@@ -141,20 +143,25 @@ async function checkByServer(plan: Plan, objects: readonly Declared[], asking: S
 /** The requests to write these changes and to verify them, where nothing goes wrong. An update needs no GET where it uses a list. */
 export function countRequests(changes: readonly Change[], usesLists: boolean): number {
   const writes = changes.filter(({ action }) => action !== 'unchanged')
-  const ofOne = ({ action, removes, patches }: Change): number => {
-    if (action === 'create') return 1
-    if (action === 'replace') return 3
-    if (patches !== undefined) return 2 * patches.length + 3
-    return (action === 'delete' || !usesLists ? 2 : 1) + (removes === undefined ? 0 : 2)
+  const ofOne = (change: Change): number => {
+    if (change.action === 'create') return 1
+    if (change.action === 'replace') return 3
+    if (change.action === 'delete') return 2
+    if (change.patches !== undefined) return 2 * change.patches.length + 3
+    return (usesLists ? 1 : 2) + (change.removes === undefined ? 0 : 2)
   }
   const verified = new Set(writes.filter(({ action }) => action !== 'delete').map(({ kind }) => kind))
   return writes.reduce((sum, change) => sum + ofOne(change), verified.size)
 }
 
-const isWritten = ({ action }: Change): boolean => action === 'create' || action === 'update' || action === 'adopt'
+const isWritten = <K extends KindName>(change: Change<K>): change is Create<K> | Update<K> =>
+  change.action === 'create' || change.action === 'update' || change.action === 'adopt'
 
 /** What the server has against storing it; undefined when the service does not know the question: older ones do not. */
-export async function checkChange(change: Change, { api, service }: ServerCheckContext): Promise<readonly InvalidField[] | undefined> {
+export async function checkChange(
+  change: Create | Write,
+  { api, service }: ServerCheckContext,
+): Promise<readonly InvalidField[] | undefined> {
   try {
     return await checkDashboard(api, service, withoutIds(bodyOf(change, api.profile)))
   } catch (thrown) {
@@ -167,7 +174,7 @@ export async function checkChange(change: Change, { api, service }: ServerCheckC
 }
 
 /** What would be sent: with everything of the stored object that files have no say in. */
-function bodyOf({ desired = {}, stored }: Change, profile: Profile): Body {
+function bodyOf({ desired, stored }: Create | Write, profile: Profile): Body {
   const kind = createDashboardKind(profile)
   return stored === undefined ? composeCreate(kind, desired) : composeUpdate(kind, desired, stored)
 }
@@ -312,7 +319,9 @@ export async function withSources(
 }
 
 /** `alerts.slow: update of 65f…, changed in the files: threshold, note`. */
-function describeDecision({ kind, key, action, id, origin, fields, notes }: Change): string {
+function describeDecision(change: Change): string {
+  const { kind, key, action, id, fields, notes } = change
+  const origin = 'origin' in change ? change.origin : undefined
   const paths = fields.map(({ path }) => path).join(', ')
   const where = origin === undefined ? '' : `, changed in the ${origin}`
   return [

@@ -14,7 +14,7 @@ import { ownershipTest } from '../../kinds/marker.ts'
 import type { ReadSecret } from '../../kinds/secret.ts'
 import { findCommonValues } from '../../kinds/snapshot.ts'
 import { reviewAdoption } from './adopt-from.ts'
-import type { Change, Plan } from './change.ts'
+import { type Change, type Create, isAdopted, type Plan, type Update } from './change.ts'
 import { adviseRepair, findTwins, type Moves, movesOf, planRepairs, type Twin } from './duplicates.ts'
 import {
   type AdoptCommand,
@@ -155,7 +155,7 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
       ...found,
       ...checkRepository(options.repository, owned),
       ...reviewAdoption(options, { changes, owned }),
-      ...writes.flatMap((change) => reviewRelease(change, kinds[change.kind])),
+      ...writes.flatMap((change) => (change.action === 'release' ? reviewRelease(change, kinds[change.kind]) : [])),
       ...checkUses(losses.changes, storedObjects.alerts, kinds),
       ...checkGuards(losses.changes, storedObjects.incompleteLists, options),
     ],
@@ -171,7 +171,7 @@ interface TypePlan extends Pick<MatchResult, 'orphans'> {
   /** With `repairDuplicates`: the objects that are not kept. */
   readonly twins: readonly Twin[]
   readonly ownedByOthers: readonly OwnedByOther[]
-  readonly changes: readonly Change[]
+  readonly changes: readonly (Create | Update)[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
@@ -223,9 +223,9 @@ const createPlanner =
     const around = { ...owner, kind, nameOf, common, rewriteOf }
     const changes = compared.map(({ pair, desired, sides }) => planChange(pair, desired.body, sides, around))
     const reviewed = compared.flatMap(({ pair, desired }, i) => {
-      const { isAdopted = false, action } = changes[i] ?? {}
-      const resends = resendSecrets && action === 'update'
-      return reviewSecrets(pair, desired.body, kind, { isWrite, resends, isAdopted })
+      const change = changes[i]
+      const resends = resendSecrets && change?.action === 'update'
+      return reviewSecrets(pair, desired.body, kind, { isWrite, resends, isAdopted: change !== undefined && isAdopted(change) })
     })
     return {
       kind: kind.name,
@@ -261,8 +261,7 @@ const unchangedDeclarations = ({ pair: { declared, found }, sides }: ResolvedPai
 
 /** A new alert in place of a deleted one is silenced as long as it. */
 function keepSilence(change: Change, nowMs: number): Change {
-  const { action, stored, desired } = change
-  return action === 'replace' && stored && desired ? { ...change, desired: withSilenceOf(stored, desired, nowMs) } : change
+  return change.action === 'replace' ? { ...change, desired: withSilenceOf(change.stored, change.desired, nowMs) } : change
 }
 
 function countUnmanaged(
@@ -285,9 +284,9 @@ function countUnmanaged(
 const deleteOrder = ({ kind }: Change): number => (kind === 'alert' ? 0 : kind === 'dashboard' ? 1 : 2)
 
 /** The objects that alerts can watch, with the ids that they have and keep. */
-const alertTargets = (changes: readonly Change[], kind: Kind): ReadonlyMap<string, AlertTarget> =>
+const alertTargets = (changes: readonly (Create | Update)[], kind: Kind): ReadonlyMap<string, AlertTarget> =>
   new Map(
-    changes.map(({ key, id, desired = {}, stored }) => {
+    changes.map(({ key, id, desired, stored }) => {
       const body = stored === undefined ? desired : kind.carryOverIds(desired, kind.toBody(stored))
       return [key, { id, tiles: listOf(body.tiles) }] as const
     }),

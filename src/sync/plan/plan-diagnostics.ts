@@ -7,7 +7,7 @@ import type { FieldChange } from '../../kinds/compare.ts'
 import { type Body, type Kind, type SecretUse, type StoredObject, secretRules } from '../../kinds/kind.ts'
 import { addressOf, type KindName, kindLabels } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
-import type { Change } from './change.ts'
+import { type Change, type Create, isDelete, isWrite, type Release, type Update } from './change.ts'
 import { matchRules, type Pair } from './match.ts'
 import { findUser } from './protect-alerts.ts'
 
@@ -35,17 +35,17 @@ export function checkGuards(
     return [diagnosticOf(guardRules, 'incomplete-list', first.location ?? { file: 'prune' }, message)]
   })
   // Nothing is lost with a duplicate that is as declared.
-  const deletes = changes.filter(({ action, keeps }) => action === 'delete' && keeps === undefined).length
+  const deletes = changes.filter(isDelete).filter(({ keeps }) => keeps === undefined).length
   if (deletes <= maxDeletes) return affected
   const message = `${deletes} objects would be deleted, but max-deletes allows ${maxDeletes}; check the plan, then raise max-deletes`
   return [...affected, diagnosticOf(guardRules, 'too-many-deletes', { file: 'prune' }, message)]
 }
 
 /** The lists that must be complete for a change. A change that removes tiles needs every alert on them. */
-function requiredLists({ kind, action, removes }: Change): readonly KindName[] {
-  if (action === 'create') return [kind]
-  if (action === 'delete') return [kind, 'alert']
-  return removes === undefined ? [] : ['alert']
+function requiredLists(change: Change): readonly KindName[] {
+  if (change.action === 'create') return [change.kind]
+  if (change.action === 'delete') return [change.kind, 'alert']
+  return change.removes === undefined ? [] : ['alert']
 }
 
 export function reviewSecrets({ declared, found }: Pair, body: Body, kind: Kind, use: SecretUse): readonly Diagnostic[] {
@@ -55,9 +55,8 @@ export function reviewSecrets({ declared, found }: Pair, body: Body, kind: Kind,
 }
 
 /** The update that removes a marker keeps the rest of the object, as far as the API shows it. */
-export function reviewRelease({ key, name, action, desired = {}, stored }: Change, kind: Kind): readonly Diagnostic[] {
-  const use = { isWrite: false, resends: false, isAdopted: false }
-  const issues = action === 'release' ? (kind.reviewSecrets?.(desired, stored, use) ?? []) : []
+export function reviewRelease({ key, name, desired, stored }: Release, kind: Kind): readonly Diagnostic[] {
+  const issues = kind.reviewSecrets?.(desired, stored, { isWrite: false, resends: false, isAdopted: false }) ?? []
   return issues.map(({ rule, message }) =>
     diagnosticOf(secretRules, rule, { file: 'prune' }, `${addressOf({ kind: kind.name, key: key || name })}: ${message}`),
   )
@@ -65,10 +64,10 @@ export function reviewRelease({ key, name, action, desired = {}, stored }: Chang
 
 /** Without a marker, it is unknown who made an object. A create that was interrupted is completed. */
 export function refuseUnadopted({ declared }: Pair, change: Change | undefined, kind: Kind): readonly Diagnostic[] {
-  if (kind.ownership === 'marker' || change?.action !== 'update' || change.stored === undefined) return []
+  if (kind.ownership === 'marker' || change?.action !== 'update') return []
   const { location, value } = declared
   if (value.adopt || value.id !== undefined) return []
-  const deferred = kind.deferredFields?.(change.desired ?? {}) ?? []
+  const deferred = kind.deferredFields?.(change.desired) ?? []
   const isAdded = ({ before, path }: FieldChange): boolean =>
     before === undefined && deferred.some((field) => path === field.replace(/Id$/, ''))
   if (change.fields.every(isAdded)) return []
@@ -82,7 +81,9 @@ export const useRules = {
 
 /** Alerts that use an object before the plan, and could not use it after it. The server checks only some of these uses. */
 export function checkUses(changes: readonly Change[], alerts: readonly StoredObject[], kinds: Kinds): readonly Diagnostic[] {
-  const ending = changes.filter(({ action, kind, stored }) => stored !== undefined && action !== 'unchanged' && kinds[kind].findUse)
+  const ending = changes.flatMap((change) =>
+    change.action !== 'create' && change.action !== 'unchanged' && kinds[change.kind].findUse ? [change] : [],
+  )
   if (ending.length === 0) return []
   const after = alertsAfter(changes, alerts)
   return ending.flatMap((change) => {
@@ -113,16 +114,18 @@ export const convergenceRules = {
   'cannot-clear': { severity: 'error', description: 'A field was removed from a file, but no update can clear it.' },
 } as const satisfies Rules
 
-export function cannotClear({ kind, key, location, unclearable = [] }: Change): readonly Diagnostic[] {
-  if (unclearable.length === 0 || location === undefined) return []
-  const message = `${addressOf({ kind, key })}: no update can clear ${unclearable.join(', ')}; declare the field again, or delete the object`
-  return [diagnosticOf(convergenceRules, 'cannot-clear', location, message)]
+export function cannotClear(change: Create | Update): readonly Diagnostic[] {
+  if (!isWrite(change) || change.unclearable === undefined || change.location === undefined) return []
+  const message = `${addressOf(change)}: no update can clear ${change.unclearable.join(', ')}; declare the field again, or delete the object`
+  return [diagnosticOf(convergenceRules, 'cannot-clear', change.location, message)]
 }
 
-export function serverDefaults({ label }: Kind, changes: readonly Change[]): readonly Diagnostic[] {
-  const [first, ...others] = changes.filter(({ newDefaults }) => newDefaults !== undefined)
+export function serverDefaults({ label }: Kind, changes: readonly (Create | Update)[]): readonly Diagnostic[] {
+  const [first, ...others] = changes.flatMap((change) =>
+    isWrite(change) && change.newDefaults !== undefined ? [{ ...change, newDefaults: change.newDefaults }] : [],
+  )
   if (first?.location === undefined) return []
-  const [field] = first.newDefaults ?? []
+  const [field] = first.newDefaults
   const more = others.length === 0 ? '' : `, and ${others.length} more ${pluralOf(label)}`
   const message = `${addressOf(first)}${more}: the server now fills in fields that no file declares, with the same value in all objects, such as ${field?.path}. They count as its defaults`
   return [diagnosticOf(convergenceRules, 'server-default', first.location, message)]
@@ -135,8 +138,8 @@ export const silenceRules = {
   },
 } as const satisfies Rules
 
-export function silenceNote({ kind, key, location, stored, desired }: Change, nowMs: number): readonly Diagnostic[] {
-  const untilMs = stored && desired && undeclaredSilenceOf(stored, desired, nowMs)
+export function silenceNote({ kind, key, location, stored, desired }: Create | Update, nowMs: number): readonly Diagnostic[] {
+  const untilMs = stored && undeclaredSilenceOf(stored, desired, nowMs)
   if (untilMs === undefined || location === undefined) return []
   return [diagnosticOf(silenceRules, 'silenced', location, `${addressOf({ kind, key })}: silenced until ${formatMoment(untilMs)}`)]
 }

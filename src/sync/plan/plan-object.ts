@@ -5,7 +5,7 @@ import { PendingId } from '../../kinds/kind-names.ts'
 import type { Declared } from '../../kinds/kinds.ts'
 import { digestOf, ownershipTest } from '../../kinds/marker.ts'
 import { type CommonValues, detectDrift, diffSides, snapshotOf } from '../../kinds/snapshot.ts'
-import { type Action, type Change, isDifference } from './change.ts'
+import { type Create, type Delete, isDifference, type Release, type Update } from './change.ts'
 import { type Pair, unmanagedAdoption } from './match.ts'
 import { digestToStore, type RunRepository } from './repository.ts'
 import type { MarkedObject } from './stored-objects.ts'
@@ -22,7 +22,12 @@ interface ChangeContext {
 }
 
 /** Plans one object. `body` is the desired one without a marker; `sides` are undefined for an object that does not exist yet. */
-export function planChange({ declared, found, takeover }: Pair, body: Body, sides: Sides | undefined, around: ChangeContext): Change {
+export function planChange(
+  { declared, found, takeover }: Pair,
+  body: Body,
+  sides: Sides | undefined,
+  around: ChangeContext,
+): Create | Update {
   const { kind, project, nameOf } = around
   const rewrite = around.rewriteOf(body)
   const { key, location, madeFrom } = declared
@@ -32,15 +37,7 @@ export function planChange({ declared, found, takeover }: Pair, body: Body, side
   const stored = ownershipTest(project, kind.markerStyle)(marker) ? marker?.repository : undefined
   const repository = digestToStore(around.repository, stored)
   const desired = kind.withMarker(body, { project, key, digest, repository, isAdopted: existedBefore({ found, takeover }) })
-  const common = {
-    kind: kind.name,
-    key,
-    name: declared.value.name,
-    location,
-    desired,
-    isAdopted: takeover !== undefined,
-    madeFrom,
-  }
+  const common = { kind: kind.name, key, name: declared.value.name, location, desired, madeFrom }
   if (found === undefined || sides === undefined)
     return {
       ...common,
@@ -53,13 +50,15 @@ export function planChange({ declared, found, takeover }: Pair, body: Body, side
   const kept = fields.length === 0 ? [] : findUnclearable(kind, normalForm(sides.stored, kind.schema), desired)
   const isSecret = ({ path }: FieldChange): boolean => kind.secretFields?.some((field) => path.split(/[.[]/, 1)[0] === field) ?? false
   const isMarked = kind.ownership === 'identity' || hasMarker(found, { digest, repository, stored })
-  const needed = actionFor({ differs: fields.length > 0 || notes.length > 0, isAdopted: common.isAdopted, isMarked })
+  const isAdopted = takeover !== undefined
+  const needed = actionFor({ differs: fields.length > 0 || notes.length > 0, isAdopted, isMarked })
   const isRewritten = rewrite !== undefined && !isDifference({ action: needed }) && needed !== 'adopt'
   return {
     ...common,
     action: isRewritten ? 'update' : needed,
     id: found.stored.id,
     stored: found.stored,
+    isAdopted,
     origin: isDifference({ action: needed }) && !fields.some(isSecret) ? originOf(found, digest) : undefined,
     notes: [...(takeover === undefined ? [] : [takeover]), ...notes, ...(isRewritten ? [rewrite] : [])],
     fields: inFileOrder(named(fields, nameOf), desired),
@@ -106,13 +105,13 @@ export const declarationDigest = ({ value }: Declared): string => {
   return digestOf(fields)
 }
 
-function actionFor({ differs, isAdopted, isMarked }: Readonly<Record<'differs' | 'isAdopted' | 'isMarked', boolean>>): Action {
+function actionFor({ differs, isAdopted, isMarked }: Readonly<Record<'differs' | 'isAdopted' | 'isMarked', boolean>>): Update['action'] {
   if (differs) return 'update'
   if (isAdopted) return 'adopt'
   return isMarked ? 'unchanged' : 'mark'
 }
 
-const originOf = ({ marker }: MarkedObject, digest: string): Change['origin'] =>
+const originOf = ({ marker }: MarkedObject, digest: string): Update['origin'] =>
   marker === undefined ? undefined : marker.digest === digest ? 'service' : 'files'
 
 interface MarkerParts {
@@ -126,14 +125,13 @@ interface MarkerParts {
 const hasMarker = ({ marker }: MarkedObject, { digest, repository, stored }: MarkerParts): boolean =>
   repository === stored && marker?.digest === digest
 
-export const planDelete = ({ name, notInFiles }: Kind, { stored, marker }: MarkedObject): Change => ({
+export const planDelete = ({ name, notInFiles }: Kind, { stored, marker }: MarkedObject): Delete => ({
   kind: name,
   key: marker?.key ?? '',
   name: stored.name ?? '',
   action: 'delete',
   id: stored.id,
   stored,
-  isAdopted: false,
   notes: marker?.isAdopted
     ? [`existed before it was adopted${notInFiles === undefined ? '' : `; ${notInFiles} are in no file`}; prune: forget would keep it`]
     : [],
@@ -141,7 +139,7 @@ export const planDelete = ({ name, notInFiles }: Kind, { stored, marker }: Marke
 })
 
 /** Removes the marker, and keeps the object. */
-export const planRelease = (kind: Kind, found: MarkedObject, note: string): Change => ({
+export const planRelease = (kind: Kind, found: MarkedObject, note: string): Release => ({
   ...planDelete(kind, found),
   action: 'release',
   notes: [`${note}; it becomes unmanaged, and stays`],

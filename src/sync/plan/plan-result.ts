@@ -6,7 +6,7 @@ import type { Body } from '../../kinds/kind.ts'
 import { kindNames } from '../../kinds/kind-names.ts'
 import { type Layout, tileMarks } from '../../report/blocks.ts'
 import { type Outcome, outcomeKinds } from '../apply/apply-state.ts'
-import { actions, type Change, isDifference, type Plan } from './change.ts'
+import { actions, type Change, type Create, isDifference, type Plan, type Update } from './change.ts'
 import type { PlanningResult } from './make-plan.ts'
 
 export const planOutput = z.object({
@@ -151,7 +151,7 @@ export async function toPlanResult(planned: PlanningResult, outcomes: readonly O
       return url === undefined ? one : { ...one, url }
     }),
     unmanagedKinds: kindNames.filter((kind) => (plan.unmanaged?.[kind] ?? 0) > 0),
-    toAdopt: plan.changes.filter(({ action, isAdopted }) => isAdopted && action === 'adopt').length,
+    toAdopt: numberOf('adopt'),
     toMark: numberOf('mark'),
     toRelease: numberOf('release'),
     orphans: plan.orphans.map((one) => ({ ...one })),
@@ -174,20 +174,13 @@ function pageOf({ kind, id, stored, desired, action }: Change, uiUrl: string): s
 }
 
 async function describe(change: Change): Promise<PlannedObject> {
+  const { kind, key, name, action, id, location: { file, line, instance } = {}, notes, fields } = change
   const {
-    kind,
-    key,
-    name,
-    action,
-    id,
-    location: { file, line, instance } = {},
     origin,
     madeFrom,
-    notes,
     summary,
-    fields,
     rewrites,
-  } = change
+  }: Partial<Pick<Update, 'key' | 'origin' | 'madeFrom' | 'rewrites'> & Pick<Create, 'summary'>> = change
   return {
     kind,
     key,

@@ -7,7 +7,7 @@ import type { Alert } from '../../kinds/alert/alert.ts'
 import { composeUpdate } from '../../kinds/compare.ts'
 import { type Kind, listOf, type StoredObject } from '../../kinds/kind.ts'
 import { findLostAlerts, findLostTiles, type LostTile, type Removal } from '../../kinds/lost-alerts.ts'
-import type { Change } from './change.ts'
+import { type Change, type Delete, isWrite, type Write } from './change.ts'
 
 export const alertProtectionRules = {
   'would-lose-alert': {
@@ -59,9 +59,9 @@ export function protectAlerts(changes: readonly Change[], alerts: readonly Alert
 }
 
 /** The reason against removing tiles: an alert on one of them that did not exist when the plan was made. Undefined without one. */
-export function findNewAlertOnTiles({ stored, removes, patches }: Change, { items, mayBeCut }: List<Alert>): string | undefined {
+export function findNewAlertOnTiles({ stored, removes, patches }: Write, { items, mayBeCut }: List<Alert>): string | undefined {
   if (mayBeCut) return incompleteList
-  if (stored === undefined || removes === undefined) return undefined
+  if (removes === undefined) return undefined
   const tiles = listOf(stored.tiles)
   const tilesAfter = tiles.filter(({ id }) => typeof id !== 'string' || !removes.tiles.includes(id))
   const lost = findLostAlerts({ kind: 'dashboard', id: stored.id, tiles, tilesAfter, isPatch: patches !== undefined }, items)
@@ -70,22 +70,22 @@ export function findNewAlertOnTiles({ stored, removes, patches }: Change, { item
 }
 
 /** The reason against deleting an object: an alert that would be deleted with it, or that uses it. Undefined without one. */
-export function findAlertOn(change: Change, { items, mayBeCut }: List<Alert>, kind: Kind): string | undefined {
-  const { id = '', stored } = change
+export function findAlertOn(change: Delete, { items, mayBeCut }: List<Alert>, kind: Kind): string | undefined {
+  const { id, stored } = change
   if (kind.name === 'alert') return undefined
   if (mayBeCut) return incompleteList
   if (kind.findUse !== undefined) return findUser(change, items, kind)
   const [alert] = findLostAlerts(
-    kind.name === 'savedSearch' ? { kind: kind.name, id } : { kind: 'dashboard', id, tiles: listOf(stored?.tiles), tilesAfter: undefined },
+    kind.name === 'savedSearch' ? { kind: kind.name, id } : { kind: 'dashboard', id, tiles: listOf(stored.tiles), tilesAfter: undefined },
     items,
   )
   return alert && `the alert ${describeAlert(alert)} is on it and would be deleted with it`
 }
 
 /** The alerts that use the object before the change and could not use it after it, in words; undefined without any. */
-export function findUser({ stored, desired, id }: Change, alerts: readonly StoredObject[], { findUse }: Kind): string | undefined {
-  if (stored === undefined || findUse === undefined) return undefined
-  const after = desired === undefined ? undefined : { ...desired, id: id ?? stored.id, name: String(desired.name) }
+export function findUser({ stored, desired, id }: Write | Delete, alerts: readonly StoredObject[], { findUse }: Kind): string | undefined {
+  if (findUse === undefined) return undefined
+  const after = desired === undefined ? undefined : { ...desired, id, name: String(desired.name) }
   const uses = alerts.flatMap((alert) => {
     const use = findUse(stored, alert)
     return use === undefined || (after !== undefined && findUse(after, alert) !== undefined) ? [] : [{ alert, use }]
@@ -112,14 +112,14 @@ interface PlannedRemoval {
 
 /** The objects and tiles that a change removes; undefined where it keeps everything that an alert can watch. */
 function plannedRemoval(change: Change, dashboardType: Kind): PlannedRemoval | undefined {
-  const { kind, action, stored, desired, id, patches } = change
-  if (kind === 'savedSearch' && action === 'delete' && id !== undefined) return { change, removal: { kind, id }, lostTiles: [] }
+  const { kind, action, stored, desired, id } = change
+  if (kind === 'savedSearch' && action === 'delete') return { change, removal: { kind, id }, lostTiles: [] }
   if (kind !== 'dashboard' || stored === undefined || action === 'unchanged') return undefined
   const tiles = listOf(stored.tiles)
   const tilesAfter = desired === undefined ? undefined : listOf(composeUpdate(dashboardType, desired, stored).tiles)
   return {
     change,
-    removal: { kind, id: stored.id, tiles, tilesAfter, isPatch: patches !== undefined },
+    removal: { kind, id: stored.id, tiles, tilesAfter, isPatch: isWrite(change) && change.patches !== undefined },
     lostTiles: findLostTiles(tiles, tilesAfter ?? []),
   }
 }
@@ -162,14 +162,14 @@ const hiddenTileOf = ({ name }: Change): string => `a tile of dashboard "${quote
 
 /** An alert that a write deletes, and that is declared elsewhere, is created again. Deletes come last: the alert has moved before. */
 function replaceLost(change: Change, { cause, reason }: Loss): Change {
-  if (change.action === 'delete' || change.action === 'release' || cause.action === 'delete') return change
+  if (!isWrite(change) || change.action === 'release' || cause.action === 'delete') return change
   const note = `${reason}, and the server deletes the alert with it, so apply creates the alert again`
   return { ...change, action: 'replace', notes: [...change.notes, note] }
 }
 
 /** Records the tiles that an update removes and the known alerts on them, so that apply notices a new one. */
 function withRemovedTiles(change: Change, removal: PlannedRemoval | undefined, losses: readonly Loss[] = []): Change {
-  if (removal === undefined || change.kind !== 'dashboard' || change.action === 'delete') return change
+  if (removal === undefined || change.kind !== 'dashboard' || !isWrite(change)) return change
   const tiles = removal.lostTiles.flatMap(({ tile }) => (typeof tile.id === 'string' ? [tile.id] : []))
   return tiles.length === 0 ? change : { ...change, removes: { tiles, alerts: losses.map(({ alert }) => alert.id) } }
 }

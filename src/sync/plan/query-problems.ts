@@ -11,14 +11,14 @@ import { causeOf, toFailure } from '../../core/errors.ts'
 import { nameFirst } from '../../core/text.ts'
 import { intervalMs } from '../../kinds/alert/schedule.ts'
 import { composeUpdate } from '../../kinds/compare.ts'
-import { type Body, listOf } from '../../kinds/kind.ts'
+import { type Body, listOf, type StoredObject } from '../../kinds/kind.ts'
 import { type PendingId, replacePending } from '../../kinds/kind-names.ts'
 import { createKinds, type Kinds } from '../../kinds/kinds.ts'
 import { sourceSchema } from '../../kinds/source/source-wire.ts'
 import type { Context } from '../../operation/operation.ts'
 import type { Outcome } from '../apply/apply-state.ts'
 import { compareAlerts, seriesReader } from '../backtest/backtest-plan.ts'
-import { type Change, isDifference } from './change.ts'
+import { type Change, changesOf, type Delete, isDelete, isDifference } from './change.ts'
 import { evaluationRules, isTemporary, warnFailing, warnUnmatched, withoutQuery, withRemedy } from './evaluations.ts'
 import { countRequests, type PlanningResult } from './make-plan.ts'
 import { type LookUp, lookUpQuery, lookUpSource } from './source-columns.ts'
@@ -35,7 +35,7 @@ type QueryContext = Pick<Context<'read', 'service-or-server'>, 'api' | 'service'
 interface Asking extends QueryContext {
   readonly planned: PlanningResult & { readonly storedObjects: StoredObjects }
   readonly kinds: Kinds
-  readonly changedSources: ReadonlyMap<string, Change>
+  readonly changedSources: ReadonlyMap<string, Exclude<Change, Delete>>
   /** Whether the server has the changed sources already. */
   readonly isApplied: boolean
   readonly readRows: Estimates['readRows']
@@ -124,10 +124,8 @@ async function openQueries(
   const nowMs = context.clock.now()
   const kinds = createKinds(context.profile, nowMs)
   const changedSources = new Map(
-    plan.changes.flatMap((change) =>
-      change.kind === 'source' && isDifference(change) && change.desired !== undefined
-        ? [[change.id ?? idOf(change.key), change] as const]
-        : [],
+    changesOf(plan, 'source').flatMap((change) =>
+      isDifference(change) && !isDelete(change) ? [[change.id ?? idOf(change.key), change] as const] : [],
     ),
   )
   const written = [...changedSources].map(([id, change]) => sourceSchema.parse({ ...bodyAfter(change, kinds), id }))
@@ -150,7 +148,7 @@ async function openQueries(
 }
 
 /** The whole object after the plan. */
-const bodyAfter = ({ kind, desired = {}, stored }: Change, kinds: Kinds): Body =>
+const bodyAfter = ({ kind, desired, stored }: Exclude<Change, Delete>, kinds: Kinds): Body =>
   stored === undefined ? desired : composeUpdate(kinds[kind], desired, stored)
 
 const sourceChecks = (asking: Asking): readonly Check[] =>
@@ -187,37 +185,40 @@ const toLookUpCheck = (one: LookUp, explain: Check['explain'], { api, service, n
 async function alertChecks(asking: Asking, isOnlyOnChanged: boolean): Promise<readonly Check[]> {
   const { planned, changedSources, profile, nowMs } = asking
   const { changes } = planned.plan
-  const known = new Set(changes.flatMap(({ kind, id }) => (kind === 'alert' ? (id ?? []) : [])))
+  const known = new Set(changesOf(planned.plan, 'alert').map(({ id }) => id))
   const others = planned.storedObjects.alerts.flatMap((alert): readonly Change[] =>
-    known.has(alert.id) || changedSources.size === 0 ? [] : [toChange(alert.name ?? '', alert)],
+    known.has(alert.id) || changedSources.size === 0 ? [] : [toChange(alert, asking)],
   )
   const plan = { ...planned.plan, changes: [...changes, ...others] }
   const compared = await compareAlerts({ ...planned, plan }, { profile, nowMs }, { fromMs: nowMs, untilMs: nowMs })
-  return compared.flatMap(({ change, isChanged, now, next = change.key === '' ? now : undefined }) => {
+  return compared.flatMap(({ change, isChanged, next }) => {
     if (next === undefined || 'reason' in next) return []
     const isOnChanged = sourceIdsOf(next).some((id) => changedSources.has(id))
     const isWanted = isOnChanged ? !isOfSlo(change) : isChanged && !isOnlyOnChanged
     // The alerts of an SLO count the same events.
-    if (!isWanted || (isOfSlo(change) && compared.find((one) => one.change.madeFrom === change.madeFrom)?.change !== change)) return []
+    if (!isWanted || (isOfSlo(change) && compared.find((one) => makerOf(one.change) === makerOf(change))?.change !== change)) return []
     const checks = toQueryChecks(next, asking, (error) => warnFailing(change, error))
     return isOnChanged ? checks : checks.map((check) => ({ ...(isOfSlo(change) ? withoutErrors(check) : check), alert: change }))
   })
 }
 
-const isOfSlo = ({ madeFrom = '' }: Change): boolean => madeFrom.startsWith('slos.')
+const makerOf = (change: Change): string | undefined => ('madeFrom' in change ? change.madeFrom : undefined)
+
+const isOfSlo = (change: Change): boolean => makerOf(change)?.startsWith('slos.') ?? false
 
 const withoutErrors = (check: Check): Check => ({ ...check, ask: async () => ({ unmatched: (await check.ask()).unmatched }) })
 
-const toChange = (name: string, stored: StoredObjects['alerts'][number]): Change => ({
+const toChange = (stored: StoredObject, { kinds }: Asking): Change => ({
   kind: 'alert',
   key: '',
-  name,
+  name: stored.name ?? '',
   action: 'unchanged',
   id: stored.id,
   isAdopted: false,
   notes: [],
   fields: [],
   stored,
+  desired: kinds.alert.toBody(stored),
 })
 
 const sourceIdsOf = (query: AlertQuery): readonly string[] =>
@@ -248,11 +249,10 @@ function lastWindow({ step }: AlertQuery, nowMs: number): TimeRange {
 
 /** The tiles whose query the plan creates or changes, without those of SLOs. */
 const tileChecks = (asking: Asking): readonly Check[] =>
-  asking.planned.plan.changes.flatMap((change) => {
-    const { kind, desired, stored } = change
-    if (kind !== 'dashboard' || !isDifference(change) || desired === undefined || isOfSlo(change)) return []
+  changesOf(asking.planned.plan, 'dashboard').flatMap((change) => {
+    if (isDelete(change) || !isDifference(change) || isOfSlo(change)) return []
     const { sources } = asking.planned.storedObjects
-    const storedQueries = new Set(listOf(stored?.tiles).map((tile) => JSON.stringify(queryOf(tile, sources))))
+    const storedQueries = new Set(listOf(change.stored?.tiles).map((tile) => JSON.stringify(queryOf(tile, sources))))
     return listOf(bodyAfter(change, asking.kinds).tiles).flatMap((tile, i) => {
       const query = toTileQuery(tile, sources)
       if ('reason' in query || storedQueries.has(JSON.stringify(queryOf(tile, sources)))) return []

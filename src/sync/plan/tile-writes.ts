@@ -8,7 +8,7 @@ import { compareBodies, composeUpdate, statedBody } from '../../kinds/compare.ts
 import { canPatchTile } from '../../kinds/dashboard/patch-dashboard.ts'
 import { type Body, type Kind, listOf, type StoredObject } from '../../kinds/kind.ts'
 import { type Declared, isOf } from '../../kinds/kinds.ts'
-import type { Change, Plan } from './change.ts'
+import { type Change, isWrite, type Plan, type Write } from './change.ts'
 import { unmanagedAdoption } from './match.ts'
 import { describeAlert } from './protect-alerts.ts'
 
@@ -55,43 +55,42 @@ export function planTileWrites(changes: readonly Change[], options: TileWriteOpt
       ...(isOfOthers(change, options) && !accepted.has(change.key) ? refuseLosses(change, [...alerts, ...declared], options.kind) : []),
       ...(isAdoption(change) && change.patches?.length === 0 ? missingLanguage(change, options.kind) : []),
     ])
-  const unaccepted = written.filter(({ key, rewrites }) => rewrites !== undefined && !accepted.has(key))
+  const unaccepted = written.filter(isDashboardWrite).filter(({ key, rewrites }) => rewrites !== undefined && !accepted.has(key))
   return { changes: written, diagnostics: [...diagnostics, ...warnOfLosses(unaccepted)] }
 }
 
 /** A write of a dashboard that exists. */
-type DashboardWrite = Change & { readonly stored: StoredObject; readonly desired: Body }
-
-export const isDashboardWrite = (change: Change): change is DashboardWrite =>
-  change.kind === 'dashboard' && change.stored !== undefined && change.desired !== undefined && change.action !== 'unchanged'
+export const isDashboardWrite = (change: Change): change is Write =>
+  change.kind === 'dashboard' && isWrite(change) && change.action !== 'unchanged'
 
 const isAdoption = ({ notes }: Change): boolean => notes.includes(unmanagedAdoption)
 
 /** Whether tiles may be as someone else made them. A server without patches stores all of them again with the adoption. */
-const isOfOthers = (change: DashboardWrite, { kind, canPatch }: TileWriteOptions): boolean =>
+const isOfOthers = (change: Write, { kind, canPatch }: TileWriteOptions): boolean =>
   isAdoption(change) || (canPatch && kind.readMarker(kind.toBody(change.stored))?.isAdopted === true)
 
-function planTileWrite(change: DashboardWrite, options: TileWriteOptions): DashboardWrite {
-  const { action, notes, origin } = change
+function planTileWrite(change: Write, options: TileWriteOptions): Write {
+  const { action, notes } = change
   const patches = options.canPatch && !options.rewrite ? tilesToPatch(change, options.kind) : undefined
-  const result = { ...change, ...(patches && { patches }) }
-  const mayLose = isOfOthers(change, options) || origin === 'service' || action === 'mark' || action === 'release'
+  const result: Write = patches === undefined ? change : { ...change, patches }
+  const mayLose = isOfOthers(change, options) || action === 'mark' || change.action === 'release' || change.origin === 'service'
   if (patches?.length === 0 || !mayLose) return result
   const rewrites = writtenTiles(result, options.kind).map(({ name }) => quote(String(name ?? ''), 60))
   if (!isOfOthers(change, options)) return { ...result, rewrites }
   const named = rewrites.length === 0 ? '' : ` (${nameFirst(rewrites, maxNamedTiles)})`
   const note = `writes ${plural(rewrites.length, 'tile')} again${named}, and loses the parts that the API does not return`
-  return { ...result, action: action === 'adopt' ? 'update' : action, notes: [...notes, note], rewrites }
+  const written = { ...result, notes: [...notes, note], rewrites }
+  return written.action === 'adopt' ? { ...written, action: 'update' } : written
 }
 
 /** The stored tiles that a write stores again. */
-function writtenTiles({ stored, desired, patches }: DashboardWrite, kind: Kind): readonly Body[] {
+function writtenTiles({ stored, desired, patches }: Write, kind: Kind): readonly Body[] {
   const ids: readonly unknown[] = patches ?? [...tilesById(composeUpdate(kind, desired, stored)).keys()]
   return listOf(stored.tiles).filter(({ id }) => ids.includes(id))
 }
 
 /** The ids of the tiles to patch, which may be none; undefined for a change that needs a PUT. */
-function tilesToPatch({ stored, desired, fields }: DashboardWrite, kind: Kind): readonly string[] | undefined {
+function tilesToPatch({ stored, desired, fields }: Write, kind: Kind): readonly string[] | undefined {
   if (fields.some(({ path }) => !/^(?:name|tags|tiles)(?!\w)/.test(path))) return undefined
   if (!fields.some(({ path }) => path.startsWith('tiles'))) return []
   const { before, after } = compareBodies(kind, desired, stored)
@@ -111,7 +110,7 @@ function tilesToPatch({ stored, desired, fields }: DashboardWrite, kind: Kind): 
 const tilesById = ({ tiles }: Body): ReadonlyMap<unknown, Body> => new Map(listOf(tiles).map((tile) => [tile.id, tile]))
 
 /** An error where an alert is on one of the tiles that are written again. */
-function refuseLosses(change: DashboardWrite, alerts: readonly StoredObject[], kind: Kind): readonly Diagnostic[] {
+function refuseLosses(change: Write, alerts: readonly StoredObject[], kind: Kind): readonly Diagnostic[] {
   const { key, name, stored, rewrites, location = noLocation } = change
   const tiles = rewrites === undefined ? [] : writtenTiles(change, kind)
   const names = new Map(tiles.map((tile) => [tile.id, tile.name]))
@@ -123,7 +122,7 @@ function refuseLosses(change: DashboardWrite, alerts: readonly StoredObject[], k
 }
 
 /** The API does not show a language that a series lacks, but that of a link. */
-function missingLanguage({ key, stored, location = noLocation }: DashboardWrite, kind: Kind): readonly Diagnostic[] {
+function missingLanguage({ key, stored, location = noLocation }: Write, kind: Kind): readonly Diagnostic[] {
   const body = kind.toBody(stored)
   const stated = tilesById(statedBody(kind, body))
   const lacking = listOf(body.tiles).find((tile) => !isSame(tile, stated.get(tile.id) ?? tile))

@@ -296,7 +296,7 @@ function draftExisting(
     overridden: [],
   }
   if (stored === undefined) return { object: { ...object, ...draftMissing(declared, context, input) }, update: undefined }
-  if (driftedOnly && change.origin !== 'service')
+  if (driftedOnly && !('origin' in change && change.origin === 'service'))
     return { object: { ...object, outcome: isDifference(change) ? 'changed-in-files' : 'unchanged' }, update: undefined }
   const spelled = spellChange(declared, { ...change, stored }, context)
   const { before, after, overridden } = keepOverridden(spelled, overriddenFields(environment, kind, key))

@@ -3,7 +3,7 @@ import type { Declarations } from '../../declarations/declarations.ts'
 import { withAlternatives } from '../../declarations/merge-fields.ts'
 import type { DeclaredKey } from '../../kinds/kind.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
-import { type Change, isDifference, type Plan } from '../plan/change.ts'
+import { type Change, isDifference, isWrite, type Plan } from '../plan/change.ts'
 import { isAboutTileWrites } from '../plan/tile-writes.ts'
 import { type Draft, identityOf, type OverriddenField, type PulledObject } from './draft.ts'
 
@@ -30,7 +30,7 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
     // Errors that were there before the pull do not count.
     if (message !== undefined && (object.outcome === 'added' || object.outcome === 'updated')) return message
     if (object.overridden.length > 0 && change.action === 'update' && differsOnlyIn(change, object.overridden)) return undefined
-    const isAsDeclared = change.fields.length === 0 && change.rewrites !== undefined
+    const isAsDeclared = change.fields.length === 0 && isWrite(change) && change.rewrites !== undefined
     return isDifference(change) && !isAsDeclared ? describeChange(change) : undefined
   }
   return new Map(

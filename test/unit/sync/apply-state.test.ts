@@ -15,19 +15,30 @@ import {
   outcomeKinds,
   skipped,
 } from '../../../src/sync/apply/apply-state.ts'
-import type { Change } from '../../../src/sync/plan/change.ts'
+import type { Change, Delete, Update } from '../../../src/sync/plan/change.ts'
 import { findAlertOn, findNewAlertOnTiles } from '../../../src/sync/plan/protect-alerts.ts'
 import { kinds } from '../../support/plans.ts'
 
-const change = (key: string, more: Partial<Change> = {}): Change => ({
-  kind: 'dashboard',
+const change = (key: string, kind: Change['kind'] = 'dashboard'): Change => ({
+  kind,
   key,
   name: key,
   action: 'create',
-  isAdopted: false,
+  location: { file: 'f.yml' },
+  summary: '',
+  desired: { tiles: ['A', 'B', 'B'].map((name) => ({ name })) },
   notes: [],
   fields: [],
-  ...more,
+})
+const deleted = (kind: Change['kind'], id = 'd1'): Delete => ({
+  kind,
+  key: 'shop',
+  name: 'shop',
+  action: 'delete',
+  id,
+  stored: { id },
+  notes: [],
+  fields: [],
 })
 
 const shop = {
@@ -52,7 +63,7 @@ describe('ids that are waited for', () => {
 
   it('ids that are waited for are those of one kind and key', () => {
     const ids = createKnownIds()
-    ids.learn({ change: change('shop', { kind: 'savedSearch' }), stored: { id: 's1' } })
+    ids.learn({ change: change('shop', 'savedSearch'), stored: { id: 's1' } })
     ids.learn({ change: change('store'), stored: { id: 'd2' } })
     expect(ids.resolve({ dashboardId: new PendingId('dashboard', 'shop') })).toHaveProperty('waitsFor')
     expect(ids.resolve({ savedSearchId: new PendingId('savedSearch', 'shop') })).toEqual({ body: { savedSearchId: 's1' } })
@@ -68,7 +79,14 @@ describe('ids that are waited for', () => {
 
 describe('an alert that came onto what goes', () => {
   const stored = { id: 'd1', tiles: [{ id: 't1' }, { id: 't2' }] }
-  const update = change('shop', { action: 'update', stored, removes: { tiles: ['t1'], alerts: ['seen'] } })
+  const update: Update = {
+    ...deleted('dashboard'),
+    action: 'update',
+    stored,
+    desired: {},
+    isAdopted: false,
+    removes: { tiles: ['t1'], alerts: ['seen'] },
+  }
   const alert = (id: string, fields: object) => ({ id, name: 'Errors', ...fields }) as never
   const list = (...items: readonly never[]) => ({ items, mayBeCut: false })
 
@@ -93,28 +111,28 @@ describe('an alert that came onto what goes', () => {
   it.each([
     [
       'on a dashboard',
-      change('shop', { id: 'd1' }),
+      deleted('dashboard'),
       alert('x', { dashboardId: 'd1' }),
       'the alert "Errors" (x) is on it and would be deleted with it',
     ],
     [
       'on a saved search',
-      change('slow', { kind: 'savedSearch', id: 's1' }),
+      deleted('savedSearch', 's1'),
       alert('x', { savedSearchId: 's1' }),
       'the alert "Errors" (x) is on it and would be deleted with it',
     ],
-    ['elsewhere', change('shop', { id: 'd1' }), alert('x', { dashboardId: 'd2', savedSearchId: 's1' }), undefined],
-    ['on an alert, which none can', change('a', { kind: 'alert', id: 'd1' }), alert('x', { dashboardId: 'd1' }), undefined],
-  ])('finds %s', (_, deleted, one, expected) => {
-    expect(findAlertOn(deleted, list(one), kinds[deleted.kind])).toBe(expected)
+    ['elsewhere', deleted('dashboard'), alert('x', { dashboardId: 'd2', savedSearchId: 's1' }), undefined],
+    ['on an alert, which none can', deleted('alert'), alert('x', { dashboardId: 'd1' }), undefined],
+  ])('finds %s', (_, change, one, expected) => {
+    expect(findAlertOn(change, list(one), kinds[change.kind])).toBe(expected)
   })
 
   it('an alert that came onto what goes may be behind the end of a list that is as long as a page', () => {
     const cut = { items: [], mayBeCut: true }
     const words = 'the list of alerts may be incomplete, because it is as long as a page'
     expect(findNewAlertOnTiles(update, cut)).toBe(words)
-    expect(findAlertOn(change('shop', { id: 'd1' }), cut, kinds.dashboard)).toBe(words)
-    expect(findAlertOn(change('a', { kind: 'alert' }), cut, kinds.alert)).toBeUndefined()
+    expect(findAlertOn(deleted('dashboard'), cut, kinds.dashboard)).toBe(words)
+    expect(findAlertOn(deleted('alert'), cut, kinds.alert)).toBeUndefined()
   })
 })
 
@@ -126,7 +144,7 @@ describe('what became of a change', () => {
   })
 
   it('the outcome of a change is failed when the server refused', () => {
-    const one = change('a', { id: 'x' })
+    const one = deleted('dashboard', 'x')
     expect(failed(one, new WatchkeeperError('conflict', 'Somebody was faster.'))).toEqual({
       change: one,
       kind: 'failed',
@@ -142,7 +160,7 @@ describe('what became of a change', () => {
   })
 
   it('the outcome of a change is skipped for a reason, with the id of what was there', () => {
-    const one = change('a', { id: 'x' })
+    const one = deleted('dashboard', 'x')
     expect(skipped(one, 'too late')).toEqual({ change: one, kind: 'skipped', id: 'x', message: 'too late' })
   })
 })
@@ -246,7 +264,7 @@ describe('an answer that never came', () => {
   })
 
   it('a lost answer to a create after a delete leaves open whether the object is there again', () => {
-    const one = change('a', { action: 'replace', id: 'x' })
+    const one = { ...deleted('dashboard', 'x'), action: 'replace', desired: {}, isAdopted: false } as const
     expect(failedRecreation(one, new Error('gone', { cause: errorOf('unknown') }))).toEqual(failed(one, errorOf('unknown')))
     expect(failedRecreation(one, new Error('gone', { cause: errorOf('not-applied') }))).toMatchObject({
       kind: 'failed',

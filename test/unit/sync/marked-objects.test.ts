@@ -16,7 +16,8 @@ const desired = kind.withMarker(body, mark)
 const stored = (id: string, more: object = {}) => ({ id, ...desired, ...more })
 const list = (items: readonly ReturnType<typeof stored>[], mayBeCut = false) => indexStored({ items, mayBeCut }, kind)
 
-const change: Change = { kind: 'alert', key: 'errors', name: 'Errors', action: 'create', isAdopted: false, notes: [], fields: [] }
+const declared = { kind: 'alert', key: 'errors', name: 'Errors', location: { file: 'f.yml' }, desired, notes: [], fields: [] } as const
+const change: Change = { ...declared, action: 'create', summary: '' }
 const unknown: Outcome = { change, kind: 'unknown', message: 'no answer', errorKind: 'may-exist' }
 const created: Outcome = { change, kind: 'created', id: 'a' }
 
@@ -67,25 +68,34 @@ describe('an outcome in the light of the list', () => {
 })
 
 describe('a marker on two objects', () => {
-  const created: Change = { ...change, desired }
   const duplicates = (one: Change, ...ids: readonly string[]) =>
     findDuplicates([one], { alert: list(ids.map((id) => stored(id))) }, kinds).map(({ diagnostic }) => diagnostic)
 
   it('a marker on two objects is a diagnostic with every id', () => {
-    const [diagnostic, ...others] = duplicates(created, 'a', 'b', 'c')
+    const [diagnostic, ...others] = duplicates(change, 'a', 'b', 'c')
     expect(diagnostic).toMatchObject({ rule: 'duplicate-marker', severity: 'error', location: { file: 'alerts' } })
     expect(diagnostic?.message).toMatch(/^the ownership marker .*errors is on 3 alerts \(a, b, c\): two runs at the same time, or a copy/)
     expect(others).toEqual([])
   })
 
   it('a marker on two objects is twice from two on', () => {
-    expect(duplicates(created, 'a', 'b')).toHaveLength(1)
-    expect(duplicates(created, 'a')).toEqual([])
+    expect(duplicates(change, 'a', 'b')).toHaveLength(1)
+    expect(duplicates(change, 'a')).toEqual([])
   })
 
   it('a marker on two objects is not reported where this run created neither, or deletes one', () => {
-    expect(duplicates({ ...created, action: 'update' }, 'a', 'b')).toEqual([])
-    const remove: Change = { ...change, action: 'delete', id: 'b', keeps: 'a' }
-    expect(findDuplicates([created, remove], { alert: list([stored('a'), stored('b')]) }, kinds)).toEqual([])
+    expect(duplicates({ ...declared, action: 'update', id: 'a', stored: stored('a'), isAdopted: false }, 'a', 'b')).toEqual([])
+    const remove: Change = {
+      kind: 'alert',
+      key: '',
+      name: '',
+      action: 'delete',
+      id: 'b',
+      stored: stored('b'),
+      keeps: 'a',
+      notes: [],
+      fields: [],
+    }
+    expect(findDuplicates([change, remove], { alert: list([stored('a'), stored('b')]) }, kinds)).toEqual([])
   })
 })

@@ -29,7 +29,7 @@ describe('a tile that goes', () => {
     expect(plan.changes[2]?.notes).toEqual([
       'tile "A" of dashboard "Shop" is deleted, and the server deletes the alert with it, so apply creates the alert again',
     ])
-    expect(plan.changes[1]?.removes).toEqual({ tiles: ['dashboards-shop-A'], alerts: ['alerts-errors'] })
+    expect(plan.changes[1]).toMatchObject({ removes: { tiles: ['dashboards-shop-A'], alerts: ['alerts-errors'] } })
     expect(plan.diagnostics).toEqual([])
   })
 
@@ -45,7 +45,7 @@ describe('a tile that goes', () => {
           'tile "A" of dashboard "Shop" is deleted, and with it the alert "Foreign" (x); declare the alert, or move or delete it first',
       },
     ])
-    expect(plan.changes[1]?.removes?.alerts).toEqual(['alerts-errors', 'x'])
+    expect(plan.changes[1]).toMatchObject({ removes: { alerts: ['alerts-errors', 'x'] } })
   })
 
   it('a tile that goes is none that was renamed and shows the same', () => {
@@ -58,7 +58,7 @@ describe('a tile that goes', () => {
       },
     )
     expect(steps(plan)).toContain('alerts.errors mark')
-    expect(plan.changes[1]).not.toHaveProperty('takes')
+    expect(plan.changes[1]).not.toHaveProperty('removes')
   })
 
   it('a tile that goes is one that is to show what no alert can watch', () => {
@@ -111,7 +111,7 @@ describe('a dashboard or saved search that is pruned', () => {
     expect(messagesOf(plan)).toEqual([
       'would-lose-alert: tile "B" of dashboard "Shop" is deleted, and with it the alert "" (x); declare the alert, or move or delete it first',
     ])
-    expect(plan.changes.find(({ kind }) => kind === 'dashboard')).not.toHaveProperty('takes')
+    expect(plan.changes.find(({ kind }) => kind === 'dashboard')).not.toHaveProperty('removes')
   })
 
   it('leaves an alert that moves away before to its update', () => {
@@ -139,7 +139,7 @@ describe('nothing goes', () => {
     const unmarked = { ...applied, dashboards: applied.dashboards.map((one) => ({ ...one, tags: ['shop'] })) }
     const plan = planOf({ ...declared, dashboards: { shop: { ...shop, adopt: true } } }, unmarked)
     expect(steps(plan)).toContain('dashboards.shop update')
-    expect(plan.changes.filter(({ removes: takes }) => takes !== undefined)).toEqual([])
+    expect(plan.changes.filter((change) => 'removes' in change)).toEqual([])
   })
 
   it('nothing goes with a dashboard that merely changes', () => {

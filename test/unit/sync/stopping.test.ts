@@ -11,7 +11,17 @@ import {
 } from '../../../src/sync/apply/apply-state.ts'
 import type { Change } from '../../../src/sync/plan/change.ts'
 
-const change: Change = { kind: 'alert', key: 'a', name: 'A', action: 'create', isAdopted: false, notes: [], fields: [] }
+const change: Change = {
+  kind: 'alert',
+  key: 'a',
+  name: 'A',
+  action: 'create',
+  location: { file: 'f.yml' },
+  summary: '',
+  desired: {},
+  notes: [],
+  fields: [],
+}
 
 const outcome = (kind: OutcomeKind, errorKind?: ErrorKind): Outcome => ({ change, kind, errorKind })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Diagnostic } from '../../../../src/core/diagnostics.ts'
-import type { Change } from '../../../../src/sync/plan/change.ts'
+import type { Change, Update } from '../../../../src/sync/plan/change.ts'
 import type { Draft, PulledObject } from '../../../../src/sync/pull/draft.ts'
 import { type ReadDraft, verifyDraft } from '../../../../src/sync/pull/verify-draft.ts'
 
@@ -19,12 +19,15 @@ const object = (key: string, more: Partial<PulledObject> = {}): PulledObject => 
   ...more,
 })
 
-const change = (key: string, more: Partial<Change> = {}): Change => ({
+const change = (key: string, more: Partial<Update> = {}): Update => ({
   kind: 'alert',
   key,
   name: key,
   action: 'adopt',
   isAdopted: true,
+  id: key,
+  stored: { id: key },
+  desired: {},
   notes: [],
   fields: [],
   ...more,
@@ -100,7 +103,7 @@ describe('verifyDraft rejects an object', () => {
       ],
       [
         'that would be created',
-        { changes: [change('a', { action: 'create' })] },
+        { changes: [{ ...change('a'), id: undefined, stored: undefined, action: 'create', location: { file: 'f.yml' }, summary: '' }] },
         'a file cannot declare this object exactly: plan would create it',
       ],
       [
