@@ -1,3 +1,4 @@
+import { once } from '../core/concurrency.ts'
 import { inputError } from '../core/errors.ts'
 import { basicPair } from '../core/secrets.ts'
 import { type ProxySettings, proxySecrets, proxyUsers } from '../http/proxy.ts'
@@ -143,14 +144,10 @@ export function openApi(connection: Connection, options: SessionOptions): ApiSes
     pacer: pacerOf(`${describeKey(credentials).id} tools`, baseUrl.origin, { limit: 600, windowMs: 60_000 }),
   })
   const remaining = () => ({ deadlineMs: Math.max(1, Math.ceil(requester.remainingMs())) })
-  let tools: ReturnType<typeof createRequester> | undefined
-  const openTools = () => {
-    tools ??= createRequester({ ...settings, ...remaining(), endpoint: toolsOfServer() })
-    return tools
-  }
-  let patchTool: Promise<boolean> | undefined
+  const openTools = once(() => createRequester({ ...settings, ...remaining(), endpoint: toolsOfServer() }))
+  const hasPatchTool = once(async () => profile.isSelfHosted && (await import('./mcp.ts')).findPatchTool(request))
   /** Loaded here: few runs query. */
-  const openSql = async (): Promise<RunSql> => {
+  const openSql = once(async (): Promise<RunSql> => {
     const { createSqlAccess, sqlTimeoutMs } = await import('./sql.ts')
     const { request: send } = createRequester({
       ...settings,
@@ -159,8 +156,7 @@ export function openApi(connection: Connection, options: SessionOptions): ApiSes
       endpoint: queries ?? toolsOfServer(),
     })
     return createSqlAccess({ clock, read: request, request: send, mayWake: queryEndpoint?.mayWake ?? false })
-  }
-  let sql: Promise<RunSql> | undefined
+  })
   const hasSql = profile.isSelfHosted || queryEndpoint !== undefined
   const api: WriteApi = {
     profile,
@@ -171,17 +167,12 @@ export function openApi(connection: Connection, options: SessionOptions): ApiSes
     rateLimit: pacer.quota,
     remainingMs: requester.remainingMs,
     serverVersion,
-    async hasPatchTool() {
-      if (!profile.isSelfHosted) return false
-      patchTool ??= import('./mcp.ts').then(({ findPatchTool }) => findPatchTool(request))
-      return patchTool
-    },
+    hasPatchTool,
     hasSql,
     async runSql(target, query) {
       if (!hasSql) throw inputError('sql-key-id', 'is missing; a query of ClickHouse Cloud needs a key that its query endpoint lists')
       await serverVersion()
-      sql ??= openSql()
-      return (await sql)(target, query)
+      return (await openSql())(target, query)
     },
   }
   return {

@@ -1,3 +1,4 @@
+import { once } from '../core/concurrency.ts'
 import { WatchkeeperError } from '../core/errors.ts'
 import { parseJson } from '../core/json.ts'
 import { isMapping } from '../core/keys.ts'
@@ -26,17 +27,12 @@ const maxWaitMs = 5_000
  * not answer: then the request that follows fails with the reason. Throws for a release that is too old.
  */
 export function createVersionCheck(options: VersionOptions): () => Promise<string | undefined> {
-  let checked: Promise<string | undefined> | undefined
-  const check = async (): Promise<string | undefined> => {
+  return once(async () => {
     const version = await readVersion(options)
     options.debug?.(`Server version: ${version ?? 'unknown'}`)
     if (version !== undefined && isTooOld(version)) throw tooOld(version, options.baseUrl)
     return version
-  }
-  return () => {
-    checked ??= check()
-    return checked
-  }
+  })
 }
 
 /** Beside the API of a self-hosted server: `/health`, or `/api/health` through the UI, which passes on what is below `/api`. */
