@@ -190,6 +190,8 @@ export interface WrittenIds {
 export interface WebApp {
   create(intents: Intents, references: References): Promise<WrittenIds>
   update(intents: Intents, references: References, ids: WrittenIds): Promise<void>
+  /** Stores a dashboard as it is given, as an import does. Returns its id. */
+  importDashboard(dashboard: Json): Promise<string>
   /** Saves a dashboard as after any edit: with everything that is stored. Returns the status, and the answer if it is an error. */
   saveAgain(dashboardId: string): Promise<string>
 }
@@ -223,8 +225,7 @@ export function openWebApp(url: string, cookie: string, defaultSelects: Readonly
   return {
     async create({ dashboards, savedSearches }, references) {
       const ids = { dashboards: [] as string[], savedSearches: [] as string[] }
-      for (const intent of dashboards)
-        ids.dashboards.push(String((await ask('POST', 'dashboards', toDashboard(intent, references, newIds(intent))))._id))
+      for (const intent of dashboards) ids.dashboards.push(await this.importDashboard(toDashboard(intent, references, newIds(intent))))
       for (const intent of savedSearches) {
         const id = String((await ask('POST', 'saved-search', toSavedSearch(intent, references, defaultSelects)))._id)
         ids.savedSearches.push(id)
@@ -249,6 +250,7 @@ export function openWebApp(url: string, cookie: string, defaultSelects: Readonly
         if (known !== undefined && alert !== undefined) await ask('PUT', `alerts/${known._id}`, { id: known._id, ...alert })
       }
     },
+    importDashboard: async (dashboard) => String((await ask('POST', 'dashboards', dashboard))._id),
     async saveAgain(id) {
       const { _id, ...stored } = await find(id)
       const response = await send('PATCH', `dashboards/${id}`, { ...stored, id })

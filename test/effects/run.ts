@@ -9,12 +9,14 @@ import { parseArgs } from 'node:util'
 import { parse } from 'yaml'
 import { profileNamed } from '../../src/api/profiles.ts'
 import { systemClock } from '../../src/core/clock.ts'
+import type { KindName } from '../../src/kinds/kind-names.ts'
 import { readSlos } from '../../src/slos/expand-slos.ts'
 import { readText } from '../support/declarations.ts'
 import { openSession } from '../support/session.ts'
 import { type Site, type SiteServer, withSite } from '../support/site.ts'
 import { changed, type References, toDeclarations } from './as-declared.ts'
 import { openWebApp, type WebApp, type WrittenIds } from './as-web-app.ts'
+import { checkHiddenParts } from './hidden-parts.ts'
 import { createIntents, type Intents } from './intents.ts'
 import type { Json, ProductAnswers, ProductRequest } from './product.ts'
 import { compareWithCheckSlo, type SloAccess, type SloEvaluation } from './slos.ts'
@@ -24,7 +26,8 @@ const help = `Usage: npm run effects -- --server URL --checkout PATH --mongo URI
 
 Writes the same random dashboards, saved searches and alerts once with apply, once as the web app writes them, and once as the web app writes
 them and apply adopts them. Compares the stored documents, the queries of the tiles, and what the server's own alert task does with the alerts
-in past time. Then changes them all, lets the web app save the dashboards of apply, and compares again. Exits with 1 when anything differs.
+in past time. Then changes them all, lets the web app save the dashboards of apply, and compares again. Before that, apply adopts the product's
+templates, changes and adds a tile, and may lose only what the plan names. Exits with 1 when anything differs.
 
   --server URL      a self-hosted server (its API), without dashboards, alerts and saved searches. Everything on it is deleted
   --checkout PATH   a checkout of HyperDX with built packages/api and packages/common-utils, in the version of the server
@@ -184,7 +187,15 @@ async function createReferences(api: Api, port: number): Promise<PerWriter<Refer
 /** Differences that were found, by what was compared. */
 interface Findings {
   readonly counts: Record<
-    'objects' | 'tiles' | 'queries' | 'evaluations' | 'notifications' | 'saves' | 'evaluations of SLOs' | 'of them firing',
+    | 'objects'
+    | 'tiles'
+    | 'queries'
+    | 'evaluations'
+    | 'notifications'
+    | 'saves'
+    | 'hidden parts lost'
+    | 'evaluations of SLOs'
+    | 'of them firing',
     number
   >
   readonly differences: string[]
@@ -221,10 +232,10 @@ async function applyFile(run: Run, content: Json, project?: string): Promise<App
     run.findings.differences.push(
       `a plan after apply is not empty: ${JSON.stringify(again.objects.filter(({ action }) => action !== 'unchanged'))}`,
     )
-  const idsOf = (section: string): readonly string[] =>
-    result.objects.flatMap((one) => (one.kind === section && one.id !== undefined ? [one.id] : []))
+  const idsOf = (kind: KindName): readonly string[] =>
+    result.objects.flatMap((one) => (one.kind === kind && one.id !== undefined ? [one.id] : []))
   const alertKeys = result.objects.flatMap(({ kind, id, key }) => (kind === 'alert' && id !== undefined ? [[id, key] as const] : []))
-  return { dashboards: idsOf('dashboards'), savedSearches: idsOf('savedSearches'), alertKeys: new Map(alertKeys) }
+  return { dashboards: idsOf('dashboard'), savedSearches: idsOf('savedSearch'), alertKeys: new Map(alertKeys) }
 }
 
 const adopting = 'watchkeeper/effects-adopted'
@@ -444,12 +455,38 @@ async function compareWrites(run: Run): Promise<void> {
   await compareAll(run, ids, 'changed')
 }
 
+/** Dashboards that someone else made lose only what the plan names, and nothing where the server can patch them. */
+async function adoptHiddenParts(run: Run, { send }: Api): Promise<void> {
+  const { site, webApp, references, checkout, cloud, findings } = run
+  const { ids, lost, differences } = await checkHiddenParts({
+    site,
+    references: references.apply,
+    checkout,
+    canPatch: cloud === undefined,
+    create: webApp.importDashboard,
+    dump: async () => (await dump(run)).dashboards,
+  })
+  findings.counts['hidden parts lost'] = lost
+  findings.differences.push(...differences.map((one) => `hidden parts, ${one}`))
+  for (const id of ids) await send('DELETE', `dashboards/${id}`)
+}
+
 async function compareWriters(options: Options): Promise<Findings> {
   const api = createApi(options.server)
   await deleteAll(api)
   const receiver = await openReceiver()
   const findings: Findings = {
-    counts: { objects: 0, tiles: 0, queries: 0, evaluations: 0, notifications: 0, saves: 0, 'evaluations of SLOs': 0, 'of them firing': 0 },
+    counts: {
+      objects: 0,
+      tiles: 0,
+      queries: 0,
+      evaluations: 0,
+      notifications: 0,
+      saves: 0,
+      'hidden parts lost': 0,
+      'evaluations of SLOs': 0,
+      'of them firing': 0,
+    },
     differences: [],
     failures: { queries: 0, evaluations: 0 },
   }
@@ -465,7 +502,10 @@ async function compareWriters(options: Options): Promise<Findings> {
       profile,
       async (site) => {
         const run: Run = { ...options, site, webApp, references, defaultSelects, notifications: receiver.notifications, findings }
-        if (!options.isSlosOnly) await compareWrites(run)
+        if (!options.isSlosOnly) {
+          await adoptHiddenParts(run, api)
+          await compareWrites(run)
+        }
         await checkSlos(run)
       },
       systemClock,

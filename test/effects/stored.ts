@@ -16,6 +16,7 @@ interface Assumption {
 const assumptions: readonly Assumption[] = [
   { of: 'tile', field: 'granularity', values: ['auto'], readers: 'charts: auto or absent; alerts use their interval' },
   { of: 'tile', field: 'where', values: [''], readers: 'queries skip an empty condition' },
+  { of: 'tile', field: 'havingLanguage', values: ['sql'], readers: 'queries assume sql; only templates state it' },
   { of: 'tile', field: 'alignDateRangeToGranularity', values: [true], readers: 'charts compare with false' },
   { of: 'tile', field: 'fillNulls', values: [0], readers: 'charts compare with false' },
   { of: 'tile', field: 'compareToPreviousPeriod', values: [false], readers: 'charts test for true' },
@@ -53,7 +54,7 @@ function without(of: Assumption['of'], fields: Json, ...names: readonly string[]
   )
 }
 
-const listOf = (value: unknown): readonly Json[] => (Array.isArray(value) ? (value as readonly Json[]) : [])
+export const listOf = (value: unknown): readonly Json[] => (Array.isArray(value) ? (value as readonly Json[]) : [])
 
 function meaningOfConfig(config: Json): Json {
   const { where, whereLanguage, select, ...rest } = config
@@ -68,7 +69,7 @@ function meaningOfConfig(config: Json): Json {
 const withMetricValue = (item: Json): Json =>
   item.metricName !== undefined && item.aggFn !== 'count' && item.valueExpression === '' ? { ...item, valueExpression: 'Value' } : item
 
-const meaningOfDashboard = (document: Json): Json =>
+export const meaningOfDashboard = (document: Json): Json =>
   without(
     'dashboard',
     {

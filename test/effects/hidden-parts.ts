@@ -1,0 +1,177 @@
+// Adopted dashboards with parts that the API does not show: the product's templates, and one made by hand. Their stored documents are read
+// before and after an adoption, a changed tile and an added tile. Only what the plan names may be lost.
+import { readdirSync, readFileSync } from 'node:fs'
+import { parse } from 'yaml'
+import type { Site, SiteFiles } from '../support/site.ts'
+import type { References } from './as-declared.ts'
+import type { Json } from './product.ts'
+import { differencesOf, listOf, meaningOfDashboard } from './stored.ts'
+
+interface Adopting {
+  readonly site: Site
+  readonly references: Pick<References, 'sources' | 'connection'>
+  /** A checkout of the product. */
+  readonly checkout: string
+  /** Whether the server can patch dashboards. */
+  readonly canPatch: boolean
+  /** Stores a dashboard as the web app does. Returns its id. */
+  create(dashboard: Json): Promise<string>
+  dump(): Promise<readonly Json[]>
+}
+
+/** Differences, and how many hidden parts were lost where the plan says so. */
+interface Findings {
+  lost: number
+  readonly differences: string[]
+}
+
+const inputs = { project: 'watchkeeper/effects-hidden' }
+
+const hiddenFields = ['where', 'limit', 'granularity', 'alternateRowBackground', 'ratioMode'] as const
+
+export async function checkHiddenParts(adopting: Adopting): Promise<Findings & { readonly ids: readonly string[] }> {
+  const { site, canPatch } = adopting
+  const ids: string[] = []
+  for (const dashboard of [...templatesOf(adopting), madeByHand(adopting)]) ids.push(await adopting.create(dashboard))
+  const { writtenFiles } = await site.pull({}, undefined, inputs)
+  const files = Object.fromEntries(writtenFiles.map(({ path, content }) => [path, parse(content) as Json]))
+  const findings: Findings = { lost: 0, differences: [] }
+  const check = (name: string, change: (tiles: readonly Json[]) => readonly Json[], rewrites: Rewrites) =>
+    checkStep({ name, files: withTiles(files, change), rewrites }, adopting, findings)
+  const renamed = ([first, ...others]: readonly Json[]): readonly Json[] => [{ ...first, name: `${first?.name} (renamed)` }, ...others]
+  await check(
+    'adopted',
+    (tiles) => tiles,
+    (tiles) => (canPatch ? [] : tiles),
+  )
+  await check('a tile changed', renamed, (tiles) => (canPatch ? tiles.slice(0, 1) : []))
+  const added: Json = { name: 'Added', config: { displayType: 'markdown', markdown: 'Added' } }
+  await check(
+    'a tile added',
+    (tiles) => [...renamed(tiles), added],
+    (tiles) => (canPatch ? tiles : []),
+  )
+  return { ids, ...findings }
+}
+
+const withTiles = (files: Readonly<Record<string, Json>>, change: (tiles: readonly Json[]) => readonly Json[]): SiteFiles =>
+  Object.fromEntries(
+    Object.entries(files).map(([path, content]) => {
+      const dashboards = Object.entries(content.dashboards as Readonly<Record<string, Json>>)
+      const edited = dashboards.map(([key, one]) => [key, { ...one, tiles: change(listOf(one.tiles)) }] as const)
+      return [path, { ...content, dashboards: Object.fromEntries(edited) }]
+    }),
+  )
+
+/** The names of the tiles that the plan must name as written again, of all that the API shows. */
+type Rewrites = (tiles: readonly string[]) => readonly string[]
+
+interface Step {
+  readonly name: string
+  readonly files: SiteFiles
+  readonly rewrites: Rewrites
+}
+
+/** Applies the files, and compares each dashboard before and after. */
+async function checkStep({ name, files, rewrites }: Step, { site, dump, canPatch }: Adopting, findings: Findings): Promise<void> {
+  const before = await dump()
+  const { objects, diagnostics } = await site.plan(files, inputs)
+  const applied = await site.apply(files, inputs)
+  const again = await site.plan(files, inputs)
+  const after = new Map((await dump()).map((one) => [one._id, one]))
+  const warning = diagnostics.find(({ rule }) => rule === 'rewrites-tiles')?.message ?? ''
+  const found = before.map((one) => {
+    const shown = listOf(one.tiles).filter(isShown).map(nameOf)
+    const expected = rewrites(shown)
+    const named = objects.find(({ id }) => id === String(one._id))?.rewrites ?? []
+    const { lost, unsaid } = compare(one, after.get(one._id) ?? {}, canPatch ? expected : shown)
+    findings.lost += lost.length
+    const wrong = JSON.stringify(named) === JSON.stringify(expected) ? [] : [`the plan names the tiles ${named}, and not ${expected}`]
+    const unnamed = lost.filter((part) => !warning.includes(part)).map((part) => `the warning does not name ${part}`)
+    return [...wrong, ...unnamed, ...unsaid].map((text) => `${one.name}: ${text}`)
+  })
+  const failed = applied.objects.flatMap(({ key, message }) => (message === undefined ? [] : [`${key}: ${message}`]))
+  const problems = [...failed, ...(again.changed ? ['a plan after apply is not empty'] : []), ...found.flat()]
+  findings.differences.push(...problems.map((text) => `${name}, ${text}`))
+}
+
+const nameOf = ({ config }: Json): string => String((config as Json).name ?? '')
+
+/** The API lists no PromQL tiles. */
+const isShown = ({ config }: Json): boolean => (config as Json).configType !== 'promql'
+
+interface Comparison {
+  /** Words of the warning, for each part that a tile that was written again has lost. */
+  readonly lost: readonly string[]
+  readonly unsaid: readonly string[]
+}
+
+/** Compares stored documents. A tile that was not written must stay as it is, to the letter. */
+function compare(before: Json, after: Json, written: readonly string[]): Comparison {
+  const lost: string[] = []
+  const unsaid: string[] = []
+  const writesAll = written.length > 1
+  const afterById = new Map(listOf(after.tiles).map((tile) => [tile.id, tile]))
+  for (const tile of listOf(before.tiles)) {
+    const other = afterById.get(tile.id)
+    if (other === undefined) {
+      if (writesAll && !isShown(tile)) lost.push('PromQL tiles')
+      else unsaid.push(`the tile ${nameOf(tile)} is gone`)
+    } else if (!written.includes(nameOf(tile))) unsaid.push(...differencesOf(tile, other, `tile ${nameOf(tile)}`))
+    else {
+      const fields = hiddenFields.filter((field) => isLost((tile.config as Json)[field], (other.config as Json)[field]))
+      lost.push(...fields)
+      const [one, two] = [tile, other].map((document) => withoutFields(document, fields))
+      unsaid.push(...differencesOf(meaningOfTile(one), meaningOfTile(two), `tile ${nameOf(tile)}`).filter((text) => !isAddition(text)))
+    }
+  }
+  const rest = ({ tiles: _, ...document }: Json): Json => meaningOfDashboard({ ...document, tiles: [] })
+  return { lost, unsaid: [...unsaid, ...differencesOf(rest(before), rest(after))] }
+}
+
+const isEmpty = (value: unknown): boolean => value === undefined || value === ''
+
+const isLost = (before: unknown, after: unknown): boolean => !isEmpty(before) && isEmpty(after)
+
+/** A write adds defaults, and leaves out empty texts. */
+const isAddition = (difference: string): boolean => /: (?:undefined \/|"" \/ undefined$)/.test(difference)
+
+function withoutFields(tile: Json, fields: readonly string[]): Json {
+  const config = Object.entries(tile.config as Json).filter(([field]) => !fields.includes(field) && field !== 'name')
+  return { ...tile, config: Object.fromEntries(config) }
+}
+
+const meaningOfTile = (tile: Json | undefined): unknown => tile && listOf(meaningOfDashboard({ tiles: [tile] }).tiles)[0]
+
+/** The product's templates, with the sources of this server, as its import page writes them. */
+function templatesOf({ checkout, references: { sources, connection } }: Adopting): readonly Json[] {
+  const directory = `${checkout}/packages/app/src/dashboardTemplates`
+  const idOf = new Map([
+    ['Logs', sources.log],
+    ['Traces', sources.trace],
+    ['Metrics', sources.metric],
+  ])
+  const replace = (key: string, value: unknown): unknown =>
+    key === 'connection' ? connection : key === 'name' ? value : (idOf.get(String(value)) ?? value)
+  return readdirSync(directory)
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => {
+      const { version: _, description: __, ...template } = JSON.parse(readFileSync(`${directory}/${name}`, 'utf8')) as Json
+      const parts = (list: unknown): unknown => JSON.parse(JSON.stringify(list ?? []), replace)
+      return { ...template, tiles: parts(template.tiles), filters: parts(template.filters) }
+    })
+}
+
+function madeByHand({ references: { sources, connection } }: Adopting): Json {
+  const item = { aggFn: 'count', aggCondition: 'ServiceName:cart', aggConditionLanguage: 'lucene', valueExpression: '' }
+  const line = { displayType: 'line', source: sources.log, select: [item], where: '', whereLanguage: 'lucene' }
+  const configs: readonly Json[] = [
+    { ...line, name: 'First', where: 'SeverityText:"fatal"', granularity: '5 minute' },
+    { ...line, name: 'Fatal', where: 'SeverityText:"fatal"', granularity: '1 hour', limit: { limit: 5 } },
+    { ...line, name: 'Ratio', select: [item, item], seriesReturnType: 'ratio', ratioMode: 'share_of_total' },
+    { ...line, name: 'Table', displayType: 'table', groupBy: 'ServiceName', limit: { limit: 7 }, alternateRowBackground: true },
+    { configType: 'promql', name: 'PromQL', displayType: 'line', promqlExpression: 'up', connection, source: sources.metric },
+  ]
+  const tiles = configs.map((config, i) => ({ id: `hand-${i}`, x: 0, y: 4 * i, w: 12, h: 4, config }))
+  return { name: 'Made by hand', tags: ['hand'], tiles, filters: [] }
+}
