@@ -217,8 +217,9 @@ interface AppliedIds extends WrittenIds {
   readonly alertKeys: ReadonlyMap<string, string>
 }
 
-async function applyFile(run: Run, content: Json, project?: string): Promise<AppliedIds> {
+async function applyFile(run: Run, declared: Json, project?: string): Promise<AppliedIds> {
   const inputs = project === undefined ? {} : { project }
+  const content = project === adopting ? acceptLosses(declared) : declared
   const result = await run.site.apply({ 'effects.json': content }, inputs)
   const problems = [
     ...result.diagnostics.filter(({ severity }) => severity === 'error').map(({ message }) => message),
@@ -239,6 +240,14 @@ async function applyFile(run: Run, content: Json, project?: string): Promise<App
 }
 
 const adopting = 'watchkeeper/effects-adopted'
+
+/** Tiles with alerts are written again, too. The intents have nothing that the API does not show. */
+const acceptLosses = (content: Json): Json => ({
+  ...content,
+  dashboards: Object.fromEntries(
+    Object.entries(content.dashboards as Json).map(([key, one]) => [key, { ...(one as Json), adopt: 'rewrite' }]),
+  ),
+})
 
 /** The ids of what the web app wrote, by the keys of a file. */
 function adoptedIds({ dashboards, savedSearches }: WrittenIds, dump: Dump): ReadonlyMap<string, string> {
