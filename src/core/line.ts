@@ -75,7 +75,7 @@ export function say(literals: TemplateStringsArray, ...parts: readonly Part[]): 
   ])
 }
 
-function toLine(part: Part): Line {
+export function toLine(part: Part): Line {
   if (typeof part === 'string') return [untrusted(part)]
   if (typeof part === 'number') return [trusted(String(part))]
   return 'kind' in part ? [part] : part

@@ -2,12 +2,12 @@
 
 import * as z from 'zod'
 import { type InputError, inputError } from '../core/errors.ts'
-import { counted, join, say, untrusted } from '../core/line.ts'
+import { counted, join, say, trusted, untrusted } from '../core/line.ts'
 import { compareText, quote } from '../core/text.ts'
 import { choice, integer } from '../operation/inputs.ts'
 import { defineOperation, type Report } from '../operation/operation.ts'
 import { type Condition, describeConditions } from '../operation/select.ts'
-import { alignRight } from '../report/blocks.ts'
+import { facts, table } from '../report/table.ts'
 import { type FleetOrganization, type FleetService, fleetFile, readFleet, type Settings, selectServices } from './fleet-file.ts'
 
 /** GitHub's limit for one matrix. */
@@ -254,44 +254,34 @@ function reportMatrix({ legCount, serviceCount, organizationCount, maxParallel, 
   return {
     headline: say`${counted(serviceCount, 'service')} of ${counted(organizationCount, 'organization')} in ${counted(legCount, 'leg')}`,
     blocks: [
-      {
-        kind: 'facts',
-        facts: [
-          { label: 'Legs', value: say`${legCount}` },
-          { label: 'Keys', value: say`${maxParallel}` },
-          { label: 'Largest leg', value: [counted(Math.max(...keys.map(({ largestLeg }) => largestLeg)), 'service')] },
-        ],
-      },
+      facts({
+        Legs: legCount,
+        Keys: maxParallel,
+        'Largest leg': counted(Math.max(...keys.map(({ largestLeg }) => largestLeg)), 'service'),
+      }),
       {
         kind: 'paragraph',
         line: say`Legs with the same key share its rate limit of 10 requests in 10 seconds. The minimum time is for one request per service.`,
       },
-      {
-        kind: 'table',
-        columns: [{ title: 'Key' }, ...['Services', 'Legs', 'Largest leg', 'Minimum time'].map(alignRight)],
-        rows: keys.map(({ key, services, legs: count, largestLeg }) => [
-          [untrusted(key)],
-          say`${services}`,
-          say`${count}`,
-          say`${largestLeg}`,
-          say`${Math.max(services, count)} s`,
-        ]),
-      },
+      table(undefined, keys, {
+        Key: ({ key }) => key,
+        '>Services': ({ services }) => services,
+        '>Legs': ({ legs: count }) => count,
+        '>Largest leg': ({ largestLeg }) => largestLeg,
+        '>Minimum time': ({ services, legs: count }) => trusted(`${Math.max(services, count)} s`),
+      }),
       {
         kind: 'details',
         title: 'Legs',
         blocks: [
-          {
-            kind: 'table',
-            columns: [{ title: 'Leg' }, { title: 'Services' }],
-            rows: legs.map(({ name, services }) => [
-              [untrusted(name)],
+          table(undefined, legs, {
+            Leg: ({ name }) => name,
+            Services: ({ services }) =>
               join(
                 services.map((service) => [untrusted(service)]),
                 ' ',
               ),
-            ]),
-          },
+          }),
         ],
       },
     ],

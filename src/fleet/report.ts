@@ -2,11 +2,12 @@
 
 import * as z from 'zod'
 import { InputError, inputError } from '../core/errors.ts'
-import { counted, join, joinFirst, type Line, say, sentence, textOrDash, trusted, untrusted } from '../core/line.ts'
+import { counted, join, joinFirst, type Line, say, sentence, trusted, untrusted } from '../core/line.ts'
 import { listFirst } from '../core/text.ts'
 import * as fields from '../operation/inputs.ts'
 import { defineOperation, type Files, pass, type Report, type Verdict } from '../operation/operation.ts'
 import { type Block, countFacts } from '../report/blocks.ts'
+import { table } from '../report/table.ts'
 import { fleetFile, readFleet, selectServices } from './fleet-file.ts'
 import {
   type FleetResult,
@@ -167,13 +168,8 @@ function reportFleet(result: ReportResult): Report {
     ],
     blocks: [
       factsOf(result),
-      { ...resultTable(problems), title: 'Needs attention' },
-      {
-        kind: 'table',
-        title: 'Unreadable files',
-        columns: [{ title: 'File' }, { title: 'Reason' }],
-        rows: unreadable.map(({ file, reason }) => [[untrusted(file)], sentence(reason)]),
-      },
+      resultTable(problems, 'Needs attention'),
+      table('Unreadable files', unreadable, { File: ({ file }) => file, Reason: ({ reason }) => sentence(reason) }),
       ...organizationTables(results),
       { kind: 'details', title: `Passed (${passed.length})`, blocks: [resultTable(passed)] },
     ],
@@ -212,47 +208,35 @@ const statusWords: Readonly<Record<FleetStatus, string>> = {
   pass: '✅ passed',
 }
 
-const resultTable = (results: readonly FleetResult[]): Extract<Block, { kind: 'table' }> => ({
-  kind: 'table',
-  columns: [
-    { title: 'Status' },
-    { title: 'Organization' },
-    { title: 'Service' },
-    { title: 'Operation' },
-    { title: 'Details' },
-    { title: 'File' },
-  ],
-  rows: results.map((one) => [
-    [trusted(statusWords[one.status])],
-    [textOrDash(one.organization ?? one.organizationId)],
-    [textOrDash(one.service ?? one.serviceId)],
-    [textOrDash(one.operation)],
-    detailsOf(one),
-    [textOrDash(one.file)],
-  ]),
-})
+const resultTable = (results: readonly FleetResult[], title?: string): Block =>
+  table(title, results, {
+    Status: ({ status }) => trusted(statusWords[status]),
+    Organization: organizationOf,
+    Service: ({ service, serviceId }) => service ?? serviceId,
+    Operation: ({ operation }) => operation,
+    Details: detailsOf,
+    File: ({ file }) => file,
+  })
 
-function detailsOf({ reason, figure, isOutsideFleet }: FleetResult): Line {
+const organizationOf = ({ organization, organizationId }: FleetResult): string => organization ?? organizationId ?? ''
+
+function detailsOf({ reason, figure, isOutsideFleet }: FleetResult): Line | undefined {
   const parts = [
     ...(isOutsideFleet ? [say`not in the fleet`] : []),
     ...(reason === '' ? [] : [sentence(reason)]),
     ...(figure === undefined ? [] : [sentence(figure)]),
   ]
-  return parts.length === 0 ? [trusted('–')] : join(parts, ', ')
+  return parts.length === 0 ? undefined : join(parts, ', ')
 }
 
 /** Counts by organization. For a single organization, the facts show them. */
 function organizationTables(results: readonly FleetResult[]): readonly Block[] {
-  const byOrganization = Map.groupBy(results, ({ organization, organizationId }) => organization ?? organizationId ?? '')
-  if (byOrganization.size < 2) return []
-  const shown = fleetStatuses.filter((status) => results.some((one) => one.status === status))
-  const count = (ofOne: readonly FleetResult[], status: FleetStatus): Line => say`${ofOne.filter((one) => one.status === status).length}`
-  return [
-    {
-      kind: 'table',
-      title: 'By organization',
-      columns: [{ title: 'Organization' }, ...shown.map((status) => ({ title: statusWords[status], align: 'right' as const }))],
-      rows: [...byOrganization].map(([name, ofOne]) => [[textOrDash(name)], ...shown.map((status) => count(ofOne, status))]),
-    },
-  ]
+  const byOrganization = [...Map.groupBy(results, organizationOf)]
+  if (byOrganization.length < 2) return []
+  const present = fleetStatuses.filter((status) => results.some((one) => one.status === status))
+  const counts = present.map((status) => {
+    const count = ([, own]: (typeof byOrganization)[number]): number => own.filter((one) => one.status === status).length
+    return [`>${statusWords[status]}`, count] as const
+  })
+  return [table('By organization', byOrganization, { Organization: ([name]) => name, ...Object.fromEntries(counts) })]
 }

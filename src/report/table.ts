@@ -1,0 +1,36 @@
+import { type Inline, type Line, toLine, trusted } from '../core/line.ts'
+import type { BlockOf, Status } from './blocks.ts'
+
+/** A text is untrusted, and a number is text of this project. A dash stands for nothing. */
+export type Cell = Line | Inline | string | number | undefined
+
+const toCell = (cell: Cell): Line => (cell === undefined || cell === '' ? [trusted('–')] : toLine(cell))
+
+/** A title that begins with `>` is aligned to the right: a column of numbers. */
+type Columns<Row> = Readonly<Record<string, (row: Row) => Cell>>
+
+/** A table as data: the title and the cell of each column. */
+export const table = <Row>(
+  title: string | undefined,
+  rows: readonly Row[],
+  columns: Columns<Row>,
+  statusOf?: (row: Row) => Status,
+): BlockOf<'table'> => ({
+  kind: 'table',
+  ...(title !== undefined && { title }),
+  columns: Object.keys(columns).map((name) =>
+    name.startsWith('>') ? { title: name.slice(1).trimStart(), align: 'right' } : { title: name },
+  ),
+  rows: rows.map((row) => Object.values(columns).map((cellOf) => toCell(cellOf(row)))),
+  ...(statusOf && { statuses: rows.map(statusOf) }),
+})
+
+/** The facts that have a value. */
+export const facts = (values: Readonly<Record<string, Cell>>): BlockOf<'facts'> => ({
+  kind: 'facts',
+  facts: Object.entries(values).flatMap(([label, value]) => (value === undefined ? [] : [{ label, value: toCell(value) }])),
+})
+
+/** A value that this project formats, such as a time or a number. */
+export const shown = <T>(value: T | undefined, format: (value: T) => string = String): Inline | undefined =>
+  value === undefined ? undefined : trusted(format(value))
