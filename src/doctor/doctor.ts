@@ -24,6 +24,7 @@ import { webhookCollection } from '../kinds/webhook/webhook-wire.ts'
 import { type Context, defineOperation, pass } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
 import { formatDuration } from '../report/format.ts'
+import { table } from '../report/table.ts'
 import { readUsageCost } from '../usage/usage-api.ts'
 import { findKeyExpiry, warnWithinMs } from './key-expiry.ts'
 
@@ -268,8 +269,9 @@ function headlineOf(checks: readonly Check[]): Line {
 
 const outcomeWords = { ok: '✅ ok', warning: '⚠️ warning', failed: '❌ failed', skipped: '– skipped' } as const
 
-const checkTable = (checks: readonly Check[]): Block => ({
-  kind: 'table',
-  columns: [{ title: 'Check' }, { title: 'Outcome' }, { title: 'Detail' }],
-  rows: checks.map(({ name, outcome, detail, advice }) => [[trusted(name)], [trusted(outcomeWords[outcome])], sentence(advice ?? detail)]),
-})
+const checkTable = (checks: readonly Check[]): Block =>
+  table(undefined, checks, {
+    Check: ({ name }) => trusted(name),
+    Outcome: ({ outcome }) => trusted(outcomeWords[outcome]),
+    Detail: ({ detail, advice }) => sentence(advice ?? detail),
+  })
