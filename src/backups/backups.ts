@@ -6,11 +6,12 @@ import { isUuid, type Service } from '../api/path.ts'
 import { formatMoment } from '../core/dates.ts'
 import { hourMs } from '../core/durations.ts'
 import { WatchkeeperError } from '../core/errors.ts'
-import { counted, type Line, say, textOrDash, trusted, untrusted } from '../core/line.ts'
+import { counted, type Line, say, trusted, untrusted } from '../core/line.ts'
 import { listOutput } from '../operation/listing.ts'
 import { defineOperation, pass } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
 import { formatAgo, formatBytes, formatDuration } from '../report/format.ts'
+import { facts, shown, table } from '../report/table.ts'
 import type { BackupMeasures, BackupTimes } from './backup-rules.ts'
 import { type Backup, backupSchema, fetchBackup, fetchBackups } from './backups-api.ts'
 
@@ -75,16 +76,13 @@ export const getBackup = defineOperation({
   report: (result) => ({
     headline: say`Backup ${untrusted(result.backupName ?? result.backupId)} is ${untrusted(result.backupStatus ?? 'in an unknown state')}${startedAgo(result)}`,
     blocks: [
-      {
-        kind: 'facts',
-        facts: [
-          { label: 'Started', value: orDash(result.backupStartedAt, formatMoment) },
-          { label: 'Finished', value: orDash(result.backupFinishedAt, formatMoment) },
-          { label: 'Size', value: orDash(result.backupSizeBytes, formatBytes) },
-          { label: 'Duration', value: orDash(result.backupDurationSeconds, (seconds) => formatDuration(seconds * 1000)) },
-          { label: 'Id', value: [untrusted(result.backupId)] },
-        ],
-      },
+      facts({
+        Started: shown(result.backupStartedAt, formatMoment) ?? '',
+        Finished: shown(result.backupFinishedAt, formatMoment) ?? '',
+        Size: shown(result.backupSizeBytes, formatBytes) ?? '',
+        Duration: shown(result.backupDurationSeconds, (seconds) => formatDuration(seconds * 1000)) ?? '',
+        Id: result.backupId,
+      }),
     ],
   }),
 })
@@ -148,32 +146,13 @@ const toMeasure = (value: number | null | undefined): number | undefined =>
 const elapsedMs = (startedMs: number | undefined, finishedMs: number | undefined): number | undefined =>
   startedMs === undefined || finishedMs === undefined || finishedMs < startedMs ? undefined : finishedMs - startedMs
 
-export const backupTable = (backups: readonly Backup[]): Block => ({
-  kind: 'table',
-  columns: [
-    { title: 'Started' },
-    { title: 'Status' },
-    { title: 'Type' },
-    { title: 'Duration', align: 'right' },
-    { title: 'Size', align: 'right' },
-    { title: 'Name' },
-    { title: 'Id' },
-  ],
-  rows: backups.map((backup): readonly Line[] => {
-    const { durationMs, sizeBytes } = toKnownBackup(backup)
-    return [
-      orDash(toIso(backup.startedAt), formatMoment),
-      [textOrDash(backup.status)],
-      [textOrDash(backup.type)],
-      orDash(durationMs, formatDuration),
-      orDash(sizeBytes, formatBytes),
-      [textOrDash(backup.backupName)],
-      [untrusted(backup.id)],
-    ]
-  }),
-})
-
-/** A value that this project formats, such as a time or a number. */
-export const orDash = <T>(value: T | undefined, format: (value: T) => string = String): Line => [
-  trusted(value === undefined ? '–' : format(value)),
-]
+export const backupTable = (backups: readonly Backup[]): Block =>
+  table(undefined, backups, {
+    Started: ({ startedAt }) => shown(toIso(startedAt), formatMoment),
+    Status: ({ status }) => status ?? undefined,
+    Type: ({ type }) => type ?? undefined,
+    '>Duration': (backup) => shown(toKnownBackup(backup).durationMs, formatDuration),
+    '>Size': (backup) => shown(toKnownBackup(backup).sizeBytes, formatBytes),
+    Name: ({ backupName }) => backupName ?? undefined,
+    Id: ({ id }) => id,
+  })
