@@ -5,9 +5,10 @@ import { toKebab } from '../../src/core/names.ts'
 import { environmentSchema } from '../../src/declarations/environment.ts'
 import { declarationsSchema } from '../../src/declarations/file-schema.ts'
 import { fleetFileSchema } from '../../src/fleet/fleet-file.ts'
-import { alertBodySchema } from '../../src/kinds/alert/alert-body.ts'
-import { dashboardBodySchema } from '../../src/kinds/dashboard/dashboard-wire.ts'
+import { declaredAlert } from '../../src/kinds/alert/alert.ts'
+import { dashboardInFile } from '../../src/kinds/dashboard/dashboard-file.ts'
 import { sectionNames } from '../../src/kinds/kind-names.ts'
+import { withoutAdoption } from '../../src/kinds/single-object.ts'
 import { fileSettings, settingsSchema } from '../../src/operation/inputs.ts'
 import type { Operation } from '../../src/operation/operation.ts'
 import { operationNames, operations } from '../../src/operations.ts'
@@ -20,8 +21,8 @@ import { budgetsFileSchema } from '../../src/usage/budgets-file.ts'
 export async function renderSchemas(): Promise<Readonly<Record<string, string>>> {
   return {
     'config.schema.json': write('Settings of a repository (.watchkeeper.yml)', configSchema()),
-    'alert.schema.json': write('An alert, as create-alert and update-alert take it', toJsonSchema(alertBodySchema)),
-    'dashboard.schema.json': write('A dashboard, as create-dashboard and update-dashboard take it', toJsonSchema(dashboardBodySchema)),
+    'alert.schema.json': write('An alert, as create-alert takes it', toJsonSchema(withoutAdoption(declaredAlert))),
+    'dashboard.schema.json': write('A dashboard, as create-dashboard and update-dashboard take it', toJsonSchema(dashboardInFile)),
     'budgets.schema.json': write('Budgets, as usage-cost takes them', toJsonSchema(budgetsFileSchema)),
     'fleet.schema.json': write('Organizations and services, as matrix and report take them', toJsonSchema(fleetFileSchema)),
     'observability.schema.json': write('Alerts, dashboards and saved searches, as validate takes them', observabilitySchema()),

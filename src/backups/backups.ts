@@ -49,7 +49,7 @@ export const backupOutput = z.object({
 
 type BackupOutput = z.output<typeof backupOutput>
 
-const backupId = z
+const id = z
   .string()
   .transform((id) => id.toLowerCase())
   .refine((id) => id === 'latest' || isUuid(id))
@@ -63,12 +63,12 @@ export const getBackup = defineOperation({
   summary: 'Reads one backup by its id, or the latest one.',
   effect: 'read',
   scope: 'service',
-  input: z.strictObject({ backupId }),
+  input: z.strictObject({ id }),
   output: backupOutput,
   details: z.object({ backup: backupSchema.describe('The backup as the API returned it.') }),
-  example: { backupId: 'latest' },
+  example: { id: 'latest' },
   async run({ api, service, clock }, input) {
-    const backup = input.backupId === 'latest' ? await findLatest(api, service) : await fetchBackup(api, service, input.backupId)
+    const backup = input.id === 'latest' ? await findLatest(api, service) : await fetchBackup(api, service, input.id)
     return { ...toBackupOutput(backup, clock.now()), backup }
   },
   judge: ({ backupStatus }) =>

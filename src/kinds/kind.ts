@@ -60,9 +60,11 @@ export interface ResolveContext {
   readonly directory: Directory
   /** The sources that the service has. */
   readonly sources: readonly StoredObject[]
-  /** The objects of these files that an alert can watch, by key. */
-  readonly dashboards: ReadonlyMap<string, AlertTarget>
-  readonly savedSearches: ReadonlyMap<string, AlertTarget>
+  /** The objects that an alert can watch: by their key in these files, or, without files, by their id or name. */
+  readonly dashboards: Pick<ReadonlyMap<string, AlertTarget>, 'get'>
+  readonly savedSearches: Pick<ReadonlyMap<string, AlertTarget>, 'get'>
+  /** What they are found by, for messages; `a key in these files` by default. */
+  readonly keysAre?: string
   /** The tiles of a dashboard that exists, by its id. */
   tilesOf(dashboardId: string): readonly Body[]
 }

@@ -72,11 +72,13 @@ export function createWorld(declared: Pick<DeclaredObject, 'locationOf' | 'pathO
 
   function byKey(to: 'dashboard' | 'savedSearch', key: string, path: readonly PropertyKey[]): unknown {
     const target = targets[to].get(key)
-    return target === undefined ? report(path, `"${quote(key, 60)}" is not a key in these files`) : (target.id ?? new PendingId(to, key))
+    return target === undefined
+      ? report(path, `"${quote(key, 60)}" is not ${context.keysAre ?? 'a key in these files'}`)
+      : (target.id ?? new PendingId(to, key))
   }
 
   function byId({ to, sourceType }: NounReference, id: string, path: readonly PropertyKey[]): unknown {
-    // Unknown ids of sources are left to the server, but a name is no id.
+    // Unknown ids of sources are left to the server, but a name is not an id.
     if (to === 'source' && sourceType === undefined) {
       const isName = 'message' in directory.byId(to, id) && 'id' in directory.byName(to, id)
       return isName ? report(path, `"${quote(id, 60)}" is a name and not an id; write source: ${quote(id, 60)}`) : id

@@ -65,13 +65,6 @@ export const uuid = (description: string) =>
 export const resourceId = (description: string) =>
   z.string().refine(isResourceId).meta({ description, accepts: 'an id: letters, digits and ._~-, at most 128' })
 
-/** An id that is only sent inside a body, never in a path. */
-export const opaqueId = (description: string) =>
-  z
-    .string()
-    .regex(/^[\w.:~-]{1,128}$/)
-    .meta({ description, accepts: 'an id: letters, digits and ._~:-, at most 128' })
-
 /** One of a few words. */
 export const choice = <const T extends readonly [string, ...string[]]>(options: T, description: string) =>
   z.enum(options).meta({ description, accepts: options.join(', ') })
@@ -90,9 +83,6 @@ export const integer = (description: string, min: number, max: number) =>
     .min(min)
     .max(max)
     .meta({ description, accepts: `a whole number from ${min} to ${max}` })
-
-/** A number that is sent to the API, not money. */
-export const decimalNumber = (description: string) => z.number().meta({ description, accepts: 'a number such as 5 or 0.25' })
 
 /** A list with one item a line, 100 at most. */
 export const lines = (description: string, accepts: string, item: z.ZodType<string, string>) =>
@@ -123,13 +113,6 @@ export const duration = (description: string, none?: '0m') =>
 /** A number above zero and at most `max`. */
 export const positiveNumber = (description: string, max: number, accepts: string) =>
   z.number().positive().max(max).meta({ description, accepts })
-
-/** An object in the form of the API, given inline. */
-export const documentText = (noun: string) =>
-  longText(`The ${noun} as YAML or JSON, with the field names of the API.`, 1_000_000).optional()
-
-/** A file with an object in the form of the API. */
-export const documentFile = (noun: string) => filePath(`File with the ${noun} as YAML or JSON, with the field names of the API.`).optional()
 
 // HTTP Basic splits at the first colon; a control character cannot be sent at all.
 const keyIdGrammar = /^[\x21-\x39\x3b-\x7e]{1,256}$/

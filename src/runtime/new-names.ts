@@ -35,6 +35,17 @@ export const newNames: Readonly<Record<string, string>> = {
   'declared-only': 'only: declared',
   'drifted-only': 'only: drifted',
   'remove-deleted': 'prune: true',
+  'alert-id': 'id: ID',
+  'dashboard-id': 'id: ID',
+  'backup-id': 'id: ID',
+  'alert-file': 'alert: FILE.yml',
+  'dashboard-file': 'dashboard: FILE.yml',
+  ...Object.fromEntries(
+    ['tile-id', 'webhook-id', 'threshold', 'threshold-type', 'interval', 'source', 'channel-type', 'message'].map((name) => [
+      name,
+      'alert: a map with the field names of files',
+    ]),
+  ),
   'include-long-intervals': 'for: a silence as long as the interval of an alert includes it',
 }
 

@@ -107,7 +107,7 @@ describe('action.yml', () => {
 
   it('describes every output of the contract', () => {
     const documented =
-      'status failure-reason result result-file request-id alert-id alert-state changed count ids grand-total-credits unit from-date to-date days budget budget-exceeded budget-used-percent provisional-credits backup-id backup-name backup-status backup-started-at backup-finished-at backup-age-hours backup-size-bytes backup-duration-seconds backup-bucket-path'
+      'status failure-reason result result-file request-id id changed count ids grand-total-credits unit from-date to-date days budget budget-exceeded budget-used-percent provisional-credits backup-id backup-name backup-status backup-started-at backup-finished-at backup-age-hours backup-size-bytes backup-duration-seconds backup-bucket-path'
     for (const name of documented.split(' ')) expect(action.outputs, name).toHaveProperty(name)
   })
 })
@@ -126,7 +126,7 @@ describe('the JSON Schemas', () => {
     expect(validate({ 'api-url': 'https://evil.example' })).toBe(false)
     expect(validate({ 'timeout-seconds': 'soon' })).toBe(false)
     const alert = ajv.compile(JSON.parse(read('schemas/alert.schema.json')))
-    expect(alert({ threshold: 1, interval: '1h', channel: { type: 'webhook', webhookId: 'x' } })).toBe(true)
+    expect(alert({ name: 'x', threshold: 1, interval: '1h', channel: { type: 'webhook', webhookId: 'x' } })).toBe(true)
     expect(alert({ treshold: 1 })).toBe(false)
   })
 

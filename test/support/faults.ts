@@ -108,23 +108,25 @@ const dashboard = '{ name: Meet, tiles: [{ name: Notes, x: 0, y: 0, w: 12, h: 4,
 const actions = {
   read: { method: 'GET', inputs: { operation: 'list-sources' } },
   'read a cost': { method: 'GET', inputs: { operation: 'usage-cost', period: 'today', budget: '100000' } },
-  'read a backup': { method: 'GET', inputs: { operation: 'get-backup', 'backup-id': 'latest' } },
+  'read a backup': { method: 'GET', inputs: { operation: 'get-backup', id: 'latest' } },
   create: {
     method: 'POST',
     inputs: {
       operation: 'create-alert',
-      'dashboard-id': ids.dashboard,
-      'tile-id': ids.tile,
-      threshold: '5',
-      interval: '1h',
-      'webhook-id': ids.webhook,
-      name: 'Meet',
+      alert: JSON.stringify({
+        name: 'Meet',
+        dashboard: ids.dashboard,
+        tile: ids.tile,
+        threshold: 5,
+        interval: '1h',
+        channel: { type: 'webhook', webhookId: ids.webhook },
+      }),
     },
   },
   'create a dashboard': { method: 'POST', inputs: { operation: 'create-dashboard', dashboard } },
-  update: { method: 'PUT', inputs: { operation: 'update-alert', 'alert-id': ids.alert, threshold: '4711' } },
-  'update a dashboard': { method: 'PUT', inputs: { operation: 'update-dashboard', 'dashboard-id': ids.dashboard, dashboard } },
-  delete: { method: 'DELETE', inputs: { operation: 'delete-alert', 'alert-id': ids.alert } },
+  update: { method: 'PUT', inputs: { operation: 'update-alert', id: ids.alert, alert: '{ threshold: 4711 }' } },
+  'update a dashboard': { method: 'PUT', inputs: { operation: 'update-dashboard', id: ids.dashboard, dashboard } },
+  delete: { method: 'DELETE', inputs: { operation: 'delete-alert', id: ids.alert } },
 } as const satisfies Readonly<Record<string, { readonly method: string; readonly inputs: Inputs }>>
 
 export type TestAction = keyof typeof actions

@@ -11,8 +11,7 @@ import { composeUpdate, requireUnchanged, sidesOf } from '../compare.ts'
 import type { Body } from '../kind.ts'
 import { keepTextMarkers } from '../marker.ts'
 import { diffSides } from '../snapshot.ts'
-import { type Alert, alertCollection, toAlertBody, toUtc, unknownFormOf } from './alert.ts'
-import type { AlertFields } from './alert-body.ts'
+import { type Alert, alertCollection, toAlertBody, unknownFormOf } from './alert.ts'
 import { createAlertKind } from './alert-kind.ts'
 import { alertFacts } from './alert-report.ts'
 import { isAtBorder, omitStart } from './schedule.ts'
@@ -32,7 +31,7 @@ export interface AlertWriter {
 export async function changeAlert(
   { api, service, profile, clock, confirm }: AlertWriter,
   alert: string | Reading<Alert>,
-  declare: (current: Alert) => AlertFields | undefined,
+  declare: (current: Alert) => Body | undefined,
 ): Promise<{ readonly object: Alert; readonly isWritten: boolean }> {
   const kind = createAlertKind(profile, clock.now())
   const review = (current: Alert) => {
@@ -66,29 +65,24 @@ export function refuseUnknownForm(alert: Alert, outcome: 'written' | 'deleted'):
   )
 }
 
-/** The body of a create. The server refuses null, and times that are not in UTC. */
-export const toAlertRequest = (declared: AlertFields): Body => withoutNulls(inUtc(declared))
-
-const inUtc = ({ scheduleStartAt, ...fields }: AlertFields): AlertFields =>
-  scheduleStartAt == null
-    ? { ...fields, ...(scheduleStartAt === null && { scheduleStartAt }) }
-    : { ...fields, scheduleStartAt: toUtc(scheduleStartAt) }
-
 const withoutNulls = (body: Body): Body =>
   Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null && value !== undefined))
 
-/** Null clears a field. A text keeps the markers by which plan and apply recognize the alert. */
-function mergeDeclared(before: Body, declared: AlertFields): Body {
+/** Null clears a field. A text keeps the markers by which plan and apply recognize the alert, and a target replaces the other one. */
+function mergeDeclared(before: Body, declared: Body): Body {
+  const { source, ...own } = declared
   // A start at a border is left to the server: it is omitted, and moves with the interval.
   const { channel, channels, ...others } = isAtBorder(before) ? omitStart(before) : before
   const hasChannel = declared.channel !== undefined || declared.channels !== undefined
   const texts = (['note', 'message'] as const).flatMap((field) =>
-    Object.hasOwn(declared, field) ? [[field, keepTextMarkers(declared[field] ?? '', before[field])] as const] : [],
+    Object.hasOwn(declared, field) ? [[field, keepTextMarkers(String(declared[field] ?? ''), before[field])] as const] : [],
   )
+  const otherTarget = source === undefined ? [] : source === 'tile' ? ['savedSearchId', 'groupBy'] : ['dashboardId', 'tileId']
+  const kept = Object.entries({ ...others, ...(!hasChannel && { channel, channels }) }).filter(([field]) => !otherTarget.includes(field))
   const merged = withoutNulls({
-    ...others,
-    ...(!hasChannel && { channel, channels }),
-    ...inUtc(declared),
+    ...Object.fromEntries(kept),
+    ...own,
+    ...(source !== undefined && { source }),
     ...Object.fromEntries(texts.map(([field, text]) => [field, text || null])),
   })
   // An update that leaves the start out keeps it.

@@ -1,14 +1,11 @@
 import * as z from 'zod'
 import type { ReadApi } from '../../api/client.ts'
 import type { Target } from '../../api/path.ts'
-import { type Diagnostic, inputDiagnostic } from '../../core/diagnostics.ts'
 import { WatchkeeperError } from '../../core/errors.ts'
 import { counted, type Line, nameOrId, say, textOrDash, trusted, untrusted } from '../../core/line.ts'
 import { plural } from '../../core/text.ts'
-import { parseDocument } from '../../documents/validate.ts'
-import { documentFile, documentText, resourceId } from '../../operation/inputs.ts'
 import { judgeCutList, listOutput, mayBeCut } from '../../operation/listing.ts'
-import { defineOperation, type Given, pass, type Verdict } from '../../operation/operation.ts'
+import { defineOperation, type Files, pass, type Verdict } from '../../operation/operation.ts'
 import type { Block } from '../../report/blocks.ts'
 import { toDiffLines } from '../../report/diff-lines.ts'
 import { composeCreate, composeUpdate, requireUnchanged, sidesOf } from '../compare.ts'
@@ -16,27 +13,19 @@ import { type Body, listOf } from '../kind.ts'
 import { lostAlert, lostAlertBlocks, readLostAlerts } from '../lost-alerts.ts'
 import { isMarkerTag, withoutMarkerTags } from '../marker.ts'
 import { type Owners, ownerCell, ownersDetail, selectTagged, taggedInput } from '../owner.ts'
+import { declarationDetail, documentInput, idInput, type ReadObject, readObject, resolveObject, toDocument } from '../single-object.ts'
 import { diffSides } from '../snapshot.ts'
+import type { DeclaredDashboard } from './dashboard.ts'
+import { dashboardInFile, expandDashboard } from './dashboard-file.ts'
 import { createDashboardKind } from './dashboard-kind.ts'
-import {
-  type Dashboard,
-  type DashboardFields,
-  dashboardBodySchema,
-  dashboardCollection,
-  dashboardSchema,
-  toDashboardBody,
-} from './dashboard-wire.ts'
+import { type Dashboard, dashboardCollection, dashboardSchema, toDashboardBody } from './dashboard-wire.ts'
 
-const dashboardId = resourceId('Id of the dashboard.')
+const id = idInput('dashboard')
 
-const dashboardInput = z.strictObject({ dashboard: documentText('dashboard'), dashboardFile: documentFile('dashboard') })
+const input = { dashboard: documentInput('dashboard') }
 
 const dashboardOutput = z.object({
-  dashboardId: z.string().describe('Id of the dashboard.'),
-  dashboardName: z.string().describe('Name of the dashboard.'),
-  tileIds: z
-    .record(z.string(), z.string())
-    .describe('Ids of its tiles by name, as a JSON object. Of several tiles with one name, it has the first.'),
+  id: z.string().describe('Id of the dashboard.'),
   changed: z.boolean().describe('Whether this run changed anything.'),
 })
 
@@ -75,12 +64,13 @@ export const getDashboard = defineOperation({
   summary: 'Reads one dashboard with its tiles.',
   effect: 'read',
   scope: 'service-or-server',
-  input: z.strictObject({ dashboardId }),
+  input: z.strictObject({ id }),
   output: dashboardOutput,
-  details: dashboardDetails,
-  example: { dashboardId: '65f5e4a35eedc0de0000000c' },
-  async run({ api, service }, input) {
-    return outputsOf(await dashboardCollection.get(api, service, input.dashboardId), false)
+  details: dashboardDetails.extend({ declaration: declarationDetail('dashboard') }),
+  example: { id: '65f5e4a35eedc0de0000000c' },
+  async run({ api, service, profile }, given) {
+    const dashboard = await dashboardCollection.get(api, service, given.id)
+    return { ...outputsOf(dashboard, false), declaration: toDocument(createDashboardKind(profile), dashboard) }
   },
   report: ({ dashboard }) => ({
     headline: say`Dashboard ${nameOrId(dashboard)} has ${counted(dashboard.tiles.length, 'tile')}`,
@@ -92,17 +82,16 @@ export const createDashboard = defineOperation({
   summary: 'Creates one dashboard. The request is not repeated once the server may have applied it.',
   effect: 'write',
   scope: 'service-or-server',
-  input: dashboardInput,
+  input: z.strictObject(input),
   output: dashboardOutput,
   details: dashboardDetails,
   example: {
-    dashboard:
-      '{ name: On call, tiles: [{ name: Notes, x: 0, y: 0, w: 12, h: 4, config: { displayType: markdown, markdown: Call Ada } }] }',
+    dashboard: '{ name: On call, tiles: [{ name: Notes, config: { displayType: markdown, markdown: Call Ada } }] }',
   },
-  check: checkDashboardInput,
-  async run({ api, service, profile, files }, input) {
-    const declared = toNewDashboard(await readDashboardInput(input, files.read))
-    return outputsOf(await dashboardCollection.create(api, service, composeCreate(createDashboardKind(profile), declared)), true)
+  async run({ api, service, profile, files }, { dashboard }) {
+    const kind = createDashboardKind(profile)
+    const body = await resolveObject(kind, await readDashboard(dashboard, files), { api, service })
+    return outputsOf(await dashboardCollection.create(api, service, composeCreate(kind, body)), true)
   },
   report: ({ dashboard }) => ({ headline: say`Dashboard ${nameOrId(dashboard)} created`, blocks: [tileTable(dashboard)] }),
 })
@@ -112,18 +101,16 @@ export const updateDashboard = defineOperation({
   effect: 'write',
   scope: 'service-or-server',
   asksFirst: true,
-  input: z.strictObject({ dashboardId, ...dashboardInput.shape }),
+  input: z.strictObject({ id, ...input }),
   output: dashboardOutput,
   details: dashboardDetails.extend({ lostAlerts }),
   example: {
-    dashboardId: '65f5e4a35eedc0de0000000c',
-    dashboard:
-      '{ name: On call, tiles: [{ name: Notes, x: 0, y: 0, w: 12, h: 4, config: { displayType: markdown, markdown: Call Ada } }] }',
+    id: '65f5e4a35eedc0de0000000c',
+    dashboard: '{ name: On call, tiles: [{ name: Notes, config: { displayType: markdown, markdown: Call Ada } }] }',
   },
-  check: checkDashboardInput,
-  async run({ api, service, profile, files, confirm }, { dashboardId: id, ...input }) {
+  async run({ api, service, profile, files, confirm }, given) {
     const kind = createDashboardKind(profile)
-    const declared = await readDashboardInput(input, files.read)
+    const declared = await resolveObject(kind, await readDashboard(given.dashboard, files), { api, service })
     const review = async (current: Dashboard) => {
       const desired = toDesiredDashboard(current, declared)
       const fields = diffSides(kind, sidesOf(kind, desired, current))
@@ -134,7 +121,7 @@ export const updateDashboard = defineOperation({
     let lost: z.output<typeof lostAlerts> = []
     let shown: Dashboard | undefined
     if (confirm !== undefined) {
-      shown = await dashboardCollection.get(api, service, id)
+      shown = await dashboardCollection.get(api, service, given.id)
       const reviewed = await review(shown)
       if (reviewed === undefined) return { ...outputsOf(shown, false), lostAlerts: [] }
       lost = reviewed.lost
@@ -160,7 +147,7 @@ export const updateDashboard = defineOperation({
         )
       return reviewed?.body
     }
-    const { object, isWritten } = await dashboardCollection.update(api, service, { id, compose })
+    const { object, isWritten } = await dashboardCollection.update(api, service, { id: given.id, compose })
     return { ...outputsOf(object, isWritten), lostAlerts: lost }
   },
   judge: ({ lostAlerts: lost }) => judgeLostAlerts(lost),
@@ -175,17 +162,17 @@ export const deleteDashboard = defineOperation({
   effect: 'write',
   scope: 'service-or-server',
   asksFirst: true,
-  input: z.strictObject({ dashboardId }),
+  input: z.strictObject({ id }),
   output: z.object({
-    dashboardId: z.string().describe('Id of the dashboard.'),
+    id: z.string().describe('Id of the dashboard.'),
     changed: z.boolean().describe('Whether the dashboard existed.'),
   }),
   details: z.object({ lostAlerts }),
-  example: { dashboardId: '65f5e4a35eedc0de0000000c' },
-  async run({ api, service, confirm }, { dashboardId: id }) {
+  example: { id: '65f5e4a35eedc0de0000000c' },
+  async run({ api, service, confirm }, given) {
     // The server answers the deletion of a missing dashboard like any other.
-    const current = await dashboardCollection.find(api, service, id)
-    if (current === undefined) return { dashboardId: id, changed: false, lostAlerts: [] }
+    const current = await dashboardCollection.find(api, service, given.id)
+    if (current === undefined) return { id: given.id, changed: false, lostAlerts: [] }
     const lost = await readLost(api, service, current, undefined)
     await confirm?.({
       blocks: [
@@ -195,51 +182,31 @@ export const deleteDashboard = defineOperation({
       ],
       question: lost.length === 0 ? 'Delete this dashboard?' : `Delete this dashboard and ${plural(lost.length, 'alert')} on it?`,
     })
-    const changed = await dashboardCollection.remove(api, service, id)
-    return { dashboardId: id, changed, lostAlerts: changed ? lost : [] }
+    const changed = await dashboardCollection.remove(api, service, given.id)
+    return { id: given.id, changed, lostAlerts: changed ? lost : [] }
   },
   judge: ({ lostAlerts: lost }) => judgeLostAlerts(lost),
   report: (result) => ({
-    headline: result.changed
-      ? say`Deleted dashboard ${untrusted(result.dashboardId)}`
-      : say`Dashboard ${untrusted(result.dashboardId)} did not exist`,
+    headline: result.changed ? say`Deleted dashboard ${untrusted(result.id)}` : say`Dashboard ${untrusted(result.id)} did not exist`,
     blocks: lostAlertBlocks(result.lostAlerts),
   }),
 })
 
-function checkDashboardInput({ names }: Pick<Given<typeof dashboardInput>, 'names'>): readonly Diagnostic[] {
-  const given = ['dashboard', 'dashboardFile'].filter((name) => names.has(name))
-  if (given.length === 2) return [inputDiagnostic('dashboard', 'cannot be given together with dashboard-file')]
-  return given.length === 0 ? [inputDiagnostic('dashboard', 'is missing: give dashboard or dashboard-file')] : []
+/** Reads a dashboard as files declare it, with its short forms expanded. */
+async function readDashboard(text: string, files: Pick<Files, 'read'>): Promise<ReadObject<DeclaredDashboard>> {
+  const read = await readObject(text, 'dashboard', dashboardInFile, files)
+  return { ...read, value: expandDashboard(read.value).value }
 }
-
-type ReadFile = (path: string, input: string) => Promise<string>
-
-async function readDashboardInput(
-  { dashboard, dashboardFile }: z.output<typeof dashboardInput>,
-  readFile: ReadFile,
-): Promise<DashboardFields> {
-  if (dashboard !== undefined) return parseDocument(dashboard, 'dashboard', dashboardBodySchema)
-  return parseDocument(await readFile(dashboardFile ?? '', 'dashboard-file'), dashboardFile ?? '', dashboardBodySchema)
-}
-
-/** The body of a create. The server refuses a filter with an id, and gives every tile an id. */
-const toNewDashboard = ({ filters, ...fields }: DashboardFields): Body => ({
-  ...fields,
-  ...(filters && { filters: filters.map(({ id: _, ...filter }) => filter) }),
-})
 
 /** Keeps the fields that the document does not have, and the markers of plan and apply. */
-function toDesiredDashboard(current: Dashboard, declared: DashboardFields): Body {
+function toDesiredDashboard(current: Dashboard, declared: Body): Body {
   const before = Object.entries(toDashboardBody(current)).filter(([, value]) => value !== null)
-  const tags = declared.tags && [...declared.tags, ...current.tags.filter((tag) => isMarkerTag(tag) && !declared.tags?.includes(tag))]
-  return { ...Object.fromEntries(before), ...declared, ...(tags && { tags }) }
+  const tags = Array.isArray(declared.tags) && { tags: [...declared.tags, ...current.tags.filter(isMarkerTag)] }
+  return { ...Object.fromEntries(before), ...declared, ...tags }
 }
 
 const outputsOf = (dashboard: Dashboard, changed: boolean) => ({
-  dashboardId: dashboard.id,
-  dashboardName: dashboard.name,
-  tileIds: Object.fromEntries(dashboard.tiles.toReversed().map(({ id, name }) => [name || id, id])),
+  id: dashboard.id,
   changed,
   dashboard,
 })

@@ -5,35 +5,7 @@ import { type Target, under } from '../../api/path.ts'
 import { nameOrEmpty, readOne, wireId } from '../../api/wire.ts'
 import { isMapping } from '../../core/keys.ts'
 
-import { word } from '../fields.ts'
 import { type Body, listOf, type StoredObject, withoutServerFields } from '../kind.ts'
-
-const bodyTile = z.looseObject({
-  name: z.string(),
-  x: z.int().min(0).max(23),
-  y: z.int().min(0),
-  w: z.int().min(1).max(24),
-  h: z.int().min(1),
-  /** Kept only if the dashboard has a tile with this id. Otherwise, the server assigns a new one. */
-  id: z.string().max(36).optional(),
-  config: z.looseObject({}).optional(),
-})
-
-const bodyContainer = z.looseObject({ id: word(256), title: word(256) })
-
-/** A dashboard as users write it for the operations, with the API's names. The API checks the configuration of tiles. */
-export const dashboardBodySchema = z.strictObject({
-  name: word(1024),
-  tiles: z.array(bodyTile).max(500),
-  tags: z.array(z.string().min(1).max(32)).max(50).optional(),
-  filters: z.array(z.looseObject({ name: z.string(), id: z.string().optional() })).optional(),
-  savedQuery: z.string().nullish(),
-  savedQueryLanguage: z.enum(['sql', 'lucene']).nullish(),
-  savedFilterValues: z.array(z.looseObject({})).optional(),
-  containers: z.array(bodyContainer).max(50).optional(),
-})
-
-export type DashboardFields = z.output<typeof dashboardBodySchema>
 
 /** A dashboard as the API returns it. Unknown fields are kept. */
 export const dashboardSchema = z.looseObject({

@@ -17,7 +17,7 @@ export const summaries = {
   "list-alerts": "Lists the alerts of a service.",
   "get-alert": "Reads one alert.",
   "create-alert": "Creates one alert. The request is not repeated once the server may have applied it.",
-  "update-alert": "Changes one alert. Fields that are not given keep their values. A null in a document clears a field.",
+  "update-alert": "Changes one alert. Fields that are not given keep their values, and null clears a field.",
   "delete-alert": "Deletes one alert. Succeeds if the alert does not exist.",
   "silence-alerts": "Silences alerts for a time, such as during a deploy. The silence ends by itself, or with `for: 0m`.",
   "list-dashboards": "Lists the dashboards of a service.",

@@ -122,10 +122,6 @@ const connectionTo = (url: string): Readonly<Record<string, string>> => ({
 
 const creation = {
   operation: 'create-alert',
-  'dashboard-id': '65f5e4a35eedc0de0000000c',
-  'tile-id': '65f5e4a35eedc0de0000000e',
-  'webhook-id': '65f5e4a35eedc0de00000009',
-  threshold: '5',
-  interval: '1h',
-  name: 'Killed',
+  alert:
+    '{ name: Killed, dashboard: 65f5e4a35eedc0de0000000c, tile: 65f5e4a35eedc0de0000000e, threshold: 5, interval: 1h, channel: { type: webhook, webhookId: 65f5e4a35eedc0de00000009 } }',
 }

@@ -47,7 +47,7 @@ describe('the command line', () => {
       { WATCHKEEPER_API_KEY_ID: demo.keys.billing.id, WATCHKEEPER_API_KEY_SECRET: demo.keys.billing.secret },
       3,
     ],
-    ['a thing that does not exist', ['get-alert', '--alert-id', '0'.repeat(24)], {}, 1],
+    ['a thing that does not exist', ['get-alert', '--id', '0'.repeat(24)], {}, 1],
     ['no command at all', [], {}, 2],
   ])('exits after %s as documented', async (_, args, env, exitCode) => {
     const ran = await runCli(args, { ...environment(), ...env })

@@ -69,14 +69,17 @@ describe('the library', () => {
   })
 
   it('the library takes native values', async () => {
-    const { alertId } = await client().createAlert({
-      dashboardId: ids.dashboard,
-      tileId: ids.tile,
-      threshold: 0.5,
-      interval: '1h',
-      webhookId: ids.webhook,
+    const { id } = await client().createAlert({
+      alert: JSON.stringify({
+        name: 'Native',
+        dashboard: ids.dashboard,
+        tile: ids.tile,
+        threshold: 0.5,
+        interval: '1h',
+        channel: { type: 'webhook', webhookId: ids.webhook },
+      }),
     })
-    expect(emulator().store.organizations[0]?.services[0]?.alerts.at(-1)).toMatchObject({ id: alertId, threshold: 0.5 })
+    expect(emulator().store.organizations[0]?.services[0]?.alerts.at(-1)).toMatchObject({ id, threshold: 0.5 })
     expect((await client().usageCost({ period: 'today', budget: 1000 })).status).toBe('pass')
   })
 
@@ -103,7 +106,7 @@ describe('the library', () => {
   })
 
   it('rejects with what the API answered', async () => {
-    const missing = client().getAlert({ alertId: '0'.repeat(24) })
+    const missing = client().getAlert({ id: '0'.repeat(24) })
     await expect(missing).rejects.toBeInstanceOf(ApiError)
     await expect(missing).rejects.toMatchObject({ kind: 'not-found', status: 404, attempts: 1, outcomeUnknown: false })
   })

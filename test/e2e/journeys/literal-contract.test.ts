@@ -95,44 +95,43 @@ describe('on a server that follows the neutral contract to the letter', () => {
     expect((await run('list-sources')).outputs.get('ids')).toBe('["source-1"]')
   })
 
+  const [dashboardId, tileId, webhookId] = ['c', 'e', '9'].map((end) => end.padStart(24, '0'))
+
   it('creates an alert with exactly the documented payload and exactly one request', async () => {
     const ran = await run('create-alert', {
-      'dashboard-id': 'dash-1',
-      'tile-id': 'tile-1',
-      threshold: '5',
-      interval: '1h',
-      'webhook-id': 'hook-1',
-      name: 'Errors',
-      message: 'Too many',
+      alert: `{ name: Errors, dashboard: ${dashboardId}, tile: ${tileId}, threshold: 5, interval: 1h, message: Too many, channel: { type: webhook, webhook: ${webhookId} } }`,
     })
-    expect(ran.outputs.get('alert-id')).toBe('alert-1')
+    expect(ran.outputs.get('id')).toBe('alert-1')
     expect(ran.outputs.get('changed')).toBe('true')
     expect(received).toHaveLength(1)
     expect(received[0]?.call).toBe(`POST ${base}/services/${service}/observability/alerts`)
     expect(received[0]?.authorization).toBe(`Basic ${Buffer.from('key-id:key-secret').toString('base64')}`)
     expect(JSON.parse(received[0]?.body ?? '')).toEqual({
-      dashboardId: 'dash-1',
-      tileId: 'tile-1',
+      dashboardId,
+      tileId,
       threshold: 5,
       interval: '1h',
       source: 'tile',
       thresholdType: 'above',
-      channel: { type: 'webhook', webhookId: 'hook-1' },
+      channel: { type: 'webhook', webhookId },
       name: 'Errors',
       message: 'Too many',
     })
   })
 
   it('sends only fields that were set', async () => {
-    await run('create-alert', { 'dashboard-id': 'dash-1', 'tile-id': 'tile-1', threshold: '0.5', interval: '5m', 'webhook-id': 'hook-1' })
-    expect(Object.keys(JSON.parse(received[0]?.body ?? ''))).toEqual([
-      'source',
-      'thresholdType',
-      'dashboardId',
-      'tileId',
-      'threshold',
-      'interval',
+    await run('create-alert', {
+      alert: `{ name: Errors, dashboard: ${dashboardId}, tile: ${tileId}, threshold: 0.5, interval: 5m, channel: { type: webhook, webhook: ${webhookId} } }`,
+    })
+    expect(Object.keys(JSON.parse(received[0]?.body ?? '')).toSorted()).toEqual([
       'channel',
+      'dashboardId',
+      'interval',
+      'name',
+      'source',
+      'threshold',
+      'thresholdType',
+      'tileId',
     ])
   })
 
@@ -145,7 +144,7 @@ describe('on a server that follows the neutral contract to the letter', () => {
   })
 
   it('reads a backup', async () => {
-    const ran = await run('get-backup', { 'backup-id': backup })
+    const ran = await run('get-backup', { id: backup })
     expect(Object.fromEntries(ran.outputs)).toMatchObject({
       'backup-id': backup,
       'backup-name': 'nightly',

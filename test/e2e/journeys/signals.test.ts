@@ -46,11 +46,14 @@ it('a create that hangs is given up within six seconds, and the report says that
   emulator().addFault({ effect: { kind: 'hang' } })
   const inputs = {
     operation: 'create-alert',
-    'dashboard-id': ids.dashboard,
-    'tile-id': ids.tile,
-    threshold: '1',
-    interval: '1h',
-    'webhook-id': ids.webhook,
+    alert: JSON.stringify({
+      name: 'Hangs',
+      dashboard: ids.dashboard,
+      tile: ids.tile,
+      threshold: 1,
+      interval: '1h',
+      channel: { type: 'webhook', webhookId: ids.webhook },
+    }),
   }
   const started = performance.now()
   const ran = await runAction({ inputs: { ...inputsFor(emulator()), ...inputs }, onStart: signalAtRequest('SIGINT') })

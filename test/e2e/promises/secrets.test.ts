@@ -218,11 +218,8 @@ describe.concurrent('S1: the key never leaves the process but to the API', () =>
 
   it.each<[string, FailureRunOptions]>([
     ['in its config file', { files: { '.watchkeeper.yml': `${plain}: ${plain}\n"${plain}"\n` } }],
-    [
-      'in the file of an alert',
-      { files: { 'a.yml': `${plain}: [${plain}]` }, inputs: { operation: 'create-alert', 'alert-file': 'a.yml' } },
-    ],
-    ['as the name of a file', { inputs: { operation: 'create-alert', 'alert-file': `${plain}.yml` } }],
+    ['in the file of an alert', { files: { 'a.yml': `${plain}: [${plain}]` }, inputs: { operation: 'create-alert', alert: 'a.yml' } }],
+    ['as the name of a file', { inputs: { operation: 'create-alert', alert: `${plain}.yml` } }],
     [
       'as every other input',
       { inputs: { profile: plain, 'organization-id': plain, 'max-attempts': plain, 'api-url': `https://${plain}@h` } },
@@ -302,7 +299,7 @@ describe.concurrent('S2: only secrets are masked, before any other line is print
       .split('\n')
       .filter((line) => line.startsWith('::add-mask::'))
       .join('\n')
-    for (const id of [demo.organizationId, demo.services.checkout, ran.outputs.get('alert-id') ?? '']) expect(masks).not.toContain(id)
+    for (const id of [demo.organizationId, demo.services.checkout, ran.outputs.get('id') ?? '']) expect(masks).not.toContain(id)
   })
 
   it('rejects a key that is too short to be hidden', async () => {

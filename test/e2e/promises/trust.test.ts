@@ -267,11 +267,11 @@ describe.concurrent('S9: files see only the variables that are passed to them', 
 
 describe('S7: only ids get into a path', () => {
   const byId = {
-    'get-alert': 'alert-id',
-    'delete-alert': 'alert-id',
-    'get-dashboard': 'dashboard-id',
-    'delete-dashboard': 'dashboard-id',
-    'get-backup': 'backup-id',
+    'get-alert': 'id',
+    'delete-alert': 'id',
+    'get-dashboard': 'id',
+    'delete-dashboard': 'id',
+    'get-backup': 'id',
   }
   const wrong = [...values('ids'), ...hostile.map(({ value }) => value)].filter(
     (value) => !/^(?!\.{1,2}$)[\w.~-]{0,128}$/.test(value.trim()),
@@ -302,10 +302,13 @@ describe('S7: only ids get into a path', () => {
       async (id) => {
         const [alert] = emulator().store.organizations[0]?.services[0]?.alerts ?? []
         const answer = JSON.stringify([{ ...alert, id, name: 'Meet' }])
-        const inputs = { ...inputsFor(emulator()), 'dashboard-id': alert?.dashboardId ?? '', 'tile-id': alert?.tileId ?? '', name: 'Meet' }
         emulator().addFault({ effect: { kind: 'body', text: answer } })
-        const more = { operation: 'create-alert', 'if-exists': 'update', threshold: '1', interval: '1h', 'webhook-id': ids.webhook }
-        const ran = await invokeText({ inputs: { ...inputs, ...more } })
+        const document = {
+          ...{ name: 'Meet', dashboard: alert?.dashboardId, tile: alert?.tileId, threshold: 1, interval: '1h' },
+          channel: { type: 'webhook', webhookId: ids.webhook },
+        }
+        const inputs = { ...inputsFor(emulator()), operation: 'create-alert', 'if-exists': 'update', alert: JSON.stringify(document) }
+        const ran = await invokeText({ inputs })
         expect(ran.document).toMatchObject({ status: 'error', error: { kind: 'bad-answer' } })
         expect(ran.reason).toContain(`The API returned "${id}" as the id of this alert. It is not safe in a URL path`)
         expect(methodsOf(emulator())).toEqual(['GET'])

@@ -64,11 +64,11 @@ const daysBefore = (days: number): string => new Date(Date.now() - days * 86_400
 
 const reads: readonly (readonly [operation: string, path: string, inputs: Readonly<Record<string, string>>])[] = [
   ['list-alerts', `${service}/observability/alerts`, {}],
-  ['get-alert', `${service}/observability/alerts/${ids.alert}`, { 'alert-id': ids.alert }],
+  ['get-alert', `${service}/observability/alerts/${ids.alert}`, { id: ids.alert }],
   ['list-dashboards', `${service}/observability/dashboards`, {}],
-  ['get-dashboard', `${service}/observability/dashboards/${ids.dashboard}`, { 'dashboard-id': ids.dashboard }],
+  ['get-dashboard', `${service}/observability/dashboards/${ids.dashboard}`, { id: ids.dashboard }],
   ['list-sources', `${service}/observability/sources`, {}],
-  ['get-backup', `${service}/backups`, { 'backup-id': 'latest' }],
+  ['get-backup', `${service}/backups`, { id: 'latest' }],
   [
     'usage-cost',
     `/v1/organizations/${demo.organizationId}/usageCost?from_date=${daysBefore(28)}&to_date=${daysBefore(0)}`,

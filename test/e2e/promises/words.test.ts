@@ -52,7 +52,7 @@ describe('R7: a file that is made to be slow or large is refused at once, with t
   ])('the built bundle rejects a slow or large file at once: %s', async (name, words) => {
     const { outcome, ran } = await runWithFailure('create', undefined, {
       files: { 'a.yml': bombs[name] ?? '' },
-      inputs: { 'alert-file': 'a.yml', 'dashboard-id': '', 'tile-id': '', threshold: '', interval: '', 'webhook-id': '', name: '' },
+      inputs: { alert: 'a.yml' },
     })
     expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'input', methods: '', added: 0 })
     expect(ran.outputs.get('failure-reason')).toContain(words)
@@ -88,7 +88,7 @@ describe('R7: a file that is made to be slow or large is refused at once, with t
   })
 
   it.each<[string, Readonly<Record<string, string>>, string]>([
-    ['update-alert', { 'alert-file': 'a.yml', 'alert-id': ids.alert }, `{${repeat(20_000, (i) => `a${i}: 1,`)}}`],
+    ['update-alert', { alert: 'a.yml', id: ids.alert }, `{${repeat(20_000, (i) => `a${i}: 1,`)}}`],
     ['validate', { files: 'a.yml' }, `alerts: { x: {${repeat(10_000, (i) => `a${i}: 1,`)}} }`],
     ['validate', { files: 'a.yml' }, `alerts: {${repeat(8_000, (i) => `a${i}: 1,`)}}`],
   ])('reports a file with thousands of mistakes within seconds and on one screen: %s', async (operation, inputs, text) => {
@@ -109,7 +109,7 @@ describe('R7: a file that is made to be slow or large is refused at once, with t
     forEachEntry(documents, async ({ value }) => {
       const files = { 'a.yml': value }
       const ran = await invokeText({
-        inputs: { ...inputsFor(emulator()), operation: 'update-alert', 'alert-id': ids.alert, 'alert-file': 'a.yml' },
+        inputs: { ...inputsFor(emulator()), operation: 'update-alert', id: ids.alert, alert: 'a.yml' },
         files,
       })
       if (ran.document.status === 'error') {

@@ -41,7 +41,7 @@ const unknownVersion = {
 }
 
 it('an id that is not one of the server and a failure of the server come with advice', async () => {
-  const wrongId = await run({ operation: 'get-alert', 'alert-id': '123' }, emulator())
+  const wrongId = await run({ operation: 'get-alert', id: '123' }, emulator())
   expect(wrongId.reason.split('\n')[1]).toBe('An id has 24 hex digits. list-alerts shows the ids.')
   emulator().addFault({ match: { path: '/alerts' }, times: 9, effect: { kind: 'status', status: 500 } })
   const failed = await run({ operation: 'list-alerts', 'max-attempts': '1' }, emulator())
@@ -222,11 +222,8 @@ describe('answers of a self-hosted server', () => {
 
   it('answers of a self-hosted server of a missing dashboard are not-found, in plain text as in JSON', async () => {
     const missing = 'f'.repeat(24)
-    for (const [operation, id] of [
-      ['get-dashboard', 'dashboard-id'],
-      ['get-alert', 'alert-id'],
-    ] as const) {
-      const ran = await run({ operation, [id]: missing })
+    for (const operation of ['get-dashboard', 'get-alert']) {
+      const ran = await run({ operation, id: missing })
       expect(ran.document).toMatchObject({ status: 'error', error: { kind: 'not-found', httpStatus: 404 } })
       expect(ran.reason).toContain('does not exist')
     }
@@ -271,7 +268,7 @@ describe('answers of a self-hosted server', () => {
     const at = { url: `http://127.0.0.1:${other.port}` }
     const ran = await run({}, at)
     for (const [operation, id] of Object.entries({ 'delete-alert': ids.alert, 'delete-dashboard': ids.dashboard })) {
-      const deleted = await run({ operation, [`${operation.replace('delete-', '')}-id`]: id }, at)
+      const deleted = await run({ operation, id }, at)
       expect(deleted.document).toMatchObject({ status: 'error', error: { kind: 'not-served' } })
     }
     await other.close()

@@ -13,14 +13,14 @@ describe('get-backup', () => {
   it('returns the one that was started last for latest, in any order of the list', async () => {
     const newest = backups().toSorted((a, b) => Date.parse(b.startedAt ?? '') - Date.parse(a.startedAt ?? ''))[0]
     backups().reverse()
-    const ran = await read({ 'backup-id': 'latest' })
+    const ran = await read({ id: 'latest' })
     expect(ran.document).toMatchObject({ backupId: newest?.id, backupStatus: 'done' })
     expect(Number(ran.outputs['backup-age-hours'])).toBeCloseTo((Date.now() - Date.parse(newest?.startedAt ?? '')) / 3_600_000, 1)
   })
 
   it('finds a backup by its id in upper case', async () => {
     const id = backups()[3]?.id ?? ''
-    expect((await read({ 'backup-id': id.toUpperCase() })).document.backupId).toBe(id)
+    expect((await read({ id: id.toUpperCase() })).document.backupId).toBe(id)
   })
 
   it('reads a time without a zone as UTC in every local time zone', async () => {
@@ -30,14 +30,14 @@ describe('get-backup', () => {
     const zone = process.env.TZ
     process.env.TZ = 'America/Sao_Paulo'
     try {
-      expect(Number((await read({ 'backup-id': 'latest' })).outputs['backup-age-hours'])).toBeCloseTo(1, 1)
+      expect(Number((await read({ id: 'latest' })).outputs['backup-age-hours'])).toBeCloseTo(1, 1)
     } finally {
       process.env.TZ = zone ?? ''
     }
   })
 
   it('warns about a failed backup', async () => {
-    const failed = { ...inputsFor(emulator()), 'service-id': 'c0ffee00-0000-4000-8000-0000000000c3', 'backup-id': 'latest' }
+    const failed = { ...inputsFor(emulator()), 'service-id': 'c0ffee00-0000-4000-8000-0000000000c3', id: 'latest' }
     const ran = await read(failed)
     expect([ran.document.status, ran.exitCode]).toEqual(['warn', 0])
     expect(ran.reason).toContain('The backup failed and cannot be restored.')
@@ -45,22 +45,22 @@ describe('get-backup', () => {
 
   it('returns an error when the service has no backup', async () => {
     backups().splice(0)
-    const ran = await read({ 'backup-id': 'latest' })
+    const ran = await read({ id: 'latest' })
     expect(ran.document).toMatchObject({ status: 'error', error: { kind: 'not-found' } })
     expect(ran.reason).toContain('has no backup yet')
   })
 
   it('returns an error for an unknown id', async () => {
-    expect((await read({ 'backup-id': '00000000-0000-4000-8000-00000000ffff' })).reason).toContain('The backup does not exist')
+    expect((await read({ id: '00000000-0000-4000-8000-00000000ffff' })).reason).toContain('The backup does not exist')
   })
 
   it.each(['last', '../x', '123', 'latest '.repeat(2)])('rejects the id "%s"', async (id) => {
-    expect((await read({ 'backup-id': id })).reason).toMatch(/^backup-id: .* is not accepted; accepted: a uuid, or latest/)
+    expect((await read({ id: id })).reason).toMatch(/^id: .* is not accepted; accepted: a uuid, or latest/)
   })
 
   it('accepts a backup of which the API reports only the id', async () => {
     emulator().addFault({ effect: { kind: 'body', text: '{"result":{"id":"00000000-0000-4000-8000-00000000ffff","sizeInBytes":null}}' } })
-    const ran = await read({ 'backup-id': '00000000-0000-4000-8000-00000000ffff' })
+    const ran = await read({ id: '00000000-0000-4000-8000-00000000ffff' })
     expect(ran.document.status).toBe('pass')
     expect(ran.outputs['backup-size-bytes']).toBeUndefined()
   })

@@ -149,7 +149,7 @@ describe('silencing at a terminal', () => {
 
 describe('a change of one alert at a terminal', () => {
   const update = (typed?: string, ...more: readonly string[]) =>
-    command(['update-alert', ...flags(), '--alert-id', ids.alert, '--threshold', '77', ...more], typed === undefined ? {} : { typed })
+    command(['update-alert', ...flags(), '--id', ids.alert, '--alert', '{ threshold: 77 }', ...more], typed === undefined ? {} : { typed })
 
   it('shows what changes, and asks', async () => {
     const refused = await update('n\n')
@@ -163,7 +163,7 @@ describe('a change of one alert at a terminal', () => {
 
   it('a change of one alert at a terminal is not written when the alert changed while the question was open', async () => {
     const alert = serviceOf(emulator()).alerts.find(({ id }) => id === ids.alert)
-    const ran = await whileAsked(['update-alert', ...flags(), '--alert-id', ids.alert, '--threshold', '77'], () =>
+    const ran = await whileAsked(['update-alert', ...flags(), '--id', ids.alert, '--alert', '{ threshold: 77 }'], () =>
       Object.assign(alert ?? {}, { interval: '1d' }),
     )
     expect(ran.exitCode).toBe(1)
@@ -174,7 +174,7 @@ describe('a change of one alert at a terminal', () => {
   it('asks before create-alert changes the alert that exists', async () => {
     const create = (threshold: string, typed?: string) =>
       command(
-        ['create-alert', ...flags(), ...newAlert, '--threshold', threshold, '--if-exists', 'update'],
+        ['create-alert', ...flags(), ...newAlert('New', Number(threshold)), '--if-exists', 'update'],
         typed === undefined ? {} : { typed },
       )
     expect((await create('1')).exitCode).toBe(0)
@@ -184,17 +184,23 @@ describe('a change of one alert at a terminal', () => {
   })
 })
 
-const newAlert = ['--dashboard-id', ids.dashboard, '--tile-id', ids.tile, '--interval', '1h', '--webhook-id', ids.webhook, '--name', 'New']
+const newAlert = (name: string, threshold: number) => [
+  '--alert',
+  JSON.stringify({
+    ...{ name, dashboard: ids.dashboard, tile: ids.tile, threshold, interval: '1h' },
+    channel: { type: 'webhook', webhookId: ids.webhook },
+  }),
+]
 
 it('names the alerts that a deleted dashboard takes along, and asks', async () => {
   const before = serviceOf(emulator()).dashboards.length
-  const ran = await command(['delete-dashboard', ...flags(), '--dashboard-id', ids.dashboard], { typed: 'no\n' })
+  const ran = await command(['delete-dashboard', ...flags(), '--id', ids.dashboard], { typed: 'no\n' })
   expect(ran.stderr).toMatch(/Delete this dashboard and \d+ alerts? on it\? \[y\/N\]/)
   expect(serviceOf(emulator()).dashboards).toHaveLength(before)
 })
 
 it('shows an alert before it deletes it', async () => {
-  const ran = await command(['delete-alert', ...flags(), '--alert-id', ids.alert], { typed: 'yes\n' })
+  const ran = await command(['delete-alert', ...flags(), '--id', ids.alert], { typed: 'yes\n' })
   expect(ran.stderr).toContain('Delete this alert? [y/N]')
   expect(methodsOf(emulator())).toEqual(['GET', 'GET', 'DELETE'])
 })
@@ -273,8 +279,8 @@ it('writes nothing when the service changed while the question was open', async 
 
 it('asks before an update of a dashboard, and says what changes', async () => {
   const { tiles } = serviceOf(emulator()).dashboards.find(({ id }) => id === ids.dashboard) ?? {}
-  const document = JSON.stringify({ name: 'Renamed', tiles })
-  const ran = await command(['update-dashboard', ...flags(), '--dashboard-id', ids.dashboard, '--dashboard', document], {
+  const document = JSON.stringify({ name: 'Renamed', tiles: (tiles ?? []).map(({ id: _, ...tile }) => tile) })
+  const ran = await command(['update-dashboard', ...flags(), '--id', ids.dashboard, '--dashboard', document], {
     typed: 'n\n',
   })
   expect(ran.stderr).toContain('name: Checkout overview → Renamed')
@@ -283,12 +289,9 @@ it('asks before an update of a dashboard, and says what changes', async () => {
 })
 
 it('asks before an update of a dashboard deletes alerts', async () => {
-  const ran = await command(
-    ['update-dashboard', ...flags(), '--dashboard-id', ids.dashboard, '--dashboard', '{ name: Empty, tiles: [] }'],
-    {
-      typed: 'n\n',
-    },
-  )
+  const ran = await command(['update-dashboard', ...flags(), '--id', ids.dashboard, '--dashboard', '{ name: Empty, tiles: [] }'], {
+    typed: 'n\n',
+  })
   expect(ran.stderr).toMatch(/Change the dashboard, which deletes \d+ alerts?\? \[y\/N\]/)
   expect(ran.exitCode).toBe(130)
 })

@@ -104,7 +104,7 @@ describe('a read-only run', () => {
 
   it('a read-only run is an option of the library', async () => {
     const client = createClient({ env: { WATCHKEEPER_API_URL: emulator().url }, profile: 'clickhouse-cloud', readOnly: true })
-    await expect(client.deleteAlert({ alertId: '65f5e4a35eedc0de0000001f' })).rejects.toThrow('but readOnly is set')
+    await expect(client.deleteAlert({ id: '65f5e4a35eedc0de0000001f' })).rejects.toThrow('but readOnly is set')
     expect(emulator().requests).toEqual([])
   })
 })

@@ -97,7 +97,7 @@ describe('the profile hyperdx', () => {
     const refused = scopes.filter(([, scope]) => scope === 'organization' || scope === 'service').map(([name]) => name)
     expect(refused.toSorted()).toEqual(['audit-costs', 'check-backups', 'check-credits', 'get-backup', 'list-backups', 'usage-cost'])
     const own: Readonly<Record<string, Record<string, string>>> = {
-      'get-backup': { 'backup-id': 'latest' },
+      'get-backup': { id: 'latest' },
       'usage-cost': { period: 'today' },
     }
     await forEachEntry(

@@ -202,8 +202,8 @@ describe('an alert that no file can declare', () => {
     const run = (operation: string, more: Readonly<Record<string, string>> = {}) =>
       invokeText({ inputs: { operation, ...inputsFor(emulator(), 'hyperdx'), ...more } })
     expect(JSON.stringify((await run('list-alerts')).document)).toContain(id)
-    expect((await run('get-alert', { 'alert-id': id })).document).toMatchObject({ status: 'pass', alert: { source: 'inline' } })
-    expect((await run('delete-alert', { 'alert-id': id })).document).toMatchObject({ status: 'error', error: { kind: 'refused' } })
+    expect((await run('get-alert', { id: id })).document).toMatchObject({ status: 'pass', alert: { source: 'inline' } })
+    expect((await run('delete-alert', { id: id })).document).toMatchObject({ status: 'error', error: { kind: 'refused' } })
     expect(inlineIn()).toBeDefined()
   })
 })

@@ -158,25 +158,25 @@ describe('apply', () => {
 
 it('update-alert clears a start when a document says so', async () => {
   await applyAndSilence()
-  const ran = await run({ operation: 'update-alert', 'alert-id': alert()?.id ?? '', alert: 'scheduleStartAt: null' })
+  const ran = await run({ operation: 'update-alert', id: alert()?.id ?? '', alert: 'scheduleStartAt: null' })
   expect(ran.document).toMatchObject({ status: 'pass', changed: true })
   expect(startOf()).toBeNull()
 })
 
 it('update-alert keeps a silence, and moves its end with the interval', async () => {
   await applyAndSilence()
-  const update = (inputs: Readonly<Record<string, string>>) => run({ operation: 'update-alert', 'alert-id': alert()?.id ?? '', ...inputs })
-  await update({ threshold: '8' })
+  const update = (text: string) => run({ operation: 'update-alert', id: alert()?.id ?? '', alert: text })
+  await update('{ threshold: 8 }')
   expect(lastPut()).not.toHaveProperty('scheduleStartAt')
   expect(alert()).toMatchObject({ threshold: 8, scheduleStartAt: end })
-  await update({ interval: '1h' })
+  await update('{ interval: 1h }')
   expect(startOf()).toBe('2026-11-11T04:00:00.000Z')
 })
 
 it('update-alert keeps a start between two borders', async () => {
   const start = '2026-11-11T03:01:00.000Z'
   await sync('apply', declared({ scheduleStartAt: start }))
-  await run({ operation: 'update-alert', 'alert-id': alert()?.id ?? '', threshold: '8' })
+  await run({ operation: 'update-alert', id: alert()?.id ?? '', alert: '{ threshold: 8 }' })
   expect(alert()).toMatchObject({ threshold: 8, scheduleStartAt: start })
 })
 

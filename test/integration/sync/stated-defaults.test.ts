@@ -141,7 +141,7 @@ describe('the languages that a file leaves out', () => {
         expect(created.reason).toBe('')
         const renamed = { ...inputs, dashboard: inputs.dashboard.replace('Every field', 'Renamed') }
         const id = serviceOf(emulator).dashboards.at(-1)?.id ?? ''
-        const updated = await invokeText({ inputs: { ...renamed, operation: 'update-dashboard', 'dashboard-id': id } })
+        const updated = await invokeText({ inputs: { ...renamed, operation: 'update-dashboard', id: id } })
         expect(updated.reason).toBe('')
         for (const method of ['POST', 'PUT']) {
           const [body = {}] = written(emulator, method)

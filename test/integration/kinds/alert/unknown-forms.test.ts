@@ -50,18 +50,18 @@ describe.each(forms)('an alert with an unknown %s', (_, fields, words) => {
       await one.apply(files)
       const alert = change(fields)
       const { id } = alert
-      expect((await run('get-alert', { 'alert-id': id })).document).toMatchObject({ status: 'pass', alert: { id, ...fields } })
+      expect((await run('get-alert', { id })).document).toMatchObject({ status: 'pass', alert: { id, ...fields } })
       expect(JSON.stringify((await run('list-alerts')).document)).toContain(id)
       const before = structuredClone(alert)
       for (const [operation, more, reason] of [
         [
           'update-alert',
-          { threshold: '99' },
+          { alert: '{ threshold: 99 }' },
           `was not written, because it has ${words}, which this version does not know. Change it in the web app`,
         ],
         ['delete-alert', {}, `was not deleted, because it has ${words}, which this version does not know. Delete it in the web app`],
       ] as const) {
-        const { document } = await run(operation, { 'alert-id': id, ...more })
+        const { document } = await run(operation, { id, ...more })
         expect([operation, document]).toMatchObject([
           operation,
           { status: 'error', failureReason: expect.stringContaining(`The alert "Errors" (${id}) ${reason}`) },
@@ -88,7 +88,7 @@ it.each([{ detectionMode: 'threshold' }, { detectionMode: null, anomalyConfig: n
       const { id } = change(fields)
       const applied = await one.apply({ 'a.json': { dashboards: { shop }, alerts: { errors: { ...errors, threshold: 77 } } } })
       expect(errorRules(applied)).toEqual([])
-      expect((await run('update-alert', { 'alert-id': id, threshold: '78' })).document).toMatchObject({ status: 'pass', changed: true })
+      expect((await run('update-alert', { id, alert: '{ threshold: 78 }' })).document).toMatchObject({ status: 'pass', changed: true })
       expect(serviceOf(emulator()).alerts.find((alert) => alert.id === id)).toMatchObject({ threshold: 78, newer: fields })
     }),
 )

@@ -1,0 +1,178 @@
+// One object as a document of an operation: with the fields of files, and ids wherever files have names and keys.
+import * as z from 'zod'
+import type { ReadApi } from '../api/client.ts'
+import type { DatedList } from '../api/collection.ts'
+import type { Target } from '../api/path.ts'
+import { inputDiagnostic } from '../core/diagnostics.ts'
+import { InputError, inputError } from '../core/errors.ts'
+import { isMapping } from '../core/keys.ts'
+import type { ReadDocument, ValuePath } from '../documents/document.ts'
+import { coreOf, metaOf, ownValue, type Schema } from '../documents/schema.ts'
+import { formatPath, parseWithLocations } from '../documents/validate.ts'
+import { longText, resourceId } from '../operation/inputs.ts'
+import type { Files } from '../operation/operation.ts'
+import { dashboardCollection } from './dashboard/dashboard-wire.ts'
+import { createDirectory, type Directory } from './directory.ts'
+import type { AlertTarget, Body, DeclaredObject, FileContext, Kind, ResolveContext, StoredObject } from './kind.ts'
+import { savedSearchCollection } from './saved-search/saved-search.ts'
+import { connectionCollection, sourceCollection } from './source/source-wire.ts'
+import { webhookCollection } from './webhook/webhook-wire.ts'
+
+export const idInput = (label: string) => resourceId(`Id of the ${label}.`)
+
+export const documentInput = (label: string) =>
+  longText(
+    `The ${label}: a map as YAML or JSON, with the field names of files and ids in place of keys, or the path of such a file, which ends in .yml, .yaml or .json.`,
+    1_000_000,
+  )
+
+/** An object that a document declares. */
+export interface ReadObject<T> {
+  readonly value: T
+  readonly written: unknown
+  readonly document: ReadDocument
+  /** The name of the input, or the path of the file. */
+  readonly name: string
+}
+
+/** Reads a document, or the file that it names. Throws an InputError with all that is wrong in it. */
+export async function readObject<T>(text: string, input: string, schema: z.ZodType<T>, files: Pick<Files, 'read'>): Promise<ReadObject<T>> {
+  const isPath = !text.trim().includes('\n') && /\.(?:ya?ml|json)$/.test(text.trim())
+  const name = isPath ? text.trim() : input
+  const content = isPath ? await files.read(name, input) : text
+  const { value, document } = parseWithLocations(content, name, schema)
+  if (!isMapping(document.value)) throw inputError(input, 'is neither a map nor the path of a file that ends in .yml, .yaml or .json')
+  return { value, written: document.value, document, name }
+}
+
+/** The schema of the fields that a document may change: each is optional, and null clears it where an update can clear it. */
+export function partialSchema(fields: z.ZodObject): z.ZodObject {
+  const shape = Object.entries<Schema>(fields.shape).flatMap(([name, field]): (readonly [string, z.ZodType])[] => {
+    const meta = metaOf(field)
+    if (meta.isLocal) return []
+    const core = coreOf(field) as z.ZodType // Every schema here was made with zod's classic API.
+    return [[name, (Object.hasOwn(meta, 'clear') ? core.nullable() : core).optional().meta(meta)]]
+  })
+  return z.strictObject(Object.fromEntries(shape))
+}
+
+/** The schema without the fields that find an existing object. */
+export const withoutAdoption = (fields: z.ZodObject): z.ZodObject =>
+  z.strictObject(Object.fromEntries(Object.entries<z.ZodType>(fields.shape).filter(([, field]) => !metaOf(field).isLocal)))
+
+const isId = (text: string): boolean => /^[0-9a-f]{24}$/.test(text)
+
+/**
+ * The body of a request for a document. The objects of the service are listed only where the document has a name, or leaves something to
+ * them. Throws an InputError for a reference that means nothing.
+ */
+export async function resolveObject<D extends DeclaredObject>(
+  kind: Kind<D>,
+  { value, written, document, name }: ReadObject<D['value']>,
+  { api, service }: { readonly api: ReadApi; readonly service: Target },
+): Promise<Body> {
+  const declared = {
+    kind: kind.name,
+    key: '',
+    location: { file: name },
+    value,
+    written,
+    locationOf: (path: ValuePath) => document.locationOf(path),
+    pathOf: (path: ValuePath) => formatPath(path, written),
+  } as unknown as D // The kind decides the type of the value.
+  const ids = takingIds(written)
+  const first = kind.resolve(declared, ids.context)
+  const resolved = ids.needsLists() ? kind.resolve(declared, await readObjects(api, service, written)) : first
+  const [problem] = resolved.diagnostics
+  if (problem === undefined) return resolved.body
+  throw new InputError(resolved.diagnostics.map(({ location, message }) => ({ ...inputDiagnostic(name, message), location })))
+}
+
+/** A context in which every id is taken as it is, and which notices what it cannot answer. */
+function takingIds(written: unknown): { readonly context: ResolveContext; needsLists(): boolean } {
+  let needed = false
+  const take = (text: string): { readonly id: string } => {
+    needed ||= !isId(text)
+    return { id: text }
+  }
+  const directory: Directory = {
+    byName: (_, name) => take(name),
+    byId: (_, id) => ({ id }),
+    listsWebhooks: false,
+    nameOf: () => undefined,
+    all: () => {
+      needed = true
+      return []
+    },
+    withPlanned: () => directory,
+  }
+  const tile = ownValue(written, 'tile')
+  const tiles = typeof tile === 'string' ? [{ id: take(tile).id, name: tile }] : [{ id: ownValue(tile, 'id') }]
+  const targets = { get: (key: string): AlertTarget => ({ id: take(key).id, tiles }) }
+  const context = { secret: () => undefined, directory, sources: [], dashboards: targets, savedSearches: targets, tilesOf: () => tiles }
+  return { context, needsLists: () => needed }
+}
+
+const none: Pick<DatedList<never>, 'items'> = { items: [] }
+
+async function readObjects(api: ReadApi, service: Target, written: unknown): Promise<ResolveContext> {
+  const hasMore = api.profile.savedSearches
+  const [dashboards, savedSearches, sources, webhooks, connections] = await Promise.all([
+    dashboardCollection.list(api, service),
+    hasMore ? savedSearchCollection.list(api, service) : none,
+    sourceCollection.list(api, service),
+    hasMore ? webhookCollection.list(api, service) : undefined,
+    api.profile.isSelfHosted ? connectionCollection.list(api, service) : undefined,
+  ])
+  const directory = createDirectory({
+    dashboards: dashboards.items,
+    savedSearches: savedSearches.items,
+    sources: sources.items,
+    webhooks: webhooks?.items,
+    connections: connections?.items,
+  })
+  const tilesOf = (id: string): readonly Body[] => dashboards.items.find((one) => one.id === id)?.tiles ?? []
+  const target = (items: readonly StoredObject[]) => ({
+    get(key: string): AlertTarget | undefined {
+      const [named, second] = items.filter(({ name }) => name === key)
+      const found = items.find(({ id }) => id === key) ?? (second === undefined ? named : undefined)
+      return found && { id: found.id, tiles: withIdAsName(tilesOf(found.id), ownValue(written, 'tile')) }
+    },
+  })
+  return {
+    secret: () => undefined,
+    directory: {
+      ...directory,
+      byName(noun, name, fits) {
+        const byId = directory.byId(noun, name)
+        return 'id' in byId ? byId : directory.byName(noun, name, fits)
+      },
+    },
+    sources: sources.items,
+    dashboards: target(dashboards.items),
+    savedSearches: target(savedSearches.items),
+    tilesOf,
+    keysAre: 'the id or the only name of an object of the service',
+  }
+}
+
+/** A tile that the document has by its id is found by it as if it were its name. */
+const withIdAsName = (tiles: readonly Body[], spelled: unknown): readonly Body[] =>
+  tiles.map((tile) => (tile.id === spelled ? { ...tile, name: spelled } : tile))
+
+/** A stored object as a document, with ids in place of names. */
+export function toDocument(kind: Kind, stored: StoredObject): Body {
+  const context: FileContext = {
+    key: '',
+    spelled: undefined,
+    declared: undefined,
+    directory: createDirectory({ dashboards: [], savedSearches: [], sources: [], webhooks: [] }),
+    sources: [],
+    keyOf: () => undefined,
+    tilesOf: () => [],
+  }
+  return kind.toFile(kind.toBody(stored), context)
+}
+
+export const declarationDetail = (label: string) =>
+  z.record(z.string(), z.unknown()).describe(`The ${label} as a document that update-${label} takes.`)
