@@ -137,8 +137,12 @@ export interface Kind<Declared extends DeclaredObject = DeclaredObject> {
   seal?(body: Body): Body
   /** Fields with secrets. `repair: secrets` is about objects that have one, and nothing shows which side changed such a field. */
   readonly secretFields?: readonly string[]
-  /** What a change cannot do without the secrets of this run. */
-  reviewSecrets?(desired: Body, stored: StoredObject | undefined, use: SecretUse): readonly SecretIssue[]
+  /** What to know about a change, or what it cannot do, such as a create without its secret. */
+  check?(desired: Body, stored: StoredObject | undefined, use: SecretUse): readonly KindIssue[]
+  /** The desired body of an object that is deleted and created again, with what it keeps of the stored one. Absent where it keeps nothing. */
+  recreate?(desired: Body, stored: StoredObject): Body
+  /** The page of the web app that shows the object, below its address. Absent where no page does. */
+  page?(object: Body): string | undefined
   /** How the alert uses the object, such as `mentions it`: then the object stays. Undefined where it does not. */
   findUse?(object: StoredObject, alert: Body): string | undefined
 }
@@ -169,18 +173,27 @@ export interface SecretUse {
   readonly isAdopted: boolean
 }
 
-export interface SecretIssue {
-  readonly rule: keyof typeof secretRules
+export interface KindIssue {
+  readonly rule: keyof typeof checkRules
   readonly message: string
 }
 
-export const secretRules = {
+/** The rules of `check`. */
+export const checkRules = {
   'missing-secret': {
     severity: 'error',
     description: 'A write needs a secret that is not set in this run, that the log cannot mask, or that is not a URL where one is needed.',
   },
   'secret-not-compared': { severity: 'note', description: 'A secret is not set in this run, so that it is not compared.' },
+  silenced: {
+    severity: 'note',
+    description: 'An alert is silenced: its evaluation starts at a time in the future that no file declares. apply keeps this time.',
+  },
 } as const satisfies Rules
+
+/** The address of a page for an id; undefined for an id that is not known yet. */
+export const pageFor = (name: string, id: unknown): string | undefined =>
+  typeof id === 'string' ? `${name}/${encodeURIComponent(id)}` : undefined
 
 /** The value if it is a list, else an empty list. */
 export const listOf = (value: unknown): readonly Body[] => (Array.isArray(value) ? value : [])

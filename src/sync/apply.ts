@@ -7,7 +7,6 @@ import { say, toPlainText } from '../core/line.ts'
 import { listFirst, quote } from '../core/text.ts'
 import { inEnvironment, ofEnvironment } from '../declarations/environment.ts'
 import type { Prune } from '../declarations/find-declarations.ts'
-import { createKinds } from '../kinds/kinds.ts'
 import { choice, filePath, grouped } from '../operation/inputs.ts'
 import { type Context, defineOperation } from '../operation/operation.ts'
 import { applyPlan } from './apply/apply-plan.ts'
@@ -15,7 +14,7 @@ import { applyBlocks, applyWords, outcomeFacts, outcomeLine } from './apply/appl
 import { isWritten, type Outcome, stopReasons } from './apply/apply-state.ts'
 import { judgeApply } from './apply/apply-verdict.ts'
 import { diagnosticReports } from './diagnostic-reports.ts'
-import { isDifference } from './plan/change.ts'
+import { changesOf, isDifference } from './plan/change.ts'
 import { reviewEvaluations } from './plan/evaluations.ts'
 import { countRequests, hasErrors, makePlan, type PlanningResult, planInput } from './plan/make-plan.ts'
 import { isIntact, movedSince, type PlanFile, planFileSchema, toPlanFile } from './plan/plan-file.ts'
@@ -82,7 +81,7 @@ type ApplyContext = Context<'write', 'service-or-server'> & { readonly api: Writ
 
 /** A person may take long to answer. Only what was shown is written. */
 async function confirmPlan(planned: PlanningResult, context: ApplyContext, input: ApplyInput): Promise<PlanningResult> {
-  const { confirm, profile, service } = context
+  const { confirm, service } = context
   if (confirm === undefined || planned.plan.changes.every(({ action }) => action === 'unchanged')) return planned
   const result = await toPlanResult(planned)
   await confirm({
@@ -91,7 +90,7 @@ async function confirmPlan(planned: PlanningResult, context: ApplyContext, input
   })
   const again = await makePlan(context, { ...input, effect: 'write' })
   demandSame(
-    toPlanFile(planned.plan, createKinds(profile, context.clock.now()), {
+    toPlanFile(planned.plan, planned.kinds, {
       ...service,
       environment: planned.environment,
       prune: input.prune,
@@ -126,7 +125,7 @@ async function carryOut(planned: PlanningResult, context: ApplyContext, onError:
   const applied = await applyPlan(planned.plan, {
     api,
     service,
-    kinds: createKinds(profile, clock.now()),
+    kinds: planned.kinds,
     listedAtMs: usesLists ? planned.storedObjects?.readAtMs : undefined,
     clock,
     stop,
@@ -157,7 +156,7 @@ async function carryOut(planned: PlanningResult, context: ApplyContext, onError:
 
 /** What a changed source broke shows only when its alerts are evaluated, or their queries run. */
 async function brokenAlerts(planned: PlanningResult, context: ApplyContext, outcomes: readonly Outcome[]): Promise<readonly Diagnostic[]> {
-  const isChanged = outcomes.some((outcome) => outcome.change.kind === 'source' && isDifference(outcome.change) && isWritten(outcome))
+  const isChanged = changesOf({ changes: outcomes.filter(isWritten).map(({ change }) => change) }, 'source').some(isDifference)
   if (!isChanged || !context.api.hasSql) return []
   const { findBrokenAlerts } = await import('./plan/query-problems.ts')
   return findBrokenAlerts(context, planned, outcomes)
@@ -180,11 +179,8 @@ async function readPlanFile(path: string, { files, environment }: Pick<ApplyCont
 /** The most differences that a message lists. */
 const maxListed = 8
 
-function demandSame(agreed: PlanFile, planned: PlanningResult, { service, profile, clock }: ApplyContext, prune: Prune): void {
-  const moved = movedSince(
-    agreed,
-    toPlanFile(planned.plan, createKinds(profile, clock.now()), { ...service, environment: planned.environment, prune }),
-  )
+function demandSame(agreed: PlanFile, planned: PlanningResult, { service }: ApplyContext, prune: Prune): void {
+  const moved = movedSince(agreed, toPlanFile(planned.plan, planned.kinds, { ...service, environment: planned.environment, prune }))
   if (moved.length === 0) return
   const lines = listFirst(moved, maxListed, (count) => `… and ${count} more`).map((line) => `- ${line}`)
   throw new WatchkeeperError(

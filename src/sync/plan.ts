@@ -7,7 +7,6 @@ import { causeOf, inputError } from '../core/errors.ts'
 import { counted, type Line, say, sentence } from '../core/line.ts'
 import { inEnvironment, ofEnvironment } from '../declarations/environment.ts'
 import { onFailedEvaluation } from '../kinds/alert/evaluation.ts'
-import { createKinds } from '../kinds/kinds.ts'
 import { flag, grouped, outputPath } from '../operation/inputs.ts'
 import { type Context, defineOperation, type OutputFile, type Verdict } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
@@ -62,7 +61,7 @@ async function finishPlan(context: Context<'read', 'service-or-server'>, input: 
   const problems = findEvaluationProblems(planned.plan, alerts, { policy: input.onFailedEvaluation, nowMs: clock.now() })
   const result = await toPlanResult({ ...planned, diagnostics: [...planned.diagnostics, ...problems] })
   if (input.planFile === undefined || hasErrors(planned)) return { ...result, planFile: '' }
-  const planContent = toPlanFile(planned.plan, createKinds(profile, clock.now()), {
+  const planContent = toPlanFile(planned.plan, planned.kinds, {
     ...context.service,
     environment: planned.environment,
     prune: input.prune,

@@ -3,7 +3,7 @@ import { readingRules } from '../declarations/declarations.ts'
 import { findingRules } from '../declarations/find-declarations.ts'
 import { incidentRules } from '../declarations/incidents.ts'
 import { lintRules } from '../declarations/lint.ts'
-import { secretRules } from '../kinds/kind.ts'
+import { checkRules } from '../kinds/kind.ts'
 import { referenceRules } from '../kinds/references.ts'
 import { nameRules } from '../kinds/world.ts'
 import type { SarifRule } from '../report/sarif.ts'
@@ -14,7 +14,7 @@ import { adoptionRules } from './plan/adopt-from.ts'
 import { evaluationRules } from './plan/evaluations.ts'
 import { projectRules, serverRules } from './plan/make-plan.ts'
 import { matchRules } from './plan/match.ts'
-import { convergenceRules, guardRules, silenceRules, useRules } from './plan/plan-diagnostics.ts'
+import { convergenceRules, guardRules, useRules } from './plan/plan-diagnostics.ts'
 import { alertProtectionRules } from './plan/protect-alerts.ts'
 import { repositoryRules } from './plan/repository.ts'
 import { tileWriteRules } from './plan/tile-writes.ts'
@@ -28,7 +28,6 @@ const onService = {
   ...repositoryRules,
   ...adoptionRules,
   ...convergenceRules,
-  ...silenceRules,
   ...alertProtectionRules,
   ...tileWriteRules,
   ...guardRules,
@@ -37,7 +36,7 @@ const onService = {
   ...snapshotRules,
   ...evaluationRules,
   ...projectRules,
-  ...secretRules,
+  ...checkRules,
   ...useRules,
   ...sloServiceRules,
 }

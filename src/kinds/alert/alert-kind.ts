@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { Profile } from '../../api/profiles.ts'
+import { formatMoment } from '../../core/dates.ts'
 import { isMapping, withoutUndefined } from '../../core/keys.ts'
 import { ownValue, valueAt } from '../../documents/schema.ts'
 import { comparable, withoutEmpty } from '../compare.ts'
@@ -10,6 +11,7 @@ import {
   type FileContext,
   type Kind,
   listOf,
+  pageFor,
   type ResolveContext,
   type ResolvedDeclaration,
 } from '../kind.ts'
@@ -27,7 +29,7 @@ import {
   toUtc,
   unknownFormOf,
 } from './alert.ts'
-import { carryOverStart, withoutHarmlessStart, withoutUnpulledStart } from './schedule.ts'
+import { carryOverStart, undeclaredSilenceOf, withoutHarmlessStart, withoutUnpulledStart, withSilenceOf } from './schedule.ts'
 
 /** The fields of the API that a server has. A gateway may refuse others. */
 export const alertFieldsOf = ({ name }: Pick<Profile, 'name'>): ReadonlySet<string> =>
@@ -89,6 +91,13 @@ export function createAlertKind(profile: Pick<Profile, 'name' | 'statesDefaults'
     comparedPart: (stored, declared) => withoutHarmlessStart(stored, declared, nowMs),
     pulledPart: (stored, desired) => withoutUnpulledStart(stored, desired, nowMs),
     toFile: (body, context) => spellAlert(comparable(kind, body), context),
+    check(desired, stored) {
+      const untilMs = stored && undeclaredSilenceOf(stored, desired, nowMs)
+      return untilMs === undefined ? [] : [{ rule: 'silenced', message: `silenced until ${formatMoment(untilMs)}` }]
+    },
+    recreate: (desired, stored) => withSilenceOf(stored, desired, nowMs),
+    // An alert has no page of its own: https://github.com/hyperdxio/hyperdx, `packages/app/pages`.
+    page: ({ dashboardId, savedSearchId }) => pageFor('dashboards', dashboardId) ?? pageFor('search', savedSearchId),
   }
   return kind
 }

@@ -3,7 +3,7 @@ import { isMapping } from '../../core/keys.ts'
 import { nameFirst } from '../../core/text.ts'
 import { withoutEmpty } from '../compare.ts'
 import { clearing, encode } from '../derive.ts'
-import { type Body, type DeclaredObject, type Kind, listOf, type ResolveContext, type ResolvedDeclaration } from '../kind.ts'
+import { type Body, type DeclaredObject, type Kind, listOf, pageFor, type ResolveContext, type ResolvedDeclaration } from '../kind.ts'
 import { tagMarkers, withoutMarkerTags } from '../marker.ts'
 import { createWorld } from '../world.ts'
 import { type DeclaredDashboard, declaredDashboard } from './dashboard.ts'
@@ -47,6 +47,7 @@ export function createDashboardKind({ statesDefaults }: Pick<Profile, 'statesDef
         maxNamedTiles,
       ) || 'no tiles',
     toBody: toDashboardBody,
+    page: ({ id }) => pageFor('dashboards', id),
     ...tagMarkers,
     canonical: ({ tags, tiles, ...body }) =>
       withoutEmpty({

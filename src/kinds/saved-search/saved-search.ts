@@ -5,7 +5,7 @@ import { nameOrEmpty, wireId } from '../../api/wire.ts'
 import { comparable, withoutEmpty } from '../compare.ts'
 import { clearing, encode } from '../derive.ts'
 import { adoption, declaredTags, sourceFields } from '../fields.ts'
-import { type Body, type DeclaredObject, type Kind, withoutServerFields } from '../kind.ts'
+import { type Body, type DeclaredObject, type Kind, pageFor, withoutServerFields } from '../kind.ts'
 import { tagMarkers, withoutMarkerTags } from '../marker.ts'
 import { spellFields } from '../spell.ts'
 import { createWorld } from '../world.ts'
@@ -76,6 +76,7 @@ export function createSavedSearchKind({ statesDefaults }: Pick<Profile, 'statesD
     summarize: ({ sourceId, where }, nameOf) => `${where ? String(where) : 'all rows'} in ${nameOf(sourceId)}`,
     // The server trims the name when it stores it again.
     toBody: (savedSearch) => withoutServerFields({ ...savedSearch, name: savedSearch.name?.trim() }),
+    page: ({ id }) => pageFor('search', id),
     ...tagMarkers,
     canonical: (body) => withoutEmpty({ ...body, tags: withoutMarkerTags(body.tags).toSorted() }),
     carryOverIds: (desired) => desired,

@@ -12,10 +12,10 @@ import {
   type DeclaredObject,
   type FileContext,
   type Kind,
+  type KindIssue,
   listOf,
   type ResolveContext,
   type ResolvedDeclaration,
-  type SecretIssue,
   type SecretUse,
   type StoredObject,
 } from '../kind.ts'
@@ -203,7 +203,7 @@ function seal(body: Body): Body {
 }
 
 /** What this run cannot do without a secret. */
-function reviewSecrets(desired: Body, stored: StoredObject | undefined, use: SecretUse): readonly SecretIssue[] {
+function check(desired: Body, stored: StoredObject | undefined, use: SecretUse): readonly KindIssue[] {
   const storedBody = stored === undefined ? undefined : toBody(stored)
   const all = secretFields.flatMap((field) => secretsIn(desired[field]))
   const short = all.filter((one) => one.isSet && one.reveal().length < minSecretLength)
@@ -226,9 +226,9 @@ function reviewSecrets(desired: Body, stored: StoredObject | undefined, use: Sec
   ]
 }
 
-const error = (message: string): SecretIssue => ({ rule: 'missing-secret', message })
+const error = (message: string): KindIssue => ({ rule: 'missing-secret', message })
 
-function reviewUnset(names: readonly string[], desired: Body, stored: Body | undefined, { isWrite, resends }: SecretUse): SecretIssue {
+function reviewUnset(names: readonly string[], desired: Body, stored: Body | undefined, { isWrite, resends }: SecretUse): KindIssue {
   const list = names.join(', ')
   const notSet = `${list} ${names.length === 1 ? 'is' : 'are'} not set`
   if (stored === undefined && !isWrite)
@@ -306,7 +306,7 @@ export const webhookKind: Kind<DeclaredObject<DeclaredWebhook>> = {
   carryOverIds,
   comparedPart,
   seal,
-  reviewSecrets,
+  check,
   secretFields,
   findUse,
   toFile,

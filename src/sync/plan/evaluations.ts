@@ -130,7 +130,7 @@ interface EvaluationReview {
 export function reviewEvaluations({ plan, outcomes, alerts, nowMs }: Review): EvaluationReview {
   const byId = new Map(alerts.map((alert) => [alert.id, alert]))
   const pending = outcomes.flatMap(({ change, kind, id }) => {
-    const alert = change.kind === 'alert' ? byId.get(id ?? '') : undefined
+    const alert = byId.get(id ?? '')
     return alert !== undefined && isPending(change, kind, alert) ? [{ key: change.key, alert }] : []
   })
   const pendingIds = new Set(pending.map(({ alert }) => alert.id))

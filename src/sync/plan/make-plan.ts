@@ -22,7 +22,7 @@ import { createDashboardKind } from '../../kinds/dashboard/dashboard-kind.ts'
 import { checkDashboard, type InvalidField } from '../../kinds/dashboard/dashboard-wire.ts'
 import { type Body, listOf } from '../../kinds/kind.ts'
 import { addressOf, hasPendingId, type KindName } from '../../kinds/kind-names.ts'
-import { type Declared, isOf } from '../../kinds/kinds.ts'
+import { createKinds, type Declared, isOf, type Kinds } from '../../kinds/kinds.ts'
 import { projectForm, projectGrammar } from '../../kinds/marker.ts'
 import { flag, flagOr, grouped, integer, list } from '../../operation/inputs.ts'
 import type { Context, Files } from '../../operation/operation.ts'
@@ -212,6 +212,7 @@ interface PlanRequest {
 }
 
 export interface PlanningResult {
+  readonly kinds: Kinds
   /** The name of the environment. */
   readonly environment?: string | undefined
   /** Address of the web app, where it is known. */
@@ -238,12 +239,14 @@ type PlanContext = Pick<
 export async function makePlan(context: PlanContext, request: PlanRequest): Promise<PlanningResult> {
   const { api, service, profile, files, environment, clock } = context
   const { repair = [] } = request
+  const kinds = createKinds(profile, clock.now())
   const { project, diagnostics } = await resolveProject(request.project, files, request.effect)
   const read = await findDeclarations(request.files, context, request)
   const found = request.prune ? refuseSkippedDirectories(read, request.prune) : read
   if (errorsIn(found.diagnostics).length > 0) {
     const plan: Plan = { project, changes: [], orphans: [], diagnostics: [], seen: {} }
     return {
+      kinds,
       environment: environment?.name,
       found,
       plan,
@@ -279,6 +282,7 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
     ? await checkByServer(plan, sourced.found.objects, context)
     : { diagnostics: [], uncheckedCount: 0 }
   return {
+    kinds,
     environment: environment?.name,
     uiUrl: context.uiUrl,
     found: sourced.found,

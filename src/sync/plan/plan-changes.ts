@@ -4,7 +4,6 @@ import { once } from '../../core/concurrency.ts'
 import type { Diagnostic } from '../../core/diagnostics.ts'
 import type { Declarations } from '../../declarations/declarations.ts'
 import type { Prune } from '../../declarations/find-declarations.ts'
-import { withSilenceOf } from '../../kinds/alert/schedule.ts'
 import { type Sides, sidesOf } from '../../kinds/compare.ts'
 import { createDirectory, type Directory, type Planned } from '../../kinds/directory.ts'
 import { type AlertTarget, type Body, type Kind, listOf, type ResolveContext, type ResolvedDeclaration } from '../../kinds/kind.ts'
@@ -14,7 +13,7 @@ import { ownershipTest } from '../../kinds/marker.ts'
 import type { ReadSecret } from '../../kinds/secret.ts'
 import { findCommonValues } from '../../kinds/snapshot.ts'
 import { reviewAdoption } from './adopt-from.ts'
-import { type Change, type Create, isAdopted, type Plan, type Update } from './change.ts'
+import { type Change, type Create, changesOf, isAdopted, type Plan, type Update } from './change.ts'
 import { adviseRepair, findTwins, type Moves, movesOf, planRepairs, type Twin } from './duplicates.ts'
 import {
   type AdoptCommand,
@@ -28,14 +27,12 @@ import {
 } from './match.ts'
 import {
   cannotClear,
+  checkByKind,
   checkGuards,
   checkUses,
   type GuardSettings,
   refuseUnadopted,
-  reviewRelease,
-  reviewSecrets,
   serverDefaults,
-  silenceNote,
 } from './plan-diagnostics.ts'
 import { declarationDigest, planChange, planDelete, planRelease } from './plan-object.ts'
 import { protectAlerts } from './protect-alerts.ts'
@@ -98,7 +95,6 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
   const targets = new Map<KindName, ReadonlyMap<string, AlertTarget>>()
   const targetsIn = (kind: KindName): ReadonlyMap<string, AlertTarget> => targets.get(kind) ?? new Map()
   let directory = createDirectory(storedObjects)
-  // Of what alerts watch.
   const twins: Twin[] = []
   const parts = all.map((kind) => {
     const context = {
@@ -110,7 +106,7 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
       tilesOf: (id: string) => tiles.get(id) ?? [],
     }
     const part = planType(kind, objects.filter(isOf(kind.name)), context, movesOf(twins, storedObjects.alerts, kinds.alert))
-    if (kind.name !== 'alert') twins.push(...part.twins)
+    twins.push(...part.twins)
     targets.set(kind.name, alertTargets(part.changes, kind))
     directory = part.directory
     return part
@@ -122,7 +118,7 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
     kinds,
     twins: parts.map(({ kind, twins }) => ({ kind: kinds[kind], twins })),
     alerts: storedObjects.alerts,
-    planned: new Set(parts.flatMap(({ kind, changes }) => (kind === 'alert' ? changes.map(({ id }) => id) : []))),
+    planned: new Set(parts.flatMap((part) => changesOf(part, 'alert').map(({ id }) => id))),
     moves: movesOf(twins, storedObjects.alerts, kinds.alert),
   })
   // Of each section together: the writes of one section begin after those of the one before it.
@@ -131,12 +127,12 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
     ...repairs.writes.filter((one) => one.kind === kind),
     ...(options.prune === 'forget' ? orphans.map((one) => planRelease(kinds[kind], one, 'no file declares it')) : []),
   ])
-  const written = [...writes, ...[...repairs.deletes, ...deletes].toSorted((a, b) => deleteOrder(a) - deleteOrder(b))]
+  const order = all.map(({ name }) => name)
+  const written = [...writes, ...[...repairs.deletes, ...deletes].toSorted((a, b) => order.indexOf(b.kind) - order.indexOf(a.kind))]
   const { canPatch = false, rewrite = false } = options
   const tileWrites = planTileWrites(written, { kind: kinds.dashboard, alerts: storedObjects.alerts, objects, canPatch, rewrite })
   const losses = protectAlerts(tileWrites.changes, storedObjects.alerts, kinds.dashboard)
   const changes = parts.flatMap((part) => part.changes)
-  const silences = changes.flatMap((change) => silenceNote(change, options.nowMs))
   const reported = parts.flatMap(({ diagnostics }) => diagnostics)
   const isDoubled = reported.some(({ rule }) => rule === 'duplicate-marker')
   const advice = isDoubled ? adviseRepair(options.repairCommand) : []
@@ -146,16 +142,19 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
   )
   // Nothing else of the plan would happen, and its other diagnostics follow from the name of the project.
   if (renamed.length > 0) return { project: options.project, changes: [], orphans: [], diagnostics: renamed, seen: {} }
-  const found = [...reported, ...advice, ...silences, ...copies, ...losses.diagnostics, ...tileWrites.diagnostics]
+  const found = [...reported, ...advice, ...copies, ...losses.diagnostics, ...tileWrites.diagnostics]
   return {
     project: options.project,
-    changes: losses.changes.map((change) => keepSilence(change, options.nowMs)),
+    changes: losses.changes.map((change) => keepWhenRecreated(change, kinds[change.kind])),
     orphans: options.prune ? [] : parts.flatMap(toOrphans),
     diagnostics: [
       ...found,
       ...checkRepository(options.repository, owned),
       ...reviewAdoption(options, { changes, owned }),
-      ...writes.flatMap((change) => (change.action === 'release' ? reviewRelease(change, kinds[change.kind]) : [])),
+      ...writes.flatMap((change) =>
+        // The update that removes a marker keeps the rest of the object, as far as the API shows it.
+        change.action === 'release' ? checkByKind(kinds[change.kind], { ...change, key: change.key || change.name }, noSecrets) : [],
+      ),
       ...checkUses(losses.changes, storedObjects.alerts, kinds),
       ...checkGuards(losses.changes, storedObjects.incompleteLists, options),
     ],
@@ -225,7 +224,8 @@ const createPlanner =
     const reviewed = compared.flatMap(({ pair, desired }, i) => {
       const change = changes[i]
       const resends = resendSecrets && change?.action === 'update'
-      return reviewSecrets(pair, desired.body, kind, { isWrite, resends, isAdopted: change !== undefined && isAdopted(change) })
+      const use = { isWrite, resends, isAdopted: change !== undefined && isAdopted(change) }
+      return checkByKind(kind, { ...pair.declared, desired: desired.body, stored: pair.found?.stored }, use)
     })
     return {
       kind: kind.name,
@@ -259,10 +259,10 @@ const toPlanned = ({ declared, found }: Pair): Planned => ({
 const unchangedDeclarations = ({ pair: { declared, found }, sides }: ResolvedPair): readonly Sides[] =>
   sides !== undefined && found?.marker?.digest === declarationDigest(declared) ? [sides] : []
 
-/** A new alert in place of a deleted one is silenced as long as it. */
-function keepSilence(change: Change, nowMs: number): Change {
-  return change.action === 'replace' ? { ...change, desired: withSilenceOf(change.stored, change.desired, nowMs) } : change
-}
+const keepWhenRecreated = (change: Change, { recreate }: Kind): Change =>
+  change.action === 'replace' && recreate !== undefined ? { ...change, desired: recreate(change.desired, change.stored) } : change
+
+const noSecrets = { isWrite: false, resends: false, isAdopted: false }
 
 function countUnmanaged(
   indexes: Readonly<Record<KindName, StoredIndex>>,
@@ -279,9 +279,6 @@ function countUnmanaged(
     ]),
   )
 }
-
-/** Alerts before what they watch. */
-const deleteOrder = ({ kind }: Change): number => (kind === 'alert' ? 0 : kind === 'dashboard' ? 1 : 2)
 
 /** The objects that alerts can watch, with the ids that they have and keep. */
 const alertTargets = (changes: readonly (Create | Update)[], kind: Kind): ReadonlyMap<string, AlertTarget> =>

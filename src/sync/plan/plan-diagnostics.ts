@@ -1,13 +1,11 @@
-import { formatMoment } from '../../core/dates.ts'
 import { type Diagnostic, diagnosticOf, type Rules } from '../../core/diagnostics.ts'
 import { keysOf } from '../../core/keys.ts'
 import { pluralOf, quote } from '../../core/text.ts'
-import { undeclaredSilenceOf } from '../../kinds/alert/schedule.ts'
 import type { FieldChange } from '../../kinds/compare.ts'
-import { type Body, type Kind, type SecretUse, type StoredObject, secretRules } from '../../kinds/kind.ts'
+import { checkRules, type Kind, type SecretUse, type StoredObject } from '../../kinds/kind.ts'
 import { addressOf, type KindName, kindLabels } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
-import { type Change, type Create, isDelete, isWrite, type Release, type Update } from './change.ts'
+import { type Change, type Create, changesOf, isDelete, isWrite, type Update } from './change.ts'
 import { matchRules, type Pair } from './match.ts'
 import { findUser } from './protect-alerts.ts'
 
@@ -48,19 +46,15 @@ function requiredLists(change: Change): readonly KindName[] {
   return change.removes === undefined ? [] : ['alert']
 }
 
-export function reviewSecrets({ declared, found }: Pair, body: Body, kind: Kind, use: SecretUse): readonly Diagnostic[] {
-  const { key, location } = declared
-  const issues = kind.reviewSecrets?.(body, found?.stored, use) ?? []
-  return issues.map(({ rule, message }) => diagnosticOf(secretRules, rule, location, `${addressOf({ kind: kind.name, key })}: ${message}`))
-}
-
-/** The update that removes a marker keeps the rest of the object, as far as the API shows it. */
-export function reviewRelease({ key, name, desired, stored }: Release, kind: Kind): readonly Diagnostic[] {
-  const issues = kind.reviewSecrets?.(desired, stored, { isWrite: false, resends: false, isAdopted: false }) ?? []
-  return issues.map(({ rule, message }) =>
-    diagnosticOf(secretRules, rule, { file: 'prune' }, `${addressOf({ kind: kind.name, key: key || name })}: ${message}`),
+/** What a kind says about a change of one of its objects. */
+export const checkByKind = (
+  kind: Kind,
+  { key, location, desired, stored }: Pick<Update, 'key' | 'location' | 'desired'> & Pick<Change, 'stored'>,
+  use: SecretUse,
+): readonly Diagnostic[] =>
+  (kind.check?.(desired, stored, use) ?? []).map(({ rule, message }) =>
+    diagnosticOf(checkRules, rule, location ?? { file: 'prune' }, `${addressOf({ kind: kind.name, key })}: ${message}`),
   )
-}
 
 /** Without a marker, it is unknown who made an object. A create that was interrupted is completed. */
 export function refuseUnadopted({ declared }: Pair, change: Change | undefined, kind: Kind): readonly Diagnostic[] {
@@ -96,7 +90,7 @@ export function checkUses(changes: readonly Change[], alerts: readonly StoredObj
 
 /** The alerts after the plan. */
 function alertsAfter(changes: readonly Change[], alerts: readonly StoredObject[]): readonly StoredObject[] {
-  const planned = new Map(changes.filter(({ kind }) => kind === 'alert').map((change) => [change.id, change]))
+  const planned = new Map(changesOf({ changes }, 'alert').map((change) => [change.id, change]))
   return alerts.flatMap((alert) => {
     const change = planned.get(alert.id)
     if (change?.action === 'delete') return []
@@ -129,17 +123,4 @@ export function serverDefaults({ label }: Kind, changes: readonly (Create | Upda
   const more = others.length === 0 ? '' : `, and ${others.length} more ${pluralOf(label)}`
   const message = `${addressOf(first)}${more}: the server now fills in fields that no file declares, with the same value in all objects, such as ${field?.path}. They count as its defaults`
   return [diagnosticOf(convergenceRules, 'server-default', first.location, message)]
-}
-
-export const silenceRules = {
-  silenced: {
-    severity: 'note',
-    description: 'An alert is silenced: its evaluation starts at a time in the future that no file declares. apply keeps this time.',
-  },
-} as const satisfies Rules
-
-export function silenceNote({ kind, key, location, stored, desired }: Create | Update, nowMs: number): readonly Diagnostic[] {
-  const untilMs = stored && undeclaredSilenceOf(stored, desired, nowMs)
-  if (untilMs === undefined || location === undefined) return []
-  return [diagnosticOf(silenceRules, 'silenced', location, `${addressOf({ kind, key })}: silenced until ${formatMoment(untilMs)}`)]
 }

@@ -2,7 +2,6 @@ import * as z from 'zod'
 import { diagnosticSchema } from '../../core/diagnostics.ts'
 import { withoutUndefined } from '../../core/keys.ts'
 import type { FieldChange } from '../../kinds/compare.ts'
-import type { Body } from '../../kinds/kind.ts'
 import { kindNames } from '../../kinds/kind-names.ts'
 import { type Layout, tileMarks } from '../../report/blocks.ts'
 import { type Outcome, outcomeKinds } from '../apply/apply-state.ts'
@@ -127,7 +126,7 @@ export const describeChanges = async ({ changes }: Plan): Promise<Described> =>
   new Map(await Promise.all(changes.map(async (change) => [change, await describe(change)] as const)))
 
 export async function toPlanResult(planned: PlanningResult, outcomes: readonly Outcome[] = [], described?: Described): Promise<PlanResult> {
-  const { environment, uiUrl, found, plan, diagnostics, uncheckedCount } = planned
+  const { environment, found, plan, diagnostics, uncheckedCount } = planned
   const slos = found.slos.length === 0 ? undefined : (await import('../../slos/expand-slos.ts')).describeSlos(found.slos)
   const numberOf = (action: Change['action']): number => plan.changes.filter((change) => change.action === action).length
   const objects = new Map(described ?? (await describeChanges(plan)))
@@ -147,7 +146,7 @@ export async function toPlanResult(planned: PlanningResult, outcomes: readonly O
     ...(environment !== undefined && { environment }),
     files: [...found.paths],
     objects: [...objects].map(([change, one]) => {
-      const url = uiUrl === undefined || !isDifference(change) ? undefined : pageOf(change, uiUrl)
+      const url = isDifference(change) ? pageOf(change, planned) : undefined
       return url === undefined ? one : { ...one, url }
     }),
     unmanagedKinds: kindNames.filter((kind) => (plan.unmanaged?.[kind] ?? 0) > 0),
@@ -161,16 +160,10 @@ export async function toPlanResult(planned: PlanningResult, outcomes: readonly O
   }
 }
 
-/** An alert has no page of its own: https://github.com/hyperdxio/hyperdx, `packages/app/pages`. */
-function pageOf({ kind, id, stored, desired, action }: Change, uiUrl: string): string | undefined {
-  const body: Body = desired ?? stored ?? {}
-  const page = (name: string, target: unknown): string | undefined =>
-    typeof target === 'string' ? `${uiUrl.replace(/\/+$/, '')}/${name}/${encodeURIComponent(target)}` : undefined
-  if (action === 'delete') return undefined
-  if (kind === 'dashboard') return page('dashboards', id)
-  if (kind === 'savedSearch') return page('search', id)
-  if (kind === 'alert') return page('dashboards', body.dashboardId) ?? page('search', body.savedSearchId)
-  return undefined
+function pageOf({ kind, id, stored, desired, action }: Change, { kinds, uiUrl }: PlanningResult): string | undefined {
+  if (action === 'delete' || uiUrl === undefined) return undefined
+  const page = kinds[kind].page?.({ ...(desired ?? stored), id })
+  return page && `${uiUrl.replace(/\/+$/, '')}/${page}`
 }
 
 async function describe(change: Change): Promise<PlannedObject> {
@@ -195,9 +188,8 @@ async function describe(change: Change): Promise<PlannedObject> {
 }
 
 async function withLayout(change: Change): Promise<Pick<PlannedObject, 'layout'>> {
-  const { kind, action, fields } = change
-  const mayDiffer =
-    kind === 'dashboard' && (action === 'update' || action === 'replace') && fields.some(({ path }) => path.startsWith('tiles'))
+  const { action, fields } = change
+  const mayDiffer = (action === 'update' || action === 'replace') && fields.some(({ path }) => path.startsWith('tiles'))
   if (!mayDiffer) return {}
   const found = (await import('./layouts.ts')).layoutOf(change)
   return found === undefined ? {} : { layout: toLayoutResult(found) }

@@ -7,7 +7,7 @@ import { type AlertPrice, priceAlerts, sleepsThroughAlerts } from '../../idling/
 import { type Reason, reasons, type ServiceProfile } from '../../idling/profile.ts'
 import { type AlertSchedule, runningAlert, scheduleOf } from '../../idling/schedules.ts'
 import { alertIntervals, intervalMs } from '../../kinds/alert/schedule.ts'
-import type { Change } from './change.ts'
+import { type Change, changesOf } from './change.ts'
 import type { PlanningResult } from './make-plan.ts'
 import type { PlanPrice, PricedAlert } from './price-report.ts'
 import type { StoredObjects } from './stored-objects.ts'
@@ -31,7 +31,7 @@ interface ScheduleChange {
 /** Three requests, and none without a changed schedule. A failure is part of the result, because a plan does not depend on its prices. */
 export async function pricePlan({ plan, storedObjects }: PlanningResult, { api, service, nowMs }: PriceContext): Promise<PlanPrice> {
   const none = { service: service.serviceId, knownDays: 0, isAtMost: true, alerts: [] }
-  const changes = plan.changes.flatMap(scheduleChangeOf)
+  const changes = changesOf(plan, 'alert').flatMap(scheduleChangeOf)
   if (storedObjects === undefined || changes.length === 0) return none
   try {
     const facts = await readCostFacts(api, service.organizationId, nowMs)
@@ -53,8 +53,7 @@ export async function pricePlan({ plan, storedObjects }: PlanningResult, { api, 
 }
 
 function scheduleChangeOf(change: Change): readonly ScheduleChange[] {
-  const { kind, action, stored, desired } = change
-  if (kind !== 'alert') return []
+  const { action, stored, desired } = change
   const before = stored && scheduleOf(stored)
   // A disabled alert stays disabled, because files have no state.
   const after = action === 'delete' ? undefined : scheduleOf({ ...stored, ...desired })

@@ -7,7 +7,7 @@ import type { Alert } from '../../kinds/alert/alert.ts'
 import { composeUpdate } from '../../kinds/compare.ts'
 import { type Kind, listOf, type StoredObject } from '../../kinds/kind.ts'
 import { findLostAlerts, findLostTiles, type LostTile, type Removal } from '../../kinds/lost-alerts.ts'
-import { type Change, type Delete, isWrite, type Write } from './change.ts'
+import { type Change, changesOf, type Delete, isWrite, type Write } from './change.ts'
 
 export const alertProtectionRules = {
   'would-lose-alert': {
@@ -36,7 +36,7 @@ export function protectAlerts(changes: readonly Change[], alerts: readonly Alert
     ...removals.flatMap(lostTargetsOf),
     ...losses.flatMap(({ alert, cause }) => (cause.kind === 'dashboard' ? [alert.tileId] : [])),
   ])
-  const planned = new Map(changes.flatMap((change) => (change.kind === 'alert' && change.id ? [[change.id, change] as const] : [])))
+  const planned = new Map(changesOf({ changes }, 'alert').map((change) => [change.id, change]))
 
   const isProtected = ({ alert }: Loss): boolean => {
     const change = planned.get(alert.id)
@@ -46,7 +46,7 @@ export function protectAlerts(changes: readonly Change[], alerts: readonly Alert
   const removalByChange = new Map(removals.map((removal) => [removal.change, removal]))
   return {
     changes: changes.map((change) => {
-      const loss = change.kind === 'alert' ? lossByAlert.get(change.id ?? '') : undefined
+      const loss = planned.get(change.id) === change ? lossByAlert.get(change.id ?? '') : undefined
       return loss === undefined
         ? withRemovedTiles(change, removalByChange.get(change), lossesByCause.get(change))
         : replaceLost(change, loss)

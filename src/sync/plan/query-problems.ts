@@ -13,7 +13,7 @@ import { intervalMs } from '../../kinds/alert/schedule.ts'
 import { composeUpdate } from '../../kinds/compare.ts'
 import { type Body, listOf, type StoredObject } from '../../kinds/kind.ts'
 import { type PendingId, replacePending } from '../../kinds/kind-names.ts'
-import { createKinds, type Kinds } from '../../kinds/kinds.ts'
+import type { Kinds } from '../../kinds/kinds.ts'
 import { sourceSchema } from '../../kinds/source/source-wire.ts'
 import type { Context } from '../../operation/operation.ts'
 import type { Outcome } from '../apply/apply-state.ts'
@@ -118,11 +118,10 @@ interface AfterPlan {
 
 async function openQueries(
   context: QueryContext,
-  { storedObjects, plan, ...rest }: PlanningResult & { readonly storedObjects: StoredObjects },
+  { storedObjects, plan, kinds, ...rest }: PlanningResult & { readonly storedObjects: StoredObjects },
   { isApplied, idOf }: AfterPlan,
 ): Promise<Asking> {
   const nowMs = context.clock.now()
-  const kinds = createKinds(context.profile, nowMs)
   const changedSources = new Map(
     changesOf(plan, 'source').flatMap((change) =>
       isDifference(change) && !isDelete(change) ? [[change.id ?? idOf(change.key), change] as const] : [],
@@ -143,7 +142,7 @@ async function openQueries(
     maxRequests: Number.MAX_SAFE_INTEGER,
     onProgress: async () => {},
   })
-  const planned = { ...rest, storedObjects: after, plan: { ...plan, changes } }
+  const planned = { ...rest, kinds, storedObjects: after, plan: { ...plan, changes } }
   return { ...context, planned, kinds, changedSources, isApplied, readRows, nowMs, left: maxQueries }
 }
 

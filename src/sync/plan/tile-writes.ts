@@ -8,7 +8,7 @@ import { compareBodies, composeUpdate, statedBody } from '../../kinds/compare.ts
 import { canPatchTile } from '../../kinds/dashboard/patch-dashboard.ts'
 import { type Body, type Kind, listOf, type StoredObject } from '../../kinds/kind.ts'
 import { type Declared, isOf } from '../../kinds/kinds.ts'
-import { type Change, isWrite, type Plan, type Write } from './change.ts'
+import { type Change, changesOf, isWrite, type Plan, type Write } from './change.ts'
 import { unmanagedAdoption } from './match.ts'
 import { describeAlert } from './protect-alerts.ts'
 
@@ -45,8 +45,8 @@ interface TileWriteOptions {
 export function planTileWrites(changes: readonly Change[], options: TileWriteOptions): Pick<Plan, 'changes' | 'diagnostics'> {
   const { alerts, objects } = options
   const accepted = new Set(objects.filter(isOf('dashboard')).flatMap(({ key, value }) => (value.adopt === 'rewrite' ? [key] : [])))
-  const declared = changes.flatMap(({ kind, id = 'new', name, desired }): readonly StoredObject[] =>
-    kind === 'alert' && desired !== undefined ? [{ ...desired, id, name }] : [],
+  const declared = changesOf({ changes }, 'alert').flatMap(({ id = 'new', name, desired }): readonly StoredObject[] =>
+    desired === undefined ? [] : [{ ...desired, id, name }],
   )
   const written = changes.map((change) => (isDashboardWrite(change) ? planTileWrite(change, options) : change))
   const diagnostics = written
