@@ -8,6 +8,7 @@ import {
   isCollection,
   isMap,
   isNode,
+  isPair,
   isScalar,
   isSeq,
   Lexer,
@@ -18,6 +19,7 @@ import {
   Parser,
   type YAMLError,
   type YAMLMap,
+  type YAMLSeq,
 } from 'yaml'
 import { fromText } from '../core/decimal.ts'
 import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../core/diagnostics.ts'
@@ -168,83 +170,63 @@ function* tokensOf(text: string, lines: LineCounter): Generator<CST.Token> {
 }
 
 interface Expanded {
-  /** Aliases of one anchor share its value. */
   readonly value: unknown
   /** Every scalar in the text. */
   readonly scalars: readonly Node[]
 }
 
+type Collection = YAMLMap | YAMLSeq
+
 /** The value of the document with all its aliases expanded. Aliases can make a file of a few lines larger than the memory. */
 function expand(root: Node): Expanded {
   const scalars: Node[] = []
-  const { value } = contentOf(root, 1, { scalars, anchors: new Map() })
-  return { value, scalars }
-}
-
-/** A node with everything below it. */
-interface Content {
-  readonly value: unknown
-  readonly expandedSize: number
-  /** Characters of all texts and keys. */
-  readonly textLength: number
-  readonly depth: number
-}
-
-interface Expansion {
-  readonly scalars: Node[]
-  /** Undefined while the anchor's own node is being expanded. */
-  readonly anchors: Map<string, Content | undefined>
-}
-
-function contentOf(node: unknown, level: number, expansion: Expansion): Content {
-  if (level > maxDepth) throw new ReadError(startOf(node), limitExceeded.depth)
-  if (isAlias(node)) return contentOfAlias(node, level, expansion)
-  if (isScalar(node)) expansion.scalars.push(node)
-  const anchor = isScalar(node) || isCollection(node) ? node.anchor : undefined
-  if (anchor !== undefined) expansion.anchors.set(anchor, undefined)
-  const content = isCollection(node) ? contentOfCollection(node, level, expansion) : contentOfScalar(node)
-  if (anchor !== undefined) expansion.anchors.set(anchor, content)
-  return content
-}
-
-function contentOfScalar(node: unknown): Content {
-  // Null for a value that is left out, as in `key:`.
-  const value = isScalar(node) ? node.value : null
-  return { value, expandedSize: 1, textLength: typeof value === 'string' ? value.length : 0, depth: 1 }
-}
-
-function contentOfCollection(node: Node & { readonly items: readonly unknown[] }, level: number, expansion: Expansion): Content {
-  const keys = isMap(node) ? keysOf(node) : undefined
-  const values: unknown[] = []
-  let [expandedSize, depth] = [1, 1]
-  let textLength = keys === undefined ? 0 : keys.join('').length
-  for (const item of isMap(node) ? node.items.map((pair) => pair.value) : node.items) {
-    const inner = contentOf(item, level + 1, expansion)
-    values.push(inner.value)
-    expandedSize += keys === undefined ? inner.expandedSize : inner.expandedSize + 1
-    textLength += inner.textLength
-    depth = Math.max(depth, inner.depth + 1)
-    if (expandedSize > maxExpandedSize) throw new ReadError(startOf(node), limitExceeded.expandedSize)
+  const anchors = new Map<string, Node>()
+  const targets = new Map<Alias, Node>()
+  /** The collections around a node. */
+  const around = new Set<Node>()
+  let size = 0
+  let textLength = 0
+  const count = (node: unknown, values: number, text: unknown): void => {
+    size += values
+    if (typeof text === 'string') textLength += text.length
+    if (size > maxExpandedSize) throw new ReadError(startOf(node), limitExceeded.expandedSize)
     if (textLength > maxBytes) throw new ReadError(startOf(node), limitExceeded.expandedText)
   }
-  // As entries, so that a key such as __proto__ has no special meaning.
-  return {
-    value: keys === undefined ? values : Object.fromEntries(keys.map((key, i) => [key, values[i]])),
-    expandedSize,
-    textLength,
-    depth,
+  /** The node that an alias meant where it stands: a name can be given again below. */
+  const targetOf = (alias: Alias): Node => {
+    const target = targets.get(alias) ?? anchors.get(alias.source)
+    const name = quote(alias.source, 60)
+    if (target === undefined) throw new ReadError(startOf(alias), `*${name} has no anchor: add &${name} before it`)
+    if (around.has(target)) throw new ReadError(startOf(alias), `*${name} is inside its own anchor`)
+    targets.set(alias, target)
+    return target
   }
-}
-
-function contentOfAlias(node: Alias, level: number, { anchors }: Expansion): Content {
-  const { source } = node
-  const content = anchors.get(source)
-  if (content === undefined) {
-    const reason = anchors.has(source) ? 'is inside its own anchor' : `has no anchor: add &${quote(source, 60)} before it`
-    throw new ReadError(startOf(node), `*${quote(source, 60)} ${reason}`)
+  const visitCollection = (node: Collection, level: number, isCopy: boolean): unknown => {
+    const keys = isMap(node) ? keysOf(node) : []
+    count(node, 1 + keys.length, keys.join(''))
+    around.add(node)
+    const values = node.items.map((item) => visit(isPair(item) ? item.value : item, level + 1, isCopy))
+    around.delete(node)
+    // As entries, so that a key such as __proto__ has no special meaning.
+    return isMap(node) ? Object.fromEntries(keys.map((key, i) => [key, values[i]])) : values
   }
-  if (level + content.depth - 1 > maxDepth) throw new ReadError(startOf(node), limitExceeded.depth)
-  return content
+  const visitScalar = (node: unknown, isCopy: boolean): unknown => {
+    // Null for a value that is left out, as in `key:`.
+    const value = isScalar(node) ? node.value : null
+    count(node, 1, value)
+    if (isScalar(node) && !isCopy) {
+      scalars.push(node)
+      if (node.anchor !== undefined) anchors.set(node.anchor, node)
+    }
+    return value
+  }
+  const visit = (node: unknown, level: number, isCopy: boolean): unknown => {
+    if (level > maxDepth) throw new ReadError(startOf(node), limitExceeded.depth)
+    if (isAlias(node)) return visit(targetOf(node), level, true)
+    if (isCollection(node) && !isCopy && node.anchor !== undefined) anchors.set(node.anchor, node)
+    return isCollection(node) ? visitCollection(node, level, isCopy) : visitScalar(node, isCopy)
+  }
+  return { value: visit(root, 1, false), scalars }
 }
 
 /** `1` and `"1"` are two keys in YAML and one here; a list can be a key in YAML, and not here. */

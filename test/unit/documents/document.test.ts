@@ -29,6 +29,7 @@ describe('a value', () => {
 
   it('a value has aliases filled in, the latest anchor of a name first', () => {
     expect(read('[&a 1, *a, &a { x: 2 }, *a]').value).toEqual([1, 1, { x: 2 }, { x: 2 }])
+    expect(read('[&a 1, &b [*a, &c 3], &a 2, &c 4, *b, *a, *c]').value).toEqual([1, [1, 3], 2, 4, [1, 3], 2, 4])
   })
 
   it('a value has keys that objects inherit as keys of its own', () => {
