@@ -1,9 +1,10 @@
 import { isDay } from '../core/dates.ts'
 import type { Decimal } from '../core/decimal.ts'
-import { counted, join, joinFirst, type Line, say, sentence, strong, trusted, untrusted } from '../core/line.ts'
+import { counted, join, joinFirst, type Line, say, sentence, strong, trusted } from '../core/line.ts'
 import type { Report, Verdict } from '../operation/operation.ts'
-import { alignRight, type Block, factOf } from '../report/blocks.ts'
+import type { Block } from '../report/blocks.ts'
 import { formatMoney, formatRange, formatShortDay } from '../report/format.ts'
+import { type Cell, facts, shown, table } from '../report/table.ts'
 import { unitWords } from '../usage/phrases.ts'
 import type { AuditResult } from './audit-result.ts'
 
@@ -49,7 +50,7 @@ export function reportAudit(result: AuditResult): Report {
     headline: headlineOf(result),
     blocks: [
       factsOf(result),
-      ...(findings.length === 0 ? [] : [findingTable(result)]),
+      findingTable(result),
       ...chartOf(result),
       serviceTable(result),
       ...changes(result),
@@ -81,19 +82,15 @@ const limits =
 const gateLimits = 'max-savings is compared with "at least", the sum of the lower limits.'
 
 function factsOf({ savingsLow, savingsHigh, unit = '', maxSavings, services, findingCount }: AuditResult): Block {
-  const amount = (value: Decimal): Line => [trusted(`${formatMoney(value)} ${unit}`)]
-  const unitName = unitWords(unit)
-  return {
-    kind: 'facts',
-    facts: [
-      { label: 'Findings', value: [trusted(String(findingCount))] },
-      ...factOf('Savings a month, at least', savingsLow && amount(savingsLow)),
-      ...factOf('Savings a month, at most', savingsHigh && amount(savingsHigh)),
-      ...factOf('Limit (max-savings)', maxSavings && amount(maxSavings)),
-      { label: 'Services', value: [trusted(String(services.length))] },
-      ...factOf('Unit', unitName === undefined ? undefined : [trusted(unitName)]),
-    ],
-  }
+  const amount = (value: Decimal): string => `${formatMoney(value)} ${unit}`
+  return facts({
+    Findings: findingCount,
+    'Savings a month, at least': shown(savingsLow, amount),
+    'Savings a month, at most': shown(savingsHigh, amount),
+    'Limit (max-savings)': shown(maxSavings, amount),
+    Services: services.length,
+    Unit: shown(unitWords(unit)),
+  })
 }
 
 const signs = { error: '❌', warning: '⚠️', note: 'ℹ️' } as const
@@ -116,47 +113,33 @@ const namesOf = (same: readonly AuditFinding[]): Line =>
     10,
   )
 
-function findingTable({ findings, unit = '' }: AuditResult): Block {
-  const folded = foldFindings(findings)
-  return {
-    kind: 'table',
-    title: 'Findings',
-    columns: [{ title: 'Service' }, { title: 'Finding' }, alignRight(`${unit} a month`), { title: 'Rule' }],
-    statuses: folded.map(([{ severity }]) => statuses[severity]),
-    rows: folded.map((same) => {
-      const [one] = same
-      return [[trusted(`${signs[one.severity]} `), ...namesOf(same)], evidenceOf(one), amountCell(one), [trusted(one.rule)]]
-    }),
-  }
+const findingTable = ({ findings, unit = '' }: AuditResult): Block =>
+  table(
+    'Findings',
+    foldFindings(findings),
+    {
+      Service: (same) => [trusted(`${signs[same[0].severity]} `), ...namesOf(same)],
+      Finding: ([one]) => evidenceOf(one),
+      [`>${unit} a month`]: ([one]) => amountCell(one),
+      Rule: ([{ rule }]) => trusted(rule),
+    },
+    ([{ severity }]) => statuses[severity],
+  )
+
+function amountCell({ low, high, notEstimable }: AuditFinding): Cell {
+  if (notEstimable !== undefined) return trusted('not estimable')
+  return low && high && trusted(amountWords(low, high))
 }
 
-function amountCell({ low, high, notEstimable }: AuditFinding): Line {
-  if (notEstimable !== undefined) return [trusted('not estimable')]
-  return [trusted(low === undefined || high === undefined ? '–' : amountWords(low, high))]
-}
-
-function serviceTable({ services, unit = '' }: AuditResult): Block {
-  return {
-    kind: 'table',
-    title: 'Services',
-    columns: [
-      { title: 'Service' },
-      { title: 'State' },
-      { title: 'Sleeps' },
-      alignRight('Awake'),
-      alignRight('Known days'),
-      alignRight(`Compute (${unit} a month)`),
-    ],
-    rows: services.map(({ name, state, idling, alwaysOn, awakePercent, knownDays, monthlyCompute }) => [
-      [untrusted(name)],
-      [untrusted(state)],
-      [trusted(alwaysOn ? `${idling} (always on)` : idling)],
-      [trusted(awakePercent === undefined ? 'not estimable' : `${awakePercent}%`)],
-      [trusted(String(knownDays))],
-      [trusted(monthlyCompute === undefined ? '–' : formatMoney(monthlyCompute))],
-    ]),
-  }
-}
+const serviceTable = ({ services, unit = '' }: AuditResult): Block =>
+  table('Services', services, {
+    Service: ({ name }) => name,
+    State: ({ state }) => state,
+    Sleeps: ({ alwaysOn, idling }) => trusted(alwaysOn ? `${idling} (always on)` : idling),
+    '>Awake': ({ awakePercent }) => trusted(awakePercent === undefined ? 'not estimable' : `${awakePercent}%`),
+    '>Known days': ({ knownDays }) => knownDays,
+    [`>Compute (${unit} a month)`]: ({ monthlyCompute }) => shown(monthlyCompute, formatMoney),
+  })
 
 function chartOf({ awakeByDay, services }: AuditResult): readonly Block[] {
   if (awakeByDay.length < 2) return []
