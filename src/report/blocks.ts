@@ -12,12 +12,6 @@ export interface Column {
   readonly align?: 'left' | 'right'
 }
 
-/** A column of numbers. */
-export const alignRight = (title: string): Column => ({ title, align: 'right' })
-
-/** Nothing without a value. */
-export const factOf = (label: string, value: Line | undefined) => (value === undefined ? [] : [{ label, value }])
-
 /** Counters, without those that are zero. */
 export const countFacts = (counts: Readonly<Record<string, number>>): BlockOf<'facts'> => ({
   kind: 'facts',

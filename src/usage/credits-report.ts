@@ -2,19 +2,125 @@ import { addDays, dayOf, formatMoment, plainDay } from '../core/dates.ts'
 import { type Decimal, sum } from '../core/decimal.ts'
 import { type Line, say, sentence, trusted } from '../core/line.ts'
 import { plural } from '../core/text.ts'
-import type { Report } from '../operation/operation.ts'
-import { alignRight, type Block, factOf } from '../report/blocks.ts'
-import { formatMoney, formatRange, formatShortDay } from '../report/format.ts'
-import { type CreditBalance, usableBalances } from './credit-balances.ts'
+import type { Report, Verdict } from '../operation/operation.ts'
+import type { Block } from '../report/blocks.ts'
+import { formatMoney, formatMoneyPair, formatRange, formatShortDay } from '../report/format.ts'
+import { facts, shown, table } from '../report/table.ts'
+import { type CreditBalance, totalOfBalances, usableBalances } from './credit-balances.ts'
 import { horizonDays } from './credit-forecast.ts'
-import type { Credits, Estimated } from './credits-schemas.ts'
+import type { Credits, CreditsInput, Estimated } from './credits-schemas.ts'
 import { unitWords } from './phrases.ts'
+
+interface Reason {
+  readonly level: 'warn' | 'fail'
+  readonly line: Line
+}
+
+export function judgeCredits(result: Credits, given: CreditsInput): Verdict {
+  const all = [
+    ...availabilityReasons(result, given),
+    ...amountReasons(result, given),
+    ...forecastReasons(result, given),
+    ...totalReasons(result, given),
+  ]
+  const [first, ...others] = (['fail', 'warn'] as const).flatMap((wanted) => all.filter(({ level }) => level === wanted))
+  if (first === undefined) return { status: 'pass', reasons: [] }
+  return { status: first.level, sentence: first.line, reasons: others.map(({ line }) => line) }
+}
+
+const hasLimit = ({ minCredits, warnCredits, minDaysLeft, warnDaysLeft, maxExpiring, warnExpiring }: CreditsInput): boolean =>
+  [minCredits, warnCredits, minDaysLeft, warnDaysLeft, maxExpiring, warnExpiring].some((limit) => limit !== undefined)
+
+/** An organization that pays afterwards has no credits, which is not the same as none left. */
+function availabilityReasons({ remainingCredits, balances }: Credits, given: CreditsInput): readonly Reason[] {
+  if (remainingCredits !== undefined) return []
+  const { minCredits, minDaysLeft, requireCredits = minCredits !== undefined || minDaysLeft !== undefined } = given
+  const future = balances.find(({ type, state }) => type === 'prepaid' && state === 'not-started')
+  const next = future?.startsAt === undefined ? '' : ` The next ones start on ${plainDay(dayOf(Date.parse(future.startsAt)))}.`
+  const line = (effect: string) => [trusted(`No prepaid credits: none were granted, or all are used up or expired.${next}${effect}`)]
+  if (requireCredits) return [{ level: 'fail', line: line('') }]
+  return hasLimit(given) ? [{ level: 'warn', line: line(' No limit was checked.') }] : []
+}
+
+function amountReasons({ remainingCredits, creditUnit }: Credits, { minCredits, warnCredits }: CreditsInput): readonly Reason[] {
+  if (remainingCredits === undefined) return []
+  const reason = (level: Reason['level'], limit: Decimal, what: string): readonly Reason[] => {
+    const [left, limitAmount] = formatMoneyPair(remainingCredits, limit)
+    return [
+      {
+        level,
+        line: [trusted(`Prepaid credits are below the ${what}: ${left} ${creditUnit} of at least ${limitAmount} ${creditUnit} remain.`)],
+      },
+    ]
+  }
+  if (minCredits !== undefined && remainingCredits.lt(minCredits)) return reason('fail', minCredits, 'minimum')
+  return warnCredits !== undefined && remainingCredits.lt(warnCredits) ? reason('warn', warnCredits, 'warning level') : []
+}
+
+function forecastReasons(result: Credits, given: CreditsInput): readonly Reason[] {
+  const { forecast, remainingCredits } = result
+  if (forecast === undefined || remainingCredits === undefined) return []
+  if (forecast.status === 'not-estimable') return notEstimatedReasons(forecast.reason, remainingCredits, given)
+  return [...daysReasons(forecast, result, given), ...expiringReasons(forecast, result, given)]
+}
+
+/** More than all remaining credits cannot expire, so that a larger limit needs no estimate. */
+function notEstimatedReasons(reason: string, remaining: Decimal, given: CreditsInput): readonly Reason[] {
+  const { minDaysLeft, warnDaysLeft, maxExpiring, warnExpiring } = given
+  const reasonFor = (level: Reason['level'], name: string, isUnchecked: boolean): readonly Reason[] =>
+    isUnchecked ? [{ level, line: say`${trusted(name)} was not checked, because ${sentence(reason.replace(/\.$/, ''))}.` }] : []
+  return [
+    ...reasonFor('fail', 'min-days-left', minDaysLeft !== undefined),
+    ...reasonFor('fail', 'max-expiring', maxExpiring?.lt(remaining) === true),
+    ...reasonFor('warn', 'warn-days-left', minDaysLeft === undefined && warnDaysLeft !== undefined),
+    ...reasonFor('warn', 'warn-expiring', maxExpiring === undefined && warnExpiring?.lt(remaining) === true),
+  ]
+}
+
+function daysReasons({ daysLeft }: Estimated, result: Credits, { minDaysLeft, warnDaysLeft }: CreditsInput): readonly Reason[] {
+  const reason = (level: Reason['level'], limit: number, what: string): readonly Reason[] => [
+    {
+      level,
+      line: [trusted(`Prepaid credits last for ${durationWords(daysLeft.expected, result)}. The ${what} is ${plural(limit, 'day')}.`)],
+    },
+  ]
+  if (minDaysLeft !== undefined && daysLeft.expected < minDaysLeft) return reason('fail', minDaysLeft, 'minimum')
+  return warnDaysLeft !== undefined && daysLeft.expected < warnDaysLeft ? reason('warn', warnDaysLeft, 'warning level') : []
+}
+
+function expiringReasons({ expiring }: Estimated, { creditUnit }: Credits, { maxExpiring, warnExpiring }: CreditsInput): readonly Reason[] {
+  const reason = (level: Reason['level'], limit: Decimal, what: string): readonly Reason[] => {
+    const [lost, limitAmount] = formatMoneyPair(expiring.expected, limit)
+    return [{ level, line: [trusted(`${lost} ${creditUnit} are expected to expire unused. The ${what} is ${limitAmount} ${creditUnit}.`)] }]
+  }
+  if (maxExpiring !== undefined && expiring.expected.gt(maxExpiring)) return reason('fail', maxExpiring, 'maximum')
+  return warnExpiring !== undefined && expiring.expected.gt(warnExpiring) ? reason('warn', warnExpiring, 'warning level') : []
+}
+
+/** The list may be incomplete, or have a balance that cannot be used. */
+function totalReasons({ apiTotal, balances, creditUnit }: Credits, given: CreditsInput): readonly Reason[] {
+  const level = hasLimit(given) || given.requireCredits === true ? 'fail' : 'warn'
+  const others = balances.filter(({ type, state }) => type === 'other' && state === 'active')
+  const unknown = say`${trusted(plural(others.length, 'balance'))} of an unknown type with ${trusted(`${formatMoney(totalOfBalances(others))} ${creditUnit}`)} did not count.`
+  const own = formatMoney(totalOfBalances(balances.filter(({ state }) => state === 'active')))
+  return [
+    ...(apiTotal === undefined
+      ? []
+      : [
+          {
+            level,
+            line: [trusted(`The balances add up to ${own} ${creditUnit}, but the API's total is ${formatMoney(apiTotal)} ${creditUnit}.`)],
+          } as const,
+        ]),
+    ...(others.length === 0 ? [] : [{ level: 'warn', line: unknown } as const]),
+  ]
+}
 
 export function reportCredits(result: Credits): Report {
   return {
     headline: headlineOf(result),
     blocks: [
-      { kind: 'facts', facts: factsOf(result) },
+      factsOf(result),
       ...notices(result).map((line): Block => ({ kind: 'paragraph', line })),
       ...chart(result),
       balanceTable(result),
@@ -31,32 +137,31 @@ function headlineOf(result: Credits): Line {
   return [trusted(`${formatMoney(remainingCredits)} ${creditUnit} of prepaid credits remain${lasting}`)]
 }
 
-export function durationWords(daysLeft: number, { creditsRunOutOn, today }: Credits): string {
+function durationWords(daysLeft: number, { creditsRunOutOn, today }: Credits): string {
   if (daysLeft >= horizonDays) return 'more than 10 years'
   if (daysLeft === 0) return creditsRunOutOn === today ? 'less than the rest of today' : 'only the rest of today'
   return `${plural(daysLeft, 'more day')} (until ${plainDay(addDays(today, daysLeft))})`
 }
 
-function factsOf(result: Credits) {
+function factsOf(result: Credits): Block {
   const { remainingCredits, trialCredits, creditUnit, forecast, creditPrice, creditsRunOutOn, today, checkedAt } = result
-  const fact = (label: string, value: string | undefined) => factOf(label, value === undefined ? undefined : [trusted(value)])
   const amount = (value: Decimal): string => `${formatMoney(value)} ${creditUnit}`
   const withMoney = (value: Decimal): string =>
     creditPrice === undefined ? amount(value) : `${amount(value)} (${formatMoney(value.times(creditPrice.amount))} ${creditPrice.currency})`
   const words = unitWords(creditUnit)
   const price = creditPrice && `${words ?? creditUnit}, ${creditPrice.amount.toFixed()} ${creditPrice.currency} each`
   const estimated = forecast?.status === 'estimated' ? forecast : undefined
-  return [
-    ...fact('Prepaid credits', remainingCredits === undefined ? 'none' : withMoney(remainingCredits)),
-    ...fact('Trial credits', trialCredits && amount(trialCredits)),
-    ...fact('Use per day', estimated && perDayWords(estimated, creditUnit)),
-    ...fact('Days left', estimated && daysWords(estimated)),
-    ...fact('Not enough credits on', creditsRunOutOn && formatShortDay(creditsRunOutOn, today)),
-    ...fact('Expire unused', estimated && `${withMoney(estimated.expiring.expected)}${rangeWords(estimated.expiring)}`),
-    ...fact('Estimate', forecast?.status === 'not-estimable' ? 'not estimable' : undefined),
-    ...fact('Checked', formatMoment(checkedAt)),
-    ...fact('Unit', price ?? words),
-  ]
+  return facts({
+    'Prepaid credits': shown(remainingCredits, withMoney) ?? trusted('none'),
+    'Trial credits': shown(trialCredits, amount),
+    'Use per day': shown(estimated, (one) => perDayWords(one, creditUnit)),
+    'Days left': shown(estimated, daysWords),
+    'Not enough credits on': shown(creditsRunOutOn, (on) => formatShortDay(on, today)),
+    'Expire unused': shown(estimated, ({ expiring }) => `${withMoney(expiring.expected)}${rangeWords(expiring)}`),
+    Estimate: forecast?.status === 'not-estimable' ? trusted('not estimable') : undefined,
+    Checked: trusted(formatMoment(checkedAt)),
+    Unit: shown(price ?? words),
+  })
 }
 
 /** ` (80% range 12–15)`. Empty for a range of one value. */
@@ -113,27 +218,15 @@ function balanceTable({ balances, forecast, creditUnit, today }: Credits): Block
   const prepaid = usableBalances(balances, 'prepaid')
   const lostOf = (balance: CreditBalance): Decimal =>
     sum(losses.filter((one) => prepaid[one.balance] === balance).map(({ expected }) => expected))
-  const dayCell = (iso: string | undefined): Line => [trusted(iso === undefined ? '–' : formatShortDay(dayOf(Date.parse(iso)), today))]
-  return {
-    kind: 'table',
-    title: 'Balances',
-    columns: [
-      { title: 'Type' },
-      { title: 'State' },
-      alignRight(`Remaining (${creditUnit})`),
-      alignRight(`Granted (${creditUnit})`),
-      { title: 'Starts' },
-      { title: 'Expires' },
-      alignRight(`Expires unused (${creditUnit})`),
-    ],
-    rows: balances.map((balance) => [
-      [trusted(balance.type)],
-      [trusted(stateWords[balance.state])],
-      [trusted(formatMoney(balance.remaining))],
-      [trusted(balance.granted === undefined ? '–' : formatMoney(balance.granted))],
-      dayCell(balance.startsAt),
-      dayCell(balance.expiresAt),
-      [trusted(forecast?.status === 'estimated' && prepaid.includes(balance) ? formatMoney(lostOf(balance)) : '–')],
-    ]),
-  }
+  const dayOfIso = (iso: string): string => formatShortDay(dayOf(Date.parse(iso)), today)
+  return table('Balances', balances, {
+    Type: ({ type }) => trusted(type),
+    State: ({ state }) => trusted(stateWords[state]),
+    [`>Remaining (${creditUnit})`]: ({ remaining }) => trusted(formatMoney(remaining)),
+    [`>Granted (${creditUnit})`]: ({ granted }) => shown(granted, formatMoney),
+    Starts: ({ startsAt }) => shown(startsAt, dayOfIso),
+    Expires: ({ expiresAt }) => shown(expiresAt, dayOfIso),
+    [`>Expires unused (${creditUnit})`]: (balance) =>
+      forecast?.status === 'estimated' && prepaid.includes(balance) ? trusted(formatMoney(lostOf(balance))) : undefined,
+  })
 }

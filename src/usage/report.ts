@@ -1,10 +1,11 @@
 import { type Day, formatDay, formatDays, formatMoment, isDay } from '../core/dates.ts'
 import { type Decimal, percentOf, sum } from '../core/decimal.ts'
-import { counted, join, type Line, say, sentence, trusted, untrusted } from '../core/line.ts'
+import { counted, join, type Line, say, sentence, type Trusted, trusted, untrusted } from '../core/line.ts'
 import { andMore, listFirst, plural, progressBar } from '../core/text.ts'
 import type { Report } from '../operation/operation.ts'
-import { alignRight, type Block, factOf } from '../report/blocks.ts'
+import type { Block } from '../report/blocks.ts'
 import { formatMoney, formatMoneyPair, formatPercent, formatRange, formatShare, formatShortDay } from '../report/format.ts'
+import { type Cell, facts, shown, table } from '../report/table.ts'
 import type { BudgetStep } from './budget-steps.ts'
 import type { BudgetOutcome } from './budgets.ts'
 import type { Compared, UsageComparison } from './comparison.ts'
@@ -78,27 +79,22 @@ function factsOf(result: UsageResult): Block {
   const { judgedCredits, unlocked, days, fromDate, toDate, forecast, forecastBudget, runsOutOn, gate } = result
   const amount = (value: Decimal): string => `${formatMoney(value)} ${unit}`
   const withMoney = (value: Decimal): string => `${amount(value)}${moneyWords(value, creditPrice)}`
-  const fact = (label: string, value: string | undefined) => factOf(label, value === undefined ? undefined : [trusted(value)])
-  return {
-    kind: 'facts',
-    facts: [
-      ...fact('Total', withMoney(grandTotalCredits)),
-      ...fact('Final', unlocked === 'exclude' ? amount(judgedCredits) : undefined),
-      ...fact('Budget', hasLimit(result) || gate === 'off' ? budget && withMoney(budget) : 'none'),
-      ...fact('Warning level', warnBudget && amount(warnBudget)),
-      ...fact('Used', budgetUsedPercent && formatPercent(budgetUsedPercent)),
-      ...fact('Provisional', `${amount(provisionalCredits)}${inBrackets(provisionalCredits, grandTotalCredits)}`),
-      ...(forecast ? fact(`Forecast by ${formatShortDay(forecast.untilDate, toDate)}`, forecastWords(forecast, result)) : []),
-      ...fact('Forecast budget', forecastBudget && amount(forecastBudget)),
-      ...fact(
-        budgetStatus === 'exceeded' ? 'Budget exceeded on' : 'Budget will be exceeded on',
-        runsOutOn && formatShortDay(runsOutOn, toDate),
-      ),
-      ...(comparison ? fact(`Change from ${comparedWords[comparison.with]}`, changeWords(comparison, unit)) : []),
-      ...fact('Period', `${period(fromDate, toDate).text} (${plural(days, 'day')})`),
-      ...fact('Unit', describeUnit(result)),
-    ],
-  }
+  return facts({
+    Total: trusted(withMoney(grandTotalCredits)),
+    Final: shown(unlocked === 'exclude' ? judgedCredits : undefined, amount),
+    Budget: hasLimit(result) || gate === 'off' ? shown(budget, withMoney) : trusted('none'),
+    'Warning level': shown(warnBudget, amount),
+    Used: shown(budgetUsedPercent, formatPercent),
+    Provisional: trusted(`${amount(provisionalCredits)}${inBrackets(provisionalCredits, grandTotalCredits)}`),
+    ...(forecast && { [`Forecast by ${formatShortDay(forecast.untilDate, toDate)}`]: trusted(forecastWords(forecast, result)) }),
+    'Forecast budget': shown(forecastBudget, amount),
+    [budgetStatus === 'exceeded' ? 'Budget exceeded on' : 'Budget will be exceeded on']: shown(runsOutOn, (on) =>
+      formatShortDay(on, toDate),
+    ),
+    ...(comparison && { [`Change from ${comparedWords[comparison.with]}`]: trusted(changeWords(comparison, unit)) }),
+    Period: trusted(`${period(fromDate, toDate).text} (${plural(days, 'day')})`),
+    Unit: shown(describeUnit(result)),
+  })
 }
 
 /** ` (302.97 USD)`. Empty without a price. */
@@ -192,7 +188,7 @@ function addedAndRemoved({ added, removed, ...comparison }: Compared): readonly 
   ]
 }
 
-const money = (amount: Decimal): Line => [trusted(formatMoney(amount))]
+const money = (amount: Decimal): Trusted => trusted(formatMoney(amount))
 
 /** Failures first. */
 const statusOrder: readonly BudgetOutcome['status'][] = ['fail', 'warn', 'pass']
@@ -201,45 +197,30 @@ const statusSigns = { pass: '✅', warn: '⚠️', fail: '❌' } as const
 
 function budgetTable({ budgets: inFile, unit, toDate }: UsageResult): Block {
   const budgets = inFile.toSorted((a, b) => statusOrder.indexOf(a.status) - statusOrder.indexOf(b.status))
-  return {
-    kind: 'table',
-    title: 'Budgets',
-    columns: [
-      { title: 'Budget' },
-      alignRight(`Used (${unit})`),
-      alignRight('Limit'),
-      { title: 'Share' },
-      alignRight('Forecast'),
-      { title: 'Exceeded on' },
-      alignRight('Provisional'),
-      { title: 'Period' },
-    ],
-    statuses: budgets.map(({ status }) => status),
-    rows: budgets.map((budget) => {
-      const [used, limit] = formatMoneyPair(budget.used, budget.limit)
-      return [
-        [trusted(`${statusSigns[budget.status]} `), untrusted(budget.name), ...scopeWords(budget.scope)],
-        [trusted(used)],
-        [trusted(limit)],
-        [trusted(shareWords(budget))],
-        forecastCell(budget),
-        [trusted(exceededWords(budget, toDate))],
-        money(budget.provisional),
-        [trusted(formatDays(budget.fromDate, budget.toDate))],
-      ]
-    }),
-  }
+  return table(
+    'Budgets',
+    budgets,
+    {
+      Budget: ({ status, name, scope }) => [trusted(`${statusSigns[status]} `), untrusted(name), ...scopeWords(scope)],
+      [`>Used (${unit})`]: ({ used, limit }) => trusted(formatMoneyPair(used, limit)[0]),
+      '>Limit': ({ used, limit }) => trusted(formatMoneyPair(used, limit)[1]),
+      Share: shareCell,
+      '>Forecast': forecastCell,
+      'Exceeded on': (budget) => exceededCell(budget, toDate),
+      '>Provisional': ({ provisional }) => money(provisional),
+      Period: (budget) => trusted(formatDays(budget.fromDate, budget.toDate)),
+    },
+    ({ status }) => status,
+  )
 }
 
 /** `13 Nov`, or `27 Nov (forecast)` for a budget that is not exceeded yet. */
-function exceededWords({ runsOutOn, limitStatus }: BudgetOutcome, reference: Day): string {
-  if (runsOutOn === undefined) return '–'
-  return `${formatShortDay(runsOutOn, reference)}${limitStatus === 'exceeded' ? '' : ' (forecast)'}`
-}
+const exceededCell = ({ runsOutOn, limitStatus }: BudgetOutcome, reference: Day): Cell =>
+  runsOutOn && trusted(`${formatShortDay(runsOutOn, reference)}${limitStatus === 'exceeded' ? '' : ' (forecast)'}`)
 
-function shareWords({ usedPercent, dataQualityIssue }: BudgetOutcome): string {
-  if (dataQualityIssue !== undefined) return 'uncertain'
-  return usedPercent === undefined ? '–' : `${progressBar(Number(usedPercent))}\u00a0${formatShare(usedPercent)}`
+function shareCell({ usedPercent, dataQualityIssue }: BudgetOutcome): Cell {
+  if (dataQualityIssue !== undefined) return trusted('uncertain')
+  return usedPercent && trusted(`${progressBar(Number(usedPercent))}\u00a0${formatShare(usedPercent)}`)
 }
 
 function scopeWords(scope: BudgetOutcome['scope']): Line {
@@ -249,25 +230,21 @@ function scopeWords(scope: BudgetOutcome['scope']): Line {
   return parts.length === 0 ? [] : [trusted(' ('), ...parts.flatMap((part, i) => (i === 0 ? part : [trusted('; '), ...part])), trusted(')')]
 }
 
-function forecastCell({ forecast, judgesForecast }: BudgetOutcome): Line {
-  if (forecast?.status === 'expected') return [...money(forecast.total), trusted(judgesForecast ? '' : ' (not judged)')]
-  return [trusted(forecast === undefined ? '–' : forecast.status === 'too-early' ? 'too early' : 'not available')]
+function forecastCell({ forecast, judgesForecast }: BudgetOutcome): Cell {
+  if (forecast?.status === 'expected') return [money(forecast.total), trusted(judgesForecast ? '' : ' (not judged)')]
+  return forecast && trusted(forecast.status === 'too-early' ? 'too early' : 'not available')
 }
 
 function spikeTable({ spikes, unit }: UsageResult): Block {
   const largestFirst = spikes.toSorted((a, b) => excess(b) - excess(a)).slice(0, 10)
-  return {
-    kind: 'table',
-    title: 'Spikes',
-    columns: [{ title: 'Day' }, { title: 'Of' }, alignRight(`Used (${unit})`), alignRight(`Usual (${unit})`), { title: 'Main cause' }],
-    rows: largestFirst.map(({ date, of, total, usual, driver }) => [
-      [trusted(formatDay(date))],
-      of === 'entity' ? [untrusted(driver.entityName)] : [trusted('all')],
-      money(total),
-      money(usual),
+  return table('Spikes', largestFirst, {
+    Day: ({ date }) => trusted(formatDay(date)),
+    Of: ({ of, driver }) => (of === 'entity' ? untrusted(driver.entityName) : trusted('all')),
+    [`>Used (${unit})`]: ({ total }) => money(total),
+    [`>Usual (${unit})`]: ({ usual }) => money(usual),
+    'Main cause': ({ driver }) =>
       say`${driver.entityName}, ${driver.metric}: ${money(driver.total)} instead of ${money(driver.usual)} ${trusted(unit)}`,
-    ]),
-  }
+  })
 }
 
 /** A coincidence, and not a cause: the API does not know what uses credits. */
@@ -276,18 +253,13 @@ function spikeContext({ spikeContext: found }: UsageResult): readonly Block[] {
   if (found.status === 'unread') return [paragraph(say`Changes ${trusted(when)} could not be read: ${sentence(found.reason)}`)]
   if (found.changes.length === 0) return [paragraph([trusted(`No service was scaled, restored, started or created ${when}.`)])]
   return [
-    {
-      kind: 'table',
-      title: `Changes ${when}`,
-      columns: [{ title: 'Spike' }, { title: 'Time' }, { title: 'Service' }, { title: 'Change' }, { title: 'By' }],
-      rows: found.changes.map(({ spike, at, serviceName = '', change, actorType = '' }) => [
-        [trusted(formatDay(spike))],
-        [trusted(formatMoment(at))],
-        [untrusted(serviceName)],
-        [trusted(change)],
-        [untrusted(actorType)],
-      ]),
-    },
+    table(`Changes ${when}`, found.changes, {
+      Spike: ({ spike }) => trusted(formatDay(spike)),
+      Time: ({ at }) => trusted(formatMoment(at)),
+      Service: ({ serviceName = '' }) => untrusted(serviceName),
+      Change: ({ change }) => trusted(change),
+      By: ({ actorType = '' }) => untrusted(actorType),
+    }),
     paragraph([trusted('These changes happened at the same time. They need not be the cause.')]),
   ]
 }
@@ -297,18 +269,13 @@ function spikeDeployments({ spikeDeployments: found }: UsageResult): readonly Bl
   if (found.status === 'unread') return [paragraph(say`Deployments ${trusted(when)} could not be read: ${sentence(found.reason)}`)]
   if (found.deployments.length === 0) return [paragraph([trusted(`This repository was not deployed ${when}.`)])]
   return [
-    {
-      kind: 'table',
-      title: `Deployments ${when}`,
-      columns: [{ title: 'Spike' }, { title: 'Time' }, { title: 'Environment' }, { title: 'Ref' }, { title: 'Commit' }],
-      rows: found.deployments.map(({ spike, at, environment, ref, commit }) => [
-        [trusted(formatDay(spike))],
-        [trusted(formatMoment(at))],
-        [untrusted(environment)],
-        [untrusted(ref)],
-        [untrusted(commit)],
-      ]),
-    },
+    table(`Deployments ${when}`, found.deployments, {
+      Spike: ({ spike }) => trusted(formatDay(spike)),
+      Time: ({ at }) => trusted(formatMoment(at)),
+      Environment: ({ environment }) => untrusted(environment),
+      Ref: ({ ref }) => untrusted(ref),
+      Commit: ({ commit }) => untrusted(commit),
+    }),
     paragraph([trusted('These deployments happened at the same time. They need not be the cause.')]),
   ]
 }
@@ -337,39 +304,21 @@ const maxOpen = 25
 function shareTable(by: UsageResult['groupBy'], groups: UsageResult['groups'], result: UsageResult): readonly Block[] {
   const { grandTotalCredits: total, creditPrice } = result
   const isProvisional = !result.provisionalCredits.eq(0)
-  const columns = [
-    { title: by === 'date' ? 'Day' : by[0]?.toUpperCase() + by.slice(1) },
-    ...(by === 'entity' ? [{ title: 'Type' }] : []),
-    alignRight(`Used (${result.unit})`),
-    ...(creditPrice === undefined ? [] : [alignRight(creditPrice.currency)]),
-    alignRight('Share'),
-    ...(isProvisional ? [alignRight(`Provisional (${result.unit})`)] : []),
-  ]
-  const rows = groups.map((group) => [
-    [by === 'date' && isDay(group.name) ? trusted(formatDay(group.name)) : untrusted(group.name)],
-    ...(by === 'entity' ? [[untrusted(group.entityType ?? '')]] : []),
-    money(group.total),
-    ...(creditPrice === undefined ? [] : [money(group.total.times(creditPrice.amount))]),
-    [trusted(shareOf(group.total, total))],
-    ...(isProvisional ? [money(group.provisional)] : []),
-  ])
-  const table = (some: typeof rows, title?: string): Block => ({
-    kind: 'table',
-    ...(title !== undefined && { title }),
-    columns,
-    rows: some,
-  })
-  if (rows.length <= maxOpen) return [table(rows, titles[by])]
-  const rest = rows.slice(maxOpen)
+  const tableOf = (some: typeof groups, title?: string): Block =>
+    table(title, some, {
+      [by === 'date' ? 'Day' : by[0]?.toUpperCase() + by.slice(1)]: ({ name }) =>
+        by === 'date' && isDay(name) ? trusted(formatDay(name)) : untrusted(name),
+      ...(by === 'entity' && { Type: ({ entityType = '' }) => untrusted(entityType) }),
+      [`>Used (${result.unit})`]: (group) => money(group.total),
+      ...(creditPrice && { [`>${creditPrice.currency}`]: (group) => money(group.total.times(creditPrice.amount)) }),
+      '>Share': (group) => shown(percentOf(group.total, total), formatShare),
+      ...(isProvisional && { [`>Provisional (${result.unit})`]: ({ provisional }) => money(provisional) }),
+    })
+  const rest = groups.slice(maxOpen)
   return [
-    table(rows.slice(0, maxOpen), titles[by]),
-    { kind: 'details', title: `${titles[by]}: ${rest.length} more`, blocks: [table(rest)] },
+    tableOf(groups.slice(0, maxOpen), titles[by]),
+    ...(rest.length === 0 ? [] : [{ kind: 'details' as const, title: `${titles[by]}: ${rest.length} more`, blocks: [tableOf(rest)] }]),
   ]
-}
-
-function shareOf(amount: Decimal, total: Decimal): string {
-  const share = percentOf(amount, total)
-  return share === undefined ? '–' : formatShare(share)
 }
 
 /** Smaller changes, as a share of the total, are summed up in one row. */
@@ -381,18 +330,20 @@ function moverTable({ comparison, unit }: UsageResult): readonly Block[] {
   const minChange = comparison.ofTotal.abs().times(minMove)
   const movers = comparison.movers.filter(({ before, after }) => after.minus(before).abs().gte(minChange))
   const isUp = ({ before, after }: Compared['movers'][number]): boolean => after.gt(before)
-  const shown = [...movers.filter(isUp).slice(0, 5), ...movers.filter((mover) => !isUp(mover)).slice(0, 5)]
-  const rest = comparison.movers.filter((mover) => !shown.includes(mover))
+  const named = [...movers.filter(isUp).slice(0, 5), ...movers.filter((mover) => !isUp(mover)).slice(0, 5)]
+  const rest = comparison.movers.filter((mover) => !named.includes(mover))
+  const rows = [
+    ...named.map(({ entityName, metric, ...amounts }) => ({ entity: untrusted(entityName), metric: [untrusted(metric)], ...amounts })),
+    ...(rest.length === 0 ? [] : [{ entity: trusted(plural(rest.length, 'smaller change')), metric: [], ...sumUp(rest) }]),
+  ]
   return [
-    {
-      kind: 'table',
-      title: `Largest changes from ${period(comparison.fromDate, comparison.toDate).text}`,
-      columns: [{ title: 'Entity' }, { title: 'Metric' }, alignRight(`Before (${unit})`), alignRight('Now'), alignRight('Change')],
-      rows: [
-        ...shown.map(({ entityName, metric, ...amounts }) => [[untrusted(entityName)], [untrusted(metric)], ...changeCells(amounts)]),
-        ...(rest.length === 0 ? [] : [[[trusted(plural(rest.length, 'smaller change'))], [], ...changeCells(sumUp(rest))]]),
-      ],
-    },
+    table(`Largest changes from ${period(comparison.fromDate, comparison.toDate).text}`, rows, {
+      Entity: ({ entity }) => entity,
+      Metric: ({ metric }) => metric,
+      [`>Before (${unit})`]: ({ before }) => money(before),
+      '>Now': ({ after }) => money(after),
+      '>Change': ({ before, after }) => trusted(`${after.gt(before) ? '+' : ''}${formatMoney(after.minus(before))}`),
+    }),
   ]
 }
 
@@ -403,32 +354,17 @@ const sumUp = (changes: readonly Change[]): Change => ({
   after: sum(changes.map(({ after }) => after)),
 })
 
-function changeCells({ before, after }: Change): readonly Line[] {
-  const change = after.minus(before)
-  return [money(before), money(after), [trusted(`${change.gt(0) ? '+' : ''}${formatMoney(change)}`)]]
-}
-
 /** Records in a report. The full result and the report in the format csv have all of them. */
 const maxRecords = 1000
 
 function recordDetails({ records, unit }: UsageResult): Block {
-  const shown = records.slice(-maxRecords)
-  const title =
-    shown.length === records.length ? counted(records.length, 'record').text : `Last ${shown.length} of ${records.length} records`
-  return {
-    kind: 'details',
-    title,
-    blocks: [
-      {
-        kind: 'table',
-        columns: [{ title: 'Day' }, { title: 'Entity' }, alignRight(`Used (${unit})`), { title: 'Final' }],
-        rows: shown.map(({ date, entityName, entityId, total, locked }) => [
-          [trusted(formatDay(date))],
-          [untrusted(entityName || entityId)],
-          money(total),
-          [trusted(locked ? 'yes' : 'no')],
-        ]),
-      },
-    ],
-  }
+  const last = records.slice(-maxRecords)
+  const title = last.length === records.length ? counted(records.length, 'record').text : `Last ${last.length} of ${records.length} records`
+  const list = table(undefined, last, {
+    Day: ({ date }) => trusted(formatDay(date)),
+    Entity: ({ entityName, entityId }) => untrusted(entityName || entityId),
+    [`>Used (${unit})`]: ({ total }) => money(total),
+    Final: ({ locked }) => trusted(locked ? 'yes' : 'no'),
+  })
+  return { kind: 'details', title, blocks: [list] }
 }
