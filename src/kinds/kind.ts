@@ -141,6 +141,8 @@ export interface Kind<Declared extends DeclaredObject = DeclaredObject> {
   check?(desired: Body, stored: StoredObject | undefined, use: SecretUse): readonly KindIssue[]
   /** The desired body of an object that is deleted and created again, with what it keeps of the stored one. Absent where it keeps nothing. */
   recreate?(desired: Body, stored: StoredObject): Body
+  /** What a write takes from the alerts on the object. `after` is the body of an update. Absent where no alert is on such an object. */
+  removal?(stored: StoredObject, after: Body | undefined, isPatch: boolean): TargetRemoval | undefined
   /** The page of the web app that shows the object, below its address. Absent where no page does. */
   page?(object: Body): string | undefined
   /** How the alert uses the object, such as `mentions it`: then the object stays. Undefined where it does not. */
@@ -171,6 +173,17 @@ export interface SecretUse {
   /** Whether secrets are sent that have not changed. */
   readonly resends: boolean
   readonly isAdopted: boolean
+}
+
+/** A write that removes an object that alerts are on, or tiles of it. */
+export interface TargetRemoval {
+  readonly id: string
+  /** The tiles that the API lists. */
+  readonly tiles: readonly Body[]
+  /** The tiles that an update sends; undefined for a delete. */
+  readonly tilesAfter: readonly Body[] | undefined
+  /** Whether tiles stay that the API does not list. */
+  readonly isPatch?: boolean
 }
 
 export interface KindIssue {

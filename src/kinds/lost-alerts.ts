@@ -6,34 +6,19 @@ import type { Target } from '../api/path.ts'
 import { untrusted } from '../core/line.ts'
 import type { Block } from '../report/blocks.ts'
 import { type Alert, alertCollection, canCarryAlerts, displayTypeOf } from './alert/alert.ts'
-import type { Body } from './kind.ts'
-
-/** A write that removes a saved search, a dashboard, or tiles of a dashboard. */
-export type Removal =
-  | { readonly kind: 'savedSearch'; readonly id: string }
-  | {
-      readonly kind: 'dashboard'
-      readonly id: string
-      /** The tiles that the API lists. */
-      readonly tiles: readonly Body[]
-      /** The tiles that an update sends; undefined for a delete. */
-      readonly tilesAfter: readonly Body[] | undefined
-      /** Whether tiles stay that the API does not list. */
-      readonly isPatch?: boolean
-    }
+import type { Body, TargetRemoval } from './kind.ts'
 
 /** The alerts that the server deletes with a write. */
-export function findLostAlerts(removal: Removal, alerts: readonly Alert[]): readonly Alert[] {
-  if (removal.kind === 'savedSearch') return alerts.filter(({ savedSearchId }) => savedSearchId === removal.id)
+export function findLostAlerts(removal: TargetRemoval, alerts: readonly Alert[]): readonly Alert[] {
   const { id, tiles, tilesAfter, isPatch } = removal
   const listed = new Set(tiles.map((tile) => tile.id))
   // A tile with the same id may be on another dashboard, such as a copy.
-  const isOnDashboard = ({ dashboardId, tileId }: Alert): boolean =>
-    typeof dashboardId === 'string' ? dashboardId === id : listed.has(tileId)
-  const onDashboard = alerts.filter(isOnDashboard)
-  if (tilesAfter === undefined) return onDashboard
+  const isOnIt = ({ dashboardId, savedSearchId, tileId }: Alert): boolean =>
+    savedSearchId === id || (typeof dashboardId === 'string' ? dashboardId === id : listed.has(tileId))
+  const onIt = alerts.filter(isOnIt)
+  if (tilesAfter === undefined) return onIt
   const lost = new Set(findLostTiles(tiles, tilesAfter).map(({ tile }) => tile.id))
-  return onDashboard.filter(({ tileId }) => tileId && (lost.has(tileId) || (!isPatch && !listed.has(tileId))))
+  return onIt.filter(({ tileId }) => tileId && (lost.has(tileId) || (!isPatch && !listed.has(tileId))))
 }
 
 export const lostAlert = z.object({ id: z.string(), name: z.string() })
@@ -41,7 +26,7 @@ export const lostAlert = z.object({ id: z.string(), name: z.string() })
 type LostAlert = z.output<typeof lostAlert>
 
 /** Lists the alerts of the service, and returns those that the server deletes with a write. */
-export async function readLostAlerts(api: ReadApi, service: Target, removal: Removal): Promise<LostAlert[]> {
+export async function readLostAlerts(api: ReadApi, service: Target, removal: TargetRemoval): Promise<LostAlert[]> {
   const { items } = await alertCollection.list(api, service)
   return findLostAlerts(removal, items).map(({ id, name }) => ({ id, name: name ?? '' }))
 }

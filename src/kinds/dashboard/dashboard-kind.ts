@@ -48,6 +48,7 @@ export function createDashboardKind({ statesDefaults }: Pick<Profile, 'statesDef
       ) || 'no tiles',
     toBody: toDashboardBody,
     page: ({ id }) => pageFor('dashboards', id),
+    removal: ({ id, tiles }, after, isPatch) => ({ id, tiles: listOf(tiles), tilesAfter: after && listOf(after.tiles), isPatch }),
     ...tagMarkers,
     canonical: ({ tags, tiles, ...body }) =>
       withoutEmpty({

@@ -237,7 +237,7 @@ const dashboardTable = (dashboards: readonly Dashboard[], owners: Owners): Block
 
 /** Reads the alerts before the write, because the server deletes them with it. */
 const readLost = (api: ReadApi, service: Target, { id, tiles }: Dashboard, tilesAfter: readonly Body[] | undefined) =>
-  readLostAlerts(api, service, { kind: 'dashboard', id, tiles, tilesAfter })
+  readLostAlerts(api, service, { id, tiles, tilesAfter })
 
 function judgeLostAlerts(lost: z.output<typeof lostAlerts>): Verdict {
   if (lost.length === 0) return pass

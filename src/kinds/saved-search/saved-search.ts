@@ -77,6 +77,7 @@ export function createSavedSearchKind({ statesDefaults }: Pick<Profile, 'statesD
     // The server trims the name when it stores it again.
     toBody: (savedSearch) => withoutServerFields({ ...savedSearch, name: savedSearch.name?.trim() }),
     page: ({ id }) => pageFor('search', id),
+    removal: ({ id }, after) => (after === undefined ? { id, tiles: [], tilesAfter: undefined } : undefined),
     ...tagMarkers,
     canonical: (body) => withoutEmpty({ ...body, tags: withoutMarkerTags(body.tags).toSorted() }),
     carryOverIds: (desired) => desired,

@@ -6,7 +6,7 @@ import { WatchkeeperError } from '../../core/errors.ts'
 import { type Alert, alertCollection } from '../../kinds/alert/alert.ts'
 import type { StoredObject } from '../../kinds/kind.ts'
 import type { Change, Delete } from '../plan/change.ts'
-import { findAlertOn } from '../plan/protect-alerts.ts'
+import { findAlertOn, mayHoldAlerts } from '../plan/protect-alerts.ts'
 import { type ApplyState, failed } from './apply-state.ts'
 import { forEachBySection, maxConcurrentWrites, type WriteContext } from './write.ts'
 
@@ -33,7 +33,7 @@ export async function pruneOrphans({ deletes, diagnostics, state, write, api, se
       diagnostics.length > 0 ? 'nothing was deleted, because the check of the written objects failed' : state.stopped()?.message
     let alerts: List<Alert> | undefined
     try {
-      if (reason === undefined && change.kind !== 'alert') alerts = await listAlerts()
+      if (reason === undefined && mayHoldAlerts(kinds[change.kind])) alerts = await listAlerts()
     } catch (thrown) {
       return state.record(failed(change, thrown))
     }

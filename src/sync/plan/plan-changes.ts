@@ -131,7 +131,7 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
   const written = [...writes, ...[...repairs.deletes, ...deletes].toSorted((a, b) => order.indexOf(b.kind) - order.indexOf(a.kind))]
   const { canPatch = false, rewrite = false } = options
   const tileWrites = planTileWrites(written, { kind: kinds.dashboard, alerts: storedObjects.alerts, objects, canPatch, rewrite })
-  const losses = protectAlerts(tileWrites.changes, storedObjects.alerts, kinds.dashboard)
+  const losses = protectAlerts(tileWrites.changes, storedObjects.alerts, kinds)
   const changes = parts.flatMap((part) => part.changes)
   const reported = parts.flatMap(({ diagnostics }) => diagnostics)
   const isDoubled = reported.some(({ rule }) => rule === 'duplicate-marker')

@@ -5,8 +5,10 @@ import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../../
 import { listFirst, quote } from '../../core/text.ts'
 import type { Alert } from '../../kinds/alert/alert.ts'
 import { composeUpdate } from '../../kinds/compare.ts'
-import { type Kind, listOf, type StoredObject } from '../../kinds/kind.ts'
-import { findLostAlerts, findLostTiles, type LostTile, type Removal } from '../../kinds/lost-alerts.ts'
+import { type Kind, listOf, type StoredObject, type TargetRemoval } from '../../kinds/kind.ts'
+import { addressOf, kindLabels } from '../../kinds/kind-names.ts'
+import type { Kinds } from '../../kinds/kinds.ts'
+import { findLostAlerts, findLostTiles, type LostTile } from '../../kinds/lost-alerts.ts'
 import { type Change, changesOf, type Delete, isWrite, type Write } from './change.ts'
 
 export const alertProtectionRules = {
@@ -26,16 +28,13 @@ interface ProtectedPlan {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-export function protectAlerts(changes: readonly Change[], alerts: readonly Alert[], dashboardType: Kind): ProtectedPlan {
+export function protectAlerts(changes: readonly Change[], alerts: readonly Alert[], kinds: Kinds): ProtectedPlan {
   const alertsOf = indexByTarget(alerts)
-  const removals = changes.flatMap((change) => plannedRemoval(change, dashboardType) ?? [])
+  const removals = changes.flatMap((change) => plannedRemoval(change, kinds[change.kind]) ?? [])
   const losses = removals.flatMap((removal) => findLosses(removal, alertsOf))
   const lossByAlert = new Map(losses.map((loss) => [loss.alert.id, loss]))
   const lossesByCause = Map.groupBy(losses, ({ cause }) => cause)
-  const lostTargets = new Set([
-    ...removals.flatMap(lostTargetsOf),
-    ...losses.flatMap(({ alert, cause }) => (cause.kind === 'dashboard' ? [alert.tileId] : [])),
-  ])
+  const lostTargets = new Set([...removals.flatMap(lostTargetsOf), ...losses.map(({ alert }) => alert.tileId)])
   const planned = new Map(changesOf({ changes }, 'alert').map((change) => [change.id, change]))
 
   const isProtected = ({ alert }: Loss): boolean => {
@@ -64,21 +63,21 @@ export function findNewAlertOnTiles({ stored, removes, patches }: Write, { items
   if (removes === undefined) return undefined
   const tiles = listOf(stored.tiles)
   const tilesAfter = tiles.filter(({ id }) => typeof id !== 'string' || !removes.tiles.includes(id))
-  const lost = findLostAlerts({ kind: 'dashboard', id: stored.id, tiles, tilesAfter, isPatch: patches !== undefined }, items)
+  const lost = findLostAlerts({ id: stored.id, tiles, tilesAfter, isPatch: patches !== undefined }, items)
   const alert = lost.find(({ id }) => !removes.alerts.includes(id))
   return alert && `the alert ${describeAlert(alert)} was added to a tile that the update deletes, and would be deleted with it`
 }
 
+/** Whether alerts can be on an object of the kind, or use it. */
+export const mayHoldAlerts = ({ removal, findUse }: Kind): boolean => removal !== undefined || findUse !== undefined
+
 /** The reason against deleting an object: an alert that would be deleted with it, or that uses it. Undefined without one. */
 export function findAlertOn(change: Delete, { items, mayBeCut }: List<Alert>, kind: Kind): string | undefined {
-  const { id, stored } = change
-  if (kind.name === 'alert') return undefined
+  if (!mayHoldAlerts(kind)) return undefined
   if (mayBeCut) return incompleteList
   if (kind.findUse !== undefined) return findUser(change, items, kind)
-  const [alert] = findLostAlerts(
-    kind.name === 'savedSearch' ? { kind: kind.name, id } : { kind: 'dashboard', id, tiles: listOf(stored.tiles), tilesAfter: undefined },
-    items,
-  )
+  const removal = kind.removal?.(change.stored, undefined, false)
+  const [alert] = removal === undefined ? [] : findLostAlerts(removal, items)
   return alert && `the alert ${describeAlert(alert)} is on it and would be deleted with it`
 }
 
@@ -106,22 +105,17 @@ export const describeAlert = ({ id, name }: StoredObject): string => `"${quote(n
 
 interface PlannedRemoval {
   readonly change: Change
-  readonly removal: Removal
+  readonly removal: TargetRemoval
   readonly lostTiles: readonly LostTile[]
 }
 
 /** The objects and tiles that a change removes; undefined where it keeps everything that an alert can watch. */
-function plannedRemoval(change: Change, dashboardType: Kind): PlannedRemoval | undefined {
-  const { kind, action, stored, desired, id } = change
-  if (kind === 'savedSearch' && action === 'delete') return { change, removal: { kind, id }, lostTiles: [] }
-  if (kind !== 'dashboard' || stored === undefined || action === 'unchanged') return undefined
-  const tiles = listOf(stored.tiles)
-  const tilesAfter = desired === undefined ? undefined : listOf(composeUpdate(dashboardType, desired, stored).tiles)
-  return {
-    change,
-    removal: { kind, id: stored.id, tiles, tilesAfter, isPatch: isWrite(change) && change.patches !== undefined },
-    lostTiles: findLostTiles(tiles, tilesAfter ?? []),
-  }
+function plannedRemoval(change: Change, kind: Kind): PlannedRemoval | undefined {
+  if (kind.removal === undefined || change.action === 'create' || change.action === 'unchanged') return undefined
+  const { stored, desired } = change
+  const after = desired && composeUpdate(kind, desired, stored)
+  const removal = kind.removal(stored, after, isWrite(change) && change.patches !== undefined)
+  return removal && { change, removal, lostTiles: findLostTiles(removal.tiles, removal.tilesAfter ?? []) }
 }
 
 const lostTargetsOf = ({ removal, lostTiles }: PlannedRemoval): readonly unknown[] => [removal.id, ...lostTiles.map(({ tile }) => tile.id)]
@@ -148,9 +142,8 @@ function indexByTarget(alerts: readonly Alert[]): AlertsOf {
 
 function findLosses({ change, removal, lostTiles }: PlannedRemoval, alertsOf: AlertsOf): readonly Loss[] {
   const name = quote(change.name, 60)
-  const reasonFor = ({ tileId }: Alert): string => {
-    if (removal.kind === 'savedSearch') return `saved search "${name}" is deleted`
-    if (!tileId) return `dashboard "${name}" is deleted`
+  const reasonFor = ({ tileId, savedSearchId }: Alert): string => {
+    if (!tileId || savedSearchId === removal.id) return `${kindLabels[change.kind]} "${name}" is deleted`
     const lost = lostTiles.find(({ tile }) => tile.id === tileId)
     if (lost === undefined) return `${hiddenTileOf(change)} is deleted by every update`
     return `tile "${quote(String(lost.tile.name), 60)}" of dashboard "${name}" ${lost.reason}`
@@ -169,7 +162,7 @@ function replaceLost(change: Change, { cause, reason }: Loss): Change {
 
 /** Records the tiles that an update removes and the known alerts on them, so that apply notices a new one. */
 function withRemovedTiles(change: Change, removal: PlannedRemoval | undefined, losses: readonly Loss[] = []): Change {
-  if (removal === undefined || change.kind !== 'dashboard' || !isWrite(change)) return change
+  if (removal === undefined || !isWrite(change)) return change
   const tiles = removal.lostTiles.flatMap(({ tile }) => (typeof tile.id === 'string' ? [tile.id] : []))
   return tiles.length === 0 ? change : { ...change, removes: { tiles, alerts: losses.map(({ alert }) => alert.id) } }
 }
@@ -185,12 +178,12 @@ function toDiagnostic({ alert, cause, reason }: Loss, change: Change | undefined
 
 /** Warns about a dashboard without changes whose next update would delete alerts. */
 function warnAboutHiddenTiles(change: Change, alertsOf: AlertsOf): readonly Diagnostic[] {
-  const { kind, action, stored, key, location = prune } = change
-  if (kind !== 'dashboard' || action !== 'unchanged' || stored === undefined) return []
+  if (change.action !== 'unchanged') return []
+  const { stored, location = prune } = change
   const listed = new Set(listOf(stored.tiles).map(({ id }) => id))
   return alertsOf(stored.id).flatMap((alert): readonly Diagnostic[] => {
     if (alert.dashboardId !== stored.id || !alert.tileId || listed.has(alert.tileId)) return []
-    const message = `dashboards.${key}: the alert ${describeAlert(alert)} is on ${hiddenTileOf(change)}; the dashboard may have more such tiles, and an update would delete them`
+    const message = `${addressOf(change)}: the alert ${describeAlert(alert)} is on ${hiddenTileOf(change)}; the dashboard may have more such tiles, and an update would delete them`
     return [diagnosticOf(alertProtectionRules, 'hidden-tile', location, message)]
   })
 }
