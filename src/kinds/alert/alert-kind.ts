@@ -32,13 +32,13 @@ import {
 import { carryOverStart, undeclaredSilenceOf, withoutHarmlessStart, withoutUnpulledStart, withSilenceOf } from './schedule.ts'
 
 /** The fields of the API that a server has. A gateway may refuse others. */
-export const alertFieldsOf = ({ name }: Pick<Profile, 'name'>): ReadonlySet<string> =>
-  new Set([...wireFields(declaredAlert, name !== 'neutral'), 'source'])
+export const alertFieldsOf = ({ name }: Pick<Profile, 'name'>, definition: z.ZodObject = declaredAlert): ReadonlySet<string> =>
+  new Set([...wireFields(definition, name !== 'neutral'), 'source'])
 
 /** The body of a request for a declared alert. Servers before 2.36 do not know `channels`, so a single channel is sent as `channel`. */
-export function resolveAlert(declared: DeclaredObject<DeclaredAlert>, context: ResolveContext): ResolvedDeclaration {
+function resolveAlert(declared: DeclaredObject<DeclaredAlert>, context: ResolveContext, definition: z.ZodObject): ResolvedDeclaration {
   const world = createWorld(declared, context)
-  const { name, channels, ...fields } = encode(declaredAlert, declared.value, world)
+  const { name, channels, ...fields } = encode(definition, declared.value, world)
   const body = {
     name,
     source: declared.value.savedSearch === undefined ? 'tile' : 'saved_search',
@@ -49,8 +49,12 @@ export function resolveAlert(declared: DeclaredObject<DeclaredAlert>, context: R
 }
 
 /** The resource type of alerts. The profile decides which fields exist, and which of them holds the markers; the time decides which starts have no effect. */
-export function createAlertKind(profile: Pick<Profile, 'name' | 'statesDefaults'>, nowMs: number): Kind<DeclaredObject<DeclaredAlert>> {
-  const fields = alertFieldsOf(profile)
+export function createAlertKind(
+  profile: Pick<Profile, 'name' | 'statesDefaults'>,
+  nowMs: number,
+  definition: z.ZodObject = declaredAlert,
+): Kind<DeclaredObject<DeclaredAlert>> {
+  const fields = alertFieldsOf(profile, definition)
   const markedField = fields.has('note') ? 'note' : 'message'
   const markedText = ({ [markedField]: text }: Body): string => (typeof text === 'string' ? text : '')
   // Under another profile the marker was in the other field.
@@ -59,10 +63,10 @@ export function createAlertKind(profile: Pick<Profile, 'name' | 'statesDefaults'
     name: 'alert',
     label: 'alert',
     collection: alertCollection,
-    schema: wireSchema(declaredAlert, fields).extend({ source: z.enum(alertSources).optional() }),
+    schema: wireSchema(definition, fields).extend({ source: z.enum(alertSources).optional() }),
     statesDefaults: profile.statesDefaults,
-    clearWith: clearing(declaredAlert, fields),
-    resolve: resolveAlert,
+    clearWith: clearing(definition, fields),
+    resolve: (declared, context) => resolveAlert(declared, context, definition),
     explainUndeclarable(alert) {
       const form = unknownFormOf(alert)
       return form && `files cannot declare an alert with ${form}`
@@ -90,7 +94,7 @@ export function createAlertKind(profile: Pick<Profile, 'name' | 'statesDefaults'
     },
     comparedPart: (stored, declared) => withoutHarmlessStart(stored, declared, nowMs),
     pulledPart: (stored, desired) => withoutUnpulledStart(stored, desired, nowMs),
-    toFile: (body, context) => spellAlert(comparable(kind, body), context),
+    toFile: (body, context) => spellAlert(comparable(kind, body), context, definition),
     check(desired, stored) {
       const untilMs = stored && undeclaredSilenceOf(stored, desired, nowMs)
       return untilMs === undefined ? [] : [{ rule: 'silenced', message: `silenced until ${formatMoment(untilMs)}` }]
@@ -103,7 +107,7 @@ export function createAlertKind(profile: Pick<Profile, 'name' | 'statesDefaults'
 }
 
 /** The fields of a file for an alert in the form in which it is compared. */
-function spellAlert(body: Body, context: FileContext): Body {
+function spellAlert(body: Body, context: FileContext, definition: z.ZodObject): Body {
   const alert = withPlainNumbers(body)
   const channels = listOf(alert.channels).map((channel) => spellChannel(channel, context))
   const [channel] = channels
@@ -116,7 +120,7 @@ function spellAlert(body: Body, context: FileContext): Body {
     channel: isSingle ? channel : undefined,
     channels: isSingle || channels.length === 0 ? undefined : channels,
   }
-  return withoutUndefined(Object.fromEntries(Object.keys(declaredAlert.shape).map((field) => [field, values[field]])))
+  return withoutUndefined(Object.fromEntries(Object.keys(definition.shape).map((field) => [field, values[field]])))
 }
 
 function spellChannel({ type, webhookId, ...others }: Body, { directory }: FileContext): Body {

@@ -1,0 +1,56 @@
+// Adding a field of alerts is one line in the definition: everything else follows from it.
+import { expect, it } from 'vitest'
+import * as z from 'zod'
+import { profileNamed } from '../../../src/api/profiles.ts'
+import { declaredAlert } from '../../../src/kinds/alert/alert.ts'
+import { alertFieldsOf, createAlertKind } from '../../../src/kinds/alert/alert-kind.ts'
+import { compareBodies, composeCreate, composeUpdate, diffFields } from '../../../src/kinds/compare.ts'
+import { createDirectory } from '../../../src/kinds/directory.ts'
+import { nowMs } from '../../support/plans.ts'
+
+const cloud = profileNamed('clickhouse-cloud')
+const severity = z.enum(['low', 'high']).optional().meta({ clear: null, needsProfile: true })
+const withSeverity = declaredAlert.extend({ severity })
+const kind = createAlertKind(cloud, nowMs, withSeverity)
+
+const directory = createDirectory({ dashboards: [], savedSearches: [], sources: [], webhooks: [{ id: 'w', name: 'oncall' }] })
+const search = { id: 'q', tiles: [] }
+const context = {
+  secret: () => undefined,
+  directory,
+  sources: [],
+  dashboards: new Map(),
+  savedSearches: new Map([['slow', search]]),
+  tilesOf: () => [],
+}
+
+const spelled = { name: 'Slow', savedSearch: 'slow', threshold: 5, interval: '5m', channel: { type: 'webhook', webhook: 'oncall' } }
+
+const bodyOf = (fields: object) => {
+  const value = withSeverity.parse({ ...spelled, ...fields })
+  const place = { location: { file: 'a.yml' }, locationOf: () => ({ file: 'a.yml' }), pathOf: () => '' }
+  return kind.resolve({ kind: 'alert', key: 'slow', value, written: value, ...place }, context).body
+}
+
+const stored = { id: 'a', ...bodyOf({ severity: 'high' }) }
+
+it('a new field is declared and sent', () => {
+  expect(withSeverity.safeParse({ ...spelled, severity: 'none' }).success).toBe(false)
+  expect(composeCreate(kind, bodyOf({ severity: 'high' }))).toMatchObject({ severity: 'high', savedSearchId: 'q' })
+})
+
+it('a new field is compared, and cleared when the files do not have it any more', () => {
+  const { before, after } = compareBodies(kind, bodyOf({ severity: 'low' }), stored)
+  expect(diffFields(before, after)).toEqual([{ path: 'severity', before: 'high', after: 'low' }])
+  expect(composeUpdate(kind, bodyOf({}), stored)).toMatchObject({ severity: null })
+})
+
+it('a new field is pulled', () => {
+  const file = { key: 'slow', spelled: undefined, declared: undefined, directory, sources: [], keyOf: () => 'slow', tilesOf: () => [] }
+  expect(kind.toFile(kind.toBody(stored), file)).toEqual({ ...spelled, severity: 'high' })
+})
+
+it('a new field is unknown to a server without a profile, if it says so', () => {
+  expect(alertFieldsOf(cloud, withSeverity).has('severity')).toBe(true)
+  expect(alertFieldsOf({ name: 'neutral' }, withSeverity).has('severity')).toBe(false)
+})
