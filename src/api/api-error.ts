@@ -1,5 +1,6 @@
 import { addDays, countDays, type Day, formatMoment } from '../core/dates.ts'
 import { type ErrorKind, WatchkeeperError } from '../core/errors.ts'
+import { capitalize } from '../core/text.ts'
 import { readRateLimitWindow } from '../http/rate-limit.ts'
 import type { Method, RetryDecision } from '../http/retry.ts'
 import type { FailedAttempt } from '../http/send.ts'
@@ -142,12 +143,10 @@ function describeFailure({ cause, status, detail, proxyHost }: AttemptFailure): 
   if (cause === 'status' || cause === 'rate-limit' || cause === 'redirect') return `The API answered ${status}${separator}${detail}`
   if (cause === 'proxy') return `The proxy ${proxyHost} refused the connection: ${detail}`
   if (status !== undefined) return `The API answered ${status}, but ${detail}`
-  if (cause === 'canceled' || cause === 'too-large') return capitalized(detail)
+  if (cause === 'canceled' || cause === 'too-large') return capitalize(detail)
   const way = proxyHost === undefined ? '' : ` through the proxy ${proxyHost}`
-  return cause === 'timeout' ? `${capitalized(detail)}${way}` : `No answer${way}: ${detail}`
+  return cause === 'timeout' ? `${capitalize(detail)}${way}` : `No answer${way}: ${detail}`
 }
-
-const capitalized = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 
 /** Which request it was, for logs and for the service's support. */
 function identifyRequest({ method, path, host }: RequestFacts, { requestId }: AttemptFailure, attempts: number): string {
@@ -208,9 +207,8 @@ function adviceOnKind(kind: ErrorKind, facts: RequestFacts, failure: AttemptFail
     case 'authentication':
       return `The API rejects ${keyName}. ${keyAdvice(facts)}`
     case 'permission':
-      if (missing !== undefined)
-        return `${capitalized(keyName)} belongs to another organization. Check organization-id, or use another key.`
-      return `${capitalized(keyName)} lacks a permission${permission === undefined ? '' : ` (needed: ${permission})`}. ${access}`
+      if (missing !== undefined) return `${capitalize(keyName)} belongs to another organization. Check organization-id, or use another key.`
+      return `${capitalize(keyName)} lacks a permission${permission === undefined ? '' : ` (needed: ${permission})`}. ${access}`
     case 'not-found':
       return notFoundAdvice(facts, missing)
     case 'refused':

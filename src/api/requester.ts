@@ -68,7 +68,7 @@ export function createRequester(options: RequesterOptions): Requester {
 
   async function request<T>(call: Call<T>): Promise<T> {
     const { request, rules = {} } = call
-    let facts = factsOf(options, call, timeoutMs)
+    let facts = requestFactsOf(options, call, timeoutMs)
     let { body } = request
     const errorOf = (failed: Failed): ApiError => new ApiError(explainFailure(facts, failed, clock.now()))
     // Nothing slow may run between the admission of a request and its sending.
@@ -254,7 +254,11 @@ function describeDecision(facts: RequestFacts, failed: Failed): string {
 /** With the name of the request in lines of the log. */
 type LabeledFacts = RequestFacts & { readonly label: string }
 
-function factsOf({ endpoint, profile }: RequesterOptions, { request, about, rules }: Call<unknown>, timeoutMs: number): LabeledFacts {
+function requestFactsOf(
+  { endpoint, profile }: RequesterOptions,
+  { request, about, rules }: Call<unknown>,
+  timeoutMs: number,
+): LabeledFacts {
   const { baseUrl, keyName, inputs } = endpoint
   const { method, isSafe } = request
   const path = withQuery(request)

@@ -26,6 +26,8 @@ export function clip(text: string, limit: number): string {
 /** Untrusted text for a message: printable and short. */
 export const quote = (text: string, limit = 200): string => printable(clip(text, limit))
 
+export const capitalize = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
+
 /** A word for a shell. */
 export const shellQuote = (text: string): string => (/^[\w./:@=+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
 

@@ -192,7 +192,7 @@ function expand(root: Node): Expanded {
     if (size > maxExpandedSize) throw new ReadError(startOf(node), limitExceeded.expandedSize)
     if (textLength > maxBytes) throw new ReadError(startOf(node), limitExceeded.expandedText)
   }
-  /** The node that an alias meant where it stands: a name can be given again below. */
+  /** The node that an alias means. Below it, another node can have the same name. */
   const targetOf = (alias: Alias): Node => {
     const target = targets.get(alias) ?? anchors.get(alias.source)
     const name = quote(alias.source, 60)

@@ -1,4 +1,4 @@
-import { clip, printable } from '../core/text.ts'
+import { capitalize, clip, printable } from '../core/text.ts'
 import { digestOfReason, isOwn, markerOf, readBody, update, writeBody, writeIssueComment } from './body.ts'
 import { isFailure, type SyncContext } from './content.ts'
 import type { Issue } from './forge.ts'
@@ -82,7 +82,7 @@ async function open(context: SyncContext): Promise<'opened'> {
 function titleOf({ name, content, redact, kind }: SyncContext): string {
   const [first = ''] = redact(content.reason).split('\n')
   const [, amounts = first] = /^Budget exceeded: (.*?)(?: \([\d,.]+%\))?\.(?= |$)/.exec(first) ?? []
-  const title = `${name.charAt(0).toUpperCase()}${name.slice(1)} fails: ${clip(amounts.replace(/[.:]$/, ''), maxReasonCharacters)}`
+  const title = `${capitalize(name)} fails: ${clip(amounts.replace(/[.:]$/, ''), maxReasonCharacters)}`
   return kind.escapeTitle(printable(title).slice(0, maxTitleCharacters).toWellFormed())
 }
 

@@ -7,7 +7,7 @@ import { trusted, untrusted } from '../core/line.ts'
 import { toKebab } from '../core/names.ts'
 import { runPageOf } from '../core/run-page.ts'
 import { createRedact } from '../core/secrets.ts'
-import { listFirst, quote } from '../core/text.ts'
+import { capitalize, listFirst, quote } from '../core/text.ts'
 import type { Variables } from '../core/variables.ts'
 import type { Cancellation } from '../http/cancellation.ts'
 import type { StateChange } from '../notifications/message.ts'
@@ -132,7 +132,7 @@ export async function withReports<R extends PublishableResult>(result: R): Promi
 
 /** `usage-cost` → `Usage cost`. */
 const titleOf = ({ operation }: ResultDocument): string =>
-  isOperationName(operation) ? `${operation.charAt(0).toUpperCase()}${operation.slice(1).replaceAll('-', ' ')}` : 'Watchkeeper'
+  isOperationName(operation) ? capitalize(operation).replaceAll('-', ' ') : 'Watchkeeper'
 
 interface MessageContext {
   readonly env: Variables

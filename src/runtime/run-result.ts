@@ -182,12 +182,12 @@ const toText = (value: unknown): string => (typeof value === 'object' ? JSON.str
 /** A table without rows looks as if something were missing. */
 const withoutEmptyBlocks = (blocks: readonly Block[]): readonly Block[] =>
   blocks.flatMap((block): readonly Block[] => {
-    if (block.kind !== 'details') return isEmpty(block) ? [] : [block]
+    if (block.kind !== 'details') return isEmptyBlock(block) ? [] : [block]
     const inner = withoutEmptyBlocks(block.blocks)
     return inner.length === 0 ? [] : [{ ...block, blocks: inner }]
   })
 
-function isEmpty(block: Block): boolean {
+function isEmptyBlock(block: Block): boolean {
   switch (block.kind) {
     case 'table':
       return block.rows.length === 0

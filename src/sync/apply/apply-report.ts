@@ -1,6 +1,6 @@
 import { formatMoment } from '../../core/dates.ts'
 import { counted, join, joinFirst, type Line, say, sentence, toPlainText, trusted, untrusted } from '../../core/line.ts'
-import { listFirst } from '../../core/text.ts'
+import { capitalize, listFirst } from '../../core/text.ts'
 import { inEnvironment, ofEnvironment } from '../../declarations/environment.ts'
 import { kindLabels } from '../../kinds/kind-names.ts'
 import { type Block, countFacts } from '../../report/blocks.ts'
@@ -18,7 +18,7 @@ const signs: Readonly<Partial<Record<OutcomeKind, string>>> = { unknown: '❓', 
 /** How many objects had each outcome, not how many were planned. */
 export function outcomeFacts(result: Applied): Block {
   const undecided = result.objects.filter(({ outcome }) => outcome === undefined).length
-  const counts = outcomeKinds.map((kind) => [`${kind.charAt(0).toUpperCase()}${kind.slice(1)}`, withOutcome(result, kind).length] as const)
+  const counts = outcomeKinds.map((kind) => [capitalize(kind), withOutcome(result, kind).length] as const)
   return countFacts({ ...Object.fromEntries(counts), 'Not done': undecided })
 }
 
