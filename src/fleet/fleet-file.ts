@@ -18,6 +18,9 @@ export const fleetFile = fleetField.meta({
 /** Input of `fleet-matrix` and `fleet-report`, which must select the same services. */
 export const selectServices = selectInput('Selects services by their labels in the file.', ['label']).optional()
 
+export const operationsInput = (description: string) =>
+  fields.lines(description, 'names of operations, one per line', z.string().regex(/^[a-z][a-z-]{1,40}$/))
+
 // Part of the name of a leg, which is also the name of jobs, files and artifacts. Dots join the parts, so a part has no dots.
 const nameField = (description: string) =>
   z

@@ -4,11 +4,18 @@ import * as z from 'zod'
 import { type InputError, inputError } from '../core/errors.ts'
 import { counted, join, say, trusted, untrusted } from '../core/line.ts'
 import { compareText, quote } from '../core/text.ts'
-import { choice, integer } from '../operation/inputs.ts'
 import { defineOperation, type Report } from '../operation/operation.ts'
 import { type Condition, describeConditions } from '../operation/select.ts'
 import { facts, table } from '../report/table.ts'
-import { type FleetOrganization, type FleetService, fleetFile, readFleet, type Settings, selectServices } from './fleet-file.ts'
+import {
+  type FleetOrganization,
+  type FleetService,
+  fleetFile,
+  operationsInput,
+  readFleet,
+  type Settings,
+  selectServices,
+} from './fleet-file.ts'
 
 /** GitHub's limit for one matrix. */
 const maxLegs = 256
@@ -68,25 +75,17 @@ export const fleetMatrix = defineOperation({
   scope: 'none',
   input: z.strictObject({
     fleet: fleetFile,
-    per: choice(
-      ['service', 'organization'],
-      'Whether a leg is for services or for an organization. Services share legs when there are more services than legs.',
-    ).default('service'),
+    operations: operationsInput('Operations that the legs run. Those of organizations get a leg for each organization.').optional(),
     select: selectServices,
-    maxLegs: integer(
-      'Maximum number of legs. Each leg is a job, so fewer legs use fewer minutes. Legs with the same key share its rate limit.',
-      1,
-      maxLegs,
-    ).default(maxLegs),
   }),
   output,
   details,
   example: { fleet: 'fleet.yml' },
-  async run({ files, profile }, { fleet: path, per, select, maxLegs: limit }) {
+  async run({ files, profile }, { fleet: path, operations = [], select }) {
     if (profile.isSelfHosted)
       throw inputError('profile', 'hyperdx has no organizations, which a fleet file lists; run one step for each self-hosted server')
     const fleet = readFleet(await files.read(path, 'fleet'), path, select)
-    const legs = per === 'service' ? makeServiceLegs(fleet, limit) : makeOrganizationLegs(fleet, limit)
+    const legs = isOfOrganizations(operations) ? makeOrganizationLegs(fleet) : makeServiceLegs(fleet)
     if (legs.length === 0) throw noService(path, select)
     const matrixValue = { include: legs.map(({ fields }) => fields) }
     const { length } = JSON.stringify(matrixValue)
@@ -105,6 +104,23 @@ export const fleetMatrix = defineOperation({
   report: reportMatrix,
 })
 
+/** Operations about a whole organization. */
+export const ofOrganizations: readonly string[] = ['usage-cost', 'audit-costs', 'check-credits']
+
+/** Throws an InputError for operations that need different legs. */
+function isOfOrganizations(operations: readonly string[]): boolean {
+  const [some, others] = [
+    operations.filter((one) => ofOrganizations.includes(one)),
+    operations.filter((one) => !ofOrganizations.includes(one)),
+  ]
+  if (some.length > 0 && others.length > 0)
+    throw inputError(
+      'operations',
+      `${some[0]} needs a leg for each organization, and ${others[0]} legs for services; make a matrix for each of them`,
+    )
+  return some.length > 0
+}
+
 interface Leg {
   readonly fields: z.output<typeof legSchema>
   /** Legs of one key share its rate limit. */
@@ -119,14 +135,14 @@ interface Group {
   readonly services: readonly FleetService[]
 }
 
-/** Throws an InputError when the services do not fit into `limit` legs. */
-function makeServiceLegs(fleet: readonly FleetOrganization[], limit: number): readonly Leg[] {
+/** Throws an InputError when the services do not fit into the legs of a matrix. */
+function makeServiceLegs(fleet: readonly FleetOrganization[]): readonly Leg[] {
   const groups = fleet.flatMap(groupBySettings)
   const packed = pack(
     groups.map(({ services }) => services),
-    { maxBins: limit, maxBinSize: maxServicesInLeg },
+    { maxBins: maxLegs, maxBinSize: maxServicesInLeg },
   )
-  if ('binsNeeded' in packed) throw tooFewLegs(packed.binsNeeded, limit)
+  if ('binsNeeded' in packed) throw tooFewLegs(packed.binsNeeded)
   const partCounts = new Map<FleetOrganization, number>()
   const legs = groups.flatMap(({ organization, settings }, i) =>
     (packed.groups[i] ?? []).map((services): Leg => {
@@ -145,9 +161,9 @@ function makeServiceLegs(fleet: readonly FleetOrganization[], limit: number): re
 }
 
 /** One leg for each organization. An organization with several entries has the key of the first one. */
-function makeOrganizationLegs(fleet: readonly FleetOrganization[], limit: number): readonly Leg[] {
+function makeOrganizationLegs(fleet: readonly FleetOrganization[]): readonly Leg[] {
   const byId = [...Map.groupBy(fleet, ({ organizationId }) => organizationId).values()]
-  if (byId.length > limit) throw tooFewLegs(byId.length, limit)
+  if (byId.length > maxLegs) throw tooFewLegs(byId.length)
   return interleaveByKey(
     byId.flatMap(([organization, ...others]) => {
       if (organization === undefined) return []
@@ -233,10 +249,10 @@ function countServices(legs: readonly Leg[]) {
   return { services: sizes.reduce((sum, size) => sum + size, 0), legs: legs.length, largestLeg: Math.max(...sizes) }
 }
 
-const tooFewLegs = (needed: number, limit: number): InputError =>
+const tooFewLegs = (needed: number): InputError =>
   inputError(
     'fleet',
-    `needs at least ${needed} legs, and max-legs is ${limit}. A leg has at most ${maxServicesInLeg} services of one organization with the same settings. Raise max-legs, select services by label, or use several files`,
+    `needs at least ${needed} legs, and a matrix has at most ${maxLegs}. A leg has at most ${maxServicesInLeg} services of one organization with the same settings. Select services by label, or use several files`,
   )
 
 const noService = (path: string, select: readonly Condition[] | undefined): InputError =>

@@ -8,7 +8,7 @@ import * as fields from '../operation/inputs.ts'
 import { defineOperation, type Files, pass, type Report, type Verdict } from '../operation/operation.ts'
 import { type Block, countFacts } from '../report/blocks.ts'
 import { table } from '../report/table.ts'
-import { fleetFile, readFleet, selectServices } from './fleet-file.ts'
+import { fleetFile, operationsInput, readFleet, selectServices } from './fleet-file.ts'
 import {
   type FleetResult,
   type FleetStatus,
@@ -44,25 +44,21 @@ export const fleetReport = defineOperation({
   scope: 'none',
   input: z.strictObject({
     fleet: fleetFile,
-    resultFiles: fields
-      .lines('Result files of the legs as globs, one per line.', 'globs inside the workspace, one per line', fields.glob)
+    files: fields
+      .lines('Result files of the legs. One glob per line.', 'globs inside the workspace, one per line', fields.glob)
       .default(['results/**/*.json']),
-    operations: fields
-      .lines(
-        'Operations that must have results, one per line. Any other operation must be complete once it has a result.',
-        'names of operations, one per line',
-        z.string().regex(/^[a-z][a-z-]{1,40}$/),
-      )
-      .optional(),
+    operations: operationsInput(
+      'Operations that must have results, one per line. Any other operation must be complete once it has a result.',
+    ).optional(),
     select: selectServices,
   }),
   output,
   details,
-  example: { fleet: 'fleet.yml', resultFiles: ['fleet-results/*.json'] },
-  async run({ files }, { fleet: path, resultFiles, operations = [], select }) {
+  example: { fleet: 'fleet.yml', files: ['fleet-results/*.json'] },
+  async run({ files }, { fleet: path, files: globs, operations = [], select }) {
     const text = await files.read(path, 'fleet')
     const fleet = readFleet(text, path, select)
-    const { read, unreadable } = await readResultFiles(resultFiles, files)
+    const { read, unreadable } = await readResultFiles(globs, files)
     const results = mergeResults({ selected: fleet, all: readFleet(text, path) }, read, operations)
     const count = (status: FleetStatus): number => results.filter((one) => one.status === status).length
     return {
@@ -89,8 +85,8 @@ const tooManyResults = { diagnostic: `is left out, because the files before it h
 
 /** Throws an InputError when no file matches, because an empty report must not pass. */
 async function readResultFiles(globs: readonly string[], files: Files) {
-  const { paths, skipped } = await files.find(globs, 'result-files')
-  if (paths.length === 0) throw inputError('result-files', `no file matches ${globs.join(', ')}. The legs left no results`)
+  const { paths, skipped } = await files.find(globs, 'files')
+  if (paths.length === 0) throw inputError('files', `no file matches ${globs.join(', ')}. The legs left no results`)
   const read: ResultFile[] = []
   const unreadable: ReportResult['unreadable'] = skipped.map(({ path, reason }) => ({ file: path, reason }))
   let count = 0
@@ -110,7 +106,7 @@ async function readResultFiles(globs: readonly string[], files: Files) {
 /** An unreadable file must not hide the results of the others. */
 async function readResultFile(file: string, files: Files): Promise<ParsedResultFile> {
   try {
-    return parseResultFile(await files.read(file, 'result-files'))
+    return parseResultFile(await files.read(file, 'files'))
   } catch (thrown) {
     if (thrown instanceof InputError) return { diagnostic: thrown.diagnostics.map(({ message }) => message).join('; ') }
     throw thrown

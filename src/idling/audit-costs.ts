@@ -9,7 +9,7 @@ import { type Decimal, fromEstimate } from '../core/decimal.ts'
 import { causeOf, toFailure } from '../core/errors.ts'
 import { alertCollection } from '../kinds/alert/alert.ts'
 import { sourceCollection } from '../kinds/source/source-wire.ts'
-import { filePath, integer, lines } from '../operation/inputs.ts'
+import { filePath, lines } from '../operation/inputs.ts'
 import { defineOperation, type Files } from '../operation/operation.ts'
 import { amountInput } from '../usage/amounts.ts'
 import { type Audit, auditServices, awakeByDay } from './audit.ts'
@@ -31,7 +31,6 @@ const input = z.strictObject({
     serviceSelector,
   ).optional(),
   budgets: filePath('The budgets file of usage-cost. With it, services that no budget counts are findings.').optional(),
-  unusedDays: integer('A service without compute usage on so many final days is a finding.', 7, 28).default(14),
 })
 
 type AuditInput = z.output<typeof input>
@@ -44,7 +43,7 @@ export const auditCosts = defineOperation({
   input,
   output: auditOutput,
   details: auditDetails,
-  example: { unusedDays: 14 },
+  example: { maxSavings: '100000' },
   async run({ api, organizationId, clock, files, lintSettings }, given) {
     const nowMs = clock.now()
     const budgets = given.budgets === undefined ? undefined : await readScopes(files, given.budgets, nowMs)
@@ -58,7 +57,6 @@ export const auditCosts = defineOperation({
       facts,
       alerts: new Map(listed),
       budgets,
-      unusedDays: given.unusedDays,
       isAlwaysOn,
       settings: lintSettings,
     })

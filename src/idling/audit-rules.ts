@@ -16,7 +16,7 @@ export const auditRules = {
     severity: 'warning',
     description: 'All services of a warehouse are stopped, and its storage or backups still cost credits.',
   },
-  'unused-service': { severity: 'note', description: 'A service had no compute usage for `unused-days`.' },
+  'unused-service': { severity: 'note', description: 'A service had no compute usage for 14 final days.' },
   'no-budget': { severity: 'note', description: 'No budget of the budgets file counts the usage of a service.' },
   'no-tags': { severity: 'note', description: 'A service has no tags, so its usage cannot be filtered by team or environment.' },
 } as const satisfies Rules

@@ -17,6 +17,7 @@ import {
   type ServiceRule,
   type Subject,
   serviceRules,
+  unusedDays,
 } from './findings.ts'
 import { intersect, lengthMs } from './intervals.ts'
 import { monthDays } from './price.ts'
@@ -128,15 +129,12 @@ function withSeverity(rule: AuditRule, found: Found, settings: LintSettings): re
 }
 
 /** Without as many final days, no service can be found. */
-function tooFewDays(usage: Usage, unusedDays: number): readonly string[] {
+function tooFewDays(usage: Usage): readonly string[] {
   const count = dailyCompute(usage, '').filter(({ isFinal }) => isFinal).length
-  return count >= unusedDays ? [] : [`there are ${plural(count, 'final day')} of usage, and unused-days is ${unusedDays}`]
+  return count >= unusedDays ? [] : [`there are ${plural(count, 'final day')} of usage, and the check needs ${unusedDays}`]
 }
 
-function listUnchecked(
-  { facts, alerts, budgets, unusedDays, settings }: AuditOptions,
-  services: readonly ListedService[],
-): readonly Unchecked[] {
+function listUnchecked({ facts, alerts, budgets, settings }: AuditOptions, services: readonly ListedService[]): readonly Unchecked[] {
   const { activities, usage } = facts
   const isOn = (rule: AuditRule): boolean => (settings[rule] ?? auditRules[rule].severity) !== 'off'
   const failed = (what: string, reason: string, service?: ListedService): Unchecked => ({
@@ -149,9 +147,7 @@ function listUnchecked(
     ...('failure' in activities ? [failed('how long services sleep', activities.failure)] : []),
     ...('failure' in usage ? [failed('costs, unused services and stopped warehouses', usage.failure)] : []),
     ...(services.length === 0 ? [failed('services', 'the API lists none; the key may be limited to others')] : []),
-    ...('failure' in usage || !isOn('unused-service')
-      ? []
-      : tooFewDays(usage, unusedDays).map((reason) => failed('unused services', reason))),
+    ...('failure' in usage || !isOn('unused-service') ? [] : tooFewDays(usage).map((reason) => failed('unused services', reason))),
     ...services.flatMap((service) => {
       const listed = alerts.get(service.id)
       return listed !== undefined && 'failure' in listed ? [failed('alerts', listed.failure, service)] : []

@@ -53,7 +53,6 @@ export interface AuditOptions {
   readonly alerts: ReadonlyMap<string, ServiceAlerts | ReadFailure | undefined>
   /** Undefined without a budgets file. */
   readonly budgets: readonly { readonly scope: BudgetScope }[] | undefined
-  readonly unusedDays: number
   /** Services that must not sleep. */
   readonly isAlwaysOn: (service: ListedService) => boolean
   readonly settings: LintSettings
@@ -216,7 +215,10 @@ function findAlerts(subject: Subject): ServiceFinding | undefined {
   }
 }
 
-function findUnused({ service, compute, unusedDays, facts }: Subject): ServiceFinding | undefined {
+/** A service without compute usage on so many final days is a finding. */
+export const unusedDays = 14
+
+function findUnused({ service, compute, facts }: Subject): ServiceFinding | undefined {
   const since = compute.filter(({ isFinal }) => isFinal).at(-unusedDays)?.day
   // Usage that is not final yet is use, too, and a service that is younger than the days had no chance.
   if ('failure' in facts.usage || since === undefined || compute.some(({ day, credits }) => day >= since && credits > 0)) return undefined

@@ -46,6 +46,12 @@ export const newNames: Readonly<Record<string, string>> = {
       'alert: a map with the field names of files',
     ]),
   ),
+  'result-files': 'files',
+  per: 'operations: usage-cost',
+  'min-credits': 'min-days-left',
+  'warn-credits': 'warn-days-left',
+  'warn-expiring': 'max-expiring',
+  'require-credits': 'min-days-left',
   'include-long-intervals': 'for: a silence as long as the interval of an alert includes it',
 }
 

@@ -7,7 +7,7 @@ import { say, toPlainText } from '../core/line.ts'
 import { listFirst, quote } from '../core/text.ts'
 import { inEnvironment, ofEnvironment } from '../declarations/environment.ts'
 import type { Prune } from '../declarations/find-declarations.ts'
-import { choice, filePath, grouped } from '../operation/inputs.ts'
+import { filePath, grouped } from '../operation/inputs.ts'
 import { type Context, defineOperation } from '../operation/operation.ts'
 import { applyPlan } from './apply/apply-plan.ts'
 import { applyBlocks, applyWords, outcomeFacts, outcomeLine } from './apply/apply-report.ts'
@@ -32,10 +32,6 @@ export const apply = defineOperation({
       planFile: filePath(
         'Applies only the changes that plan saved. If the files or the service have changed since, nothing is written.',
       ).optional(),
-      onError: choice(
-        ['continue', 'stop'],
-        'What to do after an object fails. `continue` goes on with the objects that do not depend on it.',
-      ).default('continue'),
     }),
   }),
   output: planOutput.extend({ planFile: z.string().describe('The plan file that was applied. Empty without one.') }),
@@ -60,7 +56,7 @@ export const apply = defineOperation({
     if (agreed !== undefined) demandSame(agreed, planned, context, input.prune)
     // A plan file was reviewed.
     const confirmed = agreed === undefined ? await confirmPlan(planned, context, input) : planned
-    return { ...(await carryOut(confirmed, context, input.onError)), planFile }
+    return { ...(await carryOut(confirmed, context)), planFile }
   },
   judge: (result) => (result.isPlanWrong ? judgeDiagnostics(result) : judgeApply(result)),
   report: (result) => ({
@@ -102,7 +98,7 @@ async function confirmPlan(planned: PlanningResult, context: ApplyContext, input
   return again
 }
 
-async function carryOut(planned: PlanningResult, context: ApplyContext, onError: 'continue' | 'stop') {
+async function carryOut(planned: PlanningResult, context: ApplyContext) {
   const { api, service, profile, clock, stop } = context
   const { storedObjects } = planned
   if (storedObjects === undefined) throw new TypeError('a plan without errors was made of lists')
@@ -129,7 +125,6 @@ async function carryOut(planned: PlanningResult, context: ApplyContext, onError:
     listedAtMs: usesLists ? planned.storedObjects?.readAtMs : undefined,
     clock,
     stop,
-    onError,
     onProgress,
     storedObjects,
     repairCommand: planned.repairCommand,

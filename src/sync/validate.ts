@@ -3,10 +3,7 @@ import { diagnosticSchema, locationSchema, type Severity } from '../core/diagnos
 import { counted, say } from '../core/line.ts'
 import { environmentInput, ofEnvironment } from '../declarations/environment.ts'
 import { filesInput, findDeclarations } from '../declarations/find-declarations.ts'
-import { escapeExpressions } from '../documents/expressions.ts'
-import type { DeclaredKey } from '../kinds/kind.ts'
-import { kindNames, sections } from '../kinds/kind-names.ts'
-import { flag } from '../operation/inputs.ts'
+import { kindNames } from '../kinds/kind-names.ts'
 import { defineOperation, pass } from '../operation/operation.ts'
 import { diagnosticReports } from './diagnostic-reports.ts'
 import { allRules } from './rules.ts'
@@ -18,9 +15,6 @@ export const validate = defineOperation({
   input: z.strictObject({
     files: filesInput,
     env: environmentInput,
-    expanded: flag('Prints the objects as the service gets them: with the values of instances, defaults and the environment.').default(
-      false,
-    ),
   }),
   output: z.object({
     valid: z.boolean().describe('Whether the files have no errors.'),
@@ -34,7 +28,6 @@ export const validate = defineOperation({
     objects: z
       .array(z.object({ kind: z.enum(kindNames), key: z.string(), name: z.string(), location: locationSchema }))
       .describe('The declared objects that are valid by themselves.'),
-    expandedFile: z.string().optional().describe('With `expanded`: the objects as one YAML file.'),
     diagnostics: z.array(diagnosticSchema).describe('Errors, warnings and notes, with their locations.'),
   }),
   example: { files: ['checkout.yml'] },
@@ -49,7 +42,6 @@ export const validate = defineOperation({
       ...(context.environment !== undefined && { environment: context.environment.name }),
       files: [...paths],
       objects: objects.map(({ kind, key, value, location }) => ({ kind, key, name: value.name, location })),
-      ...(input.expanded && { expandedFile: await writeExpanded([...objects, ...broken]) }),
       diagnostics: [...diagnostics],
     }
   },
@@ -57,24 +49,10 @@ export const validate = defineOperation({
     if (errorCount > 0) return { status: 'fail', reasons: [say`${counted(errorCount, 'error')}`], exit: 'input' }
     return warningCount > 0 ? { status: 'warn', reasons: [say`${counted(warningCount, 'warning')}`] } : pass
   },
-  report: ({ environment, files, objectCount, diagnostics, expandedFile }) => ({
+  report: ({ environment, files, objectCount, diagnostics }) => ({
     headline: say`${counted(objectCount, 'object')} in ${counted(files.length, 'file')}${ofEnvironment({ environment })}`,
-    blocks: [
-      { kind: 'diagnostics', diagnostics },
-      ...(expandedFile === undefined ? [] : [{ kind: 'preformatted', text: expandedFile.trimEnd() } as const]),
-    ],
+    blocks: [{ kind: 'diagnostics', diagnostics }],
     annotations: diagnostics,
   }),
   reports: diagnosticReports(allRules),
 })
-
-/** Expressions are replaced, so a literal one is escaped: the text is a valid file. */
-async function writeExpanded(objects: readonly (DeclaredKey & { readonly written: unknown })[]): Promise<string> {
-  const { stringify } = await import('yaml')
-  const entries = kindNames.map((kind) => {
-    const own = objects.filter((one) => one.kind === kind).map(({ key, written }) => [key, written] as const)
-    return [sections[kind], Object.fromEntries(own)] as const
-  })
-  const content = Object.fromEntries(entries.filter(([, own]) => Object.keys(own).length > 0))
-  return stringify(escapeExpressions(content), { aliasDuplicateObjects: false, lineWidth: 0 })
-}

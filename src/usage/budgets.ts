@@ -9,7 +9,7 @@ import { hasJustBegun, type IssueLevel, issueLevel, issueLevels } from './data-q
 import { daysWithForecast, forecastSchema, forecastSpend } from './forecast.ts'
 import { dayOn, hasDaysAhead, isWithin } from './periods.ts'
 import { allReadings, findHistoryFailure, type History, type Readings } from './readings.ts'
-import { finalRecords, provisionalOf, totalOf, type UsageReading, type UsageRecord } from './records.ts'
+import { provisionalOf, totalOf, type UsageReading, type UsageRecord } from './records.ts'
 import { hasDistinctMetrics, nearestInScope, recordsInScope, unmatchedNames } from './scope.ts'
 
 export const limitStatuses = ['within', 'warn', 'exceeded'] as const
@@ -42,7 +42,7 @@ type BudgetIssue = z.output<ReturnType<typeof budgetIssueSchema>>
 function budgetIssueSchema() {
   const level = z.enum(issueLevels)
   return z.discriminatedUnion('kind', [
-    z.object({ kind: z.enum(['no-records', 'no-records-yet', 'no-final-records', 'metrics-mismatch']), level }),
+    z.object({ kind: z.enum(['no-records', 'no-records-yet', 'metrics-mismatch']), level }),
     z.object({
       kind: z.literal('nothing-in-scope'),
       level,
@@ -80,8 +80,6 @@ export const budgetOutcomeSchema = () =>
 interface JudgeOptions {
   readonly readings: Readings
   readonly today: Day
-  /** Counts final records only. */
-  readonly isFinalOnly: boolean
   readonly onMissing: IssueLevel | undefined
 }
 
@@ -95,13 +93,12 @@ export function judgeBudgets(budgets: readonly Budget[], options: JudgeOptions):
 const recordsOf = (readings: readonly UsageReading[]): readonly UsageRecord[] => readings.flatMap(({ records }) => records)
 
 function judgeBudget(budget: Budget, options: JudgeOptions, everything: readonly UsageRecord[]): BudgetOutcome {
-  const { readings, today, isFinalOnly } = options
+  const { readings, today } = options
   const { name, scope, period, limit, warnAbove, judgesForecast } = budget
   const { read, history } = readingsFor(scope, readings)
   const inScope = recordsInScope(recordsOf(read), scope, everything)
   const records = inScope.filter(({ date }) => isWithin(date, period))
-  const judged = isFinalOnly ? finalRecords(records) : records
-  const used = totalOf(judged)
+  const used = totalOf(records)
   const known = knownDays(
     period,
     [...read, ...history.readings],
@@ -110,11 +107,11 @@ function judgeBudget(budget: Budget, options: JudgeOptions, everything: readonly
   )
   const hasHistory = findHistoryFailure(history, period) === undefined
   const expected = hasDaysAhead(period, today) ? forecastSpend({ period, today, known, hasHistory }) : undefined
-  const days = expected?.status === 'expected' && !isFinalOnly ? daysWithForecast(expected, known, period) : totalByDay(judged, period)
+  const days = expected?.status === 'expected' ? daysWithForecast(expected, known, period) : totalByDay(records, period)
   const { status: limitStatus, usedPercent } = checkLimit(used, limit, warnAbove)
   const isForecastAbove = judgesForecast && expected?.status === 'expected' && expected.total.gt(limit)
   const isForecastMissing = judgesForecast && expected?.status === 'unavailable' && limitStatus !== 'exceeded'
-  const issue = findIssue(budget, options, { read, everything, inScope, records, judged })
+  const issue = findIssue(budget, options, { read, everything, inScope })
   return {
     name,
     status: worstOf(limitStatus, isForecastAbove || isForecastMissing, issue?.level),
@@ -152,15 +149,12 @@ interface Counted {
   readonly read: readonly UsageReading[]
   readonly everything: readonly UsageRecord[]
   readonly inScope: readonly UsageRecord[]
-  /** Those in scope on the days of the budget. */
-  readonly records: readonly UsageRecord[]
-  readonly judged: readonly UsageRecord[]
 }
 
 function findIssue(
   { scope, period, limit }: Budget,
-  { today, isFinalOnly, onMissing }: JudgeOptions,
-  { read, everything, inScope, records, judged }: Counted,
+  { today, onMissing }: JudgeOptions,
+  { read, everything, inScope }: Counted,
 ): BudgetIssue | undefined {
   const issue = (kind: Exclude<BudgetIssue['kind'], 'nothing-in-scope'>): BudgetIssue => ({ kind, level: issueLevel(kind, onMissing) })
   const ofPeriod = recordsOf(read).filter(({ date }) => isWithin(date, period))
@@ -174,8 +168,8 @@ function findIssue(
       nearest: Object.fromEntries(unmatched.flatMap((one) => nearestInScope(one, everything) ?? [])),
     }
   if (scope.metric !== undefined) {
-    const wholeRecords = recordsInScope(isFinalOnly ? finalRecords(ofPeriod) : ofPeriod, { ...scope, metric: undefined }, everything)
+    const wholeRecords = recordsInScope(ofPeriod, { ...scope, metric: undefined }, everything)
     if (!hasDistinctMetrics(wholeRecords, scope.metric, limit)) return issue('metrics-mismatch')
   }
-  return records.length > 0 && judged.length === 0 ? issue('no-final-records') : undefined
+  return undefined
 }

@@ -4,7 +4,6 @@ import type { Decimal } from '../core/decimal.ts'
 import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
 import { dayMs } from '../core/durations.ts'
 import { toFailure } from '../core/errors.ts'
-import { toKebab } from '../core/names.ts'
 import { type Context, defineOperation, type Given } from '../operation/operation.ts'
 import { type CreditBalance, type CreditBalances, readCreditBalances, totalOfBalances, usableBalances } from './credit-balances.ts'
 import { type CreditForecast, forecastCredits, latestFinalDays } from './credit-forecast.ts'
@@ -59,15 +58,9 @@ export const checkCredits = defineOperation({
   toDocument: (result) => z.encode(z.object({ ...creditsOutput.shape, ...creditsDetails().shape }), result),
 })
 
-function checkInput({ values }: Given<typeof creditsInput>): readonly Diagnostic[] {
-  const { minCredits, warnCredits, minDaysLeft, warnDaysLeft, maxExpiring, warnExpiring } = values
-  const never = (name: string, isNever: boolean | undefined, place: string): readonly Diagnostic[] =>
-    isNever ? [inputDiagnostic(toKebab(name), `is ${place}, so the gate would never warn`)] : []
-  return [
-    ...never('warnCredits', minCredits && warnCredits?.lt(minCredits), 'below min-credits'),
-    ...never('warnDaysLeft', minDaysLeft !== undefined && warnDaysLeft !== undefined && warnDaysLeft < minDaysLeft, 'below min-days-left'),
-    ...never('warnExpiring', maxExpiring && warnExpiring?.gt(maxExpiring), 'above max-expiring'),
-  ]
+function checkInput({ values: { minDaysLeft, warnDaysLeft } }: Given<typeof creditsInput>): readonly Diagnostic[] {
+  const isNever = minDaysLeft !== undefined && warnDaysLeft !== undefined && warnDaysLeft < minDaysLeft
+  return isNever ? [inputDiagnostic('warn-days-left', 'is below min-days-left, so the gate would never warn')] : []
 }
 
 /** Undefined where the total is that of the balances, or where the answer has none. */

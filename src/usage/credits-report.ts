@@ -17,44 +17,23 @@ interface Reason {
 }
 
 export function judgeCredits(result: Credits, given: CreditsInput): Verdict {
-  const all = [
-    ...availabilityReasons(result, given),
-    ...amountReasons(result, given),
-    ...forecastReasons(result, given),
-    ...totalReasons(result, given),
-  ]
+  const all = [...availabilityReasons(result, given), ...forecastReasons(result, given), ...totalReasons(result, given)]
   const [first, ...others] = (['fail', 'warn'] as const).flatMap((wanted) => all.filter(({ level }) => level === wanted))
   if (first === undefined) return { status: 'pass', reasons: [] }
   return { status: first.level, sentence: first.line, reasons: others.map(({ line }) => line) }
 }
 
-const hasLimit = ({ minCredits, warnCredits, minDaysLeft, warnDaysLeft, maxExpiring, warnExpiring }: CreditsInput): boolean =>
-  [minCredits, warnCredits, minDaysLeft, warnDaysLeft, maxExpiring, warnExpiring].some((limit) => limit !== undefined)
+const hasLimit = ({ minDaysLeft, warnDaysLeft, maxExpiring }: CreditsInput): boolean =>
+  [minDaysLeft, warnDaysLeft, maxExpiring].some((limit) => limit !== undefined)
 
 /** An organization that pays afterwards has no credits, which is not the same as none left. */
 function availabilityReasons({ remainingCredits, balances }: Credits, given: CreditsInput): readonly Reason[] {
   if (remainingCredits !== undefined) return []
-  const { minCredits, minDaysLeft, requireCredits = minCredits !== undefined || minDaysLeft !== undefined } = given
   const future = balances.find(({ type, state }) => type === 'prepaid' && state === 'not-started')
   const next = future?.startsAt === undefined ? '' : ` The next ones start on ${plainDay(dayOf(Date.parse(future.startsAt)))}.`
   const line = (effect: string) => [trusted(`No prepaid credits: none were granted, or all are used up or expired.${next}${effect}`)]
-  if (requireCredits) return [{ level: 'fail', line: line('') }]
+  if (given.minDaysLeft !== undefined) return [{ level: 'fail', line: line('') }]
   return hasLimit(given) ? [{ level: 'warn', line: line(' No limit was checked.') }] : []
-}
-
-function amountReasons({ remainingCredits, creditUnit }: Credits, { minCredits, warnCredits }: CreditsInput): readonly Reason[] {
-  if (remainingCredits === undefined) return []
-  const reason = (level: Reason['level'], limit: Decimal, what: string): readonly Reason[] => {
-    const [left, limitAmount] = formatMoneyPair(remainingCredits, limit)
-    return [
-      {
-        level,
-        line: [trusted(`Prepaid credits are below the ${what}: ${left} ${creditUnit} of at least ${limitAmount} ${creditUnit} remain.`)],
-      },
-    ]
-  }
-  if (minCredits !== undefined && remainingCredits.lt(minCredits)) return reason('fail', minCredits, 'minimum')
-  return warnCredits !== undefined && remainingCredits.lt(warnCredits) ? reason('warn', warnCredits, 'warning level') : []
 }
 
 function forecastReasons(result: Credits, given: CreditsInput): readonly Reason[] {
@@ -66,14 +45,13 @@ function forecastReasons(result: Credits, given: CreditsInput): readonly Reason[
 
 /** More than all remaining credits cannot expire, so that a larger limit needs no estimate. */
 function notEstimatedReasons(reason: string, remaining: Decimal, given: CreditsInput): readonly Reason[] {
-  const { minDaysLeft, warnDaysLeft, maxExpiring, warnExpiring } = given
+  const { minDaysLeft, warnDaysLeft, maxExpiring } = given
   const reasonFor = (level: Reason['level'], name: string, isUnchecked: boolean): readonly Reason[] =>
     isUnchecked ? [{ level, line: say`${trusted(name)} was not checked, because ${sentence(reason.replace(/\.$/, ''))}.` }] : []
   return [
     ...reasonFor('fail', 'min-days-left', minDaysLeft !== undefined),
     ...reasonFor('fail', 'max-expiring', maxExpiring?.lt(remaining) === true),
     ...reasonFor('warn', 'warn-days-left', minDaysLeft === undefined && warnDaysLeft !== undefined),
-    ...reasonFor('warn', 'warn-expiring', maxExpiring === undefined && warnExpiring?.lt(remaining) === true),
   ]
 }
 
@@ -88,18 +66,15 @@ function daysReasons({ daysLeft }: Estimated, result: Credits, { minDaysLeft, wa
   return warnDaysLeft !== undefined && daysLeft.expected < warnDaysLeft ? reason('warn', warnDaysLeft, 'warning level') : []
 }
 
-function expiringReasons({ expiring }: Estimated, { creditUnit }: Credits, { maxExpiring, warnExpiring }: CreditsInput): readonly Reason[] {
-  const reason = (level: Reason['level'], limit: Decimal, what: string): readonly Reason[] => {
-    const [lost, limitAmount] = formatMoneyPair(expiring.expected, limit)
-    return [{ level, line: [trusted(`${lost} ${creditUnit} are expected to expire unused. The ${what} is ${limitAmount} ${creditUnit}.`)] }]
-  }
-  if (maxExpiring !== undefined && expiring.expected.gt(maxExpiring)) return reason('fail', maxExpiring, 'maximum')
-  return warnExpiring !== undefined && expiring.expected.gt(warnExpiring) ? reason('warn', warnExpiring, 'warning level') : []
+function expiringReasons({ expiring }: Estimated, { creditUnit }: Credits, { maxExpiring }: CreditsInput): readonly Reason[] {
+  if (maxExpiring === undefined || !expiring.expected.gt(maxExpiring)) return []
+  const [lost, limit] = formatMoneyPair(expiring.expected, maxExpiring)
+  return [{ level: 'fail', line: [trusted(`${lost} ${creditUnit} are expected to expire unused. The maximum is ${limit} ${creditUnit}.`)] }]
 }
 
 /** The list may be incomplete, or have a balance that cannot be used. */
 function totalReasons({ apiTotal, balances, creditUnit }: Credits, given: CreditsInput): readonly Reason[] {
-  const level = hasLimit(given) || given.requireCredits === true ? 'fail' : 'warn'
+  const level = hasLimit(given) ? 'fail' : 'warn'
   const others = balances.filter(({ type, state }) => type === 'other' && state === 'active')
   const unknown = say`${trusted(plural(others.length, 'balance'))} of an unknown type with ${trusted(`${formatMoney(totalOfBalances(others))} ${creditUnit}`)} did not count.`
   const own = formatMoney(totalOfBalances(balances.filter(({ state }) => state === 'active')))

@@ -1,15 +1,13 @@
 // What check-credits takes and returns.
 import * as z from 'zod'
 import type { Day } from '../core/dates.ts'
-import { flag, integer } from '../operation/inputs.ts'
+import { integer } from '../operation/inputs.ts'
 import { amountInput, creditPriceSchema, estimate, exactAmount, priceInput } from './amounts.ts'
 import { balanceSchema } from './credit-balances.ts'
 import { type CreditForecast, creditForecastSchema, horizonDays } from './credit-forecast.ts'
 import { dayOn } from './periods.ts'
 
 export const creditsInput = z.strictObject({
-  minCredits: amountInput('The gate fails when fewer prepaid credits than this remain. An equal amount passes.').optional(),
-  warnCredits: amountInput('The gate warns when fewer prepaid credits than this remain.').optional(),
   minDaysLeft: integer('The gate fails when the prepaid credits are expected to last for fewer days than this.', 1, horizonDays).optional(),
   warnDaysLeft: integer(
     'The gate warns when the prepaid credits are expected to last for fewer days than this.',
@@ -17,10 +15,6 @@ export const creditsInput = z.strictObject({
     horizonDays,
   ).optional(),
   maxExpiring: amountInput('The gate fails when more prepaid credits than this are expected to expire unused.').optional(),
-  warnExpiring: amountInput('The gate warns when more prepaid credits than this are expected to expire unused.').optional(),
-  requireCredits: flag(
-    'Whether the gate fails without prepaid credits. The default is true with min-credits or min-days-left, and otherwise false.',
-  ).optional(),
   creditPrice: priceInput('What you pay for one credit, by your contract. The report then also shows amounts of money.').optional(),
 })
 

@@ -18,7 +18,7 @@ export function dataQualityIssueSchema() {
   const span = { fromDate: date, toDate: date }
   return z.discriminatedUnion('kind', [
     z.object({
-      kind: z.enum(['no-records', 'no-records-yet', 'no-final-records', 'nothing-to-compare', 'nothing-to-compare-yet']),
+      kind: z.enum(['no-records', 'no-records-yet', 'nothing-to-compare', 'nothing-to-compare-yet']),
       level,
       ...span,
     }),

@@ -53,8 +53,6 @@ export function describeIssue(issue: UnjudgedIssue, unit: string): Line {
       return say`No usage records for ${period(issue.fromDate, issue.toDate)}, so the usage of these days is unknown.`
     case 'no-records-yet':
       return say`No usage records yet for ${period(issue.fromDate, issue.toDate)}.`
-    case 'no-final-records':
-      return say`All usage records for ${period(issue.fromDate, issue.toDate)} are provisional, and only final records count.`
     case 'nothing-to-compare':
       return say`max-increase was not checked: no day of ${period(issue.fromDate, issue.toDate)} is complete in both periods.`
     case 'nothing-to-compare-yet':

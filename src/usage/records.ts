@@ -43,12 +43,6 @@ export function warehouseNames(records: readonly UsageRecord[]): (record: UsageR
 
 export const totalOf = (records: readonly UsageRecord[]): Decimal => sum(records.map(({ total }) => total))
 
-export const finalRecords = (records: readonly UsageRecord[]): readonly UsageRecord[] => records.filter(({ locked }) => locked)
-
-/** The amount that is compared with limits: the API's own total, or the sum of the final records. */
-export const judgedTotal = ({ grandTotal, records }: UsageReading, isFinalOnly: boolean): Decimal =>
-  isFinalOnly ? totalOf(finalRecords(records)) : grandTotal
-
 /** The provisional part of the total: its records can still change. */
 export const provisionalOf = (records: readonly UsageRecord[]): Decimal => totalOf(records.filter(({ locked }) => !locked))
 

@@ -1,4 +1,4 @@
-import { type Day, formatDay, formatDays, formatMoment, isDay } from '../core/dates.ts'
+import { type Day, formatDay, formatDays, formatMoment } from '../core/dates.ts'
 import { type Decimal, percentOf, sum } from '../core/decimal.ts'
 import { counted, join, type Line, say, sentence, type Trusted, trusted, untrusted } from '../core/line.ts'
 import { andMore, listFirst, plural, progressBar } from '../core/text.ts'
@@ -50,7 +50,7 @@ const maxMilestones = 10
 
 /** For a run that passes. The verdict has sentences for the others. */
 function headlineOf(result: UsageResult): Line {
-  const { grandTotalCredits, judgedCredits, unit, fromDate, toDate, budget, budgets, dataQualityIssues, records } = result
+  const { grandTotalCredits, unit, fromDate, toDate, budget, budgets, dataQualityIssues, records } = result
   const total = `${formatMoney(grandTotalCredits)} ${unit}`
   const days = period(fromDate, toDate)
   if (records.length === 0) return say`No usage records for ${days}. The API's total is ${trusted(`${total}.`)}`
@@ -58,7 +58,7 @@ function headlineOf(result: UsageResult): Line {
   // A single budget of a file is what the run is about, not the usage of the organization.
   if (budget === undefined && only !== undefined && budgets.length === 1) return budgetHeadline(only, unit)
   const isKnown = budget !== undefined && dataQualityIssues.length === 0
-  const used = isKnown ? `${ofLimit(judgedCredits, budget, unit)}${inBrackets(judgedCredits, budget)}` : total
+  const used = isKnown ? `${ofLimit(grandTotalCredits, budget, unit)}${inBrackets(grandTotalCredits, budget)}` : total
   const sentences = [
     say`Used ${trusted(used)} from ${days}.`,
     ...(budgets.length === 0
@@ -76,12 +76,11 @@ function budgetHeadline({ name, used, limit, fromDate, toDate, dataQualityIssue 
 function factsOf(result: UsageResult): Block {
   const { unit, creditPrice, budget, budgetStatus, budgetUsedPercent, provisionalCredits, grandTotalCredits, warnBudget, comparison } =
     result
-  const { judgedCredits, unlocked, days, fromDate, toDate, forecast, forecastBudget, runsOutOn, gate } = result
+  const { days, fromDate, toDate, forecast, forecastBudget, runsOutOn, gate } = result
   const amount = (value: Decimal): string => `${formatMoney(value)} ${unit}`
   const withMoney = (value: Decimal): string => `${amount(value)}${moneyWords(value, creditPrice)}`
   return facts({
     Total: trusted(withMoney(grandTotalCredits)),
-    Final: shown(unlocked === 'exclude' ? judgedCredits : undefined, amount),
     Budget: hasLimit(result) || gate === 'off' ? shown(budget, withMoney) : trusted('none'),
     'Warning level': shown(warnBudget, amount),
     Used: shown(budgetUsedPercent, formatPercent),
@@ -139,7 +138,7 @@ function changeWords(comparison: UsageComparison, unit: string): string {
 }
 
 function notices(result: UsageResult): readonly Line[] {
-  const { clipped, waiver, comparison, unlocked, dataQualityIssues, unit, spikeDays, days, toDate, historyFailure, forecast } = result
+  const { clipped, waiver, comparison, dataQualityIssues, unit, spikeDays, days, toDate, historyFailure, forecast } = result
   const ignored = dataQualityIssues.filter(({ level }) => level === 'ignore')
   const checked = ['No day was', 'Only the last day was'][spikeDays] ?? `Only the last ${spikeDays} days were`
   return [
@@ -147,7 +146,6 @@ function notices(result: UsageResult): readonly Line[] {
     ...(waiver === undefined ? [] : [say`Waiver until ${day(waiver.until)}: ${sentence(waiver.reason)}`]),
     ...(clipped ? [say`The report ends on ${day(toDate)}, because the later days of the period are in the future.`] : []),
     ...(historyFailure === undefined ? [] : [describeHistoryFailure(historyFailure, forecast)]),
-    ...(unlocked === 'exclude' ? [say`Only final records count toward the limits.`] : []),
     ...(comparison?.status === 'compared' ? [...leftOutDays(comparison), ...addedAndRemoved(comparison)] : []),
     ...(spikeDays < days && days > 1
       ? [[trusted(`${checked} checked for spikes. The check of a day needs the two weeks before it.`)]]
@@ -250,10 +248,9 @@ function spikeTable({ spikes, unit }: UsageResult): Block {
 /** A coincidence, and not a cause: the API does not know what uses credits. */
 function spikeContext({ spikeContext: found }: UsageResult): readonly Block[] {
   if (found === undefined) return []
-  if (found.status === 'unread') return [paragraph(say`Changes ${trusted(when)} could not be read: ${sentence(found.reason)}`)]
-  if (found.changes.length === 0) return [paragraph([trusted(`No service was scaled, restored, started or created ${when}.`)])]
+  if (found.length === 0) return [paragraph([trusted(`No service was scaled, restored, started or created ${when}.`)])]
   return [
-    table(`Changes ${when}`, found.changes, {
+    table(`Changes ${when}`, found, {
       Spike: ({ spike }) => trusted(formatDay(spike)),
       Time: ({ at }) => trusted(formatMoment(at)),
       Service: ({ serviceName = '' }) => untrusted(serviceName),
@@ -266,10 +263,9 @@ function spikeContext({ spikeContext: found }: UsageResult): readonly Block[] {
 
 function spikeDeployments({ spikeDeployments: found }: UsageResult): readonly Block[] {
   if (found === undefined) return []
-  if (found.status === 'unread') return [paragraph(say`Deployments ${trusted(when)} could not be read: ${sentence(found.reason)}`)]
-  if (found.deployments.length === 0) return [paragraph([trusted(`This repository was not deployed ${when}.`)])]
+  if (found.length === 0) return [paragraph([trusted(`This repository was not deployed ${when}.`)])]
   return [
-    table(`Deployments ${when}`, found.deployments, {
+    table(`Deployments ${when}`, found, {
       Spike: ({ spike }) => trusted(formatDay(spike)),
       Time: ({ at }) => trusted(formatMoment(at)),
       Environment: ({ environment }) => untrusted(environment),
@@ -286,28 +282,21 @@ const when = 'on the day of a spike or the day before'
 
 const excess = ({ total, usual }: UsageResult['spikes'][number]): number => Number(total) - Number(usual)
 
-const titles = { entity: 'By entity', metric: 'By metric', date: 'By day', warehouse: 'By warehouse', type: 'By type' } as const
-
-/** The requested grouping first. Entities and metrics are always shown. */
-function groupTables(result: UsageResult): readonly Block[] {
-  const { groupBy, groups, byEntity, byMetric } = result
-  return [
-    ...shareTable(groupBy, groups, result),
-    ...(groupBy === 'entity' ? [] : shareTable('entity', byEntity, result)),
-    ...(groupBy === 'metric' ? [] : shareTable('metric', byMetric, result)),
-  ]
-}
+const groupTables = (result: UsageResult): readonly Block[] => [
+  ...shareTable('entity', result.byEntity, result),
+  ...shareTable('metric', result.byMetric, result),
+]
 
 /** Rows that are not folded. */
 const maxOpen = 25
 
-function shareTable(by: UsageResult['groupBy'], groups: UsageResult['groups'], result: UsageResult): readonly Block[] {
+function shareTable(by: 'entity' | 'metric', groups: UsageResult['byEntity'], result: UsageResult): readonly Block[] {
   const { grandTotalCredits: total, creditPrice } = result
   const isProvisional = !result.provisionalCredits.eq(0)
-  const tableOf = (some: typeof groups, title?: string): Block =>
-    table(title, some, {
-      [by === 'date' ? 'Day' : by[0]?.toUpperCase() + by.slice(1)]: ({ name }) =>
-        by === 'date' && isDay(name) ? trusted(formatDay(name)) : untrusted(name),
+  const title = by === 'entity' ? 'By entity' : 'By metric'
+  const tableOf = (some: typeof groups, heading?: string): Block =>
+    table(heading, some, {
+      [by === 'entity' ? 'Entity' : 'Metric']: ({ name }) => untrusted(name),
       ...(by === 'entity' && { Type: ({ entityType = '' }) => untrusted(entityType) }),
       [`>Used (${result.unit})`]: (group) => money(group.total),
       ...(creditPrice && { [`>${creditPrice.currency}`]: (group) => money(group.total.times(creditPrice.amount)) }),
@@ -316,8 +305,8 @@ function shareTable(by: UsageResult['groupBy'], groups: UsageResult['groups'], r
     })
   const rest = groups.slice(maxOpen)
   return [
-    tableOf(groups.slice(0, maxOpen), titles[by]),
-    ...(rest.length === 0 ? [] : [{ kind: 'details' as const, title: `${titles[by]}: ${rest.length} more`, blocks: [tableOf(rest)] }]),
+    tableOf(groups.slice(0, maxOpen), title),
+    ...(rest.length === 0 ? [] : [{ kind: 'details' as const, title: `${title}: ${rest.length} more`, blocks: [tableOf(rest)] }]),
   ]
 }
 

@@ -6,7 +6,7 @@ import { budgetOutcomeSchema, limitStatuses } from './budgets.ts'
 import { comparisonSchema, type UsageComparison, writeIncrease } from './comparison.ts'
 import { dataQualityIssueSchema } from './data-quality.ts'
 import { forecastSchema } from './forecast.ts'
-import { groupings, groupSchema } from './groups.ts'
+import { groupSchema } from './groups.ts'
 import { date, dayOn } from './periods.ts'
 import { usageRecordSchema } from './records.ts'
 import { spikeContextSchema, spikeDeploymentsSchema, spikeSchema } from './spikes.ts'
@@ -49,8 +49,6 @@ export const usageDetails = () =>
       .describe('The provider, and the price of one unit in its public price list, where it is known.'),
     endDate: dayOn('Last day of the whole period. Later than to-date while the period runs.'),
     clipped: z.boolean().describe('Whether the given dates include future days, which the report leaves out.'),
-    unlocked: z.enum(['include', 'exclude']).describe('Whether provisional records count.'),
-    judgedCredits: exactAmount('The amount that the gate compares with the budget: the total, or the sum of the final records.'),
     budgetStatus: z.enum(limitStatuses).describe('Whether the judged amount is above the budget, above warn-budget, or within both.'),
     warnBudget: exactAmount('The gate warns above this amount.').optional(),
     budgetStep: budgetStepSchema()
@@ -70,11 +68,13 @@ export const usageDetails = () =>
     spikes: z.array(spikeSchema()).describe('Days with far more usage than comparable days, of the organization and of its entities.'),
     spikeContext: spikeContextSchema()
       .optional()
-      .describe('Changes of services on the days of spikes and the days before, as coincidence. Only with explain, and only with a spike.'),
+      .describe(
+        'Changes of services on the days of spikes and the days before, as coincidence. Only with a spike, and where the key may read activities.',
+      ),
     spikeDeployments: spikeDeploymentsSchema()
       .optional()
       .describe(
-        "Deployments of the workflow's repository on these days, as coincidence. Only with explain, with a spike, and in the GitHub Action.",
+        "Deployments of the workflow's repository on these days, as coincidence. Only with a spike, in the GitHub Action, and where the token may read deployments.",
       ),
     spikeDays: z.int().describe('Number of days that were checked for spikes. The check of a day needs the two weeks before it.'),
     budgets: z.array(budgetOutcomeSchema()).describe('One entry for each budget of the file, in its order.'),
@@ -85,8 +85,6 @@ export const usageDetails = () =>
     creditPrice: creditPriceSchema().optional().describe('The price of one credit, as given.'),
     cost: exactAmount('The total in the currency of credit-price. Absent without a price.').optional(),
     byDay: z.array(z.object({ date, total: amount, provisional: amount })).describe('Every day of the period, in order.'),
-    groupBy: z.enum(groupings).describe('How the groups are made.'),
-    groups: z.array(groupSchema()).describe('Largest first. Days are in their order.'),
     byEntity: z.array(groupSchema()).describe('Largest first.'),
     byMetric: z.array(groupSchema()).describe('Largest first. The metric `other` is the part of the totals that no metric covers.'),
     records: z

@@ -33,39 +33,38 @@ interface SpikeContextOptions {
   readonly records: readonly UsageRecord[]
 }
 
-/** Reads the activities of the days of spikes and the days before, with one request. It never fails the run. */
+/** Reads the activities of the days of spikes and the days before, with one request. Undefined where they cannot be read. */
 export async function findSpikeContext(
   api: ReadApi,
   organizationId: string,
   { spikes, records }: SpikeContextOptions,
-): Promise<SpikeContext> {
+): Promise<SpikeContext | undefined> {
   const { days, period } = around(spikes)
-  if (period === undefined) return { status: 'read', changes: [] }
-  if (!api.profile.activities) return { status: 'unread', reason: 'the API has no activities' }
+  if (period === undefined || !api.profile.activities) return undefined
   try {
     const { activities } = await listActivities(api, organizationId, period.fromMs, period.toMs)
-    return { status: 'read', changes: days.flatMap((day) => changesAt(day, activities, records)) }
+    return days.flatMap((day) => changesAt(day, activities, records))
   } catch (thrown) {
-    const [cause = '', advice = ''] = toFailure(thrown).message.split('\n')
-    return { status: 'unread', reason: `${cause}. ${advice}` }
+    // A detail of the report must not fail a gate. A canceled run ends.
+    if (toFailure(thrown).kind === 'canceled') throw thrown
+    return undefined
   }
 }
 
-/** Reads the deployments of the days of spikes and the days before. It never fails the run. */
+/** Reads the deployments of the days of spikes and the days before. Undefined where they cannot be read. */
 export async function findSpikeDeployments(
   readDeployments: ReadDeployments,
   spikes: SpikeContextOptions['spikes'],
-): Promise<SpikeDeployments> {
+): Promise<SpikeDeployments | undefined> {
   const { days, period } = around(spikes)
   const found = period === undefined ? [] : await readDeployments(period)
-  if ('unread' in found) return { status: 'unread', reason: found.unread }
-  const deployments = days.flatMap((spike) =>
+  if ('unread' in found) return undefined
+  return days.flatMap((spike) =>
     found
       .filter(({ atMs }) => isNear(spike, atMs))
       .map(({ atMs, ...deployment }) => ({ spike, at: new Date(atMs).toISOString(), ...deployment }))
       .slice(0, maxPerSpike),
   )
-  return { status: 'read', deployments }
 }
 
 /** The days of spikes, and the time from the day before the first one to the end of the last one. */

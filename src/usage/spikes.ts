@@ -31,39 +31,27 @@ export const spikeSchema = () =>
 
 /** What changed at the time of spikes. It is a coincidence: the API does not know the cause of usage. */
 export const spikeContextSchema = () =>
-  z.discriminatedUnion('status', [
-    z.object({ status: z.literal('unread'), reason: z.string() }),
+  z.array(
     z.object({
-      status: z.literal('read'),
-      changes: z.array(
-        z.object({
-          spike: date.describe('The day of the spike.'),
-          at: z.string().describe('ISO 8601 in UTC.'),
-          change: z.string(),
-          serviceName: z.string().optional(),
-          actorType: z.string().optional().describe('`user`, `support`, `system` or `api`. Never a person.'),
-        }),
-      ),
+      spike: date.describe('The day of the spike.'),
+      at: z.string().describe('ISO 8601 in UTC.'),
+      change: z.string(),
+      serviceName: z.string().optional(),
+      actorType: z.string().optional().describe('`user`, `support`, `system` or `api`. Never a person.'),
     }),
-  ])
+  )
 
 /** What was deployed at the time of spikes, as far as the workflow's repository knows. */
 export const spikeDeploymentsSchema = () =>
-  z.discriminatedUnion('status', [
-    z.object({ status: z.literal('unread'), reason: z.string() }),
+  z.array(
     z.object({
-      status: z.literal('read'),
-      deployments: z.array(
-        z.object({
-          spike: date.describe('The day of the spike.'),
-          at: z.string().describe('ISO 8601 in UTC.'),
-          environment: z.string(),
-          ref: z.string().describe('Branch, tag or commit.'),
-          commit: z.string().describe('The first characters of the commit.'),
-        }),
-      ),
+      spike: date.describe('The day of the spike.'),
+      at: z.string().describe('ISO 8601 in UTC.'),
+      environment: z.string(),
+      ref: z.string().describe('Branch, tag or commit.'),
+      commit: z.string().describe('The first characters of the commit.'),
     }),
-  ])
+  )
 
 /** A day is compared with the four weeks before it. Two of them must be known. */
 export const minBaselineDays = 14

@@ -7,7 +7,7 @@ import { inputError } from '../core/errors.ts'
 import { toPlainText } from '../core/line.ts'
 import { toKebab } from '../core/names.ts'
 import { quote } from '../core/text.ts'
-import { choice, filePath, flag, grouped, integer } from '../operation/inputs.ts'
+import { choice, filePath, grouped, integer } from '../operation/inputs.ts'
 import { defineOperation, type Files, type Given } from '../operation/operation.ts'
 import { selectInput } from '../operation/select.ts'
 import { amountInput, priceInput } from './amounts.ts'
@@ -16,13 +16,13 @@ import { type BudgetOutcome, checkLimit, judgeBudgets, runOutDay } from './budge
 import type { Budget } from './budgets-file.ts'
 import { comparedPeriod, compareUsage, comparisonIssue, comparisons, increaseInput } from './comparison.ts'
 import { knownDays, lastDayWithAllRecords, totalByDay, withoutGaps } from './daily-usage.ts'
-import { type DataQualityIssue, findDataQualityIssues, issueLevel, issueLevels } from './data-quality.ts'
+import { type DataQualityIssue, findDataQualityIssues, issueLevels } from './data-quality.ts'
 import { daysWithForecast, forecastSpend } from './forecast.ts'
-import { groupings, groupRecords } from './groups.ts'
+import { groupByEntity, groupByMetric } from './groups.ts'
 import { type CurrentPeriod, choosePeriod, daysIn, type GivenPeriod, hasDaysAhead, mayHaveDaysAhead, periodInput } from './periods.ts'
 import { describeIssue } from './phrases.ts'
 import { allReadings, findHistoryFailure, type Readings, readUsage } from './readings.ts'
-import { finalRecords, judgedTotal, provisionalOf } from './records.ts'
+import { provisionalOf } from './records.ts'
 import { reportUsage } from './report.ts'
 import { gateModes, toDocument, type UsageResult, usageDetails, usageOutput } from './result.ts'
 import { findSpikes, minBaselineDays } from './spikes.ts'
@@ -56,9 +56,6 @@ const countedInput = grouped('What is counted', {
     'Compares the usage with earlier days. `previous-period` is the period of equal length that ends the day before. `previous-month-days` are the same days of the previous month, such as 1–21 Oct for 1–21 Nov.',
   ).optional(),
   select: selectInput('Counts only usage with a tag. The API applies it: `tag=Team`, or `tag=Team=shop`.', ['tag']).optional(),
-  unlocked: choice(['include', 'exclude'], 'Whether provisional records count. Without them, the gate counts only final ones.').default(
-    'include',
-  ),
 })
 
 const gatesInput = grouped('Gates, in credits (above fails, equal passes)', {
@@ -85,10 +82,6 @@ const gatesInput = grouped('Gates, in credits (above fails, equal passes)', {
 const shownInput = grouped('Output', {
   creditPrice: priceInput(
     'Price of one credit, for amounts of money. It is what you pay by your contract. The report then also shows amounts of money, and the report in the format focus has this price.',
-  ).optional(),
-  groupBy: choice(groupings, 'How the first table of the report groups the usage.').default('entity'),
-  explain: flag(
-    'Lists changes of services at the time of spikes. For a day with a spike and the day before: scaling, restores, starts and new services, and in the GitHub Action the deployments of the repository. One more request to each, and only with a spike.',
   ).optional(),
 })
 
@@ -126,11 +119,13 @@ export const usageCost = defineOperation({
     const onMissing = input.onMissing ?? (input.gate === 'off' ? 'warn' : undefined)
     const analysis = { readings, period, today, budgets, input: { ...input, onMissing } }
     const result = { organizationId, provider: providerOf(profile, apiOrigin), ...analyze(analysis) }
-    if (!input.explain || result.spikes.length === 0) return result
+    if (result.spikes.length === 0) return result
     const { findSpikeContext, findSpikeDeployments } = await import('./spike-context.ts')
-    const spikeContext = await findSpikeContext(api, organizationId, result)
-    if (readDeployments === undefined) return { ...result, spikeContext }
-    return { ...result, spikeContext, spikeDeployments: await findSpikeDeployments(readDeployments, result.spikes) }
+    return {
+      ...result,
+      spikeContext: await findSpikeContext(api, organizationId, result),
+      spikeDeployments: readDeployments && (await findSpikeDeployments(readDeployments, result.spikes)),
+    }
   },
   judge: judgeUsage,
   report: reportUsage,
@@ -152,9 +147,6 @@ function checkInput(given: Given<typeof usageInput>): readonly Diagnostic[] {
     ...checkTags(given),
     ...checkLimits(given),
     ...(names.has('maxIncrease') && !names.has('compare') ? [inputDiagnostic('max-increase', 'requires compare')] : []),
-    ...(names.has('maxIncrease') && values.unlocked === 'exclude'
-      ? [inputDiagnostic('max-increase', 'cannot be combined with unlocked: exclude, because a comparison includes provisional records')]
-      : []),
     ...(names.has('forecastBudget') && !mayHaveDaysAhead(values.period)
       ? [inputDiagnostic('forecast-budget', `requires a period with future days, and ${String(values.period)} has none`)]
       : []),
@@ -223,18 +215,16 @@ interface Analysis {
 /** Makes every judgment. Verdict, report and exports only show the results. */
 function analyze({ readings, period, today, budgets, input }: Analysis): Omit<UsageResult, 'organizationId' | 'provider'> {
   const { main, previous } = readings
-  const { gate, budget, warnBudget, forecastBudget, waiver, groupBy, creditPrice } = input
-  const isFinalOnly = input.unlocked === 'exclude'
-  const judged = judgedTotal(main, isFinalOnly)
+  const { gate, budget, warnBudget, forecastBudget, waiver, creditPrice } = input
+  const judged = main.grandTotal
   const { status: budgetStatus, usedPercent } = checkLimit(judged, budget, warnBudget)
-  const outcomes = budgets.length === 0 ? [] : judgeBudgets(budgets, { readings, today, isFinalOnly, onMissing: input.onMissing })
+  const outcomes = budgets.length === 0 ? [] : judgeBudgets(budgets, { readings, today, onMissing: input.onMissing })
   // Without records, the usage is unknown, and so is whether it exceeds a budget.
   const isKnown = main.records.length > 0 || !main.grandTotal.eq(0)
   const overTime = analyzeDays({ readings, period, today, budgets, input })
   const failure = findHistoryFailure(readings.history, period)
   const expected = overTime.forecast?.status === 'expected' ? overTime.forecast.total : undefined
   const byDay = totalByDay(main.records, period)
-  const byEntity = groupRecords(main.records, 'entity')
   const compared = compareDays({ readings, period, today, budgets, input })
   return {
     grandTotalCredits: main.grandTotal,
@@ -249,8 +239,6 @@ function analyze({ readings, period, today, budgets, input }: Analysis): Omit<Us
     forecastCredits: expected,
     endDate: period.end,
     clipped: typeof input.period === 'object' && period.end !== period.to,
-    unlocked: input.unlocked,
-    judgedCredits: judged,
     budgetStatus,
     warnBudget,
     budgetStep: budget && findBudgetStep({ days: byDay, records: main.records, period, limit: budget, today }),
@@ -273,10 +261,8 @@ function analyze({ readings, period, today, budgets, input }: Analysis): Omit<Us
     creditPrice,
     cost: creditPrice && main.grandTotal.times(creditPrice.amount),
     byDay,
-    groupBy,
-    groups: groupBy === 'entity' ? byEntity : groupRecords(main.records, groupBy),
-    byEntity,
-    byMetric: groupRecords(main.records, 'metric'),
+    byEntity: groupByEntity(main.records),
+    byMetric: groupByMetric(main.records),
     records: [...main.records],
     otherRecords: [...(previous?.records ?? []), ...readings.others.flatMap(({ records }) => records)],
     taggedRecords: [...readings.tagged].map(([tag, tagged]) => ({ tag, records: tagged.readings.flatMap(({ records }) => records) })),
@@ -291,18 +277,14 @@ function anyExceeded(main: readonly UsageResult['budgetStatus'][], budgets: read
 }
 
 function analyzeDays({ readings, period, today, input }: Analysis): Pick<UsageResult, 'forecast' | 'runsOutOn' | 'spikes' | 'spikeDays'> {
-  const { budget, unlocked } = input
+  const { budget } = input
   const { main } = readings
   const read = [...allReadings(readings), ...readings.history.readings]
   const records = read.flatMap((reading) => reading.records)
   const known = knownDays(period, read, records, lastDayWithAllRecords(readings, today))
   const hasHistory = findHistoryFailure(readings.history, period) === undefined
   const forecast = hasDaysAhead(period, today) ? forecastSpend({ period, today, known, hasHistory }) : undefined
-  // A forecast includes provisional records, so it does not apply to a budget for final records only.
-  const days =
-    forecast?.status === 'expected' && unlocked === 'include'
-      ? daysWithForecast(forecast, known, period)
-      : totalByDay(unlocked === 'exclude' ? finalRecords(main.records) : main.records, period)
+  const days = forecast?.status === 'expected' ? daysWithForecast(forecast, known, period) : totalByDay(main.records, period)
   const runsOutOn = budget && runOutDay(days, budget)
   const history = withoutGaps(known, period)
   const spikeDays = history.slice(minBaselineDays).filter(({ date }) => date >= period.from).length
@@ -320,14 +302,10 @@ function compareDays({ readings: { main, previous }, period, today, input }: Ana
   return { comparison, issues: comparison ? comparisonIssue(comparison, { period, today, onMissing }) : [] }
 }
 
-function issuesOf(readings: Readings, today: Day, { unlocked, onMissing }: UsageInput): DataQualityIssue[] {
-  const { main } = readings
+function issuesOf(readings: Readings, today: Day, { onMissing }: UsageInput): DataQualityIssue[] {
   // A tag without usage is an issue of its budget only.
   const tagged = [...readings.tagged.values()]
     .flatMap((one) => one.readings)
     .filter(({ records, grandTotal }) => records.length > 0 || !grandTotal.eq(0))
-  const issues = [...allReadings(readings), ...tagged].flatMap((reading) => findDataQualityIssues(reading, today, onMissing))
-  if (unlocked === 'include' || main.records.length === 0 || finalRecords(main.records).length > 0) return issues
-  const { from: fromDate, to: toDate } = main.period
-  return [...issues, { kind: 'no-final-records', level: issueLevel('no-final-records', onMissing), fromDate, toDate }]
+  return [...allReadings(readings), ...tagged].flatMap((reading) => findDataQualityIssues(reading, today, onMissing))
 }

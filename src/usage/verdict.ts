@@ -65,15 +65,15 @@ export const hasLimit = (limits: Limits): boolean => canFail(limits) || limits.w
 /** `Used so far: 288.54 CHC (96%).` Empty where the first reason says it, and without records. A share is that of the limit it names. */
 function usedSoFar(result: UsageResult, first: Reason): readonly Line[] {
   if (first.budget !== undefined) return usedOfBudget(first.budget, result)
-  const { budget, budgetStatus, judgedCredits, records, unit, toDate, endDate, dataQualityIssues } = result
+  const { budget, budgetStatus, grandTotalCredits, records, unit, toDate, endDate, dataQualityIssues } = result
   if (records.length === 0 || budgetStatus !== 'within') return []
   // A share of the budget would suggest a figure that can be trusted.
   const limit = dataQualityIssues.length > 0 ? undefined : first.limit
   const what = endDate > toDate ? 'Used so far' : 'Total used'
   // The facts have the share of the budget.
   const ofWhat = limit === undefined || budget === undefined || budget.eq(limit) ? '' : ' of the forecast budget'
-  const share = limit === undefined ? '' : inBrackets(judgedCredits, limit, ofWhat)
-  return [[trusted(`${what}: ${formatMoney(judgedCredits)} ${unit}${share}.`)]]
+  const share = limit === undefined ? '' : inBrackets(grandTotalCredits, limit, ofWhat)
+  return [[trusted(`${what}: ${formatMoney(grandTotalCredits)} ${unit}${share}.`)]]
 }
 
 /** The reason of a limit has the usage already. */
@@ -84,14 +84,13 @@ function usedOfBudget({ limitStatus, forecast, dataQualityIssue, used, limit }: 
   return [[trusted(`${what}: ${formatMoney(used)} ${unit}${share}.`)]]
 }
 
-function totalReasons({ judgedCredits, unlocked, budget, budgetStatus, warnBudget, unit }: UsageResult): readonly Reason[] {
-  const ofFinal = unlocked === 'exclude' ? ' in final records' : ''
+function totalReasons({ grandTotalCredits, budget, budgetStatus, warnBudget, unit }: UsageResult): readonly Reason[] {
   if (budget !== undefined && budgetStatus === 'exceeded') {
-    const share = inBrackets(judgedCredits, budget)
-    return [{ level: 'fail', line: [trusted(`Budget exceeded: ${ofLimit(judgedCredits, budget, unit)}${ofFinal}${share}.`)] }]
+    const share = inBrackets(grandTotalCredits, budget)
+    return [{ level: 'fail', line: [trusted(`Budget exceeded: ${ofLimit(grandTotalCredits, budget, unit)}${share}.`)] }]
   }
   if (warnBudget === undefined || budgetStatus !== 'warn') return []
-  return [{ level: 'warn', line: [trusted(`Warning level exceeded: ${ofLimit(judgedCredits, warnBudget, unit)}${ofFinal}.`)] }]
+  return [{ level: 'warn', line: [trusted(`Warning level exceeded: ${ofLimit(grandTotalCredits, warnBudget, unit)}.`)] }]
 }
 
 /** Budgets of a file that the verdict names. */
@@ -128,7 +127,7 @@ function describeBudget(budget: BudgetOutcome, unit: string, reference: Day): Li
 }
 
 function forecastReasons(result: UsageResult): readonly Reason[] {
-  const { forecast, budget, forecastBudget, forecastBudgetExceeded, judgedCredits, unit, toDate } = result
+  const { forecast, budget, forecastBudget, forecastBudgetExceeded, grandTotalCredits, unit, toDate } = result
   if (forecastBudget === undefined) return []
   if (forecast?.status === 'unavailable' && !forecastBudgetExceeded) {
     const line = say`The forecast budget of ${trusted(`${formatMoney(forecastBudget)} ${unit}`)} was not checked, because there is no forecast.`
@@ -136,7 +135,7 @@ function forecastReasons(result: UsageResult): readonly Reason[] {
   }
   if (!forecastBudgetExceeded) return []
   const isExpected = forecast?.status === 'expected'
-  const [amount, limitAmount] = formatMoneyPair(isExpected ? forecast.total : judgedCredits, forecastBudget)
+  const [amount, limitAmount] = formatMoneyPair(isExpected ? forecast.total : grandTotalCredits, forecastBudget)
   const what = isExpected ? 'Forecast' : 'Usage'
   const by = isExpected ? ` by ${formatShortDay(forecast.untilDate, toDate)}` : ''
   const limit = budget === undefined || budget.eq(forecastBudget) ? 'budget' : 'forecast budget'
@@ -195,8 +194,6 @@ function describeBudgetIssue(
       return [
         { level, line: say`The usage of budget ${name} is unknown, because the metrics of its records do not add up to their totals.` },
       ]
-    case 'no-final-records':
-      return [{ level, line: say`All usage records of budget ${name} are provisional, and only final records count.` }]
     case 'no-records':
     case 'no-records-yet': {
       const isSamePeriod = fromDate === result.fromDate && toDate === result.toDate && scope.tag === undefined

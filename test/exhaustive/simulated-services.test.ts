@@ -130,7 +130,6 @@ describe('an audit of 200 services that sleep and wake by known causes', () => {
       },
       alerts: new Map([[serviceId, { alerts: [{ id: 'a', name: 'Slow', interval: '5m' }], isTargetUnknown: false }]]),
       budgets: undefined,
-      unusedDays: 14,
       isAlwaysOn: () => isAlwaysOn,
       settings: {},
     })

@@ -99,7 +99,7 @@ export async function withSite<T>(server: SiteServer, dialect: Dialect, use: (si
       progress,
       plan: (files, input) =>
         plan.run(readContextFor(files), { ...standard, onFailedEvaluation: 'warn', backtest: false, price: false, ...input }),
-      apply: (files, input) => apply.run(contextFor(files), { ...standard, onError: 'continue', ...input }),
+      apply: (files, input) => apply.run(contextFor(files), { ...standard, ...input }),
       drift: (files, input) => drift.run(readContextFor(files), { ...standard, onFailedEvaluation: 'warn', ...input }),
       pull: (files, globs = ['observability/**/*.yml'], input = {}) =>
         pull.run(readContextFor(files), {

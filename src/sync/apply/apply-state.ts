@@ -6,8 +6,6 @@ import { type Body, listOf, type StoredObject } from '../../kinds/kind.ts'
 import { hasPendingId, type KindName, type PendingId, replacePending } from '../../kinds/kind-names.ts'
 import type { Action, Change } from '../plan/change.ts'
 
-export type OnError = 'continue' | 'stop'
-
 /** After this many failures in a row, the API itself is failing. */
 export const maxConsecutiveFailures = 5
 
@@ -15,7 +13,7 @@ export const maxConsecutiveFailures = 5
  * `denied`, `unreachable`, `unmarked`, `no-time` and `canceled`: every other request would end the same way. `other-run`: another run is
  * about to write the same objects.
  */
-export const stopReasons = ['denied', 'unreachable', 'unmarked', 'other-run', 'no-time', 'canceled', 'failing', 'on-error'] as const
+export const stopReasons = ['denied', 'unreachable', 'unmarked', 'other-run', 'no-time', 'canceled', 'failing'] as const
 
 /** Why a run stops: nothing else can succeed, the API is failing, or the user wants it. */
 export interface StopReason {
@@ -36,7 +34,7 @@ const stopsEverything: Readonly<Partial<Record<ErrorKind, StopReason>>> = {
   canceled: canceledStop,
 }
 
-const allowReading: readonly StopReason['kind'][] = ['failing', 'on-error', 'unmarked', 'other-run']
+const allowReading: readonly StopReason['kind'][] = ['failing', 'unmarked', 'other-run']
 
 /** Whether reading from the service would fail, too. */
 export const preventsReading = (stop: StopReason | undefined): boolean => stop !== undefined && !allowReading.includes(stop.kind)
@@ -45,15 +43,13 @@ export const preventsReading = (stop: StopReason | undefined): boolean => stop !
 const apiFailureKinds: readonly ErrorKind[] = ['server', 'network', 'timeout', 'may-exist', 'bad-answer']
 
 /** Undefined to continue. Looks at the last few outcomes only. */
-export function reasonToStop(outcomes: readonly Outcome[], onError: OnError): StopReason | undefined {
+export function reasonToStop(outcomes: readonly Outcome[]): StopReason | undefined {
   const last = outcomes.at(-1)
   if (last === undefined) return undefined
   if (last.isUnmarked) return { kind: 'unmarked', message: 'the service does not store ownership markers' }
   if (last.isOfOtherRun) return { kind: 'other-run', message: 'another run applies the same project' }
   const stop = last.errorKind && stopsEverything[last.errorKind]
   if (stop !== undefined) return stop
-  if (onError === 'stop' && (last.kind === 'failed' || last.kind === 'unknown'))
-    return { kind: 'on-error', message: 'another object failed (on-error: stop)' }
   const recent = outcomes.slice(-maxConsecutiveFailures)
   const isFailing =
     recent.length === maxConsecutiveFailures && recent.every(({ errorKind }) => errorKind && apiFailureKinds.includes(errorKind))
@@ -178,7 +174,6 @@ export function createKnownIds(): KnownIds {
 export interface ApplyStateOptions {
   /** Aborted when nothing new may be sent. */
   readonly stop: AbortSignal
-  readonly onError: OnError
   /** Called after each object that something was sent for, with all outcomes so far; awaited before the next object. */
   readonly onProgress: (outcomes: readonly Outcome[]) => Promise<void>
 }
@@ -203,7 +198,7 @@ export interface ApplyState extends Pick<KnownIds, 'resolve'> {
   writesOneAtATime(kind: KindName): boolean
 }
 
-export function createApplyState({ stop, onError, onProgress }: ApplyStateOptions): ApplyState {
+export function createApplyState({ stop, onProgress }: ApplyStateOptions): ApplyState {
   const outcomes = new Map<Change, Outcome>()
   /** In the order in which they ended. Outcomes may be amended later. */
   const attempted: Change[] = []
@@ -231,10 +226,7 @@ export function createApplyState({ stop, onError, onProgress }: ApplyStateOption
   function stopped(): StopReason | undefined {
     reason ??= stop.aborted
       ? canceledStop
-      : reasonToStop(
-          attempted.slice(-maxConsecutiveFailures).flatMap((change) => outcomes.get(change) ?? []),
-          onError,
-        )
+      : reasonToStop(attempted.slice(-maxConsecutiveFailures).flatMap((change) => outcomes.get(change) ?? []))
     return reason
   }
 

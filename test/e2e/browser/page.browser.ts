@@ -30,7 +30,7 @@ const open: { readonly page: Page; readonly faults: string[] }[] = []
 beforeAll(async () => {
   browser = await openBrowser()
   directory = await mkdtemp(join(tmpdir(), 'watchkeeper-browser-'))
-  const usage = { operation: 'usage-cost', period: 'last-30-days', 'group-by': 'date', compare: 'previous-period', budget: '500' }
+  const usage = { operation: 'usage-cost', period: 'last-30-days', compare: 'previous-period', budget: '500' }
   const { files } = await invokeText({
     inputs: { ...inputsFor(emulator()), ...usage, budgets: 'budgets.json', reports: 'html=page.html' },
     files: { 'budgets.json': JSON.stringify(budgets) },

@@ -33,7 +33,7 @@ describe('the check of credits', () => {
     expect(passed.exitCode).toBe(0)
     expect(passed.summary).toMatch(/^### ✅ No prepaid credits\n/)
     expect([passed.outputs.has('remaining-credits'), passed.outputs.has('days-left')]).toEqual([false, false])
-    const failed = await runAction({ inputs: { ...inputs(), 'min-credits': '100' }, secrets })
+    const failed = await runAction({ inputs: { ...inputs(), 'min-days-left': '100' }, secrets })
     expect([failed.exitCode, failed.summary]).toEqual([1, expect.stringMatching(/^### ❌ No prepaid credits: none were granted/)])
   })
 })

@@ -75,14 +75,8 @@ const reads: readonly (readonly [operation: string, path: string, inputs: Readon
     {
       period: 'today',
       'on-missing': 'warn',
-      'group-by': 'entity',
       reports: 'csv=a\nfocus=b\nopenmetrics=c\nhtml=d',
     },
-  ],
-  [
-    'usage-cost',
-    `/v1/organizations/${demo.organizationId}/usageCost?from_date=${daysBefore(28)}&to_date=${daysBefore(0)}`,
-    { period: 'today', 'on-missing': 'warn', 'group-by': 'metric' },
   ],
 ]
 

@@ -78,7 +78,7 @@ function faultsOf(method: string, target: string): readonly string[] {
 const runs: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'audit-costs': { 'service-id': '' },
   'check-credits': { 'service-id': '' },
-  'usage-cost': { 'service-id': '', explain: 'true', period: 'last-10-days', select: 'tag=team' },
+  'usage-cost': { 'service-id': '', period: 'last-10-days', select: 'tag=team' },
   plan: { price: 'true', project: 'shop/prices', files: 'a.json' },
   doctor: {},
 }

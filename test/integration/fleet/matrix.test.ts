@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
 import { toKebab } from '../../../src/core/names.ts'
-import { fleetMatrix, legSchema } from '../../../src/fleet/matrix.ts'
+import { fleetMatrix, legSchema, ofOrganizations } from '../../../src/fleet/matrix.ts'
+import { operationNames, operations } from '../../../src/operations.ts'
 import { fleetDocument, fleetFile, makeFleet } from '../../support/fleet.ts'
 import { invokeText } from '../../support/invoke.ts'
 
@@ -57,18 +58,11 @@ describe('the matrix', () => {
     })
   })
 
-  it('packs services of one key into shared legs without a service-id when there are more services than legs', async () => {
-    const legs = await legsOf(small, { 'max-legs': '3' })
-    expect(namesOf(legs)).toEqual(['org-1.part.1', 'org-2.part.1', 'org-1.service-0003'])
-    expect(legs.map((leg) => leg['service-id'] !== undefined)).toEqual([false, false, true])
-    expect(legs.map(({ services }) => services.split('\n').length)).toEqual([2, 2, 1])
-  })
-
   it('the matrix has outputs with the counts', async () => {
-    const { outputs } = await run(small, { 'max-legs': '3' })
+    const { outputs } = await run(small)
     expect(outputs).toMatchObject({
       status: 'pass',
-      'leg-count': '3',
+      'leg-count': '5',
       'service-count': '5',
       'organization-count': '2',
       'max-parallel': '2',
@@ -83,6 +77,7 @@ describe('the matrix', () => {
     const ids = legs.flatMap(({ services }) => services.split('\n'))
     expect(ids.toSorted()).toEqual(fleet.flatMap(({ services }) => services.map(({ id }) => id)).toSorted())
     expect(new Set(namesOf(legs)).size).toBe(legs.length)
+    for (const leg of legs) expect(leg['service-id'] !== undefined).toBe(!leg.services.includes('\n'))
     for (const { organization, services } of legs) {
       const own = fleet.find(({ name }) => name === organization)?.services.map(({ id }) => id)
       expect(services.split('\n').filter((id) => !own?.includes(id))).toEqual([])
@@ -98,14 +93,13 @@ describe('the matrix', () => {
   })
 
   it('packs services with different settings into different legs, which have these settings', async () => {
-    const [first] = makeFleet([6])
-    const settings = (i: number): object => (i < 2 ? { settings: { 'max-age-hours': 6 } } : {})
+    const [first] = makeFleet([600])
+    const settings = (i: number): object => (i < 200 ? { settings: { 'max-age-hours': 6 } } : {})
     const fleet = first && [{ ...first, services: first.services.map((one, i) => ({ ...one, ...settings(i) })) }]
-    const legs = await legsOf(fleetFile(fleet ?? []), { 'max-legs': '2' })
-    expect(legs.map(({ settings: own, services }) => [own, services.split('\n').length])).toEqual([
-      [{ 'max-age-hours': 6 }, 2],
-      [undefined, 4],
-    ])
+    const legs = await legsOf(fleetFile(fleet ?? []))
+    expect(legs.length).toBeLessThanOrEqual(256)
+    const strict = legs.filter(({ settings: own }) => own !== undefined)
+    expect(strict.flatMap(({ services }) => services.split('\n'))).toHaveLength(200)
   })
 
   it('adds the settings of the organization to those of a service', async () => {
@@ -121,11 +115,11 @@ describe('the matrix', () => {
     ])
   })
 
-  it('the matrix has one leg for each organization with per: organization, even if it has several keys', async () => {
+  it('the matrix has one leg for each organization for an operation of organizations, even if it has several keys', async () => {
     const { organizations } = fleetDocument(makeFleet([3, 2, 1]))
     const [one, other, third] = organizations
     const twice = [one, other, { ...third, 'organization-id': one?.['organization-id'] }]
-    const { outputs } = await run(stringify({ organizations: twice }), { per: 'organization' })
+    const { outputs } = await run(stringify({ organizations: twice }), { operations: 'usage-cost' })
     const legs = (JSON.parse(outputs.matrix ?? '') as { include: readonly Leg[] }).include
     expect(namesOf(legs)).toEqual(['org-1', 'org-2'])
     expect(legs[0]).not.toHaveProperty('services')
@@ -155,7 +149,7 @@ describe('select', () => {
   })
 
   it('select keeps the organizations of those services', async () => {
-    expect(namesOf(await legsOf(labelled, { select: 'label=critical', per: 'organization' }))).toEqual(['org-1'])
+    expect(namesOf(await legsOf(labelled, { select: 'label=critical', operations: 'check-credits' }))).toEqual(['org-1'])
   })
 
   it('a label without a service is an error, because a matrix without legs would pass', async () => {
@@ -167,10 +161,22 @@ describe('select', () => {
 
 describe('matrix returns an error with advice for', () => {
   it('rejects more groups than legs', async () => {
-    const { reason } = await run(small, { 'max-legs': '1' })
+    const { reason } = await run(fleetFile(makeFleet(Array.from({ length: 257 }, () => 1))))
     expect(reason).toMatch(
-      /^fleet: needs at least 2 legs, and max-legs is 1\. .* Raise max-legs, select services by label, or use several files$/,
+      /^fleet: needs at least 257 legs, and a matrix has at most 256\. .* Select services by label, or use several files$/,
     )
+  })
+
+  it('rejects operations that need different legs', async () => {
+    expect((await run(small, { operations: 'usage-cost\ncheck-backups' })).reason).toBe(
+      'operations: usage-cost needs a leg for each organization, and check-backups legs for services; make a matrix for each of them',
+    )
+  })
+
+  it('knows all operations that are about an organization, and take no services', async () => {
+    const all = await Promise.all(operationNames.map(async (name) => [name, await operations[name]()] as const))
+    const found = all.filter(([, { scope, input }]) => scope === 'organization' && !Object.hasOwn(input.shape, 'services'))
+    expect(found.map(([name]) => name).toSorted()).toEqual(ofOrganizations.toSorted())
   })
 
   it('rejects a matrix that is too long for an output', async () => {

@@ -31,7 +31,7 @@ function merge(
   document: object = fleetDocument(fleet),
 ) {
   const files = { 'fleet.yml': stringify(document), ...results }
-  return invokeText({ inputs: { operation: 'fleet-report', fleet: 'fleet.yml', 'result-files': '*.json', ...inputs }, files })
+  return invokeText({ inputs: { operation: 'fleet-report', fleet: 'fleet.yml', files: '*.json', ...inputs }, files })
 }
 
 const statusesOf = ({ document }: Awaited<ReturnType<typeof merge>>): readonly (readonly [string, string | undefined])[] =>
@@ -47,7 +47,7 @@ describe('report', () => {
 
   it('fails when wildcards skip a linked directory with results', async () => {
     const { document, exitCode } = await invokeText({
-      inputs: { operation: 'fleet-report', fleet: 'fleet.yml', 'result-files': 'results/**/*.json' },
+      inputs: { operation: 'fleet-report', fleet: 'fleet.yml', files: 'results/**/*.json' },
       files: {
         'fleet.yml': stringify(fleetDocument(fleet)),
         ...Object.fromEntries(Object.entries(complete).map(([name, text]) => [`results/${name}`, text])),
@@ -122,7 +122,7 @@ describe('report fails when a result is missing', () => {
   it('returns an error when there are no result files', async () => {
     const ran = await merge({})
     expect([ran.document.status, ran.exitCode]).toEqual(['error', 2])
-    expect(ran.reason).toBe('result-files: no file matches *.json. The legs left no results')
+    expect(ran.reason).toBe('files: no file matches *.json. The legs left no results')
   })
 
   it('fails when results of services that a leg skipped are missing', async () => {

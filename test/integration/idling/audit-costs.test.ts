@@ -331,7 +331,7 @@ describe('an audit with a key that lacks a permission', () => {
     expect(await judged(usage.filter(({ date }) => date >= late))).toEqual([
       'warn',
       'warn',
-      expect.stringMatching(/Not checked: unused services: there are \d+ final days of usage, and unused-days is 14/),
+      expect.stringMatching(/Not checked: unused services: there are \d+ final days of usage, and the check needs 14/),
     ])
     organization.services = []
     expect(await judged(usage)).toEqual(['fail', 'warn', expect.stringContaining('Not checked: services: the API lists none')])

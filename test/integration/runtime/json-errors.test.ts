@@ -57,11 +57,11 @@ describe('an error with --json is one JSON object', () => {
 })
 
 describe('the next command', () => {
-  const given = { name: 'apply', inputs: { files: 'a b.yml\nc.yml', prune: 'true', onError: 'stop' }, yes: true } as const
+  const given = { name: 'apply', inputs: { files: 'a b.yml\nc.yml', prune: 'true', maxDeletes: '9' }, yes: true } as const
 
   it('the next command is the same command after the rate limit', () => {
     expect(nextCommand({ ...given, isWrite: true }, { kind: 'rate-limited', diagnostics: [] })).toBe(
-      "watchkeeper apply --files 'a b.yml' --files c.yml --prune --on-error stop --yes --json",
+      "watchkeeper apply --files 'a b.yml' --files c.yml --prune --max-deletes 9 --yes --json",
     )
   })
 

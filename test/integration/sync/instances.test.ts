@@ -82,28 +82,6 @@ it('a previousKey that a value of the instance leaves empty means none', async (
   expect((await run('plan', { prune: 'true' }, { [path]: text })).document).toMatchObject({ toCreate: 1, toUpdate: 1, toDelete: 0 })
 })
 
-it('validate with expanded prints a file without instances that declares the same', async () => {
-  const { document } = await run('validate', { expanded: 'true' }, { [path]: small })
-  const expanded = String(document.expandedFile)
-  expect(document).toMatchObject({ status: 'pass', objectCount: 8 })
-  expect(parse(expanded).alerts['checkout-errors']).toMatchObject({ name: 'Errors of checkout', threshold: 5, interval: '5m' })
-  await run('apply', {}, { [path]: small })
-  expect((await run('plan', {}, { [path]: expanded })).document).toMatchObject({ changed: false, unchanged: 8 })
-  expect((await run('validate', {}, { [path]: small })).document).not.toHaveProperty('expandedFile')
-})
-
-it('validate with expanded escapes the start of an expression, and shows the values of the environment', async () => {
-  const text = written("alerts: { a: { name: '‹env.STAGE›', threshold: 1, interval: 5m, message: \"‹'$" + '{{' + '\'›" } }\n')
-  const environment = { 'environments/prod.yml': 'variables: { STAGE: prod }\noverrides: { alerts: { a: { threshold: 2 } } }\n' }
-  const { document } = await run('validate', { expanded: 'true', env: 'prod' }, { [path]: text, ...environment })
-  expect(parse(String(document.expandedFile)).alerts.a).toEqual({
-    name: 'prod',
-    threshold: 2,
-    interval: '5m',
-    message: written("‹'$" + '{{' + "'›"),
-  })
-})
-
 it('pull leaves a file with instances as it is, names the fields of each instance that differs, and puts new objects elsewhere', async () => {
   await run('apply', {}, { [path]: small })
   const changed = serviceOf(emulator()).alerts.find(({ name }) => name === 'Errors of payment')

@@ -65,21 +65,6 @@ describe('an object that the API rejects with 400 does not stop the others', () 
     expect(objects.find(({ key }) => key === 'on-three')?.message).toBe('dashboards.three was not written')
   })
 
-  it('ends the run at the first failed object with on-error stop', async () => {
-    refuseThird()
-    const ran = await apply(six(), { 'on-error': 'stop' })
-    expect(ran.outcomes).toEqual({
-      one: 'created',
-      two: 'created',
-      three: 'failed',
-      'on-one': 'skipped',
-      'on-three': 'skipped',
-      'on-two': 'skipped',
-    })
-    expect([ran.exitCode, writes().length]).toEqual([4, 3])
-    expect(ran.reason).toContain('stopped because another object failed (on-error: stop)')
-  })
-
   it('leaves only the failed object and its dependents to the next run', async () => {
     refuseThird()
     await apply(six())

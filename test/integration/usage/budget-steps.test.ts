@@ -20,14 +20,14 @@ async function budgetAt(percent: number): Promise<string> {
   return ((used * 100) / (percent + 1)).toFixed(2)
 }
 
-it('reports the steps of the budget and of each budget of a file, by name, also for usage that only provisional records show', async () => {
+it('reports the steps of the budget and of each budget of a file, by name', async () => {
   const budgets = JSON.stringify({
     budgets: [
       { name: '<!here>', limit: Number(await budgetAt(90)) },
       { name: 'large', limit: 1_000_000 },
     ],
   })
-  const inputs = { budget: await budgetAt(50), budgets: 'budgets.json', unlocked: 'exclude', 'on-missing': 'ignore' }
+  const inputs = { budget: await budgetAt(50), budgets: 'budgets.json', 'on-missing': 'ignore' }
   const { milestones, document } = await run(inputs, { 'budgets.json': budgets })
   expect(milestones.map(toPlainText)).toEqual([
     expect.stringMatching(/^Usage reached 50% of the budget on \d+ \w+ \d{4}: [\d.,]+ of [\d.,]+ Credits\.$/),

@@ -102,13 +102,6 @@ budgets:
     expect([ran.document.status, ran.reason]).toEqual(['fail', expect.stringContaining('No usage records for ')])
   })
 
-  it('fails when only final records count and there are none', async () => {
-    const file = '[{ name: warehouse, limit: 1, scope: { warehouse: main, entityType: datawarehouse } }]'
-    expect((await judge(file, { unlocked: 'exclude' })).reason).toContain(
-      'All usage records of budget warehouse are provisional, and only final records count.',
-    )
-  })
-
   it('does not report missing days of tagged usage', async () => {
     emulator().addFault({
       match: { path: 'filter=' },

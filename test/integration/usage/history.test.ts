@@ -68,7 +68,6 @@ describe('a period with future days', () => {
         { compare: 'previous-month-days' },
         { budgets: 'budgets.yml' },
         { budget: '500', compare: 'previous-period', budgets: 'budgets.yml' },
-        { unlocked: 'exclude' },
       ].map((inputs) => run({ ...running(), ...inputs }, budgets)),
     )
     const [first, ...others] = all.map(({ document: { forecast, spikes, spikeDays } }) => ({ forecast, spikes, spikeDays }))

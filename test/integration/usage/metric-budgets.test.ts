@@ -87,14 +87,6 @@ describe('a budget by metric', () => {
     answerWith(records)
     expect((await judge(budget)).document.status).toBe('pass')
   })
-
-  it('ignores the metrics of records that are not judged', async () => {
-    const records = [{ metrics: { computeCredits: 100 } }, { metrics: { computeCredits: 3 }, locked: false }]
-    answerWith(records)
-    expect((await judge(compute, { unlocked: 'exclude' })).document.status).toBe('pass')
-    answerWith(records)
-    expect((await judge(compute)).document.status).toBe('fail')
-  })
 })
 
 describe('a budget of days that have just begun', () => {

@@ -19,27 +19,8 @@ type Inputs = Readonly<Record<string, string>>
 const judge = (inputs: Inputs) =>
   invokeText({ inputs: { ...inputsFor(emulator()), operation: 'usage-cost', period: 'last-10-days', ...inputs } })
 
-describe('provisional records', () => {
-  it.each<[string, Inputs, string]>([
-    ['count by default', { budget: '40' }, 'fail'],
-    ['do not count when they are excluded', { budget: '30', unlocked: 'exclude' }, 'pass'],
-    ['do not hide that the final records exceed the budget', { budget: '29.999', unlocked: 'exclude' }, 'fail'],
-  ])('provisional records %s', async (_, inputs, status) => {
-    const ran = await judge(inputs)
-    expect(ran.document).toMatchObject({ status, grandTotalCredits: '48', provisionalCredits: '18' })
-  })
-
-  it('provisional records fail the gate when they are excluded and there are no others', async () => {
-    for (const record of emulator().store.organizations[0]?.usage ?? []) record.locked = false
-    const ran = await judge({ budget: '10', unlocked: 'exclude' })
-    expect([ran.document.status, ran.reason]).toEqual(['fail', expect.stringContaining('are provisional, and only final records count.')])
-  })
-
-  it('provisional records are not part of the reason when they are excluded', async () => {
-    const ran = await judge({ budget: '29.999', unlocked: 'exclude' })
-    expect(ran.reason).toBe('Budget exceeded: 30 of 29.999 Credits in final records (100.003%).')
-    expect(ran.document.judgedCredits).toBe('30')
-  })
+it('provisional records count', async () => {
+  expect((await judge({ budget: '40' })).document).toMatchObject({ status: 'fail', grandTotalCredits: '48', provisionalCredits: '18' })
 })
 
 const textOf = (line: readonly { readonly text: string }[]): string => line.map(({ text }) => text).join('')
@@ -50,12 +31,11 @@ const factsOf = ({ blocks }: Invoked): Readonly<Record<string, string>> =>
   )
 
 describe('the report', () => {
-  it('shows the limits, the judged amount and the provisional part', async () => {
-    expect(factsOf(await judge({ budget: '40', 'warn-budget': '29', unlocked: 'exclude' }))).toEqual({
+  it('shows the limits, the total and the provisional part', async () => {
+    expect(factsOf(await judge({ budget: '64', 'warn-budget': '50' }))).toEqual({
       Total: '48.00 Credits',
-      Final: '30.00 Credits',
-      Budget: '40.00 Credits',
-      'Warning level': '29.00 Credits',
+      Budget: '64.00 Credits',
+      'Warning level': '50.00 Credits',
       Used: '75%',
       Provisional: '18.00 Credits (38%)',
       Period: `${formatDays(addDays(today, -9), today).replaceAll('\u00a0', ' ')} (10 days)`,
@@ -63,7 +43,7 @@ describe('the report', () => {
   })
 
   it('the report has a row for each group with its provisional part', async () => {
-    const { blocks } = await judge({ 'group-by': 'entity' })
+    const { blocks } = await judge({})
     const tables = blocks.flatMap((block) => (block.kind === 'table' ? [block] : []))
     const [table] = tables.filter(({ columns }) => columns[0]?.title === 'Entity')
     expect(table?.columns.map(({ title, align = 'left' }) => [title, align])).toEqual([
@@ -172,7 +152,7 @@ it('shows the forecast with its 80% range and the days it is based on', async ()
 it('the report has two decimals for every amount of money in the report, and all digits in the result', async () => {
   const records = emulator().store.organizations[0]?.usage ?? []
   for (const record of records) record.micro = { compute: 1_234_567 }
-  const ran = await judge({ budget: '100', compare: 'previous-period', 'group-by': 'date' })
+  const ran = await judge({ budget: '100', compare: 'previous-period' })
   expect(ran.document.grandTotalCredits).toBe('24.69134')
   expect(JSON.stringify(ran.blocks.filter(({ kind }) => kind !== 'chart'))).not.toMatch(/\d\.\d{3,}/)
 })

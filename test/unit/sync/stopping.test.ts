@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import type { ErrorKind } from '../../../src/core/errors.ts'
 import {
   maxConsecutiveFailures,
-  type OnError,
   type Outcome,
   type OutcomeKind,
   preventsReading,
@@ -27,7 +26,7 @@ const outcome = (kind: OutcomeKind, errorKind?: ErrorKind): Outcome => ({ change
 
 const times = (count: number, ...outcomes: readonly Outcome[]): readonly Outcome[] => Array.from({ length: count }, () => outcomes).flat()
 
-const reason = (outcomes: readonly Outcome[], onError: OnError = 'continue') => reasonToStop(outcomes, onError)?.kind
+const reason = (outcomes: readonly Outcome[]) => reasonToStop(outcomes)?.kind
 
 describe('a run goes on', () => {
   it.each<[string, readonly Outcome[]]>([
@@ -44,11 +43,6 @@ describe('a run goes on', () => {
   ])('a run goes on %s', (_, outcomes) => {
     expect(reason(outcomes)).toBeUndefined()
   })
-
-  it('a run goes on with on-error: stop after what went well, and after what was left out', () => {
-    expect(reason([outcome('failed', 'refused'), outcome('created')], 'stop')).toBeUndefined()
-    expect(reason([outcome('skipped')], 'stop')).toBeUndefined()
-  })
 })
 
 describe('a run stops', () => {
@@ -63,23 +57,15 @@ describe('a run stops', () => {
     ['canceled', 'canceled'],
   ])('a run stops at once after %s: %s', (errorKind, kind) => {
     expect(reason([outcome('created'), outcome('failed', errorKind)])).toBe(kind)
-    expect(reason([outcome('failed', errorKind)], 'stop')).toBe(kind)
   })
 
   it.each<ErrorKind>(['server', 'network', 'timeout', 'may-exist', 'bad-answer'])(
     'a run stops after five failures in a row that end with %s',
     (errorKind) => {
       expect(reason([outcome('created'), ...times(5, outcome('failed', errorKind))])).toBe('failing')
-      expect(reasonToStop(times(5, outcome('unknown', errorKind)), 'continue')?.message).toContain('5 objects in a row')
+      expect(reasonToStop(times(5, outcome('unknown', errorKind)))?.message).toContain('5 objects in a row')
     },
   )
-
-  it.each<OutcomeKind>(['failed', 'unknown'])('a run with on-error: stop ends after the first that is %s', (kind) => {
-    expect(reasonToStop([outcome('created'), outcome(kind, 'refused')], 'stop')).toEqual({
-      kind: 'on-error',
-      message: 'another object failed (on-error: stop)',
-    })
-  })
 })
 
 it.each<[StopReason['kind'], boolean]>([
@@ -88,7 +74,6 @@ it.each<[StopReason['kind'], boolean]>([
   ['no-time', true],
   ['canceled', true],
   ['failing', false],
-  ['on-error', false],
 ])('preventsReading after %s returns %s', (kind, expected) => {
   expect(preventsReading({ kind, message: '' })).toBe(expected)
 })

@@ -142,7 +142,6 @@ describe('judgeBudgets', () => {
     judgeBudgets([{ name: 'b', limit: decimal(10), warnAbove: undefined, period, scope, judgesForecast: false }], {
       readings: { unit: 'Credits', main, previous: undefined, others: [], history: { readings: [], failures: [] }, tagged: new Map() },
       today: '2026-03-10' as Day,
-      isFinalOnly: false,
       onMissing: undefined,
     }).map(({ scope: shown, used, status }) => [shown, used.toFixed(), status])
 

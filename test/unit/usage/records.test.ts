@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { groupRecords } from '../../../src/usage/groups.ts'
+import { groupByMetric } from '../../../src/usage/groups.ts'
 import { metricsOf, provisionalOf, totalOf } from '../../../src/usage/records.ts'
 import { decimal, usageRecord as record } from '../../support/usage.ts'
 
@@ -12,7 +12,7 @@ describe('totals', () => {
   it('sums 10,000 rows of 0.1 and 0.2 exactly', () => {
     const rows = Array.from({ length: 10_000 }, (_, i) => record('2026-03-01', i % 2 === 0 ? '0.1' : '0.2'))
     expect(totalOf(rows).toFixed()).toBe('1500')
-    expect(groupRecords(rows, 'metric')[0]?.total.toFixed()).toBe('1500')
+    expect(groupByMetric(rows)[0]?.total.toFixed()).toBe('1500')
   })
 
   it('agrees with integer arithmetic for any decimals', () => {

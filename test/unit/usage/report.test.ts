@@ -27,8 +27,6 @@ const result = (more: Partial<UsageResult> = {}): UsageResult => ({
   provider: { name: 'Cloud', serviceName: 'observability', serviceCategory: 'Other' },
   endDate: day('2026-03-02'),
   clipped: false,
-  unlocked: 'include',
-  judgedCredits: decimal(30),
   budgetStatus: 'within',
   forecastBudgetExceeded: false,
   gate: 'off',
@@ -40,8 +38,6 @@ const result = (more: Partial<UsageResult> = {}): UsageResult => ({
     { date: day('2026-03-01'), total: decimal(10), provisional: decimal(0) },
     { date: day('2026-03-02'), total: decimal(20), provisional: decimal(5) },
   ],
-  groupBy: 'entity',
-  groups: [],
   byEntity: [],
   byMetric: [],
   records: [usageRecord('2026-03-01', 10), usageRecord('2026-03-02', 20, { entityName: '', entityId: 'bare', locked: false })],
@@ -165,7 +161,6 @@ describe('the verdict', () => {
   it.each([
     ['no-records', 'Budget shop has no usage records for 1 – 31 Mar 2026.'],
     ['no-records-yet', 'Budget shop has no usage records yet for 1 – 31 Mar 2026.'],
-    ['no-final-records', 'All usage records of budget shop are provisional, and only final records count.'],
     ['metrics-mismatch', 'The usage of budget shop is unknown, because the metrics of its records do not add up to their totals.'],
   ] as const)('the verdict says why the figure of a budget cannot be trusted, and the document has the issue: %s', (kind, expected) => {
     const issue = { kind, level: 'warn' } as const
@@ -408,10 +403,10 @@ describe('the report', () => {
   })
 
   it('folds groups beyond the first 25', () => {
-    const groups = (count: number): UsageResult['groups'] =>
+    const groups = (count: number): UsageResult['byEntity'] =>
       Array.from({ length: count }, (_, i) => ({ name: `e${i}`, entityType: 'service', total: decimal(1), provisional: decimal(0) }))
     const detailsOf = (count: number) =>
-      blocksOf({ groups: groups(count), records: [] }).flatMap((block) =>
+      blocksOf({ byEntity: groups(count), records: [] }).flatMap((block) =>
         block.kind === 'details' && block.title.startsWith('By') ? [[block.title, ...tables(block.blocks)]] : [],
       )
     expect(detailsOf(25)).toEqual([])
