@@ -4,7 +4,7 @@ import { systemClock } from '../../../src/core/clock.ts'
 import { type Fault, startEmulator } from '../../../src/emulator/index.ts'
 import { renderTerminal } from '../../../src/report/terminal.ts'
 import { apply as applyOperation } from '../../../src/sync/apply.ts'
-import { createVirtualClock } from '../../support/clocks.ts'
+import { createScaledClock, createVirtualClock } from '../../support/clocks.ts'
 import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { twentyObjects } from '../../support/shop-declaration.ts'
@@ -64,6 +64,22 @@ describe('apply writes independent objects at the same time', () => {
       expect(duplicateMarkersIn(emulator())).toEqual([])
       expect(await site.plan(files())).toMatchObject(emptyPlan)
     })
+  })
+
+  it('sends no write that still waits for the rate limit after the API began to fail, or to be sent again, once the run has stopped', async () => {
+    const match = { method: 'POST', path: '/alerts' }
+    emulator().addFault({ match, nth: 2, times: 4, effect: { kind: 'status', status: 429, headers: { 'retry-after': '1' } } })
+    emulator().addFault({ match, nth: 6, effect: { kind: 'status', status: 401 } })
+    const ran = await invokeText({
+      clock: createScaledClock(20),
+      inputs: { ...inputsFor(emulator()), operation: 'apply', project: 'shop/six', files: 'a.json' },
+      files: { 'a.json': JSON.stringify(files()['a.json']) },
+    })
+    expect(ran.reason).toContain('stopped because')
+    const names = emulator().requests.flatMap(({ method, path, body }) =>
+      method === 'POST' && path.endsWith('/alerts') ? [(body as { name: string }).name] : [],
+    )
+    expect(names).toEqual([...new Set(names)])
   })
 })
 
