@@ -26,9 +26,13 @@ export function withoutServerFields(object: StoredObject): Body {
 }
 
 /** The kind and key of an object in a file. */
-export interface DeclaredKey<S extends KindName = KindName> {
+interface ObjectKey<S extends KindName = KindName> {
   readonly kind: S
   readonly key: string
+}
+
+/** An object in a file, with its place. */
+export interface DeclaredKey<S extends KindName = KindName> extends ObjectKey<S> {
   /** Place of its key. */
   readonly location: Location
 }
@@ -124,6 +128,8 @@ export interface Kind<Declared extends DeclaredObject = DeclaredObject> {
   comparedPart?(stored: Body, declared: Body): Body
   /** The stored body without values that `pull` does not write into the file. Absent where it writes every value. */
   pulledPart?(stored: Body, desired: Body): Body
+  /** Where `pull` puts objects that no file declares. */
+  readonly file: NewObjectFile
   /** The fields of a file for a body, in the order in which people read them. */
   toFile(body: Body, context: FileContext): Body
   /**
@@ -147,6 +153,17 @@ export interface Kind<Declared extends DeclaredObject = DeclaredObject> {
   page?(object: Body): string | undefined
   /** How the alert uses the object, such as `mentions it`: then the object stays. Undefined where it does not. */
   findUse?(object: StoredObject, alert: Body): string | undefined
+}
+
+export interface NewObjectFile {
+  /** The name of the file for all objects of the kind. Absent where each has a file of its own. */
+  readonly name?: string
+  /** Whether `pull` adds objects only on request, because several projects can use them. */
+  readonly isOnRequest?: true
+  /** The object in whose file a new one goes, such as the dashboard of an alert. */
+  beside?(fields: Body): ObjectKey | undefined
+  /** Fields that become `defaults` of a new file if all of its objects have the same. */
+  readonly defaultFields?: readonly string[]
 }
 
 /** What the fields of a pulled object depend on besides its body. */

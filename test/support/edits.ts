@@ -5,8 +5,7 @@ import { parse } from 'yaml'
 import { isMapping } from '../../src/core/keys.ts'
 import { itemId } from '../../src/kinds/kind.ts'
 import { kindNames, sections as kindSections } from '../../src/kinds/kind-names.ts'
-import { type EditedFile, editFile } from '../../src/sync/pull/edit-yaml.ts'
-import type { Addition } from '../../src/sync/pull/write-yaml.ts'
+import { type Edit, type EditedFile, editFile } from '../../src/sync/pull/edit-yaml.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -15,7 +14,7 @@ type Change = Fields | ((before: Fields) => Fields)
 
 interface EditOptions {
   readonly path?: string
-  readonly additions?: readonly Addition[]
+  readonly additions?: readonly Edit[]
   /** By what items of lists are known beside their names. */
   readonly identityOf?: (item: Fields) => string | undefined
 }
@@ -33,7 +32,7 @@ export function editWith(text: string, turns: Readonly<Record<string, Change>>, 
     const after = typeof turn === 'function' ? turn(before) : { ...before, ...turn }
     return { kind, key, before: withIds(before, identityOf), after: withIds(withoutNothing(after), identityOf) }
   })
-  return editFile({ path, text, defaults, updates, additions, removals: [] })
+  return editFile({ path, text, defaults, edits: [...updates, ...additions] })
 }
 
 export const edit = (...[text, turns, options]: Parameters<typeof editWith>): string => editWith(text, turns, options).text

@@ -620,7 +620,7 @@ export function blend(first: RandomService, second: RandomService, choices: read
   return { dashboards, savedSearches, alerts: alerts.filter(({ tileId, savedSearchId }) => places.has(tileId ?? savedSearchId ?? '')) }
 }
 
-// Formats declarations in ways that people use: indentation, quotes, brackets, anchors, comments, JSON.
+// Formats declarations in ways that people use: indentation, quotes, brackets, comments, JSON.
 
 export interface Spelling {
   readonly json: boolean
@@ -630,8 +630,6 @@ export interface Spelling {
   readonly quotes: 'QUOTE_SINGLE' | 'QUOTE_DOUBLE' | 'PLAIN'
   readonly returns: boolean
   readonly isCommented: boolean
-  /** Whether what stands twice is written once and referred to. */
-  readonly hasAnchors: boolean
   /** Whether every tile has x, y, w and h, and containers are not rows. */
   readonly hasLongLayout: boolean
 }
@@ -644,7 +642,6 @@ export const spelling: fc.Arbitrary<Spelling> = fc.record({
   quotes: fc.constantFrom('QUOTE_SINGLE', 'QUOTE_DOUBLE', 'PLAIN'),
   returns: fc.boolean(),
   isCommented: fc.boolean(),
-  hasAnchors: fc.boolean(),
   hasLongLayout: fc.boolean(),
 })
 
@@ -658,7 +655,7 @@ export function respell(text: string, ids: ReadonlyMap<string, string>, how: Spe
     for (const [key, object] of Object.entries(objects)) giveId(object, ids.get(`${section}.${key}`))
   if (how.hasLongLayout) Object.assign(value, { ...(value.dashboards && { dashboards: longLayouts(value.dashboards) }) })
   if (how.json) return JSON.stringify(value, null, how.indent)
-  const spelt = stringify(how.hasAnchors ? shared(value, new Map()) : value, {
+  const spelt = stringify(value, {
     indent: how.indent,
     indentSeq: how.indentSeq,
     defaultStringType: how.quotes,
@@ -682,18 +679,6 @@ const longLayouts = (dashboards: Sections[string]): Sections[string] =>
 function giveId(object: Record<string, unknown>, id: string | undefined): void {
   if (object.adopt !== undefined || object.id !== undefined) object.id = id
   Reflect.deleteProperty(object, 'adopt')
-}
-
-/** Equal parts become the same part, which YAML then writes with anchors and aliases. */
-function shared(value: unknown, known: Map<string, unknown>): unknown {
-  if (typeof value !== 'object' || value === null) return value
-  const copy = Array.isArray(value)
-    ? value.map((item) => shared(item, known))
-    : Object.fromEntries(Object.entries(value).map(([key, item]) => [key, shared(item, known)]))
-  const text = JSON.stringify(copy)
-  const twin = known.get(text)
-  if (twin === undefined) known.set(text, copy)
-  return twin ?? copy
 }
 
 /** A comment before and behind the key of every object. */

@@ -94,6 +94,11 @@ export function createAlertKind(
     },
     comparedPart: (stored, declared) => withoutHarmlessStart(stored, declared, nowMs),
     pulledPart: (stored, desired) => withoutUnpulledStart(stored, desired, nowMs),
+    file: {
+      name: 'alerts',
+      beside: ({ dashboard: key }) => (typeof key === 'string' ? { kind: 'dashboard', key } : undefined),
+      defaultFields: ['dashboard', 'interval', 'channel'],
+    },
     toFile: (body, context) => spellAlert(comparable(kind, body), context, definition),
     check(desired, stored) {
       const untilMs = stored && undeclaredSilenceOf(stored, desired, nowMs)

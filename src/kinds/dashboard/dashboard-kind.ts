@@ -62,6 +62,7 @@ export function createDashboardKind({ statesDefaults }: Pick<Profile, 'statesDef
       tiles: withTileIds(listOf(desired.tiles), listOf(stored.tiles)),
       ...(Array.isArray(desired.filters) && { filters: withFilterIds(listOf(desired.filters), listOf(stored.filters)) }),
     }),
+    file: {},
     toFile: (body, context) => spellDashboard(kind, body, context),
   }
   return kind

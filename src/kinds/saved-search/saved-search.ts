@@ -81,6 +81,7 @@ export function createSavedSearchKind({ statesDefaults }: Pick<Profile, 'statesD
     ...tagMarkers,
     canonical: (body) => withoutEmpty({ ...body, tags: withoutMarkerTags(body.tags).toSorted() }),
     carryOverIds: (desired) => desired,
+    file: { name: 'saved-searches' },
     toFile: (body, context) =>
       spellFields(
         { value: { ...body, tags: withoutMarkerTags(body.tags) }, normalized: comparable(kind, body), spelled: context.spelled },

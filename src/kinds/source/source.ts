@@ -326,7 +326,8 @@ export const sourceKind: Kind<DeclaredObject<DeclaredSource>> = {
   tokenOf: ({ kind, name }) => `${String(kind)} ${String(name)}`,
   canonical: withoutEmpty,
   carryOverIds: (desired) => desired,
-  // A session cannot be stored without its traces.
+  file: { name: 'sources', isOnRequest: true },
   toFile,
+  // A session cannot be stored without its traces.
   deferredFields: ({ kind }) => references.map(([, field]) => field).filter((field) => !(kind === 'session' && field === 'traceSourceId')),
 }

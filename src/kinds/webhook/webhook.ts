@@ -309,5 +309,6 @@ export const webhookKind: Kind<DeclaredObject<DeclaredWebhook>> = {
   check,
   secretFields,
   findUse,
+  file: { name: 'webhooks', isOnRequest: true },
   toFile,
 }

@@ -1,6 +1,8 @@
 import type { Profile } from '../../api/profiles.ts'
 import { credentialIn } from '../../core/credentials.ts'
 import type { Location } from '../../core/diagnostics.ts'
+import { keysOf } from '../../core/keys.ts'
+import { compareText } from '../../core/text.ts'
 import type { Declarations } from '../../declarations/declarations.ts'
 import { abilitiesOf } from '../../declarations/find-declarations.ts'
 import { overriddenFields } from '../../declarations/merge-fields.ts'
@@ -11,16 +13,17 @@ import { schemaDiagnostics } from '../../documents/validate.ts'
 import { type FieldChange, managedPart } from '../../kinds/compare.ts'
 import { createDirectory } from '../../kinds/directory.ts'
 import { type Body, type DeclaredKey, type FileContext, type Kind, listOf, type StoredObject } from '../../kinds/kind.ts'
-import { addressOf, type KindName, kindNames } from '../../kinds/kind-names.ts'
+import { addressOf, type KindName } from '../../kinds/kind-names.ts'
 import { createKinds, type Declared, fileSchemas, type Kinds } from '../../kinds/kinds.ts'
 import { secretTextsIn } from '../../kinds/secret.ts'
 import type { NamedEnvironment } from '../../operation/operation.ts'
 import { type Condition, isSelected, valuesOf } from '../../operation/select.ts'
 import { type Change, isDifference, type Plan } from '../plan/change.ts'
 import type { StoredObjects } from '../plan/stored-objects.ts'
-import { editFile, isEqual, type Removal, type Spelled, type Update } from './edit-yaml.ts'
+import { type Edit, editFile } from './edit-yaml.ts'
 import { createPlacement, type NewObject, type SkippedObject, selectObjects } from './select.ts'
-import { type Addition, writeNewFile } from './write-yaml.ts'
+import { isEqual, type Sides } from './splice-yaml.ts'
+import { writeNewFile } from './write-yaml.ts'
 
 export interface DraftInput {
   readonly declarations: Pick<Declarations, 'objects' | 'broken'>
@@ -35,7 +38,7 @@ export interface DraftInput {
   readonly driftedOnly: boolean
   /** Whether declarations of objects that the service does not have are removed. */
   readonly removeDeleted: boolean
-  /** Which objects. Without it, what the files declare, and the other objects of `exportedKinds`. */
+  /** Which objects. Without it, what the files declare, and the other objects of kinds that need no request. */
   readonly select?: readonly Condition[] | undefined
   /** The files that exist, by path. */
   readonly texts: ReadonlyMap<string, string>
@@ -44,9 +47,6 @@ export interface DraftInput {
   /** Objects to leave out, by `identityOf`, with the reason. */
   readonly excluded: ReadonlyMap<string, string>
 }
-
-/** Several projects can use a webhook or a source, so that no project takes one over unasked. */
-export const exportedKinds: readonly KindName[] = ['dashboard', 'savedSearch', 'alert']
 
 type Candidate = Pick<NewObject, 'kind' | 'key'> & { readonly stored?: StoredObject | undefined; readonly name: string }
 
@@ -125,58 +125,58 @@ export function draftPull(input: DraftInput): Draft {
   const { declarations, plan, storedObjects, profile, nowMs, excluded } = input
   const kinds = createKinds(profile, nowMs)
   const { select } = input
-  const wanted: readonly string[] = valuesOf(select, 'kind') ?? exportedKinds
-  const selectedKinds = kindNames.filter((one) => abilitiesOf(profile).kinds.has(one) && wanted.includes(one))
-  const selected = selectObjects({ storedObjects, kinds, plan, declarations, selectedKinds })
+  const wanted = valuesOf(select, 'kind')
+  const isWantedKind = ({ name, file }: Kind): boolean =>
+    abilitiesOf(profile).kinds.has(name) && (wanted?.includes(name) ?? file.isOnRequest === undefined)
+  const selectedKinds = keysOf<KindName>(kinds)
+    .map((name): Kind => kinds[name])
+    .filter(isWantedKind)
+  const selected = selectObjects({ storedObjects, plan, declarations, selectedKinds })
   // An object that is left out has no key.
   const isWanted = (one: NewObject | SkippedObject): boolean => passes({ key: '', ...one, name: one.stored.name ?? '' }, select)
   const newObjects = input.declaredOnly ? [] : selected.newObjects.filter(isWanted)
   const skipped = input.declaredOnly ? [] : selected.skipped.filter(isWanted)
-  const directory = createDirectory(storedObjects)
-  const explainSecret = createSecretFinder(input)
   const tiles = new Map(storedObjects.dashboards.map((one) => [one.id, one.tiles]))
-  const contextFor = (targets: readonly NewObject[]): DraftContext => ({
-    explainSecret,
+  const keys = new Map(plan.changes.flatMap(({ kind, id, key }) => (id === undefined ? [] : [[identityOf(kind, id), key] as const])))
+  const context: DraftContext = {
+    explainSecret: createSecretFinder(input),
     kinds,
-    directory,
+    directory: createDirectory(storedObjects),
     sources: storedObjects.sources,
-    keyOf: createKeyFinder(plan.changes, targets),
+    keyOf: (kind, id) => keys.get(identityOf(kind, String(id))),
     tilesOf: (id) => tiles.get(String(id)) ?? [],
     declaredTiles: declaredTiles(kinds, plan.changes),
+  }
+  const added = newObjects.map((one) => {
+    const drafted = draftNew(one, context, excluded)
+    // Objects of the kinds after it can refer to it by its key.
+    if (drafted.addition !== undefined) keys.set(identityOf(one.kind, one.stored.id), one.key)
+    return drafted
   })
-  // Alerts come last: they can refer by key only to dashboards and saved searches that are not left out.
-  const [newAlerts = [], newTargets = []] = [true, false].map((isAlert) => newObjects.filter(({ kind }) => (kind === 'alert') === isAlert))
-  const draftedTargets = newTargets.map((one) => draftNew(one, contextFor([]), excluded))
-  const context = contextFor(draftedTargets.filter(({ addition }) => addition !== undefined).map(({ source }) => source))
-  const added = [...draftedTargets, ...newAlerts.map((one) => draftNew(one, context, excluded))]
   const declared = new Map(declarations.objects.map((one) => [addressOf(one), one]))
   const existing = plan.changes.flatMap((change) => {
     const one = declared.get(addressOf(change))
     return one === undefined || !passes(change, select) ? [] : [draftExisting(one, change, context, input)]
   })
   const additions = added.flatMap(({ addition }) => addition ?? [])
-  const paths = placeAdditions(additions, input)
-  const { files, replacedExpressions } = draftFiles(input, {
-    updates: existing.flatMap(({ update, object }) => (update === undefined ? [] : [{ ...update, path: object.path }])),
-    removals: existing.flatMap(({ object }) => (object.outcome === 'removed' ? [object] : [])),
-    additions: additions.map((addition) => ({ ...addition, path: paths.get(addition) ?? '' })),
-  })
-  return {
-    files,
-    objects: [
-      ...existing.map(({ object }) => ({
-        ...object,
-        replacedExpressions: replacedExpressions.get(addressOf(object)) ?? [],
-      })),
-      ...added.map(({ source, addition, reason }) =>
-        addition === undefined
-          ? objectOutside(source, 'left-out', reason)
-          : { ...objectOutside(source, 'added', undefined), key: source.key, path: paths.get(addition) },
-      ),
-      ...skipped.map((one) => objectOutside(one, one.outcome, one.reason)),
-    ],
-  }
+  const paths = placeAdditions(additions, kinds, input)
+  const { files, replacedExpressions, shared } = draftFiles(input, kinds, [
+    ...existing.flatMap(({ edit, object: { path } }) => (edit === undefined ? [] : [{ path, edit }])),
+    ...additions.map((addition) => ({ path: paths.get(addition) ?? '', edit: addition })),
+  ])
+  const objects: readonly PulledObject[] = [
+    ...existing.map(({ object }) => ({ ...object, replacedExpressions: replacedExpressions.get(addressOf(object)) ?? [] })),
+    ...added.map(({ source, addition, reason }) =>
+      addition === undefined
+        ? objectOutside(source, 'left-out', reason)
+        : { ...objectOutside(source, 'added', undefined), key: source.key, path: paths.get(addition) },
+    ),
+    ...skipped.map((one) => objectOutside(one, one.outcome, one.reason)),
+  ]
+  return { files, objects: objects.map((one) => (shared.has(addressOf(one)) ? { ...one, outcome: 'left-out', reason: whyShared } : one)) }
 }
+
+const whyShared = 'the file uses an anchor or alias here, and pull does not edit it; change the file, or run apply'
 
 interface DraftContext extends Pick<FileContext, 'directory' | 'sources' | 'keyOf' | 'tilesOf'> {
   readonly kinds: Kinds
@@ -210,14 +210,6 @@ const textsIn = (value: unknown): readonly string[] => {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
 }
 
-function createKeyFinder(changes: readonly Change[], targets: readonly NewObject[]): FileContext['keyOf'] {
-  const keys = new Map([
-    ...changes.flatMap(({ kind, id, key }) => (id === undefined ? [] : [[identityOf(kind, id), key] as const])),
-    ...targets.map(({ kind, stored, key }) => [identityOf(kind, stored.id), key] as const),
-  ])
-  return (kind, id) => keys.get(identityOf(kind, String(id)))
-}
-
 const declaredTiles = (kinds: Kinds, changes: readonly Change[]): DraftContext['declaredTiles'] =>
   new Map(
     changes.flatMap(({ kind, desired, stored }) =>
@@ -246,7 +238,7 @@ function spellChange(
   { kind: name, key, written: spelled }: Declared,
   { desired = {}, stored }: Change & { readonly stored: StoredObject },
   { kinds, ...others }: DraftContext,
-): Spelled {
+): Sides {
   const kind: Kind = kinds[name]
   const body = kind.toBody(stored)
   const pulled = kind.pulledPart?.(body, desired) ?? body
@@ -255,6 +247,8 @@ function spellChange(
   const tilesOf = (id: unknown): readonly Body[] => others.declaredTiles.get(id) ?? others.tilesOf(id)
   return { before: kind.toFile(declared, { ...context, tilesOf }), after: kind.toFile(managedPart(pulled, declared, kind.schema), context) }
 }
+
+type Addition = Pick<DeclaredKey, 'kind' | 'key'> & { readonly after: Body }
 
 interface DraftedNew {
   readonly source: NewObject
@@ -268,13 +262,13 @@ function draftNew(source: NewObject, context: DraftContext, excluded: DraftInput
   const { name, ...others } = spellNew(source, context)
   const fields = { name, ...adoption, ...others }
   const reason = excluded.get(identityOf(kind, stored.id)) ?? context.explainSecret(fields) ?? explainUnwritable(fields, kind)
-  return { source, reason, addition: reason === undefined ? { kind, key, fields } : undefined }
+  return { source, reason, addition: reason === undefined ? { kind, key, after: fields } : undefined }
 }
 
 interface DraftedExisting {
   readonly object: PulledObject & { readonly path: string }
   /** Undefined when the file stays as it is. */
-  readonly update: Update | undefined
+  readonly edit?: Edit
 }
 
 function draftExisting(
@@ -295,9 +289,12 @@ function draftExisting(
     replacedExpressions: [],
     overridden: [],
   }
-  if (stored === undefined) return { object: { ...object, ...draftMissing(declared, context, input) }, update: undefined }
+  if (stored === undefined) {
+    const missing = draftMissing(declared, context, input)
+    return { object: { ...object, ...missing }, ...(missing.outcome === 'removed' && { edit: { kind, key, before: {} } }) }
+  }
   if (driftedOnly && !('origin' in change && change.origin === 'service'))
-    return { object: { ...object, outcome: isDifference(change) ? 'changed-in-files' : 'unchanged' }, update: undefined }
+    return { object: { ...object, outcome: isDifference(change) ? 'changed-in-files' : 'unchanged' } }
   const spelled = spellChange(declared, { ...change, stored }, context)
   const { before, after, overridden } = keepOverridden(spelled, overriddenFields(environment, kind, key))
   const isUnchanged = isEqual(before, after)
@@ -306,19 +303,19 @@ function draftExisting(
     const differing = differingFields(spelled)
     const names = differing.map(({ field }) => field).join(', ')
     const reason = `the service has other values of ${names}, and pull does not edit a file with instances`
-    return { object: { ...object, outcome: 'left-out', reason, instantiated: { location, differing } }, update: undefined }
+    return { object: { ...object, outcome: 'left-out', reason, instantiated: { location, differing } } }
   }
   const unwritable = () =>
     declared.madeFrom === undefined
       ? (context.explainSecret(after, before) ?? explainUnwritable(after, kind))
       : `differs from what ${declared.madeFrom} makes, and pull does not edit it; change the file, or run apply`
   const reason = excluded.get(identityOf(kind, stored.id)) ?? (isUnchanged ? undefined : unwritable())
-  if (reason !== undefined) return { object: { ...object, outcome: 'left-out', reason }, update: undefined }
+  if (reason !== undefined) return { object: { ...object, outcome: 'left-out', reason } }
   if (isUnchanged && overridden.length > 0) {
     const overriddenReason = `the environment overrides ${overridden.map(({ field }) => field).join(', ')}, and the service has another value`
-    return { object: { ...object, outcome: 'left-out', reason: overriddenReason, overridden }, update: undefined }
+    return { object: { ...object, outcome: 'left-out', reason: overriddenReason, overridden } }
   }
-  if (isUnchanged) return { object: { ...object, outcome: 'unchanged' }, update: undefined }
+  if (isUnchanged) return { object: { ...object, outcome: 'unchanged' } }
   const updated = {
     ...object,
     name: stored.name ?? name,
@@ -327,7 +324,7 @@ function draftExisting(
     fields: change.fields,
     after,
   } as const
-  return { object: updated, update: { kind, key, before, after } }
+  return { object: updated, edit: { kind, key, before, after } }
 }
 
 /** Kinds without markers stay, because other repositories can use their objects. An incomplete list may lack an object. */
@@ -356,13 +353,13 @@ export function explainUnwritable(fields: Body, kind: KindName): string | undefi
   return error && schemaDiagnostics(error, { value: fields, locationOf: nowhere, locationOfKey: nowhere }, schema)[0]?.message
 }
 
-const differingFields = ({ before, after }: Spelled): readonly OverriddenField[] =>
+const differingFields = ({ before, after }: Sides): readonly OverriddenField[] =>
   [...new Set([...Object.keys(before), ...Object.keys(after)])]
     .filter((field) => !isEqual(before[field], after[field]))
     .map((field) => ({ field, value: after[field] }))
 
 /** Leaves fields that the environment overrides as they are, because the file is for all environments. */
-function keepOverridden({ before, after }: Spelled, fields: readonly string[]) {
+function keepOverridden({ before, after }: Sides, fields: readonly string[]) {
   const isOverridden = (field: string): boolean => fields.includes(field)
   const others = Object.entries(after).filter(([field]) => !isOverridden(field))
   const kept = Object.entries(before).filter(([field]) => isOverridden(field))
@@ -373,49 +370,49 @@ function keepOverridden({ before, after }: Spelled, fields: readonly string[]) {
   }
 }
 
-/** The path for each addition. An alert goes to the file that declares its dashboard. */
-function placeAdditions(additions: readonly Addition[], { declarations, globs, texts }: DraftInput): ReadonlyMap<Addition, string> {
+/** The path for each new object: beside the declared object that it belongs to, or a file by the rule of its kind. */
+function placeAdditions(
+  additions: readonly Addition[],
+  kinds: Kinds,
+  { declarations, globs, texts }: DraftInput,
+): ReadonlyMap<Addition, string> {
   if (additions.length === 0) return new Map()
   // A file with instances is never edited.
   const closed = new Set(
     [...declarations.objects, ...declarations.broken].flatMap(({ location: { file, instance } }) => (instance === undefined ? [] : [file])),
   )
   const place = createPlacement({ globs, paths: [...texts.keys()], closed })
-  const isOpen = ({ kind, location: { file } }: Declared): boolean => kind === 'dashboard' && !closed.has(file)
-  const dashboardPaths = new Map(declarations.objects.filter(isOpen).map(({ key, location: { file } }) => [key, file]))
+  const declaredPaths = new Map(declarations.objects.map((one) => [addressOf(one), one.location.file]))
   return new Map(
     additions.map((addition) => {
-      const { kind, key, fields } = addition
-      const dashboard = typeof fields.dashboard === 'string' ? fields.dashboard : undefined
-      const path = kind === 'alert' ? dashboardPaths.get(dashboard ?? '') : undefined
-      return [addition, path ?? place({ kind, key, dashboard })] as const
+      const { name, beside } = kinds[addition.kind].file
+      const owner = beside?.(addition.after)
+      const path = owner && declaredPaths.get(addressOf(owner))
+      const ownName = owner?.key ?? name ?? addition.key
+      return [addition, path === undefined || closed.has(path) ? place(ownName) : path] as const
     }),
   )
 }
 
-interface WithPath {
+interface PlacedEdit {
   readonly path: string
+  readonly edit: Edit
 }
 
-interface FileChanges {
-  readonly updates: readonly (Update & WithPath)[]
-  readonly additions: readonly (Addition & WithPath)[]
-  readonly removals: readonly (Removal & WithPath)[]
-}
-
-function draftFiles({ texts, variable }: Pick<DraftInput, 'texts' | 'variable'>, { updates, additions, removals }: FileChanges) {
+function draftFiles({ texts, variable }: Pick<DraftInput, 'texts' | 'variable'>, kinds: Kinds, all: readonly PlacedEdit[]) {
   const replacedExpressions = new Map<string, readonly string[]>()
-  const paths = [...new Set([...updates, ...additions, ...removals].map(({ path }) => path))].sort()
-  const files = paths.map((path): DraftedFile => {
-    const inFile = <T extends WithPath>(all: readonly T[]): readonly T[] => all.filter((one) => one.path === path)
+  const shared = new Set<string>()
+  const byPath = [...Map.groupBy(all, ({ path }) => path)].toSorted(([a], [b]) => compareText(a, b))
+  const files = byPath.map(([path, placed]): DraftedFile => {
     const text = texts.get(path)
-    if (text === undefined) return { path, before: undefined, after: writeNewFile(path, inFile(additions)) }
-    const defaults = readDefaults(path, text, variable)
-    const edited = editFile({ path, text, defaults, updates: inFile(updates), additions: inFile(additions), removals: inFile(removals) })
+    const edits = placed.map(({ edit }) => edit)
+    if (text === undefined) return { path, before: undefined, after: writeNewFile(path, edits, kinds) }
+    const edited = editFile({ path, text, defaults: readDefaults(path, text, variable), edits })
     for (const [object, expressions] of edited.replacedExpressions) replacedExpressions.set(object, expressions)
+    for (const object of edited.shared) shared.add(object)
     return { path, before: text, after: edited.text }
   })
-  return { files: files.filter(({ before, after }) => before !== after), replacedExpressions }
+  return { files: files.filter(({ before, after }) => before !== after), replacedExpressions, shared }
 }
 
 function readDefaults(path: string, text: string, variable: DraftInput['variable']): unknown {

@@ -3,7 +3,6 @@ import { compareText } from '../../core/text.ts'
 import type { Declarations } from '../../declarations/declarations.ts'
 import type { Kind, StoredObject } from '../../kinds/kind.ts'
 import { addressOf, type KindName } from '../../kinds/kind-names.ts'
-import type { Kinds } from '../../kinds/kinds.ts'
 import { keyGrammar, ownershipTest } from '../../kinds/marker.ts'
 import type { Change, Plan } from '../plan/change.ts'
 import { trimmedName } from '../plan/match.ts'
@@ -36,11 +35,10 @@ interface Selection {
 
 interface SelectOptions {
   readonly storedObjects: StoredObjects
-  readonly kinds: Kinds
   readonly plan: Pick<Plan, 'project' | 'changes'>
   readonly declarations: Pick<Declarations, 'objects' | 'broken'>
   /** Those whose objects are added. */
-  readonly selectedKinds: readonly KindName[]
+  readonly selectedKinds: readonly Kind[]
 }
 
 /** Chooses the objects that files do not declare yet, and their keys. */
@@ -49,8 +47,8 @@ export function selectObjects(options: SelectOptions): Selection {
   return { newObjects: parts.flatMap(({ newObjects }) => newObjects), skipped: parts.flatMap(({ skipped }) => skipped) }
 }
 
-function selectIn(name: KindName, { storedObjects, kinds, plan, declarations }: SelectOptions): Selection {
-  const kind: Kind = kinds[name]
+function selectIn(kind: Kind, { storedObjects, plan, declarations }: SelectOptions): Selection {
+  const { name } = kind
   const changes = plan.changes.filter((change) => change.kind === name)
   const declaredIds = new Set(changes.map(({ id }) => id))
   const takenKeys = new Set([...declarations.objects, ...declarations.broken].filter((one) => one.kind === name).map(({ key }) => key))
@@ -175,18 +173,8 @@ interface PlacementOptions {
   readonly closed: ReadonlySet<string>
 }
 
-interface PlacedObject {
-  readonly kind: KindName
-  readonly key: string
-  /** For an alert: the key of its dashboard, if these files declare it. */
-  readonly dashboard?: string | undefined
-}
-
-/**
- * Returns a function that gives the path of the file for a new object: a file for each dashboard with its alerts, one for the other
- * alerts, and one for saved searches. Throws an InputError when the globs do not say where new files belong.
- */
-export function createPlacement({ globs, paths, closed }: PlacementOptions): (object: PlacedObject) => string {
+/** Returns a function that gives the path of the file for the objects of a kind, or for the object with a key. Throws an InputError when the globs do not say where new files belong. */
+export function createPlacement({ globs, paths, closed }: PlacementOptions): (key: string) => string {
   const toPath = pathsIn(globs[0] ?? '')
   if (toPath === undefined)
     throw inputError(
@@ -195,9 +183,9 @@ export function createPlacement({ globs, paths, closed }: PlacementOptions): (ob
     )
   // Some file systems ignore case.
   const existing = new Map(paths.map((path) => [path.toLowerCase(), path]))
-  return ({ kind, key, dashboard }) => {
-    const name = baseNameOf(kind, kind === 'dashboard' ? key : dashboard)
-    const pathFor = (baseName: string): string => existing.get(toPath(baseName).toLowerCase()) ?? toPath(baseName)
+  const pathFor = (name: string): string => existing.get(toPath(name).toLowerCase()) ?? toPath(name)
+  return (key) => {
+    const name = toFileName(key)
     let path = pathFor(name)
     for (let i = 2; closed.has(path); i++) {
       const next = pathFor(`${name}-${i}`)
@@ -211,12 +199,6 @@ export function createPlacement({ globs, paths, closed }: PlacementOptions): (ob
     return path
   }
 }
-
-const baseNameOf = (kind: KindName, dashboard: string | undefined): string =>
-  ownFiles[kind] ?? (dashboard === undefined ? 'alerts' : toFileName(dashboard))
-
-/** Files for all objects of a kind. */
-const ownFiles: Readonly<Partial<Record<KindName, string>>> = { savedSearch: 'saved-searches', webhook: 'webhooks', source: 'sources' }
 
 /** Windows reserves these names, whatever the extension. */
 const deviceName = /^(?:con|prn|aux|nul|com\d|lpt\d)$/

@@ -7,80 +7,82 @@ import {
   isScalar,
   isSeq,
   type Node,
-  type Pair,
   type ScalarTag,
   type Tags,
   type ToStringOptions,
   YAMLMap,
   type YAMLSeq,
 } from 'yaml'
+import { isSame } from '../../core/equality.ts'
+import { isEmpty, isMapping } from '../../core/keys.ts'
 import { version } from '../../core/version.ts'
 import { escapeExpressions } from '../../documents/expressions.ts'
 import { ownValue } from '../../documents/schema.ts'
-import type { Body } from '../../kinds/kind.ts'
-import { type KindName, kindNames, sections } from '../../kinds/kind-names.ts'
-import { canonicalText } from '../../kinds/marker.ts'
+import type { Body, DeclaredKey, Kind } from '../../kinds/kind.ts'
+import { kindNames, sections } from '../../kinds/kind-names.ts'
+import type { Kinds } from '../../kinds/kinds.ts'
 
-/** An object that a file does not declare yet. */
-export interface Addition {
-  readonly kind: KindName
-  readonly key: string
-  readonly fields: Body
-}
+/** An object of a new file. */
+type NewFields = Pick<DeclaredKey, 'kind' | 'key'> & { readonly after?: Body }
 
 const schemaAddress = `https://raw.githubusercontent.com/watchkeeper/watchkeeper/v${version.split('.')[0]}/schemas/observability.schema.json`
 
 /** The text of a new file, formatted as a person would write it. */
-export function writeNewFile(path: string, additions: readonly Addition[]): string {
-  const content = contentOf(additions)
+export function writeNewFile(path: string, objects: readonly NewFields[], kinds: Kinds): string {
+  const content = contentOf(objects, kinds)
   if (path.endsWith('.json')) return `${JSON.stringify({ $schema: schemaAddress, ...escapeExpressions(content) }, null, 2)}\n`
-  const { indent } = defaultIndentation
-  const document = new Document(undefined, documentOptions)
-  const root = new YAMLMap(document.schema)
-  for (const [section, objects] of Object.entries(content)) {
-    const map = new YAMLMap(document.schema)
-    for (const [key, fields] of Object.entries(objects)) {
-      appendPair(map, document.createPair(key, createNode(document, fields, { name: key, column: indent * 2, indent, isOpen: true })))
-    }
-    appendPair(root, document.createPair(section, map))
+  const root = createRoot(new Document(undefined, documentOptions), content, defaultIndentation.indent)
+  return `# yaml-language-server: $schema=${schemaAddress}\n${toText(root, defaultIndentation)}\n`
+}
+
+/** The sections of a file, with an empty line between them. */
+export const createRoot = (document: Document, content: Body, indent: number): YAMLMap =>
+  createSpacedMap(document, content, (objects) => createSection(document, isMapping(objects) ? objects : {}, indent))
+
+/** The objects of a section, with an empty line between them. */
+export const createSection = (document: Document, objects: Body, indent: number): YAMLMap =>
+  createSpacedMap(document, objects, (fields, name) => createNode(document, fields, { name, column: indent * 2, indent, isOpen: true }))
+
+function createSpacedMap(document: Document, values: Body, toNode: (value: unknown, name: string) => Node): YAMLMap {
+  const map = new YAMLMap(document.schema)
+  for (const [name, value] of Object.entries(values)) {
+    const pair = document.createPair(name, toNode(value, name))
+    if (map.items.length > 0 && isNode(pair.key)) pair.key.spaceBefore = true
+    map.items.push(pair)
   }
-  document.contents = root
-  return `# yaml-language-server: $schema=${schemaAddress}\n${document.toString(textOptions(defaultIndentation))}`
+  return map
+}
+
+/** The text of the node, without the end of its last line. */
+export function toText(node: Node, { indent, indentSeq }: Indentation): string {
+  const document = new Document(undefined, documentOptions)
+  document.contents = node
+  return document.toString({ ...textOptions, indent, indentSeq }).trimEnd()
 }
 
 /** In the order in which people read it. */
-function contentOf(additions: readonly Addition[]): Readonly<Record<string, Readonly<Record<string, Body>>>> {
-  const inSection = (kind: KindName) => additions.filter((addition) => addition.kind === kind)
-  const { defaults, alerts } = extractDefaults(inSection('alert').map(({ fields }) => fields))
-  const objectsIn = (kind: KindName): readonly (readonly [string, Body])[] =>
-    inSection(kind).map(({ key, fields }, i) => [key, kind === 'alert' ? (alerts[i] ?? fields) : fields])
-  const filled = kindNames.map((kind) => [sections[kind], Object.fromEntries(objectsIn(kind))] as const)
-  return {
-    ...(Object.keys(defaults).length > 0 && { defaults: { alerts: defaults } }),
-    ...Object.fromEntries(filled.filter(([, objects]) => Object.keys(objects).length > 0)),
-  }
+function contentOf(objects: readonly NewFields[], kinds: Kinds): Readonly<Record<string, Readonly<Record<string, Body>>>> {
+  const parts = kindNames.flatMap((name) => {
+    const own = objects.filter(({ kind }) => kind === name)
+    const shared = sharedFields(kinds[name].file, own)
+    const withoutShared = ({ after = {} }: NewFields): Body =>
+      Object.fromEntries(Object.entries(after).filter(([field]) => !Object.hasOwn(shared, field)))
+    const section = Object.fromEntries(own.map((one) => [one.key, withoutShared(one)]))
+    return own.length === 0 ? [] : [{ name: sections[name], shared, section }]
+  })
+  const defaults = Object.fromEntries(parts.filter(({ shared }) => !isEmpty(shared)).map(({ name, shared }) => [name, shared]))
+  return { ...(!isEmpty(defaults) && { defaults }), ...Object.fromEntries(parts.map(({ name, section }) => [name, section])) }
 }
 
-/** A file with fewer alerts is easier to read without `defaults`. */
-const minAlertsForDefaults = 3
+/** A file with fewer objects is easier to read without `defaults`. */
+const minObjectsForDefaults = 3
 
-const extractedFields = ['dashboard', 'interval', 'channel'] as const
-
-/** Moves these fields to `defaults` if all alerts have the same. */
-function extractDefaults(alerts: readonly Body[]): { readonly defaults: Body; readonly alerts: readonly Body[] } {
-  const [first, ...others] = alerts
-  if (first === undefined || alerts.length < minAlertsForDefaults) return { defaults: {}, alerts }
-  const shared = extractedFields.filter(
-    (name) => first[name] !== undefined && others.every((alert) => canonicalText(alert[name]) === canonicalText(first[name])),
-  )
-  const rest = alerts.map((alert) => Object.fromEntries(Object.entries(alert).filter(([name]) => !shared.some((one) => one === name))))
-  return { defaults: Object.fromEntries(shared.map((name) => [name, first[name]])), alerts: rest }
-}
-
-/** Adds a pair at the end of a map, after an empty line if it is not the first one. */
-export function appendPair(map: YAMLMap, pair: Pair): void {
-  if (map.items.length > 0 && isNode(pair.key)) pair.key.spaceBefore = true
-  map.items.push(pair)
+/** The fields that become defaults, because all objects have the same. */
+function sharedFields({ defaultFields = [] }: Kind['file'], objects: readonly NewFields[]): Body {
+  const [first, ...others] = objects.map(({ after = {} }) => after)
+  if (first === undefined || objects.length < minObjectsForDefaults) return {}
+  const shared = defaultFields.filter((name) => first[name] !== undefined && others.every((one) => isSame(one[name], first[name])))
+  return Object.fromEntries(shared.map((name) => [name, first[name]]))
 }
 
 /** Characters that are invisible, change the direction of text or end lines, and unpaired surrogates. */
@@ -137,15 +139,13 @@ export interface Indentation {
 
 export const defaultIndentation: Indentation = { indent: 2, indentSeq: true }
 
-export const textOptions = ({ indent, indentSeq }: Indentation): ToStringOptions => ({
-  indent,
-  indentSeq,
+const textOptions: ToStringOptions = {
   lineWidth: 0,
   minContentWidth: 0,
   singleQuote: true,
   blockQuote: 'literal',
   doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER,
-})
+}
 
 /** A map or list on one line has at most this many columns. */
 const maxLineWidth = 120
@@ -156,7 +156,7 @@ const alwaysOpen: readonly string[] = ['tiles', 'rows', 'config', 'raw']
 /** Lists whose items have a line for each field. */
 export const openLists: readonly string[] = ['tiles', 'rows']
 
-export interface Position {
+interface Position {
   /** The field that holds the value. */
   readonly name: string
   readonly column: number

@@ -70,7 +70,7 @@ it('warns when a value of one service replaces an expression', async () => {
       },
     ],
   })
-  expect(files[0]?.content).toBe(text.replace(written('threshold: ‹env.LIMIT›    #'), 'threshold: 60 #'))
+  expect(files[0]?.content).toBe(text.replace(written('threshold: ‹env.LIMIT›    #'), 'threshold: 60    #'))
   expect((await run('plan', 'staging', files[0]?.content)).document).toMatchObject({ changed: false })
   expect((await run('plan', 'prod', files[0]?.content)).document).toMatchObject({ toUpdate: 1 })
 })

@@ -15,23 +15,23 @@ describe('a pull without files', () => {
     const pulled = pull(storedObjects)
     expect(pulled.objects).toEqual([
       {
-        kind: 'dashboard',
-        key: 'shop',
-        name: 'Shop',
-        id: 'd1',
-        outcome: 'added',
-        path: 'o/shop.yml',
-        reason: undefined,
-        replacedExpressions: [],
-        overridden: [],
-      },
-      {
         kind: 'savedSearch',
         key: 'slow',
         name: 'Slow',
         id: 'q1',
         outcome: 'added',
         path: 'o/saved-searches.yml',
+        reason: undefined,
+        replacedExpressions: [],
+        overridden: [],
+      },
+      {
+        kind: 'dashboard',
+        key: 'shop',
+        name: 'Shop',
+        id: 'd1',
+        outcome: 'added',
+        path: 'o/shop.yml',
         reason: undefined,
         replacedExpressions: [],
         overridden: [],
@@ -77,8 +77,8 @@ describe('a pull without files', () => {
     const onTheirs = { ...errors, id: 'a3', name: 'Beyond', dashboardId: 'd2', tileId: 't9' }
     const pulled = pull({ dashboards: [shop, theirs], savedSearches: [search], alerts: [errors, onSearch, onTheirs] })
     expect(pulled.objects.map(({ key, path }) => [key, path])).toEqual([
-      ['shop', 'o/shop.yml'],
       ['slow', 'o/saved-searches.yml'],
+      ['shop', 'o/shop.yml'],
       ['beyond', 'o/alerts.yml'],
       ['errors', 'o/shop.yml'],
       ['slow', 'o/alerts.yml'],
@@ -161,15 +161,18 @@ describe('a pull into existing files', () => {
     expect(pull({ ...parts, savedSearches: [{ ...search, id: 'd1', name: 'Zoo' }] }).after['o/shop.yml']).toContain('dashboard: shop\n')
   })
 
-  it('a pull into existing files changes one of two objects that are the same YAML node', () => {
-    const texts = { 'o/s.yml': 'savedSearches:\n  one: &one\n    name: Slow\n    sourceId: s1\n    where: x\n  two: *one\n' }
-    const marked = (key: string, id: string) => ({ ...search, id, tags: [`wk:${digestOfText(project, 6)}:${key}:abcdef`] })
-    const changed = { ...marked('one', 'q1'), where: 'z' }
-    const pulled = verifiedPull({ savedSearches: [changed, marked('two', 'q2')] }, texts)
-    expect(pulled.objects.map(({ key, outcome }) => [key, outcome])).toEqual([
-      ['one', 'updated'],
-      ['two', 'unchanged'],
-    ])
+  it('leaves out an object with an anchor or alias, also one to add, and says why', () => {
+    const search1 = { ...search, id: 'q1', tags: [`wk:${digestOfText(project, 6)}:one:abcdef`], where: 'z' }
+    const of = (text: string) =>
+      verifiedPull({ savedSearches: [search1, { ...search, id: 'q2', name: 'Fast' }] }, { 'o/saved-searches.yml': text })
+    const one = 'one:\n    name: Slow\n    sourceId: s1\n    where: &w x\n'
+    const reason = expect.stringContaining('anchor or alias')
+    const pulled = of(`savedSearches:\n  ${one}`)
+    expect(pulled.of('Slow')).toMatchObject({ key: 'one', outcome: 'left-out', reason })
+    expect(pulled.of('Fast')).toMatchObject({ outcome: 'added' })
+    const inAnchor = of(`savedSearches: &all\n  ${one}`)
+    expect(inAnchor.files).toEqual([])
+    expect(inAnchor.of('Fast')).toMatchObject({ key: 'fast', outcome: 'left-out', reason })
   })
 
   it('adds a new object after the existing ones', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { overrideDefaults, withoutDefaults } from '../../../../src/sync/pull/edit-yaml.ts'
-import { edit, type Fields } from '../../../support/edits.ts'
+import { overrideDefaults } from '../../../../src/sync/pull/edit-yaml.ts'
+import { edit, type Fields, parsed } from '../../../support/edits.ts'
 
 const head =
   'defaults:\n  alerts:\n    interval: 1h\n    message: Look\n    thresholdType: below\n    channel: { type: email, emailRecipients: [a@b] }\n'
@@ -43,7 +43,7 @@ describe('a change of an object in a file with defaults', () => {
 
   it('adds a new object with the fields that differ from the defaults', () => {
     const fields = { name: 'B', threshold: 2, interval: '1h', channel: { type: 'webhook', webhook: 'w' } }
-    expect(edit(text, {}, { additions: [{ kind: 'alert', key: 'b', fields }] })).toBe(
+    expect(edit(text, {}, { additions: [{ kind: 'alert', key: 'b', after: fields }] })).toBe(
       `${text}
   b:
     name: B
@@ -56,8 +56,13 @@ describe('a change of an object in a file with defaults', () => {
   })
 })
 
-describe('withoutDefaults', () => {
-  it('keeps the fields that differ from the defaults', () => {
+describe('a new object in a file with defaults', () => {
+  const added = (defaults: unknown, after: Fields): object => {
+    const before = JSON.stringify({ defaults: { alerts: defaults }, alerts: { a: {} } })
+    return (parsed(edit(before, {}, { additions: [{ kind: 'alert', key: 'b', after }] })) as { alerts: { b: object } }).alerts.b
+  }
+
+  it('has the fields that differ from the defaults', () => {
     const cases: readonly [string, unknown, Fields, Fields][] = [
       ['says everything where there are none', undefined, { name: 'A', interval: '5m' }, { name: 'A', interval: '5m' }],
       ['says everything where they are no map', ['interval'], { interval: '5m' }, { interval: '5m' }],
@@ -74,12 +79,12 @@ describe('withoutDefaults', () => {
       ['says nothing of what no alert has', { novel: 1 }, {}, {}],
     ]
     for (const [name, defaults, fields, expected] of cases) {
-      expect(withoutDefaults(defaults, 'alert', fields), name).toStrictEqual(expected)
+      expect(added(defaults, fields), name).toStrictEqual(expected)
     }
   })
 
   it('puts overrides after the other fields', () => {
-    expect(Object.keys(withoutDefaults({ message: 'x' }, 'alert', { name: 'A', note: 'n' }))).toEqual(['name', 'note', 'message'])
+    expect(Object.keys(added({ message: 'x' }, { name: 'A', note: 'n' }))).toEqual(['name', 'note', 'message'])
   })
 })
 

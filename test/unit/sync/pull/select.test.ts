@@ -266,7 +266,6 @@ describe('keys and file names', () => {
 
 describe('createPlacement', () => {
   describe('a new object', () => {
-    const dashboard = { kind: 'dashboard', key: 'checkout' } as const
     const place = (globs: readonly string[], paths: readonly string[] = []) => createPlacement({ globs, paths, closed: new Set() })
 
     it('a new object gets a path that the first glob matches', () => {
@@ -292,21 +291,12 @@ describe('createPlacement', () => {
         ['a./b.yml', 'a./b.yml'],
       ] as const
       for (const [glob, path] of cases) {
-        expect(place([glob, 'other/*.yml'])(dashboard), glob).toBe(path)
+        expect(place([glob, 'other/*.yml'])('checkout'), glob).toBe(path)
       }
     })
 
-    it('a new object is placed with its dashboard, or with others of its section', () => {
-      const find = place(['o/*.yml'])
-      expect(find({ kind: 'alert', key: 'a', dashboard: 'checkout' })).toBe('o/checkout.yml')
-      expect(find({ kind: 'alert', key: 'a' })).toBe('o/alerts.yml')
-      expect(find({ kind: 'alert', key: 'a', dashboard: 'v1.2' })).toBe('o/v1-2.yml')
-      expect(find({ kind: 'dashboard', key: 'v1.2', dashboard: 'other' })).toBe('o/v1-2.yml')
-      expect(find({ kind: 'savedSearch', key: 's' })).toBe('o/saved-searches.yml')
-    })
-
     it('a new object is placed in an existing file whose name differs only in case', () => {
-      expect(place(['o/*.yml'], ['o/Checkout.yml'])(dashboard)).toBe('o/Checkout.yml')
+      expect(place(['o/*.yml'], ['o/Checkout.yml'])('checkout')).toBe('o/Checkout.yml')
     })
 
     it('a new object has no place without a glob', () => {

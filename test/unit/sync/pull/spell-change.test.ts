@@ -68,7 +68,7 @@ describe('a file', () => {
         alerts({ channels: [{ type: 'email', emailRecipients: ['a@b'] }] }),
         ['-    channels: [{ type: webhook, webhookId: w1 }]', '+    channels: [{ type: email, emailRecipients: [a@b] }]'],
       ],
-      ['other tags', dashboards({ tags: ['shop', 'new'] }), ['-    tags: [ shop ]', '+    tags: [shop, new]']],
+      ['other tags', dashboards({ tags: ['shop', 'new'] }), ['-    tags: [ shop ]', '+    tags: [ shop, new ]']],
       [
         'another search',
         { savedSearches: [{ ...search, where: 'z' }] },

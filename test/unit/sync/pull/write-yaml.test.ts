@@ -1,37 +1,42 @@
 import { describe, expect, it } from 'vitest'
 import { readDeclarations } from '../../../../src/declarations/declarations.ts'
-import { type Addition, writeNewFile } from '../../../../src/sync/pull/write-yaml.ts'
+import type { Body } from '../../../../src/kinds/kind.ts'
+import type { Edit } from '../../../../src/sync/pull/edit-yaml.ts'
+import { writeNewFile } from '../../../../src/sync/pull/write-yaml.ts'
 import { hostile } from '../../../support/corpus.ts'
 import { parsed } from '../../../support/edits.ts'
+import { kinds } from '../../../support/plans.ts'
 import { awkwardNames } from '../../../support/random-declarations.ts'
 
 const path = 'a.yml'
 
+const newFile = (name: string, objects: readonly Edit[]): string => writeNewFile(name, objects, kinds)
+
 /** How the fields of an object are written, without the columns that all of them have. */
-const spelt = (fields: Addition['fields']): string =>
-  writeNewFile(path, [{ kind: 'dashboard', key: 'd', fields }])
+const spelt = (fields: Body): string =>
+  newFile(path, [{ kind: 'dashboard', key: 'd', after: fields }])
     .split('  d:\n')
     .slice(1)
     .join('  d:\n')
     .replaceAll(/^ {4}/gm, '')
 
-const alert = (key: string, fields: Addition['fields']): Addition => ({ kind: 'alert', key, fields: { name: key, ...fields } })
+const alert = (key: string, fields: Body): Edit => ({ kind: 'alert', key, after: { name: key, ...fields } })
 
 describe('a new file', () => {
   it('names its schema, and has dashboards first and alerts last, with blank lines between', () => {
-    const additions: Addition[] = [
+    const additions: Edit[] = [
       alert('a', {}),
-      { kind: 'savedSearch', key: 's', fields: { name: 'S' } },
-      { kind: 'dashboard', key: 'one', fields: { name: 'One' } },
-      { kind: 'dashboard', key: 'two', fields: { name: 'Two' } },
+      { kind: 'savedSearch', key: 's', after: { name: 'S' } },
+      { kind: 'dashboard', key: 'one', after: { name: 'One' } },
+      { kind: 'dashboard', key: 'two', after: { name: 'Two' } },
     ]
-    expect(writeNewFile(path, additions)).toMatch(
+    expect(newFile(path, additions)).toMatch(
       /^# yaml-language-server: \$schema=https:\/\/\S+\/v\d+\/schemas\/observability\.schema\.json\ndashboards:\n {2}one:\n {4}name: One\n\n {2}two:\n {4}name: Two\n\nsavedSearches:\n {2}s:\n {4}name: S\n\nalerts:\n {2}a:\n {4}name: a\n$/,
     )
   })
 
   it('names its schema in a field when it is JSON', () => {
-    const text = writeNewFile('a.json', [alert('a', { threshold: 1 })])
+    const text = newFile('a.json', [alert('a', { threshold: 1 })])
     const { $schema, ...content } = JSON.parse(text)
     expect($schema).toMatch(/^https:.*schema\.json$/)
     expect(content).toEqual({ alerts: { a: { name: 'a', threshold: 1 } } })
@@ -42,7 +47,7 @@ describe('a new file', () => {
   const names = ['a', 'b', 'c']
 
   it('a new file has defaults when at least three alerts share their interval or channel', () => {
-    const cases: readonly [string, Addition['fields'][], object][] = [
+    const cases: readonly [string, Body[], object][] = [
       ['say once what all have in common', names.map(() => ({ interval: '5m', channel: webhook })), { interval: '5m', channel: webhook }],
       ['say once what is the same of it', names.map((name) => ({ interval: '5m', channel: name })), { interval: '5m' }],
       ['say nothing once where one differs', names.map((_, i) => ({ interval: i === 2 ? '1h' : '5m' })), {}],
@@ -54,19 +59,19 @@ describe('a new file', () => {
     ]
     for (const [name, all, shared] of cases) {
       const additions = all.map((fields, i) => alert(names[i] ?? '', fields))
-      const { defaults, alerts } = parsed(writeNewFile(path, additions)) as Record<string, Record<string, Addition['fields']>>
+      const { defaults, alerts } = parsed(newFile(path, additions)) as Record<string, Record<string, Body>>
       expect(defaults ?? { alerts: {} }, name).toEqual({ alerts: shared })
       expect(
         Object.keys(Object.values(alerts ?? {})[0] ?? {}).filter((field) => field in shared),
         name,
       ).toEqual([])
-      for (const { key, fields } of additions) expect({ ...shared, ...alerts?.[key] }, name).toEqual(fields)
+      for (const { key, after: fields } of additions) expect({ ...shared, ...alerts?.[key] }, name).toEqual(fields)
     }
   })
 
   it('a new file has its defaults first', () => {
     const all = names.map((name) => alert(name, { interval: '5m' }))
-    expect(writeNewFile(path, [...all, { kind: 'dashboard', key: 'd', fields: { interval: '5m' } }])).toContain(
+    expect(newFile(path, [...all, { kind: 'dashboard', key: 'd', after: { interval: '5m' } }])).toContain(
       'schema.json\ndefaults:\n  alerts:\n    interval: 5m\n\ndashboards:\n  d:\n    interval: 5m\n\nalerts:\n  a:\n    name: a\n\n  b:\n',
     )
   })
@@ -76,7 +81,7 @@ describe('a map', () => {
   const widths = Array.from({ length: 130 }, (_, i) => i)
 
   /** The longest line that has all of it; the object itself takes four columns. */
-  const maxLineLength = (fieldsFor: (text: string) => Addition['fields']): number => {
+  const maxLineLength = (fieldsFor: (text: string) => Body): number => {
     const lines = widths.flatMap((width) =>
       spelt(fieldsFor('x'.repeat(width)))
         .split('\n')
@@ -86,7 +91,7 @@ describe('a map', () => {
   }
 
   it('a map is on one line up to about 120 columns', () => {
-    const cases: readonly [string, (text: string) => Addition['fields']][] = [
+    const cases: readonly [string, (text: string) => Body][] = [
       ['a short name', (b) => ({ fields: { a: 1, b } })],
       ['a long name', (b) => ({ ['name'.repeat(10)]: { a: 1, b } })],
       ['long names in it', (b) => ({ fields: { ['name'.repeat(10)]: 1, b } })],
@@ -95,9 +100,10 @@ describe('a map', () => {
       ['a map', (b) => ({ fields: { a: { c: 1, d: 2 }, b } })],
       ['a map in a map', (b) => ({ out: { other: 'y'.repeat(130), in: { b } } })],
       ['a list of maps', (b) => ({ out: [{ other: 'y'.repeat(130), in: { b } }] })],
-      ...[',', '[', ']', '{', '}', '#', '&', '*', '!', '|', '>', '"', '%', '@', '`', ': '].map(
-        (sign): [string, (text: string) => Addition['fields']] => [`quotes for ${sign}`, (b) => ({ fields: { b: sign + b } })],
-      ),
+      ...[',', '[', ']', '{', '}', '#', '&', '*', '!', '|', '>', '"', '%', '@', '`', ': '].map((sign): [string, (text: string) => Body] => [
+        `quotes for ${sign}`,
+        (b) => ({ fields: { b: sign + b } }),
+      ]),
     ]
     for (const [name, fieldsFor] of cases) {
       const longest = maxLineLength(fieldsFor)
@@ -229,15 +235,15 @@ describe('a new file with awkward texts', () => {
       const additions = corpus.map((value, i) => ({
         kind: 'alert' as const,
         key: `a${i}`,
-        fields: { name: value.slice(0, 512), ...alert, message: value.slice(0, 3900), note: `1. ${value}\n2. ${value}`.slice(0, 3900) },
+        after: { name: value.slice(0, 512), ...alert, message: value.slice(0, 3900), note: `1. ${value}\n2. ${value}`.slice(0, 3900) },
       }))
-      const text = writeNewFile(path, additions)
+      const text = newFile(path, additions)
       const read = readDeclarations([{ path, text }], () => undefined)
       expect(read.diagnostics, path).toEqual([])
       expect(
         read.objects.map(({ value }) => value),
         path,
-      ).toEqual(additions.map(({ fields }) => ({ ...fields, thresholdType: 'above' })))
+      ).toEqual(additions.map(({ after }) => ({ ...after, thresholdType: 'above' })))
       if (path.endsWith('.yml'))
         expect(text, path).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/)
       expect(text.isWellFormed(), path).toBe(true)

@@ -1,0 +1,356 @@
+// Edits YAML by splicing: a collection that changes is put together of the texts of its items, and only what differs is written again. All
+// else keeps every byte, with its comments, quotes, expressions and empty lines.
+import {
+  type Document,
+  isAlias,
+  isCollection,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  isSeq,
+  type Node,
+  type Pair,
+  visit,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml'
+import { isEmpty, isMapping } from '../../core/keys.ts'
+import { hasVariable } from '../../documents/expressions.ts'
+import { ownValue } from '../../documents/schema.ts'
+import { type Body, itemId } from '../../kinds/kind.ts'
+import { canonicalText } from '../../kinds/marker.ts'
+import { createNode, createRoot, createSection, defaultIndentation, type Indentation, openLists, toText } from './write-yaml.ts'
+
+/** What a map is in the file, and what it gets. Fields that are in neither stay as they are. */
+export interface Sides<Value = Body> {
+  readonly before: Value
+  readonly after: Value
+}
+
+interface Spliced {
+  readonly text: string
+  /** Expressions that another value replaced, by object. */
+  readonly replacedExpressions: ReadonlyMap<string, readonly string[]>
+}
+
+/** Edits the objects of a file. None of them has an anchor or alias. */
+export function spliceYaml(text: string, document: Document.Parsed, sides: Sides): Spliced {
+  const splicer = new Splicer(text, document)
+  return { text: splicer.editRoot(sides), replacedExpressions: splicer.replacedExpressions }
+}
+
+/** Names from the root down to a value: section, key, field. */
+type Path = readonly string[]
+
+type Collection = YAMLMap | YAMLSeq
+
+/** A part of the text. */
+interface Extent {
+  readonly start: number
+  readonly end: number
+}
+
+interface Splice extends Extent {
+  /** The new text. */
+  readonly text: string
+}
+
+/** An item, with the comments that belong to it. */
+interface Part extends Extent {
+  readonly item: Pair | Node
+}
+
+interface Place {
+  readonly isFlow: boolean
+  readonly column: number
+  readonly path: Path
+  /** The value that is replaced, whose quotes stay. */
+  readonly old?: Node
+}
+
+/** An item of a collection that is put together. */
+interface Chunk {
+  readonly name?: string
+  /** The place that it had; undefined for a new one. */
+  readonly index?: number
+  readonly text: string
+}
+
+class Splicer {
+  /** The expressions that were replaced so far, by object. */
+  readonly replacedExpressions = new Map<string, readonly string[]>()
+  readonly #text: string
+  readonly #document: Document.Parsed
+  readonly #indentation: Indentation
+
+  constructor(text: string, document: Document.Parsed) {
+    this.#text = text
+    this.#document = document
+    this.#indentation = detectIndentation(document, text)
+  }
+
+  /** The whole text with other values. */
+  editRoot(sides: Sides): string {
+    const { contents: root } = this.#document
+    if (!isMap(root)) throw new Error('declarations are a map')
+    const { start, end, text } = this.#splice(root, sides.before, sides.after, []) ?? this.#replaceRoot(root, sides.after)
+    return this.#text.slice(0, start) + text + this.#text.slice(end)
+  }
+
+  #replaceRoot(root: YAMLMap, after: Body): Splice {
+    const [start] = rangeOf(root)
+    const end = root.flow ? this.#endOf(root) : (this.#partsOf(root).at(-1)?.end ?? start)
+    const text = isEmpty(after) ? '{}' : toText(createRoot(this.#document, after, this.#indentation.indent), this.#indentation)
+    return { start, end, text }
+  }
+
+  /** Undefined where nothing of the node stays, or what stays would contradict the rest. */
+  #splice(node: unknown, before: unknown, after: unknown, path: Path): Splice | undefined {
+    // The sides of the root and of a section have only what changes.
+    const isLeftEmpty = path.length > 1 && isEmpty(after)
+    if (!(isMap(node) || isSeq(node)) || isLeftEmpty) return undefined
+    const parts = this.#partsOf(node)
+    const chunks = this.#chunksOf(node, parts, { before, after }, path)
+    const [first, last] = [parts.at(0), parts.at(-1)]
+    if (first === undefined || last === undefined || chunks.every(({ index }) => index === undefined)) return undefined
+    const newGap = node.flow ? this.#flowGap(parts) : `${isSpaced(path) ? '\n' : ''}\n${' '.repeat(this.#columnOf(rangeOf(node)[0]))}`
+    const gapBefore = ({ index }: Chunk): string => (index ? this.#text.slice(parts[index - 1]?.end, parts[index]?.start) : newGap)
+    const text = chunks.map((chunk, i) => (i === 0 ? '' : gapBefore(chunk)) + chunk.text).join('')
+    return { start: first.start, end: last.end, text }
+  }
+
+  #chunksOf(node: Collection, parts: readonly Part[], { before, after }: Sides<unknown>, path: Path): readonly Chunk[] {
+    if (isMap(node) && isMapping(before) && isMapping(after)) return this.#editMap(node, parts, { before, after }, path)
+    if (isSeq(node) && Array.isArray(before) && Array.isArray(after) && before.length === parts.length)
+      return this.#editSeq(node, parts, { before, after }, path)
+    return []
+  }
+
+  #partsOf(collection: Collection): readonly Part[] {
+    const items: readonly (Pair | Node)[] = collection.items.map((item) => (isPair(item) ? item : nodeOf(item)))
+    if (collection.flow)
+      return items.map((item) => ({ item, start: rangeOf(isPair(item) ? item.key : item)[0], end: this.#endOf(nodeOf(item)) }))
+    const [first] = rangeOf(collection)
+    // Comments in deeper columns belong to the item before them.
+    const comments = new RegExp(`(?:\\s*\\n {${this.#columnOf(first) + 1},}#.*)*`, 'y')
+    const parts: Part[] = []
+    for (const item of items) {
+      const previous = parts.at(-1)?.end
+      const start = previous === undefined ? first : previous + this.#text.slice(previous).search(/\S/)
+      comments.lastIndex = this.#lineEnd(this.#endOf(nodeOf(item)))
+      comments.test(this.#text)
+      parts.push({ item, start, end: comments.lastIndex })
+    }
+    return parts
+  }
+
+  #flowGap([first, second]: readonly Part[]): string {
+    return first !== undefined && second !== undefined ? this.#text.slice(first.end, second.start) : ', '
+  }
+
+  #editMap(map: YAMLMap, parts: readonly Part[], sides: Sides, path: Path): readonly Chunk[] {
+    const { before, after } = sides
+    if (path.length > 2 && hasConflictingFields(map, sides)) return []
+    const kept = parts.flatMap((part, index): Chunk[] => {
+      const name = keyText(ownValue(part.item, 'key'))
+      const inPath = [...path, name]
+      const isGiven = Object.hasOwn(after, name)
+      if (isGiven || !Object.hasOwn(before, name))
+        return [{ name, index, text: this.#textOf(part, map, isGiven ? [before[name], after[name]] : [], inPath) }]
+      this.#release(nodeOf(part.item), inPath)
+      return []
+    })
+    return this.#insertFields(kept, map, sides, path)
+  }
+
+  /** Each new field comes behind those that come before it in a new file. */
+  #insertFields(kept: readonly Chunk[], map: YAMLMap, { before, after }: Sides, path: Path): readonly Chunk[] {
+    const chunks = [...kept]
+    const names = Object.keys(after)
+    for (const [i, name] of names.entries()) {
+      if (findPair(map, name) !== undefined || isEqual(before[name], after[name])) continue
+      const inPath = [...path, name]
+      // A default that does not apply any more.
+      if (path.length === 2) this.#release(this.#document.getIn(['defaults', path[0], name], true), inPath)
+      const predecessors = names.slice(0, i)
+      const position = isSpaced(path) ? chunks.length : chunks.findLastIndex((one) => predecessors.includes(one.name ?? '')) + 1
+      chunks.splice(position, 0, { name, text: this.#write(name, after[name], { ...this.#placeIn(map), path: inPath }) })
+    }
+    return chunks
+  }
+
+  #editSeq(seq: YAMLSeq, parts: readonly Part[], { before, after }: Sides<readonly unknown[]>, path: Path): readonly Chunk[] {
+    const left = new Map(identifyItems(before).map((identity, index) => [identity, index]))
+    const identities = identifyItems(after)
+    const inPath = [...path, '']
+    const chunks = after.map((value, i): Chunk => {
+      const index = left.get(identities[i])
+      left.delete(identities[i])
+      const part = index === undefined ? undefined : parts[index]
+      if (index === undefined || part === undefined) return { text: this.#write(undefined, value, { ...this.#placeIn(seq), path: inPath }) }
+      return { index, text: this.#textOf(part, seq, [before[index], value], inPath) }
+    })
+    for (const index of left.values()) this.#release(seq.items[index], inPath)
+    return chunks
+  }
+
+  /** The text of an item. It stays where the values are equal. */
+  #textOf(part: Part, { flow: isFlow = false }: Collection, [before, after]: readonly unknown[], path: Path): string {
+    return isEqual(before, after) ? this.#text.slice(part.start, part.end) : this.#editItem(part, isFlow, [before, after], path)
+  }
+
+  /** The text of an item with another value. The comment beside it stays. */
+  #editItem({ item, start, end }: Part, isFlow: boolean, [before, after]: readonly [unknown, unknown], path: Path): string {
+    const text = this.#text
+    const value = nodeOf(item)
+    const spliced = this.#splice(value, before, after, path)
+    if (spliced !== undefined) return text.slice(start, spliced.start) + spliced.text + text.slice(spliced.end, end)
+    this.#release(value, path)
+    const isBlock = isCollection(value) && !value.flow && value.items.length > 0
+    const [valueStart] = rangeOf(value)
+    if (!isPair(item)) {
+      const written = this.#write(undefined, after, { isFlow, column: this.#columnOf(valueStart) - dash.length, path, old: value })
+      const rest = isBlock ? '' : text.slice(this.#endOf(value), end)
+      return text.slice(start, valueStart) + withRest(isFlow ? written : written.slice(dash.length), rest)
+    }
+    const [keyStart, keyEnd] = rangeOf(item.key)
+    const written = this.#write('k', after, { isFlow, column: this.#columnOf(keyStart), path, old: value })
+    const colon = text.indexOf(':', keyEnd) + 1
+    const rest = isBlock ? text.slice(colon, this.#lineEnd(colon)) : text.slice(this.#endOf(value), end)
+    return text.slice(start, keyEnd) + withRest(written.slice('k'.length), rest)
+  }
+
+  /** The text of an item at this column, or in brackets. */
+  #write(key: string | undefined, value: unknown, { isFlow, column, path, old }: Place): string {
+    const node = this.#createNode(value, column, path)
+    // Quotes are for one line.
+    if (isScalar(old) && isScalar(node) && old.type?.startsWith('QUOTE') && typeof value === 'string' && !value.includes('\n'))
+      node.type = old.type
+    const around = this.#document.createNode(key === undefined ? [node] : { [key]: node })
+    around.flow = isFlow
+    const written = toText(around, this.#indentation)
+    return isFlow ? written.slice(1, -1).trim() : written.replaceAll(/\n(?=.)/g, `\n${' '.repeat(column)}`)
+  }
+
+  #createNode(value: unknown, column: number, path: Path): Node {
+    const { indent } = this.#indentation
+    if (path.length === 1 && isMapping(value)) return createSection(this.#document, value, indent)
+    const isOpen = path.length === 2 || (path.at(-1) === '' && openLists.includes(path.at(-2) ?? ''))
+    return createNode(this.#document, value, { name: path.at(-1) ?? '', column, indent, ...(isOpen && { isOpen }) })
+  }
+
+  /** Records the expressions of a value that goes away. */
+  #release(node: unknown, [section, key, ...fields]: Path): void {
+    const found = fields.length === 0 ? [] : expressionsIn(node, this.#document)
+    if (found.length === 0) return
+    const address = `${section}.${key}`
+    this.replacedExpressions.set(address, [...new Set([...(this.replacedExpressions.get(address) ?? []), ...found])])
+  }
+
+  #placeIn(collection: Collection): Pick<Place, 'isFlow' | 'column'> {
+    return { isFlow: collection.flow === true, column: this.#columnOf(rangeOf(collection)[0]) }
+  }
+
+  #columnOf(offset: number): number {
+    return columnIn(this.#text, offset)
+  }
+
+  #lineEnd(offset: number): number {
+    const end = this.#text.indexOf('\n', offset)
+    return end < 0 ? this.#text.length : end
+  }
+
+  /** Where a value ends, without the comment behind it. */
+  #endOf(node: Node): number {
+    const last = isCollection(node) && !node.flow ? node.items.at(-1) : undefined
+    return last === undefined ? this.#text.slice(0, rangeOf(node)[1]).trimEnd().length : this.#endOf(nodeOf(last))
+  }
+}
+
+const dash = '- '
+
+/** The rest of a line goes behind the first one of several. */
+function withRest(written: string, rest: string): string {
+  const [first = '', ...lines] = written.split('\n')
+  return [first + rest, ...lines].join('\n')
+}
+
+/** Equal in a file. A field that is null is not equal to a field that is absent. */
+export const isEqual = (a: unknown, b: unknown): boolean => canonicalText(a) === canonicalText(b)
+
+/** Sections and objects come last in their map, after an empty line. */
+const isSpaced = (path: Path): boolean => path.length < 2
+
+const keyText = (key: unknown): string => String(isScalar(key) ? key.value : key)
+
+export const findPair = (map: YAMLMap, name: string): Pair | undefined => map.items.find(({ key }) => keyText(key) === name)
+
+/** The value of a pair, or an item of a list. A pair in brackets can have no value. */
+function nodeOf(item: unknown): Node {
+  const node = isPair(item) ? (item.value ?? item.key) : item
+  if (!isNode(node)) throw new Error('the document was not parsed from a text')
+  return node
+}
+
+/** Of the value, without what is behind it. */
+function rangeOf(node: unknown): readonly [number, number] {
+  const range = isNode(node) ? node.range : undefined
+  if (range == null) throw new Error('the document was not parsed from a text')
+  return [range[0], range[1]]
+}
+
+const columnIn = (text: string, offset: number): number => offset - (text.lastIndexOf('\n', offset - 1) + 1)
+
+/** The columns by which the first section is indented, and whether lists are. */
+function detectIndentation({ contents }: Document.Parsed, text: string): Indentation {
+  const pairsIn = (value: unknown): readonly Pair[] => (isMap(value) && !value.flow ? value.items : [])
+  const columnOf = (node: unknown): number => columnIn(text, rangeOf(node)[0])
+  const objects = pairsIn(contents).flatMap(({ value }) => pairsIn(value))
+  const indent = objects.map(({ key }) => columnOf(key)).find((column) => column > 0) ?? defaultIndentation.indent
+  const fields = objects.flatMap(({ value }) => pairsIn(value))
+  const hasUnindentedList = fields.some(({ key, value }) => isSeq(value) && !value.flow && columnOf(key) === columnOf(value))
+  // Unless the indent is 2, the library puts unindented lists into unusual columns.
+  return { indent, indentSeq: indent !== defaultIndentation.indent || !hasUnindentedList }
+}
+
+/** Fields of the API that decide which other fields a map can have. */
+const kindFields: readonly string[] = ['displayType', 'configType', 'type', 'mode', 'operator', 'kind']
+
+/** Whether fields that only the file has, such as an id in place of a name, would contradict the new values. */
+function hasConflictingFields(map: YAMLMap, { before, after }: Sides): boolean {
+  const hasOwnFields = map.items.some(({ key }) => !Object.hasOwn(before, keyText(key)))
+  return (
+    hasOwnFields &&
+    (Object.keys(before).some((name) => findPair(map, name) === undefined) ||
+      kindFields.some((name) => !isEqual(before[name], after[name])))
+  )
+}
+
+/** Unique for each item: its id, its name or its value. */
+function identifyItems(items: readonly unknown[]): readonly unknown[] {
+  const counts = new Map<unknown, number>()
+  return items.map((item, i) => {
+    const identity = ownValue(item, itemId) ?? nameOrValue(item) ?? i
+    const count = counts.get(identity) ?? 0
+    counts.set(identity, count + 1)
+    return count === 0 ? identity : `${String(identity)} ${count}`
+  })
+}
+
+function nameOrValue(item: unknown): string | undefined {
+  if (!isMapping(item)) return Array.isArray(item) ? undefined : `=${canonicalText(item)}`
+  return typeof item.name === 'string' ? `name ${item.name}` : undefined
+}
+
+/** The expressions of a value in the file, also behind an alias. */
+function expressionsIn(node: unknown, document: Document.Parsed): readonly string[] {
+  const target = isAlias(node) ? node.resolve(document) : node
+  if (!isScalar(target) && !isCollection(target)) return []
+  const found: string[] = []
+  visit(target, {
+    Alias: (_, alias) => void found.push(...expressionsIn(alias, document)),
+    Scalar: (_, { value }) => void (typeof value === 'string' && hasVariable(value) && found.push(value)),
+  })
+  return found
+}
