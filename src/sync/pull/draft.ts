@@ -103,8 +103,6 @@ export interface PulledObject {
   readonly overridden: readonly OverriddenField[]
   /** For an updated object: the fields that differ, as a plan shows them. */
   readonly fields?: readonly FieldChange[]
-  /** For an updated object: the stored values, as the file declares them now. */
-  readonly after?: Body
   /** For an object of a file with instances, which is never edited: the fields that the service has with another value. */
   readonly instantiated?: { readonly location: Location; readonly differing: readonly OverriddenField[] }
 }
@@ -295,37 +293,40 @@ function draftExisting(
   }
   if (driftedOnly && !('origin' in change && change.origin === 'service'))
     return { object: { ...object, outcome: isDifference(change) ? 'changed-in-files' : 'unchanged' } }
-  const spelled = spellChange(declared, { ...change, stored }, context)
-  const { before, after, overridden } = keepOverridden(spelled, overriddenFields(environment, kind, key))
-  const isUnchanged = isEqual(before, after)
+  const leftOut = (reason: string, more: Pick<Partial<PulledObject>, 'overridden' | 'instantiated'> = {}): DraftedExisting => ({
+    object: { ...object, outcome: 'left-out', reason, ...more },
+  })
   const { location } = declared
-  if (location.instance !== undefined && !isEqual(spelled.before, spelled.after)) {
-    const differing = differingFields(spelled)
-    const names = differing.map(({ field }) => field).join(', ')
-    const reason = `the service has other values of ${names}, and pull does not edit a file with instances`
-    return { object: { ...object, outcome: 'left-out', reason, instantiated: { location, differing } } }
+  const { before, after } = spellChange(declared, { ...change, stored }, context)
+  const differing = differingFields({ before, after })
+  if (location.instance !== undefined && differing.length > 0)
+    return leftOut(`the service has other values of ${namesOf(differing)}, and pull does not edit a file with instances`, {
+      instantiated: { location, differing },
+    })
+  const excludedReason = excluded.get(identityOf(kind, stored.id))
+  if (excludedReason !== undefined) return leftOut(excludedReason)
+  if (differing.length === 0) return { object: { ...object, outcome: 'unchanged' } }
+  // The file is for all environments.
+  const names = overriddenFields(environment, kind, key)
+  const overridden = differing.filter(({ field }) => names.includes(field))
+  if (overridden.length === differing.length)
+    return leftOut(`the environment overrides ${namesOf(overridden)}, and the service has another value`, { overridden })
+  const kept = Object.entries(before).filter(([field]) => names.includes(field))
+  const fields = Object.fromEntries([...Object.entries(after).filter(([field]) => !names.includes(field)), ...kept])
+  const reason = whyNotEdited(declared, { before, after: fields }, context)
+  if (reason !== undefined) return leftOut(reason)
+  return {
+    object: { ...object, name: stored.name ?? name, outcome: 'updated', overridden, fields: change.fields },
+    edit: { kind, key, before, after: fields },
   }
-  const unwritable = () =>
-    declared.madeFrom === undefined
-      ? (context.explainSecret(after, before) ?? explainUnwritable(after, kind))
-      : `differs from what ${declared.madeFrom} makes, and pull does not edit it; change the file, or run apply`
-  const reason = excluded.get(identityOf(kind, stored.id)) ?? (isUnchanged ? undefined : unwritable())
-  if (reason !== undefined) return { object: { ...object, outcome: 'left-out', reason } }
-  if (isUnchanged && overridden.length > 0) {
-    const overriddenReason = `the environment overrides ${overridden.map(({ field }) => field).join(', ')}, and the service has another value`
-    return { object: { ...object, outcome: 'left-out', reason: overriddenReason, overridden } }
-  }
-  if (isUnchanged) return { object: { ...object, outcome: 'unchanged' } }
-  const updated = {
-    ...object,
-    name: stored.name ?? name,
-    outcome: 'updated',
-    overridden,
-    fields: change.fields,
-    after,
-  } as const
-  return { object: updated, edit: { kind, key, before, after } }
 }
+
+function whyNotEdited({ kind, madeFrom }: Declared, { before, after }: Sides, { explainSecret }: DraftContext): string | undefined {
+  if (madeFrom !== undefined) return `differs from what ${madeFrom} makes, and pull does not edit it; change the file, or run apply`
+  return explainSecret(after, before) ?? explainUnwritable(after, kind)
+}
+
+const namesOf = (fields: readonly OverriddenField[]): string => fields.map(({ field }) => field).join(', ')
 
 /** Kinds without markers stay, because other repositories can use their objects. An incomplete list may lack an object. */
 function draftMissing(
@@ -357,18 +358,6 @@ const differingFields = ({ before, after }: Sides): readonly OverriddenField[] =
   [...new Set([...Object.keys(before), ...Object.keys(after)])]
     .filter((field) => !isEqual(before[field], after[field]))
     .map((field) => ({ field, value: after[field] }))
-
-/** Leaves fields that the environment overrides as they are, because the file is for all environments. */
-function keepOverridden({ before, after }: Sides, fields: readonly string[]) {
-  const isOverridden = (field: string): boolean => fields.includes(field)
-  const others = Object.entries(after).filter(([field]) => !isOverridden(field))
-  const kept = Object.entries(before).filter(([field]) => isOverridden(field))
-  return {
-    before,
-    after: Object.fromEntries([...others, ...kept]),
-    overridden: fields.filter((field) => !isEqual(before[field], after[field])).map((field) => ({ field, value: after[field] })),
-  }
-}
 
 /** The path for each new object: beside the declared object that it belongs to, or a file by the rule of its kind. */
 function placeAdditions(
