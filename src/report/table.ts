@@ -1,7 +1,7 @@
 import { type Inline, type Line, toLine, trusted } from '../core/line.ts'
 import type { BlockOf, Status } from './blocks.ts'
 
-/** A text is untrusted, and a number is text of this project. A dash stands for nothing. */
+/** A text is untrusted, and a number is text of this project. An empty cell is a dash. */
 export type Cell = Line | Inline | string | number | undefined
 
 const toCell = (cell: Cell): Line => (cell === undefined || cell === '' ? [trusted('–')] : toLine(cell))

@@ -48,11 +48,11 @@ describe('wrong input', () => {
     ],
     // An input of other operations: no operation reads it from a variable.
     [
-      'WATCHKEEPER_THRESHOLD',
-      /^WATCHKEEPER_THRESHOLD: is not read, .*; remove it, and set the input threshold where an operation needs it$/,
+      'WATCHKEEPER_MAX_DELETES',
+      /^WATCHKEEPER_MAX_DELETES: is not read, .*; remove it, and set the input max-deletes where an operation needs it$/,
     ],
     ['WATCHKEEPER_BUGET', /^WATCHKEEPER_BUGET: unknown variable; did you mean the input budget\? It has no variable, because only common/],
-    ['WATCHKEEPER_THRESHHOLD', /^WATCHKEEPER_THRESHHOLD: unknown variable; did you mean the input threshold\?/],
+    ['WATCHKEEPER_MAX_DELETE', /^WATCHKEEPER_MAX_DELETE: unknown variable; did you mean the input max-deletes\?/],
     ['WATCHKEEPER_FORECAST', /^WATCHKEEPER_FORECAST: unknown variable; did you mean the input forecast-budget\?/],
     ['WATCHKEEPER_ORGANISATION_ID', /^WATCHKEEPER_ORGANISATION_ID: unknown variable; did you mean WATCHKEEPER_ORGANIZATION_ID\?$/],
     ['WATCHKEEPER_DEBGU', /^WATCHKEEPER_DEBGU: unknown variable; did you mean WATCHKEEPER_DEBUG\?$/],
