@@ -27,7 +27,7 @@ export interface DatedList<T> extends List<T> {
 /** The requests that every observability resource has in common. */
 export interface Collection<T extends { readonly id: string }, Body> {
   list(api: ReadApi, service: Target, options?: SendOptions): Promise<DatedList<T>>
-  /** Throws an ApiError of kind `not-found` when there is none. */
+  /** Throws an error of kind `not-found` when there is none. */
   get(api: ReadApi, service: Target, id: string, options?: SendOptions): Promise<T>
   /** Undefined when there is none. */
   find(api: ReadApi, service: Target, id: string): Promise<T | undefined>
@@ -132,7 +132,7 @@ export function defineCollection<T extends { readonly id: string }, Body = never
     if (reads === 'one') return api.read({ request: { method: 'GET', path: one(api, service, id) }, read, about, rules })
     const { items, readAtMs } = await list(api, service, rules)
     const found = items.find((item) => item.id === id)
-    if (found === undefined) throw notListed({ noun, id, path: all(api, service) })
+    if (found === undefined) throw new WatchkeeperError('not-found', `The ${noun} ${quote(id, 80)} does not exist.`)
     rules?.onAnswer?.(readAtMs)
     return found
   }
@@ -198,15 +198,15 @@ export function defineCollection<T extends { readonly id: string }, Body = never
         return true
       } catch (thrown) {
         // An earlier attempt, whose answer was lost, may have deleted it.
-        if (thrown instanceof ApiError && thrown.kind === 'not-found') return thrown.outcomeUnknown
-        throw thrown
+        unlessNotFound(thrown)
+        return thrown instanceof ApiError && thrown.outcomeUnknown
       }
     },
   }
 }
 
 function unlessNotFound(thrown: unknown): undefined {
-  if (!(thrown instanceof ApiError) || thrown.kind !== 'not-found') throw thrown
+  if (!(thrown instanceof WatchkeeperError) || thrown.kind !== 'not-found') throw thrown
 }
 
 /** Ids from users were checked when they were read. This one came from the API. */
@@ -220,22 +220,6 @@ const withoutFields = (body: unknown, fields: readonly string[]): unknown =>
   typeof body === 'object' && body !== null && fields.length > 0
     ? Object.fromEntries(Object.entries(body).filter(([field]) => !fields.includes(field)))
     : body
-
-/** An object that is not in the list, where the API has no GET of one object. */
-const notListed = ({ noun, id, path: place }: { readonly noun: string; readonly id: string; readonly path: ApiPath }): ApiError =>
-  new ApiError({
-    kind: 'not-found',
-    message: `The ${noun} ${quote(id, 80)} does not exist.`,
-    advice: '',
-    missing: noun,
-    method: 'GET',
-    path: place,
-    status: undefined,
-    requestId: undefined,
-    attempts: 1,
-    outcomeUnknown: false,
-    isTooLarge: false,
-  })
 
 interface Listing<T> extends Pick<CollectionOptions<T>, 'listing'> {
   readonly readPage: ReturnType<typeof readList<T>>

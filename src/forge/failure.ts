@@ -1,7 +1,7 @@
 import { parseJsonOrUndefined } from '../core/json.ts'
 import { isMapping } from '../core/keys.ts'
 import { quote } from '../core/text.ts'
-import { type Failure, failureOfStatus } from '../http/failure.ts'
+import { describeFailedRequest, type Failure, failureOfStatus } from '../http/failure.ts'
 import type { Answer } from '../http/transport.ts'
 import type { ForgeWords, SyncTarget } from './forge.ts'
 
@@ -63,12 +63,10 @@ function messageOf(data: unknown): string {
 }
 
 /** The answer of the forge, or the failure of the network, without a full stop. */
-export function describeAnswer({ cause, status, code, proxyHost, detail }: ForgeError['failure'], { name }: ForgeWords): string {
-  const message = detail.replace(/\.$/, '')
-  if (cause === 'unfit') return `the answer is not from ${name}: ${message}`
-  if (code !== undefined) return `${name}${proxyHost === undefined ? '' : ` through the proxy ${proxyHost}`}: ${message}`
-  return status === undefined ? message : `${name} answered ${status}: ${message}`
-}
+export const describeAnswer = (failure: ForgeError['failure'], { name }: ForgeWords): string =>
+  failure.cause === 'unfit'
+    ? `the answer is not from ${name}: ${failure.detail}`
+    : describeFailedRequest({ ...failure, detail: failure.detail.replace(/\.$/, '') }, name)
 
 interface FailedSync {
   readonly target: SyncTarget
@@ -77,7 +75,7 @@ interface FailedSync {
 }
 
 /** One or two sentences: what happened, and what to do. */
-export function describeFailure({ failure, outcomeUnknown }: ForgeError, sync: FailedSync): string {
+export function explainForgeError({ failure, outcomeUnknown }: ForgeError, sync: FailedSync): string {
   const { cause, waitMs } = failure
   const { name } = sync.words
   const answer = describeAnswer(failure, sync.words)

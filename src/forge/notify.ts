@@ -4,7 +4,7 @@ import type { Variables } from '../core/variables.ts'
 import type { SendDeps } from '../http/send.ts'
 import { type CommentMode, syncComment } from './comment.ts'
 import type { ForgeContent } from './content.ts'
-import { describeFailure, toForgeError } from './failure.ts'
+import { explainForgeError, toForgeError } from './failure.ts'
 import { defaultLimits, type ForgeKind, type Limits, type Run } from './forge.ts'
 import { type IssueTransition, syncIssue } from './issue.ts'
 
@@ -69,7 +69,7 @@ export async function notify<R extends Run>(
       else if (comment !== 'off') await syncComment(context, comment, options.prNumber)
     } catch (thrown) {
       const failed = { target, isFromFork: run.isFromFork, words: kind.words }
-      failures.push(`${target}: ${redact(describeFailure(toForgeError(thrown), failed))}`)
+      failures.push(`${target}: ${redact(explainForgeError(toForgeError(thrown), failed))}`)
     }
   }
   await open().then(

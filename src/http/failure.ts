@@ -157,6 +157,15 @@ function describe({ code, bytes, message }: ExchangeFailure, timeoutMs: number):
   return `${quote(openSslReason.exec(message)?.[1] ?? message)} (${code})`
 }
 
+/** What happened, in one line and without a full stop. `name` is that of the server. */
+export function describeFailedRequest(
+  { status, code, proxyHost, detail }: Pick<Failure, 'detail'> & Partial<Failure>,
+  name: string,
+): string {
+  if (code !== undefined) return `${name}${proxyHost === undefined ? '' : ` through the proxy ${proxyHost}`}: ${detail}`
+  return status === undefined ? detail : `${name} answered ${status}${detail === '' ? '' : `: ${detail}`}`
+}
+
 const refusals = new Set([400, 401, 403, 404, 405, 407, 409, 410, 413, 415, 422, 424, 501])
 
 interface FailedAnswer {

@@ -3,7 +3,7 @@ import { createRedact, type Redact, redactDeep } from '../core/secrets.ts'
 import { quote } from '../core/text.ts'
 import type { Variables } from '../core/variables.ts'
 import { version } from '../core/version.ts'
-import { type Failure, failureOfStatus } from '../http/failure.ts'
+import { describeFailedRequest, type Failure, failureOfStatus } from '../http/failure.ts'
 import { isReadableOnTheWay, type ProxySettings, readProxySettings } from '../http/proxy.ts'
 import { type RetryPolicy, retryPolicyFor } from '../http/retry.ts'
 import { attempt, inSeconds, type SendDeps, send, startDeadline } from '../http/send.ts'
@@ -62,7 +62,7 @@ async function deliver({ url, body, proxy, redact }: Delivery, deps: SendDeps): 
   const { clock, cancellation } = deps
   const transport = createTransport(url, proxy, clock)
   const remainingMs = startDeadline(clock, totalMs)
-  const describe = (failure: Failure): string => redact(describeFailure(failure, url))
+  const describe = (failure: Failure): string => redact(explain(failure, url))
 
   async function tryOnce() {
     const outcome = await attempt(transport, {
@@ -97,9 +97,9 @@ const maxAnswerLength = 2000
 
 const wordsIn = (text: string): string => quote(text.replace(/\s+/g, ' ').trim(), 100).replace(/\.$/, '')
 
-function describeFailure({ cause, writeOutcome, status, code, proxyHost, detail, waitMs }: Failure, { host }: URL): string {
-  if (code !== undefined) return `${host}${proxyHost === undefined ? '' : ` through the proxy ${proxyHost}`}: ${detail}`
-  const answer = `${host} answered ${status}${detail === '' ? '' : `: ${detail}`}`
+function explain(failure: Failure, { host }: URL): string {
+  const { cause, writeOutcome, waitMs } = failure
+  const answer = describeFailedRequest(failure, host)
   if (cause === 'redirect') return `${answer}. Redirects are not followed. Check notify-url`
   if (cause === 'rate-limit') return `${answer}${waitMs === undefined ? '' : `. It asks to wait ${inSeconds(waitMs)}`}`
   return `${answer}${writeOutcome === 'refused' ? '. Check notify-url and notify-format' : ''}`
