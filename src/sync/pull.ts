@@ -14,7 +14,7 @@ import { kindNames, sectionNames } from '../kinds/kind-names.ts'
 import { choice, flag } from '../operation/inputs.ts'
 import { type Context, defineOperation, type Files, type Given, type LintSettings, type OutputFile } from '../operation/operation.ts'
 import { type Condition, selectInput } from '../operation/select.ts'
-import { isAdopted, type Plan, type Update } from './plan/change.ts'
+import { changesOf, isAdopted, type Plan, type Update } from './plan/change.ts'
 import { checkChange, planInput, resolveProject, withSources } from './plan/make-plan.ts'
 import { planOn } from './plan/plan-changes.ts'
 import { readStoredObjects } from './plan/stored-objects.ts'
@@ -245,8 +245,8 @@ type ServerAnswers = Map<string, string | undefined>
 async function findRejected(plan: Plan, answers: ServerAnswers, context: PullContext): Promise<ReadonlyMap<string, string>> {
   const rejected = new Map<string, string>()
   if (!context.profile.dashboardCheck) return rejected
-  for (const change of plan.changes) {
-    if (change.kind !== 'dashboard' || !isAdopted(change)) continue
+  for (const change of changesOf(plan, 'dashboard')) {
+    if (!isAdopted(change)) continue
     const identity = identityOf('dashboard', change.id)
     if (!answers.has(identity)) {
       const invalid = (await checkChange(change, context)) ?? []

@@ -18,7 +18,7 @@ import { createKinds, type Declared, fileSchemas, type Kinds } from '../../kinds
 import { secretTextsIn } from '../../kinds/secret.ts'
 import type { NamedEnvironment } from '../../operation/operation.ts'
 import { type Condition, isSelected, valuesOf } from '../../operation/select.ts'
-import { type Change, isDifference, type Plan } from '../plan/change.ts'
+import { type Change, changesOf, isDifference, type Plan } from '../plan/change.ts'
 import type { StoredObjects } from '../plan/stored-objects.ts'
 import { type Edit, editFile } from './edit-yaml.ts'
 import { createPlacement, type NewObject, type SkippedObject, selectObjects } from './select.ts'
@@ -91,16 +91,16 @@ export interface PulledObject {
   readonly key: string
   readonly name: string
   /** Undefined for an object that the service does not have. */
-  readonly id: string | undefined
+  readonly id?: string | undefined
   readonly outcome: (typeof pullOutcomes)[number]
   /** Undefined for an object that is in no file. */
-  readonly path: string | undefined
+  readonly path?: string | undefined
   /** The reason for leaving it out. */
-  readonly reason: string | undefined
+  readonly reason?: string | undefined
   /** Expressions of the file that a value of the service replaced. */
-  readonly replacedExpressions: readonly string[]
+  readonly replacedExpressions?: readonly string[] | undefined
   /** Fields that the environment overrides and the service has with another value. The files stay as they are there. */
-  readonly overridden: readonly OverriddenField[]
+  readonly overridden?: readonly OverriddenField[]
   /** For an updated object: the fields that differ, as a plan shows them. */
   readonly fields?: readonly FieldChange[]
   /** For an object of a file with instances, which is never edited: the fields that the service has with another value. */
@@ -143,7 +143,7 @@ export function draftPull(input: DraftInput): Draft {
     sources: storedObjects.sources,
     keyOf: (kind, id) => keys.get(identityOf(kind, String(id))),
     tilesOf: (id) => tiles.get(String(id)) ?? [],
-    declaredTiles: declaredTiles(kinds, plan.changes),
+    declaredTiles: declaredTiles(kinds, plan),
   }
   const added = newObjects.map((one) => {
     const drafted = draftNew(one, context, excluded)
@@ -163,13 +163,14 @@ export function draftPull(input: DraftInput): Draft {
     ...additions.map((addition) => ({ path: paths.get(addition) ?? '', edit: addition })),
   ])
   const objects: readonly PulledObject[] = [
-    ...existing.map(({ object }) => ({ ...object, replacedExpressions: replacedExpressions.get(addressOf(object)) ?? [] })),
-    ...added.map(({ source, addition, reason }) =>
-      addition === undefined
-        ? objectOutside(source, 'left-out', reason)
-        : { ...objectOutside(source, 'added', undefined), key: source.key, path: paths.get(addition) },
-    ),
-    ...skipped.map((one) => objectOutside(one, one.outcome, one.reason)),
+    ...existing.map(({ object }) => ({ ...object, replacedExpressions: replacedExpressions.get(addressOf(object)) })),
+    ...added.map(({ source, addition, reason }): PulledObject => {
+      const object = objectOutside(source)
+      return addition === undefined
+        ? { ...object, outcome: 'left-out', reason }
+        : { ...object, outcome: 'added', key: source.key, path: paths.get(addition) }
+    }),
+    ...skipped.map((one) => ({ ...objectOutside(one), outcome: one.outcome, reason: one.reason })),
   ]
   return { files, objects: objects.map((one) => (shared.has(addressOf(one)) ? { ...one, outcome: 'left-out', reason: whyShared } : one)) }
 }
@@ -208,20 +209,21 @@ const textsIn = (value: unknown): readonly string[] => {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
 }
 
-const declaredTiles = (kinds: Kinds, changes: readonly Change[]): DraftContext['declaredTiles'] =>
+const declaredTiles = ({ dashboard }: Kinds, plan: Pick<Plan, 'changes'>): DraftContext['declaredTiles'] =>
   new Map(
-    changes.flatMap(({ kind, desired, stored }) =>
-      kind !== 'dashboard' || desired === undefined || stored === undefined
+    changesOf(plan, 'dashboard').flatMap(({ desired, stored }) =>
+      desired === undefined || stored === undefined
         ? []
-        : [[stored.id, listOf(kinds[kind].carryOverIds(desired, kinds[kind].toBody(stored)).tiles)] as const],
+        : [[stored.id, listOf(dashboard.carryOverIds(desired, dashboard.toBody(stored)).tiles)] as const],
     ),
   )
 
-const objectOutside = (
-  { kind, stored: { id, name } }: NewObject | SkippedObject,
-  outcome: PulledObject['outcome'],
-  reason: string | undefined,
-): PulledObject => ({ kind, key: '', name: name ?? '', id, outcome, path: undefined, reason, replacedExpressions: [], overridden: [] })
+const objectOutside = ({ kind, stored: { id, name } }: NewObject | SkippedObject): Omit<PulledObject, 'outcome'> => ({
+  kind,
+  key: '',
+  name: name ?? '',
+  id,
+})
 
 /** The fields of a file for an object that no file declares. */
 function spellNew({ kind: name, key, stored }: NewObject, { kinds, ...context }: DraftContext): Body {
@@ -277,16 +279,7 @@ function draftExisting(
 ): DraftedExisting {
   const { excluded, environment, driftedOnly } = input
   const { kind, key, stored, name } = change
-  const object = {
-    kind,
-    key,
-    name,
-    id: stored?.id,
-    path: declared.location.file,
-    reason: undefined,
-    replacedExpressions: [],
-    overridden: [],
-  }
+  const object = { kind, key, name, id: stored?.id, path: declared.location.file }
   if (stored === undefined) {
     const missing = draftMissing(declared, context, input)
     return { object: { ...object, ...missing }, ...(missing.outcome === 'removed' && { edit: { kind, key, before: {} } }) }

@@ -54,7 +54,7 @@ interface VariableRules {
  */
 export const findReplacedVariables = ({ objects }: Draft, { environment, driftedOnly }: VariableRules): ReadonlyMap<string, string> =>
   new Map(
-    objects.flatMap(({ kind, id, replacedExpressions: [first] }) => {
+    objects.flatMap(({ kind, id, replacedExpressions: [first] = [] }) => {
       if ((environment === undefined && !driftedOnly) || id === undefined || first === undefined) return []
       const where = environment === undefined ? 'where the workflow sets it' : `in ${environment.path}`
       return [[identityOf(kind, id), `the service has another value than ${first}; change the variable ${where}`] as const]
@@ -70,7 +70,7 @@ export function findWrongRemovals({ objects }: Draft, { diagnostics }: Pick<Foun
 }
 
 export const overriddenDifferences = ({ objects }: Draft, environment: NamedEnvironment | undefined): readonly Diagnostic[] =>
-  objects.flatMap(({ kind, key, overridden }) =>
+  objects.flatMap(({ kind, key, overridden = [] }) =>
     overridden.map(({ field, value }) => {
       const found = value === undefined ? 'no value' : quote(JSON.stringify(value), 80)
       const message = `${addressOf({ kind, key })}.${field}: the service has ${found}, and the environment overrides the field; change the override to keep the value`
@@ -91,7 +91,7 @@ export const instantiatedDifferences = ({ objects }: Draft): readonly Diagnostic
 
 export const replacedExpressions = ({ objects }: Draft): readonly Diagnostic[] =>
   objects.flatMap((object) =>
-    object.replacedExpressions.map((expression) => {
+    (object.replacedExpressions ?? []).map((expression) => {
       const message = `${addressOf(object)}: the value in the service replaced ${expression}`
       return diagnosticOf(pullRules, 'expression-replaced', { file: object.path ?? '' }, message)
     }),

@@ -114,8 +114,10 @@ class Splicer {
     const chunks = this.#chunksOf(node, parts, { before, after }, path)
     const [first, last] = [parts.at(0), parts.at(-1)]
     if (first === undefined || last === undefined || chunks.every(({ index }) => index === undefined)) return undefined
-    const newGap = node.flow ? this.#flowGap(parts) : `${isSpaced(path) ? '\n' : ''}\n${' '.repeat(this.#columnOf(rangeOf(node)[0]))}`
-    const gapBefore = ({ index }: Chunk): string => (index ? this.#text.slice(parts[index - 1]?.end, parts[index]?.start) : newGap)
+    const gap = (index: number): string => this.#text.slice(parts[index - 1]?.end, parts[index]?.start)
+    const newLine = `${isSpaced(path) ? '\n' : ''}\n${' '.repeat(this.#columnOf(rangeOf(node)[0]))}`
+    const newGap = node.flow ? (parts.length > 1 ? gap(1) : ', ') : newLine
+    const gapBefore = ({ index }: Chunk): string => (index ? gap(index) : newGap)
     const text = chunks.map((chunk, i) => (i === 0 ? '' : gapBefore(chunk)) + chunk.text).join('')
     return { start: first.start, end: last.end, text }
   }
@@ -145,10 +147,6 @@ class Splicer {
     return parts
   }
 
-  #flowGap([first, second]: readonly Part[]): string {
-    return first !== undefined && second !== undefined ? this.#text.slice(first.end, second.start) : ', '
-  }
-
   #editMap(map: YAMLMap, parts: readonly Part[], sides: Sides, path: Path): readonly Chunk[] {
     const { before, after } = sides
     if (path.length > 2 && hasConflictingFields(map, sides)) return []
@@ -157,7 +155,7 @@ class Splicer {
       const inPath = [...path, name]
       const isGiven = Object.hasOwn(after, name)
       if (isGiven || !Object.hasOwn(before, name))
-        return [{ name, index, text: this.#textOf(part, map, isGiven ? [before[name], after[name]] : [], inPath) }]
+        return [{ name, index, text: this.#editItem(part, map, isGiven ? [before[name], after[name]] : [], inPath) }]
       this.#release(nodeOf(part.item), inPath)
       return []
     })
@@ -189,20 +187,16 @@ class Splicer {
       left.delete(identities[i])
       const part = index === undefined ? undefined : parts[index]
       if (index === undefined || part === undefined) return { text: this.#write(undefined, value, { ...this.#placeIn(seq), path: inPath }) }
-      return { index, text: this.#textOf(part, seq, [before[index], value], inPath) }
+      return { index, text: this.#editItem(part, seq, [before[index], value], inPath) }
     })
     for (const index of left.values()) this.#release(seq.items[index], inPath)
     return chunks
   }
 
-  /** The text of an item. It stays where the values are equal. */
-  #textOf(part: Part, { flow: isFlow = false }: Collection, [before, after]: readonly unknown[], path: Path): string {
-    return isEqual(before, after) ? this.#text.slice(part.start, part.end) : this.#editItem(part, isFlow, [before, after], path)
-  }
-
-  /** The text of an item with another value. The comment beside it stays. */
-  #editItem({ item, start, end }: Part, isFlow: boolean, [before, after]: readonly [unknown, unknown], path: Path): string {
+  /** The text of an item, with another value where the two differ. The comment beside it stays. */
+  #editItem({ item, start, end }: Part, { flow: isFlow = false }: Collection, [before, after]: readonly unknown[], path: Path): string {
     const text = this.#text
+    if (isEqual(before, after)) return text.slice(start, end)
     const value = nodeOf(item)
     const spliced = this.#splice(value, before, after, path)
     if (spliced !== undefined) return text.slice(start, spliced.start) + spliced.text + text.slice(spliced.end, end)

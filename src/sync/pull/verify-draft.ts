@@ -1,8 +1,10 @@
 import { type Diagnostic, errorsIn, type Location } from '../../core/diagnostics.ts'
 import type { Declarations } from '../../declarations/declarations.ts'
 import { withAlternatives } from '../../declarations/merge-fields.ts'
+import { metaOf, type Shape } from '../../documents/schema.ts'
 import type { DeclaredKey } from '../../kinds/kind.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
+import { fileSchemas } from '../../kinds/kinds.ts'
 import { type Change, isDifference, isWrite, type Plan } from '../plan/change.ts'
 import { isAboutTileWrites } from '../plan/tile-writes.ts'
 import { type Draft, identityOf, type OverriddenField, type PulledObject } from './draft.ts'
@@ -22,14 +24,15 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
   const ofPlan = errorsIn(plan.diagnostics).filter((one) => !isAboutTileWrites(one))
   const messages = messagesByObject([...errorsIn(diagnostics), ...ofPlan], declarations)
   const messagesByFile = new Map(errorsIn(diagnostics).map(({ location, message }) => [location.file, message]))
-  const changes = new Map(plan.changes.map((change) => [qualifiedKey(change), change]))
+  const changes = new Map(plan.changes.map((change) => [addressOf(change), change]))
   const explainDifference = (object: PulledObject): string | undefined => {
-    const change = changes.get(qualifiedKey(object))
-    const message = messages.get(qualifiedKey(object))
+    const change = changes.get(addressOf(object))
+    const message = messages.get(addressOf(object))
+    const { overridden = [] } = object
     if (change === undefined) return message ?? messagesByFile.get(object.path ?? '') ?? 'could not be found in the file again'
     // Errors that were there before the pull do not count.
     if (message !== undefined && (object.outcome === 'added' || object.outcome === 'updated')) return message
-    if (object.overridden.length > 0 && change.action === 'update' && differsOnlyIn(change, object.overridden)) return undefined
+    if (overridden.length > 0 && change.action === 'update' && differsOnlyIn(change, overridden)) return undefined
     const isAsDeclared = change.fields.length === 0 && isWrite(change) && change.rewrites !== undefined
     return isDifference(change) && !isAsDeclared ? describeChange(change) : undefined
   }
@@ -43,18 +46,12 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
   )
 }
 
-/** Fields that have another name in the API. */
-const fileNames: Readonly<Record<string, string>> = { dashboardId: 'dashboard', tileId: 'tile', savedSearchId: 'savedSearch' }
-
-function differsOnlyIn({ fields }: Change, overridden: readonly OverriddenField[]): boolean {
-  const allowed = withAlternatives(overridden.map(({ field }) => field))
-  return fields.every(({ path }) => {
-    const field = /^\w+/.exec(path)?.[0] ?? ''
-    return allowed.includes(fileNames[field] ?? field)
-  })
+function differsOnlyIn({ kind, fields }: Change, overridden: readonly OverriddenField[]): boolean {
+  const shape: Shape = fileSchemas[kind].shape
+  const wireName = (field: string): string => (shape[field] && metaOf(shape[field]).ref?.wire) ?? field
+  const allowed = withAlternatives(overridden.map(({ field }) => field)).map(wireName)
+  return fields.every(({ path }) => allowed.includes(/^\w+/.exec(path)?.[0] ?? ''))
 }
-
-const qualifiedKey = ({ kind, key }: Pick<PulledObject, 'kind' | 'key'>): string => addressOf({ kind, key })
 
 function describeChange({ action, fields, notes }: Plan['changes'][number]): string {
   const details = fields.map(({ path }) => path).join(', ') || notes.join('; ')
@@ -73,7 +70,7 @@ function messagesByObject(diagnostics: readonly Diagnostic[], { objects, broken 
           compareLocations(one.location, location) <= 0,
       )
       const owner = before.toSorted((a, b) => compareLocations(a.location, b.location)).at(-1)
-      return owner === undefined ? [] : [[qualifiedKey(owner), message] as const]
+      return owner === undefined ? [] : [[addressOf(owner), message] as const]
     }),
   )
 }

@@ -10,6 +10,7 @@ import {
   type ScalarTag,
   type Tags,
   type ToStringOptions,
+  visit,
   YAMLMap,
   type YAMLSeq,
 } from 'yaml'
@@ -17,7 +18,6 @@ import { isSame } from '../../core/equality.ts'
 import { isEmpty, isMapping } from '../../core/keys.ts'
 import { version } from '../../core/version.ts'
 import { escapeExpressions } from '../../documents/expressions.ts'
-import { ownValue } from '../../documents/schema.ts'
 import type { Body, DeclaredKey, Kind } from '../../kinds/kind.ts'
 import { kindNames, sections } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
@@ -167,39 +167,30 @@ interface Position {
 
 /** Creates a node for the value, with short maps and lists on one line. */
 export function createNode(document: Document, content: unknown, position: Position): Node {
-  const value = escapeExpressions(content)
-  const node = document.createNode(value)
-  layOut(node, value, { isOpen: alwaysOpen.includes(position.name), ...position })
+  const node = document.createNode(escapeExpressions(content))
+  layOut(node, { isOpen: alwaysOpen.includes(position.name), ...position })
   return node
 }
 
-function layOut(node: unknown, value: unknown, { name, column, indent, isOpen = false }: Position): void {
+function layOut(node: unknown, { name, column, indent, isOpen = false }: Position): void {
   if (!isCollection(node) || node.items.length === 0) return
   // Each of several maps in a list starts a line, so that a diff shows which one changed.
   const canBeFlow = !isOpen && !(isSeq(node) && node.items.length > 1 && node.items.some(isCollection))
-  if (canBeFlow && column + name.length + 2 + estimateLength(value) <= maxLineWidth) {
-    node.flow = true
-    return
-  }
-  if (isSeq(node)) {
-    node.items.forEach((item, i) => {
-      layOut(item, ownValue(value, i), { name: '', column: column + indent, indent, isOpen: openLists.includes(name) })
-    })
-  } else if (isMap(node)) {
-    for (const { key, value: inner } of node.items) {
+  node.flow = canBeFlow
+  if (canBeFlow && column + name.length + 2 + lengthOf(node) <= maxLineWidth) return
+  node.flow = false
+  const inside = { column: column + indent, indent }
+  if (isSeq(node)) for (const item of node.items) layOut(item, { ...inside, name: '', isOpen: openLists.includes(name) })
+  else if (isMap(node))
+    for (const { key, value } of node.items) {
       const field = String(isScalar(key) ? key.value : key)
-      layOut(inner, ownValue(value, field), { name: field, column: column + indent, indent, isOpen: alwaysOpen.includes(field) })
+      layOut(value, { ...inside, name: field, isOpen: alwaysOpen.includes(field) })
     }
-  }
 }
 
-/** An estimate: quotes and escapes can add some columns. */
-function estimateLength(value: unknown): number {
-  if (typeof value === 'string')
-    return value.includes('\n') ? Number.POSITIVE_INFINITY : value.length + (/[,[\]{}#&*!|>'"%@`]|: /.test(value) ? 2 : 0)
-  if (typeof value !== 'object' || value === null) return String(value).length
-  const items = Array.isArray(value)
-    ? value.map(estimateLength)
-    : Object.entries(value).map(([key, item]) => key.length + 2 + estimateLength(item))
-  return items.reduce((sum, length) => sum + length + 2, 2)
+/** The length of a node in brackets. A text with several lines does not fit on one. */
+function lengthOf(node: Node): number {
+  const lines: unknown[] = []
+  visit(node, { Scalar: (_, { value }) => void (typeof value === 'string' && value.includes('\n') && lines.push(value)) })
+  return lines.length > 0 ? Number.POSITIVE_INFINITY : toText(node, defaultIndentation).length
 }

@@ -21,9 +21,6 @@ describe('a pull without files', () => {
         id: 'q1',
         outcome: 'added',
         path: 'o/saved-searches.yml',
-        reason: undefined,
-        replacedExpressions: [],
-        overridden: [],
       },
       {
         kind: 'dashboard',
@@ -32,9 +29,6 @@ describe('a pull without files', () => {
         id: 'd1',
         outcome: 'added',
         path: 'o/shop.yml',
-        reason: undefined,
-        replacedExpressions: [],
-        overridden: [],
       },
       {
         kind: 'alert',
@@ -43,9 +37,6 @@ describe('a pull without files', () => {
         id: 'a1',
         outcome: 'added',
         path: 'o/shop.yml',
-        reason: undefined,
-        replacedExpressions: [],
-        overridden: [],
       },
     ])
     expect(pulled.files.map(({ path, before }) => [path, before])).toEqual([
@@ -113,7 +104,7 @@ describe('a pull into existing files', () => {
       ['o/saved-searches.yml', ['-    where: x', '+    where: z']],
       ['o/shop.yml', ['-    threshold: 5', '+    threshold: 6']],
     ])
-    expect(changed.of('errors')).toMatchObject({ outcome: 'updated', path: 'o/shop.yml', id: 'a1', reason: undefined })
+    expect(changed.of('errors')).toMatchObject({ outcome: 'updated', path: 'o/shop.yml', id: 'a1' })
     expect(changed.of('shop')?.outcome).toBe('unchanged')
     expect(changed.unverified).toEqual({})
     const marked = { ...errors, note: 'Call\n\nwatchkeeper: shop/observability errors abcdef' }
@@ -130,12 +121,8 @@ describe('a pull into existing files', () => {
       kind: 'alert',
       key: 'errors',
       name: 'Errors',
-      id: undefined,
       outcome: 'missing',
       path: 'o/shop.yml',
-      reason: undefined,
-      replacedExpressions: [],
-      overridden: [],
     })
   })
 
@@ -195,10 +182,7 @@ describe('an excluded object', () => {
       name: 'Errors',
       id: 'a1',
       outcome: 'left-out',
-      path: undefined,
       reason: 'cannot be said',
-      replacedExpressions: [],
-      overridden: [],
     })
     expect(pulled.after['o/shop.yml']).not.toContain('alerts:')
   })
@@ -262,7 +246,7 @@ describe('expressions and defaults', () => {
     it('an expression in the service that only the file escapes is not an expression that the service replaced', () => {
       const files = pull({ ...storedObjects, alerts: [{ ...errors, note: `Call ${expression}` }] }).after
       const pulled = pull({ ...storedObjects, alerts: [{ ...errors, note: 'Call Ada' }] }, files)
-      expect(pulled.of('Errors')).toMatchObject({ outcome: 'updated', replacedExpressions: [] })
+      expect(pulled.of('Errors')).toMatchObject({ outcome: 'updated', replacedExpressions: undefined })
     })
 
     it('an expression in the service in a file stays while its value is the one of the service', () => {
@@ -271,7 +255,7 @@ describe('expressions and defaults', () => {
       expect(same.files).toEqual([])
       const other = pull({ dashboards: [shop], alerts: [{ ...errors, threshold: 7 }] }, files, { variables: { LIMIT: '5' } })
       expect(other.of('errors')).toMatchObject({ outcome: 'updated', replacedExpressions: [written('‹env.LIMIT›')] })
-      expect(other.of('shop')?.replacedExpressions).toEqual([])
+      expect(other.of('shop')?.replacedExpressions).toBeUndefined()
       expect(other.after['o/a.yml']).toContain('threshold: 7\n')
     })
   })
