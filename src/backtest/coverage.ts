@@ -15,8 +15,8 @@ export interface Coverage {
   readonly lastMs?: number
 }
 
-/** The part of the windows, in percent, that needs data by default. */
-export const defaultMinCoverage = 90
+/** The part of the windows, in percent, that needs data. */
+export const minCoverage = 90
 
 /** `100%`, `4.2%`. Never rounds to 100%. */
 export const formatShare = (share: number): string => `${Math.floor(share * 1000) / 10}%`

@@ -161,7 +161,7 @@ function createBudget(options: EstimateOptions, finest: ReadonlyMap<string, Aler
   const { range, maxRequests, readSeries } = options
   let sent = 0
   const sources = new Map<string, Promise<readonly SeriesRow[] | Refusal>>()
-  const isUsedUp = { reason: `max-requests (${maxRequests}) is used up` }
+  const isUsedUp = { reason: `the limit of ${maxRequests} requests is used up` }
 
   function reserve(count: number): boolean {
     if (sent + count > maxRequests) return false

@@ -98,7 +98,7 @@ async function readBatches(context: WindowsContext, windows: Windows, { isAfford
 }
 
 const tooExpensive = (needed: number, done: number, { maxRequests }: WindowsContext): Refusal => ({
-  reason: `too expensive: its SQL needs ${needed}${done === 0 ? '' : ' more'} queries, and max-requests (${maxRequests}) leaves fewer; raise it, or shorten days`,
+  reason: `too expensive: its SQL needs ${needed}${done === 0 ? '' : ' more'} queries, and the limit of ${maxRequests} requests leaves fewer`,
 })
 
 const runBatch = ({ api, service }: WindowsContext, { sql, lengthMs }: Windows, batch: readonly number[]): Promise<SqlAnswer> =>

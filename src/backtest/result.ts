@@ -37,12 +37,12 @@ export const estimateSchema = z.object({
       z.object({
         threshold: z.number(),
         windows: z.int().describe('Windows in a row: `numConsecutiveWindows`.'),
-        notificationsPerWeek: z.number(),
+        notificationsOnBusiestDay: z.int(),
       }),
       z.object({ reason: z.string().describe('Why there is none.') }),
     ])
     .optional()
-    .describe('With `suggest`: the condition that detects all incidents of the alert with the wanted notifications.'),
+    .describe('Where the alert is above `max-notifications`: the condition that keeps it and detects all incidents of the alert.'),
 })
 
 export type AlertEstimate = z.output<typeof estimateSchema>

@@ -1,16 +1,17 @@
-import { dayMs } from '../core/durations.ts'
+import { intervalMs } from '../kinds/alert/schedule.ts'
 import { type Condition, type EvaluatedWindow, evaluate, type TimeRange, type WindowValues } from './evaluate.ts'
+import { summarize } from './summary.ts'
 
 // The condition that notifies as often as wanted, and still detects all incidents.
 
-/** A condition and its notifications a week, or the reason why no condition does what is wanted. */
+/** A condition and its notifications on the busiest day, or the reason why no condition does what is wanted. */
 export type Suggestion =
-  | { readonly threshold: number; readonly windows: number; readonly notificationsPerWeek: number }
+  | { readonly threshold: number; readonly windows: number; readonly notificationsOnBusiestDay: number }
   | { readonly reason: string }
 
 export interface SuggestOptions {
-  /** The most notifications that are wanted in seven days. */
-  readonly perWeek: number
+  /** The most notifications that are wanted on one UTC day. */
+  readonly maxNotifications: number
   /** Whether the alert notices all of its incidents in time. */
   readonly detectsAll: (windows: readonly EvaluatedWindow[]) => boolean
   /** Whether it keeps the limits on notifications outside of incidents. With a less sensitive condition it still does. */
@@ -41,6 +42,7 @@ export function suggestCondition(condition: Condition, values: WindowValues, ran
   const direction = directions[condition.thresholdType]
   if (direction === undefined) return { reason: `${condition.thresholdType} has no direction` }
   const compared = evaluate(condition, values, range).flatMap((window) => window.values)
+  const lengthMs = intervalMs[condition.interval]
   // From the most to the least sensitive.
   const sorted = [...new Set(compared)].sort((a, b) => (direction.isAscending ? a - b : b - a))
   if (sorted.length < 2) return { reason: 'all values are equal' }
@@ -49,18 +51,18 @@ export function suggestCondition(condition: Condition, values: WindowValues, ran
     const evaluateWith = (index: number) => {
       const threshold = between(sorted[index - 1] ?? 0, sorted[index] ?? 0, direction)
       const evaluated = evaluate({ ...condition, threshold, consecutive: windows }, values, range)
-      return { threshold, evaluated, notificationsPerWeek: perWeek(evaluated, range) }
+      return { threshold, evaluated, notificationsOnBusiestDay: summarize(evaluated, lengthMs).notificationsOnBusiestDay }
     }
-    const isRareEnough = ({ evaluated, notificationsPerWeek }: ReturnType<typeof evaluateWith>): boolean =>
-      notificationsPerWeek <= options.perWeek && options.isQuietOutside(evaluated)
+    const isRareEnough = ({ evaluated, notificationsOnBusiestDay }: ReturnType<typeof evaluateWith>): boolean =>
+      notificationsOnBusiestDay <= options.maxNotifications && options.isQuietOutside(evaluated)
     const found = evaluateWith(firstIndex(sorted.length, (index) => isRareEnough(evaluateWith(index))))
     if (!isRareEnough(found)) {
-      if (best === 'tooMany' && found.notificationsPerWeek <= options.perWeek) best = 'tooManyOutside'
+      if (best === 'tooMany' && found.notificationsOnBusiestDay <= options.maxNotifications) best = 'tooManyOutside'
       continue
     }
     best = 'missesOne'
-    const { threshold, notificationsPerWeek } = found
-    if (options.detectsAll(found.evaluated)) return { threshold, windows, notificationsPerWeek }
+    const { threshold, notificationsOnBusiestDay } = found
+    if (options.detectsAll(found.evaluated)) return { threshold, windows, notificationsOnBusiestDay }
   }
   return { reason: shortcomings[best] }
 }
@@ -74,11 +76,6 @@ function firstIndex(length: number, fits: (index: number) => boolean): number {
     else low = middle + 1
   }
   return low
-}
-
-function perWeek(windows: readonly EvaluatedWindow[], { fromMs, untilMs }: TimeRange): number {
-  const count = windows.reduce((sum, { notifications }) => sum + notifications, 0)
-  return Math.round((10 * count * 7 * dayMs) / (untilMs - fromMs)) / 10
 }
 
 /** The number with the fewest digits between two values. */

@@ -5,10 +5,12 @@ import { diagnosticSchema, errorsIn } from '../core/diagnostics.ts'
 import { dayMs } from '../core/durations.ts'
 import { inputError, WatchkeeperError } from '../core/errors.ts'
 import { counted, type Line, say, sentence, trusted } from '../core/line.ts'
+import { didYouMean } from '../core/names.ts'
 import { quote } from '../core/text.ts'
-import { choice, filePath, flag, grouped, integer } from '../operation/inputs.ts'
+import { choice, filePath, flag, grouped } from '../operation/inputs.ts'
 import { type Context, defineOperation, type OutputFile } from '../operation/operation.ts'
 import { daysForm, type GivenDays, lastDays, parseDays } from '../operation/period.ts'
+import { type Condition, isSelected, selectInput, valuesOf } from '../operation/select.ts'
 import { type Block, countFacts } from '../report/blocks.ts'
 import {
   type BacktestedAlert,
@@ -16,12 +18,11 @@ import {
   backtestPlan,
   backtestReason,
   daysOf,
-  defaultMaxRequests,
   demandValues,
   whyNoBacktest,
 } from './backtest/backtest-plan.ts'
 import { backtestBlocks } from './backtest/backtest-report.ts'
-import { demandKeys, gateInput, judgeBacktest } from './backtest/gates.ts'
+import { gateInput, judgeBacktest } from './backtest/gates.ts'
 import { checkedIncident, checkIncident, countOutcomes, incidentBlocks, judgeIncidents, outcomeCounts } from './backtest/incidents.ts'
 import { type IncidentRows, readDirectory, toRecordings, type WrittenRecording } from './backtest/recordings.ts'
 import { hasErrors, makePlan, type PlanningResult, planInput } from './plan/make-plan.ts'
@@ -62,21 +63,17 @@ export const backtest = defineOperation({
   profilesReason: backtestReason,
   input: planInput.omit({ prune: true, maxDeletes: true, repair: true }).extend({
     ...grouped('What is estimated', {
-      only: choice(['changed', 'all'], 'Only alerts that the files change, or all.').default('changed'),
+      only: choice(
+        ['changed', 'all'],
+        'Only alerts that the files change, or all. The default is `all` with `select`, and else `changed`.',
+      ).optional(),
+      select: selectInput('Estimates only these alerts.', ['key', 'name']).optional(),
       period: backtestPeriod.default({ lastDays: 7 }),
-      maxRequests: integer('Maximum number of requests for values. Alerts beyond it are not estimable.', 1, 1000).default(
-        defaultMaxRequests,
-      ),
     }),
     ...grouped('Gates', gateInput),
     ...grouped('Output', {
-      suggest: integer(
-        'Wanted notifications a week of each alert. Suggests a threshold and windows in a row with which it detects all of its incidents.',
-        0,
-        100_000,
-      ).optional(),
-      record: filePath(
-        'Directory for recordings of incidents, for `replay`. They have the values that the incidents of the period need.',
+      recordings: filePath(
+        'Writes to this directory recordings of the incidents of the period, for `replay`.',
         'a directory inside the workspace',
       ).optional(),
       recordGroupNames: flag('Records names of groups instead of hashes. They are production data.').default(false),
@@ -111,7 +108,7 @@ export const backtest = defineOperation({
           reason: z.string().optional().describe('Why it was not written.'),
         }),
       )
-      .describe('With `record`: a recording for each incident and alert.'),
+      .describe('With `recordings`: a recording for each incident and alert.'),
     diagnostics: z.array(diagnosticSchema).describe('Errors, warnings and notes on the files.'),
   }),
   example: { files: ['alerts.yml'], project: 'shop/alerts', only: 'all' },
@@ -119,7 +116,7 @@ export const backtest = defineOperation({
     const refusal = await whyNoBacktest(context)
     if (refusal !== undefined) throw new WatchkeeperError('refused', `No backtest: ${refusal}.`)
     demandValues(context, 'profile')
-    const record = input.record === undefined ? undefined : readDirectory('record', input.record)
+    const directory = input.recordings === undefined ? undefined : readDirectory(input.recordings)
     const range = rangeOf(input.period, context.clock.now())
     const planned = await makePlan(context, { ...input, prune: false, maxDeletes: 0, effect: 'read' })
     const result = { days: daysOf(range), until: new Date(range.untilMs).toISOString(), diagnostics: [...planned.diagnostics] }
@@ -135,21 +132,32 @@ export const backtest = defineOperation({
         incidentsOutside: 0,
         recordings: [],
       }
-    const ofPeriod = planned.found.incidents.filter(({ startMs, endMs }) => startMs >= range.fromMs && endMs <= range.untilMs)
-    const incidentsOutside = planned.found.incidents.length - ofPeriod.length
-    const always = [...(input.mustFire ?? []), ...(input.mustBeQuiet ?? []), ...ofPeriod.flatMap(({ alerts }) => alerts)]
-    demandKeys(input, planned)
+    const selected = selectAlerts(input.select, planned)
+    const checked = planned.found.incidents.filter(({ startMs, endMs }) => startMs >= range.fromMs && endMs <= range.untilMs)
+    const incidentsOutside = planned.found.incidents.length - checked.length
+    const ofPeriod = checked
+      .map((incident) => ({ ...incident, alerts: incident.alerts.filter((key) => selected.has(key)) }))
+      .filter(({ alerts }) => alerts.length > 0)
     const onProgress = (done: number, total: number): Promise<void> =>
       context.progress({ done, total, line: say`series of values`, result: async () => ({ ...result, alerts: [] }) })
     const { alerts, requestCount, evaluated, incidentRows, diagnostics } = await backtestPlan(
       planned,
       { ...context, nowMs: context.clock.now(), onProgress },
-      { ...input, range, always, incidents: ofPeriod, ...(input.record !== undefined && { recorded: ofPeriod }) },
+      {
+        range,
+        only: input.only ?? (input.select === undefined ? 'changed' : 'all'),
+        selected,
+        always: ofPeriod.flatMap(({ alerts }) => alerts),
+        maxRequests,
+        maxNotifications: input.maxNotifications,
+        incidents: ofPeriod,
+        ...(directory !== undefined && { recorded: ofPeriod }),
+      },
     )
     const incidents = ofPeriod.map((incident) =>
       checkIncident(incident, planned.found.incidents, (alert) => evaluated.get(alert) ?? { reason: 'it was not evaluated' }),
     )
-    const recordings = await recordIncidents(context, planned, incidentRows, { ...input, record })
+    const recordings = await recordIncidents(context, planned, incidentRows, { directory, keepsNames: input.recordGroupNames })
     const recordingCount = recordings.filter(({ content }) => content !== '').length
     return {
       recordings,
@@ -206,9 +214,23 @@ export const backtest = defineOperation({
   files: ({ recordings }) => recordings.filter(({ content }) => content !== '').map(toRecordedFile),
 })
 
-interface RecordInput {
-  readonly record?: string | undefined
-  readonly recordGroupNames: boolean
+/** Two minutes at the rate limit of a self-hosted server. */
+const maxRequests = 200
+
+/** The keys of the alerts to estimate. Throws an InputError for a key that no file declares, and where nothing is left. */
+function selectAlerts(conditions: readonly Condition[] | undefined, { plan }: PlanningResult): ReadonlySet<string> {
+  const alerts = plan.changes.filter(({ kind }) => kind === 'alert')
+  const known = alerts.map(({ key }) => key)
+  for (const key of valuesOf(conditions, 'key') ?? [])
+    if (!known.includes(key)) throw inputError('select', `"${quote(key, 60)}" is not an alert in these files${didYouMean(key, known)}`)
+  const selected = alerts.filter((alert) => isSelected(conditions, alert))
+  if (selected.length === 0 && alerts.length > 0) throw inputError('select', 'matches no alert in these files')
+  return new Set(selected.map(({ key }) => key))
+}
+
+interface RecordOptions {
+  readonly directory: string | undefined
+  readonly keepsNames: boolean
 }
 
 type RecordedFile = WrittenRecording & { readonly size: number }
@@ -217,11 +239,11 @@ async function recordIncidents(
   context: Context<'read', 'service-or-server'>,
   { found }: PlanningResult,
   read: readonly IncidentRows[],
-  { record, recordGroupNames }: RecordInput,
+  { directory, keepsNames }: RecordOptions,
 ): Promise<RecordedFile[]> {
-  if (record === undefined) return []
+  if (directory === undefined) return []
   const { declaredQueries } = await import('./backtest/declared-queries.ts')
-  const options = { directory: record, keepsNames: recordGroupNames, queries: await declaredQueries(found, context) }
+  const options = { directory, keepsNames, queries: await declaredQueries(found, context) }
   return toRecordings(read, options).map((one) => ({ ...one, size: Buffer.byteLength(one.content) }))
 }
 
@@ -229,12 +251,12 @@ function toRecordedFile({ path, content, size }: RecordedFile): OutputFile {
   // Redaction replaced a secret by stars, and the checksum would no longer match.
   if (Buffer.byteLength(content) !== size)
     throw new WatchkeeperError('refused', `No file was written, because "${quote(path)}" would contain a secret of this run.`)
-  return { input: 'record', path, content, isEssential: true, staysInWorkspace: true }
+  return { input: 'recordings', path, content, isEssential: true, staysInWorkspace: true }
 }
 
 /** The user asked for recordings of all incidents of the period. */
-function judgeRecordings(recordings: readonly RecordedFile[], { record }: Pick<RecordInput, 'record'>): readonly Line[] {
-  if (record !== undefined && recordings.length === 0)
+function judgeRecordings(recordings: readonly RecordedFile[], given: { readonly recordings?: string | undefined }): readonly Line[] {
+  if (given.recordings !== undefined && recordings.length === 0)
     return [say`nothing was recorded, because no incident of the files is in the period; set period`]
   return recordings.flatMap(({ incident, alert, reason }) =>
     reason === undefined ? [] : [say`incident ${incident}: alert ${alert} was not recorded (${sentence(reason)})`],

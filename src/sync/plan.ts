@@ -10,9 +10,9 @@ import { onFailedEvaluation } from '../kinds/alert/evaluation.ts'
 import { flag, grouped, outputPath } from '../operation/inputs.ts'
 import { type Context, defineOperation, type OutputFile, type Verdict } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
-import { backtestedAlert, backtestPlan, defaultMaxRequests, demandValues, whyNoBacktest } from './backtest/backtest-plan.ts'
+import { backtestedAlert, backtestPlan, demandValues, maxRequestsOfPlan, whyNoBacktest } from './backtest/backtest-plan.ts'
 import { reviewBlocks } from './backtest/backtest-report.ts'
-import { demandKeys, type Gates, gateInput, gatesWithoutBacktest, hasGates, judgeBacktest } from './backtest/gates.ts'
+import { type Gates, gateInput, gatesWithoutBacktest, judgeBacktest } from './backtest/gates.ts'
 import { diagnosticReports } from './diagnostic-reports.ts'
 import { isDifference } from './plan/change.ts'
 import { findEvaluationProblems } from './plan/evaluations.ts'
@@ -87,11 +87,7 @@ interface Review {
 }
 
 /** A failure is part of the result, because a plan does not depend on its estimates. Throws only when the run was canceled. */
-async function reviewPlan(
-  context: Context<'read', 'service-or-server'>,
-  planned: PlanningResult,
-  always: readonly string[],
-): Promise<Review> {
+async function reviewPlan(context: Context<'read', 'service-or-server'>, planned: PlanningResult): Promise<Review> {
   const without = (message: string): Review => ({
     backtest: { days: reviewedDays, alerts: [], requestCount: 0, message },
     diagnostics: [],
@@ -102,8 +98,8 @@ async function reviewPlan(
   const request = {
     range: { fromMs: nowMs - reviewedDays * dayMs, untilMs: nowMs },
     only: 'changed',
-    always,
-    maxRequests: defaultMaxRequests,
+    always: [],
+    maxRequests: maxRequestsOfPlan,
   } as const
   const refusal = await whyNoBacktest(context)
   if (refusal !== undefined) return without(refusal)
@@ -146,7 +142,7 @@ async function queryProblems(
 /** Only a gate makes a plan depend on its backtest. */
 function judgePlan(result: Pick<PlanResult, 'diagnostics'> & { readonly backtest?: ReviewedBacktest | undefined }, gates: Gates): Verdict {
   const verdict = judgeDiagnostics(result)
-  if (verdict.status === 'fail' || result.backtest === undefined || !hasGates(gates)) return verdict
+  if (verdict.status === 'fail' || result.backtest === undefined || gates.maxNotifications === undefined) return verdict
   const { message, alerts } = result.backtest
   if (message !== undefined) return { status: 'fail', reasons: [say`no backtest: ${sentence(message)}`] }
   const gated = judgeBacktest(alerts, gates)
@@ -185,9 +181,7 @@ export const plan = defineOperation({
     const pricedService = input.price ? demandActivities(context) : undefined
     const planned = await makePlan(context, { ...input, effect: 'read' })
     if (hasErrors(planned)) return finishPlan(context, input, planned)
-    if (input.backtest) demandKeys(input, planned)
-    const always = [...(input.mustFire ?? []), ...(input.mustBeQuiet ?? [])]
-    const review = input.backtest ? await reviewPlan(context, planned, always) : undefined
+    const review = input.backtest ? await reviewPlan(context, planned) : undefined
     const hasBacktest = review !== undefined && review.backtest.message === undefined
     const ofQueries = await queryProblems(context, planned, hasBacktest)
     const diagnostics = [...planned.diagnostics, ...(review?.diagnostics ?? []), ...ofQueries]

@@ -28,9 +28,7 @@ export const replay = defineOperation({
   input: z.strictObject({
     files: filesInput,
     env: environmentInput,
-    recordings: filePath('Directory with recordings, which backtest writes with `record`.', 'a directory inside the workspace').default(
-      'recordings',
-    ),
+    recordings: filePath('Directory with recordings, which backtest writes.', 'a directory inside the workspace').default('recordings'),
   }),
   output: z.object({
     incidentCount: z.int().describe('Number of incidents.'),
@@ -89,7 +87,7 @@ interface ReplayInput {
 }
 
 async function replayIncidents(context: Context<'read', 'none'>, given: ReplayInput, found: Found) {
-  const input = { ...given, recordings: readDirectory('recordings', given.recordings) }
+  const input = { ...given, recordings: readDirectory(given.recordings) }
   const queries = await declaredQueries(found, context)
   const { paths } = await context.files.find([`${input.recordings}/**/*.json`], 'recordings')
   const existing = new Set(paths)

@@ -39,12 +39,14 @@ export type BacktestedAlert = z.output<typeof backtestedAlert>
 
 interface BacktestRequest {
   readonly range: TimeRange
+  /** The keys of the alerts that may be estimated. Absent: all. */
+  readonly selected?: ReadonlySet<string>
   readonly only: 'changed' | 'all'
   /** Keys of alerts to include although they are unchanged. */
   readonly always: readonly string[]
   readonly maxRequests: number
-  /** The wanted notifications a week, for suggestions. */
-  readonly suggest?: number | undefined
+  /** For alerts above it, conditions are suggested. */
+  readonly maxNotifications?: number | undefined
   /** Those that a suggestion must detect. */
   readonly incidents?: readonly Incident[]
   /** The incidents whose values are read, too. */
@@ -62,7 +64,7 @@ export interface Backtest {
 }
 
 /** Within the rate limit of one minute, beside the lists that a plan reads. */
-export const defaultMaxRequests = 60
+export const maxRequestsOfPlan = 60
 
 export const backtestReason = 'other servers have neither values of charts nor SQL'
 
@@ -103,7 +105,10 @@ export async function backtestPlan(
   if (storedObjects === undefined) return { alerts: [], requestCount: 0, evaluated: new Map(), incidentRows: [], diagnostics: [] }
   const { range } = request
   const compared = await compareAlerts({ plan, found, storedObjects }, context, range)
-  const wanted = compared.filter(({ isChanged, change }) => request.only === 'all' || isChanged || request.always.includes(change.key))
+  const wanted = compared.filter(
+    ({ isChanged, change }) =>
+      (request.selected?.has(change.key) ?? true) && (request.only === 'all' || isChanged || request.always.includes(change.key)),
+  )
   // After the plan first: the budget of requests may not last for all.
   const queries = [...wanted.map(({ next }) => next), ...wanted.map(({ now }) => now)].filter((query) => query !== undefined)
   const { estimates, requests, readRows } = await estimateAlerts(queries, {
@@ -115,13 +120,15 @@ export async function backtestPlan(
   const byQuery = new Map(queries.map((query, i) => [query, estimates[i]] as const))
   const suggest = (key: string, query: Query): Suggestion | undefined => {
     const estimate = query && byQuery.get(query)
-    if (request.suggest === undefined || query === undefined || 'reason' in query || estimate === undefined) return undefined
+    const { maxNotifications } = request
+    if (maxNotifications === undefined || query === undefined || 'reason' in query || estimate === undefined) return undefined
     // The limits of the alerts of SLOs are fixed.
-    if (!('values' in estimate) || query.hasTextGroups === true) return undefined
+    if (!('values' in estimate) || estimate.summary.notificationsOnBusiestDay <= maxNotifications || query.hasTextGroups === true)
+      return undefined
     const ofAlert = (request.incidents ?? []).filter(({ alerts: named }) => named.includes(key))
     const lengthMs = intervalMs[query.condition.interval]
     return suggestCondition(query.condition, estimate.values, range, {
-      perWeek: request.suggest,
+      maxNotifications,
       detectsAll: (windows) => ofAlert.every((incident) => isDetected(incident, { windows, lengthMs })),
       isQuietOutside: (windows) => ofAlert.every((incident) => isQuietOutside(incident, ofAlert, { windows, lengthMs })),
     })

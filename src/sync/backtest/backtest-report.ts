@@ -1,4 +1,4 @@
-import { defaultMinCoverage, formatShare } from '../../backtest/coverage.ts'
+import { formatShare, minCoverage } from '../../backtest/coverage.ts'
 import type { AlertEstimate } from '../../backtest/result.ts'
 import { formatMoment } from '../../core/dates.ts'
 import { minuteMs } from '../../core/durations.ts'
@@ -31,7 +31,7 @@ function describeEstimate(estimate: AlertEstimate | undefined): Line {
   if (estimate.coverage === undefined) return say`${outcome} (${trusted(unknownData)})`
   const { share } = estimate.coverage
   // An empty source has its own verdict.
-  return verdict === 'no-data' || share * 100 >= defaultMinCoverage
+  return verdict === 'no-data' || share * 100 >= minCoverage
     ? outcome
     : say`${outcome} (data in ${trusted(formatShare(share))} of the time)`
 }
@@ -118,7 +118,7 @@ function describeCoverage(estimate: AlertEstimate | undefined): Line {
   if (estimate?.windows === 0) return []
   if (estimate?.coverage === undefined) return estimate?.windows === undefined ? [] : [trusted('unknown')]
   const { share, first, last } = estimate.coverage
-  if (share * 100 >= defaultMinCoverage || first === undefined || last === undefined) return [trusted(formatShare(share))]
+  if (share * 100 >= minCoverage || first === undefined || last === undefined) return [trusted(formatShare(share))]
   return [trusted(`${formatShare(share)} (${formatMoment(first).replace(/ UTC$/, '')} to ${formatMoment(last)})`)]
 }
 
@@ -127,11 +127,11 @@ function suggestionBlocks(alerts: readonly BacktestedAlert[]): readonly Block[] 
     next?.suggestion === undefined ? [] : [[say`${key}`, ...describeSuggestion(next.suggestion)]],
   )
   if (rows.length === 0) return []
-  const columns = [{ title: 'Alert' }, { title: 'Threshold' }, { title: 'Windows in a row' }, { title: 'Notifications a week' }]
+  const columns = [{ title: 'Alert' }, { title: 'Threshold' }, { title: 'Windows in a row' }, { title: 'Notifications on the busiest day' }]
   return [{ kind: 'table', title: 'Suggested conditions', columns, rows }]
 }
 
 const describeSuggestion = (suggestion: NonNullable<AlertEstimate['suggestion']>): readonly Line[] =>
   'reason' in suggestion
     ? [say`none: ${sentence(suggestion.reason)}`, [], []]
-    : [say`${suggestion.threshold}`, say`${suggestion.windows}`, say`${suggestion.notificationsPerWeek}`]
+    : [say`${suggestion.threshold}`, say`${suggestion.windows}`, say`${suggestion.notificationsOnBusiestDay}`]

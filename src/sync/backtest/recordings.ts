@@ -16,10 +16,10 @@ import type { EvaluatedAlert } from './incidents.ts'
 // Which values a recording has, and whether it can serve an alert.
 
 /** Paths must be equal to those that a file search returns. Throws an InputError for a directory that it does not search. */
-export function readDirectory(input: 'record' | 'recordings', text: string): string {
+export function readDirectory(text: string): string {
   const parts = text.split('/').filter((part) => part !== '' && part !== '.')
   if (text.startsWith('/') || parts.length === 0 || parts.includes('..'))
-    throw inputError(input, `"${quote(text, 80)}" is not a directory inside the workspace; use a path such as recordings`)
+    throw inputError('recordings', `"${quote(text, 80)}" is not a directory inside the workspace; use a path such as recordings`)
   return parts.join('/')
 }
 
@@ -92,7 +92,7 @@ export function recordCommand({ startMs, endMs }: Incident, { files, env, record
   const ofFiles = isDefaultFiles(files) ? '' : files.map((glob) => ` --files ${shellQuote(glob)}`).join('')
   const [from, to] = [dayOf(startMs), dayOf(endMs - 1)]
   const environment = env === undefined ? '' : ` --env ${env}`
-  return `watchkeeper backtest${environment}${ofFiles} --period ${from === to ? from : `${from}..${to}`} --record ${shellQuote(recordings)}`
+  return `watchkeeper backtest${environment}${ofFiles} --period ${from === to ? from : `${from}..${to}`} --recordings ${shellQuote(recordings)}`
 }
 
 interface Recorded {

@@ -163,28 +163,32 @@ describe.each(dialects)('a backtest of a raw SQL tile with profile %s', (dialect
     const asked: Asked[] = []
     const padding = dialect === 'hyperdx' ? 'x'.repeat(300) : ''
     runSql = batches(asked, (window) => [{ text: padding, ...errorsOfCheckout(window)[0] }], { text: 'String', n: 'UInt64' })
-    expect(next(await backtest(dialect, declare(countErrors), { 'max-requests': '100' }))).toMatchObject({ notifications: 2 })
+    expect(next(await backtest(dialect, declare(countErrors)))).toMatchObject({ notifications: 2 })
     if (dialect === 'hyperdx') expect(new Set(asked.map(({ windows }) => windows.length)).size).toBeGreaterThan(1)
   })
 
-  it('is too expensive where it needs more queries than allowed, and sends none of them', async () => {
+  it('is too expensive where it needs more queries than a plan sends, and leaves enough for alerts that need few', async () => {
     const asked: Asked[] = []
     runSql = batches(asked, errorsOfCheckout)
-    const ran = await backtest(dialect, declare(countErrors), { 'max-requests': '3', 'must-be-quiet': 'errors' })
-    expect(next(ran)).toMatchObject({
-      verdict: 'not-estimable',
-      reason: expect.stringMatching(
-        /^too expensive: its SQL needs \d+ queries, and max-requests \(3\) leaves fewer; raise it, or shorten days$/,
+    // Alerts with equal queries share them.
+    const files = ['a', 'b', 'c'].map((name) =>
+      JSON.stringify(declare(`${countErrors} AND '${name}' != ''`, { name, interval: '1m', dashboard: name })).replace(
+        /"(raw|errors)":/g,
+        `"${name}":`,
       ),
+    )
+    const [dashboards, alerts] = ['dashboards', 'alerts'].map((part) => Object.assign({}, ...files.map((file) => JSON.parse(file)[part])))
+    const declared = { dashboards, alerts, slos: { payment } }
+    const ran = await backtest(dialect, declared, { operation: 'plan', period: '', backtest: 'true' })
+    const tested = ran.document.backtest as { alerts: readonly { key: string; next: object }[] }
+    const of = Object.fromEntries(tested.alerts.map(({ key, next: estimate }) => [key, estimate]))
+    expect(of.c).toMatchObject({
+      verdict: 'not-estimable',
+      reason: expect.stringMatching(/^too expensive: its SQL needs \d+ queries, and the limit of 60 requests leaves fewer$/),
     })
-    expect(ran.document.status).toBe('fail')
-    expect(asked).toEqual([])
-  })
-
-  it('leaves enough requests for alerts that need few', async () => {
-    runSql = batches([], errorsOfCheckout)
-    const { document } = await backtest(dialect, { ...declare(countErrors), slos: { payment } }, { 'max-requests': '5' })
-    expect(document).toMatchObject({ firing: 1, notEstimable: 1 })
+    expect(of['payment.page-1h']).toMatchObject({ verdict: 'fires' })
+    // The plan tries each new query once.
+    expect(asked.filter(({ sql }) => sql.includes("'c' !=")).map(({ windows }) => windows.length)).toEqual([1])
   })
 
   it('has the reason of the server where it refuses the query', async () => {
@@ -248,13 +252,11 @@ describe.each(dialects)('a backtest of a raw SQL tile with profile %s', (dialect
   it('passes no gate where the source of its data is unknown', async () => {
     runSql = batches([], errorsOfCheckout)
     const declared = declare(countErrors.replace('otel_logs', 'other_table'), { threshold: 1000 })
-    const ran = await backtest(dialect, declared, { 'must-be-quiet': 'errors' })
+    const ran = await backtest(dialect, declared, { 'max-notifications': '0' })
     expect(next(ran)).toMatchObject({ verdict: 'quiet', notifications: 0 })
     expect(next(ran)).not.toHaveProperty('coverage')
-    expect(ran.reason).toContain(
-      'alert errors is quiet, with an unknown share of windows with data: set the source of its tile, or min-coverage: 0',
-    )
-    expect((await backtest(dialect, declared, { 'must-be-quiet': 'errors', 'min-coverage': '0' })).document.status).toBe('pass')
+    expect(ran.reason).toContain('alert errors with an unknown share of windows with data: set the source of its tile, or on-missing: warn')
+    expect((await backtest(dialect, declared, { 'max-notifications': '0', 'on-missing': 'ignore' })).document.status).toBe('pass')
   })
 
   it('evaluates only the windows from a declared start on', async () => {
@@ -282,7 +284,7 @@ describe('a recording of a raw SQL tile', () => {
 
   it('has the values of its windows, and is the same from both kinds of server', async () => {
     runSql = batches([], errorsOfCheckout)
-    const [hosted, inCloud] = await Promise.all(dialects.map((dialect) => backtest(dialect, file(), { record: 'recordings' })))
+    const [hosted, inCloud] = await Promise.all(dialects.map((dialect) => backtest(dialect, file(), { recordings: 'recordings' })))
     expect(inCloud?.files).toEqual(hosted?.files)
     expect(hosted?.files.map(({ content }) => JSON.parse(content))).toMatchObject([
       { values: 'windows', step: '5m', rows: { '': [expect.stringContaining(' 19 30 ')] } },
@@ -291,7 +293,7 @@ describe('a recording of a raw SQL tile', () => {
 
   it('a recording of a raw SQL tile fails a replay when the threshold is raised above the incident, and passes when it is lowered', async () => {
     runSql = batches([], errorsOfCheckout)
-    const recorded = await backtest('hyperdx', file(), { record: 'recordings' })
+    const recorded = await backtest('hyperdx', file(), { recordings: 'recordings' })
     const outcome = async (declared: Fields) => (await replay(declared, recorded)).reason.replace(/^.*?: /, '')
     for (const connection of [{}, { connectionId: undefined }, { connectionId: undefined, connection: 'Default' }])
       expect((await replay({ ...declare(countErrors, {}, connection), incidents }, recorded)).document).toMatchObject({
@@ -396,7 +398,7 @@ describe('a backtest in ClickHouse Cloud', () => {
   it('does not wake a sleeping service without wake-service', async () => {
     serviceOf(cloud()).state = 'idle'
     const declared = { slos: { payment } }
-    const asleep = await backtest('clickhouse-cloud', declared, { 'must-fire': 'payment.page-1h' })
+    const asleep = await backtest('clickhouse-cloud', declared, { 'max-notifications': '5' })
     expect(next(asleep)).toEqual({
       verdict: 'not-estimable',
       reason: 'asleep, not checked: a query would wake the service; set wake-service to allow that',

@@ -104,7 +104,7 @@ describe('backtest', () => {
     expect((await backtest(alerts)).document).toMatchObject({ alertCount: 0, requestCount: 0 })
     expect((await backtest({ errors: alert('Errors', { note: 'Look.' }) })).document).toMatchObject({ alertCount: 0 })
     expect((await backtest(alerts, { only: 'all' })).document).toMatchObject({ alertCount: 1, notifications: 5 })
-    expect((await backtest(alerts, { 'must-fire': 'errors' })).document).toMatchObject({ alertCount: 1, status: 'pass' })
+    expect((await backtest(alerts, { select: 'key=errors' })).document).toMatchObject({ alertCount: 1, status: 'pass' })
   })
 
   it('finds an alert whose tile changes', async () => {
@@ -149,14 +149,11 @@ describe('backtest', () => {
       ])
     })
 
-    it('evaluates nothing when it is after the end, which no gate accepts as quiet', async () => {
+    it('evaluates nothing when it is after the end, and says so', async () => {
       const alerts = { later: alert('Later', { threshold: 1, scheduleStartAt: until }) }
       const { document, blocks } = await backtest(alerts)
       expect(document.alerts).toMatchObject([{ next: { notifications: 0, windows: 0 } }])
       expect(JSON.stringify(blocks)).toContain('not evaluated before its start')
-      expect((await backtest(alerts, { 'must-be-quiet': 'later' })).reason).toContain(
-        'alert later must be quiet, and is not evaluated before its start',
-      )
     })
 
     it('backtest of an alert with a declared start at a border of its intervals is a change of the alert only where it changes an evaluation', async () => {
@@ -207,27 +204,15 @@ describe('backtest', () => {
 
     it.each([
       [
-        { 'must-be-quiet': 'errors' },
-        'fail',
-        /alert errors is quiet, with data in only 1[12](\.\d)?% of its windows, below min-coverage \(90%\)$/,
-      ],
-      [{ 'must-be-quiet': 'errors', 'min-coverage': '10' }, 'pass', /^$/],
-      [
         { 'max-notifications': '1' },
         'fail',
-        /max-notifications was checked for alert errors with data in only 1[12](\.\d)?% of its windows/,
+        /max-notifications was checked for alert errors with data in only 1[12](\.\d)?% of its windows, below 90%$/,
       ],
       [{ 'max-notifications': '1', 'on-missing': 'warn' }, 'warn', /data in only 1[12]/],
-      [{ 'max-notifications': '1', 'min-coverage': '10' }, 'pass', /^$/],
+      [{ 'max-notifications': '1', 'on-missing': 'ignore' }, 'pass', /^$/],
     ])('backtest with data in a part of the time is no proof for a gate: %o', async (gate, status, reason) => {
       const ran = await sparse(gate)
       expect([ran.document.status, ran.reason]).toEqual([status, expect.stringMatching(reason)])
-    })
-
-    it('fires in the part with data, and still does not pass must-fire', async () => {
-      const fires = { errors: alert('Errors', { threshold: 1, thresholdType: 'below' }) }
-      const ran = await runAt42(fires, { 'must-fire': 'errors' })
-      expect([ran.document.status, ran.reason]).toEqual(['fail', expect.stringContaining('alert errors fires, with data in only')])
     })
   })
 
@@ -281,16 +266,6 @@ describe('backtest', () => {
     expect(document).toMatchObject({ alertCount: 50, notEstimable: 0, requestCount: 3 })
   })
 
-  it('stops at the budget of requests, and says so', async () => {
-    const alerts = { one: alert('One'), two: alert('Two', { interval: '1h' }) }
-    const { document } = await backtest(alerts, { 'max-requests': '2' })
-    expect(document.alerts).toMatchObject([
-      { next: { verdict: 'fires' } },
-      { next: { verdict: 'not-estimable', reason: 'max-requests (2) is used up' } },
-    ])
-    expect(seriesRequests()).toBe(2)
-  })
-
   it('requests long ranges in parts', async () => {
     const { document } = await backtest({ errors: alert('Errors') }, { period: `${dayBefore(14)}..${dayBefore(1)}` })
     expect(document).toMatchObject({ requestCount: 4, alerts: [{ next: { windows: 4032, notifications: 10 } }] })
@@ -315,24 +290,23 @@ describe('backtest', () => {
     expect(document.alerts).toMatchObject([{ next: { verdict: 'not-estimable', reason } }])
   })
 
-  it('suggests a threshold and windows in a row', async () => {
-    const { document, blocks } = await backtest({ errors: alert('Errors', { threshold: 1 }) }, { suggest: '5' })
+  it('suggests a threshold and windows in a row for an alert above max-notifications', async () => {
+    const { document, blocks } = await backtest({ errors: alert('Errors', { threshold: 1 }) }, { 'max-notifications': '3' })
     expect(document.alerts).toMatchObject([
-      { next: { notifications: 349, suggestion: { threshold: 15, windows: 1, notificationsPerWeek: 5 } } },
+      { next: { notifications: 349, suggestion: { threshold: 11, windows: 1, notificationsOnBusiestDay: 3 } } },
     ])
     expect(JSON.stringify(blocks)).toContain('Suggested conditions')
+    const kept = await backtest({ errors: alert('Errors', { threshold: 11 }) }, { 'max-notifications': '3' })
+    expect(JSON.stringify([kept.document, kept.blocks])).not.toMatch(/suggest/i)
   })
 
   it.each([
     [{ 'max-notifications': '3' }, 'pass', ''],
     [{ 'max-notifications': '2' }, 'fail', 'alert errors sends 3 notifications on one day, above 2'],
-    [{ 'must-fire': 'errors' }, 'pass', ''],
-    [{ 'must-be-quiet': 'errors' }, 'fail', 'alert errors must be quiet, and fires'],
-    [{ 'must-fire': 'broken' }, 'fail', 'alert broken must fire, and is not estimable'],
-    [{ 'must-be-quiet': 'broken' }, 'fail', 'alert broken must be quiet, and is not estimable'],
+    [{ 'max-notifications': '0', select: 'key=quiet' }, 'pass', ''],
+    [{ 'max-notifications': '0', select: 'name~err' }, 'fail', 'alert errors sends 3 notifications on one day, above 0'],
   ])('backtest is a gate: %o', async (gate, status, reason) => {
-    const broken = 'must-fire' in gate || 'must-be-quiet' in gate ? { broken: alert('Broken', { tile: 'Unknown column' }) } : {}
-    const ran = await backtest({ errors: alert('Errors'), ...broken }, gate)
+    const ran = await backtest({ errors: alert('Errors'), quiet: alert('Quiet', { threshold: 100_000 }) }, gate)
     expect([ran.document.status, ran.reason.replace(/^Backtest of .*? UTC: /, '')]).toEqual([status, reason])
   })
 
@@ -346,13 +320,12 @@ describe('backtest', () => {
       ['ignore', 'pass'],
     ])
       expect((await backtest(alerts, { 'max-notifications': '1', 'on-missing': onMissing ?? '' })).document.status).toBe(status)
-    const named = await backtest(alerts, { 'must-fire': 'broken', 'on-missing': 'ignore' })
-    expect(named.document.status).toBe('fail')
   })
 
-  it('rejects a gate on an alert that no file declares', async () => {
-    const ran = await backtest({ errors: alert('Errors') }, { 'must-fire': 'erors' })
-    expect(ran.reason).toBe('must-fire: "erors" is not an alert in these files; did you mean "errors"?')
+  it('rejects a selection of alerts that no file declares', async () => {
+    const selected = async (select: string) => (await backtest({ errors: alert('Errors') }, { select })).reason
+    expect(await selected('key=erors')).toBe('select: "erors" is not an alert in these files; did you mean "errors"?')
+    expect(await selected('name~slow')).toBe('select: matches no alert in these files')
   })
 
   it('backtest ends with the error of a key that is rejected', async () => {
@@ -435,17 +408,18 @@ describe('incidents of files', () => {
 
   it('suggests a condition within the notifications that an incident allows outside of it', async () => {
     const suggest = async (maxNotifications: number) => {
-      const { document } = await check({ threshold: 1 }, { ...incident, maxNotifications }, { suggest: '5' })
+      const { document } = await check({ threshold: 1 }, { ...incident, maxNotifications }, { 'max-notifications': '3' })
       return document.alerts
     }
-    expect(await suggest(2)).toMatchObject([{ next: { suggestion: { threshold: 15, windows: 1, notificationsPerWeek: 5 } } }])
-    expect(await suggest(0)).toMatchObject([{ next: { suggestion: { threshold: 40, windows: 1, notificationsPerWeek: 3 } } }])
+    expect(await suggest(2)).toMatchObject([{ next: { suggestion: { threshold: 15, windows: 1, notificationsOnBusiestDay: 3 } } }])
+    expect(await suggest(0)).toMatchObject([{ next: { suggestion: { threshold: 40, windows: 1, notificationsOnBusiestDay: 3 } } }])
     expect((await check({ threshold: 40 }, { ...incident, maxNotifications: 0 })).document.status).toBe('pass')
   })
 
-  it('includes the alerts of an incident although they are unchanged', async () => {
+  it('includes the alerts of an incident although they are unchanged, unless others are selected', async () => {
     await run('apply', { errors: alert('Errors') })
     expect((await check({})).document).toMatchObject({ alertCount: 1, detected: 1 })
+    expect((await check({}, incident, { select: 'name=Errors' })).document).toMatchObject({ alertCount: 1, detected: 1 })
   })
 
   it('does not check an incident outside of the period, and says so', async () => {
@@ -515,17 +489,17 @@ describe('plan with backtest: true', () => {
       document: { status: 'fail' },
       reason: expect.stringMatching(/alert errors sends \d notifications on one day, above 0$/),
     })
-    expect((await plan({ 'must-fire': 'errors' })).document.status).toBe('pass')
+    expect((await plan({ 'max-notifications': '1000' })).document.status).toBe('pass')
     emulator().addFault({ match: { path: '/charts/series' }, times: 9, effect: { kind: 'status', status: 403 } })
-    expect(await plan({ 'must-fire': 'errors' })).toMatchObject({
+    expect(await plan({ 'max-notifications': '1000' })).toMatchObject({
       document: { status: 'fail' },
       reason: expect.stringContaining('no backtest: '),
     })
   })
 
   it('rejects a gate without a backtest', async () => {
-    const ran = await run('plan', { errors: alert('Errors') }, { 'must-fire': 'errors' })
-    expect(ran.reason).toBe('must-fire: requires backtest: true')
+    const ran = await run('plan', { errors: alert('Errors') }, { 'max-notifications': '5' })
+    expect(ran.reason).toBe('max-notifications: requires backtest: true')
   })
 
   it('changes nothing on the service', async () => {
@@ -661,10 +635,10 @@ describe('a condition that no row matches', () => {
       ])
   })
 
-  it('a condition that no row matches does not pass must-be-quiet without a warning', async () => {
-    const ran = await runWith('backtest', on('ServiceName:chekout'), { period, 'must-be-quiet': 'errors' })
+  it('a condition that no row matches does not pass a maximum of notifications without a warning', async () => {
+    const ran = await runWith('backtest', on('ServiceName:chekout'), { period, 'max-notifications': '0' })
     expect([ran.exitCode, ran.document.status]).toEqual([0, 'warn'])
-    const reviewed = await runWith('plan', on('ServiceName:chekout'), { backtest: 'true', 'must-be-quiet': 'errors' })
+    const reviewed = await runWith('plan', on('ServiceName:chekout'), { backtest: 'true', 'max-notifications': '0' })
     expect([reviewed.exitCode, reviewed.document.status]).toEqual([0, 'warn'])
     expect(warnings(reviewed)).toEqual([expect.stringContaining('in the 7 days of the backtest, no row matches ServiceName:chekout; did')])
   })
@@ -743,7 +717,7 @@ describe('a pull request from a fork', () => {
   })
 
   it('fails a gate that needs the backtest', async () => {
-    const ran = await runOn('eve/infra', 'plan', { backtest: 'true', 'must-fire': 'errors' })
+    const ran = await runOn('eve/infra', 'plan', { backtest: 'true', 'max-notifications': '5' })
     expect([ran.document.status, ran.reason]).toEqual(['fail', expect.stringContaining(`no backtest: ${reason}`)])
     expect(seriesRequests()).toBe(0)
   })

@@ -84,7 +84,7 @@ const record = async (content: object, more: Readonly<Record<string, string>> = 
       files: 'a.json',
       project: 'shop/main',
       period: `${dayOf(0)}..${dayOf(6)}`,
-      record: 'recordings',
+      recordings: 'recordings',
       ...more,
     },
     files: { 'a.json': JSON.stringify(content, null, 1) },
@@ -265,7 +265,7 @@ describe('replay', () => {
       withinMs: 600_000,
     }
     expect(recordCommand(incident, { files: ['observability/**/*.{yml,yaml,json}'], recordings: 'our recordings' })).toBe(
-      "watchkeeper backtest --period 2026-11-09 --record 'our recordings'",
+      "watchkeeper backtest --period 2026-11-09 --recordings 'our recordings'",
     )
   })
 

@@ -174,38 +174,38 @@ describe('suggested conditions', () => {
   const rare = series(counts)
   const rareLows = series(counts.map((count) => 50 - count))
   const suggest = (
-    perWeek: number,
+    maxNotifications: number,
     more: Partial<Condition> = {},
-    { detectsAll = always, isQuietOutside = always }: Partial<Omit<SuggestOptions, 'perWeek'>> = {},
-  ) => suggestCondition(condition(more), rare, week, { perWeek, detectsAll, isQuietOutside })
+    { detectsAll = always, isQuietOutside = always }: Partial<Omit<SuggestOptions, 'maxNotifications'>> = {},
+  ) => suggestCondition(condition(more), rare, week, { maxNotifications, detectsAll, isQuietOutside })
 
   it('suggests the most sensitive threshold with the wanted notifications, and never one that fires always', () => {
-    expect(suggest(13)).toEqual({ threshold: 2, windows: 1, notificationsPerWeek: 13 })
-    expect(suggest(5)).toEqual({ threshold: 20, windows: 1, notificationsPerWeek: 2 })
+    expect(suggest(4)).toEqual({ threshold: 2, windows: 1, notificationsOnBusiestDay: 4 })
+    expect(suggest(3)).toEqual({ threshold: 20, windows: 1, notificationsOnBusiestDay: 2 })
   })
 
   it('suggests more windows in a row where one threshold is not enough', () => {
-    expect(suggest(1)).toEqual({ threshold: 2, windows: 2, notificationsPerWeek: 1 })
+    expect(suggest(1)).toEqual({ threshold: 2, windows: 2, notificationsOnBusiestDay: 1 })
   })
 
   it('says when no condition detects the incidents with so few notifications', () => {
     const reason = 'no threshold with up to 6 windows in a row detects all incidents with so few notifications'
-    expect(suggest(5, {}, { detectsAll: () => false })).toEqual({ reason })
+    expect(suggest(3, {}, { detectsAll: () => false })).toEqual({ reason })
   })
 
   it('suggests the fewest windows in a row that detect the incidents', () => {
     const small = (windows: readonly EvaluatedWindow[]): boolean =>
       windows.some(({ startMs, notifications }) => startMs === 7 * minute && notifications > 0)
-    expect(suggest(13, {}, { detectsAll: small })).toEqual({ threshold: 2, windows: 1, notificationsPerWeek: 13 })
-    expect(suggest(5, {}, { detectsAll: small })).toHaveProperty('reason')
+    expect(suggest(4, {}, { detectsAll: small })).toEqual({ threshold: 2, windows: 1, notificationsOnBusiestDay: 4 })
+    expect(suggest(3, {}, { detectsAll: small })).toHaveProperty('reason')
   })
 
   it('suggests a less sensitive threshold until the limit outside of incidents is kept, and says when none keeps it', () => {
     const isQuietOutside = (windows: readonly EvaluatedWindow[]): boolean =>
       windows.every(({ startMs, notifications }) => startMs === 100 * minute || startMs === 101 * minute || notifications === 0)
-    expect(suggest(13, {}, { isQuietOutside })).toEqual({ threshold: 20, windows: 1, notificationsPerWeek: 2 })
+    expect(suggest(4, {}, { isQuietOutside })).toEqual({ threshold: 20, windows: 1, notificationsOnBusiestDay: 2 })
     const reason = 'no threshold with up to 6 windows in a row keeps maxNotifications of all incidents'
-    expect(suggest(13, {}, { isQuietOutside: () => false })).toEqual({ reason })
+    expect(suggest(4, {}, { isQuietOutside: () => false })).toEqual({ reason })
   })
 
   it('has the same effect as a condition of the alert, for every type with a direction', () => {
@@ -216,28 +216,28 @@ describe('suggested conditions', () => {
       ['below_or_equal', rareLows],
     ] as const
     for (const [thresholdType, values] of cases)
-      for (const wanted of [1, 13, 9000]) {
+      for (const wanted of [1, 4, 9000]) {
         const found = suggestCondition(condition({ thresholdType }), values, week, {
-          perWeek: wanted,
+          maxNotifications: wanted,
           detectsAll: always,
           isQuietOutside: always,
         })
         if ('reason' in found) throw new Error(found.reason)
         const windows = evaluate(condition({ thresholdType, threshold: found.threshold, consecutive: found.windows }), values, week)
-        const sent = windows.reduce((sum, { notifications }) => sum + notifications, 0)
-        expect([found.notificationsPerWeek, sent <= wanted], `${thresholdType} ${wanted}`).toEqual([sent, true])
+        const sent = summarize(windows, minute).notificationsOnBusiestDay
+        expect([found.notificationsOnBusiestDay, sent <= wanted], `${thresholdType} ${wanted}`).toEqual([sent, true])
       }
   })
 
   it('suggests nothing for a condition without a direction, or where all values are equal', () => {
-    expect(suggest(5, { thresholdType: 'equal' })).toEqual({ reason: 'equal has no direction' })
+    expect(suggest(3, { thresholdType: 'equal' })).toEqual({ reason: 'equal has no direction' })
     const equal = series(Array.from({ length: 100 }, () => 3))
     expect(
       suggestCondition(
         condition(),
         equal,
         { fromMs: 0, untilMs: 100 * minute },
-        { perWeek: 5, detectsAll: always, isQuietOutside: always },
+        { maxNotifications: 5, detectsAll: always, isQuietOutside: always },
       ),
     ).toEqual({
       reason: 'all values are equal',
