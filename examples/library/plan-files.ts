@@ -17,9 +17,9 @@ const show = (value: unknown): string => (value === undefined ? '(none)' : JSON.
 
 try {
   const plan = await client.plan({ project })
-  for (const { action, section, key, fields } of plan.objects) {
+  for (const { action, kind, key, fields } of plan.objects) {
     if (action === 'unchanged') continue
-    console.log(`${action} ${section}.${key}`)
+    console.log(`${action} ${kind} ${key}`)
     for (const { path, before, after } of fields) console.log(`  ${path}: ${show(before)} → ${show(after)}`)
   }
   console.log(`${plan.toCreate} to create, ${plan.toUpdate} to update, ${plan.toDelete} to delete, ${plan.unchanged} unchanged`)

@@ -70,7 +70,7 @@ function valueAfter({ name, kind }: CommandOption, index: number, words: Map<num
 }
 
 function withItem({ name, kind }: CommandOption, before: string | undefined, value: string): string {
-  if (before === undefined) return value
+  if (before === undefined || (kind !== 'list' && before === value)) return value
   if (kind !== 'list') throw wrongUse(`Option --${name} was given twice.`)
   return `${before}\n${value}`
 }

@@ -30,7 +30,7 @@ const environment = (file: string): NodeJS.ProcessEnv => ({
   WATCHKEEPER_API_KEY_SECRET: demo.apiKeySecret,
   WATCHKEEPER_ORGANIZATION_ID: demo.organizationId,
   WATCHKEEPER_SERVICE_ID: demo.services.checkout,
-  WATCHKEEPER_RESULT_FILE: file,
+  INPUT_REPORTS: `json=${file}`,
   INPUT_OPERATION: 'usage-cost',
   INPUT_PERIOD: 'last-30-days',
   INPUT_BUDGET: '0',
@@ -44,7 +44,7 @@ async function shell(line: string): Promise<{ readonly code: number; readonly st
   for (const name of ['output', 'summary']) await writeFile(join(directory, name), '', { flag: 'a' })
   const script = line
     .replaceAll('ACTION', `"${process.execPath}" "${root}dist/index.js"`)
-    .replaceAll('CLI', `"${process.execPath}" "${root}npm/cli.js"`)
+    .replaceAll('CLI usage-cost', `"${process.execPath}" "${root}npm/cli.js" usage-cost --reports json="${file}"`)
   const { stdout } = await execute('bash', ['-c', `set +e; ${script}; echo "code:$CODE"`], { env: environment(file) })
   const result = JSON.parse(await readFile(file, 'utf8')) as { status: unknown }
   return { code: Number(/code:(\d+)/.exec(stdout)?.[1]), status: result.status }

@@ -20,7 +20,7 @@ describe('the command line', () => {
   it('prints a report for people, without colors when the output is not a terminal', async () => {
     const ran = await runCli(['list-sources'], environment())
     expect(ran).toMatchObject({ exitCode: 0, stderr: '' })
-    expect(ran.stdout).toContain('✔ 4 sources\n\nName      Kind     Id\nLogs      log      ')
+    expect(ran.stdout).toContain('✔ 4 sources\n\nName      Type     Id\nLogs      log      ')
     expect(ran.stdout).not.toContain('\u001b')
   })
 
@@ -57,7 +57,7 @@ describe('the command line', () => {
 
   it('the command line takes a flag several times where an input has several lines', async () => {
     await runCli(
-      ['usage-cost', '--period', 'today', '--filter', 'tag:team=a', '--filter', 'tag:env', '--on-missing', 'ignore'],
+      ['usage-cost', '--period', 'today', '--select', 'tag=team=a', '--select', 'tag=env', '--on-missing', 'ignore'],
       environment(),
     )
     expect(emulator().requests[0]?.path).toContain('filter=tag%3Ateam%3Da&filter=tag%3Aenv')

@@ -95,7 +95,7 @@ describe('on a server that follows the neutral contract to the letter', () => {
     expect((await run('list-sources')).outputs.get('ids')).toBe('["source-1"]')
   })
 
-  const [dashboardId, tileId, webhookId] = ['c', 'e', '9'].map((end) => end.padStart(24, '0'))
+  const [dashboardId, tileId, webhookId] = ['c', 'e', 'b'].map((end) => end.padStart(24, '0'))
 
   it('creates an alert with exactly the documented payload and exactly one request', async () => {
     const ran = await run('create-alert', {

@@ -89,7 +89,7 @@ describe('a message of the action', () => {
 
   it('a name in a message of the action cannot mention users', async () => {
     const name = '<!channel> @here <https://evil.example|Runbook> `x` <at>all</at> [y](https://evil.example)'
-    const budgets = JSON.stringify({ budgets: [{ name, limit: 1, period: { from: addDays(today, -10), to: today } }] })
+    const budgets = JSON.stringify({ budgets: [{ name, limit: 1, period: `${addDays(today, -10)}..${today}` }] })
     for (const format of ['slack', 'teams', 'json']) {
       await gate({ budgets: 'budgets.json', 'notify-format': format }, { files: { 'budgets.json': budgets } })
     }

@@ -259,7 +259,7 @@ describe('the result file of an error', () => {
   it('an error is written as a page and as Markdown, too', async () => {
     const ran = await gate('lots', {}, { reports: 'html=error.html\nmarkdown=error.md' })
     expect(ran.written['error.html']).toContain('did not complete')
-    expect(ran.written['error.md']).toContain('usage-cost did not complete')
+    expect(ran.written['error.md']).toContain('`usage-cost` did not complete')
   })
 
   it('an error is written to the result file when every input is wrong', async () => {
