@@ -89,7 +89,7 @@ function sharedFields({ defaultFields = [] }: Kind['file'], objects: readonly Ne
 const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{d800}-\u{dfff}]/u
 
 /** Line breaks and spaces that are hard to see in a block of text. */
-const hiddenWhitespace = /^[\t\n ][\s\S]*\n|\n[\t ]*\n$|\n[\t ]+$/
+const hiddenWhitespace = /^\n$|^[\t\n ][\s\S]*\n|\n[\t ]*\n$|\n[\t ]+$/
 
 /** YAML 1.2 reads these as text, YAML 1.1 as booleans. */
 const yaml11Boolean = /^(?:y|n|yes|no|on|off)$/i
