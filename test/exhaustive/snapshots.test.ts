@@ -125,10 +125,13 @@ const isSnapshot = (text: string): boolean => /^(?:wks\d+:|watchkeeper-snapshot:
 
 /** By the field that they name, in whichever tile. */
 const notesOf = ({ diagnostics }: Pick<Awaited<ReturnType<Site['plan']>>, 'diagnostics'>): readonly string[] =>
-  diagnostics.map(
-    ({ rule, severity, message }) =>
-      `${severity} ${rule}: ${message.replace(/^.*, such as (\S+)\. They.*$/, '$1').replace(/\["[AB]"\]/, '')}`,
-  )
+  diagnostics
+    // A write of a dashboard warns of hidden parts, whatever changed.
+    .filter(({ rule }) => rule !== 'rewrites-tiles')
+    .map(
+      ({ rule, severity, message }) =>
+        `${severity} ${rule}: ${message.replace(/^.*, such as (\S+)\. They.*$/, '$1').replace(/\["[AB]"\]/, '')}`,
+    )
 
 const nothing = { changed: false, diagnostics: [], writes: 0 }
 
