@@ -88,7 +88,7 @@ export interface MarkedObject {
   readonly marker: StoredMarker | undefined
 }
 
-interface IndexedObject extends MarkedObject {
+export interface IndexedObject extends MarkedObject {
   /** Identifies the object in a list: its marker, or its identity where its kind has no markers. */
   readonly token: string | undefined
   /** Why no file can declare it. Then it counts as an object without a marker: apply could only delete it. */

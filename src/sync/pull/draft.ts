@@ -2,7 +2,6 @@ import type { Profile } from '../../api/profiles.ts'
 import { credentialIn } from '../../core/credentials.ts'
 import type { Location } from '../../core/diagnostics.ts'
 import { keysOf } from '../../core/keys.ts'
-import { compareText } from '../../core/text.ts'
 import type { Declarations } from '../../declarations/declarations.ts'
 import { abilitiesOf } from '../../declarations/find-declarations.ts'
 import { overriddenFields } from '../../declarations/merge-fields.ts'
@@ -21,7 +20,7 @@ import { type Condition, isSelected, valuesOf } from '../../operation/select.ts'
 import { type Change, changesOf, isDifference, type Plan } from '../plan/change.ts'
 import type { StoredObjects } from '../plan/stored-objects.ts'
 import { type Edit, editFile } from './edit-yaml.ts'
-import { createPlacement, type NewObject, type SkippedObject, selectObjects } from './select.ts'
+import { createPlacement, type NewObject, type SelectedObject, selectObjects } from './select.ts'
 import { isEqual, type Sides } from './splice-yaml.ts'
 import { writeNewFile } from './write-yaml.ts'
 
@@ -120,20 +119,8 @@ export const removalOf = ({ kind, key }: Pick<DeclaredKey, 'kind' | 'key'>): str
 
 /** Drafts the files after a pull. Pure: it reads and writes no files. */
 export function draftPull(input: DraftInput): Draft {
-  const { declarations, plan, storedObjects, profile, nowMs, excluded } = input
-  const kinds = createKinds(profile, nowMs)
-  const { select } = input
-  const wanted = valuesOf(select, 'kind')
-  const isWantedKind = ({ name, file }: Kind): boolean =>
-    abilitiesOf(profile).kinds.has(name) && (wanted?.includes(name) ?? file.isOnRequest === undefined)
-  const selectedKinds = keysOf<KindName>(kinds)
-    .map((name): Kind => kinds[name])
-    .filter(isWantedKind)
-  const selected = selectObjects({ storedObjects, plan, declarations, selectedKinds })
-  // An object that is left out has no key.
-  const isWanted = (one: NewObject | SkippedObject): boolean => passes({ key: '', ...one, name: one.stored.name ?? '' }, select)
-  const newObjects = input.declaredOnly ? [] : selected.newObjects.filter(isWanted)
-  const skipped = input.declaredOnly ? [] : selected.skipped.filter(isWanted)
+  const { declarations, plan, storedObjects, profile, select } = input
+  const kinds = createKinds(profile, input.nowMs)
   const tiles = new Map(storedObjects.dashboards.map((one) => [one.id, one.tiles]))
   const keys = new Map(plan.changes.flatMap(({ kind, id, key }) => (id === undefined ? [] : [[identityOf(kind, id), key] as const])))
   const context: DraftContext = {
@@ -145,10 +132,21 @@ export function draftPull(input: DraftInput): Draft {
     tilesOf: (id) => tiles.get(String(id)) ?? [],
     declaredTiles: declaredTiles(kinds, plan),
   }
-  const added = newObjects.map((one) => {
-    const drafted = draftNew(one, context, excluded)
+  const wanted = valuesOf(select, 'kind')
+  const isAdded = ({ name, file }: Kind): boolean =>
+    !input.declaredOnly && abilitiesOf(profile).kinds.has(name) && (wanted?.includes(name) ?? file.isOnRequest === undefined)
+  const others = keysOf<KindName>(kinds)
+    .map((name): Kind => kinds[name])
+    .filter(isAdded)
+    .flatMap((kind) => selectObjects(kind, input))
+    // An object that is left out has no key.
+    .filter((one) => passes({ key: '', ...one, name: one.stored.name ?? '' }, select))
+  const placeOf = createPlaces(kinds, input)
+  const added = others.map((one): Drafted => {
+    if (!('key' in one)) return outside(one, one)
+    const drafted = draftNew(one, placeOf, context, input.excluded)
     // Objects of the kinds after it can refer to it by its key.
-    if (drafted.addition !== undefined) keys.set(identityOf(one.kind, one.stored.id), one.key)
+    if (drafted.edit !== undefined) keys.set(identityOf(one.kind, one.stored.id), one.key)
     return drafted
   })
   const declared = new Map(declarations.objects.map((one) => [addressOf(one), one]))
@@ -156,23 +154,13 @@ export function draftPull(input: DraftInput): Draft {
     const one = declared.get(addressOf(change))
     return one === undefined || !passes(change, select) ? [] : [draftExisting(one, change, context, input)]
   })
-  const additions = added.flatMap(({ addition }) => addition ?? [])
-  const paths = placeAdditions(additions, kinds, input)
-  const { files, replacedExpressions, shared } = draftFiles(input, kinds, [
-    ...existing.flatMap(({ edit, object: { path } }) => (edit === undefined ? [] : [{ path, edit }])),
-    ...additions.map((addition) => ({ path: paths.get(addition) ?? '', edit: addition })),
-  ])
-  const objects: readonly PulledObject[] = [
-    ...existing.map(({ object }) => ({ ...object, replacedExpressions: replacedExpressions.get(addressOf(object)) })),
-    ...added.map(({ source, addition, reason }): PulledObject => {
-      const object = objectOutside(source)
-      return addition === undefined
-        ? { ...object, outcome: 'left-out', reason }
-        : { ...object, outcome: 'added', key: source.key, path: paths.get(addition) }
-    }),
-    ...skipped.map((one) => ({ ...objectOutside(one), outcome: one.outcome, reason: one.reason })),
-  ]
-  return { files, objects: objects.map((one) => (shared.has(addressOf(one)) ? { ...one, outcome: 'left-out', reason: whyShared } : one)) }
+  return draftFiles([...existing, ...added], kinds, input)
+}
+
+interface Drafted {
+  readonly object: PulledObject
+  /** Absent when the files stay as they are. */
+  readonly edit?: Edit
 }
 
 const whyShared = 'the file uses an anchor or alias here, and pull does not edit it; change the file, or run apply'
@@ -218,12 +206,10 @@ const declaredTiles = ({ dashboard }: Kinds, plan: Pick<Plan, 'changes'>): Draft
     ),
   )
 
-const objectOutside = ({ kind, stored: { id, name } }: NewObject | SkippedObject): Omit<PulledObject, 'outcome'> => ({
-  kind,
-  key: '',
-  name: name ?? '',
-  id,
-})
+const outside = (
+  { kind, stored: { id, name } }: SelectedObject,
+  { outcome, reason }: Pick<PulledObject, 'outcome' | 'reason'>,
+): Drafted => ({ object: { kind, key: '', name: name ?? '', id, outcome, reason } })
 
 /** The fields of a file for an object that no file declares. */
 function spellNew({ kind: name, key, stored }: NewObject, { kinds, ...context }: DraftContext): Body {
@@ -248,27 +234,18 @@ function spellChange(
   return { before: kind.toFile(declared, { ...context, tilesOf }), after: kind.toFile(managedPart(pulled, declared, kind.schema), context) }
 }
 
-type Addition = Pick<DeclaredKey, 'kind' | 'key'> & { readonly after: Body }
+type PlaceOf = (one: NewObject, fields: Body) => string
 
-interface DraftedNew {
-  readonly source: NewObject
-  /** Undefined when it is left out. */
-  readonly addition: Addition | undefined
-  readonly reason: string | undefined
-}
-
-function draftNew(source: NewObject, context: DraftContext, excluded: DraftInput['excluded']): DraftedNew {
-  const { kind, key, stored, adoption } = source
-  const { name, ...others } = spellNew(source, context)
-  const fields = { name, ...adoption, ...others }
-  const reason = excluded.get(identityOf(kind, stored.id)) ?? context.explainSecret(fields) ?? explainUnwritable(fields, kind)
-  return { source, reason, addition: reason === undefined ? { kind, key, after: fields } : undefined }
-}
-
-interface DraftedExisting {
-  readonly object: PulledObject & { readonly path: string }
-  /** Undefined when the file stays as it is. */
-  readonly edit?: Edit
+function draftNew(one: NewObject, placeOf: PlaceOf, context: DraftContext, excluded: DraftInput['excluded']): Drafted {
+  const { kind, key, stored, adoption } = one
+  const { name, ...others } = spellNew(one, context)
+  const after = { name, ...adoption, ...others }
+  const reason = excluded.get(identityOf(kind, stored.id)) ?? context.explainSecret(after) ?? explainUnwritable(after, kind)
+  if (reason !== undefined) return outside(one, { outcome: 'left-out', reason })
+  return {
+    object: { kind, key, name: stored.name ?? '', id: stored.id, outcome: 'added', path: placeOf(one, after) },
+    edit: { kind, key, after },
+  }
 }
 
 function draftExisting(
@@ -276,7 +253,7 @@ function draftExisting(
   change: Change,
   context: DraftContext,
   input: Pick<DraftInput, 'excluded' | 'environment' | 'driftedOnly' | 'removeDeleted' | 'storedObjects' | 'profile' | 'nowMs'>,
-): DraftedExisting {
+): Drafted {
   const { excluded, environment, driftedOnly } = input
   const { kind, key, stored, name } = change
   const object = { kind, key, name, id: stored?.id, path: declared.location.file }
@@ -286,7 +263,7 @@ function draftExisting(
   }
   if (driftedOnly && !('origin' in change && change.origin === 'service'))
     return { object: { ...object, outcome: isDifference(change) ? 'changed-in-files' : 'unchanged' } }
-  const leftOut = (reason: string, more: Pick<Partial<PulledObject>, 'overridden' | 'instantiated'> = {}): DraftedExisting => ({
+  const leftOut = (reason: string, more: Pick<Partial<PulledObject>, 'overridden' | 'instantiated'> = {}): Drafted => ({
     object: { ...object, outcome: 'left-out', reason, ...more },
   })
   const { location } = declared
@@ -352,49 +329,43 @@ const differingFields = ({ before, after }: Sides): readonly OverriddenField[] =
     .filter((field) => !isEqual(before[field], after[field]))
     .map((field) => ({ field, value: after[field] }))
 
-/** The path for each new object: beside the declared object that it belongs to, or a file by the rule of its kind. */
-function placeAdditions(
-  additions: readonly Addition[],
-  kinds: Kinds,
-  { declarations, globs, texts }: DraftInput,
-): ReadonlyMap<Addition, string> {
-  if (additions.length === 0) return new Map()
+/** The path for a new object: beside the declared object that it belongs to, or a file by the rule of its kind. */
+function createPlaces(kinds: Kinds, { declarations, globs, texts }: DraftInput): PlaceOf {
   // A file with instances is never edited.
   const closed = new Set(
     [...declarations.objects, ...declarations.broken].flatMap(({ location: { file, instance } }) => (instance === undefined ? [] : [file])),
   )
-  const place = createPlacement({ globs, paths: [...texts.keys()], closed })
   const declaredPaths = new Map(declarations.objects.map((one) => [addressOf(one), one.location.file]))
-  return new Map(
-    additions.map((addition) => {
-      const { name, beside } = kinds[addition.kind].file
-      const owner = beside?.(addition.after)
-      const path = owner && declaredPaths.get(addressOf(owner))
-      const ownName = owner?.key ?? name ?? addition.key
-      return [addition, path === undefined || closed.has(path) ? place(ownName) : path] as const
-    }),
-  )
+  return ({ kind, key }, fields) => {
+    const { name, beside } = kinds[kind].file
+    const owner = beside?.(fields)
+    const path = owner && declaredPaths.get(addressOf(owner))
+    if (path !== undefined && !closed.has(path)) return path
+    return createPlacement({ globs, paths: [...texts.keys()], closed })(owner?.key ?? name ?? key)
+  }
 }
 
-interface PlacedEdit {
-  readonly path: string
-  readonly edit: Edit
-}
-
-function draftFiles({ texts, variable }: Pick<DraftInput, 'texts' | 'variable'>, kinds: Kinds, all: readonly PlacedEdit[]) {
+function draftFiles(drafted: readonly Drafted[], kinds: Kinds, { texts, variable }: Pick<DraftInput, 'texts' | 'variable'>): Draft {
   const replacedExpressions = new Map<string, readonly string[]>()
   const shared = new Set<string>()
-  const byPath = [...Map.groupBy(all, ({ path }) => path)].toSorted(([a], [b]) => compareText(a, b))
-  const files = byPath.map(([path, placed]): DraftedFile => {
+  const byPath = Map.groupBy(
+    drafted.filter(({ edit }) => edit !== undefined),
+    ({ object: { path = '' } }) => path,
+  )
+  const files = [...byPath.keys()].sort().map((path): DraftedFile => {
+    const edits = byPath.get(path)?.flatMap(({ edit }) => edit ?? []) ?? []
     const text = texts.get(path)
-    const edits = placed.map(({ edit }) => edit)
     if (text === undefined) return { path, before: undefined, after: writeNewFile(path, edits, kinds) }
     const edited = editFile({ path, text, defaults: readDefaults(path, text, variable), edits })
     for (const [object, expressions] of edited.replacedExpressions) replacedExpressions.set(object, expressions)
     for (const object of edited.shared) shared.add(object)
     return { path, before: text, after: edited.text }
   })
-  return { files: files.filter(({ before, after }) => before !== after), replacedExpressions, shared }
+  const objects = drafted.map(({ object }): PulledObject => {
+    if (!shared.has(addressOf(object))) return { ...object, replacedExpressions: replacedExpressions.get(addressOf(object)) }
+    return { ...object, outcome: 'left-out', reason: whyShared, ...(object.outcome === 'added' && { key: '', path: undefined }) }
+  })
+  return { files: files.filter(({ before, after }) => before !== after), objects }
 }
 
 function readDefaults(path: string, text: string, variable: DraftInput['variable']): unknown {

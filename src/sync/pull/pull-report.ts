@@ -1,7 +1,8 @@
 import { structuredPatch } from 'diff'
 import * as z from 'zod'
 import { type Diagnostic, diagnosticSchema } from '../../core/diagnostics.ts'
-import { counted, join, type Line, say, sentence, trusted, untrusted } from '../../core/line.ts'
+import { withoutUndefined } from '../../core/keys.ts'
+import { counted, join, type Line, say, sentence, trusted } from '../../core/line.ts'
 import { listFirst, plural } from '../../core/text.ts'
 import { inEnvironment, ofEnvironment } from '../../declarations/environment.ts'
 import type { FieldChange } from '../../kinds/compare.ts'
@@ -9,6 +10,7 @@ import { kindLabels, kindNames } from '../../kinds/kind-names.ts'
 import type { Verdict } from '../../operation/operation.ts'
 import { type Block, countFacts, type DiffLine } from '../../report/blocks.ts'
 import { toDiffLines } from '../../report/diff-lines.ts'
+import { table } from '../../report/table.ts'
 import { changedLine } from '../plan/plan-result.ts'
 import { type Draft, type DraftedFile, pullOutcomes } from './draft.ts'
 
@@ -94,27 +96,17 @@ export function toPullResult({ project, draft: { files, objects }, diagnostics }
     complete: diagnostics.every(({ rule }) => rule !== 'incomplete-pull'),
     project,
     ...(environment !== undefined && { environment }),
-    objects: objects.map(({ kind, key, name, outcome, id, path, reason, fields }) => ({
-      kind,
-      key,
-      name,
-      outcome,
-      ...(id !== undefined && { id }),
-      ...(path !== undefined && { file: path }),
-      ...(reason !== undefined && { reason }),
-      ...(fields !== undefined && { fields: fields.map(toFieldResult) }),
-    })),
+    objects: objects.map(({ kind, key, name, outcome, id, path: file, reason, fields }) =>
+      withoutUndefined({ kind, key, name, outcome, id, file, reason, fields: fields?.map(toFieldResult) }),
+    ),
     writtenFiles: files.map(toFileResult),
     diagnostics: [...diagnostics],
   }
 }
 
 /** A change of a plan leads from the service to the file. */
-const toFieldResult = ({ path, before, after }: FieldChange): z.output<typeof field> => ({
-  path,
-  ...(after !== undefined && { file: after }),
-  ...(before !== undefined && { service: before }),
-})
+const toFieldResult = ({ path, before, after }: FieldChange): z.output<typeof field> =>
+  withoutUndefined({ path, file: after, service: before })
 
 const toFileResult = ({ path, before, after }: DraftedFile): FileResult => ({
   path,
@@ -195,24 +187,23 @@ export function pullBlocks(result: PullResult): readonly Block[] {
   return [
     countFacts(facts),
     { kind: 'diagnostics', diagnostics },
-    {
-      kind: 'table',
-      columns: [{ title: 'Outcome' }, { title: 'Kind' }, { title: 'Key' }, { title: 'Name' }, { title: 'File' }, { title: 'Remark' }],
-      rows: Object.entries(listedOutcomes).flatMap(([outcome, label]) =>
-        result.objects.filter((one) => one.outcome === outcome).map((one) => [[trusted(label)], ...objectCells(one)]),
+    table(
+      undefined,
+      Object.entries(listedOutcomes).flatMap(([outcome, label]) =>
+        result.objects.filter((one) => one.outcome === outcome).map((one) => ({ ...one, label })),
       ),
-    },
+      {
+        Outcome: ({ label }) => trusted(label),
+        Kind: ({ kind }) => trusted(kindLabels[kind]),
+        Key: ({ key }) => key,
+        Name: ({ name }) => name,
+        File: ({ file }) => file,
+        Remark: ({ id = '', reason }) => reason && sentence(`${id}: ${reason}`),
+      },
+    ),
     ...fileBlocks(result),
   ]
 }
-
-const objectCells = ({ kind, key, name, file, reason, id = '' }: ObjectResult): readonly Line[] => [
-  [trusted(kindLabels[kind])],
-  key === '' ? [] : [untrusted(key)],
-  [untrusted(name)],
-  file === undefined ? [] : [untrusted(file)],
-  reason === undefined ? [] : sentence(`${id}: ${reason}`),
-]
 
 /** The text of a pull request with the changes of the service. */
 export function pullRequestBlocks(result: PullResult): readonly Block[] {

@@ -4,9 +4,9 @@ import type { Declarations } from '../../declarations/declarations.ts'
 import type { Kind, StoredObject } from '../../kinds/kind.ts'
 import { addressOf, type KindName } from '../../kinds/kind-names.ts'
 import { keyGrammar, ownershipTest } from '../../kinds/marker.ts'
-import type { Change, Plan } from '../plan/change.ts'
+import type { Plan } from '../plan/change.ts'
 import { trimmedName } from '../plan/match.ts'
-import { indexStored, type MarkedObject, type StoredObjects, storedOf } from '../plan/stored-objects.ts'
+import { type IndexedObject, indexStored, type StoredObjects, storedOf } from '../plan/stored-objects.ts'
 
 /** How `apply` finds an object that has no ownership marker yet. An object with a marker needs neither field. */
 type Adoption = { readonly adopt: true } | { readonly id: string } | Readonly<Record<string, never>>
@@ -28,26 +28,16 @@ export interface SkippedObject {
   readonly reason: string
 }
 
-interface Selection {
-  readonly newObjects: readonly NewObject[]
-  readonly skipped: readonly SkippedObject[]
-}
+export type SelectedObject = NewObject | SkippedObject
 
 interface SelectOptions {
   readonly storedObjects: StoredObjects
   readonly plan: Pick<Plan, 'project' | 'changes'>
   readonly declarations: Pick<Declarations, 'objects' | 'broken'>
-  /** Those whose objects are added. */
-  readonly selectedKinds: readonly Kind[]
 }
 
-/** Chooses the objects that files do not declare yet, and their keys. */
-export function selectObjects(options: SelectOptions): Selection {
-  const parts = options.selectedKinds.map((kind) => selectIn(kind, options))
-  return { newObjects: parts.flatMap(({ newObjects }) => newObjects), skipped: parts.flatMap(({ skipped }) => skipped) }
-}
-
-function selectIn(kind: Kind, { storedObjects, plan, declarations }: SelectOptions): Selection {
+/** The objects of a kind that no file declares, with keys for those that files can declare. */
+export function selectObjects(kind: Kind, { storedObjects, plan, declarations }: SelectOptions): readonly SelectedObject[] {
   const { name } = kind
   const changes = plan.changes.filter((change) => change.kind === name)
   const declaredIds = new Set(changes.map(({ id }) => id))
@@ -55,83 +45,59 @@ function selectIn(kind: Kind, { storedObjects, plan, declarations }: SelectOptio
   const { all } = indexStored({ items: storedOf(storedObjects, name) }, kind)
   const undeclared = all.filter(({ stored }) => !declaredIds.has(stored.id)).toSorted(byName)
   const isOwned = ownershipTest(plan.project, kind.markerStyle)
-  const isOurs = ({ marker }: MarkedObject): boolean => isOwned(marker)
-  const ours = undeclared.filter(isOurs)
-  const ofOtherProjects = undeclared.filter((one) => one.marker !== undefined && !isOurs(one))
-  const unmanaged = undeclared.filter(({ marker }) => marker === undefined)
-  // Keys in markers come first: an unmanaged object can have another key.
-  const managed = ours.map((one) => selectManaged(one, { kind, project: plan.project, ours, takenKeys }))
-  const identityOf = (one: StoredObject): string =>
-    (kind.ownership === 'identity' ? kind.tokenOf(kind.toBody(one)) : undefined) ?? trimmedName(one)
-  const unmarkedByName = Map.groupBy(
+  const skip = ({ stored }: IndexedObject, reason: string, outcome: SkippedObject['outcome'] = 'left-out'): SkippedObject => {
+    return { kind: name, stored, outcome, reason }
+  }
+  const ours = undeclared.filter(({ marker }) => isOwned(marker))
+  const oursByToken = Map.groupBy(ours, ({ token }) => token)
+  const addOurs = (one: IndexedObject): SelectedObject => {
+    const key = keyIn(one, kind, plan.project)
+    if (oursByToken.get(one.token)?.length !== 1)
+      return skip(one, 'has the same ownership marker as another object: two runs created them at the same time, or one is a copy')
+    if (key === undefined) return skip(one, 'has an ownership marker that contains only a hash of its key; remove the marker')
+    if (takenKeys.has(key))
+      return skip(one, `has the ownership marker of ${addressOf({ kind: name, key })}, which is the key of another object`)
+    takenKeys.add(key)
+    const hidden = kind.explainHidden?.(one.stored)
+    return hidden === undefined ? { kind: name, key, stored: one.stored, adoption: {} } : skip(one, hidden)
+  }
+  // Some servers and some schemas of files trim names, so names that differ only in spaces are not unique.
+  const identityOf = ({ token, stored }: IndexedObject): string => token ?? trimmedName(stored)
+  const unmarked = Map.groupBy(
     all.filter(({ marker }) => marker === undefined),
-    ({ stored }) => identityOf(stored),
+    identityOf,
   )
   const createdByName = new Map(changes.filter(({ action }) => action === 'create').map((change) => [trimmedName(change), change]))
-  const adoptable = unmanaged.map(({ stored, undeclarable }): NewObject | SkippedObject => {
-    const obstacle = undeclarable ?? kind.explainHidden?.(stored)
-    if (obstacle !== undefined) return { ...skip(kind.name, stored, obstacle), outcome: 'not-exportable' }
-    const trimmed = trimmedName(stored)
-    const created = createdByName.get(trimmed)
-    if (created !== undefined) return skip(kind.name, stored, nameIsDeclared(created))
-    const isUnique = unmarkedByName.get(identityOf(stored))?.length === 1 && storedObjects.incompleteLists[kind.name] === undefined
-    const key = claimKey({ name: trimmed, id: stored.id, noun: kind.label }, takenKeys)
-    return { kind: kind.name, key, stored, adoption: isUnique ? { adopt: true } : { id: stored.id } }
-  })
-  const found = [...managed, ...adoptable]
-  return {
-    newObjects: found.filter(isNewObject),
-    skipped: [
-      ...found.filter((one): one is SkippedObject => !isNewObject(one)),
-      ...ofOtherProjects.map(({ stored }) => ({
-        ...skip(kind.name, stored, 'has the ownership marker of another project'),
-        outcome: 'other-project' as const,
-      })),
-    ],
+  const addUnmanaged = (one: IndexedObject): SelectedObject => {
+    const { stored, undeclarable = kind.explainHidden?.(stored) } = one
+    if (undeclarable !== undefined) return skip(one, undeclarable, 'not-exportable')
+    const created = createdByName.get(trimmedName(stored))
+    if (created !== undefined)
+      return skip(
+        one,
+        `${addressOf(created)} has the same name, but not adopt: true; add it to manage this object, or rename one of the two`,
+      )
+    const isUnique = unmarked.get(identityOf(one))?.length === 1 && storedObjects.incompleteLists[name] === undefined
+    const key = claimKey({ name: trimmedName(stored), id: stored.id, noun: kind.label }, takenKeys)
+    return { kind: name, key, stored, adoption: isUnique ? { adopt: true } : { id: stored.id } }
   }
+  return [
+    // Keys in markers come first: an unmanaged object can have another key.
+    ...ours.map(addOurs),
+    ...undeclared.filter(({ marker }) => marker === undefined).map(addUnmanaged),
+    ...undeclared
+      .filter(({ marker }) => marker !== undefined && !isOwned(marker))
+      .map((one) => skip(one, 'has the ownership marker of another project', 'other-project')),
+  ]
 }
 
-/** Some servers and some schemas of files trim names, so names that differ only in spaces are not unique. */
-const isNewObject = (one: NewObject | SkippedObject): one is NewObject => 'key' in one
-
-const skip = (kind: KindName, stored: StoredObject, reason: string): SkippedObject => ({
-  kind,
-  stored,
-  outcome: 'left-out',
-  reason,
-})
-
-const nameIsDeclared = ({ kind, key }: Change): string =>
-  `${addressOf({ kind, key })} has the same name, but not adopt: true; add it to manage this object, or rename one of the two`
-
-const byName = ({ stored: a }: MarkedObject, { stored: b }: MarkedObject): number =>
+const byName = ({ stored: a }: IndexedObject, { stored: b }: IndexedObject): number =>
   compareText(a.name ?? '', b.name ?? '') || compareText(a.id, b.id)
 
-interface ManagedOptions {
-  readonly kind: Kind
-  readonly project: string
-  readonly ours: readonly MarkedObject[]
-  readonly takenKeys: Set<string>
-}
-
-/** An object of this project keeps the key that is in its marker. */
-function selectManaged({ stored, marker }: MarkedObject, { kind, project, ours, takenKeys }: ManagedOptions): NewObject | SkippedObject {
-  const { markerStyle } = kind
-  if (ours.filter((other) => other.marker?.token === marker?.token).length > 1)
-    return skip(
-      kind.name,
-      stored,
-      'has the same ownership marker as another object: two runs created them at the same time, or one is a copy',
-    )
-  // A marker holds a long key only as a hash. Most keys are derived from names, so the name gives the key back.
+/** A marker holds a long key only as a hash. Most keys are derived from names, so the name gives the key back. */
+function keyIn({ stored, marker }: IndexedObject, { markerStyle }: Kind, project: string): string | undefined {
   const guess = toSlug(stored.name ?? '')
-  const key = marker?.key ?? (markerStyle.token(project, guess) === marker?.token ? guess : undefined)
-  if (key === undefined) return skip(kind.name, stored, 'has an ownership marker that contains only a hash of its key; remove the marker')
-  if (takenKeys.has(key))
-    return skip(kind.name, stored, `has the ownership marker of ${addressOf({ kind: kind.name, key })}, which is the key of another object`)
-  takenKeys.add(key)
-  const hidden = kind.explainHidden?.(stored)
-  return hidden === undefined ? { kind: kind.name, key, stored, adoption: {} } : skip(kind.name, stored, hidden)
+  return marker?.key ?? (markerStyle.token(project, guess) === marker?.token ? guess : undefined)
 }
 
 /** Leaves room for a number at the end. */

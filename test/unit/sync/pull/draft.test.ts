@@ -70,10 +70,10 @@ describe('a pull without files', () => {
     expect(pulled.objects.map(({ key, path }) => [key, path])).toEqual([
       ['slow', 'o/saved-searches.yml'],
       ['shop', 'o/shop.yml'],
+      ['', undefined],
       ['beyond', 'o/alerts.yml'],
       ['errors', 'o/shop.yml'],
       ['slow', 'o/alerts.yml'],
-      ['', undefined],
     ])
     expect(pulled.after['o/alerts.yml']).toContain('    savedSearch: slow\n')
     expect(pulled.after['o/alerts.yml']).toContain('    dashboard: { name: Theirs }\n    tile: X\n')
@@ -159,7 +159,7 @@ describe('a pull into existing files', () => {
     expect(pulled.of('Fast')).toMatchObject({ outcome: 'added' })
     const inAnchor = of(`savedSearches: &all\n  ${one}`)
     expect(inAnchor.files).toEqual([])
-    expect(inAnchor.of('Fast')).toMatchObject({ key: 'fast', outcome: 'left-out', reason })
+    expect(inAnchor.of('Fast')).toMatchObject({ key: '', outcome: 'left-out', reason })
   })
 
   it('adds a new object after the existing ones', () => {
