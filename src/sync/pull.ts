@@ -13,7 +13,7 @@ import { listOf } from '../kinds/kind.ts'
 import { kindNames, sectionNames } from '../kinds/kind-names.ts'
 import { choice, flag } from '../operation/inputs.ts'
 import { type Context, defineOperation, type Files, type Given, type LintSettings, type OutputFile } from '../operation/operation.ts'
-import { type Condition, selectInput } from '../operation/select.ts'
+import { selectInput } from '../operation/select.ts'
 import { changesOf, isAdopted, type Plan, type Update } from './plan/change.ts'
 import { checkChange, planInput, resolveProject, withSources } from './plan/make-plan.ts'
 import { planOn } from './plan/plan-changes.ts'
@@ -119,12 +119,9 @@ type PullContext = Pick<
   readonly api: ReadApi
 }
 
-interface PullInput {
+type PullInput = Pick<DraftInput, 'only' | 'prune' | 'select'> & {
   readonly files: readonly string[]
-  readonly only?: 'declared' | 'drifted' | undefined
-  readonly prune: boolean
   readonly project?: string | undefined
-  readonly select?: readonly Condition[] | undefined
 }
 
 /** Reads the files and the service, drafts the new files, and verifies the draft. Writes nothing. */
@@ -145,8 +142,8 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
   const plan = await planWith(found)
   const ambiguous = plan.diagnostics.filter(({ rule, severity }) => severity === 'error' && matchingRules.includes(rule))
   if (ambiguous.length > 0) return { project, draft: nothing, diagnostics: ambiguous }
-  const driftedOnly = input.only === 'drifted'
-  const incompleteLists = driftedOnly ? withEmptiedLists(plan, storedObjects) : storedObjects.incompleteLists
+  const { only, prune, select } = input
+  const incompleteLists = only === 'drifted' ? withEmptiedLists(plan, storedObjects) : storedObjects.incompleteLists
   const draftInput = {
     declarations: found,
     plan,
@@ -154,10 +151,9 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
     profile,
     nowMs,
     globs: input.files,
-    declaredOnly: input.only !== undefined,
-    driftedOnly,
-    removeDeleted: input.prune,
-    select: input.select,
+    only,
+    prune,
+    select,
     texts,
     variable: variableIn(environment, files.variable),
     environment,
@@ -169,7 +165,7 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
     const read = { declarations, diagnostics: declarations.diagnostics, plan: await planWith(declarations) }
     const failures = new Map([
       ...verifyDraft(candidate, read),
-      ...findReplacedVariables(candidate, { environment, driftedOnly }),
+      ...findReplacedVariables(candidate, { environment, only }),
       ...findWrongRemovals(candidate, drafted),
     ])
     return { read, failures: failures.size > 0 ? failures : await findRejected(read.plan, serverAnswers, context) }
@@ -213,22 +209,14 @@ const adviceOff: LintSettings = Object.fromEntries(
   Object.entries(lintRules).flatMap(([id, { severity }]) => (severity === 'error' ? [] : [[id, 'off']])),
 )
 
-interface Verification {
-  readonly read: ReadDraft
-  /** By `identityOf`, with the reason. */
-  readonly failures: ReadonlyMap<string, string>
-}
-
-interface VerifiedDraft {
-  readonly draft: Draft
-  readonly read: ReadDraft
-}
+/** The reasons by `identityOf`. */
+type Failures = ReadonlyMap<string, string>
 
 /** Leaves out the objects that fail the verification, and drafts again, until none fails. */
 async function draftUntilVerified(
   input: Omit<DraftInput, 'excluded'>,
-  verify: (draft: Draft) => Promise<Verification>,
-): Promise<VerifiedDraft> {
+  verify: (draft: Draft) => Promise<{ readonly read: ReadDraft; readonly failures: Failures }>,
+): Promise<{ readonly draft: Draft; readonly read: ReadDraft }> {
   const excluded = new Map<string, string>()
   for (;;) {
     const draft = draftPull({ ...input, excluded })
@@ -242,7 +230,7 @@ async function draftUntilVerified(
 type ServerAnswers = Map<string, string | undefined>
 
 /** Finds the dashboards that `apply` would adopt and that the server would not store again. `answers` holds earlier answers. */
-async function findRejected(plan: Plan, answers: ServerAnswers, context: PullContext): Promise<ReadonlyMap<string, string>> {
+async function findRejected(plan: Plan, answers: ServerAnswers, context: PullContext): Promise<Failures> {
   const rejected = new Map<string, string>()
   if (!context.profile.dashboardCheck) return rejected
   for (const change of changesOf(plan, 'dashboard')) {

@@ -31,12 +31,13 @@ export interface DraftInput {
   readonly profile: Profile
   readonly nowMs: number
   readonly globs: readonly string[]
-  /** Whether objects that no file declares stay out. */
-  readonly declaredOnly: boolean
-  /** Whether only objects are updated that changed in the service while their declarations did not. No expression is replaced then. */
-  readonly driftedOnly: boolean
+  /**
+   * `declared`: objects that no file declares stay out. `drifted`: also those that did not change in the service, or whose declarations did.
+   * No expression is replaced then.
+   */
+  readonly only?: 'declared' | 'drifted' | undefined
   /** Whether declarations of objects that the service does not have are removed. */
-  readonly removeDeleted: boolean
+  readonly prune: boolean
   /** Which objects. Without it, what the files declare, and the other objects of kinds that need no request. */
   readonly select?: readonly Condition[] | undefined
   /** The files that exist, by path. */
@@ -134,7 +135,7 @@ export function draftPull(input: DraftInput): Draft {
   }
   const wanted = valuesOf(select, 'kind')
   const isAdded = ({ name, file }: Kind): boolean =>
-    !input.declaredOnly && abilitiesOf(profile).kinds.has(name) && (wanted?.includes(name) ?? file.isOnRequest === undefined)
+    input.only === undefined && abilitiesOf(profile).kinds.has(name) && (wanted?.includes(name) ?? file.isOnRequest === undefined)
   const others = keysOf<KindName>(kinds)
     .map((name): Kind => kinds[name])
     .filter(isAdded)
@@ -174,15 +175,12 @@ interface DraftContext extends Pick<FileContext, 'directory' | 'sources' | 'keyO
 }
 
 /** A person can type a secret into any text of the service. A file that is changed without a person gets nothing that looks like one. */
-function createSecretFinder({
-  storedObjects,
-  driftedOnly,
-}: Pick<DraftInput, 'storedObjects' | 'driftedOnly'>): DraftContext['explainSecret'] {
+function createSecretFinder({ storedObjects, only }: Pick<DraftInput, 'storedObjects' | 'only'>): DraftContext['explainSecret'] {
   // Where a webhook has a short path, its secret is elsewhere, and other URLs can have the same path.
   const paths = secretTextsIn(storedObjects.webhooks).filter(({ length }) => length >= 16)
   const explain = (text: string): string | undefined => {
     if (paths.some((path) => text.includes(path))) return 'it has the URL of a webhook, which is a secret'
-    const kind = driftedOnly ? credentialIn(text) : undefined
+    const kind = only === 'drifted' ? credentialIn(text) : undefined
     return kind === undefined ? undefined : `it seems to have ${kind}`
   }
   return (fields, inFile = {}) => {
@@ -252,16 +250,16 @@ function draftExisting(
   declared: Declared,
   change: Change,
   context: DraftContext,
-  input: Pick<DraftInput, 'excluded' | 'environment' | 'driftedOnly' | 'removeDeleted' | 'storedObjects' | 'profile' | 'nowMs'>,
+  input: Pick<DraftInput, 'excluded' | 'environment' | 'only' | 'prune' | 'storedObjects'>,
 ): Drafted {
-  const { excluded, environment, driftedOnly } = input
+  const { excluded, environment, only } = input
   const { kind, key, stored, name } = change
   const object = { kind, key, name, id: stored?.id, path: declared.location.file }
   if (stored === undefined) {
     const missing = draftMissing(declared, context, input)
     return { object: { ...object, ...missing }, ...(missing.outcome === 'removed' && { edit: { kind, key, before: {} } }) }
   }
-  if (driftedOnly && !('origin' in change && change.origin === 'service'))
+  if (only === 'drifted' && !('origin' in change && change.origin === 'service'))
     return { object: { ...object, outcome: isDifference(change) ? 'changed-in-files' : 'unchanged' } }
   const leftOut = (reason: string, more: Pick<Partial<PulledObject>, 'overridden' | 'instantiated'> = {}): Drafted => ({
     object: { ...object, outcome: 'left-out', reason, ...more },
@@ -302,13 +300,13 @@ const namesOf = (fields: readonly OverriddenField[]): string => fields.map(({ fi
 function draftMissing(
   declared: Declared,
   { kinds }: DraftContext,
-  { removeDeleted, excluded, storedObjects }: Pick<DraftInput, 'removeDeleted' | 'excluded' | 'storedObjects'>,
+  { prune, excluded, storedObjects }: Pick<DraftInput, 'prune' | 'excluded' | 'storedObjects'>,
 ): Pick<PulledObject, 'outcome' | 'reason'> {
   const { kind, location, madeFrom } = declared
   const reason = excluded.get(removalOf(declared))
   if (reason !== undefined) return { outcome: 'left-out', reason }
   const isRemoved =
-    removeDeleted &&
+    prune &&
     location.instance === undefined &&
     madeFrom === undefined &&
     kinds[kind].ownership !== 'identity' &&

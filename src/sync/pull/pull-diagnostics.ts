@@ -45,17 +45,17 @@ export const reportIncompleteLists = (incompleteLists: IncompleteLists): readonl
 
 interface VariableRules {
   readonly environment: NamedEnvironment | undefined
-  readonly driftedOnly: boolean
+  readonly only: 'declared' | 'drifted' | undefined
 }
 
 /**
  * The value in the service belongs to this environment only, so the file of all environments keeps its expression. A file that is changed
  * without a person keeps every expression.
  */
-export const findReplacedVariables = ({ objects }: Draft, { environment, driftedOnly }: VariableRules): ReadonlyMap<string, string> =>
+export const findReplacedVariables = ({ objects }: Draft, { environment, only }: VariableRules): ReadonlyMap<string, string> =>
   new Map(
     objects.flatMap(({ kind, id, replacedExpressions: [first] = [] }) => {
-      if ((environment === undefined && !driftedOnly) || id === undefined || first === undefined) return []
+      if ((environment === undefined && only !== 'drifted') || id === undefined || first === undefined) return []
       const where = environment === undefined ? 'where the workflow sets it' : `in ${environment.path}`
       return [[identityOf(kind, id), `the service has another value than ${first}; change the variable ${where}`] as const]
     }),
