@@ -81,7 +81,7 @@ export interface AlertTarget {
   readonly tiles: readonly Body[]
 }
 
-/** One type of resource, for plan and apply. What a type can do is data here. */
+/** One kind of object, for plan, apply and pull. What a kind can do is data here. */
 export interface Kind<Declared extends DeclaredObject = DeclaredObject> {
   readonly name: KindName
   readonly label: string

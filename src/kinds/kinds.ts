@@ -90,7 +90,7 @@ export interface Kinds {
 }
 
 /**
- * The resource types of a server, for comparisons at this time. In the order in which they are written: each refers only to itself and
+ * The kinds of a server, for comparisons at this time. In the order in which they are written: each refers only to itself and
  * to those before it.
  */
 export const createKinds = (profile: Profile, nowMs: number): Kinds => ({

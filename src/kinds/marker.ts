@@ -279,7 +279,7 @@ export function readTagMarker(tags: unknown): StoredMarker | undefined {
 
 type TaggedBody = Readonly<Record<string, unknown>>
 
-/** The markers of a resource type that has tags. */
+/** The markers of a kind that has tags. */
 export const tagMarkers = {
   ownership: 'marker',
   tokenOf: ({ tags }: TaggedBody) => readTagMarker(tags)?.token,
@@ -294,7 +294,7 @@ export const tagMarkers = {
   withSnapshot: (body: TaggedBody, digest: string) => ({ ...body, tags: withTagSnapshot(listTags(body.tags), digest) }),
 } as const
 
-/** Of a resource type whose API has no field for a marker. */
+/** The markers of a kind whose API has no field for one. */
 export const noMarkers = {
   ownership: 'identity',
   markerStyle: { projectToken: () => '', token: () => '' },

@@ -21,7 +21,7 @@ import { tileWriteRules } from './plan/tile-writes.ts'
 
 const onFiles = { ...readingRules, ...findingRules, ...referenceRules, ...sloRules, ...incidentRules }
 
-/** Rules that need the remote state. */
+/** Rules that need the stored objects. */
 const onService = {
   ...nameRules,
   ...matchRules,

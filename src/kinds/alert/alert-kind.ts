@@ -48,7 +48,7 @@ function resolveAlert(declared: DeclaredObject<DeclaredAlert>, context: ResolveC
   return { body: Object.fromEntries(Object.entries(body).filter(([, value]) => value != null)), diagnostics: world.diagnostics }
 }
 
-/** The resource type of alerts. The profile decides which fields exist, and which of them holds the markers; the time decides which starts have no effect. */
+/** The kind of alerts. The profile decides which fields exist, and which of them holds the markers; the time decides which starts have no effect. */
 export function createAlertKind(
   profile: Pick<Profile, 'name' | 'statesDefaults'>,
   nowMs: number,

@@ -29,7 +29,7 @@ function describeConfig({ displayType, configType, sourceId }: Body, nameOf: (id
 
 const withRaw = ({ raw, ...tile }: Body): Body => ({ ...tile, ...(isMapping(raw) && raw) })
 
-/** The resource type of dashboards. */
+/** The kind of dashboards. */
 export function createDashboardKind({ statesDefaults }: Pick<Profile, 'statesDefaults'>): Kind<DeclaredObject<DeclaredDashboard>> {
   const kind: Kind<DeclaredObject<DeclaredDashboard>> = {
     name: 'dashboard',

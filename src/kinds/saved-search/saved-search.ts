@@ -59,7 +59,7 @@ export const declaredSavedSearch = z.strictObject({
 
 export type DeclaredSavedSearch = z.output<typeof declaredSavedSearch>
 
-/** The resource type of saved searches. */
+/** The kind of saved searches. */
 export function createSavedSearchKind({ statesDefaults }: Pick<Profile, 'statesDefaults'>): Kind<DeclaredObject<DeclaredSavedSearch>> {
   const kind: Kind<DeclaredObject<DeclaredSavedSearch>> = {
     name: 'savedSearch',

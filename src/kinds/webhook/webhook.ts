@@ -269,7 +269,7 @@ function toFile(body: Body, { key, spelled }: FileContext): Body {
 
 const markedText = ({ description }: Body): string => (typeof description === 'string' ? description : '')
 
-/** The resource type of webhooks. */
+/** The kind of webhooks. */
 export const webhookKind: Kind<DeclaredObject<DeclaredWebhook>> = {
   name: 'webhook',
   label: 'webhook',
