@@ -85,7 +85,13 @@ function renderSummaries(operations: readonly OperationFacts[]): string {
 /** The inputs of all operations, for suggestions. A run loads only its own operation. */
 function renderInputNames(operations: readonly OperationFacts[]): string {
   const names = [...new Set(operations.flatMap(({ inputs }) => inputs.map(({ name }) => name)))].sort()
-  return `// GENERATED from the operations by \`npm run generate\`.\nexport const inputNames: readonly string[] = ${JSON.stringify(names, null, 2)}\n`
+  const variables = operations.flatMap(({ inputs }) => inputs.filter(({ setting }) => setting === 'variable').map(({ name }) => name))
+  return [
+    '// GENERATED from the operations by `npm run generate`.',
+    `export const inputNames: readonly string[] = ${JSON.stringify(names, null, 2)}\n`,
+    '/** Those that are variables in the action. */',
+    `export const variableInputs: readonly string[] = ${JSON.stringify([...new Set(variables)].sort())}\n`,
+  ].join('\n')
 }
 
 /** The libraries of the HTML page as they are published, and its own style and script. */

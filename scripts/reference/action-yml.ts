@@ -11,7 +11,7 @@ export function renderActionYml(operations: readonly OperationFacts[]): string {
     branding: { icon: 'eye', color: 'blue' },
     inputs: {
       operation: { description: `What to do: ${operations.map(({ name }) => name).join(', ')}.`, required: true },
-      ...Object.fromEntries(settings.filter(({ notInAction }) => !notInAction).map((field) => [field.name, describeSetting(field)])),
+      ...Object.fromEntries(settings.filter(isInput).map((field) => [field.name, describeSetting(field)])),
       ...collect(operations, 'inputs', describeInput, { required: false }),
     },
     outputs: {
@@ -22,6 +22,9 @@ export function renderActionYml(operations: readonly OperationFacts[]): string {
   }
   return `# GENERATED from the operations by \`npm run generate\`.\n${stringify(action, { lineWidth: 0 })}`
 }
+
+/** An operator's setting is a variable. */
+const isInput = ({ setting }: FieldFacts): boolean => setting === undefined
 
 const describeSetting = (field: FieldFacts): Readonly<Record<string, unknown>> => ({
   description: describeInput(field),
@@ -41,7 +44,7 @@ function collect(
 ): Readonly<Record<string, unknown>> {
   const users = new Map<string, Map<string, string[]>>()
   for (const operation of operations) {
-    for (const field of operation[kind]) {
+    for (const field of operation[kind].filter(isInput)) {
       const texts = users.get(field.name) ?? new Map<string, string[]>()
       users.set(field.name, texts)
       texts.set(describe(field), [...(texts.get(describe(field)) ?? []), operation.name])

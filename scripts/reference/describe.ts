@@ -15,7 +15,8 @@ export interface FieldFacts {
   readonly default: string | undefined
   /** The default in action.yml only. */
   readonly actionDefault?: string
-  readonly notInAction?: boolean
+  /** Not an input of the action. */
+  readonly setting?: 'variable' | 'option'
 }
 
 export interface OperationFacts extends Pick<Operation, 'summary' | 'effect' | 'scope'> {
@@ -51,7 +52,7 @@ async function describeOperation(name: OperationName): Promise<OperationFacts> {
 
 function describeShape(shape: Shape): readonly FieldFacts[] {
   return Object.entries(shape).map(([name, schema]) => {
-    const { description = '', accepts = '', actionDefault, notInAction } = metaOf(schema)
+    const { description = '', accepts = '', actionDefault, setting } = metaOf(schema)
     const value = defaultOf(schema) ?? actionDefault
     return {
       name: toKebab(name),
@@ -60,7 +61,7 @@ function describeShape(shape: Shape): readonly FieldFacts[] {
       isRequired: isRequired(schema),
       default: value === undefined ? undefined : String(value),
       ...(actionDefault !== undefined && { actionDefault }),
-      ...(notInAction && { notInAction }),
+      ...(setting !== undefined && { setting }),
     }
   })
 }

@@ -11,10 +11,13 @@ const inputTable = (fields: readonly FieldFacts[]): string => table(['input', 'm
 
 const inputRow = (field: FieldFacts): readonly string[] => [
   code(field.name),
-  field.description,
+  field.setting === undefined ? field.description : `${field.description} ${places[field.setting]}`,
   field.accepts,
   field.isRequired ? 'required' : field.default === undefined ? '' : code(field.default),
 ]
+
+/** Where an input is that the action does not have. */
+const places = { variable: 'A variable in the action.', option: 'On the command line and in the library only.' } as const
 
 const outputTable = (fields: readonly Pick<FieldFacts, 'name' | 'description'>[]): string =>
   table(
@@ -64,7 +67,7 @@ export function renderOperations(operations: readonly OperationFacts[]): string 
   return [
     '<!-- GENERATED from the operations by `npm run generate`. -->',
     '# Operations',
-    'The action, the command line and the library have the same operations. An input is a `with:` key of the action, a `--flag` of the command line and a camelCase field of the library. Each common input also has an environment variable: `WATCHKEEPER_` and its name in capitals, such as `WATCHKEEPER_API_KEY_SECRET`. [configuration.md](configuration.md) describes precedence, the config file and permissions.',
+    'The action, the command line and the library have the same operations. An input is a `with:` key of the action, a `--flag` of the command line and a camelCase field of the library. Each common input also has an environment variable: `WATCHKEEPER_` and its name in capitals, such as `WATCHKEEPER_API_KEY_SECRET`. What the operator of a runner decides is *a variable in the action*, and no input. [configuration.md](configuration.md) describes precedence, the config file and permissions.',
     ...operationGroups.map(({ title, names }) =>
       tableOfContents(
         title,

@@ -13,10 +13,16 @@ declare module 'zod' {
     commas?: boolean
     /** The default in action.yml only: an expression that the runner evaluates. */
     actionDefault?: string
-    /** The action does not have it. */
-    notInAction?: boolean
+    /** Not an input of the action: a variable there, or only an option of the command line and the library. */
+    setting?: 'variable' | 'option'
   }
 }
+
+/** What the operator of a runner decides, and no step: a `WATCHKEEPER_` variable in the action, and an option elsewhere. */
+export const variable = <const T extends z.ZodType>(field: T): T => field.meta({ ...metaOf(field), setting: 'variable' })
+
+/** An option of the command line and the library, for which the action has neither an input nor a variable. */
+export const optionOnly = <const T extends z.ZodType>(field: T): T => field.meta({ ...metaOf(field), setting: 'option' })
 
 /** The inputs under a title of their own in help. */
 export const grouped = <const Shape extends Readonly<Record<string, z.ZodType>>>(group: string, shape: Shape): Shape =>
@@ -156,11 +162,13 @@ export const settingsSchema = z.strictObject({
     accepts: 'visible ASCII characters without a colon',
   }),
   sqlKeySecret: keySecret('Secret of the key in sql-key-id.'),
-  sqlUrl: z.string().optional().meta({
-    description: 'Base URL of the query endpoints of ClickHouse Cloud. The default is `https://queries.clickhouse.cloud`.',
-    accepts: addressForm,
-  }),
-  wakeService: flag('Lets a query wake a service that sleeps. Otherwise, such a service is not checked.').default(false),
+  sqlUrl: variable(
+    z.string().optional().meta({
+      description: 'Base URL of the query endpoints of ClickHouse Cloud. The default is `https://queries.clickhouse.cloud`.',
+      accepts: addressForm,
+    }),
+  ),
+  wakeService: variable(flag('Lets a query wake a service that sleeps. Otherwise, such a service is not checked.').default(false)),
   organizationId: uuid('Id of the organization. Not for `profile: hyperdx`.').optional(),
   serviceId: uuid('Id of the service. Not for `profile: hyperdx`.').optional(),
   profile: choice(
@@ -172,36 +180,46 @@ export const settingsSchema = z.strictObject({
       'Base URL of the API. Required unless the profile is `clickhouse-cloud`. For `hyperdx` the address of the API server, or that of the UI and `/api`; `/api/v2` is appended.',
     accepts: addressForm,
   }),
-  allowHttp: flag(
-    'Accepts plain http for api-url beyond loopback addresses. Everyone on the network in between can read the key. A config file cannot set it.',
-  ).default(false),
-  observabilityPath: z.string().refine(isSegment).optional().meta({
-    description:
-      'Path segment of dashboards, alerts and sources. The default is that of the profile, or `observability`. Not for `profile: hyperdx`.',
-    accepts: 'lower-case letters, digits and dashes',
-  }),
-  uiUrl: z
-    .string()
-    .max(1024)
-    .regex(/^https?:\/\/[^\s\\/?#@]+(?:\/[^\s\\?#]*)?$/i)
-    .refine((text) => URL.canParse(text))
-    .optional()
-    .meta({
+  allowHttp: variable(
+    flag(
+      'Accepts plain http for api-url beyond loopback addresses. Everyone on the network in between can read the key. A config file cannot set it.',
+    ).default(false),
+  ),
+  observabilityPath: variable(
+    z.string().refine(isSegment).optional().meta({
       description:
-        'Address of the web app. Reports of plan, apply and drift link to its dashboards and alerts. For `hyperdx`, the default is api-url without `/api` at its end.',
-      accepts: 'http or https, host and path, without user, query and fragment',
+        'Path segment of dashboards, alerts and sources. The default is that of the profile, or `observability`. Not for `profile: hyperdx`.',
+      accepts: 'lower-case letters, digits and dashes',
     }),
-  timeoutSeconds: integer(
-    'Time limit for the whole operation, in seconds. A single request takes 30 seconds at most, an SQL query 35.',
-    1,
-    21_600,
-  ).default(600),
-  maxAttempts: integer('Maximum number of attempts for each request.', 1, 20).default(5),
-  readOnly: flag(
-    'Refuses every operation that writes to the service, and comments, issues and notifications, before the first request. Set in one place, it cannot be switched off in another. A config file cannot set it.',
-  ).default(false),
+  ),
+  uiUrl: variable(
+    z
+      .string()
+      .max(1024)
+      .regex(/^https?:\/\/[^\s\\/?#@]+(?:\/[^\s\\?#]*)?$/i)
+      .refine((text) => URL.canParse(text))
+      .optional()
+      .meta({
+        description:
+          'Address of the web app. Reports of plan, apply and drift link to its dashboards and alerts. For `hyperdx`, the default is api-url without `/api` at its end.',
+        accepts: 'http or https, host and path, without user, query and fragment',
+      }),
+  ),
+  timeoutSeconds: variable(
+    integer(
+      'Time limit for the whole operation, in seconds. A single request takes 30 seconds at most, an SQL query 35.',
+      1,
+      21_600,
+    ).default(600),
+  ),
+  maxAttempts: variable(integer('Maximum number of attempts for each request.', 1, 20).default(5)),
+  readOnly: variable(
+    flag(
+      'Refuses every operation that writes to the service, and comments, issues and notifications, before the first request. Set in one place, it cannot be switched off in another. A config file cannot set it.',
+    ).default(false),
+  ),
   warnOnly: flag('Turns a failed gate into a warning, so that the step passes.').default(false),
-  summary: flag('Writes a job summary.').default(true),
+  summary: variable(flag('Writes a job summary.').default(true)),
   comment: choice(
     ['off', 'always', 'changes', 'on-failure'],
     'When a run comments on the pull request or, in GitLab CI, on the merge request. `changes` comments when the service differs from the files or the operation fails. An existing comment is always kept up to date.',
@@ -210,11 +228,13 @@ export const settingsSchema = z.strictObject({
     'Identifies the comment and the issue of this job. The default consists of workflow, job, step, operation, and service or organization. GitLab CI has no workflow and step.',
     100,
   ).optional(),
-  prNumber: integer(
-    'Number of the pull request or merge request to comment on. Required only for runs that do not know it.',
-    1,
-    2_147_483_647,
-  ).optional(),
+  prNumber: variable(
+    integer(
+      'Number of the pull request or merge request to comment on. Required only for runs that do not know it.',
+      1,
+      2_147_483_647,
+    ).optional(),
+  ),
   issue: choice(
     ['off', 'on-failure'],
     'Whether a run opens an issue when the operation fails. Each label has one issue. Later runs update it and close it on recovery.',
@@ -240,7 +260,7 @@ export const settingsSchema = z.strictObject({
         'Access token for `comment` and `issue` in GitLab CI. It is not used for anything else. Pass it as an environment variable.',
       accepts: `an access token with the scope api: at least ${minSecretLength} visible ASCII characters`,
       secret: true,
-      notInAction: true,
+      setting: 'variable',
     }),
   notifyUrl: z.string().max(2048).refine(isWebhookUrl).optional().meta({
     description:
@@ -248,15 +268,17 @@ export const settingsSchema = z.strictObject({
     accepts: 'an https URL without user and fragment; http for loopback addresses',
     secret: true,
   }),
-  notifyFormat: choice(
-    ['slack', 'teams', 'json'],
-    'Format of the message: Slack, an Adaptive Card for a Teams workflow, or plain values as JSON.',
-  ).default('slack'),
+  notifyFormat: variable(
+    choice(
+      ['slack', 'teams', 'json'],
+      'Format of the message: Slack, an Adaptive Card for a Teams workflow, or plain values as JSON.',
+    ).default('slack'),
+  ),
   notifyOn: choice(
     ['change', 'failure', 'always'],
     'Which runs send a message: every run that fails, every run, or those whose state differs from the last run. `change` requires `issue: on-failure`, because the issue keeps the last state. Reaching 50, 75, 90 or 100% of a budget is reported in every mode.',
   ).default('failure'),
-  config: filePath('Path of the config file. By default, `.watchkeeper.yml` is read if it exists.').optional(),
+  config: variable(filePath('Path of the config file. By default, `.watchkeeper.yml` is read if it exists.').optional()),
   reports: reportsInput,
 })
 

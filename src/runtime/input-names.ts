@@ -48,3 +48,6 @@ export const inputNames: readonly string[] = [
   "warn-budget",
   "warn-days-left"
 ]
+
+/** Those that are variables in the action. */
+export const variableInputs: readonly string[] = ["billing-cycle-day","credit-price"]

@@ -37,6 +37,8 @@ export interface Surface extends Pick<RunDeps, 'confirm' | 'readDeployments'> {
   readonly directory: string
   readonly cancellation: Cancellation
   readonly keepsIssue?: boolean
+  /** Whether inputs are those of the action. */
+  readonly isAction?: boolean
   /** A line about a request, a retry or a wait. */
   note(line: string): void
   /** Every request and decision; absent unless the debug log is on. */
@@ -61,7 +63,7 @@ interface PublishedResult extends PublishableResult {
 
 /** The path of every run of the action and the command line: read input, run, verdict, report, publish. */
 export async function runAndPublish(operation: string, inputs: RunRequest['inputs'], surface: Surface): Promise<PublishedResult> {
-  const { env, directory, cancellation, keepsIssue = false } = surface
+  const { env, directory, cancellation, keepsIssue = false, isAction = false } = surface
   const defaultFile = resultFilePath(undefined, surface, operation)
   const resultFileFor = ({ reports = [] }: PublishSettings): string | undefined => {
     const wanted = reports.find(({ format }) => format === 'json')
@@ -79,6 +81,7 @@ export async function runAndPublish(operation: string, inputs: RunRequest['input
       inputs,
       areText: true,
       keepsIssue,
+      isAction,
       env,
       readConfigFile: (path, isRequired) => readOptionalFile(directory, path, isRequired),
     },

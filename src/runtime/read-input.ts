@@ -4,14 +4,24 @@ import { type Diagnostic, formatLocation, inputDiagnostic } from '../core/diagno
 import { InputError, inputError } from '../core/errors.ts'
 import { toEnvironmentName, toKebab } from '../core/names.ts'
 import { quote } from '../core/text.ts'
-import type { Settings } from '../operation/inputs.ts'
+import { metaOf, type Shape } from '../documents/schema.ts'
+import { type Settings, settingsSchema } from '../operation/inputs.ts'
 import type { Files, LintSettings, NamedEnvironment, Operation } from '../operation/operation.ts'
 import { commonFormats } from '../operation/reports.ts'
 import { isOperationName, type OperationName, operationNames, operations } from '../operations.ts'
 import { type RunConnection, resolveConnection } from './connection.ts'
 import { decodeAll, parseFields, type Values } from './decode.ts'
 import { adviseOnName } from './new-names.ts'
-import { type GivenSettings, isEmptyText, pick, type RunRequest, readSettings, settingNames, withoutEmptyInputs } from './settings.ts'
+import {
+  type GivenSettings,
+  isEmptyText,
+  pick,
+  type RunRequest,
+  readSettings,
+  readVariables,
+  settingNames,
+  withoutEmptyInputs,
+} from './settings.ts'
 import { checkVariables } from './variables.ts'
 
 /** A request that is complete and valid. */
@@ -48,13 +58,18 @@ export async function readInput(request: RunRequest, files: Files): Promise<RunI
   const given = pick(inputs, (key) => Object.hasOwn(shape, key))
   // The project is the owner of files. In a list it is a filter, which no file sets.
   const fromFile = pick(settings.inputs, (key) => Object.hasOwn(shape, key) && Object.hasOwn(shape, 'files'))
-  const fields = parseFields(operation.input, { ...fromFile, ...(areText ? decodeAll(shape, given) : given) }, settings.diagnosticFor)
+  const fields = parseFields(
+    operation.input,
+    { ...fromFile, ...readVariables(shape, env), ...(areText ? decodeAll(shape, given) : given) },
+    settings.diagnosticFor,
+  )
   // Another input cannot help.
   const unavailable = explainUnavailable(name, operation, settings.values.profile)
   if (unavailable !== undefined) throw inputError('operation', unavailable)
   const { connection, diagnostics } = resolveConnection(settings, { scope: operation.scope, env })
   const all = [
     ...unknownInputs(inputs, name, [...settingNames, ...Object.keys(shape)]),
+    ...(request.isAction === true ? refuseSettings(inputs, { ...settingsSchema.shape, ...shape }) : []),
     ...emptyInputs(request),
     ...variables.diagnostics,
     ...settings.diagnostics,
@@ -119,7 +134,7 @@ function checkNotifyOn({ values: { notifyOn, issue }, diagnosticFor }: GivenSett
       ]
 }
 
-const readOnlyPlace = `read-only is set, as an input or as ${toEnvironmentName('read-only')}`
+const readOnlyPlace = `read-only is set, as an option or as ${toEnvironmentName('read-only')}`
 
 /** What a read-only run may not do. Without `keepsForge`, comment and issue have no effect. */
 function refuseWrites(
@@ -178,6 +193,15 @@ function unknownInputs(inputs: Values, operation: string, known: readonly string
     inputDiagnostic(quote(toKebab(name), 60), `unknown input of ${operation}${adviseOnName(toKebab(name), known.map(toKebab))}`),
   )
 }
+
+/** A step sets what is about its own run. The rest is set once, for all steps of a job or a runner. */
+const refuseSettings = (inputs: Values, shape: Shape): readonly Diagnostic[] =>
+  Object.keys(inputs).flatMap((name) => {
+    const setting = shape[name] && metaOf(shape[name]).setting
+    if (setting === undefined) return []
+    const instead = setting === 'variable' ? `a variable; set ${toEnvironmentName(toKebab(name))} in env` : 'on the command line only'
+    return [inputDiagnostic(toKebab(name), `is not an input of the action, but ${instead}`)]
+  })
 
 /** Why the server behind the API cannot have the operation. */
 function explainUnavailable(

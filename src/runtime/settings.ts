@@ -4,10 +4,12 @@ import { toEnvironmentName, toKebab } from '../core/names.ts'
 import { quote } from '../core/text.ts'
 import type { Variables } from '../core/variables.ts'
 import type { CommonTarget } from '../declarations/environment.ts'
+import type { Shape } from '../documents/schema.ts'
 import { type Settings, settingsSchema } from '../operation/inputs.ts'
 import type { Files, NamedEnvironment } from '../operation/operation.ts'
 import type { Config } from './config-file.ts'
 import { type DiagnosticFor, decodeAll, parseFields, type Values } from './decode.ts'
+import { variableInputs } from './input-names.ts'
 import { defaultConfigFile } from './workspace.ts'
 
 /** The request to the action, the command line or the library, before any check. */
@@ -19,6 +21,8 @@ export interface RunRequest {
   readonly areText: boolean
   /** Whether the caller keeps an issue on GitHub, which only the action does. */
   readonly keepsIssue?: boolean
+  /** Whether inputs are those of the action, which reads other settings from variables only. */
+  readonly isAction?: boolean
   readonly env: Variables
   /** Resolves to undefined when the default config file does not exist. Throws an InputError when a file given by name does not exist. */
   readonly readConfigFile: (path: string, isRequired: boolean) => Promise<string | undefined>
@@ -42,7 +46,7 @@ export const settingNames: readonly string[] = Object.keys(settingsSchema.shape)
 export async function readSettings(request: RunRequest, files: Files) {
   const { areText, env, readConfigFile } = request
   const own = pick(withoutEmptyInputs(request), (key) => settingNames.includes(key))
-  const fromVariables = readVariables(env)
+  const fromVariables = readVariables(settingsSchema.shape, env)
   const ofInputs: Values = areText ? decodeAll(settingsSchema.shape, own) : own
   const given = { ...fromVariables, ...ofInputs, ...strictestReadOnly([ofInputs.readOnly, fromVariables.readOnly]) }
   const configFile = typeof given.config === 'string' ? given.config : defaultConfigFile
@@ -56,7 +60,7 @@ export async function readSettings(request: RunRequest, files: Files) {
   const diagnosticFor: DiagnosticFor = (name, message) => {
     const key = toKebab(name)
     if (request.inputs[name] !== undefined) return inputDiagnostic(key, message)
-    if (Object.hasOwn(fromVariables, name)) return inputDiagnostic(toEnvironmentName(key), message)
+    if (hasVariable(name) && env[toEnvironmentName(key)]?.trim()) return inputDiagnostic(toEnvironmentName(key), message)
     const location = Object.hasOwn(ofEnvironment, name) ? environment?.document.locationOf([key]) : config.locationOf(name)
     return location === undefined ? inputDiagnostic(key, message) : { ...inputDiagnostic(key, `${key}: ${message}`), location }
   }
@@ -127,10 +131,15 @@ const findContradictions = ({ path, settings, project }: NamedEnvironment, commo
 const sourceOf = (values: Values, source: string): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.keys(values).map((name) => [name, source]))
 
-/** The settings in the variables of the process, each as `WATCHKEEPER_` and its name. */
-function readVariables(env: Variables): Values {
-  const found = settingNames.map((name) => [name, env[toEnvironmentName(toKebab(name))]?.trim()] as const)
-  return decodeAll(settingsSchema.shape, Object.fromEntries(found.filter(([, text]) => text)))
+/** Whether the input has a variable in the environment. */
+export const hasVariable = (name: string): boolean => settingNames.includes(name) || variableInputs.includes(toKebab(name))
+
+/** The inputs in the variables of the process, each as `WATCHKEEPER_` and its name. */
+export function readVariables(shape: Shape, env: Variables): Values {
+  const found = Object.keys(shape)
+    .filter(hasVariable)
+    .map((name) => [name, env[toEnvironmentName(toKebab(name))]?.trim()] as const)
+  return decodeAll(shape, Object.fromEntries(found.filter(([, text]) => text)))
 }
 
 async function loadConfig(path: string, isRequired: boolean, readConfigFile: RunRequest['readConfigFile']): Promise<Config> {

@@ -5,7 +5,7 @@ import { fileVariablePrefix, meantName, toEnvironmentName, toKebab, variableName
 import { nameFirst, quote } from '../core/text.ts'
 import type { Variables } from '../core/variables.ts'
 import { settingsSchema } from '../operation/inputs.ts'
-import { inputNames } from './input-names.ts'
+import { inputNames, variableInputs } from './input-names.ts'
 import { newNameOf } from './new-names.ts'
 
 /** Set to 1, it turns the debug log on. */
@@ -14,7 +14,7 @@ export const debugVariable = 'WATCHKEEPER_DEBUG'
 const prefix = toEnvironmentName('')
 
 /** The names that have a variable, in kebab-case. */
-const variableNames: readonly string[] = [...Object.keys(settingsSchema.shape).map(toKebab), 'debug']
+const variableNames: readonly string[] = [...Object.keys(settingsSchema.shape).map(toKebab), ...variableInputs, 'debug']
 
 const knownNames: readonly string[] = [...new Set([...variableNames, ...inputNames])]
 

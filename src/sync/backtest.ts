@@ -7,7 +7,7 @@ import { inputError, WatchkeeperError } from '../core/errors.ts'
 import { counted, type Line, say, sentence, trusted } from '../core/line.ts'
 import { didYouMean } from '../core/names.ts'
 import { quote } from '../core/text.ts'
-import { choice, filePath, flag, grouped } from '../operation/inputs.ts'
+import { choice, filePath, flag, grouped, optionOnly } from '../operation/inputs.ts'
 import { type Context, defineOperation, type OutputFile } from '../operation/operation.ts'
 import { daysForm, type GivenDays, lastDays, parseDays } from '../operation/period.ts'
 import { type Condition, isSelected, selectInput, valuesOf } from '../operation/select.ts'
@@ -76,7 +76,7 @@ export const backtest = defineOperation({
         'Writes to this directory recordings of the incidents of the period, for `replay`.',
         'a directory inside the workspace',
       ).optional(),
-      recordGroupNames: flag('Records names of groups instead of hashes. They are production data.').default(false),
+      recordGroupNames: optionOnly(flag('Records names of groups instead of hashes. They are production data.').default(false)),
     }),
   }),
   output: z.object({

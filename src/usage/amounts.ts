@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { type Decimal, fromText, parseAmount } from '../core/decimal.ts'
+import { variable } from '../operation/inputs.ts'
 
 // A result has decimals, so that every figure is exact. Its document has them as text, so that no JSON parser rounds them.
 const decimalAs = (write: (value: Decimal) => string) =>
@@ -38,7 +39,7 @@ export const creditPriceSchema = () => z.object({ amount, currency: z.string().d
 const priceGrammar = /^(\S{1,61})\s+([A-Z]{3})$/
 
 /** An amount above zero and a currency, from a user. */
-export const priceInput = (description: string) =>
+export const creditPriceInput = variable(
   z
     .string()
     .transform((text, context): { readonly amount: Decimal; readonly currency: string } => {
@@ -49,7 +50,13 @@ export const priceInput = (description: string) =>
       context.addIssue({ code: 'custom', message: 'is not a valid price' })
       return z.NEVER
     })
-    .meta({ description, accepts: 'an amount above zero and the code of a currency, such as 1.05 USD' })
+    .meta({
+      description:
+        'Price of one credit, which you pay by your contract. Reports then also show amounts of money, and the report in the format focus has this price.',
+      accepts: 'an amount above zero and the code of a currency, such as 1.05 USD',
+    })
+    .optional(),
+)
 
 /** A number without an exponent: 0.0000001 instead of 1e-7. */
 const plainText = (value: number): string => (Number.isFinite(value) ? fromText(String(value)).toFixed() : String(value))

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import type { Day } from '../core/dates.ts'
 import { integer } from '../operation/inputs.ts'
-import { amountInput, creditPriceSchema, estimate, exactAmount, priceInput } from './amounts.ts'
+import { amountInput, creditPriceInput, creditPriceSchema, estimate, exactAmount } from './amounts.ts'
 import { balanceSchema } from './credit-balances.ts'
 import { type CreditForecast, creditForecastSchema, horizonDays } from './credit-forecast.ts'
 import { dayOn } from './periods.ts'
@@ -15,7 +15,7 @@ export const creditsInput = z.strictObject({
     horizonDays,
   ).optional(),
   maxExpiring: amountInput('The gate fails when more prepaid credits than this are expected to expire unused.').optional(),
-  creditPrice: priceInput('What you pay for one credit, by your contract. The report then also shows amounts of money.').optional(),
+  creditPrice: creditPriceInput,
 })
 
 export type CreditsInput = z.output<typeof creditsInput>

@@ -7,10 +7,10 @@ import { inputError } from '../core/errors.ts'
 import { toPlainText } from '../core/line.ts'
 import { toKebab } from '../core/names.ts'
 import { quote } from '../core/text.ts'
-import { choice, filePath, grouped, integer } from '../operation/inputs.ts'
+import { choice, filePath, grouped, integer, variable } from '../operation/inputs.ts'
 import { defineOperation, type Files, type Given } from '../operation/operation.ts'
 import { selectInput } from '../operation/select.ts'
-import { amountInput, priceInput } from './amounts.ts'
+import { amountInput, creditPriceInput } from './amounts.ts'
 import { findBudgetStep } from './budget-steps.ts'
 import { type BudgetOutcome, checkLimit, judgeBudgets, runOutDay } from './budgets.ts'
 import type { Budget } from './budgets-file.ts'
@@ -46,11 +46,13 @@ const waiverField = z
 
 const countedInput = grouped('What is counted', {
   period: periodInput('The period of the report. The default is `month-to-date`.').optional(),
-  billingCycleDay: integer(
-    'Day of the month on which a billing cycle starts. The default is 1. In a shorter month, the cycle starts on its last day.',
-    1,
-    31,
-  ).optional(),
+  billingCycleDay: variable(
+    integer(
+      'Day of the month on which a billing cycle starts. The default is 1. In a shorter month, the cycle starts on its last day.',
+      1,
+      31,
+    ).optional(),
+  ),
   compare: choice(
     comparisons,
     'Compares the usage with earlier days. `previous-period` is the period of equal length that ends the day before. `previous-month-days` are the same days of the previous month, such as 1–21 Oct for 1–21 Nov.',
@@ -80,9 +82,7 @@ const gatesInput = grouped('Gates, in credits (above fails, equal passes)', {
 })
 
 const shownInput = grouped('Output', {
-  creditPrice: priceInput(
-    'Price of one credit, for amounts of money. It is what you pay by your contract. The report then also shows amounts of money, and the report in the format focus has this price.',
-  ).optional(),
+  creditPrice: creditPriceInput,
 })
 
 const usageInput = z.strictObject({ ...countedInput, ...gatesInput, ...shownInput })
@@ -143,7 +143,6 @@ const exports = () => import('./exports.ts')
 function checkInput(given: Given<typeof usageInput>): readonly Diagnostic[] {
   const { values, names } = given
   return [
-    ...checkCycleDay(given),
     ...checkTags(given),
     ...checkLimits(given),
     ...(names.has('maxIncrease') && !names.has('compare') ? [inputDiagnostic('max-increase', 'requires compare')] : []),
@@ -154,12 +153,6 @@ function checkInput(given: Given<typeof usageInput>): readonly Diagnostic[] {
 }
 
 const isCycle = (period: GivenPeriod | undefined): boolean => typeof period === 'string' && period.endsWith('billing-cycle')
-
-/** The budgets of a file have periods of their own. */
-const checkCycleDay = ({ values, names }: Given<typeof usageInput>): readonly Diagnostic[] =>
-  names.has('billingCycleDay') && !names.has('budgets') && !isCycle(values.period)
-    ? [inputDiagnostic('billing-cycle-day', 'requires the period billing-cycle or previous-billing-cycle')]
-    : []
 
 /** Another text would be no filter of the API, and more usage would count. */
 const checkTags = ({ values }: Given<typeof usageInput>): readonly Diagnostic[] =>

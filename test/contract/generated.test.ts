@@ -8,6 +8,7 @@ import { parse } from 'yaml'
 import { majorTag, updateReferences } from '../../scripts/action-references.ts'
 import { rebuiltFiles } from '../../scripts/commit-rebuilt.ts'
 import { fillMarkers, generate } from '../../scripts/generate.ts'
+import { describeOperations, type FieldFacts, settings } from '../../scripts/reference/describe.ts'
 import type { Operation } from '../../src/operation/operation.ts'
 import { operationNames, operations } from '../../src/operations.ts'
 import { forEachEntry } from '../support/corpus.ts'
@@ -94,6 +95,16 @@ describe('action.yml', () => {
   it('sets no default that would hide the environment or the config file, but that of the token', () => {
     const defaults = Object.entries(action.inputs).flatMap(([name, { default: value }]) => (value === undefined ? [] : [[name, value]]))
     expect(defaults).toEqual([['github-token', `\${{ github.token }}`]])
+  })
+
+  it('has what a step decides, and no setting of the operator', async () => {
+    const operations = await describeOperations()
+    const all = [...settings, ...operations.flatMap(({ inputs }) => inputs)]
+    const [inputs, others] = [(one: FieldFacts) => one.setting === undefined, (one: FieldFacts) => one.setting !== undefined].map(
+      (isWanted) => [...new Set(all.filter(isWanted).map(({ name }) => name))].sort(),
+    )
+    expect(Object.keys(action.inputs).sort()).toEqual(['operation', ...(inputs ?? [])].sort())
+    expect(others).toContain('timeout-seconds')
   })
 
   it('requires the operation alone', () => {

@@ -26,6 +26,7 @@ export interface InvokeOptions {
   /** Aborted to cancel the run at once. */
   readonly stop?: AbortSignal
   readonly keepsIssue?: boolean
+  readonly isAction?: boolean
 }
 
 export type Invoked = Omit<PublishableResult, 'files'> & {
@@ -45,6 +46,7 @@ export async function invokeText({
   note = () => undefined,
   stop = new AbortController().signal,
   keepsIssue = false,
+  isAction = false,
 }: InvokeOptions): Promise<Invoked> {
   const workspace = await mkdtemp(join(tmpdir(), 'watchkeeper-test-'))
   const warnings: string[] = []
@@ -69,6 +71,7 @@ export async function invokeText({
       inputs: Object.fromEntries(given.map(([name, value]) => [toCamel(name), value.trim()])),
       areText: true,
       keepsIssue,
+      isAction,
       env,
       readConfigFile: (path: string, isRequired: boolean) => readOptionalFile(workspace, path, isRequired),
     }

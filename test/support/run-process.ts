@@ -2,6 +2,10 @@ import { spawn, spawnSync } from 'node:child_process'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { toEnvironmentName, toKebab } from '../../src/core/names.ts'
+import { metaOf } from '../../src/documents/schema.ts'
+import { settingsSchema } from '../../src/operation/inputs.ts'
+import { variableInputs } from '../../src/runtime/input-names.ts'
 import { commandsIn, readOutputFile, withoutOwnFolds } from './runner-oracle.ts'
 import { expectNoSecret } from './secret-scanner.ts'
 
@@ -89,8 +93,19 @@ export async function runAction({ inputs, env = {}, files = {}, secrets = [], ..
   }
 }
 
+const settingVariables: readonly string[] = [
+  ...Object.entries(settingsSchema.shape).flatMap(([name, field]) => (metaOf(field).setting === 'variable' ? [toKebab(name)] : [])),
+  ...variableInputs,
+]
+
+/** As the runner and a workflow set them: inputs of the action, and variables. */
 const inputVariables = (inputs: Readonly<Record<string, string>>): Environment =>
-  Object.fromEntries(Object.entries(inputs).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value]))
+  Object.fromEntries(
+    Object.entries(inputs).map(([name, value]) => [
+      settingVariables.includes(name) ? toEnvironmentName(name) : `INPUT_${name.toUpperCase()}`,
+      value,
+    ]),
+  )
 
 async function writeInto(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true })

@@ -92,6 +92,7 @@ function actionSurface(env: Variables, cancellation: Cancellation, log: Log): Su
     ...stepFiles(env),
     cancellation,
     keepsIssue: true,
+    isAction: true,
     note: (line) => log.fold('Requests', line),
     // The runner shows these when its own debug log is on.
     ...(env.RUNNER_DEBUG === '1'

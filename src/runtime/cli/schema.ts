@@ -9,6 +9,7 @@ import { settingsSchema } from '../../operation/inputs.ts'
 import { commonResultSchema, type Operation } from '../../operation/operation.ts'
 import { isOperationName, type OperationName, operationNames, operations } from '../../operations.ts'
 import { adviseOnName } from '../new-names.ts'
+import { hasVariable } from '../settings.ts'
 import { commandLine, exitCodesOf } from './operation-command.ts'
 
 /** The outputs of every operation, by kebab-case name. */
@@ -32,7 +33,7 @@ function withoutOwnMetadata(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutOwnMetadata)
   if (typeof value !== 'object' || value === null) return value
   const isOwn = (key: string, item: unknown): boolean =>
-    (['accepts', 'missing', 'group'].includes(key) && typeof item === 'string') || ownMetadata.includes(key)
+    (['accepts', 'missing', 'group', 'setting'].includes(key) && typeof item === 'string') || ownMetadata.includes(key)
   const entries = Object.entries(value).filter(([key, item]) => !isOwn(key, item))
   // For the author of a file, the server's default is the default.
   return Object.fromEntries(entries.map(([key, item]) => [key === 'serverDefault' ? 'default' : key, withoutOwnMetadata(item)]))
@@ -46,13 +47,13 @@ export const resultSchemaOf = ({ output, details }: Operation): z.ZodObject =>
   z.looseObject({ ...commonResultSchema.shape, ...output.shape, ...details.shape })
 
 /** An input for programs. The type is that of JSON; a list is given by several options, or by several lines. */
-function describeInput(name: string, schema: z.core.$ZodType, hasVariable: boolean): JsonSchema {
+function describeInput(name: string, schema: z.core.$ZodType): JsonSchema {
   const { type, enum: choices, default: standard } = toJsonSchema(schema as z.ZodType) // A field of a z.object.
   const { description, accepts, secret } = metaOf(schema)
   return {
     name: toKebab(name),
     option: `--${toKebab(name)}`,
-    ...(hasVariable && { variable: toEnvironmentName(toKebab(name)) }),
+    ...(hasVariable(name) && { variable: toEnvironmentName(toKebab(name)) }),
     type: type ?? (Array.isArray(choices) ? [...new Set(choices.map((one) => typeof one))] : 'string'),
     ...(choices !== undefined && { choices }),
     required: isRequired(schema),
@@ -63,8 +64,7 @@ function describeInput(name: string, schema: z.core.$ZodType, hasVariable: boole
   }
 }
 
-const describeInputs = (shape: Shape, hasVariables: boolean): readonly JsonSchema[] =>
-  Object.entries(shape).map(([name, schema]) => describeInput(name, schema, hasVariables))
+const describeInputs = (shape: Shape): readonly JsonSchema[] => Object.entries(shape).map(([name, schema]) => describeInput(name, schema))
 
 async function operationSchema(name: OperationName): Promise<JsonSchema> {
   const operation: Operation = await operations[name]()
@@ -79,7 +79,7 @@ async function operationSchema(name: OperationName): Promise<JsonSchema> {
     // Without a terminal, it writes only with `--yes`.
     needsYes: asksFirst === true,
     example: commandLine(name, example),
-    inputs: describeInputs(input.shape, false),
+    inputs: describeInputs(input.shape),
     outputs: Object.entries(output.shape).map(([key, schema]) => ({
       name: toKebab(key),
       field: key,
@@ -101,7 +101,7 @@ export async function describeForPrograms(name: string | undefined): Promise<Jso
   return {
     ...(await operationSchema(name)),
     version,
-    commonInputs: describeInputs(settingsSchema.shape, true),
+    commonInputs: describeInputs(settingsSchema.shape),
     commonOutputs: commonOutputs.map(({ name: output, description }) => ({ name: output, field: toCamel(output), description })),
   }
 }

@@ -66,7 +66,7 @@ describe('a message of the action', () => {
     await notify({ operation: '<!here>' })
     expect(texts().map((text) => text.split('\n').slice(0, 2))).toEqual([
       ['🛑 *list-sources did not complete*', expect.stringContaining('503')],
-      ['🛑 *list-sources did not complete*', expect.stringMatching(/^max-attempts: /)],
+      ['🛑 *list-sources did not complete*', expect.stringMatching(/^`WATCHKEEPER_MAX_ATTEMPTS`: /)],
       ['🛑 `&lt;!here&gt;` did not complete', expect.stringContaining('unknown operation "`&lt;!here&gt;`"')],
     ])
   })

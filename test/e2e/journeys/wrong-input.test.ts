@@ -21,8 +21,8 @@ describe('wrong input', () => {
     const [head, ...problems] = reason.split('\n')
     expect(head).toBe('5 errors in the input:')
     expect(problems.sort()).toEqual([
+      '- WATCHKEEPER_MAX_ATTEMPTS: 0 is not accepted; accepted: a whole number from 1 to 20',
       '- budget: "lots" is not accepted; accepted: an amount of zero or more without separators, such as 1000 or 99.5',
-      '- max-attempts: 0 is not accepted; accepted: a whole number from 1 to 20',
       '- organization-id: "acme" is not accepted; accepted: a UUID such as 11111111-2222-4333-8444-555555555555',
       '- period: "last-week" is not accepted; accepted: today, yesterday, month-to-date, previous-month, billing-cycle, previous-billing-cycle, year-to-date, last-N-days; a day such as 2026-01-31, or days such as 2026-01-01..2026-01-31 or 2026-01-01.. (until today); at most 3660 days',
       '- warn-only: "yes" is not accepted; accepted: true or false',

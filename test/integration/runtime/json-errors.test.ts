@@ -66,7 +66,7 @@ describe('the next command', () => {
   })
 
   it('the next command is a plan after an apply that was not completed or not allowed, and a list after a single write', () => {
-    const plan = "watchkeeper plan --files 'a b.yml' --files c.yml --prune --json"
+    const plan = "watchkeeper plan --files 'a b.yml' --files c.yml --prune --max-deletes 9 --json"
     for (const kind of ['incomplete', 'may-exist', 'canceled'] as const)
       expect(nextCommand({ ...given, isWrite: true }, { kind, diagnostics: [] })).toBe(plan)
     const refused = { rule: 'input', severity: 'error', message: '', location: { file: 'operation' } } as const

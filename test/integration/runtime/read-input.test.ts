@@ -120,7 +120,6 @@ describe('wrong input', () => {
     ],
     [{ period: '2026-03-02..2026-03-01' }, /^period: "2026-03-02\.\.2026-03-01" is not accepted/],
     [{ period: '2099-01-01..2099-01-02' }, /^period: begins on 1 Jan 2099, which is in the future/],
-    [{ period: 'month-to-date', 'billing-cycle-day': '3' }, /^billing-cycle-day: requires the period billing-cycle/],
     [{ period: 'billing-cycle', 'billing-cycle-day': '32' }, /^billing-cycle-day: 32 is not accepted/],
     [{ period: 'today', select: 'team=x' }, /^select: "team=x" is not accepted; accepted: conditions, one per line: tag=TAG/],
     [{ period: 'today', select: 'tag=my team' }, /^select: "tag=my team" is not accepted; accepted: tag=Key or tag=Key=Value/],
@@ -231,6 +230,31 @@ describe('the webhook of notifications is accepted over https, or over http to l
       expect(notes).toContain('No notification is sent, because notify-url is empty')
     },
   )
+})
+
+describe('a setting of the operator', () => {
+  const list = { operation: 'list-sources' }
+
+  it('is no input of the action, and the error names its variable', async () => {
+    const inputs = { ...list, 'timeout-seconds': '60', 'allow-http': 'true' }
+    const { reason } = await run(inputs, { isAction: true })
+    for (const name of ['timeout-seconds', 'allow-http']) {
+      const variable = `WATCHKEEPER_${name.replace('-', '_').toUpperCase()}`
+      expect(reason).toContain(`${name}: is not an input of the action, but a variable; set ${variable} in env`)
+    }
+    expect((await run(inputs)).document.status).toBe('pass')
+    const recorded = await run({ operation: 'backtest', profile: 'hyperdx', 'record-group-names': 'true' }, { isAction: true })
+    expect(recorded.reason).toContain('record-group-names: is not an input of the action, but on the command line only')
+  })
+
+  it('is read from its variable, also where only one operation has it', async () => {
+    const cost = (env: Readonly<Record<string, string>>) => run({ operation: 'usage-cost', gate: 'off' }, { env, isAction: true })
+    expect((await cost({ WATCHKEEPER_CREDIT_PRICE: '1.05 USD' })).document).toMatchObject({
+      creditPrice: { amount: '1.05', currency: 'USD' },
+    })
+    expect((await cost({ WATCHKEEPER_CREDIT_PRICE: 'cheap' })).reason).toContain('WATCHKEEPER_CREDIT_PRICE: "cheap" is not accepted')
+    expect((await run(list, { env: { WATCHKEEPER_BILLING_CYCLE_DAY: '15' } })).document.status).toBe('pass')
+  })
 })
 
 it('ignores the variables that Kubernetes sets for a Service with the same name, and short words', async () => {
