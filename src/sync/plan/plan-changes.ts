@@ -79,7 +79,7 @@ export async function planOn(
     : plan
 }
 
-/** Compares what is declared with what is stored. Pure: it sends nothing, and the time is an option. */
+/** Compares declared with stored objects. Pure: it sends nothing, and the time is an option. */
 export function planChanges(declarations: Pick<Declarations, 'objects'>, storedObjects: StoredObjects, options: PlanOptions): Plan {
   const kinds = createKinds(options.profile, options.nowMs)
   const all: readonly Kind[] = Object.values(kinds)

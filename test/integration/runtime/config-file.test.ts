@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { describeOperations, settings } from '../../../scripts/reference/describe.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { type InvokeOptions, invokeText } from '../../support/invoke.ts'
 
@@ -29,6 +30,26 @@ describe('the config file', () => {
       issue: 'on-failure',
       summary: true,
     })
+  })
+
+  it('neither it nor the file of an environment sets what a pull request must not decide', async () => {
+    const operations = await describeOperations()
+    const names = new Set([...settings, ...operations.flatMap(({ inputs }) => inputs)].map(({ name }) => name))
+    const [inConfig, inEnvironment] = [new Set(), new Set()]
+    for (const name of names) {
+      const text = `${name}: 1\n`
+      const isRefused = ({ reason }: { readonly reason: string }, file: string): boolean => reason.includes(`${file}:1:1: "${name}" `)
+      const inputs = { operation: 'validate', files: 'a.json' }
+      if (!isRefused(await run(inputs, { files: { 'a.json': '{}', '.watchkeeper.yml': text } }), '.watchkeeper.yml')) inConfig.add(name)
+      const ran = await run({ ...inputs, env: 'staging' }, { files: { 'a.json': '{}', 'environments/staging.yml': text } })
+      if (!isRefused(ran, 'environments/staging.yml')) inEnvironment.add(name)
+    }
+    const target = ['organization-id', 'service-id', 'profile', 'observability-path', 'project']
+    expect([...inEnvironment].sort()).toEqual([...target].sort())
+    expect([...inConfig].sort()).toEqual([...target, 'timeout-seconds', 'max-attempts', 'summary', 'comment', 'issue'].sort())
+    const mustBeRefused =
+      'api-url api-key-id api-key-secret api-key sql-key-id sql-key-secret sql-url allow-http read-only notify-url ui-url warn-only prune max-deletes allow-empty adopt-from repair wake-service price reports plan-file budget gate max-notifications on-missing min-budget-left'
+    for (const name of mustBeRefused.split(' ')) expect([names.has(name), inConfig.has(name)], name).toEqual([true, false])
   })
 
   it('prefers inputs to variables, and variables to the config file', async () => {
