@@ -6,7 +6,7 @@ import { quote } from '../core/text.ts'
 import { documentRules, type ReadDocument, readDocument, type ValuePath } from '../documents/document.ts'
 import { type InterpolateOptions, interpolate, newRoom } from '../documents/expressions.ts'
 import { isText, knownKeys, ownValue, schemaAt, valueAt } from '../documents/schema.ts'
-import { formatPath, schemaDiagnostics } from '../documents/validate.ts'
+import { formatPath, schemaDiagnostics, schemaRules } from '../documents/validate.ts'
 import type { DeclaredKey } from '../kinds/kind.ts'
 import { addressOf, type KindName, kindNames, type Section, sections } from '../kinds/kind-names.ts'
 import { type Declared, fileSchemas } from '../kinds/kinds.ts'
@@ -43,6 +43,7 @@ export interface Declarations {
 /** Rules that reading can break; references.ts and lint.ts have the others. */
 export const readingRules = {
   ...documentRules,
+  ...schemaRules,
   ...environmentRules,
   ...instanceRules,
 } as const satisfies Rules

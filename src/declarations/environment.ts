@@ -9,10 +9,10 @@ import { isMapping } from '../core/keys.ts'
 import { type Line, say } from '../core/line.ts'
 import { didYouMean, toCamel, variableName } from '../core/names.ts'
 import { quote } from '../core/text.ts'
-import { documentRules, type ReadDocument, readDocument, type ValuePath } from '../documents/document.ts'
+import { type ReadDocument, readDocument, type ValuePath } from '../documents/document.ts'
 import { hasExpression } from '../documents/expressions.ts'
 import { ownValue, valueAt } from '../documents/schema.ts'
-import { schemaDiagnostics } from '../documents/validate.ts'
+import { schemaDiagnostics, schemaRules } from '../documents/validate.ts'
 import { type KindName, sections } from '../kinds/kind-names.ts'
 import { projectForm, projectGrammar } from '../kinds/marker.ts'
 import { fileSettings, notInRepository, settingsSchema } from '../operation/inputs.ts'
@@ -139,7 +139,7 @@ function toEnvironment(name: string, path: string, text: string): NamedEnvironme
 }
 
 const diagnosticAt = (document: ReadDocument, path: ValuePath, message: string): Diagnostic =>
-  diagnosticOf(documentRules, 'schema', document.locationOfKey(path), message)
+  diagnosticOf(schemaRules, 'schema', document.locationOfKey(path), message)
 
 /** A pull request can change the file. It must not decide where the key goes. */
 function whyRejected(key: string): string {

@@ -3,9 +3,9 @@ import * as z from 'zod'
 import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../core/diagnostics.ts'
 import { dayMs } from '../core/durations.ts'
 import { quote } from '../core/text.ts'
-import { documentRules, type ReadDocument } from '../documents/document.ts'
+import type { ReadDocument } from '../documents/document.ts'
 import { valueAt } from '../documents/schema.ts'
-import { schemaDiagnostics } from '../documents/validate.ts'
+import { schemaDiagnostics, schemaRules } from '../documents/validate.ts'
 import { keyForm, keyGrammar } from '../kinds/marker.ts'
 import { repeatedKey } from '../kinds/references.ts'
 import { duration, durationMsOf } from '../operation/inputs.ts'
@@ -81,7 +81,7 @@ function readIncident({ key, location, document }: WrittenIncident, alertKeys: r
   const failed = (diagnostics: readonly Diagnostic[]): ReadIncidents => ({ incidents: [], diagnostics })
   if (!keyGrammar.test(key)) {
     const message = `incidents: "${quote(key, 60)}" is not a key; accepted: ${keyForm}`
-    return failed([diagnosticOf(documentRules, 'schema', location, message)])
+    return failed([diagnosticOf(schemaRules, 'schema', location, message)])
   }
   const path = ['incidents', key]
   const { data, error } = declaredIncident.safeParse(valueAt(document.value, path))

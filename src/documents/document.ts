@@ -114,7 +114,6 @@ type At = (offset: number) => Location
 
 export const documentRules = {
   syntax: { severity: 'error', description: 'The file is not valid YAML or JSON.' },
-  schema: { severity: 'error', description: 'A field is unknown or missing, or its value is not valid.' },
 } as const satisfies Rules
 
 const toDiagnostic = (location: Location, message: string): Diagnostic => diagnosticOf(documentRules, 'syntax', location, message)

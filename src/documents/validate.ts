@@ -1,33 +1,14 @@
 import * as z from 'zod'
 import { fromText } from '../core/decimal.ts'
-import { type Diagnostic, diagnosticOf, type Location } from '../core/diagnostics.ts'
-import { InputError } from '../core/errors.ts'
+import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../core/diagnostics.ts'
 import { didYouMean, nearestDurations, nearestName } from '../core/names.ts'
 import { clip, plural, printable, quote } from '../core/text.ts'
-import { documentRules, type ReadDocument, readDocument, type ValuePath } from './document.ts'
+import type { ReadDocument, ValuePath } from './document.ts'
 import { coreOf, knownKeys, metaOf, nearestOption, ownValue, type Schema, schemaAt, valueAt } from './schema.ts'
 
-/**
- * Reads a document and validates it. Throws an InputError with everything that is wrong, and where. `schemaFor` chooses a schema by
- * the value, so that diagnostics are about the form that was meant.
- */
-export const parseDocument = <T>(text: string, name: string, schemaFor: SchemaFor<T>): T => parseWithLocations(text, name, schemaFor).value
-
-type SchemaFor<T> = z.ZodType<T> | ((value: unknown) => z.ZodType<T>)
-
-/** The same, with the locations of the values, for rules beyond the schema. */
-export function parseWithLocations<T>(
-  text: string,
-  name: string,
-  schemaFor: SchemaFor<T>,
-): { readonly value: T; readonly document: ReadDocument } {
-  const document = readDocument(text, name)
-  if ('diagnostics' in document) throw new InputError(document.diagnostics)
-  const schema = typeof schemaFor === 'function' ? schemaFor(document.value) : schemaFor
-  const parsed = schema.safeParse(document.value)
-  if (parsed.success) return { value: parsed.data, document }
-  throw new InputError(schemaDiagnostics(parsed.error, document, schema))
-}
+export const schemaRules = {
+  schema: { severity: 'error', description: 'A field is unknown or missing, or its value is not valid.' },
+} as const satisfies Rules
 
 /**
  * Explains why a value of the document does not match its schema; `base` is the path of that value. A custom issue with the param
@@ -150,7 +131,7 @@ function describeUnknownKeys(
   return rest === 0 ? named : [...named, toDiagnostic(document.locationOf(path), `${prefix}${rest} more unknown fields`)]
 }
 
-const toDiagnostic = (location: Location, message: string): Diagnostic => diagnosticOf(documentRules, 'schema', location, message)
+const toDiagnostic = (location: Location, message: string): Diagnostic => diagnosticOf(schemaRules, 'schema', location, message)
 
 function meantForm(field: Schema | undefined, value: unknown): Schema | undefined {
   const form = field instanceof z.ZodUnion ? nearestOption(field, value) : undefined

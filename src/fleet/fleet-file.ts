@@ -2,7 +2,7 @@
 // an edit cannot send a key elsewhere.
 import * as z from 'zod'
 import { cloudProfileNames } from '../api/profiles.ts'
-import { parseDocument } from '../documents/validate.ts'
+import { parseDocument } from '../documents/parse.ts'
 import * as fields from '../operation/inputs.ts'
 import { choice, uuid } from '../operation/inputs.ts'
 import { type Condition, isSelected, selectInput } from '../operation/select.ts'

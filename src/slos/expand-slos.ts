@@ -4,9 +4,9 @@ import * as z from 'zod'
 import { type Diagnostic, diagnosticOf } from '../core/diagnostics.ts'
 import { withoutUndefined } from '../core/keys.ts'
 import { quote } from '../core/text.ts'
-import { documentRules, type ValuePath } from '../documents/document.ts'
+import type { ValuePath } from '../documents/document.ts'
 import { ownValue, valueAt } from '../documents/schema.ts'
-import { formatPath, schemaDiagnostics } from '../documents/validate.ts'
+import { formatPath, schemaDiagnostics, schemaRules } from '../documents/validate.ts'
 import { createDirectory } from '../kinds/directory.ts'
 import { addressOf, type KindName } from '../kinds/kind-names.ts'
 import { type Declared, parseObject } from '../kinds/kinds.ts'
@@ -56,7 +56,7 @@ function readSlo(written: WrittenSlo): { readonly slo: Slo } | { readonly diagno
   const path = ['slos', key]
   if (!isSloKey(key)) {
     const message = `slos: "${quote(key, 60)}" is not a key; accepted: ${sloKeyForm}`
-    return { diagnostics: [diagnosticOf(documentRules, 'schema', location, message)] }
+    return { diagnostics: [diagnosticOf(schemaRules, 'schema', location, message)] }
   }
   const spelled = valueAt(document.value, path)
   const { data, error } = declaredSlo.safeParse(spelled)

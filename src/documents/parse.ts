@@ -1,0 +1,26 @@
+import type * as z from 'zod'
+import { InputError } from '../core/errors.ts'
+import { type ReadDocument, readDocument } from './document.ts'
+import { schemaDiagnostics } from './validate.ts'
+
+/**
+ * Reads a document and validates it. Throws an InputError with everything that is wrong, and where. `schemaFor` chooses a schema by
+ * the value, so that diagnostics are about the form that was meant.
+ */
+export const parseDocument = <T>(text: string, name: string, schemaFor: SchemaFor<T>): T => parseWithLocations(text, name, schemaFor).value
+
+type SchemaFor<T> = z.ZodType<T> | ((value: unknown) => z.ZodType<T>)
+
+/** The same, with the locations of the values, for rules beyond the schema. */
+export function parseWithLocations<T>(
+  text: string,
+  name: string,
+  schemaFor: SchemaFor<T>,
+): { readonly value: T; readonly document: ReadDocument } {
+  const document = readDocument(text, name)
+  if ('diagnostics' in document) throw new InputError(document.diagnostics)
+  const schema = typeof schemaFor === 'function' ? schemaFor(document.value) : schemaFor
+  const parsed = schema.safeParse(document.value)
+  if (parsed.success) return { value: parsed.data, document }
+  throw new InputError(schemaDiagnostics(parsed.error, document, schema))
+}
