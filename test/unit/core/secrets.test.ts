@@ -134,7 +134,8 @@ describe('createRedact', () => {
     const names = fc.array(fc.constantFrom(...Object.keys(encoders)), { minLength: 1, maxLength: 4 })
     fc.assert(
       fc.property(fc.oneof(hard, ascii), names, fc.nat(20), (given, chain, from) => {
-        fc.pre(given.trim() === given && !/%[\da-f]{2}|\\|&[#a-z\d]+/i.test(given))
+        // A secret that begins with a slash is the path of a URL, which has a rule of its own below.
+        fc.pre(given.trim() === given && !given.startsWith('/') && !/%[\da-f]{2}|\\|&[#a-z\d]+/i.test(given))
         const encode = (text: string): string => chain.reduce((encoded, name) => encoders[name]?.(encoded) ?? '', text)
         const hide = createRedact([given])
         expect(hide(`See\n${encode(given)}\nhere`)).toMatch(/^See\n.{0,16}\*\*\*\nhere$/)
