@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { isUuid } from '../api/path.ts'
 import { list, positiveNumber } from '../operation/inputs.ts'
-import { backupOutput } from './backups.ts'
+import { backupDetails, backupOutput } from './backups.ts'
 import { serviceCheck } from './service-check.ts'
 
 const maxLimitHours = 87_600
@@ -33,17 +33,16 @@ export const backupsInput = z.strictObject({
   ).optional(),
 })
 
-export const backupsOutput = z.object({
-  ...backupOutput.partial().shape,
+export const backupsOutput = backupOutput.partial()
+
+export const backupsDetails = z.object({
+  ...backupDetails.partial().shape,
   backupId: z
     .string()
     .optional()
     .describe(
-      'Id of the backup that decided the outcome of the worst service: the last successful one, the failed one, or the first one in progress. Without such a backup, all outputs about it are absent.',
+      'Id of the backup that decided the outcome of the worst service: the last successful one, the failed one, or the first one in progress. Without such a backup, all fields about it are absent.',
     ),
-})
-
-export const backupsDetails = z.object({
   checkedAt: z.string().describe('The time of the check, ISO 8601 in UTC.'),
   worstServiceId: z.string().describe('The worst service, which the outputs are about.'),
   minSizeRatio: z.number().optional().describe('The input min-size-ratio, if it was given.'),

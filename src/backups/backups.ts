@@ -36,18 +36,21 @@ export const sortNewestFirst = (backups: readonly Backup[]): Backup[] => backups
 const dateOf = ({ startedAt, finishedAt }: Backup): number => Date.parse(startedAt || finishedAt || '1970-01-01')
 
 export const backupOutput = z.object({
+  backupStatus: z.string().optional().describe('done, error or in_progress.'),
+  backupAgeHours: z.number().optional().describe('Hours since the start, which is the time of the data in the backup. Two decimals.'),
+})
+
+export const backupDetails = z.object({
   backupId: z.string().describe('Id of the backup.'),
   backupName: z.string().optional().describe('Name of the backup, if it has one.'),
-  backupStatus: z.string().optional().describe('done, error or in_progress.'),
   backupStartedAt: z.string().optional().describe('Start, ISO 8601 in UTC.'),
   backupFinishedAt: z.string().optional().describe('End, ISO 8601 in UTC. Absent for a backup in progress.'),
-  backupAgeHours: z.number().optional().describe('Hours since the start, which is the time of the data in the backup. Two decimals.'),
   backupSizeBytes: z.number().optional().describe('Size in bytes.'),
   backupDurationSeconds: z.number().optional().describe('Duration in seconds. For a backup in progress, the time so far.'),
   backupBucketPath: z.string().optional().describe('Location of a backup in your own bucket: the path, or the Azure container.'),
 })
 
-type BackupOutput = z.output<typeof backupOutput>
+type BackupOutput = z.output<typeof backupOutput> & z.output<typeof backupDetails>
 
 const id = z
   .string()
@@ -65,7 +68,7 @@ export const getBackup = defineOperation({
   scope: 'service',
   input: z.strictObject({ id }),
   output: backupOutput,
-  details: z.object({ backup: backupSchema.describe('The backup as the API returned it.') }),
+  details: backupDetails.extend({ backup: backupSchema.describe('The backup as the API returned it.') }),
   example: { id: 'latest' },
   async run({ api, service, clock }, input) {
     const backup = input.id === 'latest' ? await findLatest(api, service) : await fetchBackup(api, service, input.id)

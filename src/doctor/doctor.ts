@@ -21,7 +21,7 @@ import { dashboardCollection } from '../kinds/dashboard/dashboard-wire.ts'
 import { savedSearchCollection } from '../kinds/saved-search/saved-search.ts'
 import { sourceCollection } from '../kinds/source/source-wire.ts'
 import { webhookCollection } from '../kinds/webhook/webhook-wire.ts'
-import { type Context, defineOperation, pass } from '../operation/operation.ts'
+import { type Context, defineOperation, noFields, pass } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
 import { formatDuration } from '../report/format.ts'
 import { table } from '../report/table.ts'
@@ -50,11 +50,10 @@ export const doctor = defineOperation({
   effect: 'read',
   scope: 'organization-or-server',
   input: z.strictObject({ onFailedEvaluation: onFailedEvaluation.default('fail') }),
-  output: z.object({
+  output: noFields,
+  details: z.object({
     healthy: z.boolean().describe('True when no check failed.'),
     requestsLeft: z.int().optional().describe('Requests left in the current window of the rate limit, if the server reports them.'),
-  }),
-  details: z.object({
     checks: z.array(check).describe('The checks, in order.'),
     checkedServiceId: z.string().optional().describe('The service that the checks used.'),
   }),

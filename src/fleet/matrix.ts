@@ -49,9 +49,6 @@ export const legSchema = z.object({
 
 const output = z.object({
   matrix: z.object({ include: z.array(legSchema) }).describe('For `strategy.matrix`, with `fromJSON`.'),
-  legCount: z.int().describe('Number of legs.'),
-  serviceCount: z.int().describe('Number of services in them.'),
-  organizationCount: z.int().describe('Number of organizations in them.'),
   maxParallel: z.int().describe('For `strategy.max-parallel`: the number of keys, so that few legs of one key run at once.'),
 })
 
@@ -63,6 +60,9 @@ const keyUsage = z.object({
 })
 
 const details = z.object({
+  legCount: z.int().describe('Number of legs.'),
+  serviceCount: z.int().describe('Number of services in them.'),
+  organizationCount: z.int().describe('Number of organizations in them.'),
   keys: z.array(keyUsage).describe('The keys, with the number of services and legs that share the rate limit of each key.'),
   legs: z.array(z.object({ name: z.string(), services: z.array(z.string()) })).describe('The legs with the names of their services.'),
 })

@@ -5,7 +5,7 @@ import { InputError, inputError } from '../core/errors.ts'
 import { counted, join, joinFirst, type Line, say, sentence, trusted, untrusted } from '../core/line.ts'
 import { listFirst } from '../core/text.ts'
 import * as fields from '../operation/inputs.ts'
-import { defineOperation, type Files, pass, type Report, type Verdict } from '../operation/operation.ts'
+import { defineOperation, type Files, noFields, pass, type Report, type Verdict } from '../operation/operation.ts'
 import { type Block, countFacts } from '../report/blocks.ts'
 import { table } from '../report/table.ts'
 import { fleetFile, operationsInput, readFleet, selectServices } from './fleet-file.ts'
@@ -20,7 +20,7 @@ import {
 } from './merge-results.ts'
 import { type ParsedResultFile, parseResultFile } from './result-file.ts'
 
-const output = z.object({
+const details = z.object({
   resultCount: z.int().describe('Number of result files that were read.'),
   serviceCount: z.int().describe('Number of services of the fleet that are selected.'),
   passCount: z.int().describe('Number of results that passed.'),
@@ -29,14 +29,11 @@ const output = z.object({
   errorCount: z.int().describe('Number of results with an error: the operation failed and gave no result.'),
   missingCount: z.int().describe('Number of expected results that are missing.'),
   unreadableCount: z.int().describe('Number of files that are not valid results.'),
-})
-
-const details = z.object({
   results: z.array(fleetResultSchema).describe('Every result and every missing result, worst first.'),
   unreadable: z.array(z.object({ file: z.string(), reason: z.string() })).describe('Files that are not valid results, and why.'),
 })
 
-type ReportResult = z.output<typeof output> & z.output<typeof details>
+type ReportResult = z.output<typeof details>
 
 export const fleetReport = defineOperation({
   summary: 'Merges the results of the jobs of a fleet into one report. Fails when a job failed or its result is missing.',
@@ -52,7 +49,7 @@ export const fleetReport = defineOperation({
     ).optional(),
     select: selectServices,
   }),
-  output,
+  output: noFields,
   details,
   example: { fleet: 'fleet.yml', files: ['fleet-results/*.json'] },
   async run({ files }, { fleet: path, files: globs, operations = [], select }) {

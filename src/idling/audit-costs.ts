@@ -10,11 +10,11 @@ import { causeOf, toFailure } from '../core/errors.ts'
 import { alertCollection } from '../kinds/alert/alert.ts'
 import { sourceCollection } from '../kinds/source/source-wire.ts'
 import { filePath, lines } from '../operation/inputs.ts'
-import { defineOperation, type Files } from '../operation/operation.ts'
+import { defineOperation, type Files, noFields } from '../operation/operation.ts'
 import { amountInput } from '../usage/amounts.ts'
 import { type Audit, auditServices, awakeByDay } from './audit.ts'
 import { judgeAudit, reportAudit } from './audit-report.ts'
-import { type AuditResult, auditDetails, auditOutput } from './audit-result.ts'
+import { type AuditResult, auditDetails } from './audit-result.ts'
 import { hasUnknownTarget, type ReadFailure, readCostFacts, sharesWarehouse } from './facts.ts'
 import { type Finding, maySleep, type ServiceAlerts } from './findings.ts'
 import { reasons } from './profile.ts'
@@ -41,7 +41,7 @@ export const auditCosts = defineOperation({
   scope: 'organization',
   profiles: cloudProfileNames,
   input,
-  output: auditOutput,
+  output: noFields,
   details: auditDetails,
   example: { maxSavings: '100000' },
   async run({ api, organizationId, clock, files, lintSettings }, given) {
@@ -64,7 +64,7 @@ export const auditCosts = defineOperation({
   },
   judge: judgeAudit,
   report: reportAudit,
-  toDocument: (result) => z.encode(auditOutput.extend(auditDetails.shape), result),
+  toDocument: (result) => z.encode(auditDetails, result),
 })
 
 async function readScopes(files: Files, path: string, nowMs: number) {

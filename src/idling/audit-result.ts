@@ -6,16 +6,6 @@ import { type AuditRule, auditRules } from './audit-rules.ts'
 
 const severityCount = (what: string) => z.int().describe(`Number of findings with the severity ${what}.`)
 
-export const auditOutput = z.object({
-  findingCount: z.int().describe('Number of findings.'),
-  errorCount: severityCount('error'),
-  warningCount: severityCount('warning'),
-  noteCount: severityCount('note'),
-  savingsLow: estimate('What the findings save each month with certainty. Findings about the same awake hours count once.').optional(),
-  savingsHigh: estimate('What the findings save each month at most.').optional(),
-  unit: z.string().optional().describe('Unit of all amounts as the API names it, such as CHC.'),
-})
-
 const finding = z.object({
   rule: z.enum(keysOf<AuditRule>(auditRules)),
   severity: z.enum(severities),
@@ -43,6 +33,13 @@ const auditedService = z.object({
 })
 
 export const auditDetails = z.object({
+  findingCount: z.int().describe('Number of findings.'),
+  errorCount: severityCount('error'),
+  warningCount: severityCount('warning'),
+  noteCount: severityCount('note'),
+  savingsLow: estimate('What the findings save each month with certainty. Findings about the same awake hours count once.').optional(),
+  savingsHigh: estimate('What the findings save each month at most.').optional(),
+  unit: z.string().optional().describe('Unit of all amounts as the API names it, such as CHC.'),
   auditedAt: z.string().describe('The time of the audit, ISO 8601 in UTC.'),
   maxSavings: exactAmount('The input max-savings, if it was given.').optional(),
   findings: z.array(finding).describe('The findings, the most expensive first.'),
@@ -53,4 +50,4 @@ export const auditDetails = z.object({
     .describe('What was not checked, and why. A missing permission limits only what needs it.'),
 })
 
-export type AuditResult = z.output<typeof auditOutput> & z.output<typeof auditDetails>
+export type AuditResult = z.output<typeof auditDetails>

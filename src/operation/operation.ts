@@ -248,8 +248,8 @@ export interface Operation<
   files?(result: z.output<O> & z.output<D>, input: z.output<I>): readonly OutputFile[]
 }
 
-/** For operations whose result has no fields beyond the outputs. */
-export const noDetails = z.looseObject({})
+/** For operations without outputs of their own, or whose result has no other fields. */
+export const noFields = z.looseObject({})
 
 /** Infers the types of one operation from its schemas. */
 export const defineOperation = <E extends Effect, S extends Scope, I extends z.ZodObject, O extends z.ZodObject, D extends z.ZodObject>(

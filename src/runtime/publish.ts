@@ -224,8 +224,7 @@ export async function publish(
   const publishResult = async ({ forFile, forOutput }: ResultTexts): Promise<void> => {
     const isWritten = resultFile !== undefined && (await attempt('the result file', () => writeFileFrom(directory, resultFile, forFile)))
     const file = isWritten ? resultFile : ''
-    const result = forOutput ?? JSON.stringify({ truncated: true, file })
-    await attempt('the outputs', () => publisher.setOutputs?.({ ...outputs, result, 'result-file': file }))
+    await attempt('the outputs', () => publisher.setOutputs?.({ ...outputs, result: forOutput, 'result-file': file }))
   }
   await publishResult(toResultTexts(document))
   failures.push(...(await writeOutputFiles(files, directory)))
@@ -252,8 +251,8 @@ const maxOutputBytes = 512 * 1024
 interface ResultTexts {
   /** Indented, unless it is too long to be read. */
   readonly forFile: Iterable<string>
-  /** Undefined when it is too long for an output. */
-  readonly forOutput: string | undefined
+  /** Without lists and objects when it is too long for an output. */
+  readonly forOutput: string
 }
 
 /** The result document as JSON, for the file and for the output. */
@@ -261,10 +260,16 @@ export function toResultTexts(document: ResultDocument): ResultTexts {
   let size = 0
   for (const piece of jsonPieces(document)) {
     size += Buffer.byteLength(piece)
-    if (size > maxOutputBytes) return { forFile: jsonPieces(document), forOutput: undefined }
+    if (size > maxOutputBytes) return { forFile: jsonPieces(document), forOutput: JSON.stringify(withoutLists(document)) }
   }
   return { forFile: [JSON.stringify(document, null, 2), '\n'], forOutput: JSON.stringify(document) }
 }
+
+/** Counts, amounts, ids and texts, so that expressions on them work for results of any size. */
+const withoutLists = (document: ResultDocument): Readonly<Record<string, unknown>> => ({
+  truncated: true,
+  ...Object.fromEntries(Object.entries(document).filter(([, value]) => typeof value !== 'object')),
+})
 
 const itemsInPiece = 1000
 

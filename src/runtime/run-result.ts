@@ -171,10 +171,9 @@ export function toErrorResult(name: string, error: WatchkeeperError, subject: Ru
   }
 }
 
-const commonOutputs = ({ status, failureReason, requestId }: ResultDocument): Readonly<Record<string, string>> => ({
+const commonOutputs = ({ status, failureReason }: ResultDocument): Readonly<Record<string, string>> => ({
   status,
   'failure-reason': failureReason,
-  'request-id': requestId ?? '',
 })
 
 const toText = (value: unknown): string => (typeof value === 'object' ? JSON.stringify(value) : String(value))

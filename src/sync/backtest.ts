@@ -8,7 +8,7 @@ import { counted, type Line, say, sentence, trusted } from '../core/line.ts'
 import { didYouMean } from '../core/names.ts'
 import { quote } from '../core/text.ts'
 import { choice, filePath, flag, grouped, optionOnly } from '../operation/inputs.ts'
-import { type Context, defineOperation, type OutputFile } from '../operation/operation.ts'
+import { type Context, defineOperation, noFields, type OutputFile } from '../operation/operation.ts'
 import { daysForm, type GivenDays, lastDays, parseDays } from '../operation/period.ts'
 import { type Condition, isSelected, selectInput, valuesOf } from '../operation/select.ts'
 import { type Block, countFacts } from '../report/blocks.ts'
@@ -79,7 +79,8 @@ export const backtest = defineOperation({
       recordGroupNames: optionOnly(flag('Records names of groups instead of hashes. They are production data.').default(false)),
     }),
   }),
-  output: z.object({
+  output: noFields,
+  details: z.object({
     alertCount: z.int().describe('Number of backtested alerts.'),
     firing: z.int().describe('Alerts that would have fired.'),
     quiet: z.int().describe('Alerts that would have stayed quiet.'),
@@ -90,8 +91,6 @@ export const backtest = defineOperation({
     incidentCount: z.int().describe('Incidents of the files in the period.'),
     ...outcomeCounts,
     recordingCount: z.int().describe('Number of recordings that were written.'),
-  }),
-  details: z.object({
     days: z.int().describe('Length of the backtest in days, rounded.'),
     until: z.string().describe('End of the backtest.'),
     alerts: z.array(backtestedAlert).describe('The alerts, in the order of the files.'),

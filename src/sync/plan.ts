@@ -40,7 +40,10 @@ export const planShape = {
     ...grouped('Gates', { onFailedEvaluation: onFailedEvaluation.default('warn') }),
     ...grouped('Output', { planFile: outputPath('Saves the plan. apply can then make exactly these changes.').optional() }),
   }),
-  output: planOutput.extend({ planFile: z.string().describe('Path of the plan file. Empty if no plan was written.') }),
+  output: planOutput.extend({
+    needsApply: z.boolean().describe('Whether `apply` would write anything, ownership markers included.'),
+    planFile: z.string().describe('Path of the plan file. Empty if no plan was written.'),
+  }),
   details: planDetails.extend({
     planContent: planFileSchema.optional().describe('The content of `plan-file`: digests of the files and the objects.'),
   }),
@@ -59,7 +62,10 @@ async function finishPlan(context: Context<'read', 'service-or-server'>, input: 
   // The neutral contract does not show evaluations.
   const alerts = profile.name === 'neutral' ? [] : (planned.storedObjects?.alerts ?? [])
   const problems = findEvaluationProblems(planned.plan, alerts, { policy: input.onFailedEvaluation, nowMs: clock.now() })
-  const result = await toPlanResult({ ...planned, diagnostics: [...planned.diagnostics, ...problems] })
+  const result = {
+    ...(await toPlanResult({ ...planned, diagnostics: [...planned.diagnostics, ...problems] })),
+    needsApply: planned.plan.changes.some(({ action }) => action !== 'unchanged'),
+  }
   if (input.planFile === undefined || hasErrors(planned)) return { ...result, planFile: '' }
   const planContent = toPlanFile(planned.plan, planned.kinds, {
     ...context.service,

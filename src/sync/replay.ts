@@ -8,7 +8,7 @@ import { environmentInput, inEnvironment } from '../declarations/environment.ts'
 import { filesInput, findDeclarations } from '../declarations/find-declarations.ts'
 import { isOf, previousKeyOf } from '../kinds/kinds.ts'
 import { filePath } from '../operation/inputs.ts'
-import { type Context, defineOperation } from '../operation/operation.ts'
+import { type Context, defineOperation, noFields } from '../operation/operation.ts'
 import { declaredQueries } from './backtest/declared-queries.ts'
 import {
   checkedIncident,
@@ -30,12 +30,11 @@ export const replay = defineOperation({
     env: environmentInput,
     recordings: filePath('Directory with recordings, which backtest writes.', 'a directory inside the workspace').default('recordings'),
   }),
-  output: z.object({
+  output: noFields,
+  details: z.object({
     incidentCount: z.int().describe('Number of incidents.'),
     ...outcomeCounts,
     errorCount: z.int().describe('Number of errors in files and recordings.'),
-  }),
-  details: z.object({
     environment: z.string().optional().describe('The environment, if `env` is set.'),
     incidents: z.array(checkedIncident).describe('The incidents of the files.'),
     diagnostics: z.array(diagnosticSchema).describe('Errors and warnings, with their locations.'),

@@ -4,7 +4,7 @@ import { counted, say } from '../core/line.ts'
 import { environmentInput, ofEnvironment } from '../declarations/environment.ts'
 import { filesInput, findDeclarations } from '../declarations/find-declarations.ts'
 import { kindNames } from '../kinds/kind-names.ts'
-import { defineOperation, pass } from '../operation/operation.ts'
+import { defineOperation, noFields, pass } from '../operation/operation.ts'
 import { diagnosticReports } from './diagnostic-reports.ts'
 import { allRules } from './rules.ts'
 
@@ -16,13 +16,12 @@ export const validate = defineOperation({
     files: filesInput,
     env: environmentInput,
   }),
-  output: z.object({
+  output: noFields,
+  details: z.object({
     valid: z.boolean().describe('Whether the files have no errors.'),
     objectCount: z.int().describe('Number of declared objects.'),
     errorCount: z.int().describe('Number of errors.'),
     warningCount: z.int().describe('Number of warnings.'),
-  }),
-  details: z.object({
     environment: z.string().optional().describe('The environment, if `env` is set.'),
     files: z.array(z.string()).describe('The files that were read.'),
     objects: z

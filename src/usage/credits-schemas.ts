@@ -22,18 +22,18 @@ export type CreditsInput = z.output<typeof creditsInput>
 
 export const creditsOutput = z.object({
   remainingCredits: exactAmount('Prepaid credits that remain and can be used now. Absent without prepaid credits.').optional(),
-  trialCredits: exactAmount('Trial credits that remain and can be used now. Absent without trial credits.').optional(),
-  creditsPerDay: estimate('Mean use of a day, from final days.').optional(),
   daysLeft: z
     .int()
     .optional()
     .describe('Whole days after today that the prepaid credits are expected to last. Absent without an estimate.'),
-  creditsRunOutOn: dayOn('The first day without enough prepaid credits, an estimate. Absent without one.').optional(),
-  expiringCredits: estimate('Prepaid credits that are expected to expire unused.').optional(),
 })
 
 export const creditsDetails = () =>
   z.object({
+    trialCredits: exactAmount('Trial credits that remain and can be used now. Absent without trial credits.').optional(),
+    creditsPerDay: estimate('Mean use of a day, from final days.').optional(),
+    creditsRunOutOn: dayOn('The first day without enough prepaid credits, an estimate. Absent without one.').optional(),
+    expiringCredits: estimate('Prepaid credits that are expected to expire unused.').optional(),
     checkedAt: z.string().describe('The time of the check, ISO 8601 in UTC.'),
     creditUnit: z.string().describe('Unit of all amounts.'),
     today: dayOn('The day of the check.'),

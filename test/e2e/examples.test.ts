@@ -35,7 +35,7 @@ describe('every example works on the emulator', () => {
     expect(ran.summary).toMatch(/^### (?:✅|⚠️) /)
     expect(commandsOf(ran).filter((command) => !['warning', 'group', 'endgroup'].includes(command))).toEqual([])
     const declared = Object.keys(operation.output.shape).map(toKebab)
-    const known = ['status', 'failure-reason', 'result', 'result-file', 'request-id', ...declared]
+    const known = ['status', 'failure-reason', 'result', 'result-file', ...declared]
     expect([...ran.outputs.keys()].filter((key) => !known.includes(key))).toEqual([])
   })
 

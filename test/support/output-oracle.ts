@@ -60,7 +60,7 @@ export const decodeEntities = decode
 
 // Judges how a run of the action ended, whatever it was about: what must hold after success and after every failure.
 
-const always = ['status', 'failure-reason', 'request-id', 'result', 'result-file']
+const always = ['status', 'failure-reason', 'result', 'result-file']
 
 /** Node kinds that our own Markdown is made of; a link, an image or a list of tasks is not among them. */
 const commandsFor: Readonly<Record<string, readonly string[]>> = { pass: [], warn: ['warning'], fail: ['error'], error: ['error'] }

@@ -9,7 +9,7 @@ import { quote } from '../../core/text.ts'
 import { isKnown, metaOf, ownValue, type Schema } from '../../documents/schema.ts'
 import { choice } from '../../operation/inputs.ts'
 import { judgeCutList, listOutput, mayBeCut, toListResult } from '../../operation/listing.ts'
-import { defineOperation, noDetails } from '../../operation/operation.ts'
+import { defineOperation, noFields } from '../../operation/operation.ts'
 import { composeCreate } from '../compare.ts'
 import type { Body, DeclaredObject, Kind } from '../kind.ts'
 import { findNames } from '../names.ts'
@@ -116,7 +116,7 @@ export const deleteAlert = defineOperation({
     id: z.string().describe('Id of the alert.'),
     changed: z.boolean().describe('Whether the alert existed.'),
   }),
-  details: noDetails,
+  details: noFields,
   example: { id: '65f5e4a35eedc0de0000001f' },
   async run({ api, service, confirm }, given) {
     const alert = confirm && (await alertCollection.find(api, service, given.id))

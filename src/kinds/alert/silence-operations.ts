@@ -68,9 +68,9 @@ export const silenceAlerts = defineOperation({
     count: z.int().describe('Number of alerts that are silenced now. With `for: 0m`, of those whose silence this run ended.'),
     ids: z.array(z.string()).describe('Their ids, as a JSON array.'),
     changed: z.boolean().describe('Whether this run changed anything.'),
-    silencedUntil: z.string().describe('The latest end of their silences. Empty without any.'),
   }),
   details: z.object({
+    silencedUntil: z.string().describe('The latest end of their silences. Empty without any.'),
     isEnd: z.boolean().describe('Whether this run ended silences, with `for: 0m`.'),
     alerts: z.array(reachedAlert).describe('All alerts that match, each with its outcome.'),
   }),

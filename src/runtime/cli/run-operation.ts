@@ -3,7 +3,6 @@ import { systemClock } from '../../core/clock.ts'
 import { exitCodes } from '../../core/errors.ts'
 import { jsonLine, logLine } from '../../core/escape.ts'
 import { isGitLabJob } from '../../core/run-page.ts'
-import type { ResultDocument } from '../../operation/operation.ts'
 import type { OperationName } from '../../operations.ts'
 import { renderTerminal } from '../../report/terminal.ts'
 import { credentialsIn } from '../credentials.ts'
@@ -54,17 +53,13 @@ export async function runAtTerminal(
     for (const line of [...failures, ...(undelivered === undefined ? [] : [undelivered])]) surface.warn(line)
     const canceledCode = cancellation.exitCode()
     if (canceledCode !== undefined) return canceledCode
-    const hasChanges = detailedExitcode && result.exitCode === exitCodes.ok && appliesSomething(result.document)
+    const hasChanges = detailedExitcode && result.exitCode === exitCodes.ok && result.document.needsApply === true
     return hasChanges ? exitCodes.hasChanges : result.exitCode
   } finally {
     progress.erase()
     cancellation.dispose()
   }
 }
-
-/** Also markers, which are no difference from the files. */
-const appliesSomething = ({ changed, toAdopt, toMark }: ResultDocument): boolean =>
-  changed === true || Number(toAdopt ?? 0) > 0 || Number(toMark ?? 0) > 0
 
 function terminalSurface(terminal: Terminal, progress: ProgressLine, cancellation: Surface['cancellation'], json: boolean): Surface {
   const { env, directory, stdout, stderr } = terminal

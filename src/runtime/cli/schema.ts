@@ -19,9 +19,8 @@ export const commonOutputs: readonly { readonly name: string; readonly descripti
     '`pass`; `warn`: passed with a warning, or a failed gate under warn-only; `fail`: a gate failed; `error`: the operation did not complete.',
   ],
   ['failure-reason', 'Reason for a status other than `pass`. Empty for `pass`.'],
-  ['result', 'The full result as JSON; above 512 KiB `{"truncated": true, "file": …}`.'],
+  ['result', 'The full result as JSON. Above 512 KiB it has no lists and objects, but `"truncated": true`.'],
   ['result-file', 'Path of the file with the full result.'],
-  ['request-id', "The API's id of the last answer, for its support."],
 ].map(([name = '', description = '']) => ({ name, description }))
 
 export type JsonSchema = Readonly<Record<string, unknown>>

@@ -23,13 +23,7 @@ export const sloInput = z.strictObject({
 })
 
 export const sloOutput = z.object({
-  sloCount: z.int().describe('Number of checked SLOs. With `groupBy`, each group counts.'),
-  withinBudget: z.int().describe('SLOs with error budget left.'),
-  spent: z.int().describe('SLOs whose error budget is spent.'),
-  notEnoughData: z.int().describe('SLOs with fewer events in their window than `minEvents`.'),
   budgetLeft: percent('The lowest percentage of error budget that is left. Absent if no SLO has enough events.').optional(),
-  burnRate: z.number().optional().describe('The highest burn rate of the last hour. Absent if no SLO has enough events.'),
-  worstSlo: z.string().describe('Key of the SLO with the least error budget left. Empty without SLOs.'),
 })
 
 const rates = z.partialRecord(z.enum(burnRateWindows), z.number())
@@ -56,6 +50,12 @@ const checkedSlo = z.object({
 export type CheckedSlo = z.output<typeof checkedSlo>
 
 export const sloDetails = z.object({
+  sloCount: z.int().describe('Number of checked SLOs. With `groupBy`, each group counts.'),
+  withinBudget: z.int().describe('SLOs with error budget left.'),
+  spent: z.int().describe('SLOs whose error budget is spent.'),
+  notEnoughData: z.int().describe('SLOs with fewer events in their window than `minEvents`.'),
+  burnRate: z.number().optional().describe('The highest burn rate of the last hour. Absent if no SLO has enough events.'),
+  worstSlo: z.string().describe('Key of the SLO with the least error budget left. Empty without SLOs.'),
   environment: z.string().optional().describe('The environment, if `env` is set.'),
   until: z.string().describe('End of all windows: now, rounded down to five minutes.'),
   slos: z.array(checkedSlo).describe('The SLOs, in the order of the files.'),

@@ -9,12 +9,7 @@ import { actions, type Change, type Create, isDifference, type Plan, type Update
 import type { PlanningResult } from './make-plan.ts'
 
 export const planOutput = z.object({
-  toCreate: z.int().describe('Objects that do not exist yet.'),
-  toUpdate: z.int().describe('Objects that differ from the files.'),
-  toReplace: z.int().describe('Objects that apply deletes and creates again.'),
   toDelete: z.int().describe('Objects that no file declares. Only with `prune`.'),
-  unchanged: z.int().describe('Objects that are as declared.'),
-  unmanaged: z.int().describe('Objects of the service without an ownership marker that no file declares.'),
   changed: z.boolean().describe('Whether the service differs from the files. For `apply`: whether anything was written.'),
 })
 
@@ -75,6 +70,11 @@ const object = z.object({
 export type PlannedObject = z.output<typeof object>
 
 export const planDetails = z.object({
+  toCreate: z.int().describe('Objects that do not exist yet.'),
+  toUpdate: z.int().describe('Objects that differ from the files.'),
+  toReplace: z.int().describe('Objects that apply deletes and creates again.'),
+  unchanged: z.int().describe('Objects that are as declared.'),
+  unmanaged: z.int().describe('Objects of the service without an ownership marker that no file declares.'),
   project: z.string().describe('The project that owns the objects.'),
   environment: z.string().optional().describe('The environment, if `env` is set.'),
   files: z.array(z.string()).describe('The files that were read.'),

@@ -23,18 +23,6 @@ export interface Pulled {
 
 export const pullOutput = z.object({
   changed: z.boolean().describe('Whether any file was written.'),
-  filesWritten: z.int().describe('Number of files that were written, new ones included.'),
-  added: z.int().describe('Objects that were added to the files.'),
-  updated: z.int().describe('Objects whose declarations were updated.'),
-  removed: z.int().describe('Objects whose declarations were removed, with `prune`.'),
-  unchanged: z.int().describe('Objects that are equal in the files and in the service.'),
-  missing: z.int().describe('Objects that the files declare and the service does not have. Their declarations are kept.'),
-  otherOwners: z.int().describe('Objects of other projects, which are never pulled.'),
-  leftOut: z.int().describe('Objects that a file cannot declare as they are, or whose key or owner is unknown.'),
-  notExportable: z.int().describe('Unmanaged objects of a kind that no file can declare, or of which the API hides a part.'),
-  complete: z
-    .boolean()
-    .describe('Whether the service was read completely. With `only: drifted` also whether it has a declared object of each declared kind.'),
 })
 
 const field = z.object({
@@ -67,6 +55,18 @@ const writtenFile = z.object({
 })
 
 export const pullDetails = z.object({
+  filesWritten: z.int().describe('Number of files that were written, new ones included.'),
+  added: z.int().describe('Objects that were added to the files.'),
+  updated: z.int().describe('Objects whose declarations were updated.'),
+  removed: z.int().describe('Objects whose declarations were removed, with `prune`.'),
+  unchanged: z.int().describe('Objects that are equal in the files and in the service.'),
+  missing: z.int().describe('Objects that the files declare and the service does not have. Their declarations are kept.'),
+  otherOwners: z.int().describe('Objects of other projects, which are never pulled.'),
+  leftOut: z.int().describe('Objects that a file cannot declare as they are, or whose key or owner is unknown.'),
+  notExportable: z.int().describe('Unmanaged objects of a kind that no file can declare, or of which the API hides a part.'),
+  complete: z
+    .boolean()
+    .describe('Whether the service was read completely. With `only: drifted` also whether it has a declared object of each declared kind.'),
   project: z.string().describe('The project that owns the objects.'),
   environment: z.string().optional().describe('The environment, if `env` is set.'),
   objects: z.array(object).describe('All objects of the service and of the files.'),

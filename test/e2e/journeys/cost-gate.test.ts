@@ -51,7 +51,7 @@ describe('the cost gate', () => {
     expect(records).toHaveLength(120)
     expect(records.reduce((sum, { total }) => sum + toMicro(total), 0n)).toBe(toMicro(ran.outputs.get('grand-total-credits') ?? ''))
     expect(ran.outputs.get('unit')).toBe('Credits')
-    expect(ran.outputs.get('days')).toBe('30')
+    expect(ran.result).toMatchObject({ days: 30 })
   })
 
   it('the cost gate passes at a budget that equals the total', async () => {
@@ -111,15 +111,15 @@ describe('the cost gate', () => {
 
   it('reports the provisional part of the total', async () => {
     const ran = await gate({ period: at(0) })
-    expect(ran.outputs.get('provisional-credits')).toBe(ran.outputs.get('grand-total-credits'))
+    expect(ran.result?.provisionalCredits).toBe(ran.outputs.get('grand-total-credits'))
     const settled = await gate({})
-    expect(settled.outputs.get('provisional-credits')).toBe('0')
+    expect(settled.result).toMatchObject({ provisionalCredits: '0' })
   })
 
   it('reads a long period in windows that the API answers, as one figure', async () => {
     const ran = await gate({ period: `${at(59)}..${at(5)}` })
     expect(ran.exitCode).toBe(0)
     expect(emulator().requests).toHaveLength(2)
-    expect(ran.outputs.get('days')).toBe('55')
+    expect(ran.result).toMatchObject({ days: 55 })
   })
 })

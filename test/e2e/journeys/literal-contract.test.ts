@@ -139,19 +139,19 @@ describe('on a server that follows the neutral contract to the letter', () => {
     const ran = await run('usage-cost', { period: '2026-01-01..2026-01-31', budget: '12.5', 'on-missing': 'ignore' })
     expect(ran.outputs.get('grand-total-credits')).toBe('12.5')
     expect(ran.outputs.get('unit')).toBe('Credits')
-    expect(ran.outputs.get('request-id')).toBe('req-1')
+    expect(ran.result).toMatchObject({ requestId: 'req-1' })
     expect(ran.outputs.get('status')).toBe('pass')
   })
 
   it('reads a backup', async () => {
     const ran = await run('get-backup', { id: backup })
-    expect(Object.fromEntries(ran.outputs)).toMatchObject({
-      'backup-id': backup,
-      'backup-name': 'nightly',
-      'backup-size-bytes': '1024',
-      'backup-duration-seconds': '3600',
-      'backup-bucket-path': 's3://b/p',
-      'backup-started-at': '2026-01-01T00:00:00.000Z',
+    expect(ran.result).toMatchObject({
+      backupId: backup,
+      backupName: 'nightly',
+      backupSizeBytes: 1024,
+      backupDurationSeconds: 3600,
+      backupBucketPath: 's3://b/p',
+      backupStartedAt: '2026-01-01T00:00:00.000Z',
     })
   })
 })

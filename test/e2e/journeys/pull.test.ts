@@ -49,19 +49,9 @@ async function acceptWrites(): Promise<void> {
 describe('pull, as a step', () => {
   it('manages an existing installation after pull and apply', async () => {
     const pulled = await pull()
-    expect([pulled.exitCode, Object.fromEntries(pulled.outputs)]).toEqual([
-      0,
-      expect.objectContaining({
-        // An adoption writes the tiles of the dashboards again, two of which have alerts.
-        status: 'warn',
-        changed: 'true',
-        'files-written': '5',
-        added: '10',
-        updated: '0',
-        missing: '0',
-        'left-out': '0',
-      }),
-    ])
+    // An adoption writes the tiles of the dashboards again, two of which have alerts.
+    expect([pulled.exitCode, pulled.outputs.get('status'), pulled.outputs.get('changed')]).toEqual([0, 'warn', 'true'])
+    expect(pulled.result).toMatchObject({ filesWritten: 5, added: 10, updated: 0, missing: 0, leftOut: 0 })
     const writes = emulator().requests.filter(({ method, path }) => method !== 'GET' && !path.endsWith('/dashboards/validate'))
     expect(writes).toEqual([])
     expect(await readdir(join(workspace, 'observability'))).toEqual([
@@ -71,16 +61,16 @@ describe('pull, as a step', () => {
       'payments.yml',
       'saved-searches.yml',
     ])
-    expect((await run('validate')).outputs.get('error-count')).toBe('0')
+    expect((await run('validate')).result).toMatchObject({ errorCount: 0 })
     expect((await run('plan')).outputs.get('status')).toBe('fail')
     await acceptWrites()
     const planned = await run('plan')
-    expect(['to-update', 'to-create', 'to-replace'].map((name) => planned.outputs.get(name))).toEqual(['3', '0', '0'])
+    expect(planned.result).toMatchObject({ toUpdate: 3, toCreate: 0, toReplace: 0 })
     expect((await run('apply')).exitCode).toBe(0)
     expect((await run('plan')).outputs.get('changed')).toBe('false')
     const before = await snapshot()
     const again = await pull()
-    expect([again.outputs.get('changed'), again.outputs.get('unchanged')]).toEqual(['false', '10'])
+    expect([again.outputs.get('changed'), again.result?.unchanged]).toEqual(['false', 10])
     expect(await snapshot()).toEqual(before)
     expect((await run('drift')).exitCode).toBe(0)
   }, 120_000)
@@ -173,13 +163,13 @@ it('turns names of any kind into file names that every system accepts', async ()
   expect(names.filter((name) => !/^[a-z0-9-]{1,70}\.yml$/.test(name))).toEqual([])
   expect(new Set(names).size).toBe(names.length)
   expect(values.filter((value) => value.includes('${{'))).not.toEqual([])
-  expect(ran.outputs.get('left-out')).toBe('0')
+  expect(ran.result).toMatchObject({ leftOut: 0 })
   const texts = await Promise.all(names.map((name) => readFile(join(workspace, 'observability', name), 'utf8')))
   expect(
     texts.filter((text) => /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/.test(text)),
   ).toEqual([])
   await acceptWrites()
   const planned = await run('plan')
-  expect(['to-update', 'to-create', 'to-replace'].map((name) => planned.outputs.get(name))).toEqual([String(values.length), '0', '0'])
-  expect((await run('validate')).outputs.get('error-count')).toBe('0')
+  expect(planned.result).toMatchObject({ toUpdate: values.length, toCreate: 0, toReplace: 0 })
+  expect((await run('validate')).result).toMatchObject({ errorCount: 0 })
 }, 120_000)

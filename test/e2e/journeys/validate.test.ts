@@ -57,12 +57,8 @@ describe('validate as an action, without credentials', () => {
     expect(Object.fromEntries(ran.outputs)).toMatchObject({
       status: 'fail',
       'failure-reason': '1 object in 1 file: 1 error',
-      valid: 'false',
-      'object-count': '1',
-      'error-count': '1',
-      'warning-count': '0',
-      'request-id': '',
     })
+    expect(ran.result).toMatchObject({ valid: false, objectCount: 1, errorCount: 1, warningCount: 0 })
     expect(ran.summary).toMatch(/^### ❌ 1 object in 1 file: 1 error\n/)
     expect(ran.summary).toContain('observability/a.yml:2:')
     expect(ran.result).toMatchObject({ diagnostics: [{ rule: 'schema', location: { file: 'observability/a.yml', line: 2 } }] })
@@ -85,7 +81,7 @@ describe('validate as an action, without credentials', () => {
     expect(ran.stdout).toContain('6 more annotations with the severity error are in the summary.')
     expect(ran.stdout).toContain('4 more annotations with the severity warning are in the summary.')
     expect(ran.stdout).toContain('4 more annotations with the severity note are in the summary.')
-    expect(ran.outputs.get('warning-count')).toBe('13')
+    expect(ran.result).toMatchObject({ warningCount: 13 })
     expect((ran.result as { diagnostics: object[] }).diagnostics).toHaveLength(41)
   })
 

@@ -141,7 +141,7 @@ describe.concurrent('V5: a period is whole UTC days, whatever the zone of the ru
         expect(outcome).toMatchObject({ exitCode: 0, problems: [] })
         const asked = testApi.emulator.requests.map(({ path }) => sought(path)).toSorted()
         expect(asked).toEqual(withHistory(days))
-        expect(`${ran.outputs.get('from-date')} ${ran.outputs.get('to-date')}`).toBe(days)
+        expect(`${ran.result?.fromDate} ${ran.result?.toDate}`).toBe(days)
       },
       { atOnce: 4 },
     ))
@@ -156,8 +156,8 @@ describe.concurrent('V5: a period is whole UTC days, whatever the zone of the ru
       },
     )
     const asked = testApi.emulator.requests.map(({ path }) => sought(path))
-    expect(asked).toEqual(withHistory(`${ran.outputs.get('from-date')} ${ran.outputs.get('to-date')}`))
-    expect(ran.outputs.get('days')).toBe('3')
+    expect(asked).toEqual(withHistory(`${ran.result?.fromDate} ${ran.result?.toDate}`))
+    expect(ran.result).toMatchObject({ days: 3 })
   })
 
   it.each([

@@ -62,7 +62,7 @@ describe('get-backup', () => {
     emulator().addFault({ effect: { kind: 'body', text: '{"result":{"id":"00000000-0000-4000-8000-00000000ffff","sizeInBytes":null}}' } })
     const ran = await read({ id: '00000000-0000-4000-8000-00000000ffff' })
     expect(ran.document.status).toBe('pass')
-    expect(ran.outputs['backup-size-bytes']).toBeUndefined()
+    expect(ran.document.backupSizeBytes).toBeUndefined()
   })
 })
 

@@ -29,7 +29,8 @@ describe('the outcome of a service', () => {
     fill(...backups)
     const ran = await check()
     expect([outcomesOf(ran), ran.document.status, ran.exitCode]).toEqual([[outcome], status, status === 'pass' ? 0 : 10])
-    expect(ran.outputs).toMatchObject({ 'backup-id': backupId(0), 'backup-status': backups[0]?.status })
+    expect(ran.document).toMatchObject({ backupId: backupId(0), backupStatus: backups[0]?.status })
+    expect(ran.outputs['backup-status']).toBe(backups[0]?.status)
     expect(ran.reason).toMatch(reason)
   })
 
@@ -61,15 +62,15 @@ describe('the outcome of a service', () => {
   it('the outcome of a service has outputs about the backup that decided it', async () => {
     const ran = await check()
     const [newest] = serviceOf(emulator(), 'checkout').backups
-    expect(ran.outputs).toMatchObject({
-      'backup-id': newest?.id,
-      'backup-name': newest?.backupName,
-      'backup-status': 'done',
-      'backup-started-at': newest?.startedAt,
-      'backup-finished-at': newest?.finishedAt,
-      'backup-size-bytes': String(newest?.sizeInBytes),
-      'backup-duration-seconds': '540',
-      'backup-bucket-path': 'https://demo-shop-backups.s3.example/checkout',
+    expect(ran.document).toMatchObject({
+      backupId: newest?.id,
+      backupName: newest?.backupName,
+      backupStatus: 'done',
+      backupStartedAt: newest?.startedAt,
+      backupFinishedAt: newest?.finishedAt,
+      backupSizeBytes: newest?.sizeInBytes,
+      backupDurationSeconds: 540,
+      backupBucketPath: 'https://demo-shop-backups.s3.example/checkout',
     })
     expect(Number(ran.outputs['backup-age-hours'])).toBeCloseTo(3.15, 1)
   })
@@ -102,7 +103,7 @@ describe('several services', () => {
     const ran = await check({ services: [checkout, catalog, search].join(', ') })
     expect([outcomesOf(ran), ran.exitCode]).toEqual([['fresh', 'stale', 'failed'], 10])
     expect(ran.document.worstServiceId).toBe(search)
-    expect(ran.outputs).toMatchObject({ 'backup-status': 'error', 'backup-id': serviceOf(emulator(), 'search').backups[0]?.id })
+    expect(ran.document).toMatchObject({ backupStatus: 'error', backupId: serviceOf(emulator(), 'search').backups[0]?.id })
     const [verdict, details] = ran.blocks
     expect(verdict?.kind === 'verdict' && toPlainText(verdict.line)).toMatch(
       /^2 of 3 services have no fresh backup: search \(last backup failed\), catalog \(2 d \d+ h old, limit 1 d 2 h\)\.$/,

@@ -58,15 +58,10 @@ describe('the matrix', () => {
     })
   })
 
-  it('the matrix has outputs with the counts', async () => {
-    const { outputs } = await run(small)
-    expect(outputs).toMatchObject({
-      status: 'pass',
-      'leg-count': '5',
-      'service-count': '5',
-      'organization-count': '2',
-      'max-parallel': '2',
-    })
+  it('the matrix has a result with the counts', async () => {
+    const { document, outputs } = await run(small)
+    expect(document).toMatchObject({ status: 'pass', legCount: 5, serviceCount: 5, organizationCount: 2 })
+    expect(outputs['max-parallel']).toBe('2')
   })
 
   it.each([257, 4000])('the matrix has each of %i services once, in at most 256 legs, within the limit of an output', async (size) => {
@@ -119,11 +114,11 @@ describe('the matrix', () => {
     const { organizations } = fleetDocument(makeFleet([3, 2, 1]))
     const [one, other, third] = organizations
     const twice = [one, other, { ...third, 'organization-id': one?.['organization-id'] }]
-    const { outputs } = await run(stringify({ organizations: twice }), { operations: 'usage-cost' })
+    const { document, outputs } = await run(stringify({ organizations: twice }), { operations: 'usage-cost' })
     const legs = (JSON.parse(outputs.matrix ?? '') as { include: readonly Leg[] }).include
     expect(namesOf(legs)).toEqual(['org-1', 'org-2'])
     expect(legs[0]).not.toHaveProperty('services')
-    expect(outputs).toMatchObject({ 'organization-count': '2', 'service-count': '6' })
+    expect(document).toMatchObject({ organizationCount: 2, serviceCount: 6 })
   })
 
   it('uses the default names of the secrets in an environment', async () => {

@@ -41,7 +41,7 @@ describe('report', () => {
   it('passes when every service passed', async () => {
     const ran = await merge(complete)
     expect([ran.document.status, ran.reason, ran.exitCode]).toEqual(['pass', '', 0])
-    expect(ran.outputs).toMatchObject({ 'result-count': '3', 'service-count': '3', 'pass-count': '3', 'missing-count': '0' })
+    expect(ran.document).toMatchObject({ resultCount: 3, serviceCount: 3, passCount: 3, missingCount: 0 })
     expect(renderMarkdown(ran.blocks)).toContain('1 found')
   })
 
@@ -127,12 +127,12 @@ describe('report fails when a result is missing', () => {
 
   it('fails when results of services that a leg skipped are missing', async () => {
     const ran = await merge({ '0.json': resultText({ ...first }) })
-    expect(ran.outputs['missing-count']).toBe('2')
+    expect(ran.document.missingCount).toBe(2)
   })
 
   it('fails when results of an operation that only some legs ran', async () => {
     const ran = await merge({ ...complete, 'more.json': resultText({ ...first, operation: 'get-backup' }) })
-    expect(ran.outputs['missing-count']).toBe('2')
+    expect(ran.document.missingCount).toBe(2)
   })
 
   it('fails when a required operation ran in no leg', async () => {
@@ -151,7 +151,7 @@ describe('report fails when a result is missing', () => {
 
   it('fails for the whole fleet when no result is about it', async () => {
     const ran = await merge({ 'a.json': resultText({ operation: 'validate' }) })
-    expect(ran.outputs['missing-count']).toBe('3')
+    expect(ran.document.missingCount).toBe(3)
   })
 
   it('passes without results of services that the labels do not select', async () => {
@@ -217,7 +217,7 @@ describe('the result of an operation on several services', () => {
       ['pass', 'service-0001'],
     ])
     expect(renderMarkdown(ran.blocks)).toContain('stale, 2 d 2 h old')
-    expect(ran.outputs['result-count']).toBe('2')
+    expect(ran.document.resultCount).toBe(2)
   })
 
   it('the result of an operation on several services does not count for a service that it left out', async () => {
@@ -238,7 +238,7 @@ describe('the result of an operation on several services', () => {
 
   it('counts for none of them without their verdicts', async () => {
     const ran = await merge({ ...rest, 'a.json': checks({}, { serviceId: first?.serviceId }, { serviceId: second?.serviceId }) })
-    expect(ran.outputs['missing-count']).toBe('2')
+    expect(ran.document.missingCount).toBe(2)
   })
 })
 
@@ -278,7 +278,7 @@ describe('a file that is not a result', () => {
     const ran = await merge({ ...complete, 'x.json': text })
     expect([ran.document.status, ran.reason]).toEqual(['fail', '1 result file is unreadable: x.json. Read 3 result files for 3 services.'])
     expect(ran.document.unreadable).toEqual([{ file: 'x.json', reason: expect.stringContaining(reason) }])
-    expect(ran.outputs['pass-count']).toBe('3')
+    expect(ran.document.passCount).toBe(3)
   })
 
   it('a file that is not a result may begin with a byte order mark', async () => {

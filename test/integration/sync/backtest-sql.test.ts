@@ -239,7 +239,7 @@ describe.each(dialects)('a backtest of a raw SQL tile with profile %s', (dialect
     ])
     const sent = server.requests.slice(before).filter(({ path }) => /\/(?:mcp|run|series)$/.test(path))
     expect(sent.filter(({ body }) => JSON.stringify(body).includes('other.example'))).toEqual([])
-    expect((await run('apply')).outputs).toMatchObject({ status: 'pass', 'to-create': '2' })
+    expect((await run('apply')).document).toMatchObject({ status: 'pass', toCreate: 2 })
   })
 
   it('is refused for several rows of a number tile, whose order a batch does not keep', async () => {

@@ -113,7 +113,7 @@ describe('one set of files for several environments', () => {
 
   it('names webhook, name and threshold by variables', async () => {
     const env = { STAGE: 'staging', LIMIT: '7', HOOK: 'audit' }
-    expect((await run('apply', env)).outputs).toMatchObject({ status: 'pass', 'to-create': '2' })
+    expect((await run('apply', env)).document).toMatchObject({ status: 'pass', toCreate: 2 })
     const { alerts, webhooks, dashboards } = serviceOf(emulator())
     expect(alerts.find(({ name }) => name === 'Errors')).toMatchObject({
       threshold: 7,

@@ -23,13 +23,12 @@ const file = 'observability/a.json'
 
 describe('validate', () => {
   it('passes on valid files, and counts what they declare', async () => {
-    const { document, exitCode, outputs } = await run({ [file]: fileWith() })
+    const { document, exitCode } = await run({ [file]: fileWith() })
     expect(document).toMatchObject({ status: 'pass', valid: true, objectCount: 2, errorCount: 0, warningCount: 0, files: [file] })
     expect(document.objects).toMatchObject([
       { kind: 'dashboard', key: 'd', name: 'D' },
       { kind: 'alert', key: 'a', name: 'A' },
     ])
-    expect(outputs).toMatchObject({ valid: 'true', 'object-count': '2', 'error-count': '0', 'warning-count': '0' })
     expect(exitCode).toBe(0)
   })
 

@@ -60,7 +60,7 @@ describe('a report of credits', () => {
       expiringCredits: '25',
       forecast: { status: 'estimated', days: 21, losses: [{ expected: '25' }] },
     })
-    expect(ran.outputs).toMatchObject({ 'remaining-credits': '185', 'days-left': '15', 'expiring-credits': '25' })
+    expect(ran.outputs).toMatchObject({ 'remaining-credits': '185', 'days-left': '15' })
     const [verdict] = ran.blocks
     expect(verdict?.kind === 'verdict' && toPlainText(verdict.line)).toContain(
       `185.00 CHC of prepaid credits remain, enough for 15 more days (until ${plainDay(addDays(today, 15))})`,

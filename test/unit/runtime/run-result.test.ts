@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import * as z from 'zod'
 import { trusted } from '../../../src/core/line.ts'
-import { defineOperation, noDetails, pass } from '../../../src/operation/operation.ts'
+import { defineOperation, noFields, pass } from '../../../src/operation/operation.ts'
 import type { Block } from '../../../src/report/blocks.ts'
 import { toRunResult } from '../../../src/runtime/run-result.ts'
 
@@ -11,7 +11,7 @@ const operation = defineOperation({
   scope: 'none',
   input: z.strictObject({}),
   output: z.object({}),
-  details: noDetails,
+  details: noFields,
   example: {},
   run: async () => ({}),
   report: () => ({ headline: [], blocks: [] }),

@@ -7,7 +7,7 @@ import { apply } from '../../../src/sync/apply.ts'
 import { drift } from '../../../src/sync/drift.ts'
 import { plan } from '../../../src/sync/plan.ts'
 
-type Result = Parameters<typeof apply.report>[0]
+type Result = Parameters<typeof apply.report>[0] & Parameters<typeof plan.report>[0]
 type PlannedObject = Result['objects'][number]
 
 const error = { rule: 'syntax', severity: 'error', message: 'It is wrong.', location: { file: 'f.yml', line: 1, column: 2 } } as const
@@ -37,6 +37,7 @@ function resultOf(objects: readonly PlannedObject[], more: Partial<Result> = {})
     toMark: numberOf('mark'),
     toRelease: numberOf('release'),
     changed: objects.some(({ action }) => action !== 'unchanged' && action !== 'adopt'),
+    needsApply: objects.some(({ action }) => action !== 'unchanged'),
     project: 'shop/main',
     files: ['f.yml'],
     objects: [...objects],
