@@ -142,7 +142,7 @@ describe('createRedact', () => {
         const piece = given.slice(from, from + 12)
         if (piece.length === 12) expect(hide(`(\n${encode(piece)}\n)`)).toBe('(\n***\n)')
       }),
-      // A seed of its own: one random secret of marks in some 2,000 is not found, such as ((("(((((!!!((!!(((% in entities, url and json.
+      // A seed of its own: of some 2,000 random secrets of marks only, one in entities, url and json is not found.
       { numRuns: 300, seed: 37 },
     )
   })
