@@ -26,4 +26,5 @@ it('the demo of a self-hosted server shows alerts and dashboards as code, and wh
     '✔ Applied to demo/shop (1 deleted)',
   ])
   expect(stdout.match(/^requests: GET.* · exit code \d+$/gm)).toHaveLength(7)
+  expect(stdout).not.toContain('Waiting')
 })
