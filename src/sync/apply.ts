@@ -133,7 +133,7 @@ async function carryOut(planned: PlanningResult, context: ApplyContext) {
   // The warning is about what would be created.
   const left = planned.diagnostics.filter(({ rule, location }) => rule !== 'same-name' || !created.has(location))
   const diagnosed = { ...planned, diagnostics: [...left, ...applied.diagnostics] }
-  const alerts = applied.alerts ?? storedObjects.alerts
+  const alerts = applied.alerts ?? storedObjects.alert
   // The neutral contract does not show evaluations.
   const review = { ...applied, plan: planned.plan, alerts, nowMs: clock.now() }
   const { problems, notEvaluated } = profile.name === 'neutral' ? { problems: [], notEvaluated: [] } : reviewEvaluations(review)

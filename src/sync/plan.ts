@@ -60,7 +60,7 @@ export const runPlan = async (context: Context<'read', 'service-or-server'>, inp
 async function finishPlan(context: Context<'read', 'service-or-server'>, input: PlanInput, planned: PlanningResult) {
   const { profile, clock } = context
   // The neutral contract does not show evaluations.
-  const alerts = profile.name === 'neutral' ? [] : (planned.storedObjects?.alerts ?? [])
+  const alerts = profile.name === 'neutral' ? [] : (planned.storedObjects?.alert ?? [])
   const problems = findEvaluationProblems(planned.plan, alerts, { policy: input.onFailedEvaluation, nowMs: clock.now() })
   const result = {
     ...(await toPlanResult({ ...planned, diagnostics: [...planned.diagnostics, ...problems] })),
