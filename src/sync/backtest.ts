@@ -12,6 +12,7 @@ import { type Context, defineOperation, noFields, type OutputFile } from '../ope
 import { daysForm, type GivenDays, lastDays, parseDays } from '../operation/period.ts'
 import { type Condition, isSelected, selectInput, valuesOf } from '../operation/select.ts'
 import { type Block, countFacts } from '../report/blocks.ts'
+import { table } from '../report/table.ts'
 import {
   type BacktestedAlert,
   backtestedAlert,
@@ -265,17 +266,12 @@ function judgeRecordings(recordings: readonly RecordedFile[], given: { readonly 
 function recordingBlocks(recordings: readonly RecordedFile[]): readonly Block[] {
   if (recordings.length === 0) return []
   return [
-    {
-      kind: 'table',
-      title: 'Recordings',
-      columns: [{ title: 'Incident' }, { title: 'Alert' }, { title: 'File' }, { title: 'Size', align: 'right' }],
-      rows: recordings.map(({ incident, alert, path, size, reason }) => [
-        say`${incident}`,
-        say`${alert}`,
-        reason === undefined ? say`${path}` : say`not recorded (${sentence(reason)})`,
-        reason === undefined ? [trusted(`${(size / 1000).toFixed(1)} kB`)] : say`–`,
-      ]),
-    },
+    table('Recordings', recordings, {
+      Incident: ({ incident }) => incident,
+      Alert: ({ alert }) => alert,
+      File: ({ path, reason }) => (reason === undefined ? path : say`not recorded (${sentence(reason)})`),
+      '> Size': ({ size, reason }) => (reason === undefined ? trusted(`${(size / 1000).toFixed(1)} kB`) : undefined),
+    }),
   ]
 }
 
