@@ -17,7 +17,7 @@ type ReadFile = (path: string) => Promise<string>
 async function render(root: string): Promise<ReadonlyMap<string, string>> {
   const operations = await describeOperations()
   const { version } = readManifest(root)
-  const schemas = Object.entries(await renderSchemas()).map(([name, text]) => [`schemas/${name}`, text] as const)
+  const schemas = Object.entries(renderSchemas()).map(([name, text]) => [`schemas/${name}`, text] as const)
   const workflows = await filesUnder(root, '.github/workflows', '.yml')
   const pins = readPins(await Promise.all(workflows.map((path) => readFile(join(root, path), 'utf8'))))
   const read: ReadFile = async (path) => updateReferences(await readFile(join(root, path), 'utf8'), pins, path)

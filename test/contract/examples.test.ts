@@ -31,7 +31,9 @@ it.each([
   ['examples/environments/production.yml', 'schemas/environment.schema.json'],
 ])('%s is what the schema in its header wants', (example, schema) => {
   expect(read(example)).toContain(`$schema=https://raw.githubusercontent.com/watchkeeper/watchkeeper/${majorTag}/${schema}`)
-  const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(JSON.parse(read(schema)))
+  const ajv = new Ajv2020({ strict: false, validateFormats: false })
+  ajv.addSchema(JSON.parse(read('schemas/observability.schema.json')), 'observability.schema.json')
+  const validate = ajv.compile(JSON.parse(read(schema)))
   expect(validate(parse(read(example))), JSON.stringify(validate.errors)).toBe(true)
 })
 
