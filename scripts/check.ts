@@ -6,11 +6,10 @@ const all = process.argv.includes('--all')
 
 const steps: readonly string[] = [
   'biome ci',
-  'tsc',
+  'npm run --silent prepack',
   'tsc -p test',
   'node scripts/generate.ts --check',
   'node scripts/bundle.ts --check',
-  'node scripts/bundle-package.ts',
   'node scripts/pack-check.ts',
   'vitest run --project e2e --project exhaustive',
   ...(all
