@@ -56,6 +56,7 @@ export const newNames: Readonly<Record<string, string>> = {
   'warn-credits': 'warn-days-left',
   'warn-expiring': 'max-expiring',
   'require-credits': 'min-days-left',
+  waiver: 'budgets: FILE, in which a budget has a waiver',
   'include-long-intervals': 'for: a silence as long as the interval of an alert includes it',
 }
 
