@@ -150,7 +150,6 @@ const reusableWorkflow = z.object({
         }),
       ),
       secrets: z.record(z.string(), described),
-      outputs: z.record(z.string(), described),
     }),
   }),
   jobs: z.record(z.string(), z.object({ permissions: z.record(z.string(), z.enum(['read', 'write'])) })),
@@ -163,7 +162,7 @@ export const reusableParts = (texts: Readonly<Record<string, string>>): Readonly
   Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, render(reusableWorkflow.parse(parse(text)))]))
 
 function render({ on, jobs }: ReusableWorkflow): string {
-  const { inputs, secrets, outputs } = on.workflow_call
+  const { inputs, secrets } = on.workflow_call
   const permissions = Object.entries(permissionsOf(jobs)).map(([name, level]) => code(`${name}: ${level}`))
   return [
     [
@@ -178,10 +177,6 @@ function render({ on, jobs }: ReusableWorkflow): string {
         description,
         required === true ? 'required' : standard === undefined ? '' : code(String(standard)),
       ]),
-    ),
-    table(
-      ['output', 'meaning'],
-      Object.entries(outputs).map(([name, { description }]) => [code(name), description]),
     ),
   ].join('\n\n')
 }
