@@ -28,7 +28,7 @@ async function render(root: string): Promise<ReadonlyMap<string, string>> {
     ['action.yml', renderActionYml(operations)],
     ['docs/operations.md', renderOperations(operations)],
     ['README.md', fillMarkers(await read('README.md'), await readExamples(read), 'README.md')],
-    ['docs/cost-audit.md', fillMarkers(await read('docs/cost-audit.md'), { 'audit-rules': await auditRulesTable() }, 'docs/cost-audit.md')],
+    ['docs/cost.md', fillMarkers(await read('docs/cost.md'), { 'audit-rules': await auditRulesTable() }, 'docs/cost.md')],
     ['docs/files.md', fillMarkers(await read('docs/files.md'), { rules: await rulesTable() }, 'docs/files.md')],
     [
       'docs/incident-tests.md',
