@@ -38,7 +38,7 @@ async function render(root: string): Promise<ReadonlyMap<string, string>> {
         'docs/incident-tests.md',
       ),
     ],
-    ['docs/compatibility.md', fillMarkers(await read('docs/compatibility.md'), { defaults: defaultsTable() }, 'docs/compatibility.md')],
+    ['docs/defaults.md', fillMarkers(await read('docs/defaults.md'), { defaults: defaultsTable() }, 'docs/defaults.md')],
     [
       'docs/configuration.md',
       fillMarkers(await read('docs/configuration.md'), { 'config-keys': configTable(operations) }, 'docs/configuration.md'),
