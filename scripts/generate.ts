@@ -30,14 +30,6 @@ async function render(root: string): Promise<ReadonlyMap<string, string>> {
     ['README.md', fillMarkers(await read('README.md'), await readExamples(read), 'README.md')],
     ['docs/cost.md', fillMarkers(await read('docs/cost.md'), { 'audit-rules': await auditRulesTable() }, 'docs/cost.md')],
     ['docs/files.md', fillMarkers(await read('docs/files.md'), { rules: await rulesTable() }, 'docs/files.md')],
-    [
-      'docs/incident-tests.md',
-      fillMarkers(
-        await read('docs/incident-tests.md'),
-        { 'example-replay': fencedYaml(await read('examples/workflows/replay.yml')) },
-        'docs/incident-tests.md',
-      ),
-    ],
     ['docs/defaults.md', fillMarkers(await read('docs/defaults.md'), { defaults: defaultsTable() }, 'docs/defaults.md')],
     [
       'docs/configuration.md',

@@ -57,11 +57,11 @@ describe('examples/incidents', () => {
     expect(raised.reason).toBe(
       'Replay of 1 incident: 0 detected, 0 late, 1 missed: incident payments-down: alert checkout-errors does not notify',
     )
-    expect(read('docs/incident-tests.md')).toContain(raised.reason)
+    expect(read('docs/backtests.md')).toContain(raised.reason)
   })
 
-  it('the incident of the example is the one of docs/incident-tests.md', () => {
-    expect(read('docs/incident-tests.md')).toContain(read(file).slice(read(file).indexOf('incidents:\n')))
+  it('the incident of the example is the one of docs/backtests.md', () => {
+    expect(read('docs/backtests.md')).toContain(read(file).slice(read(file).indexOf('incidents:\n')))
   })
 })
 
