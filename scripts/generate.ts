@@ -32,8 +32,8 @@ async function render(root: string): Promise<ReadonlyMap<string, string>> {
     ['docs/files.md', fillMarkers(await read('docs/files.md'), { rules: await rulesTable() }, 'docs/files.md')],
     ['docs/defaults.md', fillMarkers(await read('docs/defaults.md'), { defaults: defaultsTable() }, 'docs/defaults.md')],
     [
-      'docs/configuration.md',
-      fillMarkers(await read('docs/configuration.md'), { 'config-keys': configTable(operations) }, 'docs/configuration.md'),
+      'docs/command-line.md',
+      fillMarkers(await read('docs/command-line.md'), { 'config-keys': configTable(operations) }, 'docs/command-line.md'),
     ],
     [
       'docs/reusable-workflows.md',
