@@ -72,7 +72,7 @@ it('the major tag is that of package.json, wherever it is written', () => {
 
 it('the version of the package is that of package.json, wherever npx runs it', () => {
   const { version } = JSON.parse(read('package.json')) as { version: string }
-  const paths = ['docs/gitlab.md', ...readdirSync(join(root, 'templates')).map((name) => `templates/${name}`)]
+  const paths = ['docs/workflows.md', ...readdirSync(join(root, 'templates')).map((name) => `templates/${name}`)]
   for (const path of paths) {
     expect([...new Set([...read(path).matchAll(/watchkeeper@(\d\S*)/g)].map(([, one]) => one))], path).toEqual([version])
   }
