@@ -27,7 +27,6 @@ async function render(root: string): Promise<ReadonlyMap<string, string>> {
     ...(await Promise.all(documents)),
     ['action.yml', renderActionYml(operations)],
     ['docs/operations.md', renderOperations(operations)],
-    ['README.md', fillMarkers(await read('README.md'), await readExamples(read), 'README.md')],
     ['docs/cost.md', fillMarkers(await read('docs/cost.md'), { 'audit-rules': await auditRulesTable() }, 'docs/cost.md')],
     ['docs/files.md', fillMarkers(await read('docs/files.md'), { rules: await rulesTable() }, 'docs/files.md')],
     ['docs/defaults.md', fillMarkers(await read('docs/defaults.md'), { defaults: defaultsTable() }, 'docs/defaults.md')],
@@ -109,26 +108,6 @@ async function renderPageAssets(root: string): Promise<string> {
     '/** For the content security policy. */',
     `export const pageScriptHash = '${hash}'\n`,
   ].join('\n')
-}
-
-/** The examples in the README, each with its own marker: whole workflows, and the step of one. */
-async function readExamples(read: ReadFile): Promise<Readonly<Record<string, string>>> {
-  const [costGate, planAndApply, backups] = await Promise.all(
-    ['cost-gate', 'plan-and-apply', 'backups'].map((name) => read(`examples/workflows/${name}.yml`)),
-  )
-  return {
-    'example-cost-gate': fencedYaml(costGate),
-    'example-plan-and-apply': fencedYaml(planAndApply),
-    'step-backups': fencedYaml(lastStepOf(backups)),
-  }
-}
-
-const fencedYaml = (text = ''): string => `\`\`\`yaml\n${text}\`\`\``
-
-/** With its comments, and without the indentation of the job. */
-function lastStepOf(workflow = ''): string {
-  const step = workflow.slice(workflow.lastIndexOf('\n      - uses: ') + 1)
-  return step.replaceAll(/^ {6}/gm, '')
 }
 
 /** The reusable workflows by their names without `.yml`. */

@@ -49,7 +49,7 @@ describe('an update of an action by Dependabot', () => {
       writeFileSync(file, readFileSync(file, 'utf8').replaceAll(oldPin, 'b'.repeat(40)))
     }
     const written = await generate(copy, false)
-    expect(written).toEqual(expect.arrayContaining(['README.md', 'docs/files.md', 'examples/workflows/plan.yml']))
+    expect(written).toEqual(expect.arrayContaining(['docs/files.md', 'examples/workflows/plan.yml']))
     const stale = ['.github', 'docs', 'examples', ...documents].filter(
       (path) => spawnSync('grep', ['-rq', oldPin, join(copy, path)]).status === 0,
     )

@@ -1,4 +1,4 @@
-// The plan that docs/files.md shows is what the command line prints, and the alert in the README can be planned.
+// The plans that the README and docs/files.md show are what the command line prints.
 import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -29,19 +29,13 @@ async function runWithFile(command: string, file: string) {
   return runCli(command.split(' ').slice(2), Object.fromEntries(settings), { directory })
 }
 
-it('docs/files.md shows the plan of the file that it shows', async () => {
-  const [command = '', ...output] = shown('docs/files.md', 'text', '$ watchkeeper plan').split('\n')
-  const ran = await runWithFile(command, shown('docs/files.md', 'yaml', '# observability/checkout.yml\nalerts:'))
+it.each(['README.md', 'docs/files.md'])('%s shows the plan of the file that it shows', async (path) => {
+  const [command = '', ...output] = shown(path, 'text', '$ watchkeeper plan').split('\n')
+  const ran = await runWithFile(command, shown(path, 'yaml', '# observability/checkout.yml\nalerts:'))
   expect(ran).toMatchObject({ exitCode: 0, stderr: '' })
   // The document leaves out the last line, which has the time of the run.
   const report = ran.stdout.trimEnd().split('\n').slice(0, -1).join('\n')
   expect(report.trimEnd()).toBe(output.join('\n').trimEnd())
-})
-
-it('the alert in the README can be planned', async () => {
-  const ran = await runWithFile('$ watchkeeper plan --project shop/infra', shown('README.md', 'yaml', 'alerts:\n'))
-  expect(ran).toMatchObject({ exitCode: 0, stderr: '' })
-  expect(ran.stdout).toContain('+ alert checkout-errors')
 })
 
 it('the commands of docs/start.md create the alert that it shows, and change it', async () => {

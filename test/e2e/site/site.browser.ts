@@ -75,7 +75,7 @@ const overflow = `(() => {
     .map((element) => element.outerHTML.slice(0, 120))
 })()`
 
-describe.each(['', 'operations', 'files', 'compatibility'])('page "%s" on a phone', (path) => {
+describe.each(['', 'operations', 'files', 'workflows'])('page "%s" on a phone', (path) => {
   it.each(['light', 'dark'] as const)('fits the screen, and only tables and code scroll sideways, in %s mode', async (colorScheme) => {
     const page = await visit(path, { ...phone, colorScheme })
     if (process.env.SCREENSHOTS)
