@@ -5,7 +5,6 @@ import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { fillMarkers } from '../scripts/generate.ts'
 import { say, trusted, untrusted } from '../src/core/line.ts'
 import type { Block } from '../src/report/blocks.ts'
 import { renderMarkdown } from '../src/report/markdown.ts'
@@ -54,6 +53,7 @@ for (const benchmark of benchmarks) {
 const page = renderMarkdown(blocks)
 if (values.summary !== undefined) appendFileSync(values.summary, page)
 if (values.write) {
+  const { fillMarkers } = await import('../scripts/generate.ts')
   const file = new URL('../docs/benchmarks.md', import.meta.url)
   writeFileSync(file, fillMarkers(readFileSync(file, 'utf8'), { measured: page.trim() }, 'docs/benchmarks.md'))
 }
