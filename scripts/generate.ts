@@ -117,7 +117,7 @@ async function renderPageAssets(root: string): Promise<string> {
     source,
     `export const pageStyle = ${JSON.stringify(style)}`,
     `export const pageScript = ${JSON.stringify(script)}`,
-    '/** For the content security policy. */',
+    '/** Hash of the script, for the content security policy. */',
     `export const pageScriptHash = '${hash}'\n`,
   ].join('\n')
 }
