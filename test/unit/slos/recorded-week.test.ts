@@ -220,7 +220,7 @@ describe('the alerts of SLOs in the product', () => {
     expect(alerts).toBeGreaterThan(3_000)
   })
 
-  it('the alerts of SLOs in the product were recorded with the queries that SLOs have now', () => {
+  it('V8: the alerts of SLOs in the product were recorded with the queries that SLOs have now', () => {
     const { slos, diagnostics } = readSlos(readText(read('recorded-week.yml')).slos, [])
     expect(diagnostics).toEqual([])
     const { objects } = resolveSlos(slos, sources)
