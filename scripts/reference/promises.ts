@@ -34,7 +34,7 @@ const readTitle = (source: string): string =>
   source
     .replaceAll(/\\(.)/gs, '$1')
     .replaceAll(/%[sdifjo]|\$\{[^}]*\}|\$\w+/g, '…')
-    .replace(/(?:[;:,] ?| \([^()]*)…\)?$/, '')
+    .replace(/(?:[;:,] ?| \([^()]*)…(?: …)*\)?$/, '')
 
 /** The tests of promises in `test`, ordered by file. */
 export function readPromiseTests(root: string): readonly PromiseTest[] {

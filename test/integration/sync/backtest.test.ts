@@ -401,7 +401,7 @@ describe('incidents of files', () => {
     [{ numConsecutiveWindows: 3 }, {}, 'incident payments: alert errors notifies 15 min after the start, later than 10 min'],
     [{}, { maxNotifications: 1 }, 'incident payments: alert errors sends 2 notifications outside of its incidents, above 1'],
     [{ tile: 'Unknown column' }, {}, 'incident payments: alert errors cannot be checked (The API answered 500: Unknown expression'],
-  ])('fails without any other gate: %o %o', async (more, of, reason) => {
+  ])('V12: an incident fails without any other gate: %o %o', async (more, of, reason) => {
     const ran = await check(more, { ...incident, ...of })
     expect([ran.document.status, ran.reason]).toEqual(['fail', expect.stringContaining(reason)])
   })
