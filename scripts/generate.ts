@@ -18,7 +18,7 @@ type ReadFile = (path: string) => Promise<string>
 async function render(root: string): Promise<ReadonlyMap<string, string>> {
   const operations = await describeOperations()
   const { version } = readManifest(root)
-  const schemas = Object.entries(await renderSchemas()).map(([name, text]) => [`schemas/${name}`, text] as const)
+  const schemas = Object.entries(renderSchemas()).map(([name, text]) => [`schemas/${name}`, text] as const)
   const workflows = await filesUnder(root, '.github/workflows', '.yml')
   const pins = readPins(await Promise.all(workflows.map((path) => readFile(join(root, path), 'utf8'))))
   const read: ReadFile = async (path) => updateReferences(await readFile(join(root, path), 'utf8'), pins, path)
@@ -30,17 +30,9 @@ async function render(root: string): Promise<ReadonlyMap<string, string>> {
     ['action.yml', renderActionYml(operations)],
     ['docs/operations.md', renderOperations(operations)],
     ['README.md', fillMarkers(await read('README.md'), await readExamples(read), 'README.md')],
-    ['docs/cost-audit.md', fillMarkers(await read('docs/cost-audit.md'), { 'audit-rules': await auditRulesTable() }, 'docs/cost-audit.md')],
+    ['docs/cost.md', fillMarkers(await read('docs/cost.md'), { 'audit-rules': await auditRulesTable() }, 'docs/cost.md')],
     ['docs/files.md', fillMarkers(await read('docs/files.md'), { rules: await rulesTable() }, 'docs/files.md')],
-    [
-      'docs/incident-tests.md',
-      fillMarkers(
-        await read('docs/incident-tests.md'),
-        { 'example-replay': fencedYaml(await read('examples/workflows/replay.yml')) },
-        'docs/incident-tests.md',
-      ),
-    ],
-    ['docs/compatibility.md', fillMarkers(await read('docs/compatibility.md'), { defaults: defaultsTable() }, 'docs/compatibility.md')],
+    ['docs/defaults.md', fillMarkers(await read('docs/defaults.md'), { defaults: defaultsTable() }, 'docs/defaults.md')],
     [
       'docs/configuration.md',
       fillMarkers(await read('docs/configuration.md'), { 'config-keys': configTable(operations) }, 'docs/configuration.md'),

@@ -41,12 +41,13 @@ const backtestPeriod = z
     return z.NEVER
   })
   .meta({
-    description: 'The period of the backtest. The default is `last-7-days`, until now. Days are in UTC.',
+    description: 'The period of the backtest, by default `last-7-days`, until now. Days are in UTC.',
     accepts: `last-N-days, ${daysForm}; at most ${maxDays} days`,
   })
 
 /** Throws an InputError for a period in the future, and for one that is too long. */
-function rangeOf(period: z.output<typeof backtestPeriod>, nowMs: number): TimeRange {
+function rangeOf(period: z.output<typeof backtestPeriod> | undefined, nowMs: number): TimeRange {
+  if (period === undefined) return { fromMs: nowMs - 7 * dayMs, untilMs: nowMs }
   if ('lastDays' in period) return { fromMs: nowMs - period.lastDays * dayMs, untilMs: nowMs }
   const fromMs = Date.parse(period.from)
   const untilMs = Math.min(nowMs, period.to === undefined ? nowMs : Date.parse(period.to) + dayMs)
@@ -68,7 +69,7 @@ export const backtest = defineOperation({
         'Only alerts that the files change, or all. The default is `all` with `select`, and else `changed`.',
       ).optional(),
       select: selectInput('Estimates only these alerts.', ['key', 'name']).optional(),
-      period: backtestPeriod.default({ lastDays: 7 }),
+      period: backtestPeriod.optional(),
     }),
     ...grouped('Gates', gateInput),
     ...grouped('Output', {

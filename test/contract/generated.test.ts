@@ -11,6 +11,7 @@ import { fillMarkers, generate } from '../../scripts/generate.ts'
 import { describeOperations, type FieldFacts, settings } from '../../scripts/reference/describe.ts'
 import type { Operation } from '../../src/operation/operation.ts'
 import { operationNames, operations } from '../../src/operations.ts'
+import { toJsonSchema } from '../../src/runtime/cli/schema.ts'
 import { forEachEntry } from '../support/corpus.ts'
 
 const root = new URL('../..', import.meta.url).pathname
@@ -125,6 +126,7 @@ describe('action.yml', () => {
 
 describe('the JSON Schemas', () => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false })
+  ajv.addSchema(JSON.parse(read('schemas/observability.schema.json')), 'observability.schema.json')
 
   it('the JSON Schemas are JSON Schemas', () =>
     forEachEntry(readdirSync(`${root}/schemas`), (file) => {
@@ -171,8 +173,7 @@ describe('the JSON Schemas', () => {
 
   it('the JSON Schemas accept the example of every operation', () =>
     forEachEntry(operationNames, async (name) => {
-      const { example }: Operation = await operations[name]()
-      const { $defs } = JSON.parse(read('schemas/operations.schema.json')) as { $defs: Record<string, { properties: { input: object } }> }
-      expect(ajv.compile($defs[name]?.properties.input ?? {})(example)).toBe(true)
+      const { example, input }: Operation = await operations[name]()
+      expect(ajv.compile(toJsonSchema(input))(example)).toBe(true)
     }))
 })

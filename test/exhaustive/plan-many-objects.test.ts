@@ -107,8 +107,8 @@ describe('ten thousand objects', () => {
   it('compares ten thousand objects that all differ, and writes a plan file', () => {
     const other = {
       ...storedObjects,
-      alerts: storedObjects.alert.map((one) => ({ ...one, threshold: -1 })),
-      dashboards: storedObjects.dashboard.map((one) => ({ ...one, name: 'Old' })),
+      alert: storedObjects.alert.map((one) => ({ ...one, threshold: -1 })),
+      dashboard: storedObjects.dashboard.map((one) => ({ ...one, name: 'Old' })),
     }
     const byKey = declared.objects.filter(({ value }) => !('dashboard' in value) || typeof value.dashboard === 'string')
     const ms = cpuMsOf(() => {

@@ -34,7 +34,7 @@ async function findFile(path: string): Promise<string | undefined> {
 }
 
 beforeAll(async () => {
-  if (!existsSync(join(build, 'index.html'))) throw new Error('site/build is missing: run npm run test:site')
+  if (!existsSync(join(build, 'index.html'))) throw new Error('site/build is missing: run npm run build --prefix site')
   server = createServer(async ({ url = '/' }, response) => {
     const { pathname } = new URL(url, 'http://localhost')
     const wanted = pathname.startsWith(base) ? join(build, normalize(decodeURIComponent(pathname.slice(base.length - 1)))) : undefined
