@@ -53,7 +53,7 @@ for (const benchmark of benchmarks) {
 const page = renderMarkdown(blocks)
 if (values.summary !== undefined) appendFileSync(values.summary, page)
 if (values.write) {
+  const { fillMarkers } = await import('../scripts/generate.ts')
   const file = new URL('../docs/benchmarks.md', import.meta.url)
-  const [before] = readFileSync(file, 'utf8').split(/(?<=<!-- measured -->\n)/)
-  writeFileSync(file, `${before}\n${page.trim()}\n`)
+  writeFileSync(file, fillMarkers(readFileSync(file, 'utf8'), { measured: page.trim() }, 'docs/benchmarks.md'))
 }

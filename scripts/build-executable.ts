@@ -1,5 +1,5 @@
 // `npm run build:executable` writes build/watchkeeper, the command line as one file with Node inside, for the platform that it runs on.
-// docs/decisions/0012-single-executable.md has the reasons.
+// docs/decisions/shipping.md has the reasons.
 import { execFileSync } from 'node:child_process'
 import {
   chmodSync,

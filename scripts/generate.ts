@@ -8,6 +8,7 @@ import { defaultsTable } from './reference/defaults.ts'
 import { describeOperations, type OperationFacts } from './reference/describe.ts'
 import { renderSchemas } from './reference/json-schema.ts'
 import { auditRulesTable, configTable, renderOperations, reusableParts, rulesTable } from './reference/markdown.ts'
+import { promiseTable, readPromiseTests } from './reference/promises.ts'
 import { lockedNode, readManifest } from './shipped.ts'
 
 /** Resolves to the text of a file of the repository, with its references up to date. */
@@ -21,6 +22,7 @@ async function render(root: string): Promise<ReadonlyMap<string, string>> {
   const workflows = await filesUnder(root, '.github/workflows', '.yml')
   const pins = readPins(await Promise.all(workflows.map((path) => readFile(join(root, path), 'utf8'))))
   const read: ReadFile = async (path) => updateReferences(await readFile(join(root, path), 'utf8'), pins, path)
+  const trust = await read('docs/trust.md')
   const reusable = workflows.filter((path) => /\/reusable-[^/]*$/.test(path))
   const documents = [...(await documentsOf(root)), ...reusable].map(async (path) => [path, await read(path)] as const)
   return new Map([
@@ -42,6 +44,7 @@ async function render(root: string): Promise<ReadonlyMap<string, string>> {
         'docs/reusable-workflows.md',
       ),
     ],
+    ['docs/trust.md', fillMarkers(trust, { promises: promiseTable(trust, readPromiseTests(root)) }, 'docs/trust.md')],
     ['.node-version', `${lockedNode(root)}\n`],
     ['scripts/install.sh', (await readFile(join(root, 'scripts/install.sh'), 'utf8')).replace(/^version=.*$/m, `version=${version}`)],
     ['src/core/version.ts', `// GENERATED from package.json by \`npm run generate\`.\nexport const version = '${version}'\n`],
@@ -105,7 +108,7 @@ async function renderPageAssets(root: string): Promise<string> {
     source,
     `export const pageStyle = ${JSON.stringify(style)}`,
     `export const pageScript = ${JSON.stringify(script)}`,
-    '/** For the content security policy. */',
+    '/** Hash of the script, for the content security policy. */',
     `export const pageScriptHash = '${hash}'\n`,
   ].join('\n')
 }

@@ -1,5 +1,5 @@
 // Replacements for files of packages that no run needs, but that every run would load together with the files it needs. Both bundles have
-// them: the action's and the npm package's. The reasons are in docs/decisions/0008-lean-bundle.md.
+// them: the action's and the npm package's. The reasons are in docs/decisions/shipping.md.
 
 const throws = (what: string): string => `function () { throw new Error(${JSON.stringify(`The bundle was built without ${what}.`)}) }`
 

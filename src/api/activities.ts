@@ -11,12 +11,12 @@ import { readList } from './wire.ts'
  * the vendor's OpenAPI document of 2026-07-31, where every field is optional.
  */
 const activity = z.object({
-  /** In lower case, such as `service_idle`. Empty where it is missing. */
+  /** The type in lower case, such as `service_idle`. Empty where it is missing. */
   type: z
     .string()
     .transform((type) => type.toLowerCase())
     .catch(''),
-  /** In milliseconds since the epoch. Undefined where the time is missing or not valid. */
+  /** Milliseconds since the epoch. Undefined where the time is missing or not valid. */
   createdAt: z
     .string()
     .transform((text) => Date.parse(text))

@@ -11,7 +11,7 @@ import { oldestRelease } from './server-version.ts'
 /** The inputs that the address and the key of a request come from. */
 export interface ConnectionInputs {
   readonly url: string
-  /** Of the cloud. */
+  /** Inputs of a key of ClickHouse Cloud. */
   readonly key: string
   /** What gives a key access. Default: its role. */
   readonly access?: string
@@ -23,7 +23,7 @@ const apiInputs: ConnectionInputs = { url: 'api-url', key: 'api-key-id and api-k
 export interface RequestFacts extends Pick<ApiRequest, 'method' | 'isSafe'>, Pick<Subject, 'noun' | 'missing'> {
   /** Whether repeating the request could make a second object. */
   readonly isCreate: boolean
-  /** With the query, where there is one. */
+  /** Path of the request, with its query. */
   readonly path: string
   /** Scheme, host and port of the API. */
   readonly origin: string
@@ -44,10 +44,10 @@ export class ApiError extends WatchkeeperError {
   override readonly name = 'ApiError'
   /** What to do about it; may be empty. The message has it, after what failed and before the request: up to three lines. */
   declare readonly advice: string
-  /** For `not-found`, what does not exist: `organization`, `service`, `alert`. */
+  /** What does not exist, for the kind `not-found`: `organization`, `service`, `alert`. */
   declare readonly missing: string | undefined
   declare readonly method: Method
-  /** With the query, where there is one. */
+  /** Path of the request, with its query. */
   declare readonly path: string
   /** HTTP status of the last answer, if there was one. */
   declare readonly status: number | undefined

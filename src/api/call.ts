@@ -36,17 +36,17 @@ export interface Subject {
   readonly permission?: keyof Profile['permissions']
 }
 
-/** When a request is sent, sent again, or not sent any more. */
+/** Rules that decide whether a request is sent, and sent again. */
 export interface Rules<T> {
   /** The run does not depend on the answer. Only a rejection by the rate limit is retried. */
   readonly isOptional?: boolean
-  /** Once aborted, the request is not sent: kind `canceled`. One that was sent goes on, with its retries. */
+  /** The request is not sent after this signal is aborted: kind `canceled`. One that was sent goes on, with its retries. */
   readonly notAfter?: AbortSignal | undefined
   /** Called when the rate limit rejects an attempt, before the wait for the next one. */
   readonly onRejected?: (() => void) | undefined
   /** Called with the monotonic time in milliseconds when the request was answered with success. */
   readonly onAnswer?: ((atMs: number) => void) | undefined
-  /** For a write that replaces what was read. */
+  /** The read that a write is based on. Only a write that replaces what was read has one. */
   readonly basis?: Basis<T> | undefined
   /** Reads the object after an answer was lost, before the request is sent again. Any method is then repeated as a PUT is. */
   readonly reconcile?: (() => Promise<Reconciled<T>>) | undefined
@@ -54,7 +54,7 @@ export interface Rules<T> {
 
 /** What a write is based on. It is sent only while this is recent, so that it overwrites no later edit. */
 interface Basis<T> {
-  /** When the read was answered, in monotonic milliseconds. */
+  /** Returns the time at which the read was answered, in monotonic milliseconds. */
   readAtMs(): number
   /** Returns what to send instead, or the outcome if there is nothing to send any more. Throws if nothing may be sent. */
   readAgain(): Promise<ToSend | Applied<T>>

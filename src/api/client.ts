@@ -56,7 +56,7 @@ export function readOnly({ write: _, ...api }: WriteApi): ReadApi {
 /** The id and the secret of an API key, for HTTP Basic; or a personal access key, sent as a bearer token. */
 export type Credentials = { readonly keyId: string; readonly keySecret: string } | { readonly accessKey: string }
 
-/** Where requests go, with which keys, how often and how long. */
+/** Address, keys and limits of requests. */
 export interface Connection {
   /** Base url that `parseApiUrl` accepted. */
   readonly baseUrl: URL
@@ -66,7 +66,7 @@ export interface Connection {
   readonly proxy: ProxySettings
   readonly userAgent: string
   readonly maxAttempts: number
-  /** For all requests of this client together. */
+  /** Limit for all requests of this client together. */
   readonly deadlineMs: number
   /** The query endpoints of ClickHouse Cloud. A self-hosted server runs SQL with its own key. */
   readonly queryEndpoint?: QueryEndpoint | undefined
@@ -137,7 +137,7 @@ export function openApi(connection: Connection, options: SessionOptions): ApiSes
     return (call.request.isTool ? openTools() : requester).request(call)
   }
   const queries = queryEndpoint && { ...endpointOf(queryEndpoint.baseUrl, queryEndpoint.credentials), inputs: queryInputs }
-  /** Beside the API of a self-hosted server. Recorded: requests there count apart from other requests of the key. */
+  /** The tools are beside the API of a self-hosted server. Recorded: their requests count apart from other requests of the key. */
   const toolsOfServer = (): Endpoint => ({
     ...endpoint,
     baseUrl: besideApiUrl(baseUrl, ''),
@@ -188,7 +188,7 @@ export function openApi(connection: Connection, options: SessionOptions): ApiSes
 interface Key {
   /** Value of the `Authorization` header. */
   readonly authorization: string
-  /** For messages. */
+  /** Name of the key in messages. */
   readonly name: string
   /** Identifies the key within the process. */
   readonly id: string

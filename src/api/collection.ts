@@ -19,7 +19,7 @@ export interface List<T> {
   readonly mayBeCut: boolean
 }
 
-/** A list, and when it was answered: with several pages, the first of them. By the clock of the requests. */
+/** A list, and when it was answered: with several pages, the first of them. The clock of the requests gives the time. */
 export interface DatedList<T> extends List<T> {
   readonly readAtMs: number
 }
@@ -64,7 +64,7 @@ export interface Updated<T> {
   readonly isWritten: boolean
 }
 
-/** For runs with many requests: once `notAfter` is aborted, those that were not sent yet are not sent. */
+/** Options for runs with many requests. A request that was not sent yet is not sent after `notAfter` is aborted. */
 export type SendOptions = Pick<Rules<unknown>, 'notAfter' | 'onRejected' | 'isOptional'>
 
 interface RemoveOptions<T> extends SendOptions {

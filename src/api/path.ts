@@ -38,7 +38,7 @@ export const shortPath = (path: string): string =>
     .replace(/\/v1\/organizations\/[^/?]+(?=\/)/, '…')
     .replace(/\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, '$1…')
 
-/** A service of ClickHouse Cloud. Both ids are UUIDs in lower case. */
+/** A service of ClickHouse Cloud. The ids are UUIDs in lower case. */
 export interface Service {
   readonly organizationId: string
   readonly serviceId: string

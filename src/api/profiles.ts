@@ -117,7 +117,7 @@ const profiles: Readonly<Record<ProfileName, Profile>> = {
     keys: true,
     activities: true,
     backupConfiguration: true,
-    // By the vendor's billing documentation, a ClickHouse Credit is worth one US dollar of the published price list.
+    // The vendor's billing documentation says that a ClickHouse Credit is worth one US dollar of the published price list.
     provider: {
       name: 'ClickHouse',
       serviceName: 'ClickHouse Cloud',
@@ -137,7 +137,7 @@ const profiles: Readonly<Record<ProfileName, Profile>> = {
   },
 }
 
-/** Where the query endpoints of ClickHouse Cloud are. */
+/** Base URL of the query endpoints of ClickHouse Cloud. */
 export const queryEndpointUrl = 'https://queries.clickhouse.cloud'
 
 /** Profiles of servers with organizations. */

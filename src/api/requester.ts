@@ -16,7 +16,7 @@ export const requestTimeoutMs = 30_000
 
 /** An address, and the key and the way to it. */
 export interface Endpoint {
-  /** Without a trailing slash. */
+  /** Base URL without a trailing slash. */
   readonly baseUrl: URL
   /** Value of the `Authorization` header. */
   readonly authorization: string
@@ -29,15 +29,15 @@ export interface Endpoint {
   readonly secrets: readonly string[]
 }
 
-/** Where requests of a requester go, and its limits. */
+/** Address and limits of a requester. */
 export interface RequesterOptions extends SendDeps {
   readonly endpoint: Endpoint
   readonly profile: Pick<Profile, 'isSelfHosted' | 'permissions'>
   readonly userAgent: string
   readonly maxAttempts: number
-  /** For all requests of this requester together, from its creation on. */
+  /** Limit for all requests of this requester together, from its creation on. */
   readonly deadlineMs: number
-  /** For each request; default `requestTimeoutMs`. */
+  /** Limit for each request; default `requestTimeoutMs`. */
   readonly timeoutMs?: number
   /** Called with the API's request id of each answer that has one. */
   readonly onRequestId: (id: string) => void
@@ -48,7 +48,7 @@ export interface RequesterOptions extends SendDeps {
 interface Requester {
   /** Throws an ApiError when the request failed and is not retried. Throws kind `canceled` or `deadline` when it was not sent. */
   request<T>(call: Call<T>): Promise<T>
-  /** Until the deadline of all requests of this requester. */
+  /** Returns the time until the deadline of all requests of this requester. */
   remainingMs(): number
 }
 
@@ -136,7 +136,7 @@ const policyOf = ({ request: { method, isSafe }, rules }: Call<unknown>, failure
 function createTryOnce({ endpoint, clock, cancellation: { writes }, onRequestId, debug }: RequesterOptions) {
   const { transport } = endpoint
   const redact = createRedact(endpoint.secrets)
-  // Together, because what one of them leaves of a secret that it shares a part with, the other does not find any more.
+  // The secrets are redacted together. Two that share a part would hide each other's rest from a second search.
   const redactFor = ({ request: { secrets } }: Call<unknown>): Redact =>
     secrets === undefined ? redact : (text) => createRedact([...endpoint.secrets, ...secrets()])(text)
 
@@ -251,7 +251,7 @@ function describeDecision(facts: RequestFacts, failed: Failed): string {
   return `${facts.method} ${facts.path}: ${retry}${isOutcomeUnknown(facts, failed) ? ', the server may have applied it' : ''}`
 }
 
-/** With the name of the request in lines of the log. */
+/** Facts of a request, with its name in lines of the log. */
 type LabeledFacts = RequestFacts & { readonly label: string }
 
 function requestFactsOf(

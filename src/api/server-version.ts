@@ -14,7 +14,7 @@ interface VersionOptions {
   readonly userAgent: string
   readonly transport: Transport
   readonly signal: AbortSignal
-  /** For the whole run. */
+  /** Limit for the whole run. */
   readonly deadlineMs: number
   readonly debug?: ((line: string) => void) | undefined
 }
@@ -35,7 +35,7 @@ export function createVersionCheck(options: VersionOptions): () => Promise<strin
   })
 }
 
-/** Beside the API of a self-hosted server: `/health`, or `/api/health` through the UI, which passes on what is below `/api`. */
+/** Returns an address beside the API of a self-hosted server: `/health`, or `/api/health` through the UI, which passes on what is below `/api`. */
 export function besideApiUrl(baseUrl: URL, path: string): URL {
   const url = new URL(baseUrl)
   url.pathname = url.pathname.replace(/\/api\/v2$/, path)
@@ -58,7 +58,7 @@ async function readVersion({ baseUrl, userAgent, transport, signal, deadlineMs }
   try {
     return versionIn(parseJson(outcome.answer.text))
   } catch (thrown) {
-    // Not JSON: something else answers at this address.
+    // An answer that is not JSON comes from something else at this address.
     if (thrown instanceof SyntaxError || thrown instanceof RangeError) return undefined
     throw thrown
   }

@@ -17,9 +17,9 @@ import { mismatchAt, readOne } from './wire.ts'
 export interface SqlQuery {
   /** One SELECT. Its parameters are `{startDateMilliseconds:Int64}` and `{endDateMilliseconds:Int64}`. */
   readonly sql: string
-  /** Of a source. A self-hosted server needs it to find the database. */
+  /** Connection of a source. A self-hosted server needs it to find the database. */
   readonly connectionId: string
-  /** Before `endMs`. */
+  /** Start of the range, before `endMs`. */
   readonly startMs: number
   readonly endMs: number
 }
@@ -30,7 +30,7 @@ export type SqlRow = Readonly<Record<string, unknown>>
 /** A column of an answer. */
 export interface SqlColumn {
   readonly name: string
-  /** As ClickHouse writes it: `Nullable(Float64)`. */
+  /** Type as ClickHouse writes it: `Nullable(Float64)`. */
   readonly type: string
 }
 
@@ -178,7 +178,7 @@ async function runInCloud(options: SqlOptions, { serviceId }: Service, { sql, st
   try {
     return await send(options, call)
   } catch (thrown) {
-    // By the vendor's documentation, this status asks for a confirmation to wake the service.
+    // The vendor's documentation says that this status asks for a confirmation to wake the service.
     if (thrown instanceof ApiError && thrown.status === 206) return { kind: 'asleep' }
     if (thrown instanceof ApiError && thrown.kind === 'refused') return { kind: 'refused', reason: thrown.message.split('\n')[0] ?? '' }
     throw thrown

@@ -69,7 +69,7 @@ export const nameOrEmpty = z
   .nullish()
   .transform((name) => name ?? '')
 
-/** For answers that are not used. */
+/** Accepts any answer, where it is not used. */
 export const readNothing: Reader<undefined> = () => ({ value: undefined })
 
 /** Reads one object. */

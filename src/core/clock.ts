@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 export interface Clock {
   /** Milliseconds since the epoch, for dates that people read. May jump. */
   now(): number
-  /** Milliseconds from an arbitrary start, for waits and deadlines. Never jumps. */
+  /** Milliseconds from an arbitrary start, for waits and deadlines. This clock never jumps. */
   monotonicMs(): number
   /** Resolves after `ms`; rejects with the signal's reason as soon as it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>

@@ -4,10 +4,10 @@
 // Watchkeeper's own variables, and those of the runner and of proxies.
 const ownName = /^(?:WATCHKEEPER_|INPUT_|ACTIONS_|RUNNER_|GH_|GITHUB_TOKEN$)|_PROXY$/i
 
-/** In any place of a name, such as `PGPASSWORD`. */
+/** Matches in any place of a name, such as `PGPASSWORD`. */
 const anywhere = /PASSWORD|PASSWD|PASSPHRASE|SECRET|CREDENTIAL/i
 
-/** As words of a name. */
+/** Matches whole words of a name. */
 const credentialWords =
   /(?:^|_)(?:TOKENS?|PAT|DSN|(?:PRIVATE|ACCESS|API|DEPLOY|SSH|SIGNING)_?KEYS?|(?:DATABASE|DB|WEBHOOK|CONNECTION)_?(?:URL|URI|STRING))(?:_|$)/i
 
@@ -33,7 +33,7 @@ const shapes: readonly (readonly [string, RegExp])[] = [
   ],
   ['a Stripe key', /\b(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{8,}|\bwhsec_[A-Za-z0-9]{8,}/],
   ['a JSON Web Token', /(?<![\w-])eyJ[\w-]{8,}\.eyJ[\w-]{8,}/],
-  // As in gitleaks, because ClickHouse documents no form.
+  // The form is that of gitleaks, because ClickHouse documents none.
   ['a ClickHouse Cloud key', /\b4b1d[A-Za-z0-9]{38}\b/],
   ['a Google key', /\bAIza[\w-]{35}|\bya29\.[\w-]{8,}|\bGOCSPX-[\w-]{20,}/],
   ['a Grafana token', /\bgl(?:sa|c)_[\w+/=-]{20,}/],

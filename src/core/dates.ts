@@ -26,7 +26,7 @@ function dayInMonth(day: Day, months: number, dayOfMonth: number): Day {
   return dayOf(Date.UTC(year, month, Math.min(dayOfMonth, length)))
 }
 
-/** In a shorter month, its last day. */
+/** Returns the same day of another month, or the last day of a shorter month. */
 export const addMonths = (day: Day, months: number): Day => dayInMonth(day, months, startOf(day).getUTCDate())
 
 export const withDayOfMonth = (day: Day, dayOfMonth: number): Day => dayInMonth(day, 0, dayOfMonth)
@@ -40,10 +40,10 @@ export const endOfYear = (day: Day): Day => dayOf(Date.UTC(startOf(day).getUTCFu
 /** 1 for Monday to 7 for Sunday. */
 export const weekdayOf = (day: Day): number => startOf(day).getUTCDay() || 7
 
-/** Both ends included. */
+/** Counts the days, both ends included. */
 export const countDays = (from: Day, to: Day): number => (startOf(to).getTime() - startOf(from).getTime()) / dayMs + 1
 
-/** Both ends included. */
+/** Yields the days, both ends included. */
 export function* eachDay(from: Day, to: Day): Generator<Day> {
   const count = countDays(from, to)
   for (let i = 0; i < count; i++) yield addDays(from, i)

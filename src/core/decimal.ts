@@ -67,7 +67,7 @@ export const formatRounded = (value: Decimal, places = 2): string => {
   return places === 0 ? whole : `${whole}.${fraction.padEnd(places, '0')}`
 }
 
-/** With six significant digits: more would suggest exactness. */
+/** Rounds to six significant digits, because more would suggest exactness. */
 export const fromEstimate = (value: number): Decimal => create(value.toPrecision(6))
 
 export const largest = (a: Decimal, b: Decimal): Decimal => (a.gt(b) ? a : b)

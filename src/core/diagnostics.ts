@@ -26,7 +26,7 @@ export type Diagnostic = Readonly<z.infer<typeof diagnosticSchema>>
 
 export interface Rule {
   readonly severity: Severity
-  /** In the exceptional case that the description names. */
+  /** Severity in the exceptional case that the description names. */
   readonly exception?: Severity
   /** What it finds, for the documents and SARIF. */
   readonly description: string

@@ -55,7 +55,7 @@ export const causeOf = ({ message }: Error): string => message.split('\n', 1)[0]
 /** Wrong input. Lists all problems at once, before the first request. */
 export class InputError extends WatchkeeperError {
   override readonly name = 'InputError'
-  /** Never holds a secret. */
+  /** Diagnostics without any secret. */
   readonly diagnostics: readonly Diagnostic[]
 
   constructor(diagnostics: readonly Diagnostic[]) {
@@ -64,7 +64,7 @@ export class InputError extends WatchkeeperError {
   }
 }
 
-/** For one input by its kebab-case name. */
+/** Creates the error of one input, by its kebab-case name. */
 export const inputError = (name: string, message: string): InputError => new InputError([inputDiagnostic(name, message)])
 
 /** A file can be wrong in each of its lines. A longer list helps no reader. */

@@ -1,4 +1,4 @@
-// JSON without loss: a number that a double cannot hold as written keeps its source text. Of duplicate keys the last one wins, as with
+// JSON without loss: a number that a double cannot hold as written keeps its source text. The last of duplicate keys wins, as with
 // JSON.parse.
 import { fromText } from './decimal.ts'
 
@@ -8,7 +8,7 @@ export interface ExactNumber {
 }
 
 declare global {
-  // From the proposal "JSON.parse source text access"; the compiler's library does not have it yet.
+  // The compiler's library lacks the proposal "JSON.parse source text access".
   interface JSON {
     rawJSON(text: string): ExactNumber
     isRawJSON(value: unknown): value is ExactNumber
@@ -48,7 +48,7 @@ function parse(text: string): unknown {
 const exact = (value: number, source: string): number | ExactNumber =>
   String(value) === source || (Number.isFinite(value) && fromText(source).eq(value)) ? value : JSON.rawJSON(source)
 
-/** For texts whose numbers need not be exact. Undefined for a text that is not JSON. */
+/** Parses a text whose numbers need not be exact. Undefined for a text that is not JSON. */
 export function parseJsonOrUndefined(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -57,7 +57,7 @@ const isWord = (word: string): boolean =>
   word === '' ||
   (/^(?:[\p{L}\p{N}]+(?:['’/-][\p{L}\p{N}]+)*%?|\d+(?:[.,:]\d+)*%?|[→–≥≤])$/u.test(word) && !/^(?:[0-9a-f]{7,}|[a-z]+-\d+)$/i.test(word))
 
-/** Only for text that this project wrote or formatted itself. */
+/** Marks text that this project wrote or formatted itself. No other text is trusted. */
 export const trusted = (text: string): Trusted => ({ kind: 'trusted', text })
 
 export const strong = (text: string): Trusted => ({ kind: 'trusted', text, strong: true })
@@ -97,5 +97,5 @@ export const nameOrId = ({ name, id }: { readonly name?: string | null | undefin
 /** A dash for a missing or empty text. */
 export const textOrDash = (text: string | null | undefined): Inline => (text ? untrusted(text) : trusted('–'))
 
-/** For outputs and JSON. */
+/** The text of a line, for outputs and JSON. */
 export const toPlainText = (line: Line): string => line.map(({ text }) => text).join('')

@@ -85,7 +85,8 @@ type Search = (text: string) => boolean
 
 /** Searches decoded text for pieces of the secrets, and for whole ones that have no such pieces. */
 function createSearch(secrets: readonly string[]): Search {
-  // As characters and as bytes, which escapes of URLs stand for. In forms, a space is a plus sign. A secret can look like escapes itself.
+  // Each secret is searched as characters and as bytes, which escapes of URLs stand for. Forms have a plus sign for a space. A secret can
+  // look like escapes itself.
   const texts = secrets.flatMap((secret) => [
     secret,
     Buffer.from(secret).toString('latin1'),

@@ -37,7 +37,7 @@ const startsList = /^(?:(?:group|order) by|(?:union|all|distinct|except|intersec
 
 /** The names of functions, and of those that are passed to another one. */
 function findNames(words: readonly string[]): readonly { readonly name: string; readonly isTable: boolean }[] {
-  /** For each open bracket, whether its commas are between tables. */
+  /** Says for each open bracket whether its commas are between tables. */
   const areTables = [false]
   return words.flatMap((word, i) => {
     const [first = '', before = '', after = ''] = [words[i - 2], words[i - 1], words[i + 1]]

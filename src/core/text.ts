@@ -16,7 +16,7 @@ export function printable(text: string): string {
   })
 }
 
-/** At most `limit` UTF-16 units, never half a surrogate pair, with the number of those left out. */
+/** Cuts a text to `limit` UTF-16 units, never inside a surrogate pair, and adds the number of those left out. */
 export function clip(text: string, limit: number): string {
   if (text.length <= limit) return text
   const kept = text.slice(0, limit).replace(/[\ud800-\udbff]$/, '')

@@ -110,7 +110,7 @@ async function readResultFile(file: string, files: Files): Promise<ParsedResultF
   }
 }
 
-/** As bad as the worst result. */
+/** Returns a verdict as bad as the worst result. */
 function judgeFleet(result: ReportResult): Verdict {
   const { results, unreadable } = result
   const namesBy = (status: FleetStatus): readonly string[] => results.filter((one) => one.status === status).map(targetName)

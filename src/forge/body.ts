@@ -31,7 +31,7 @@ interface Memory {
   readonly reason: string
   /** UTF-16 units of the report, with which the visible text begins. */
   readonly reportLength: number
-  /** Of the visible text; reveals edits. */
+  /** Digest of the visible text, which reveals edits. */
   readonly digest: string
 }
 
@@ -98,7 +98,7 @@ export function readBody(body: string, marker: string): ParsedBody {
 const earlierReport = ({ report, earlier }: ParsedBody, next: string): string =>
   withoutTime(report) === withoutTime(next) ? earlier : report
 
-/** Without the time in the last line of the report, see `formatMoment`. */
+/** Removes the time from the last line of a report; see `formatMoment`. */
 const withoutTime = (report: string): string => report.replace(/\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d UTC\n*$/, '')
 
 /** Whether `next` differs from `old` only by the time of the run and the link to it, so that an update would not help readers. */
@@ -135,7 +135,7 @@ const maxClockSkewMs = 5 * minuteMs
 
 interface Upkeep {
   readonly target: SyncTarget
-  /** As the log names it: `on #12`. */
+  /** The place as the log names it: `on #12`. */
   readonly place: string
   /** The current text. */
   readonly old: string

@@ -2,7 +2,7 @@ import { isOwn, update, writeBody } from './body.ts'
 import { type ForgeContent, isFailure, type SyncContext } from './content.ts'
 import type { Comment, PullRequest } from './forge.ts'
 
-/** When a first comment is created. */
+/** Condition for the first comment. */
 export type CommentMode = 'always' | 'changes' | 'on-failure'
 
 /** Creates or updates the one comment of the label. Throws what the client throws. */

@@ -51,7 +51,7 @@ export interface Forge {
   comments(pullRequest: number): AsyncIterable<Comment>
   createComment(pullRequest: number, body: string): Promise<void>
   updateComment(pullRequest: number, id: number, body: string): Promise<void>
-  /** On GitHub with pull requests. */
+  /** Lists open issues, on GitHub with pull requests. */
   openIssuesOf(author: Author): AsyncIterable<Issue>
   createIssue(issue: { readonly title: string; readonly body: string; readonly label: string }): Promise<Issue>
   updateIssue(number: number, change: IssueChange): Promise<void>
@@ -83,9 +83,9 @@ export type SyncTarget = 'comment' | 'issue'
 export interface ForgeWords {
   readonly name: 'GitHub' | 'GitLab'
   readonly pullRequest: 'pull request' | 'merge request'
-  /** Before the number of a pull request. */
+  /** The sign before the number of a pull request. */
   readonly sign: '#' | '!'
-  /** Where a reader finds the parts of a report that do not fit. */
+  /** The place where a reader finds the parts of a report that do not fit. */
   readonly rest: string
   /** The input for the token. */
   readonly tokenInput: string
@@ -107,9 +107,9 @@ export interface ForgeKind<R extends Run = Run> {
 
 /** Time limits of requests, in milliseconds. */
 export interface Limits {
-  /** For one request; GitHub's own limit is 10 s. */
+  /** Limit for one request; GitHub's own limit is 10 s. */
   readonly requestMs: number
-  /** For all requests of a run. */
+  /** Limit for all requests of a run. */
   readonly totalMs: number
 }
 

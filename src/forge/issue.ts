@@ -3,7 +3,7 @@ import { digestOfReason, isOwn, markerOf, readBody, update, writeBody, writeIssu
 import { isFailure, type SyncContext } from './content.ts'
 import type { Issue } from './forge.ts'
 
-/** On every issue of this action. Removing it releases the issue. */
+/** Label of every issue of this action. Removing it releases the issue. */
 const issueLabel = 'watchkeeper'
 
 /** What a run did with the state of the issue. */

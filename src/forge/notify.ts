@@ -13,7 +13,7 @@ export interface NotifyOptions {
   readonly content: ForgeContent
   readonly comment: 'off' | CommentMode
   readonly issue: 'off' | 'on-failure'
-  /** As given by the user. */
+  /** Label as given by the user. */
   readonly label: string | undefined
   /** Environment, and service, organization or self-hosted server, for the default label. */
   readonly target: string | undefined

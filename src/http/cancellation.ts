@@ -1,6 +1,6 @@
 /** The writes of a run that the server may have applied: for the exit code of a run that did not complete. */
 export interface WriteLog {
-  /** Before a write is sent. */
+  /** Notes that a write is about to be sent. */
   sent(): void
   /** The server certainly did not apply one of those that were sent. */
   notApplied(): void
@@ -27,7 +27,7 @@ export interface Cancellation {
   readonly stop: AbortSignal
   /** Aborted a little later: requests under way end, too. */
   readonly abort: AbortSignal
-  /** Where writes are noted, so that a canceled run can tell whether it wrote anything. */
+  /** Notes of writes, so that a canceled run can tell whether it wrote anything. */
   readonly writes?: WriteLog
 }
 

@@ -28,13 +28,13 @@ export interface Failure {
   readonly writeOutcome: WriteOutcome
   /** What happened, printable and without a full stop. Empty where an answer has no message. */
   readonly detail: string
-  /** Of the answer, or the one with which the proxy refused. */
+  /** Status of the answer, or of the proxy's refusal. */
   readonly status?: number | undefined
   /** Code of a failed exchange. */
   readonly code?: string
   /** `host[:port]` of the proxy of a failed exchange. */
   readonly proxyHost?: string | undefined
-  /** Of the answer; empty without one. */
+  /** Headers of the answer; empty without one. */
   readonly headers: Headers
   /** How long the server asks to wait. */
   readonly waitMs?: number | undefined
@@ -120,7 +120,7 @@ const connectionFailures: Readonly<Record<string, string>> = {
   ENETUNREACH: 'the network cannot be reached',
 }
 
-/** For a connection, with its TLS handshake. */
+/** Limit for a connection with its TLS handshake. */
 export const connectTimeoutMs = 10_000
 
 /** `timeoutMs` is the limit of the exchange, and `proxyHost` the `host[:port]` of the proxy in between. */

@@ -7,7 +7,7 @@ const measuredMajor = '24'
 
 let isOptimized = true
 
-/** For processes that end after one run. Call it before the first request. */
+/** Skips an optimization that does not pay in a process with one run. Call it before the first request. */
 export const skipParserOptimization = (): void => {
   isOptimized = false
 }

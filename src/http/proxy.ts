@@ -2,11 +2,11 @@ import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
 import { basicPair, minSecretLength } from '../core/secrets.ts'
 import type { Variables } from '../core/variables.ts'
 
-// Before the URL parser, which quietly drops tabs and newlines and reads `\` as `/`.
+// The grammar is checked before the URL parser, which quietly drops tabs and newlines and reads `\` as `/`.
 const grammar = /^https?:\/\/[^\s\\?#@]+$/i
 
 interface ApiAddress {
-  /** Without a trailing slash. */
+  /** Address without a trailing slash. */
   readonly url: URL
   /** Plain http to another machine. */
   readonly isUnencrypted: boolean
@@ -149,7 +149,7 @@ function proxyUrlFor(origin: URL, { httpProxy, httpsProxy, noProxy = '' }: Proxy
   return url === undefined || !URL.canParse(url) || isExempt(origin, noProxy) ? undefined : new URL(url)
 }
 
-/** As undici's EnvHttpProxyAgent judges it: hosts, their subdomains, an optional port, and `*` for all. */
+/** Judges as undici's EnvHttpProxyAgent does: hosts, their subdomains, an optional port, and `*` for all. */
 function isExempt({ hostname, port, protocol }: URL, noProxy: string): boolean {
   const ownPort = port || (protocol === 'https:' ? '443' : '80')
   return noProxy

@@ -11,7 +11,7 @@ export type Headers = Readonly<Record<string, string | undefined>>
 interface RateLimitWindow {
   readonly limit: number
   readonly remaining: number
-  /** Until the window ends. */
+  /** Time until the window ends. */
   readonly resetMs: number
   /** Length of a whole window, where the policy header gives it. */
   readonly windowMs: number | undefined
@@ -78,7 +78,7 @@ const roundingMs = 1000
 
 /** A request that may be sent now. One of both functions must be called once. */
 export interface Admission {
-  /** With the answer's status and headers, or with nothing when none came. */
+  /** Ends a request with the status and headers of its answer, or with nothing when none came. */
   settle(answer?: { readonly status: number; readonly headers: Headers }): void
   /** The request was not sent. */
   cancel(): void
@@ -118,7 +118,7 @@ export function createPacer(clock: Clock, documented: RateLimit): Pacer {
   let isLimitStated = false
   let windows: readonly Window[] = []
   let inFlight = 0
-  /** By the last refusal. */
+  /** The time before which the last refusal forbids requests. */
   let blockedUntil = Number.NEGATIVE_INFINITY
   let queue: Promise<unknown> = Promise.resolve()
   const answers = createAnswerNews()

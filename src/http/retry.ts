@@ -27,9 +27,9 @@ interface RetryInput {
   readonly maxAttempts: number
   /** What the server asked for, if it did. */
   readonly serverWaitMs: number | undefined
-  /** Until the operation's deadline. */
+  /** Time until the operation's deadline. */
   readonly remainingMs: number
-  /** From 0 to 1, drawn by the caller. */
+  /** A number from 0 to 1, drawn by the caller. */
   readonly random: number
 }
 

@@ -7,7 +7,7 @@ import type { Answer, Exchange, Transport } from './transport.ts'
 /** What requests need of their process. */
 export interface SendDeps {
   readonly clock: Clock
-  /** From 0 to 1, for jitter. */
+  /** Returns a number from 0 to 1, for jitter. */
   readonly random: () => number
   /** Called for every retry and every long wait, with one line each. */
   readonly note: (line: string) => void
@@ -54,7 +54,7 @@ export interface FailedAttempt<F> {
 
 interface SendRules<F> {
   readonly maxAttempts: number
-  /** Until the deadline of all requests. */
+  /** Returns the time until the deadline of all requests. */
   remainingMs(): number
   policyOf(failure: F): RetryPolicy
   /** Names the failure in the line of the log about a retry. */

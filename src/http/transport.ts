@@ -103,9 +103,9 @@ export interface Exchange {
   /** Undefined for a request without a key. */
   readonly authorization: string | undefined
   readonly userAgent: string
-  /** Also accepts a stream of events. */
+  /** Whether the answer can also be a stream of events. */
   readonly acceptsEvents?: boolean
-  /** For connecting, sending and reading together. */
+  /** Limit for connecting, sending and reading together. */
   readonly timeoutMs: number
   /** Ends the exchange at once. */
   readonly signal: AbortSignal

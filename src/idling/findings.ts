@@ -49,7 +49,7 @@ export interface ServiceAlerts {
 
 export interface AuditOptions {
   readonly facts: CostFacts
-  /** By the id of the service. Undefined for services without ClickStack, and for those whose alerts were not needed. */
+  /** Alerts by the id of their service. Undefined for services without ClickStack, and for those whose alerts were not needed. */
   readonly alerts: ReadonlyMap<string, ServiceAlerts | ReadFailure | undefined>
   /** Undefined without a budgets file. */
   readonly budgets: readonly { readonly scope: BudgetScope }[] | undefined
@@ -95,7 +95,7 @@ export const serviceRules: Readonly<Record<ServiceRule, (subject: Subject) => Se
   'no-tags': findWithoutTags,
 }
 
-/** For services that may sleep, and are not meant to be awake all the time. */
+/** Whether a service may sleep, and is not meant to be awake all the time. */
 const isIdler = ({ service, alwaysOn }: Subject): boolean => !alwaysOn && maySleep(service)
 
 const scaleCommand = (id: string, settings: string): string => `clickhousectl cloud service scale ${id} ${settings}`

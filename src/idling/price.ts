@@ -59,7 +59,7 @@ interface DayDifference {
   readonly awakeAfter: number
 }
 
-/** In milliseconds of each day. */
+/** Returns what the change adds and saves on each day, in milliseconds of awake time. */
 function daysAdded({ profile, others, before, after, nowMs }: PriceOptions, timeoutMs: number): readonly DayDifference[] {
   const parts = partsOfMonth([...others, ...before, ...after], nowMs)
   return profile.days.map((day) => {
@@ -95,12 +95,12 @@ function dayDifference(day: KnownDay, { others, before, after, timeoutMs }: Acti
   const by = (schedules: readonly AlertSchedule[]): readonly Interval[] => subtract(awakeBy(schedules, day, timeoutMs), day.stopped)
   const now = union([...day.awake, ...by([...others, ...before])])
   const next = union([...now, ...by(after)])
-  // Only what these alerts may have caused: awake time of their evaluations that no other alert covers.
+  // The saving counts only what these alerts may have caused: awake time of their evaluations that no other alert covers.
   const saved = lengthMs(subtract(intersect(by(before), day.awake), by([...others, ...after])))
   return { added: lengthMs(next) - lengthMs(now), saved, awakeAfter: lengthMs(next) }
 }
 
-/** About 95% of normally distributed months. */
+/** Two standard deviations cover about 95% of normally distributed months. */
 const deviations = 2
 
 /**

@@ -31,7 +31,7 @@ export type Reason = keyof typeof reasons
 export interface KnownDay extends Interval {
   readonly day: Day
   readonly awake: readonly Interval[]
-  /** Where alerts cannot wake the service. */
+  /** Times in which alerts cannot wake the service. */
   readonly stopped: readonly Interval[]
   readonly credits: number
 }
@@ -57,7 +57,7 @@ interface ProfileOptions {
   readonly smallestShare: number
 }
 
-/** From the days that are completely known and final. */
+/** Makes the profile of a service from the days that are completely known and final. */
 export function profileService({ timeline, usage, idleTimeoutMinutes, smallestShare }: ProfileOptions): ServiceProfile | Reason {
   const [awake, stopped] = [timeIn(timeline, 'awake'), timeIn(timeline, 'stopped')]
   const known = timeIn(timeline, 'awake', 'asleep', 'stopped')

@@ -3,7 +3,7 @@ import { intervalMsOf, startMsOf } from '../kinds/alert/schedule.ts'
 import type { Body } from '../kinds/kind.ts'
 import { type Interval, union } from './intervals.ts'
 
-/** When an alert is evaluated: once in every interval. */
+/** Schedule of an alert, which is evaluated once in every interval. */
 export interface AlertSchedule {
   readonly intervalMs: number
   readonly offsetMs: number

@@ -12,7 +12,7 @@ export interface Segment extends Interval {
 /** The states of a service over time: segments without gaps and overlaps. */
 export interface Timeline {
   readonly segments: readonly Segment[]
-  /** When idling or scaling was last changed. Earlier days say nothing about the present settings. */
+  /** Time of the last change of idling or scaling. Earlier days say nothing about the present settings. */
   readonly settingsChangedMs: number | undefined
 }
 

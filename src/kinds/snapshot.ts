@@ -1,6 +1,6 @@
 // Decides whether an object is as declared although the stored form differs. A server fills in defaults, trims texts and reorders lists.
 // Known defaults (see `serverDefault` in the file schemas) explain most differences. For the rest, apply stores a snapshot next to the
-// ownership marker: a digest of the object as stored. docs/decisions/0009 has the reasons.
+// ownership marker: a digest of the object as stored. docs/decisions/ownership.md has the reasons.
 import type * as z from 'zod'
 import { digestOfText } from '../core/digest.ts'
 import { isEmpty, isMapping } from '../core/keys.ts'

@@ -30,7 +30,7 @@ interface FinishedRun {
   readonly blocks: readonly Block[]
   readonly keyLines: readonly Line[]
   readonly milestones: readonly Line[]
-  /** Of an operation that gave no result. */
+  /** Error of an operation that gave no result. */
   readonly error?: Error
 }
 

@@ -46,10 +46,10 @@ interface Delivery {
   readonly redact: Redact
 }
 
-/** For one attempt. */
+/** Limit for one attempt. */
 const requestMs = 10_000
 
-/** For all attempts and the waits between them. */
+/** Limit for all attempts and the waits between them. */
 const totalMs = 30_000
 
 const maxAttempts = 3

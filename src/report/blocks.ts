@@ -18,7 +18,7 @@ export const countFacts = (counts: Readonly<Record<string, number>>): BlockOf<'f
   facts: Object.entries(counts).flatMap(([label, count]) => (count === 0 ? [] : [{ label, value: [trusted(String(count))] }])),
 })
 
-/** For drawing only: numbers that people rely on are decimals. */
+/** A point of a drawing. Numbers that people rely on are decimals. */
 export interface Point {
   /** Trusted: a day. */
   readonly label: string
@@ -70,7 +70,7 @@ export type TileMark = (typeof tileMarks)[number]
 /** Color is never the only sign. */
 export const markSigns: Readonly<Record<TileMark, string>> = { added: '+', changed: '~', moved: '>', removed: '-' }
 
-/** In columns and rows of a grid with 24 columns. The name is untrusted. */
+/** A tile in a grid with 24 columns. The name is untrusted. */
 export interface LayoutTile {
   readonly name: string
   readonly x: number

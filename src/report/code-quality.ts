@@ -4,7 +4,7 @@ import { type Diagnostic, mostSevere } from '../core/diagnostics.ts'
 /** The page of a merge request shows them in this order. `critical` and `blocker` are above an error in a file. */
 const severities = { error: 'major', warning: 'minor', note: 'info' } as const
 
-/** As in SARIF. GitLab names no limit. */
+/** The limit is that of SARIF. GitLab names none. */
 const maxEntries = 25_000
 
 /** A code quality report of GitLab: https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format. */
@@ -13,7 +13,7 @@ export function renderCodeQuality(diagnostics: readonly Diagnostic[]): string {
   const entries = mostSevere(diagnostics, maxEntries).map(({ rule, severity, message, location }) => {
     const text = message.toWellFormed()
     const path = location.file.toWellFormed().replace(/^\.\//, '')
-    // Without the line, so that GitLab does not report a diagnostic as new when lines above it change.
+    // The identity has no line, so that GitLab does not report a diagnostic as new when lines above it change.
     const identity = JSON.stringify([rule, path, text])
     const count = (counts.get(identity) ?? 0) + 1
     counts.set(identity, count)

@@ -22,7 +22,7 @@ export interface SideNames {
   readonly after: string
 }
 
-/** Both sides in one line where they are short, and line by line where they are long. */
+/** Shows both sides in one line where they are short, and line by line where they are long. */
 export const toDiffLines = (fields: readonly FieldDifference[], sides?: SideNames): readonly DiffLine[] =>
   fields.flatMap((field) => (sides === undefined ? toFieldLines(field) : toNamedLines(field, sides)))
 
@@ -65,7 +65,7 @@ function toFieldLines({ path, before, after, lines }: FieldDifference): readonly
 /** Lines that stay are shown up to this far from a difference, as in `git diff`. */
 const contextLines = 3
 
-/** With one line in place of two or more that are far from every difference. */
+/** Puts one line in place of two or more that are far from every difference. */
 function withoutFarContext(lines: readonly DiffLine[]): readonly DiffLine[] {
   const near = new Set(
     lines.flatMap(({ sign }, i) => (sign === ' ' ? [] : Array.from({ length: 2 * contextLines + 1 }, (_, j) => i - contextLines + j))),
@@ -91,7 +91,7 @@ function oneSide(sign: '+' | '-', name: string, value: unknown): readonly DiffLi
   return [{ sign, text: `${name}: |` }, ...lines.map((line): DiffLine => ({ sign, text: `${indent}  ${shown(line)}` }))]
 }
 
-/** As in YAML: without quotes where the text is unambiguous. */
+/** Spells a value as YAML does: without quotes where the text is unambiguous. */
 function toText(value: unknown): string {
   if (typeof value === 'string')
     return /^[\p{L}\p{N}_][^\n]*$/u.test(value) && value.trim() === value && Number.isNaN(Number(value))

@@ -79,7 +79,7 @@ const priceAt =
 /** In its own currency, a unit of account costs 1. */
 const unitPrice: Column = () => ({ number: '1' })
 
-/** In the order of the file. */
+/** The columns in the order of the file. */
 const columns: Readonly<Record<string, Column>> = {
   BilledCost: cost,
   BillingAccountId: (_, { billingAccountId }) => billingAccountId,

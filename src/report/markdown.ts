@@ -42,7 +42,7 @@ function renderFitting(blocks: readonly Block[], { room, rest }: Room) {
 }
 
 interface Room {
-  /** In bytes. */
+  /** Limit of the text, in bytes. */
   readonly room: number
   readonly rest: string
 }

@@ -185,7 +185,7 @@ function renderChart(block: BlockOf<'chart'>, charts: PageChart[]): string {
   return `${daily}\n<h2>${htmlText(name)}</h2>\n${legend(lines)}\n${place('running', name)}`
 }
 
-/** Of the first limits, as in the page's script. */
+/** Colors of the first limits, as in the page's script. */
 const limitColors = ['fail', 'warn'] as const
 
 const keyOf = (kind: string, text: string): string => `<span class="key ${kind}">${htmlText(text)}</span>`

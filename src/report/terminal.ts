@@ -7,7 +7,7 @@ import type { Block, BlockOf, Status } from './blocks.ts'
 
 interface TerminalStyle {
   readonly color: boolean
-  /** Where to find the parts that a terminal does not show. */
+  /** The place of the parts that a terminal does not show. */
   readonly rest?: string
   /** Columns of the terminal. Without it, no line is wrapped. */
   readonly width?: number
@@ -108,7 +108,7 @@ function renderTable({ title, columns, rows }: BlockOf<'table'>, style: Terminal
 /** Left columns are not wrapped to less than this, because a column of single words is hard to read. */
 const narrowest = 16
 
-/** Between two columns, and before the lines below the first one of a row. */
+/** Space between two columns, and before the lines below the first one of a row. */
 const between = '  '
 
 type Rows = readonly (readonly string[])[]
@@ -172,7 +172,7 @@ function flowRows([head = [], ...rows]: Rows, style: TerminalStyle): readonly st
 export const wrap = (text: string, width: number): readonly string[] =>
   width === Number.POSITIVE_INFINITY || displayWidth(text) <= width ? [text] : wrapParts(text.split(' '), ' ', width)
 
-/** As many parts in each line as fit. */
+/** Puts as many parts into each line as fit. */
 function wrapParts(parts: readonly string[], separator: string, width: number): readonly string[] {
   const lines: string[] = []
   for (const part of parts) {

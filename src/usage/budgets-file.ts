@@ -118,7 +118,7 @@ export interface Budget {
 interface BudgetDates {
   readonly today: Day
   readonly billingCycleDay: number | undefined
-  /** For budgets without a period. */
+  /** Period of budgets that have none. */
   readonly period: CurrentPeriod
 }
 

@@ -12,7 +12,7 @@ type Increase = { readonly kind: 'amount'; readonly amount: Decimal } | { readon
 
 const increaseGrammar = /^(0|[1-9]\d{0,29})((?:\.\d{1,30})?)(\s*%)?$/
 
-/** As it was given. */
+/** Writes the increase as it was given. */
 export function writeIncrease(increase: Increase): string {
   return increase.kind === 'percent' ? `${increase.percent.toFixed()}%` : increase.amount.toFixed()
 }

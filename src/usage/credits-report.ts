@@ -103,7 +103,7 @@ export function reportCredits(result: Credits): Report {
   }
 }
 
-/** For a run that passes. */
+/** Headline of a run that passes. */
 function headlineOf(result: Credits): Line {
   const { remainingCredits, trialCredits, daysLeft, creditUnit } = result
   if (remainingCredits === undefined)

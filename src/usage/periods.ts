@@ -16,7 +16,7 @@ import {
 } from '../core/dates.ts'
 import { inputError } from '../core/errors.ts'
 
-/** Both ends included. */
+/** A period with both its ends. */
 export interface Period {
   readonly from: Day
   readonly to: Day
@@ -24,7 +24,7 @@ export interface Period {
 
 /** A period up to today. */
 export interface CurrentPeriod extends Period {
-  /** The last day of the whole period. Later than `to` while the period runs. */
+  /** The last day of the whole period. It is later than `to` while the period runs. */
   readonly end: Day
   /** It moves with every day: today, yesterday, or the last days. */
   readonly isRolling?: true

@@ -27,7 +27,7 @@ export interface Readings {
   readonly others: readonly UsageReading[]
   /** The days before the period, where they are needed, and before budgets with future days. */
   readonly history: History
-  /** For budgets with a tag in their scope, by tag. */
+  /** Readings for budgets with a tag in their scope, by tag. */
   readonly tagged: ReadonlyMap<string, TaggedReadings>
 }
 

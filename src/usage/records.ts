@@ -60,7 +60,7 @@ export interface Tally<Key> {
   add(key: Key, amount: Decimal): void
   /** Zero for a key that was never added. */
   of(key: Key): Decimal
-  /** In the order in which keys were added. */
+  /** Returns the sums in the order in which keys were added. */
   entries(): readonly (readonly [Key, Decimal])[]
 }
 

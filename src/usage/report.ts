@@ -48,7 +48,7 @@ function milestonesOf({ budgetStep, budget, budgets, unit }: UsageResult): reado
 /** Budgets that a message names. */
 const maxMilestones = 10
 
-/** For a run that passes. The verdict has sentences for the others. */
+/** Headline of a run that passes. The verdict has sentences for the others. */
 function headlineOf(result: UsageResult): Line {
   const { grandTotalCredits, unit, fromDate, toDate, budget, budgets, dataQualityIssues, records } = result
   const total = `${formatMoney(grandTotalCredits)} ${unit}`

@@ -29,7 +29,7 @@ const maxPerSpike = 20
 
 interface SpikeContextOptions {
   readonly spikes: readonly { readonly date: Day }[]
-  /** For the names of services. */
+  /** Records with the names of services. */
   readonly records: readonly UsageRecord[]
 }
 

@@ -12,7 +12,7 @@ import type { UsageRecord } from './records.ts'
 /** Longest period of one request, in days. */
 export const maxWindowDays = 31
 
-/** As few windows as possible that cover the period exactly once, in order. */
+/** Cuts a period into as few windows as possible, in order, without an overlap. */
 export function cutIntoWindows({ from, to }: Period): readonly Period[] {
   const windows: Period[] = []
   for (let start = from; start <= to; start = addDays(start, maxWindowDays)) {
@@ -29,7 +29,7 @@ interface UsageAnswer {
   readonly records: readonly UsageRecord[]
 }
 
-/** Both days included, at most 31 days. Throws an ApiError of kind `bad-answer` when a total is missing or not a number. */
+/** Reads the usage of at most 31 days, both ends included. Throws an ApiError of kind `bad-answer` when a total is missing or not a number. */
 export async function readUsageCost(
   api: ReadApi,
   organizationId: string,
@@ -179,7 +179,7 @@ function readMetrics(wire: unknown, unit: string, readDecimal: typeof toDecimal)
   const metrics: Record<string, Decimal> = {}
   for (const [key, value] of Object.entries(wire)) {
     const name = key.endsWith(unit) && key !== unit ? key.slice(0, -unit.length) : key
-    // Not the name of a metric, but the prototype of an object.
+    // `__proto__` would be the prototype of an object, and not a metric.
     if (isNothing(value) || name === '__proto__') continue
     const decimal = readDecimal(value)
     if (decimal === undefined) throw new Mismatch(['metrics', key], 'is not a finite number')

@@ -153,7 +153,7 @@ function increaseReasons({ comparison, unit }: UsageResult): readonly Reason[] {
   return [{ level: 'fail', line }]
 }
 
-/** With as many decimals as the value needs to look different from the limit. */
+/** Formats with as many decimals as the value needs to look different from the limit. */
 function differentPercent(value: Decimal, limit: Decimal): string {
   const places = [0, 1, 2, 3, 4, 5].find((count) => !value.round(count).eq(limit)) ?? 6
   return `${formatRounded(value, places)}%`

@@ -43,7 +43,7 @@ describe('an update of an action by Dependabot', () => {
       'src/runtime',
     ]
     for (const path of [...inputs, ...documents]) cpSync(join(root, path), join(copy, path), { recursive: true })
-    symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+    for (const folder of ['node_modules', 'test']) symlinkSync(join(root, folder), join(copy, folder))
     for (const name of readdirSync(join(copy, '.github/workflows'))) {
       const file = join(copy, '.github/workflows', name)
       writeFileSync(file, readFileSync(file, 'utf8').replaceAll(oldPin, 'b'.repeat(40)))

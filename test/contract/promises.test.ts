@@ -1,38 +1,36 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { forEachEntry } from '../support/corpus.ts'
+import { promiseIdsIn, promiseTable, promiseTestsIn, readPromiseTests } from '../../scripts/reference/promises.ts'
 
 const root = new URL('../..', import.meta.url).pathname
-const promises = readFileSync(`${root}/docs/promises.md`, 'utf8')
+const page = readFileSync(`${root}/docs/trust.md`, 'utf8')
 
-/** `file › name of the test`, wherever one is named. */
-const named = [...promises.matchAll(/`(test\/[\w/.-]+\.test\.ts) › ([^`]+)`/g)].map((match) => ({
-  file: match[1] ?? '',
-  name: (match[2] ?? '').replace(/\s+/g, ' '),
-}))
-
-/** Each begins with a bold sentence, and ends where the next one begins. */
-const items = promises.split(/^(?=- \*\*|## )/m).filter((item) => item.startsWith('- **'))
-
-describe('docs/promises.md', () => {
-  it('names only tests that exist', () =>
-    forEachEntry(named, ({ file, name }) => {
-      expect(existsSync(`${root}/${file}`), `${file} does not exist`).toBe(true)
-      const titles = [...readFileSync(`${root}/${file}`, 'utf8').matchAll(/(?:describe|it)[^'"`]*?\(\s*(['"`])(.*?)\1/gs)].map(
-        (match) => match[2],
-      )
-      // A name stands at the beginning of its title: what follows is the row of a table.
-      expect(titles.filter((title) => title?.replaceAll("\\'", "'").startsWith(name))).not.toEqual([])
-    }))
-
-  it('keeps every promise by a test', () => {
-    expect(items.filter((item) => !item.includes('Kept by `test/')).map((item) => item.split('\n')[0])).toEqual([])
+describe('the promises in docs/trust.md', () => {
+  it('every promise has a test whose title begins with its id, and every id in a title is that of a promise', () => {
+    expect(() => promiseTable(page, readPromiseTests(root))).not.toThrow()
   })
 
-  it('leaves out none that can be shown, and numbers none twice', () => {
-    const numbers = items.flatMap((item) => /^- \*\*([VSWR]\d)\. /.exec(item)?.[1] ?? [])
-    expect(new Set(numbers).size).toBe(numbers.length)
-    const wanted = ['V1', 'V2', 'V3', 'V4', 'V5', 'V6', ...[1, 2, 3, 4, 5, 6, 7, 8].flatMap((i) => [`S${i}`, `R${i}`, `W${i}`])]
-    expect(wanted.filter((number) => !numbers.includes(number))).toEqual([])
+  it('a promise without a test, and a test without a promise, are errors that name them', () => {
+    const two = '- **V1. Exact.** Text.\n- **W12. Once.** Text.\n'
+    const tests = (text: string) => promiseTestsIn('test/a.test.ts', text)
+    expect(promiseTable(two, tests("it('V1, W12: adds | up (%s)', () => {})"))).toContain('| W12 | adds \\| up | [a](../test/a.test.ts) |')
+    expect(() => promiseTable(two, tests("it('V1: adds up', () => {})"))).toThrow('no title of a test begins with "W12: "')
+    expect(() => promiseTable(two, tests("it('V1, W12, V2: adds up', () => {})"))).toThrow('test/a.test.ts: there is no promise V2')
+  })
+
+  it('finds tests of promises in tables and groups, and neither skipped tests nor comments', () => {
+    const titles = (text: string) => promiseTestsIn('a.test.ts', text).map(({ title }) => title)
+    expect(titles("it.each([\n  1,\n])(\n  'V1: adds %s up; $name',\n  () => {},\n)")).toEqual(['adds … up'])
+    expect(titles("describe.concurrent('V1: group', { timeout: 1 }, () => { it('V1: it\\'s exact', () => {}) })")).toEqual([
+      'group',
+      "it's exact",
+    ])
+    expect(titles("// it('V1: comment')\nit.skip('V1: a', () => {})\ndescribe.todo('V1: b')\ncheck('V1: c')")).toEqual([])
+  })
+
+  it('numbers the promises of each chapter from 1 without a gap', () => {
+    for (const [letter, ids] of Map.groupBy(promiseIdsIn(page), (id) => id.charAt(0)))
+      expect(ids).toEqual(ids.map((_, i) => `${letter}${i + 1}`))
+    expect([...new Set(promiseIdsIn(page).map((id) => id.charAt(0)))]).toEqual(['V', 'S', 'W', 'F', 'R'])
   })
 })

@@ -5,10 +5,9 @@ import { type Job, ownWorkflows, parseWorkflow, triggersOf } from '../support/wo
 
 const releasing = readFileSync(new URL('../../docs/releasing.md', import.meta.url), 'utf8')
 const [, section = ''] = /^## Required checks\n([\s\S]*?)^## /m.exec(releasing) ?? []
-const documented = [...section.matchAll(/^\| `([^`]+)` \| \[([\w-]+\.yml)\]/gm)].map(([, check = '', workflow = '']) => ({
-  check,
-  workflow,
-}))
+const documented = [...section.matchAll(/^\| \[([\w-]+\.yml)\]\([^)]*\) \| (.*) \|$/gm)].flatMap(([, workflow = '', checks = '']) =>
+  [...checks.matchAll(/`([^`]+)`/g)].map(([, check = '']) => ({ check, workflow })),
+)
 
 const workflows = ownWorkflows.map(({ name, text }) => ({ file: name.split('/').at(-1) ?? '', text, workflow: parseWorkflow(text) }))
 const onPullRequest = workflows.filter(({ workflow }) => triggersOf(workflow).includes('pull_request'))

@@ -150,7 +150,7 @@ describe('scripts/install.sh', () => {
     expect(ran).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(`Cannot download ${from}/download/v1.2.3/SHA256SUMS.`) })
   })
 
-  it('refuses a release that is not as it should be, and keeps the earlier version', () =>
+  it('S10: refuses a release that is not as it should be, and keeps the earlier version', () =>
     forEachEntry<readonly [string, (place: string) => void, string]>(
       [
         ['a byte of the archive differs', (place) => flipByte(join(place, archive)), 'The checksum of '],
@@ -191,7 +191,7 @@ describe('scripts/install.sh', () => {
     )
   })
 
-  it('refuses a file without a correct attestation', async () => {
+  it('S10: refuses a file without a correct attestation', async () => {
     publish('1.2.3')
     installOld()
     addGh('[ "$1" != attestation ] || { echo "no matching attestations" >&2; exit 1; }')

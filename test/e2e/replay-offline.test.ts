@@ -37,7 +37,7 @@ async function enteredFiles(inputs: Readonly<Record<string, string>>, files: Rea
   }
 }
 
-it('replay uses no file of the HTTP client', async () => {
+it('V12: replay uses no file of the HTTP client', async () => {
   const names = ['checkout.yml', 'recordings/payments-down/checkout-errors.json']
   const files = Object.fromEntries(
     await Promise.all(names.map(async (name) => [name, await readFile(join(root, 'examples/incidents', name), 'utf8')] as const)),

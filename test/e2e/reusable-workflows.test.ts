@@ -153,7 +153,7 @@ describe('the step that sets the secrets of webhooks', () => {
     expect(new Set(own).size).toBe(1)
   })
 
-  it('masks each value before it sets the variable, and writes it nowhere else', () => {
+  it('S2: masks each value before it sets the variable, and writes it nowhere else', () => {
     const lines = [
       'WEBHOOK_A_URL=https://hooks.example.com/a?b=c%20d%0A',
       'WEBHOOK_TOKEN=Bearer $(id) `id` "x" é',
@@ -203,7 +203,7 @@ describe('the step that sets the secrets of webhooks', () => {
     ))
 })
 
-describe('the step that sets the variables of files sets no other variable', () => {
+describe('S9: the step that sets the variables of files sets no other variable', () => {
   const own = scripts.filter((script) => !script.includes(webhookStep))
 
   const runWith = (VARIABLES: string) => runScript(own[0], { VARIABLES })

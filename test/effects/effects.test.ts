@@ -28,7 +28,7 @@ describe('the files of the effect suite', () => {
     expect(createIntents(7, 3)).not.toEqual(createIntents(8, 3))
   })
 
-  it('applies and changes objects of the web app in both profiles, and the web app can save their dashboards', async () => {
+  it('W9: applies and changes objects of the web app in both profiles, and the web app can save their dashboards', async () => {
     for (const [seed, dialect] of ['hyperdx', 'clickhouse-cloud', 'hyperdx', 'clickhouse-cloud'].entries()) {
       const emulator = await startEmulator({ dialect: dialect as 'hyperdx', rateLimit: 'off' })
       try {

@@ -106,7 +106,7 @@ const listsByDialect = [
 ] as const
 
 describe.each(listsByDialect)(
-  'a list as long as a page stops creates and deletes, for a server that answers one page only (%s)',
+  'W7: a list as long as a page stops creates and deletes, for a server that answers one page only (%s)',
   (dialect, names) => {
     const server = useEmulator({ dialect, rateLimit: 'off', paging: 'ignored', totalCount: 'hidden', pageLimit: 1000 })
     const content = dialect === 'neutral' ? neutral : all

@@ -55,7 +55,7 @@ function mixed(): SiteFiles {
 }
 
 describe.each(['before', 'after'] as const)('killed at each request, %s the server acted', (act) => {
-  it('creates each of twenty objects once after runs that were killed', async () => {
+  it('W2: creates each of twenty objects once after runs that were killed', async () => {
     const files = createsOnly()
     const restore = rememberState(emulator())
     const whole = await undisturbed(files)
@@ -68,7 +68,7 @@ describe.each(['before', 'after'] as const)('killed at each request, %s the serv
     }
   }, 60_000)
 
-  it('completes a plan of every kind of change after runs that were killed', async () => {
+  it('W2: completes a plan of every kind of change after runs that were killed', async () => {
     await run(createsOnly())
     const restore = rememberState(emulator())
     const files = mixed()

@@ -58,7 +58,7 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('%s', (dialect) => {
   }
 
   it.each([false, true])(
-    'pull, then plan is empty, for any service (with fields of a newer server: %s)',
+    'F1: pull, then plan is empty, for any service (with fields of a newer server: %s)',
     async (isNewer) => {
       const arbitrary = randomService(serviceOf(emulator()), { dialect, isNewer, hasForeign: true })
       await fc.assert(
@@ -99,7 +99,7 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('%s', (dialect) => {
   }
 
   it.each([false, true])(
-    'pull changes what changed in a file, and nothing else (with fields of a newer server: %s)',
+    'F2: pull changes what changed in a file, and nothing else (with fields of a newer server: %s)',
     async (isNewer) => {
       const service = randomService(serviceOf(emulator()), { dialect, isNewer })
       const choices = fc.array(fc.nat(5), { minLength: 20, maxLength: 20 })

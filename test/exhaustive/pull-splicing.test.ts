@@ -45,7 +45,7 @@ const style = fc.record({
   defaultStringType: fc.constantFrom('PLAIN' as const, 'QUOTE_DOUBLE' as const, 'QUOTE_SINGLE' as const),
 })
 
-it('splices any change of some objects into a file, and keeps every byte of the others', () => {
+it('F2: splices any change of some objects into a file, and keeps every byte of the others', () => {
   const keys = ['a', 'b', 'c', 'd'] as const
   const objects = fc.record({ a: object, b: object, c: object, d: object })
   fc.assert(

@@ -27,7 +27,7 @@ const mapTexts = (files: SiteFiles, change: (text: string) => string): SiteFiles
 describe.each(['neutral', 'clickhouse-cloud'] as const)('%s', (dialect) => {
   const emulator = useEmulator({ dialect, rateLimit: 'off', newFieldPrefix: 'novel' })
 
-  it('keeps unknown fields through a pull and an apply', async () => {
+  it('F1: keeps unknown fields through a pull and an apply', async () => {
     for (const [place, path] of Object.entries(dialect === 'neutral' ? places : cloudPlaces)) {
       emulator().reset()
       const novel = { novel: { deep: [1, 'two', null] }, novelFlag: true }

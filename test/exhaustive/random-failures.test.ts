@@ -94,7 +94,7 @@ async function runUntilDone(files: SiteFiles, unowned: string): Promise<readonly
   return [`not done after ${maxRuns} runs`]
 }
 
-describe('apply reaches the state of a run without failures although every fifth request fails', () => {
+describe('W2: apply reaches the state of a run without failures although every fifth request fails', () => {
   it.each([
     { what: 'creates all objects although every fifth request fails', count: 20, files: firstFiles, before: undefined },
     { what: 'makes changes of every kind although every fifth request fails', count: 50, files: otherFiles, before: firstFiles },

@@ -109,7 +109,7 @@ function findUnnoticed(results: readonly Result[], doubles: Raced['doubles']): r
   return [...doubles.values()].filter((ids) => !said.some((text) => [...ids, page].every((word) => text.includes(word))))
 }
 
-it('of the runs that wrote an object that exists twice, at least one fails and names both', async () => {
+it('W3: of the runs that wrote an object that exists twice, at least one fails and names both', async () => {
   const seen = { doubles: 0, stopped: 0, allGreen: 0 }
   await forEachEntry(
     seeds,

@@ -90,7 +90,7 @@ const plans = [
 
 describe.each(['before', 'after'] as const)('killed at each request, %s the server acted', (act) => {
   it.each(plans)(
-    'a killed run is completed by the next one with %s',
+    'W2: a killed run is completed by the next one with %s',
     async (_, first, files, outcomes) => {
       if (first !== undefined) await run(first)
       const restore = rememberState(emulator())
@@ -119,7 +119,7 @@ const paths = ['/sources', '/webhooks']
 
 describe.each(Object.entries(lost))('%s', (_, fault) => {
   it.each(paths)(
-    'a run that fails at any create or update of %s ends in the same run as an undisturbed one',
+    'W1: a run that fails at any create or update of %s ends in the same run as an undisturbed one',
     async (path) => {
       const restore = rememberState(emulator())
       const whole = await undisturbed(created)

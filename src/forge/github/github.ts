@@ -45,7 +45,7 @@ const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing }
 export async function openOctokit(run: GitHubRun, token: string, deps: SendDeps, limits: Limits) {
   const { getOctokit } = await import('@actions/github')
   const { request, close } = createRequests(run, deps, limits, words)
-  /** In the form of the global `fetch`, as far as octokit uses it. */
+  /** Sends a request in the form of the global `fetch`, as far as octokit uses it. */
   const fetch = async (address: string, { method, headers, body }: FetchInit): Promise<Response> => {
     const { status, headers: answered, text } = await request({ method, url: new URL(address), authorization: headers.authorization, body })
     const kept = keptHeaders.flatMap((name) => (answered[name] === undefined ? [] : [[name, answered[name]] as const]))

@@ -1,4 +1,4 @@
-// A source has no field for a marker: docs/decisions/0017 has the reasons. Its kind and its name identify it.
+// A source has no field for a marker: docs/decisions/ownership.md has the reasons. Its kind and its name identify it.
 import * as z from 'zod'
 import { isMapping, keysOf } from '../../core/keys.ts'
 import { quote } from '../../core/text.ts'

@@ -1,5 +1,5 @@
 // Two runs of a project at the same time can both create an object: the API has no lock, and markers are not unique. The run that creates later
-// sees both objects when it verifies its writes, and fails. docs/decisions/0015-runs-at-the-same-time.md has the limits.
+// sees both objects when it verifies its writes, and fails. docs/decisions/concurrent-runs.md has the limits.
 
 import { ApiError } from '../../api/api-error.ts'
 import type { ReadApi } from '../../api/client.ts'

@@ -40,7 +40,7 @@ type Break = keyof typeof breaks
 
 const names = Object.keys(breaks) as readonly Break[]
 
-describe.concurrent('a request whose answer breaks off is repeated only if nothing can be done twice', () => {
+describe.concurrent('W1, W10, R1: a request whose answer breaks off is repeated only if nothing can be done twice', () => {
   it('repeats a read after every kind of broken answer', () =>
     forEachEntry(
       names,

@@ -50,7 +50,7 @@ async function shell(line: string): Promise<{ readonly code: number; readonly st
   return { code: Number(/code:(\d+)/.exec(stdout)?.[1]), status: result.status }
 }
 
-describe.concurrent('a reader that goes away changes no verdict', () => {
+describe.concurrent('V4: a reader that goes away changes no verdict', () => {
   it.each<[string, string, number]>([
     ['after one line of the log', '(ACTION; echo $? >&3) 3>code | head -1 >/dev/null; sleep 0.1; CODE=$(cat code)', 1],
     ['before the first line of the log', '(ACTION; echo $? >&3) 3>code | true; sleep 0.1; CODE=$(cat code)', 1],
@@ -95,7 +95,7 @@ describe.concurrent('a wrong environment is tolerated, or rejected with a reason
     expect(ran.stderr).toContain('/nowhere.pem')
   })
 
-  it('unchecked certificates are rejected before anything is sent', async () => {
+  it('S3: unchecked certificates are rejected before anything is sent', async () => {
     const { outcome, ran } = await runWithFailure('read', undefined, { env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } })
     expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'input', methods: '' })
     expect(ran.outputs.get('failure-reason')).toContain('NODE_TLS_REJECT_UNAUTHORIZED: is 0')

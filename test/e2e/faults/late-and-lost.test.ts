@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { ids, serviceOf } from '../../support/emulator.ts'
 import { runWithFailure, type TestApi } from '../../support/faults.ts'
 
-describe.concurrent('a write that the server carries out after an error leaves one object, as wanted', () => {
+describe.concurrent('W1: a write that the server carries out after an error leaves one object, as wanted', () => {
   it.each([0, 300, 1500])('leaves one object when the server carries out a create %i ms after a 504', async (ms) => {
     const { outcome } = await runWithFailure('create', { effect: { kind: 'late-commit', ms } }, { settleMs: ms + 500 })
     expect(outcome).toEqual({ exitCode: 4, conclusion: 'may-exist', methods: 'POST GET', added: 1, problems: [] })

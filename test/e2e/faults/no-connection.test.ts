@@ -68,7 +68,7 @@ it('creates nothing where no connection is made, and names the limit for connect
   }
 })
 
-describe.concurrent('a server whose certificate or TLS version cannot be trusted gets no request', () => {
+describe.concurrent('S3: a server whose certificate or TLS version cannot be trusted gets no request', () => {
   const loopback = { addresses: ['127.0.0.1'] }
   let directory: string
   beforeAll(async () => {

@@ -92,7 +92,7 @@ it('receives signals directly when a shell runs the command line with exec', asy
   })
 })
 
-describe.concurrent('a run that the runner kills creates nothing twice with the next run', () => {
+describe.concurrent('W1: a run that the runner kills creates nothing twice with the next run', () => {
   it.each(['before', 'after'] as const)(
     'creates nothing twice when a run was killed %s the create was done, because the next run looks first',
     async (act) => {

@@ -158,7 +158,7 @@ describe.concurrent('R4: a proxy that refuses or hangs ends the run in time, and
     expect(ran.outputs.get('failure-reason')).toContain(`The proxy 127.0.0.1:${proxy.port} refused the connection: the proxy answered 407`)
   })
 
-  it('a message hides the user of a proxy that repeats it, and the log masks only the password and its pair', async () => {
+  it('S2: a message hides the user of a proxy that repeats it, and the log masks only the password and its pair', async () => {
     const user = 'proxy-user-of-the-shop'
     const pair = Buffer.from(`${user}:${password}`).toString('base64')
     const body = JSON.stringify({ error: `${user} may not do that with Basic ${pair}` })

@@ -24,7 +24,7 @@ const slow = {
 
 const limit = { inputs: { 'timeout-seconds': '1' } }
 
-describe.concurrent('R4: an answer that takes too long or never ends is abandoned at a limit', () => {
+describe.concurrent('W10, R4: an answer that takes too long or never ends is abandoned at a limit', () => {
   it.each<[keyof typeof slow, RegExp]>([
     ['nothing at all', /^No answer within [\d.]+ s \(REQUEST_TIMEOUT\)\n/],
     ['half of the headers', /^No answer within [\d.]+ s \(REQUEST_TIMEOUT\)\n/],

@@ -27,7 +27,7 @@ describe('the check of credits', () => {
     expect(String(document.daysLeft)).toBe(action.outputs.get('days-left'))
   })
 
-  it('never shows zero for an organization without prepaid credits', async () => {
+  it('V10: never shows zero for an organization without prepaid credits', async () => {
     emptyBalances()
     const passed = await runAction({ inputs: inputs(), secrets })
     expect(passed.exitCode).toBe(0)

@@ -118,7 +118,7 @@ describe('the pull request of a drift', () => {
     expect([result, file, inputs?.branch]).toEqual(['success', starter, branch.name])
   })
 
-  it('the pull request of a drift changes no dashboard and no alert when it is merged and applied', async () => {
+  it('F3: the pull request of a drift changes no dashboard and no alert when it is merged and applied', async () => {
     raise()
     files = { [path]: (await drift()).file ?? '' }
     const before = structuredClone([serviceOf(emulator()).dashboards, serviceOf(emulator()).alerts.map(({ threshold }) => threshold)])
@@ -152,7 +152,7 @@ describe('the pull request of a drift', () => {
   })
 })
 
-describe('the pull request of a drift is not looked at', () => {
+describe('F3: the pull request of a drift is not looked at', () => {
   const skipped = (reason: string) => ({
     result: 'success',
     inputs: undefined,
@@ -162,7 +162,7 @@ describe('the pull request of a drift is not looked at', () => {
   it.each([
     ['someone else', { ...branch, message: 'Fix a typo' }],
     ['someone who amended it', { ...branch, committer: 'Ada' }],
-  ])('the pull request of a drift is not looked at when the last commit of its branch is of %s', async (_, other) => {
+  ])('F3: the pull request of a drift is not looked at when the last commit of its branch is of %s', async (_, other) => {
     raise()
     github().store.branch = other
     expect(await drift()).toMatchObject(skipped('the last commit of watchkeeper/drift is of someone else'))
@@ -180,7 +180,7 @@ describe('the pull request of a drift is not looked at', () => {
   const workflow = (step: string): string => `jobs: { a: { steps: [{ ${step} }] } }`
 
   it.each(['queued', 'in_progress', 'waiting', 'pending', 'requested'])(
-    'the pull request of a drift is not looked at while an apply is %s',
+    'F3: the pull request of a drift is not looked at while an apply is %s',
     async (status) => {
       const called = 'jobs: { a: { uses: watchkeeper/watchkeeper/.github/workflows/reusable-plan-and-apply.yml@v0 } }'
       files = { ...files, '.github/workflows/observability.yml': called }
@@ -191,7 +191,7 @@ describe('the pull request of a drift is not looked at', () => {
   )
 
   it.each(['with: { operation: apply }', "with: { operation: 'apply' }", 'run: watchkeeper apply --yes'])(
-    'the pull request of a drift is not looked at while a called workflow runs: %s',
+    'F3: the pull request of a drift is not looked at while a called workflow runs: %s',
     async (step) => {
       files = { ...files, '.github/workflows/shared.yaml': workflow(step) }
       const calls = ['acme/shop/.github/workflows/shared.yaml@refs/heads/main']
@@ -217,14 +217,14 @@ describe('the pull request of a drift is not looked at', () => {
     expect((await drift()).file).toBe(raised)
   })
 
-  it('the pull request of a drift is not looked at by a run on another branch, or without an answer of GitHub, which fails', async () => {
+  it('F3: the pull request of a drift is not looked at by a run on another branch, or without an answer of GitHub, which fails', async () => {
     raise()
     expect(await drift({ ref: 'next' })).toMatchObject({ result: 'failure', inputs: undefined })
     github().addFault({ on: 'GET /repos/acme/shop/actions/runs', effect: { kind: 'answer', status: 403 } })
     expect(await drift()).toMatchObject({ result: 'failure', inputs: undefined })
   })
 
-  it('the pull request of a drift is not looked at while the service has no declared object of a kind', async () => {
+  it('F3: the pull request of a drift is not looked at while the service has no declared object of a kind', async () => {
     raise()
     serviceOf(emulator()).alerts = []
     const emptied = 'the list of alerts has none of the declared objects'

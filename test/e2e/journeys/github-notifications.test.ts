@@ -54,7 +54,7 @@ describe('a failing cost gate on a pull request', () => {
     expect(issues()).toMatchObject([{ state: 'closed', stateReason: 'completed' }])
   })
 
-  it('a failing cost gate on a pull request has the same verdict, outputs and summary when GitHub refuses, and a notice that names what is missing', async () => {
+  it('V4: a failing cost gate on a pull request has the same verdict, outputs and summary when GitHub refuses, and a notice that names what is missing', async () => {
     const inputs = { budget: '0', period: '2026-01-01..2026-01-03' }
     const quiet = await gate(inputs)
     github().store.may = { comments: false, issues: false, labels: false }

@@ -41,7 +41,7 @@ describe('a failing cost gate on a merge request', () => {
     expect(gitlab().store.issues).toMatchObject([{ state: 'closed' }])
   })
 
-  it('a failing cost gate on a merge request has the same verdict and report when GitLab refuses, and a warning that names what is missing', async () => {
+  it('V4: a failing cost gate on a merge request has the same verdict and report when GitLab refuses, and a warning that names what is missing', async () => {
     const quiet = await gate({ budget: '0' })
     gitlab().store.scopes = ['read_api']
     const refused = await gate({ ...both, budget: '0' })

@@ -144,7 +144,7 @@ describe('a step of a budget', () => {
 })
 
 describe('a message that is not delivered', () => {
-  it('warns once about a notification that was not delivered, names the host only, and changes no verdict', async () => {
+  it('V4: warns once about a notification that was not delivered, names the host only, and changes no verdict', async () => {
     receiver().answer({ status: 404, body: 'no_service' }, { status: 302, headers: { location: 'https://elsewhere.example/' } })
     for (const reason of ['answered 404: no_service. Check notify-url and notify-format.', 'a redirect to https://elsewhere.example']) {
       const ran = await gate({ budget: '100000', 'notify-on': 'always' })
@@ -155,7 +155,7 @@ describe('a message that is not delivered', () => {
     }
   })
 
-  it('waits at most ten seconds for a receiver of notifications that does not answer', async () => {
+  it('R4: waits at most ten seconds for a receiver of notifications that does not answer', async () => {
     receiver().answer('hang')
     const startedAt = Date.now()
     const ran = await gate({ budget: '1' })

@@ -105,7 +105,7 @@ describe('pull, as a step', () => {
   })
 })
 
-describe('pull fails when it cannot write a file, and names the files that were written', () => {
+describe('S8: pull fails when it cannot write a file, and names the files that were written', () => {
   const outside = (): string => `${workspace}-outside`
   beforeEach(() => mkdir(outside()))
   afterEach(() => rm(outside(), { recursive: true }))

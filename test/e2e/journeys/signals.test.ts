@@ -42,7 +42,7 @@ it('sends nothing more after the first signal', async () => {
   expect(methodsOf(emulator())).toEqual(['GET'])
 })
 
-it('a create that hangs is given up within six seconds, and the report says that it may exist', async () => {
+it('R6: a create that hangs is given up within six seconds, and the report says that it may exist', async () => {
   emulator().addFault({ effect: { kind: 'hang' } })
   const inputs = {
     operation: 'create-alert',
@@ -63,7 +63,7 @@ it('a create that hangs is given up within six seconds, and the report says that
   expect(methodsOf(emulator())).toEqual(['POST'])
 })
 
-it('a second signal ends at once', async () => {
+it('R6: a second signal ends at once', async () => {
   emulator().addFault({ effect: { kind: 'hang' } })
   const started = performance.now()
   const ran = await runAction({
@@ -129,7 +129,7 @@ const exitCodeOf = (surface: (typeof surfaces)[number], ending: Ending): Promise
     }
   })
 
-describe.concurrent.each(surfaces)('the exit code of an apply that ends early says whether anything was written: %s', (surface) => {
+describe.concurrent.each(surfaces)('R6: the exit code of an apply that ends early says whether anything was written: %s', (surface) => {
   const once = ['SIGTERM'] as const
   const twice = ['SIGINT', 'SIGTERM'] as const
   const effect = { kind: 'hang' } as const

@@ -129,7 +129,7 @@ describe('an output path', () => {
   })
 
   it.each(writing)(
-    'keeps an output that is a pipe, and does not wait for its reader: $name',
+    'S8: keeps an output that is a pipe, and does not wait for its reader: $name',
     async ({ name, example, formats, hasPlanFile }) => {
       const pipes = formats.map((format) => join(root(), `${name}.${format}`))
       const plan = join(root(), `${name}.plan`)
@@ -185,7 +185,7 @@ describe('an output path', () => {
   })
 })
 
-it('a plan file that cannot be written is an error, and no output names it', async () => {
+it('V4: a plan file that cannot be written is an error, and no output names it', async () => {
   const file = join(directory, 'taken')
   await mkdir(file)
   const examples = await readFile(new URL('../../../examples/adopt/alerts.yml', import.meta.url), 'utf8')

@@ -42,7 +42,7 @@ async function open(options: EmulatorOptions = {}) {
   return { emulator, session, target, stored, before, line, patch, sent }
 }
 
-it('writes the name and the tags, and every tile stays as it is stored', async () => {
+it('W4: writes the name and the tags, and every tile stays as it is stored', async () => {
   const { stored, before, patch, emulator, session } = await open()
   const { object } = await patch({ name: 'Renamed', tags: ['owned'] })
   expect(object).toMatchObject({ id: stored.id, name: 'Renamed', tags: ['owned'] })

@@ -54,7 +54,7 @@ describe('a create', () => {
   })
 })
 
-describe('an update is sent again only if it was not done, and a delete can be repeated', () => {
+describe('W10: an update is sent again only if it was not done, and a delete can be repeated', () => {
   const id = '65f5e4a35eedc0de0000001f'
   const stored = () => serviceOf(emulator()).alerts.find((alert) => alert.id === id)
   const update = async ({ api }: TestSession, change: object = {}) => {
@@ -63,7 +63,7 @@ describe('an update is sent again only if it was not done, and a delete can be r
   const remove = ({ api }: TestSession) => alertCollection.remove(api, service, id)
   const lost = (act: 'before' | 'after'): Fault => ({ match: { method: 'PUT' }, act, effect: { kind: 'reset' } })
 
-  it('an update uses what was read in the last two seconds, and reads the object again after that', async () => {
+  it('W8: an update uses what was read in the last two seconds, and reads the object again after that', async () => {
     await withSession(emulator(), async ({ api, clock }) => {
       const object = await alertCollection.get(api, service, id)
       const reading = { object, readAtMs: clock.monotonicMs() }
@@ -77,7 +77,7 @@ describe('an update is sent again only if it was not done, and a delete can be r
     expect(methodsOf(emulator())).toEqual(['GET', 'PUT', 'GET', 'PUT'])
   })
 
-  it('a write that waited for the rate limit is preceded by another read, which sees edits of the meantime', async () => {
+  it('W8: a write that waited for the rate limit is preceded by another read, which sees edits of the meantime', async () => {
     const seen: string[] = []
     const removeSeen = ({ api }: TestSession) =>
       alertCollection.remove(api, service, id, { check: ({ name }) => void seen.push(name ?? '') })

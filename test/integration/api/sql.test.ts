@@ -197,7 +197,7 @@ describe('a query of a self-hosted server', () => {
 describe('a query of a cloud service', () => {
   const dialect = 'clickhouse-cloud'
 
-  it.each(sleeping)('a query is not sent to a service in state %s', async (state) => {
+  it.each(sleeping)('W4: a query is not sent to a service in state %s', async (state) => {
     const prepare = (emulator: Emulator): void => void Object.assign(checkoutOf(emulator), { state })
     expect(await ask({ dialect, prepare, runSql: answers([]) })).toEqual({ kind: 'asleep' })
     expect(started?.requests.map(({ method }) => method)).toEqual(['GET'])
@@ -249,7 +249,7 @@ describe('a query of a cloud service', () => {
     expect(await failure(`${url}/wrong`)).toContain('Check sql-url')
   })
 
-  it('sends each key to its own address only', async () => {
+  it('W4: sends each key to its own address only', async () => {
     const emulator = await start({ dialect, runSql: answers([{ one: 1 }]) })
     const other = await startEmulator({ dialect, rateLimit: 'off', runSql: answers([{ one: 1 }]) })
     const [admin] = other.store.keys

@@ -147,7 +147,7 @@ describe('the issue', () => {
 describe('untrusted text', () => {
   const hostile = '```\n/close\n/merge\n<b>\n/approve\n</b>\n  /assign @all\n@all #1 :tada:'
 
-  it('causes no quick action of GitLab in any part of a report', async () => {
+  it('S6: causes no quick action of GitLab in any part of a report', async () => {
     const report = contentOf('fail', {
       blocks: [
         { kind: 'verdict', status: 'fail', line: say`${'/close'}` },
@@ -267,7 +267,7 @@ it('retries a read after the rate limit is used up, when the window that GitLab 
   expect(waitedMs).toBe(20_000)
 })
 
-it('sends the token in one header only, and no secret in a body', async () => {
+it('S1: sends the token in one header only, and no secret in a body', async () => {
   const secret = 'c0ffee00-0000-4000-8000-00000000c0de'
   await notifyGitLab(gitlab(), { ...both, label: undefined, redact: createRedact([secret, token]), env: { CI_JOB_NAME: secret } })
   expect(gitlab().received.length).toBeGreaterThan(4)

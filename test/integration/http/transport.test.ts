@@ -91,7 +91,7 @@ describe('createTransport', () => {
   })
 })
 
-describe('an exchange ends at its limit, and leaves nothing behind,', () => {
+describe('R4: an exchange ends at its limit, and leaves nothing behind,', () => {
   const timeOut = async (url: URL, proxy: Parameters<typeof createTransport>[1], method: Exchange['method']) => {
     const transport = createTransport(url, proxy, systemClock)
     const startedAt = performance.now()

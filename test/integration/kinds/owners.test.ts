@@ -28,7 +28,7 @@ const applied = () => run('apply', { project: 'shop/infra' })
 const textOf = (blocks: unknown): string => JSON.stringify(blocks)
 
 describe('a list', () => {
-  it('shows the owner of managed objects, and no markers', async () => {
+  it('W12: shows the owner of managed objects, and no markers', async () => {
     await applied()
     const [dashboards, searches, alerts] = await Promise.all(
       ['list-dashboards', 'list-saved-searches', 'list-alerts'].map((name) => run(name)),
@@ -95,7 +95,7 @@ describe('pull', () => {
     return { document, blocks, added: objects.filter(({ outcome }) => outcome === 'added') }
   }
 
-  it('leaves out objects of other owners, with their number', async () => {
+  it('W12: leaves out objects of other owners, with their number', async () => {
     await applied()
     const { document, blocks, added } = await pulled({})
     expect(document).toMatchObject({ otherOwners: 3 })

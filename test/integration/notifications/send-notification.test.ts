@@ -116,7 +116,7 @@ describe('a message that certainly did not arrive', () => {
 })
 
 describe('a message that may have arrived', () => {
-  it.each([500, 502, 503, 504, 408])('a message that may have arrived is not sent again after a %i', async (status) => {
+  it.each([500, 502, 503, 504, 408])('W15: a message that may have arrived is not sent again after a %i', async (status) => {
     receiver().answer({ status, body: 'try again' })
     expect((await send()).failure).toBe(
       `notification: not delivered: ${receiver().host} answered ${status}: try again. The message may have been delivered.`,
@@ -124,7 +124,7 @@ describe('a message that may have arrived', () => {
     expect(receiver().messages).toHaveLength(1)
   })
 
-  it('a message that may have arrived is not sent again after a lost connection', async () => {
+  it('W15: a message that may have arrived is not sent again after a lost connection', async () => {
     receiver().answer('reset')
     expect((await send()).failure).toMatch(/The message may have been delivered\.$/)
     expect(receiver().messages).toHaveLength(1)
@@ -156,7 +156,7 @@ describe('a message that the receiver refuses', () => {
     expect((await send()).failure).toContain('answered 404: nothing at ***.')
   })
 
-  it.each([301, 302, 303, 307, 308])('reports a redirect of the webhook (%i) and does not follow it', async (status) => {
+  it.each([301, 302, 303, 307, 308])('S4: reports a redirect of the webhook (%i) and does not follow it', async (status) => {
     receiver().answer({ status, headers: { location: `https://elsewhere.example${webhookPath}` } })
     expect((await send()).failure).toBe(
       `notification: not delivered: ${receiver().host} answered ${status}: a redirect to https://elsewhere.example. Redirects are not followed. Check notify-url. The message may have been delivered.`,
@@ -166,7 +166,7 @@ describe('a message that the receiver refuses', () => {
 })
 
 describe('a message that must not be sent', () => {
-  it('sends no notification over https when certificates are not checked', async () => {
+  it('S3: sends no notification over https when certificates are not checked', async () => {
     const { failure } = await send({ url: `https://hooks.example${webhookPath}`, env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } })
     expect(failure).toBe(
       'notification: not sent: NODE_TLS_REJECT_UNAUTHORIZED is 0, which disables the check of certificates; to trust a private certificate authority, set NODE_EXTRA_CA_CERTS.',

@@ -32,7 +32,7 @@ describe('the config file', () => {
     })
   })
 
-  it('neither it nor the file of an environment sets what a pull request must not decide', async () => {
+  it('S5: neither it nor the file of an environment sets what a pull request must not decide', async () => {
     const operations = await describeOperations()
     const names = new Set([...settings, ...operations.flatMap(({ inputs }) => inputs)].map(({ name }) => name))
     const [inConfig, inEnvironment] = [new Set(), new Set()]
@@ -91,7 +91,7 @@ describe('the config file', () => {
     expect((await config(text)).reason).toMatch(reason)
   })
 
-  it('names the config file and the line of each value that is not accepted', async () => {
+  it('R7: names the config file and the line of each value that is not accepted', async () => {
     const text = [
       'service-id: nope',
       'timeout-seconds: soon # a comment',

@@ -70,7 +70,7 @@ describe('wrong input', () => {
     expect([ran.document.status, ran.warnings]).toEqual(['pass', []])
   })
 
-  it('names the input whose value is not accepted', async () => {
+  it('R7: names the input whose value is not accepted', async () => {
     const env = {
       WATCHKEEPER_SERVICE_ID: 'nope',
       WATCHKEEPER_TIMEOUT_SECONDS: 'soon',
@@ -174,7 +174,7 @@ describe('wrong input', () => {
   })
 })
 
-describe('the webhook of notifications is accepted over https, or over http to loopback addresses', () => {
+describe('S3: the webhook of notifications is accepted over https, or over http to loopback addresses', () => {
   const path = '/services/T0SECRET/B0SECRET/qWeRtYuIoPaSdFgH'
   const list = { operation: 'list-sources' }
 

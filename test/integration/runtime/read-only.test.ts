@@ -24,7 +24,7 @@ const callOf = ({ name, operation }: (typeof allOperations)[number]): readonly s
 ]
 
 describe('a read-only run', () => {
-  it('refuses every operation that writes before the first request, by option and by variable', async () => {
+  it('W14: refuses every operation that writes before the first request, by option and by variable', async () => {
     expect(writing.length).toBeGreaterThan(6)
     await forEachEntry(writing, async (one) => {
       for (const [args, env] of [
@@ -39,7 +39,7 @@ describe('a read-only run', () => {
     expect(emulator().requests).toEqual([])
   })
 
-  it('a read-only run is not switched off by an option or a file of the repository', async () => {
+  it('W14: a read-only run is not switched off by an option or a file of the repository', async () => {
     const { exitCode } = await runCliInside(['apply', ...flags(), '--yes', '--read-only', 'false'], { env: variable, directory: root() })
     expect(exitCode).toBe(2)
     const file = await invokeText({
@@ -62,7 +62,7 @@ describe('a read-only run', () => {
     expect(emulator().requests).toEqual([])
   })
 
-  it('refuses comments, issues and notifications before the first request, and sends none about this error', async () => {
+  it('W14: refuses comments, issues and notifications before the first request, and sends none about this error', async () => {
     const ran = await invokeText({
       inputs: {
         operation: 'list-sources',

@@ -37,7 +37,7 @@ describe('the profile hyperdx', () => {
     expect(ran.document.status).toBe('pass')
   })
 
-  it('asks for the version once in a run, without the key, and sends the key with everything else', async () => {
+  it('S1: asks for the version once in a run, without the key, and sends the key with everything else', async () => {
     const ran = await run({ operation: 'doctor' })
     expect(ran.document.status).toBe('pass')
     const health = emulator().requests.filter(({ path }) => path === '/health')

@@ -283,7 +283,7 @@ describe('a dashboard whose tiles an adoption writes again', () => {
     return { [path]: { dashboards: Object.fromEntries(Object.entries(dashboards).map(([key, one]) => [key, { ...one, adopt }])) } }
   }
 
-  it('is an error while an alert is on such a tile, stored or declared, and names the ways out', () =>
+  it('W17: is an error while an alert is on such a tile, stored or declared, and names the ways out', () =>
     site(async (one) => {
       const files = await pulledAs(one, true)
       const before = JSON.stringify(unownedIn(emulator()))

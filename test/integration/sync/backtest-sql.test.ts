@@ -222,7 +222,7 @@ describe.each(dialects)('a backtest of a raw SQL tile with profile %s', (dialect
     ])
   })
 
-  it('is not sent where it could read other data than that of the database: a plan and a backtest say so, and apply stores it', async () => {
+  it('W4: is not sent where it could read other data than that of the database: a plan and a backtest say so, and apply stores it', async () => {
     const declared = declare(
       `SELECT count() AS n FROM \`url\`('http://other.example/', 'TSV', 'x UInt8') WHERE {endDateMilliseconds:Int64} > 0`,
     )
@@ -249,7 +249,7 @@ describe.each(dialects)('a backtest of a raw SQL tile with profile %s', (dialect
     })
   })
 
-  it('passes no gate where the source of its data is unknown', async () => {
+  it('V9: passes no gate where the source of its data is unknown', async () => {
     runSql = batches([], errorsOfCheckout)
     const declared = declare(countErrors.replace('otel_logs', 'other_table'), { threshold: 1000 })
     const ran = await backtest(dialect, declared, { 'max-notifications': '0' })
@@ -395,7 +395,7 @@ describe('a backtest in ClickHouse Cloud', () => {
     expect(cloud().requests.some(({ path }) => path.endsWith('/run'))).toBe(false)
   })
 
-  it('does not wake a sleeping service without wake-service', async () => {
+  it('W4: does not wake a sleeping service without wake-service', async () => {
     serviceOf(cloud()).state = 'idle'
     const declared = { slos: { payment } }
     const asleep = await backtest('clickhouse-cloud', declared, { 'max-notifications': '5' })
@@ -409,7 +409,7 @@ describe('a backtest in ClickHouse Cloud', () => {
     expect(next(await backtest('clickhouse-cloud', declared, { 'wake-service': 'true' }))).toMatchObject({ verdict: 'fires' })
   })
 
-  it('does not let the files of a fork decide what SQL runs in ClickHouse Cloud', async () => {
+  it('W4: does not let the files of a fork decide what SQL runs in ClickHouse Cloud', async () => {
     const ran = await invokeText({
       inputs: { ...inputsOn['clickhouse-cloud'](), operation: 'backtest', files: 'a.json', project: 'shop/main', period },
       files: { 'a.json': JSON.stringify({ slos: { payment } }) },

@@ -310,7 +310,7 @@ describe('backtest', () => {
     expect([ran.document.status, ran.reason.replace(/^Backtest of .*? UTC: /, '')]).toEqual([status, reason])
   })
 
-  it('fails where a maximum of notifications cannot be checked, unless on-missing accepts it', async () => {
+  it('V9: fails where a maximum of notifications cannot be checked, unless on-missing accepts it', async () => {
     const alerts = { broken: alert('Broken', { tile: 'Unknown column' }) }
     const ran = await backtest(alerts, { 'max-notifications': '1' })
     expect(ran.document.status).toBe('fail')
@@ -401,7 +401,7 @@ describe('incidents of files', () => {
     [{ numConsecutiveWindows: 3 }, {}, 'incident payments: alert errors notifies 15 min after the start, later than 10 min'],
     [{}, { maxNotifications: 1 }, 'incident payments: alert errors sends 2 notifications outside of its incidents, above 1'],
     [{ tile: 'Unknown column' }, {}, 'incident payments: alert errors cannot be checked (The API answered 500: Unknown expression'],
-  ])('fails without any other gate: %o %o', async (more, of, reason) => {
+  ])('V12: an incident fails without any other gate: %o %o', async (more, of, reason) => {
     const ran = await check(more, { ...incident, ...of })
     expect([ran.document.status, ran.reason]).toEqual(['fail', expect.stringContaining(reason)])
   })
@@ -703,13 +703,13 @@ describe('a pull request from a fork', () => {
 
   const reason = 'the files may be those of a pull request from a fork, and the server would run their SQL'
 
-  it('plans without a backtest on a pull request from a fork, and says why', async () => {
+  it('W4: plans without a backtest on a pull request from a fork, and says why', async () => {
     const { document } = await runOn('eve/infra', 'plan', { backtest: 'true' })
     expect(document).toMatchObject({ status: 'pass', toCreate: 2, backtest: { alerts: [], requestCount: 0, message: reason } })
     expect(seriesRequests()).toBe(0)
   })
 
-  it('runs no query of a plan on a pull request from a fork', async () => {
+  it('W4: runs no query of a plan on a pull request from a fork', async () => {
     await runOn('eve/infra', 'plan')
     expect(seriesRequests()).toBe(0)
     await runOn('shop/infra', 'plan')

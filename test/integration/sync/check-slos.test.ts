@@ -105,7 +105,7 @@ describe('check-slos', () => {
     expect(reason).toBe('payment has 85.0969% of its error budget left, below 85.1%')
   })
 
-  it('never passes a gate with too little data, and warns without a gate', async () => {
+  it('V7: never passes a gate with too little data, and warns without a gate', async () => {
     const few = { few: { ...payment, minEvents: 100_000 } }
     expect(await check(few)).toMatchObject({ document: { status: 'warn', notEnoughData: 1 }, reason: 'few has not enough data' })
     expect((await check(few)).document.budgetLeft).toBeUndefined()
@@ -168,7 +168,7 @@ describe('check-slos', () => {
     expect((await check({ payment: { ...payment, good: 'NoSuchColumn = 1' } })).document).toMatchObject({ status: 'error' })
   })
 
-  it('does not let the files of a fork decide what SQL runs', async () => {
+  it('W4: does not let the files of a fork decide what SQL runs', async () => {
     const before = emulator().requests.length
     const { document, reason } = await invokeText({
       inputs: { ...inputsFor(emulator(), 'hyperdx'), operation: 'check-slos', files: 'a.json' },
@@ -179,7 +179,7 @@ describe('check-slos', () => {
     expect(emulator().requests.length).toBe(before)
   })
 
-  it('sends no SQL that could read other data than that of the database', async () => {
+  it('W4: sends no SQL that could read other data than that of the database', async () => {
     const before = emulator().requests.length
     const { document, reason } = await check({ payment: { ...payment, good: "1 IN url('http://other.example/', 'TSV', 'x UInt8')" } })
     expect([document.status, reason]).toEqual([
@@ -256,7 +256,7 @@ describe('check-slos in ClickHouse Cloud', () => {
     expect(cloud().requests).toEqual([])
   })
 
-  it('does not wake a service that sleeps: a gate fails, and without a gate the verdict is a warning', async () => {
+  it('W4: does not wake a service that sleeps: a gate fails, and without a gate the verdict is a warning', async () => {
     const sleep = (): void => {
       const service = cloud().store.organizations[0]?.services.find(({ id }) => id === demo.services.checkout)
       Object.assign(service ?? {}, { state: 'idle' })

@@ -41,7 +41,7 @@ const withShop = (use: (site: Site) => Promise<void>): Promise<void> =>
     await use(site)
   })
 
-describe('an object that another user changes after it was listed is not overwritten', () => {
+describe('W8: an object that another user changes after it was listed is not overwritten', () => {
   it('does not update an object that changed since the plan, and shows both versions in the next run', () =>
     withShop(async (site) => {
       const files = filesWith(
@@ -206,7 +206,7 @@ describe('an object that is not read again before its update, because the window
     }
   }
 
-  it('reads an object again when its list is older than two seconds, and does not overwrite an edit', async () => {
+  it('W8: reads an object again when its list is older than two seconds, and does not overwrite an edit', async () => {
     const { applied, threshold, gets } = await applyDuringEdit(2001, (slow) => {
       slow.threshold = 3
     })

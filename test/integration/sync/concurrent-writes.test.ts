@@ -66,7 +66,7 @@ describe('apply writes independent objects at the same time', () => {
     })
   })
 
-  it('sends no write that still waits for the rate limit after the API began to fail, or to be sent again, once the run has stopped', async () => {
+  it('W6: sends no write that still waits for the rate limit after the API began to fail, or to be sent again, once the run has stopped', async () => {
     const match = { method: 'POST', path: '/alerts' }
     emulator().addFault({ match, nth: 2, times: 4, effect: { kind: 'status', status: 429, headers: { 'retry-after': '1' } } })
     emulator().addFault({ match, nth: 6, effect: { kind: 'status', status: 401 } })

@@ -29,7 +29,7 @@ const run = (operation: string, inputs: Readonly<Record<string, string>> = {}, f
     files: { [path]: example, ...files },
   })
 
-it('60 alerts and their dashboards from one file converge, and an environment changes one threshold', async () => {
+it('F5: 60 alerts and their dashboards from one file converge, and an environment changes one threshold', async () => {
   const { document: applied } = await run('apply')
   expect(applied).toMatchObject({ status: 'pass', changed: true, toCreate: 80 })
   expect((await run('plan')).document).toMatchObject({ changed: false, unchanged: 80 })
@@ -82,7 +82,7 @@ it('a previousKey that a value of the instance leaves empty means none', async (
   expect((await run('plan', { prune: 'true' }, { [path]: text })).document).toMatchObject({ toCreate: 1, toUpdate: 1, toDelete: 0 })
 })
 
-it('pull leaves a file with instances as it is, names the fields of each instance that differs, and puts new objects elsewhere', async () => {
+it('F2: pull leaves a file with instances as it is, names the fields of each instance that differs, and puts new objects elsewhere', async () => {
   await run('apply', {}, { [path]: small })
   const changed = serviceOf(emulator()).alerts.find(({ name }) => name === 'Errors of payment')
   if (changed === undefined) throw new Error('there is no such alert')

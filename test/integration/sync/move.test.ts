@@ -42,7 +42,7 @@ function evaluate(nowMs: number): number {
 const windowMs = 300_000
 const nowMs = Math.floor(Date.now() / windowMs) * windowMs
 
-it('every window of a move has a notification, and at most one has two', async () => {
+it('W11: every window of a move has a notification, and at most one has two', async () => {
   expect((await run('apply', { env: 'old' })).document).toMatchObject({ status: 'pass', toCreate: 2 })
   const notified = [evaluate(nowMs)]
   expect((await run('apply', { env: 'new' })).document).toMatchObject({ status: 'pass', toCreate: 2 })
@@ -56,7 +56,7 @@ it('every window of a move has a notification, and at most one has two', async (
   expect((await check()).document).toMatchObject({ status: 'pass', changed: false })
 })
 
-it('an alert that the new service cannot evaluate fails the check, and the old one still notifies', async () => {
+it('W11: an alert that the new service cannot evaluate fails the check, and the old one still notifies', async () => {
   const wrong = 'NoSuchColumn = 1'
   await run('apply', { env: 'old' })
   expect((await run('apply', { env: 'new' }, wrong)).document).toMatchObject({ status: 'pass' })

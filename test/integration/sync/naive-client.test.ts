@@ -36,7 +36,7 @@ it('a client that lists first and repeats makes two of each', async () => {
   expect(created.map(({ name }) => name)).toEqual(['One', 'One', 'Two', 'Two', 'Three', 'Three'])
 })
 
-it('creates one object of each although the answers are lost, and reports it', async () => {
+it('W1: creates one object of each although the answers are lost, and reports it', async () => {
   const { dashboards, alerts } = twentyObjects(serviceOf(emulator()).webhooks[0]?.id ?? '')
   for (const path of ['/dashboards', '/alerts'])
     emulator().addFault({ match: { method: 'POST', path }, times: 4, act: 'after', effect: { kind: 'status', status: 502 } })

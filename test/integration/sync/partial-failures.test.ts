@@ -37,7 +37,7 @@ async function apply(content: object, inputs: Readonly<Record<string, string>> =
 
 const writes = () => emulator().requests.filter(({ method }) => method !== 'GET')
 
-describe('an object that the API rejects with 400 does not stop the others', () => {
+describe('W5: an object that the API rejects with 400 does not stop the others', () => {
   const refuseThird = () =>
     emulator().addFault({
       match: { method: 'POST' },
@@ -96,7 +96,7 @@ describe('a create without an answer', () => {
   })
 })
 
-describe('an API that fails stops apply after five failures in a row', () => {
+describe('W6: an API that fails stops apply after five failures in a row', () => {
   const twenty = () => twentyObjects(webhookId())
 
   it('sends five more creates after the API began to fail, and no more', async () => {
@@ -133,7 +133,7 @@ describe('an API that fails stops apply after five failures in a row', () => {
   })
 })
 
-describe('a key that the API refuses is used once', () => {
+describe('W6: a key that the API refuses is used once', () => {
   it.each([
     [401, 'the service does not accept the key'],
     [403, 'the key lacks a permission'],

@@ -75,7 +75,7 @@ const writes = () =>
     return [typeof tileId === 'string' ? tileId : Object.keys(fields).join(', ')]
   })
 
-it('an adoption writes only the marker, and every field that the API does not show stays', () =>
+it('W17: an adoption writes only the marker, and every field that the API does not show stays', () =>
   site(async (one) => {
     const [theirs] = serviceOf(emulator()).alerts
     const stored = save()
@@ -95,7 +95,7 @@ it('an adoption writes only the marker, and every field that the API does not sh
     expect(await one.drift(files)).toMatchObject({ changed: false })
   }))
 
-it('an update patches the tiles that differ, the marker last, and a patched tile has its stated defaults', () =>
+it('W9: an update patches the tiles that differ, the marker last, and a patched tile has its stated defaults', () =>
   site(async (one) => {
     const stored = save()
     await one.apply(fileWith())
@@ -117,7 +117,7 @@ it('an update patches the tiles that differ, the marker last, and a patched tile
     expect(await one.plan(changed)).toMatchObject(emptyPlan)
   }))
 
-it('a patch of a tile with an alert needs adopt: rewrite, and a patch of another tile does not', () =>
+it('W17: a patch of a tile with an alert needs adopt: rewrite, and a patch of another tile does not', () =>
   site(async (one) => {
     const stored = save()
     const fatal = { fatal: { name: 'Fatal', dashboard: 'by-hand', tile: 'First', ...watching } }
@@ -149,7 +149,7 @@ describe('a change that no patch can make', () => {
     })),
   }
 
-  it.each(Object.entries(cases))('sends the whole dashboard, and is refused while an alert is on a tile: %s', (_name, change) =>
+  it.each(Object.entries(cases))('W17: sends the whole dashboard, and is refused while an alert is on a tile: %s', (_name, change) =>
     site(async (one) => {
       save()
       const fatal = { fatal: { name: 'Fatal', dashboard: 'by-hand', tile: 'First', ...watching } }

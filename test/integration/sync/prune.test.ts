@@ -35,7 +35,7 @@ describe('a linked directory, which a wildcard does not enter', () => {
 
   const message = 'wildcards skip "observability/team", which is a link to a directory; its files are not read'
 
-  it('fails with prune at a linked directory, and deletes no object of its files', async () => {
+  it('W7: fails with prune at a linked directory, and deletes no object of its files', async () => {
     expect((await run('apply', { files: before, links: {} })).document.status).toBe('pass')
     const state = stateOf(emulator())
     for (const operation of ['plan', 'apply', 'drift']) {
@@ -157,7 +157,7 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('prune: forget, profile 
       one.startsWith('{"dashboard"') ? [] : one.replace(/,?"wkr?:[^"]*"|(?:\\n)*watchkeeper: [^"]*/g, ''),
     )
 
-  it('removes the markers of objects that no file declares, keeps the objects, and lets another project adopt them', () =>
+  it('W7: removes the markers of objects that no file declares, keeps the objects, and lets another project adopt them', () =>
     withSite(server(), dialect, async ({ apply, plan, drift }) => {
       await apply(file({ ...all, dashboards: { ...all.dashboards, ...keep.dashboards } }))
       const before = stateWithoutMarkers()
@@ -201,7 +201,7 @@ describe('prune: forget', () => {
   })
 })
 
-describe('objects of another project, or of no project, are not deleted by prune', () => {
+describe('W7: objects of another project, or of no project, are not deleted by prune', () => {
   it('prunes only the objects of its project where two projects use the same keys', () =>
     site(async ({ apply, plan }) => {
       await apply(file(all), { project: 'shop/one' })

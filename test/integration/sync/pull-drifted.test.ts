@@ -102,7 +102,7 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('a pull of drift, profil
     ['a list', () => set(dashboard(), { tags: dashboard().tags.filter((tag) => tag !== 'staging') }), 'env.STAGE'],
   ]
 
-  it.each(changes)('a pull of drift writes no value over an expression in %s, and names the variable', async (_, change, variable) => {
+  it.each(changes)('F4: a pull of drift writes no value over an expression in %s, and names the variable', async (_, change, variable) => {
     raise()
     change()
     const pulled = await pullDrift()
@@ -127,14 +127,14 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('a pull of drift, profil
     expect((await pullDrift()).text).toBe(text.replace('shop]', 'shop, payments]'))
   })
 
-  it('a pull of drift writes no silence, also for an alert with another change', async () => {
+  it('F4: a pull of drift writes no silence, also for an alert with another change', async () => {
     raise()
     const end = new Date(Math.ceil(Date.now() / 900_000) * 900_000 + 86_400_000).toISOString()
     for (const one of serviceOf(emulator()).alerts) one.scheduleStartAt = end
     expect((await pullDrift()).text).toBe(raised)
   })
 
-  it('a pull of drift writes nothing for parts of a tile that the API hides', async () => {
+  it('F4: a pull of drift writes nothing for parts of a tile that the API hides', async () => {
     const [tile] = dashboard().tiles
     if (tile === undefined) throw new Error('the dashboard has no tile')
     Object.assign(tile.config, { granularity: '5 minute', alternateRowBackground: true })
@@ -151,7 +151,7 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('a pull of drift, profil
     ['without any secret', {}],
   ]
 
-  it.each(environments)('a pull of drift %s writes no URL, header or parameter of a webhook', async (_, env) => {
+  it.each(environments)('F4: a pull of drift %s writes no URL, header or parameter of a webhook', async (_, env) => {
     Object.assign(webhook(), { headers: { Authorization: 'Bearer secret-of-another-run' }, queryParams: { key: 'secret-of-another-run' } })
     webhook().url = 'https://hooks.example.com/pager/moved'
     webhook().description = String(webhook().description).replace('The team', 'Another team')
@@ -168,7 +168,7 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('a pull of drift, profil
     ['a password', 'Log in with password=hunter22', 'it seems to have a text with a password or key'],
   ]
 
-  it.each(texts)('a pull of drift leaves out an object whose text has %s', async (_, secret, reason) => {
+  it.each(texts)('F4: a pull of drift leaves out an object whose text has %s', async (_, secret, reason) => {
     raise()
     alert().note = String(alert().note).replace('Look at the logs.', secret)
     const pulled = await pullDrift()

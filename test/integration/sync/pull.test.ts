@@ -115,7 +115,7 @@ async function pullOver(emulator: Emulator, files: SiteFiles = { [path]: file },
   })
 }
 
-describe('pull keeps the comments, the order and the formatting of a file', () => {
+describe('F2: pull keeps the comments, the order and the formatting of a file', () => {
   it('writes nothing when nothing changed', async () => {
     const texts = {
       'as written': file,

@@ -72,7 +72,7 @@ const messagesOf = ({ diagnostics }: Readonly<Record<string, unknown>>): readonl
   (diagnostics as readonly { readonly message: string }[]).map(({ message }) => message)
 
 describe('objects that exist twice', () => {
-  it('objects that exist twice are never repaired without the input, and every plan and apply names the command', async () => {
+  it('W3: objects that exist twice are never repaired without the input, and every plan and apply names the command', async () => {
     await doubled()
     for (const operation of ['plan', 'apply']) {
       const { document } = await run(operation, { prune: 'true' })
@@ -84,7 +84,7 @@ describe('objects that exist twice', () => {
     expect(count()).toEqual([2, 2, 6])
   })
 
-  it('objects that exist twice exist once after one repair, with the smallest ids, and the next plan is empty', async () => {
+  it('W3: objects that exist twice exist once after one repair, with the smallest ids, and the next plan is empty', async () => {
     const { twinOf, service } = await doubled()
     const kept = ['OnA', 'OnB', 'OnSearch'].map((name) => twinOf(service.alerts, name)[0].id)
     const shop = twinOf(service.dashboards, 'Shop')[0].id
@@ -105,7 +105,7 @@ describe('objects that exist twice', () => {
     expect(count()).toEqual([1, 1, 3])
   })
 
-  it('objects that exist twice lose no alert: alerts on a duplicate move first, those of others, too', async () => {
+  it('W3: objects that exist twice lose no alert: alerts on a duplicate move first, those of others, too', async () => {
     const { service, twinOf } = await doubled()
     const [shop, otherShop] = twinOf(service.dashboards, 'Shop')
     const [search, otherSearch] = twinOf(service.savedSearches, 'Errors')
@@ -131,7 +131,7 @@ describe('objects that exist twice', () => {
     expect(serviceOf(emulator()).savedSearches.some(({ id }) => id === otherSearch.id)).toBe(false)
   })
 
-  it('objects that exist twice are kept as they are, without a marker, where they are not as declared', async () => {
+  it('W3: objects that exist twice are kept as they are, without a marker, where they are not as declared', async () => {
     const { service, twinOf } = await doubled()
     const [alert, changedAlert] = twinOf(service.alerts, 'OnA')
     Object.assign(changedAlert, { threshold: 99 })

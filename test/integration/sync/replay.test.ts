@@ -147,7 +147,7 @@ it('records alerts that compare the same values with the requests of one', async
 })
 
 describe('replay', () => {
-  it('has the same result as the backtest that recorded the incidents', async () => {
+  it('V12: has the same result as the backtest that recorded the incidents', async () => {
     const backtested = (await record(file)).document.incidents
     const { document } = await replay()
     expect(document).toMatchObject({ status: 'pass', incidentCount: 3, detected: 5, late: 0, missed: 0, errorCount: 0 })
@@ -159,7 +159,7 @@ describe('replay', () => {
     expect(detections(document.incidents)).toEqual(detections(backtested))
   })
 
-  it('fails when a threshold is raised above the incident, and passes when it is lowered', async () => {
+  it('V12: fails when a threshold is raised above the incident, and passes when it is lowered', async () => {
     const raised = await replay(withAlert('errors', { threshold: 52 }))
     expect([raised.document.status, raised.reason]).toEqual([
       'fail',
@@ -245,7 +245,7 @@ describe('replay', () => {
     ['too large', (text) => text + ' '.repeat(1_000_000), /errors\.json: is larger than 1 MB/],
   ]
 
-  it('explains with file and place why a recording is unusable', async () => {
+  it('V12: explains with file and place why a recording is unusable', async () => {
     for (const [name, damage, message] of damaged) {
       const text = recordings[path] ?? ''
       const ran = await replay(file, { ...recordings, [path]: damage(text) })

@@ -56,7 +56,7 @@ describe('a silenced alert that no file declares the start of', () => {
     },
   )
 
-  it('keeps an alert silenced when apply changes other fields', async () => {
+  it('W16: keeps an alert silenced when apply changes other fields', async () => {
     await applyAndSilence()
     const ran = await sync('apply', declared({ threshold: 9 }))
     expect(ran.document).toMatchObject({ status: 'pass', changed: true, diagnostics: [{ rule: 'silenced' }] })
@@ -115,7 +115,7 @@ describe('a silenced alert that no file declares the start of', () => {
 })
 
 describe('apply', () => {
-  it('never sends a start of null where no file declares a start', async () => {
+  it('W16: never sends a start of null where no file declares a start', async () => {
     await sync('apply', declared())
     Object.assign(alert() ?? {}, { scheduleStartAt: null })
     await sync('apply', declared({ threshold: 9 }))

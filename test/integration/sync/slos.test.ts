@@ -220,7 +220,7 @@ describe('a slow query of an SLO', () => {
     }),
   )
 
-  it('a slow query of an SLO is sent by no plan without changes of the SLO, and for no files that may be those of a fork', async () => {
+  it('W4: a slow query of an SLO is sent by no plan without changes of the SLO, and for no files that may be those of a fork', async () => {
     await on((one) => one.plan(files), { isFork: true })
     expect(asked).toEqual([])
     await on(async (one) => {
@@ -243,7 +243,7 @@ describe('a slow query of an SLO', () => {
 
   const cloud = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off', runSql })
 
-  it('a slow query of an SLO is looked for in ClickHouse Cloud only with a key for SQL, and when the service is awake', async () => {
+  it('W4: a slow query of an SLO is looked for in ClickHouse Cloud only with a key for SQL, and when the service is awake', async () => {
     const queriesOf = async (more: Partial<SiteServer['connection']> = {}): Promise<number> => {
       asked.length = 0
       await withSite({ url: cloud().url, connection: more }, 'clickhouse-cloud', (one) => one.plan(files))

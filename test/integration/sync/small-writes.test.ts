@@ -50,36 +50,38 @@ const objects = {
 }
 
 describe('apply of few objects', () => {
-  it.each(Object.entries(objects))('creates and updates %s within ten requests each, without a wait for the rate limit', (_, declare) =>
-    site(async ({ apply, plan }) => {
-      for (const [threshold, outcome] of [
-        [1, 'created'],
-        [2, 'updated'],
-      ] as const) {
-        const files = { 'a.json': declare(threshold) }
-        const { sent, waitedMs } = await count(async () => {
-          const applied = await apply(files, { prune: true })
-          expect(applied.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([])
-          expect(new Set(Object.values(outcomes(applied)))).toEqual(new Set([outcome]))
-          expect(applied.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([])
-        })
-        expect(sent.length, sent.join(', ')).toBeLessThanOrEqual(10)
-        expect(waitedMs).toBe(0)
-        // The lists after the last write verify it.
-        const lastWrite = sent.findLastIndex((one) => /^(?:POST|PUT) (?!dashboards\/validate)/.test(one))
-        expect(sent.slice(lastWrite + 1).toSorted()).toEqual(
-          Object.keys(declare(threshold))
-            .map((section) => `GET ${paths[section]}`)
-            .toSorted(),
-        )
-        expect((await plan(files)).changed).toBe(false)
-      }
-    }),
+  it.each(Object.entries(objects))(
+    'W18: creates and updates %s within ten requests each, without a wait for the rate limit',
+    (_, declare) =>
+      site(async ({ apply, plan }) => {
+        for (const [threshold, outcome] of [
+          [1, 'created'],
+          [2, 'updated'],
+        ] as const) {
+          const files = { 'a.json': declare(threshold) }
+          const { sent, waitedMs } = await count(async () => {
+            const applied = await apply(files, { prune: true })
+            expect(applied.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([])
+            expect(new Set(Object.values(outcomes(applied)))).toEqual(new Set([outcome]))
+            expect(applied.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([])
+          })
+          expect(sent.length, sent.join(', ')).toBeLessThanOrEqual(10)
+          expect(waitedMs).toBe(0)
+          // The lists after the last write verify it.
+          const lastWrite = sent.findLastIndex((one) => /^(?:POST|PUT) (?!dashboards\/validate)/.test(one))
+          expect(sent.slice(lastWrite + 1).toSorted()).toEqual(
+            Object.keys(declare(threshold))
+              .map((section) => `GET ${paths[section]}`)
+              .toSorted(),
+          )
+          expect((await plan(files)).changed).toBe(false)
+        }
+      }),
   )
 
   const paths: Readonly<Record<string, string>> = { dashboards: 'dashboards', savedSearches: 'saved-searches', alerts: 'alerts' }
 
-  it('reads every object again before its update where the window has room for that', () =>
+  it('W8: reads every object again before its update where the window has room for that', () =>
     site(async ({ apply }) => {
       const declare = (threshold: number) => ({ 'a.json': objects['three alerts'](threshold) })
       await apply(declare(1))
@@ -92,7 +94,7 @@ describe('apply of few objects', () => {
 })
 
 describe('silence-alerts', () => {
-  it('silences eight alerts within ten requests, without a wait, and changes nothing else', async () => {
+  it('W18: silences eight alerts within ten requests, without a wait, and changes nothing else', async () => {
     const service = serviceOf(emulator)
     const [first] = service.alerts
     if (first === undefined) throw new Error('the demo has no alerts')

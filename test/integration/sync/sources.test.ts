@@ -48,7 +48,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('sources as code, profil
       expect(await one.plan(files)).toMatchObject(emptyPlan)
     }))
 
-  it('never deletes a source, also with prune', () =>
+  it('W7: never deletes a source, also with prune', () =>
     site(async (one) => {
       await one.apply(files)
       const count = serviceOf(emulator()).sources.length

@@ -99,7 +99,7 @@ const profiles = ['clickhouse-cloud', 'hyperdx'] as const
 const countOf = (dialect: Dialect, run: string): number => (dialect === 'hyperdx' && (run === 'update' || run === 'adopt') ? 1 : 2)
 
 describe('the languages that a file leaves out', () => {
-  it('sends the stated defaults with every request that creates a dashboard or a saved search, or writes it whole', async () => {
+  it('W9: sends the stated defaults with every request that creates a dashboard or a saved search, or writes it whole', async () => {
     for (const dialect of profiles)
       await withEmulator(dialect, async (emulator, site) => {
         const file = fileWithoutLanguages(emulator)
@@ -127,7 +127,7 @@ describe('the languages that a file leaves out', () => {
       })
   })
 
-  it('sends the stated defaults with create-dashboard and update-dashboard', async () => {
+  it('W9: sends the stated defaults with create-dashboard and update-dashboard', async () => {
     for (const dialect of profiles)
       await withEmulator(dialect, async (emulator) => {
         const file = fileWithoutLanguages(emulator)
@@ -174,7 +174,7 @@ describe('the languages that a file leaves out', () => {
       })
   })
 
-  it('a reader needs every stated default, because a reader notices each that is missing', () =>
+  it('W9: a reader needs every stated default, because a reader notices each that is missing', () =>
     withEmulator('hyperdx', async (emulator, site) => {
       await site.apply({ 'a.json': fileWithoutLanguages(emulator) })
       const dashboard = serviceOf(emulator).dashboards.find(({ name }) => name === 'Every field')
@@ -256,7 +256,7 @@ function evaluate(emulator: Emulator): readonly string[] {
 }
 
 describe('alerts on conditions without a language', () => {
-  it('fires alerts after their dashboard was created, updated and rewritten, and the web app can save it', async () => {
+  it('W9: fires alerts after their dashboard was created, updated and rewritten, and the web app can save it', async () => {
     for (const dialect of profiles)
       await withEmulator(dialect, async (emulator, site) => {
         const inputs = [{}, { tags: ['changed'] }, { tags: ['changed'] }]

@@ -92,7 +92,7 @@ it('recognizes a renamed tile where the server filled in defaults', () =>
     expect(planned.objects[0]?.fields).toEqual([{ path: 'tiles["A"].name', before: 'A', after: 'Renamed' }])
   }))
 
-describe('a tile is not removed while an alert on it stays', () => {
+describe('W7: a tile is not removed while an alert on it stays', () => {
   const withoutB = { ...shop, tiles: [tile('A')] }
 
   it('creates an alert again, once, that moves from a removed tile to another one, and says so in the plan', () =>

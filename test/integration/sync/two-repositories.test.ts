@@ -1,4 +1,4 @@
-// W4: two repositories with one project. The second one stops before its first write.
+// W13: two repositories with one project. The second one stops before its first write.
 import { describe, expect, it } from 'vitest'
 import { repositoryDigest } from '../../../src/kinds/marker.ts'
 import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
@@ -44,7 +44,7 @@ const markersOf = () => {
 const shop = repositoryDigest('github.com/shop/infra')
 
 describe('apply with prune from a second repository', () => {
-  it('fails before its first write, and names its own repository, the digest of the other one and three objects', async () => {
+  it('W13: fails before its first write, and names its own repository, the digest of the other one and three objects', async () => {
     await run('apply', { repository: 'Shop/Infra' })
     const before = [writes(), markersOf()]
     const { document, reason, exitCode } = await run('apply', { repository: 'shop/web', name: 'two', inputs: { prune: 'true' } })
@@ -101,7 +101,7 @@ it('adopt-from rejects the name of a repository without a host, and none beside 
   }
 })
 
-it('the first apply with a known repository adds it to all declared objects, and changes nothing else', async () => {
+it('W13: the first apply with a known repository adds it to all declared objects, and changes nothing else', async () => {
   await run('apply', {})
   expect(markersOf()).not.toContain('wkr:')
   const { dashboards } = structuredClone(serviceOf(emulator()))

@@ -62,7 +62,7 @@ it('two runs that start up to 60 ms apart notice each other', () =>
     { before: () => emulator().reset() },
   ))
 
-it('reports in both runs an object that two runs created at the same time', async () => {
+it('W3: reports in both runs an object that two runs created at the same time', async () => {
   // The first answer to each list is held back until both have asked.
   for (const path of ['/dashboards', '/alerts', '/sources'])
     emulator().addFault({ match: { method: 'GET', path }, times: 2, effect: { kind: 'delay', ms: 150 } })
@@ -95,7 +95,7 @@ describe('a run that waits before it creates', () => {
     return { first: await first, second }
   }
 
-  it('reports what it created later than another run, and stops before it creates more by a list older than ten seconds', async () => {
+  it('W3: reports what it created later than another run, and stops before it creates more by a list older than ten seconds', async () => {
     const { first, second } = await late(1)
     expect(outcomes(second)).toEqual({ shop: 'created', other: 'created', errors: 'created' })
     expect(errorRules(second)).toEqual([])
@@ -117,7 +117,7 @@ describe('a run that waits before it creates', () => {
   })
 })
 
-describe('a create that a gateway stores and refuses with 429 is not repeated blindly', () => {
+describe('W1: a create that a gateway stores and refuses with 429 is not repeated blindly', () => {
   it.each([
     ['at once', '0'],
     ['after a second', '1'],

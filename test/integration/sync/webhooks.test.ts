@@ -67,7 +67,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('webhooks as code, profi
       expect(await one.drift(files)).toMatchObject({ changed: false })
     }))
 
-  it('leaves its secrets in no plan, plan file, result or progress line', () =>
+  it('S1: leaves its secrets in no plan, plan file, result or progress line', () =>
     site(async (one) => {
       const planned = await one.plan(files, { planFile: 'x.plan.json' })
       const applied = await one.apply(files)
@@ -240,7 +240,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('webhooks as code, profi
       expect(planned.diagnostics.map(({ rule, severity }) => [rule, severity])).toEqual([['same-name', 'error']])
     }))
 
-  it('does not repeat the stored URL when the server does, in an error or in the debug log', () =>
+  it('S1: does not repeat the stored URL when the server does, in an error or in the debug log', () =>
     site(async (one) => {
       const [existing] = serviceOf(emulator()).webhooks
       const path = '/services/T1/B1/only-the-service-knows'
@@ -273,7 +273,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('webhooks as code, profi
       expect(outcomes(gone)).toEqual({ shop: 'unchanged', alert: 'deleted', pager: 'deleted' })
     }))
 
-  it.each(uses)('a webhook is not deleted while an unmanaged alert %s, and the error names the alert', (_, use) =>
+  it.each(uses)('W7: a webhook is not deleted while an unmanaged alert %s, and the error names the alert', (_, use) =>
     site(async (one) => {
       await one.apply(fileOf({ webhooks: { slack, pager: barePager } }))
       const alert = serviceOf(emulator()).alerts[0]
@@ -348,7 +348,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('webhooks as code, profi
       expect(pulled.objects.filter(({ key }) => key === 'incident')).toEqual([])
     }))
 
-  it('pull takes over no webhook and no source, unless its kind is named', () =>
+  it('W12: pull takes over no webhook and no source, unless its kind is named', () =>
     site(async (one) => {
       const pulledKinds = async (...texts: readonly string[]) =>
         new Set((await one.pull({}, undefined, texts.length === 0 ? {} : { select: conditions(...texts) })).objects.map(({ kind }) => kind))

@@ -175,7 +175,7 @@ describe('a limit', () => {
 describe('an estimate', () => {
   const unchecked = { 'min-days-left': '5', 'max-expiring': '10' }
 
-  it('needs seven final days, and limits that depend on it fail', async () => {
+  it('V10: needs seven final days, and limits that depend on it fail', async () => {
     fillUsage(emulator(), 6, [{ name: 'checkout', microOn: () => ({ compute: 10_000_000 }) }])
     fill({ left: 105 })
     const ran = await check(unchecked)

@@ -88,7 +88,7 @@ describe('max-increase without a day that is complete in both periods', () => {
     expect(JSON.stringify(ran.blocks)).toContain('max-increase was not checked: no day of ')
   })
 
-  it('fails when the previous period has no records, which is the second reason', async () => {
+  it('V11: fails when the previous period has no records, which is the second reason', async () => {
     fillUsage(emulator(), 10, [{ name: 'checkout', microOn: () => ({ compute: 1 }), locked: true }])
     const ran = await judge(increase)
     expect([ran.document.status, ran.reason]).toEqual([

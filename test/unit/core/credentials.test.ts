@@ -48,7 +48,7 @@ const credentials: readonly (readonly [kind: string, ...parts: string[]])[] = [
   ['a text with a password or key', 'DefaultEndpointsProtocol=https;AccountKey=', 'x=='],
 ]
 
-it('finds the forms of well-known credentials, also inside of a longer text', () =>
+it('S9: finds the forms of well-known credentials, also inside of a longer text', () =>
   forEachEntry<readonly [string, ...string[]]>(credentials, (kind, ...parts) => {
     const text = parts.join('')
     expect(credentialIn(text)).toBe(kind)

@@ -36,7 +36,7 @@ describe('sum', () => {
     expect(sum(tenths.filter((value) => value !== undefined)).toFixed()).toBe('1500')
   })
 
-  it('agrees with integer arithmetic on a million millionth', () => {
+  it('V2: agrees with integer arithmetic on a million millionth', () => {
     fc.assert(
       fc.property(fc.array(fc.bigInt({ min: 0n, max: 10n ** 15n }), { maxLength: 50 }), (millionths) => {
         const decimals = millionths.map((value) => {

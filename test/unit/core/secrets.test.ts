@@ -113,7 +113,7 @@ describe('createRedact', () => {
     expect(createRedact(['Canary-SECRET-1'])('a redirect to https://canary-secret-1.example')).toBe('a redirect to https://***.example')
   })
 
-  it('removes every secret, in every encoding and whatever surrounds it', () => {
+  it('S1: removes every secret, in every encoding and whatever surrounds it', () => {
     fc.assert(
       fc.property(anySecret, fc.string(), fc.string(), (given, before, after) => {
         const hide = createRedact([given])
@@ -128,7 +128,7 @@ describe('createRedact', () => {
     )
   })
 
-  it('removes a secret in up to four nested encodings, and each part of twelve characters', () => {
+  it('S1: removes a secret in up to four nested encodings, and each part of twelve characters', () => {
     const hard = fc.string({ unit: fc.constantFrom(...'%+/=\\&;#"<>\'- 025abcdefuxXFQ~'), minLength: 20, maxLength: 40 })
     const ascii = fc.string({ unit: 'grapheme-ascii', minLength: 20, maxLength: 40 })
     const names = fc.array(fc.constantFrom(...Object.keys(encoders)), { minLength: 1, maxLength: 4 })
@@ -152,14 +152,14 @@ describe('createRedact', () => {
     expect(createRedact(['Canary-SECRET-1'])(`See ${spelled('Canary-SECRET-1')} here`)).toBe('See *** here')
   })
 
-  it('leaves a name readable that the path of a secret URL ends with, and removes the whole path in any encoding', () => {
+  it('S1: leaves a name readable that the path of a secret URL ends with, and removes the whole path in any encoding', () => {
     const hide = createRedact(['/line-nowhere', '/hooks/checkout-p99?token=abcDEF123456'])
     for (const name of ['line-nowhere', 'alerts.line-nowhere', 'checkout-p99', 'hooks/checkout-p99.yml']) expect(hide(name)).toBe(name)
     for (const encode of Object.values(encoders)) expect(hide(`${encode(encode('x/line-nowhere'))}`)).toMatch(/\*\*\*$/)
     expect(hide('to token=abcDEF123456')).toBe('to ***')
   })
 
-  it('removes a secret that looks like escapes itself', () => {
+  it('S1: removes a secret that looks like escapes itself', () => {
     for (const given of [
       'pa%2Bss%25word-0123',
       'pa\\u002bss\\"word\\-0123',

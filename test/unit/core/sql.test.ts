@@ -53,7 +53,7 @@ const own: readonly string[] = [
 ]
 
 describe('refuseSql', () => {
-  it('refuses SQL that reads other data than that of the database, however it is written', () => {
+  it('W4: refuses SQL that reads other data than that of the database, however it is written', () => {
     for (const sql of reaching) expect.soft(refuseSql(sql), sql).toMatch(/^its SQL /)
   })
 

@@ -6,7 +6,7 @@ import { forEachEntry } from '../../support/corpus.ts'
 const own = { head: { repo: { full_name: 'Shop/Infra' } }, number: 7 }
 const fork = { head: { repo: { full_name: 'eve/infra' } }, number: 7 }
 
-it('finds the events whose files may be those of a fork', () =>
+it('W4: finds the events whose files may be those of a fork', () =>
   forEachEntry<readonly [string, object, boolean]>(
     [
       ['push', { ref: 'refs/heads/main' }, false],

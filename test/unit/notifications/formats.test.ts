@@ -59,7 +59,7 @@ describe('a Slack message', () => {
     })
   })
 
-  it('shows any text from outside as code, in which nothing is a mention, a link or markup', () =>
+  it('S6: shows any text from outside as code, in which nothing is a mention, a link or markup', () =>
     forEachEntry<readonly [string, string]>(texts, (_, value) => {
       const [, line = ''] = textOf(say`Budget ${value} exceeded.`).split('\n')
       if (value === '') return expect(line).toBe('Budget _(empty)_ exceeded.')
@@ -115,7 +115,7 @@ describe('a Teams message', () => {
     expect(cardOf(messageWith({ runUrl: undefined }))).not.toHaveProperty('actions')
   })
 
-  it('a Teams message has any text from outside in a text run, which knows no Markdown and no mentions', () =>
+  it('S6: a Teams message has any text from outside in a text run, which knows no Markdown and no mentions', () =>
     forEachEntry<readonly [string, string]>(texts, (_, value) => {
       const [, run] = inlinesOf(say`Budget ${value} exceeded.`)
       expect(run).toEqual({ type: 'TextRun', text: shown(value), fontType: 'Monospace' })

@@ -54,7 +54,7 @@ describe('the state of an error budget', () => {
     expect(judgeBudget(slo, clean, endMs).burning).toEqual(['ticket-3d'])
   })
 
-  it('the state of an error budget is exact at the limits of gates: 144 bad events of 10,000 burn 14.4 times as fast as allowed', () => {
+  it('V7: the state of an error budget is exact at the limits of gates: 144 bad events of 10,000 burn 14.4 times as fast as allowed', () => {
     const one = [{ startMs: endMs - stepMs, total: 10_000, good: 9856 }]
     const state = judgeBudget(slo, { hours: one, steps: one }, endMs)
     expect(state.burnRates['1h']).toBe(14.4)

@@ -203,7 +203,7 @@ const traces = {
 const sources = [traces, { ...traces, id: 's2', name: 'Logs', kind: 'log', from: { databaseName: 'default', tableName: 'otel_logs' } }]
 
 describe('the alerts of SLOs in the product', () => {
-  it('the alerts of SLOs in the product have the values and states that are computed from single events, at every evaluation of every run', () => {
+  it('V8: the alerts of SLOs in the product have the values and states that are computed from single events, at every evaluation of every run', () => {
     let evaluations = 0
     let alerts = 0
     for (const [i, run] of runs.entries())
@@ -220,7 +220,7 @@ describe('the alerts of SLOs in the product', () => {
     expect(alerts).toBeGreaterThan(3_000)
   })
 
-  it('the alerts of SLOs in the product were recorded with the queries that SLOs have now', () => {
+  it('V8: the alerts of SLOs in the product were recorded with the queries that SLOs have now', () => {
     const { slos, diagnostics } = readSlos(readText(read('recorded-week.yml')).slos, [])
     expect(diagnostics).toEqual([])
     const { objects } = resolveSlos(slos, sources)

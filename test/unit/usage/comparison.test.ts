@@ -95,7 +95,7 @@ describe('compareUsage', () => {
     expect(compareUsage(previous, main, options)).toMatchObject({ status: 'compared', leftOut: [], change: decimal(1) })
   })
 
-  it('compareUsage has no change for equal usage on every complete day, whatever the days that are not complete have', () => {
+  it('V11: compareUsage has no change for equal usage on every complete day, whatever the days that are not complete have', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 30 }),

@@ -111,7 +111,7 @@ describe('a failure is reported, with the permission that is missing', () => {
     expect(callsTo(create)).toEqual([])
   })
 
-  it('redacts a token that GitHub repeats in an answer', async () => {
+  it('S1: redacts a token that GitHub repeats in an answer', async () => {
     github().addFault({ on: list, effect: answerWith(400, {}, { message: `bad token ${token}` }) })
     const { failures } = await notifyGitHub(github(), { comment: 'always' })
     expect(failures).toEqual(['comment: GitHub answered 400: bad token ***.'])

@@ -55,7 +55,7 @@ describe('create-alert', () => {
     expect((await invokeText({ inputs: missing })).reason).toContain('"Chekout" is not the id or the only name of an object of the service')
   })
 
-  it('names the file and the line where a field is missing or does not belong', async () => {
+  it('R7: names the file and the line where a field is missing or does not belong', async () => {
     const missing = await create({ alert: 'alerts/one.yml' }, { files: { 'alerts/one.yml': '\nname: x\nthreshold: 7\ninterval: 5m\n' } })
     expect(missing.reason).toContain('alerts/one.yml:2:1: dashboard: is missing')
     const text = alertNamed('Noted', { note: 'x' })

@@ -37,7 +37,7 @@ const edit = (name: string, fields: object): void => void Object.assign(alertNam
 const puts = () => emulator().requests.filter(({ method }) => method === 'PUT')
 
 describe('silence-alerts', () => {
-  it('sets a start at a border of each interval, and changes nothing else', async () => {
+  it('W16: sets a start at a border of each interval, and changes nothing else', async () => {
     const before = structuredClone(alertNamed('Checkout errors'))
     const ran = await silence('CHECKOUT')
     expect(ran.document).toMatchObject({ status: 'pass', changed: true, silencedUntil: '2026-11-11T04:00:00.000Z' })
@@ -211,7 +211,7 @@ describe('silence-alerts', () => {
 })
 
 describe('silence-alerts for 0m', () => {
-  it('ends a silence with a start at the latest border, never with null', async () => {
+  it('W16: ends a silence with a start at the latest border, never with null', async () => {
     await silence('checkout', { for: '2h' })
     const ran = await endSilence('checkout', '2026-11-11T03:22:10Z')
     expect(ran.document).toMatchObject({ status: 'pass', changed: true, count: 3 })

@@ -148,7 +148,7 @@ describe('a pull into existing files', () => {
     expect(pull({ ...parts, savedSearch: [{ ...search, id: 'd1', name: 'Zoo' }] }).after['o/shop.yml']).toContain('dashboard: shop\n')
   })
 
-  it('leaves out an object with an anchor or alias, also one to add, and says why', () => {
+  it('F2: leaves out an object with an anchor or alias, also one to add, and says why', () => {
     const search1 = { ...search, id: 'q1', tags: [`wk:${digestOfText(project, 6)}:one:abcdef`], where: 'z' }
     const of = (text: string) =>
       verifiedPull({ savedSearch: [search1, { ...search, id: 'q2', name: 'Fast' }] }, { 'o/saved-searches.yml': text })
