@@ -116,7 +116,7 @@ export function checkService({ serviceId, backups, configuration }: ServiceBacku
   const answers = 'value' in backups ? sortNewestFirst(backups.value) : []
   const known = answers.map(toKnownBackup)
   const limit = chooseLimit(configuration, options.maxAgeHours, known)
-  const isUnreadable = limit.defaultReason === 'unreadable' && configuration !== undefined && 'error' in configuration
+  const isUnreadable = configuration !== undefined && 'error' in configuration && !absentKinds.has(configuration.error.kind)
   const common = {
     serviceId,
     limit,
@@ -125,6 +125,23 @@ export function checkService({ serviceId, backups, configuration }: ServiceBacku
   }
   if ('error' in backups) return { ...common, outcome: 'unknown', passes: false, dataQualityIssues: [], failure: toFailure(backups.error) }
   return { ...common, count: answers.length, ...judgeBackups(known, limit.hours, options) }
+}
+
+/** What policies are about. */
+export function configuredOf({ backups, configuration }: ServiceBackups, nowMs: number) {
+  const value = configuration !== undefined && 'value' in configuration ? configuration.value : {}
+  const copies = 'value' in backups ? backups.value.map(toKnownBackup).filter(isSuccessful) : []
+  const ages = copies
+    .filter(({ answer: { bucket } }) => bucket?.bucketPath || bucket?.containerName)
+    .flatMap(({ startedMs }) => startedMs ?? [])
+  return {
+    configured: {
+      periodHours: effectivePeriodHours(value),
+      retentionHours: value.backupRetentionPeriodInHours ?? undefined,
+      startTime: value.backupStartTime ?? undefined,
+    },
+    ownBucketAgeMs: ages.length === 0 ? undefined : nowMs - Math.max(...ages),
+  }
 }
 
 /** Kinds of failure that mean that the API has no backup configurations. */

@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import type { ReadApi } from '../api/client.ts'
 import { cloudProfileNames } from '../api/profiles.ts'
-import type { ListedService } from '../api/services.ts'
+import { hasTag, type ListedService } from '../api/services.ts'
 import { dayOf } from '../core/dates.ts'
 import { type Decimal, fromEstimate } from '../core/decimal.ts'
 import { causeOf, toFailure } from '../core/errors.ts'
@@ -78,10 +78,10 @@ async function readScopes(files: Files, path: string, nowMs: number) {
 /** Names, ids and tags of the input always-on. */
 function selectorOf(selectors: readonly string[]): (service: ListedService) => boolean {
   const tags = selectors.flatMap((one) => (one.startsWith('tag:') ? [one.slice('tag:'.length)] : []))
-  return ({ id, name, tags: own = [] }) =>
-    selectors.includes(name) ||
-    selectors.some((one) => one.toLowerCase() === id) ||
-    own.some(({ key, value }) => tags.includes(key) || tags.includes(`${key}=${String(value)}`))
+  return (service) =>
+    selectors.includes(service.name) ||
+    selectors.some((one) => one.toLowerCase() === service.id) ||
+    tags.some((tag) => hasTag(service, tag))
 }
 
 interface Siblings {
