@@ -71,7 +71,7 @@ export type Policy = z.output<typeof policy>
 
 export const checksFileSchema = z.strictObject({
   $schema: z.string().optional(),
-  tables: tables.prefault({}).meta({ description: 'Rules for the comparison of all tables.' }),
+  tables: tables.default(tables.parse({})).meta({ description: 'Rules for the comparison of all tables.' }),
   checks: z
     .array(check)
     .max(200)

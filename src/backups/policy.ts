@@ -71,7 +71,7 @@ const evidence = z.looseObject({
   verifiedAt: z.iso.datetime(),
 })
 
-/** The times of the newest verified restores, by the id of the original. A file with anything else is no evidence. */
+/** The times of the newest verified restores, by the id of the original. Other files are ignored. */
 export async function readRestores(files: Files, globs: readonly string[], nowMs: number): Promise<ReadonlyMap<string, number>> {
   const newest = new Map<string, number>()
   for (const path of (await files.find(globs, 'files')).paths) {

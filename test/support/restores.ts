@@ -23,7 +23,7 @@ export const restoreInputs = (emulator: Emulator, restoredId: string): Record<st
   'sql-key-secret': demo.apiKeySecret,
   'service-id': restoredId,
   original: demo.services.checkout,
-  id: newestBackup(emulator).id,
+  id: serviceOf(emulator).backups[0]?.id ?? '',
 })
 
 interface Options {
