@@ -9,7 +9,7 @@ import { judgeChecks, needsNames, reportChecks } from './backups-report.ts'
 import { backupsDetails, backupsInput, backupsOutput } from './backups-schemas.ts'
 import { comparePolicies, judgeRestores, readRestores } from './policy.ts'
 import { resolveServices } from './resolve-services.ts'
-import { checkService, configuredOf, readServices } from './service-check.ts'
+import { checkService, readServices } from './service-check.ts'
 
 export const checkBackups = defineOperation({
   summary:
@@ -36,13 +36,9 @@ export const checkBackups = defineOperation({
     const restores = requireRestoreDays === undefined ? undefined : await readRestores(files, globs, nowMs)
     const judged = read.map((one) => {
       const check = checkService(one, { maxAgeHours, minSizeRatio, nowMs })
-      const found = resolved.listed?.find(({ id }) => id === one.serviceId)
-      const { problems: differences, correction } = comparePolicies(policies, {
-        ...configuredOf(one, nowMs),
-        service: found ?? { id: one.serviceId, name: '' },
-        organizationId,
-        limitHours: check.limit.hours,
-      })
+      const service = resolved.listed?.find(({ id }) => id === one.serviceId) ?? { id: one.serviceId, name: '' }
+      const facts = { service, organizationId, limitHours: check.limit.hours, nowMs }
+      const { problems: differences, correction } = comparePolicies(policies, one, facts)
       const late = restores && judgeRestores(restores, one.serviceId, requireRestoreDays ?? 0, nowMs)
       const problems = [...differences, ...(late === undefined ? [] : [late])]
       const restoredMs = restores?.get(one.serviceId)

@@ -8,7 +8,9 @@ import { plural } from '../core/text.ts'
 import type { Files } from '../operation/operation.ts'
 import { formatAgo, formatDuration } from '../report/format.ts'
 import { clockSkewMs } from './backup-rules.ts'
+import { toKnownBackup } from './backups.ts'
 import type { Policy } from './checks-file.ts'
+import { effectivePeriodHours, isSuccessful, type ServiceBackups } from './service-check.ts'
 
 /** The options of clickhousectl by their names in a policy. */
 const options = {
@@ -17,50 +19,67 @@ const options = {
   startTime: '--backup-start-time',
 } as const
 
-export interface ConfiguredService {
-  readonly service: Pick<ListedService, 'id' | 'name' | 'tags'>
+interface Facts {
   readonly organizationId: string
-  /** A value is undefined where it is not configured, or could not be read. */
-  readonly configured: Readonly<Record<keyof typeof options, number | string | undefined>>
-  /** Age of the newest successful backup in a bucket of one's own. */
-  readonly ownBucketAgeMs: number | undefined
+  readonly service: Pick<ListedService, 'id' | 'name' | 'tags'>
   readonly limitHours: number
+  readonly nowMs: number
 }
 
 interface Differences {
   /** Without full stops. */
   readonly problems: readonly string[]
   /** The command that corrects the configuration. */
-  readonly correction: string | undefined
+  readonly correction?: string
 }
 
 /** All policies about the service must hold, and a service without a policy is a problem. */
-export function comparePolicies(policies: readonly Policy[], { service, configured, ...rest }: ConfiguredService): Differences {
-  const { organizationId, ownBucketAgeMs, limitHours } = rest
+export function comparePolicies(
+  policies: readonly Policy[],
+  read: ServiceBackups,
+  { service, limitHours, organizationId, nowMs }: Facts,
+): Differences {
   const isNamed = (one: string): boolean => one === service.name || one.toLowerCase() === service.id
   const own = policies.filter(({ services, tag }) => (services?.some(isNamed) ?? true) && (tag === undefined || hasTag(service, tag)))
-  if (own.length === 0) return { problems: policies.length === 0 ? [] : ['no policy of the file is about it'], correction: undefined }
-  const changes = own.flatMap((policy) =>
-    keysOf<keyof typeof options>(options).flatMap((name) => {
-      const [is, expected] = [configured[name], policy[name]]
-      return expected === undefined || expected === is
-        ? []
-        : [{ problem: `${name} is ${is ?? 'unknown'}, and the policy has ${expected}`, option: `${options[name]} ${expected}` }]
-    }),
+  if (own.length === 0) return { problems: policies.length === 0 ? [] : ['no policy of the file is about it'] }
+  const configured = configuredIn(read)
+  const changes = new Map(
+    own.flatMap((policy) =>
+      keysOf<keyof typeof options>(options).flatMap((name) => {
+        const [is, expected] = [configured[name], policy[name]]
+        if (expected === undefined || expected === is) return []
+        return [[`${name} is ${is ?? 'unknown'}, and the policy has ${expected}`, `${options[name]} ${expected}`] as const]
+      }),
+    ),
   )
-  const isCopied = ownBucketAgeMs !== undefined && ownBucketAgeMs <= limitHours * hourMs
-  const newest = ownBucketAgeMs === undefined ? 'there is none' : `the newest started ${formatAgo(ownBucketAgeMs)}`
+  const copyMs = own.some(({ ownBucket }) => ownBucket) ? newestCopyMs(read) : nowMs
+  const newest = copyMs === undefined ? 'there is none' : `the newest started ${formatAgo(nowMs - copyMs)}`
   const missing = `the policy has a backup in a bucket of your own within ${formatDuration(limitHours * hourMs)}, and ${newest}`
-  const command = [
-    'clickhousectl cloud service backup-config update',
-    service.id,
-    ...changes.map(({ option }) => option),
-    `--org-id ${organizationId}`,
-  ]
+  const command = ['clickhousectl cloud service backup-config update', service.id, ...changes.values(), `--org-id ${organizationId}`].join(
+    ' ',
+  )
   return {
-    problems: [...changes.map(({ problem }) => problem), ...(own.some(({ ownBucket }) => ownBucket) && !isCopied ? [missing] : [])],
-    correction: changes.length === 0 ? undefined : command.join(' '),
+    problems: [...changes.keys(), ...(copyMs !== undefined && nowMs - copyMs <= limitHours * hourMs ? [] : [missing])],
+    ...(changes.size > 0 && { correction: command }),
   }
+}
+
+/** A value is undefined where it is not configured, or could not be read. */
+function configuredIn({ configuration }: ServiceBackups) {
+  const value = configuration !== undefined && 'value' in configuration ? configuration.value : {}
+  return {
+    periodHours: effectivePeriodHours(value),
+    retentionHours: value.backupRetentionPeriodInHours,
+    startTime: value.backupStartTime || undefined,
+  }
+}
+
+/** The start of the newest successful backup in a bucket of one's own. */
+function newestCopyMs({ backups }: ServiceBackups): number | undefined {
+  const copies =
+    'value' in backups ? backups.value.filter(({ bucket }) => bucket?.bucketPath || bucket?.containerName).map(toKnownBackup) : []
+  const starts = copies.filter(isSuccessful).flatMap(({ startedMs }) => startedMs ?? [])
+  return starts.length === 0 ? undefined : Math.max(...starts)
 }
 
 const evidence = z.looseObject({

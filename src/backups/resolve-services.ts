@@ -25,13 +25,10 @@ export async function resolveServices(
 ): Promise<ResolvedServices> {
   const name = given.find((one) => !isUuid(one))
   if (name === undefined && !needsList) return { ids: [...new Set(given)], listed: undefined }
-  if (!api.profile.services && name === undefined)
-    throw inputError('checks', 'has policies, which require a profile with backup configurations, such as clickhouse-cloud')
-  if (!api.profile.services)
-    throw inputError(
-      'services',
-      `"${quote(name ?? '', 80)}" is not an id. Names require a profile with a list of services, such as clickhouse-cloud`,
-    )
+  if (!api.profile.services) {
+    const [input, what] = name === undefined ? ['checks', 'policies'] : ['services', `"${quote(name, 80)}" is not an id. Names`]
+    throw inputError(input, `${what} require a profile with a list of services, such as clickhouse-cloud`)
+  }
   const listed = await listServices(api, organizationId)
   const found = given.map((one) => (isUuid(one) ? one : findByName(one, listed)))
   const diagnostics = found.filter((one) => typeof one !== 'string')

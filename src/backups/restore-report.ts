@@ -22,7 +22,7 @@ const ranCheck = z.object({
   restored: z.string().optional().describe('The value on the restored service.'),
 })
 
-export const restoreOutput = z.object({
+const output = z.object({
   restoreStatus: z
     .enum(restoreStatuses)
     .describe(
@@ -30,7 +30,7 @@ export const restoreOutput = z.object({
     ),
 })
 
-export const restoreDetails = z.object({
+const details = z.object({
   ...backupDetails.shape,
   originalId: z.string().describe('Id of the service that was backed up.'),
   originalName: z.string().describe('Name of the service that was backed up.'),
@@ -54,7 +54,9 @@ export const restoreDetails = z.object({
 
 export type RanCheck = z.output<typeof ranCheck>
 export type ComparedRows = z.output<typeof comparedTable>
-export type RestoreResult = z.output<typeof restoreOutput> & z.output<typeof restoreDetails>
+export const restoreSchemas = { output, details }
+
+export type RestoreResult = z.output<typeof output> & z.output<typeof details>
 
 interface Gates {
   readonly maxRestoreMinutes?: number | undefined

@@ -16,6 +16,9 @@ export interface Compared {
   readonly reason: string
 }
 
+/** A difference that is no loss. */
+const maybe = '; late events, merges, TTL and deletes after the backup can explain a difference'
+
 const pass: Compared = { outcome: 'pass', reason: '' }
 const fail = (reason: string): Compared => ({ outcome: 'fail', reason })
 export const unknown = (reason: string): Compared => ({ outcome: 'unknown', reason })
@@ -51,9 +54,11 @@ function judgeRows(original: Rows, restored: Rows, { newestWithin, minRowRatio }
     const olderMs = Date.parse(original.newest) - Date.parse(restored.newest ?? '')
     if (Number.isNaN(olderMs)) return unknown('the time of its newest row is unknown')
     if (olderMs > durationMsOf(newestWithin))
-      return fail(`its newest row is ${formatDuration(olderMs)} older than in the original, and newestWithin is ${newestWithin}`)
+      return fail(`its newest row is ${formatDuration(olderMs)} older than in the original, and newestWithin is ${newestWithin}${maybe}`)
   }
-  return restored.rows < original.rows * minRowRatio ? fail(`has ${restored.rows} of ${all}, and minRowRatio is ${minRowRatio}`) : pass
+  return restored.rows < original.rows * minRowRatio
+    ? fail(`has ${restored.rows} of ${all}, and minRowRatio is ${minRowRatio}${maybe}`)
+    : pass
 }
 
 /** A table that was made after the backup has no rows from before it. The server does not say when a table was made, only when it changed. */
@@ -81,9 +86,7 @@ export function judgeCheck(check: Check, restored: Value, original: Value | unde
   const allowed = expected.abs().times(check.tolerance.slice(0, -1)).div(100)
   return value.minus(expected).abs().lte(allowed)
     ? pass
-    : fail(
-        `is ${restored.value}, and ${original.value} on the original, with a tolerance of ${check.tolerance}; late events, merges, TTL and deletes after the backup can explain a difference`,
-      )
+    : fail(`is ${restored.value}, and ${original.value} on the original, with a tolerance of ${check.tolerance}${maybe}`)
 }
 
 const limits: Readonly<Record<'atLeast' | 'atMost' | 'equals', (value: Decimal, limit: string) => boolean>> = {

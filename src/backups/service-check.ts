@@ -68,7 +68,7 @@ export type ServiceCheck = z.output<typeof serviceCheck>
 
 type Attempt<T> = { readonly value: T } | { readonly error: WatchkeeperError }
 
-interface ServiceBackups {
+export interface ServiceBackups {
   readonly serviceId: string
   readonly backups: Attempt<readonly Backup[]>
   /** Undefined where the check does not need it, or the API has none. */
@@ -127,23 +127,6 @@ export function checkService({ serviceId, backups, configuration }: ServiceBacku
   return { ...common, count: answers.length, ...judgeBackups(known, limit.hours, options) }
 }
 
-/** What policies are about. */
-export function configuredOf({ backups, configuration }: ServiceBackups, nowMs: number) {
-  const value = configuration !== undefined && 'value' in configuration ? configuration.value : {}
-  const copies = 'value' in backups ? backups.value.map(toKnownBackup).filter(isSuccessful) : []
-  const ages = copies
-    .filter(({ answer: { bucket } }) => bucket?.bucketPath || bucket?.containerName)
-    .flatMap(({ startedMs }) => startedMs ?? [])
-  return {
-    configured: {
-      periodHours: effectivePeriodHours(value),
-      retentionHours: value.backupRetentionPeriodInHours ?? undefined,
-      startTime: value.backupStartTime ?? undefined,
-    },
-    ownBucketAgeMs: ages.length === 0 ? undefined : nowMs - Math.max(...ages),
-  }
-}
-
 /** Kinds of failure that mean that the API has no backup configurations. */
 const absentKinds: ReadonlySet<ErrorKind> = new Set(['not-served', 'not-found'])
 
@@ -173,7 +156,7 @@ function chooseLimit(
 }
 
 /** By the vendor's documentation, a start time resets the period to 24 hours. The server also accepts one with 48 hours. */
-function effectivePeriodHours({ backupPeriodInHours, backupStartTime }: BackupConfiguration): number | undefined {
+export function effectivePeriodHours({ backupPeriodInHours, backupStartTime }: BackupConfiguration): number | undefined {
   const hours = backupPeriodInHours ?? undefined
   return backupStartTime ? Math.max(hours ?? 0, 24) : hours
 }
@@ -212,4 +195,4 @@ function compareSizes(known: readonly KnownBackup[], last: KnownBackup, minSizeR
   }
 }
 
-const isSuccessful = (backup: KnownBackup): boolean => classifyBackup(backup) === 'successful'
+export const isSuccessful = (backup: KnownBackup): boolean => classifyBackup(backup) === 'successful'

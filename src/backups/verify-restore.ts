@@ -19,8 +19,7 @@ import {
   type RanCheck,
   type RestoreResult,
   reportVerification,
-  restoreDetails,
-  restoreOutput,
+  restoreSchemas,
 } from './restore-report.ts'
 import { isIgnored, judgeCheck, judgeRestore, judgeTable, meaningOf, unknown } from './restore-rules.ts'
 import { countRows, hasOwnRows, listTables, type Queried, readValue } from './restored-data.ts'
@@ -43,8 +42,7 @@ export const verifyRestore = defineOperation({
   scope: 'service',
   profiles: cloudProfileNames,
   input,
-  output: restoreOutput,
-  details: restoreDetails,
+  ...restoreSchemas,
   example: { original: 'c0ffee00-0000-4000-8000-0000000000c1', id: '00000001-5eed-4000-8000-00000000c0de', maxRestoreMinutes: 60 },
   run: verify,
   judge: judgeVerification,

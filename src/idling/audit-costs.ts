@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import type { ReadApi } from '../api/client.ts'
 import { cloudProfileNames } from '../api/profiles.ts'
-import { hasTag, type ListedService } from '../api/services.ts'
+import { drillTag, hasTag, isOfDrill, type ListedService } from '../api/services.ts'
 import { dayOf } from '../core/dates.ts'
 import { type Decimal, fromEstimate } from '../core/decimal.ts'
 import { causeOf, toFailure } from '../core/errors.ts'
@@ -47,7 +47,9 @@ export const auditCosts = defineOperation({
   async run({ api, organizationId, clock, files, lintSettings }, given) {
     const nowMs = clock.now()
     const budgets = given.budgets === undefined ? undefined : await readScopes(files, given.budgets, nowMs)
-    const facts = await readCostFacts(api, organizationId, nowMs)
+    const read = await readCostFacts(api, organizationId, nowMs)
+    const { drills = [], services = [] } = Object.groupBy(read.services, (service) => (isOfDrill(service) ? 'drills' : 'services'))
+    const facts = { ...read, services }
     const isAlwaysOn = selectorOf(given.alwaysOn ?? [])
     const idlers = facts.services.filter((service) => maySleep(service) && !isAlwaysOn(service))
     const listed = await Promise.all(
@@ -60,11 +62,21 @@ export const auditCosts = defineOperation({
       isAlwaysOn,
       settings: lintSettings,
     })
-    return toResult(audit, given, { nowMs, unit: 'failure' in facts.usage ? undefined : facts.usage.unit })
+    return toResult({ ...audit, unchecked: [...audit.unchecked, ...drills.map(leftOut)] }, given, {
+      nowMs,
+      unit: 'failure' in facts.usage ? undefined : facts.usage.unit,
+    })
   },
   judge: judgeAudit,
   report: reportAudit,
   toDocument: (result) => z.encode(auditDetails, result),
+})
+
+const leftOut = ({ id, name }: ListedService) => ({
+  what: 'a service of a restore drill',
+  name: name || id,
+  reason: `its tag ${drillTag} says that it is deleted soon`,
+  isFailure: false,
 })
 
 async function readScopes(files: Files, path: string, nowMs: number) {

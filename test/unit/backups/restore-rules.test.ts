@@ -38,7 +38,8 @@ describe('a restored table', () => {
     expect(judge({ restored: { rows: 100, newest: at(16) } }).outcome).toBe('pass')
     expect(judge({ restored: { rows: 100, newest: at(17) } })).toEqual({
       outcome: 'fail',
-      reason: 'its newest row is 16 min older than in the original, and newestWithin is 15m',
+      reason:
+        'its newest row is 16 min older than in the original, and newestWithin is 15m; late events, merges, TTL and deletes after the backup can explain a difference',
     })
     expect(judge({ restored: { rows: 100, newest: at(2) } }, { newestWithin: '0m' }).outcome).toBe('fail')
     expect(judge({ restored: { rows: 100, newest: at(60) } }, { newestWithin: '1h' }).outcome).toBe('pass')
@@ -46,8 +47,8 @@ describe('a restored table', () => {
 
   it('fails with less than half of the rows, or the share of the file', () => {
     expect(judge({ restored: { rows: 50, newest: at(1) } }).outcome).toBe('pass')
-    expect(judge({ restored: { rows: 49, newest: at(1) } }).reason).toBe(
-      'has 49 of 100 rows from before the backup, and minRowRatio is 0.5',
+    expect(judge({ restored: { rows: 49, newest: at(1) } }).reason).toMatch(
+      /^has 49 of 100 rows from before the backup, and minRowRatio is 0\.5;/,
     )
     expect(judge({ restored: { rows: 98, newest: at(1) } }, { minRowRatio: 0.99 }).outcome).toBe('fail')
   })
