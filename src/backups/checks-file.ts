@@ -5,7 +5,7 @@ import { InputError } from '../core/errors.ts'
 import { isComment, refuseSql, toTokens } from '../core/sql.ts'
 import { quote } from '../core/text.ts'
 import { parseWithLocations } from '../documents/parse.ts'
-import { duration, flag, integer } from '../operation/inputs.ts'
+import { duration, flag, integer, positiveNumber } from '../operation/inputs.ts'
 
 const word = (description: string, accepts: string) => z.string().min(1).max(256).meta({ description, accepts })
 const words = (description: string, accepts: string) =>
@@ -14,17 +14,16 @@ const words = (description: string, accepts: string) =>
     .max(1000)
     .meta({ description, accepts: `a list of ${accepts}` })
 const number = (description: string) => z.number().meta({ description, accepts: 'a number' })
-const ratio = 'a number from 0 to 1, such as 0.99'
+const text = (form: RegExp, description: string, accepts: string) => z.string().regex(form).meta({ description, accepts }).optional()
 
 const tables = z.strictObject({
   ignore: words('Tables that are not compared.', 'database.table, or database.* for all tables of a database').default([]),
   newestWithin: duration('How much older than in the original the newest row from before the backup may be.', '0m').default('15m'),
-  minRowRatio: z
-    .number()
-    .min(0)
-    .max(1)
-    .default(0.5)
-    .meta({ description: 'Share of the rows from before the backup that a table must have.', accepts: ratio }),
+  minRowRatio: positiveNumber(
+    'Share of the rows from before the backup that a table must have.',
+    1,
+    'a number above 0 and at most 1',
+  ).default(0.5),
 })
 
 const check = z
@@ -37,15 +36,11 @@ const check = z
     atLeast: number('The lowest value that passes.').optional(),
     atMost: number('The highest value that passes.').optional(),
     equals: number('The only value that passes.').optional(),
-    tolerance: z
-      .string()
-      .regex(/^\d{1,3}(?:\.\d{1,6})?%$/)
-      .optional()
-      .meta({
-        description:
-          'How far the value may be from that of the same query on the original. Late events, merges, TTL and deletes after the backup are reasons for more than 0%.',
-        accepts: 'a percentage such as 0% or 2.5%',
-      }),
+    tolerance: text(
+      /^\d{1,3}(?:\.\d{1,6})?%$/,
+      'How far the value may be from that of the same query on the original. Late events, merges, TTL and deletes after the backup are reasons for more than 0%.',
+      'a percentage such as 0% or 2.5%',
+    ),
   })
   .refine(({ atLeast, atMost, equals, tolerance }) => [atLeast, atMost, equals, tolerance].some((one) => one !== undefined), {
     message: 'has no expectation: set atLeast, atMost, equals or tolerance',
@@ -59,11 +54,7 @@ const policy = z.strictObject({
   tag: word('Only services with this tag.', 'Key=Value, or Key').optional(),
   periodHours: integer('Hours between two backups.', 1, 8784).optional(),
   retentionHours: integer('How long backups are kept.', 24, 1080).optional(),
-  startTime: z
-    .string()
-    .regex(/^(?:[01]\d|2[0-3]):00$/)
-    .optional()
-    .meta({ description: 'When backups start, in UTC.', accepts: 'HH:00, such as "02:00"' }),
+  startTime: text(/^(?:[01]\d|2[0-3]):00$/, 'When backups start, in UTC.', 'HH:00 in quotes, such as "02:00"'),
   ownBucket: flag('Whether a successful backup within the limit of the age must be in a bucket of your own.').optional(),
 })
 

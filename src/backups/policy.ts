@@ -26,22 +26,12 @@ interface Facts {
   readonly nowMs: number
 }
 
-interface Differences {
-  /** Without full stops. */
-  readonly problems: readonly string[]
-  /** The command that corrects the configuration. */
-  readonly correction?: string
-}
-
 /** All policies about the service must hold, and a service without a policy is a problem. */
-export function comparePolicies(
-  policies: readonly Policy[],
-  read: ServiceBackups,
-  { service, limitHours, organizationId, nowMs }: Facts,
-): Differences {
+export function comparePolicies(policies: readonly Policy[], read: ServiceBackups, facts: Facts) {
+  const { service, limitHours, organizationId, nowMs } = facts
   const isNamed = (one: string): boolean => one === service.name || one.toLowerCase() === service.id
   const own = policies.filter(({ services, tag }) => (services?.some(isNamed) ?? true) && (tag === undefined || hasTag(service, tag)))
-  if (own.length === 0) return { problems: policies.length === 0 ? [] : ['no policy of the file is about it'] }
+  if (own.length === 0) return { problems: policies.length === 0 ? [] : ['no policy of the file is about it'], correction: undefined }
   const configured = configuredIn(read)
   const changes = new Map(
     own.flatMap((policy) =>
@@ -55,12 +45,10 @@ export function comparePolicies(
   const copyMs = own.some(({ ownBucket }) => ownBucket) ? newestCopyMs(read) : nowMs
   const newest = copyMs === undefined ? 'there is none' : `the newest started ${formatAgo(nowMs - copyMs)}`
   const missing = `the policy has a backup in a bucket of your own within ${formatDuration(limitHours * hourMs)}, and ${newest}`
-  const command = ['clickhousectl cloud service backup-config update', service.id, ...changes.values(), `--org-id ${organizationId}`].join(
-    ' ',
-  )
+  const command = `clickhousectl cloud service backup-config update ${[service.id, ...changes.values()].join(' ')} --org-id ${organizationId}`
   return {
     problems: [...changes.keys(), ...(copyMs !== undefined && nowMs - copyMs <= limitHours * hourMs ? [] : [missing])],
-    ...(changes.size > 0 && { correction: command }),
+    correction: changes.size === 0 ? undefined : command,
   }
 }
 
@@ -76,9 +64,11 @@ function configuredIn({ configuration }: ServiceBackups) {
 
 /** The start of the newest successful backup in a bucket of one's own. */
 function newestCopyMs({ backups }: ServiceBackups): number | undefined {
-  const copies =
-    'value' in backups ? backups.value.filter(({ bucket }) => bucket?.bucketPath || bucket?.containerName).map(toKnownBackup) : []
-  const starts = copies.filter(isSuccessful).flatMap(({ startedMs }) => startedMs ?? [])
+  const copies = 'value' in backups ? backups.value.filter(({ bucket }) => bucket?.bucketPath || bucket?.containerName) : []
+  const starts = copies
+    .map(toKnownBackup)
+    .filter(isSuccessful)
+    .flatMap(({ startedMs }) => startedMs ?? [])
   return starts.length === 0 ? undefined : Math.max(...starts)
 }
 
@@ -104,9 +94,8 @@ export async function readRestores(files: Files, globs: readonly string[], nowMs
 /** Why the restores are not enough, without a full stop. */
 export function judgeRestores(restores: ReadonlyMap<string, number>, serviceId: string, days: number, nowMs: number): string | undefined {
   const atMs = restores.get(serviceId)
-  if (atMs === undefined)
-    return `files have no verified restore of it${restores.size === 0 ? '' : `, only of ${plural(restores.size, 'other service')}`}`
-  return nowMs - atMs > days * dayMs
-    ? `its last verified restore was ${formatAgo(nowMs - atMs)}, and require-restore-days is ${days}`
-    : undefined
+  const others = restores.size === 0 ? '' : `, only of ${plural(restores.size, 'other service')}`
+  if (atMs === undefined) return `files have no verified restore of it${others}`
+  if (nowMs - atMs <= days * dayMs) return undefined
+  return `its last verified restore was ${formatAgo(nowMs - atMs)}, and require-restore-days is ${days}`
 }

@@ -22,12 +22,11 @@ const ranCheck = z.object({
   restored: z.string().optional().describe('The value on the restored service.'),
 })
 
+const statusWords =
+  '`verified`: all data that was compared is there. `different`: data is missing or wrong. `started`: the service runs, and its data is not verified. `not-started`: it does not run.'
+
 const output = z.object({
-  restoreStatus: z
-    .enum(restoreStatuses)
-    .describe(
-      '`verified`: all data that was compared is there. `different`: data is missing or wrong. `started`: the service runs, and its data is not verified. `not-started`: it does not run.',
-    ),
+  restoreStatus: z.enum(restoreStatuses).describe(statusWords),
 })
 
 const details = z.object({
@@ -58,10 +57,7 @@ export const restoreSchemas = { output, details }
 
 export type RestoreResult = z.output<typeof output> & z.output<typeof details>
 
-interface Gates {
-  readonly maxRestoreMinutes?: number | undefined
-  readonly maxAgeHours?: number | undefined
-}
+type Gates = Readonly<Partial<Record<'maxRestoreMinutes' | 'maxAgeHours', number | undefined>>>
 
 const minutes = (value: number): string => formatDuration(value * minuteMs)
 const hours = (value: number): string => formatDuration(value * hourMs)
@@ -71,22 +67,15 @@ const maxReasons = 10
 export function judgeVerification(result: RestoreResult, { maxRestoreMinutes, maxAgeHours }: Gates): Verdict {
   const { restoreStatus, restoreMinutes = 0, dataAgeHours, state, checkedAt, requestedAt } = result
   const waited = formatDuration(Date.parse(checkedAt) - Date.parse(requestedAt))
-  const failed = byOutcome(result).filter(({ outcome }) => outcome === 'fail' || outcome === 'unknown')
-  const reasons: readonly Line[] = [
-    ...(restoreStatus === 'not-started' ? [say`its state is ${state}, ${trusted(waited)} after the request`] : []),
-    ...listFirst(
-      failed.map(({ name, reason }): Line => say`${name}: ${sentence(reason)}`),
-      maxReasons,
-      (rest) => say`${rest} more`,
-    ),
-    ...(restoreStatus === 'started' && failed.length === 0 ? [say`no rows from before the backup were compared`] : []),
-    ...(maxRestoreMinutes !== undefined && restoreMinutes > maxRestoreMinutes
-      ? [say`it ran after ${trusted(minutes(restoreMinutes))}, and max-restore-minutes is ${maxRestoreMinutes}`]
-      : []),
-    ...(maxAgeHours !== undefined && dataAgeHours > maxAgeHours
-      ? [say`the backup was ${trusted(hours(dataAgeHours))} old at the request, and max-age-hours is ${maxAgeHours}`]
-      : []),
-  ]
+  const failed = sorted([...result.checks, ...result.tables]).filter(({ outcome }) => outcome === 'fail' || outcome === 'unknown')
+  const named = failed.map(({ name, reason }): Line => say`${name}: ${sentence(reason)}`)
+  const reasons = listFirst(named, maxReasons, (rest): Line => say`${rest} more`).slice()
+  if (restoreStatus === 'not-started') reasons.push(say`its state is ${state}, ${trusted(waited)} after the request`)
+  if (restoreStatus === 'started' && failed.length === 0) reasons.push(say`no rows from before the backup were compared`)
+  if (maxRestoreMinutes !== undefined && restoreMinutes > maxRestoreMinutes)
+    reasons.push(say`it ran after ${trusted(minutes(restoreMinutes))}, and max-restore-minutes is ${maxRestoreMinutes}`)
+  if (maxAgeHours !== undefined && dataAgeHours > maxAgeHours)
+    reasons.push(say`the backup was ${trusted(hours(dataAgeHours))} old at the request, and max-age-hours is ${maxAgeHours}`)
   return reasons.length === 0 ? pass : { status: 'fail', reasons }
 }
 
@@ -94,8 +83,6 @@ const order: readonly Compared['outcome'][] = ['fail', 'unknown', 'pass', 'skipp
 
 const sorted = <T extends Compared>(all: readonly T[]): readonly T[] =>
   all.toSorted((a, b) => order.indexOf(a.outcome) - order.indexOf(b.outcome))
-
-const byOutcome = ({ tables, checks }: RestoreResult) => sorted([...checks, ...tables])
 
 const headlines: Readonly<Record<RestoreResult['restoreStatus'], string>> = {
   verified: 'was restored, and its data is verified',
@@ -115,7 +102,6 @@ const statusOf = ({ outcome }: Compared) => signs[outcome][1]
 
 export function reportVerification(result: RestoreResult): Report {
   const { originalName, restoredName, versions, ranBy } = result
-  const tables = sorted(result.tables)
   return {
     headline: say`The backup of ${originalName} ${trusted(headlines[result.restoreStatus])}`,
     services: say`service ${restoredName}, restored from ${originalName}`,
@@ -143,7 +129,7 @@ export function reportVerification(result: RestoreResult): Report {
       ),
       table(
         'Databases and tables, with rows from before the backup',
-        tables,
+        sorted(result.tables),
         {
           Table: ({ name }) => name,
           '>Rows': ({ original }) => original?.rows,

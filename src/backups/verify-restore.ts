@@ -54,14 +54,10 @@ type RestoreContext = Context<'read', 'service'>
 async function verify(context: RestoreContext, given: z.output<typeof input>): Promise<RestoreResult> {
   const { api, service, organizationId, clock, files } = context
   if (given.checks !== undefined && (await files.mayBeFromFork()))
-    throw new WatchkeeperError(
-      'refused',
-      'The file of checks may be that of a pull request from a fork, and the services would run its SQL.',
-    )
+    throw new WatchkeeperError('refused', 'The file of checks may be that of a fork, and the services would run its SQL.')
   if (!api.hasSql)
     throw inputError('sql-key-id', 'is missing: data is compared with SQL, by a key that the query endpoints of both services list')
-  const rules =
-    given.checks === undefined ? readChecksFile('{}', '') : readChecksFile(await files.read(given.checks, 'checks'), given.checks)
+  const rules = readChecksFile(given.checks === undefined ? '{}' : await files.read(given.checks, 'checks'), given.checks ?? 'checks')
   const originalService = { organizationId, serviceId: given.original }
   const [first, original, backup] = await Promise.all([
     fetchService(api, service),
@@ -141,7 +137,8 @@ async function waitForService(context: RestoreContext, first: ListedService, unt
 /** When the service ran. Without an activity about it, when this run saw it. */
 async function findRunning({ api, organizationId, clock }: RestoreContext, { id, state }: ListedService, requestedMs: number) {
   if (meaningOf(state) !== 'running') return undefined
-  const seenMs = clock.now()
+  // The clocks of this machine and the server may differ.
+  const seenMs = Math.max(clock.now(), requestedMs)
   const { activities } = await listActivities(api, organizationId, requestedMs, seenMs)
   return activities.find(({ type, serviceId }) => type === 'service_running' && serviceId === id)?.atMs ?? seenMs
 }
@@ -175,11 +172,10 @@ async function runChecks({ original, restored }: Both, { checks }: ChecksFile): 
   for (const check of checks) {
     const value = await readValue(restored, toQuery(check.sql))
     const expected = check.tolerance === undefined ? undefined : await readValue(original, toQuery(check.sql))
-    const values = {
-      ...('value' in value && { restored: value.value }),
-      ...(expected && 'value' in expected && { original: expected.value }),
-    }
-    ran.push({ ...check, ...judgeCheck(check, value, expected), ...values })
+    ran.push({ ...check, ...judgeCheck(check, value, expected), restored: valueOf(value), original: valueOf(expected) })
   }
   return ran
 }
+
+const valueOf = (read: Awaited<ReturnType<typeof readValue>> | undefined) =>
+  read !== undefined && 'value' in read ? read.value : undefined

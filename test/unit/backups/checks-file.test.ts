@@ -61,7 +61,7 @@ describe('the file of checks', () => {
       [
         ['tables: { ignored: [a.b] }', /did you mean "ignore"/],
         ['tables: { newestWithin: 1w }', /minutes, hours or days/],
-        ['tables: { minRowRatio: 50 }', /a number from 0 to 1/],
+        ['tables: { minRowRatio: 50 }', /a number above 0 and at most 1/],
         ['checks: [{ name: a, sql: SELECT 1, tolerance: 5 }]', /a percentage such as 0% or 2\.5%/],
         ['policies: [{ periodHour: 24 }]', /did you mean "periodHours"/],
         ['policies: [{ startTime: "02:30" }]', /HH:00/],
