@@ -172,10 +172,10 @@ async function runChecks({ original, restored }: Both, { checks }: ChecksFile): 
   for (const check of checks) {
     const value = await readValue(restored, toQuery(check.sql))
     const expected = check.tolerance === undefined ? undefined : await readValue(original, toQuery(check.sql))
-    ran.push({ ...check, ...judgeCheck(check, value, expected), restored: valueOf(value), original: valueOf(expected) })
+    ran.push({ ...check, ...judgeCheck(check, value, expected), restored: valueIn(value), original: valueIn(expected) })
   }
   return ran
 }
 
-const valueOf = (read: Awaited<ReturnType<typeof readValue>> | undefined) =>
+const valueIn = (read: Awaited<ReturnType<typeof readValue>> | undefined) =>
   read !== undefined && 'value' in read ? read.value : undefined
