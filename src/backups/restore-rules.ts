@@ -16,7 +16,7 @@ export interface Compared {
   readonly reason: string
 }
 
-/** A difference that is no loss. */
+/** Differences without a loss. */
 const maybe = '; late events, merges, TTL and deletes after the backup can explain a difference'
 
 const pass: Compared = { outcome: 'pass', reason: '' }

@@ -201,7 +201,9 @@ const fillAll = (texts: Readonly<Record<string, unknown>>, contexts: Contexts): 
 /** Without a function of the status in its condition, a step or job is due only if what came before it passed. */
 function isDue(condition: string | undefined, { passed, ...contexts }: Contexts & { readonly passed: boolean }): boolean {
   if (condition === undefined) return passed
-  const filled = condition.replace(/\b(always|success|failure)\(\)/g, (_, name: string) => String(name === 'always' || passed === (name === 'success')))
+  const filled = condition.replace(/\b(always|success|failure)\(\)/g, (_, name: string) =>
+    String(name === 'always' || passed === (name === 'success')),
+  )
   return (filled !== condition || passed) && isTrue(filled, contexts)
 }
 
@@ -251,7 +253,12 @@ async function runScript(script: string, env: Texts, state: State): Promise<Step
         mkdirSync(dirname(join(directory, path)), { recursive: true })
         writeFileSync(join(directory, path), text)
       }
-    const files = { GITHUB_ENV: variables, GITHUB_OUTPUT: outputs, GITHUB_PATH: join(directory, 'path'), PATH: state.env.PATH ?? process.env.PATH }
+    const files = {
+      GITHUB_ENV: variables,
+      GITHUB_OUTPUT: outputs,
+      GITHUB_PATH: join(directory, 'path'),
+      PATH: state.env.PATH ?? process.env.PATH,
+    }
     const options = { cwd: directory, env: { ...state.env, ...files, ...env } }
     const passed = await new Promise<boolean>((resolve) => {
       execFile('bash', ['-e', '-o', 'pipefail', '-c', script], options, (error, stdout) => {

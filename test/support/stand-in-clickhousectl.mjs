@@ -1,6 +1,6 @@
 // In the place of the vendor's command line, `clickhousectl cloud …` as its version 0.5.0 takes it: records every call, keeps services in a
 // file, creates them in the emulator, and fails where a test says so.
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
 const { STAND_IN: directory = '', STAND_IN_FAULT: fault = '', STAND_IN_EMULATOR: emulator = '' } = process.env
@@ -25,17 +25,22 @@ const option = (name) => options.get(name)?.[0]
 const file = join(directory, 'services.json')
 const services = JSON.parse(readFileSync(file, 'utf8'))
 const save = () => writeFileSync(file, JSON.stringify(services))
-const show = (value) => console.log(JSON.stringify(value, undefined, 2))
+const show = (value) => process.stdout.write(`${JSON.stringify(value, undefined, 2)}\n`)
 
 function fail(message) {
-  console.log(JSON.stringify({ error: { code: 'http_5xx', message } }))
+  writeSync(1, JSON.stringify({ error: { code: 'http_5xx', message } }))
   process.exit(1)
 }
 
 const find = () => services.find((one) => one.id === id) ?? fail(`No such service: ${id}`)
 
 const isOriginal = id === process.env.ORIGINAL
-if (fault === call || (fault === 'get-created' && call === 'get' && !isOriginal) || (fault === 'get-original' && call === 'get' && isOriginal)) fail('the server failed')
+if (
+  fault === call ||
+  (fault === 'get-created' && call === 'get' && !isOriginal) ||
+  (fault === 'get-original' && call === 'get' && isOriginal)
+)
+  fail('the server failed')
 
 switch (call) {
   case 'list':
@@ -56,13 +61,21 @@ switch (call) {
   case 'create': {
     const tags = options.get('--tag').map((tag) => ({ key: tag.split('=')[0], value: tag.split('=')[1] }))
     const restore = { serviceId: process.env.ORIGINAL, backupId: option('--backup-id'), name: option('--name'), tags }
-    const answer = await fetch(`${emulator}/_emulator/restores`, { method: 'POST', body: JSON.stringify(restore), headers: { 'content-type': 'application/json' } })
+    const answer = await fetch(`${emulator}/_emulator/restores`, {
+      method: 'POST',
+      body: JSON.stringify(restore),
+      headers: { 'content-type': 'application/json' },
+    })
     if (!answer.ok) fail(await answer.text())
     const { id: created, name, createdAt } = await answer.json()
     services.push({ id: created, name, createdAt, tags, state: 'provisioning', left: 2 })
     save()
     if (fault === 'create-lost') fail('error sending request: connection reset')
-    show(fault === 'create-without-id' ? { password: 'never-shown-password' } : { service: { id: created, name }, password: 'never-shown-password' })
+    show(
+      fault === 'create-without-id'
+        ? { password: 'never-shown-password' }
+        : { service: { id: created, name }, password: 'never-shown-password' },
+    )
     break
   }
   case 'query-endpoint':

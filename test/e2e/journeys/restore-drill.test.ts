@@ -21,7 +21,15 @@ const { jobs, env } = parse(read('examples/workflows/restore-drill.yml')) as {
 /** A service of another drill, and one of no drill. */
 const others = [
   { id: 'c0ffee00-0000-4000-8000-0000000000e1', name: 'orders', state: 'running', tags: [{ key: 'team', value: 'restore-drill' }] },
-  { id: demo.services.checkout, name: 'checkout', state: 'running', provider: 'aws', region: 'eu-central-1', releaseChannel: 'fast', tags: [] },
+  {
+    id: demo.services.checkout,
+    name: 'checkout',
+    state: 'running',
+    provider: 'aws',
+    region: 'eu-central-1',
+    releaseChannel: 'fast',
+    tags: [],
+  },
 ]
 
 let directory: string
@@ -91,7 +99,14 @@ async function drill({ fault = '', vars = {} }: Drill = {}) {
   const services = JSON.parse(readFileSync(join(directory, 'services.json'), 'utf8')) as readonly { readonly id: string }[]
   const left = services.filter(({ id }) => others.every((other) => other.id !== id))
   const issue = join(directory, 'issue')
-  return { ...ran, calls, left, services, issue: existsSync(issue) ? readFileSync(issue, 'utf8') : undefined }
+  return {
+    drill: ran.drill,
+    leftovers: ran.leftovers,
+    calls,
+    left,
+    services,
+    issue: existsSync(issue) ? readFileSync(issue, 'utf8') : undefined,
+  }
 }
 
 const verbsOf = (calls: readonly (readonly string[])[]): readonly string[] => calls.map(([, , verb = '']) => verb)

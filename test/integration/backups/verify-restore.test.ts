@@ -61,6 +61,15 @@ describe('a restore', () => {
 
   it('is verified without a file, by the rules for tables', async () => expect(statusOf(await verify())).toEqual(['pass', 'verified']))
 
+  it('sends five requests, and two queries for the tables of each service', async () => {
+    await verify()
+    const paths = emulator().requests.map(({ path }) => path.replace(/^.*organizations\/[^/]+\/|\?.*$/g, '').replace(/[\da-f-]{36}/g, 'ID'))
+    expect(paths.toSorted()).toEqual([
+      ...['/service/ID/run', '/service/ID/run', '/service/ID/run', '/service/ID/run', 'activities'],
+      ...['services/ID', 'services/ID', 'services/ID', 'services/ID/backups/ID'],
+    ])
+  })
+
   it('stores nothing', async () => {
     await verify({}, { checks: { checks: [{ ...logs, tolerance: '0%' }] } })
     expect(emulator().requests.filter((request) => request.method !== 'GET' && !storesNothing(request))).toEqual([])
