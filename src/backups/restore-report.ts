@@ -62,14 +62,12 @@ type Gates = Readonly<Partial<Record<'maxRestoreMinutes' | 'maxAgeHours', number
 const minutes = (value: number): string => formatDuration(value * minuteMs)
 const hours = (value: number): string => formatDuration(value * hourMs)
 
-const maxReasons = 10
-
 export function judgeVerification(result: RestoreResult, { maxRestoreMinutes, maxAgeHours }: Gates): Verdict {
-  const { restoreStatus, restoreMinutes = 0, dataAgeHours, state, checkedAt, requestedAt } = result
-  const waited = formatDuration(Date.parse(checkedAt) - Date.parse(requestedAt))
+  const { restoreStatus, restoreMinutes = 0, dataAgeHours, state } = result
+  const waited = formatDuration(Date.parse(result.checkedAt) - Date.parse(result.requestedAt))
   const failed = sorted([...result.checks, ...result.tables]).filter(({ outcome }) => outcome === 'fail' || outcome === 'unknown')
   const named = failed.map(({ name, reason }): Line => say`${name}: ${sentence(reason)}`)
-  const reasons = listFirst(named, maxReasons, (rest): Line => say`${rest} more`).slice()
+  const reasons = listFirst(named, 10, (rest): Line => say`${rest} more`).slice()
   if (restoreStatus === 'not-started') reasons.push(say`its state is ${state}, ${trusted(waited)} after the request`)
   if (restoreStatus === 'started' && failed.length === 0) reasons.push(say`no rows from before the backup were compared`)
   if (maxRestoreMinutes !== undefined && restoreMinutes > maxRestoreMinutes)

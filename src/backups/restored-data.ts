@@ -27,18 +27,22 @@ async function query({ api, service, backupMs, ...rest }: Queried, sql: string):
 
 const count = z.coerce.number().nonnegative()
 
-const listedTable = z.object({
-  /** `database.table`, or the database. */
-  key: z.string(),
-  database: z.string(),
-  /** Empty for a database. */
-  name: z.string(),
-  engine: z.string(),
-  total: count.nullable(),
-  /** When the server made or last changed it, in seconds; 0 where it does not say. */
-  changed: count,
-  timeColumn: z.string(),
-})
+/** With quotes around a name with a dot, so that no two tables have the same key. */
+const keyPart = (name: string): string => (/[.`]/.test(name) ? quoteName(name) : name)
+
+const listedTable = z
+  .object({
+    database: z.string(),
+    /** Empty for a database. */
+    name: z.string(),
+    engine: z.string(),
+    total: count.nullable(),
+    /** When the server made or last changed it, in seconds; 0 where it does not say. */
+    changed: count,
+    timeColumn: z.string(),
+  })
+  // `database.table`, or the database.
+  .transform((row) => ({ ...row, key: [row.database, row.name].filter(Boolean).map(keyPart).join('.') }))
 
 /** A database or a table, as the system tables describe it. */
 export type ListedTable = z.output<typeof listedTable>
@@ -47,7 +51,7 @@ const own = "('system', 'information_schema', 'INFORMATION_SCHEMA')"
 
 // Inner tables of views are left out, because a restore changes the id in their names; their rows are those of the view. A time column is
 // preferred in the partition key, then in the sorting key.
-const listSql = `SELECT concat(tables.database, '.', tables.name) AS key, tables.database AS database, tables.name AS name, tables.engine AS engine,
+const listSql = `SELECT tables.database AS database, tables.name AS name, tables.engine AS engine,
   tables.total_rows AS total, toUnixTimestamp(tables.metadata_modification_time) AS changed, columns.time_column AS timeColumn
 FROM system.tables AS tables
 LEFT JOIN (
@@ -58,7 +62,7 @@ LEFT JOIN (
 ) AS columns ON columns.database = tables.database AND columns.table = tables.name
 WHERE tables.database NOT IN ${own} AND NOT startsWith(tables.name, '.inner') AND NOT tables.is_temporary
 UNION ALL
-SELECT name, name, '', engine, NULL, 0, '' FROM system.databases WHERE name NOT IN ${own}`
+SELECT name, '', engine, NULL, 0, '' FROM system.databases WHERE name NOT IN ${own}`
 
 export async function listTables(queried: Queried): Promise<readonly ListedTable[] | Unread> {
   const rows = await query(queried, listSql)

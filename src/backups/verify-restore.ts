@@ -120,8 +120,7 @@ const pollMs = 30_000
 const reservedMs = 60_000
 
 /** Waits until the service runs, has ended, or one of the limits is reached. */
-async function waitForService(context: RestoreContext, first: ListedService, untilMs: number): Promise<ListedService> {
-  const { api, service, clock, stop, progress } = context
+async function waitForService({ api, service, clock, stop, progress }: RestoreContext, first: ListedService, untilMs: number) {
   let restored = first
   while (meaningOf(restored.state) === 'waiting') {
     const waitMs = Math.min(pollMs, untilMs - clock.now(), api.remainingMs() - reservedMs)

@@ -293,7 +293,7 @@ function groupTables(result: UsageResult): readonly Block[] {
     ...shareTable('entity', others, result),
     ...(drills.length === 0
       ? []
-      : [paragraph(say`Left out of the entities: ${counted(drills.length, 'service')} of restore drills, ${money(used)} ${result.unit}.`)]),
+      : [paragraph(say`Left out of the entities: ${drills.length} of restore drills, ${money(used)} ${result.unit}.`)]),
     ...shareTable('metric', result.byMetric, result),
   ]
 }

@@ -22,7 +22,7 @@ const checkShape = new RegExp(
 
 /** Undefined for another query. */
 export function answerTables({ sql, endMs }: TableQuery, { tables }: Pick<Service, 'tables'>, nowMs: number): TableAnswer | undefined {
-  if (sql.startsWith("SELECT concat(tables.database, '.', tables.name) AS key,")) return { rows: listTables(tables, nowMs) }
+  if (sql.startsWith('SELECT tables.database AS database,')) return { rows: listTables(tables, nowMs) }
   const check = checkShape.exec(sql)?.groups
   if (check !== undefined)
     return countOf(tables, check, check.column === undefined ? nowMs : endMs, (count) => ({ 'count()': String(count) }))
@@ -66,11 +66,11 @@ function listTables(tables: readonly Table[], nowMs: number): JsonObject[] {
   const databases = [...new Set(['default', ...tables.map(({ database }) => database)])]
   const common = { total: null, changed: '0', timeColumn: '' }
   return [
-    ...databases.map((name) => ({ ...common, key: name, database: name, name: '', engine: 'Shared' })),
+    ...databases.map((name) => ({ ...common, database: name, name: '', engine: 'Shared' })),
     ...tables.map((table) => {
       const { database, name, engine, timeColumn = '', changedMs = 0 } = table
       const total = engine.endsWith('MergeTree') ? String(rowsUntil(table, nowMs).count) : null
-      return { key: `${database}.${name}`, database, name, engine, total, changed: String(Math.floor(changedMs / 1000)), timeColumn }
+      return { database, name, engine, total, changed: String(Math.floor(changedMs / 1000)), timeColumn }
     }),
   ]
 }

@@ -214,7 +214,7 @@ describe('a service of a restore drill', () => {
     const texts = after.blocks.flatMap((block) =>
       block.kind === 'paragraph' ? [toPlainText(block.line)] : block.kind === 'table' ? [JSON.stringify(block.rows)] : [],
     )
-    expect(texts).toContain('Left out of the entities: 1 service of restore drills, 2.50 CHC.')
+    expect(texts).toContain('Left out of the entities: 1 of restore drills, 2.50 CHC.')
     expect(texts.filter((text) => text.startsWith('[') && text.includes('restore-drill'))).toEqual([])
   })
 })

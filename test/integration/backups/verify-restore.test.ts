@@ -70,6 +70,18 @@ describe('a restore', () => {
     ])
   })
 
+  it('is not verified by another table whose database and name look the same when they are joined', async () => {
+    const table = { engine: 'SharedMergeTree', everyMs: 60_000, fromMs: newestBackup(emulator()).startMs - 3_600_000 }
+    const { id } = restore(emulator())
+    serviceOf(emulator()).tables.push({ ...table, database: 'a', name: 'b.c' })
+    emulator()
+      .store.organizations[0]?.services.find((one) => one.id === id)
+      ?.tables.push({ ...table, database: 'a.b', name: 'c' })
+    const ran = await verifyRestore(emulator(), id)
+    expect(statusOf(ran)).toEqual(['fail', 'different'])
+    expect(rowsOf(ran)).toMatchObject({ a: 'fail is missing', 'a.`b.c`': 'fail is missing' })
+  })
+
   it('stores nothing', async () => {
     await verify({}, { checks: { checks: [{ ...logs, tolerance: '0%' }] } })
     expect(emulator().requests.filter((request) => request.method !== 'GET' && !storesNothing(request))).toEqual([])
