@@ -27,6 +27,7 @@ const ofBackups = {
   'check-backups': async () => (await import('./backups/check-backups.ts')).checkBackups,
   'list-backups': async () => (await backups()).listBackups,
   'get-backup': async () => (await backups()).getBackup,
+  'verify-restore': async () => (await import('./backups/verify-restore.ts')).verifyRestore,
 } as const
 
 const singleObjects = {

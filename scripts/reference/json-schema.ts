@@ -1,5 +1,6 @@
 // JSON Schemas for editors and other tools, from the zod schemas that validate the real input.
 import * as z from 'zod'
+import { checksFileSchema } from '../../src/backups/checks-file.ts'
 import { isMapping } from '../../src/core/keys.ts'
 import { toKebab } from '../../src/core/names.ts'
 import { environmentSchema } from '../../src/declarations/environment.ts'
@@ -21,6 +22,10 @@ export const renderSchemas = (): Readonly<Record<string, string>> => ({
   'alert.schema.json': write('An alert, as create-alert takes it', toJsonSchema(withoutAdoption(declaredAlert))),
   'dashboard.schema.json': write('A dashboard, as create-dashboard and update-dashboard take it', toJsonSchema(dashboardInFile)),
   'budgets.schema.json': write('Budgets, as usage-cost takes them', toJsonSchema(budgetsFileSchema)),
+  'backups.schema.json': write(
+    'Checks of a restored service and policies for backups, as verify-restore and check-backups take them',
+    toJsonSchema(checksFileSchema),
+  ),
   'fleet.schema.json': write('Organizations and services, as matrix and report take them', toJsonSchema(fleetFileSchema)),
   'observability.schema.json': write('Alerts, dashboards and saved searches, as validate takes them', observabilitySchema()),
   'environment.schema.json': write('An environment (environments/NAME.yml)', environmentFileSchema()),

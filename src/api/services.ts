@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { toFailure } from '../core/errors.ts'
 import type { ReadApi } from './client.ts'
-import { isUuid, path } from './path.ts'
-import { nameOrEmpty, readList, wireNumber } from './wire.ts'
+import { isUuid, path, type Service, servicePath } from './path.ts'
+import { nameOrEmpty, readList, readOne, wireNumber } from './wire.ts'
 
 // Ids become parts of paths, so other ids make the list unusable.
 const serviceId = z
@@ -19,6 +19,7 @@ const listedService = z.looseObject({
   name: nameOrEmpty,
   /** Such as `running`, `idle` or `stopped`. */
   state: optional(z.string()),
+  clickhouseVersion: optional(z.string()),
   createdAt: optional(z.string()),
   dataWarehouseId: optional(z.string()),
   isPrimary: optional(z.boolean()),
@@ -30,7 +31,7 @@ const listedService = z.looseObject({
   maxReplicaMemoryGb: optional(wireNumber),
   autoscalingMode: optional(z.string()),
   ipAccessList: optional(z.array(z.looseObject({ source: z.string() }))),
-  tags: optional(z.array(z.looseObject({ key: z.string() }))),
+  tags: optional(z.array(z.looseObject({ key: z.string(), value: z.unknown().optional() }))),
 })
 
 /** A service of the list, with the fields that reports use. */
@@ -51,17 +52,35 @@ const listCall = (organizationId: string) =>
     about: { noun: 'organization', permission: 'services' },
   }) as const
 
+/** One service. Requires a profile with a list of services. Throws kind `not-found` for a service that does not exist. */
+export const fetchService = (api: ReadApi, service: Service): Promise<ListedService> =>
+  api.read({
+    request: { method: 'GET', path: servicePath(service) },
+    read: readOne(listedService),
+    about: { noun: 'service', permission: 'services' },
+  })
+
 /**
- * Names of services by their ids, to make a report readable. Empty where the API has no list of services, or the key cannot read it:
+ * The services of the organization, to make a report readable. Empty where the API has no list of services, or the key cannot read it:
  * a missing name never fails a run.
  */
-export async function findServiceNames(api: ReadApi, organizationId: string): Promise<ReadonlyMap<string, string>> {
-  if (!api.profile.services) return new Map()
+export async function findServices(api: ReadApi, organizationId: string): Promise<readonly ListedService[]> {
+  if (!api.profile.services) return []
   try {
     const { items } = await api.read({ ...listCall(organizationId), rules: { isOptional: true } })
-    return new Map(items.flatMap(({ id, name }) => (name === '' ? [] : [[id, name] as const])))
+    return items
   } catch (thrown) {
     toFailure(thrown)
-    return new Map()
+    return []
   }
 }
+
+/** The key of the tag of services that a restore drill creates, and deletes at its end. */
+export const drillTag = 'restore-drill'
+
+/** Whether a restore drill created the service. */
+export const isOfDrill = ({ tags = [] }: Pick<ListedService, 'tags'>): boolean => tags.some(({ key }) => key === drillTag)
+
+/** Whether the service has a tag, given as `Key=Value` or `Key`. */
+export const hasTag = ({ tags = [] }: Pick<ListedService, 'tags'>, tag: string): boolean =>
+  tags.some(({ key, value }) => tag === key || tag === `${key}=${String(value)}`)

@@ -22,6 +22,8 @@ export interface SqlQuery {
   /** Start of the range, before `endMs`. */
   readonly startMs: number
   readonly endMs: number
+  /** This query may wake the service, whatever the connection lets others do. */
+  readonly mayWake?: true
 }
 
 /** A whole number of 64 bits is a text of digits. */
@@ -55,6 +57,22 @@ export type SqlAnswer =
   /** The query could reach other data than that of the database. */
   | { readonly kind: 'unsent'; readonly reason: string }
 
+/** Why a query has no rows, as the end of a sentence. */
+export function whyNoRows(answer: Exclude<SqlAnswer, { readonly kind: 'rows' }>): string {
+  switch (answer.kind) {
+    case 'asleep':
+      return 'the service is asleep, and a query would wake it; set wake-service to allow that'
+    case 'too-slow':
+      return 'the query takes more than 30 s, the limit of the server'
+    case 'too-large':
+      return 'the answer is too large'
+    case 'refused':
+      return `the server refused the query: ${answer.reason}`
+    case 'unsent':
+      return answer.reason
+  }
+}
+
 /** The longest that a self-hosted server lets a query run. It ends an alert's query at the same limit. */
 export const maxQueryMs = 30_000
 
@@ -81,7 +99,7 @@ export function createSqlAccess(options: SqlOptions): RunSql {
     const reason = refuseSql(query.sql)
     if (reason !== undefined) return { kind: 'unsent', reason }
     if (isServer(target)) return runOnServer(options, query)
-    return (await isAwake(target)) ? runInCloud(options, target, query) : { kind: 'asleep' }
+    return query.mayWake || (await isAwake(target)) ? runInCloud(options, target, query) : { kind: 'asleep' }
   }
 }
 
@@ -210,7 +228,7 @@ const statedService = z.looseObject({ state: z.string() })
 
 /** A query with an API key wakes an idle service without a question, so its state is read once before. Reading it wakes nothing. */
 function createSleepCheck({ read, mayWake }: SqlOptions): (service: Service) => Promise<boolean> {
-  let asked: Promise<boolean> | undefined
+  const asked = new Map<string, Promise<boolean>>()
   const ask = async (service: Service): Promise<boolean> => {
     const { state } = await read({
       request: { method: 'GET', path: servicePath(service) },
@@ -220,7 +238,8 @@ function createSleepCheck({ read, mayWake }: SqlOptions): (service: Service) => 
     return !sleepingStates.has(state)
   }
   return (service) => {
-    asked ??= mayWake ? Promise.resolve(true) : ask(service)
-    return asked
+    const answer = asked.get(service.serviceId) ?? (mayWake ? Promise.resolve(true) : ask(service))
+    asked.set(service.serviceId, answer)
+    return answer
   }
 }

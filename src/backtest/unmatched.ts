@@ -1,12 +1,14 @@
 // Why no row matches a condition. A misspelled value looks like a service without errors, because its source has data.
+
 import type { ReadApi } from '../api/client.ts'
 import type { Target } from '../api/path.ts'
 import { hourMs } from '../core/durations.ts'
 import { toFailure } from '../core/errors.ts'
 import { nearestName } from '../core/names.ts'
+import { nameOfTable } from '../core/sql.ts'
 import { quote } from '../core/text.ts'
 import type { StoredObject } from '../kinds/kind.ts'
-import { nameOfTable, tableOfSource } from '../kinds/source/source-sql.ts'
+import { tableOfSource } from '../kinds/source/source-sql.ts'
 import { inRange, refuseTable } from './count-with-sql.ts'
 import { sourceSeries } from './coverage.ts'
 import type { Estimates } from './estimate.ts'

@@ -1,27 +1,26 @@
 // The verdict and the report of check-backups.
 import { formatMoment } from '../core/dates.ts'
 import { hourMs } from '../core/durations.ts'
-import { joinFirst, type Line, say, sentence, toPlainText, trusted, untrusted } from '../core/line.ts'
-import { listFirst, plural, quote, sparkline } from '../core/text.ts'
+import { join, joinFirst, type Line, say, sentence, toPlainText, trusted, untrusted } from '../core/line.ts'
+import { listFirst, nameFirst, plural, quote, sparkline } from '../core/text.ts'
 import type { Report, Verdict } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
 import { formatAgo, formatBytes, formatDuration } from '../report/format.ts'
 import { type Cell, facts, shown, table } from '../report/table.ts'
 import { byWorst, type DataQualityIssue, type Trend, type UnknownReason } from './backup-rules.ts'
 import { backupTable } from './backups.ts'
-import type { BackupsResult } from './backups-schemas.ts'
-import type { ServiceCheck } from './service-check.ts'
+import type { BackupsResult, JudgedService } from './backups-schemas.ts'
 
 /** Whether some service has a finding, and the API answered requests for services at all. */
-export function needsNames(checks: readonly ServiceCheck[], minSizeRatio: number | undefined): boolean {
+export function needsNames(checks: readonly JudgedService[], minSizeRatio: number | undefined): boolean {
   const hasFinding = checks.some((check) => !check.passes || listWarnings(check, minSizeRatio).length > 0)
   return hasFinding && checks.some(({ failure }) => failure === undefined || ['permission', 'not-found'].includes(failure.kind))
 }
 
-type Services = readonly ServiceCheck[]
+type Services = readonly JudgedService[]
 
 /** The name of a service, with the id where two services have that name. The id where the name is unknown. */
-function labelOf({ serviceId, name }: ServiceCheck, services: Services): string {
+function labelOf({ serviceId, name }: JudgedService, services: Services): string {
   if (name === undefined) return serviceId
   return services.filter((other) => other.name === name).length > 1 ? `${name} (${serviceId})` : name
 }
@@ -37,7 +36,8 @@ export function judgeChecks({ services, minSizeRatio }: BackupsResult): Verdict 
   if (failed.length > 0) {
     const isSingle = services.length === 1
     // The first line has all there is to say about a service that is stale or has no backup.
-    const others = isSingle ? [] : failed.filter(({ outcome }) => outcome === 'failed' || outcome === 'unknown')
+    const others = isSingle ? [] : failed.filter((check) => check.outcome === 'failed' || check.outcome === 'unknown')
+    const problems = failed.filter((check) => !isSingle || !isFreshEnough(check)).flatMap((check) => problemLines(check, services))
     return {
       status: 'fail',
       sentence: isSingle ? failed.flatMap((check) => explainFailure([check], services)) : nameFailures(failed, services),
@@ -46,6 +46,7 @@ export function judgeChecks({ services, minSizeRatio }: BackupsResult): Verdict 
           groupByError(others).map((alike) => explainFailure(alike, services)),
           'reason',
         ),
+        ...limitLines(problems, 'problem'),
         ...limitLines(warnings, 'warning'),
       ],
     }
@@ -61,13 +62,22 @@ const limitLines = (lines: readonly Line[], noun: string): readonly Line[] =>
 /** `2 of 3 services have no fresh backup: search (last backup failed), catalog (2 d 2 h old, limit 1 d 2 h).` */
 function nameFailures(failed: Services, services: Services): Line {
   const isUnknown = failed.every(({ outcome }) => outcome === 'unknown')
-  const verb = isUnknown ? 'could not be checked' : `${failed.length === 1 ? 'has' : 'have'} no fresh backup`
+  const [has, fails] = failed.length === 1 ? ['has', 'fails'] : ['have', 'fail']
+  const verb = isUnknown ? 'could not be checked' : failed.some(isFreshEnough) ? `${fails} the check` : `${has} no fresh backup`
   const named = failed.map((check) => say`${labelOf(check, services)} (${shortReason(check)})`)
   return say`${failed.length} of ${services.length} services ${trusted(verb)}: ${joinFirst(named, maxNamed)}.`
 }
 
-function shortReason(check: ServiceCheck): Line {
-  const { outcome, ageMs = 0, failure, unknownReason } = check
+/** The backup is fresh enough, so that only problems fail the service. */
+const isFreshEnough = ({ outcome, ageMs = 0, limit }: JudgedService): boolean =>
+  outcome === 'fresh' || (outcome === 'in-progress' && ageMs <= limit.hours * hourMs)
+
+const problemLines = (check: JudgedService, services: Services): readonly Line[] =>
+  check.problems.map((problem): Line => say`Service ${labelOf(check, services)}: ${sentence(problem)}.`)
+
+function shortReason(check: JudgedService): Line {
+  const { outcome, ageMs = 0, failure, unknownReason, problems } = check
+  if (isFreshEnough(check)) return sentence(problems[0] ?? '')
   switch (outcome) {
     case 'stale':
       return say`${trusted(formatDuration(ageMs))} old, ${trusted(limitWords(check))}`
@@ -85,7 +95,7 @@ function shortReason(check: ServiceCheck): Line {
 }
 
 /** `limit 1 d 2 h`, or by how much the age exceeds a limit that looks equal to it. */
-function limitWords({ ageMs = 0, limit }: ServiceCheck): string {
+function limitWords({ ageMs = 0, limit }: JudgedService): string {
   const isEqual = formatDuration(ageMs) === formatHours(limit.hours)
   return isEqual && ageMs > limit.hours * hourMs
     ? `${formatDuration(ageMs - limit.hours * hourMs)} over the limit`
@@ -104,6 +114,7 @@ function explainFailure([check, ...alike]: Services, services: Services): Line {
   if (check === undefined) return []
   const { outcome, ageMs, unknownReason, failure } = check
   const service = untrusted(labelOf(check, services))
+  if (isFreshEnough(check)) return join(problemLines(check, services), ' ')
   switch (outcome) {
     case 'stale':
       return say`Service ${service} has no fresh backup: the last successful backup is ${shortReason(check)}.${noteInProgress(check)}`
@@ -127,12 +138,12 @@ function explainFailure([check, ...alike]: Services, services: Services): Line {
 
 const formatHours = (hours: number): string => formatDuration(hours * hourMs)
 
-const noteLastSuccessful = ({ lastSuccessful }: ServiceCheck): Line =>
+const noteLastSuccessful = ({ lastSuccessful }: JudgedService): Line =>
   lastSuccessful === undefined
     ? say`There is no successful backup.`
     : say`The last successful backup is ${trusted(formatDuration(lastSuccessful.ageMs))} old.`
 
-const noteInProgress = ({ inProgress }: ServiceCheck): Line =>
+const noteInProgress = ({ inProgress }: JudgedService): Line =>
   inProgress === undefined ? [] : say` Another backup has been in progress for ${trusted(formatDuration(inProgress.ageMs))}.`
 
 const unknownWords: Readonly<Record<UnknownReason, string>> = {
@@ -148,13 +159,13 @@ const shortUnknownWords: Readonly<Record<UnknownReason, string>> = {
 }
 
 /** The first line of the message, and the advice, without the last full stop. The report has the whole message. */
-function explainError({ message, advice }: NonNullable<ServiceCheck['failure']>): Line {
+function explainError({ message, advice }: NonNullable<JudgedService['failure']>): Line {
   const [first = ''] = message.split('\n')
   return sentence([first, ...(advice === undefined ? [] : [advice])].map((text) => text.replace(/\.$/, '')).join('. '))
 }
 
 /** Whole sentences, for after the name of the service and a colon. */
-function listWarnings(check: ServiceCheck, minSizeRatio: number | undefined): readonly Line[] {
+function listWarnings(check: JudgedService, minSizeRatio: number | undefined): readonly Line[] {
   const { limit, failure, configurationFailure, dataQualityIssues } = check
   // Nothing else is known of a service whose backups could not be read.
   if (failure !== undefined) return []
@@ -162,7 +173,7 @@ function listWarnings(check: ServiceCheck, minSizeRatio: number | undefined): re
     configurationFailure === undefined
       ? []
       : [
-          say`the backup configuration could not be read, so the limit is the default of ${trusted(formatHours(limit.hours))}: ${explainError(configurationFailure)}.`,
+          say`the backup configuration could not be read${trusted(limit.source === 'input' ? '' : `, so the limit is the default of ${formatHours(limit.hours)}`)}: ${explainError(configurationFailure)}.`,
         ]
   return [...unreadable, ...sizeWarnings(check, minSizeRatio), ...dataQualityIssues.map((issue): Line => [trusted(issueWords[issue])])]
 }
@@ -173,7 +184,7 @@ const issueWords: Readonly<Record<DataQualityIssue, string>> = {
   'missing-date': 'backups without a date are left out.',
 }
 
-function sizeWarnings({ sizeOutcome, size }: ServiceCheck, minSizeRatio = 0): readonly Line[] {
+function sizeWarnings({ sizeOutcome, size }: JudgedService, minSizeRatio = 0): readonly Line[] {
   switch (sizeOutcome) {
     case 'too-small': {
       const { latest = 0, median = 0 } = size ?? {}
@@ -224,12 +235,30 @@ export function reportChecks(result: BackupsResult): Report {
       serviceTable(services, result.minSizeRatio),
       trendTable(services),
       ...failureBlocks(services),
+      ...correctionBlocks(services),
+      ...(result.drills.length === 0
+        ? []
+        : [
+            {
+              kind: 'paragraph' as const,
+              line: say`Left out, because they belong to restore drills: ${nameFirst(result.drills, maxNamed)}.`,
+            },
+          ]),
       ...services.map((check): Block => ({ kind: 'details', title: backupsTitle(check, services), blocks: [backupTable(check.backups)] })),
     ],
   }
 }
 
-function backupsTitle(check: ServiceCheck, services: Services): string {
+function correctionBlocks(services: Services): readonly Block[] {
+  const commands = services.flatMap(({ correction }) => correction ?? [])
+  if (commands.length === 0) return []
+  return [
+    { kind: 'paragraph', line: say`To make the backup configurations those of the policies:` },
+    { kind: 'preformatted', text: commands.join('\n') },
+  ]
+}
+
+function backupsTitle(check: JudgedService, services: Services): string {
   const { backups, count = 0 } = check
   return `${count > backups.length ? `Newest ${backups.length} of ${count} backups` : 'Backups'} of service ${quote(labelOf(check, services), 80)}`
 }
@@ -258,9 +287,9 @@ const decisiveLabels: ReadonlyMap<string | undefined, string> = new Map([
 ])
 
 /** The report shows limits only for services whose backups were read. */
-const isRead = ({ failure }: ServiceCheck): boolean => failure === undefined
+const isRead = ({ failure }: JudgedService): boolean => failure === undefined
 
-function explainLimit({ hours, source, defaultReason = 'no-configuration', periodHours }: ServiceCheck['limit']): string {
+function explainLimit({ hours, source, defaultReason = 'no-configuration', periodHours }: JudgedService['limit']): string {
   if (source === 'input') return 'from max-age-hours'
   if (source === 'default' || periodHours === undefined) return `default for daily backups, because ${defaultWords[defaultReason]}`
   return `from the backup configuration: a period of ${formatHours(periodHours)}, and ${formatHours(hours - periodHours)} to make the backup`
@@ -272,21 +301,22 @@ const defaultWords = {
   unreadable: 'the backup configuration could not be read',
 } as const
 
-const serviceTable = (services: readonly ServiceCheck[], minSizeRatio: number | undefined): Block =>
+const serviceTable = (services: readonly JudgedService[], minSizeRatio: number | undefined): Block =>
   table('Services', services, {
     Service: (check) => labelOf(check, services),
     Outcome: (check) => trusted(`${iconOf(check, minSizeRatio)} ${check.outcome}`),
     '>Last successful backup': ({ lastSuccessful }) => shown(lastSuccessful?.ageMs, formatAgo),
     '>Limit': (check) => shown(isRead(check) ? check.limit.hours : undefined, formatHours),
     '>Backups': ({ count }) => count,
+    ...(services.some(({ problems }) => problems.length > 0) && { Problems: ({ problems }: JudgedService) => problems.join('; ') }),
   })
 
-function iconOf(check: ServiceCheck, minSizeRatio: number | undefined): string {
+function iconOf(check: JudgedService, minSizeRatio: number | undefined): string {
   if (!check.passes) return '❌'
   return listWarnings(check, minSizeRatio).length > 0 ? '⚠️' : '✅'
 }
 
-const trendTable = (services: readonly ServiceCheck[]): Block =>
+const trendTable = (services: readonly JudgedService[]): Block =>
   table(
     'Last successful backup compared with earlier backups of its type',
     services.filter(({ size, duration }) => size !== undefined && duration !== undefined),
@@ -312,7 +342,7 @@ const sparklineOf = (trend: Trend | undefined): Cell =>
 /** Errors that the report shows in full. The result document has all of them. */
 const maxFailures = 5
 
-const failureBlocks = (services: readonly ServiceCheck[]): readonly Block[] =>
+const failureBlocks = (services: readonly JudgedService[]): readonly Block[] =>
   groupByError(services.map((check) => ({ ...check, failure: check.failure ?? check.configurationFailure })))
     .flatMap(([first, ...alike]) => {
       const same = alike.length === 0 ? '' : `\nThe same for ${plural(alike.length, 'more service')}.`

@@ -1,11 +1,14 @@
 // What check-backups takes and returns.
 import * as z from 'zod'
 import { isUuid } from '../api/path.ts'
-import { list, positiveNumber } from '../operation/inputs.ts'
+import { filePath, glob, integer, lines, list, positiveNumber } from '../operation/inputs.ts'
 import { backupDetails, backupOutput } from './backups.ts'
 import { serviceCheck } from './service-check.ts'
 
 const maxLimitHours = 87_600
+
+export const maxAgeInput = (description: string) =>
+  positiveNumber(description, maxLimitHours, `a number of hours above 0 and at most ${maxLimitHours}, such as 26 or 1.5`)
 
 /** The id of a service in lower case, or its name. */
 const serviceReference = z
@@ -16,10 +19,8 @@ const serviceReference = z
   .transform((text) => (isUuid(text.toLowerCase()) ? text.toLowerCase() : text))
 
 export const backupsInput = z.strictObject({
-  maxAgeHours: positiveNumber(
+  maxAgeHours: maxAgeInput(
     'Maximum age of the last successful backup in hours, counted from its start. An equal age passes. The default comes from the backup configuration where the API has one, otherwise it is 26.',
-    maxLimitHours,
-    `a number of hours above 0 and at most ${maxLimitHours}, such as 26 or 1.5`,
   ).optional(),
   services: list(
     'The services to check instead of service-id, by name or id. Names require a profile with a list of services.',
@@ -31,7 +32,18 @@ export const backupsInput = z.strictObject({
     1,
     'a number above 0 and at most 1, such as 0.5',
   ).optional(),
+  checks: filePath('File with policies for backup configurations. A difference fails.').optional(),
+  requireRestoreDays: integer('Fails without a verified restore in so many days. The evidence is in `files`.', 1, 3650).optional(),
+  files: lines('Results of verify-restore, for `require-restore-days`.', 'globs inside the workspace, one per line', glob).optional(),
 })
+
+const judgedService = serviceCheck.extend({
+  problems: z.array(z.string()).describe('How it breaks the policies of the file, or require-restore-days.'),
+  correction: z.string().optional().describe('The command of clickhousectl that makes its backup configuration that of the policies.'),
+  restoredAt: z.string().optional().describe('When a restore of it was last verified, with require-restore-days.'),
+})
+
+export type JudgedService = z.output<typeof judgedService>
 
 export const backupsOutput = backupOutput.partial()
 
@@ -46,7 +58,8 @@ export const backupsDetails = z.object({
   checkedAt: z.string().describe('The time of the check, ISO 8601 in UTC.'),
   worstServiceId: z.string().describe('The worst service, which the outputs are about.'),
   minSizeRatio: z.number().optional().describe('The input min-size-ratio, if it was given.'),
-  services: z.array(serviceCheck).describe('Every service with its outcome, age, limit, trend and newest backups, in the given order.'),
+  services: z.array(judgedService).describe('Every service with its outcome, age, limit, trend and newest backups, in the given order.'),
+  drills: z.array(z.string()).describe('Services of restore drills, which are left out, by name.'),
 })
 
 export type BackupsResult = z.output<typeof backupsOutput> & z.output<typeof backupsDetails>

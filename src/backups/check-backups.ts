@@ -1,49 +1,85 @@
 // The backup gate: does each service have a fresh backup?
 
-import { findServiceNames } from '../api/services.ts'
+import { findServices, isOfDrill, type ListedService } from '../api/services.ts'
 import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
+import { inputError } from '../core/errors.ts'
 import { defineOperation, type Given } from '../operation/operation.ts'
 import { byWorst } from './backup-rules.ts'
 import { judgeChecks, needsNames, reportChecks } from './backups-report.ts'
 import { backupsDetails, backupsInput, backupsOutput } from './backups-schemas.ts'
+import { comparePolicies, judgeRestores, readRestores } from './policy.ts'
 import { resolveServices } from './resolve-services.ts'
 import { checkService, readServices } from './service-check.ts'
 
 export const checkBackups = defineOperation({
-  summary: 'Checks that each service has a fresh backup. Fails when a service has none or cannot be checked.',
+  summary:
+    'Checks that each service has a fresh backup, and that its backups keep the policies of a file. Fails when a service cannot be checked.',
   effect: 'read',
   scope: 'organization',
   input: backupsInput,
   output: backupsOutput,
   details: backupsDetails,
   example: { maxAgeHours: 26, minSizeRatio: 0.5 },
-  check: requireService,
-  async run(context, { maxAgeHours, minSizeRatio, services }) {
-    const { api, organizationId, service, profile, clock } = context
-    const resolved = await resolveServices(context, services ?? (service === undefined ? [] : [service.serviceId]))
-    const needsConfiguration = maxAgeHours === undefined && profile.backupConfiguration
-    const read = await readServices(context, resolved.ids, { needsConfiguration })
+  check: checkInput,
+  async run(context, { maxAgeHours, minSizeRatio, services, checks, requireRestoreDays, files: globs = [] }) {
+    const { api, organizationId, service, profile, clock, files } = context
+    // The YAML parser takes longer to load than the rest of a run without a file.
+    const policies =
+      checks === undefined ? [] : (await import('./checks-file.ts')).readChecksFile(await files.read(checks, 'checks'), checks).policies
+    if (checks !== undefined && policies.length === 0) throw inputError('checks', 'has no policies; check-backups needs some')
+    const given = services ?? (service === undefined ? [] : [service.serviceId])
+    const resolved = await resolveServices(context, given, policies.length > 0)
+    const needsConfiguration = (maxAgeHours === undefined || policies.length > 0) && profile.backupConfiguration
+    const read = await readServices(context, withoutDrills(resolved.ids, resolved.listed), { needsConfiguration })
     // After the answers: a backup that finished while others were read must not be dated in the future.
     const nowMs = clock.now()
-    const checks = read.map((one) => checkService(one, { maxAgeHours, minSizeRatio, nowMs }))
+    const restores = requireRestoreDays === undefined ? undefined : await readRestores(files, globs, nowMs)
+    const judged = read.map((one) => {
+      const check = checkService(one, { maxAgeHours, minSizeRatio, nowMs })
+      const service = resolved.listed?.find(({ id }) => id === one.serviceId) ?? { id: one.serviceId, name: '' }
+      const facts = { service, organizationId, limitHours: check.limit.hours, nowMs }
+      const { problems: differences, correction } = comparePolicies(policies, one, facts)
+      const late = restores && judgeRestores(restores, one.serviceId, requireRestoreDays ?? 0, nowMs)
+      const problems = [...differences, ...(late === undefined ? [] : [late])]
+      const restoredMs = restores?.get(one.serviceId)
+      return {
+        ...check,
+        passes: check.passes && problems.length === 0,
+        problems,
+        correction,
+        ...(restoredMs !== undefined && { restoredAt: new Date(restoredMs).toISOString() }),
+      }
+    })
     // A run without findings needs no names. The request would double the requests of a fleet with one service per job.
-    const names = resolved.names ?? (needsNames(checks, minSizeRatio) ? await findServiceNames(api, organizationId) : new Map())
-    const named = checks.map((check) => ({ ...check, name: names.get(check.serviceId) }))
+    const listed = resolved.listed ?? (needsNames(judged, minSizeRatio) ? await findServices(api, organizationId) : [])
+    const kept = withoutDrills(resolved.ids, listed)
+    const names = new Map(listed.map(({ id, name }) => [id, name || undefined]))
+    const named = judged
+      .filter(({ serviceId }) => kept.includes(serviceId))
+      .map((check) => ({ ...check, name: names.get(check.serviceId) }))
     const [worst] = named.toSorted(byWorst)
-    if (worst === undefined) throw new Error('no service was checked')
+    if (worst === undefined) throw inputError('services', 'are all services of restore drills, which have no backups of their own')
     return {
       ...worst.backup,
       checkedAt: new Date(nowMs).toISOString(),
       worstServiceId: worst.serviceId,
       minSizeRatio,
       services: named,
+      drills: resolved.ids.filter((id) => !kept.includes(id)).map((id) => names.get(id) ?? id),
     }
   },
   judge: judgeChecks,
   report: reportChecks,
 })
 
-function requireService({ names, hasServiceId }: Given<typeof backupsInput>): readonly Diagnostic[] {
-  if (names.has('services') || hasServiceId) return []
-  return [inputDiagnostic('service-id', 'is missing: set service-id, the variable WATCHKEEPER_SERVICE_ID, or services')]
+/** Services of restore drills are deleted soon, so no one needs their backups. */
+const withoutDrills = (ids: readonly string[], listed: readonly ListedService[] = []): readonly string[] =>
+  ids.filter((id) => !listed.some((one) => one.id === id && isOfDrill(one)))
+
+function checkInput({ names, hasServiceId }: Given<typeof backupsInput>): readonly Diagnostic[] {
+  const [one, other] = names.has('files') ? ['require-restore-days', 'files'] : ['files', 'require-restore-days']
+  const isHalf = names.has('files') !== names.has('requireRestoreDays')
+  const half = isHalf ? [inputDiagnostic(one, `is missing; ${other} needs it`)] : []
+  if (names.has('services') || hasServiceId) return half
+  return [...half, inputDiagnostic('service-id', 'is missing: set service-id, the variable WATCHKEEPER_SERVICE_ID, or services')]
 }

@@ -10,31 +10,31 @@ import type { Context } from '../operation/operation.ts'
 interface ResolvedServices {
   /** Without duplicates, in the given order. */
   readonly ids: readonly string[]
-  /** Names by id. Undefined where the list of services was not needed. */
-  readonly names: ReadonlyMap<string, string> | undefined
+  /** All services of the organization. Undefined where the list was not needed. */
+  readonly listed: readonly ListedService[] | undefined
 }
 
 /**
- * Reads the list of services only when `given` has a name. Throws an InputError for every name that is unknown or ambiguous, and an
- * ApiError when the list cannot be read.
+ * Reads the list of services only when `given` has a name, or the caller needs it. Throws an InputError for every name that is unknown or
+ * ambiguous, and an ApiError when the list cannot be read.
  */
 export async function resolveServices(
   { api, organizationId }: Pick<Context<'read', 'organization'>, 'api' | 'organizationId'>,
   given: readonly string[],
+  needsList: boolean,
 ): Promise<ResolvedServices> {
   const name = given.find((one) => !isUuid(one))
-  if (name === undefined) return { ids: [...new Set(given)], names: undefined }
-  if (!api.profile.services)
-    throw inputError(
-      'services',
-      `"${quote(name, 80)}" is not an id. Names require a profile with a list of services, such as clickhouse-cloud`,
-    )
+  if (name === undefined && !needsList) return { ids: [...new Set(given)], listed: undefined }
+  if (!api.profile.services) {
+    const [input, what] = name === undefined ? ['checks', 'policies'] : ['services', `"${quote(name, 80)}" is not an id. Names`]
+    throw inputError(input, `${what} require a profile with a list of services, such as clickhouse-cloud`)
+  }
   const listed = await listServices(api, organizationId)
   const found = given.map((one) => (isUuid(one) ? one : findByName(one, listed)))
   const diagnostics = found.filter((one) => typeof one !== 'string')
   if (diagnostics.length > 0) throw new InputError(diagnostics)
   const ids = found.filter((one) => typeof one === 'string')
-  return { ids: [...new Set(ids)], names: new Map(listed.flatMap(({ id, name }) => (name === '' ? [] : [[id, name] as const]))) }
+  return { ids: [...new Set(ids)], listed }
 }
 
 /** Ids that the message about an ambiguous name lists. */

@@ -68,7 +68,7 @@ export type ServiceCheck = z.output<typeof serviceCheck>
 
 type Attempt<T> = { readonly value: T } | { readonly error: WatchkeeperError }
 
-interface ServiceBackups {
+export interface ServiceBackups {
   readonly serviceId: string
   readonly backups: Attempt<readonly Backup[]>
   /** Undefined where the check does not need it, or the API has none. */
@@ -116,7 +116,7 @@ export function checkService({ serviceId, backups, configuration }: ServiceBacku
   const answers = 'value' in backups ? sortNewestFirst(backups.value) : []
   const known = answers.map(toKnownBackup)
   const limit = chooseLimit(configuration, options.maxAgeHours, known)
-  const isUnreadable = limit.defaultReason === 'unreadable' && configuration !== undefined && 'error' in configuration
+  const isUnreadable = configuration !== undefined && 'error' in configuration && !absentKinds.has(configuration.error.kind)
   const common = {
     serviceId,
     limit,
@@ -156,7 +156,7 @@ function chooseLimit(
 }
 
 /** By the vendor's documentation, a start time resets the period to 24 hours. The server also accepts one with 48 hours. */
-function effectivePeriodHours({ backupPeriodInHours, backupStartTime }: BackupConfiguration): number | undefined {
+export function effectivePeriodHours({ backupPeriodInHours, backupStartTime }: BackupConfiguration): number | undefined {
   const hours = backupPeriodInHours ?? undefined
   return backupStartTime ? Math.max(hours ?? 0, 24) : hours
 }
@@ -195,4 +195,4 @@ function compareSizes(known: readonly KnownBackup[], last: KnownBackup, minSizeR
   }
 }
 
-const isSuccessful = (backup: KnownBackup): boolean => classifyBackup(backup) === 'successful'
+export const isSuccessful = (backup: KnownBackup): boolean => classifyBackup(backup) === 'successful'

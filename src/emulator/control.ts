@@ -4,6 +4,7 @@ import type { EmulatorContext } from './context.ts'
 import { type FaultQueue, faultSchema } from './faults.ts'
 import { type HttpRequest, type HttpResponse, isJsonType, jsonResponse, pathnameOf } from './http.ts'
 import type { RequestLog } from './request-log.ts'
+import { restoreBackup, restoreSchema } from './restore.ts'
 import { demo } from './shop/demo.ts'
 import { saveInWebApp } from './web-app.ts'
 
@@ -48,6 +49,7 @@ const handlers: Readonly<Record<string, (control: ControlContext, request: HttpR
   [`GET ${root}/requests`]: ({ log }) => log.requests,
   [`GET ${root}/store`]: ({ context }) => context.store,
   [`POST ${root}/store/dashboards`]: ({ context }, request) => saveInWebApp(context, readBody(webAppDashboard, request)),
+  [`POST ${root}/restores`]: ({ context }, request) => restoreBackup(context, readBody(restoreSchema, request)),
   [`POST ${root}/faults`]: ({ faults }, request) => {
     faults.add(readBody(faultSchema, request))
     return { faults: faults.size }

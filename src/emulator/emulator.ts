@@ -12,7 +12,8 @@ import { createResponseWriter, type HttpResponse, type ResponseWriter, readReque
 import type { EmulatorOptions, ServerVariant } from './options.ts'
 import { runAlertTask } from './product/alert-task.ts'
 import { createRequestLog, type LogEntry, type LoggedRequest } from './request-log.ts'
-import type { Dashboard, Store } from './store.ts'
+import { type Restore, restoreBackup } from './restore.ts'
+import type { Dashboard, Service, Store } from './store.ts'
 import {
   findService,
   findStored,
@@ -34,6 +35,8 @@ export interface Emulator {
   /** Throws when the fault is invalid. */
   addFault(fault: Fault): void
   clearFaults(): void
+  /** Creates a service from a backup, with the data of that time. Throws for an unknown service or backup. */
+  restoreBackup(restore: Restore): Service
   /**
    * Stores a dashboard as the web app does: nothing is validated, and it may hold what the API does not show, such as PromQL tiles.
    * The default service is the demo's `checkout`. Returns the stored dashboard.
@@ -83,6 +86,7 @@ export async function startVariantOf(options: EmulatorOptions, variant: ServerVa
     requests: log.requests,
     store,
     addFault: faults.add,
+    restoreBackup: (restore) => restoreBackup(context, restore),
     clearFaults: faults.clear,
     saveInWebApp: (dashboard, serviceId) => saveInWebApp(context, dashboard, serviceId),
     saveAgainInWebApp: (dashboardId, serviceId) => saveAgainInWebApp(findStored(store, dashboardId, serviceId)),

@@ -3,6 +3,7 @@ export type { Effect, Fault, FaultHeaders } from './faults.ts'
 export type { Dialect, EmulatorOptions, RateLimit } from './options.ts'
 export type { RunSql, SqlRequest, SqlResult } from './product/sql.ts'
 export type { LoggedRequest } from './request-log.ts'
+export type { Restore } from './restore.ts'
 export { demo } from './shop/demo.ts'
 export type {
   Activity,
@@ -22,6 +23,7 @@ export type {
   Service,
   Source,
   Store,
+  Table,
   Tag,
   Tile,
   UsageRecord,

@@ -83,6 +83,27 @@ export interface Service {
   /** In any order; the API lists the most recent first. */
   backups: Backup[]
   backupConfiguration: BackupConfiguration
+  /** What queries can read. */
+  tables: Table[]
+  /** When a restored service begins to run. Until then, it is provisioned. Absent for other services. */
+  runsAt?: string
+}
+
+/** A table with a row at the start, and one after each step. */
+export interface Table {
+  database: string
+  name: string
+  engine: string
+  /** Has the time of the row. */
+  timeColumn?: string
+  fromMs: number
+  everyMs: number
+  /** No row is later. Default: rows go on. */
+  untilMs?: number
+  /** Default: before every backup. */
+  createdMs?: number
+  /** When its columns were last changed, if the server says it. */
+  changedMs?: number
 }
 
 interface IpAccess {

@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import type { ReadApi } from '../api/client.ts'
 import { cloudProfileNames } from '../api/profiles.ts'
-import type { ListedService } from '../api/services.ts'
+import { drillTag, hasTag, isOfDrill, type ListedService } from '../api/services.ts'
 import { dayOf } from '../core/dates.ts'
 import { type Decimal, fromEstimate } from '../core/decimal.ts'
 import { causeOf, toFailure } from '../core/errors.ts'
@@ -47,7 +47,9 @@ export const auditCosts = defineOperation({
   async run({ api, organizationId, clock, files, lintSettings }, given) {
     const nowMs = clock.now()
     const budgets = given.budgets === undefined ? undefined : await readScopes(files, given.budgets, nowMs)
-    const facts = await readCostFacts(api, organizationId, nowMs)
+    const read = await readCostFacts(api, organizationId, nowMs)
+    const { drills = [], services = [] } = Object.groupBy(read.services, (service) => (isOfDrill(service) ? 'drills' : 'services'))
+    const facts = { ...read, services }
     const isAlwaysOn = selectorOf(given.alwaysOn ?? [])
     const idlers = facts.services.filter((service) => maySleep(service) && !isAlwaysOn(service))
     const listed = await Promise.all(
@@ -60,11 +62,21 @@ export const auditCosts = defineOperation({
       isAlwaysOn,
       settings: lintSettings,
     })
-    return toResult(audit, given, { nowMs, unit: 'failure' in facts.usage ? undefined : facts.usage.unit })
+    return toResult({ ...audit, unchecked: [...audit.unchecked, ...drills.map(leftOut)] }, given, {
+      nowMs,
+      unit: 'failure' in facts.usage ? undefined : facts.usage.unit,
+    })
   },
   judge: judgeAudit,
   report: reportAudit,
   toDocument: (result) => z.encode(auditDetails, result),
+})
+
+const leftOut = ({ id, name }: ListedService) => ({
+  what: 'a service of a restore drill',
+  name: name || id,
+  reason: `its tag ${drillTag} says that it is deleted soon`,
+  isFailure: false,
 })
 
 async function readScopes(files: Files, path: string, nowMs: number) {
@@ -78,10 +90,10 @@ async function readScopes(files: Files, path: string, nowMs: number) {
 /** Names, ids and tags of the input always-on. */
 function selectorOf(selectors: readonly string[]): (service: ListedService) => boolean {
   const tags = selectors.flatMap((one) => (one.startsWith('tag:') ? [one.slice('tag:'.length)] : []))
-  return ({ id, name, tags: own = [] }) =>
-    selectors.includes(name) ||
-    selectors.some((one) => one.toLowerCase() === id) ||
-    own.some(({ key, value }) => tags.includes(key) || tags.includes(`${key}=${String(value)}`))
+  return (service) =>
+    selectors.includes(service.name) ||
+    selectors.some((one) => one.toLowerCase() === service.id) ||
+    tags.some((tag) => hasTag(service, tag))
 }
 
 interface Siblings {

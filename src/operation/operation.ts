@@ -49,6 +49,8 @@ export interface Files {
   repository(): Promise<string | undefined>
   /** Whether the files may be those of a pull request from a fork. Only a run on GitHub or in GitLab CI knows. */
   mayBeFromFork(): Promise<boolean>
+  /** Who started the job, and its page, where a forge runs it. */
+  readonly ranBy: { readonly actor?: string; readonly page?: string }
   /** `owner/repo` of the clone's remote, on the command line only. Undefined elsewhere, and without a remote. */
   remoteRepository(): Promise<string | undefined>
   /** The nearest config file above the workspace, such as `../.watchkeeper.yml`, which is not read. Undefined where the workspace has one. */

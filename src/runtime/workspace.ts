@@ -3,7 +3,7 @@ import { glob, lstat, mkdir, open, readdir, realpath, rename, rm, stat, writeFil
 import { dirname, isAbsolute, join, posix, relative, resolve, sep } from 'node:path'
 import { type InputError, inputError } from '../core/errors.ts'
 import { fileVariablePrefix, secretPrefix } from '../core/names.ts'
-import { isGitLabJob } from '../core/run-page.ts'
+import { isGitLabJob, runPageOf } from '../core/run-page.ts'
 import { quote } from '../core/text.ts'
 import type { Variables } from '../core/variables.ts'
 import type { Files, FoundFiles, OutputFile, SkippedDirectory } from '../operation/operation.ts'
@@ -165,10 +165,17 @@ export const workspaceFiles = (
   secret: (name) => (name.startsWith(secretPrefix) ? env[name]?.trim() || undefined : undefined),
   workflowRepository: env.GITHUB_REPOSITORY || (isGitLabJob(env) && env.CI_PROJECT_PATH) || undefined,
   mayBeFromFork: () => mayBeFromFork(env),
+  ranBy: readRanBy(env),
   repository: async () => repositoryOfRun(env) ?? remote.address(),
   remoteRepository: remote.name,
   configAbove: () => configAbove(root),
 })
+
+function readRanBy(env: Variables): Files['ranBy'] {
+  const actor = (isGitLabJob(env) ? env.GITLAB_USER_LOGIN : env.GITHUB_TRIGGERING_ACTOR || env.GITHUB_ACTOR) || undefined
+  const page = runPageOf(env)
+  return { ...(actor !== undefined && { actor }), ...(page !== undefined && { page }) }
+}
 
 /** The config file, unless `config` names another one. */
 export const defaultConfigFile = '.watchkeeper.yml'

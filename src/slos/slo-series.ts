@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import type { ReadApi } from '../api/client.ts'
 import type { Target } from '../api/path.ts'
-import type { SqlAnswer } from '../api/sql.ts'
+import { whyNoRows } from '../api/sql.ts'
 import { requestSeries, type SeriesItem, type SeriesRow, toUnsent } from '../backtest/series-api.ts'
 import { dayMs } from '../core/durations.ts'
 import { WatchkeeperError } from '../core/errors.ts'
@@ -110,7 +110,7 @@ export async function readWithSql(
     endMs,
   })
   if (answer.kind === 'asleep') return 'asleep'
-  if (answer.kind !== 'rows') throw notCounted(slo, whyNot(answer))
+  if (answer.kind !== 'rows') throw notCounted(slo, answer.kind === 'unsent' ? toUnsent(answer.reason).reason : whyNoRows(answer))
   const { data: rows } = z.array(historyRow).safeParse(answer.rows)
   if (rows === undefined)
     throw new WatchkeeperError('bad-answer', `The answer to the query for "${quote(slo.name)}" has an unexpected form.`)
@@ -131,9 +131,3 @@ export async function readWithSql(
 
 const notCounted = ({ name }: DeclaredSlo, reason: string): WatchkeeperError =>
   new WatchkeeperError('refused', `The events of "${quote(name)}" were not counted: ${reason}.`)
-
-function whyNot(answer: Exclude<SqlAnswer, { readonly kind: 'rows' | 'asleep' }>): string {
-  if (answer.kind === 'unsent') return toUnsent(answer.reason).reason
-  if (answer.kind === 'refused') return `the server refused the query: ${answer.reason}`
-  return answer.kind === 'too-slow' ? 'the query takes more than 30 s, the limit of the server' : 'the answer is too large'
-}

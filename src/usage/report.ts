@@ -1,3 +1,4 @@
+import { drillTag } from '../api/services.ts'
 import { type Day, formatDay, formatDays, formatMoment } from '../core/dates.ts'
 import { type Decimal, percentOf, sum } from '../core/decimal.ts'
 import { counted, join, type Line, say, sentence, type Trusted, trusted, untrusted } from '../core/line.ts'
@@ -284,10 +285,18 @@ const when = 'on the day of a spike or the day before'
 
 const excess = ({ total, usual }: UsageResult['spikes'][number]): number => Number(total) - Number(usual)
 
-const groupTables = (result: UsageResult): readonly Block[] => [
-  ...shareTable('entity', result.byEntity, result),
-  ...shareTable('metric', result.byMetric, result),
-]
+function groupTables(result: UsageResult): readonly Block[] {
+  // Records have no tags, and a deleted service has none that could be read.
+  const { drills = [], others = [] } = Object.groupBy(result.byEntity, ({ name }) => (name.startsWith(drillTag) ? 'drills' : 'others'))
+  const used = sum(drills.map(({ total }) => total))
+  return [
+    ...shareTable('entity', others, result),
+    ...(drills.length === 0
+      ? []
+      : [paragraph(say`Left out of the entities: ${drills.length} of restore drills, ${money(used)} ${result.unit}.`)]),
+    ...shareTable('metric', result.byMetric, result),
+  ]
+}
 
 /** Rows that are not folded. */
 const maxOpen = 25

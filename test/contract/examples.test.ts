@@ -25,6 +25,7 @@ it('examples/alert.yml is an alert that can be created, and then exists', async 
 it.each([
   ['examples/alert.yml', 'schemas/alert.schema.json'],
   ['examples/budgets.yml', 'schemas/budgets.schema.json'],
+  ['examples/backups.yml', 'schemas/backups.schema.json'],
   ['examples/fleet.yml', 'schemas/fleet.schema.json'],
   ['examples/.watchkeeper.yml', 'schemas/config.schema.json'],
   ['examples/environments/staging.yml', 'schemas/environment.schema.json'],

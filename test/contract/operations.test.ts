@@ -81,7 +81,7 @@ describe.each(['neutral', 'clickhouse-cloud', 'hyperdx'] as const)('every exampl
     const given = {
       ...inputsFor(emulator(), dialect),
       ...(dialect === 'clickhouse-cloud' && sql),
-      ...placeFor(operation),
+      ...placeFor(operation, emulator()),
       directory: root(),
     }
     const common = Object.fromEntries(Object.entries(given).map(([key, value]) => [toCamel(key), value]))

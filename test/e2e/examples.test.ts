@@ -19,7 +19,7 @@ describe('every example works on the emulator', () => {
   }
   const commonInputs = (operation: Operation): Record<string, string> => {
     const dialect = operation.profiles?.[0] ?? 'neutral'
-    return { ...inputsFor(emulators[dialect](), dialect), ...placeFor(operation) }
+    return { ...inputsFor(emulators[dialect](), dialect), ...placeFor(operation, emulators[dialect]()) }
   }
 
   it.each(all)('runs the example of $name as an action', async ({ name, operation }) => {

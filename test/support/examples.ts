@@ -3,6 +3,7 @@ import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
+import { demo, type Emulator } from '../../src/emulator/index.ts'
 import type { Operation } from '../../src/operation/operation.ts'
 import { operationNames, operations } from '../../src/operations.ts'
 
@@ -31,5 +32,12 @@ export function useExampleDirectory(): () => string {
   return () => root
 }
 
-/** What needs no service is about the files of this repository, which are written for a product. */
-export const placeFor = ({ scope }: Operation): Record<string, string> => (scope === 'none' ? { profile: 'clickhouse-cloud' } : {})
+/** What needs no service is about the files of this repository, which are written for a product. A restored service is made first. */
+export function placeFor({ scope, example }: Operation, emulator: Emulator): Record<string, string> {
+  if (scope === 'none') return { profile: 'clickhouse-cloud' }
+  if (!('original' in example)) return {}
+  const { original, id } = example as { readonly original: string; readonly id: string } // The example of verify-restore.
+  const restored = emulator.restoreBackup({ serviceId: original, backupId: id })
+  const key = { 'sql-url': emulator.url, 'sql-key-id': demo.apiKeyId, 'sql-key-secret': demo.apiKeySecret }
+  return { 'service-id': restored.id, ...key }
+}

@@ -174,16 +174,16 @@ const nothingRan = { outputs: {}, operations: [], reasons: [], warnings: [], pul
 
 async function runJob(job: RunnableJob, around: JobContext): Promise<Ran> {
   const needed = [job.needs ?? []].flat().map((id) => (around.values.needs as Record<string, Ran>)[id]?.result)
-  if (needed.some((result) => result !== 'success') || (job.if !== undefined && !isTrue(job.if, around)))
-    return { ...nothingRan, result: 'skipped' }
+  const isNeeded = needed.every((result) => result === 'success')
+  if (!isDue(job.if, { ...around, passed: isNeeded })) return { ...nothingRan, result: 'skipped' }
   const env = { ...fillAll(around.env, around), ...fillAll(job.env ?? {}, around) }
   const state: State = { ...around, env, steps: {}, operations: [], reasons: [], warnings: [], pullRequests: [] }
   let passed = true
   for (const step of job.steps) {
-    if (!passed || (step.if !== undefined && !isTrue(step.if, contextsOf(state)))) continue
+    if (!isDue(step.if, { ...contextsOf(state), passed })) continue
     const done = await runStep(step, state)
     if (step.id !== undefined) state.steps[step.id] = { outputs: done.outputs }
-    passed = done.passed
+    passed &&= done.passed
   }
   const { operations, reasons, warnings, pullRequests } = state
   const outputs = fillAll(job.outputs ?? {}, contextsOf(state))
@@ -197,6 +197,15 @@ const contextsOf = ({ values, steps, env, files }: State): Contexts => ({
 
 const fillAll = (texts: Readonly<Record<string, unknown>>, contexts: Contexts): Record<string, string> =>
   Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, fill(String(text), contexts)]))
+
+/** Without a function of the status in its condition, a step or job is due only if what came before it passed. */
+function isDue(condition: string | undefined, { passed, ...contexts }: Contexts & { readonly passed: boolean }): boolean {
+  if (condition === undefined) return passed
+  const filled = condition.replace(/\b(always|success|failure)\(\)/g, (_, name: string) =>
+    String(name === 'always' || passed === (name === 'success')),
+  )
+  return (filled !== condition || passed) && isTrue(filled, contexts)
+}
 
 interface StepDone {
   readonly passed: boolean
@@ -244,7 +253,12 @@ async function runScript(script: string, env: Texts, state: State): Promise<Step
         mkdirSync(dirname(join(directory, path)), { recursive: true })
         writeFileSync(join(directory, path), text)
       }
-    const files = { GITHUB_ENV: variables, GITHUB_OUTPUT: outputs, PATH: process.env.PATH }
+    const files = {
+      GITHUB_ENV: variables,
+      GITHUB_OUTPUT: outputs,
+      GITHUB_PATH: join(directory, 'path'),
+      PATH: state.env.PATH ?? process.env.PATH,
+    }
     const options = { cwd: directory, env: { ...state.env, ...files, ...env } }
     const passed = await new Promise<boolean>((resolve) => {
       execFile('bash', ['-e', '-o', 'pipefail', '-c', script], options, (error, stdout) => {

@@ -121,6 +121,7 @@ const toFiles = (files: SiteFiles, secrets: Secrets): Context<'write', 'service-
   secret: (name) => secrets[name],
   workflowRepository: undefined,
   mayBeFromFork: async () => false,
+  ranBy: {},
   repository: async () => undefined,
   remoteRepository: async () => undefined,
   configAbove: async () => undefined,

@@ -31,6 +31,7 @@ import {
   listServices,
   type PlatformCall,
   type ServiceCall,
+  stateOf,
 } from './cloud-platform.ts'
 import { findUndocumented } from './documented-fields.ts'
 import {
@@ -132,7 +133,8 @@ function handleQuery(context: EmulatorContext, request: HttpRequest, identity: I
   if (service === undefined) throw notFound('the service does not exist')
   // A query wakes a service that sleeps.
   if (service.state === 'idle') service.state = 'running'
-  if (service.state === 'stopped') throw badRequest('the service is stopped')
+  const state = stateOf(service, context.clock.now())
+  if (state !== 'running') throw badRequest(`the service is ${state}`)
   const { sql, queryVariables } = requireObject(request)
   const variables = isJsonObject(queryVariables) ? queryVariables : {}
   const result = evaluateSql(

@@ -25,9 +25,14 @@ export const getOrganization = ({ organization: { id, name, createdAt } }: Platf
   enableCoreDumps: true,
 })
 
-export const listServices = ({ organization }: PlatformCall): unknown => organization.services.map(toServiceView)
+export const listServices = ({ organization, context }: PlatformCall): unknown =>
+  organization.services.map((service) => toServiceView(service, context.clock.now()))
 
-export const getService = ({ service }: ServiceCall): unknown => toServiceView(service)
+export const getService = ({ service, context }: ServiceCall): unknown => toServiceView(service, context.clock.now())
+
+/** The states on the way are assumed: no server was asked. */
+export const stateOf = ({ state, runsAt }: Service, nowMs: number): string =>
+  runsAt !== undefined && Date.parse(runsAt) > nowMs ? 'provisioning' : state
 
 const memoryGb = { min: 16, max: 120 }
 const replicas = 3
@@ -37,8 +42,8 @@ const defaultIdleTimeoutMinutes = 15
 const anywhere = [{ source: '0.0.0.0/0', description: 'Anywhere' }]
 
 /** Fields: the vendor's OpenAPI document of 2026-07-31. */
-function toServiceView(service: Service): JsonObject {
-  const { id, name, provider, region, state, dataWarehouseId, isPrimary, isReadonly = false, tags, createdAt } = service
+function toServiceView(service: Service, nowMs: number): JsonObject {
+  const { id, name, provider, region, dataWarehouseId, isPrimary, isReadonly = false, tags, createdAt } = service
   const { idleScaling = !isPrimary, idleTimeoutMinutes = defaultIdleTimeoutMinutes, ipAccessList = anywhere } = service
   const host = `${name}.${region}.${provider}.clickhouse.example`
   return {
@@ -46,7 +51,7 @@ function toServiceView(service: Service): JsonObject {
     name,
     provider,
     region,
-    state,
+    state: stateOf(service, nowMs),
     clickhouseVersion: '26.6',
     endpoints: [
       { protocol: 'nativesecure', host, port: 9440, username: 'default' },

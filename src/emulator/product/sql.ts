@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type Service } from '../store.ts'
 import { answerSeries, type ChartRequest, storedAt } from './charts.ts'
+import { answerTables } from './tables.ts'
 
 /** A query as the product runs it. */
 export interface SqlRequest {
@@ -34,7 +35,7 @@ const maxQueryMs = 30_000
 export class UnsupportedQuery extends Error {}
 
 /**
- * This emulator has no database. It counts the events of SLOs and backtests; other queries get the answers that a test gives. Throws
+ * This emulator has no database. It counts the events of SLOs and backtests, and the rows of tables; other queries get the answers that a test gives. Throws
  * UnsupportedQuery.
  */
 export function evaluateSql(request: SqlRequest, { service, nowMs, runSql }: SqlContext): SqlResult {
@@ -43,7 +44,8 @@ export function evaluateSql(request: SqlRequest, { service, nowMs, runSql }: Sql
     answerSlo(request, service, nowMs) ??
     answerBurnRate(request, service, nowMs) ??
     answerCounts(request, service, nowMs) ??
-    answerValues(request, service, nowMs)
+    answerValues(request, service, nowMs) ??
+    answerTables(request, service, nowMs)
   if (result === undefined) throw new UnsupportedQuery('The emulator cannot evaluate this query.')
   if ('error' in result || (result.elapsedMs ?? 0) <= maxQueryMs) return result
   return { error: `Timeout exceeded: elapsed ${maxQueryMs + 6.247} ms, maximum: ${maxQueryMs}.000 ms. ` }

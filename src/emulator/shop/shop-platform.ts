@@ -2,7 +2,7 @@ import { addDays, type Day, dayOf, eachDay } from '../../core/dates.ts'
 import { dayMs, hourMs, minuteMs } from '../../core/durations.ts'
 import { keysOf } from '../../core/keys.ts'
 import { type DemoIds, hashOf } from '../deterministic.ts'
-import type { Activity, Backup, CreditBalance, UsageRecord } from '../store.ts'
+import type { Activity, Backup, CreditBalance, Table, UsageRecord } from '../store.ts'
 import { demo, type ServiceName } from './demo.ts'
 
 // Amounts depend on entity and date only, except for the spike and for the part of today that has passed.
@@ -103,6 +103,17 @@ export function createBackups(ids: DemoIds, serviceId: string, name: ServiceName
       },
     }
   })
+}
+
+/** What the demo's sources read, and a table without a time. */
+export function createTables(name: ServiceName, atMs: number): Table[] {
+  const start = { fromMs: atMs - 30 * dayMs, engine: 'SharedMergeTree' }
+  return [
+    { ...start, database: 'default', name: 'otel_logs', timeColumn: 'Timestamp', everyMs: 10_000 },
+    { ...start, database: 'default', name: 'otel_traces', timeColumn: 'Timestamp', everyMs: 15_000 },
+    { ...start, database: name, name: 'products', everyMs: hourMs, untilMs: atMs - 20 * dayMs },
+    { ...start, database: name, name: 'products_view', engine: 'View', everyMs: hourMs },
+  ]
 }
 
 type ActivitySpec = readonly [daysAgo: number, type: string, service?: ServiceName | undefined, actor?: Activity['actorType']]

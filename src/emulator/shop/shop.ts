@@ -4,7 +4,7 @@ import type { Dialect } from '../options.ts'
 import type { Activity, ApiKey, Connection, Organization, Permission, Service, Source, Store, UsageRecord, Webhook } from '../store.ts'
 import { demo, type ServiceName } from './demo.ts'
 import { createAlerts, createDashboards, createSavedSearches } from './shop-dashboards.ts'
-import { createActivities, createBackups, createCreditBalances, createUsage } from './shop-platform.ts'
+import { createActivities, createBackups, createCreditBalances, createTables, createUsage } from './shop-platform.ts'
 
 const daysBefore = (atMs: number, days: number): string => new Date(atMs - days * dayMs).toISOString()
 
@@ -83,6 +83,7 @@ function createService(ids: DemoIds, name: ServiceName, atMs: number): Service {
     savedSearches: [],
     backups: [],
     backupConfiguration: { backupPeriodInHours: 24, backupRetentionPeriodInHours: 240 },
+    tables: [],
   }
 }
 
@@ -96,6 +97,7 @@ function fill(service: Service, ids: DemoIds, atMs: number, dialect: Dialect): v
   service.savedSearches = createSavedSearches(ids, service, atMs)
   service.alerts = createAlerts(ids, service, atMs, dialect)
   service.backups = createBackups(ids, service.id, name, atMs)
+  service.tables = createTables(name, atMs)
 }
 
 const allPermissions: readonly Permission[] = [

@@ -40,11 +40,6 @@ export function tableOfSource(source: Body): SourceTable | undefined {
   }
 }
 
-const quoteName = (name: string): string => `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``
-
-export const nameOfTable = ({ database, table }: Pick<SourceTable, 'database' | 'table'>): string =>
-  `${quoteName(database)}.${quoteName(table)}`
-
 /** The charts of the server weigh rows in the same way. */
 export const countWith =
   (sampleRate: string | undefined) =>

@@ -3,7 +3,7 @@ import type { SqlQuery } from '../../api/sql.ts'
 import type { SeriesItem } from '../../backtest/series-api.ts'
 import { luceneColumns } from '../../backtest/terms.ts'
 import { refuseExpression } from '../../backtest/window-sql.ts'
-import { nameOfTable } from '../../kinds/source/source-sql.ts'
+import { nameOfTable } from '../../core/sql.ts'
 import type { Source } from '../../kinds/source/source-wire.ts'
 
 // What a source names, and what queries use of it, as a query without rows: the server says which table or column does not exist.

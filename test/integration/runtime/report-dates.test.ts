@@ -27,7 +27,12 @@ it('no report has a date in the form of machines', async () => {
   await forEachEntry(allOperations, async ({ name, operation }) => {
     const dialect = operation.profiles?.[0] ?? 'neutral'
     const example = Object.fromEntries(Object.entries(operation.example).map(([key, value]) => [toKebab(key), String(value)]))
-    const inputs = { ...inputsFor(emulators[dialect](), dialect), ...placeFor(operation), operation: name, ...example }
+    const inputs = {
+      ...inputsFor(emulators[dialect](), dialect),
+      ...placeFor(operation, emulators[dialect]()),
+      operation: name,
+      ...example,
+    }
     const { blocks, document } = await invokeText({ inputs, files })
     expect(document).not.toHaveProperty('error')
     const text = [...renderTerminal(blocks, { color: false }), renderMarkdown(blocks), document.failureReason].join('\n')

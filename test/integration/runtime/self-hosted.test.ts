@@ -95,10 +95,19 @@ describe('the profile hyperdx', () => {
   it('refuses every operation that needs an organization before any request, by the name of the profile', async () => {
     const scopes = await Promise.all(operationNames.map(async (name) => [name, (await operations[name]()).scope] as const))
     const refused = scopes.filter(([, scope]) => scope === 'organization' || scope === 'service').map(([name]) => name)
-    expect(refused.toSorted()).toEqual(['audit-costs', 'check-backups', 'check-credits', 'get-backup', 'list-backups', 'usage-cost'])
+    expect(refused.toSorted()).toEqual([
+      'audit-costs',
+      'check-backups',
+      'check-credits',
+      'get-backup',
+      'list-backups',
+      'usage-cost',
+      'verify-restore',
+    ])
     const own: Readonly<Record<string, Record<string, string>>> = {
       'get-backup': { id: 'latest' },
       'usage-cost': { period: 'today' },
+      'verify-restore': { original: demo.services.checkout, id: demo.services.checkout },
     }
     await forEachEntry(
       refused.map((name) => [name]),

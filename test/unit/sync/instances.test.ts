@@ -185,6 +185,7 @@ it('the example has 20 services with three alerts each in 60 lines at most, and 
     secret: () => undefined,
     workflowRepository: undefined,
     mayBeFromFork: async () => false,
+    ranBy: {},
     repository: async () => undefined,
     remoteRepository: async () => undefined,
     configAbove: async () => undefined,

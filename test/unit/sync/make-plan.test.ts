@@ -8,6 +8,7 @@ const filesWith = (repository: string | undefined, storedObjects: string | undef
   variable: () => undefined,
   workflowRepository: repository,
   mayBeFromFork: async () => false,
+  ranBy: {},
   secret: () => undefined,
   repository: async () => undefined,
   remoteRepository: async () => storedObjects,

@@ -100,6 +100,14 @@ export const kits: readonly Kit[] = [
     files: [workflow('backups')],
   },
   {
+    name: 'restore-drill',
+    summary: 'Restores a backup to a new service once a month, verifies its data, and deletes it.',
+    files: [
+      workflow('restore-drill', 'read docs/backups.md first: it costs credits, and needs an environment with reviewers'),
+      { example: 'backups.yml', target: 'backups.yml', check: 'replace the sample checks and policies' },
+    ],
+  },
+  {
     name: 'fleet',
     summary: 'Checks the backups of many organizations and services, with one verdict.',
     files: [

@@ -1,0 +1,107 @@
+// The file of the input `checks`: what a restored service must hold (verify-restore), and how services must be backed up (check-backups).
+import * as z from 'zod'
+import { type Diagnostic, inputDiagnosticAt } from '../core/diagnostics.ts'
+import { InputError } from '../core/errors.ts'
+import { isComment, refuseSql, toTokens } from '../core/sql.ts'
+import { quote } from '../core/text.ts'
+import { parseWithLocations } from '../documents/parse.ts'
+import { duration, flag, integer, positiveNumber } from '../operation/inputs.ts'
+
+const word = (description: string, accepts: string) => z.string().min(1).max(256).meta({ description, accepts })
+const words = (description: string, accepts: string) =>
+  z
+    .array(word(description, accepts))
+    .max(1000)
+    .meta({ description, accepts: `a list of ${accepts}` })
+const number = (description: string) => z.number().meta({ description, accepts: 'a number' })
+const text = (form: RegExp, description: string, accepts: string) => z.string().regex(form).meta({ description, accepts }).optional()
+
+const tables = z.strictObject({
+  ignore: words('Tables that are not compared.', 'database.table, or database.* for all tables of a database').default([]),
+  newestWithin: duration('How much older than in the original the newest row from before the backup may be.', '0m').default('15m'),
+  minRowRatio: positiveNumber(
+    'Share of the rows from before the backup that a table must have.',
+    1,
+    'a number above 0 and at most 1',
+  ).default(0.5),
+})
+
+const check = z
+  .strictObject({
+    name: word('Name of the check in reports.', 'a text of at most 256 characters'),
+    sql: z.string().max(20_000).meta({
+      description: 'One SELECT with one row and one column, a number. `{backup_time}` is the time of the data in the backup.',
+      accepts: 'a SELECT of at most 20,000 characters',
+    }),
+    atLeast: number('The lowest value that passes.').optional(),
+    atMost: number('The highest value that passes.').optional(),
+    equals: number('The only value that passes.').optional(),
+    tolerance: text(
+      /^\d{1,3}(?:\.\d{1,6})?%$/,
+      'How far the value may be from that of the same query on the original. Late events, merges, TTL and deletes after the backup are reasons for more than 0%.',
+      'a percentage such as 0% or 2.5%',
+    ),
+  })
+  .refine(({ atLeast, atMost, equals, tolerance }) => [atLeast, atMost, equals, tolerance].some((one) => one !== undefined), {
+    message: 'has no expectation: set atLeast, atMost, equals or tolerance',
+    params: { isComplete: true },
+  })
+
+export type Check = z.output<typeof check>
+
+const policy = z.strictObject({
+  services: words('Only these services.', 'names or ids').optional(),
+  tag: word('Only services with this tag.', 'Key=Value, or Key').optional(),
+  periodHours: integer('Hours between two backups.', 1, 8784).optional(),
+  retentionHours: integer('How long backups are kept.', 24, 1080).optional(),
+  startTime: text(/^(?:[01]\d|2[0-3]):00$/, 'When backups start, in UTC.', 'HH:00 in quotes, such as "02:00"'),
+  ownBucket: flag('Whether a successful backup within the limit of the age must be in a bucket of your own.').optional(),
+})
+
+export type Policy = z.output<typeof policy>
+
+export const checksFileSchema = z.strictObject({
+  $schema: z.string().optional(),
+  tables: tables.default(tables.parse({})).meta({ description: 'Rules for the comparison of all tables.' }),
+  checks: z
+    .array(check)
+    .max(200)
+    .default([])
+    .meta({ description: 'Queries on the restored service, and with `tolerance` on the original, too.' }),
+  policies: z
+    .array(policy)
+    .max(200)
+    .default([])
+    .meta({ description: 'How services must be backed up. All policies about a service must hold.' }),
+})
+
+export type ChecksFile = z.output<typeof checksFileSchema>
+
+/** Throws an InputError with the location of every mistake. */
+export function readChecksFile(text: string, path: string): ChecksFile {
+  const { value, document } = parseWithLocations(text, path, checksFileSchema)
+  const diagnostics = value.checks.flatMap(({ name, sql }, i): readonly Diagnostic[] => {
+    const problem = whyNoSelect(sql)
+    return problem === undefined
+      ? []
+      : [inputDiagnosticAt(document.locationOf(['checks', i, 'sql']), `checks["${quote(name, 60)}"].sql: ${problem}`)]
+  })
+  if (diagnostics.length > 0) throw new InputError(diagnostics)
+  return value
+}
+
+const placeholder = '{backup_time}'
+
+function whyNoSelect(sql: string): string | undefined {
+  const tokens = toTokens(sql).filter((token) => token.trim() !== '' && !isComment(token))
+  if (!/^(?:select|with)$/i.test(tokens[0] ?? '') || tokens.includes(';')) return 'is not one SELECT; write it without a semicolon'
+  if (tokens.some((token) => /^['"`]/.test(token) && token.includes(placeholder)))
+    return `has ${placeholder} in quotes; write it without quotes`
+  return refuseSql(toQuery(sql))
+}
+
+/** The time of the data in the backup, which is the end of the period of a query. */
+export const backupTime = 'fromUnixTimestamp64Milli({endDateMilliseconds:Int64})'
+
+/** As a subquery, where the grammar of ClickHouse accepts only a SELECT. */
+export const toQuery = (sql: string): string => `SELECT * FROM (\n${sql.replaceAll(placeholder, backupTime)}\n)\nLIMIT 2`

@@ -1,0 +1,143 @@
+// The result of verify-restore, which is the evidence of a restore: its form, its verdict and its report.
+import * as z from 'zod'
+import { formatMoment } from '../core/dates.ts'
+import { hourMs, minuteMs } from '../core/durations.ts'
+import { type Line, say, sentence, trusted } from '../core/line.ts'
+import { listFirst } from '../core/text.ts'
+import { pass, type Report, type Verdict } from '../operation/operation.ts'
+import { formatDuration } from '../report/format.ts'
+import { type Cell, facts, shown, table } from '../report/table.ts'
+import { backupDetails } from './backups.ts'
+import { type Compared, comparedOutcomes, restoreStatuses } from './restore-rules.ts'
+
+const compared = { name: z.string(), outcome: z.enum(comparedOutcomes), reason: z.string().describe('Empty for `pass`.') }
+const held = z.object({ rows: z.number().optional(), newest: z.string().optional(), unread: z.string().optional() }).optional()
+const comparedTable = z.object({ ...compared, timeColumn: z.string().optional(), original: held, restored: held })
+const limit = z.number().optional()
+const ranCheck = z.object({
+  ...compared,
+  sql: z.string(),
+  ...{ atLeast: limit, atMost: limit, equals: limit, tolerance: z.string().optional() },
+  original: z.string().optional().describe('The value on the original, for a check with `tolerance`.'),
+  restored: z.string().optional().describe('The value on the restored service.'),
+})
+
+const statusWords =
+  '`verified`: all data that was compared is there. `different`: data is missing or wrong. `started`: the service runs, and its data is not verified. `not-started`: it does not run.'
+
+const output = z.object({
+  restoreStatus: z.enum(restoreStatuses).describe(statusWords),
+})
+
+const details = z.object({
+  ...backupDetails.shape,
+  originalId: z.string().describe('Id of the service that was backed up.'),
+  originalName: z.string().describe('Name of the service that was backed up.'),
+  restoredName: z.string().describe('Name of the restored service.'),
+  state: z.string().describe('The last seen state of the restored service.'),
+  requestedAt: z.string().describe('When the restored service was created.'),
+  runningAt: z.string().optional().describe('When it ran: by its activities, otherwise when this run saw it, which may be later.'),
+  restoreMinutes: z.number().optional().describe('Minutes from the request until it ran.'),
+  verifiedAt: z.string().optional().describe('When the data was verified. Absent for every other status.'),
+  verifyMinutes: z.number().optional().describe('Minutes from the request until the data was verified: the RTO.'),
+  dataAgeHours: z.number().describe('Age of the backup at the request: the RPO of a disaster at that time.'),
+  versions: z.object({ original: z.string().optional(), restored: z.string().optional() }).describe('Versions of ClickHouse.'),
+  ranBy: z
+    .object({ actor: z.string().optional(), page: z.string().optional(), key: z.string().optional() })
+    .describe('Who started the job, its page, and the end of the id of the key.'),
+  checkedAt: z.string().describe('The end of the run.'),
+  rows: z.number().describe('Rows of the restored service in tables that passed.'),
+  tables: z.array(comparedTable).describe('The databases and tables of the original.'),
+  checks: z.array(ranCheck).describe('The checks of the file.'),
+})
+
+export type RanCheck = z.output<typeof ranCheck>
+export type ComparedRows = z.output<typeof comparedTable>
+export const restoreSchemas = { output, details }
+
+export type RestoreResult = z.output<typeof output> & z.output<typeof details>
+
+type Gates = Readonly<Partial<Record<'maxRestoreMinutes' | 'maxAgeHours', number | undefined>>>
+
+const minutes = (value: number): string => formatDuration(value * minuteMs)
+const hours = (value: number): string => formatDuration(value * hourMs)
+
+export function judgeVerification(result: RestoreResult, { maxRestoreMinutes, maxAgeHours }: Gates): Verdict {
+  const { restoreStatus, restoreMinutes = 0, dataAgeHours, state } = result
+  const waited = formatDuration(Date.parse(result.checkedAt) - Date.parse(result.requestedAt))
+  const failed = sorted([...result.checks, ...result.tables]).filter(({ outcome }) => outcome === 'fail' || outcome === 'unknown')
+  const named = failed.map(({ name, reason }): Line => say`${name}: ${sentence(reason)}`)
+  const reasons = listFirst(named, 10, (rest): Line => say`${rest} more`).slice()
+  if (restoreStatus === 'not-started') reasons.push(say`its state is ${state}, ${trusted(waited)} after the request`)
+  if (restoreStatus === 'started' && failed.length === 0) reasons.push(say`no rows from before the backup were compared`)
+  if (maxRestoreMinutes !== undefined && restoreMinutes > maxRestoreMinutes)
+    reasons.push(say`it ran after ${trusted(minutes(restoreMinutes))}, and max-restore-minutes is ${maxRestoreMinutes}`)
+  if (maxAgeHours !== undefined && dataAgeHours > maxAgeHours)
+    reasons.push(say`the backup was ${trusted(hours(dataAgeHours))} old at the request, and max-age-hours is ${maxAgeHours}`)
+  return reasons.length === 0 ? pass : { status: 'fail', reasons }
+}
+
+const order: readonly Compared['outcome'][] = ['fail', 'unknown', 'pass', 'skipped']
+
+const sorted = <T extends Compared>(all: readonly T[]): readonly T[] =>
+  all.toSorted((a, b) => order.indexOf(a.outcome) - order.indexOf(b.outcome))
+
+const headlines: Readonly<Record<RestoreResult['restoreStatus'], string>> = {
+  verified: 'was restored, and its data is verified',
+  different: 'was restored, but data is missing or wrong',
+  started: 'was restored and runs, but its data is not verified',
+  'not-started': 'was not restored: the new service does not run',
+}
+
+const signs = { fail: ['❌', 'fail'], unknown: ['⚠️', 'warn'], pass: ['✅', 'pass'], skipped: ['–', 'pass'] } as const
+
+const outcomeCell = ({ outcome, reason }: Compared): Cell => [
+  trusted(`${signs[outcome][0]} ${outcome}`),
+  ...(reason === '' ? [] : say`: ${sentence(reason)}`),
+]
+
+const statusOf = ({ outcome }: Compared) => signs[outcome][1]
+
+export function reportVerification(result: RestoreResult): Report {
+  const { originalName, restoredName, versions, ranBy } = result
+  return {
+    headline: say`The backup of ${originalName} ${trusted(headlines[result.restoreStatus])}`,
+    services: say`service ${restoredName}, restored from ${originalName}`,
+    blocks: [
+      facts({
+        Backup: result.backupName ?? result.backupId,
+        'Data of': shown(result.backupStartedAt, formatMoment),
+        'Age of the data at the request (RPO)': shown(result.dataAgeHours, hours),
+        'Running after': shown(result.restoreMinutes, minutes),
+        'Verified after (RTO)': shown(result.verifyMinutes, minutes),
+        'Rows compared': shown(result.rows),
+        'ClickHouse, original and restored': [versions.original, versions.restored].map((version) => version ?? 'unknown').join(', '),
+        'Run by': Object.values(ranBy).filter(Boolean).join(', ') || undefined,
+      }),
+      table(
+        'Checks',
+        result.checks,
+        {
+          Check: ({ name }) => name,
+          '>Restored': ({ restored }) => restored,
+          '>Original': ({ original }) => original,
+          Outcome: outcomeCell,
+        },
+        statusOf,
+      ),
+      table(
+        'Databases and tables, with rows from before the backup',
+        sorted(result.tables),
+        {
+          Table: ({ name }) => name,
+          '>Rows': ({ original }) => original?.rows,
+          '>Restored rows': ({ restored }) => restored?.rows,
+          'Newest row': ({ original }) => shown(original?.newest, formatMoment),
+          'Newest restored row': ({ restored }) => shown(restored?.newest, formatMoment),
+          Outcome: outcomeCell,
+        },
+        statusOf,
+      ),
+    ],
+  }
+}

@@ -1,0 +1,180 @@
+// Proves that a backup restores: waits until the restored service runs, and compares what it holds with the original.
+import * as z from 'zod'
+import { listActivities } from '../api/activities.ts'
+import { cloudProfileNames } from '../api/profiles.ts'
+import { fetchService, type ListedService } from '../api/services.ts'
+import { minuteMs } from '../core/durations.ts'
+import { inputError, WatchkeeperError } from '../core/errors.ts'
+import { say } from '../core/line.ts'
+import { filePath, positiveNumber, uuid } from '../operation/inputs.ts'
+import { type Context, defineOperation } from '../operation/operation.ts'
+import { classifyBackup } from './backup-rules.ts'
+import { toBackupOutput, toHours, toKnownBackup } from './backups.ts'
+import { type Backup, fetchBackup } from './backups-api.ts'
+import { maxAgeInput } from './backups-schemas.ts'
+import { type ChecksFile, readChecksFile, toQuery } from './checks-file.ts'
+import {
+  type ComparedRows,
+  judgeVerification,
+  type RanCheck,
+  type RestoreResult,
+  reportVerification,
+  restoreSchemas,
+} from './restore-report.ts'
+import { isIgnored, judgeCheck, judgeRestore, judgeTable, meaningOf, unknown } from './restore-rules.ts'
+import { countRows, hasOwnRows, listTables, type Queried, readValue } from './restored-data.ts'
+
+const input = z.strictObject({
+  original: uuid('Id of the service that was backed up. `service-id` is the restored one.'),
+  id: uuid('Id of the backup that was restored.'),
+  checks: filePath('File with checks and rules for the comparison. Without it, all tables are compared by the default rules.').optional(),
+  maxRestoreMinutes: positiveNumber(
+    'Fails when it took longer from the request to restore until the service ran. The run waits no longer than that.',
+    100_000,
+    'a number of minutes above 0, such as 60',
+  ).optional(),
+  maxAgeHours: maxAgeInput('Fails when the backup was older than this at the request to restore it.').optional(),
+})
+
+export const verifyRestore = defineOperation({
+  summary: 'Verifies a restored backup: the new service runs, and holds the data that the original had at that time.',
+  effect: 'read',
+  scope: 'service',
+  profiles: cloudProfileNames,
+  input,
+  ...restoreSchemas,
+  example: { original: 'c0ffee00-0000-4000-8000-0000000000c1', id: '00000001-5eed-4000-8000-00000000c0de', maxRestoreMinutes: 60 },
+  run: verify,
+  judge: judgeVerification,
+  report: reportVerification,
+})
+
+type RestoreContext = Context<'read', 'service'>
+
+async function verify(context: RestoreContext, given: z.output<typeof input>): Promise<RestoreResult> {
+  const { api, service, organizationId, clock, files } = context
+  if (given.checks !== undefined && (await files.mayBeFromFork()))
+    throw new WatchkeeperError('refused', 'The file of checks may be that of a fork, and the services would run its SQL.')
+  if (!api.hasSql)
+    throw inputError('sql-key-id', 'is missing: data is compared with SQL, by a key that the query endpoints of both services list')
+  const rules = readChecksFile(given.checks === undefined ? '{}' : await files.read(given.checks, 'checks'), given.checks ?? 'checks')
+  const originalService = { organizationId, serviceId: given.original }
+  const [first, original, backup] = await Promise.all([
+    fetchService(api, service),
+    fetchService(api, originalService),
+    fetchBackup(api, originalService, given.id),
+  ])
+  const { backupMs, requestedMs } = requireRestore(first, original, backup)
+  const restored = await waitForService(context, first, requestedMs + (given.maxRestoreMinutes ?? Number.POSITIVE_INFINITY) * minuteMs)
+  const runningMs = await findRunning(context, restored, requestedMs)
+  const both = { original: { api, service: originalService, backupMs }, restored: { api, service, backupMs, mayWake: true } } as const
+  const isRunning = runningMs !== undefined
+  const [tables, checks] = isRunning ? [await compareTables(both, rules.tables), await runChecks(both, rules)] : [[], []]
+  const rows = tables.reduce((sum, { outcome, restored: { rows = 0 } = {} }) => sum + (outcome === 'pass' ? rows : 0), 0)
+  const restoreStatus = judgeRestore(isRunning, [...tables, ...checks], rows)
+  const nowMs = clock.now()
+  const { backupStatus: _, backupAgeHours: __, ...ofBackup } = toBackupOutput(backup, nowMs)
+  return {
+    restoreStatus,
+    ...ofBackup,
+    originalId: original.id,
+    originalName: original.name || original.id,
+    restoredName: restored.name || restored.id,
+    state: restored.state ?? 'unknown',
+    requestedAt: toIso(requestedMs),
+    ...(isRunning && { runningAt: toIso(runningMs), restoreMinutes: toMinutes(runningMs - requestedMs) }),
+    ...(restoreStatus === 'verified' && { verifiedAt: toIso(nowMs), verifyMinutes: toMinutes(nowMs - requestedMs) }),
+    dataAgeHours: toHours(requestedMs - backupMs),
+    versions: { original: original.clickhouseVersion, restored: restored.clickhouseVersion },
+    ranBy: { ...files.ranBy, key: api.keySuffix && `key …${api.keySuffix}` },
+    checkedAt: toIso(nowMs),
+    rows,
+    tables,
+    checks,
+  }
+}
+
+const toIso = (ms: number): string => new Date(ms).toISOString()
+
+/** Two decimals. */
+const toMinutes = (ms: number): number => Math.round((ms / minuteMs) * 100) / 100
+
+/** The times of the data and of the request. Throws an error where the service cannot be a restore of this backup, or may not be one. */
+function requireRestore(restored: ListedService, original: ListedService, backup: Backup) {
+  const { startedMs: backupMs, ...known } = toKnownBackup(backup)
+  const requestedMs = Date.parse(restored.createdAt ?? '')
+  if (restored.id === original.id) throw inputError('original', 'is the service in service-id, which must be the restored one')
+  if (restored.dataWarehouseId !== undefined && restored.dataWarehouseId === original.dataWarehouseId)
+    throw inputError('service-id', 'shares the warehouse of the original, so it has the data of the original and not that of a backup')
+  if (classifyBackup(known) !== 'successful')
+    throw inputError('id', `is a backup with the status ${known.status ?? 'unknown'}, which cannot be restored`)
+  if (backupMs === undefined || Number.isNaN(requestedMs))
+    throw new WatchkeeperError('bad-answer', 'The API has no start of the backup, or no creation time of the restored service.')
+  if (requestedMs < backupMs) throw inputError('service-id', 'is older than the backup, so it was not restored from it')
+  return { backupMs, requestedMs }
+}
+
+const pollMs = 30_000
+
+/** Time of the run that is left for queries. */
+const reservedMs = 60_000
+
+/** Waits until the service runs, has ended, or one of the limits is reached. */
+async function waitForService({ api, service, clock, stop, progress }: RestoreContext, first: ListedService, untilMs: number) {
+  let restored = first
+  while (meaningOf(restored.state) === 'waiting') {
+    const waitMs = Math.min(pollMs, untilMs - clock.now(), api.remainingMs() - reservedMs)
+    if (waitMs <= 0) break
+    await progress({ done: 0, total: 1, line: say`restored service: ${restored.state ?? 'unknown'}`, result: async () => ({}) })
+    // The next request ends a canceled run.
+    await clock.sleep(waitMs, stop).catch(() => undefined)
+    restored = await fetchService(api, service)
+  }
+  return restored
+}
+
+/** When the service ran. Without an activity about it, when this run saw it. */
+async function findRunning({ api, organizationId, clock }: RestoreContext, { id, state }: ListedService, requestedMs: number) {
+  if (meaningOf(state) !== 'running') return undefined
+  // The clocks of this machine and the server may differ.
+  const seenMs = Math.max(clock.now(), requestedMs)
+  const { activities } = await listActivities(api, organizationId, requestedMs, seenMs)
+  return activities.find(({ type, serviceId }) => type === 'service_running' && serviceId === id)?.atMs ?? seenMs
+}
+
+type Both = Readonly<Record<'original' | 'restored', Queried>>
+
+async function compareTables({ original, restored }: Both, rules: ChecksFile['tables']): Promise<ComparedRows[]> {
+  const [listed, found] = await Promise.all([listTables(original), listTables(restored)])
+  if ('unread' in listed) return [{ name: 'tables of the original', ...unknown(`not listed: ${listed.unread}`) }]
+  if ('unread' in found) return [{ name: 'tables', ...unknown(`not listed: ${found.unread}`) }]
+  const restoredTables = new Map(found.map((table) => [table.key, table]))
+  // The restored tables are as they were at the time of the backup, and so is their time column.
+  const tables = listed.map((table) => ({ ...table, timeColumn: restoredTables.get(table.key)?.timeColumn ?? table.timeColumn }))
+  const counted = tables.filter((table) => hasOwnRows(table) && !isIgnored(table, rules))
+  const [theirs, ours] = await Promise.all([
+    countRows(original, counted),
+    countRows(
+      restored,
+      counted.flatMap(({ key }) => restoredTables.get(key) ?? []),
+    ),
+  ])
+  return tables.map((table) => {
+    const rows = { original: theirs.get(table.key), restored: ours.get(table.key) }
+    const judged = judgeTable({ listed: table, isRestored: restoredTables.has(table.key), ...rows }, rules, restored.backupMs)
+    return { name: table.key, ...judged, ...(table.timeColumn !== '' && { timeColumn: table.timeColumn }), ...rows }
+  })
+}
+
+async function runChecks({ original, restored }: Both, { checks }: ChecksFile): Promise<RanCheck[]> {
+  const ran: RanCheck[] = []
+  for (const check of checks) {
+    const value = await readValue(restored, toQuery(check.sql))
+    const expected = check.tolerance === undefined ? undefined : await readValue(original, toQuery(check.sql))
+    ran.push({ ...check, ...judgeCheck(check, value, expected), restored: valueIn(value), original: valueIn(expected) })
+  }
+  return ran
+}
+
+const valueIn = (read: Awaited<ReturnType<typeof readValue>> | undefined) =>
+  read !== undefined && 'value' in read ? read.value : undefined

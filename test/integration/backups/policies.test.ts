@@ -1,0 +1,220 @@
+// What check-backups asks of backup configurations and of restores.
+import { describe, expect, it } from 'vitest'
+import { toPlainText } from '../../../src/core/line.ts'
+import { demo } from '../../../src/emulator/index.ts'
+import { outcomesOf, servicesOf } from '../../support/backups.ts'
+import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
+import { type Invoked, invokeText } from '../../support/invoke.ts'
+import { restore, verifyRestore } from '../../support/restores.ts'
+
+const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+
+const { checkout, catalog } = demo.services
+
+const check = (inputs: Readonly<Record<string, string>>, files: Readonly<Record<string, string>> = {}): Promise<Invoked> =>
+  invokeText({ inputs: { ...inputsFor(emulator(), 'clickhouse-cloud'), operation: 'check-backups', ...inputs }, files })
+
+const withPolicies = (policies: readonly object[], inputs: Readonly<Record<string, string>> = {}) =>
+  check({ checks: 'backups.json', ...inputs }, { 'backups.json': JSON.stringify({ policies }) })
+
+const problemsOf = (ran: Invoked) => servicesOf(ran).map((service) => (service as unknown as { problems: readonly string[] }).problems)
+
+const correctionOf = (ran: Invoked) => (servicesOf(ran)[0] as { correction?: string } | undefined)?.correction
+
+describe('a policy', () => {
+  it('passes when the configuration is as it says', async () => {
+    serviceOf(emulator()).backupConfiguration = { backupPeriodInHours: 24, backupRetentionPeriodInHours: 720, backupStartTime: '02:00' }
+    const ran = await withPolicies([{ periodHours: 24, retentionHours: 720, startTime: '02:00', ownBucket: true }])
+    expect([ran.document.status, ran.reason, problemsOf(ran)]).toEqual(['pass', '', [[]]])
+    expect(correctionOf(ran)).toBeUndefined()
+  })
+
+  it('fails for each difference, with the command that corrects all of them, and writes nothing', async () => {
+    serviceOf(emulator()).backupConfiguration = { backupPeriodInHours: 12, backupRetentionPeriodInHours: 24 }
+    const ran = await withPolicies([
+      { periodHours: 24, retentionHours: 720 },
+      { startTime: '02:00', retentionHours: 720 },
+    ])
+    expect([ran.document.status, ran.exitCode, outcomesOf(ran)]).toEqual(['fail', 10, ['fresh']])
+    expect(problemsOf(ran)).toEqual([
+      [
+        'periodHours is 12, and the policy has 24',
+        'retentionHours is 24, and the policy has 720',
+        'startTime is unknown, and the policy has 02:00',
+      ],
+    ])
+    const command = `clickhousectl cloud service backup-config update ${checkout} --backup-period-hours 24 --backup-retention-period-hours 720 --backup-start-time 02:00 --org-id ${demo.organizationId}`
+    expect(correctionOf(ran)).toBe(command)
+    expect(ran.blocks).toContainEqual({ kind: 'preformatted', text: command })
+    expect(ran.reason).toMatch(/^Service checkout: periodHours is 12, and the policy has 24\. Service checkout: retentionHours is 24, /)
+    expect(emulator().requests.every(({ method }) => method === 'GET')).toBe(true)
+  })
+
+  it('has a period of 24 hours where a start time is set', async () => {
+    serviceOf(emulator()).backupConfiguration = { backupPeriodInHours: 6, backupStartTime: '02:00' }
+    expect((await withPolicies([{ periodHours: 24 }])).document.status).toBe('pass')
+  })
+
+  it('is about the services that it names, or that have its tag', async () => {
+    serviceOf(emulator(), 'catalog').backupConfiguration = { backupPeriodInHours: 12 }
+    const policies = [
+      { services: ['checkout'], periodHours: 24 },
+      { tag: 'team=catalog', periodHours: 6 },
+    ]
+    const ran = await withPolicies(policies, { services: `${checkout},${catalog}`, 'max-age-hours': '60' })
+    expect(problemsOf(ran)).toEqual([[], ['periodHours is 12, and the policy has 6']])
+    expect(ran.reason).toBe(
+      '1 of 2 services fails the check: catalog (periodHours is 12, and the policy has 6). Service catalog: periodHours is 12, and the policy has 6.',
+    )
+  })
+
+  it('that is missing for a service is a problem', async () => {
+    const ran = await withPolicies([{ services: ['search'], periodHours: 24 }])
+    expect(ran.reason).toBe('Service checkout: no policy of the file is about it.')
+  })
+
+  it('asks for a backup in a bucket of your own that is as fresh as the limit', async () => {
+    const policy = [{ ownBucket: true }]
+    expect((await withPolicies(policy, { 'max-age-hours': '4' })).document.status).toBe('pass')
+    const [newest] = serviceOf(emulator()).backups
+    Object.assign(newest ?? {}, { bucket: undefined })
+    expect((await withPolicies(policy, { 'max-age-hours': '4' })).reason).toMatch(
+      /^Service checkout: the policy has a backup in a bucket of your own within 4 h, and the newest started 1 d 3 h ago\.$/,
+    )
+    for (const backup of serviceOf(emulator()).backups) Object.assign(backup, { bucket: undefined })
+    expect((await withPolicies(policy)).reason).toMatch(/within 1 d 2 h, and there is none\.$/)
+  })
+
+  it('fails when the configuration cannot be read, also with max-age-hours', async () => {
+    emulator().addFault({
+      match: { path: '/backupConfiguration' },
+      times: Number.POSITIVE_INFINITY,
+      effect: { kind: 'status', status: 500 },
+    })
+    const ran = await withPolicies([{ periodHours: 24 }], { 'max-age-hours': '26', 'max-attempts': '1' })
+    expect(ran.document.status).toBe('fail')
+    expect(problemsOf(ran)).toEqual([['periodHours is unknown, and the policy has 24']])
+    expect(ran.reason).toContain('the backup configuration could not be read: The API answered 500')
+  })
+
+  it('keeps the reason of a stale backup in front', async () => {
+    const ran = await withPolicies([{ periodHours: 48 }], { services: catalog })
+    expect(ran.reason).toMatch(/^Service catalog has no fresh backup: .* Service catalog: periodHours is 24, and the policy has 48\.$/)
+  })
+
+  it('needs policies in the file, and a profile with backup configurations', async () => {
+    expect((await check({ checks: 'a.json' }, { 'a.json': '{}' })).reason).toBe('checks: has no policies; check-backups needs some')
+    expect((await withPolicies([{ periodHours: 24 }], { profile: '' })).reason).toMatch(
+      /^checks: policies require a profile with a list of services/,
+    )
+  })
+})
+
+const days = (count: number): string => new Date(Date.now() - count * 86_400_000).toISOString()
+
+const evidence = (more: object = {}): string =>
+  JSON.stringify({
+    operation: 'verify-restore',
+    status: 'pass',
+    restoreStatus: 'verified',
+    originalId: checkout,
+    verifiedAt: days(29),
+    ...more,
+  })
+
+const requireRestore = (files: Readonly<Record<string, string>>, inputs: Readonly<Record<string, string>> = {}) =>
+  check({ 'require-restore-days': '30', files: 'evidence/*.json', ...inputs }, files)
+
+describe('the evidence of a restore', () => {
+  it('passes with a result of verify-restore that is new enough', async () => {
+    const { id } = restore(emulator())
+    const ran = await verifyRestore(emulator(), id, { inputs: { reports: 'json=restore.json' } })
+    const files = { 'evidence/a.json': JSON.stringify(ran.document), 'evidence/b.json': evidence({ verifiedAt: days(300) }) }
+    const checked = await requireRestore(files)
+    expect([checked.document.status, checked.reason]).toEqual(['pass', ''])
+    expect(checked.document.services).toMatchObject([{ restoredAt: ran.document.verifiedAt, passes: true }])
+  })
+
+  it.each<[string, string, string]>([
+    ['older', evidence({ verifiedAt: days(31) }), 'its last verified restore was 31 days ago, and require-restore-days is 30'],
+    ['of another service', evidence({ originalId: catalog }), 'files have no verified restore of it, only of 1 other service'],
+    ['of a service that only started', evidence({ restoreStatus: 'started' }), 'files have no verified restore of it'],
+    ['of a run that failed', evidence({ status: 'fail' }), 'files have no verified restore of it'],
+    ['of another operation', evidence({ operation: 'check-backups' }), 'files have no verified restore of it'],
+    ['dated in the future', evidence({ verifiedAt: days(-2) }), 'files have no verified restore of it'],
+    ['without a date', evidence({ verifiedAt: undefined }), 'files have no verified restore of it'],
+    ['with a wrong date', evidence({ verifiedAt: 'yesterday' }), 'files have no verified restore of it'],
+    ['not JSON', '<html>', 'files have no verified restore of it'],
+  ])('fails when it is %s', async (_, text, problem) => {
+    const ran = await requireRestore({ 'evidence/a.json': text })
+    expect([ran.document.status, ran.reason]).toEqual(['fail', `Service checkout: ${problem}.`])
+  })
+
+  it('V13: fails without a file', async () =>
+    expect((await requireRestore({})).reason).toBe('Service checkout: files have no verified restore of it.'))
+
+  it('needs both inputs', async () => {
+    expect((await check({ 'require-restore-days': '30' })).reason).toBe('files: is missing; require-restore-days needs it')
+    expect((await check({ files: '*.json' })).reason).toBe('require-restore-days: is missing; files needs it')
+  })
+})
+
+describe('a service of a restore drill', () => {
+  it('is left out of the check of backups, with a line, and only others are judged', async () => {
+    const { id } = restore(emulator(), { tags: [{ key: 'restore-drill', value: '7' }] })
+    const ran = await check({ services: `checkout,drill` })
+    expect([ran.document.status, ran.document.drills, outcomesOf(ran)]).toEqual(['pass', ['drill'], ['fresh']])
+    const lines = ran.blocks.flatMap((block) => (block.kind === 'paragraph' ? [toPlainText(block.line)] : []))
+    expect(lines).toContain('Left out, because they belong to restore drills: drill.')
+    const byId = await check({ services: `${checkout},${id}` })
+    expect([byId.document.status, byId.document.drills, outcomesOf(byId)]).toEqual(['pass', ['drill'], ['fresh']])
+  })
+
+  it('is an error if nothing else is checked', async () => {
+    const { id } = restore(emulator(), { tags: [{ key: 'restore-drill' }] })
+    expect((await check({ services: id })).reason).toBe('services: are all services of restore drills, which have no backups of their own')
+  })
+
+  it('is judged without the tag', async () => {
+    const { id } = restore(emulator(), { tags: [{ key: 'drill' }] })
+    expect(outcomesOf(await check({ services: id }))).toEqual(['missing'])
+  })
+
+  it('is left out of the cost audit, with a line', async () => {
+    const audit = async () => {
+      const ran = await invokeText({ inputs: { ...inputsFor(emulator(), 'clickhouse-cloud'), operation: 'audit-costs' } })
+      return { ...ran, services: (ran.document.services as readonly { name: string }[]).map(({ name }) => name) }
+    }
+    restore(emulator(), { tags: [{ key: 'restore-drill', value: '7' }] })
+    const ran = await audit()
+    expect(ran.services).toEqual(['checkout', 'catalog', 'search'])
+    expect(ran.document.unchecked).toContainEqual({
+      what: 'a service of a restore drill',
+      name: 'drill',
+      reason: 'its tag restore-drill says that it is deleted soon',
+      isFailure: false,
+    })
+    restore(emulator(), { name: 'other' })
+    expect((await audit()).services).toContain('other')
+  })
+
+  it('is left out of the cost of entities, with a line, and counts in the total', async () => {
+    const usage = async () => {
+      const inputs = { ...inputsFor(emulator(), 'clickhouse-cloud'), operation: 'usage-cost', period: 'last-7-days', budget: '10000' }
+      return invokeText({ inputs })
+    }
+    const before = await usage()
+    const [organization] = emulator().store.organizations
+    const record = organization?.usage.findLast(({ entityName }) => entityName === 'search')
+    if (record === undefined) throw new Error('the demo has usage of search')
+    const serviceId = 'c0ffee00-0000-4000-8000-0000000000dd'
+    organization?.usage.push({ ...record, serviceId, entityId: serviceId, entityName: 'restore-drill 7', micro: { compute: 2_500_000 } })
+    const after = await usage()
+    expect(Number(after.document.grandTotalCredits) - Number(before.document.grandTotalCredits)).toBeCloseTo(2.5)
+    const texts = after.blocks.flatMap((block) =>
+      block.kind === 'paragraph' ? [toPlainText(block.line)] : block.kind === 'table' ? [JSON.stringify(block.rows)] : [],
+    )
+    expect(texts).toContain('Left out of the entities: 1 of restore drills, 2.50 CHC.')
+    expect(texts.filter((text) => text.startsWith('[') && text.includes('restore-drill'))).toEqual([])
+  })
+})

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest'
+import { readChecksFile, toQuery } from '../../../src/backups/checks-file.ts'
+import { refuseSql } from '../../../src/core/sql.ts'
+import { forEachEntry } from '../../support/corpus.ts'
+
+const withSql = (sql: string): string => JSON.stringify({ checks: [{ name: 'orders', sql, atLeast: 1 }] })
+
+const read = (text: string) => readChecksFile(text, 'checks.yml')
+
+describe('the SQL of a check', () => {
+  it('the SQL of a check runs as a subquery, with the time of the backup', () => {
+    expect(toQuery('SELECT count() FROM shop.orders WHERE created <= {backup_time} -- all')).toBe(
+      'SELECT * FROM (\nSELECT count() FROM shop.orders WHERE created <= fromUnixTimestamp64Milli({endDateMilliseconds:Int64}) -- all\n)\nLIMIT 2',
+    )
+  })
+
+  it('the SQL of a check may be any single SELECT', () =>
+    forEachEntry(
+      [
+        'SELECT 1',
+        'select count() from shop.orders',
+        '-- all orders\nSELECT count() FROM shop.orders',
+        'WITH 5 AS least SELECT count() >= least FROM shop.orders',
+        "SELECT count() FROM shop.orders WHERE note = 'a; b'",
+        "SELECT sum(cityHash64(id)) FROM merge(shop, '^orders')",
+      ],
+      (sql) => expect(() => read(withSql(sql))).not.toThrow(),
+    ))
+
+  it('the SQL of a check must be one SELECT that reads the database only', () =>
+    forEachEntry<[string, RegExp]>(
+      [
+        ['', /is not one SELECT/],
+        ['DROP TABLE shop.orders', /checks\["orders"\]\.sql: is not one SELECT/],
+        ['INSERT INTO shop.orders SELECT 1', /is not one SELECT/],
+        ['SHOW TABLES', /is not one SELECT/],
+        ['SELECT 1; DROP TABLE shop.orders', /is not one SELECT/],
+        ["SELECT count() FROM url('http://169.254.169.254/')", /table function url/],
+        ["SELECT count() FROM s3('https://x/y')", /table function s3/],
+        ["SELECT file('/etc/passwd')", /function file/],
+        ["SELECT count() FROM shop.orders WHERE created <= '{backup_time}'", /has \{backup_time\} in quotes/],
+      ],
+      (sql, message) => expect(() => read(withSql(sql))).toThrow(message),
+    ))
+
+  it('the SQL of a check keeps the rules for SQL of files when it runs', () => {
+    expect(refuseSql(toQuery('SELECT 1'))).toBeUndefined()
+    expect(refuseSql(toQuery("SELECT 1) UNION ALL SELECT * FROM (SELECT * FROM remote('x', y)"))).toMatch(/table function remote/)
+  })
+})
+
+describe('the file of checks', () => {
+  it('names the line of each mistake', () => {
+    const text = 'checks:\n  - name: orders\n    sql: SELECT 1\n  - name: users\n    sql: DELETE FROM users\n    atLeast: 1\n'
+    expect(() => read(text)).toThrow(/checks\.yml:2:5: .*has no expectation: set atLeast, atMost, equals or tolerance/)
+    expect(() => read(text.replace('SELECT 1\n', 'SELECT 1\n    atMost: 3\n'))).toThrow(/checks\.yml:6:10: .*is not one SELECT/)
+  })
+
+  it('accepts no misspelled rule', () =>
+    forEachEntry<[string, RegExp]>(
+      [
+        ['tables: { ignored: [a.b] }', /did you mean "ignore"/],
+        ['tables: { newestWithin: 1w }', /minutes, hours or days/],
+        ['tables: { minRowRatio: 50 }', /a number above 0 and at most 1/],
+        ['checks: [{ name: a, sql: SELECT 1, tolerance: 5 }]', /a percentage such as 0% or 2\.5%/],
+        ['policies: [{ periodHour: 24 }]', /did you mean "periodHours"/],
+        ['policies: [{ startTime: "02:30" }]', /HH:00/],
+        ['check: []', /did you mean "checks"/],
+      ],
+      (text, message) => expect(() => read(text)).toThrow(message),
+    ))
+
+  it('has defaults for every rule', () =>
+    expect(read('{}')).toEqual({ tables: { ignore: [], newestWithin: '15m', minRowRatio: 0.5 }, checks: [], policies: [] }))
+})
