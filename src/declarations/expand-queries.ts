@@ -1,10 +1,10 @@
 // An alert with a query of its own becomes an alert on a tile before anything is planned, as the product has no other form for it.
 import { type Diagnostic, diagnosticOf, exceptionOf, type Rules } from '../core/diagnostics.ts'
 import { plural } from '../core/text.ts'
-import { toQueryPath, toTileConfig } from '../kinds/alert-query.ts'
+import { projectDashboard, toQueryPath, toTileConfig } from '../kinds/alert-query.ts'
 import { declaresNoTiles } from '../kinds/dashboard/dashboard-file.ts'
 import { placeTiles } from '../kinds/dashboard/layout.ts'
-import { projectDashboard, queryTileSize } from '../kinds/dashboard/query-tiles.ts'
+import { queryTileSize } from '../kinds/dashboard/query-tiles.ts'
 import { type Declared, isOf, makeProjectDashboard, parseObject } from '../kinds/kinds.ts'
 import type { Declarations } from './declarations.ts'
 

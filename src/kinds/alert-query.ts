@@ -7,6 +7,9 @@ import { chartFields, sqlChartFields, written } from './dashboard/tile-schema.ts
 import { withOneConnection, withOneSource } from './fields.ts'
 import type { Body } from './kind.ts'
 
+/** The key of the dashboard with the queries of alerts that name none. A file may declare it, for another name. */
+export const projectDashboard = 'project-alerts'
+
 const { configType: _, sqlTemplate, ...sqlFields } = written
 
 const builtQuery = withOneSource(z.strictObject({ ...chartFields.line, ...chartFields.number }))
@@ -130,11 +133,6 @@ export function toTileConfig(query: AlertQuery): Body {
   }
   const { sql, ...fields } = query
   return { configType: 'sql', displayType, sqlTemplate: sql, ...fields }
-}
-
-/** The query for the configuration of a tile, in the form of a file. */
-export function fromTileConfig({ configType: _type, displayType: _display, sqlTemplate: sql, ...fields }: Body): Body {
-  return { ...(sql !== undefined && { sql }), ...fields }
 }
 
 /** The path in a query for a path in the configuration of its tile. */

@@ -3,7 +3,7 @@ import type { Profile } from '../../api/profiles.ts'
 import { formatMoment } from '../../core/dates.ts'
 import { isMapping, withoutUndefined } from '../../core/keys.ts'
 import { ownValue, valueAt } from '../../documents/schema.ts'
-import { describeQuery } from '../alert-query.ts'
+import { describeQuery, projectDashboard } from '../alert-query.ts'
 import { comparable, withoutEmpty } from '../compare.ts'
 import { clearing, encode, wireFields, wireSchema } from '../derive.ts'
 import {
@@ -19,6 +19,7 @@ import {
 import { PendingId } from '../kind-names.ts'
 import { readTextMarker, readTextSnapshot, textStyle, withoutTextMarker, withTextMarker, withTextSnapshot } from '../marker.ts'
 import { uniqueNameOf, withPlainNumbers } from '../spell.ts'
+import { spellQuery } from '../spell-query.ts'
 import { createWorld } from '../world.ts'
 import {
   alertCollection,
@@ -143,6 +144,12 @@ function spellTarget({ source, dashboardId, tileId, savedSearchId }: Body, conte
     return key ?? (name === undefined ? { id } : { name })
   }
   if (source === 'saved_search') return { savedSearch: spell('savedSearch', savedSearchId) }
+  const query = ownValue(context.spelled, 'query')
+  if (query !== undefined || (context.spelled === undefined && context.isForQueries?.(dashboardId))) {
+    const dashboard = spell('dashboard', dashboardId)
+    const tile = context.tilesOf(dashboardId).find(({ id, name }) => (tileId instanceof PendingId ? name === tileId.tile : id === tileId))
+    return { query: spellQuery(tile, query, context), dashboard: dashboard === projectDashboard ? undefined : dashboard }
+  }
   return { dashboard: spell('dashboard', dashboardId), tile: tileId == null ? undefined : spellTile(dashboardId, tileId, context) }
 }
 

@@ -6,9 +6,6 @@ import { toDashboardBody } from './dashboard-wire.ts'
 import { findOverlaps, type Place, placeTiles } from './layout.ts'
 import { nameAndContentOf } from './tile-ids.ts'
 
-/** The key of the dashboard with the queries of alerts that name none. */
-export const projectDashboard = 'project-alerts'
-
 /** Three in a row. */
 export const queryTileSize = { w: 8, h: 5 }
 
@@ -37,7 +34,7 @@ export function arrangeTiles(
   const known = tiles.map((tile): Body => {
     const key = queries.get(String(tile.name))
     if (key === undefined) return tile
-    const ofAlert = before.find(({ id }) => id !== undefined && id === tileOwners?.tileOf(key))
+    const ofAlert = before.find(({ id }) => id !== undefined && !ids.has(id) && id === tileOwners?.tileOf(key))
     // After somebody deleted the alert, its tile is left.
     const left = before.find(
       (one) => tileOwners?.ownerOf(one.id) === undefined && !ids.has(one.id) && nameAndContentOf(one) === nameAndContentOf(tile),

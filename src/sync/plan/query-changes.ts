@@ -62,14 +62,15 @@ function pathInAlert(path: string, isAdded: boolean): string | undefined {
   return type.length === 0 ? undefined : ['query', ...type, ...rest].join('.')
 }
 
+/** What a new alert watches is its query. */
+const watchedFields = ['source', 'dashboard', 'tile']
+
 /** A person renamed the tile. */
 const tileName = 'tile.name'
 
 /** The alert may be as declared, with another query on its tile. */
 function withQuery(change: Exclude<Change, Delete>, query: readonly FieldChange[]): Change {
-  const own = change.fields.filter(
-    ({ path }) => path !== 'tile' && path !== 'source' && (path !== 'dashboard' || change.action !== 'create'),
-  )
+  const own = change.action === 'create' ? change.fields.filter(({ path }) => !watchedFields.includes(path)) : change.fields
   const isRenamed = own.some(({ path }) => path === 'name')
   const fields = [...query.filter(({ path }) => !isRenamed || path !== tileName), ...own]
   if (query.length === 0 || change.action === 'create' || change.action === 'release') return { ...change, fields }

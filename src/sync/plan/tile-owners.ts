@@ -1,7 +1,7 @@
 // Which alerts the tiles of dashboards are for: alerts are found before the dashboards are planned, so that a tile follows its alert.
 
 import type { Prune } from '../../declarations/find-declarations.ts'
-import { projectDashboard } from '../../kinds/dashboard/query-tiles.ts'
+import { projectDashboard } from '../../kinds/alert-query.ts'
 import { listOf, type TileOwners } from '../../kinds/kind.ts'
 import { type Declared, isOf, type Kinds, makeProjectDashboard } from '../../kinds/kinds.ts'
 import { type AdoptFrom, matchObjects } from './match.ts'

@@ -1,7 +1,7 @@
 // Alerts with a query of their own against a server: the query is a tile that no file has.
 import { describe, expect, it } from 'vitest'
 import { serviceOf, useEmulator } from '../../support/emulator.ts'
-import { convergenceProblems, emptyPlan, project, type Site, withSite } from '../../support/site.ts'
+import { afterPull, convergenceProblems, emptyPlan, project, type Site, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
 
@@ -288,5 +288,88 @@ describe('a dashboard that alerts with a query name', () => {
       await one.apply(content)
       expect(boards()[0]?.tiles.map(({ name }) => name)).toEqual([slow.name])
       expect(await one.plan(content)).toMatchObject(emptyPlan)
+    }))
+})
+
+describe('pull of alerts with a query', () => {
+  const emptied = <T>(use: (one: Site) => Promise<T>): Promise<T> => {
+    const { alerts, dashboards, savedSearches } = serviceOf(emulator())
+    for (const objects of [alerts, dashboards, savedSearches]) objects.splice(0)
+    return site(use)
+  }
+
+  const text = `# Ours
+alerts:
+  errors:
+    name: Checkout has errors
+    # Lucene
+    query: { source: Logs, select: [{ aggFn: count, where: 'SeverityText:error' }] }
+    threshold: 10
+    interval: 5m
+    channel: { type: webhook, webhook: oncall }
+    note: Look at the logs
+`
+
+  const setTile = (name: string, fields: object): void => {
+    const tile = boards()
+      .flatMap(({ tiles }) => tiles)
+      .find((one) => one.name === name)
+    Object.assign(tile ?? {}, { config: { ...(tile?.config as object), ...fields } })
+  }
+
+  it('writes them in this form, from nothing', () =>
+    emptied(async (one) => {
+      await one.apply(file(all))
+      const pulled = await one.pull({})
+      const content = pulled.writtenFiles.map((written) => written.content).join()
+      expect(content).not.toContain('project-alerts')
+      const files = afterPull({}, pulled)
+      expect((await one.plan(files)).objects.map(({ kind, key, action }) => [kind, key, action])).toEqual(
+        ['errors', 'ratio', 'lag', 'slow'].map((key) => ['alert', key, expect.stringMatching(/^(?:mark|unchanged)$/)]),
+      )
+      expect(content).toContain('query: { source: Logs, select: [{ aggFn: count, where: SeverityText:error }] }')
+      expect(await one.plan(files)).toMatchObject({ ...emptyPlan, orphans: [] })
+    }))
+
+  it('writes a query that was changed in the web app into the file, and keeps the rest of it', () =>
+    emptied(async (one) => {
+      const files = { 'observability/a.yml': text }
+      await one.apply(files)
+      setTile(errors.name, { select: [{ aggFn: 'count', where: 'SeverityText:fatal', whereLanguage: 'lucene' }] })
+      for (const only of [undefined, 'drifted'] as const) {
+        const pulled = await one.pull(files, undefined, { only })
+        expect(pulled.objects.map(({ kind, key, outcome }) => [kind, key, outcome])).toEqual([['alert', 'errors', 'updated']])
+        expect(pulled.writtenFiles.map(({ content }) => content)).toEqual([text.replace('SeverityText:error', 'SeverityText:fatal')])
+      }
+    }))
+
+  it('leaves out what no query can say', () =>
+    emptied(async (one) => {
+      const files = { 'observability/a.yml': text }
+      await one.apply(files)
+      for (const displayType of ['stacked_bar', 'table']) {
+        setTile(errors.name, { displayType })
+        const pulled = await one.pull(files)
+        expect(pulled.objects).toMatchObject([{ key: 'errors', outcome: 'left-out' }])
+        expect(pulled.writtenFiles).toEqual([])
+      }
+    }))
+
+  it('writes no tile of a query into the dashboard that shows it', () =>
+    emptied(async (one) => {
+      const own = { name: 'Own', w: 24, h: 3, config: { displayType: 'markdown', markdown: 'x' } }
+      for (const tiles of [undefined, [own]]) {
+        const dashboards = { checkout: { name: 'Checkout', tags: ['t'], ...(tiles && { tiles }) } }
+        const files = file({ dashboards, alerts: { errors: { ...errors, dashboard: 'checkout' } } })
+        await one.apply(files)
+        expect((await one.pull(files)).writtenFiles).toEqual([])
+        const board = serviceOf(emulator()).dashboards.find(({ name }) => name === 'Checkout')
+        Object.assign(board ?? {}, { name: 'Checkout 2' })
+        const pulled = await one.pull(files)
+        expect(pulled.objects.map(({ key, outcome }) => [key, outcome])).toContainEqual(['checkout', 'updated'])
+        expect(await one.plan(afterPull(files, pulled))).toMatchObject(emptyPlan)
+        expect(pulled.writtenFiles.map(({ content }) => content).join()).not.toContain('"tile"')
+        Object.assign(board ?? {}, { name: 'Checkout' })
+      }
     }))
 })

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { expandQueries } from '../../../src/declarations/expand-queries.ts'
-import { describeQuery } from '../../../src/kinds/alert-query.ts'
-import { projectDashboard } from '../../../src/kinds/dashboard/query-tiles.ts'
+import { describeQuery, projectDashboard } from '../../../src/kinds/alert-query.ts'
 import { addressOf } from '../../../src/kinds/kind-names.ts'
 import { isOf } from '../../../src/kinds/kinds.ts'
 import { checkReferences } from '../../../src/kinds/references.ts'
