@@ -1,5 +1,7 @@
 // What other operations do with alerts that have a query of their own: the same as with any other alert.
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { createVirtualClock } from '../../support/clocks.ts'
 import { written } from '../../support/declarations.ts'
 import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
@@ -144,6 +146,21 @@ overrides:
       expect.objectContaining({ key: 'checkout-errors', outcome: 'left-out', reason: expect.stringContaining('other values of query') }),
     )
   })
+})
+
+it('the examples of alerts with a query can be applied, and show nothing but what they declare', async () => {
+  const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
+  const [, inDocument = ''] = /\n## Alerts with a query\n[\s\S]*?```yaml\n([\s\S]*?)```/.exec(read('docs/files.md')) ?? []
+  for (const text of [read('examples/queries/alerts.yml'), inDocument]) {
+    const keys = Object.values(parse(text) as Record<string, object>).flatMap((section) => Object.keys(section))
+    // The demo has no failed request now.
+    expect(messagesOf(await run('plan', text)).filter((message) => !message.startsWith('unmatched-condition'))).toEqual([])
+    const applied = await run('apply', text)
+    expect((applied.document.objects as readonly { readonly key: string }[]).map(({ key }) => key).every((key) => keys.includes(key))).toBe(
+      true,
+    )
+    expect((await run('plan', text)).document).toMatchObject({ changed: false, diagnostics: [] })
+  }
 })
 
 describe('a silenced alert with a query', () => {
