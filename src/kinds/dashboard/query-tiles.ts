@@ -12,6 +12,9 @@ export const queryTileSize = { w: 8, h: 5 }
 /** Marks a tile in a body that is the query of an alert. Nothing writes it. */
 const isQuery = Symbol('query')
 
+/** Whether a desired body has tiles that no file declares, and that stay as the API shows them. */
+export const keepsOthers = ({ tiles }: Body): boolean => listOf(tiles).some((tile) => tile.id !== undefined && !(isQuery in tile))
+
 /** The tile with the name. A copy of the tile of an alert, made in the web app, has the same name. */
 export function tilesNamed(tiles: readonly Body[], name: unknown): readonly Body[] {
   const found = tiles.filter((tile) => tile.name === name)

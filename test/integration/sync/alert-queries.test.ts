@@ -116,6 +116,62 @@ describe('alerts with a query', () => {
       expect(await one.plan(file(swapped))).toMatchObject(emptyPlan)
     }))
 
+  it('keep the id when a chart becomes SQL, and show what was removed', () =>
+    site(async (one) => {
+      await one.apply(file({ alerts: { errors } }))
+      const id = alertNamed(errors.name)?.id
+      const files = file({ alerts: { errors: { ...errors, query: lag.query } } })
+      const planned = await one.apply(files)
+      const paths = planned.objects.flatMap(({ fields }) => fields.map(({ path }) => path))
+      expect(paths).toEqual(expect.arrayContaining(['query.sql', 'query.select[0].aggFn']))
+      expect(alertNamed(errors.name)?.id).toBe(id)
+      expect(await one.plan(files)).toMatchObject(emptyPlan)
+    }))
+
+  it('are created again where somebody deleted the alert, on the tile that is left', () =>
+    site(async (one) => {
+      await one.apply(file(all))
+      const { alerts } = serviceOf(emulator())
+      alerts.splice(
+        alerts.findIndex(({ name }) => name === slow.name),
+        1,
+      )
+      const applied = await one.apply(file(all))
+      expect(applied.objects.filter(({ action }) => action !== 'unchanged').map(({ key, action }) => [key, action])).toEqual([
+        ['slow', 'create'],
+      ])
+      expect(boards()[0]?.tiles).toHaveLength(4)
+      expect(await one.plan(file(all))).toMatchObject(emptyPlan)
+    }))
+
+  it('are created again where somebody deleted the tile, and where somebody deleted the dashboard', () =>
+    site(async (one) => {
+      const service = serviceOf(emulator())
+      const applyAgain = async (isLost: (tileId: unknown) => boolean): Promise<number> => {
+        Object.assign(service, { alerts: service.alerts.filter(({ tileId }) => !isLost(tileId)) })
+        const { toCreate } = await one.apply(file(all))
+        expect(boards().map(({ tiles }) => tiles.length)).toEqual([4])
+        expect(await one.plan(file(all))).toMatchObject(emptyPlan)
+        return toCreate
+      }
+      await one.apply(file(all))
+      const tile = boards()[0]?.tiles.shift()
+      expect(await applyAgain((id) => id === tile?.id)).toBe(1)
+      const ids = boards()[0]?.tiles.map(({ id }) => id)
+      Object.assign(service, { dashboards: service.dashboards.filter(({ tags }) => !tags.includes('alerts')) })
+      expect(await applyAgain((id) => ids?.some((other) => other === id) === true)).toBe(4)
+    }))
+
+  it('show why they were not written', () =>
+    site(async (one) => {
+      emulator().addFault({ match: { method: 'POST', path: '/dashboards' }, nth: 2, effect: { kind: 'status', status: 403 } })
+      const applied = await one.apply(file({ alerts: { errors } }))
+      expect(applied.objects.map(({ kind, outcome }) => [kind, outcome])).toEqual([
+        ['alert', 'skipped'],
+        ['dashboard', 'failed'],
+      ])
+    }))
+
   it('keep the id under another key with previousKey', () =>
     site(async (one) => {
       await one.apply(file({ alerts: { errors } }))
@@ -164,6 +220,22 @@ describe('alerts with a query', () => {
 })
 
 const others = { id: 'a'.repeat(24), name: 'Notes', x: 0, y: 90, w: 6, h: 4, config: { displayType: 'markdown', markdown: 'Mine' } }
+
+describe('alerts with a query in other services', () => {
+  for (const dialect of ['clickhouse-cloud', 'neutral'] as const) {
+    const other = useEmulator({ dialect, rateLimit: 'off' })
+
+    it(`are applied once with ${dialect === 'neutral' ? 'no profile' : 'the profile clickhouse-cloud'}`, () =>
+      withSite(other(), dialect, async (one) => {
+        const webhookId = serviceOf(other()).webhooks[0]?.id
+        const { note: _, ...fields } = watching
+        const bare = { ...fields, channel: { type: 'webhook', webhookId } }
+        const alerts = Object.fromEntries([errors, slow, ratio].map(({ name, query }, i) => [`a${i}`, { name, query, ...bare }]))
+        const inSql = { name: 'SQL', query: { sql: lag.query.sql }, ...bare }
+        expect(await convergenceProblems(one, { alerts: { ...alerts, 'in-sql': inSql } })).toEqual([])
+      }))
+  }
+})
 
 describe('prune of alerts with a query', () => {
   const none = file({ dashboards: { keep: { name: 'Keep', tags: ['t'], tiles: [] } } })
@@ -219,6 +291,19 @@ describe('prune of alerts with a query', () => {
       // The copy is the same tile, and nobody is on it.
       expect(boards().map(({ id, tiles }) => [id, tiles.length])).toEqual([[board?.id, 5]])
       expect(await one.plan(file(all), { prune: true })).toMatchObject(emptyPlan)
+    }))
+
+  it('warns where a write of all tiles may lose hidden parts of tiles of others, and not where it patches its own', () =>
+    site(async (one) => {
+      await one.apply(file(all))
+      const warnings = async (alerts: object) =>
+        (await one.plan(file({ alerts }))).diagnostics.filter(({ rule }) => rule === 'rewrites-tiles').map(({ message }) => message)
+      const more = { ...all.alerts, more: { ...errors, name: 'More' } }
+      expect(await warnings(more)).toEqual([])
+      boards()[0]?.tiles.push(others as never)
+      expect(await warnings(all.alerts)).toEqual([])
+      expect(await warnings({ ...all.alerts, errors: { ...errors, query: count('SeverityText:fatal') } })).toEqual([])
+      expect(await warnings(more)).toEqual([expect.stringContaining('apply writes tiles of 1 existing dashboard again (project-alerts)')])
     }))
 
   it('keeps an alert of somebody else with the tile that it is on', () =>
