@@ -364,6 +364,23 @@ describe('a dashboard that alerts with a query name', () => {
       ).toEqual([['errors', ['query.select[0].where']]])
     }))
 
+  it('loses a query only with prune, because its tile is no longer among its own', () =>
+    site(async (one) => {
+      const tile = { name: 'Own', w: 24, h: 3, config: { displayType: 'markdown', markdown: 'x' } }
+      const dashboards = { checkout: { name: 'Checkout', tags: ['t'], tiles: [tile] } }
+      await one.apply(file({ dashboards, alerts: { errors: inBoard } }))
+      const planned = await one.plan(file({ dashboards }))
+      expect(planned.diagnostics.map(({ rule }) => rule)).toEqual(['would-lose-alert'])
+      const pruned = await one.apply(file({ dashboards }), { prune: true })
+      expect(pruned.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([])
+      expect(
+        serviceOf(emulator())
+          .dashboards.find(({ name }) => name === 'Checkout')
+          ?.tiles.map(({ name }) => name),
+      ).toEqual(['Own'])
+      expect(alertNamed(errors.name)).toBeUndefined()
+    }))
+
   it('takes an alert from the dashboard of the project', () =>
     site(async (one) => {
       await one.apply(file({ alerts: { errors, slow } }))
