@@ -12,13 +12,18 @@ export const queryTileSize = { w: 8, h: 5 }
 /** Marks a tile in a body that is the query of an alert. Nothing writes it. */
 const isQuery = Symbol('query')
 
+/** Marks a kept tile that no alert of this project is on. Nothing writes it. */
+const isOfOthers = Symbol('of others')
+
 /** Whether a desired body has tiles that no file declares, and that stay as the API shows them. */
-export const keepsOthers = ({ tiles }: Body): boolean => listOf(tiles).some((tile) => tile.id !== undefined && !(isQuery in tile))
+export const keepsOthers = ({ tiles }: Body): boolean => listOf(tiles).some((tile) => isOfOthers in tile)
+
+export const tilesOfQueries = (tiles: readonly Body[]): readonly Body[] => tiles.filter((tile) => isQuery in tile)
 
 /** The tile with the name. A copy of the tile of an alert, made in the web app, has the same name. */
 export function tilesNamed(tiles: readonly Body[], name: unknown): readonly Body[] {
   const found = tiles.filter((tile) => tile.name === name)
-  const queries = found.filter((tile) => isQuery in tile)
+  const queries = tilesOfQueries(found)
   return queries.length > 0 ? queries : found
 }
 
@@ -46,7 +51,8 @@ export function arrangeTiles(
     if (id !== undefined) ids.add(id)
     return { ...tile, [isQuery]: true, ...(id !== undefined && { id }) }
   })
-  const others = declaresNoTiles(written) ? before.filter(({ id }) => !ids.has(id) && tileOwners?.ownerOf(id) !== 'ending') : []
+  const kept = declaresNoTiles(written) ? before.filter(({ id }) => !ids.has(id) && tileOwners?.ownerOf(id) !== 'ending') : []
+  const others = kept.map((tile): Body => (tileOwners?.ownerOf(tile.id) === undefined ? { ...tile, [isOfOthers]: true } : tile))
   return placeQueries([...known, ...others], before)
 }
 

@@ -2,6 +2,7 @@
 import { toQueryPath } from '../../kinds/alert-query.ts'
 import type { FieldChange } from '../../kinds/compare.ts'
 import { declaresNoTiles } from '../../kinds/dashboard/dashboard-file.ts'
+import { tilesOfQueries } from '../../kinds/dashboard/query-tiles.ts'
 import { listOf } from '../../kinds/kind.ts'
 import { type Declared, isOf } from '../../kinds/kinds.ts'
 import { type Change, changesOf, type Delete, isDelete, type Plan } from './change.ts'
@@ -41,16 +42,15 @@ export function changesInFiles({ changes }: Pick<Plan, 'changes'>, objects: read
   )
 }
 
-/** The keys of alerts, by the paths of their tiles. A difference has the stored name of a tile. */
+/** The keys of alerts, by the paths of their tiles. A difference has the stored name of a tile, and that of a new one in the file. */
 function labelsOf({ desired, stored }: Change, queries: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
-  const tiles = listOf(desired?.tiles)
-  return new Map(
-    [...queries].flatMap(([name, key]) => {
-      const id = tiles.find((tile) => tile.name === name && tile.id !== undefined)?.id
-      const before = id === undefined ? undefined : listOf(stored?.tiles).find((tile) => tile.id === id)?.name
-      return [name, before ?? name].map((one) => [`tiles[${JSON.stringify(one)}]`, key] as const)
-    }),
-  )
+  const before = new Map(listOf(stored?.tiles).map(({ id, name }) => [id, name]))
+  const tiles = tilesOfQueries(listOf(desired?.tiles)).flatMap(({ id, name }) => {
+    const key = queries.get(String(name))
+    return key === undefined ? [] : [{ key, name, old: before.get(id) }]
+  })
+  const labels = [...tiles.map(({ key, name }) => [name, key] as const), ...tiles.map(({ key, name, old = name }) => [old, key] as const)]
+  return new Map(labels.map(([name, key]) => [`tiles[${JSON.stringify(name)}]`, key]))
 }
 
 /** Undefined for what no file has: the place of a tile, and the type of a new one. */

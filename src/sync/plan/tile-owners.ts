@@ -22,7 +22,7 @@ export function findTileOwners(objects: readonly Declared[], { kinds, alerts, pr
   const found = pairs.flatMap(({ declared, found }) => (found === undefined ? [] : [{ declared, stored: found.stored }]))
   const tiles = new Map(found.flatMap(({ declared: { key, value }, stored }) => (value.query === undefined ? [] : [[key, stored.tileId]])))
   const ours = new Set<unknown>([...found, ...orphans].map(({ stored }) => stored.tileId))
-  // The tile of an alert that stays is known by the alert, so an alert with a query that is not on a tile of its dashboard has left it.
+  // A dashboard asks about tiles that it does not give to an alert: those of pruned alerts, and of alerts that move to another dashboard.
   const ending = new Set([
     ...found.filter(({ declared }) => declared.value.query !== undefined).map(({ stored }) => stored.id),
     ...(prune === true ? orphans.map(({ stored }) => stored.id) : []),

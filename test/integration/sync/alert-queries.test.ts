@@ -111,7 +111,23 @@ describe('alerts with a query', () => {
       const idOf = (name: string) => alertNamed(name)?.id
       const [first, second] = [idOf(errors.name), idOf(other.name)]
       const swapped = { alerts: { errors: { ...other }, other: { ...errors } } }
-      await one.apply(file(swapped))
+      const { objects } = await one.apply(file(swapped))
+      expect(objects.map(({ key, fields }) => [key, fields.map(({ path, before, after }) => [path, before, after])])).toEqual([
+        [
+          'errors',
+          [
+            ['query.select[0].where', 'SeverityText:error', 'SeverityText:fatal'],
+            ['name', errors.name, other.name],
+          ],
+        ],
+        [
+          'other',
+          [
+            ['query.select[0].where', 'SeverityText:fatal', 'SeverityText:error'],
+            ['name', other.name, errors.name],
+          ],
+        ],
+      ])
       expect([idOf(other.name), idOf(errors.name)]).toEqual([first, second])
       expect(await one.plan(file(swapped))).toMatchObject(emptyPlan)
     }))
@@ -235,6 +251,44 @@ describe('alerts with a query in other services', () => {
         expect(await convergenceProblems(one, { alerts: { ...alerts, 'in-sql': inSql } })).toEqual([])
       }))
   }
+})
+
+describe('an alert that existed before', () => {
+  const tile = { name: 'T', w: 8, h: 4, config: { displayType: 'number', source: 'Logs', select: [{ aggFn: 'count' }] } }
+  const dashboards = { shop: { name: 'Shop', tags: ['t'], tiles: [tile] } }
+  const onTile = { name: errors.name, dashboard: 'shop', tile: 'T', ...watching }
+  const tilesOfShop = () => serviceOf(emulator()).dashboards.find(({ name }) => name === 'Shop')?.tiles
+
+  it('keeps its id when it gets a query, and its tile stays', () =>
+    site(async (one) => {
+      await one.apply(file({ dashboards, alerts: { errors: onTile } }))
+      const id = alertNamed(errors.name)?.id
+      await one.apply(file({ dashboards, alerts: { errors } }), { prune: true })
+      expect([alertNamed(errors.name)?.id, tilesOfShop()?.length]).toEqual([id, 1])
+      expect(await one.plan(file({ dashboards, alerts: { errors } }), { prune: true })).toMatchObject(emptyPlan)
+    }))
+
+  it('is adopted from the tile of somebody else, which stays', () =>
+    site(async (one) => {
+      await one.apply(file({ dashboards, alerts: { errors: onTile } }))
+      await one.apply(file({ dashboards: { keep: { name: 'Keep', tags: ['t'], tiles: [] } } }), { prune: 'forget' })
+      const id = alertNamed(errors.name)?.id
+      const files = file({ alerts: { errors: { ...errors, adopt: true } } })
+      await one.apply(files, { prune: true })
+      expect([alertNamed(errors.name)?.id, tilesOfShop()?.length]).toEqual([id, 1])
+      expect(await one.plan(files, { prune: true })).toMatchObject(emptyPlan)
+    }))
+
+  it('moves with its tile to the new name of the project', () =>
+    site(async (one) => {
+      await one.apply(file(all), { project: 'shop/old' })
+      const before = [boards()[0]?.id, alertNamed(errors.name)?.id, boards()[0]?.tiles.length]
+      const adoptFrom = { project: 'shop/old' }
+      await one.apply(file(all), { adoptFrom, prune: true })
+      expect([boards()[0]?.id, alertNamed(errors.name)?.id, boards()[0]?.tiles.length]).toEqual(before)
+      expect(boards().map(({ name }) => name)).toEqual([`Alerts: ${project}`])
+      expect(await one.plan(file(all), { prune: true })).toMatchObject(emptyPlan)
+    }))
 })
 
 describe('prune of alerts with a query', () => {
