@@ -53,6 +53,7 @@ const fileOnly = [
   'adopt',
   'previousKey',
   'raw',
+  'query',
   'dashboard',
   'tile',
   'savedSearch',

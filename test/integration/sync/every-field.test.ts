@@ -44,7 +44,7 @@ it('the file uses every field', () => {
       // HyperDX 2.36 does not know variables, and takes such filters of saved searches only where they exist already.
       ...['values', 'left', 'right'],
       // Another spelling of fields that are used.
-      ...['webhookId', 'at', 'rows', 'appliesToSources'],
+      ...['webhookId', 'at', 'rows', 'appliesToSources', 'query', 'sql'],
       // Values that become fields of objects.
       'instances',
       // Tests of alerts, which no service stores.

@@ -51,7 +51,7 @@ interface Case {
 
 /** The objects `a`, `b` and `c` begin on lines 10, 20 and 30. */
 function verify({ objects = [object('a')], changes = [change('a')], diagnostics = [], planned = [], broken = [] }: Case) {
-  const declared = ['a', 'b', 'c'].map((key, i) => ({ kind: 'alert', key, location: { file, line: (i + 1) * 10, column: 3 } }))
+  const declared = ['a', 'b', 'c'].map((key, i) => ({ kind: 'alert', key, value: {}, location: { file, line: (i + 1) * 10, column: 3 } }))
   const proof = {
     declarations: { objects: declared, broken },
     diagnostics,
