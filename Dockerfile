@@ -1,5 +1,5 @@
 # The command line as an image. The context has the executable in a directory for each processor, and the licenses: release.yml lays it out
-# from the archives of a release, and docs/install.md from a clone.
+# from the archives of a release, and docs/start.md from a clone.
 FROM gcr.io/distroless/cc-debian13:nonroot@sha256:54df941ed0d06a1bd95ef5e0ce391fd8d9f94b64782dc9a60062727849ee3f97
 
 ARG TARGETARCH

@@ -1,13 +1,47 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, relative, resolve } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
-import { defineConfig, mergeConfig } from 'vitest/config'
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
+import { bundlePackage } from './scripts/bundle-package.ts'
+import { minifyFiles } from './scripts/minify.ts'
 
 // Two workers use both cores, so that V8's own threads would only compete with them; and few functions of a test run for so long that
 // the slowest compiler is worth its time. Together 7% less time.
 setFlagsFromString('--single-threaded')
 setFlagsFromString('--no-opt')
 
-/** What all tests have in common, wherever they run. */
-export const common = defineConfig({
+const project = (name: string, include: string, timeout = 60_000): TestProjectInlineConfiguration => ({
+  extends: true,
+  test: { name, include: [include], testTimeout: timeout, hookTimeout: timeout },
+})
+
+const src = new URL('./src', import.meta.url).pathname
+
+/** Replaces modules by the same code as it ships: bundled like npm/ and then minified like dist/. */
+function importShipped() {
+  const build = async (): Promise<string> => {
+    const built = mkdtempSync(join(tmpdir(), 'watchkeeper-shipped-'))
+    process.on('exit', () => rmSync(built, { recursive: true, force: true }))
+    const modules = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'))
+    await bundlePackage(built, Object.fromEntries(modules.map((path) => [path.replace(/\.ts$/, ''), `src/${path}`])))
+    minifyFiles(built)
+    return built
+  }
+  let built: Promise<string> | undefined
+  return {
+    name: 'import-shipped',
+    enforce: 'pre' as const,
+    async resolveId(source: string, importer: string | undefined) {
+      const path = importer === undefined || !source.startsWith('.') ? '' : resolve(importer, '..', source)
+      if (!path.startsWith(`${src}/`)) return undefined
+      built ??= build()
+      return join(await built, relative(src, path).replace(/\.ts$/, '.js'))
+    },
+  }
+}
+
+export default defineConfig({
   // Vite warns about each package that publishes source maps without the sources.
   logLevel: 'error',
   test: {
@@ -17,8 +51,6 @@ export const common = defineConfig({
     maxWorkers: '100%',
     // Nothing happens on import and no module is mocked, so that files can share their modules.
     isolate: false,
-    // Most tests take milliseconds; those with processes of their own share the machine with everything else.
-    testTimeout: 60_000,
     // Tests that run side by side in one file; two files run at once.
     maxConcurrency: 4,
     // A process that is started may need seconds on a busy machine.
@@ -26,15 +58,20 @@ export const common = defineConfig({
     // Published for bundlers: they import JSON without saying so, which Node refuses.
     server: { deps: { inline: [/@actions\/(?:languageservice|workflow-parser|expressions)/] } },
     coverage: { provider: 'v8', include: ['src/**'], reporter: ['text-summary', 'json-summary'] },
+    projects: [
+      // `npm test`
+      project('fast', 'test/{unit,integration,contract,conformance}/**/*.test.ts'),
+      // The bundle and the command line in processes of their own, and the files of `npm run effects`. They need `npm run prepack`.
+      project('e2e', 'test/{e2e,effects}/**/*.test.ts', 120_000),
+      // Every fault at every request, random services and random files.
+      project('exhaustive', 'test/exhaustive/**/*.test.ts', 120_000),
+      // The bundler and the minifier drop calls that they take for pure, such as `decodeURIComponent(text)` without a use of its result.
+      { ...project('shipped', 'test/{unit,integration/http}/**/*.test.ts'), plugins: [importShipped()] },
+      // After `npm run build:executable`.
+      project('executable', 'test/executable/**/*.test.ts', 120_000),
+      // Both need a Chromium on the machine.
+      project('browser', 'test/e2e/browser/*.browser.ts'),
+      project('site', 'test/e2e/site/*.browser.ts'),
+    ],
   },
 })
-
-export default mergeConfig(
-  common,
-  defineConfig({
-    test: {
-      // `test/e2e` and `test/exhaustive` have a run of their own: see vitest.e2e.config.ts.
-      include: ['test/{unit,integration,contract,conformance}/**/*.test.ts'],
-    },
-  }),
-)

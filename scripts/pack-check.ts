@@ -1,4 +1,4 @@
-// `npm run pack:check`: the package as npm would publish it, looked at by its contents, by publint and are-the-types-wrong, and by a
+// The package as npm would publish it, looked at by its contents, by publint and are-the-types-wrong, and by a
 // project that installs and uses it. Needs no network: what the package depends on is linked, and only that.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'

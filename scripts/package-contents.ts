@@ -2,7 +2,7 @@
 
 const requiredFiles = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'dist/licenses.txt']
 
-/** Schemas for editors, examples for `watchkeeper init`, the skill for agents, and what `npm run bundle:package` wrote. */
+/** Schemas for editors, examples for `watchkeeper init`, the skill for agents, and what `scripts/bundle-package.ts` wrote. */
 const shippedFolders = /^(?:schemas|examples|skills|npm)\//
 
 /** `sources` are the repository's files under src, npm, schemas, examples and skills, `packed` the package's, both from their roots. */

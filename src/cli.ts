@@ -6,7 +6,7 @@ import type { Terminal } from './runtime/cli/terminal.ts'
 const oldestNode = 24
 if (Number.parseInt(process.versions.node, 10) < oldestNode) {
   process.stderr.write(
-    `watchkeeper requires Node ${oldestNode} or newer. This is Node ${process.version}. Update Node, or install the executable, which needs none: https://github.com/watchkeeper/watchkeeper/blob/main/docs/install.md\n`,
+    `watchkeeper requires Node ${oldestNode} or newer. This is Node ${process.version}. Update Node, or install the executable, which needs none: https://github.com/watchkeeper/watchkeeper/blob/main/docs/start.md\n`,
   )
   process.exit(1)
 }

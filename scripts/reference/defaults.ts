@@ -1,4 +1,4 @@
-// The table of defaults in docs/compatibility.md: which fields of files have one, what is stored without them, and who reads that.
+// The table of defaults in docs/defaults.md: which fields of files have one, what is stored without them, and who reads that.
 import * as z from 'zod'
 import { coreOf, defaultOf, metaOf, type Schema, type Shape } from '../../src/documents/schema.ts'
 import { declaredAlert } from '../../src/kinds/alert/alert.ts'

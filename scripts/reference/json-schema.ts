@@ -10,26 +10,21 @@ import { wholeDashboard } from '../../src/kinds/dashboard/dashboard-file.ts'
 import { sectionNames } from '../../src/kinds/kind-names.ts'
 import { withoutAdoption } from '../../src/kinds/single-object.ts'
 import { fileSettings, settingsSchema } from '../../src/operation/inputs.ts'
-import type { Operation } from '../../src/operation/operation.ts'
-import { operationNames, operations } from '../../src/operations.ts'
-import { type JsonSchema, resultSchemaOf, toJsonSchema } from '../../src/runtime/cli/schema.ts'
+import { type JsonSchema, toJsonSchema } from '../../src/runtime/cli/schema.ts'
 import { ruleSettingsSchema } from '../../src/runtime/config-file.ts'
 import { planInput } from '../../src/sync/plan/make-plan.ts'
 import { budgetsFileSchema } from '../../src/usage/budgets-file.ts'
 
 /** Schemas by file name. */
-export async function renderSchemas(): Promise<Readonly<Record<string, string>>> {
-  return {
-    'config.schema.json': write('Settings of a repository (.watchkeeper.yml)', configSchema()),
-    'alert.schema.json': write('An alert, as create-alert takes it', toJsonSchema(withoutAdoption(declaredAlert))),
-    'dashboard.schema.json': write('A dashboard, as create-dashboard and update-dashboard take it', toJsonSchema(wholeDashboard)),
-    'budgets.schema.json': write('Budgets, as usage-cost takes them', toJsonSchema(budgetsFileSchema)),
-    'fleet.schema.json': write('Organizations and services, as matrix and report take them', toJsonSchema(fleetFileSchema)),
-    'observability.schema.json': write('Alerts, dashboards and saved searches, as validate takes them', observabilitySchema()),
-    'environment.schema.json': write('An environment (environments/NAME.yml)', environmentFileSchema()),
-    'operations.schema.json': write('Inputs and results of every operation, as the library has them', await operationSchemas()),
-  }
-}
+export const renderSchemas = (): Readonly<Record<string, string>> => ({
+  'config.schema.json': write('Settings of a repository (.watchkeeper.yml)', configSchema()),
+  'alert.schema.json': write('An alert, as create-alert takes it', toJsonSchema(withoutAdoption(declaredAlert))),
+  'dashboard.schema.json': write('A dashboard, as create-dashboard and update-dashboard take it', toJsonSchema(wholeDashboard)),
+  'budgets.schema.json': write('Budgets, as usage-cost takes them', toJsonSchema(budgetsFileSchema)),
+  'fleet.schema.json': write('Organizations and services, as matrix and report take them', toJsonSchema(fleetFileSchema)),
+  'observability.schema.json': write('Alerts, dashboards and saved searches, as validate takes them', observabilitySchema()),
+  'environment.schema.json': write('An environment (environments/NAME.yml)', environmentFileSchema()),
+})
 
 type Schema = JsonSchema
 
@@ -82,13 +77,23 @@ function environmentFileSchema(): Schema {
   const { overrides, ...own } = schemasIn(properties)
   const inOverrides = Object.keys(schemasIn(overrides?.properties)).map((section) => {
     const { additionalProperties, ...map } = schemasIn(sections)[section] ?? {}
-    return [section, { ...map, additionalProperties: patch(additionalProperties) }] as const
+    return [section, { ...(inObservability(map) as Schema), additionalProperties: patch(additionalProperties) }] as const // A map stays a map.
   })
   return {
     ...schema,
     properties: { ...own, overrides: { ...overrides, properties: Object.fromEntries(inOverrides) } },
-    $defs: { ...schemasIn($defs), ...patches },
+    $defs: patches,
   }
+}
+
+/** Definitions that overrides do not change are those of a declaration file. */
+function inObservability(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inObservability)
+  if (!isMapping(value)) return value
+  const isReference = (key: string, item: unknown): item is string => key === '$ref' && typeof item === 'string'
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, isReference(key, item) ? `observability.schema.json${item}` : inObservability(item)]),
+  )
 }
 
 /** Makes schemas of parts of a value: no field of a map is required, and null removes a field. A list is complete, because it is replaced. */
@@ -99,7 +104,7 @@ function patchesOf(definitions: Schema) {
     if (!isMapping(value)) return value
     const { required: _, oneOf, anyOf = oneOf, properties, $ref, ...rest } = value
     return {
-      ...rest,
+      ...(inObservability(rest) as Schema), // A map stays a map.
       ...(anyOf !== undefined && { anyOf: patch(anyOf) }),
       ...(properties !== undefined && { properties: patchFields(schemasIn(properties)) }),
       ...($ref !== undefined && { $ref: patchDefinition(String($ref)) }),
@@ -128,15 +133,4 @@ function configSchema(): Schema {
   const shape = Object.fromEntries(fileSettings.map((name) => [toKebab(name), settingsSchema.shape[name]]))
   const { project } = planInput.shape
   return toJsonSchema(z.strictObject({ ...shape, project, rules: ruleSettingsSchema.optional() }))
-}
-
-async function operationSchemas(): Promise<Schema> {
-  const entries = operationNames.map(async (name) => {
-    const operation: Operation = await operations[name]()
-    const { summary, input } = operation
-    const { $schema: _, ...inputSchema } = toJsonSchema(input)
-    const { $schema: __, ...resultSchema } = toJsonSchema(resultSchemaOf(operation), 'output')
-    return [name, { description: summary, type: 'object', properties: { input: inputSchema, result: resultSchema } }] as const
-  })
-  return { $schema: 'https://json-schema.org/draft/2020-12/schema', $defs: Object.fromEntries(await Promise.all(entries)) }
 }

@@ -19,11 +19,8 @@ const inputRow = (field: FieldFacts): readonly string[] => [
 /** Where an input is that the action does not have. */
 const places = { variable: 'A variable in the action.', option: 'On the command line and in the library only.' } as const
 
-const outputTable = (fields: readonly Pick<FieldFacts, 'name' | 'description'>[]): string =>
-  table(
-    ['output', 'meaning'],
-    fields.map(({ name, description }) => [code(name), description]),
-  )
+const fieldList = (fields: readonly Pick<FieldFacts, 'name' | 'description'>[]): string =>
+  fields.map(({ name, description }) => `- ${code(name)}: ${description}`).join('\n')
 
 /** The settings that a config file in the repository may contain. */
 export function configTable(operations: readonly OperationFacts[]): string {
@@ -64,66 +61,101 @@ export async function auditRulesTable(): Promise<string> {
 }
 
 export function renderOperations(operations: readonly OperationFacts[]): string {
+  const inputs = sharedIn(operations.map((operation) => operation.inputs))
+  const fields = sharedIn(operations.map(fieldsOf))
   return [
     '<!-- GENERATED from the operations by `npm run generate`. -->',
     '# Operations',
-    'The action, the command line and the library have the same operations. An input is a `with:` key of the action, a `--flag` of the command line and a camelCase field of the library. Each common input also has an environment variable: `WATCHKEEPER_` and its name in capitals, such as `WATCHKEEPER_API_KEY_SECRET`. What the operator of a runner decides is *a variable in the action*, and no input. [configuration.md](configuration.md) describes precedence, the config file and permissions.',
-    ...operationGroups.map(({ title, names }) =>
-      tableOfContents(
-        title,
-        operations.filter(({ name }) => names.some((one) => one === name)),
-      ),
-    ),
+    'The action, the command line and the library have the same operations. An input is a `with:` key of the action, a `--flag` of the command line and a camelCase field of the library:',
+    ...operations.filter(({ name }) => name === 'check-slos').map(renderForms),
+    'Operations need `organization-id` and `service-id`, or a self-hosted server (`profile: hyperdx`), unless their section says otherwise.',
+    'Each common input also has an environment variable: `WATCHKEEPER_` and its name in capitals, such as `WATCHKEEPER_API_KEY_SECRET`. What the operator of a runner decides is *a variable in the action*, and no input. [command-line.md](command-line.md) describes precedence, the config file and permissions.',
+    ...operationGroups.map(({ title, names }) => `**${title}:** ${names.map((name) => `[\`${name}\`](#${name})`).join(', ')}`),
     '## Common inputs',
     inputTable(settings),
     '## Common outputs',
-    outputTable(commonOutputs),
-    ...operations.map(renderOperation),
+    fieldList(commonOutputs),
+    'The full result is a JSON document: `result`, `result-file`, and `--json` on the command line. Each output of an operation is a field of it, in camelCase.',
+    '## Shared inputs',
+    'Several operations have these inputs.',
+    inputTable(inputs),
+    '## Shared fields',
+    'Several results have these fields. Outputs of these names have the same meaning.',
+    fieldList(fields),
+    ...operations.map((operation) => renderOperation(operation, { inputs, fields })),
   ]
     .join('\n\n')
     .concat('\n')
 }
 
-const tableOfContents = (title: string, operations: readonly OperationFacts[]): string =>
-  [`**${title}**`, '', ...operations.map(({ name, summary }) => `- [\`${name}\`](#${name}): ${summary}`)].join('\n')
+/** What the result has: the outputs, and the fields beyond them. */
+const fieldsOf = ({ outputs, details }: OperationFacts): readonly FieldFacts[] =>
+  [...outputs, ...details].map((field) => ({ ...field, name: toCamel(field.name) }))
 
-const needs: Readonly<Record<OperationFacts['scope'], string>> = {
-  none: 'Needs no address and no key.',
-  organization: 'Needs `organization-id`. Not for `profile: hyperdx`.',
-  service: 'Needs `organization-id` and `service-id`. Not for `profile: hyperdx`.',
-  'organization-or-server': 'Needs `organization-id`, unless the profile is `hyperdx`.',
-  'service-or-server': 'Needs `organization-id` and `service-id`, unless the profile is `hyperdx`.',
+const isSame = (one: FieldFacts, other: FieldFacts): boolean => inputRow(one).join() === inputRow(other).join()
+
+/** The fields that several operations have, each name once and in its most frequent form. */
+function sharedIn(lists: readonly (readonly FieldFacts[])[]): readonly FieldFacts[] {
+  const all = lists.flat()
+  const frequency = (field: FieldFacts): number => all.filter((other) => isSame(field, other)).length
+  const byFrequency = all.filter((field) => frequency(field) > 1).toSorted((a, b) => frequency(b) - frequency(a))
+  const mostFrequent = byFrequency.filter((field, i) => byFrequency.findIndex(({ name }) => name === field.name) === i)
+  return mostFrequent.toSorted((a, b) => a.name.localeCompare(b.name))
 }
 
-function renderOperation(operation: OperationFacts): string {
-  const { name, summary, effect, scope, inputs, outputs, details } = operation
+const needs: Readonly<Record<OperationFacts['scope'], string>> = {
+  none: ' Needs no address and no key.',
+  organization: ' Needs `organization-id`. Not for `profile: hyperdx`.',
+  service: ' Not for `profile: hyperdx`.',
+  'organization-or-server': ' Needs no `service-id`.',
+  'service-or-server': '',
+}
+
+type Shared = Readonly<Record<'inputs' | 'fields', readonly FieldFacts[]>>
+
+function renderOperation(operation: OperationFacts, shared: Shared): string {
+  const { name, summary, effect, scope, inputs, outputs } = operation
+  // The line before the list names the outputs.
+  const fields = fieldsOf(operation).filter((field, i) => i >= outputs.length || !isIn(shared.fields, field))
   return [
     `## ${name}`,
-    `${summary} ${effect === 'read' ? 'Read-only.' : 'Writes to the service.'} ${needs[scope]}`,
-    ...(inputs.length === 0 ? [] : [inputTable(inputs)]),
-    outputTable(outputs),
-    ...(details.length === 0
-      ? []
-      : [
-          'The full result (`--json`, `result`, `result-file`) has the outputs in camelCase, and these fields:',
-          table(
-            ['field', 'meaning'],
-            details.map(({ name: field, description }) => [code(toCamel(field)), description]),
-          ),
-        ]),
-    renderExample(operation),
+    `${summary} ${effect === 'read' ? 'Read-only.' : 'Writes to the service.'}${needs[scope]}`,
+    ...renderParts(inputs, shared.inputs, inputTable, '[Shared inputs](#shared-inputs)'),
+    ...(outputs.length === 0 ? [] : [`Outputs: ${outputs.map((output) => code(output.name)).join(', ')}.`]),
+    ...renderParts(fields, shared.fields, (own) => `Result:\n\n${fieldList(own)}`, '[Shared fields](#shared-fields)'),
+    fenced('sh', commandOf(operation)),
   ].join('\n\n')
 }
 
-function renderExample({ name, method, example }: OperationFacts): string {
-  const inputs = Object.fromEntries(Object.entries(example).map(([key, value]) => [toKebab(key), value]))
-  const flags = Object.entries(inputs).map(([key, value]) => ` \\\n  --${key} ${shellWord(String(value))}`)
-  const step = stringify([{ uses: `watchkeeper/watchkeeper@${majorTag}`, with: { operation: name, ...inputs } }], { lineWidth: 0 })
-  const argument = Object.keys(example).length === 0 ? '' : literal(example)
+const isIn = (shared: readonly FieldFacts[], field: FieldFacts): boolean => shared.some((other) => isSame(field, other))
+
+/** What only this operation has, and the names of the others. */
+function renderParts(
+  fields: readonly FieldFacts[],
+  shared: readonly FieldFacts[],
+  render: (fields: readonly FieldFacts[]) => string,
+  link: string,
+): readonly string[] {
+  const own = fields.filter((field) => !isIn(shared, field))
+  const names = fields.filter((field) => isIn(shared, field)).map(({ name }) => code(name))
+  return [...(own.length === 0 ? [] : [render(own)]), ...(names.length === 0 ? [] : [`${link}: ${names.join(', ')}.`])]
+}
+
+const inputsOf = ({ example }: OperationFacts): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(example).map(([key, value]) => [toKebab(key), value]))
+
+const commandOf = (operation: OperationFacts): string =>
+  `watchkeeper ${operation.name}${Object.entries(inputsOf(operation))
+    .map(([key, value]) => ` --${key} ${shellWord(String(value))}`)
+    .join('')}`
+
+function renderForms(operation: OperationFacts): string {
+  const { name, method, example } = operation
+  const step = [{ uses: `watchkeeper/watchkeeper@${majorTag}`, with: { operation: name, ...inputsOf(operation) } }]
   return [
-    fenced('yaml', step.trimEnd()),
-    fenced('sh', `watchkeeper ${name}${flags.join('')}`),
-    fenced('ts', `await client.${method}(${argument})`),
+    fenced('yaml', stringify(step, { lineWidth: 0 }).trimEnd()),
+    fenced('sh', commandOf(operation)),
+    fenced('ts', `await client.${method}(${literal(example)})`),
   ].join('\n\n')
 }
 
@@ -150,7 +182,6 @@ const reusableWorkflow = z.object({
         }),
       ),
       secrets: z.record(z.string(), described),
-      outputs: z.record(z.string(), described),
     }),
   }),
   jobs: z.record(z.string(), z.object({ permissions: z.record(z.string(), z.enum(['read', 'write'])) })),
@@ -163,7 +194,7 @@ export const reusableParts = (texts: Readonly<Record<string, string>>): Readonly
   Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, render(reusableWorkflow.parse(parse(text)))]))
 
 function render({ on, jobs }: ReusableWorkflow): string {
-  const { inputs, secrets, outputs } = on.workflow_call
+  const { inputs, secrets } = on.workflow_call
   const permissions = Object.entries(permissionsOf(jobs)).map(([name, level]) => code(`${name}: ${level}`))
   return [
     [
@@ -178,10 +209,6 @@ function render({ on, jobs }: ReusableWorkflow): string {
         description,
         required === true ? 'required' : standard === undefined ? '' : code(String(standard)),
       ]),
-    ),
-    table(
-      ['output', 'meaning'],
-      Object.entries(outputs).map(([name, { description }]) => [code(name), description]),
     ),
   ].join('\n\n')
 }

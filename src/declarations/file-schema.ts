@@ -1,6 +1,8 @@
 import * as z from 'zod'
+import { capitalize, pluralOf } from '../core/text.ts'
 import { declaredAlert } from '../kinds/alert/alert.ts'
 import { dashboardFields } from '../kinds/dashboard/dashboard-file.ts'
+import { type KindName, kindLabels, kindNames, type Section, sections } from '../kinds/kind-names.ts'
 import { keyForm, keyGrammar } from '../kinds/marker.ts'
 import { declaredSavedSearch } from '../kinds/saved-search/saved-search.ts'
 import { declaredSource } from '../kinds/source/source.ts'
@@ -19,19 +21,25 @@ const written = {
   alerts: declaredAlert.partial().meta({ id: 'alert' }),
   webhooks: declaredWebhook.partial().meta({ id: 'webhook' }),
   sources: declaredSource.partial().meta({ id: 'sourceObject' }),
-} as const
+} as const satisfies Record<Section, z.ZodObject>
+
+type Written = typeof written
+
+const bySection = (toSchema: (section: Section, kind: KindName) => z.ZodType): object =>
+  Object.fromEntries(kindNames.map((kind) => [sections[kind], toSchema(sections[kind], kind)]))
 
 const defaults = z
   .strictObject({
-    dashboards: written.dashboards.optional(),
-    savedSearches: written.savedSearches.optional(),
-    alerts: written.alerts.optional(),
-    webhooks: written.webhooks.optional(),
-    sources: written.sources.optional(),
+    ...(bySection((section) => written[section].optional()) as { readonly [S in Section]: z.ZodOptional<Written[S]> }), // The loop is over all sections.
     slos: writtenSlo.optional(),
     instances: instanceValues.optional().meta({ description: 'Values for all instances of this file that do not set them.' }),
   })
   .meta({ description: 'Fields for all objects of this file that do not set them.' })
+
+const objects = bySection((section, kind) => {
+  const description = `${capitalize(pluralOf(kindLabels[kind]))} by their keys.`
+  return z.record(key, written[section]).optional().meta({ description })
+}) as { readonly [S in Section]: z.ZodOptional<z.ZodRecord<typeof key, Written[S]>> } // The loop is over all sections.
 
 // JSON has no comments that could name the schema.
 const editing = { $schema: z.string().optional().meta({ description: 'Schema of this file, for editors.' }) } as const
@@ -44,11 +52,7 @@ export const declarationsSchema = z.strictObject({
       'Values by the keys of the instances. The objects of the file exist once for each instance, with its values in expressions.',
   }),
   defaults: defaults.optional(),
-  dashboards: z.record(key, written.dashboards).optional().meta({ description: 'Dashboards by their keys.' }),
-  savedSearches: z.record(key, written.savedSearches).optional().meta({ description: 'Saved searches by their keys.' }),
-  alerts: z.record(key, written.alerts).optional().meta({ description: 'Alerts by their keys.' }),
-  webhooks: z.record(key, written.webhooks).optional().meta({ description: 'Webhooks by their keys.' }),
-  sources: z.record(key, written.sources).optional().meta({ description: 'Sources by their keys.' }),
+  ...objects,
   slos: z.record(key, writtenSlo).optional().meta({ description: 'Service level objectives by their keys.' }),
   incidents: z.record(key, declaredIncident).optional().meta({ description: 'Past incidents that alerts must notice, by their keys.' }),
 })
@@ -60,11 +64,7 @@ export type DeclarationsFile = z.input<typeof declarationsSchema>
 export const frameSchema = z.strictObject({
   ...editing,
   defaults: defaults.optional(),
-  dashboards: z.record(z.string(), z.unknown()).optional(),
-  savedSearches: z.record(z.string(), z.unknown()).optional(),
-  alerts: z.record(z.string(), z.unknown()).optional(),
-  webhooks: z.record(z.string(), z.unknown()).optional(),
-  sources: z.record(z.string(), z.unknown()).optional(),
+  ...bySection(() => z.record(z.string(), z.unknown()).optional()),
   slos: z.record(z.string(), z.unknown()).optional(),
   incidents: z.record(z.string(), z.unknown()).optional(),
 })

@@ -1,14 +1,14 @@
 // Finds out with real requests why requests fail: the address, the key, its role, or a limit.
 import * as z from 'zod'
 import { ApiError } from '../api/api-error.ts'
-import { isServer, path, type Target } from '../api/path.ts'
+import { isServer, path } from '../api/path.ts'
 import { readOne } from '../api/wire.ts'
 import { fetchBackups } from '../backups/backups-api.ts'
 import { dayOf, plainDay } from '../core/dates.ts'
 import { type ErrorKind, toWatchkeeperError } from '../core/errors.ts'
 import { type Line, say, sentence, trusted } from '../core/line.ts'
-import { listFirst, plural, quote } from '../core/text.ts'
-import { type Alert, alertCollection } from '../kinds/alert/alert.ts'
+import { listFirst, plural, pluralOf, quote } from '../core/text.ts'
+import type { Alert } from '../kinds/alert/alert.ts'
 import { createAlertKind } from '../kinds/alert/alert-kind.ts'
 import {
   explainFailedEvaluation,
@@ -17,10 +17,8 @@ import {
   type OnFailedEvaluation,
   onFailedEvaluation,
 } from '../kinds/alert/evaluation.ts'
-import { dashboardCollection } from '../kinds/dashboard/dashboard-wire.ts'
-import { savedSearchCollection } from '../kinds/saved-search/saved-search.ts'
-import { sourceCollection } from '../kinds/source/source-wire.ts'
-import { webhookCollection } from '../kinds/webhook/webhook-wire.ts'
+import { collections } from '../kinds/collections.ts'
+import { type KindName, kindLabels, unlistedKinds } from '../kinds/kind-names.ts'
 import { type Context, defineOperation, noFields, pass } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
 import { formatDuration } from '../report/format.ts'
@@ -134,21 +132,16 @@ const describeCount = (found: number, note = '') => ({ detail: `${found} found${
 /** The first probe checks the address and the key. Each of the others checks one permission. */
 function listProbes(context: DoctorContext, policy: OnFailedEvaluation): readonly Probe[] {
   const { api, service, profile } = context
-  const listing = (name: string, count: (service: Target) => Promise<number>, note = ''): Probe => ({
-    name,
-    run: service && (async () => describeCount(await count(service), note)),
+  const listing = (kind: KindName, note = ''): Probe => ({
+    name: pluralOf(kindLabels[kind]),
+    run: service && (async () => describeCount((await collections[kind].list(api, service)).items.length, note)),
   })
   return [
     profile.isSelfHosted ? serverProbe(context) : usageProbe(context),
-    listing('dashboards', async (at) => (await dashboardCollection.list(api, at)).items.length, `, profile ${profile.name}`),
-    { name: 'alerts', run: service && (async () => checkAlerts((await alertCollection.list(api, service)).items, context, policy)) },
-    listing('sources', async (at) => (await sourceCollection.list(api, at)).items.length),
-    ...(profile.savedSearches
-      ? [
-          listing('webhooks', async (at) => (await webhookCollection.list(api, at)).items.length),
-          listing('saved searches', async (at) => (await savedSearchCollection.list(api, at)).items.length),
-        ]
-      : []),
+    listing('dashboard', `, profile ${profile.name}`),
+    { name: 'alerts', run: service && (async () => checkAlerts((await collections.alert.list(api, service)).items, context, policy)) },
+    listing('source'),
+    ...(['webhook', 'savedSearch'] as const).filter((kind) => !unlistedKinds(profile).has(kind)).map((kind) => listing(kind)),
     ...(service !== undefined && isServer(service)
       ? []
       : [{ name: 'backups', run: service && (async () => describeCount((await fetchBackups(api, service)).length)) }]),

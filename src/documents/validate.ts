@@ -115,8 +115,8 @@ function describeUnknownKeys(
   document: ReadDocument,
 ): readonly Diagnostic[] {
   const known = knownKeys(form)
-  const accepts = form && metaOf(form).accepts
-  const accepted = accepts === undefined ? '' : `; accepted: ${accepts}`
+  const accepts = (form && metaOf(form).accepts) ?? known.join(', ')
+  const accepted = accepts === '' ? '' : `; accepted: ${accepts}`
   const prefix = toPrefix(path, document.value)
   const named = keys.slice(0, maxUnknownKeys).map((key) => {
     // Another form of the same map has it.

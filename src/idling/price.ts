@@ -5,7 +5,7 @@ import type { KnownDay, ServiceProfile } from './profile.ts'
 import { type AlertSchedule, awakeBy, type RunningAlert } from './schedules.ts'
 
 // What alerts add to the awake time of a service. It rests on the vendor's statement that alerts which are evaluated continuously generally
-// keep a service awake, and on the assumption that an alert queries the service in its path. docs/cost-audit.md has the limits.
+// keep a service awake, and on the assumption that an alert queries the service in its path. docs/cost.md has the limits.
 
 /** Credits a month of 30 days. */
 export interface Range {

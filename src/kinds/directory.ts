@@ -11,14 +11,10 @@ export interface Named {
 }
 
 /** The objects of the service that can be found by name. */
-interface DirectoryLists {
-  readonly dashboards: readonly (Named & { readonly tiles: readonly Named[] })[]
-  readonly savedSearches: readonly Named[]
-  readonly sources: readonly Named[]
-  /** Undefined where the service does not list them. */
-  readonly webhooks: readonly Named[] | undefined
-  /** Undefined where the service does not list them, or no file needs them. */
-  readonly connections?: readonly Named[] | undefined
+type DirectoryLists = Readonly<Partial<Record<Exclude<Noun, 'dashboard'>, readonly Named[] | undefined>>> & {
+  readonly dashboard?: readonly (Named & { readonly tiles: readonly Named[] })[]
+  /** The kinds that the service does not list. */
+  readonly unlisted?: ReadonlySet<string>
 }
 
 export type Noun = 'dashboard' | 'savedSearch' | 'source' | 'webhook' | 'connection'
@@ -55,16 +51,16 @@ const nouns: Readonly<Record<Noun, string>> = {
 }
 
 /** Indexes the objects of the service by name and by id. */
-export function createDirectory({ dashboards, savedSearches, sources, webhooks, connections }: DirectoryLists): Directory {
-  const all: Readonly<Record<Noun, readonly Named[]>> = {
-    dashboard: dashboards,
-    savedSearch: savedSearches,
-    source: sources,
-    webhook: webhooks ?? [],
-    connection: connections ?? [],
-  }
-  const tiles = dashboards.flatMap((dashboard) => dashboard.tiles)
-  return indexAll(all, tiles, webhooks !== undefined)
+export function createDirectory({
+  dashboard = [],
+  savedSearch = [],
+  source = [],
+  webhook = [],
+  connection = [],
+  unlisted,
+}: DirectoryLists): Directory {
+  const tiles = dashboard.flatMap((one) => one.tiles)
+  return indexAll({ dashboard, savedSearch, source, webhook, connection }, tiles, !unlisted?.has('webhook'))
 }
 
 function indexAll(all: Readonly<Record<Noun, readonly Named[]>>, tiles: readonly Named[], listsWebhooks: boolean): Directory {

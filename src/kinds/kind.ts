@@ -1,5 +1,7 @@
 import type * as z from 'zod'
+import type { ReadApi } from '../api/client.ts'
 import type { Collection } from '../api/collection.ts'
+import type { Target } from '../api/path.ts'
 import type { Diagnostic, Location, Rules } from '../core/diagnostics.ts'
 import type { Directory, Noun } from './directory.ts'
 import type { KindName } from './kind-names.ts'
@@ -159,6 +161,8 @@ export interface Kind<Declared extends DeclaredObject = DeclaredObject> {
   readonly secretFields?: readonly string[]
   /** What to know about a change, or what it cannot do, such as a create without its secret. */
   check?(desired: Body, stored: StoredObject | undefined, use: SecretUse): readonly KindIssue[]
+  /** Lets the server validate the body of a write without storing it. Absent where no server does. Throws kind `not-served` on an older one. */
+  validate?(api: ReadApi, service: Target, body: Body): Promise<readonly InvalidField[]>
   /** The desired body of an object that is deleted and created again, with what it keeps of the stored one. Absent where it keeps nothing. */
   recreate?(desired: Body, stored: StoredObject): Body
   /** What a write takes from the alerts on the object. `after` is the body of an update. Absent where no alert is on such an object. */
@@ -217,6 +221,13 @@ export interface TargetRemoval {
   readonly tilesAfter: readonly Body[] | undefined
   /** Whether tiles stay that the API does not list. */
   readonly isPatch?: boolean
+}
+
+/** What the server has against a value in a body. */
+export interface InvalidField {
+  /** A path in the body: `tiles.0.config.select`; may be empty. */
+  readonly path: string
+  readonly message: string
 }
 
 export interface KindIssue {

@@ -1,10 +1,12 @@
 // The server deletes alerts without a warning: together with the dashboard or saved search that they watch, and with every tile that an
 // update removes or gives a type that cannot have alerts. Tiles that the API does not list are lost with every update.
+
 import * as z from 'zod'
 import type { ReadApi } from '../api/client.ts'
 import type { Target } from '../api/path.ts'
 import { untrusted } from '../core/line.ts'
 import type { Block } from '../report/blocks.ts'
+import { table } from '../report/table.ts'
 import { type Alert, alertCollection, canCarryAlerts, displayTypeOf } from './alert/alert.ts'
 import type { Body, TargetRemoval } from './kind.ts'
 
@@ -32,16 +34,7 @@ export async function readLostAlerts(api: ReadApi, service: Target, removal: Tar
 }
 
 export const lostAlertBlocks = (lost: readonly LostAlert[], title = 'Alerts that the server deleted'): readonly Block[] =>
-  lost.length === 0
-    ? []
-    : [
-        {
-          kind: 'table',
-          title,
-          columns: [{ title: 'Name' }, { title: 'Id' }],
-          rows: lost.map(({ id, name }) => [[untrusted(name || id)], [untrusted(id)]]),
-        },
-      ]
+  lost.length === 0 ? [] : [table(title, lost, { Name: ({ id, name }) => untrusted(name || id), Id: ({ id }) => untrusted(id) })]
 
 export interface LostTile {
   readonly tile: Body

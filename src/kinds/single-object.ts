@@ -1,7 +1,6 @@
 // One object as a document of an operation: with the fields of files, and ids wherever files have names and keys.
 import * as z from 'zod'
 import type { ReadApi } from '../api/client.ts'
-import type { DatedList } from '../api/collection.ts'
 import type { Target } from '../api/path.ts'
 import { inputDiagnostic } from '../core/diagnostics.ts'
 import { InputError, inputError } from '../core/errors.ts'
@@ -12,12 +11,11 @@ import { coreOf, metaOf, ownValue, type Schema } from '../documents/schema.ts'
 import { formatPath } from '../documents/validate.ts'
 import { longText, resourceId } from '../operation/inputs.ts'
 import type { Files } from '../operation/operation.ts'
-import { dashboardCollection } from './dashboard/dashboard-wire.ts'
+import { listKinds } from './collections.ts'
 import { createDirectory, type Directory } from './directory.ts'
 import type { AlertTarget, Body, DeclaredObject, FileContext, Kind, ResolveContext, StoredObject } from './kind.ts'
-import { savedSearchCollection } from './saved-search/saved-search.ts'
-import { connectionCollection, sourceCollection } from './source/source-wire.ts'
-import { webhookCollection } from './webhook/webhook-wire.ts'
+import { unlistedKinds } from './kind-names.ts'
+import { connectionCollection } from './source/source-wire.ts'
 
 export const idInput = (label: string) => resourceId(`Id of the ${label}.`)
 
@@ -114,25 +112,21 @@ function takingIds(written: unknown): { readonly context: ResolveContext; needsL
   return { context, needsLists: () => needed }
 }
 
-const none: Pick<DatedList<never>, 'items'> = { items: [] }
-
 async function readObjects(api: ReadApi, service: Target, written: unknown): Promise<ResolveContext> {
-  const hasMore = api.profile.savedSearches
-  const [dashboards, savedSearches, sources, webhooks, connections] = await Promise.all([
-    dashboardCollection.list(api, service),
-    hasMore ? savedSearchCollection.list(api, service) : none,
-    sourceCollection.list(api, service),
-    hasMore ? webhookCollection.list(api, service) : undefined,
+  const [lists, connections] = await Promise.all([
+    listKinds(['dashboard', 'savedSearch', 'source', 'webhook'], { api, service }),
     api.profile.isSelfHosted ? connectionCollection.list(api, service) : undefined,
   ])
+  const [dashboards, savedSearches, sources] = [lists.dashboard.items, lists.savedSearch.items, lists.source.items]
   const directory = createDirectory({
-    dashboards: dashboards.items,
-    savedSearches: savedSearches.items,
-    sources: sources.items,
-    webhooks: webhooks?.items,
-    connections: connections?.items,
+    dashboard: dashboards,
+    savedSearch: savedSearches,
+    source: sources,
+    webhook: lists.webhook.items,
+    connection: connections?.items,
+    unlisted: unlistedKinds(api.profile),
   })
-  const tilesOf = (id: string): readonly Body[] => dashboards.items.find((one) => one.id === id)?.tiles ?? []
+  const tilesOf = (id: string): readonly Body[] => dashboards.find((one) => one.id === id)?.tiles ?? []
   const target = (items: readonly StoredObject[]) => ({
     get(key: string): AlertTarget | undefined {
       const [named, second] = items.filter(({ name }) => name === key)
@@ -149,9 +143,9 @@ async function readObjects(api: ReadApi, service: Target, written: unknown): Pro
         return 'id' in byId ? byId : directory.byName(noun, name, fits)
       },
     },
-    sources: sources.items,
-    dashboards: target(dashboards.items),
-    savedSearches: target(savedSearches.items),
+    sources,
+    dashboards: target(dashboards),
+    savedSearches: target(savedSearches),
     tilesOf,
     keysAre: 'the id or the only name of an object of the service',
   }
@@ -167,7 +161,7 @@ export function toDocument(kind: Kind, stored: StoredObject): Body {
     key: '',
     spelled: undefined,
     declared: undefined,
-    directory: createDirectory({ dashboards: [], savedSearches: [], sources: [], webhooks: [] }),
+    directory: createDirectory({}),
     sources: [],
     keyOf: () => undefined,
     tilesOf: () => [],

@@ -137,7 +137,7 @@ const keySecret = (description: string) =>
     .regex(keySecretGrammar)
     .optional()
     .meta({
-      description: `${description} Pass it as a secret or an environment variable. A config file cannot set it.`,
+      description: `${description} Pass it as a secret or an environment variable.`,
       accepts: `at least ${minSecretLength} characters, without control characters`,
       secret: true,
     })
@@ -151,8 +151,7 @@ export const settingsSchema = z.strictObject({
     .regex(tokenGrammar)
     .optional()
     .meta({
-      description:
-        'Personal API access key, for `profile: hyperdx`. Pass it as a secret or an environment variable. A config file cannot set it.',
+      description: 'Personal API access key, for `profile: hyperdx`. Pass it as a secret or an environment variable.',
       accepts: `at least ${minSecretLength} visible ASCII characters`,
       secret: true,
     }),
@@ -181,9 +180,7 @@ export const settingsSchema = z.strictObject({
     accepts: addressForm,
   }),
   allowHttp: variable(
-    flag(
-      'Accepts plain http for api-url beyond loopback addresses. Everyone on the network in between can read the key. A config file cannot set it.',
-    ).default(false),
+    flag('Accepts plain http for api-url beyond loopback addresses. Everyone on the network in between can read the key.').default(false),
   ),
   observabilityPath: variable(
     z.string().refine(isSegment).optional().meta({
@@ -215,7 +212,7 @@ export const settingsSchema = z.strictObject({
   maxAttempts: variable(integer('Maximum number of attempts for each request.', 1, 20).default(5)),
   readOnly: variable(
     flag(
-      'Refuses every operation that writes to the service, and comments, issues and notifications, before the first request. Set in one place, it cannot be switched off in another. A config file cannot set it.',
+      'Refuses every operation that writes to the service, and comments, issues and notifications, before the first request. Set in one place, it cannot be switched off in another.',
     ).default(false),
   ),
   warnOnly: flag('Turns a failed gate into a warning, so that the step passes.').default(false),
@@ -264,7 +261,7 @@ export const settingsSchema = z.strictObject({
     }),
   notifyUrl: z.string().max(2048).refine(isWebhookUrl).optional().meta({
     description:
-      'URL of an incoming webhook of Slack, Teams or another receiver, which gets a message about the run. Pass it as a secret or an environment variable. A config file cannot set it. A failed delivery is a warning.',
+      'URL of an incoming webhook of Slack, Teams or another receiver, which gets a message about the run. Pass it as a secret or an environment variable. A failed delivery is a warning.',
     accepts: 'an https URL without user and fragment; http for loopback addresses',
     secret: true,
   }),

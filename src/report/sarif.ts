@@ -49,3 +49,14 @@ const regionOf = ({ line = 1, column }: Location) => ({
 })
 
 const toUri = (path: string): string => path.toWellFormed().split('/').map(encodeURIComponent).join('/')
+
+export interface Diagnosed {
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** The reports of operations that find diagnostics, for code scanning. */
+export const diagnosticReports = (rules: readonly SarifRule[]) => ({
+  sarif: ({ diagnostics }: Diagnosed): string => renderSarif(rules, diagnostics),
+  // Few runs need it.
+  'code-quality': async ({ diagnostics }: Diagnosed): Promise<string> => (await import('./code-quality.ts')).renderCodeQuality(diagnostics),
+})

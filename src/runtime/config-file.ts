@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { type Diagnostic, inputDiagnosticAt, type Location, severities } from '../core/diagnostics.ts'
 import { isMapping, keysOf } from '../core/keys.ts'
-import { toCamel, toKebab } from '../core/names.ts'
+import { didYouMean, toCamel, toKebab } from '../core/names.ts'
 import { quote } from '../core/text.ts'
 import { type LintRule, lintRules } from '../declarations/lint.ts'
 import { type ReadDocument, readDocument } from '../documents/document.ts'
@@ -10,7 +10,6 @@ import { schemaDiagnostics } from '../documents/validate.ts'
 import { type AuditRule, auditRules } from '../idling/audit-rules.ts'
 import { fileInputs, fileSettings, notInRepository, settingsSchema } from '../operation/inputs.ts'
 import type { LintSettings } from '../operation/operation.ts'
-import { adviseOnName } from './new-names.ts'
 
 /** The setting `rules`. */
 export const ruleSettingsSchema = z
@@ -78,5 +77,5 @@ function whyRejected(name: string): string {
   if (name === 'env') return 'cannot be set here, because it would apply to every job; set the input env'
   return Object.hasOwn(settingsSchema.shape, name)
     ? notInRepository
-    : `is an unknown setting${adviseOnName(toKebab(name), [...fileSettings.map(toKebab), ...fileInputs])}`
+    : `is an unknown setting${didYouMean(toKebab(name), [...fileSettings.map(toKebab), ...fileInputs])}`
 }

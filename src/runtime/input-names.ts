@@ -44,7 +44,6 @@ export const inputNames: readonly string[] = [
   "repair",
   "select",
   "services",
-  "waiver",
   "warn-budget",
   "warn-days-left"
 ]

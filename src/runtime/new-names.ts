@@ -46,7 +46,7 @@ export const newNames: Readonly<Record<string, string>> = {
       'alert: a map with the field names of files',
     ]),
   ),
-  'must-fire': 'an incident in the files',
+  'must-fire': 'files with an incident',
   'must-be-quiet': 'max-notifications: 0 with select',
   record: 'recordings: DIRECTORY',
   suggest: 'max-notifications',
@@ -56,19 +56,30 @@ export const newNames: Readonly<Record<string, string>> = {
   'warn-credits': 'warn-days-left',
   'warn-expiring': 'max-expiring',
   'require-credits': 'min-days-left',
+  waiver: 'budgets: FILE, in which a budget has a waiver',
   'include-long-intervals': 'for: a silence as long as the interval of an alert includes it',
 }
 
-/** Inputs that some operations have, and others have in another form, or not for a reason. */
-const elsewhere: Readonly<Record<string, string>> = {
+/** Words that people try, and inputs that only other operations have. */
+const instead: Readonly<Record<string, string>> = {
   project: 'select: project=NAME',
   select: 'files: plan and apply are about all objects of the files, because references and prune need all of them',
+  name: 'select: name=NAME',
+  environment: 'env',
+  duration: 'for',
+  limit: 'budget',
+  report: 'reports: html=FILE',
+  output: 'reports: html=FILE',
 }
 
-export const newNameOf = (name: string): string | undefined => (Object.hasOwn(newNames, name) ? newNames[name] : undefined)
+/** The new name if it is one of the known inputs or operations, or for any of them. */
+export const newNameOf = (name: string, known?: readonly string[]): string | undefined =>
+  (known === undefined ? [newNames] : [newNames, instead])
+    .flatMap((names) => (Object.hasOwn(names, name) ? (names[name] ?? []) : []))
+    .find((newName) => known?.includes(newName.replace(/[: ].*/, '')) ?? true)
 
 /** The end of a message about an unknown name, in kebab-case: `; use check-slos`, or the nearest of the known names. */
 export function adviseOnName(name: string, known: readonly string[]): string {
-  const newName = newNameOf(name) ?? (Object.hasOwn(elsewhere, name) ? elsewhere[name] : undefined)
+  const newName = newNameOf(name, known)
   return newName === undefined ? didYouMean(name, known) : `; use ${newName}`
 }

@@ -159,7 +159,7 @@ export function sourceOf(slo: Slo, sources: readonly Source[]): SloSource | { re
   const refuse = (message: string) => ({
     diagnostic: diagnosticOf(sloServiceRules, 'slo-source', locate(slo, ['source']), `${pathOf(slo, ['source'])}: ${message}`),
   })
-  const lookup = createDirectory({ dashboards: [], savedSearches: [], sources, webhooks: undefined }).byName('source', slo.value.source)
+  const lookup = createDirectory({ source: sources }).byName('source', slo.value.source)
   const found = sources.find((one) => 'id' in lookup && one.id === lookup.id)
   if (found === undefined) {
     const message = 'message' in lookup ? lookup.message : 'is unknown'

@@ -9,11 +9,11 @@ import { inEnvironment, ofEnvironment } from '../declarations/environment.ts'
 import type { Prune } from '../declarations/find-declarations.ts'
 import { filePath, grouped } from '../operation/inputs.ts'
 import { type Context, defineOperation } from '../operation/operation.ts'
+import { diagnosticReports } from '../report/sarif.ts'
 import { applyPlan } from './apply/apply-plan.ts'
 import { applyBlocks, applyWords, outcomeFacts, outcomeLine } from './apply/apply-report.ts'
 import { isWritten, type Outcome, stopReasons } from './apply/apply-state.ts'
 import { judgeApply } from './apply/apply-verdict.ts'
-import { diagnosticReports } from './diagnostic-reports.ts'
 import { changesOf, isDifference } from './plan/change.ts'
 import { reviewEvaluations } from './plan/evaluations.ts'
 import { countRequests, hasErrors, makePlan, type PlanningResult, planInput } from './plan/make-plan.ts'
@@ -133,7 +133,7 @@ async function carryOut(planned: PlanningResult, context: ApplyContext) {
   // The warning is about what would be created.
   const left = planned.diagnostics.filter(({ rule, location }) => rule !== 'same-name' || !created.has(location))
   const diagnosed = { ...planned, diagnostics: [...left, ...applied.diagnostics] }
-  const alerts = applied.alerts ?? storedObjects.alerts
+  const alerts = applied.alerts ?? storedObjects.alert
   // The neutral contract does not show evaluations.
   const review = { ...applied, plan: planned.plan, alerts, nowMs: clock.now() }
   const { problems, notEvaluated } = profile.name === 'neutral' ? { problems: [], notEvaluated: [] } : reviewEvaluations(review)

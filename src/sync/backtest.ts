@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { TimeRange } from '../backtest/evaluate.ts'
-import { formatMoment } from '../core/dates.ts'
+import { daysForm, formatMoment, type GivenDays, lastDays, parseDays } from '../core/dates.ts'
 import { diagnosticSchema, errorsIn } from '../core/diagnostics.ts'
 import { dayMs } from '../core/durations.ts'
 import { inputError, WatchkeeperError } from '../core/errors.ts'
@@ -9,9 +9,9 @@ import { didYouMean } from '../core/names.ts'
 import { quote } from '../core/text.ts'
 import { choice, filePath, flag, grouped, optionOnly } from '../operation/inputs.ts'
 import { type Context, defineOperation, noFields, type OutputFile } from '../operation/operation.ts'
-import { daysForm, type GivenDays, lastDays, parseDays } from '../operation/period.ts'
 import { type Condition, isSelected, selectInput, valuesOf } from '../operation/select.ts'
 import { type Block, countFacts } from '../report/blocks.ts'
+import { table } from '../report/table.ts'
 import {
   type BacktestedAlert,
   backtestedAlert,
@@ -41,12 +41,13 @@ const backtestPeriod = z
     return z.NEVER
   })
   .meta({
-    description: 'The period of the backtest. The default is `last-7-days`, until now. Days are in UTC.',
+    description: 'The period of the backtest, by default `last-7-days`, until now. Days are in UTC.',
     accepts: `last-N-days, ${daysForm}; at most ${maxDays} days`,
   })
 
 /** Throws an InputError for a period in the future, and for one that is too long. */
-function rangeOf(period: z.output<typeof backtestPeriod>, nowMs: number): TimeRange {
+function rangeOf(period: z.output<typeof backtestPeriod> | undefined, nowMs: number): TimeRange {
+  if (period === undefined) return { fromMs: nowMs - 7 * dayMs, untilMs: nowMs }
   if ('lastDays' in period) return { fromMs: nowMs - period.lastDays * dayMs, untilMs: nowMs }
   const fromMs = Date.parse(period.from)
   const untilMs = Math.min(nowMs, period.to === undefined ? nowMs : Date.parse(period.to) + dayMs)
@@ -68,7 +69,7 @@ export const backtest = defineOperation({
         'Only alerts that the files change, or all. The default is `all` with `select`, and else `changed`.',
       ).optional(),
       select: selectInput('Estimates only these alerts.', ['key', 'name']).optional(),
-      period: backtestPeriod.default({ lastDays: 7 }),
+      period: backtestPeriod.optional(),
     }),
     ...grouped('Gates', gateInput),
     ...grouped('Output', {
@@ -265,17 +266,12 @@ function judgeRecordings(recordings: readonly RecordedFile[], given: { readonly 
 function recordingBlocks(recordings: readonly RecordedFile[]): readonly Block[] {
   if (recordings.length === 0) return []
   return [
-    {
-      kind: 'table',
-      title: 'Recordings',
-      columns: [{ title: 'Incident' }, { title: 'Alert' }, { title: 'File' }, { title: 'Size', align: 'right' }],
-      rows: recordings.map(({ incident, alert, path, size, reason }) => [
-        say`${incident}`,
-        say`${alert}`,
-        reason === undefined ? say`${path}` : say`not recorded (${sentence(reason)})`,
-        reason === undefined ? [trusted(`${(size / 1000).toFixed(1)} kB`)] : say`–`,
-      ]),
-    },
+    table('Recordings', recordings, {
+      Incident: ({ incident }) => incident,
+      Alert: ({ alert }) => alert,
+      File: ({ path, reason }) => (reason === undefined ? path : say`not recorded (${sentence(reason)})`),
+      '> Size': ({ size, reason }) => (reason === undefined ? trusted(`${(size / 1000).toFixed(1)} kB`) : undefined),
+    }),
   ]
 }
 

@@ -4,6 +4,7 @@ import { onFailedEvaluation } from '../kinds/alert/evaluation.ts'
 import { kindLabels } from '../kinds/kind-names.ts'
 import { defineOperation, type Verdict } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
+import { table } from '../report/table.ts'
 import { isDifference } from './plan/change.ts'
 import { isPlanWrong, judgeDiagnostics, objectBlocks, planFacts, planWords, toAnnotations } from './plan/plan-report.ts'
 import type { PlannedObject, PlanResult } from './plan/plan-result.ts'
@@ -59,17 +60,13 @@ function whoActs(object: PlannedObject, isWrong: boolean): Line {
 function actorTable(result: PlanResult): Block {
   const { objects, orphans } = result
   const drifted = objects.filter(isDifference)
-  const row = ({ kind, key, name }: Pick<PlannedObject, 'kind' | 'key' | 'name'>, who: Line): readonly Line[] => [
-    [trusted(kindLabels[kind])],
-    [untrusted(key || name)],
-    who,
+  const rows = [
+    ...drifted.map((object) => ({ ...object, who: whoActs(object, isPlanWrong(result)) })),
+    ...orphans.map((one) => ({ ...one, who: say`In no file. Add it with pull, or delete it with prune` })),
   ]
-  return {
-    kind: 'table',
-    columns: [{ title: 'Kind' }, { title: 'Key' }, { title: 'Cause and next step' }],
-    rows: [
-      ...drifted.map((object) => row(object, whoActs(object, isPlanWrong(result)))),
-      ...orphans.map((one) => row(one, say`In no file. Add it with pull, or delete it with prune`)),
-    ],
-  }
+  return table(undefined, rows, {
+    Kind: ({ kind }) => trusted(kindLabels[kind]),
+    Key: ({ key, name }) => untrusted(key || name),
+    'Cause and next step': ({ who }) => who,
+  })
 }

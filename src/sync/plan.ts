@@ -10,10 +10,10 @@ import { onFailedEvaluation } from '../kinds/alert/evaluation.ts'
 import { flag, grouped, outputPath } from '../operation/inputs.ts'
 import { type Context, defineOperation, type OutputFile, type Verdict } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
+import { diagnosticReports } from '../report/sarif.ts'
 import { backtestedAlert, backtestPlan, demandValues, maxRequestsOfPlan, whyNoBacktest } from './backtest/backtest-plan.ts'
 import { reviewBlocks } from './backtest/backtest-report.ts'
 import { type Gates, gateInput, gatesWithoutBacktest, judgeBacktest } from './backtest/gates.ts'
-import { diagnosticReports } from './diagnostic-reports.ts'
 import { isDifference } from './plan/change.ts'
 import { findEvaluationProblems } from './plan/evaluations.ts'
 import { hasErrors, makePlan, type PlanningResult, planInput } from './plan/make-plan.ts'
@@ -60,7 +60,7 @@ export const runPlan = async (context: Context<'read', 'service-or-server'>, inp
 async function finishPlan(context: Context<'read', 'service-or-server'>, input: PlanInput, planned: PlanningResult) {
   const { profile, clock } = context
   // The neutral contract does not show evaluations.
-  const alerts = profile.name === 'neutral' ? [] : (planned.storedObjects?.alerts ?? [])
+  const alerts = profile.name === 'neutral' ? [] : (planned.storedObjects?.alert ?? [])
   const problems = findEvaluationProblems(planned.plan, alerts, { policy: input.onFailedEvaluation, nowMs: clock.now() })
   const result = {
     ...(await toPlanResult({ ...planned, diagnostics: [...planned.diagnostics, ...problems] })),

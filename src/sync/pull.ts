@@ -8,13 +8,13 @@ import { environmentInput, variableIn } from '../declarations/environment.ts'
 import { type Found, filesInput, findDeclarations, skippedDirectories } from '../declarations/find-declarations.ts'
 import { nameInstances } from '../declarations/group-diagnostics.ts'
 import { lintRules } from '../declarations/lint.ts'
-import type { InvalidField } from '../kinds/dashboard/dashboard-wire.ts'
-import { listOf } from '../kinds/kind.ts'
-import { kindNames, sectionNames } from '../kinds/kind-names.ts'
+import { type InvalidField, listOf } from '../kinds/kind.ts'
+import { kindLabels, kindNames, sectionNames } from '../kinds/kind-names.ts'
+import { createKinds } from '../kinds/kinds.ts'
 import { choice, flag } from '../operation/inputs.ts'
 import { type Context, defineOperation, type Files, type Given, type LintSettings, type OutputFile } from '../operation/operation.ts'
 import { selectInput } from '../operation/select.ts'
-import { changesOf, isAdopted, type Plan, type Update } from './plan/change.ts'
+import { isAdopted, type Plan, type Update } from './plan/change.ts'
 import { checkChange, planInput, resolveProject, withSources } from './plan/make-plan.ts'
 import { planOn } from './plan/plan-changes.ts'
 import { readStoredObjects } from './plan/stored-objects.ts'
@@ -226,23 +226,28 @@ async function draftUntilVerified(
   }
 }
 
-/** By `identityOf`: why the server rejects a dashboard, undefined when it accepts it. */
+/** By `identityOf`: why the server rejects an object, undefined when it accepts it. */
 type ServerAnswers = Map<string, string | undefined>
 
-/** Finds the dashboards that `apply` would adopt and that the server would not store again. `answers` holds earlier answers. */
+/** Finds the objects that `apply` would adopt and that the server would not store again. `answers` holds earlier answers. */
 async function findRejected(plan: Plan, answers: ServerAnswers, context: PullContext): Promise<Failures> {
   const rejected = new Map<string, string>()
   if (!context.profile.dashboardCheck) return rejected
-  for (const change of changesOf(plan, 'dashboard')) {
-    if (!isAdopted(change)) continue
-    const identity = identityOf('dashboard', change.id)
+  const kinds = createKinds(context.profile, context.clock.now())
+  for (const change of plan.changes) {
+    const { kind } = change
+    if (!isAdopted(change) || kinds[kind].validate === undefined) continue
+    const identity = identityOf(kind, change.id)
     if (!answers.has(identity)) {
-      const invalid = (await checkChange(change, context)) ?? []
+      const invalid = (await checkChange(change, { ...context, kinds })) ?? []
       answers.set(identity, invalid.length === 0 ? undefined : describeInvalid(invalid, change))
     }
     const reason = answers.get(identity)
     if (reason !== undefined)
-      rejected.set(identity, `the server refuses to store this dashboard again: ${reason}. Correct it in the web app, then pull again`)
+      rejected.set(
+        identity,
+        `the server refuses to store this ${kindLabels[kind]} again: ${reason}. Correct it in the web app, then pull again`,
+      )
   }
   return rejected
 }

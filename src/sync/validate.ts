@@ -5,7 +5,7 @@ import { environmentInput, ofEnvironment } from '../declarations/environment.ts'
 import { filesInput, findDeclarations } from '../declarations/find-declarations.ts'
 import { kindNames } from '../kinds/kind-names.ts'
 import { defineOperation, noFields, pass } from '../operation/operation.ts'
-import { diagnosticReports } from './diagnostic-reports.ts'
+import { diagnosticReports } from '../report/sarif.ts'
 import { allRules } from './rules.ts'
 
 export const validate = defineOperation({

@@ -1,11 +1,11 @@
 import * as z from 'zod'
-import { type Day, plainDay } from '../core/dates.ts'
+import { type Day, isDay, plainDay } from '../core/dates.ts'
 import { type Decimal, fromText } from '../core/decimal.ts'
 import { inputError } from '../core/errors.ts'
 import { parseDocument } from '../documents/parse.ts'
 import { flag } from '../operation/inputs.ts'
 import { amountInput } from './amounts.ts'
-import { type CurrentPeriod, clipToToday, periodInput, resolvePeriod } from './periods.ts'
+import { type CurrentPeriod, clipToToday, date, periodInput, resolvePeriod } from './periods.ts'
 
 const percentGrammar = /^(\d{1,3}(?:\.\d{1,6})?)\s*%$/
 
@@ -55,12 +55,23 @@ const scope = z
       'The usage that counts. Without a scope, all usage counts. Usage must match every field of the scope, and any value of a field.',
   })
 
+const waiver = z
+  .strictObject({
+    until: date.refine((value) => isDay(String(value))).meta({ type: 'string', accepts: 'YYYY-MM-DD' }),
+    reason: z.string().trim().min(1).max(500).meta({ accepts: 'a text of at most 500 characters' }),
+  })
+  .meta({
+    description:
+      'Turns a failure of the budget into a warning up to and including a day. Every report shows the waiver and its reason. An expired waiver is an error.',
+  })
+
 const entryFields = z.strictObject({
   name: z.string().min(1).max(128).meta({ description: 'Name of the budget in reports.', accepts: 'a text of at most 128 characters' }),
   limit: amountInput('Limit for the period. The limit is strict: the gate fails above it (>), and an equal amount passes.'),
   warn: warnLevel.optional(),
   period: periodInput('The period of the budget. The default is that of the run.').optional(),
   scope: scope.optional(),
+  waiver: waiver.optional(),
   forecast: flag('The budget also fails when the forecast for the whole period is above the limit.').default(false),
 })
 
@@ -101,6 +112,7 @@ export interface Budget {
   readonly period: CurrentPeriod
   readonly scope: BudgetScope
   readonly judgesForecast: boolean
+  readonly waiver: z.output<typeof entry>['waiver']
 }
 
 interface BudgetDates {
@@ -113,14 +125,21 @@ interface BudgetDates {
 /** Throws an InputError with the location of every mistake. */
 export function readBudgets(text: string, path: string, dates: BudgetDates): readonly Budget[] {
   const { budgets } = parseDocument(text, path, (value) => (Array.isArray(value) ? bareList : file))
-  return budgets.map(({ name, limit, warn, period, scope: where = {}, forecast }) => ({
+  return budgets.map(({ name, limit, warn, period, scope: where = {}, forecast, waiver }) => ({
     name,
     limit,
     warnAbove: warn === undefined ? undefined : 'amount' in warn ? warn.amount : limit.times(warn.percent).div(100),
     period: toPeriod(period, name, dates),
     scope: where,
     judgesForecast: forecast,
+    waiver: current(waiver, name, dates),
   }))
+}
+
+function current(waiver: Budget['waiver'], name: string, { today }: BudgetDates): Budget['waiver'] {
+  if (waiver === undefined || today <= waiver.until) return waiver
+  const days = `on ${plainDay(waiver.until)}, and today is ${plainDay(today)} in UTC`
+  throw inputError('budgets', `the waiver of "${name}" expired ${days}. Remove it, or set a new date and reason`)
 }
 
 function toPeriod(written: z.output<typeof entry>['period'], name: string, { today, billingCycleDay, period }: BudgetDates): CurrentPeriod {

@@ -7,7 +7,7 @@ import type { Budget, BudgetScope } from './budgets-file.ts'
 import { type DayTotal, knownDays, lastDayWithAllRecords, totalByDay } from './daily-usage.ts'
 import { hasJustBegun, type IssueLevel, issueLevel, issueLevels } from './data-quality.ts'
 import { daysWithForecast, forecastSchema, forecastSpend } from './forecast.ts'
-import { dayOn, hasDaysAhead, isWithin } from './periods.ts'
+import { date, dayOn, hasDaysAhead, isWithin } from './periods.ts'
 import { allReadings, findHistoryFailure, type History, type Readings } from './readings.ts'
 import { provisionalOf, totalOf, type UsageReading, type UsageRecord } from './records.ts'
 import { hasDistinctMetrics, nearestInScope, recordsInScope, unmatchedNames } from './scope.ts'
@@ -74,6 +74,8 @@ export const budgetOutcomeSchema = () =>
     isForecastAbove: z.boolean().describe('Whether the forecast counts and is above the limit.'),
     isForecastMissing: z.boolean().describe('Whether the forecast counts and is not available, which fails the budget.'),
     runsOutOn: dayOn('The day on which usage exceeds the limit. Absent when it stays within the limit.').optional(),
+    waiver: z.object({ until: date, reason: z.string() }).optional().describe('The waiver of the budget.'),
+    isWaived: z.boolean().describe('Whether the waiver turned a failure into a warning.'),
     dataQualityIssue: budgetIssueSchema().optional().describe('Why the figure cannot be trusted.'),
   })
 
@@ -94,7 +96,7 @@ const recordsOf = (readings: readonly UsageReading[]): readonly UsageRecord[] =>
 
 function judgeBudget(budget: Budget, options: JudgeOptions, everything: readonly UsageRecord[]): BudgetOutcome {
   const { readings, today } = options
-  const { name, scope, period, limit, warnAbove, judgesForecast } = budget
+  const { name, scope, period, limit, warnAbove, judgesForecast, waiver } = budget
   const { read, history } = readingsFor(scope, readings)
   const inScope = recordsInScope(recordsOf(read), scope, everything)
   const records = inScope.filter(({ date }) => isWithin(date, period))
@@ -112,9 +114,11 @@ function judgeBudget(budget: Budget, options: JudgeOptions, everything: readonly
   const isForecastAbove = judgesForecast && expected?.status === 'expected' && expected.total.gt(limit)
   const isForecastMissing = judgesForecast && expected?.status === 'unavailable' && limitStatus !== 'exceeded'
   const issue = findIssue(budget, options, { read, everything, inScope })
+  const status = worstOf(limitStatus, isForecastAbove || isForecastMissing, issue?.level)
+  const isWaived = status === 'fail' && waiver !== undefined
   return {
     name,
-    status: worstOf(limitStatus, isForecastAbove || isForecastMissing, issue?.level),
+    status: isWaived ? 'warn' : status,
     scope: Object.fromEntries(Object.entries(scope).flatMap(([kind, wanted]) => (wanted === undefined ? [] : [[kind, [...wanted]]]))),
     fromDate: period.from,
     toDate: period.to,
@@ -130,6 +134,8 @@ function judgeBudget(budget: Budget, options: JudgeOptions, everything: readonly
     isForecastAbove,
     isForecastMissing,
     runsOutOn: runOutDay(days, limit),
+    waiver,
+    isWaived,
     dataQualityIssue: issue,
   }
 }

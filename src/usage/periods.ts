@@ -1,7 +1,20 @@
 import * as z from 'zod'
-import { addDays, addMonths, countDays, type Day, endOfMonth, endOfYear, plainDay, startOfYear, withDayOfMonth } from '../core/dates.ts'
+import {
+  addDays,
+  addMonths,
+  countDays,
+  type Day,
+  daysForm,
+  endOfMonth,
+  endOfYear,
+  type GivenDays,
+  lastDays,
+  parseDays,
+  plainDay,
+  startOfYear,
+  withDayOfMonth,
+} from '../core/dates.ts'
 import { inputError } from '../core/errors.ts'
-import { daysForm, type GivenDays, lastDays, parseDays } from '../operation/period.ts'
 
 /** Both ends included. */
 export interface Period {

@@ -138,12 +138,14 @@ function changeWords(comparison: UsageComparison, unit: string): string {
 }
 
 function notices(result: UsageResult): readonly Line[] {
-  const { clipped, waiver, comparison, dataQualityIssues, unit, spikeDays, days, toDate, historyFailure, forecast } = result
+  const { clipped, budgets, comparison, dataQualityIssues, unit, spikeDays, days, toDate, historyFailure, forecast } = result
   const ignored = dataQualityIssues.filter(({ level }) => level === 'ignore')
   const checked = ['No day was', 'Only the last day was'][spikeDays] ?? `Only the last ${spikeDays} days were`
   return [
     ...ignored.map((issue) => say`Ignored: ${describeIssue(issue, unit)}`),
-    ...(waiver === undefined ? [] : [say`Waiver until ${day(waiver.until)}: ${sentence(waiver.reason)}`]),
+    ...budgets.flatMap(({ name, waiver }) =>
+      waiver === undefined ? [] : [say`Waiver of budget ${name} until ${day(waiver.until)}: ${sentence(waiver.reason)}`],
+    ),
     ...(clipped ? [say`The report ends on ${day(toDate)}, because the later days of the period are in the future.`] : []),
     ...(historyFailure === undefined ? [] : [describeHistoryFailure(historyFailure, forecast)]),
     ...(comparison?.status === 'compared' ? [...leftOutDays(comparison), ...addedAndRemoved(comparison)] : []),

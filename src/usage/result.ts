@@ -78,7 +78,6 @@ export const usageDetails = () =>
       ),
     spikeDays: z.int().describe('Number of days that were checked for spikes. The check of a day needs the two weeks before it.'),
     budgets: z.array(budgetOutcomeSchema()).describe('One entry for each budget of the file, in its order.'),
-    waiver: z.object({ until: date, reason: z.string() }).optional().describe('The waiver, if there is one.'),
     dataQualityIssues: z
       .array(dataQualityIssueSchema())
       .describe('Reasons to distrust the figures, and the effect of each on the verdict.'),

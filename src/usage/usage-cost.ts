@@ -1,9 +1,8 @@
 import * as z from 'zod'
 import type { Profile } from '../api/profiles.ts'
-import { type Day, dayOf, isDay, plainDay } from '../core/dates.ts'
+import { type Day, dayOf } from '../core/dates.ts'
 import { formatExact } from '../core/decimal.ts'
 import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
-import { inputError } from '../core/errors.ts'
 import { toPlainText } from '../core/line.ts'
 import { toKebab } from '../core/names.ts'
 import { quote } from '../core/text.ts'
@@ -27,22 +26,6 @@ import { reportUsage } from './report.ts'
 import { gateModes, toDocument, type UsageResult, usageDetails, usageOutput } from './result.ts'
 import { findSpikes, minBaselineDays } from './spikes.ts'
 import { judgeUsage } from './verdict.ts'
-
-const waiverGrammar = /^until=(\S{10});\s*reason=(\S.{0,499})$/
-
-const waiverField = z
-  .string()
-  .transform((text, context): NonNullable<UsageResult['waiver']> => {
-    const [, until = '', reason = ''] = waiverGrammar.exec(text.trim()) ?? []
-    if (isDay(until)) return { until, reason: reason.trim() }
-    context.addIssue({ code: 'custom', message: 'is not a valid waiver' })
-    return z.NEVER
-  })
-  .meta({
-    description:
-      'Turns a failure into a warning up to and including a day. Every report shows the waiver and its reason. An expired waiver is an error.',
-    accepts: 'until=YYYY-MM-DD; reason=why',
-  })
 
 const countedInput = grouped('What is counted', {
   period: periodInput('The period of the report. The default is `month-to-date`.').optional(),
@@ -78,7 +61,6 @@ const gatesInput = grouped('Gates, in credits (above fails, equal passes)', {
     issueLevels,
     'Effect of issues with the data. These are no records, days without records, or records that do not add up to the total. By default an issue fails the gate. Missing records of days that have just begun are only a warning.',
   ).optional(),
-  waiver: waiverField.optional(),
 })
 
 const shownInput = grouped('Output', {
@@ -103,7 +85,6 @@ export const usageCost = defineOperation({
   check: checkInput,
   async run({ api, organizationId, profile, apiOrigin, clock, files, readDeployments }, input) {
     const today = dayOf(clock.now())
-    checkWaiver(input.waiver, today)
     const period = choosePeriod(input.period, today, input.billingCycleDay)
     const budgets = await loadBudgets(files, input, today, period)
     const previous = input.compare && comparedPeriod(input.compare, period, isCycle(input.period))
@@ -174,13 +155,6 @@ function checkLimits({ values, names }: Given<typeof usageInput>): readonly Diag
   ]
 }
 
-/** Throws an InputError for an expired waiver. */
-function checkWaiver(waiver: UsageInput['waiver'], today: Day): void {
-  if (waiver === undefined || today <= waiver.until) return
-  const message = `expired on ${plainDay(waiver.until)}, and today is ${plainDay(today)} in UTC. Remove it, or set a new date and reason`
-  throw inputError('waiver', message)
-}
-
 async function loadBudgets(
   files: Files,
   { budgets: path, billingCycleDay }: UsageInput,
@@ -208,7 +182,7 @@ interface Analysis {
 /** Makes every judgment. Verdict, report and exports only show the results. */
 function analyze({ readings, period, today, budgets, input }: Analysis): Omit<UsageResult, 'organizationId' | 'provider'> {
   const { main, previous } = readings
-  const { gate, budget, warnBudget, forecastBudget, waiver, creditPrice } = input
+  const { gate, budget, warnBudget, forecastBudget, creditPrice } = input
   const judged = main.grandTotal
   const { status: budgetStatus, usedPercent } = checkLimit(judged, budget, warnBudget)
   const outcomes = budgets.length === 0 ? [] : judgeBudgets(budgets, { readings, today, onMissing: input.onMissing })
@@ -249,7 +223,6 @@ function analyze({ readings, period, today, budgets, input }: Analysis): Omit<Us
     },
     comparison: compared.comparison,
     budgets: outcomes,
-    waiver,
     dataQualityIssues: [...issuesOf(readings, today, input), ...compared.issues],
     creditPrice,
     cost: creditPrice && main.grandTotal.times(creditPrice.amount),

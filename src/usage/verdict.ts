@@ -31,19 +31,15 @@ export function judgeUsage(result: UsageResult): Verdict {
   // Failures come first, so that no warning hides them.
   const [first, ...others] = (['fail', 'warn'] as const).flatMap((wanted) => all.filter(({ level }) => level === wanted))
   if (first === undefined) return { status: 'pass', reasons: [] }
-  const { waiver } = result
-  const isWaived = first.level === 'fail' && waiver !== undefined
-  const sentences = [
-    first.line,
-    ...usedSoFar(result, first),
-    ...(isWaived ? [say`Waived until ${day(waiver.until)}: ${sentence(waiver.reason)}`] : []),
-  ]
   return {
-    status: isWaived ? 'warn' : first.level,
-    sentence: join(sentences, ' '),
-    reasons: others.map(({ line }) => line),
+    status: first.level,
+    sentence: join([first.line, ...usedSoFar(result, first), ...waived(first)], ' '),
+    reasons: others.map((other) => join([other.line, ...waived(other)], ' ')),
   }
 }
+
+const waived = ({ budget }: Reason): readonly Line[] =>
+  budget?.isWaived && budget.waiver ? [say`Waived until ${day(budget.waiver.until)}: ${sentence(budget.waiver.reason)}`] : []
 
 function gateReasons({ gate, ...limits }: UsageResult): readonly Reason[] {
   if (gate === 'required' && !canFail(limits)) {
@@ -173,11 +169,11 @@ function issueReasons(result: UsageResult): readonly Reason[] {
 
 /** Empty when the figure can be trusted, or when the report says the same of its whole period. */
 function describeBudgetIssue(
-  { name, fromDate, toDate, scope, dataQualityIssue: issue }: BudgetOutcome,
+  { name, fromDate, toDate, scope, isWaived, dataQualityIssue: issue }: BudgetOutcome,
   result: UsageResult,
 ): readonly (Pick<DataQualityIssue, 'level'> & { readonly line: Line })[] {
   if (issue === undefined) return []
-  const { level } = issue
+  const level = isWaived && issue.level === 'fail' ? 'warn' : issue.level
   switch (issue.kind) {
     case 'nothing-in-scope': {
       const names = issue.unmatched.slice(0, maxListed).map((one) => {

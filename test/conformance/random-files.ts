@@ -8,7 +8,7 @@ import { webhookCollection } from '../../src/kinds/webhook/webhook-wire.ts'
 import { type RandomFile, randomFile } from '../support/random-declarations.ts'
 import { convergenceProblems, type Site, type SiteServer, withSite } from '../support/site.ts'
 
-const help = `Usage: npm run conformance:files -- --target emulator|URL [options]
+const help = `Usage: node test/conformance/random-files.ts --target emulator|URL [options]
 
 Writes random files with every optional field, and applies them one after the other: each must converge. The plan after an
 apply is empty, a second apply changes nothing, drift passes. Exits with 1 when a file does not converge.

@@ -3,7 +3,7 @@ import { appendFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import * as z from 'zod'
 
-const help = `Usage: npm run conformance:users -- --target URL --output FILE [options]
+const help = `Usage: node test/conformance/register-users.ts --target URL --output FILE [options]
 
 Registers the first user of a self-hosted server that has none, invites more users, because each access key has a rate limit of its own, and
 creates a connection, a source and the webhook oncall if there is no source or no webhook. A second run signs in as the same users.

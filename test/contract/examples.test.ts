@@ -31,7 +31,9 @@ it.each([
   ['examples/environments/production.yml', 'schemas/environment.schema.json'],
 ])('%s is what the schema in its header wants', (example, schema) => {
   expect(read(example)).toContain(`$schema=https://raw.githubusercontent.com/watchkeeper/watchkeeper/${majorTag}/${schema}`)
-  const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(JSON.parse(read(schema)))
+  const ajv = new Ajv2020({ strict: false, validateFormats: false })
+  ajv.addSchema(JSON.parse(read('schemas/observability.schema.json')), 'observability.schema.json')
+  const validate = ajv.compile(JSON.parse(read(schema)))
   expect(validate(parse(read(example))), JSON.stringify(validate.errors)).toBe(true)
 })
 
@@ -55,11 +57,11 @@ describe('examples/incidents', () => {
     expect(raised.reason).toBe(
       'Replay of 1 incident: 0 detected, 0 late, 1 missed: incident payments-down: alert checkout-errors does not notify',
     )
-    expect(read('docs/incident-tests.md')).toContain(raised.reason)
+    expect(read('docs/backtests.md')).toContain(raised.reason)
   })
 
-  it('the incident of the example is the one of docs/incident-tests.md', () => {
-    expect(read('docs/incident-tests.md')).toContain(read(file).slice(read(file).indexOf('incidents:\n')))
+  it('the incident of the example is the one of docs/backtests.md', () => {
+    expect(read('docs/backtests.md')).toContain(read(file).slice(read(file).indexOf('incidents:\n')))
   })
 })
 

@@ -27,6 +27,8 @@ describe('--help', () => {
     for (const input of Object.keys(operation.input.shape)) expect(help).toMatch(new RegExp(`^  --${toKebab(input)}(?: |$)`, 'm'))
     expect(help).toContain(`\nExamples:\n  watchkeeper ${name}`)
     expect(help).toContain('\nExit codes: 0 success')
+    // A default that is not a value a user could write.
+    expect(help).not.toContain('[object')
   })
 
   it('has the options of all commands, and the variables of secrets, behind help options', async () => {

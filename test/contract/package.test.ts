@@ -24,7 +24,7 @@ const isPublished = (path: string): boolean =>
   manifest.files.some((pattern) => path === pattern || path.startsWith(`${pattern}/`) || matchesGlob(path, pattern))
 
 describe('package.json', () => {
-  it('points to the files that `npm run bundle:package` writes, and to all of its entries', () => {
+  it('points to the files that `scripts/bundle-package.ts` writes, and to all of its entries', () => {
     expect(scripts.toSorted()).toEqual(
       Object.keys(packageEntries)
         .map((name) => `npm/${name}.js`)

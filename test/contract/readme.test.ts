@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { exitCodes } from '../../src/core/errors.ts'
 import { forEachEntry } from '../support/corpus.ts'
 
 const root = new URL('../..', import.meta.url).pathname
@@ -43,14 +42,5 @@ describe('README.md', () => {
 
   it('leads to every document in docs', () => {
     expect(markdownIn('docs').filter((path) => !read('README.md').includes(`(${path})`))).toEqual([])
-  })
-})
-
-describe('docs/cli.md', () => {
-  const text = read('docs/cli.md')
-
-  it('docs/cli.md lists every exit code', () => {
-    const rows = [...text.matchAll(/^\| (\d+) \| /gm)].map(([, code]) => Number(code))
-    expect(rows).toEqual(Object.values(exitCodes))
   })
 })

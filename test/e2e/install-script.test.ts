@@ -1,4 +1,4 @@
-// scripts/install.sh against a local copy of the release layout. `npm run executable:check` does the same with the real executable.
+// scripts/install.sh against a local copy of the release layout. the project `executable` does the same with the real executable.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'

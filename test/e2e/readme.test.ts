@@ -1,4 +1,4 @@
-// The plan that docs/files.md shows is what the command line prints, and the alert in the README can be planned.
+// The plans that the README and docs/files.md show are what the command line prints.
 import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it, onTestFinished } from 'vitest'
 import { toEnvironmentName } from '../../src/core/names.ts'
-import { demo } from '../../src/emulator/index.ts'
 import { inputsFor, useEmulator } from '../support/emulator.ts'
 import { runCli } from '../support/run-process.ts'
 
@@ -30,50 +29,21 @@ async function runWithFile(command: string, file: string) {
   return runCli(command.split(' ').slice(2), Object.fromEntries(settings), { directory })
 }
 
-it('docs/files.md shows the plan of the file that it shows', async () => {
-  const [command = '', ...output] = shown('docs/files.md', 'text', '$ watchkeeper plan').split('\n')
-  const ran = await runWithFile(command, shown('docs/files.md', 'yaml', '# observability/checkout.yml\nalerts:'))
+it.each(['README.md', 'docs/files.md'])('%s shows the plan of the file that it shows', async (path) => {
+  const [command = '', ...output] = shown(path, 'text', '$ watchkeeper plan').split('\n')
+  const ran = await runWithFile(command, shown(path, 'yaml', '# observability/checkout.yml\nalerts:'))
   expect(ran).toMatchObject({ exitCode: 0, stderr: '' })
   // The document leaves out the last line, which has the time of the run.
   const report = ran.stdout.trimEnd().split('\n').slice(0, -1).join('\n')
   expect(report.trimEnd()).toBe(output.join('\n').trimEnd())
 })
 
-it('the alert in the README can be planned', async () => {
-  const ran = await runWithFile('$ watchkeeper plan --project shop/infra', shown('README.md', 'yaml', 'alerts:\n'))
-  expect(ran).toMatchObject({ exitCode: 0, stderr: '' })
-  expect(ran.stdout).toContain('+ alert checkout-errors')
-})
-
-it('the commands of docs/self-hosted.md create the alert that it shows, and then there is nothing to do', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'watchkeeper-self-hosted-'))
-  onTestFinished(() => rmSync(directory, { recursive: true }))
-  mkdirSync(join(directory, 'observability'))
-  writeFileSync(join(directory, 'observability/errors.yml'), shown('docs/self-hosted.md', 'yaml', '# observability/errors.yml'))
-  const [project = '', ...commands] = shown('docs/self-hosted.md', 'sh', 'echo ').trim().split('\n')
-  writeFileSync(join(directory, '.watchkeeper.yml'), /'(.*)'/.exec(project)?.[1] ?? '')
-  const env = { WATCHKEEPER_PROFILE: 'hyperdx', WATCHKEEPER_API_URL: selfHosted().url, WATCHKEEPER_API_KEY: demo.apiKeySecret }
-  const verdicts: string[] = []
-  for (const command of commands) {
-    const name = /^watchkeeper (\w+)/.exec(command)?.[1] ?? ''
-    // There is no terminal here, at which it would ask.
-    const ran = await runCli(name === 'apply' ? [name, '--yes'] : [name], env, { directory })
-    expect(ran.exitCode, command).toBe(0)
-    verdicts.push(ran.stdout.split('\n')[0] ?? '')
-  }
-  expect(verdicts).toEqual([
-    '✔ Plan for demo/first (2 to create)',
-    '✔ Applied to demo/first (2 created)',
-    '✔ No changes: everything matches the files',
-    '✔ No drift: everything matches the files',
-  ])
-})
-
-it('the commands of docs/first-alert.md create the alert that it shows, and change it', async () => {
+it('the commands of docs/start.md create the alert that it shows, and change it', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'watchkeeper-first-alert-'))
   onTestFinished(() => rmSync(directory, { recursive: true }))
   const commandLine = new URL('../../npm/cli.js', import.meta.url).pathname
-  const blocks = [...read('docs/first-alert.md').matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block)
+  const tutorial = read('docs/start.md').split('\n## Your first alert\n')[1] ?? ''
+  const blocks = [...tutorial.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block)
   const [start = '', ...commands] = blocks
   expect(start).toMatch(/^watchkeeper emulator --dialect hyperdx --port 8787\n$/)
   const script = [

@@ -1,4 +1,4 @@
-// The commands of the recipes in docs/recipes.md do what the text says.
+// The commands of the recipes in docs/workflows.md do what the text says.
 import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ import { runCli } from '../support/run-process.ts'
 
 const execFileAsync = promisify(execFile)
 
-const recipes = readFileSync(new URL('../../docs/recipes.md', import.meta.url), 'utf8')
+const recipes = readFileSync(new URL('../../docs/workflows.md', import.meta.url), 'utf8')
 const server = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
 const production = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
 
@@ -43,7 +43,7 @@ function useDirectory(files: Readonly<Record<string, string>>): string {
 /** Runs the commands of a recipe. Resolves to the verdicts of the reports. */
 async function follow(heading: string, directory: string, env: Readonly<Record<string, string>> = {}): Promise<readonly string[]> {
   const commands = commandsOf(heading)
-  if (commands === '') throw new Error(`docs/recipes.md has no commands under "${heading}"`)
+  if (commands === '') throw new Error(`docs/workflows.md has no commands under "${heading}"`)
   const { stdout } = await execFileAsync('bash', ['-euo', 'pipefail', '-c', commands], {
     cwd: directory,
     env: { ...settings(), PATH: `${join(directory, 'bin')}:${process.env.PATH}`, HOME: directory, NO_COLOR: '1', ...env },
@@ -91,20 +91,6 @@ it('the recipe to delete everything that a project owns deletes that, and nothin
   expect(names(server)).toEqual(before)
 })
 
-it('the recipe to rename a service in all alerts updates objects, and creates none', async () => {
-  const directory = useDirectory({
-    'observability/a.yml': dashboard('Checkout page', 'checkout').replaceAll('checkout page', 'checkout-page'),
-  })
-  expect((await apply(directory, 'shop/infra')).exitCode).toBe(0)
-  expect(await follow('Rename a service name in all alerts', directory)).toEqual([
-    '✔ 2 objects in 1 file',
-    // No row of the server has the new name yet.
-    '▲ warning: Plan for shop/infra (1 to update): 1 warning',
-    '✔ Applied to shop/infra (1 updated)',
-  ])
-  expect(JSON.stringify(serviceOf(server()).dashboards)).toContain('ServiceName:ordering')
-})
-
 it('the recipe to move one dashboard creates it and its alerts in the other service', async () => {
   const directory = useDirectory({
     'staging.env': `export WATCHKEEPER_API_URL=${server().url}\n`,
@@ -129,12 +115,6 @@ it('the recipe for unmanaged objects adopts them from a file that pull wrote', a
   const verdicts = await follow('Unmanaged objects', directory)
   expect(verdicts.at(-1)).toMatch(/^✔ Applied to shop\/infra \(\d+ adopted\)$/)
   expect(names(server)).toEqual(before)
-})
-
-it('the script for cron applies without a terminal', async () => {
-  const directory = useDirectory({ 'observability/a.yml': dashboard('Nightly', 'nightly'), 'watchkeeper.env': '' })
-  expect(await follow('Cron', directory, { ENV_FILE: './watchkeeper.env' })).toEqual(['✔ Applied to shop/infra (2 created)'])
-  expect(JSON.parse(readFileSync(join(directory, 'last-apply.json'), 'utf8'))).toMatchObject({ operation: 'apply', status: 'pass' })
 })
 
 it('the commands about what a key may do write nothing', async () => {

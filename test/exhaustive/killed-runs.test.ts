@@ -2,6 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { serviceOf, useEmulator } from '../support/emulator.ts'
+import { spread } from '../support/seeds.ts'
 import { twentyObjects } from '../support/shop-declaration.ts'
 import { duplicateMarkersIn, emptyPlan, rememberState, type SiteFiles, stateOf, withSite } from '../support/site.ts'
 
@@ -59,7 +60,7 @@ describe.each(['before', 'after'] as const)('killed at each request, %s the serv
     const restore = rememberState(emulator())
     const whole = await undisturbed(files)
     expect(whole.outcomes).toEqual(Array(20).fill('created'))
-    for (let nth = 1; nth <= whole.count; nth++) {
+    for (const nth of spread(whole.count)) {
       restore()
       await runUntil(nth, act, files)
       await run(files)
@@ -73,7 +74,7 @@ describe.each(['before', 'after'] as const)('killed at each request, %s the serv
     const files = mixed()
     const whole = await undisturbed(files)
     expect(new Set(whole.outcomes)).toEqual(new Set(['created', 'updated', 'replaced', 'deleted', 'unchanged']))
-    for (let nth = 1; nth <= whole.count; nth++) {
+    for (const nth of spread(whole.count)) {
       restore()
       await runUntil(nth, act, files)
       await run(files)

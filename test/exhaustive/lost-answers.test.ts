@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Effect, Emulator, Fault } from '../../src/emulator/index.ts'
 import { createScaledClock } from '../support/clocks.ts'
 import { serviceOf, useEmulator } from '../support/emulator.ts'
+import { spread } from '../support/seeds.ts'
 import { twentyObjects } from '../support/shop-declaration.ts'
 import { emptyPlan, withSite } from '../support/site.ts'
 
@@ -38,7 +39,7 @@ describe('W1: a create without an answer is never repeated blindly', () => {
   it.each(Object.entries(effects))(
     'does not repeat any of twenty creates after %s',
     async (_name, fault) => {
-      for (let nth = 1; nth <= 20; nth++) {
+      for (const nth of spread(20)) {
         emulator().reset()
         emulator().addFault({ match: { method: 'POST' }, nth, ...fault })
         await withSite(emulator(), 'neutral', async (site) => {

@@ -75,7 +75,7 @@ function remoteStateOf(changes: readonly Change[]): StoredObjects {
     const dashboardId = idOf.get(`Dashboard ${Number(String(body.name).slice(6)) % dashboardCount}`)
     return { ...body, id: `a${i}`, dashboardId, tileId: `${dashboardId}t${Number(String(body.name).slice(6)) % tilesEach}` }
   })
-  return remoteStateWith({ dashboards: made, alerts })
+  return remoteStateWith({ dashboard: made, alert: alerts })
 }
 
 const count = (changes: readonly Change[]) =>
@@ -107,8 +107,8 @@ describe('ten thousand objects', () => {
   it('compares ten thousand objects that all differ, and writes a plan file', () => {
     const other = {
       ...storedObjects,
-      alerts: storedObjects.alerts.map((one) => ({ ...one, threshold: -1 })),
-      dashboards: storedObjects.dashboards.map((one) => ({ ...one, name: 'Old' })),
+      alert: storedObjects.alert.map((one) => ({ ...one, threshold: -1 })),
+      dashboard: storedObjects.dashboard.map((one) => ({ ...one, name: 'Old' })),
     }
     const byKey = declared.objects.filter(({ value }) => !('dashboard' in value) || typeof value.dashboard === 'string')
     const ms = cpuMsOf(() => {
@@ -122,13 +122,15 @@ describe('ten thousand objects', () => {
   it('reports each of ten thousand references to missing objects', () => {
     const webhooks = numbers(1000).map((i) => ({ id: `w${i}`, name: `onkall-${i}` }))
     expect(
-      cpuMsOf(() => expect(planChanges(declared, { ...storedObjects, webhooks }, options).diagnostics.length).toBeGreaterThan(9000)),
+      cpuMsOf(() =>
+        expect(planChanges(declared, { ...storedObjects, webhook: webhooks }, options).diagnostics.length).toBeGreaterThan(9000),
+      ),
     ).toBeLessThan(maxMs)
   })
 
   it('finds ten thousand objects by their ownership markers after the writes', () => {
-    const items = storedObjects.alerts as readonly StoredObject[]
-    const { changes } = planChanges(declared, { ...storedObjects, alerts: [] }, options)
+    const items = storedObjects.alert as readonly StoredObject[]
+    const { changes } = planChanges(declared, { ...storedObjects, alert: [] }, options)
     const created = changes.filter(({ kind }) => kind === 'alert')
     const ms = cpuMsOf(() => {
       const list = indexStored({ items }, types.alert)

@@ -10,7 +10,7 @@ const connections = [{ id: 'c0' }]
 const sources = ['log', 'trace'].map((kind, i) => ({ id: `s${i}`, name: kind, kind, connection: 'c0' }))
 const webhooks = ['oncall', 'audit'].map((name, i) => ({ id: `w${i}`, name }))
 
-const remoteStateOf = (service: RandomService): Lists => ({ ...service, sources, webhooks })
+const remoteStateOf = (service: RandomService): Lists => ({ ...service, source: sources, webhook: webhooks })
 
 const service = { sources, connections, webhooks, alerts: [errors] } as unknown as Service
 

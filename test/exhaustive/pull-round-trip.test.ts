@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { addressOf } from '../../src/kinds/kind-names.ts'
 import { serviceOf, useEmulator } from '../support/emulator.ts'
 import { blend, commentsIn, type RandomService, randomService, respell, type Spelling, spelling } from '../support/random-declarations.ts'
+import { runs } from '../support/seeds.ts'
 import { acceptingRewrites, afterPull, differing, type Site, type SiteFiles, withSite } from '../support/site.ts'
 
 /** What is not as expected after the files were applied. */
@@ -64,7 +65,7 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('%s', (dialect) => {
         fc.asyncProperty(arbitrary, async (random) => {
           expect(await problemsAfterPull(random, isNewer)).toEqual([])
         }),
-        { numRuns: Number(process.env.RANDOM_RUNS ?? 25) },
+        { numRuns: runs(25) },
       )
     },
     240_000,
@@ -106,7 +107,7 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('%s', (dialect) => {
         fc.asyncProperty(service, service, choices, spelling, async (first, second, choice, how) => {
           expect(await problemsAfterUpdate(first, blend(first, second, choice), how)).toEqual([])
         }),
-        { numRuns: Number(process.env.RANDOM_RUNS ?? 20) },
+        { numRuns: runs(20) },
       )
     },
     240_000,

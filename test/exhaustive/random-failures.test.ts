@@ -4,6 +4,7 @@ import { WatchkeeperError } from '../../src/core/errors.ts'
 import type { Fault } from '../../src/emulator/index.ts'
 import { serviceOf, useEmulator } from '../support/emulator.ts'
 import { randomFrom } from '../support/random.ts'
+import { seeds } from '../support/seeds.ts'
 import { shop, tile } from '../support/shop-declaration.ts'
 import { duplicateMarkersIn, rememberState, type SiteFiles, stateOf, unownedIn, withSite } from '../support/site.ts'
 
@@ -92,8 +93,6 @@ async function runUntilDone(files: SiteFiles, unowned: string): Promise<readonly
   }
   return [`not done after ${maxRuns} runs`]
 }
-
-const seeds = (count: number): readonly number[] => Array.from({ length: count }, (_, i) => i + 1)
 
 describe('apply reaches the state of a run without failures although every fifth request fails', () => {
   it.each([

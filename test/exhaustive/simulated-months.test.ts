@@ -42,7 +42,9 @@ function isCovered(kind: string, seed: number): boolean {
 }
 
 it('the 80% range of a forecast has the total in 75 to 90% of 300 simulated months of each kind', () => {
-  const seeds = Array.from({ length: 300 }, (_, i) => i + 1)
-  const shares = Object.keys(courses).map((kind) => [kind, seeds.filter((seed) => isCovered(kind, seed)).length / seeds.length] as const)
+  const numbers = Array.from({ length: 300 }, (_, i) => i + 1)
+  const shares = Object.keys(courses).map(
+    (kind) => [kind, numbers.filter((seed) => isCovered(kind, seed)).length / numbers.length] as const,
+  )
   expect(shares.filter(([, share]) => share < 0.75 || share > 0.9)).toEqual([])
 })

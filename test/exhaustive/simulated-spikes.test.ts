@@ -38,10 +38,10 @@ function simulate(seed: number, factor: number) {
   return { isFound: found.some(isRight), others: found.filter((one) => !isRight(one)).length }
 }
 
-const seeds = Array.from({ length: 300 }, (_, i) => i + 1)
+const numbers = Array.from({ length: 300 }, (_, i) => i + 1)
 
 it('a service with at least 0.5% of the usage is found on a day with five times its usual usage, in all of 300 simulated months', () => {
-  const months = seeds.map((seed) => simulate(seed, 5))
-  expect(seeds.filter((_, i) => !months[i]?.isFound)).toEqual([])
+  const months = numbers.map((seed) => simulate(seed, 5))
+  expect(numbers.filter((_, i) => !months[i]?.isFound)).toEqual([])
   expect(months.filter(({ others }) => others > 0).length).toBeLessThanOrEqual(3)
 })

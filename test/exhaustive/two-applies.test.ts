@@ -99,7 +99,7 @@ const isGreen = (result: Result): boolean =>
 const saidBy = (result: Result): string =>
   [...errorsIn(result).map(({ message }) => message), ...result.objects.flatMap(({ message }) => message ?? [])].join('\n')
 
-const page = 'docs/faq.md#is-it-safe-to-run-it-twice-or-at-the-same-time'
+const page = 'docs/help.md#two-runs-at-the-same-time'
 
 const seeds = Array.from({ length: 60 }, (_, i) => i + 1)
 

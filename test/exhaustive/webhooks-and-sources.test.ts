@@ -4,6 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { Fault } from '../../src/emulator/index.ts'
 import { serviceOf, useEmulator } from '../support/emulator.ts'
+import { spread } from '../support/seeds.ts'
 import { errors, shop } from '../support/shop-declaration.ts'
 import { emptyPlan, rememberState, type Site, type SiteFiles, stateOf, withSite } from '../support/site.ts'
 import { circle } from '../support/source-declarations.ts'
@@ -95,7 +96,7 @@ describe.each(['before', 'after'] as const)('killed at each request, %s the serv
       const restore = rememberState(emulator())
       const whole = await undisturbed(files)
       expect(whole.outcomes).toEqual(new Set(outcomes))
-      for (let nth = 1; nth <= whole.count; nth++) {
+      for (const nth of spread(whole.count)) {
         restore()
         await runUntil(nth, act, files)
         await run(files)
@@ -125,7 +126,7 @@ describe.each(Object.entries(lost))('%s', (_, fault) => {
       for (const method of ['POST', 'PUT']) {
         const count = emulator().requests.filter((one) => one.method === method && one.path.includes(path)).length
         restore()
-        for (let nth = 1; nth <= count; nth++) {
+        for (const nth of spread(count)) {
           emulator().addFault({ match: { method, path }, nth, ...fault })
           const { objects } = await run(created)
           const others = objects.filter(({ outcome }) => outcome !== 'created').map(({ key, message }) => [key, message])

@@ -6,7 +6,7 @@ import type { FieldChange } from '../../src/kinds/compare.ts'
 import { composeUpdate } from '../../src/kinds/compare.ts'
 import { dashboardSchema } from '../../src/kinds/dashboard/dashboard-wire.ts'
 import { type Body, listOf, type StoredObject } from '../../src/kinds/kind.ts'
-import { addressOf, type Section, sections } from '../../src/kinds/kind-names.ts'
+import { addressOf, type KindName, mapKinds, sections } from '../../src/kinds/kind-names.ts'
 import { createKinds } from '../../src/kinds/kinds.ts'
 import { savedSearchSchema } from '../../src/kinds/saved-search/saved-search.ts'
 import { revealSecrets } from '../../src/kinds/secret.ts'
@@ -26,17 +26,18 @@ export const profile = profileNamed('clickhouse-cloud')
 export const nowMs = Date.parse('2026-03-31T12:00:00Z')
 export const kinds = createKinds(profile, nowMs)
 
-export type Lists = Readonly<Partial<Record<Section | 'connections', readonly object[] | undefined>>> &
+export type Lists = Readonly<Partial<Record<KindName | 'connection', readonly object[] | undefined>>> &
   Pick<Partial<StoredObjects>, 'incompleteLists' | 'readAtMs'>
 
 /** A service with one source and one webhook unless the lists have others. The lists are read as answers of the API. */
 export const remoteStateWith = ({ incompleteLists = {}, readAtMs = 0, ...lists }: Lists = {}): StoredObjects => ({
-  dashboards: z.array(dashboardSchema).parse(lists.dashboards ?? []),
-  savedSearches: z.array(savedSearchSchema).parse(lists.savedSearches ?? []),
-  alerts: z.array(alertSchema).parse(lists.alerts ?? []),
-  sources: z.array(sourceSchema).parse(lists.sources ?? [{ id: 'logs', name: 'Logs' }]),
-  webhooks: z.array(storedWebhookSchema).parse(revealSecrets(lists.webhooks ?? [{ id: 'hook', name: 'oncall' }])),
-  ...(lists.connections && { connections: z.array(connectionSchema).parse(lists.connections) }),
+  dashboard: z.array(dashboardSchema).parse(lists.dashboard ?? []),
+  savedSearch: z.array(savedSearchSchema).parse(lists.savedSearch ?? []),
+  alert: z.array(alertSchema).parse(lists.alert ?? []),
+  source: z.array(sourceSchema).parse(lists.source ?? [{ id: 'logs', name: 'Logs' }]),
+  webhook: z.array(storedWebhookSchema).parse(revealSecrets(lists.webhook ?? [{ id: 'hook', name: 'oncall' }])),
+  ...(lists.connection && { connection: z.array(connectionSchema).parse(lists.connection) }),
+  unlisted: new Set(),
   incompleteLists,
   readAtMs,
 })
@@ -53,19 +54,12 @@ export function planOf(declared: object, storedObjects: StoredObjects = remoteSt
 /** The service as it is when every change has been written, with ids that tell what they are of. */
 export function afterApply({ changes }: Plan, storedObjects: StoredObjects = remoteStateWith()): StoredObjects {
   const ids = createKnownIds()
-  const lists: Record<Section, readonly StoredObject[]> = {
-    dashboards: storedObjects.dashboards,
-    savedSearches: storedObjects.savedSearches,
-    alerts: storedObjects.alerts,
-    webhooks: storedObjects.webhooks ?? [],
-    sources: storedObjects.sources,
-  }
+  const lists: Record<KindName, readonly StoredObject[]> = mapKinds<readonly StoredObject[]>((kind) => storedObjects[kind])
   for (const change of changes) {
     const { kind, action, id } = change
-    const section = sections[kind]
-    const without = lists[section].filter((one) => one.id !== id)
+    const without = lists[kind].filter((one) => one.id !== id)
     const written = action === 'delete' ? undefined : writtenBy(change, ids.resolve(change.desired ?? {}))
-    lists[section] = written === undefined ? without : [...without, written]
+    lists[kind] = written === undefined ? without : [...without, written]
     ids.learn({ change, stored: written })
   }
   return remoteStateWith({ ...storedObjects, ...lists })
@@ -132,7 +126,7 @@ export const errors = {
 export const search = { id: 'q1', name: 'Slow', sourceId: 's1', where: 'x' }
 
 export const remoteStateOf = (parts: Lists): StoredObjects =>
-  remoteStateWith({ sources: [{ id: 's1', name: 'Logs' }], webhooks: [{ id: 'w1', name: 'oncall' }], ...parts })
+  remoteStateWith({ source: [{ id: 's1', name: 'Logs' }], webhook: [{ id: 'w1', name: 'oncall' }], ...parts })
 
 interface PullOptions {
   readonly profile?: Profile

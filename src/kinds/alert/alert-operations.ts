@@ -10,9 +10,9 @@ import { isKnown, metaOf, ownValue, type Schema } from '../../documents/schema.t
 import { choice } from '../../operation/inputs.ts'
 import { judgeCutList, listOutput, mayBeCut, toListResult } from '../../operation/listing.ts'
 import { defineOperation, noFields } from '../../operation/operation.ts'
+import { findNames } from '../collections.ts'
 import { composeCreate } from '../compare.ts'
 import type { Body, DeclaredObject, Kind } from '../kind.ts'
-import { findNames } from '../names.ts'
 import { ownersDetail, toOwners } from '../owner.ts'
 import {
   declarationDetail,

@@ -2,6 +2,7 @@ import { formatMoment } from '../../core/dates.ts'
 import { type Line, say, sentence, textOrDash, trusted, untrusted } from '../../core/line.ts'
 import { type Selectable, selectInput } from '../../operation/select.ts'
 import type { Block } from '../../report/blocks.ts'
+import { facts, shown, table } from '../../report/table.ts'
 import { readTextMarker, textStyle } from '../marker.ts'
 import { type Owners, ownerCell, selectableOwner } from '../owner.ts'
 import { type Alert, alertStates, describeThreshold } from './alert.ts'
@@ -9,17 +10,15 @@ import { type Alert, alertStates, describeThreshold } from './alert.ts'
 /** `≥ 5 over 5m`, `between 5 and 9 over 5m`. */
 const conditionOf = (alert: Alert): Line => say`${describeThreshold(alert)} over ${textOrDash(alert.interval)}`
 
-export const alertFacts = (alert: Alert): Block => ({
-  kind: 'facts',
-  facts: [
-    { label: 'Name', value: [textOrDash(alert.name)] },
-    { label: 'State', value: [textOrDash(alert.state)] },
-    { label: 'Condition', value: conditionOf(alert) },
-    { label: 'Dashboard', value: [textOrDash(alert.dashboardId)] },
-    { label: 'Tile', value: [textOrDash(alert.tileId)] },
-    { label: 'Id', value: [untrusted(alert.id)] },
-  ],
-})
+export const alertFacts = (alert: Alert): Block =>
+  facts({
+    Name: textOrDash(alert.name),
+    State: textOrDash(alert.state),
+    Condition: conditionOf(alert),
+    Dashboard: textOrDash(alert.dashboardId),
+    Tile: textOrDash(alert.tileId),
+    Id: untrusted(alert.id),
+  })
 
 type Names = Readonly<Record<string, string>>
 
@@ -43,11 +42,6 @@ export const selectableAlert = (alert: Alert): Selectable => ({
 /** Without a profile, the marker is in the message. */
 export const readAlertMarker = ({ note, message }: Alert) => readTextMarker(note) ?? readTextMarker(message)
 
-const silenceCell = ({ id }: Alert, silencedUntil: ListedAlerts['silencedUntil']): Line => {
-  const until = silencedUntil[id]
-  return [trusted(until === undefined ? '–' : formatMoment(until))]
-}
-
 /** Once, where ids are shown in place of names. */
 export function missingNames({ alerts, names, namesFailure }: ListedAlerts): readonly Block[] {
   const isShown = alerts.flatMap((alert) => [watchedId(alert), ...webhookIds(alert)]).some((id) => id !== '' && names[id] === undefined)
@@ -59,32 +53,19 @@ export function missingNames({ alerts, names, namesFailure }: ListedAlerts): rea
 export function alertTable({ alerts, names, owners, silencedUntil }: ListedAlerts): Block {
   const isSilenced = Object.keys(silencedUntil).length > 0
   const hasErrors = alerts.some(({ executionErrors }) => executionErrors?.length)
-  return {
-    kind: 'table',
-    columns: [
-      ...['Name', 'State', 'Condition', 'On', 'Channel', 'Owner'],
-      ...(isSilenced ? ['Silenced until'] : []),
-      ...(hasErrors ? ['Last error'] : []),
-      'Id',
-    ].map((title) => ({ title })),
-    rows: alerts.map((alert) => [
-      [textOrDash(alert.name)],
-      [textOrDash(alert.state)],
-      conditionOf(alert),
-      [textOrDash(nameOrId(watchedId(alert), names))],
-      [
-        textOrDash(
-          channelsIn(alert)
-            .map(({ webhookId, type }) => nameOrId(webhookId, names) ?? type)
-            .join(', '),
-        ),
-      ],
-      ownerCell(alert, owners),
-      ...(isSilenced ? [silenceCell(alert, silencedUntil)] : []),
-      ...(hasErrors ? [lastErrorOf(alert)] : []),
-      [untrusted(alert.id)],
-    ]),
-  }
+  const channelNames = (alert: Alert): readonly unknown[] =>
+    channelsIn(alert).map(({ webhookId, type }) => nameOrId(webhookId, names) ?? type)
+  return table(undefined, alerts, {
+    Name: ({ name }) => textOrDash(name),
+    State: ({ state }) => textOrDash(state),
+    Condition: conditionOf,
+    On: (alert) => textOrDash(nameOrId(watchedId(alert), names)),
+    Channel: (alert) => textOrDash(channelNames(alert).join(', ')),
+    Owner: (alert) => ownerCell(alert, owners),
+    ...(isSilenced && { 'Silenced until': ({ id }: Alert) => shown(silencedUntil[id], formatMoment) }),
+    ...(hasErrors && { 'Last error': lastErrorOf }),
+    Id: ({ id }) => untrusted(id),
+  })
 }
 
 const nameOrId = (id: string | null | undefined, names: Names): string | null | undefined => (id ? (names[id] ?? id) : id)
@@ -103,13 +84,9 @@ const lastErrorOf = ({ executionErrors }: Alert): Line => {
   return last ? say`${textOrDash(last.type)}: ${textOrDash(last.message)}` : [trusted('–')]
 }
 
-export const executionErrorTable = ({ executionErrors }: Alert): Block => ({
-  kind: 'table',
-  title: 'Errors of the last evaluation',
-  columns: [{ title: 'Time' }, { title: 'Type' }, { title: 'Message' }],
-  rows: (executionErrors ?? []).map(({ timestamp, type, message }) => [
-    [textOrDash(timestamp)],
-    [textOrDash(type)],
-    message ? sentence(message) : [trusted('–')],
-  ]),
-})
+export const executionErrorTable = ({ executionErrors }: Alert): Block =>
+  table('Errors of the last evaluation', executionErrors ?? [], {
+    Time: ({ timestamp }) => textOrDash(timestamp),
+    Type: ({ type }) => textOrDash(type),
+    Message: ({ message }) => (message ? sentence(message) : undefined),
+  })

@@ -12,6 +12,7 @@ import { duration, durationMsOf, integer } from '../../operation/inputs.ts'
 import { type Context, defineOperation, pass, type Review, type Verdict } from '../../operation/operation.ts'
 import { type Condition, describeConditions, isSelected, type SelectField } from '../../operation/select.ts'
 import type { Block } from '../../report/blocks.ts'
+import { table } from '../../report/table.ts'
 import { type Alert, alertCollection, unknownFormOf } from './alert.ts'
 import { readAlertMarker, selectAlerts, selectableAlert } from './alert-report.ts'
 import { changeAlert } from './change-alert.ts'
@@ -128,18 +129,12 @@ function endSilence(alert: Alert, nowMs: number): Decision {
 }
 
 const silenceBlocks = (alerts: readonly ReachedAlert[], isEnd: boolean): readonly Block[] => [
-  {
-    kind: 'table',
-    columns: [{ title: 'Alert' }, { title: 'Owner' }, ...(isEnd ? [] : [{ title: 'Silenced until' }]), { title: 'First evaluation' }],
-    rows: alerts
-      .filter(isEnd ? isEnded : isSilenced)
-      .map((alert) => [
-        [untrusted(alert.name)],
-        ownerOf(alert),
-        ...(isEnd ? [] : [[moment(alert.silencedUntil)]]),
-        [moment(alert.firstEvaluation)],
-      ]),
-  },
+  table(undefined, alerts.filter(isEnd ? isEnded : isSilenced), {
+    Alert: ({ name }) => untrusted(name),
+    Owner: ownerOf,
+    ...(!isEnd && { 'Silenced until': ({ silencedUntil }: ReachedAlert) => moment(silencedUntil) }),
+    'First evaluation': ({ firstEvaluation }) => moment(firstEvaluation),
+  }),
   ...silencedForLonger(alerts),
   ...reasonTables(isEnd ? 'Not changed' : 'Not silenced', alerts),
 ]
@@ -315,6 +310,6 @@ const reasonTables = (title: string, alerts: readonly ReachedAlert[]): readonly 
 const isUnknown = ({ outcome }: ReachedAlert): boolean => outcome === 'unknown'
 
 function reasonTable(title: string, alerts: readonly ReachedAlert[]): readonly Block[] {
-  const rows = alerts.flatMap(({ name, reason }) => (reason === undefined ? [] : [[[untrusted(name)], sentence(reason)]]))
-  return rows.length === 0 ? [] : [{ kind: 'table', title, columns: [{ title: 'Alert' }, { title: 'Reason' }], rows }]
+  const rows = alerts.flatMap(({ name, reason }) => (reason === undefined ? [] : [{ name, reason }]))
+  return rows.length === 0 ? [] : [table(title, rows, { Alert: ({ name }) => untrusted(name), Reason: ({ reason }) => sentence(reason) })]
 }

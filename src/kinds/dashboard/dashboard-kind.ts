@@ -7,7 +7,7 @@ import { type Body, type DeclaredObject, type Kind, listOf, pageFor, type Resolv
 import { tagMarkers, withoutMarkerTags } from '../marker.ts'
 import { createWorld } from '../world.ts'
 import { type DeclaredDashboard, declaredDashboard } from './dashboard.ts'
-import { dashboardCollection, toDashboardBody } from './dashboard-wire.ts'
+import { dashboardCollection, toDashboardBody, validateDashboard } from './dashboard-wire.ts'
 import { arrangeTiles } from './query-tiles.ts'
 import { spellDashboard } from './spell-dashboard.ts'
 import { byId, effectiveTile, withFilterIds, withTileIds } from './tile-ids.ts'
@@ -50,6 +50,7 @@ export function createDashboardKind({ statesDefaults }: Pick<Profile, 'statesDef
       ) || 'no tiles',
     toBody: toDashboardBody,
     page: ({ id }) => pageFor('dashboards', id),
+    validate: validateDashboard,
     removal: ({ id, tiles }, after, isPatch) => ({ id, tiles: listOf(tiles), tilesAfter: after && listOf(after.tiles), isPatch }),
     ...tagMarkers,
     canonical: ({ tags, tiles, ...body }) =>

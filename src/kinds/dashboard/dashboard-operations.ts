@@ -8,11 +8,12 @@ import { judgeCutList, listOutput, mayBeCut } from '../../operation/listing.ts'
 import { defineOperation, type Files, pass, type Verdict } from '../../operation/operation.ts'
 import type { Block } from '../../report/blocks.ts'
 import { toDiffLines } from '../../report/diff-lines.ts'
+import { table } from '../../report/table.ts'
 import { composeCreate, composeUpdate, requireUnchanged, sidesOf } from '../compare.ts'
 import { type Body, listOf } from '../kind.ts'
 import { lostAlert, lostAlertBlocks, readLostAlerts } from '../lost-alerts.ts'
 import { isMarkerTag, withoutMarkerTags } from '../marker.ts'
-import { type Owners, ownerCell, ownersDetail, selectTagged, taggedInput } from '../owner.ts'
+import { ownerCell, ownersDetail, selectTagged, taggedInput } from '../owner.ts'
 import { declarationDetail, documentInput, idInput, type ReadObject, readObject, resolveObject, toDocument } from '../single-object.ts'
 import { diffSides } from '../snapshot.ts'
 import type { DeclaredDashboard } from './dashboard.ts'
@@ -56,7 +57,15 @@ export const listDashboards = defineOperation({
   judge: judgeCutList,
   report: ({ dashboards, owners }) => ({
     headline: say`${counted(dashboards.length, 'dashboard')}`,
-    blocks: [dashboardTable(dashboards, owners)],
+    blocks: [
+      table(undefined, dashboards, {
+        Name: nameOrId,
+        '> Tiles': ({ tiles }) => tiles.length,
+        Tags: tagsOf,
+        Owner: (one) => ownerCell(one, owners),
+        Id: ({ id }) => untrusted(id),
+      }),
+    ],
   }),
 })
 
@@ -217,23 +226,8 @@ const tagsOf = ({ tags: all }: Dashboard): Line => {
   return tags.length === 0 ? [trusted('–')] : tags.flatMap((tag, i) => (i === 0 ? [untrusted(tag)] : [trusted(', '), untrusted(tag)]))
 }
 
-const tileTable = ({ tiles }: Dashboard): Block => ({
-  kind: 'table',
-  columns: [{ title: 'Tile' }, { title: 'Id' }],
-  rows: tiles.map(({ id, name }) => [[textOrDash(name)], [untrusted(id)]]),
-})
-
-const dashboardTable = (dashboards: readonly Dashboard[], owners: Owners): Block => ({
-  kind: 'table',
-  columns: [{ title: 'Name' }, { title: 'Tiles', align: 'right' }, { title: 'Tags' }, { title: 'Owner' }, { title: 'Id' }],
-  rows: dashboards.map((dashboard) => [
-    [nameOrId(dashboard)],
-    say`${dashboard.tiles.length}`,
-    tagsOf(dashboard),
-    ownerCell(dashboard, owners),
-    [untrusted(dashboard.id)],
-  ]),
-})
+const tileTable = ({ tiles }: Dashboard): Block =>
+  table(undefined, tiles, { Tile: ({ name }) => textOrDash(name), Id: ({ id }) => untrusted(id) })
 
 /** Reads the alerts before the write, because the server deletes them with it. */
 const readLost = (api: ReadApi, service: Target, { id, tiles }: Dashboard, tilesAfter: readonly Body[] | undefined) =>

@@ -5,7 +5,7 @@ import { type Target, under } from '../../api/path.ts'
 import { nameOrEmpty, readOne, wireId } from '../../api/wire.ts'
 import { isMapping } from '../../core/keys.ts'
 
-import { type Body, listOf, type StoredObject, withoutServerFields } from '../kind.ts'
+import { type Body, type InvalidField, listOf, type StoredObject, withoutServerFields } from '../kind.ts'
 
 /** A dashboard as the API returns it. Unknown fields are kept. */
 export const dashboardSchema = z.looseObject({
@@ -69,16 +69,10 @@ const validationSchema = z.object({
     .transform((errors) => errors ?? []),
 })
 
-export interface InvalidField {
-  /** A path in the body: `tiles.0.config.select`; may be empty. */
-  readonly path: string
-  readonly message: string
-}
-
-/** Lets the server validate the body of a create. The server stores nothing, so the request may be repeated like a read. */
-export async function checkDashboard(api: ReadApi, service: Target, body: Body): Promise<readonly InvalidField[]> {
+/** Lets the server validate a body as that of a create. The server stores nothing, so the request may be repeated like a read. */
+export async function validateDashboard(api: ReadApi, service: Target, body: Body): Promise<readonly InvalidField[]> {
   const { valid, errors } = await api.read({
-    request: { method: 'POST', isSafe: true, path: under(collectionPath(api, service, 'dashboards'), 'validate'), body },
+    request: { method: 'POST', isSafe: true, path: under(collectionPath(api, service, 'dashboards'), 'validate'), body: withoutIds(body) },
     read: readOne(validationSchema),
     about: { noun: 'dashboard', missing: 'service', permission: 'observability' },
   })
@@ -86,6 +80,15 @@ export async function checkDashboard(api: ReadApi, service: Target, body: Body):
   const invalid = errors.map((error) => ({ path: error.path ?? '', message: error.message }))
   return invalid.length > 0 ? invalid : [{ path: '', message: 'is not valid; the server gives no reason' }]
 }
+
+/** The body of a create has no ids. */
+const withoutIds = ({ tiles, filters, ...body }: Body): Body => ({
+  ...body,
+  ...(tiles !== undefined && { tiles: withoutItemIds(tiles) }),
+  ...(filters !== undefined && { filters: withoutItemIds(filters) }),
+})
+
+const withoutItemIds = (items: unknown): unknown => (Array.isArray(items) ? listOf(items).map(({ id: _, ...item }) => item) : items)
 
 // The configuration of tiles by the API's specification of 2026-07-31, with its additions of 2026-09. Field names are those of the API.
 // Sources can also be given by name. `serverDefault` is the value that the server returns or assumes where a body lacks the field:

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { counted, say, untrusted } from '../../core/line.ts'
 import { judgeCutList, listOutput, mayBeCut } from '../../operation/listing.ts'
 import { defineOperation } from '../../operation/operation.ts'
+import { table } from '../../report/table.ts'
 import { withoutMarkerTags } from '../marker.ts'
 import { ownerCell, ownersDetail, selectTagged, taggedInput } from '../owner.ts'
 import { savedSearchCollection, savedSearchSchema } from './saved-search.ts'
@@ -27,16 +28,12 @@ export const listSavedSearches = defineOperation({
   report: ({ savedSearches, owners }) => ({
     headline: say`${counted(savedSearches.length, 'saved search')}`,
     blocks: [
-      {
-        kind: 'table',
-        columns: ['Name', 'Tags', 'Owner', 'Id'].map((title) => ({ title })),
-        rows: savedSearches.map((one) => [
-          [untrusted(one.name || one.id)],
-          [untrusted(withoutMarkerTags(one.tags).join(', ') || '–')],
-          ownerCell(one, owners),
-          [untrusted(one.id)],
-        ]),
-      },
+      table(undefined, savedSearches, {
+        Name: ({ name, id }) => untrusted(name || id),
+        Tags: ({ tags }) => untrusted(withoutMarkerTags(tags).join(', ') || '–'),
+        Owner: (one) => ownerCell(one, owners),
+        Id: ({ id }) => untrusted(id),
+      }),
     ],
   }),
 })

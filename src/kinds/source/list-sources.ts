@@ -3,6 +3,7 @@ import { counted, say, textOrDash, untrusted } from '../../core/line.ts'
 import { judgeCutList, listOutput, mayBeCut, toListResult } from '../../operation/listing.ts'
 import { defineOperation } from '../../operation/operation.ts'
 import { selectInput } from '../../operation/select.ts'
+import { table } from '../../report/table.ts'
 import { sourceCollection, sourceKinds, sourceSchema } from './source-wire.ts'
 
 export const listSources = defineOperation({
@@ -25,11 +26,11 @@ export const listSources = defineOperation({
   report: ({ sources }) => ({
     headline: say`${counted(sources.length, 'source')}`,
     blocks: [
-      {
-        kind: 'table',
-        columns: [{ title: 'Name' }, { title: 'Type' }, { title: 'Id' }],
-        rows: sources.map(({ name, kind, id }) => [[untrusted(name)], [textOrDash(kind)], [untrusted(id)]]),
-      },
+      table(undefined, sources, {
+        Name: ({ name }) => untrusted(name),
+        Type: ({ kind }) => textOrDash(kind),
+        Id: ({ id }) => untrusted(id),
+      }),
     ],
   }),
 })

@@ -3,6 +3,7 @@ import { counted, say, textOrDash, untrusted } from '../../core/line.ts'
 import { judgeCutList, listOutput, mayBeCut, toListResult } from '../../operation/listing.ts'
 import { defineOperation } from '../../operation/operation.ts'
 import { selectInput } from '../../operation/select.ts'
+import { table } from '../../report/table.ts'
 import { readTextMarker, textStyle } from '../marker.ts'
 import { ownerCell, ownersDetail, selectableOwner, toOwners } from '../owner.ts'
 import { webhookCollection, webhookSchema } from './webhook-wire.ts'
@@ -38,11 +39,12 @@ export const listWebhooks = defineOperation({
   report: ({ webhooks, owners }) => ({
     headline: say`${counted(webhooks.length, 'webhook')}`,
     blocks: [
-      {
-        kind: 'table',
-        columns: ['Name', 'Service', 'Owner', 'Id'].map((title) => ({ title })),
-        rows: webhooks.map((one) => [[untrusted(one.name)], [textOrDash(one.service)], ownerCell(one, owners), [untrusted(one.id)]]),
-      },
+      table(undefined, webhooks, {
+        Name: ({ name }) => untrusted(name),
+        Service: ({ service }) => textOrDash(service),
+        Owner: (one) => ownerCell(one, owners),
+        Id: ({ id }) => untrusted(id),
+      }),
     ],
   }),
 })

@@ -78,7 +78,9 @@ function withItem({ name, kind }: CommandOption, before: string | undefined, val
 function demandWords({ name, options, words }: Command, given: readonly string[]): void {
   if (given.length <= (words?.max ?? 0)) return
   const advice = options.some((option) => option.name === 'files') ? ' Name files with --files.' : ''
-  throw wrongUse(`The command ${name} accepts only options, but got ${plural(given.length, 'other argument')}.${advice}`)
+  throw wrongUse(
+    `The command ${name} accepts only options, but got ${plural(given.length, 'other argument')}. Put a value with spaces in quotes.${advice}`,
+  )
 }
 
 /** The word that was given, if it is one of the choices. */
@@ -98,21 +100,19 @@ const shown = (word: string, mark = ''): string => (/^-{0,2}[\w-]{1,40}$/.test(w
 
 function unknownOption({ name: command, options, explainOption }: Command, rawName: string): WrongUse {
   const name = rawName.replace(/^-+/, '')
-  const newName = newNameOf(name)
-  const meant = meantName(
-    name,
-    options.map((option) => option.name),
-  )
+  const names = options.map((option) => option.name)
+  const newName = newNameOf(name, names)
+  const meant = meantName(name, names)
   const advice =
     explainOption?.(name) ??
-    (newName && `Use --${newName.replace(/^([a-z-]+): /, '$1 ')}.`) ??
+    (newName && `Use --${newName.replace(': ', ' ')}.`) ??
     (meant === undefined ? `See watchkeeper ${command} --help.` : `Did you mean --${meant}?`)
   return wrongUse(`Unknown option ${shown(rawName)}. ${advice}`)
 }
 
 export function unknownCommand(word: string, names: readonly string[]): WrongUse {
   if (word.startsWith('-')) return wrongUse(`Unknown option ${shown(word)}. Options come after the command. See watchkeeper --help.`)
-  const newName = newNameOf(word)
+  const newName = newNameOf(word, names)
   const meant = meantName(word, names)
   const advice = newName !== undefined ? `Use ${newName}.` : meant === undefined ? 'See watchkeeper --help.' : `Did you mean ${meant}?`
   return wrongUse(`Unknown command ${shown(word)}. ${advice}`)

@@ -42,7 +42,7 @@ const describe = (url: string, dialect: Dialect): string =>
     '',
     dialect === 'neutral'
       ? 'For saved searches, webhooks and everything else as code, start it with --dialect hyperdx or --dialect clickhouse-cloud.'
-      : 'Next, declare an alert: https://github.com/watchkeeper/watchkeeper/blob/main/docs/first-alert.md',
+      : 'Next, declare an alert: https://github.com/watchkeeper/watchkeeper/blob/main/docs/start.md#your-first-alert',
     `Faults, request log and data: ${url}/_emulator`,
   ].join('\n')
 

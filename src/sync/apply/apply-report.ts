@@ -5,6 +5,7 @@ import { inEnvironment, ofEnvironment } from '../../declarations/environment.ts'
 import { kindLabels } from '../../kinds/kind-names.ts'
 import { type Block, countFacts } from '../../report/blocks.ts'
 import { toDiffLines } from '../../report/diff-lines.ts'
+import { table } from '../../report/table.ts'
 import { objectBlocks } from '../plan/plan-report.ts'
 import type { PlannedObject } from '../plan/plan-result.ts'
 import { isSuccess, type Outcome, type OutcomeKind, outcomeKinds, successes, undone } from './apply-state.ts'
@@ -42,22 +43,13 @@ export function applyBlocks(result: Applied): readonly Block[] {
   const acted = order.flatMap((kind) => withOutcome(result, kind))
   const changedByServer = result.objects.filter(({ serverChanged }) => serverChanged !== undefined)
   return [
-    {
-      kind: 'table',
-      columns: [{ title: 'Outcome' }, { title: 'Kind' }, { title: 'Key' }, { title: 'Id' }, { title: 'Remark' }],
-      rows: acted.map(({ outcome = 'unchanged', kind, key, name, id = '', message, notes }) => [
-        [trusted([signs[outcome], outcome].filter(Boolean).join(' '))],
-        [trusted(kindLabels[kind])],
-        [untrusted(key || name)],
-        id === '' ? [] : [untrusted(id)],
-        message === undefined
-          ? join(
-              notes.map((note) => sentence(note)),
-              '; ',
-            )
-          : sentence(firstLine(message)),
-      ]),
-    },
+    table(undefined, acted, {
+      Outcome: ({ outcome = 'unchanged' }) => trusted([signs[outcome], outcome].filter(Boolean).join(' ')),
+      Kind: ({ kind }) => trusted(kindLabels[kind]),
+      Key: ({ key, name }) => untrusted(key || name),
+      Id: ({ id }) => id || [],
+      Remark: ({ message, notes }) => (message === undefined ? join(notes.map(sentence), '; ') : sentence(firstLine(message))),
+    }),
     ...evaluationBlocks(result.notEvaluated),
     ...failureBlocks(acted),
     ...serverBlocks(changedByServer),

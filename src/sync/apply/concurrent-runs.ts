@@ -13,8 +13,7 @@ import type { Kinds } from '../../kinds/kinds.ts'
 import { indexStored, type StoredIndex, type StoredIndexes } from '../plan/stored-objects.ts'
 
 /** What to know about two runs at the same time. */
-export const concurrentRunsPage =
-  'https://github.com/watchkeeper/watchkeeper/blob/main/docs/faq.md#is-it-safe-to-run-it-twice-or-at-the-same-time'
+export const concurrentRunsPage = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs/help.md#two-runs-at-the-same-time'
 
 /** An older list is read again before a create. */
 const maxListAgeMs = 10_000

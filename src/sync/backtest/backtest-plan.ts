@@ -21,7 +21,7 @@ import type { Context } from '../../operation/operation.ts'
 import { type Change, changesOf, isDifference } from '../plan/change.ts'
 import { isTemporary, warnFailing, warnUnmatched } from '../plan/evaluations.ts'
 import type { PlanningResult } from '../plan/make-plan.ts'
-import { type StoredObjects, storedOf } from '../plan/stored-objects.ts'
+import type { StoredObjects } from '../plan/stored-objects.ts'
 import { type EvaluatedAlert, isDetected, isQuietOutside } from './incidents.ts'
 import { type IncidentRows, recordedRange, recordedStep } from './recordings.ts'
 
@@ -164,7 +164,7 @@ export async function backtestPlan(
   }
 
   // Last, because the budget of requests may not last for all.
-  const unmatched = await explainAllUnmatched([...byQuery.values()], { ...context, sources: storedObjects.sources, readRows, range })
+  const unmatched = await explainAllUnmatched([...byQuery.values()], { ...context, sources: storedObjects.source, readRows, range })
   const whyUnmatched = (query: Query): string | undefined => unmatched.get(JSON.stringify(unmatchedOf(query && byQuery.get(query))))
   const estimateOf = (query: Query): AlertEstimate | undefined => {
     const estimate = query && byQuery.get(query)
@@ -226,7 +226,7 @@ export async function compareAlerts(
 /** The cloud has no values of charts. Its counts are those of SQL. */
 export async function seriesReader(
   { api, service, profile }: Pick<BacktestContext, 'api' | 'service' | 'profile'>,
-  { sources }: StoredObjects,
+  { source: sources }: StoredObjects,
 ): Promise<ReadSeries> {
   if (profile.isSelfHosted) return (request) => requestSeries(api, service, request)
   const { countWithSql } = await import('../../backtest/count-with-sql.ts')
@@ -247,7 +247,7 @@ function toEvaluated(query: Query, estimate: Estimate | undefined): EvaluatedAle
 }
 
 /** The alerts of the SLOs in the files, by the queries that they have with the sources of the service. */
-async function sloValues({ slos }: PlanningResult['found'], { sources }: StoredObjects): Promise<FindSqlValues> {
+async function sloValues({ slos }: PlanningResult['found'], { source: sources }: StoredObjects): Promise<FindSqlValues> {
   if (slos.length === 0) return () => undefined
   const [{ findSloAlert }, { sourceOf }] = await Promise.all([import('../../slos/slo-alerts.ts'), import('../../slos/expand-slos.ts')])
   return findSloAlert(
@@ -299,7 +299,7 @@ function desiredBody({ desired, stored, action }: Change, kind: Kind): Body | un
 type Find = (kind: 'dashboard' | 'savedSearch', id: unknown) => Body | undefined
 
 const findRemote = (storedObjects: StoredObjects, kind: 'dashboard' | 'savedSearch', id: unknown): StoredObject | undefined =>
-  storedOf(storedObjects, kind).find((one: StoredObject) => one.id === id)
+  storedObjects[kind].find((one: StoredObject) => one.id === id)
 
 function findDesired({ kinds, plan, storedObjects }: ComparisonContext, kind: 'dashboard' | 'savedSearch', id: unknown): Body | undefined {
   const change = plan.changes.find((one) => one.kind === kind && (id instanceof PendingId ? one.key === id.key : one.id === id))
@@ -314,12 +314,12 @@ function queryOf(alert: Body, find: Find, { storedObjects, findSqlValues, hasCha
   return 'reason' in query || hasCharts ? query : (refuseWithoutCharts(query, watched) ?? query)
 }
 
-function watchedSearch({ savedSearchId }: Body, find: Find, { sources }: StoredObjects): Watched | undefined {
+function watchedSearch({ savedSearchId }: Body, find: Find, { source: sources }: StoredObjects): Watched | undefined {
   const savedSearch = find('savedSearch', savedSearchId)
   return savedSearch && { savedSearch, source: sources.find(({ id }) => id === savedSearch.sourceId) }
 }
 
-function watchedTile({ dashboardId, tileId }: Body, find: Find, { sources }: StoredObjects): Watched | undefined {
+function watchedTile({ dashboardId, tileId }: Body, find: Find, { source: sources }: StoredObjects): Watched | undefined {
   const tiles = listOf(find('dashboard', dashboardId)?.tiles)
   const tile = tiles.find(({ id, name }) => (tileId instanceof PendingId ? name === tileId.tile : id === tileId))
   return tile && { tile, sources }

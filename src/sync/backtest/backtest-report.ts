@@ -5,6 +5,7 @@ import { minuteMs } from '../../core/durations.ts'
 import { type Line, say, sentence, trusted } from '../../core/line.ts'
 import type { Block } from '../../report/blocks.ts'
 import { formatDuration, formatTimes } from '../../report/format.ts'
+import { type Cell, shown, table } from '../../report/table.ts'
 import type { Backtest, BacktestedAlert } from './backtest-plan.ts'
 
 const verdictWords: Readonly<Record<AlertEstimate['verdict'], string>> = {
@@ -44,22 +45,16 @@ const omissions =
 export function reviewBlocks({ alerts }: Pick<Backtest, 'alerts'>, days: number): readonly Block[] {
   if (alerts.length === 0) return []
   return [
-    {
-      kind: 'table',
-      title: 'Backtest',
-      columns: [
-        { title: 'Alert' },
-        { title: `Last ${days} days: now → with this change` },
-        { title: 'Notifies at' },
-        { title: 'Values (█ breaches)' },
+    table('Backtest', alerts, {
+      Alert: ({ name }) => name,
+      [`Last ${days} days: now → with this change`]: ({ now, next }) => [
+        ...describeEstimate(now),
+        trusted(' → '),
+        ...describeEstimate(next),
       ],
-      rows: alerts.map((alert) => [
-        say`${alert.name}`,
-        [...describeEstimate(alert.now), trusted(' → '), ...describeEstimate(alert.next)],
-        describeTimes(alert.next),
-        [trusted(alert.next?.sparkline ?? '')],
-      ]),
-    },
+      'Notifies at': ({ next }) => describeTimes(next),
+      'Values (█ breaches)': ({ next }) => trusted(next?.sparkline ?? ''),
+    }),
     { kind: 'paragraph', line: [trusted(omissions)] },
   ]
 }
@@ -67,43 +62,25 @@ export function reviewBlocks({ alerts }: Pick<Backtest, 'alerts'>, days: number)
 /** All numbers of the alerts. */
 export function backtestBlocks({ alerts }: Pick<Backtest, 'alerts'>): readonly Block[] {
   if (alerts.length === 0) return []
-  const rows = alerts.map((alert) => [
-    say`${alert.key}`,
-    describeEstimate(alert.now),
-    describeEstimate(alert.next),
-    ...numbersOf(alert.next),
-    [trusted(alert.next?.sparkline ?? '')],
-  ])
   return [
-    {
-      kind: 'table',
-      columns: [
-        { title: 'Alert' },
-        { title: 'Now' },
-        { title: 'With the files' },
-        { title: 'Breaching windows', align: 'right' },
-        { title: 'Longest', align: 'right' },
-        { title: 'Data', align: 'right' },
-        { title: 'Notifies at' },
-        { title: 'Values (█ breaches)' },
-      ],
-      rows,
-    },
+    table(undefined, alerts, {
+      Alert: ({ key }) => key,
+      Now: ({ now }) => describeEstimate(now),
+      'With the files': ({ next }) => describeEstimate(next),
+      '> Breaching windows': ({ next }) => (next?.windows === undefined ? [] : trusted(`${next.breachingWindows ?? 0} of ${next.windows}`)),
+      '> Longest': ({ next }) => describeLongest(next),
+      '> Data': ({ next }) => describeCoverage(next),
+      'Notifies at': ({ next }) => describeTimes(next),
+      'Values (█ breaches)': ({ next }) => trusted(next?.sparkline ?? ''),
+    }),
     ...suggestionBlocks(alerts),
     { kind: 'paragraph', line: [trusted(omissions)] },
   ]
 }
 
-function numbersOf(estimate: AlertEstimate | undefined): readonly Line[] {
-  const data = describeCoverage(estimate)
-  if (estimate?.windows === undefined) return [[], [], data, []]
-  const { windows, breachingWindows = 0, longestEpisodeMinutes = 0 } = estimate
-  return [
-    [trusted(`${breachingWindows} of ${windows}`)],
-    [trusted(longestEpisodeMinutes === 0 ? '–' : formatDuration(longestEpisodeMinutes * minuteMs))],
-    data,
-    describeTimes(estimate),
-  ]
+function describeLongest(estimate: AlertEstimate | undefined): Cell {
+  if (estimate?.windows === undefined) return []
+  return shown(estimate.longestEpisodeMinutes || undefined, (minutes) => formatDuration(minutes * minuteMs))
 }
 
 /** When episodes begin. */
@@ -123,15 +100,14 @@ function describeCoverage(estimate: AlertEstimate | undefined): Line {
 }
 
 function suggestionBlocks(alerts: readonly BacktestedAlert[]): readonly Block[] {
-  const rows = alerts.flatMap(({ key, next }) =>
-    next?.suggestion === undefined ? [] : [[say`${key}`, ...describeSuggestion(next.suggestion)]],
-  )
+  const rows = alerts.flatMap(({ key, next }) => (next?.suggestion === undefined ? [] : [{ key, suggestion: next.suggestion }]))
   if (rows.length === 0) return []
-  const columns = [{ title: 'Alert' }, { title: 'Threshold' }, { title: 'Windows in a row' }, { title: 'Notifications on the busiest day' }]
-  return [{ kind: 'table', title: 'Suggested conditions', columns, rows }]
+  return [
+    table('Suggested conditions', rows, {
+      Alert: ({ key }) => key,
+      Threshold: ({ suggestion: one }) => ('reason' in one ? say`none: ${sentence(one.reason)}` : one.threshold),
+      'Windows in a row': ({ suggestion: one }) => ('reason' in one ? [] : one.windows),
+      'Notifications on the busiest day': ({ suggestion: one }) => ('reason' in one ? [] : one.notificationsOnBusiestDay),
+    }),
+  ]
 }
-
-const describeSuggestion = (suggestion: NonNullable<AlertEstimate['suggestion']>): readonly Line[] =>
-  'reason' in suggestion
-    ? [say`none: ${sentence(suggestion.reason)}`, [], []]
-    : [say`${suggestion.threshold}`, say`${suggestion.windows}`, say`${suggestion.notificationsOnBusiestDay}`]

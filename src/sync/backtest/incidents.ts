@@ -6,6 +6,7 @@ import { counted, type Line, say, sentence, trusted } from '../../core/line.ts'
 import type { Incident } from '../../declarations/incidents.ts'
 import type { Block, Status } from '../../report/blocks.ts'
 import { formatDuration, formatTimes } from '../../report/format.ts'
+import { table } from '../../report/table.ts'
 
 // Whether alerts notice the incidents of files. Backtests and replays share it.
 
@@ -132,19 +133,18 @@ export function incidentBlocks(incidents: readonly CheckedIncident[]): readonly 
   const rows = incidents.flatMap((incident) => incident.alerts.map((detection) => ({ incident, detection })))
   if (rows.length === 0) return []
   return [
-    {
-      kind: 'table',
-      title: 'Incidents',
-      columns: [{ title: 'Incident' }, { title: 'Start' }, { title: 'Alert' }, { title: 'Result' }, { title: 'Notifications outside' }],
-      rows: rows.map(({ incident, detection }) => [
-        say`${incident.key}`,
-        [trusted(formatMoment(incident.start))],
-        say`${detection.alert}`,
-        describeDetection(detection, incident),
-        [trusted(describeOutside(detection))],
-      ]),
-      statuses: rows.map(({ detection }) => statuses[detection.outcome]),
-    },
+    table(
+      'Incidents',
+      rows,
+      {
+        Incident: ({ incident }) => incident.key,
+        Start: ({ incident }) => trusted(formatMoment(incident.start)),
+        Alert: ({ detection }) => detection.alert,
+        Result: ({ incident, detection }) => describeDetection(detection, incident),
+        'Notifications outside': ({ detection }) => trusted(describeOutside(detection)),
+      },
+      ({ detection }) => statuses[detection.outcome],
+    ),
   ]
 }
 

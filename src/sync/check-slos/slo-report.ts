@@ -5,35 +5,33 @@ import { inEnvironment } from '../../declarations/environment.ts'
 import type { Report } from '../../operation/operation.ts'
 import type { Block, Status } from '../../report/blocks.ts'
 import { formatDuration, formatShortDay } from '../../report/format.ts'
+import { type Cell, shown, table } from '../../report/table.ts'
 import type { CheckedSlo, SloResult } from './slo-result.ts'
 import { round, sloName } from './slo-verdict.ts'
-
-const inPercent = (value: number) => trusted(`${round(value, 2)}%`)
-
-const inNumber = (value: number) => trusted(round(value, 2))
 
 const statuses: Readonly<Record<CheckedSlo['status'], Status>> = { 'within-budget': 'pass', spent: 'fail', 'not-enough-data': 'warn' }
 
 function sloTable({ slos, until }: SloResult): Block {
-  const shown = ['1h', '6h', '3d'] as const
-  const titles = ['SLO', 'Objective', 'Good', 'Budget left', ...shown.map((window) => `Burn rate ${window}`), 'Runs out', 'Burning']
-  return {
-    kind: 'table',
-    columns: titles.map((title, i) => ({ title, ...(i > 1 && i < 7 && { align: 'right' as const }) })),
-    rows: slos.map((slo) => [
-      sloName(slo),
-      say`${trusted(`${slo.objective}% in ${slo.window}`)}`,
-      slo.indicator === undefined ? say`not enough data` : [trusted(`${round(slo.indicator, 3)}%`)],
-      slo.budgetLeft === undefined ? say`–` : [inPercent(slo.budgetLeft)],
-      ...shown.map((window) => {
-        const rate = slo.burnRates[window]
-        return rate === undefined ? say`–` : [inNumber(rate)]
-      }),
-      runsOutWords(slo, until),
-      slo.burning.length === 0 ? say`–` : [trusted(slo.burning.join(', '))],
-    ]),
-    statuses: slos.map(({ status }) => statuses[status]),
-  }
+  const burnRate =
+    (window: '1h' | '6h' | '3d') =>
+    ({ burnRates }: CheckedSlo): Cell =>
+      shown(burnRates[window], (rate) => round(rate, 2))
+  return table(
+    undefined,
+    slos,
+    {
+      SLO: sloName,
+      Objective: ({ objective, window }) => trusted(`${objective}% in ${window}`),
+      '> Good': ({ indicator }) => trusted(indicator === undefined ? 'not enough data' : `${round(indicator, 3)}%`),
+      '> Budget left': ({ budgetLeft }) => shown(budgetLeft, (left) => `${round(left, 2)}%`),
+      '> Burn rate 1h': burnRate('1h'),
+      '> Burn rate 6h': burnRate('6h'),
+      '> Burn rate 3d': burnRate('3d'),
+      'Runs out': (slo) => runsOutWords(slo, until),
+      Burning: ({ burning }) => shown(burning.join(', ') || undefined),
+    },
+    ({ status }) => statuses[status],
+  )
 }
 
 function runsOutWords({ runsOut }: CheckedSlo, until: string): Line {

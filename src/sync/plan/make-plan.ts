@@ -2,7 +2,6 @@ import * as z from 'zod'
 import { ApiError } from '../../api/api-error.ts'
 import type { ReadApi } from '../../api/client.ts'
 import type { Target } from '../../api/path.ts'
-import type { Profile } from '../../api/profiles.ts'
 import { forEachConcurrently } from '../../core/concurrency.ts'
 import { type Diagnostic, diagnosticOf, errorsIn, formatLocation, type Rules } from '../../core/diagnostics.ts'
 import { causeOf, inputError } from '../../core/errors.ts'
@@ -18,16 +17,14 @@ import {
 } from '../../declarations/find-declarations.ts'
 import { nameInstances } from '../../declarations/group-diagnostics.ts'
 import { composeCreate, composeUpdate } from '../../kinds/compare.ts'
-import { createDashboardKind } from '../../kinds/dashboard/dashboard-kind.ts'
-import { checkDashboard, type InvalidField } from '../../kinds/dashboard/dashboard-wire.ts'
-import { type Body, listOf } from '../../kinds/kind.ts'
-import { addressOf, hasPendingId, type KindName } from '../../kinds/kind-names.ts'
+import type { InvalidField, Kind } from '../../kinds/kind.ts'
+import { addressOf, hasPendingId } from '../../kinds/kind-names.ts'
 import { createKinds, type Declared, isOf, type Kinds } from '../../kinds/kinds.ts'
 import { projectForm, projectGrammar } from '../../kinds/marker.ts'
 import { flag, flagOr, grouped, integer, list } from '../../operation/inputs.ts'
 import type { Context, Files } from '../../operation/operation.ts'
 import { adoptFromInput, type PreviousOwner, previousProject, previousRepository } from './adopt-from.ts'
-import { type Change, type Create, changesOf, isAdopted, type Plan, type Update, type Write } from './change.ts'
+import { type Change, type Create, isAdopted, type Plan, type Update, type Write } from './change.ts'
 import { planOn } from './plan-changes.ts'
 import { readStoredObjects, type StoredObjects } from './stored-objects.ts'
 
@@ -111,6 +108,7 @@ interface ServerCheck {
 interface ServerCheckContext {
   readonly api: ReadApi
   readonly service: Target
+  readonly kinds: Kinds
 }
 
 /** Limits the number of requests. Dashboards to adopt do not count, because each is adopted only once. */
@@ -121,8 +119,9 @@ const maxConcurrentChecks = 10
 async function checkByServer(plan: Plan, objects: readonly Declared[], asking: ServerCheckContext): Promise<ServerCheck> {
   if (errorsIn(plan.diagnostics).length > 0) return { diagnostics: [], uncheckedCount: 0 }
   // The server cannot check a reference to an object that does not exist yet.
-  const written = changesOf(plan, 'dashboard')
+  const written = plan.changes
     .filter(isWritten)
+    .filter(({ kind }) => asking.kinds[kind].validate !== undefined)
     .filter(({ desired }) => !hasPendingId(desired))
   const changed = written.filter((change) => !isAdopted(change))
   const wanted = [...written.filter(isAdopted), ...changed.slice(0, maxCheckedDashboards)]
@@ -154,16 +153,18 @@ export function countRequests(changes: readonly Change[], usesLists: boolean): n
   return writes.reduce((sum, change) => sum + ofOne(change), verified.size)
 }
 
-const isWritten = <K extends KindName>(change: Change<K>): change is Create<K> | Update<K> =>
+const isWritten = (change: Change): change is Create | Update =>
   change.action === 'create' || change.action === 'update' || change.action === 'adopt'
 
 /** What the server has against storing it; undefined when the service does not know the question: older ones do not. */
 export async function checkChange(
-  change: Create | Write,
-  { api, service }: ServerCheckContext,
+  { kind: name, desired, stored }: Create | Write,
+  { api, service, kinds }: ServerCheckContext,
 ): Promise<readonly InvalidField[] | undefined> {
+  const kind: Kind = kinds[name]
   try {
-    return await checkDashboard(api, service, withoutIds(bodyOf(change, api.profile)))
+    // With everything of the stored object that files have no say in.
+    return await kind.validate?.(api, service, stored === undefined ? composeCreate(kind, desired) : composeUpdate(kind, desired, stored))
   } catch (thrown) {
     if (!(thrown instanceof ApiError)) throw thrown
     if (thrown.kind === 'not-served') return undefined
@@ -173,31 +174,20 @@ export async function checkChange(
   }
 }
 
-/** What would be sent: with everything of the stored object that files have no say in. */
-function bodyOf({ desired, stored }: Create | Write, profile: Profile): Body {
-  const kind = createDashboardKind(profile)
-  return stored === undefined ? composeCreate(kind, desired) : composeUpdate(kind, desired, stored)
-}
-
-function toDiagnostics(invalid: readonly InvalidField[], { key, location }: Change, objects: readonly Declared[]): readonly Diagnostic[] {
-  const declared = objects.find((one) => one.kind === 'dashboard' && one.key === key)
+function toDiagnostics(invalid: readonly InvalidField[], change: Change, objects: readonly Declared[]): readonly Diagnostic[] {
+  const declared = declaredBy(change, objects)
   return invalid.map(({ path, message }) => {
-    const at = declared?.locationOf(toPath(path)) ?? location ?? { file: 'files' }
-    return diagnosticOf(serverRules, 'server-refuses', at, `${declared?.pathOf(toPath(path)) ?? `dashboards.${key}`}: ${message}`)
+    const at = declared?.locationOf(toPath(path)) ?? change.location ?? { file: 'files' }
+    return diagnosticOf(serverRules, 'server-refuses', at, `${declared?.pathOf(toPath(path)) ?? addressOf(change)}: ${message}`)
   })
 }
 
+/** The declaration of an object in the plan. */
+export const declaredBy = ({ kind, key }: Change, objects: readonly Declared[]): Declared | undefined =>
+  objects.find((one) => one.kind === kind && one.key === key)
+
 const toPath = (path: string): readonly PropertyKey[] =>
   path === '' ? [] : path.split('.').map((part) => (/^\d{1,9}$/.test(part) ? Number(part) : part))
-
-/** A body is checked as that of a create, which has no ids. */
-const withoutIds = (body: Body): Body => ({
-  ...body,
-  tiles: listOf(body.tiles).map(withoutId),
-  ...(Array.isArray(body.filters) && { filters: listOf(body.filters).map(withoutId) }),
-})
-
-const withoutId = ({ id: _, ...rest }: Body): Body => rest
 
 interface PlanRequest {
   readonly files: readonly string[]
@@ -279,7 +269,7 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
   const plan = { ...planned, diagnostics: [...sourced.diagnostics, ...planned.diagnostics] }
   for (const change of plan.changes) context.debug(describeDecision(change))
   const checked: ServerCheck = profile.dashboardCheck
-    ? await checkByServer(plan, sourced.found.objects, context)
+    ? await checkByServer(plan, sourced.found.objects, { api, service, kinds })
     : { diagnostics: [], uncheckedCount: 0 }
   return {
     kinds,
@@ -314,7 +304,7 @@ function applyCommand({ files, env }: PlanRequest, project: string): string {
 /** The queries of SLOs depend on the sources of the service. */
 export async function withSources(
   found: Found,
-  { sources }: Pick<StoredObjects, 'sources'>,
+  { source: sources }: Pick<StoredObjects, 'source'>,
 ): Promise<{ readonly found: Found; readonly diagnostics: readonly Diagnostic[] }> {
   if (found.slos.length === 0) return { found, diagnostics: [] }
   const { isOfSlo, resolveSlos } = await import('../../slos/expand-slos.ts')

@@ -94,7 +94,7 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
   const objects = keepProjectDashboard(declarations.objects, ownership, tileOwners)
   const declaredNames = new Map(objects.map(({ kind, key, value }) => [addressOf({ kind, key }), value.name ?? key]))
   const planType = createPlanner({ ...options, indexes, ownsAnything: owned.length > 0, declaredNames })
-  const tiles = new Map(storedObjects.dashboards.map((one) => [one.id, listOf(one.tiles)]))
+  const tiles = new Map(storedObjects.dashboard.map((one) => [one.id, listOf(one.tiles)]))
   const targets = new Map<KindName, ReadonlyMap<string, AlertTarget>>()
   const targetsIn = (kind: KindName): ReadonlyMap<string, AlertTarget> => targets.get(kind) ?? new Map()
   let directory = createDirectory(storedObjects)
@@ -103,13 +103,13 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
     const context = {
       directory,
       secret: options.secret ?? (() => undefined),
-      sources: storedObjects.sources,
+      sources: storedObjects.source,
       dashboards: targetsIn('dashboard'),
       savedSearches: targetsIn('savedSearch'),
       tilesOf: (id: string) => tiles.get(id) ?? [],
       tileOwners,
     }
-    const part = planType(kind, objects.filter(isOf(kind.name)), context, movesOf(twins, storedObjects.alerts, kinds.alert))
+    const part = planType(kind, objects.filter(isOf(kind.name)), context, movesOf(twins, storedObjects.alert, kinds.alert))
     twins.push(...part.twins)
     targets.set(kind.name, alertTargets(part.changes, kind))
     directory = part.directory
@@ -121,9 +121,9 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
   const repairs = planRepairs({
     kinds,
     twins: parts.map(({ kind, twins }) => ({ kind: kinds[kind], twins })),
-    alerts: storedObjects.alerts,
+    alerts: storedObjects.alert,
     planned: new Set(parts.flatMap((part) => changesOf(part, 'alert').map(({ id }) => id))),
-    moves: movesOf(twins, storedObjects.alerts, kinds.alert),
+    moves: movesOf(twins, storedObjects.alert, kinds.alert),
   })
   // Of each section together: the writes of one section begin after those of the one before it.
   const writes = parts.flatMap(({ kind, changes, orphans }) => [
@@ -134,8 +134,8 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
   const order = all.map(({ name }) => name)
   const written = [...writes, ...[...repairs.deletes, ...deletes].toSorted((a, b) => order.indexOf(b.kind) - order.indexOf(a.kind))]
   const { canPatch = false, rewrite = false } = options
-  const tileWrites = planTileWrites(written, { kind: kinds.dashboard, alerts: storedObjects.alerts, objects, canPatch, rewrite })
-  const losses = protectAlerts(tileWrites.changes, storedObjects.alerts, kinds)
+  const tileWrites = planTileWrites(written, { kind: kinds.dashboard, alerts: storedObjects.alert, objects, canPatch, rewrite })
+  const losses = protectAlerts(tileWrites.changes, storedObjects.alert, kinds)
   const changes = parts.flatMap((part) => part.changes)
   const reported = parts.flatMap(({ diagnostics }) => diagnostics)
   const isDoubled = reported.some(({ rule }) => rule === 'duplicate-marker')
@@ -159,7 +159,7 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
         // The update that removes a marker keeps the rest of the object, as far as the API shows it.
         change.action === 'release' ? checkByKind(kinds[change.kind], { ...change, key: change.key || change.name }, noSecrets) : [],
       ),
-      ...checkUses(losses.changes, storedObjects.alerts, kinds),
+      ...checkUses(losses.changes, storedObjects.alert, kinds),
       ...checkGuards(losses.changes, storedObjects.incompleteLists, options),
     ],
     unmanaged: countUnmanaged(indexes, kinds, losses.changes),

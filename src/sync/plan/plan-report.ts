@@ -6,6 +6,7 @@ import { kindLabels, sections } from '../../kinds/kind-names.ts'
 import type { Annotation, Verdict } from '../../operation/operation.ts'
 import { type Block, countFacts } from '../../report/blocks.ts'
 import type { SideNames } from '../../report/diff-lines.ts'
+import { table } from '../../report/table.ts'
 import { isDifference } from './change.ts'
 import { changeBlocks } from './change-lines.ts'
 import { unmanagedAdoption } from './match.ts'
@@ -146,16 +147,12 @@ const objectTable = (title: string, objects: readonly Named[]): readonly Block[]
           kind: 'details',
           title: `${title} (${objects.length})`,
           blocks: [
-            {
-              kind: 'table',
-              columns: [{ title: 'Kind' }, { title: 'Key' }, { title: 'Name' }, { title: 'Id' }],
-              rows: objects.map(({ kind, key, name, id = '' }) => [
-                [trusted(kindLabels[kind])],
-                [untrusted(key)],
-                [untrusted(name)],
-                [untrusted(id)],
-              ]),
-            },
+            table(undefined, objects, {
+              Kind: ({ kind }) => trusted(kindLabels[kind]),
+              Key: ({ key }) => untrusted(key),
+              Name: ({ name }) => untrusted(name),
+              Id: ({ id = '' }) => untrusted(id),
+            }),
           ],
         },
       ]

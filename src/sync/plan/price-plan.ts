@@ -85,7 +85,7 @@ function priceChanges(priced: PricedPlan): Priced {
   const reason = whyUnknown(priced, profile)
   if (reason !== undefined) return all({ status: 'not-estimable', reason: reasons[reason] })
   const changed = new Set(changes.flatMap(({ change }) => change.id ?? []))
-  const unchanged = storedObjects.alerts.filter(({ id }) => !changed.has(id)).flatMap((alert) => scheduleOf(alert) ?? [])
+  const unchanged = storedObjects.alert.filter(({ id }) => !changed.has(id)).flatMap((alert) => scheduleOf(alert) ?? [])
   const price = (
     wanted: readonly ScheduleChange[],
     after: readonly AlertSchedule[] = wanted.flatMap((one) => one.after ?? []),
@@ -167,8 +167,8 @@ function whyNothing({ idleScaling, state }: ListedService): string | undefined {
 
 function whyUnknown({ own, facts, storedObjects, changes }: PricedPlan, profile: ServiceProfile): Reason | undefined {
   if (own.idleScaling === undefined) return 'no-settings'
-  if (hasUnknownTarget(own, facts.services, storedObjects.sources)) return 'target-unknown'
-  const running = storedObjects.alerts.flatMap(runningAlert)
+  if (hasUnknownTarget(own, facts.services, storedObjects.source)) return 'target-unknown'
+  const running = storedObjects.alert.flatMap(runningAlert)
   const removed = new Set(changes.flatMap(({ change, after }) => (after === undefined ? (change.id ?? []) : [])))
   const isRemovalOnly = changes.every(({ change }) => removed.has(change.id ?? ''))
   return !isRemovalOnly && sleepsThroughAlerts(profile, running) ? 'alerts-do-not-wake' : undefined

@@ -4,6 +4,7 @@ import { counted, type Line, say, sentence, trusted } from '../../core/line.ts'
 import { alertIntervals, intervalMs } from '../../kinds/alert/schedule.ts'
 import type { Block } from '../../report/blocks.ts'
 import { formatDuration } from '../../report/format.ts'
+import { table } from '../../report/table.ts'
 
 const credits = (description: string) => z.number().describe(`${description} Credits a month of 30 days, an estimate.`)
 
@@ -57,12 +58,10 @@ export function priceBlocks(result: PlanPrice | undefined): readonly Block[] {
   if (alerts.length === 0) return [{ kind: 'paragraph', line: say`Prices: no alert changes its schedule, so the plan adds nothing.` }]
   const isEstimated = alerts.some(({ status }) => status === 'adds' || status === 'saves')
   return [
-    {
-      kind: 'table',
-      title: 'Price of the alerts',
-      columns: [{ title: 'Alert' }, { title: `Estimate (${unit} a month)` }],
-      rows: alerts.map((alert) => [say`${alert.name}`, describePrice(alert, result)]),
-    },
+    table('Price of the alerts', alerts, {
+      Alert: ({ name }) => name,
+      [`Estimate (${unit} a month)`]: (alert) => describePrice(alert, result),
+    }),
     ...(total === undefined ? [] : [{ kind: 'paragraph' as const, line: say`Together: ${trusted(amountWords(total, isAtMost, unit))}.` }]),
     ...(isEstimated ? [{ kind: 'paragraph' as const, line: [trusted(limits + (isAtMost ? atMostLimit : ''))] }] : []),
   ]

@@ -12,7 +12,7 @@ import { nameFirst } from '../../core/text.ts'
 import { intervalMs } from '../../kinds/alert/schedule.ts'
 import { composeUpdate } from '../../kinds/compare.ts'
 import { type Body, listOf, type StoredObject } from '../../kinds/kind.ts'
-import { type PendingId, replacePending } from '../../kinds/kind-names.ts'
+import { addressOf, type PendingId, replacePending } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { sourceSchema } from '../../kinds/source/source-wire.ts'
 import type { Context } from '../../operation/operation.ts'
@@ -20,7 +20,7 @@ import type { Outcome } from '../apply/apply-state.ts'
 import { compareAlerts, seriesReader } from '../backtest/backtest-plan.ts'
 import { type Change, changesOf, type Delete, isDelete, isDifference } from './change.ts'
 import { evaluationRules, isTemporary, warnFailing, warnUnmatched, withoutQuery, withRemedy } from './evaluations.ts'
-import { countRequests, type PlanningResult } from './make-plan.ts'
+import { countRequests, declaredBy, type PlanningResult } from './make-plan.ts'
 import { type LookUp, lookUpQuery, lookUpSource } from './source-columns.ts'
 import type { StoredObjects } from './stored-objects.ts'
 
@@ -128,12 +128,12 @@ async function openQueries(
     ),
   )
   const written = [...changedSources].map(([id, change]) => sourceSchema.parse({ ...bodyAfter(change, kinds), id }))
-  const sources = [...storedObjects.sources.filter(({ id }) => !changedSources.has(id)), ...written]
+  const sources = [...storedObjects.source.filter(({ id }) => !changedSources.has(id)), ...written]
   const withId = (pending: PendingId): unknown => (pending.kind === 'source' ? idOf(pending.key) : pending)
   const changes = plan.changes.map((change) =>
     changedSources.size === 0 || change.desired === undefined ? change : { ...change, desired: replacePending(change.desired, withId) },
   )
-  const after = { ...storedObjects, sources }
+  const after = { ...storedObjects, source: sources }
   const { readRows } = await estimateAlerts([], {
     api: context.api,
     service: context.service,
@@ -151,7 +151,7 @@ const bodyAfter = ({ kind, desired, stored }: Exclude<Change, Delete>, kinds: Ki
   stored === undefined ? desired : composeUpdate(kinds[kind], desired, stored)
 
 const sourceChecks = (asking: Asking): readonly Check[] =>
-  asking.planned.storedObjects.sources.flatMap((source) => {
+  asking.planned.storedObjects.source.flatMap((source) => {
     const change = asking.changedSources.get(source.id)
     const explain = (error: string): Diagnostic =>
       diagnosticOf(
@@ -185,7 +185,7 @@ async function alertChecks(asking: Asking, isOnlyOnChanged: boolean): Promise<re
   const { planned, changedSources, profile, nowMs } = asking
   const { changes } = planned.plan
   const known = new Set(changesOf(planned.plan, 'alert').map(({ id }) => id))
-  const others = planned.storedObjects.alerts.flatMap((alert): readonly Change[] =>
+  const others = planned.storedObjects.alert.flatMap((alert): readonly Change[] =>
     known.has(alert.id) || changedSources.size === 0 ? [] : [toChange(alert, asking)],
   )
   const plan = { ...planned.plan, changes: [...changes, ...others] }
@@ -227,7 +227,7 @@ const sourceIdsOf = (query: AlertQuery): readonly string[] =>
 function toQueryChecks(query: AlertQuery, asking: Asking, explain: Check['explain']): readonly Check[] {
   const { changedSources, isApplied, profile, planned, readRows, nowMs } = asking
   if ('series' in query && !isApplied && profile.isSelfHosted && sourceIdsOf(query).some((id) => changedSources.has(id)))
-    return lookUpQuery(query.series, planned.storedObjects.sources).map((one) => toLookUpCheck(one, explain, asking))
+    return lookUpQuery(query.series, planned.storedObjects.source).map((one) => toLookUpCheck(one, explain, asking))
   const ask = async (): Promise<QueryOutcome> => {
     const read = await readRows(query, lastWindow(query, nowMs))
     if ('reason' in read && read.isUnsent) return { unsent: read.reason }
@@ -250,7 +250,7 @@ function lastWindow({ step }: AlertQuery, nowMs: number): TimeRange {
 const tileChecks = (asking: Asking): readonly Check[] =>
   changesOf(asking.planned.plan, 'dashboard').flatMap((change) => {
     if (isDelete(change) || !isDifference(change) || isOfSlo(change)) return []
-    const { sources } = asking.planned.storedObjects
+    const { source: sources } = asking.planned.storedObjects
     const storedQueries = new Set(listOf(change.stored?.tiles).map((tile) => JSON.stringify(queryOf(tile, sources))))
     return listOf(bodyAfter(change, asking.kinds).tiles).flatMap((tile, i) => {
       const query = toTileQuery(tile, sources)
@@ -259,19 +259,19 @@ const tileChecks = (asking: Asking): readonly Check[] =>
     })
   })
 
-function queryOf(tile: Body, sources: StoredObjects['sources']): unknown {
+function queryOf(tile: Body, sources: StoredObjects['source']): unknown {
   const query = toTileQuery(tile, sources)
   return 'reason' in query ? query : requestOf(query)
 }
 
-function warnTile({ key, location }: Change, index: number, error: string, { planned }: Asking): Diagnostic {
-  const declared = planned.found.objects.find((one) => one.kind === 'dashboard' && one.key === key)
+function warnTile(change: Change, index: number, error: string, { planned }: Asking): Diagnostic {
+  const declared = declaredBy(change, planned.found.objects)
   const path = ['tiles', index]
   return diagnosticOf(
     evaluationRules,
     'failing-query',
-    declared?.locationOf(path) ?? location ?? { file: 'dashboards' },
-    `${declared?.pathOf(path) ?? `dashboards.${key}`}: it would show an error, because the server cannot run its query: ${withoutQuery(error)}`,
+    declared?.locationOf(path) ?? change.location ?? { file: 'dashboards' },
+    `${declared?.pathOf(path) ?? addressOf(change)}: it would show an error, because the server cannot run its query: ${withoutQuery(error)}`,
   )
 }
 
@@ -315,7 +315,7 @@ async function runChecks(checks: readonly Check[], asking: Asking): Promise<Chec
     asking.left -= perUnmatched
     const { explainUnmatched } = await import('../../backtest/unmatched.ts')
     const range = { fromMs: asking.nowMs - dayMs, untilMs: asking.nowMs }
-    reasons.set(key, await explainUnmatched(unmatched, { ...asking, sources: asking.planned.storedObjects.sources, range }))
+    reasons.set(key, await explainUnmatched(unmatched, { ...asking, sources: asking.planned.storedObjects.source, range }))
   }
   const diagnostics = checks.flatMap(({ key, explain, alert }) => {
     const [{ error, unsent } = {}, reason] = [answers.get(key), reasons.get(key)]

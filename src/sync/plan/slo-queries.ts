@@ -53,7 +53,7 @@ function changedSlos({ found, plan }: PlanningResult): readonly Slo[] {
 /** Undefined without an alert on a burn rate. */
 function longestQuery(slo: Slo, { storedObjects }: PlanningResult, endMs: number) {
   const longest = burnRateAlerts.findLast(({ recipient }) => slo.value.alerts?.[recipient] !== undefined)
-  const source = sourceOf(slo, storedObjects?.sources ?? [])
+  const source = sourceOf(slo, storedObjects?.source ?? [])
   if (longest === undefined || 'diagnostic' in source) return undefined
   // Both kinds of server know only the start and the end. Conditions have no braces.
   const sql = burnRateSql(slo.value, source, longest).replaceAll('{intervalSeconds:Int64}', String(longest.short.ms / 1000))

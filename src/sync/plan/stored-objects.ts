@@ -1,29 +1,20 @@
 import type { ReadApi } from '../../api/client.ts'
-import type { DatedList, List } from '../../api/collection.ts'
+import type { List } from '../../api/collection.ts'
 import type { Target } from '../../api/path.ts'
 import type { Profile } from '../../api/profiles.ts'
-import { type Alert, alertCollection } from '../../kinds/alert/alert.ts'
-import { type Dashboard, dashboardCollection } from '../../kinds/dashboard/dashboard-wire.ts'
+import { listKinds, type StoredLists } from '../../kinds/collections.ts'
 import type { Body, Kind, StoredObject } from '../../kinds/kind.ts'
-import { type KindName, kindNames, mapKinds, sections } from '../../kinds/kind-names.ts'
+import { type KindName, kindNames, mapKinds, unlistedKinds } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import type { StoredMarker } from '../../kinds/marker.ts'
-import { type SavedSearch, savedSearchCollection } from '../../kinds/saved-search/saved-search.ts'
-import { type Connection, connectionCollection, type Source, sourceCollection } from '../../kinds/source/source-wire.ts'
-import { type Webhook, webhookCollection } from '../../kinds/webhook/webhook-wire.ts'
+import { type Connection, connectionCollection } from '../../kinds/source/source-wire.ts'
 
-export interface StoredObjects {
-  readonly dashboards: readonly Dashboard[]
-  readonly savedSearches: readonly SavedSearch[]
-  readonly alerts: readonly Alert[]
-  readonly sources: readonly Source[]
-  /** Undefined where the service does not list them. */
-  readonly webhooks: readonly Webhook[] | undefined
+export interface StoredObjects extends StoredLists {
   /** Undefined where the service does not list them, or no file can name one. */
-  readonly connections?: readonly Connection[] | undefined
+  readonly connection?: readonly Connection[] | undefined
   /** Why a list may be incomplete. Nothing is created or deleted because of such a list. */
   readonly incompleteLists: Readonly<Partial<Record<KindName, string>>>
-  /** When the first list of the sections was answered, by the clock of the requests. */
+  /** When the first list was answered, by the clock of the requests. */
   readonly readAtMs: number
 }
 
@@ -31,48 +22,28 @@ interface ReadOptions {
   readonly api: ReadApi
   readonly service: Target
   readonly profile: Profile
-  /** Sections with declared objects: their lists are read again when they are empty. */
+  /** Kinds with declared objects. */
   readonly wanted: ReadonlySet<KindName>
   readonly wantsConnections: boolean
 }
 
-const none: DatedList<never> = { items: [], mayBeCut: false, readAtMs: Number.POSITIVE_INFINITY }
-
 export async function readStoredObjects({ api, service, profile, wanted, wantsConnections }: ReadOptions): Promise<StoredObjects> {
-  const hasMore = profile.savedSearches
-  const twice = <T>(kind: KindName, list: () => Promise<DatedList<T>>) => listTwice(list, wanted.has(kind))
-  const [dashboards, alerts, savedSearches, sources, webhooks, connections] = await Promise.all([
-    twice('dashboard', () => dashboardCollection.list(api, service)),
-    twice('alert', () => alertCollection.list(api, service)),
-    hasMore ? twice('savedSearch', () => savedSearchCollection.list(api, service)) : none,
-    twice('source', () => sourceCollection.list(api, service)),
-    hasMore ? twice('webhook', () => webhookCollection.list(api, service)) : none,
+  const [lists, connections] = await Promise.all([
+    listKinds(kindNames, { api, service, wanted }),
     profile.isSelfHosted && wantsConnections ? connectionCollection.list(api, service) : undefined,
   ])
-  const lists = { dashboards, alerts, savedSearches, sources, webhooks }
   const incompleteLists = kindNames.flatMap((kind) => {
-    const reason = whyIncomplete(lists[sections[kind]])
+    const reason = whyIncomplete(lists[kind])
     return reason === undefined ? [] : [[kind, reason] as const]
   })
+  const items = mapKinds<readonly StoredObject[]>((kind) => onceEach(lists[kind]))
   return {
-    dashboards: onceEach(dashboards),
-    alerts: onceEach(alerts),
-    savedSearches: onceEach(savedSearches),
-    sources: onceEach(sources),
-    webhooks: hasMore ? onceEach(webhooks) : undefined,
-    connections: connections?.items,
+    ...(items as unknown as StoredLists), // The list of each kind.
+    unlisted: unlistedKinds(profile),
+    connection: connections?.items,
     incompleteLists: Object.fromEntries(incompleteLists),
     readAtMs: Math.min(...Object.values(lists).map(({ readAtMs }) => readAtMs)),
   }
-}
-
-/** The objects of one kind. */
-export const storedOf = (storedObjects: StoredObjects, kind: KindName): readonly StoredObject[] => storedObjects[sections[kind]] ?? []
-
-/** A service that just woke up may answer an empty list; the second answer counts. */
-async function listTwice<T>(list: () => Promise<DatedList<T>>, isWanted: boolean): Promise<DatedList<T>> {
-  const first = await list()
-  return first.items.length === 0 && isWanted ? list() : first
 }
 
 function whyIncomplete({ items, mayBeCut }: List<StoredObject>): string | undefined {
@@ -81,7 +52,7 @@ function whyIncomplete({ items, mayBeCut }: List<StoredObject>): string | undefi
   return mayBeCut ? `may be incomplete, because its ${items.length} objects fill a page` : undefined
 }
 
-const onceEach = <T extends StoredObject>({ items }: List<T>): readonly T[] => [...new Map(items.map((one) => [one.id, one])).values()]
+const onceEach = ({ items }: List<StoredObject>): readonly StoredObject[] => [...new Map(items.map((one) => [one.id, one])).values()]
 
 export interface MarkedObject {
   readonly stored: StoredObject
@@ -126,7 +97,7 @@ export function findDesired({ byToken, mayBeCut }: StoredIndex, desired: Body, k
 export type StoredIndexes = Readonly<Partial<Record<KindName, StoredIndex>>>
 
 export const indexAll = (storedObjects: StoredObjects, kinds: Kinds): Readonly<Record<KindName, StoredIndex>> =>
-  mapKinds((name) => indexStored({ items: storedOf(storedObjects, name) }, kinds[name]))
+  mapKinds((name) => indexStored({ items: storedObjects[name] }, kinds[name]))
 
 /** Lists the objects of some kinds. */
 export async function readStoredIndexes(

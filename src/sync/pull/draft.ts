@@ -125,7 +125,7 @@ export const removalOf = ({ kind, key }: Pick<DeclaredKey, 'kind' | 'key'>): str
 export function draftPull(input: DraftInput): Draft {
   const { declarations, plan, storedObjects, profile, select } = input
   const kinds = createKinds(profile, input.nowMs)
-  const tiles = new Map(storedObjects.dashboards.map((one) => [one.id, one.tiles]))
+  const tiles = new Map(storedObjects.dashboard.map((one) => [one.id, one.tiles]))
   const keys = new Map(plan.changes.flatMap(({ kind, id, key }) => (id === undefined ? [] : [[identityOf(kind, id), key] as const])))
   const withoutTiles = declarations.objects.filter(({ kind, written }) => kind === 'dashboard' && declaresNoTiles(written))
   const forQueries = new Set([projectDashboard, ...withoutTiles.map(({ key }) => key)])
@@ -133,7 +133,7 @@ export function draftPull(input: DraftInput): Draft {
     explainSecret: createSecretFinder(input),
     kinds,
     directory: createDirectory(storedObjects),
-    sources: storedObjects.sources,
+    sources: storedObjects.source,
     keyOf: (kind, id) => keys.get(identityOf(kind, String(id))),
     tilesOf: (id) => tiles.get(String(id)) ?? [],
     isForQueries: (id) => forQueries.has(keys.get(identityOf('dashboard', String(id))) ?? ''),
@@ -183,7 +183,7 @@ interface DraftContext extends Pick<FileContext, 'directory' | 'sources' | 'keyO
 /** A person can type a secret into any text of the service. A file that is changed without a person gets nothing that looks like one. */
 function createSecretFinder({ storedObjects, only }: Pick<DraftInput, 'storedObjects' | 'only'>): DraftContext['explainSecret'] {
   // Where a webhook has a short path, its secret is elsewhere, and other URLs can have the same path.
-  const paths = secretTextsIn(storedObjects.webhooks).filter(({ length }) => length >= 16)
+  const paths = secretTextsIn(storedObjects.webhook).filter(({ length }) => length >= 16)
   const explain = (text: string): string | undefined => {
     if (paths.some((path) => text.includes(path))) return 'it has the URL of a webhook, which is a secret'
     const kind = only === 'drifted' ? credentialIn(text) : undefined

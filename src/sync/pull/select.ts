@@ -6,7 +6,7 @@ import { addressOf, type KindName } from '../../kinds/kind-names.ts'
 import { keyGrammar, ownershipTest } from '../../kinds/marker.ts'
 import type { Plan } from '../plan/change.ts'
 import { trimmedName } from '../plan/match.ts'
-import { type IndexedObject, indexStored, type StoredObjects, storedOf } from '../plan/stored-objects.ts'
+import { type IndexedObject, indexStored, type StoredObjects } from '../plan/stored-objects.ts'
 
 /** How `apply` finds an object that has no ownership marker yet. An object with a marker needs neither field. */
 type Adoption = { readonly adopt: true } | { readonly id: string } | Readonly<Record<string, never>>
@@ -42,7 +42,7 @@ export function selectObjects(kind: Kind, { storedObjects, plan, declarations }:
   const changes = plan.changes.filter((change) => change.kind === name)
   const declaredIds = new Set(changes.map(({ id }) => id))
   const takenKeys = new Set([...declarations.objects, ...declarations.broken].filter((one) => one.kind === name).map(({ key }) => key))
-  const { all } = indexStored({ items: storedOf(storedObjects, name) }, kind)
+  const { all } = indexStored({ items: storedObjects[name] }, kind)
   const undeclared = all.filter(({ stored }) => !declaredIds.has(stored.id)).toSorted(byName)
   const isOwned = ownershipTest(plan.project, kind.markerStyle)
   const skip = ({ stored }: IndexedObject, reason: string, outcome: SkippedObject['outcome'] = 'left-out'): SkippedObject => {

@@ -31,10 +31,8 @@ interface Options {
 
 const call = (name: string, { inputs = {}, ref = 'main', isSelfHosted = false, pullRequestToken = '' }: Options = {}) => {
   const server = isSelfHosted
-    ? { profile: 'hyperdx', 'api-url': selfHosted().url }
+    ? { 'api-url': selfHosted().url }
     : {
-        profile: 'clickhouse-cloud',
-        'api-url': emulator().url,
         'organization-id': demo.organizationId,
         'service-id': demo.services.checkout,
       }
@@ -51,7 +49,12 @@ const call = (name: string, { inputs = {}, ref = 'main', isSelfHosted = false, p
       event: { repository: { default_branch: 'main' } },
     },
     files,
-    env: { ...runnerEnvironment(github().url), GITHUB_REF: `refs/heads/${ref}`, GITHUB_REF_NAME: ref },
+    env: {
+      ...runnerEnvironment(github().url),
+      ...(!isSelfHosted && { WATCHKEEPER_API_URL: emulator().url }),
+      GITHUB_REF: `refs/heads/${ref}`,
+      GITHUB_REF_NAME: ref,
+    },
   })
 }
 
@@ -94,7 +97,7 @@ describe('the pull request of a drift', () => {
   it('the pull request of a drift gets the files with the changes of the service, and a text that shows them', async () => {
     raise()
     const { result, outputs, inputs, file, body } = await drift()
-    expect([result, outputs]).toMatchObject(['success', { status: 'pass', state: 'created', number: '7' }])
+    expect([result, outputs]).toMatchObject(['success', { status: 'pass' }])
     expect(file).toBe(raised)
     expect(inputs).toEqual({
       token,
@@ -120,7 +123,7 @@ describe('the pull request of a drift', () => {
     files = { [path]: (await drift()).file ?? '' }
     const before = structuredClone([serviceOf(emulator()).dashboards, serviceOf(emulator()).alerts.map(({ threshold }) => threshold)])
     const applied = await apply()
-    expect([applied.outputs.changed, applied.jobs.apply?.result]).toEqual(['false', 'success'])
+    expect([applied.outputs.status, applied.jobs.apply?.result]).toEqual(['pass', 'success'])
     expect([serviceOf(emulator()).dashboards, serviceOf(emulator()).alerts.map(({ threshold }) => threshold)]).toEqual(before)
     expect((await drift()).file).toBe(raised)
     raise(0.07)
@@ -152,7 +155,6 @@ describe('the pull request of a drift', () => {
 describe('the pull request of a drift is not looked at', () => {
   const skipped = (reason: string) => ({
     result: 'success',
-    outputs: { state: '' },
     inputs: undefined,
     warnings: [expect.stringContaining(reason)],
   })

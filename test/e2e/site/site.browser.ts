@@ -34,7 +34,7 @@ async function findFile(path: string): Promise<string | undefined> {
 }
 
 beforeAll(async () => {
-  if (!existsSync(join(build, 'index.html'))) throw new Error('site/build is missing: run npm run test:site')
+  if (!existsSync(join(build, 'index.html'))) throw new Error('site/build is missing: run npm run build --prefix site')
   server = createServer(async ({ url = '/' }, response) => {
     const { pathname } = new URL(url, 'http://localhost')
     const wanted = pathname.startsWith(base) ? join(build, normalize(decodeURIComponent(pathname.slice(base.length - 1)))) : undefined
@@ -75,7 +75,7 @@ const overflow = `(() => {
     .map((element) => element.outerHTML.slice(0, 120))
 })()`
 
-describe.each(['', 'operations', 'files', 'compatibility'])('page "%s" on a phone', (path) => {
+describe.each(['', 'operations', 'files', 'workflows'])('page "%s" on a phone', (path) => {
   it.each(['light', 'dark'] as const)('fits the screen, and only tables and code scroll sideways, in %s mode', async (colorScheme) => {
     const page = await visit(path, { ...phone, colorScheme })
     if (process.env.SCREENSHOTS)

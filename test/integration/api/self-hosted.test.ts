@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { demo, type Effect, type Emulator, type EmulatorOptions, startEmulator } from '../../../src/emulator/index.ts'
 import { alertCollection } from '../../../src/kinds/alert/alert.ts'
-import { checkDashboard, dashboardCollection } from '../../../src/kinds/dashboard/dashboard-wire.ts'
+import { dashboardCollection, validateDashboard } from '../../../src/kinds/dashboard/dashboard-wire.ts'
 import { savedSearchCollection } from '../../../src/kinds/saved-search/saved-search.ts'
 import { forEachEntry } from '../../support/corpus.ts'
 import { ids, inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
@@ -199,8 +199,8 @@ describe('answers of a self-hosted server', () => {
       expect((await alertCollection.list(api, target())).items).toHaveLength(alerts.length)
       expect((await savedSearchCollection.list(api, target())).items).toHaveLength(savedSearches.length)
       expect((await dashboardCollection.get(api, target(), ids.dashboard)).id).toBe(ids.dashboard)
-      expect(await checkDashboard(api, target(), { name: 'x', tiles: [] })).toEqual([])
-      expect(await checkDashboard(api, target(), { name: '', tiles: 5 })).not.toEqual([])
+      expect(await validateDashboard(api, target(), { name: 'x', tiles: [] })).toEqual([])
+      expect(await validateDashboard(api, target(), { name: '', tiles: 5 })).not.toEqual([])
       expect(await alertCollection.remove(api, target(), ids.alert)).toBe(true)
       expect(await alertCollection.remove(api, target(), ids.alert)).toBe(false)
     }))

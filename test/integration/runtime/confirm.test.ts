@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
@@ -107,13 +107,10 @@ describe('an operation that writes', () => {
     })
   })
 
-  it('the help of an operation says whether it asks, as docs/cli.md does', async () => {
-    const guide = await readFile(new URL('../../../docs/cli.md', import.meta.url), 'utf8')
-    const [, section = ''] = /## Confirm writes\n([\s\S]+?)\n## /.exec(guide) ?? []
+  it('the help of an operation says whether it asks', async () => {
     for (const { name, operation } of writing) {
       const help = (await command([name, '--help'])).stdout.replaceAll(/\s+/g, ' ')
-      expect(help).toContain(operation.asksFirst ? '--yes write without asking' : '--yes accepted; this command never asks')
-      expect([name, section.includes(`\`${name}\``)]).toEqual([name, operation.asksFirst === true])
+      expect(help, name).toContain(operation.asksFirst ? '--yes write without asking' : '--yes accepted; this command never asks')
     }
   })
 })

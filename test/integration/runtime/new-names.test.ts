@@ -20,7 +20,7 @@ it('an old name of an operation is an error with the new name, in the action and
   expect((await runCliInside(['schema', 'check-slo'])).stderr).toBe('operation: unknown operation "check-slo"; use check-slos\n')
 })
 
-it('an old name of an input is an error with the new name, as input, option, variable and setting of a file', async () => {
+it('an old name of an input is an error with the new name, as input, option and variable', async () => {
   const advice = 'for: a silence as long as the interval of an alert includes it'
   const { reason } = await invokeText({ inputs: { operation: 'silence-alerts', profile: 'hyperdx', 'include-long-intervals': 'true' } })
   expect(reason).toContain(`include-long-intervals: unknown input of silence-alerts; use ${advice}`)
@@ -29,6 +29,13 @@ it('an old name of an input is an error with the new name, as input, option, var
   )
   const ofVariable = await invokeText({ inputs: { operation: 'validate' }, env: { WATCHKEEPER_INCLUDE_LONG_INTERVALS: 'true' } })
   expect(ofVariable.reason).toContain(`WATCHKEEPER_INCLUDE_LONG_INTERVALS: is not read; use ${advice}`)
-  const ofFile = await invokeText({ inputs: { operation: 'validate' }, files: { '.watchkeeper.yml': 'include-long-intervals: true' } })
-  expect(ofFile.reason).toContain(`"include-long-intervals" is an unknown setting; use ${advice}`)
+})
+
+it('a new name is advised only where the operation has it', async () => {
+  const reasonOf = async (inputs: Readonly<Record<string, string>>) =>
+    (await invokeText({ inputs: { profile: 'hyperdx', ...inputs } })).reason
+  expect(await reasonOf({ operation: 'plan', report: 'html' })).toContain('report: unknown input of plan; use reports: html=FILE')
+  expect(await reasonOf({ operation: 'plan', 'name-contains': 'x' })).toMatch(/name-contains: unknown input of plan(?!; use)/)
+  expect((await runCliInside(['list-alerts', '--name', 'x'])).stderr).toBe('Unknown option --name. Use --select name=NAME.\n')
+  expect((await runCliInside(['plan', '--filter', 'x'])).stderr).toBe('Unknown option --filter. Did you mean --files?\n')
 })

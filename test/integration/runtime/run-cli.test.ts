@@ -60,7 +60,10 @@ describe('an unknown name', () => {
     [['list-alerts', '--rules', 'x'], 'Unknown option --rules. It is a key of .watchkeeper.yml.\n'],
     [['completion'], 'The shell is missing. Use bash, zsh, fish.\n'],
     [['completion', 'bsh'], 'The command completion does not accept "bsh". Use bash, zsh, fish.\n'],
-    [['list-sources', 'x'], 'The command list-sources accepts only options, but got 1 other argument.\n'],
+    [
+      ['list-sources', 'x'],
+      'The command list-sources accepts only options, but got 1 other argument. Put a value with spaces in quotes.\n',
+    ],
     [['emulator', '--dialect', 'neutrl'], 'Option --dialect does not accept "neutrl". Use neutral, clickhouse-cloud, hyperdx.\n'],
     [['emulator', '--rate-limit', 'of'], 'Option --rate-limit does not accept "of". Use on, off.\n'],
     [['emulator', '--port', '99999'], 'Option --port does not accept this text. Use a number from 0 to 65535.\n'],

@@ -1,4 +1,4 @@
-// One file with every display type and every field that files can have. It was applied to a real server as well: docs/compatibility.md.
+// One file with every display type and every field that files can have. It was applied to a real server as well.
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import * as yaml from 'yaml'

@@ -75,7 +75,7 @@ it('reports in both runs an object that two runs created at the same time', asyn
 describe('a run that waits before it creates', () => {
   // The client waits for no limit of its own here.
   const unlimited = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: { limit: 1_000_000, windowMs: 1000 } })
-  const page = 'docs/faq.md#is-it-safe-to-run-it-twice-or-at-the-same-time'
+  const page = 'docs/help.md#two-runs-at-the-same-time'
   const dashboards = { shop, other: { name: 'Other', tags: ['x'], tiles: [tile('A')] } }
   const content = { 'a.json': { dashboards, alerts: { errors } } }
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { addDays, type Day } from '../../../src/core/dates.ts'
+import { addDays, type Day, formatDay, plainDay } from '../../../src/core/dates.ts'
 import { formatShortDay } from '../../../src/report/format.ts'
 import { fillUsage, inputsFor, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
@@ -22,6 +22,8 @@ const judge = async (budgets: string, inputs: Readonly<Record<string, string>> =
   })
   return { ...ran, budgets: (ran.document.budgets ?? []) as readonly Record<string, unknown>[] }
 }
+
+const textOf = (line: readonly { readonly text: string }[]): string => line.map(({ text }) => text).join('')
 
 describe('a budgets file', () => {
   it('judges each budget by its own scope in one run', async () => {
@@ -176,11 +178,65 @@ budgets:
     ['- { name: x, limit: 1, warn: 120% }', /\["x"\]\.warn: "120%" is not accepted/],
     ['- { name: x, limit: 1, scope: { team: y } }', /budgets\.yml:1:33: \["x"\]\.scope: "team" is an unknown field/],
     ['- { name: x, limit: 1 }\n- { name: x, limit: 2 }', /budgets\.yml:2:11: \["x"\]\.name: .*is already the name of budget number 1/],
+    [
+      '- { name: x, limit: 1, waiver: { until: 2026-02-30, reason: y } }',
+      /budgets\.yml:1:41: \["x"\]\.waiver\.until: "2026-02-30" is not accepted; accepted: YYYY-MM-DD/,
+    ],
+    ['- { name: x, limit: 1, waiver: { until: 2099-01-01 } }', /budgets\.yml:1:24: \["x"\]\.waiver\.reason: is missing/],
+    ['- { name: x, limit: 1, waiver: { until: 2099-01-01, reason: " " } }', /\["x"\]\.waiver\.reason: " " is not accepted/],
     ['- { name: x, name: y, limit: 1 }', /budgets\.yml:1:14: Map keys must be unique/],
   ])('a budgets file is rejected with the location of the mistake: %s', async (text, reason) => {
     const ran = await judge(text)
     expect([ran.exitCode, ran.reason]).toEqual([2, expect.stringMatching(reason)])
     expect(emulator().requests).toHaveLength(0)
+  })
+
+  describe('with a waiver', () => {
+    const text = (name: string, until: Day, rest = '') =>
+      `- { name: ${name}, limit: 20, ${rest} waiver: { until: ${until}, reason: Load test of the shop; agreed } }`
+    const daysLater = (days: number) => formatDay(addDays(today, days)).replaceAll('\u00a0', ' ')
+
+    it('turns a failure of its budget into a warning with the reason of the waiver', async () => {
+      const ran = await judge(text('shop', today, 'scope: { service: checkout },'))
+      expect([ran.exitCode, ran.document.status]).toEqual([0, 'warn'])
+      expect(ran.reason).toBe(
+        `Budget shop exceeded: 25.00 of 20.00 Credits (125%). Waived until ${daysLater(0)}: Load test of the shop; agreed`,
+      )
+      expect(ran.document).toMatchObject({
+        budgetExceeded: true,
+        budgets: [{ status: 'warn', isWaived: true, waiver: { until: today, reason: 'Load test of the shop; agreed' } }],
+      })
+    })
+
+    it('turns a failure because of missing data into a warning', async () => {
+      const ran = await judge(text('shop', today, 'scope: { service: chekcout },'))
+      expect([ran.document.status, ran.reason]).toEqual(['warn', expect.stringContaining(`Waived until ${daysLater(0)}`)])
+    })
+
+    it('waives no other budget and no other limit', async () => {
+      const file = `${text('shop', today)}\n- { name: all, limit: 30 }`
+      const ran = await judge(file)
+      expect(ran.document.status).toBe('fail')
+      expect(ran.reason).toMatch(/^Budget all exceeded: .* Budget shop exceeded: .* Waived until /)
+      expect((await judge(text('shop', today), { budget: '30' })).document.status).toBe('fail')
+    })
+
+    it('shows the waiver in the report of a run that passes', async () => {
+      const ran = await judge(text('shop', addDays(today, 1), 'scope: { service: search },'))
+      expect(ran.document).toMatchObject({ status: 'pass', budgets: [{ isWaived: false }] })
+      expect(ran.blocks.flatMap((block) => (block.kind === 'paragraph' ? [textOf(block.line)] : []))).toContain(
+        `Waiver of budget shop until ${daysLater(1)}: Load test of the shop; agreed`,
+      )
+    })
+
+    it('is an error after its last day', async () => {
+      const ran = await judge(text('shop', addDays(today, -1)))
+      expect([ran.exitCode, ran.document.status]).toEqual([2, 'error'])
+      expect(ran.reason).toContain(
+        `budgets: the waiver of "shop" expired on ${plainDay(addDays(today, -1))}, and today is ${plainDay(today)} in UTC. Remove it, or set a new date and reason`,
+      )
+      expect(emulator().requests).toHaveLength(0)
+    })
   })
 
   it('compares limits in quotes with all their digits', async () => {

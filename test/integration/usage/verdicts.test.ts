@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { addDays, type Day, formatDay, formatDays, plainDay } from '../../../src/core/dates.ts'
+import { addDays, type Day, formatDays } from '../../../src/core/dates.ts'
 import { formatShortDay } from '../../../src/report/format.ts'
 import { fillUsage, inputsFor, useEmulator } from '../../support/emulator.ts'
 import { type Invoked, invokeText } from '../../support/invoke.ts'
@@ -183,39 +183,4 @@ it('names a spike with the entity and the metric that caused it', async () => {
       { date: addDays(today, -5), total: '12', usual: '4', driver: { entityName: 'search', metric: 'compute', total: '9', usual: '1' } },
     ],
   })
-})
-
-describe('a waiver', () => {
-  const waiver = (until: Day) => `until=${until}; reason=Load test of the shop; agreed`
-
-  it('turns a failure into a warning with the reason of the waiver', async () => {
-    const ran = await judge({ budget: '40', waiver: waiver(today) })
-    expect([ran.exitCode, ran.document.status]).toEqual([0, 'warn'])
-    expect(ran.reason).toBe(
-      `Budget exceeded: 48.00 of 40.00 Credits (120%). Waived until ${formatDay(today).replaceAll('\u00a0', ' ')}: Load test of the shop; agreed`,
-    )
-    expect(ran.document).toMatchObject({ budgetExceeded: true, waiver: { until: today, reason: 'Load test of the shop; agreed' } })
-  })
-
-  it('a waiver is in the report of a run that passes', async () => {
-    const ran = await judge({ budget: '50', waiver: waiver(today) })
-    expect(ran.document.status).toBe('pass')
-    expect(JSON.stringify(ran.blocks)).toContain('Load test of the shop; agreed')
-  })
-
-  it('a waiver is an error after its last day', async () => {
-    const ran = await judge({ budget: '50', waiver: waiver(addDays(today, -1)) })
-    expect([ran.exitCode, ran.document.status]).toEqual([2, 'error'])
-    expect(ran.reason).toContain(
-      `waiver: expired on ${plainDay(addDays(today, -1))}, and today is ${plainDay(today)} in UTC. Remove it, or set a new date and reason`,
-    )
-    expect(emulator().requests).toHaveLength(0)
-  })
-
-  it.each(['until=2026-02-30; reason=x', 'until=2099-01-01', 'until=2099-01-01; reason=', 'reason=x; until=2099-01-01', '2099-01-01'])(
-    'a waiver is rejected when it is "%s"',
-    async (text) => {
-      expect((await judge({ budget: '50', waiver: text })).reason).toContain('is not accepted; accepted: until=YYYY-MM-DD; reason=why')
-    },
-  )
 })

@@ -167,7 +167,10 @@ alerts:
     ['- a', 'f.yml:1:1 schema: ["a"] is not accepted; accepted: a map'],
     ['alerts:', 'f.yml:1:8 schema: alerts: null is not accepted; accepted: a map; indent the lines below it'],
     ['alert: {}', 'f.yml:1:1 schema: "alert" is an unknown field; did you mean "alerts"?'],
-    ['__proto__: {}', 'f.yml:1:1 schema: "__proto__" is an unknown field'],
+    [
+      '__proto__: {}',
+      'f.yml:1:1 schema: "__proto__" is an unknown field; accepted: $schema, defaults, dashboards, savedSearches, alerts, webhooks, sources, slos, incidents',
+    ],
   ])('a file is rejected with an unknown section: %s', (text, line) => {
     expect(lines(readText(text).diagnostics)).toEqual([line])
   })

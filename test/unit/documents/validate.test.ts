@@ -16,7 +16,10 @@ describe('a diagnostic about a field', () => {
   it.each([
     ['intervall: 5m', '6:5 alerts.a: "intervall" is an unknown field; did you mean "interval"?'],
     ['thresholdtype: x', '6:5 alerts.a: "thresholdtype" is an unknown field; did you mean "thresholdType"?'],
-    ['colour: red', '6:5 alerts.a: "colour" is an unknown field'],
+    [
+      'colour: red',
+      '6:5 alerts.a: "colour" is an unknown field; accepted: name, dashboard, tile, savedSearch, groupBy, threshold, thresholdMax, thresholdType, interval, scheduleOffsetMinutes, scheduleStartAt, numConsecutiveWindows, channel, channels, message, note, adopt, id, previousKey',
+    ],
     [
       'thresholdType: abov',
       '6:20 alerts.a.thresholdType: "abov" is not accepted; accepted: above, below, above_exclusive, below_or_equal, equal, not_equal, between, not_between; did you mean "above"?',
@@ -111,7 +114,7 @@ describe('a diagnostic about a union is about the form that was meant', () => {
   it.each([
     ['{ displayType: lin, sourceId: x }', [`10:32 ${config}.displayType: "lin" is not accepted; accepted: ${shown}; did you mean "line"?`]],
     ['{ sourceId: x }', [`10:9 ${config}.displayType: is missing; accepted: ${shown}`]],
-    ['{ displayType: markdown, text: x }', [`10:42 ${config}: "text" is an unknown field`]],
+    ['{ displayType: markdown, text: x }', [`10:42 ${config}: "text" is an unknown field; accepted: displayType, markdown`]],
     [
       '{ displayType: number, sourceId: x, select: [{ aggFn: count }], groupBy: y }',
       [`10:81 ${config}: "groupBy" cannot be combined with the other fields of this map`],
@@ -120,7 +123,9 @@ describe('a diagnostic about a union is about the form that was meant', () => {
     ['{ displayType: line, configType: sql, connection: x }', [`10:9 ${config}.sqlTemplate: is missing; accepted: a text`]],
     [
       '{ displayType: number, configType: sql, sqlTemplate: x, connectionId: y, selct: z }',
-      [`10:90 ${config}: "selct" is an unknown field`],
+      [
+        `10:90 ${config}: "selct" is an unknown field; accepted: displayType, configType, connection, connectionId, sqlTemplate, source, sourceId, numberFormat, color`,
+      ],
     ],
     [
       '{ displayType: line, sourceId: x, select: [{ aggFn: cuont }] }',

@@ -6,13 +6,13 @@ const named = (...names: readonly (string | null)[]) => names.map((name, i) => (
 
 const directory = createDirectory(
   remoteStateWith({
-    dashboards: [{ id: 'd1', name: 'Shop', tiles: [{ id: 't1', name: 'Errors' }, { id: 't2' }] }],
-    savedSearches: [
+    dashboard: [{ id: 'd1', name: 'Shop', tiles: [{ id: 't1', name: 'Errors' }, { id: 't2' }] }],
+    savedSearch: [
       { id: 's1', name: 'Slow' },
       { id: 's2', name: 'Slow' },
     ],
-    sources: [{ id: 'l', name: 'Logs' }, { id: 'x' }],
-    webhooks: named('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'),
+    source: [{ id: 'l', name: 'Logs' }, { id: 'x' }],
+    webhook: named('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'),
   }),
 )
 
@@ -28,14 +28,14 @@ describe('finding things by their names', () => {
   })
 
   it('names the others as long as they are few', () => {
-    const eight = createDirectory(remoteStateWith({ webhooks: named('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h') }))
+    const eight = createDirectory(remoteStateWith({ webhook: named('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h') }))
     expect(eight.byName('webhook', 'zzz')).toEqual({ message: 'no webhook is named "zzz"; existing names: a, b, c, d, e, f, g, h' })
-    const none = createDirectory(remoteStateWith({ webhooks: [] }))
+    const none = createDirectory(remoteStateWith({ webhook: [] }))
     expect(none.byName('webhook', 'zzz')).toEqual({ message: 'no webhook is named "zzz"' })
   })
 
   it('leaves what has no name out of what it names', () => {
-    const some = createDirectory(remoteStateWith({ webhooks: named('a', null, '') }))
+    const some = createDirectory(remoteStateWith({ webhook: named('a', null, '') }))
     expect(some.byName('webhook', 'zzz')).toEqual({ message: 'no webhook is named "zzz"; existing names: a' })
   })
 

@@ -13,7 +13,7 @@ const severity = z.enum(['low', 'high']).optional().meta({ clear: null, needsPro
 const withSeverity = declaredAlert.extend({ severity })
 const kind = createAlertKind(cloud, nowMs, withSeverity)
 
-const directory = createDirectory({ dashboards: [], savedSearches: [], sources: [], webhooks: [{ id: 'w', name: 'oncall' }] })
+const directory = createDirectory({ dashboard: [], savedSearch: [], source: [], webhook: [{ id: 'w', name: 'oncall' }] })
 const search = { id: 'q', tiles: [] }
 const context = {
   secret: () => undefined,

@@ -26,7 +26,7 @@ const withConfigs = (dashboard: Body, fill: Fill): Body => ({
 })
 
 const filled = (storedObjects: StoredObjects, fill: Fill): StoredObjects =>
-  remoteStateWith({ ...storedObjects, dashboards: storedObjects.dashboards.map((one) => withConfigs(one, fill)) })
+  remoteStateWith({ ...storedObjects, dashboard: storedObjects.dashboard.map((one) => withConfigs(one, fill)) })
 
 /** The service after apply, on a server that fills fields in; with the snapshot that apply writes then. */
 function appliedOn(fill: Fill, { snapshot = true } = {}): StoredObjects {
@@ -35,11 +35,11 @@ function appliedOn(fill: Fill, { snapshot = true } = {}): StoredObjects {
   if (!snapshot) return storedObjects
   const kind = kinds.dashboard
   const desired = plan.changes.find(({ kind }) => kind === 'dashboard')?.desired ?? {}
-  const dashboards = storedObjects.dashboards.map((one) => ({
+  const dashboards = storedObjects.dashboard.map((one) => ({
     ...one,
     ...kind.withSnapshot(kind.toBody(one), snapshotOf(sidesOf(kind, desired, one))),
   }))
-  return { ...storedObjects, dashboards }
+  return { ...storedObjects, dashboard: dashboards }
 }
 
 const known: Fill = (config) => ({
@@ -134,14 +134,14 @@ describe('an object that a user changed', () => {
 describe('a snapshot', () => {
   it('a snapshot of another version of the tool is as good as none', () => {
     const storedObjects = appliedOn(known)
-    const dashboards = storedObjects.dashboards.map((one) => ({ ...one, tags: one.tags.map((tag) => tag.replace(/^wks\d+:/, 'wks99:')) }))
+    const dashboards = storedObjects.dashboard.map((one) => ({ ...one, tags: one.tags.map((tag) => tag.replace(/^wks\d+:/, 'wks99:')) }))
     expect(dashboards[0]?.tags.some((tag) => tag.startsWith('wks99:'))).toBe(true)
-    expect(dashboardSteps({ ...storedObjects, dashboards })).toBe('dashboards.shop unchanged')
+    expect(dashboardSteps({ ...storedObjects, dashboard: dashboards })).toBe('dashboards.shop unchanged')
   })
 
   it('covers the declaration: another id behind a name is a difference', () => {
     const storedObjects = appliedOn(unknown)
-    const moved = { ...storedObjects, sources: [{ id: 'other-logs', name: 'Logs' }] } as StoredObjects
+    const moved = { ...storedObjects, source: [{ id: 'other-logs', name: 'Logs' }] } as StoredObjects
     expect(dashboardSteps(moved)).toBe('dashboards.shop update (service)')
   })
 
@@ -166,7 +166,7 @@ describe('a snapshot', () => {
   })
 
   it('a snapshot is computed as in every version of its revision', () => {
-    const [dashboard] = appliedOn(known).dashboards
+    const [dashboard] = appliedOn(known).dashboard
     expect(dashboard?.tags.find((tag) => tag.startsWith('wks'))).toMatchInlineSnapshot(`"wks1:e535b03122c89e71d8c5"`)
   })
 })

@@ -16,7 +16,7 @@ const context: FileContext = {
   key: 'any',
   spelled: undefined,
   declared: undefined,
-  directory: createDirectory(remoteStateOf({ sources: named(['s1', 's2']), webhooks: named(['w1']) })),
+  directory: createDirectory(remoteStateOf({ source: named(['s1', 's2']), webhook: named(['w1']) })),
   sources: [],
   keyOf: (kind, id) => `${kind} ${id}`,
   tilesOf: (dashboard) => [{ id: 't1', name: `tile t1 of ${dashboard}` }],
@@ -318,31 +318,31 @@ describe('a reference in a file', () => {
   const expression = written('‹env.X›')
 
   const storedObjects = remoteStateOf({
-    dashboards: [
+    dashboard: [
       { ...shop, tiles: [tile('t1', 'A'), tile('t2', 'Twin'), tile('t3', 'Twin'), tile('t4', ''), tile('t5', expression)] },
       { ...shop, id: 'd2', name: 'Twins' },
       { ...shop, id: 'd3', name: 'Twins' },
       { ...shop, id: 'd4', name: 'Logs' },
     ],
-    savedSearches: [
+    savedSearch: [
       { id: 'q1', name: 'Slow' },
       { id: 'q2', name: 'Shop' },
     ],
-    sources: [
+    source: [
       { id: 's1', name: 'Logs' },
       { id: 's2', name: 'Twins' },
       { id: 's3', name: 'Twins' },
       { id: 's4', name: expression },
       { id: 's5', name: '' },
     ],
-    webhooks: [
+    webhook: [
       { id: 'w1', name: 'oncall' },
       { id: 'w2', name: 'hook' },
       { id: 'w3', name: 'hook' },
     ],
   })
 
-  const { dashboards, sources } = storedObjects
+  const { dashboard: dashboards, source: sources } = storedObjects
   const real: FileContext = {
     ...context,
     directory: createDirectory(storedObjects),

@@ -7,8 +7,8 @@ import { errors, shop } from '../../support/shop-declaration.ts'
 const declared = { dashboards: { shop }, alerts: { errors } }
 const applied = afterApply(planOf(declared))
 
-const withAlerts = (...alerts: readonly object[]): StoredObjects => remoteStateWith({ ...applied, alerts })
-const [own] = applied.alerts
+const withAlerts = (...alerts: readonly object[]): StoredObjects => remoteStateWith({ ...applied, alert: alerts })
+const [own] = applied.alert
 
 describe('an object that is not clear', () => {
   it('an object is reported when its marker is on two objects', () => {
@@ -78,7 +78,7 @@ describe('an object of the same name that belongs to somebody', () => {
       { alerts: { errors: { ...errors, dashboard: { id: 'd' }, tile: { id: 't' } } } },
       {
         ...markedBy('other/project errors'),
-        dashboards: [],
+        dashboard: [],
       },
     )
     expect(plan.diagnostics.filter(({ rule }) => rule === 'other-project')).toMatchObject([

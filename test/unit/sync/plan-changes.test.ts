@@ -34,7 +34,7 @@ describe('a plan', () => {
 
   it('names the tiles of a managed dashboard that lose parts, where the web app may have added them', () => {
     const renamed = { ...shop, name: 'Store' }
-    const inService = remoteStateWith({ ...applied, dashboards: applied.dashboards.map((one) => ({ ...one, name: 'Store' })) })
+    const inService = remoteStateWith({ ...applied, dashboard: applied.dashboard.map((one) => ({ ...one, name: 'Store' })) })
     const rewritesOf = (dashboard: object, storedObjects: typeof applied) =>
       planOf({ dashboards: { shop: dashboard } }, storedObjects).changes[0]
     const tiles = ['A', 'B']
@@ -157,7 +157,7 @@ describe('a plan', () => {
   })
 
   it('shows an unknown id unchanged', () => {
-    const storedObjects = { ...applied, alerts: applied.alerts.map((one) => ({ ...one, tileId: 'gone' })) }
+    const storedObjects = { ...applied, alert: applied.alert.map((one) => ({ ...one, tileId: 'gone' })) }
     expect(fieldsOf(planOf(declared, storedObjects), 'alerts.errors')).toEqual(['tile: "gone" → "A"'])
   })
 
@@ -173,7 +173,7 @@ describe('a plan', () => {
     const before = { dashboards: { shop: { ...shop, filters: [filter] } } }
     const after = { dashboards: { shop: { ...shop, filters: [{ ...filter, appliesToSourceIds: ['logs', 'traces'] }] } } }
     const storedObjects = remoteStateWith({
-      sources: [
+      source: [
         { id: 'logs', name: 'Logs' },
         { id: 'traces', name: 'Traces' },
       ],
@@ -186,14 +186,14 @@ describe('a plan', () => {
   it('tells which side moved', () => {
     const inFiles = planOf({ ...declared, alerts: { errors: { ...errors, threshold: 2 }, many } }, applied)
     expect(steps(inFiles)).toContain('alerts.errors update (files)')
-    const inService = planOf(declared, { ...applied, alerts: applied.alerts.map((one) => ({ ...one, threshold: 5 })) })
+    const inService = planOf(declared, { ...applied, alert: applied.alert.map((one) => ({ ...one, threshold: 5 })) })
     expect(steps(inService).slice(2)).toEqual(['alerts.errors update (service)', 'alerts.many update (service)'])
     expect(fieldsOf(inService, 'alerts.many')).toEqual(['threshold: 5 → 1'])
   })
 
   it('a plan takes a change of adopt or id for none of the declaration', () => {
     const again = { ...declared, alerts: { errors: { ...errors, adopt: true, id: 'alerts-errors' }, many } }
-    const storedObjects = { ...applied, alerts: applied.alerts.map((one) => ({ ...one, threshold: 5 })) }
+    const storedObjects = { ...applied, alert: applied.alert.map((one) => ({ ...one, threshold: 5 })) }
     expect(steps(planOf(again, storedObjects))).toContain('alerts.errors update (service)')
   })
 
@@ -213,7 +213,7 @@ describe('a plan', () => {
   it('a plan changes the order of filters', () => {
     const filter = (name: string) => ({ name, expression: name, sourceId: 'logs' })
     const withFilters = (...filters: object[]) => ({ dashboards: { shop: { ...shop, filters } } })
-    const storedObjects = remoteStateWith({ sources: [{ id: 'logs', name: 'Logs' }] })
+    const storedObjects = remoteStateWith({ source: [{ id: 'logs', name: 'Logs' }] })
     const [before, after] = [withFilters(filter('A'), filter('B')), withFilters(filter('B'), filter('A'))]
     expect(fieldsOf(planOf(after, afterApply(planOf(before, storedObjects), storedObjects)), 'dashboards.shop')).toEqual([
       'filters (order): ["A","B"] → ["B","A"]',
@@ -223,7 +223,7 @@ describe('a plan', () => {
   it('a plan takes an alert on a tile without alerts for an error, also on a dashboard that no file declares', () => {
     const text = { displayType: 'markdown', markdown: 'x' }
     const dashboards = [{ id: 'd1', name: 'By hand', tags: [], tiles: [{ id: 't1', name: 'Text', x: 0, y: 0, w: 1, h: 1, config: text }] }]
-    const storedObjects = remoteStateWith({ dashboards } as never)
+    const storedObjects = remoteStateWith({ dashboard: dashboards } as never)
     for (const tile of ['Text', { id: 't1' }]) {
       const plan = planOf({ alerts: { errors: { ...errors, dashboard: { name: 'By hand' }, tile } } }, storedObjects)
       expect(plan.diagnostics.map(({ message }) => message)).toContainEqual(
@@ -246,8 +246,8 @@ describe('an object with the marker that no file declares', () => {
   })
 
   it('an object with the marker that no file declares is not deleted where a copy has the same marker', () => {
-    const copy = { ...applied.savedSearches.find(({ name }) => name === 'Slow'), id: 'copy', name: 'My own' } as never
-    const plan = planOf(less, { ...applied, savedSearches: [...applied.savedSearches, copy] }, { prune: true })
+    const copy = { ...applied.savedSearch.find(({ name }) => name === 'Slow'), id: 'copy', name: 'My own' } as never
+    const plan = planOf(less, { ...applied, savedSearch: [...applied.savedSearch, copy] }, { prune: true })
     expect(plan.diagnostics).toMatchObject([
       { rule: 'duplicate-marker', severity: 'error', message: expect.stringContaining('"My own" (copy)') },
     ])
@@ -266,7 +266,7 @@ describe('an object with the marker that no file declares', () => {
       { id: 'x', name: 'X', note: 'watchkeeper: other/project x 0a1b2c' },
       { id: 'y', name: 'Y' },
     ]
-    const plan = planOf(less, remoteStateWith({ ...applied, alerts: [...applied.alerts, ...foreign] }), { prune: true })
+    const plan = planOf(less, remoteStateWith({ ...applied, alert: [...applied.alert, ...foreign] }), { prune: true })
     expect(steps(plan).filter((step) => step.endsWith('delete'))).toEqual(['alerts.many delete', 'savedSearches.slow delete'])
   })
 
@@ -275,7 +275,7 @@ describe('an object with the marker that no file declares', () => {
     const storedObjects = afterApply(planOf({ savedSearches: { [key]: slow } }))
     const nameless = remoteStateWith({
       ...storedObjects,
-      savedSearches: storedObjects.savedSearches.map((one) => ({ ...one, name: null })),
+      savedSearch: storedObjects.savedSearch.map((one) => ({ ...one, name: null })),
     })
     expect(planOf({ dashboards: { shop } }, nameless).orphans).toEqual([
       { kind: 'savedSearch', id: `savedSearches-${key}`, name: '', key: '' },
@@ -287,7 +287,7 @@ describe('an object with the marker that no file declares', () => {
 
 describe('taking over', () => {
   const there = { id: 'x', name: 'Errors', source: 'tile', dashboardId: 'dashboards-shop', tileId: 'dashboards-shop-A', threshold: 1 }
-  const storedObjects = remoteStateWith({ ...applied, alerts: [there] })
+  const storedObjects = remoteStateWith({ ...applied, alert: [there] })
   const only = (alert: object) => ({ dashboards: { shop }, alerts: { errors: alert } })
 
   it('an adoption requires adopt or an id in the file', () => {
@@ -308,8 +308,8 @@ describe('taking over', () => {
   })
 
   it('an adoption is not a difference by itself', () => {
-    const { note: _, ...same } = { ...applied.alerts.find(({ name }) => name === 'Errors'), id: 'x' } as Record<string, unknown>
-    const unmarked = remoteStateWith({ ...applied, alerts: [{ ...same, note: 'n' }] })
+    const { note: _, ...same } = { ...applied.alert.find(({ name }) => name === 'Errors'), id: 'x' } as Record<string, unknown>
+    const unmarked = remoteStateWith({ ...applied, alert: [{ ...same, note: 'n' }] })
     const plan = planOf(only({ ...errors, adopt: true }), unmarked)
     expect(steps(plan)).toContain('alerts.errors adopt')
     expect(plan.changes.at(-1)?.fields).toEqual([])
@@ -328,7 +328,7 @@ describe('taking over', () => {
     ],
   ])('an adoption is rejected for %s', (_, words, expected) => {
     const marked = { id: 'm', name: 'Other', note: 'watchkeeper: shop/main other 0a1b2c' }
-    const plan = planOf(only({ ...errors, ...words }), remoteStateWith({ ...storedObjects, alerts: [marked] }))
+    const plan = planOf(only({ ...errors, ...words }), remoteStateWith({ ...storedObjects, alert: [marked] }))
     expect(messagesOf(plan)).toEqual([expected])
   })
 })

@@ -64,7 +64,7 @@ describe('changes since the review', () => {
     expect(movedSince(agreed, now)).toEqual(expected)
   })
 
-  const fewer = { ...applied, alerts: applied.alerts.slice(1) }
+  const fewer = { ...applied, alert: applied.alert.slice(1) }
 
   it('reports an object that is gone', () => {
     const before = fileOf(declared, applied)
@@ -88,7 +88,7 @@ describe('changes since the review', () => {
     ['is done already', applied, 'alerts.errors: the plan was to create it; now no change is needed'],
     [
       'is to be another one',
-      { ...applied, alerts: applied.alerts.map((one) => ({ ...one, threshold: 7 })) },
+      { ...applied, alert: applied.alert.map((one) => ({ ...one, threshold: 7 })) },
       'alerts.errors: the plan was to create it; now the plan is to update it',
     ],
   ])('reports a change that %s', (_, storedObjects, expected) => {
@@ -98,7 +98,7 @@ describe('changes since the review', () => {
   it('reports a change of other fields', () => {
     const other = { ...declared, alerts: { errors: { ...errors, threshold: 9 }, many } }
     expect(movedSince(agreed, fileOf(other))).toEqual(['alerts.errors: the plan was to create it; now its fields differ'])
-    const on = (threshold: number) => ({ ...applied, alerts: applied.alerts.map((one) => ({ ...one, threshold })) })
+    const on = (threshold: number) => ({ ...applied, alert: applied.alert.map((one) => ({ ...one, threshold })) })
     expect(movedSince(fileOf(other, on(3)), fileOf(other, on(4)))).toEqual([
       'alerts.errors: the plan was to update it; now its fields differ',
       'alerts.many: the plan was to update it; now its fields differ',
@@ -106,8 +106,8 @@ describe('changes since the review', () => {
   })
 
   it('does not report fields that the service added files have no say in', () => {
-    const storedObjects = { ...applied, alerts: applied.alerts.map((one) => ({ ...one, threshold: 3, somethingNew: 1, state: 'OK' })) }
-    const base = { ...applied, alerts: applied.alerts.map((one) => ({ ...one, threshold: 3 })) }
+    const storedObjects = { ...applied, alert: applied.alert.map((one) => ({ ...one, threshold: 3, somethingNew: 1, state: 'OK' })) }
+    const base = { ...applied, alert: applied.alert.map((one) => ({ ...one, threshold: 3 })) }
     expect(movedSince(fileOf(declared, base), fileOf(declared, storedObjects))).toEqual([])
   })
 
@@ -115,7 +115,7 @@ describe('changes since the review', () => {
     const less = { dashboards: { shop }, alerts: { errors, many: { ...errors, name: 'Many' } } }
     const deleting = fileOf({ dashboards: { shop }, alerts: { errors } }, applied, { prune: true })
     expect(deleting.changes.map(({ action }) => action)).toEqual(['delete', 'delete'])
-    const changed = { ...applied, savedSearches: applied.savedSearches.map((one) => ({ ...one, where: 'other' })) }
+    const changed = { ...applied, savedSearch: applied.savedSearch.map((one) => ({ ...one, where: 'other' })) }
     expect(movedSince(deleting, fileOf({ dashboards: { shop }, alerts: { errors } }, changed, { prune: true }))).toEqual([
       'savedSearches.slow: the plan was to delete it; now its fields differ',
     ])
@@ -125,13 +125,13 @@ describe('changes since the review', () => {
   })
 
   it('compares two objects with the same marker by their content', () => {
-    const double = remoteStateWith({ ...applied, alerts: [...applied.alerts, { ...applied.alerts[1], id: 'second', threshold: 8 }] })
+    const double = remoteStateWith({ ...applied, alert: [...applied.alert, { ...applied.alert[1], id: 'second', threshold: 8 }] })
     const prune = { prune: true }
     const nothing = { dashboards: { shop }, savedSearches: { slow } }
     const before = fileOf(nothing, double, prune)
-    const turned = { ...double, alerts: double.alerts.toReversed() }
+    const turned = { ...double, alert: double.alert.toReversed() }
     expect(movedSince(before, fileOf(nothing, turned, prune))).toEqual([])
-    const without = { ...double, alerts: double.alerts.filter(({ id }) => id !== 'second') }
+    const without = { ...double, alert: double.alert.filter(({ id }) => id !== 'second') }
     expect(movedSince(before, fileOf(nothing, without, prune))).toEqual([
       'there were 3 objects under alerts, and there are 2',
       'alerts.many: the plan was to delete it; now no change is needed',

@@ -13,7 +13,7 @@ const other = tile('C', 8, { displayType: 'line', sourceId: 'logs', select: [{ a
 const withoutA = { ...shop, tiles: [tile('B', 4, { displayType: 'line', sourceId: 'logs', select: [{ aggFn: 'count', where: 'b' }] })] }
 
 const withForeign = (fields: object) =>
-  remoteStateWith({ ...applied, alerts: [...applied.alerts, { id: 'x', name: 'Foreign', threshold: 1, ...fields }] })
+  remoteStateWith({ ...applied, alert: [...applied.alert, { id: 'x', name: 'Foreign', threshold: 1, ...fields }] })
 
 describe('a tile that goes', () => {
   const moved = { ...errors, tile: 'B' }
@@ -54,7 +54,7 @@ describe('a tile that goes', () => {
       { ...declared, dashboards: { shop: renamed }, alerts: { errors: { ...errors, tile: 'A2' }, many } },
       {
         ...applied,
-        dashboards: applied.dashboards.map((one) => ({ ...one, tiles: one.tiles.slice(0, 1) })),
+        dashboard: applied.dashboard.map((one) => ({ ...one, tiles: one.tiles.slice(0, 1) })),
       },
     )
     expect(steps(plan)).toContain('alerts.errors mark')
@@ -75,7 +75,7 @@ describe('a tile that goes', () => {
   })
 
   it('a tile that goes may not be where its alert stays', () => {
-    const storedObjects = { ...applied, alerts: applied.alerts.filter(({ name }) => name === 'Errors') }
+    const storedObjects = { ...applied, alert: applied.alert.filter(({ name }) => name === 'Errors') }
     const onGone = { ...errors, dashboard: { id: 'dashboards-shop' }, tile: { id: 'dashboards-shop-A' } }
     const plan = planOf({ ...declared, dashboards: { shop: withoutA }, alerts: { errors: onGone } }, storedObjects)
     expect(messagesOf(plan)).toEqual([
@@ -136,7 +136,7 @@ describe('a dashboard or saved search that is pruned', () => {
 describe('nothing goes', () => {
   it('nothing goes with a dashboard that stays as it is, or is only taken over', () => {
     expect(planOf(declared, withForeign({ tileId: 'dashboards-shop-A' })).diagnostics).toEqual([])
-    const unmarked = { ...applied, dashboards: applied.dashboards.map((one) => ({ ...one, tags: ['shop'] })) }
+    const unmarked = { ...applied, dashboard: applied.dashboard.map((one) => ({ ...one, tags: ['shop'] })) }
     const plan = planOf({ ...declared, dashboards: { shop: { ...shop, adopt: true } } }, unmarked)
     expect(steps(plan)).toContain('dashboards.shop update')
     expect(plan.changes.filter((change) => 'removes' in change)).toEqual([])

@@ -139,7 +139,7 @@ describe('judgeBudgets', () => {
   const period = { from: '2026-03-01' as Day, to: '2026-03-01' as Day, end: '2026-03-01' as Day }
   const main = { period, grandTotal: decimal(15), records, isFiltered: false }
   const judged = (scope: BudgetScope) =>
-    judgeBudgets([{ name: 'b', limit: decimal(10), warnAbove: undefined, period, scope, judgesForecast: false }], {
+    judgeBudgets([{ name: 'b', limit: decimal(10), warnAbove: undefined, period, scope, judgesForecast: false, waiver: undefined }], {
       readings: { unit: 'Credits', main, previous: undefined, others: [], history: { readings: [], failures: [] }, tagged: new Map() },
       today: '2026-03-10' as Day,
       onMissing: undefined,

@@ -42,7 +42,7 @@ const trueTotal = (truth: (i: number, day: Day) => number): number =>
   [...daySeries('2026-05-01', 61, truth)].filter(([day]) => day >= '2026-06-01').reduce((sum, [, value]) => sum + Number(value), 0)
 
 describe('forecastSpend', () => {
-  // The largest error in percent that docs/cost.md tells people of.
+  // The largest error in percent of the true total.
   it.each([
     ['flat', '2026-06-04', 0],
     ['flat', '2026-06-21', 0],

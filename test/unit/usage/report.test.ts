@@ -58,6 +58,7 @@ const budget = (more: Partial<BudgetOutcome> = {}): BudgetOutcome => ({
   provisional: decimal(1),
   limitStatus: 'within',
   judgesForecast: true,
+  isWaived: false,
   isForecastAbove: false,
   isForecastMissing: false,
   ...more,

@@ -60,6 +60,8 @@ function resultOf(next: () => Decimal): UsageResult {
     judgesForecast: true,
     isForecastAbove: true,
     isForecastMissing: false,
+    waiver: { until: day, reason: 'Load test' },
+    isWaived: false,
     runsOutOn: day,
   }
   return {
@@ -90,7 +92,6 @@ function resultOf(next: () => Decimal): UsageResult {
     spikes: [{ date: day, of: 'organization', total: next(), usual: next(), driver: { ...entity, total: next(), usual: next() } }],
     spikeDays: 1,
     budgets: [budget, { ...budget, dataQualityIssue: { kind: 'nothing-in-scope', level: 'warn', unmatched: ['b'], nearest: { b: 'a' } } }],
-    waiver: { until: day, reason: 'Load test' },
     dataQualityIssues: [{ kind: 'total-mismatch', level: 'fail', fromDate: day, toDate: day, recordsTotal: next(), grandTotal: next() }],
     creditPrice: { amount: next(), currency: 'USD' },
     cost: next(),

@@ -153,10 +153,10 @@ describe('a reference to a missing object', () => {
 
   it('finds an object of the service that no file declares', () => {
     const byName = { errors: { ...errors, dashboard: { name: 'Shop' }, tile: { id: 'dashboards-shop-B' } } }
-    const plan = planOf({ alerts: byName }, { ...applied, alerts: [] })
+    const plan = planOf({ alerts: byName }, { ...applied, alert: [] })
     expect(plan.diagnostics).toEqual([])
     expect(plan.changes[0]?.desired).toMatchObject({ dashboardId: 'dashboards-shop', tileId: 'dashboards-shop-B' })
-    const named = planOf({ alerts: { errors: { ...errors, dashboard: { id: 'dashboards-shop' } } } }, { ...applied, alerts: [] })
+    const named = planOf({ alerts: { errors: { ...errors, dashboard: { id: 'dashboards-shop' } } } }, { ...applied, alert: [] })
     expect(named.changes[0]?.desired).toMatchObject({ tileId: 'dashboards-shop-A' })
   })
 })

@@ -1,4 +1,4 @@
-// Until when an alert is silenced, and what the plan leaves of that. The times are those of HyperDX 2.36, see docs/silence.md.
+// When the silence of an alert ends, and what a plan keeps of it. The times are those of HyperDX 2.36.
 import { describe, expect, it } from 'vitest'
 import {
   borderAfter,

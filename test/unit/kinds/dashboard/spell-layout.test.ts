@@ -22,7 +22,7 @@ const dashboard = (tiles: readonly object[], containers: readonly object[] = [])
 const box = (title: string, fields: object = {}) => ({ id: title.toLowerCase(), title, collapsed: false, ...fields })
 
 const newFile = (tiles: readonly object[], containers?: readonly object[], options = {}): string =>
-  Object.values(verifiedPull({ dashboards: [dashboard(tiles, containers)] }, {}, options).after)[0] ?? ''
+  Object.values(verifiedPull({ dashboard: [dashboard(tiles, containers)] }, {}, options).after)[0] ?? ''
 
 /** Names and layout, without the charts. */
 const layoutLines = (text: string): readonly string[] =>
@@ -55,7 +55,7 @@ const chart = 'config: { displayType: line, source: Logs, select: [{ aggFn: coun
 const head = ['dashboards:', '  shop:', '    name: Shop', '    id: d1']
 
 const changes = (text: string, tiles: readonly object[], containers?: readonly object[]): readonly string[] =>
-  linesBetween(text, verifiedPull({ dashboards: [dashboard(tiles, containers)] }, { [file]: text }).after[file] ?? '')
+  linesBetween(text, verifiedPull({ dashboard: [dashboard(tiles, containers)] }, { [file]: text }).after[file] ?? '')
 
 describe('an existing file', () => {
   const automatic = [...head, '    tiles:', `      - { name: A, ${chart} }`, `      - { name: B, h: 9, ${chart} }`, ''].join('\n')
@@ -102,7 +102,7 @@ describe('an existing file', () => {
       { ...tile('A', [0, 0]), ...moved },
       { ...tile('B', [12, 0]), ...moved },
     ]
-    const { after } = verifiedPull({ dashboards: [dashboard(tiles)], sources }, { [file]: text })
+    const { after } = verifiedPull({ dashboard: [dashboard(tiles)], source: sources }, { [file]: text })
     expect(after[file]).toBe(text.replaceAll('source: Logs', 'source: Traces'))
   })
 
@@ -140,7 +140,7 @@ describe('an existing file', () => {
       [7, 6],
     ] as const) {
       const tiles = [tile('A', [0, a]), tile('B', [0, b])]
-      const { after } = verifiedPull({ dashboards: [dashboard(tiles)] }, { [file]: text })
+      const { after } = verifiedPull({ dashboard: [dashboard(tiles)] }, { [file]: text })
       const lines = layoutLines(after[file] ?? '')
       expect(lines).not.toContain('    rows:')
       expect(lines.filter((line) => /name: [AB]|at:/.test(line)).map((line) => line.trim())).toEqual([

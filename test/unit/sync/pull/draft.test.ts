@@ -6,7 +6,7 @@ import { written } from '../../../support/declarations.ts'
 import { linesBetween } from '../../../support/edits.ts'
 import { errors, line, project, pull, search, shop, tile, verifiedPull } from '../../../support/plans.ts'
 
-const storedObjects = { dashboards: [shop], alerts: [errors], savedSearches: [search] }
+const storedObjects = { dashboard: [shop], alert: [errors], savedSearch: [search] }
 
 const filled = pull(storedObjects).after
 
@@ -66,7 +66,7 @@ describe('a pull without files', () => {
     const onSearch = { ...errors, id: 'a2', name: 'Slow', source: 'saved_search', dashboardId: null, tileId: null, savedSearchId: 'q1' }
     const theirs = { ...shop, id: 'd2', name: 'Theirs', tags: ['wk:0a1b2c:other:abcdef'], tiles: [tile('t9', 'X')] }
     const onTheirs = { ...errors, id: 'a3', name: 'Beyond', dashboardId: 'd2', tileId: 't9' }
-    const pulled = pull({ dashboards: [shop, theirs], savedSearches: [search], alerts: [errors, onSearch, onTheirs] })
+    const pulled = pull({ dashboard: [shop, theirs], savedSearch: [search], alert: [errors, onSearch, onTheirs] })
     expect(pulled.objects.map(({ key, path }) => [key, path])).toEqual([
       ['slow', 'o/saved-searches.yml'],
       ['shop', 'o/shop.yml'],
@@ -99,7 +99,7 @@ describe('a pull into existing files', () => {
   })
 
   it('a pull into existing files changes only what changed, and reports the current name of an object', () => {
-    const changed = pull({ ...storedObjects, alerts: [{ ...errors, threshold: 6 }], savedSearches: [{ ...search, where: 'z' }] }, filled)
+    const changed = pull({ ...storedObjects, alert: [{ ...errors, threshold: 6 }], savedSearch: [{ ...search, where: 'z' }] }, filled)
     expect(changed.files.map(({ path, before, after }) => [path, linesBetween(before ?? '', after)])).toEqual([
       ['o/saved-searches.yml', ['-    where: x', '+    where: z']],
       ['o/shop.yml', ['-    threshold: 5', '+    threshold: 6']],
@@ -108,14 +108,14 @@ describe('a pull into existing files', () => {
     expect(changed.of('shop')?.outcome).toBe('unchanged')
     expect(changed.unverified).toEqual({})
     const marked = { ...errors, note: 'Call\n\nwatchkeeper: shop/observability errors abcdef' }
-    expect(pull({ ...storedObjects, alerts: [{ ...marked, name: 'New' }] }, filled).of('errors')).toMatchObject({
+    expect(pull({ ...storedObjects, alert: [{ ...marked, name: 'New' }] }, filled).of('errors')).toMatchObject({
       outcome: 'updated',
       name: 'New',
     })
   })
 
   it('keeps the declaration of a deleted object and reports it as missing', () => {
-    const gone = pull({ ...storedObjects, alerts: [] }, filled)
+    const gone = pull({ ...storedObjects, alert: [] }, filled)
     expect(gone.files).toEqual([])
     expect(gone.of('errors')).toEqual({
       kind: 'alert',
@@ -128,7 +128,7 @@ describe('a pull into existing files', () => {
 
   it('adds a new alert to the file that declares its dashboard', () => {
     const files = { 'elsewhere/all.yml': filled['o/shop.yml'] ?? '' }
-    const pulled = pull({ ...storedObjects, alerts: [errors, { ...errors, id: 'a2', name: 'More' }] }, files)
+    const pulled = pull({ ...storedObjects, alert: [errors, { ...errors, id: 'a2', name: 'More' }] }, files)
     expect(pulled.of('more')).toMatchObject({ outcome: 'added', path: 'elsewhere/all.yml' })
     expect(pulled.of('slow')).toMatchObject({ outcome: 'added', path: 'o/saved-searches.yml' })
     expect(pulled.unverified).toEqual({})
@@ -136,22 +136,22 @@ describe('a pull into existing files', () => {
 
   it('adds to an existing file whose name differs only in case', () => {
     const files = { 'o/Saved-Searches.yml': 'savedSearches:\n  old:\n    name: Old\n    sourceId: s1\n' }
-    expect(pull({ savedSearches: [search] }, files).of('slow')?.path).toBe('o/Saved-Searches.yml')
+    expect(pull({ savedSearch: [search] }, files).of('slow')?.path).toBe('o/Saved-Searches.yml')
   })
 
   it('a pull into existing files does not mistake a saved search for the dashboard of an alert when their keys or ids are equal', () => {
     const files = { 'o/s.yml': 'savedSearches:\n  shop:\n    name: Slow\n    id: d1\n    sourceId: s1\n    where: x\n' }
-    const parts = { dashboards: [shop], alerts: [errors], savedSearches: [{ ...search, id: 'd1' }] }
+    const parts = { dashboard: [shop], alert: [errors], savedSearch: [{ ...search, id: 'd1' }] }
     const into = pull(parts, files)
     expect(into.of('errors')?.path).toBe('o/shop.yml')
     expect(into.unverified).toEqual({})
-    expect(pull({ ...parts, savedSearches: [{ ...search, id: 'd1', name: 'Zoo' }] }).after['o/shop.yml']).toContain('dashboard: shop\n')
+    expect(pull({ ...parts, savedSearch: [{ ...search, id: 'd1', name: 'Zoo' }] }).after['o/shop.yml']).toContain('dashboard: shop\n')
   })
 
   it('leaves out an object with an anchor or alias, also one to add, and says why', () => {
     const search1 = { ...search, id: 'q1', tags: [`wk:${digestOfText(project, 6)}:one:abcdef`], where: 'z' }
     const of = (text: string) =>
-      verifiedPull({ savedSearches: [search1, { ...search, id: 'q2', name: 'Fast' }] }, { 'o/saved-searches.yml': text })
+      verifiedPull({ savedSearch: [search1, { ...search, id: 'q2', name: 'Fast' }] }, { 'o/saved-searches.yml': text })
     const one = 'one:\n    name: Slow\n    sourceId: s1\n    where: &w x\n'
     const reason = expect.stringContaining('anchor or alias')
     const pulled = of(`savedSearches:\n  ${one}`)
@@ -163,7 +163,7 @@ describe('a pull into existing files', () => {
   })
 
   it('adds a new object after the existing ones', () => {
-    const pulled = pull({ ...storedObjects, savedSearches: [search, { ...search, id: 'q2', name: 'Fast' }] }, filled)
+    const pulled = pull({ ...storedObjects, savedSearch: [search, { ...search, id: 'q2', name: 'Fast' }] }, filled)
     expect(pulled.files).toHaveLength(1)
     expect(pulled.files[0]?.after).toBe(
       `${filled['o/saved-searches.yml']}\n  fast:\n    name: Fast\n    adopt: true\n    source: Logs\n    where: x\n`,
@@ -188,7 +188,7 @@ describe('an excluded object', () => {
   })
 
   it('an excluded object stays in its file without a change', () => {
-    const pulled = pull({ ...storedObjects, alerts: [{ ...errors, threshold: 6 }] }, filled, { excluded })
+    const pulled = pull({ ...storedObjects, alert: [{ ...errors, threshold: 6 }] }, filled, { excluded })
     expect(pulled.files).toEqual([])
     expect(pulled.of('errors')).toMatchObject({ outcome: 'left-out', reason: 'cannot be said', path: 'o/shop.yml', key: 'errors' })
   })
@@ -202,17 +202,13 @@ describe('an excluded object', () => {
 
 it('drafts only the fields that a profile without saved searches has', () => {
   const bare = { ...errors, channels: undefined, channel: { type: 'webhook', webhookId: 'w1' }, note: 'not known there' }
-  const pulled = pull(
-    { dashboards: [{ ...shop, tiles: [{ ...tile('t1', 'A'), config: line }] }], alerts: [bare] },
-    {},
-    { profile: neutral },
-  )
+  const pulled = pull({ dashboard: [{ ...shop, tiles: [{ ...tile('t1', 'A'), config: line }] }], alert: [bare] }, {}, { profile: neutral })
   expect(pulled.after['o/shop.yml']).not.toContain('note')
   expect(pulled.unverified).toEqual({})
 })
 
 describe('expressions and defaults', () => {
-  const storedObjects = { dashboards: [shop], alerts: [errors], savedSearches: [search] }
+  const storedObjects = { dashboard: [shop], alert: [errors], savedSearch: [search] }
 
   const filled = pull(storedObjects).after
 
@@ -222,19 +218,19 @@ describe('expressions and defaults', () => {
 
     it('an expression in the service is escaped in the file, and means the text of the service', () => {
       for (const files of [{}, filled]) {
-        const pulled = pull({ ...storedObjects, alerts: [{ ...errors, note: `Call ${expression}` }] }, files)
+        const pulled = pull({ ...storedObjects, alert: [{ ...errors, note: `Call ${expression}` }] }, files)
         expect(pulled.after['o/shop.yml']).toContain(`note: Call ${escaped}\n`)
         expect(pulled.unverified).toEqual({})
-        const again = pull({ ...storedObjects, alerts: [{ ...errors, note: `Call ${expression}` }] }, pulled.after)
+        const again = pull({ ...storedObjects, alert: [{ ...errors, note: `Call ${expression}` }] }, pulled.after)
         expect(again.files).toEqual([])
       }
     })
 
     it('an expression in the service is escaped in a reference', () => {
       const cases = [
-        ['a dashboard', { dashboards: [{ ...shop, name: expression }] }, `dashboard: { name: "${escaped}" }\n    tile: A\n`],
-        ['a tile', { dashboards: [{ ...shop, tiles: [tile('t1', expression)] }] }, `dashboard: { name: Shop }\n    tile: ${escaped}\n`],
-        ['a webhook', { webhooks: [{ id: 'w1', name: expression }] }, `channel: { type: webhook, webhook: "${escaped}" }\n`],
+        ['a dashboard', { dashboard: [{ ...shop, name: expression }] }, `dashboard: { name: "${escaped}" }\n    tile: A\n`],
+        ['a tile', { dashboard: [{ ...shop, tiles: [tile('t1', expression)] }] }, `dashboard: { name: Shop }\n    tile: ${escaped}\n`],
+        ['a webhook', { webhook: [{ id: 'w1', name: expression }] }, `channel: { type: webhook, webhook: "${escaped}" }\n`],
       ] as const
       for (const [name, parts, text] of cases) {
         const pulled = pull({ ...storedObjects, ...parts }, {}, { excluded: { 'dashboard d1': 'cannot be said' } })
@@ -244,16 +240,16 @@ describe('expressions and defaults', () => {
     })
 
     it('an expression in the service that only the file escapes is not an expression that the service replaced', () => {
-      const files = pull({ ...storedObjects, alerts: [{ ...errors, note: `Call ${expression}` }] }).after
-      const pulled = pull({ ...storedObjects, alerts: [{ ...errors, note: 'Call Ada' }] }, files)
+      const files = pull({ ...storedObjects, alert: [{ ...errors, note: `Call ${expression}` }] }).after
+      const pulled = pull({ ...storedObjects, alert: [{ ...errors, note: 'Call Ada' }] }, files)
       expect(pulled.of('Errors')).toMatchObject({ outcome: 'updated', replacedExpressions: undefined })
     })
 
     it('an expression in the service in a file stays while its value is the one of the service', () => {
       const files = { 'o/a.yml': (filled['o/shop.yml'] ?? '').replace('threshold: 5', `threshold: ${written('‹env.LIMIT›')}`) }
-      const same = pull({ dashboards: [shop], alerts: [errors] }, files, { variables: { LIMIT: '5' } })
+      const same = pull({ dashboard: [shop], alert: [errors] }, files, { variables: { LIMIT: '5' } })
       expect(same.files).toEqual([])
-      const other = pull({ dashboards: [shop], alerts: [{ ...errors, threshold: 7 }] }, files, { variables: { LIMIT: '5' } })
+      const other = pull({ dashboard: [shop], alert: [{ ...errors, threshold: 7 }] }, files, { variables: { LIMIT: '5' } })
       expect(other.of('errors')).toMatchObject({ outcome: 'updated', replacedExpressions: [written('‹env.LIMIT›')] })
       expect(other.of('shop')?.replacedExpressions).toBeUndefined()
       expect(other.after['o/a.yml']).toContain('threshold: 7\n')
@@ -272,7 +268,7 @@ describe('expressions and defaults', () => {
     const variables = { EVERY: '5m' }
 
     it('the defaults of a file apply to its objects, with their expressions replaced', () => {
-      const pulled = pull({ alerts, dashboards: [shop] }, files, { variables })
+      const pulled = pull({ alert: alerts, dashboard: [shop] }, files, { variables })
       expect(pulled.objects.map(({ outcome: what }) => what)).toEqual(['unchanged', 'unchanged', 'added'])
     })
 
@@ -283,7 +279,7 @@ describe('expressions and defaults', () => {
       ] as const
       for (const [name, index] of cases) {
         const changed = alerts.map((one, i) => (i === index ? { ...one, message: null } : one))
-        const pulled = pull({ alerts: changed, dashboards: [shop] }, files, { variables })
+        const pulled = pull({ alert: changed, dashboard: [shop] }, files, { variables })
         expect(pulled.of(index === 0 ? 'one' : 'two')?.outcome, name).toBe('updated')
         expect(pulled.after['o/alerts.yml'], name).toContain('message: null\n')
         expect(pulled.unverified, name).toEqual({})
@@ -292,14 +288,14 @@ describe('expressions and defaults', () => {
 
     it('the defaults of a file stay when an object cannot override them', () => {
       const changed = alerts.map((one, i) => (i === 0 ? { ...one, channels: [] } : one))
-      const pulled = pull({ alerts: changed, dashboards: [shop] }, files, { variables, excluded: { 'dashboard d1': 'elsewhere' } })
+      const pulled = pull({ alert: changed, dashboard: [shop] }, files, { variables, excluded: { 'dashboard d1': 'elsewhere' } })
       expect(pulled.files).toEqual([])
       expect(pulled.unverified['alert a0']).toMatch(/plan would update it \(channels/)
     })
 
     it('the defaults of a file are not repeated in a new object', () => {
       const more = { ...errors, id: 'a9', name: 'More', message: 'Look', threshold: 8, tileId: 't2' }
-      const found = pull({ alerts: [...alerts, more], dashboards: [shop] }, files, { variables, globs: ['o/alerts.yml'] })
+      const found = pull({ alert: [...alerts, more], dashboard: [shop] }, files, { variables, globs: ['o/alerts.yml'] })
       const text = found.after['o/alerts.yml'] ?? ''
       expect(text.slice(text.indexOf('  more:'), text.indexOf('dashboards:'))).toBe(
         '  more:\n    name: More\n    adopt: true\n    dashboard: shop\n    tile: B\n    threshold: 8\n\n',

@@ -21,14 +21,14 @@ describe('selectObjects', () => {
 
   describe('an unmanaged object', () => {
     it('an unmanaged object is adopted by name when its name is unique', () => {
-      const parts = { dashboards: [board('d1', 'One'), board('d2', 'Two')] }
+      const parts = { dashboard: [board('d1', 'One'), board('d2', 'Two')] }
       expect(became(parts)).toEqual({ d1: 'added one', d2: 'added two' })
       expect(yamlOf(parts)).toContain('    name: One\n    adopt: true\n')
       expect(yamlOf(parts)).not.toContain(' id:')
     })
 
     it('an unmanaged object is adopted by id when another object has its name', () => {
-      const parts = { dashboards: [board('d2', 'Same'), board('d1', 'Same'), board('d3', 'Other')] }
+      const parts = { dashboard: [board('d2', 'Same'), board('d1', 'Same'), board('d3', 'Other')] }
       expect(became(parts)).toEqual({ d3: 'added other', d1: 'added same', d2: 'added same-2' })
       expect(yamlOf(parts)).toContain('  same:\n    name: Same\n    id: d1\n')
       expect(yamlOf(parts)).toContain('  same-2:\n    name: Same\n    id: d2\n')
@@ -37,34 +37,38 @@ describe('selectObjects', () => {
 
     it('an unmanaged object is adopted by id when another name differs only in spaces', () => {
       const savedSearches = ['Errors', 'Errors ', 'errors'].map((name, i) => ({ ...search, id: `q${i}`, name }))
-      expect(became({ savedSearches })).toEqual({ q0: 'added errors', q1: 'added errors-2', q2: 'added errors-3' })
-      expect(yamlOf({ savedSearches }).match(/^ {4}(?:id|adopt): .*/gm)).toEqual(['    id: q0', '    id: q1', '    adopt: true'])
+      expect(became({ savedSearch: savedSearches })).toEqual({ q0: 'added errors', q1: 'added errors-2', q2: 'added errors-3' })
+      expect(yamlOf({ savedSearch: savedSearches }).match(/^ {4}(?:id|adopt): .*/gm)).toEqual([
+        '    id: q0',
+        '    id: q1',
+        '    adopt: true',
+      ])
     })
 
     it('an unmanaged object is adopted by name when the other object with its name is managed', () => {
-      const parts = { dashboards: [board('d1', 'Same'), board('d2', 'Same', [mark('theirs', 'other/project')])] }
+      const parts = { dashboard: [board('d1', 'Same'), board('d2', 'Same', [mark('theirs', 'other/project')])] }
       expect(became(parts)).toEqual({ d1: 'added same', d2: 'other-project has the ownership marker of another project' })
       expect(yamlOf(parts)).toContain('adopt: true')
     })
 
     it('an unmanaged object is adopted by id when the list may be incomplete', () => {
-      const parts = { dashboards: [board('d1', 'One')], savedSearches: [search], incompleteLists: { dashboard: 'is long' } }
+      const parts = { dashboard: [board('d1', 'One')], savedSearch: [search], incompleteLists: { dashboard: 'is long' } }
       expect(yamlOf(parts)).toContain('    name: One\n    id: d1\n')
       expect(yamlOf(parts)).toContain('    name: Slow\n    adopt: true\n')
     })
 
     it('an unmanaged object is added once when the list contains it twice', () => {
-      expect(pull({ dashboards: [board('d1', 'One'), board('d1', 'One')] }).objects.map(({ key }) => key)).toEqual(['one'])
+      expect(pull({ dashboard: [board('d1', 'One'), board('d1', 'One')] }).objects.map(({ key }) => key)).toEqual(['one'])
     })
 
     it('an unmanaged object gets a key that no other object of its section has, broken ones included', () => {
       const text = 'dashboards:\n  one:\n    name: Else\n    tiles: []\nsavedSearches:\n  two:\n    name: Else\n    sourceId: s1\n'
-      expect(became({ dashboards: [board('d1', 'One'), board('d2', 'Two')] }, text)).toMatchObject({ d1: 'added one-2', d2: 'added two' })
+      expect(became({ dashboard: [board('d1', 'One'), board('d2', 'Two')] }, text)).toMatchObject({ d1: 'added one-2', d2: 'added two' })
     })
 
     it('an unmanaged object gets its key in the order of names, then ids', () => {
       const names = ['b', 'a', 'A', 'a']
-      const { objects } = pull({ dashboards: names.map((name, i) => board(`d${9 - i}`, name)) })
+      const { objects } = pull({ dashboard: names.map((name, i) => board(`d${9 - i}`, name)) })
       expect(objects.map(({ key, id }) => [key, id])).toEqual([
         ['a', 'd7'],
         ['a-2', 'd6'],
@@ -75,7 +79,7 @@ describe('selectObjects', () => {
 
     it('an unmanaged object is left out when a declaration with its name does not adopt it', () => {
       const text = 'dashboards:\n  mine:\n    name: Mine\n    tiles: []\n'
-      expect(became({ dashboards: [board('d1', 'Mine')] }, text)).toMatchObject({
+      expect(became({ dashboard: [board('d1', 'Mine')] }, text)).toMatchObject({
         '-': 'missing mine',
         d1: 'left-out dashboards.mine has the same name, but not adopt: true; add it to manage this object, or rename one of the two',
       })
@@ -83,14 +87,14 @@ describe('selectObjects', () => {
 
     it('an unmanaged object is adopted by name when a file declares the other object with its name by id', () => {
       const text = 'dashboards:\n  mine:\n    name: Same\n    id: d1\n    tiles: []\n'
-      const parts = { dashboards: [{ ...board('d1', 'Same'), tiles: [] }, board('d2', 'Same')] }
+      const parts = { dashboard: [{ ...board('d1', 'Same'), tiles: [] }, board('d2', 'Same')] }
       expect(became(parts, text)).toEqual({ d1: 'unchanged mine', d2: 'added same' })
     })
 
     it('an unmanaged object is not confused with an object of another section', () => {
       const text =
         'savedSearches:\n  gone:\n    name: One\n    sourceId: s1\n  slow:\n    name: Slow\n    id: d2\n    sourceId: s1\n    where: x\n'
-      const parts = { dashboards: [board('d1', 'One'), board('d2', 'Two')], savedSearches: [{ ...search, id: 'd2' }] }
+      const parts = { dashboard: [board('d1', 'One'), board('d2', 'Two')], savedSearch: [{ ...search, id: 'd2' }] }
       const { objects } = verifiedPull(parts, { 'o/a.yml': text })
       expect(objects.map(({ kind, outcome, key }) => `${kind} ${outcome} ${key}`)).toEqual([
         'savedSearch missing gone',
@@ -101,12 +105,12 @@ describe('selectObjects', () => {
     })
 
     it('an unmanaged object is left out when it has no name', () => {
-      expect(became({ dashboards: [board('d1', null)] }).d1).toMatch(/^left-out name/)
+      expect(became({ dashboard: [board('d1', null)] }).d1).toMatch(/^left-out name/)
     })
 
     it('an unmanaged object is not added when a file adopts it', () => {
       const text = 'dashboards:\n  mine:\n    name: Mine\n    adopt: true\n    tiles: []\n'
-      expect(became({ dashboards: [{ ...board('d1', 'Mine'), tiles: [] }] }, text)).toEqual({ d1: 'unchanged mine' })
+      expect(became({ dashboard: [{ ...board('d1', 'Mine'), tiles: [] }] }, text)).toEqual({ d1: 'unchanged mine' })
     })
   })
 
@@ -117,7 +121,7 @@ describe('selectObjects', () => {
         ['checkout-overview', 'Checkout overview'],
       ] as const
       for (const [key, name] of cases) {
-        const parts = { dashboards: [board('d1', name, ['t', mark(key)])] }
+        const parts = { dashboard: [board('d1', name, ['t', mark(key)])] }
         expect(became(parts), key).toEqual({ d1: `added ${key}` })
         expect(yamlOf(parts), key).not.toMatch(/adopt| id:|wk:/)
         expect(yamlOf(parts), key).toContain('tags: [t]')
@@ -125,16 +129,16 @@ describe('selectObjects', () => {
     })
 
     it('an object with an ownership marker is added beside others of this project', () => {
-      const parts = { dashboards: [board('d1', 'A', [mark('one')]), board('d2', 'B', [mark('two')])] }
+      const parts = { dashboard: [board('d1', 'A', [mark('one')]), board('d2', 'B', [mark('two')])] }
       expect(became(parts)).toEqual({ d1: 'added one', d2: 'added two' })
     })
 
     it('an object with an ownership marker gets its key before unmanaged objects do', () => {
-      expect(became({ dashboards: [board('d1', 'A'), board('d2', 'Z', [mark('a')])] })).toEqual({ d2: 'added a', d1: 'added a-2' })
+      expect(became({ dashboard: [board('d1', 'A'), board('d2', 'Z', [mark('a')])] })).toEqual({ d2: 'added a', d1: 'added a-2' })
     })
 
     it('an object with an ownership marker is left out when its key or its owner is unknown', () => {
-      const cases: readonly [string, Lists['dashboards'], string][] = [
+      const cases: readonly [string, Lists['dashboard'], string][] = [
         [
           'a key that cannot be derived',
           [board('d1', 'Renamed', [mark('a-key-longer-than-a-tag')])],
@@ -157,12 +161,12 @@ describe('selectObjects', () => {
         ],
       ]
       for (const [name, dashboards, expected] of cases) {
-        expect(Object.values(became({ dashboards: dashboards ?? [] })), name).toEqual((dashboards ?? []).map(() => expected))
+        expect(Object.values(became({ dashboard: dashboards ?? [] })), name).toEqual((dashboards ?? []).map(() => expected))
       }
     })
 
     it('an object with an ownership marker is left out when a broken declaration has its key', () => {
-      const { objects } = pull({ dashboards: [board('d1', 'A', [mark('a')])] }, { 'o/a.yml': 'dashboards:\n  a:\n    tiles: 5\n' })
+      const { objects } = pull({ dashboard: [board('d1', 'A', [mark('a')])] }, { 'o/a.yml': 'dashboards:\n  a:\n    tiles: 5\n' })
       expect(objects.map(({ outcome, reason }) => [outcome, reason])).toEqual([
         ['left-out', 'has the ownership marker of dashboards.a, which is the key of another object'],
       ])
@@ -170,14 +174,14 @@ describe('selectObjects', () => {
 
     it('an object with an ownership marker gets its key although another section has the same', () => {
       const text = 'savedSearches:\n  a:\n    name: Slow\n    sourceId: s1\n    adopt: true\n'
-      expect(became({ dashboards: [board('d1', 'A', [mark('a')])], savedSearches: [search] }, text)).toMatchObject({ d1: 'added a' })
+      expect(became({ dashboard: [board('d1', 'A', [mark('a')])], savedSearch: [search] }, text)).toMatchObject({ d1: 'added a' })
     })
 
     it('an object with an ownership marker gets a long key when the marker has all of it', () => {
       const note = `Call\n\nwatchkeeper: ${project} a-rather-long-key-of-an-alert abcdef`
       const { objects, after, unverified } = pull({
-        dashboards: [shop],
-        alerts: [
+        dashboard: [shop],
+        alert: [
           {
             id: 'a1',
             name: 'Any',

@@ -28,15 +28,15 @@ alerts:
     note: Call
 `
 
-const storedObjects = { dashboards: [shop], alerts: [errors], savedSearches: [search] }
+const storedObjects = { dashboard: [shop], alert: [errors], savedSearch: [search] }
 
 const changed = (parts: Lists, from = text): readonly string[] => {
   const { after } = verifiedPull({ ...storedObjects, ...parts }, { [file]: from })
   return linesBetween(from, after[file] ?? '')
 }
 
-const alerts = (fields: object) => ({ alerts: [{ ...errors, ...fields }] })
-const dashboards = (fields: object) => ({ dashboards: [{ ...shop, ...fields }] })
+const alerts = (fields: object) => ({ alert: [{ ...errors, ...fields }] })
+const dashboards = (fields: object) => ({ dashboard: [{ ...shop, ...fields }] })
 
 describe('a file', () => {
   it('a file stays the same when only its wording differs from the service', () => {
@@ -71,7 +71,7 @@ describe('a file', () => {
       ['other tags', dashboards({ tags: ['shop', 'new'] }), ['-    tags: [ shop ]', '+    tags: [ shop, new ]']],
       [
         'another search',
-        { savedSearches: [{ ...search, where: 'z' }] },
+        { savedSearch: [{ ...search, where: 'z' }] },
         [
           '-  slow: { name: Slow, id: q1, sourceId: s1, where: x, tags: [] }',
           '+  slow: { name: Slow, id: q1, sourceId: s1, where: z, tags: [] }',
@@ -112,7 +112,7 @@ describe('a file', () => {
     for (const name of cases) {
       const one = text.replace(/ {6}- \{ name: B.*\n/, '')
       const tiles = [{ ...tile('t2', name, 4), config: { ...line, groupBy: 'x' } }, tile('t1', name)]
-      const { after } = verifiedPull({ ...storedObjects, ...dashboards({ tiles }), alerts: [] }, { [file]: one })
+      const { after } = verifiedPull({ ...storedObjects, ...dashboards({ tiles }), alert: [] }, { [file]: one })
       expect(parsed(after[file] ?? ''), name).toMatchObject({ dashboards: { shop: { tiles: [{ at: [0, 4, 6, 4] }, { y: 0 }] } } })
     }
   })
@@ -138,7 +138,7 @@ describe('a file', () => {
     const more = { ...shop, id: 'd2', name: 'More', tiles: [tile('t9', 'A')] }
     const twice = text.replace('savedSearches:', '  more:\n    name: More\n    id: d2\n    tiles: []\nsavedSearches:')
     const { after } = verifiedPull(
-      { ...storedObjects, dashboards: [shop, more], ...alerts({ dashboardId: 'd2', tileId: 't9' }) },
+      { ...storedObjects, dashboard: [shop, more], ...alerts({ dashboardId: 'd2', tileId: 't9' }) },
       { [file]: twice },
     )
     expect(after[file]).toContain('    dashboard: more\n    tile: A\n')
@@ -182,7 +182,7 @@ describe('wording that only the file has', () => {
     ]
     for (const [name, from, fields, lines] of cases) {
       const theirs = [shop, more].map((one) => ({ ...one, tags: ['wk:0a1b2c:other:abcdef'] }))
-      expect(changed({ webhooks, dashboards: theirs, savedSearches: [], ...alerts(fields) }, from), name).toEqual(lines)
+      expect(changed({ webhook: webhooks, dashboard: theirs, savedSearch: [], ...alerts(fields) }, from), name).toEqual(lines)
     }
   })
 
@@ -192,7 +192,7 @@ describe('wording that only the file has', () => {
       { id: 's2', name: 'Traces' },
     ]
     const from = text.slice(text.indexOf('savedSearches:'), text.indexOf('alerts:'))
-    expect(changed({ sources, dashboards: [], alerts: [], savedSearches: [{ ...search, sourceId: 's2' }] }, from)).toEqual([
+    expect(changed({ source: sources, dashboard: [], alert: [], savedSearch: [{ ...search, sourceId: 's2' }] }, from)).toEqual([
       '-  slow: { name: Slow, id: q1, sourceId: s1, where: x, tags: [] }',
       '+  slow: { name: Slow, id: q1, sourceId: { source: Traces }, where: x, tags: [] }',
     ])

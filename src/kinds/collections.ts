@@ -1,0 +1,71 @@
+import type { ReadApi } from '../api/client.ts'
+import type { Collection, DatedList, List } from '../api/collection.ts'
+import type { Target } from '../api/path.ts'
+import { causeOf, toFailure } from '../core/errors.ts'
+import { alertCollection } from './alert/alert.ts'
+import { dashboardCollection } from './dashboard/dashboard-wire.ts'
+import type { Body, StoredObject } from './kind.ts'
+import { type KindName, unlistedKinds } from './kind-names.ts'
+import { savedSearchCollection } from './saved-search/saved-search.ts'
+import { sourceCollection } from './source/source-wire.ts'
+import { webhookCollection } from './webhook/webhook-wire.ts'
+
+/** The requests for the objects of each kind. */
+export const collections = {
+  dashboard: dashboardCollection,
+  savedSearch: savedSearchCollection,
+  alert: alertCollection,
+  webhook: webhookCollection,
+  source: sourceCollection,
+} as const satisfies Record<KindName, unknown>
+
+/** An object of a kind, as the API returns it. */
+export type Stored<K extends KindName> = (typeof collections)[K] extends Collection<infer T, Body> ? T : never
+
+/** The objects of each kind that a service has. The list of a kind that it does not list is empty. */
+export type StoredLists = { readonly [K in KindName]: readonly Stored<K>[] } & { readonly unlisted: ReadonlySet<KindName> }
+
+type DatedLists<K extends KindName> = { readonly [N in K]: DatedList<Stored<N>> }
+
+const notListed: DatedList<never> = { items: [], mayBeCut: false, readAtMs: Number.POSITIVE_INFINITY }
+
+/** Lists the objects of these kinds. An empty list of a wanted kind is read again: a service that just woke up may answer one. */
+export async function listKinds<K extends KindName>(
+  kinds: readonly K[],
+  { api, service, wanted }: { readonly api: ReadApi; readonly service: Target; readonly wanted?: ReadonlySet<KindName> },
+): Promise<DatedLists<K>> {
+  const unlisted = unlistedKinds(api.profile)
+  const list = async (name: K): Promise<readonly [K, DatedList<StoredObject>]> => {
+    if (unlisted.has(name)) return [name, notListed]
+    const first: DatedList<StoredObject> = await collections[name].list(api, service)
+    return [name, first.items.length === 0 && wanted?.has(name) ? await collections[name].list(api, service) : first]
+  }
+  return Object.fromEntries(await Promise.all(kinds.map(list))) as DatedLists<K> // Each list is of the kind in its key.
+}
+
+interface FoundNames {
+  readonly names: ReadonlyMap<string, string>
+  /** Why names are missing, where a list could not be read. */
+  readonly failure: string | undefined
+}
+
+/** The kinds that an alert refers to. */
+const namedByAlerts: readonly KindName[] = ['dashboard', 'savedSearch', 'webhook']
+
+/**
+ * Names of dashboards, saved searches and webhooks by their ids, to make a report readable. A list that cannot be read has no names: a
+ * missing name never fails a run.
+ */
+export async function findNames(api: ReadApi, service: Target): Promise<FoundNames> {
+  const unlisted = unlistedKinds(api.profile)
+  const named = namedByAlerts.filter((kind) => !unlisted.has(kind))
+  const read = async (kind: KindName): Promise<List<StoredObject>> => collections[kind].list(api, service, { isOptional: true })
+  const lists = await Promise.all(named.map((kind) => read(kind).catch(toUnread)))
+  const items = lists.flatMap((list) => ('items' in list ? list.items : []))
+  return {
+    names: new Map(items.flatMap(({ id, name }) => (name ? [[id, name] as const] : []))),
+    failure: lists.flatMap((list) => ('failure' in list ? [list.failure] : []))[0],
+  }
+}
+
+const toUnread = (thrown: unknown): { readonly failure: string } => ({ failure: causeOf(toFailure(thrown)) })
