@@ -25,7 +25,7 @@ async function render(root: string): Promise<ReadonlyMap<string, string>> {
   const documents = [...(await documentsOf(root)), ...reusable].map(async (path) => [path, await read(path)] as const)
   return new Map([
     ...(await Promise.all(documents)),
-    ['action.yml', renderActionYml(operations)],
+    ['action.yml', renderActionYml(operations.filter(({ isOutsideOfAction }) => isOutsideOfAction !== true))],
     ['docs/operations.md', renderOperations(operations)],
     ['README.md', fillMarkers(await read('README.md'), await readExamples(read), 'README.md')],
     ['docs/cost-audit.md', fillMarkers(await read('docs/cost-audit.md'), { 'audit-rules': await auditRulesTable() }, 'docs/cost-audit.md')],

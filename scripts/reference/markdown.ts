@@ -96,10 +96,10 @@ const needs: Readonly<Record<OperationFacts['scope'], string>> = {
 }
 
 function renderOperation(operation: OperationFacts): string {
-  const { name, summary, effect, scope, inputs, outputs, details } = operation
+  const { name, summary, effect, scope, isOutsideOfAction, inputs, outputs, details } = operation
   return [
     `## ${name}`,
-    `${summary} ${effect === 'read' ? 'Read-only.' : 'Writes to the service.'} ${needs[scope]}`,
+    `${summary} ${effect === 'read' ? 'Read-only.' : 'Writes to the service.'} ${needs[scope]}${isOutsideOfAction ? ` ${places.option}` : ''}`,
     ...(inputs.length === 0 ? [] : [inputTable(inputs)]),
     outputTable(outputs),
     ...(details.length === 0

@@ -3,14 +3,18 @@ export const inputNames: readonly string[] = [
   "adopt-from",
   "alert",
   "allow-empty",
+  "allow-partial",
   "always-on",
   "backtest",
   "billing-cycle-day",
   "budget",
   "budgets",
+  "check",
   "compare",
+  "connection",
   "credit-price",
   "dashboard",
+  "directory",
   "env",
   "files",
   "fleet",
@@ -46,7 +50,8 @@ export const inputNames: readonly string[] = [
   "services",
   "waiver",
   "warn-budget",
-  "warn-days-left"
+  "warn-days-left",
+  "webhook"
 ]
 
 /** Those that are variables in the action. */
