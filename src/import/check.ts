@@ -87,7 +87,7 @@ function isSame(now: Values = new Map(), before: Values = new Map(), isGrouped: 
     Number.isNaN(values.get(label) ?? Number.NaN) ? missing : (values.get(label) ?? missing)
   return [...new Set([...now.keys(), ...before.keys()])].every((label) => {
     const [a, b] = [valueIn(now, label), valueIn(before, label)]
-    return a === b || Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), Math.abs(b))
+    return a === b || (Number.isFinite(a - b) && Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), Math.abs(b)))
   })
 }
 

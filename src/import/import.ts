@@ -111,13 +111,16 @@ async function runImport(context: ImportContext, given: Input): Promise<Result> 
 const toMap = (all: readonly string[]): ReadonlyMap<string, string> =>
   new Map(all.map((one) => [one.slice(0, one.indexOf('=')).trim(), one.slice(one.indexOf('=') + 1).trim()]))
 
-/** What the data source and expressions read. */
-const usedInModel = /^(?:rawSql|format|intervalMs|table|column|datasource|fillMode|type|expression|conditions|reducer|settings)$/
+/** What the data source reads, and what expressions read. */
+const usedInModel = [
+  /^(?:rawSql|format|intervalMs|table|column|datasource|fillMode)$/,
+  /^(?:type|expression|conditions|reducer|settings|datasource)$/,
+]
 
 function unusedFields(rule: unknown): readonly string[] {
   const { data, ...fields } = isMapping(rule) ? rule : {}
   const models = (Array.isArray(data) ? data : []).flatMap((one: unknown) => (isMapping(one) && isMapping(one.model) ? [one.model] : []))
-  const inModels = models.flatMap((model) => Object.keys(model).filter((key) => !usedInModel.test(key)))
+  const inModels = models.flatMap((model) => Object.keys(model).filter((key) => !usedInModel['rawSql' in model ? 0 : 1]?.test(key)))
   return [...Object.keys(fields).filter((key) => withoutEffect.includes(key)), ...inModels.map((key) => `model.${quote(key, 40)}`)]
 }
 

@@ -15,6 +15,8 @@ export interface AlertSql {
   readonly isGrouped: boolean
   /** `never`: always one number. `number`: one row, maybe without a number. `rows`: maybe no row. */
   readonly missing: 'never' | 'number' | 'rows'
+  /** Whether several rows are possible, of which the server compares the first. Grafana fails. */
+  readonly mayHaveRows?: boolean
   /** Whether all values are whole numbers. */
   readonly isWhole: boolean
 }
@@ -36,10 +38,11 @@ export function toAlertSql(sql: string, reduction: Reduction | undefined, worst:
   const isWhole = isCount(value.expression) && reduction?.reducer !== 'mean'
   if (time !== undefined && reduction === undefined) return refuse('the threshold is for a series over time; add a reduce expression')
   if (labels.length > 0 || time !== undefined) return { ...combineRows(select, roles, reduction, worst), missing: 'rows', isWhole }
-  if (has('GROUP') || (!isAggregate(value) && has('FROM') && !has('LIMIT 1'))) return refuse(`the query may have several rows; ${advice}`)
-  const mayLackRow = has('HAVING') || (has('FROM') && !isAggregate(value))
-  const missing = mayLackRow ? 'rows' : isCount(value.expression) ? 'never' : 'number'
-  return { sql: isNumber(value.expression) ? sql : withFloat(select, value), isGrouped: false, missing, isWhole }
+  if (has('GROUP')) return refuse(`the query has several rows without labels; ${advice}`)
+  const isRow = has('FROM') && !isAggregate(value)
+  const missing = isRow || has('HAVING') ? 'rows' : isCount(value.expression) ? 'never' : 'number'
+  const shape = { isGrouped: false, missing, isWhole, mayHaveRows: isRow && !has('LIMIT 1') } as const
+  return { ...shape, sql: isNumber(value.expression) ? sql : withFloat(select, value) }
 }
 
 function rolesOf({ columns, has }: Select): Roles {

@@ -141,6 +141,7 @@ function translateSql({ query, reduction, isClassic, evaluator }: RuleCondition,
     differences.push('rows after the end of a window count, too, so that a late evaluation and a backtest can have other values')
   const [direction = ''] = /^(?:above|below)/.exec(evaluator.thresholdType) ?? []
   const found = toAlertSql(sql, reduction, isClassic ? worstOf[direction] : undefined)
+  if (found.mayHaveRows) differences.push('the query may have several rows, of which the first counts; Grafana would fail')
   if (isClassic && found.isGrouped) return refuse('a classic condition about several groups can only be above or below a number')
   const expanded = expandTemplate({ text: found.sql, shape: found.isGrouped ? 'over-time' : 'number', tableOf: () => undefined })
   if ('reason' in expanded && expanded.reason !== withoutTime) return refuse(expanded.reason)
