@@ -49,9 +49,9 @@ function serve(...answers: readonly Answers[]) {
   return { queries, access: { api: { runSql } as unknown as ReadApi, service: { serverUrl: '' }, nowMs: 86_400_000, connectionId: 'c' } }
 }
 
-const number = (valueOf: (window: number) => unknown): Answers => ({
+const counted = (toValue: (window: number) => unknown): Answers => ({
   columns: [['v', 'UInt64']],
-  rowsOf: (window) => [{ v: valueOf(window) }],
+  rowsOf: (window) => [{ v: toValue(window) }],
 })
 
 const count = 'SELECT count() AS v FROM logs WHERE $__timeFilter(ts)'
@@ -59,8 +59,8 @@ const count = 'SELECT count() AS v FROM logs WHERE $__timeFilter(ts)'
 describe('a comparison', () => {
   it('is about 24 windows, with macros as the data source expands them', async () => {
     const { access, queries } = serve(
-      number(() => '7'),
-      number(() => 7),
+      counted(() => '7'),
+      counted(() => 7),
     )
     expect(await compareQueries(access, translated(count))).toEqual({ windows: 24, withValues: 24 })
     expect(queries.map((sql) => sql.split('AS window__').length - 1)).toEqual([24, 12, 12, 24, 12, 12])
@@ -72,8 +72,8 @@ describe('a comparison', () => {
 
   it('shows the first window that differs', async () => {
     const { access } = serve(
-      number((window) => (window === 20 ? 8 : 7)),
-      number(() => 7),
+      counted((window) => (window === 20 ? 8 : 7)),
+      counted(() => 7),
     )
     expect(await compareQueries(access, translated(count))).toEqual({
       windows: 24,
@@ -84,8 +84,8 @@ describe('a comparison', () => {
 
   it('takes a number that is missing for 0', async () => {
     const { access } = serve(
-      number(() => 0),
-      number(() => null),
+      counted(() => 0),
+      counted(() => null),
     )
     expect(await compareQueries(access, translated(count))).toEqual({ windows: 24, withValues: 0 })
   })
@@ -109,7 +109,7 @@ describe('a comparison', () => {
       [{ mode: 'replaceNN', replaceWithValue: 2 }, 3],
     ] as const) {
       const { access } = serve(
-        number(() => expected),
+        counted(() => expected),
         series,
       )
       expect(await compareQueries(access, translated(sql, reduce(settings)))).not.toHaveProperty('difference')
@@ -156,7 +156,7 @@ describe('a comparison', () => {
     expect(await reasonFor(texts)).toBe('the translated query has no number')
     expect(
       await reasonFor(
-        number(() => 1),
+        counted(() => 1),
         texts,
       ),
     ).toBe('the original query has no number')
