@@ -16,15 +16,9 @@ import { type Comparison, compareQueries } from './check.ts'
 import { type RuleInFile, readGrafanaFile } from './grafana-file.ts'
 import { type Outcome, translateRule, withoutEffect } from './translate.ts'
 
-const pairs = (description: string, accepts: string) =>
-  lines(
-    description,
-    accepts,
-    z
-      .string()
-      .max(1024)
-      .regex(/^[^=\r\n]+=[^\r\n]+$/),
-  ).min(1)
+const pair = z.string().regex(/^[^=\r\n]+=[^\r\n]+$/)
+
+const inWorkspace = 'a directory inside the workspace'
 
 const input = z.strictObject({
   files: lines(
@@ -32,19 +26,11 @@ const input = z.strictObject({
     'globs inside the workspace, one per line',
     glob,
   ).min(1),
-  connection: pairs('Connections by the uid of a data source in Grafana.', 'UID=NAME, one per line, such as clickhouse=Local ClickHouse'),
-  webhook: pairs(
-    'Webhooks by the contact point in Grafana. `*` is for rules without a contact point of their own.',
-    'CONTACT=NAME, one per line, such as *=oncall',
-  ),
-  directory: filePath(
-    'Directory for the new files, one for each folder. No file is overwritten.',
-    'a directory inside the workspace',
-  ).default('observability'),
+  connection: lines('Connections by the uid of a data source: `UID=NAME`.', 'UID=NAME, one per line', pair).min(1),
+  webhook: lines('Webhooks by contact point: `CONTACT=NAME`; `*` is for rules without one.', 'CONTACT=NAME, one per line', pair).min(1),
+  directory: filePath('Directory for the new files, one for each folder. No file is overwritten.', inWorkspace).default('observability'),
   allowPartial: flag('Writes the other rules although some are refused. Otherwise the run fails, and writes nothing.').default(false),
-  check: flag('Runs each translated query beside the original over 24 windows of the last day. Needs the settings of a server.').default(
-    false,
-  ),
+  check: flag('Compares each query with the original over 24 windows of the last day. Needs the settings of a server.').default(false),
 })
 
 const importedRule = z.object({
@@ -103,7 +89,8 @@ async function runImport(context: ImportContext, given: Input): Promise<Result> 
   const files = toFiles(imported, given.directory.replace(/\/+$/, ''), context)
   if (written) await refuseExisting(context, files)
   const unused = [...new Set(rules.flatMap(({ value }) => unusedFields(value)))].toSorted()
-  const notes = [...read.flatMap((one) => one.notes), ...(unused.length === 0 ? [] : [`Without effect on an alert: ${unused.join(', ')}`])]
+  const ofFields = unused.length === 0 ? [] : [`Without effect on an alert: ${unused.join(', ')}`]
+  const notes = [...read.flatMap((one) => one.notes), ...ofFields]
   const differing = shown.filter(({ check }) => check?.difference !== undefined).length
   return { ...counts, differing, rules: shown, notes, written, files: [...files] }
 }
@@ -121,7 +108,7 @@ function unusedFields(rule: unknown): readonly string[] {
   const { data, ...fields } = isMapping(rule) ? rule : {}
   const models = (Array.isArray(data) ? data : []).flatMap((one: unknown) => (isMapping(one) && isMapping(one.model) ? [one.model] : []))
   const inModels = models.flatMap((model) => Object.keys(model).filter((key) => !usedInModel['rawSql' in model ? 0 : 1]?.test(key)))
-  return [...Object.keys(fields).filter((key) => withoutEffect.includes(key)), ...inModels.map((key) => `model.${quote(key, 40)}`)]
+  return [...Object.keys(fields).filter((key) => withoutEffect.test(key)), ...inModels.map((key) => `model.${quote(key, 40)}`)]
 }
 
 const toRule = ({ rule, outcome: { translated: _, ...outcome }, key }: Imported, check: Comparison | undefined): Rule =>

@@ -61,7 +61,7 @@ export const isWindow = ({ relativeTimeRange: range }: GrafanaQuery, interval: A
   !range?.to && (range?.from ?? 0) * 1000 === intervalMs[interval]
 
 /** The time of the query in an alert. `onRange` is called for a range that is not the evaluated window. */
-export function alertTexts(query: GrafanaQuery, interval: AlertInterval, onRange: () => void): TimeTexts {
+export function alertTexts(query: GrafanaQuery, interval: AlertInterval, onRange: () => unknown): TimeTexts {
   const before = (seconds: number): string =>
     `fromUnixTimestamp64Milli({endDateMilliseconds:Int64}${seconds === 0 ? '' : ` - ${seconds * 1000}`})`
   const print: Print = (type, end) => {

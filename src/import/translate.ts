@@ -64,11 +64,9 @@ export function translateRule(rule: RuleInFile, choices: Choices): Outcome {
 
 const ofDashboard = 'the query uses a variable of a dashboard; write its value'
 
-const maxNameLength = 512
-
 function translate(rule: GrafanaRule, inFile: RuleInFile, choices: Choices): Translated & Pick<Outcome, 'differences'> {
   if (!isEmpty(rule.record)) return refuse('a recording rule sends no notification; leave it in Grafana')
-  if (rule.title.length > maxNameLength) return refuse(`the title has more than ${maxNameLength} characters`)
+  if (rule.title.length > 512) return refuse('the title has more than 512 characters')
   const condition = readCondition(rule)
   const differences = [...condition.differences]
   const { interval, windows } = readSchedule(rule, inFile, differences)
@@ -108,35 +106,29 @@ function readSchedule(rule: GrafanaRule, { interval: given }: RuleInFile, differ
 }
 
 function connectionOf({ datasourceUid, model, refId }: GrafanaQuery, { connections }: Choices): string {
-  const { type, uid } = isMapping(model?.datasource) ? model.datasource : {}
-  const known = datasourceUid ?? toText(uid)
-  if (typeof type === 'string' && type !== 'grafana-clickhouse-datasource')
-    return refuse(`${quote(refId, 40)} reads a data source of type ${quote(type, 60)}; leave the rule in Grafana`)
-  return (
-    connections.get(known) ??
-    refuse(`the data source ${quote(known, 60)} has no connection; if it is ClickHouse, pass --connection ${quote(known, 60)}=NAME`)
-  )
+  const { type = 'grafana-clickhouse-datasource', uid } = isMapping(model?.datasource) ? model.datasource : {}
+  const name = datasourceUid ?? toText(uid)
+  if (type !== 'grafana-clickhouse-datasource')
+    return refuse(`${quote(refId, 40)} reads a data source of type ${quote(toText(type), 60)}; leave the rule in Grafana`)
+  const advice = `if it is ClickHouse, pass --connection ${quote(name, 60)}=NAME`
+  return connections.get(name) ?? refuse(`the data source ${quote(name, 60)} has no connection; ${advice}`)
 }
 
 function webhookOf({ notification_settings: own }: GrafanaRule, { webhooks }: Choices): string {
   const name = own?.receiver ?? '*'
-  return (
-    webhooks.get(name) ??
-    refuse(
-      `${own == null ? 'a rule without a contact point' : `the contact point ${quote(name, 60)}`} has no webhook; pass --webhook '${quote(name, 60)}=NAME'`,
-    )
-  )
+  const contact = own == null ? 'a rule without a contact point' : `the contact point ${quote(name, 60)}`
+  return webhooks.get(name) ?? refuse(`${contact} has no webhook; pass --webhook '${quote(name, 60)}=NAME'`)
 }
 
 function translateSql({ query, reduction, isClassic, evaluator }: RuleCondition, interval: AlertInterval, differences: string[]): AlertSql {
   const { from, to } = query.relativeTimeRange ?? {}
   const range = `${formatSeconds(from ?? 0)}${to ? ` to ${formatSeconds(to)}` : ''}`
-  let keepsRange = false
-  const { sql, readsLater } = translateTime(
-    sqlOf(query),
-    alertTexts(query, interval, () => (keepsRange = true)),
+  const used = new Set<string>()
+  const texts = alertTexts(query, interval, () =>
+    used.add(`the query keeps its time range, ${range} before an evaluation; the interval is ${interval}`),
   )
-  if (keepsRange) differences.push(`the query keeps its time range, ${range} before an evaluation; the interval is ${interval}`)
+  const { sql, readsLater } = translateTime(sqlOf(query), texts)
+  differences.push(...used)
   if (readsLater)
     differences.push('rows after the end of a window count, too, so that a late evaluation and a backtest can have other values')
   const [direction = ''] = /^(?:above|below)/.exec(evaluator.thresholdType) ?? []
@@ -156,44 +148,33 @@ function sqlOf({ refId, model }: GrafanaQuery): string {
 
 const worstOf: Readonly<Record<string, 'max' | 'min'>> = { above: 'max', below: 'min' }
 
-/** A block of YAML has no tabs, and no blanks at the ends of lines. */
-const tidy = (sql: string): string =>
-  /'[^']*[\n\t][^']*'/.test(sql)
-    ? sql
-    : sql
-        .replaceAll('\t', '  ')
-        .replace(/[ \r]+$/gm, '')
-        .replace(/\n{2,}/g, '\n')
+/** A block of YAML has no tabs, and no blanks at the ends of lines. A text keeps its own. */
+const tidy = (sql: string): string => (/'[^']*[\n\t][^']*'/.test(sql) ? sql : sql.replace(/[ \t\r]+$/gm, '').replace(/\t/g, '  '))
 
 function toThreshold({ evaluator: { withoutBorders, ...fields } }: RuleCondition, { isWhole }: AlertSql, differences: string[]) {
   const { threshold, thresholdMax } = fields
   if (!withoutBorders || thresholdMax === undefined) return fields
-  if (!isWhole) differences.push(`${threshold} and ${thresholdMax} fire, too; Grafana left them out (within_range)`)
-  if (!isWhole) return fields
+  if (!isWhole) {
+    differences.push(`${threshold} and ${thresholdMax} fire, too; Grafana left them out (within_range)`)
+    return fields
+  }
   const whole = { ...fields, threshold: Math.floor(threshold) + 1, thresholdMax: Math.ceil(thresholdMax) - 1 }
   return whole.threshold > whole.thresholdMax ? refuse(`no whole number is between ${threshold} and ${thresholdMax}`) : whole
 }
 
 /** The server counts a number that is missing as 0. */
-function describeMissing(
-  { noDataState }: GrafanaRule,
-  { evaluator }: RuleCondition,
-  { missing, isGrouped, isWhole }: AlertSql,
-  differences: string[],
-): void {
+function describeMissing({ noDataState }: GrafanaRule, { evaluator }: RuleCondition, sql: AlertSql, differences: string[]): void {
   const state = noDataState?.trim() || 'NoData'
-  if (missing === 'never') return
-  if (isGrouped)
+  if (sql.missing === 'never') return
+  if (sql.isGrouped)
     return void differences.push(`a group without rows is OK at once; Grafana waited for two evaluations (noDataState: ${state})`)
-  const { thresholdType, threshold, thresholdMax } = evaluator
-  const fires = isBreach({ thresholdType, threshold, thresholdMax, interval: '1m', consecutive: 1, isGrouped: false }, 0)
+  const fires = isBreach({ thresholdMax: undefined, ...evaluator, interval: '1m', consecutive: 1, isGrouped: false }, 0)
   // Grafana compares NaN like a number, which is unequal to every other.
-  if (/^ok$/i.test(state) && !fires && thresholdType !== 'not_equal') return
-  if (/^alerting$/i.test(state) && fires && missing === 'rows' && isWhole) return
+  if (/^ok$/i.test(state) && !fires && evaluator.thresholdType !== 'not_equal') return
+  if (/^alerting$/i.test(state) && fires && sql.missing === 'rows' && sql.isWhole) return
   const before: Readonly<Record<string, string>> = { ok: 'did not alert', alerting: 'alerted', keeplast: 'kept the last state' }
-  differences.push(
-    `no data counts as 0${fires ? ', which fires' : ''}; Grafana ${before[state.toLowerCase()] ?? 'had a state for it'} (noDataState: ${state})`,
-  )
+  const now = `no data counts as 0${fires ? ', which fires' : ''}`
+  differences.push(`${now}; Grafana ${before[state.toLowerCase()] ?? 'had a state for it'} (noDataState: ${state})`)
 }
 
 const maxTextLength = 3800
@@ -224,18 +205,8 @@ function toTexts(rule: GrafanaRule, { folder, group }: RuleInFile, { isGrouped }
   return { ...(message !== '' && { message: cut(message.replace(template, toProduct)) }), note: cut(note.replace(template, '…')) }
 }
 
-/** Without effect on an alert. */
-export const withoutEffect: readonly string[] = [
-  'orgId',
-  'orgID',
-  'id',
-  'updated',
-  'provenance',
-  'folderUID',
-  'ruleGroup',
-  'guid',
-  'version',
-]
+/** Fields without effect on an alert. */
+export const withoutEffect = /^(?:org(?:Id|ID)|id|updated|provenance|folderUID|ruleGroup|guid|version)$/
 
 /** A failing query, notifications, and fields without an equivalent. */
 function describeOthers(rule: GrafanaRule, differences: string[]): void {
@@ -245,12 +216,9 @@ function describeOthers(rule: GrafanaRule, differences: string[]): void {
   const given = Object.entries(timing).filter(([, value]) => isGiven(value))
   const shown = given.map(([name, value]) => quote(`${name}: ${JSON.stringify(value)}`, 80)).join(', ')
   if (given.length > 0) differences.push(`notifies at each violated window; Grafana had ${shown}`)
-  const known = [...Object.keys(ruleSchema.shape), ...withoutEffect]
-  const ofRule = Object.entries(rule).filter(([name, value]) => !known.includes(name) && isGiven(value))
-  const ofData = (rule.data ?? []).flatMap((query) =>
-    Object.entries(query).filter(([name, value]) => !Object.hasOwn(querySchema.shape, name) && isGiven(value)),
-  )
-  const ofModel = (rule.data ?? []).flatMap(({ model }) => (isGiven(model?.fillMode) ? [['fillMode', model?.fillMode] as const] : []))
-  for (const [name, value] of [...ofRule, ...ofData, ...ofModel])
-    differences.push(`${quote(name, 60)} has no equivalent; Grafana had ${quote(JSON.stringify(value) ?? '', 80)}`)
+  const others = [rule, ...(rule.data ?? []), ...(rule.data ?? []).map(({ model }) => ({ fillMode: model?.fillMode }))]
+  const known = [...Object.keys(ruleSchema.shape), ...Object.keys(querySchema.shape)]
+  for (const [name, value] of others.flatMap((fields) => Object.entries(fields)))
+    if (!known.includes(name) && !withoutEffect.test(name) && isGiven(value))
+      differences.push(`${quote(name, 60)} has no equivalent; Grafana had ${quote(JSON.stringify(value) ?? '', 80)}`)
 }
