@@ -1,5 +1,6 @@
 // Compares a translated query with the original. Both run over the same windows, the original with its macros as the data source expands
 // them, and with the reducers of Grafana. Rows that came after a window are left out of both.
+import * as z from 'zod'
 import type { ReadApi } from '../api/client.ts'
 import type { Target } from '../api/path.ts'
 import type { SqlColumn, SqlRow } from '../api/sql.ts'
@@ -12,16 +13,14 @@ import type { Reduction } from './shape.ts'
 import { translateTime } from './time.ts'
 import type { Translated } from './translate.ts'
 
-export interface Comparison {
-  /** Windows whose values were compared. */
-  readonly windows: number
-  /** Windows in which the original had a value. */
-  readonly withValues: number
-  /** The first window that differs, and its values. */
-  readonly difference?: string
-  /** Why nothing was compared. */
-  readonly reason?: string
-}
+export const comparisonSchema = z.object({
+  windows: z.int().describe('Compared windows.'),
+  withValues: z.int().describe('Windows in which the original had a value.'),
+  difference: z.string().optional().describe('The first window that differs, and its values.'),
+  reason: z.string().optional().describe('Why nothing was compared.'),
+})
+
+export type Comparison = z.output<typeof comparisonSchema>
 
 export interface CheckAccess {
   readonly api: ReadApi

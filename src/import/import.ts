@@ -12,9 +12,9 @@ import { type Block, countFacts } from '../report/blocks.ts'
 import { table } from '../report/table.ts'
 import { claimKey } from '../sync/pull/select.ts'
 import { type NewFields, writeNewFile } from '../sync/pull/write-yaml.ts'
-import { type Comparison, compareQueries } from './check.ts'
-import { type RuleInFile, readGrafanaFile } from './grafana-file.ts'
-import { type Outcome, translateRule, withoutEffect } from './translate.ts'
+import { type Comparison, compareQueries, comparisonSchema } from './check.ts'
+import { readGrafanaFile } from './grafana-file.ts'
+import { type Outcome, outcomeSchema, translateRule, withoutEffect } from './translate.ts'
 
 const pair = z.string().regex(/^[^=\r\n]+=[^\r\n]+$/)
 
@@ -33,17 +33,9 @@ const input = z.strictObject({
   check: flag('Compares each query with the original over 24 windows of the last day. Needs the settings of a server.').default(false),
 })
 
-const importedRule = z.object({
-  title: z.string(),
-  uid: z.string(),
-  folder: z.string(),
-  group: z.string(),
-  location: z.string(),
-  result: z.enum(['exact', 'changed', 'refused', 'paused']),
+const importedRule = outcomeSchema.extend({
   key: z.string().optional().describe('Key of the alert. Absent for rules that are not written.'),
-  differences: z.array(z.string()),
-  reason: z.string().optional().describe('Why the rule is refused, and what to do.'),
-  check: z.object({ windows: z.int(), withValues: z.int(), difference: z.string().optional(), reason: z.string().optional() }).optional(),
+  check: comparisonSchema.optional(),
 })
 
 const details = z.object({
@@ -63,12 +55,8 @@ type Result = z.output<typeof details>
 type Rule = Result['rules'][number]
 type ImportContext = Context<'read', 'none'>
 
-interface Imported {
-  readonly rule: RuleInFile
-  readonly outcome: Outcome
-  /** Of a rule that is translated. */
-  readonly key: string | undefined
-}
+/** The key is that of the alert. */
+type Imported = Outcome & { readonly key?: string }
 
 async function runImport(context: ImportContext, given: Input): Promise<Result> {
   const { paths } = await context.files.find(given.files, 'files')
@@ -79,10 +67,11 @@ async function runImport(context: ImportContext, given: Input): Promise<Result> 
   const keys = new Set<string>()
   const imported = rules.map((rule): Imported => {
     const outcome = translateRule(rule, choices)
-    return { rule, outcome, key: outcome.translated && claimKey({ name: outcome.title, id: outcome.uid, noun: 'rule' }, keys) }
+    if (outcome.translated === undefined) return outcome
+    return { ...outcome, key: claimKey({ name: outcome.title, id: outcome.uid, noun: 'rule' }, keys) }
   })
-  const checked = given.check ? await compareAll(context, imported) : new Map<Imported, Comparison>()
-  const shown = imported.map((one) => toRule(one, checked.get(one)))
+  const checked = given.check ? await compareAll(context, imported) : []
+  const shown = imported.map(({ translated: _, ...one }, i): Rule => withoutUndefined({ ...one, check: checked[i] }))
   const numberOf = (result: Rule['result']): number => shown.filter((rule) => rule.result === result).length
   const counts = { exact: numberOf('exact'), changed: numberOf('changed'), refused: numberOf('refused'), paused: numberOf('paused') }
   const written = counts.exact + counts.changed > 0 && (counts.refused === 0 || given.allowPartial)
@@ -111,23 +100,17 @@ function unusedFields(rule: unknown): readonly string[] {
   return [...Object.keys(fields).filter((key) => withoutEffect.test(key)), ...inModels.map((key) => `model.${quote(key, 40)}`)]
 }
 
-const toRule = ({ rule, outcome: { translated: _, ...outcome }, key }: Imported, check: Comparison | undefined): Rule =>
-  withoutUndefined({
-    ...{ title: outcome.title, uid: outcome.uid, folder: rule.folder, group: rule.group, location: rule.location, result: outcome.result },
-    ...{ key, differences: [...outcome.differences], reason: outcome.reason, check },
-  })
-
 /** One file for each folder, with a dashboard for each group. */
 function toFiles(imported: readonly Imported[], directory: string, { profile }: ImportContext): Result['files'] {
   const kinds = createKinds(profile, 0)
   const [names, dashboards] = [new Set<string>(), new Set<string>()]
   const written = imported.filter(({ key }) => key !== undefined)
-  return [...Map.groupBy(written, ({ rule }) => rule.folder)].map(([folder, ofFolder]) => {
-    const objects = [...Map.groupBy(ofFolder, ({ rule }) => rule.group)].flatMap(([group, ofGroup]): readonly NewFields[] => {
+  return [...Map.groupBy(written, (one) => one.folder)].map(([folder, ofFolder]) => {
+    const objects = [...Map.groupBy(ofFolder, (one) => one.group)].flatMap(([group, ofGroup]): readonly NewFields[] => {
       const name = [folder, group].filter((part) => part !== '').join(' / ') || 'Grafana'
       const dashboard = claimKey({ name, id: '', noun: 'group' }, dashboards)
-      const alerts = ofGroup.map(({ outcome, key = '' }): NewFields => {
-        const { name: title, query, ...fields }: Body = outcome.translated?.alert ?? {}
+      const alerts = ofGroup.map(({ translated, key = '' }): NewFields => {
+        const { name: title, query, ...fields }: Body = translated?.alert ?? {}
         return { kind: 'alert', key, after: { name: title, query, dashboard, ...fields } }
       })
       return [{ kind: 'dashboard', key: dashboard, after: { name } }, ...alerts]
@@ -147,22 +130,21 @@ async function refuseExisting({ files }: ImportContext, wanted: Result['files'])
   }
 }
 
-async function compareAll(context: ImportContext, imported: readonly Imported[]): Promise<ReadonlyMap<Imported, Comparison>> {
+async function compareAll(context: ImportContext, imported: readonly Imported[]): Promise<readonly (Comparison | undefined)[]> {
   // With `check`, the scope of the run is that of a service, which has both.
   const { api, service, clock, files, progress } = context as Context<'read', 'none' | 'service-or-server'>
   if (api === undefined || service === undefined) throw inputError('check', 'needs a server')
   if (await files.mayBeFromFork())
     throw new WatchkeeperError('refused', 'Nothing was compared: the files may be those of a fork, and the server would run their SQL.')
   const connections = api.profile.isSelfHosted ? (await connectionCollection.list(api, service)).items : []
-  const checked = new Map<Imported, Comparison>()
-  for (const [i, one] of imported.entries()) {
-    const { title, translated } = one.outcome
+  const checked: (Comparison | undefined)[] = []
+  for (const [i, { title, translated }] of imported.entries()) {
     if (translated === undefined) continue
     const { connection } = translated.alert.query
     const found = connections.find(({ name, id }) => name === connection || id === connection)
     if (found === undefined && api.profile.isSelfHosted)
       throw inputError('connection', `"${quote(connection, 60)}" is not a connection of the server`)
-    checked.set(one, await compareQueries({ api, service, nowMs: clock.now(), connectionId: found?.id ?? '' }, translated))
+    checked[i] = await compareQueries({ api, service, nowMs: clock.now(), connectionId: found?.id ?? '' }, translated)
     await progress({ done: i + 1, total: imported.length, line: say`rule ${title}`, result: async () => ({}) })
   }
   return checked

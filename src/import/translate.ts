@@ -1,4 +1,5 @@
 // One alert rule of Grafana as a declared alert, with each difference in a sentence.
+import * as z from 'zod'
 import { isBreach } from '../backtest/evaluate.ts'
 import { expandTemplate, refuse, UnusableSql, withoutTime } from '../backtest/window-sql.ts'
 import { isEmpty, isMapping } from '../core/keys.ts'
@@ -35,20 +36,24 @@ export interface Translated {
   readonly isGrouped: boolean
 }
 
-export interface Outcome {
-  readonly uid: string
-  readonly title: string
-  readonly result: 'exact' | 'changed' | 'refused' | 'paused'
-  readonly differences: readonly string[]
-  /** Why the rule is refused. */
-  readonly reason?: string
-  readonly translated?: Translated
-}
+export const outcomeSchema = z.object({
+  title: z.string(),
+  uid: z.string(),
+  folder: z.string(),
+  group: z.string(),
+  location: z.string(),
+  result: z.enum(['exact', 'changed', 'refused', 'paused']),
+  differences: z.array(z.string()).describe('Each difference in a sentence.'),
+  reason: z.string().optional().describe('Why the rule is refused, and what to do.'),
+})
+
+export type Outcome = z.output<typeof outcomeSchema> & { readonly translated?: Translated }
 
 export function translateRule(rule: RuleInFile, choices: Choices): Outcome {
   const { data, error } = ruleSchema.safeParse(rule.value)
   const { uid, title } = isMapping(rule.value) ? rule.value : {}
-  const common = { uid: toText(uid), title: toText(title) || toText(uid) || 'rule without title', differences: [] }
+  const { folder, group, location } = rule
+  const common = { folder, group, location, uid: toText(uid), title: toText(title) || toText(uid) || 'rule without title', differences: [] }
   if (error !== undefined)
     return { ...common, result: 'refused', reason: `${error.issues[0]?.path.join('.') || 'the rule'} is missing or wrong` }
   if (data.isPaused === true) return { ...common, result: 'paused' }
@@ -64,11 +69,11 @@ export function translateRule(rule: RuleInFile, choices: Choices): Outcome {
 
 const ofDashboard = 'the query uses a variable of a dashboard; write its value'
 
-function translate(rule: GrafanaRule, inFile: RuleInFile, choices: Choices): Translated & Pick<Outcome, 'differences'> {
+function translate(rule: GrafanaRule, inFile: RuleInFile, choices: Choices): Translated & { readonly differences: string[] } {
   if (!isEmpty(rule.record)) return refuse('a recording rule sends no notification; leave it in Grafana')
   if (rule.title.length > 512) return refuse('the title has more than 512 characters')
   const condition = readCondition(rule)
-  const differences = [...condition.differences]
+  const differences: string[] = [...condition.differences]
   const { interval, windows } = readSchedule(rule, inFile, differences)
   const connection = connectionOf(condition.query, choices)
   const sql = translateSql(condition, interval, differences)
