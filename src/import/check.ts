@@ -53,25 +53,18 @@ export async function compareQueries(access: CheckAccess, { alert, condition, is
     const before = (await readValues(access, original, read)).map((values) => (isGrouped ? values : toOne(values, worst)))
     const i = ends.findIndex((_, at) => !isSame(now[at], before[at], isGrouped))
     const withValues = before.filter((values) => [...values.values()].some(Number.isFinite)).length
-    const at = new Date(ends[i] ?? 0).toISOString()
-    return {
-      windows: ends.length,
-      withValues,
-      ...(i >= 0 && { difference: `at ${at}: ${describe(now[i])}; Grafana had ${describe(before[i])}` }),
-    }
+    const difference = `at ${new Date(ends[i] ?? 0).toISOString()}: ${describe(now[i])}; Grafana had ${describe(before[i])}`
+    return { windows: ends.length, withValues, ...(i >= 0 && { difference }) }
   } catch (thrown) {
     if (thrown instanceof UnusableSql) return { windows: 0, withValues: 0, reason: thrown.message }
     throw thrown
   }
 }
 
-const describe = (values: Values = new Map()): string =>
-  values.size === 0
-    ? 'no value'
-    : [...values]
-        .slice(0, 3)
-        .map(([label, value]) => [label, value].filter((one) => one !== '').join(': '))
-        .join(', ')
+function describe(values: Values = new Map()): string {
+  const shown = [...values].slice(0, 3).map(([label, value]) => (label === '' ? String(value) : `${label}: ${value}`))
+  return shown.length === 0 ? 'no value' : shown.join(', ')
+}
 
 /** A classic condition about several groups fires with the worst one. */
 function toOne(values: Values, worst: (...numbers: number[]) => number): Values {
@@ -122,18 +115,13 @@ function toProductValues(columns: readonly SqlColumn[], rows: readonly SqlRow[],
 
 /** One number for each row, or one for each series over time, as pkg/expr/converter.go of grafana/grafana reads an answer. */
 function toGrafanaValues(columns: readonly SqlColumn[], rows: readonly SqlRow[], reduction: Reduction | undefined): Values {
-  const numeric = columns.filter(({ type }) => kindOfType(type) === 'number' || /^(?:Nullable\()?Decimal/.test(type))
-  const [value = refuse('the original query has no number'), ...others] = numeric
-  if (others.length > 0)
-    return refuse('the original query has several columns with numbers, which Grafana cannot read or takes for several series')
+  const isNumeric = ({ type }: SqlColumn): boolean => kindOfType(type) === 'number' || /^(?:Nullable\()?Decimal/.test(type)
+  const [value = refuse('the original query has no number'), ...others] = columns.filter(isNumeric)
+  if (others.length > 0) return refuse('the original query has several columns with numbers')
   const time = columns.find(isTime)
-  if (time !== undefined && reduction === undefined) return refuse('the original query is a series over time, which Grafana cannot compare')
-  const groups = Map.groupBy(rows, (row) =>
-    labelOf(
-      row,
-      columns.filter((column) => column !== value && !isTime(column)),
-    ),
-  )
+  if (time !== undefined && reduction === undefined) return refuse('the original query is a series over time, which needs a reduce')
+  const labels = columns.filter((column) => column !== value && !isTime(column))
+  const groups = Map.groupBy(rows, (row) => labelOf(row, labels))
   if (time === undefined && groups.size < rows.length) return refuse('the original query has several rows with the same labels')
   const reduce = (own: readonly SqlRow[]): number => {
     const ordered = time === undefined ? own : own.toSorted((a, b) => (String(a[time.name]) < String(b[time.name]) ? -1 : 1))

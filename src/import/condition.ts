@@ -38,9 +38,8 @@ export function readCondition({ condition, data }: GrafanaRule): RuleCondition {
     return found
   }
   const read = readLast(follow(condition), follow)
-  const unused = (data ?? [])
-    .filter((one) => !used.has(one))
-    .map(({ refId }) => `${quote(refId, 40)} is left out, because the condition does not use it`)
+  const left = (data ?? []).filter((one) => !used.has(one))
+  const unused = left.map(({ refId }) => `${quote(refId, 40)} is left out, because the condition does not use it`)
   return { ...read, differences: [...read.differences, ...unused] }
 }
 
@@ -59,10 +58,8 @@ function readLast(last: GrafanaQuery, follow: Follow): RuleCondition {
   const target = follow(isClassic ? paramsOf(query)[0] : expression)
   const own = isClassic ? { reducer: readReducer(typeOf(reducer)), mode: 'classic' as const } : undefined
   const reduced = isExpression(target) ? readReduce(target, follow) : { query: target, reduction: own }
-  const differences =
-    unloadEvaluator == null
-      ? []
-      : [`is OK again when its threshold holds no more; Grafana waited for ${describe(unloadEvaluator)} (unloadEvaluator)`]
+  const recovery = `is OK again when its threshold holds no more; Grafana waited for ${describe(unloadEvaluator)} (unloadEvaluator)`
+  const differences = unloadEvaluator == null ? [] : [recovery]
   return { ...reduced, isClassic, evaluator: readEvaluator(evaluator, isClassic), differences }
 }
 
@@ -75,10 +72,8 @@ function readReduce(reduce: GrafanaQuery, follow: Follow): Pick<RuleCondition, '
   const replaced = typeof replaceWithValue === 'number' ? { replaceBy: replaceWithValue } : undefined
   const isStrict = mode == null || mode === '' || mode === 'strict'
   const known = isStrict ? 'strict' : mode === 'dropNN' ? 'dropNN' : mode === 'replaceNN' ? replaced : undefined
-  return {
-    query,
-    reduction: { reducer: readReducer(reducer), mode: known ?? refuse(`the mode ${describe(mode)} of the reduce expression is unknown`) },
-  }
+  if (known === undefined) return refuse(`the mode ${describe(mode)} of the reduce expression is unknown`)
+  return { query, reduction: { reducer: readReducer(reducer), mode: known } }
 }
 
 const reducers = ['last', 'mean', 'min', 'max', 'sum', 'count'] as const
@@ -107,20 +102,18 @@ function readEvaluator(given: unknown, isClassic: boolean): Evaluator {
     : { thresholdType: 'between', ...range, withoutBorders: name === 'within_range' }
 }
 
-const refuseExpression = ({ refId, model }: GrafanaQuery): never =>
-  refuse(
-    `the expression ${quote(refId, 40)} of type ${describe(model?.type)} has no equivalent: ${describe(model?.expression)}. Write it in the SQL of one query`,
-  )
+function refuseExpression({ refId, model }: GrafanaQuery): never {
+  const what = `${quote(refId, 40)} of type ${describe(model?.type)} has no equivalent: ${describe(model?.expression)}`
+  return refuse(`the expression ${what}. Write it in the SQL of one query`)
+}
 
 const typeOf = (value: unknown): string => (isMapping(value) ? toText(value.type) : '')
 
 const paramsOf = (value: unknown): readonly unknown[] => (isMapping(value) && Array.isArray(value.params) ? value.params : [])
 
 function describeClassic({ evaluator, query, reducer, operator }: Model): string {
-  return quote(
-    `${typeOf(operator)} ${typeOf(reducer)}(${paramsOf(query).join()}) ${typeOf(evaluator)} ${paramsOf(evaluator).join()}`.trim(),
-    120,
-  )
+  const paramsIn = (value: unknown): string => JSON.stringify(paramsOf(value)).slice(1, -1)
+  return quote(`${typeOf(operator)} ${typeOf(reducer)}(${paramsIn(query)}) ${typeOf(evaluator)} ${paramsIn(evaluator)}`.trim(), 120)
 }
 
 const describe = (value: unknown): string => quote(typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing'), 120)

@@ -74,13 +74,13 @@ async function runImport(context: ImportContext, given: Input): Promise<Result> 
   const shown = imported.map(({ translated: _, ...one }, i): Rule => withoutUndefined({ ...one, check: checked[i] }))
   const numberOf = (result: Rule['result']): number => shown.filter((rule) => rule.result === result).length
   const counts = { exact: numberOf('exact'), changed: numberOf('changed'), refused: numberOf('refused'), paused: numberOf('paused') }
-  const written = counts.exact + counts.changed > 0 && (counts.refused === 0 || given.allowPartial)
+  const differing = shown.filter(({ check }) => check?.difference !== undefined).length
+  const written = counts.exact + counts.changed > 0 && (counts.refused + differing === 0 || given.allowPartial)
   const files = toFiles(imported, given.directory.replace(/\/+$/, ''), context)
   if (written) await refuseExisting(context, files)
   const unused = [...new Set(rules.flatMap(({ value }) => unusedFields(value)))].toSorted()
   const ofFields = unused.length === 0 ? [] : [`Without effect on an alert: ${unused.join(', ')}`]
   const notes = [...read.flatMap((one) => one.notes), ...ofFields]
-  const differing = shown.filter(({ check }) => check?.difference !== undefined).length
   return { ...counts, differing, rules: shown, notes, written, files: [...files] }
 }
 

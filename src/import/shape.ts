@@ -37,6 +37,7 @@ export function toAlertSql(sql: string, reduction: Reduction | undefined, worst:
   const { value, time, labels } = roles
   const isWhole = isCount(value.expression) && reduction?.reducer !== 'mean'
   if (time !== undefined && reduction === undefined) return refuse('the threshold is for a series over time; add a reduce expression')
+  if (time === undefined && typeof reduction?.mode === 'object') return refuse('replaceNN is about a number; write it in the SQL')
   if (labels.length > 0 || time !== undefined) return { ...combineRows(select, roles, reduction, worst), missing: 'rows', isWhole }
   if (has('GROUP')) return refuse(`the query has several rows without labels; ${advice}`)
   const isRow = has('FROM') && !isAggregate(value)

@@ -55,7 +55,7 @@ const shift = '(?:(?:subtract\\w+|date_sub|toDateTime(?:64)?|toStartOf\\w+)\\s*\
 
 /** `column >= now() - …`, where it is a condition by itself. */
 const lowerLimit = new RegExp(
-  `(?<=(?:\\b(?:where|prewhere|and|or|on|when|having)\\s|[(,])\\s*)(${column})\\s*>=?\\s*(${numeric})?${shift}?(${call})`,
+  `(?<=(?:\\b(?:where|prewhere|and|or|on|when|having)\\s|[(,])\\s{0,99})(${column})\\s*>=?\\s*(${numeric})?${shift}?(${call})`,
   'gi',
 )
 /** `dateDiff('second', max(column), now())`, `now() - max(column)` and `max(column) < now() - …`. */

@@ -148,6 +148,7 @@ function translateSql({ query, reduction, isClassic, evaluator }: RuleCondition,
 function sqlOf({ refId, model }: GrafanaQuery): string {
   const { rawSql, format } = model ?? {}
   if (/^(?:2|3|logs|traces?)$/i.test(toText(format))) return refuse('the query returns logs or traces, and no number')
+  if (toText(rawSql).length > 30_000) return refuse('the query has more than 30,000 characters')
   return toText(rawSql).trim() || refuse(`${quote(refId, 40)} has no SQL in rawSql`)
 }
 

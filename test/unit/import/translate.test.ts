@@ -149,7 +149,7 @@ SELECT ServiceName, SeverityText AS level, count() AS c FROM otel_logs WHERE $__
     const shown = outcomes.flatMap(({ title, reason }) => (reason === undefined ? [] : [[title.slice(9), reason.slice(0, 110)]]))
     expect(shown).toEqual([
       ['math', 'the expression C of type math has no equivalent: $A > 3. Write it in the SQL of one query'],
-      ['two conditions', 'the condition combines 2: and last(A) gt 1; or avg(A) lt 3. Make a rule for each'],
+      ['two conditions', 'the condition combines 2: and last("A") gt 1; or avg("A") lt 3. Make a rule for each'],
       ['Prometheus', 'A reads a data source of type prometheus; leave the rule in Grafana'],
       ['another data source', 'the data source elsewhere has no connection; if it is ClickHouse, pass --connection elsewhere=NAME'],
       ['macro', 'the macro $__columns has no equivalent; write its SQL'],
