@@ -10,12 +10,9 @@ import { readDocument } from '../documents/document.ts'
 /** YAML has numbers and booleans where Grafana reads texts. */
 const text = z.union([z.string(), z.number(), z.boolean()]).transform(String)
 
-const texts = z
-  .record(
-    z.string(),
-    z.unknown().transform((value) => (typeof value === 'object' ? '' : String(value))),
-  )
-  .nullish()
+const plain = z.unknown().transform((value) => (typeof value === 'object' ? '' : String(value)))
+
+const texts = z.record(z.string(), plain).nullish()
 
 const seconds = z.number().min(0).max(1e9).nullish()
 
@@ -60,27 +57,25 @@ export interface RuleInFile {
   readonly location: string
 }
 
-interface ReadRules {
-  readonly rules: readonly RuleInFile[]
-  /** What stays in Grafana, each in a sentence. */
-  readonly notes: readonly string[]
-}
-
 const otherSections = /^(?:delete\w+|contactPoints|policies|resetPolicies|muteTimes|templates)$/
 
 const noRules =
   'has no groups of alert rules; export them in Grafana at Alerting, Alert rules, Export rules, or from /api/v1/provisioning/alert-rules/export'
 
-/** Throws an InputError for a file that cannot be read, and for one of another kind. */
-export function readGrafanaFile(content: string, file: string): ReadRules {
+/** The rules of a file, and what stays in Grafana. Throws an InputError for a file that cannot be read, and for one of another kind. */
+export function readGrafanaFile(
+  content: string,
+  file: string,
+): { readonly rules: readonly RuleInFile[]; readonly notes: readonly string[] } {
   const document = readDocument(content, file)
   if ('diagnostics' in document) throw new InputError(document.diagnostics)
   const root: Readonly<Record<string, unknown>> = isMapping(document.value) ? document.value : {}
   const isGroup = Array.isArray(root.rules)
-  const groups: unknown = Array.isArray(document.value) ? [{ rules: document.value }] : isGroup ? [root] : root.groups
+  const given: unknown = Array.isArray(document.value) ? [{ rules: document.value }] : isGroup ? [root] : root.groups
+  const groups: readonly unknown[] = Array.isArray(given) ? given : []
   const others = isGroup ? [] : Object.keys(root).filter((key) => key !== 'apiVersion' && key !== 'groups')
-  if (!Array.isArray(groups) && !others.some((key) => otherSections.test(key))) throw new InputError([inputDiagnosticAt({ file }, noRules)])
-  const rules = (Array.isArray(groups) ? groups : []).flatMap((group: unknown, g) => {
+  if (groups.length === 0 && !others.some((key) => otherSections.test(key))) throw new InputError([inputDiagnosticAt({ file }, noRules)])
+  const rules = groups.flatMap((group, g) => {
     const { rules: own, name, title, folder, folderUid, interval } = isMapping(group) ? group : {}
     return (Array.isArray(own) ? own : []).map((value: unknown, r): RuleInFile => {
       const { ruleGroup, folderUID } = isMapping(value) ? value : {}
@@ -89,12 +84,12 @@ export function readGrafanaFile(content: string, file: string): ReadRules {
       return { value, ...names, interval, location: formatLocation(document.locationOf(path)) }
     })
   })
-  const unknown = (Array.isArray(groups) ? groups : []).flatMap((group: unknown) =>
-    Object.keys(isMapping(group) ? group : {}).filter((key) => !/^(?:org(?:Id|ID)|name|title|folder|folderUid|interval|rules)$/.test(key)),
-  )
+  const unknown = groups.flatMap((group) => Object.keys(isMapping(group) ? group : {}).filter((key) => !knownInGroup.test(key)))
   const notes = [...others, ...new Set(unknown)].map((key) => `${file}: ${quote(key, 60)} stays in Grafana`)
   return { rules, notes }
 }
+
+const knownInGroup = /^(?:org(?:Id|ID)|name|title|folder|folderUid|interval|rules)$/
 
 /** The text of a name or a number; empty for anything else. */
 export const toText = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : '')

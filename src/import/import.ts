@@ -152,13 +152,10 @@ async function compareAll(context: ImportContext, imported: readonly Imported[])
 
 function judgeImport({ refused, differing, rules, written }: Result, { allowPartial }: Input): Verdict {
   const unchecked = rules.filter(({ check }) => check?.reason !== undefined).length
-  const reasons: readonly Line[] = [
-    ...(refused > 0 && !allowPartial
-      ? [say`nothing was written; correct the refused rules, or set allow-partial to write the others`]
-      : []),
-    ...(differing > 0 ? [say`the values of ${counted(differing, 'rule')} differ`] : []),
-  ]
-  if (reasons.length > 0) return { status: 'fail', reasons }
+  const ofValues = differing > 0 ? [say`the values of ${counted(differing, 'rule')} differ`] : []
+  const advice = say`nothing was written; correct the refused rules, or set allow-partial to write the others`
+  if (refused > 0 && !allowPartial) return { status: 'fail', reasons: [advice, ...ofValues] }
+  if (differing > 0) return { status: 'fail', reasons: ofValues }
   if (!written) return { status: 'warn', reasons: [say`no rule is to be written`] }
   return unchecked > 0 ? { status: 'warn', reasons: [say`${counted(unchecked, 'rule')} could not be compared`] } : pass
 }
@@ -183,14 +180,10 @@ function reportImport({ rules, exact, changed, refused, paused, files, written, 
     Why: ({ differences, reason }: Rule) => (reason === undefined ? join(differences.map(sentence), '; ') : sentence(reason)),
     ...(isChecked && { Values: describeCheck }),
   }
+  const sorted = rules.toSorted((a, b) => order.indexOf(a.result) - order.indexOf(b.result))
   const blocks: readonly Block[] = [
     countFacts({ Exact: exact, Changed: changed, Refused: refused, Paused: paused }),
-    table(
-      'Rules',
-      rules.toSorted((a, b) => order.indexOf(a.result) - order.indexOf(b.result)),
-      columns,
-      ({ result, check }) => (check?.difference === undefined ? statuses[result] : 'fail'),
-    ),
+    table('Rules', sorted, columns, ({ result, check }) => (check?.difference === undefined ? statuses[result] : 'fail')),
     { kind: 'list', items: [...notes.map(sentence), ...(written ? files.map(({ path }) => say`Wrote ${path}`) : [])] },
   ]
   const headline = say`${counted(rules.length, 'rule')} of Grafana: ${exact} exact, ${changed} changed, ${refused} refused, ${paused} paused`

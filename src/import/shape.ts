@@ -46,7 +46,7 @@ export function toAlertSql(sql: string, reduction: Reduction | undefined, worst:
   return { ...shape, sql: isNumber(value.expression) ? sql : withFloat(select, value) }
 }
 
-function rolesOf({ columns, has }: Select): Roles {
+function rolesOf({ columns, has }: Select) {
   const [time, second] = columns.length === 1 ? [] : columns.filter((one) => isTime(one, columns))
   const labels = has('GROUP') ? columns.filter((one) => one !== time && !isAggregate(one)) : []
   const [value, ...others] = columns.filter((one) => one !== time && !labels.includes(one))
@@ -57,16 +57,10 @@ function rolesOf({ columns, has }: Select): Roles {
 const withFloat = ({ head, tail }: Select, { expression, name: alias }: Column): string =>
   `${head} toFloat64(${expression})${alias === undefined ? '' : ` AS ${alias}`}${tail}`
 
-interface Roles {
-  readonly value: Column
-  readonly time: Column | undefined
-  readonly labels: readonly Column[]
-}
-
 /** Reduces a series, and gives each group the time that a tile over time needs. */
 function combineRows(
   { head, columns, tail }: Select,
-  { value, time, labels }: Roles,
+  { value, time, labels }: ReturnType<typeof rolesOf>,
   reduction: Reduction | undefined,
   worst: 'max' | 'min' | undefined,
 ) {
@@ -102,17 +96,10 @@ function reduceSql({ reducer, mode }: Reduction, value: string, time: string): s
   return reducer === 'last' ? `argMax(${orNan}${order})` : `if(countIf(isNaN(${orNan})) = 0, ${name}(${number}), nan)`
 }
 
-interface Select {
-  /** Up to SELECT. */
-  readonly head: string
-  readonly columns: readonly Column[]
-  /** After the columns. */
-  readonly tail: string
-  /** Whether the query has a clause. */
-  readonly has: (clause: string) => boolean
-}
+type Select = ReturnType<typeof readSelect>
 
-function readSelect(sql: string): Select {
+/** The text up to SELECT, its columns, the text after them, and whether the query has a clause. */
+function readSelect(sql: string) {
   const tokens = toTokens(sql)
   let depth = 0
   /** The words outside of brackets. */
@@ -134,7 +121,7 @@ function readSelect(sql: string): Select {
   const rest = tokens.slice(end).join('')
   if (/\blimit\s+1\s*(?:$|settings\b)/i.test(rest)) present.add('LIMIT 1')
   const tail = rest === '' ? '' : `${/\n\s*$/.test(tokens[end - 1] ?? '') ? '\n' : ' '}${rest}`
-  return { head: tokens.slice(0, start + 1).join(''), columns, tail, has: (clause) => present.has(clause) }
+  return { head: tokens.slice(0, start + 1).join(''), columns, tail, has: (clause: string) => present.has(clause) }
 }
 
 const name = /^(?:[A-Za-z_]\w*|`.*`|".*")$/s

@@ -189,10 +189,9 @@ const maxTextLength = 3800
 const template = /\{\{[\s\S]*?(?:\}\}|$)/g
 
 /** The summary and the description are for the notification, and everything else for the person on call. */
-function toTexts(rule: GrafanaRule, { folder, group }: RuleInFile, { isGrouped }: AlertSql, differences: string[]) {
+function toTexts(rule: GrafanaRule, inFile: RuleInFile, { isGrouped }: AlertSql, differences: string[]) {
   const { summary = '', description = '', __dashboardUid__, __panelId__, ...others } = rule.annotations ?? {}
-  const linesOf = (values: Readonly<Record<string, string>>): readonly string[] =>
-    Object.entries(values).map(([name, value]) => `${name}: ${value}`)
+  const linesOf = (values: object): readonly string[] => Object.entries(values).map(([name, value]) => `${name}: ${value}`)
   const dashboard = [rule.dashboardUid || __dashboardUid__, rule.panelId || __panelId__].filter(Boolean).join(', panel ')
   const message = [summary, description].filter((text) => text.trim() !== '').join('\n\n')
   const labels = linesOf(rule.labels ?? {}).join(', ')
@@ -200,10 +199,10 @@ function toTexts(rule: GrafanaRule, { folder, group }: RuleInFile, { isGrouped }
     ...linesOf(others),
     ...(labels === '' ? [] : [`Labels: ${labels}`]),
     ...(dashboard === '' ? [] : [`Grafana dashboard: ${dashboard}`]),
-    `Grafana rule: ${[folder, group, rule.uid ?? ''].filter((part) => part !== '').join(' / ')}`,
+    `Grafana rule: ${[inFile.folder, inFile.group, rule.uid ?? ''].filter((part) => part !== '').join(' / ')}`,
   ].join('\n')
-  const toProduct = (whole: string): string =>
-    whole.includes('$value') ? '{{value}}' : isGrouped && whole.includes('$labels') ? '{{group}}' : '…'
+  const group = isGrouped ? '{{group}}' : '…'
+  const toProduct = (whole: string): string => (whole.includes('$value') ? '{{value}}' : whole.includes('$labels') ? group : '…')
   const found = new Set(`${message}${note}`.match(template))
   if (found.size > 0) differences.push(`the texts have {{value}}, {{group}} or … in place of ${quote([...found].join(' '), 120)}`)
   if (Math.max(message.length, note.length) > maxTextLength) differences.push(`a text is cut at ${maxTextLength} characters`)
