@@ -74,7 +74,7 @@ function combineRows(
   if (worst !== undefined)
     return { sql: `SELECT ${worst}(value__) AS "Value"\nFROM (SELECT ${reduced} AS value__ FROM ${from})`, isGrouped: false }
   const selected = [
-    `${windowStart} AS "Time"`,
+    `${windowStart} AS "Window start"`,
     ...names.map((label) => `ifNull(toString(${label}), '') AS ${label}`),
     `${reduced} AS "Value"`,
   ]
@@ -132,7 +132,9 @@ function toColumn(text: string): Column {
   const [last = '', before = ''] = [words.at(-1), words.at(-2)]
   if (!name.test(last) || /^end$/i.test(last)) return { expression: text, name: undefined }
   if (words.length === 1 || before === '.') return { expression: text, name: last }
-  const isAlias = /^as$/i.test(before) || /^(?:\)|\w+|['`"].*['`"])$/s.test(before)
+  const isWord =
+    /^(?:and|or|not|is|i?like|in|between|interval|case|then|else|div|mod)$/i.test(before) || /^(?:null|true|false)$/i.test(last)
+  const isAlias = /^as$/i.test(before) || (!isWord && /^(?:\)|[A-Za-z_]\w*|['`"].*['`"])$/s.test(before))
   const expression = text.slice(0, text.lastIndexOf(last)).trim()
   return isAlias ? { expression: expression.replace(/\s+as$/i, ''), name: last } : { expression: text, name: undefined }
 }

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { InputError } from '../../../src/core/errors.ts'
 import { type RuleInFile, readGrafanaFile, toSeconds } from '../../../src/import/grafana-file.ts'
+import { toAlertSql } from '../../../src/import/shape.ts'
 import { translateTime } from '../../../src/import/time.ts'
 import { type Outcome, translateRule } from '../../../src/import/translate.ts'
 import { declaredAlert } from '../../../src/kinds/alert/alert.ts'
@@ -96,9 +97,22 @@ describe('a translated rule', () => {
     expect(sqlOf('ratio')).toMatch(/^SELECT countIf\(/)
   })
 
+  it('takes no word of an expression for an alias', () =>
+    forEachEntry(
+      [
+        ['max(a) > 1 OR isError', 'toFloat64(max(a) > 1 OR isError)'],
+        ['max(a) IS NULL', 'toFloat64(max(a) IS NULL)'],
+        ['max(a) biggest', 'toFloat64(max(a)) AS biggest'],
+        ['max(a) AS `it is`', 'toFloat64(max(a)) AS `it is`'],
+        ['max(t.a)', 'toFloat64(max(t.a))'],
+        ['CASE WHEN max(a) > 1 THEN 1 ELSE 0 END', 'toFloat64(CASE WHEN max(a) > 1 THEN 1 ELSE 0 END)'],
+      ],
+      (given, wanted) => expect(toAlertSql(`SELECT ${given} FROM x`, undefined, undefined).sql).toBe(`SELECT ${wanted} FROM x`),
+    ))
+
   it('gives each group the time of its window', () => {
     expect(sqlOf('groups')).toBe(`SELECT
-  toStartOfInterval(fromUnixTimestamp64Milli({endDateMilliseconds:Int64} - 1), INTERVAL {intervalSeconds:Int64} second) AS "Time",
+  toStartOfInterval(fromUnixTimestamp64Milli({endDateMilliseconds:Int64} - 1), INTERVAL {intervalSeconds:Int64} second) AS "Window start",
   ifNull(toString(ServiceName), '') AS ServiceName,
   ifNull(toString(level), '') AS level,
   c AS "Value"
