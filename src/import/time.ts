@@ -80,9 +80,11 @@ function countsNothing(text: string, from: number, to: number): boolean {
 /** Excludes rows after the end where the query compares a column with the present. */
 function excludeLater(text: string, end: string): TimedSql {
   const now = `toDateTime(${end})`
-  // All rows of a day have the same date.
-  const isDate = (name: string): boolean => /(?:^|[._])(?:date|day)$|[a-z](?:Date|Day)$/.test(name)
-  const limited = [...text.matchAll(lowerLimit)].filter(([, name = '']) => !isDate(name))
+  // All rows of a day have the same date. A column that is compared with a day may be one.
+  const mayBeDate = (name: string, of: string): boolean =>
+    /(?:^|[._])(?:date|day)$|[a-z](?:Date|Day)$/.test(name) ||
+    (/^\w*da(?:y|te)\b/i.test(of) && !/time|stamp|(?:^|[._])ts$|_at$|At$/i.test(name))
+  const limited = [...text.matchAll(lowerLimit)].filter(([, name = '', , of = '']) => !mayBeDate(name, of))
   const explained = [...limited, ...lags.flatMap((lag) => [...text.matchAll(lag)])]
   const readsLater = [...text.matchAll(everyCall)].some(
     ({ 0: { length }, index }) =>

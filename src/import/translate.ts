@@ -111,9 +111,9 @@ function readSchedule(rule: GrafanaRule, { interval: given }: RuleInFile, differ
 }
 
 function connectionOf({ datasourceUid, model, refId }: GrafanaQuery, { connections }: Choices): string {
-  const { type = 'grafana-clickhouse-datasource', uid } = isMapping(model?.datasource) ? model.datasource : {}
+  const { type, uid } = isMapping(model?.datasource) ? model.datasource : {}
   const name = datasourceUid ?? toText(uid)
-  if (type !== 'grafana-clickhouse-datasource')
+  if (isGiven(type) && type !== 'grafana-clickhouse-datasource')
     return refuse(`${quote(refId, 40)} reads a data source of type ${quote(toText(type), 60)}; leave the rule in Grafana`)
   const advice = `if it is ClickHouse, pass --connection ${quote(name, 60)}=NAME`
   return connections.get(name) ?? refuse(`the data source ${quote(name, 60)} has no connection; ${advice}`)

@@ -232,6 +232,7 @@ describe('functions of the present', () => {
       [
         'WHERE toDate(ts) = today()',
         'WHERE day >= today() - 1',
+        'WHERE d >= today()',
         'WHERE NOT ts >= now() - 60',
         'WHERE a + ts >= now() - 60',
         "WHERE dateDiff('minute', ts, now()) < 5",
