@@ -76,7 +76,8 @@ function defaultsOfFiles(): readonly Default[] {
   const found = [
     ...walk(declaredDashboard, 'dashboards', []),
     ...walk(declaredSavedSearch, 'savedSearches', []),
-    ...walk(declaredAlert, 'alerts', []),
+    // A query is stored as a tile.
+    ...walk(declaredAlert.omit({ query: true }), 'alerts', []),
   ]
   const places = Map.groupBy(found, ({ place, field, value }) => `${place}.${field} ${JSON.stringify(value)}`)
   return [...places.values()].flatMap((same) => {

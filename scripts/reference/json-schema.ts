@@ -6,7 +6,7 @@ import { environmentSchema } from '../../src/declarations/environment.ts'
 import { declarationsSchema } from '../../src/declarations/file-schema.ts'
 import { fleetFileSchema } from '../../src/fleet/fleet-file.ts'
 import { declaredAlert } from '../../src/kinds/alert/alert.ts'
-import { dashboardInFile } from '../../src/kinds/dashboard/dashboard-file.ts'
+import { wholeDashboard } from '../../src/kinds/dashboard/dashboard-file.ts'
 import { sectionNames } from '../../src/kinds/kind-names.ts'
 import { withoutAdoption } from '../../src/kinds/single-object.ts'
 import { fileSettings, settingsSchema } from '../../src/operation/inputs.ts'
@@ -22,7 +22,7 @@ export async function renderSchemas(): Promise<Readonly<Record<string, string>>>
   return {
     'config.schema.json': write('Settings of a repository (.watchkeeper.yml)', configSchema()),
     'alert.schema.json': write('An alert, as create-alert takes it', toJsonSchema(withoutAdoption(declaredAlert))),
-    'dashboard.schema.json': write('A dashboard, as create-dashboard and update-dashboard take it', toJsonSchema(dashboardInFile)),
+    'dashboard.schema.json': write('A dashboard, as create-dashboard and update-dashboard take it', toJsonSchema(wholeDashboard)),
     'budgets.schema.json': write('Budgets, as usage-cost takes them', toJsonSchema(budgetsFileSchema)),
     'fleet.schema.json': write('Organizations and services, as matrix and report take them', toJsonSchema(fleetFileSchema)),
     'observability.schema.json': write('Alerts, dashboards and saved searches, as validate takes them', observabilitySchema()),

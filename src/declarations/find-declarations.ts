@@ -10,6 +10,7 @@ import type { Context, Files, LintSettings, Scope, SkippedDirectory } from '../o
 import type { Slo } from '../slos/expand-slos.ts'
 import { type Declarations, readDeclarations, type SourceFile } from './declarations.ts'
 import { variableIn } from './environment.ts'
+import { expandQueries } from './expand-queries.ts'
 import { byLocation, collapseRepeats, nameInstances } from './group-diagnostics.ts'
 import { type Incident, type ReadIncidents, readIncidents } from './incidents.ts'
 import { lint } from './lint.ts'
@@ -40,9 +41,11 @@ type FindContext = Pick<Context<'read', Scope>, 'files' | 'profile' | 'lintSetti
 /** What happens to the objects of a project without declarations: `forget` removes the marker, and the object stays. */
 export type Prune = boolean | 'forget'
 
-interface Pruning {
-  readonly prune: Prune
-  readonly allowEmpty: boolean
+interface FindOptions {
+  readonly prune?: Prune
+  readonly allowEmpty?: boolean
+  /** Names the dashboard with the queries of alerts; undefined where the project is not known. */
+  readonly project?: string | undefined
 }
 
 /** For files without declarations, and for globs without files. */
@@ -58,7 +61,7 @@ const verbOf = (prune: Prune): string => (prune === 'forget' ? 'forget' : 'delet
 export async function findDeclarations(
   globs: readonly string[],
   { files, profile, lintSettings, environment }: FindContext,
-  { prune, allowEmpty }: Pruning = { prune: false, allowEmpty: false },
+  { prune = false, allowEmpty = false, project }: FindOptions = {},
 ): Promise<Found> {
   const { paths, skipped } = await files.find(globs, 'files')
   const isEmpty = paths.length === 0
@@ -69,7 +72,8 @@ export async function findDeclarations(
     const message = `no file matches ${missing.join(', ')}${reasons.join('')}${advice}`
     throw new InputError([diagnosticOf(findingRules, 'no-files', { file: 'files' }, message)])
   }
-  const expanded = await expandSlos(readDeclarations(await readAll(paths, files), variableIn(environment, files.variable), environment))
+  const declared = readDeclarations(await readAll(paths, files), variableIn(environment, files.variable), environment)
+  const expanded = expandQueries(await expandSlos(declared), project)
   const { incidents, diagnostics } = findIncidents(expanded)
   const read = { ...expanded, incidents, diagnostics: [...expanded.diagnostics, ...diagnostics] }
   const abilities = abilitiesOf(profile)

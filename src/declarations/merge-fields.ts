@@ -8,6 +8,8 @@ import { mergePatch } from './environment.ts'
 const alternatives = [
   [['channel'], ['channels']],
   [['dashboard', 'tile'], ['savedSearch']],
+  [['tile'], ['query']],
+  [['savedSearch'], ['query']],
   [['tiles', 'containers'], ['rows']],
   [['sourceId'], ['source']],
 ] as const

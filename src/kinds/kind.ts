@@ -44,6 +44,8 @@ export interface DeclaredObject<Value = unknown, S extends KindName = KindName> 
   readonly written: unknown
   /** What it was made from, such as `slos.checkout`; absent for an object that the file spells out. */
   readonly madeFrom?: string
+  /** Of a dashboard: the keys of the alerts whose queries it has, by the names of their tiles. */
+  readonly queries?: ReadonlyMap<string, string>
   /** Place of a value inside it. */
   locationOf(path: readonly PropertyKey[]): Location
   /** The path in the file, for messages: `dashboards.shop.tiles["Errors"].config`. */
@@ -71,6 +73,18 @@ export interface ResolveContext {
   readonly keysAre?: string
   /** The tiles of a dashboard that exists, by its id. */
   tilesOf(dashboardId: string): readonly Body[]
+  /** The object that the declaration will change; undefined for a new one, and where it is not known. */
+  readonly stored?: StoredObject | undefined
+  /** Who the tiles of dashboards are for. Undefined without a service. */
+  readonly tileOwners?: TileOwners
+}
+
+/** The tiles that stored alerts are on. */
+export interface TileOwners {
+  /** The tile of an alert with a query, by its key; undefined for a new alert. */
+  tileOf(key: string): unknown
+  /** `ours`: an alert of this project is on the tile. `ending`: and the plan ends all alerts on it. */
+  ownerOf(tileId: unknown): 'ours' | 'ending' | undefined
 }
 
 /** An object of these files that an alert can watch. */
@@ -101,7 +115,7 @@ export interface Kind<Declared extends DeclaredObject = DeclaredObject> {
   /** How other declarations refer to an object by its name, before and after it is created. Absent where they use its key. */
   readonly referredToAs?: Noun
   /** What a new object is, in one line for reviewers, such as `Errors on Checkout ≥ 5 in 5m → webhook oncall`. */
-  summarize(body: Body, nameOf: (id: unknown) => string): string
+  summarize(body: Body, nameOf: (id: unknown) => string, declared: Declared['value']): string
   /** Translates a declaration into the form of the API. */
   resolve(declared: Declared, context: ResolveContext): ResolvedDeclaration
   /** Why no file can declare the object; undefined where one can. Absent where files can declare every object. */
@@ -177,6 +191,8 @@ export interface FileContext {
   readonly sources: readonly StoredObject[]
   /** The key of an object in these files; undefined for one that they do not declare. */
   keyOf(kind: KindName, id: unknown): string | undefined
+  /** Whether files have no tiles of this dashboard, but queries of alerts. */
+  isForQueries?(dashboardId: unknown): boolean
   /** The tiles of a dashboard, with the names that they have where the body is from: in the files or in the service. */
   tilesOf(dashboardId: unknown): readonly Body[]
 }

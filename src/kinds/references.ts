@@ -68,6 +68,7 @@ export function checkReferences(read: ReadDeclarations, abilities: Abilities): r
       ),
     ),
     isDeclared: (kind, key) => names.has(addressOf({ kind, key })),
+    isMade: (key) => all.some((one) => one.kind === 'dashboard' && one.key === key && one.madeFrom !== undefined),
     keysOf: (kind) => all.filter((one) => one.kind === kind).map(({ key }) => key),
     // A file that cannot be read may declare what is missing.
     isComplete: read.unread.length === 0,
@@ -88,10 +89,12 @@ interface Known {
   readonly dashboards: ReadonlyMap<string, DeclaredDashboard>
   readonly isDeclared: (kind: KindName, key: string) => boolean
   readonly keysOf: (kind: KindName) => readonly string[]
+  /** Whether the dashboard is not spelled in the files. */
+  readonly isMade: (key: string) => boolean
   readonly isComplete: boolean
 }
 
-type Referrer = Pick<DeclaredObject, 'kind' | 'location' | 'locationOf' | 'pathOf'>
+type Referrer = Pick<DeclaredObject, 'kind' | 'location' | 'locationOf' | 'pathOf' | 'written'>
 
 /** An alert. One with errors has only its valid fields. */
 interface CheckedAlert extends Referrer {
@@ -112,12 +115,13 @@ const diagnostic = (
     `${declared.pathOf(path)}: ${message}`,
   )
 
-const targetFields = ['dashboard', 'tile', 'savedSearch'] as const
+const targetFields = ['query', 'dashboard', 'tile', 'savedSearch'] as const
 
 function checkTarget(alert: CheckedAlert, known: Known): readonly Diagnostic[] {
-  const { dashboard, tile, savedSearch } = alert.value
+  const { query, dashboard, tile, savedSearch } = alert.value
   if (targetFields.some((field) => alert.wrongFields?.has(field)))
     return [...dangling(alert, 'dashboard', dashboard, known), ...dangling(alert, 'savedSearch', savedSearch, known)]
+  if (query !== undefined && (tile === undefined || ownValue(alert.written, 'tile') !== undefined)) return checkQueryTarget(alert, known)
   const onTile = dashboard !== undefined || tile !== undefined
   if (onTile && savedSearch !== undefined)
     return [diagnostic(alert, 'alert-target', [], 'must watch either a tile or a savedSearch, not both')]
@@ -129,6 +133,22 @@ function checkTarget(alert: CheckedAlert, known: Known): readonly Diagnostic[] {
   }
   const target = typeof dashboard === 'string' ? known.dashboards.get(dashboard) : undefined
   return target === undefined ? dangling(alert, 'dashboard', dashboard, known) : checkTile(alert, String(dashboard), target)
+}
+
+/** A query that is on no tile yet. */
+function checkQueryTarget(alert: CheckedAlert, known: Known): readonly Diagnostic[] {
+  const { dashboard, tile, savedSearch } = alert.value
+  const other = tile !== undefined ? 'tile' : savedSearch !== undefined ? 'savedSearch' : undefined
+  if (other !== undefined) return [diagnostic(alert, 'alert-target', [other], 'cannot be combined with query')]
+  if (dashboard === undefined) return []
+  const refuse = (message: string) => [diagnostic(alert, 'dangling-reference', ['dashboard'], message)]
+  if (typeof dashboard !== 'string')
+    return refuse('must be the key of a dashboard in these files, because the query becomes one of its tiles')
+  if (known.isDeclared('dashboard', dashboard))
+    return known.isMade(dashboard) ? refuse('is made from an SLO; name a dashboard that the files declare') : []
+  return known.isComplete
+    ? refuse(`"${quote(dashboard, 60)}" is not a key in these files${didYouMean(dashboard, known.keysOf('dashboard'))}`)
+    : []
 }
 
 function dangling(
@@ -227,7 +247,7 @@ function checkConflicts(alert: CheckedAlert): readonly Diagnostic[] {
     [
       groupBy != null && savedSearch === undefined && !alert.wrongFields?.has('savedSearch'),
       'groupBy',
-      'is only for alerts on a savedSearch; a tile has its own grouping',
+      `is only for alerts on a savedSearch; a ${alert.value.query === undefined ? 'tile' : 'query'} has its own grouping`,
     ],
     [scheduleStartAt != null && !!scheduleOffsetMinutes, 'scheduleOffsetMinutes', 'must be 0 if scheduleStartAt is set'],
   ]
@@ -254,7 +274,7 @@ function checkAbilities(declared: Declared | CheckedAlert, abilities: Abilities)
   ]
 }
 
-function namedRows(declared: Referrer & { readonly written?: unknown }, { containers }: Abilities): readonly Diagnostic[] {
+function namedRows(declared: Referrer, { containers }: Abilities): readonly Diagnostic[] {
   const rows = ownValue(declared.written, 'rows')
   if (containers || !Array.isArray(rows)) return []
   return rows.flatMap((row: unknown, i) =>

@@ -4,6 +4,7 @@ import { didYouMean } from '../core/names.ts'
 import { quote } from '../core/text.ts'
 import { ownValue } from '../documents/schema.ts'
 import { alertableTypes, canCarryAlerts, displayTypeOf } from './alert/alert.ts'
+import { tilesNamed } from './dashboard/query-tiles.ts'
 import type { Lookup, Named, Noun } from './directory.ts'
 import type { Body, DeclaredObject, FileContext, ResolveContext } from './kind.ts'
 import { PendingId } from './kind-names.ts'
@@ -46,7 +47,7 @@ function findTile(tiles: readonly Body[], spelled: unknown): { readonly tile: Bo
     return tile === undefined ? { message: `the dashboard has no tile ${quote(String(id), 60)}` } : checkTile(tile)
   }
   const name = String(spelled)
-  const [tile, second] = tiles.filter((one) => one.name === name)
+  const [tile, second] = tilesNamed(tiles, name)
   if (second !== undefined) return { message: `the dashboard has several tiles named "${quote(name, 60)}"; use { id: … }` }
   if (tile !== undefined) return checkTile(tile)
   const names = tiles.map((one) => String(one.name))

@@ -135,6 +135,9 @@ export const unknownSource: SloSource = {
   time: 'Timestamp',
 }
 
+/** Whether an SLO makes the object. */
+export const isOfSlo = ({ madeFrom }: Pick<Declared, 'madeFrom'>): boolean => madeFrom?.startsWith('slos.') === true
+
 interface ResolvedSlos {
   readonly objects: readonly Declared[]
   readonly diagnostics: readonly Diagnostic[]

@@ -102,7 +102,7 @@ async function carryOut(planned: PlanningResult, context: ApplyContext) {
   const { api, service, profile, clock, stop } = context
   const { storedObjects } = planned
   if (storedObjects === undefined) throw new TypeError('a plan without errors was made of lists')
-  const described = await describeChanges(planned.plan)
+  const described = await describeChanges(planned)
   const total = planned.plan.changes.filter(({ action }) => action !== 'unchanged').length
   const onProgress = async (outcomes: readonly Outcome[]): Promise<void> => {
     const last = outcomes.at(-1)

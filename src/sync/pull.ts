@@ -131,7 +131,7 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
   const { project, diagnostics } = await resolveProject(input.project, files, 'read')
   const { paths, skipped } = await files.find(input.files, 'files')
   const texts = await readTexts(paths, files)
-  const inFiles = await findIn(texts, context)
+  const inFiles = await findIn(texts, context, project)
   const nothing: Draft = { files: [], objects: [] }
   if (errorsIn(inFiles.diagnostics).length > 0) return { project, draft: nothing, diagnostics: errorsIn(inFiles.diagnostics) }
   const storedObjects = await readStoredObjects({ api, service, profile, wanted: new Set(kindNames), wantsConnections: true })
@@ -160,7 +160,7 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
   }
   const serverAnswers: ServerAnswers = new Map()
   const { draft, read } = await draftUntilVerified(draftInput, async (candidate) => {
-    const drafted = await findIn(new Map([...texts, ...candidate.files.map(({ path, after }) => [path, after] as const)]), context)
+    const drafted = await findIn(new Map([...texts, ...candidate.files.map(({ path, after }) => [path, after] as const)]), context, project)
     const { found: declarations } = await withSources(drafted, storedObjects)
     const read = { declarations, diagnostics: declarations.diagnostics, plan: await planWith(declarations) }
     const failures = new Map([
@@ -197,11 +197,11 @@ async function readTexts(paths: readonly string[], files: Files): Promise<Readon
 }
 
 /** Finds the declarations in these texts. A first pull starts without any. */
-async function findIn(texts: ReadonlyMap<string, string>, context: PullContext): Promise<Found> {
+async function findIn(texts: ReadonlyMap<string, string>, context: PullContext, project: string): Promise<Found> {
   const paths = [...texts.keys()].sort()
   if (paths.length === 0) return { objects: [], broken: [], slos: [], incidents: [], unread: [], diagnostics: [], paths }
   const files: Files = { ...context.files, find: async () => ({ paths, skipped: [] }), read: async (path) => texts.get(path) ?? '' }
-  return findDeclarations(paths, { ...context, files, lintSettings: { ...context.lintSettings, ...adviceOff } })
+  return findDeclarations(paths, { ...context, files, lintSettings: { ...context.lintSettings, ...adviceOff } }, { project })
 }
 
 /** Style rules of a team do not decide whether a file matches the service. */

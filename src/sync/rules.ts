@@ -1,5 +1,6 @@
 import type { Rules } from '../core/diagnostics.ts'
 import { readingRules } from '../declarations/declarations.ts'
+import { queryRules } from '../declarations/expand-queries.ts'
 import { findingRules } from '../declarations/find-declarations.ts'
 import { incidentRules } from '../declarations/incidents.ts'
 import { lintRules } from '../declarations/lint.ts'
@@ -19,7 +20,7 @@ import { alertProtectionRules } from './plan/protect-alerts.ts'
 import { repositoryRules } from './plan/repository.ts'
 import { tileWriteRules } from './plan/tile-writes.ts'
 
-const onFiles = { ...readingRules, ...findingRules, ...referenceRules, ...sloRules, ...incidentRules }
+const onFiles = { ...readingRules, ...findingRules, ...referenceRules, ...queryRules, ...sloRules, ...incidentRules }
 
 /** Rules that need the stored objects. */
 const onService = {

@@ -31,7 +31,8 @@ export const validate = defineOperation({
   }),
   example: { files: ['checkout.yml'] },
   async run(context, input) {
-    const { paths, objects, broken, diagnostics } = await findDeclarations(input.files, context)
+    const { paths, broken, diagnostics, ...found } = await findDeclarations(input.files, context)
+    const objects = found.objects.filter(({ madeFrom }) => madeFrom !== 'alerts')
     const count = (severity: Severity): number => diagnostics.filter((one) => one.severity === severity).length
     return {
       valid: count('error') === 0,

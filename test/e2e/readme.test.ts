@@ -84,8 +84,8 @@ it('the commands of docs/first-alert.md create the alert that it shows, and chan
   const { stdout } = await execFileAsync('bash', ['-c', script], { cwd: directory, env: { PATH: process.env.PATH, HOME: directory } })
   expect(stdout.split('\n').filter((line) => line.startsWith('✔'))).toEqual([
     expect.stringMatching(/^✔ /),
-    '✔ Plan for demo/first (2 to create)',
-    '✔ Applied to demo/first (2 created)',
+    '✔ Plan for demo/first (1 to create)',
+    '✔ Applied to demo/first (1 created)',
     '✔ No changes: everything matches the files',
     '✔ Plan for demo/first (1 to update)',
     '✔ Applied to demo/first (1 updated)',

@@ -9,6 +9,7 @@ import { convergenceProblems, withSite } from '../support/site.ts'
 import { changed, type References, toDeclarations } from './as-declared.ts'
 import { createIntents } from './intents.ts'
 import type { Json } from './product.ts'
+import { declaredQueries, twinDashboard } from './queries.ts'
 import { compareWithCheckSlo, type SloEvaluation } from './slos.ts'
 import { type Dump, differencesOf, writtenBy } from './stored.ts'
 
@@ -43,6 +44,24 @@ describe('the files of the effect suite', () => {
       } finally {
         await emulator.close()
       }
+    }
+  })
+})
+
+describe('the alerts with a query of the effect suite', () => {
+  it('are applied and changed, and their twins have the same names', async () => {
+    const emulator = await startEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
+    try {
+      const references = referencesIn(emulator)
+      const declare = (version: 'first' | 'next') => declaredQueries('oncall', references.connection, version)
+      for (const version of ['first', 'next'] as const)
+        expect(await withSite(emulator, 'hyperdx', (site) => convergenceProblems(site, declare(version)))).toEqual([])
+      const names = Object.values(declare('first').alerts as Json).map((one) => (one as Json).name)
+      const { tiles } = twinDashboard('Twin', references) as { readonly tiles: readonly { readonly config: Json }[] }
+      expect(tiles.map(({ config }) => config.name)).toEqual(names)
+      expect(new Set(names).size).toBe(names.length)
+    } finally {
+      await emulator.close()
     }
   })
 })

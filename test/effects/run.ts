@@ -19,6 +19,7 @@ import { openWebApp, type WebApp, type WrittenIds } from './as-web-app.ts'
 import { checkHiddenParts } from './hidden-parts.ts'
 import { createIntents, type Intents } from './intents.ts'
 import type { Json, ProductAnswers, ProductRequest } from './product.ts'
+import { declaredQueries, twinDashboard } from './queries.ts'
 import { compareWithCheckSlo, type SloAccess, type SloEvaluation } from './slos.ts'
 import { type Dump, differencesOf, type Written, writtenBy } from './stored.ts'
 
@@ -38,6 +39,7 @@ templates, changes and adds a tile, and may lose only what the plan names. Exits
   --from TIME       the alert task runs from this time
   --to TIME         … until this time. There should be telemetry, with incidents
   --step SECONDS    … at this distance; default: 60
+  --queries-only    only compares alerts with a query of their own with the same alerts of the web app
   --slos-only       only evaluates the example of SLOs, and compares the evaluations with check-slos, for a longer time
 
 The server must accept webhooks to 127.0.0.1 (WEBHOOK_HOSTNAME_ALLOWLIST). Access keys in CONFORMANCE_KEYS, the cookie of a session of the web
@@ -55,6 +57,7 @@ const { values } = parseArgs({
     from: { type: 'string' },
     to: { type: 'string' },
     step: { type: 'string', default: '60' },
+    'queries-only': { type: 'boolean', default: false },
     'slos-only': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -68,14 +71,17 @@ function required(name: string): string {
   return value
 }
 
+const parts = ['writers', 'queries', 'slos'] as const
+
+type Part = (typeof parts)[number]
+
 interface Options {
   readonly server: string
   readonly checkout: string
   readonly mongo: string
   readonly cloud: string | undefined
   readonly intents: Intents
-  /** Whether only the example of SLOs is applied and evaluated. */
-  readonly isSlosOnly: boolean
+  readonly parts: readonly Part[]
   readonly span: { readonly from: string; readonly to: string; readonly stepSeconds: number }
 }
 
@@ -194,6 +200,8 @@ interface Findings {
     | 'notifications'
     | 'saves'
     | 'hidden parts lost'
+    | 'evaluations of queries'
+    | 'notifications of queries'
     | 'evaluations of SLOs'
     | 'of them firing',
     number
@@ -390,6 +398,82 @@ async function readStored(run: Run, ids: PerWriter<WrittenIds>): Promise<PerWrit
   return perWriter(async (writer) => writtenBy(ids[writer], documents, run.defaultSelects))
 }
 
+const queriesProject = 'watchkeeper/effects-queries'
+
+/**
+ * Alerts with a query, beside the same alerts of the web app: evaluated and notified alike. Then all get other names, another file and
+ * another query at once, and keep their ids and their history.
+ */
+async function compareQueriesOfAlerts(run: Run, api: Api): Promise<void> {
+  const { site, webApp, references, findings, notifications } = run
+  const board = `Alerts: ${queriesProject}`
+  const declare = (version: 'first' | 'next') => declaredQueries('effects: apply', references.apply.connection, version)
+  const { alertKeys } = await applyFile(run, declare('first'), queriesProject)
+  const twin = await webApp.importDashboard(twinDashboard(board, references['web app']))
+  const alerts = (await dump(run)).alerts
+  const nameOf = new Map(alerts.map(({ _id, name }) => [String(_id), name]))
+  const twins = new Set(alerts.flatMap(({ _id, dashboard }) => (String(dashboard) === twin ? [String(_id)] : [])))
+  notifications.length = 0
+  const history = await askProduct({ command: 'evaluate', ...run.span }, run)
+  const rowsOf = (isOfWriter: (id: string) => boolean): readonly string[] =>
+    history
+      .filter(({ alert }) => isOfWriter(String(alert)))
+      .map((row) =>
+        JSON.stringify([nameOf.get(String(row.alert)), row.createdAt, row.state, row.counts, row.group, valuesOf(row), row.errors]),
+      )
+      .toSorted()
+  const notesOf = (writer: Writer): readonly string[] =>
+    notifications
+      .filter((one) => one.writer === writer)
+      .map(({ title, state, start, end }) => JSON.stringify([title, state, start, end]))
+      .toSorted()
+  for (const [what, count, expected, actual] of [
+    ['evaluation', 'evaluations of queries', rowsOf((id) => twins.has(id)), rowsOf((id) => alertKeys.has(id))],
+    ['notification', 'notifications of queries', notesOf('web app'), notesOf('apply')],
+  ] as const) {
+    findings.counts[count] += expected.length
+    const [lacks, has] = [expected.filter((one) => !actual.includes(one)), actual.filter((one) => !expected.includes(one))]
+    findings.differences.push(...lacks.map((one) => `queries, ${what}, only by the web app: ${one}`))
+    findings.differences.push(...has.map((one) => `queries, ${what}, only by apply: ${one}`))
+  }
+  const silent = [...alertKeys.keys()].filter((id) => !history.some(({ alert }) => String(alert) === id))
+  findings.differences.push(...silent.map((id) => `queries, never evaluated: ${nameOf.get(id)}`))
+  findings.failures.evaluations += rowsOf((id) => twins.has(id)).filter((row) => row.includes('"ERROR"')).length
+  const { id = '' } = (await api.list('dashboards')).find((one) => one.name === board && one.id !== twin) ?? {}
+  await saveInWebApp(run, { apply: { dashboards: [id], savedSearches: [] } })
+  await applyFile(run, declare('first'), queriesProject)
+  await renameAll(run, declare('next'), alertKeys)
+  const planned = await site.apply({ 'empty.json': {} }, { project: queriesProject, prune: true, allowEmpty: true })
+  const left = (await api.list('dashboards')).filter((one) => one.id === id)
+  if (left.length > 0 || planned.toDelete === 0) findings.differences.push('queries, prune did not delete the dashboard of the project')
+  await api.send('DELETE', `dashboards/${twin}`)
+}
+
+const valuesOf = ({ lastValues }: Json): readonly unknown[] =>
+  (lastValues as readonly Json[]).map(({ startTime, count }) => [startTime, count]) // As the server stores them.
+
+async function renameAll(run: Run, content: Json, alertKeys: AppliedIds['alertKeys']): Promise<void> {
+  const stateOf = async (): Promise<readonly string[]> => {
+    const { alerts, alerthistories = [] } = await askProduct({ command: 'dump', collections: ['alerts', 'alerthistories'] }, run)
+    const own = (alerts ?? []).filter(({ _id }) => alertKeys.has(String(_id)))
+    return own
+      .map(({ _id, tileId }) => `${_id} ${tileId}: ${alerthistories.filter(({ alert }) => alert === _id).length} evaluations`)
+      .toSorted()
+  }
+  const before = await stateOf()
+  const inputs = { project: queriesProject }
+  const applied = await run.site.apply({ 'other/renamed.json': content }, inputs)
+  const changedCount = applied.objects.filter(({ outcome }) => outcome === 'updated').length
+  if (changedCount !== alertKeys.size) run.findings.differences.push(`queries, renamed ${changedCount} of ${alertKeys.size} alerts`)
+  const after = await stateOf()
+  for (const [i, state] of before.entries())
+    if (state !== after[i]) run.findings.differences.push(`queries, renamed: ${state} / ${after[i]}`)
+  if (before.length !== alertKeys.size || before.every((state) => state.includes(': 0 ')))
+    run.findings.differences.push(`queries, no history that a change of names could lose: ${before.length} alerts`)
+  if ((await run.site.plan({ 'other/renamed.json': content }, inputs)).changed)
+    run.findings.differences.push('queries, a plan after the change of names is not empty')
+}
+
 const slosProject = 'watchkeeper/effects-slos'
 
 /**
@@ -493,6 +577,8 @@ async function compareWriters(options: Options): Promise<Findings> {
       notifications: 0,
       saves: 0,
       'hidden parts lost': 0,
+      'evaluations of queries': 0,
+      'notifications of queries': 0,
       'evaluations of SLOs': 0,
       'of them firing': 0,
     },
@@ -511,11 +597,12 @@ async function compareWriters(options: Options): Promise<Findings> {
       profile,
       async (site) => {
         const run: Run = { ...options, site, webApp, references, defaultSelects, notifications: receiver.notifications, findings }
-        if (!options.isSlosOnly) {
+        if (options.parts.includes('writers')) {
           await adoptHiddenParts(run, api)
           await compareWrites(run)
         }
-        await checkSlos(run)
+        if (options.parts.includes('queries')) await compareQueriesOfAlerts(run, api)
+        if (options.parts.includes('slos')) await checkSlos(run)
       },
       systemClock,
     )
@@ -542,7 +629,7 @@ async function main(): Promise<number> {
     cloud,
     intents: createIntents(seed, Number(values.dashboards)),
     span,
-    isSlosOnly: values['slos-only'],
+    parts: values['slos-only'] ? ['slos'] : values['queries-only'] ? ['queries'] : parts,
   })
   const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(0)
   for (const difference of differences) print(difference)

@@ -3,6 +3,7 @@ import type { Profile } from '../../api/profiles.ts'
 import { formatMoment } from '../../core/dates.ts'
 import { isMapping, withoutUndefined } from '../../core/keys.ts'
 import { ownValue, valueAt } from '../../documents/schema.ts'
+import { describeQuery, projectDashboard } from '../alert-query.ts'
 import { comparable, withoutEmpty } from '../compare.ts'
 import { clearing, encode, wireFields, wireSchema } from '../derive.ts'
 import {
@@ -18,6 +19,7 @@ import {
 import { PendingId } from '../kind-names.ts'
 import { readTextMarker, readTextSnapshot, textStyle, withoutTextMarker, withTextMarker, withTextSnapshot } from '../marker.ts'
 import { uniqueNameOf, withPlainNumbers } from '../spell.ts'
+import { spellQuery } from '../spell-query.ts'
 import { createWorld } from '../world.ts'
 import {
   alertCollection,
@@ -142,6 +144,12 @@ function spellTarget({ source, dashboardId, tileId, savedSearchId }: Body, conte
     return key ?? (name === undefined ? { id } : { name })
   }
   if (source === 'saved_search') return { savedSearch: spell('savedSearch', savedSearchId) }
+  const query = ownValue(context.spelled, 'query')
+  if (query !== undefined || (context.spelled === undefined && context.isForQueries?.(dashboardId))) {
+    const dashboard = spell('dashboard', dashboardId)
+    const tile = context.tilesOf(dashboardId).find(({ id, name }) => (tileId instanceof PendingId ? name === tileId.tile : id === tileId))
+    return { query: spellQuery(tile, query, context), dashboard: dashboard === projectDashboard ? undefined : dashboard }
+  }
   return { dashboard: spell('dashboard', dashboardId), tile: tileId == null ? undefined : spellTile(dashboardId, tileId, context) }
 }
 
@@ -155,12 +163,10 @@ function spellTile(dashboardId: unknown, tileId: unknown, { spelled, tilesOf }: 
 }
 
 /** `Errors on Checkout ≥ 5 in 5m, 2 times in a row → webhook oncall`. */
-function summarizeAlert(body: Body, nameOf: (id: unknown) => string): string {
+function summarizeAlert(body: Body, nameOf: (id: unknown) => string, { query }: Pick<DeclaredAlert, 'query'>): string {
   const { savedSearchId, dashboardId, tileId, groupBy, interval, numConsecutiveWindows: repeats } = body
-  const watched =
-    savedSearchId === undefined
-      ? `${nameOf(tileId)} on ${nameOf(dashboardId)}`
-      : `${nameOf(savedSearchId)}${groupBy === undefined ? '' : ` by ${String(groupBy)}`}`
+  const onTile = query === undefined ? `${nameOf(tileId)} on ${nameOf(dashboardId)}` : describeQuery(query)
+  const watched = savedSearchId === undefined ? onTile : `${nameOf(savedSearchId)}${groupBy === undefined ? '' : ` by ${String(groupBy)}`}`
   const inARow = typeof repeats === 'number' && repeats > 1 ? `, ${repeats} times in a row` : ''
   const channels = channelsOf(body).map(({ type, webhookId, emailRecipients }) =>
     type === 'webhook' ? `webhook ${nameOf(webhookId)}` : `email ${String(emailRecipients)}`,

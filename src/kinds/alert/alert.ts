@@ -4,6 +4,7 @@ import { wireId, wireNumber } from '../../api/wire.ts'
 import { isEmpty, isMapping } from '../../core/keys.ts'
 import { quote } from '../../core/text.ts'
 
+import { alertQuery } from '../alert-query.ts'
 import { adoption, byKey, nameDescription, word } from '../fields.ts'
 import { type Body, type StoredObject, withoutServerFields } from '../kind.ts'
 import { executionErrorSchema } from './evaluation.ts'
@@ -159,6 +160,11 @@ export const channel = z
  */
 export const declaredAlert = z.strictObject({
   name: word(512).meta({ description: nameDescription, clear: null }),
+  query: alertQuery.optional().meta({
+    description:
+      'What is compared with the threshold, instead of a tile or a saved search: the fields of a chart, or `sql`. With it, `dashboard` is the key of a dashboard in these files that shows the query; without, one for all such alerts of the project does.',
+    isLocal: true,
+  }),
   dashboard: byKey('dashboard', 'The dashboard').meta({ clear: null }),
   tile: z
     .union([z.string().min(1), z.strictObject(reference)])

@@ -3,6 +3,7 @@
 
 import * as z from 'zod'
 import { withoutUndefined } from '../../core/keys.ts'
+import { ownValue } from '../../documents/schema.ts'
 import { withSourceIds } from '../fields.ts'
 import { containerStyle, type DeclaredDashboard, declaredDashboard } from './dashboard.ts'
 import { type Place, placeTiles } from './layout.ts'
@@ -60,12 +61,10 @@ export const dashboardFields = declaredDashboard.extend({
 
 export type DashboardFields = z.output<typeof dashboardFields>
 
-/** A dashboard in a file. */
+/** A dashboard in a file. Without tiles, it is for the queries of alerts. */
 export const dashboardInFile = dashboardFields.superRefine(({ tiles, rows, containers }, context) => {
   const refuse: Refuse = (path, message, needs = []) =>
     context.addIssue({ code: 'custom', path: [...path], message, params: { isComplete: true, needs } })
-  if (tiles === undefined && rows === undefined)
-    context.addIssue({ code: 'custom', path: ['tiles'], message: 'give tiles, or rows with tiles' })
   for (const [i, tile] of (tiles ?? []).entries()) checkTile(tile, ['tiles', i], refuse)
   if (rows === undefined) return
   for (const field of ['tiles', 'containers'] as const)
@@ -75,6 +74,15 @@ export const dashboardInFile = dashboardFields.superRefine(({ tiles, rows, conta
   if (rows.reduce((count, row) => count + row.tiles.length, 0) > maxTiles) refuse(['rows'], `must have at most ${maxTiles} tiles`)
   checkRows(rows, refuse)
 })
+
+/** A dashboard by itself, which needs tiles. */
+export const wholeDashboard = dashboardInFile.superRefine(({ tiles, rows }, context) => {
+  if (declaresNoTiles({ tiles, rows })) context.addIssue({ code: 'custom', path: ['tiles'], message: 'give tiles, or rows with tiles' })
+})
+
+/** Whether the file leaves the tiles of a dashboard to alerts, and to people. */
+export const declaresNoTiles = (spelled: unknown): boolean =>
+  ownValue(spelled, 'tiles') === undefined && ownValue(spelled, 'rows') === undefined
 
 /** `needs`: the fields of the same map that must not be missing. */
 type Refuse = (path: readonly PropertyKey[], message: string, needs?: readonly string[]) => void

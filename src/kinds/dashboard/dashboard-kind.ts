@@ -8,6 +8,7 @@ import { tagMarkers, withoutMarkerTags } from '../marker.ts'
 import { createWorld } from '../world.ts'
 import { type DeclaredDashboard, declaredDashboard } from './dashboard.ts'
 import { dashboardCollection, toDashboardBody } from './dashboard-wire.ts'
+import { arrangeTiles } from './query-tiles.ts'
 import { spellDashboard } from './spell-dashboard.ts'
 import { byId, effectiveTile, withFilterIds, withTileIds } from './tile-ids.ts'
 
@@ -15,7 +16,8 @@ import { byId, effectiveTile, withFilterIds, withTileIds } from './tile-ids.ts'
 function resolveDashboard(declared: DeclaredObject<DeclaredDashboard>, context: ResolveContext): ResolvedDeclaration {
   const world = createWorld(declared, context)
   const { raw, ...body } = encode(declaredDashboard, declared.value, world)
-  return { body: { ...body, tiles: listOf(body.tiles).map(withRaw), ...(isMapping(raw) && raw) }, diagnostics: world.diagnostics }
+  const tiles = arrangeTiles(listOf(body.tiles).map(withRaw), declared, context)
+  return { body: { ...body, tiles, ...(isMapping(raw) && raw) }, diagnostics: world.diagnostics }
 }
 
 /** Tiles that a summary names. */

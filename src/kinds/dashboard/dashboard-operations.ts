@@ -16,7 +16,7 @@ import { type Owners, ownerCell, ownersDetail, selectTagged, taggedInput } from 
 import { declarationDetail, documentInput, idInput, type ReadObject, readObject, resolveObject, toDocument } from '../single-object.ts'
 import { diffSides } from '../snapshot.ts'
 import type { DeclaredDashboard } from './dashboard.ts'
-import { dashboardInFile, expandDashboard } from './dashboard-file.ts'
+import { expandDashboard, wholeDashboard } from './dashboard-file.ts'
 import { createDashboardKind } from './dashboard-kind.ts'
 import { type Dashboard, dashboardCollection, dashboardSchema, toDashboardBody } from './dashboard-wire.ts'
 
@@ -194,7 +194,7 @@ export const deleteDashboard = defineOperation({
 
 /** Reads a dashboard as files declare it, with its short forms expanded. */
 async function readDashboard(text: string, files: Pick<Files, 'read'>): Promise<ReadObject<DeclaredDashboard>> {
-  const read = await readObject(text, 'dashboard', dashboardInFile, files)
+  const read = await readObject(text, 'dashboard', wholeDashboard, files)
   return { ...read, value: expandDashboard(read.value).value }
 }
 

@@ -67,7 +67,7 @@ const idOf = ({ id }: Body): unknown => id
 const tileNameOf = ({ name }: Body): unknown => name
 
 /** Two tiles may have the same name. */
-const nameAndContentOf = (tile: Body): unknown => `${String(tile.name)}\n${contentOf(tile)}`
+export const nameAndContentOf = (tile: Body): unknown => `${String(tile.name)}\n${contentOf(tile)}`
 
 /** Some servers trim names. */
 const trimmedNameOf = ({ name }: Body): unknown => (typeof name === 'string' ? name.trim() : undefined)

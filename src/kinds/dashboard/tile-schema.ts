@@ -205,6 +205,19 @@ const ranked = { groupBy: sql.optional(), orderBy: sql.optional(), limit: z.int(
 
 const timeSeries = { ...sourced, select: several, groupBy: sql.optional(), ...combined, ...limited }
 
+/** The charts that alerts can be on, for tiles and for queries of alerts. */
+export const chartFields = {
+  number: {
+    ...sourced,
+    select: several,
+    formulas: z.array(formula).max(1).optional(),
+    color: color.optional(),
+    colorRules: z.array(colorRule).max(10).optional(),
+    backgroundChart: z.strictObject({ type: z.enum(['line', 'area']), color: color.optional() }).optional(),
+  },
+  line: { ...timeSeries, ...asLine },
+} as const
+
 const show = <const Name extends string, Shape extends z.ZodRawShape>(displayType: Name, shape: Shape) =>
   z.strictObject({ displayType: z.literal(displayType), ...shape })
 
@@ -223,7 +236,7 @@ const heatmapSelect = z.strictObject(heatmapFields).meta({ accepts: Object.keys(
 /** Charts that the web app's builder makes. */
 export const builtConfig = z
   .discriminatedUnion('displayType', [
-    showSource('line', { ...timeSeries, ...asLine }),
+    showSource('line', chartFields.line),
     showSource('stacked_bar', { ...timeSeries, ...overTime }),
     showSource('table', {
       ...sourced,
@@ -235,14 +248,7 @@ export const builtConfig = z
       groupByColumnsOnLeft: defaulted(z.boolean(), false),
       onClick: onClick.optional(),
     }),
-    showSource('number', {
-      ...sourced,
-      select: several,
-      formulas: z.array(formula).max(1).optional(),
-      color: color.optional(),
-      colorRules: z.array(colorRule).max(10).optional(),
-      backgroundChart: z.strictObject({ type: z.enum(['line', 'area']), color: color.optional() }).optional(),
-    }),
+    showSource('number', chartFields.number),
     showSource('pie', { ...sourced, select: single, ...ranked }),
     showSource('bar', { ...sourced, select: single, ...ranked }),
     showSource('heatmap', { ...sourced, select: z.array(heatmapSelect).length(1), ...filtered }),
@@ -252,7 +258,7 @@ export const builtConfig = z
   ])
   .meta({ id: 'chart' })
 
-const written = {
+export const written = {
   configType: z.literal('sql'),
   connection: connectionField('connectionId'),
   connectionId: z.string().min(1).optional(),
@@ -261,16 +267,19 @@ const written = {
   numberFormat: numberFormat.optional(),
 }
 
+/** The same for charts of a query in SQL, without the query. */
+export const sqlChartFields = { number: { color: color.optional() }, line: { ...asLine, ...limited } } as const
+
 const showSql = <const Name extends string, Shape extends z.ZodRawShape>(displayType: Name, shape: Shape) =>
   withOneConnection(show(displayType, { ...written, ...shape }))
 
 /** Charts of a query in SQL. */
 export const writtenConfig = z
   .discriminatedUnion('displayType', [
-    showSql('line', { ...asLine, ...limited }),
+    showSql('line', sqlChartFields.line),
     showSql('stacked_bar', { ...overTime, ...limited }),
     showSql('table', { onClick: onClick.optional() }),
-    showSql('number', { color: color.optional() }),
+    showSql('number', sqlChartFields.number),
     showSql('pie', {}),
     showSql('bar', {}),
   ])

@@ -1,6 +1,7 @@
 import { ApiError } from '../../api/api-error.ts'
 import { type ErrorKind, WatchkeeperError } from '../../core/errors.ts'
 import type { FieldChange } from '../../kinds/compare.ts'
+import { tilesNamed } from '../../kinds/dashboard/query-tiles.ts'
 import { withTileIds } from '../../kinds/dashboard/tile-ids.ts'
 import { type Body, listOf, type StoredObject } from '../../kinds/kind.ts'
 import { hasPendingId, type KindName, type PendingId, replacePending } from '../../kinds/kind-names.ts'
@@ -146,7 +147,7 @@ export function createKnownIds(): KnownIds {
   const idOf = ({ kind, key, tile }: PendingId): string | undefined => {
     const stored = known.get(`${kind} ${key}`)
     if (tile === undefined || stored === undefined) return stored?.id
-    const found = listOf(stored.tiles).filter(({ name }) => name === tile)
+    const found = tilesNamed(listOf(stored.tiles), tile)
     const id = found[0]?.id
     return found.length === 1 && typeof id === 'string' ? id : undefined
   }

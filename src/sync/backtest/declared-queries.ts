@@ -90,8 +90,8 @@ const declaredSql = ({ sql: { template, shape, sourceId } }: WindowsQuery) => ({
 /** After a plan, the queries of SLOs have the sources of the service. */
 async function withPlaceholders({ objects, slos }: Pick<Found, 'objects' | 'slos'>): Promise<Found['objects']> {
   if (slos.length === 0) return objects
-  const { resolveSlos } = await import('../../slos/expand-slos.ts')
-  return [...objects.filter(({ madeFrom }) => madeFrom === undefined), ...resolveSlos(slos, []).objects]
+  const { isOfSlo, resolveSlos } = await import('../../slos/expand-slos.ts')
+  return [...objects.filter((one) => !isOfSlo(one)), ...resolveSlos(slos, []).objects]
 }
 
 /** The alerts of SLOs. The name of a source is the id of its series. */

@@ -241,7 +241,7 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
   const { repair = [] } = request
   const kinds = createKinds(profile, clock.now())
   const { project, diagnostics } = await resolveProject(request.project, files, request.effect)
-  const read = await findDeclarations(request.files, context, request)
+  const read = await findDeclarations(request.files, context, { ...request, project })
   const found = request.prune ? refuseSkippedDirectories(read, request.prune) : read
   if (errorsIn(found.diagnostics).length > 0) {
     const plan: Plan = { project, changes: [], orphans: [], diagnostics: [], seen: {} }
@@ -317,9 +317,9 @@ export async function withSources(
   { sources }: Pick<StoredObjects, 'sources'>,
 ): Promise<{ readonly found: Found; readonly diagnostics: readonly Diagnostic[] }> {
   if (found.slos.length === 0) return { found, diagnostics: [] }
-  const { resolveSlos } = await import('../../slos/expand-slos.ts')
+  const { isOfSlo, resolveSlos } = await import('../../slos/expand-slos.ts')
   const { objects, diagnostics } = resolveSlos(found.slos, sources)
-  return { found: { ...found, objects: [...found.objects.filter(({ madeFrom }) => madeFrom === undefined), ...objects] }, diagnostics }
+  return { found: { ...found, objects: [...found.objects.filter((one) => !isOfSlo(one)), ...objects] }, diagnostics }
 }
 
 /** `alerts.slow: update of 65f…, changed in the files: threshold, note`. */

@@ -38,6 +38,7 @@ import { declarationDigest, planChange, planDelete, planRelease } from './plan-o
 import { protectAlerts } from './protect-alerts.ts'
 import { checkRepository, type RunRepository } from './repository.ts'
 import { indexAll, indexStored, type StoredIndex, type StoredObjects } from './stored-objects.ts'
+import { findTileOwners, keepProjectDashboard } from './tile-owners.ts'
 import { isDashboardWrite, planTileWrites } from './tile-writes.ts'
 
 export interface PlanOptions extends GuardSettings {
@@ -88,7 +89,9 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
     const isOwned = ownershipTest(options.project, kind.markerStyle)
     return indexes[kind.name].all.flatMap((one) => (isOwned(one.marker) ? [{ ...one, kind }] : []))
   })
-  const { objects } = declarations
+  const ownership = { ...options, kinds, ownsAnything: owned.length > 0, alerts: indexes.alert, dashboards: indexes.dashboard }
+  const tileOwners = findTileOwners(declarations.objects, ownership)
+  const objects = keepProjectDashboard(declarations.objects, ownership, tileOwners)
   const declaredNames = new Map(objects.map(({ kind, key, value }) => [addressOf({ kind, key }), value.name ?? key]))
   const planType = createPlanner({ ...options, indexes, ownsAnything: owned.length > 0, declaredNames })
   const tiles = new Map(storedObjects.dashboards.map((one) => [one.id, listOf(one.tiles)]))
@@ -104,6 +107,7 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
       dashboards: targetsIn('dashboard'),
       savedSearches: targetsIn('savedSearch'),
       tilesOf: (id: string) => tiles.get(id) ?? [],
+      tileOwners,
     }
     const part = planType(kind, objects.filter(isOf(kind.name)), context, movesOf(twins, storedObjects.alerts, kinds.alert))
     twins.push(...part.twins)
@@ -209,7 +213,7 @@ const createPlanner =
       kind.referredToAs === undefined ? given.directory : given.directory.withPlanned(kind.referredToAs, pairs.map(toPlanned))
     const context = { ...given, directory }
     const compared = pairs.map((pair): ResolvedPair => {
-      const desired = kind.resolve(pair.declared, context)
+      const desired = kind.resolve(pair.declared, { ...context, stored: pair.found?.stored })
       return { pair, desired, sides: pair.found && sidesOf(kind, desired.body, pair.found.stored) }
     })
     const common = once(() => findCommonValues(kind, compared.flatMap(unchangedDeclarations)))

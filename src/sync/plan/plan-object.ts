@@ -43,7 +43,7 @@ export function planChange(
       ...common,
       action: 'create',
       notes: [],
-      summary: kind.summarize(body, (id) => nameOf(id) ?? String(id)),
+      summary: kind.summarize(body, (id) => nameOf(id) ?? String(id), declared.value),
       fields: inFileOrder(named(addedFields(comparable(kind, desired)), nameOf), desired),
     }
   const { fields, notes, newDefaults = [] } = compare({ found, digest, sides }, around)

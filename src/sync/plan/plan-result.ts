@@ -4,9 +4,10 @@ import { withoutUndefined } from '../../core/keys.ts'
 import type { FieldChange } from '../../kinds/compare.ts'
 import { kindNames } from '../../kinds/kind-names.ts'
 import { type Layout, tileMarks } from '../../report/blocks.ts'
-import { type Outcome, outcomeKinds } from '../apply/apply-state.ts'
-import { actions, type Change, type Create, isDifference, type Plan, type Update } from './change.ts'
+import { isSuccess, type Outcome, outcomeKinds } from '../apply/apply-state.ts'
+import { actions, type Change, type Create, isDifference, type Update } from './change.ts'
 import type { PlanningResult } from './make-plan.ts'
+import { changesInFiles } from './query-changes.ts'
 
 export const planOutput = z.object({
   toDelete: z.int().describe('Objects that no file declares. Only with `prune`.'),
@@ -122,17 +123,19 @@ export type PlanResult = z.output<typeof planOutput> & z.output<typeof planDetai
 /** The description of every change, without its outcome. */
 type Described = ReadonlyMap<Change, PlannedObject>
 
-export const describeChanges = async ({ changes }: Plan): Promise<Described> =>
-  new Map(await Promise.all(changes.map(async (change) => [change, await describe(change)] as const)))
+export const describeChanges = async ({ plan, found }: Pick<PlanningResult, 'plan' | 'found'>): Promise<Described> =>
+  new Map(
+    await Promise.all([...changesInFiles(plan, found.objects)].map(async ([change, shown]) => [change, await describe(shown)] as const)),
+  )
 
 export async function toPlanResult(planned: PlanningResult, outcomes: readonly Outcome[] = [], described?: Described): Promise<PlanResult> {
   const { environment, found, plan, diagnostics, uncheckedCount } = planned
   const slos = found.slos.length === 0 ? undefined : (await import('../../slos/expand-slos.ts')).describeSlos(found.slos)
-  const numberOf = (action: Change['action']): number => plan.changes.filter((change) => change.action === action).length
-  const objects = new Map(described ?? (await describeChanges(plan)))
+  const objects = new Map(described ?? (await describeChanges(planned)))
+  const numberOf = (action: Change['action']): number => [...objects.values()].filter((object) => object.action === action).length
   for (const outcome of outcomes) {
-    const object = objects.get(outcome.change)
-    if (object !== undefined) objects.set(outcome.change, await withOutcome(object, outcome))
+    const object = objects.get(outcome.change) ?? (isSuccess(outcome) ? undefined : await describe(outcome.change))
+    if (object !== undefined) objects.set(outcome.change, await withOutcome(object, outcomeInFile(object, outcome, outcomes)))
   }
   return {
     toCreate: numberOf('create'),
@@ -146,7 +149,7 @@ export async function toPlanResult(planned: PlanningResult, outcomes: readonly O
     ...(environment !== undefined && { environment }),
     files: [...found.paths],
     objects: [...objects].map(([change, one]) => {
-      const url = isDifference(change) ? pageOf(change, planned) : undefined
+      const url = isDifference(one) ? pageOf(change, planned) : undefined
       return url === undefined ? one : { ...one, url }
     }),
     unmanagedKinds: kindNames.filter((kind) => (plan.unmanaged?.[kind] ?? 0) > 0),
@@ -202,6 +205,14 @@ const toLayoutResult = ({ grids, undrawn, lines }: Layout): NonNullable<PlannedO
 })
 
 const toTileResult = ({ marks, ...rest }: Layout['grids'][number]['before'][number]) => ({ ...rest, marks: [...marks] })
+
+/** The outcome of what differs: of an alert that is as declared, the tile with its query. */
+function outcomeInFile({ action }: PlannedObject, outcome: Outcome, outcomes: readonly Outcome[]): Outcome {
+  if (action === 'unchanged' && isSuccess(outcome)) return { ...outcome, kind: 'unchanged' }
+  if (action !== 'update' || outcome.kind !== 'unchanged') return outcome
+  const { kind, message } = outcomes.find(({ change }) => change.id === outcome.change.desired?.dashboardId) ?? outcome
+  return { ...outcome, kind, message }
+}
 
 const withOutcome = async (object: PlannedObject, { id, kind, message, serverChanged }: Outcome): Promise<PlannedObject> => ({
   ...object,

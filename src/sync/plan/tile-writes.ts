@@ -6,6 +6,7 @@ import { isSame } from '../../core/equality.ts'
 import { nameFirst, plural, quote } from '../../core/text.ts'
 import { compareBodies, composeUpdate, statedBody } from '../../kinds/compare.ts'
 import { canPatchTile } from '../../kinds/dashboard/patch-dashboard.ts'
+import { keepsOthers } from '../../kinds/dashboard/query-tiles.ts'
 import { type Body, type Kind, listOf, type StoredObject } from '../../kinds/kind.ts'
 import { type Declared, isOf } from '../../kinds/kinds.ts'
 import { type Change, changesOf, isWrite, type Plan, type Write } from './change.ts'
@@ -73,7 +74,8 @@ function planTileWrite(change: Write, options: TileWriteOptions): Write {
   const { action, notes } = change
   const patches = options.canPatch && !options.rewrite ? tilesToPatch(change, options.kind) : undefined
   const result: Write = patches === undefined ? change : { ...change, patches }
-  const mayLose = isOfOthers(change, options) || action === 'mark' || change.action === 'release' || change.origin === 'service'
+  const keeps = patches === undefined && keepsOthers(change.desired)
+  const mayLose = isOfOthers(change, options) || keeps || action === 'mark' || change.action === 'release' || change.origin === 'service'
   if (patches?.length === 0 || !mayLose) return result
   const rewrites = writtenTiles(result, options.kind).map(({ name }) => quote(String(name ?? ''), 60))
   if (!isOfOthers(change, options)) return { ...result, rewrites }

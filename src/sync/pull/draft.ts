@@ -9,7 +9,9 @@ import { readDocument } from '../../documents/document.ts'
 import { interpolate, newRoom } from '../../documents/expressions.ts'
 import { ownValue } from '../../documents/schema.ts'
 import { schemaDiagnostics } from '../../documents/validate.ts'
+import { projectDashboard } from '../../kinds/alert-query.ts'
 import { type FieldChange, managedPart } from '../../kinds/compare.ts'
+import { declaresNoTiles } from '../../kinds/dashboard/dashboard-file.ts'
 import { createDirectory } from '../../kinds/directory.ts'
 import { type Body, type DeclaredKey, type FileContext, type Kind, listOf, type StoredObject } from '../../kinds/kind.ts'
 import { addressOf, type KindName } from '../../kinds/kind-names.ts'
@@ -18,6 +20,7 @@ import { secretTextsIn } from '../../kinds/secret.ts'
 import type { NamedEnvironment } from '../../operation/operation.ts'
 import { type Condition, isSelected, valuesOf } from '../../operation/select.ts'
 import { type Change, changesOf, isDifference, type Plan } from '../plan/change.ts'
+import { changesInFiles } from '../plan/query-changes.ts'
 import type { StoredObjects } from '../plan/stored-objects.ts'
 import { type Edit, editFile } from './edit-yaml.ts'
 import { createPlacement, type NewObject, type SelectedObject, selectObjects } from './select.ts'
@@ -124,6 +127,8 @@ export function draftPull(input: DraftInput): Draft {
   const kinds = createKinds(profile, input.nowMs)
   const tiles = new Map(storedObjects.dashboards.map((one) => [one.id, one.tiles]))
   const keys = new Map(plan.changes.flatMap(({ kind, id, key }) => (id === undefined ? [] : [[identityOf(kind, id), key] as const])))
+  const withoutTiles = declarations.objects.filter(({ kind, written }) => kind === 'dashboard' && declaresNoTiles(written))
+  const forQueries = new Set([projectDashboard, ...withoutTiles.map(({ key }) => key)])
   const context: DraftContext = {
     explainSecret: createSecretFinder(input),
     kinds,
@@ -131,6 +136,7 @@ export function draftPull(input: DraftInput): Draft {
     sources: storedObjects.sources,
     keyOf: (kind, id) => keys.get(identityOf(kind, String(id))),
     tilesOf: (id) => tiles.get(String(id)) ?? [],
+    isForQueries: (id) => forQueries.has(keys.get(identityOf('dashboard', String(id))) ?? ''),
     declaredTiles: declaredTiles(kinds, plan),
   }
   const wanted = valuesOf(select, 'kind')
@@ -151,7 +157,7 @@ export function draftPull(input: DraftInput): Draft {
     return drafted
   })
   const declared = new Map(declarations.objects.map((one) => [addressOf(one), one]))
-  const existing = plan.changes.flatMap((change) => {
+  const existing = [...changesInFiles(plan, declarations.objects).values()].flatMap((change) => {
     const one = declared.get(addressOf(change))
     return one === undefined || !passes(change, select) ? [] : [draftExisting(one, change, context, input)]
   })
@@ -166,7 +172,7 @@ interface Drafted {
 
 const whyShared = 'the file uses an anchor or alias here, and pull does not edit it; change the file, or run apply'
 
-interface DraftContext extends Pick<FileContext, 'directory' | 'sources' | 'keyOf' | 'tilesOf'> {
+interface DraftContext extends Pick<FileContext, 'directory' | 'sources' | 'keyOf' | 'tilesOf' | 'isForQueries'> {
   readonly kinds: Kinds
   /** The tiles of declared dashboards by the id of the dashboard, with the names of the files. */
   readonly declaredTiles: ReadonlyMap<unknown, readonly Body[]>
@@ -219,17 +225,28 @@ function spellNew({ kind: name, key, stored }: NewObject, { kinds, ...context }:
 
 /** What the file declares and what the service has, spelled in the same way: every difference is a real one. */
 function spellChange(
-  { kind: name, key, written: spelled }: Declared,
+  one: Declared,
   { desired = {}, stored }: Change & { readonly stored: StoredObject },
   { kinds, ...others }: DraftContext,
 ): Sides {
+  const { kind: name, key, written: spelled } = one
   const kind: Kind = kinds[name]
   const body = kind.toBody(stored)
-  const pulled = kind.pulledPart?.(body, desired) ?? body
-  const declared = kind.carryOverIds(desired, pulled)
+  const [pulled, declared] = withoutQueries(kind.pulledPart?.(body, desired) ?? body, desired, kind, one)
   const context: FileContext = { ...others, key, spelled, declared }
   const tilesOf = (id: unknown): readonly Body[] => others.declaredTiles.get(id) ?? others.tilesOf(id)
   return { before: kind.toFile(declared, { ...context, tilesOf }), after: kind.toFile(managedPart(pulled, declared, kind.schema), context) }
+}
+
+/** The stored and the declared body without the tiles that the file does not have. */
+function withoutQueries(stored: Body, desired: Body, kind: Kind, { queries, written }: Declared): readonly [Body, Body] {
+  const declared = kind.carryOverIds(desired, stored)
+  if (queries === undefined) return [stored, declared]
+  const ids = new Set(listOf(declared.tiles).flatMap(({ id, name }) => (queries.has(String(name)) ? [id] : [])))
+  const isInFile = ({ id, name }: Body): boolean =>
+    !declaresNoTiles(written) && !ids.has(id) && !(id === undefined && queries.has(String(name)))
+  const [before, after] = [stored, declared].map((one) => ({ ...one, tiles: listOf(one.tiles).filter(isInFile) }))
+  return [before ?? stored, after ?? declared]
 }
 
 type PlaceOf = (one: NewObject, fields: Body) => string

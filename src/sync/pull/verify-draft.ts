@@ -6,6 +6,7 @@ import type { DeclaredKey } from '../../kinds/kind.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
 import { fileSchemas } from '../../kinds/kinds.ts'
 import { type Change, isDifference, isWrite, type Plan } from '../plan/change.ts'
+import { changesInFiles } from '../plan/query-changes.ts'
 import { isAboutTileWrites } from '../plan/tile-writes.ts'
 import { type Draft, identityOf, type OverriddenField, type PulledObject } from './draft.ts'
 
@@ -24,7 +25,7 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
   const ofPlan = errorsIn(plan.diagnostics).filter((one) => !isAboutTileWrites(one))
   const messages = messagesByObject([...errorsIn(diagnostics), ...ofPlan], declarations)
   const messagesByFile = new Map(errorsIn(diagnostics).map(({ location, message }) => [location.file, message]))
-  const changes = new Map(plan.changes.map((change) => [addressOf(change), change]))
+  const changes = new Map([...changesInFiles(plan, declarations.objects).values()].map((change) => [addressOf(change), change]))
   const explainDifference = (object: PulledObject): string | undefined => {
     const change = changes.get(addressOf(object))
     const message = messages.get(addressOf(object))

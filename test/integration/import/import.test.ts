@@ -92,6 +92,13 @@ alerts:
     for (const word of ['refused', 'changed', 'exact', 'paused']) expect(report).toContain(word)
   })
 
+  it('writes declarations that validate accepts', async () => {
+    await importFile('corpus.yml', '--allow-partial')
+    const { exitCode, stdout } = await runCliInside(['validate', '--json'], { directory, env: { WATCHKEEPER_PROFILE: 'hyperdx' } })
+    expect(exitCode).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ valid: true, errorCount: 0, warningCount: 0 })
+  })
+
   it('shows refused rules first', async () => {
     const { stdout } = await importFile('corpus.yml')
     expect(stdout.indexOf('refused: math')).toBeLessThan(stdout.indexOf('changed: time range'))

@@ -53,6 +53,13 @@ const pathsOf = (): readonly string[] =>
   emulator().requests.map(({ path }) => path.replace(/^.*organizations\/[^/]+\//, '').split('?')[0] ?? '')
 
 describe('plan with price: true', () => {
+  it('tells the same for an alert with a query of its own', async () => {
+    const { dashboard: _, tile: __, ...fields } = errors
+    const query = { source: 'Logs', select: [{ aggFn: 'count' }] }
+    const [own, onTile] = [await plan({ alerts: { errors: { ...fields, query } } }), await plan(alertsEvery(errors.interval))]
+    expect(own.document.price).toEqual(onTile.document.price)
+  })
+
   it('tells what a new alert adds, and what it would add with a longer interval', async () => {
     const { text, document } = await plan(alertsEvery('5m'))
     expect(document.price).toMatchObject({

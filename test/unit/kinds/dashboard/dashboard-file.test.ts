@@ -104,7 +104,6 @@ describe('a wrong layout', () => {
   const tile = (fields: object) => ({ tiles: [{ name: 'A', ...fields }] })
 
   it.each([
-    [{}, 'dashboards.d.tiles: is missing: give tiles, or rows with tiles'],
     [{ rows: [{ tiles: [] }], tiles: [] }, 'dashboards.d.tiles: [] cannot be combined with rows'],
     [{ rows: [{ tiles: [] }], containers: [] }, 'dashboards.d.containers: [] cannot be combined with rows'],
     [

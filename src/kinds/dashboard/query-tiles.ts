@@ -1,0 +1,74 @@
+// The tiles of a dashboard that are queries of alerts. A person can move them, and can add other tiles to a dashboard that declares none.
+import { withoutUndefined } from '../../core/keys.ts'
+import { type Body, type DeclaredObject, listOf, type ResolveContext } from '../kind.ts'
+import { declaresNoTiles, gridOf } from './dashboard-file.ts'
+import { toDashboardBody } from './dashboard-wire.ts'
+import { findOverlaps, type Place, placeTiles } from './layout.ts'
+import { nameAndContentOf } from './tile-ids.ts'
+
+/** Three in a row. */
+export const queryTileSize = { w: 8, h: 5 }
+
+/** Marks a tile in a body that is the query of an alert. Nothing writes it. */
+const isQuery = Symbol('query')
+
+/** Whether a desired body has tiles that no file declares, and that stay as the API shows them. */
+export const keepsOthers = ({ tiles }: Body): boolean => listOf(tiles).some((tile) => tile.id !== undefined && !(isQuery in tile))
+
+/** The tile with the name. A copy of the tile of an alert, made in the web app, has the same name. */
+export function tilesNamed(tiles: readonly Body[], name: unknown): readonly Body[] {
+  const found = tiles.filter((tile) => tile.name === name)
+  const queries = found.filter((tile) => isQuery in tile)
+  return queries.length > 0 ? queries : found
+}
+
+/**
+ * The tiles of a declared dashboard as they will be stored. The tile of an alert is the one that the stored alert is on, where a person put
+ * it. Where the file declares no tiles, those of others stay.
+ */
+export function arrangeTiles(
+  tiles: readonly Body[],
+  { queries, written }: Pick<DeclaredObject, 'queries' | 'written'>,
+  { stored, tileOwners }: Pick<ResolveContext, 'stored' | 'tileOwners'>,
+): readonly Body[] {
+  if (queries === undefined) return tiles
+  const before = stored === undefined ? [] : listOf(toDashboardBody(stored).tiles)
+  const ids = new Set<unknown>()
+  const known = tiles.map((tile): Body => {
+    const key = queries.get(String(tile.name))
+    if (key === undefined) return tile
+    const ofAlert = before.find(({ id }) => id !== undefined && !ids.has(id) && id === tileOwners?.tileOf(key))
+    // After somebody deleted the alert, its tile is left.
+    const left = before.find(
+      (one) => tileOwners?.ownerOf(one.id) === undefined && !ids.has(one.id) && nameAndContentOf(one) === nameAndContentOf(tile),
+    )
+    const id = (ofAlert ?? left)?.id
+    if (id !== undefined) ids.add(id)
+    return { ...tile, [isQuery]: true, ...(id !== undefined && { id }) }
+  })
+  const others = declaresNoTiles(written) ? before.filter(({ id }) => !ids.has(id) && tileOwners?.ownerOf(id) !== 'ending') : []
+  return placeQueries([...known, ...others], before)
+}
+
+const placeFields = ['x', 'y', 'w', 'h', 'containerId', 'tabId'] as const
+
+/** A stored tile keeps its place, unless a declared tile is there. The others are placed around all of these. */
+function placeQueries(tiles: readonly Body[], before: readonly Body[]): readonly Body[] {
+  const fixed = tiles.filter((tile) => !(isQuery in tile))
+  const kept = new Map(
+    tiles.flatMap((tile) => {
+      const old = isQuery in tile && tile.id !== undefined ? before.find(({ id }) => id === tile.id) : undefined
+      if (old === undefined) return []
+      const place = Object.fromEntries(placeFields.map((field) => [field, old[field]]))
+      const moved: Body = { ...tile, ...withoutUndefined(place) }
+      const around = fixed.filter((one) => gridOf(one) === gridOf(moved))
+      return findOverlaps([...around, moved].map(toPlace)).at(-1) === undefined ? [[tile, moved] as const] : []
+    }),
+  )
+  const fresh = tiles.filter((tile) => isQuery in tile && !kept.has(tile))
+  const around = [...fixed, ...kept.values()].filter(({ containerId }) => containerId === undefined)
+  const places = placeTiles([...around.map(toPlace), ...fresh.map(({ w, h }) => ({ w: Number(w), h: Number(h) }))]).slice(around.length)
+  return tiles.map((tile) => kept.get(tile) ?? { ...tile, ...places[fresh.indexOf(tile)] })
+}
+
+const toPlace = ({ x, y, w, h }: Body): Place => ({ x: Number(x), y: Number(y), w: Number(w), h: Number(h) })

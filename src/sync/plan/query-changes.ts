@@ -1,0 +1,83 @@
+// What differs in the tile of an alert's query is a difference of the alert: a file has no tile for it.
+import { toQueryPath } from '../../kinds/alert-query.ts'
+import type { FieldChange } from '../../kinds/compare.ts'
+import { declaresNoTiles } from '../../kinds/dashboard/dashboard-file.ts'
+import { listOf } from '../../kinds/kind.ts'
+import { type Declared, isOf } from '../../kinds/kinds.ts'
+import { type Change, changesOf, type Delete, isDelete, type Plan } from './change.ts'
+
+/** The changes as the files have the objects, by the planned ones. A dashboard that only queries of alerts need has none. */
+export function changesInFiles({ changes }: Pick<Plan, 'changes'>, objects: readonly Declared[]): ReadonlyMap<Change, Change> {
+  const queried = new Set(objects.filter(isOf('alert')).flatMap(({ key, value }) => (value.query === undefined ? [] : [key])))
+  const dashboards = new Map(objects.filter(isOf('dashboard')).map((one) => [one.key, one]))
+  const ofAlerts = new Map<string, FieldChange[]>()
+  const left = new Map<Change, readonly FieldChange[]>()
+  for (const change of changesOf({ changes }, 'dashboard')) {
+    const declared = dashboards.get(change.key)
+    if (isDelete(change) || declared?.queries === undefined) continue
+    const labels = labelsOf(change, declared.queries)
+    const others = change.fields.filter((field) => {
+      const [label, key] = [...labels].find(([one]) => field.path.startsWith(`${one}.`)) ?? []
+      if (label === undefined || key === undefined) return !(declaresNoTiles(declared.written) && field.path.startsWith('tiles'))
+      const path = pathInAlert(field.path.slice(label.length + 1), field.before === undefined)
+      if (path !== undefined) ofAlerts.set(key, [...(ofAlerts.get(key) ?? []), { ...field, path }])
+      return false
+    })
+    if (others.length < change.fields.length) left.set(change, others)
+  }
+  const show = (change: Change): Change | undefined => {
+    if (isDelete(change)) return change
+    if ('madeFrom' in change && change.madeFrom === 'alerts') return undefined
+    if (change.kind === 'alert' && queried.has(change.key)) return withQuery(change, ofAlerts.get(change.key) ?? [])
+    const fields = left.get(change)
+    if (fields === undefined) return change
+    return change.action === 'update' && fields.length === 0 ? { ...change, fields, action: 'unchanged' } : { ...change, fields }
+  }
+  return new Map(
+    changes.flatMap((change) => {
+      const shown = show(change)
+      return shown === undefined ? [] : [[change, shown] as const]
+    }),
+  )
+}
+
+/** The keys of alerts, by the paths of their tiles. A difference has the stored name of a tile. */
+function labelsOf({ desired, stored }: Change, queries: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  const tiles = listOf(desired?.tiles)
+  return new Map(
+    [...queries].flatMap(([name, key]) => {
+      const id = tiles.find((tile) => tile.name === name && tile.id !== undefined)?.id
+      const before = id === undefined ? undefined : listOf(stored?.tiles).find((tile) => tile.id === id)?.name
+      return [name, before ?? name].map((one) => [`tiles[${JSON.stringify(one)}]`, key] as const)
+    }),
+  )
+}
+
+/** Undefined for what no file has: the place of a tile, and the type of a new one. */
+function pathInAlert(path: string, isAdded: boolean): string | undefined {
+  const [field = '', first, ...rest] = path.split('.')
+  if (field === 'name') return tileName
+  if (field !== 'config' || first === undefined) return undefined
+  const type = first === 'displayType' && !isAdded ? ['displayType'] : toQueryPath([first])
+  return type.length === 0 ? undefined : ['query', ...type, ...rest].join('.')
+}
+
+/** What a new alert watches is its query. */
+const watchedFields = ['source', 'dashboard', 'tile']
+
+/** A person renamed the tile. */
+const tileName = 'tile.name'
+
+/** The alert may be as declared, with another query on its tile. */
+function withQuery(change: Exclude<Change, Delete>, query: readonly FieldChange[]): Change {
+  const own = change.action === 'create' ? change.fields.filter(({ path }) => !watchedFields.includes(path)) : change.fields
+  const isRenamed = own.some(({ path }) => path === 'name')
+  const fields = [...query.filter(({ path }) => !isRenamed || path !== tileName), ...own]
+  if (query.length === 0 || change.action === 'create' || change.action === 'release') return { ...change, fields }
+  const isMarked = change.action === 'unchanged' || change.action === 'mark'
+  return {
+    ...change,
+    fields,
+    ...(isMarked && { action: 'update' as const, origin: change.action === 'unchanged' ? ('service' as const) : ('files' as const) }),
+  }
+}

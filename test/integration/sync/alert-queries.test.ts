@@ -1,0 +1,477 @@
+// Alerts with a query of their own against a server: the query is a tile that no file has.
+import { describe, expect, it } from 'vitest'
+import { serviceOf, useEmulator } from '../../support/emulator.ts'
+import { afterPull, convergenceProblems, emptyPlan, project, type Site, withSite } from '../../support/site.ts'
+
+const emulator = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
+
+const site = <T>(use: (site: Site) => Promise<T>): Promise<T> => withSite(emulator(), 'hyperdx', use)
+
+const watching = { threshold: 10, interval: '5m', channel: { type: 'webhook', webhook: 'oncall' }, note: 'Look at the logs' }
+
+const count = (where: string) => ({ source: 'Logs', select: [{ aggFn: 'count', where }] })
+
+const errors = { name: 'Checkout has errors', query: count('SeverityText:error'), ...watching }
+
+const slow = {
+  name: 'Services are slow',
+  query: { source: 'Traces', select: [{ aggFn: 'avg', valueExpression: 'Duration' }], groupBy: 'ServiceName' },
+  ...watching,
+}
+
+const ratio = {
+  name: 'Errors per request',
+  query: {
+    source: 'Traces',
+    select: [{ aggFn: 'count', where: 'StatusCode:Error' }, { aggFn: 'count' }],
+    asRatio: true,
+  },
+  ...watching,
+}
+
+const lag = {
+  name: 'Ingestion lags',
+  query: { sql: 'SELECT count() FROM otel_logs WHERE $__timeFilter(Timestamp)', connection: 'Default' },
+  ...watching,
+}
+
+const all = { alerts: { errors, slow, ratio, lag } }
+
+const file = (content: object) => ({ 'observability/a.yml': content })
+
+const boards = () => serviceOf(emulator()).dashboards.filter(({ tags }) => tags.includes('alerts'))
+
+const alertNamed = (name: string) => serviceOf(emulator()).alerts.find((one) => one.name === name)
+
+describe('alerts with a query', () => {
+  it('are applied once as tiles of one dashboard of the project, and then the plan is empty', () =>
+    site(async (one) => {
+      expect(await convergenceProblems(one, all)).toEqual([])
+      const [board, second] = boards()
+      expect(second).toBeUndefined()
+      expect(board?.name).toBe(`Alerts: ${project}`)
+      expect(board?.tiles.map(({ name, x, y, config }) => [name, x, y, (config as { displayType: string }).displayType])).toEqual([
+        ['Checkout has errors', 0, 0, 'number'],
+        ['Services are slow', 8, 0, 'line'],
+        ['Errors per request', 16, 0, 'line'],
+        ['Ingestion lags', 0, 5, 'number'],
+      ])
+    }))
+
+  it('are all that a plan shows', () =>
+    site(async (one) => {
+      const planned = await one.plan(file(all))
+      expect(planned).toMatchObject({ toCreate: 4, unchanged: 0, changed: true })
+      expect(planned.objects.map(({ kind, key, action, summary }) => [kind, key, action, summary])).toEqual([
+        ['alert', 'errors', 'create', 'count(SeverityText:error) of Logs ≥ 10 in 5m → webhook oncall'],
+        ['alert', 'slow', 'create', 'avg(Duration) of Traces by ServiceName ≥ 10 in 5m → webhook oncall'],
+        ['alert', 'ratio', 'create', 'count(StatusCode:Error) / count() of Traces ≥ 10 in 5m → webhook oncall'],
+        ['alert', 'lag', 'create', 'SQL ≥ 10 in 5m → webhook oncall'],
+      ])
+      expect(planned.objects[0]?.fields.slice(0, 4)).toEqual([
+        { path: 'query.source', after: 'Logs' },
+        { path: 'query.select[0].aggFn', after: 'count' },
+        { path: 'query.select[0].where', after: 'SeverityText:error' },
+        { path: 'name', after: 'Checkout has errors' },
+      ])
+      await one.apply(file(all))
+      const again = await one.plan(file(all))
+      expect(again).toMatchObject({ ...emptyPlan, unchanged: 4, needsApply: false })
+      expect(again.objects).toHaveLength(4)
+    }))
+
+  it('keep the id of the alert when its key stays and its file, its name and its query change', () =>
+    site(async (one) => {
+      await one.apply(file(all))
+      const [before, tile] = [alertNamed(errors.name)?.id, alertNamed(errors.name)?.tileId]
+      const renamed = { ...errors, name: 'Checkout fails', query: count('SeverityText:fatal') }
+      const files = { 'b.json': { alerts: { errors: renamed } }, 'a.json': { alerts: { slow, ratio, lag } } }
+      const applied = await one.apply(files, { prune: true })
+      expect(applied.objects.filter(({ action }) => action !== 'unchanged')).toMatchObject([
+        {
+          key: 'errors',
+          action: 'update',
+          outcome: 'updated',
+          origin: 'files',
+          fields: [
+            { path: 'query.select[0].where', before: 'SeverityText:error', after: 'SeverityText:fatal' },
+            { path: 'name', before: 'Checkout has errors', after: 'Checkout fails' },
+          ],
+        },
+      ])
+      expect(alertNamed('Checkout fails')).toMatchObject({ id: before, tileId: tile })
+      expect(boards().flatMap(({ tiles }) => tiles)).toHaveLength(4)
+      expect(await one.plan(files, { prune: true })).toMatchObject(emptyPlan)
+    }))
+
+  it('keep their ids when two of them swap names and queries', () =>
+    site(async (one) => {
+      const other = { ...errors, name: 'Fatal errors', query: count('SeverityText:fatal') }
+      await one.apply(file({ alerts: { errors, other } }))
+      const idOf = (name: string) => alertNamed(name)?.id
+      const [first, second] = [idOf(errors.name), idOf(other.name)]
+      const swapped = { alerts: { errors: { ...other }, other: { ...errors } } }
+      await one.apply(file(swapped))
+      expect([idOf(other.name), idOf(errors.name)]).toEqual([first, second])
+      expect(await one.plan(file(swapped))).toMatchObject(emptyPlan)
+    }))
+
+  it('keep the id when a chart becomes SQL, and show what was removed', () =>
+    site(async (one) => {
+      await one.apply(file({ alerts: { errors } }))
+      const id = alertNamed(errors.name)?.id
+      const files = file({ alerts: { errors: { ...errors, query: lag.query } } })
+      const planned = await one.apply(files)
+      const paths = planned.objects.flatMap(({ fields }) => fields.map(({ path }) => path))
+      expect(paths).toEqual(expect.arrayContaining(['query.sql', 'query.select[0].aggFn']))
+      expect(alertNamed(errors.name)?.id).toBe(id)
+      expect(await one.plan(files)).toMatchObject(emptyPlan)
+    }))
+
+  it('are created again where somebody deleted the alert, on the tile that is left', () =>
+    site(async (one) => {
+      await one.apply(file(all))
+      const { alerts } = serviceOf(emulator())
+      alerts.splice(
+        alerts.findIndex(({ name }) => name === slow.name),
+        1,
+      )
+      const applied = await one.apply(file(all))
+      expect(applied.objects.filter(({ action }) => action !== 'unchanged').map(({ key, action }) => [key, action])).toEqual([
+        ['slow', 'create'],
+      ])
+      expect(boards()[0]?.tiles).toHaveLength(4)
+      expect(await one.plan(file(all))).toMatchObject(emptyPlan)
+    }))
+
+  it('are created again where somebody deleted the tile, and where somebody deleted the dashboard', () =>
+    site(async (one) => {
+      const service = serviceOf(emulator())
+      const applyAgain = async (isLost: (tileId: unknown) => boolean): Promise<number> => {
+        Object.assign(service, { alerts: service.alerts.filter(({ tileId }) => !isLost(tileId)) })
+        const { toCreate } = await one.apply(file(all))
+        expect(boards().map(({ tiles }) => tiles.length)).toEqual([4])
+        expect(await one.plan(file(all))).toMatchObject(emptyPlan)
+        return toCreate
+      }
+      await one.apply(file(all))
+      const tile = boards()[0]?.tiles.shift()
+      expect(await applyAgain((id) => id === tile?.id)).toBe(1)
+      const ids = boards()[0]?.tiles.map(({ id }) => id)
+      Object.assign(service, { dashboards: service.dashboards.filter(({ tags }) => !tags.includes('alerts')) })
+      expect(await applyAgain((id) => ids?.some((other) => other === id) === true)).toBe(4)
+    }))
+
+  it('show why they were not written', () =>
+    site(async (one) => {
+      emulator().addFault({ match: { method: 'POST', path: '/dashboards' }, nth: 2, effect: { kind: 'status', status: 403 } })
+      const applied = await one.apply(file({ alerts: { errors } }))
+      expect(applied.objects.map(({ kind, outcome }) => [kind, outcome])).toEqual([
+        ['alert', 'skipped'],
+        ['dashboard', 'failed'],
+      ])
+    }))
+
+  it('keep the id under another key with previousKey', () =>
+    site(async (one) => {
+      await one.apply(file({ alerts: { errors } }))
+      const id = alertNamed(errors.name)?.id
+      const files = file({
+        alerts: { 'new-key': { ...errors, name: 'Another', query: count('SeverityText:warn'), previousKey: 'errors' } },
+      })
+      await one.apply(files, { prune: true })
+      expect(alertNamed('Another')?.id).toBe(id)
+      expect(await one.plan(files, { prune: true })).toMatchObject(emptyPlan)
+    }))
+
+  it('show a query that was changed in the web app as drift of the alert, and apply reverts it', () =>
+    site(async (one) => {
+      await one.apply(file(all))
+      const [tile] = boards()[0]?.tiles ?? []
+      Object.assign(tile ?? {}, {
+        config: { ...(tile?.config as object), select: [{ aggFn: 'count', where: 'x', whereLanguage: 'lucene' }] },
+      })
+      const drifted = await one.drift(file(all))
+      expect(drifted).toMatchObject({ changed: true, toUpdate: 1 })
+      expect(drifted.objects.filter(({ action }) => action !== 'unchanged')).toMatchObject([
+        {
+          kind: 'alert',
+          key: 'errors',
+          origin: 'service',
+          fields: [{ path: 'query.select[0].where', before: 'x', after: 'SeverityText:error' }],
+        },
+      ])
+      const applied = await one.apply(file(all))
+      expect(applied.objects.find(({ key }) => key === 'errors')).toMatchObject({ action: 'update', outcome: 'updated' })
+      expect(await one.plan(file(all))).toMatchObject(emptyPlan)
+    }))
+
+  it('leave a tile where a person put it', () =>
+    site(async (one) => {
+      await one.apply(file(all))
+      const [tile] = boards()[0]?.tiles ?? []
+      Object.assign(tile ?? {}, { x: 0, y: 40, w: 24, h: 9 })
+      expect(await one.plan(file(all))).toMatchObject(emptyPlan)
+      const more = { alerts: { first: { ...errors, name: 'First' }, ...all.alerts } }
+      await one.apply(file(more))
+      expect(boards()[0]?.tiles.find(({ name }) => name === errors.name)).toMatchObject({ x: 0, y: 40, w: 24, h: 9 })
+      expect(await one.plan(file(more))).toMatchObject(emptyPlan)
+    }))
+})
+
+const others = { id: 'a'.repeat(24), name: 'Notes', x: 0, y: 90, w: 6, h: 4, config: { displayType: 'markdown', markdown: 'Mine' } }
+
+describe('alerts with a query in other services', () => {
+  for (const dialect of ['clickhouse-cloud', 'neutral'] as const) {
+    const other = useEmulator({ dialect, rateLimit: 'off' })
+
+    it(`are applied once with ${dialect === 'neutral' ? 'no profile' : 'the profile clickhouse-cloud'}`, () =>
+      withSite(other(), dialect, async (one) => {
+        const webhookId = serviceOf(other()).webhooks[0]?.id
+        const { note: _, ...fields } = watching
+        const bare = { ...fields, channel: { type: 'webhook', webhookId } }
+        const alerts = Object.fromEntries([errors, slow, ratio].map(({ name, query }, i) => [`a${i}`, { name, query, ...bare }]))
+        const inSql = { name: 'SQL', query: { sql: lag.query.sql }, ...bare }
+        expect(await convergenceProblems(one, { alerts: { ...alerts, 'in-sql': inSql } })).toEqual([])
+      }))
+  }
+})
+
+describe('prune of alerts with a query', () => {
+  const none = file({ dashboards: { keep: { name: 'Keep', tags: ['t'], tiles: [] } } })
+
+  it('deletes the tile with the alert, and the dashboard with the last one', () =>
+    site(async (one) => {
+      await one.apply(file(all))
+      const fewer = file({ alerts: { errors } })
+      const pruned = await one.apply(fewer, { prune: true })
+      expect(
+        pruned.objects
+          .filter(({ action }) => action === 'delete')
+          .map(({ key }) => key)
+          .toSorted(),
+      ).toEqual(['lag', 'ratio', 'slow'])
+      expect(boards()[0]?.tiles.map(({ name }) => name)).toEqual([errors.name])
+      expect(await one.plan(fewer, { prune: true })).toMatchObject(emptyPlan)
+      await one.apply(none, { prune: true })
+      expect([boards(), alertNamed(errors.name)]).toEqual([[], undefined])
+      expect(await one.plan(none, { prune: true })).toMatchObject(emptyPlan)
+    }))
+
+  it('keeps the tile of an alert that stays, because prune is not set', () =>
+    site(async (one) => {
+      await one.apply(file(all))
+      const planned = await one.apply(file({ alerts: { errors } }))
+      expect(planned.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([])
+      expect(planned.orphans.map(({ key }) => key).toSorted()).toEqual(['lag', 'ratio', 'slow'])
+      expect(boards()[0]?.tiles).toHaveLength(4)
+      expect(alertNamed(slow.name)).toBeDefined()
+      const left = await one.plan(none)
+      expect(left.orphans.map(({ key }) => key).toSorted()).toEqual(['errors', 'lag', 'ratio', 'slow'])
+    }))
+
+  it('keeps a dashboard with a tile that a person added, also as a copy of the tile of an alert, and uses it again', () =>
+    site(async (one) => {
+      await one.apply(file(all))
+      const [board] = boards()
+      const copy = { ...structuredClone(board?.tiles[0]), id: 'b'.repeat(24), y: 60 }
+      board?.tiles.push(others as never, copy as never)
+      expect(await one.plan(file(all))).toMatchObject(emptyPlan)
+      const changed = { ...errors, query: count('SeverityText:fatal') }
+      await one.apply(file({ alerts: { errors: changed } }), { prune: true })
+      expect(boards()[0]?.tiles.map(({ name, y }) => [name, y])).toEqual([
+        [errors.name, 0],
+        ['Notes', 90],
+        [errors.name, 60],
+      ])
+      await one.apply(none, { prune: true })
+      expect(boards().map(({ id, tiles }) => [id, tiles.map(({ name }) => name)])).toEqual([[board?.id, ['Notes', errors.name]]])
+      expect(await one.plan(none, { prune: true })).toMatchObject(emptyPlan)
+      await one.apply(file(all), { prune: true })
+      // The copy is the same tile, and nobody is on it.
+      expect(boards().map(({ id, tiles }) => [id, tiles.length])).toEqual([[board?.id, 5]])
+      expect(await one.plan(file(all), { prune: true })).toMatchObject(emptyPlan)
+    }))
+
+  it('warns where a write of all tiles may lose hidden parts of tiles of others, and not where it patches its own', () =>
+    site(async (one) => {
+      await one.apply(file(all))
+      const warnings = async (alerts: object) =>
+        (await one.plan(file({ alerts }))).diagnostics.filter(({ rule }) => rule === 'rewrites-tiles').map(({ message }) => message)
+      const more = { ...all.alerts, more: { ...errors, name: 'More' } }
+      expect(await warnings(more)).toEqual([])
+      boards()[0]?.tiles.push(others as never)
+      expect(await warnings(all.alerts)).toEqual([])
+      expect(await warnings({ ...all.alerts, errors: { ...errors, query: count('SeverityText:fatal') } })).toEqual([])
+      expect(await warnings(more)).toEqual([expect.stringContaining('apply writes tiles of 1 existing dashboard again (project-alerts)')])
+    }))
+
+  it('keeps an alert of somebody else with the tile that it is on', () =>
+    site(async (one) => {
+      await one.apply(file(all))
+      const { alerts } = serviceOf(emulator())
+      const mine = alertNamed(slow.name)
+      if (mine === undefined) throw new Error('not applied')
+      alerts.push({ ...structuredClone(mine), id: 'c'.repeat(24), name: 'Mine', note: '' })
+      const pruned = await one.apply(none, { prune: true })
+      expect(pruned.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([])
+      expect(boards()[0]?.tiles.map(({ name }) => name)).toEqual([slow.name])
+      expect(alertNamed('Mine')).toBeDefined()
+    }))
+
+  it('forgets the alerts and the dashboard', () =>
+    site(async (one) => {
+      await one.apply(file(all))
+      await one.apply(none, { prune: 'forget' })
+      expect(await one.plan(none)).toMatchObject({ ...emptyPlan, orphans: [] })
+      expect(boards()[0]?.tiles).toHaveLength(4)
+      expect(alertNamed(slow.name)).toBeDefined()
+    }))
+})
+
+describe('a dashboard that alerts with a query name', () => {
+  const inBoard = { ...errors, dashboard: 'checkout' }
+
+  it('may have only a name, and keeps tiles that a person added', () =>
+    site(async (one) => {
+      const content = { dashboards: { checkout: { name: 'Checkout', tags: ['t'] } }, alerts: { errors: inBoard } }
+      expect(await convergenceProblems(one, content)).toEqual([])
+      const board = serviceOf(emulator()).dashboards.find(({ name }) => name === 'Checkout')
+      board?.tiles.push(others as never)
+      expect(await one.plan(file(content))).toMatchObject(emptyPlan)
+      const planned = await one.plan(file({ ...content, alerts: { errors: inBoard, more: { ...lag, dashboard: 'checkout' } } }))
+      expect(planned.objects.map(({ kind, key, action }) => [kind, key, action])).toEqual([
+        ['dashboard', 'checkout', 'unchanged'],
+        ['alert', 'errors', 'unchanged'],
+        ['alert', 'more', 'create'],
+      ])
+    }))
+
+  it('shows the queries below its own tiles', () =>
+    site(async (one) => {
+      const tile = { name: 'Own', w: 24, h: 3, config: { displayType: 'markdown', markdown: 'x' } }
+      const content = { dashboards: { checkout: { name: 'Checkout', tags: ['t'], tiles: [tile] } }, alerts: { errors: inBoard } }
+      expect(await convergenceProblems(one, content)).toEqual([])
+      const board = serviceOf(emulator()).dashboards.find(({ name }) => name === 'Checkout')
+      expect(board?.tiles.map(({ name, x, y }) => [name, x, y])).toEqual([
+        ['Own', 0, 0],
+        [errors.name, 0, 3],
+      ])
+      const changed = { ...content, alerts: { errors: { ...inBoard, query: count('SeverityText:fatal') } } }
+      const planned = await one.plan(file(changed))
+      expect(
+        planned.objects.filter(({ action }) => action !== 'unchanged').map(({ key, fields }) => [key, fields.map(({ path }) => path)]),
+      ).toEqual([['errors', ['query.select[0].where']]])
+    }))
+
+  it('loses a query only with prune, because its tile is no longer among its own', () =>
+    site(async (one) => {
+      const tile = { name: 'Own', w: 24, h: 3, config: { displayType: 'markdown', markdown: 'x' } }
+      const dashboards = { checkout: { name: 'Checkout', tags: ['t'], tiles: [tile] } }
+      await one.apply(file({ dashboards, alerts: { errors: inBoard } }))
+      const planned = await one.plan(file({ dashboards }))
+      expect(planned.diagnostics.map(({ rule }) => rule)).toEqual(['would-lose-alert'])
+      const pruned = await one.apply(file({ dashboards }), { prune: true })
+      expect(pruned.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([])
+      expect(
+        serviceOf(emulator())
+          .dashboards.find(({ name }) => name === 'Checkout')
+          ?.tiles.map(({ name }) => name),
+      ).toEqual(['Own'])
+      expect(alertNamed(errors.name)).toBeUndefined()
+    }))
+
+  it('takes an alert from the dashboard of the project', () =>
+    site(async (one) => {
+      await one.apply(file({ alerts: { errors, slow } }))
+      const content = file({ dashboards: { checkout: { name: 'Checkout', tags: ['t'] } }, alerts: { errors: inBoard, slow } })
+      const planned = await one.plan(content)
+      expect(planned.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([])
+      await one.apply(content)
+      expect(boards()[0]?.tiles.map(({ name }) => name)).toEqual([slow.name])
+      expect(await one.plan(content)).toMatchObject(emptyPlan)
+    }))
+})
+
+describe('pull of alerts with a query', () => {
+  const emptied = <T>(use: (one: Site) => Promise<T>): Promise<T> => {
+    const { alerts, dashboards, savedSearches } = serviceOf(emulator())
+    for (const objects of [alerts, dashboards, savedSearches]) objects.splice(0)
+    return site(use)
+  }
+
+  const text = `# Ours
+alerts:
+  errors:
+    name: Checkout has errors
+    # Lucene
+    query: { source: Logs, select: [{ aggFn: count, where: 'SeverityText:error' }] }
+    threshold: 10
+    interval: 5m
+    channel: { type: webhook, webhook: oncall }
+    note: Look at the logs
+`
+
+  const setTile = (name: string, fields: object): void => {
+    const tile = boards()
+      .flatMap(({ tiles }) => tiles)
+      .find((one) => one.name === name)
+    Object.assign(tile ?? {}, { config: { ...(tile?.config as object), ...fields } })
+  }
+
+  it('writes them in this form, from nothing', () =>
+    emptied(async (one) => {
+      await one.apply(file(all))
+      const pulled = await one.pull({})
+      const content = pulled.writtenFiles.map((written) => written.content).join()
+      expect(content).not.toContain('project-alerts')
+      const files = afterPull({}, pulled)
+      expect((await one.plan(files)).objects.map(({ kind, key, action }) => [kind, key, action])).toEqual(
+        ['errors', 'ratio', 'lag', 'slow'].map((key) => ['alert', key, expect.stringMatching(/^(?:mark|unchanged)$/)]),
+      )
+      expect(content).toContain('query: { source: Logs, select: [{ aggFn: count, where: SeverityText:error }] }')
+      expect(await one.plan(files)).toMatchObject({ ...emptyPlan, orphans: [] })
+    }))
+
+  it('writes a query that was changed in the web app into the file, and keeps the rest of it', () =>
+    emptied(async (one) => {
+      const files = { 'observability/a.yml': text }
+      await one.apply(files)
+      setTile(errors.name, { select: [{ aggFn: 'count', where: 'SeverityText:fatal', whereLanguage: 'lucene' }] })
+      for (const only of [undefined, 'drifted'] as const) {
+        const pulled = await one.pull(files, undefined, { only })
+        expect(pulled.objects.map(({ kind, key, outcome }) => [kind, key, outcome])).toEqual([['alert', 'errors', 'updated']])
+        expect(pulled.writtenFiles.map(({ content }) => content)).toEqual([text.replace('SeverityText:error', 'SeverityText:fatal')])
+      }
+    }))
+
+  it('leaves out what no query can say', () =>
+    emptied(async (one) => {
+      const files = { 'observability/a.yml': text }
+      await one.apply(files)
+      for (const displayType of ['stacked_bar', 'table']) {
+        setTile(errors.name, { displayType })
+        const pulled = await one.pull(files)
+        expect(pulled.objects).toMatchObject([{ key: 'errors', outcome: 'left-out' }])
+        expect(pulled.writtenFiles).toEqual([])
+      }
+    }))
+
+  it('writes no tile of a query into the dashboard that shows it', () =>
+    emptied(async (one) => {
+      const own = { name: 'Own', w: 24, h: 3, config: { displayType: 'markdown', markdown: 'x' } }
+      for (const tiles of [undefined, [own]]) {
+        const dashboards = { checkout: { name: 'Checkout', tags: ['t'], ...(tiles && { tiles }) } }
+        const files = file({ dashboards, alerts: { errors: { ...errors, dashboard: 'checkout' } } })
+        await one.apply(files)
+        expect((await one.pull(files)).writtenFiles).toEqual([])
+        const board = serviceOf(emulator()).dashboards.find(({ name }) => name === 'Checkout')
+        Object.assign(board ?? {}, { name: 'Checkout 2' })
+        const pulled = await one.pull(files)
+        expect(pulled.objects.map(({ key, outcome }) => [key, outcome])).toContainEqual(['checkout', 'updated'])
+        expect(await one.plan(afterPull(files, pulled))).toMatchObject(emptyPlan)
+        expect(pulled.writtenFiles.map(({ content }) => content).join()).not.toContain('"tile"')
+        Object.assign(board ?? {}, { name: 'Checkout' })
+      }
+    }))
+})
