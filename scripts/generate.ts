@@ -27,7 +27,7 @@ async function render(root: string): Promise<ReadonlyMap<string, string>> {
   const documents = [...(await documentsOf(root)), ...reusable].map(async (path) => [path, await read(path)] as const)
   return new Map([
     ...(await Promise.all(documents)),
-    ['action.yml', renderActionYml(operations)],
+    ['action.yml', renderActionYml(operations.filter(({ isOutsideOfAction }) => isOutsideOfAction !== true))],
     ['docs/operations.md', renderOperations(operations)],
     ['docs/cost.md', fillMarkers(await read('docs/cost.md'), { 'audit-rules': await auditRulesTable() }, 'docs/cost.md')],
     ['docs/files.md', fillMarkers(await read('docs/files.md'), { rules: await rulesTable() }, 'docs/files.md')],

@@ -14,6 +14,7 @@ const asCode = {
   pull: async () => (await import('./sync/pull.ts')).pull,
   backtest: async () => (await import('./sync/backtest.ts')).backtest,
   replay: async () => (await import('./sync/replay.ts')).replay,
+  import: async () => (await import('./import/import.ts')).importRules,
   'check-slos': async () => (await import('./sync/check-slos.ts')).checkSlos,
 } as const
 

@@ -40,21 +40,24 @@ interface Template {
 /** The column that tells the windows of a batch apart. */
 export const windowColumn = 'window__'
 
-class UnusableSql extends Error {}
+/** Why a query cannot be used, as its message. */
+export class UnusableSql extends Error {}
 
-const refuse = (reason: string): never => {
+export const refuse = (reason: string): never => {
   throw new UnusableSql(reason)
 }
+
+/** Such a query has a value now, and none in the past. */
+export const withoutTime = 'the query does not use the end of the window, {endDateMilliseconds:Int64} or a macro such as $__timeFilter'
 
 /** Expands the query, or says why its values in the past are unknown. */
 export function expandTemplate(template: Template): Pick<WindowSql, 'parts' | 'tokenCount'> | Refusal {
   try {
-    const expanded = withoutEnd(toTokens(expandMacros(template.text, template)))
+    const expanded = withoutEnd(toTokens(expandMacros(template.text, (name, args) => expandMacro(name, args, template.tableOf))))
     checkStatement(expanded)
     const parts = expanded.map((token) => toPart(token, template.shape))
     // Later data would be part of a value of the past.
-    if (!parts.some((part) => typeof part !== 'string' && part.parameter === 'endDateMilliseconds'))
-      return { reason: 'the query does not use the end of the window, {endDateMilliseconds:Int64} or a macro such as $__timeFilter' }
+    if (!parts.some((part) => typeof part !== 'string' && part.parameter === 'endDateMilliseconds')) return { reason: withoutTime }
     return { parts: joinTexts(parts), tokenCount: expanded.filter((token) => token.trim() !== '').length }
   } catch (thrown) {
     if (thrown instanceof UnusableSql) return { reason: thrown.message }
@@ -112,8 +115,10 @@ const maxDepth = 10
 /** The API accepts no longer query. */
 const maxExpandedLength = 100_000
 
-/** Arguments are expanded first. What a macro becomes is not expanded again. */
-function expandMacros(text: string, { tableOf }: Pick<Template, 'tableOf'>, depth = 0): string {
+type ExpandMacro = (name: string, args: readonly string[]) => string
+
+/** Arguments are expanded first. What a macro becomes is not expanded again. Comments become blanks. */
+export function expandMacros(text: string, expand: ExpandMacro, depth = 0): string {
   if (depth > maxDepth) return refuse(`the query has macros inside of macros at more than ${maxDepth} levels`)
   const all = toTokens(text)
   let expanded = ''
@@ -124,8 +129,8 @@ function expandMacros(text: string, { tableOf }: Pick<Template, 'tableOf'>, dept
       continue
     }
     const close = all[i + 1] === '(' ? closingBracket(all, i + 1) : i
-    const args = close === i ? [] : splitArguments(all.slice(i + 2, close)).map((one) => expandMacros(one, { tableOf }, depth + 1))
-    expanded += expandMacro(token.slice(3), args, tableOf)
+    const args = close === i ? [] : splitArguments(all.slice(i + 2, close)).map((one) => expandMacros(one, expand, depth + 1))
+    expanded += expand(token.slice(3), args)
     if (expanded.length > maxExpandedLength) return refuse('the query is too long with its macros')
     i = close
   }
@@ -151,7 +156,8 @@ function checkToken(token: string): string {
   return token
 }
 
-function closingBracket(all: readonly string[], open: number): number {
+/** The place of the bracket that closes the one at `open`. */
+export function closingBracket(all: readonly string[], open: number): number {
   let depth = 0
   for (let i = open; i < all.length; i++) {
     if (all[i] === '(') depth++
@@ -161,7 +167,7 @@ function closingBracket(all: readonly string[], open: number): number {
 }
 
 /** At commas outside of brackets. Empty arguments do not count. */
-function splitArguments(all: readonly string[]): readonly string[] {
+export function splitArguments(all: readonly string[]): readonly string[] {
   const args = ['']
   let depth = 0
   for (const token of all) {

@@ -208,6 +208,10 @@ export interface Operation<
   readonly summary: string
   readonly effect: E
   readonly scope: S
+  /** The scope with these inputs, for an operation that sends requests only on demand. */
+  scopeWith?(values: Partial<z.output<I>>): Scope
+  /** Only for the command line and the library. */
+  readonly isOutsideOfAction?: true
   /** The profiles that it needs one of; absent where it works with every API. */
   readonly profiles?: readonly ProfileName[]
   /** Why other servers cannot have it, as the end of a sentence. */

@@ -3,15 +3,19 @@ export const inputNames: readonly string[] = [
   "adopt-from",
   "alert",
   "allow-empty",
+  "allow-partial",
   "always-on",
   "backtest",
   "billing-cycle-day",
   "budget",
   "budgets",
   "checks",
+  "check",
   "compare",
+  "connection",
   "credit-price",
   "dashboard",
+  "directory",
   "env",
   "files",
   "fleet",
@@ -49,7 +53,8 @@ export const inputNames: readonly string[] = [
   "select",
   "services",
   "warn-budget",
-  "warn-days-left"
+  "warn-days-left",
+  "webhook"
 ]
 
 /** Those that are variables in the action. */

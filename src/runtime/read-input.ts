@@ -51,18 +51,21 @@ export async function readInput(request: RunRequest, files: Files): Promise<RunI
   const { areText, env } = request
   const inputs = withoutEmptyInputs(request)
   const name = operationNamed(request.operation)
-  const operation: Operation = await operations[name]()
-  const { shape } = operation.input
+  const loaded: Operation = await operations[name]()
+  if (request.isAction === true && loaded.isOutsideOfAction)
+    throw inputError('operation', `${name} is not an operation of the action; run it on the command line`)
+  const { shape } = loaded.input
   const settings = await readSettings(request, files)
   const variables = checkVariables(env)
   const given = pick(inputs, (key) => Object.hasOwn(shape, key))
   // The project is the owner of files. In a list it is a filter, which no file sets.
   const fromFile = pick(settings.inputs, (key) => Object.hasOwn(shape, key) && Object.hasOwn(shape, 'files'))
   const fields = parseFields(
-    operation.input,
+    loaded.input,
     { ...fromFile, ...readVariables(shape, env), ...(areText ? decodeAll(shape, given) : given) },
     settings.diagnosticFor,
   )
+  const operation: Operation = { ...loaded, scope: loaded.scopeWith?.(fields.values) ?? loaded.scope }
   // Another input cannot help.
   const unavailable = explainUnavailable(name, operation, settings.values.profile)
   if (unavailable !== undefined) throw inputError('operation', unavailable)

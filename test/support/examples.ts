@@ -24,6 +24,7 @@ export function useExampleDirectory(): () => string {
       'fleet-results': '',
       slos: 'examples/slos',
       incidents: 'examples/incidents',
+      grafana: 'examples/grafana',
     }
     for (const [path, target] of Object.entries(paths))
       await cp(new URL(`../../examples/${path}`, import.meta.url), join(root, target || path), { recursive: true })

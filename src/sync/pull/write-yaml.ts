@@ -23,7 +23,7 @@ import { kindNames, sections } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 
 /** An object of a new file. */
-type NewFields = Pick<DeclaredKey, 'kind' | 'key'> & { readonly after?: Body }
+export type NewFields = Pick<DeclaredKey, 'kind' | 'key'> & { readonly after?: Body }
 
 const schemaAddress = `https://raw.githubusercontent.com/watchkeeper/watchkeeper/v${version.split('.')[0]}/schemas/observability.schema.json`
 
