@@ -18,6 +18,7 @@ describe('findDataQualityIssues', () => {
     ['records that miss the total', whole, '7', ['total-mismatch']],
     ['a record of another day', [...whole, record('2026-04-01', '1')], '7', ['outside-period']],
     ['a duplicate record', [...whole, record('2026-03-03', '3')], '9', ['duplicate-record']],
+    ['a second amount of one entity on one day', [...whole, record('2026-03-03', '1')], '7', ['duplicate-record']],
     [
       'a negative total',
       [record('2026-03-01', '-1'), record('2026-03-02', '0'), record('2026-03-03', '0')],
