@@ -115,13 +115,10 @@ const rolling = (from: Day, to: Day): CurrentPeriod => ({ ...finished(from, to),
 // In a shorter month, the cycle starts on its last day. The next cycle starts on the configured day again.
 function startOfCycle(today: Day, cycleDay: number): Day {
   const thisMonth = withDayOfMonth(today, cycleDay)
-  return thisMonth <= today ? thisMonth : withDayOfMonth(addMonths(withDayOfMonth(today, 1), -1), cycleDay)
+  return thisMonth <= today ? thisMonth : withDayOfMonth(addMonths(today, -1), cycleDay)
 }
 
-function endOfCycle(today: Day, cycleDay: number): Day {
-  const firstOfNextMonth = addMonths(withDayOfMonth(startOfCycle(today, cycleDay), 1), 1)
-  return addDays(withDayOfMonth(firstOfNextMonth, cycleDay), -1)
-}
+const endOfCycle = (today: Day, cycleDay: number): Day => addDays(withDayOfMonth(addMonths(startOfCycle(today, cycleDay), 1), cycleDay), -1)
 
 function previousCycle(today: Day, cycleDay: number): CurrentPeriod {
   const to = addDays(startOfCycle(today, cycleDay), -1)
