@@ -179,6 +179,16 @@ describe('createPacer', () => {
     expect(clock.elapsedMs()).toBeGreaterThanOrEqual(30_000)
   })
 
+  it('waits for the longest of several refusals', async () => {
+    const clock = createVirtualClock()
+    const pacer = createPacer(clock, documented)
+    const [first, second] = [await pacer.admit(admit), await pacer.admit(admit)]
+    first.settle({ status: 429, headers: { 'retry-after': '30' } })
+    second.settle({ status: 429, headers: { 'retry-after': '1' } })
+    await pacer.admit(admit)
+    expect(clock.elapsedMs()).toBeGreaterThanOrEqual(30_000)
+  })
+
   it('lets the caller refuse a wait before it starts', async () => {
     const clock = createVirtualClock()
     const pacer = createPacer(clock, documented)
