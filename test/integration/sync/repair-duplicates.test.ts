@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
+import { editDuring, inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { duplicateMarkersIn } from '../../support/site.ts'
 
@@ -70,6 +70,9 @@ const count = () => {
 
 const messagesOf = ({ diagnostics }: Readonly<Record<string, unknown>>): readonly string[] =>
   (diagnostics as readonly { readonly message: string }[]).map(({ message }) => message)
+
+const messagesOfObjects = ({ objects }: Readonly<Record<string, unknown>>) =>
+  (objects as readonly { readonly message?: string }[]).map(({ message }) => message)
 
 describe('objects that exist twice', () => {
   it('W3: objects that exist twice are never repaired without the input, and every plan and apply names the command', async () => {
@@ -152,6 +155,16 @@ describe('objects that exist twice', () => {
   })
 
   /** A copy of an alert of the duplicate, which cannot move to the other dashboard. */
+  it('objects that exist twice are not deleted when another user releases the one to keep during the repair', async () => {
+    const { service, twinOf } = await doubled()
+    const [kept, twin] = twinOf(service.alerts, 'OnA')
+    editDuring(emulator(), { method: 'GET', path: `/alerts/${kept.id}` }, () => Object.assign(kept, { note: 'released' }))
+    const { document } = await run('apply', repair)
+    const alerts = serviceOf(emulator()).alerts.map(({ id }) => id)
+    expect(alerts).toEqual(expect.arrayContaining([kept.id, twin.id]))
+    expect(messagesOfObjects(document)).toContain(`the alert ${kept.id}, which should stay, could not be found`)
+  })
+
   async function withFixedAlert(fields: object) {
     const { service, twinOf } = await doubled()
     const [, otherShop] = twinOf(service.dashboards, 'Shop')
