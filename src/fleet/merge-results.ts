@@ -71,7 +71,7 @@ export function mergeResults(
     const error = present.find(
       (one) => isWithoutServices(one) && one.operation === operation && one.organizationId === target.organizationId,
     )
-    if (error !== undefined && target.serviceId !== undefined) explanations.add(error)
+    if (error !== undefined) explanations.add(error)
     return { status: 'missing', operation, isOutsideFleet: false, reason: '', ...error, ...target }
   })
   // One row for one cause.

@@ -163,7 +163,7 @@ const isKnown = (value: unknown): boolean => secretsIn(value).every(({ isSet }) 
 
 /** Repeats what this run does not know: the stored URL, and headers that the server keeps. */
 function carryOverIds(desired: Body, stored: Body): Body {
-  const unknown = secretFields.filter((field) => desired[field] !== undefined && !isKnown(desired[field]))
+  const unknown = secretFields.filter((field) => !isKnown(desired[field]))
   const kept = Object.fromEntries(unknown.flatMap((field) => (stored[field] === undefined ? [] : [[field, stored[field]]])))
   return { ...Object.fromEntries(Object.entries(desired).filter(([field]) => !unknown.includes(field))), ...kept }
 }

@@ -40,7 +40,7 @@ export function protectAlerts(changes: readonly Change[], alerts: readonly Alert
   const isProtected = ({ alert }: Loss): boolean => {
     const change = planned.get(alert.id)
     if (change === undefined) return false
-    return change.action === 'delete' || ![change.desired?.tileId, change.desired?.savedSearchId].some((id) => id && lostTargets.has(id))
+    return ![change.desired?.tileId, change.desired?.savedSearchId].some((id) => id && lostTargets.has(id))
   }
   const removalByChange = new Map(removals.map((removal) => [removal.change, removal]))
   return {
