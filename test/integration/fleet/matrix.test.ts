@@ -128,6 +128,14 @@ describe('the matrix', () => {
       { environment: 'production eu', 'api-key-id-name': 'WATCHKEEPER_API_KEY_ID', 'api-key-secret-name': 'WATCHKEEPER_API_KEY_SECRET' },
     ])
   })
+
+  it('counts secrets of one name in two environments as two keys', async () => {
+    const organizations = fleetDocument(makeFleet([1, 1])).organizations.map((one, i) => {
+      const { 'api-key-id-name': _, 'api-key-secret-name': __, ...rest } = one
+      return { ...rest, environment: `production ${i}` }
+    })
+    expect((await run(stringify({ organizations }))).outputs['max-parallel']).toBe('2')
+  })
 })
 
 describe('select', () => {

@@ -59,6 +59,11 @@ describe('report', () => {
     expect(document).toMatchObject({ status: 'fail', unreadable: [{ file: 'results/more', reason: 'is a link to a directory' }] })
   })
 
+  it('does not count a result without an organization as outside of the fleet', async () => {
+    const { document } = await merge({ ...complete, 'files.json': resultText({ operation: 'validate' }) })
+    expect(document.results).toContainEqual(expect.objectContaining({ file: 'files.json', isOutsideFleet: false }))
+  })
+
   it('report has the verdict of the worst result, which comes first', async () => {
     const ran = await merge({
       ...complete,

@@ -156,7 +156,14 @@ describe('a message that the receiver refuses', () => {
     expect((await send()).failure).toContain('answered 404: nothing at ***.')
   })
 
-  it.each([301, 302, 303, 307, 308])('S4: reports a redirect of the webhook (%i) and does not follow it', async (status) => {
+  it('a message that the receiver refuses is reported without the beginning of a secret where the answer is cut', async () => {
+    receiver().answer({ status: 404, body: `${'-'.repeat(85)} at ${webhookPath}` })
+    const { failure } = await send()
+    expect(failure).toContain('- at ***')
+    expect(failure).not.toContain(webhookPath.slice(0, 8))
+  })
+
+    it.each([301, 302, 303, 307, 308])('S4: reports a redirect of the webhook (%i) and does not follow it', async (status) => {
     receiver().answer({ status, headers: { location: `https://elsewhere.example${webhookPath}` } })
     expect((await send()).failure).toBe(
       `notification: not delivered: ${receiver().host} answered ${status}: a redirect to https://elsewhere.example. Redirects are not followed. Check notify-url. The message may have been delivered.`,

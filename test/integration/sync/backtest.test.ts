@@ -322,6 +322,12 @@ describe('backtest', () => {
       expect((await backtest(alerts, { 'max-notifications': '1', 'on-missing': onMissing ?? '' })).document.status).toBe(status)
   })
 
+  it('a maximum of notifications accepts an alert that starts after the evaluated time', async () => {
+    const later = { later: alert('Later', { scheduleStartAt: new Date(Date.parse(until) + weekMs).toISOString() }) }
+    const { document } = await backtest(later, { 'max-notifications': '0' })
+    expect(document).toMatchObject({ status: 'pass', alerts: [{ next: { windows: 0 } }] })
+  })
+
   it('rejects a selection of alerts that no file declares', async () => {
     const selected = async (select: string) => (await backtest({ errors: alert('Errors') }, { select })).reason
     expect(await selected('key=erors')).toBe('select: "erors" is not an alert in these files; did you mean "errors"?')

@@ -7,6 +7,7 @@ const variables: ReadonlyMap<string, string> = new Map([
   ['STAGE', 'test'],
   ['LIMIT', '5'],
   ['HALF', '0.5'],
+  ['LONG', '123456789.123456789'],
   ['ON', 'true'],
   ['EMPTY', ''],
   ['DATABASE', 'postgres://shop:pa55@db.example.com/shop'],
@@ -32,6 +33,7 @@ describe('an expression', () => {
     ['‹env.LIMIT›', 5],
     ['‹env.HALF›', 0.5],
     ['‹env.ON›', true],
+    ['‹env.LONG›', '123456789.123456789'],
     ['5‹env.LIMIT›', '55'],
     [' ‹env.LIMIT›', ' 5'],
   ])('an expression may become a number or a boolean where it is the whole text: %j', (text, filled) => {

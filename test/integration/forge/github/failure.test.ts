@@ -116,6 +116,12 @@ describe('a failure is reported, with the permission that is missing', () => {
     const { failures } = await notifyGitHub(github(), { comment: 'always' })
     expect(failures).toEqual(['comment: GitHub answered 400: bad token ***.'])
   })
+
+  it('redacts a token that GitHub repeats in an answer after which the request is sent again', async () => {
+    github().addFault({ on: list, effect: answerWith(503, {}, { message: `bad token ${token}` }) })
+    const { notes } = await notifyGitHub(github(), { comment: 'always' })
+    expect(notes[0]).toContain('bad token ***')
+  })
 })
 
 describe('reads are tried again', () => {

@@ -178,6 +178,12 @@ describe('two issues for one label', () => {
       ['closed', 'not_planned'],
     ])
   })
+
+  it('two issues for one label stay open where the newer one lost the label of the tool', async () => {
+    github().store.issues = [stored({ number: 5 }), stored({ number: 9, labels: ['keep'] })]
+    await onFailure()
+    expect(issues().map(({ state }) => state)).toEqual(['open', 'open'])
+  })
 })
 
 it('opens one issue and no second one with a token that cannot set labels', async () => {
