@@ -338,3 +338,10 @@ describe('doctor', () => {
     }
   })
 })
+
+it('reads a whole list from a server whose pages are shorter than the documented ones', () =>
+  withServer({ pageLimit: 3 }, async (server) => {
+    const ran = await run({}, server)
+    expect(ran.document).toMatchObject({ status: 'pass', count: serviceOf(server).alerts.length })
+    expect(serviceOf(server).alerts.length).toBeGreaterThan(3)
+  }))

@@ -211,6 +211,15 @@ it('exits with 11 for a plan with changes only with --detailed-exitcode', async 
   expect((await plan('--detailed-exitcode')).exitCode).toBe(0)
 })
 
+it('exits with 2 for a plan with changes that fails, also with --detailed-exitcode', async () => {
+  const missing = `${file}  gone: { id: ${'f'.repeat(24)}, name: Gone, tiles: [] }\n`
+  await writeFile(join(directory, 'failing.yml'), missing)
+  const ran = await command(['plan', ...flags(), '--files', 'failing.yml', '--project', 'shop/confirm', '--detailed-exitcode'], {
+    directory,
+  })
+  expect([ran.exitCode, ran.stdout]).toEqual([2, expect.stringContaining('+ dashboard extra "Extra"')])
+})
+
 it('exits with 11 for a plan with --detailed-exitcode where apply only writes markers', async () => {
   const plan = async (content: string) => {
     await writeFile(join(directory, 'marked.yml'), content)

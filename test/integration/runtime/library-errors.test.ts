@@ -73,6 +73,29 @@ describe('an error of the library', () => {
     }
   })
 
+  it('names the fields of a file as the file has them', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'watchkeeper-library-'))
+    try {
+      await mkdir(join(directory, 'environments'))
+      await writeFile(join(directory, 'environments/staging.yml'), 'service-id: shop')
+      const { message } = await errorOf(client({ directory }).plan({ env: 'staging', project: 'shop/env' }))
+      expect(message).toMatch(/^environments\/staging\.yml:1:\d+: service-id: "shop" is not accepted/)
+    } finally {
+      await rm(directory, { recursive: true })
+    }
+  })
+
+  it('rejects a call whose report could not be written', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'watchkeeper-library-'))
+    try {
+      await mkdir(join(directory, 'report.html'))
+      const call = client({ directory }).listSources({ reports: ['html=report.html'] })
+      expect((await errorOf(call)).message).toContain('report.html')
+    } finally {
+      await rm(directory, { recursive: true })
+    }
+  })
+
   it('names options in the advice on a request that failed', async () => {
     const error = await errorOf(client({ apiKeySecret: 'not-the-secret-of-the-demo' }).listSources())
     expect(error).toBeInstanceOf(ApiError)

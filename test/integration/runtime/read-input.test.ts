@@ -163,6 +163,12 @@ describe('wrong input', () => {
     expect(partlyShownIn(inputs, {})).toEqual(['query-key-id'])
   })
 
+  it('hides the token of a job on GitLab, and what files name as a secret of a webhook', () => {
+    expect(credentialsIn({}, { CI_JOB_TOKEN: 'glcbt-0123456789' })).toEqual(['glcbt-0123456789'])
+    const secrets = credentialsIn({}, { WEBHOOK_ONCALL_URL: 'https://hooks.example/T0/B0/x0123456789' })
+    expect(secrets).toContain('/T0/B0/x0123456789')
+  })
+
   it('rejects a run with certificate checks turned off', async () => {
     const ran = await run({ operation: 'list-sources' }, { env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } })
     expect(ran.reason).toMatch(/^NODE_TLS_REJECT_UNAUTHORIZED: is 0/)

@@ -213,6 +213,12 @@ budgets:
       expect([ran.document.status, ran.reason]).toEqual(['warn', expect.stringContaining(`Waived until ${daysLater(0)}`)])
     })
 
+    it('adds no warning about missing data that on-missing ignores', async () => {
+      const ran = await judge(text('shop', today, 'scope: { service: [checkout, chekcout] },'), { 'on-missing': 'ignore' })
+      expect(ran.document.status).toBe('warn')
+      expect(ran.reason).toMatch(/^Budget shop exceeded: [^:]* Waived until [^:]*: Load test of the shop; agreed$/)
+    })
+
     it('waives no other budget and no other limit', async () => {
       const file = `${text('shop', today)}\n- { name: all, limit: 30 }`
       const ran = await judge(file)

@@ -169,6 +169,11 @@ describe('the final days that count', () => {
     expect(span(recordsFor(40, (ago) => ({ locked: ago !== 11 })))).toEqual([7, '2026-11-14', '2026-11-20'])
   })
 
+  it('end before a day with one record that is provisional', () => {
+    const records = [...recordsFor(40), usageRecord(addDays(today, -3), 1, { entityId: 'b', locked: false })]
+    expect(span(records)).toEqual([0, undefined, undefined])
+  })
+
   it('add up all records of a day', () => {
     const records = [...recordsFor(9), ...recordsFor(9, () => ({ locked: true }))]
     expect(latestFinalDays(records, today).map(({ total }) => total.toFixed())).toEqual(Array(7).fill('6'))
