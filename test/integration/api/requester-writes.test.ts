@@ -137,6 +137,23 @@ describe('W10: an update is sent again only if it was not done, and a delete can
     expect(stored()?.name).toBe('Ours')
   })
 
+  it('an update that was not done is sent again although the server evaluated the alert meanwhile', async () => {
+    const clock = createVirtualClock()
+    const evaluated = {
+      ...clock,
+      sleep: async (ms: number, signal?: AbortSignal) => {
+        Object.assign(stored() ?? {}, { state: 'INSUFFICIENT_DATA' })
+        await clock.sleep(ms, signal)
+      },
+    }
+    emulator().addFault(lost('before'))
+    const session = openSession(emulator().url, {}, evaluated)
+    await update(session)
+    await session.close()
+    expect(methodsOf(emulator())).toEqual(['GET', 'PUT', 'GET', 'PUT'])
+    expect(stored()).toMatchObject({ name: 'Ours' })
+  })
+
   it('an update that only removes something and was not done is sent again', async () => {
     const before = stored()
     if (before === undefined) throw new Error('the shop has changed')
