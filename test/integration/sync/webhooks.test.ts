@@ -138,6 +138,15 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('webhooks as code, profi
       expect(serviceOf(emulator()).webhooks).toHaveLength(count)
     }, {}))
 
+  it('an update whose answer was lost is looked up at once, although the API hides what was sent', () =>
+    site(async (one) => {
+      await one.apply(pagerFile)
+      emulator().addFault({ match: { method: 'PUT' }, act: 'after', effect: { kind: 'reset' } })
+      const applied = await one.apply(fileOf({ webhooks: { pager: { ...pager, description: 'On call' } } }))
+      expect(outcomes(applied)).toEqual({ pager: 'updated' })
+      expect(JSON.stringify(one.progress)).not.toContain('unknown')
+    }))
+
   it('keeps the stored secrets in an update without the variables', () =>
     site(async (one) => {
       await site((before) => before.apply(pagerFile))
