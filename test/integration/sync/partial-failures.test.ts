@@ -187,3 +187,12 @@ describe('the time for the whole operation', () => {
     expect(clock.elapsedMs()).toBeLessThan(20_000)
   })
 })
+
+it('an update whose answer and object could not be read is found in the list after the writes', async () => {
+  const content = (threshold: number) => ({ dashboards: { one: shop }, alerts: { errors: { ...alert('one', 'Errors'), threshold } } })
+  await apply(content(1))
+  const id = serviceOf(emulator()).alerts.find(({ name }) => name === 'Errors')?.id ?? ''
+  emulator().addFault({ match: { method: 'PUT' }, act: 'after', effect: { kind: 'reset' } })
+  emulator().addFault({ match: { method: 'GET', path: `/alerts/${id}` }, nth: 2, times: 99, effect: { kind: 'status', status: 503 } })
+  expect((await apply(content(2))).outcomes).toEqual({ one: 'unchanged', errors: 'updated' })
+})
