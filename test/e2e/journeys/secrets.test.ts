@@ -23,6 +23,7 @@ describe('the key secret', () => {
     expect(lines.slice(0, masks.length)).toEqual(masks)
     expect(masks).toContain(`::add-mask::${demo.apiKeySecret}`)
     expect(masks).toContain(`::add-mask::${basicPair}`)
+    expect(masks).toContain(`::add-mask::${demo.apiKeyId}`)
   })
 
   it('the key secret is masked when the environment gives it, and when everything else is wrong', async () => {
