@@ -7,7 +7,7 @@ import { toKebab } from '../../../src/core/names.ts'
 import { demo } from '../../../src/emulator/index.ts'
 import { runCli } from '../../../src/runtime/cli/run-cli.ts'
 import { forEachEntry } from '../../support/corpus.ts'
-import { asOptions, ids, inputsFor, methodsOf, serviceOf, useEmulator } from '../../support/emulator.ts'
+import { asOptions, editDuring, ids, inputsFor, methodsOf, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { allOperations, useExampleDirectory } from '../../support/examples.ts'
 import { runCliInside } from '../../support/run-cli-inside.ts'
 import { withSite } from '../../support/site.ts'
@@ -358,4 +358,25 @@ describe('prune after the last file was deleted', () => {
     expect([ran.exitCode, ran.stderr]).toEqual([2, expect.stringContaining('no file matches b.yml')])
     expect(writes()).toEqual(['POST'])
   })
+})
+
+it('exits with 4 after a signal during a write of one object, because it may have been written', async () => {
+  let interrupt = (): void => undefined
+  editDuring(emulator(), { method: 'DELETE' }, () => interrupt())
+  const exitCode = await runCli(['delete-alert', ...flags(), '--id', ids.alert, '--yes'], {
+    script: '',
+    env: { ...env, NO_COLOR: '1' },
+    directory,
+    signals: {
+      on(name, handler) {
+        if (name === 'SIGINT') interrupt = handler
+      },
+      off: () => undefined,
+      exit: () => undefined,
+    },
+    stdin: new PassThrough(),
+    stdout: { write: () => undefined },
+    stderr: { write: () => undefined },
+  })
+  expect(exitCode).toBe(4)
 })
