@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process'
 const all = process.argv.includes('--all')
 
 const steps: readonly string[] = [
-  'biome ci',
+  'biome check',
   'npm run --silent prepack',
   'tsc -p test',
   'node scripts/generate.ts --check',

@@ -163,7 +163,7 @@ describe('a message that the receiver refuses', () => {
     expect(failure).not.toContain(webhookPath.slice(0, 8))
   })
 
-    it.each([301, 302, 303, 307, 308])('S4: reports a redirect of the webhook (%i) and does not follow it', async (status) => {
+  it.each([301, 302, 303, 307, 308])('S4: reports a redirect of the webhook (%i) and does not follow it', async (status) => {
     receiver().answer({ status, headers: { location: `https://elsewhere.example${webhookPath}` } })
     expect((await send()).failure).toBe(
       `notification: not delivered: ${receiver().host} answered ${status}: a redirect to https://elsewhere.example. Redirects are not followed. Check notify-url. The message may have been delivered.`,
