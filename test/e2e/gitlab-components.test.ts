@@ -225,9 +225,9 @@ describe('a job of a component', () => {
       'watchkeeper-validate',
     ])
     expect(exitCode).not.toBe(0)
-    expect(JSON.parse(written['gl-code-quality-report.json'] ?? '')).toMatchObject([
-      { severity: 'major', location: { path: 'observability/checkout.yml' } },
-    ])
+    expect(JSON.parse(written['gl-code-quality-report.json'] ?? '')).toContainEqual(
+      expect.objectContaining({ severity: 'major', location: { path: 'observability/checkout.yml', lines: { begin: 5 } } }),
+    )
     expect(gitlab().received).toEqual([])
   })
 

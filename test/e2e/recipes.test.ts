@@ -13,7 +13,6 @@ const execFileAsync = promisify(execFile)
 
 const recipes = readFileSync(new URL('../../docs/workflows.md', import.meta.url), 'utf8')
 const server = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
-const production = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
 
 const commandLine = new URL('../../npm/cli.js', import.meta.url).pathname
 
@@ -89,24 +88,6 @@ it('the recipe to delete everything that a project owns deletes that, and nothin
     '✔ Applied to shop/old (3 deleted)',
   ])
   expect(names(server)).toEqual(before)
-})
-
-it('the recipe to move one dashboard creates it and its alerts in the other service', async () => {
-  const directory = useDirectory({
-    'staging.env': `export WATCHKEEPER_API_URL=${server().url}\n`,
-    'production.env': `export WATCHKEEPER_API_URL=${production().url}\n`,
-  })
-  const service = serviceOf(production())
-  service.alerts.length = 0
-  service.dashboards.length = 0
-  const verdicts = await follow('Move one dashboard from staging to production', directory)
-  expect(verdicts[0]).toMatch(/^[✔▲] .*Pulled into 1 file/)
-  expect(verdicts.slice(1)).toEqual([
-    expect.stringMatching(/^✔ Plan for shop\/payments \(\d+ to create\)/),
-    expect.stringMatching(/^✔ Applied/),
-  ])
-  expect(service.dashboards.map(({ name }) => name)).toEqual(['Payments'])
-  expect(serviceOf(server()).dashboards.map(({ name }) => name)).toContain('Payments')
 })
 
 it('the recipe for unmanaged objects adopts them from a file that pull wrote', async () => {
