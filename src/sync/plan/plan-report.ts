@@ -26,9 +26,11 @@ export function planFacts(result: PlanResult): Block {
 }
 
 /** The plan in one line: `1 to create, 2 to update`. */
-export function planWords({ toCreate, toUpdate, toReplace, toDelete, toRelease }: PlanResult): Line {
+export function planWords({ toCreate, toUpdate, toReplace, toDelete, toRelease, toAdopt }: PlanResult): Line {
   const parts = { create: toCreate, update: toUpdate, replace: toReplace, delete: toDelete, release: toRelease }
   const words = Object.entries(parts).filter(([, count]) => count > 0)
+  // Objects of a renamed project or key.
+  if (words.length === 0) return say`${toAdopt} to adopt`
   return join(
     words.map(([verb, count]) => say`${count} to ${trusted(verb)}`),
     ', ',
