@@ -71,9 +71,13 @@ export async function listTables(queried: Queried): Promise<readonly ListedTable
   return data?.toSorted((a, b) => compareText(a.key, b.key)) ?? { unread: 'the answer has an unexpected form' }
 }
 
-/** A view without an inner table, a dictionary, a Kafka or an S3Queue table has no rows of its own. */
-export const hasOwnRows = ({ engine, total }: ListedTable): boolean =>
-  /(?:MergeTree|Log)$/.test(engine) || (engine === 'MaterializedView' && total !== null)
+/** Engines whose rows are elsewhere, or nowhere: a backup has only the definition of such a table. */
+const withoutRows =
+  /^(?:View|LiveView|WindowView|Dictionary|Kafka|S3Queue|AzureQueue|RabbitMQ|NATS|FileLog|Distributed|Null|Merge|Alias|GenerateRandom|S3|GCS|AzureBlobStorage|URL|File|HDFS|MySQL|PostgreSQL|MongoDB|SQLite|Redis|ODBC|JDBC|Iceberg\w*|DeltaLake\w*|Hudi\w*)$/
+
+/** A database, a view without an inner table and a table of an engine without rows have none of their own. */
+export const hasOwnRows = ({ name, engine, total }: ListedTable): boolean =>
+  name !== '' && !withoutRows.test(engine) && (engine !== 'MaterializedView' || total !== null)
 
 /** Rows from before the backup, and the time of the newest one. Without a time column, all rows count. */
 export type Held = { readonly rows: number; readonly newest?: string | undefined } | Unread

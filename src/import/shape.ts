@@ -41,7 +41,8 @@ export function toAlertSql(sql: string, reduction: Reduction | undefined, worst:
   if (labels.length > 0 || time !== undefined) return { ...combineRows(select, roles, reduction, worst), missing: 'rows', isWhole }
   if (has('GROUP')) return refuse(`the query has several rows without labels; ${advice}`)
   const isRow = has('FROM') && !isAggregate(value)
-  const missing = isRow || has('HAVING') ? 'rows' : isCount(value.expression) ? 'never' : 'number'
+  const isCut = has('OFFSET') || (has('LIMIT') && !has('LIMIT 1'))
+  const missing = isRow || isCut || has('HAVING') ? 'rows' : isCount(value.expression) ? 'never' : 'number'
   const shape = { isGrouped: false, missing, isWhole, mayHaveRows: isRow && !has('LIMIT 1') } as const
   return { ...shape, sql: isNumber(value.expression) ? sql : withFloat(select, value) }
 }

@@ -71,6 +71,7 @@ const ofDashboard = 'the query uses a variable of a dashboard; write its value'
 
 function translate(rule: GrafanaRule, inFile: RuleInFile, choices: Choices): Translated & { readonly differences: string[] } {
   if (!isEmpty(rule.record)) return refuse('a recording rule sends no notification; leave it in Grafana')
+  if (rule.title.trim() === '') return refuse('the rule has no title')
   if (rule.title.length > 512) return refuse('the title has more than 512 characters')
   const condition = readCondition(rule)
   const differences: string[] = [...condition.differences]

@@ -58,7 +58,12 @@ const scope = z
 const waiver = z
   .strictObject({
     until: date.refine((value) => isDay(String(value))).meta({ type: 'string', accepts: 'YYYY-MM-DD' }),
-    reason: z.string().trim().min(1).max(500).meta({ accepts: 'a text of at most 500 characters' }),
+    reason: z
+      .string()
+      .trim()
+      .regex(/[\p{L}\p{N}]/u)
+      .max(500)
+      .meta({ accepts: 'a text of at most 500 characters' }),
   })
   .meta({
     description:

@@ -28,7 +28,8 @@ export function changesInFiles({ changes }: Pick<Plan, 'changes'>, objects: read
   }
   const show = (change: Change): Change | undefined => {
     if (isDelete(change)) return change
-    if ('madeFrom' in change && change.madeFrom === 'alerts') return undefined
+    const isMade = 'madeFrom' in change && change.madeFrom === 'alerts'
+    if (isMade && (change.action === 'create' || (left.get(change) ?? change.fields).length === 0)) return undefined
     if (change.kind === 'alert' && queried.has(change.key)) return withQuery(change, ofAlerts.get(change.key) ?? [])
     const fields = left.get(change)
     if (fields === undefined) return change

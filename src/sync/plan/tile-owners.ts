@@ -17,15 +17,19 @@ interface OwnersInput {
   readonly dashboards: StoredIndex
 }
 
-export function findTileOwners(objects: readonly Declared[], { kinds, alerts, prune, ...owner }: OwnersInput): TileOwners {
+export function findTileOwners(objects: readonly Declared[], { kinds, alerts, dashboards, prune, ...owner }: OwnersInput): TileOwners {
   const { pairs, orphans } = matchObjects({ ...owner, kind: kinds.alert, declared: objects.filter(isOf('alert')), index: alerts })
   const found = pairs.flatMap(({ declared, found }) => (found === undefined ? [] : [{ declared, stored: found.stored }]))
   const tiles = new Map(found.flatMap(({ declared: { key, value }, stored }) => (value.query === undefined ? [] : [[key, stored.tileId]])))
   const ours = new Set<unknown>([...found, ...orphans].map(({ stored }) => stored.tileId))
   // A dashboard asks about tiles that it does not give to an alert: those of pruned alerts, and of alerts that move to another dashboard.
+  // No file says that a pruned alert had a query. Its tile has the name that the tile of a query gets, and any other tile is a person's.
+  const names = new Map(dashboards.all.flatMap(({ stored }) => listOf(stored.tiles).map(({ id, name }) => [id, name] as const)))
   const ending = new Set([
     ...found.filter(({ declared }) => declared.value.query !== undefined).map(({ stored }) => stored.id),
-    ...(prune === true ? orphans.map(({ stored }) => stored.id) : []),
+    ...(prune === true ? orphans : [])
+      .filter(({ stored, marker }) => [stored.name, `${stored.name} (${marker?.key})`].includes(String(names.get(stored.tileId))))
+      .map(({ stored }) => stored.id),
   ])
   const staying = new Set(alerts.all.flatMap(({ stored }) => (ending.has(stored.id) ? [] : [stored.tileId])))
   return {

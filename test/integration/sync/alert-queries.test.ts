@@ -347,6 +347,32 @@ describe('prune of alerts with a query', () => {
       expect(await one.plan(file(all), { prune: true })).toMatchObject(emptyPlan)
     }))
 
+  it('W20: keeps the tile of a person when prune deletes the alert that files had on it', () =>
+    site(async (one) => {
+      await one.apply(file(all))
+      const [board] = boards()
+      board?.tiles.push({ ...structuredClone(board.tiles[0]), id: 'd'.repeat(24), name: 'Mine', y: 60 } as never)
+      const { query: _, ...fields } = errors
+      const mine = { ...fields, name: 'On a tile', dashboard: { name: String(board?.name) }, tile: 'Mine' }
+      await one.apply(file({ alerts: { ...all.alerts, mine } }))
+      expect(alertNamed(mine.name)).toMatchObject({ tileId: 'd'.repeat(24) })
+      await one.apply(file(all), { prune: true })
+      expect(alertNamed(mine.name)).toBeUndefined()
+      expect(boards()[0]?.tiles.map(({ name }) => name)).toContain('Mine')
+    }))
+
+  it('shows that a person changed the tags of their dashboard, which apply changes back', () =>
+    site(async (one) => {
+      await one.apply(file(all))
+      const [board] = boards()
+      if (board === undefined) throw new Error('not applied')
+      const named = board.name
+      board.tags = [...board.tags, 'theirs']
+      const planned = await one.plan(file(all))
+      expect(planned).toMatchObject({ changed: true, toUpdate: 1 })
+      expect(planned.objects.find(({ action }) => action === 'update')).toMatchObject({ kind: 'dashboard', name: named })
+    }))
+
   it('warns where a write of all tiles may lose hidden parts of tiles of others, and not where it patches its own', () =>
     site(async (one) => {
       await one.apply(file(all))

@@ -59,8 +59,18 @@ describe('a restored table', () => {
     expect(judge({ listed, original: { rows: 3 }, restored: { rows: 0 } }).reason).toBe('is empty, and the original has 3 rows')
   })
 
-  it('need not be compared when the original has no rows from before the backup', () =>
-    expect(judge({ original: { rows: 0 }, restored: { rows: 0 } }).outcome).toBe('skipped'))
+  it('need not be compared when the original has no rows', () =>
+    expect(judge({ listed: { ...logs, total: 0 }, original: { rows: 0 }, restored: { rows: 0 } }).outcome).toBe('skipped'))
+
+  it('is unknown when the original has rows, and none with a time before the backup', () =>
+    expect(judge({ listed: { ...logs, total: 1000 }, original: { rows: 0 }, restored: { rows: 0 } }).outcome).toBe('unknown'))
+
+  it('has rows of its own unless its engine is known to have none', () => {
+    for (const engine of ['MergeTree', 'Log', 'Memory', 'Join', 'Set', 'EmbeddedRocksDB', 'KeeperMap', 'Buffer', 'NewEngine'])
+      expect(judge({ listed: { ...logs, engine }, original: undefined, restored: undefined }).outcome, engine).toBe('unknown')
+    for (const engine of ['View', 'Dictionary', 'Kafka', 'S3Queue', 'Distributed'])
+      expect(judge({ listed: { ...logs, engine }, original: undefined, restored: undefined }).outcome, engine).toBe('pass')
+  })
 
   it('is unknown when its rows were not counted on one of the services', () => {
     const unread = { unread: 'the query takes more than 30 s' }
