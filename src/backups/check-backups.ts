@@ -3,11 +3,12 @@
 import { findServices, isOfDrill, type ListedService } from '../api/services.ts'
 import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
 import { inputError } from '../core/errors.ts'
+import { quote } from '../core/text.ts'
 import { defineOperation, type Given } from '../operation/operation.ts'
 import { byWorst } from './backup-rules.ts'
 import { judgeChecks, needsNames, reportChecks } from './backups-report.ts'
 import { backupsDetails, backupsInput, backupsOutput } from './backups-schemas.ts'
-import { comparePolicies, judgeRestores, readRestores } from './policy.ts'
+import { comparePolicies, findUnknownService, judgeRestores, readRestores } from './policy.ts'
 import { resolveServices } from './resolve-services.ts'
 import { checkService, readServices } from './service-check.ts'
 
@@ -29,6 +30,8 @@ export const checkBackups = defineOperation({
     if (checks !== undefined && policies.length === 0) throw inputError('checks', 'has no policies; check-backups needs some')
     const given = services ?? (service === undefined ? [] : [service.serviceId])
     const resolved = await resolveServices(context, given, policies.length > 0)
+    const unknown = findUnknownService(policies, resolved.listed ?? [])
+    if (unknown !== undefined) throw inputError('checks', `has a policy for "${quote(unknown, 80)}", and no service has this name or id`)
     const needsConfiguration = (maxAgeHours === undefined || policies.length > 0) && profile.backupConfiguration
     const read = await readServices(context, withoutDrills(resolved.ids, resolved.listed), { needsConfiguration })
     // After the answers: a backup that finished while others were read must not be dated in the future.

@@ -26,11 +26,21 @@ interface Facts {
   readonly nowMs: number
 }
 
+const isNameOf =
+  ({ id, name }: Pick<ListedService, 'id' | 'name'>) =>
+  (given: string): boolean =>
+    given === name || given.toLowerCase() === id
+
+/** A service of a policy that does not exist: a misspelled name would leave the policy without a service. */
+export const findUnknownService = (policies: readonly Policy[], listed: readonly ListedService[]): string | undefined =>
+  policies.flatMap(({ services = [] }) => services).find((given) => !listed.some((one) => isNameOf(one)(given)))
+
 /** All policies about the service must hold, and a service without a policy is a problem. */
 export function comparePolicies(policies: readonly Policy[], read: ServiceBackups, facts: Facts) {
   const { service, limitHours, organizationId, nowMs } = facts
-  const isNamed = (one: string): boolean => one === service.name || one.toLowerCase() === service.id
-  const own = policies.filter(({ services, tag }) => (services?.some(isNamed) ?? true) && (tag === undefined || hasTag(service, tag)))
+  const own = policies.filter(
+    ({ services, tag }) => (services?.some(isNameOf(service)) ?? true) && (tag === undefined || hasTag(service, tag)),
+  )
   if (own.length === 0) return { problems: policies.length === 0 ? [] : ['no policy of the file is about it'], correction: undefined }
   const configured = configuredIn(read)
   const changes = new Map(

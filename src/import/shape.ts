@@ -41,10 +41,16 @@ export function toAlertSql(sql: string, reduction: Reduction | undefined, worst:
   if (labels.length > 0 || time !== undefined) return { ...combineRows(select, roles, reduction, worst), missing: 'rows', isWhole }
   if (has('GROUP')) return refuse(`the query has several rows without labels; ${advice}`)
   const isRow = has('FROM') && !isAggregate(value)
-  const isCut = has('OFFSET') || (has('LIMIT') && !has('LIMIT 1'))
-  const missing = isRow || isCut || has('HAVING') ? 'rows' : isCount(value.expression) ? 'never' : 'number'
-  const shape = { isGrouped: false, missing, isWhole, mayHaveRows: isRow && !has('LIMIT 1') } as const
+  const shape = { isGrouped: false, missing: missingOf(select, value), isWhole, mayHaveRows: isRow && !has('LIMIT 1') } as const
   return { ...shape, sql: isNumber(value.expression) ? sql : withFloat(select, value) }
+}
+
+/** What the query answers where no row of the window matches. */
+function missingOf({ has }: Select, value: Column): 'rows' | 'never' | 'number' {
+  const isCut = has('OFFSET') || (has('LIMIT') && !has('LIMIT 1'))
+  const isRow = has('FROM') && !isAggregate(value)
+  if (isRow || isCut || has('HAVING')) return 'rows'
+  return isCount(value.expression) ? 'never' : 'number'
 }
 
 function rolesOf({ columns, has }: Select) {

@@ -28,8 +28,7 @@ export function changesInFiles({ changes }: Pick<Plan, 'changes'>, objects: read
   }
   const show = (change: Change): Change | undefined => {
     if (isDelete(change)) return change
-    const isMade = 'madeFrom' in change && change.madeFrom === 'alerts'
-    if (isMade && (change.action === 'create' || (left.get(change) ?? change.fields).length === 0)) return undefined
+    if (isMachinery(change, left.get(change))) return undefined
     if (change.kind === 'alert' && queried.has(change.key)) return withQuery(change, ofAlerts.get(change.key) ?? [])
     const fields = left.get(change)
     if (fields === undefined) return change
@@ -42,6 +41,10 @@ export function changesInFiles({ changes }: Pick<Plan, 'changes'>, objects: read
     }),
   )
 }
+
+/** A dashboard that only queries of alerts need, unless somebody changed it apart from their tiles. */
+const isMachinery = (change: Exclude<Change, Delete>, left = change.fields): boolean =>
+  'madeFrom' in change && change.madeFrom === 'alerts' && (change.action === 'create' || left.length === 0)
 
 /** The keys of alerts, by the paths of their tiles. A difference has the stored name of a tile, and that of a new one in the file. */
 function labelsOf({ desired, stored }: Change, queries: ReadonlyMap<string, string>): ReadonlyMap<string, string> {

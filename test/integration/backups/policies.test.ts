@@ -73,6 +73,11 @@ describe('a policy', () => {
     expect(ran.reason).toBe('Service checkout: no policy of the file is about it.')
   })
 
+  it('for a service that does not exist is an error, also beside a policy for all', async () => {
+    const ran = await withPolicies([{ periodHours: 24 }, { services: ['check-out'], ownBucket: true }])
+    expect([ran.exitCode, ran.reason]).toEqual([2, expect.stringContaining('a policy for "check-out", and no service has this name or id')])
+  })
+
   it('asks for a backup in a bucket of your own that is as fresh as the limit', async () => {
     const policy = [{ ownBucket: true }]
     expect((await withPolicies(policy, { 'max-age-hours': '4' })).document.status).toBe('pass')
