@@ -342,7 +342,7 @@ describe('prune of alerts with a query', () => {
       expect(boards().map(({ id, tiles }) => [id, tiles.map(({ name }) => name)])).toEqual([[board?.id, ['Notes', errors.name]]])
       expect(await one.plan(none, { prune: true })).toMatchObject(emptyPlan)
       await one.apply(file(all), { prune: true })
-      // The copy is the same tile, and nobody is on it.
+      // Without an alert on it, the copy becomes the tile of the alert again.
       expect(boards().map(({ id, tiles }) => [id, tiles.length])).toEqual([[board?.id, 5]])
       expect(await one.plan(file(all), { prune: true })).toMatchObject(emptyPlan)
     }))
