@@ -6,7 +6,7 @@ export const kindNames = ['dashboard', 'savedSearch', 'alert', 'webhook', 'sourc
 export type KindName = (typeof kindNames)[number]
 
 /** The kinds that a server does not list where its product is unknown. */
-const kindsOfProducts: readonly KindName[] = ['savedSearch', 'webhook']
+export const kindsOfProducts: readonly KindName[] = ['savedSearch', 'webhook']
 
 /** The kinds that a server does not list. */
 export const unlistedKinds = ({ savedSearches }: { readonly savedSearches: boolean }): ReadonlySet<KindName> =>

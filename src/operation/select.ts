@@ -81,7 +81,7 @@ export const describeConditions = (conditions: readonly Condition[]): string =>
     .map(({ field, values, isPart }) => (values.length === 0 ? field : `${field}${isPart ? '~' : '='}${values.join(',')}`))
     .join(', ')
 
-type Choices = Readonly<Partial<Record<SelectField, readonly string[]>>>
+export type Choices = Readonly<Partial<Record<SelectField, readonly string[]>>>
 
 /** How a condition on the field is written, for messages and help. */
 function formsOf(field: SelectField, choices: Choices): readonly string[] {
@@ -107,6 +107,6 @@ export const selectInput = (description: string, known: readonly SelectField[], 
     .min(1)
     .max(20)
     .meta({
-      description: `${description} One condition per line; all of them must hold.`,
-      accepts: `conditions, one per line: ${known.flatMap((field) => formsOf(field, choices)).join(', ')}`,
+      description,
+      accepts: `conditions that must all hold, one per line: ${known.flatMap((field) => formsOf(field, choices)).join(', ')}`,
     })

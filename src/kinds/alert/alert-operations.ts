@@ -13,7 +13,7 @@ import { defineOperation, noFields } from '../../operation/operation.ts'
 import { findNames } from '../collections.ts'
 import { composeCreate } from '../compare.ts'
 import type { Body, DeclaredObject, Kind } from '../kind.ts'
-import { ownersDetail, toOwners } from '../owner.ts'
+import { ownersDetail, toOwners } from '../list-operation.ts'
 import {
   declarationDetail,
   documentInput,
@@ -29,10 +29,10 @@ import { type Alert, alertCollection, alertSchema, type DeclaredAlert, declaredA
 import { createAlertKind } from './alert-kind.ts'
 import {
   alertFacts,
+  alertMarkers,
   alertTable,
   executionErrorTable,
   missingNames,
-  readAlertMarker,
   selectAlerts,
   selectableAlert,
   watchedId,
@@ -59,7 +59,7 @@ export const listAlerts = defineOperation({
   input: z.strictObject({ select: selectAlerts('Lists only these alerts.').optional() }),
   output: listOutput,
   details: z.object({
-    alerts: z.array(alertSchema).describe('The alerts as the API returned them.'),
+    items: z.array(alertSchema).describe('The alerts as the API returned them.'),
     names: z.record(z.string(), z.string()).describe('Names of the dashboards, saved searches and webhooks of these alerts, by id.'),
     namesFailure: z.string().optional().describe('Why names are missing, where a list could not be read.'),
     owners: ownersDetail,
@@ -69,7 +69,8 @@ export const listAlerts = defineOperation({
   example: { select: ['state=ALERT'] },
   async run({ api, service, clock }, input) {
     const [list, { names, failure }] = await Promise.all([alertCollection.list(api, service), findNames(api, service)])
-    const { items, ...result } = toListResult(list, input.select, selectableAlert)
+    const result = toListResult(list, input.select, selectableAlert)
+    const { items } = result
     const used = new Set(items.flatMap((alert) => [watchedId(alert), ...webhookIds(alert)]))
     const silenced = items.flatMap((alert) => {
       const untilMs = startMsOf(alert)
@@ -77,15 +78,14 @@ export const listAlerts = defineOperation({
     })
     return {
       ...result,
-      alerts: items,
       names: Object.fromEntries([...names].filter(([id]) => used.has(id))),
       ...(failure !== undefined && { namesFailure: failure }),
-      owners: toOwners(items, readAlertMarker, input.select),
+      owners: toOwners(items, alertMarkers, input.select),
       silencedUntil: Object.fromEntries(silenced),
     }
   },
   judge: judgeCutList,
-  report: (result) => ({ headline: say`${counted(result.alerts.length, 'alert')}`, blocks: [alertTable(result), ...missingNames(result)] }),
+  report: (result) => ({ headline: say`${counted(result.items.length, 'alert')}`, blocks: [alertTable(result), ...missingNames(result)] }),
 })
 
 export const getAlert = defineOperation({

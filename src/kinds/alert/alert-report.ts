@@ -3,8 +3,9 @@ import { type Line, say, sentence, textOrDash, trusted, untrusted } from '../../
 import { type Selectable, selectInput } from '../../operation/select.ts'
 import type { Block } from '../../report/blocks.ts'
 import { facts, shown, table } from '../../report/table.ts'
+import type { Body } from '../kind.ts'
+import { type Owners, ownerCell, ownerFields, selectableOwned } from '../list-operation.ts'
 import { readTextMarker, textStyle } from '../marker.ts'
-import { type Owners, ownerCell, selectableOwner } from '../owner.ts'
 import { type Alert, alertStates, describeThreshold } from './alert.ts'
 
 /** `≥ 5 over 5m`, `between 5 and 9 over 5m`. */
@@ -23,34 +24,33 @@ export const alertFacts = (alert: Alert): Block =>
 type Names = Readonly<Record<string, string>>
 
 interface ListedAlerts {
-  readonly alerts: readonly Alert[]
+  readonly items: readonly Alert[]
   readonly names: Names
   readonly namesFailure?: string | undefined
   readonly owners: Owners
   readonly silencedUntil: Readonly<Record<string, string>>
 }
 
-export const selectAlerts = (description: string) =>
-  selectInput(description, ['name', 'key', 'state', 'project', 'managed', 'unmanaged'], { state: alertStates })
-
-export const selectableAlert = (alert: Alert): Selectable => ({
-  name: alert.name,
-  state: alert.state,
-  ...selectableOwner(readAlertMarker(alert), textStyle),
-})
+export const selectAlerts = (description: string) => selectInput(description, ['name', 'state', ...ownerFields], { state: alertStates })
 
 /** Without a profile, the marker is in the message. */
-export const readAlertMarker = ({ note, message }: Alert) => readTextMarker(note) ?? readTextMarker(message)
+export const alertMarkers = {
+  ownership: 'marker',
+  markerStyle: textStyle,
+  readMarker: ({ note, message }: Body) => readTextMarker(note) ?? readTextMarker(message),
+} as const
+
+export const selectableAlert = (alert: Alert): Selectable => ({ ...selectableOwned(alert, alertMarkers), state: alert.state })
 
 /** Once, where ids are shown in place of names. */
-export function missingNames({ alerts, names, namesFailure }: ListedAlerts): readonly Block[] {
+export function missingNames({ items: alerts, names, namesFailure }: ListedAlerts): readonly Block[] {
   const isShown = alerts.flatMap((alert) => [watchedId(alert), ...webhookIds(alert)]).some((id) => id !== '' && names[id] === undefined)
   if (namesFailure === undefined || !isShown) return []
   return [{ kind: 'paragraph', line: say`Ids are shown in place of names that could not be read: ${sentence(namesFailure)}` }]
 }
 
 /** A column that is empty for every alert is left out. */
-export function alertTable({ alerts, names, owners, silencedUntil }: ListedAlerts): Block {
+export function alertTable({ items: alerts, names, owners, silencedUntil }: ListedAlerts): Block {
   const isSilenced = Object.keys(silencedUntil).length > 0
   const hasErrors = alerts.some(({ executionErrors }) => executionErrors?.length)
   const channelNames = (alert: Alert): readonly unknown[] =>

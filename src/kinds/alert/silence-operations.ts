@@ -14,7 +14,7 @@ import { type Condition, describeConditions, isSelected, type SelectField } from
 import type { Block } from '../../report/blocks.ts'
 import { table } from '../../report/table.ts'
 import { type Alert, alertCollection, unknownFormOf } from './alert.ts'
-import { readAlertMarker, selectAlerts, selectableAlert } from './alert-report.ts'
+import { alertMarkers, selectAlerts, selectableAlert } from './alert-report.ts'
 import { changeAlert } from './change-alert.ts'
 import { startMsOf, toStart } from './schedule.ts'
 import { decideEnd, decideSilence } from './silence.ts'
@@ -197,7 +197,7 @@ async function changeStarts(
       `There is no alert with ${quote(describeConditions(selected.select), 200)}. list-alerts shows names and owners.`,
     )
   const named = (alert: Alert) => {
-    const { projectName: project, key } = readAlertMarker(alert) ?? {}
+    const { projectName: project, key } = alertMarkers.readMarker(alert) ?? {}
     return { id: alert.id, name: alert.name || alert.id, project, key }
   }
   const planned = wanted.map((alert) => ({ ...named(alert), ...decide(alert, context.clock.now()) }))

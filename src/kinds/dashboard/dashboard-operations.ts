@@ -2,18 +2,17 @@ import * as z from 'zod'
 import type { ReadApi } from '../../api/client.ts'
 import type { Target } from '../../api/path.ts'
 import { WatchkeeperError } from '../../core/errors.ts'
-import { counted, type Line, nameOrId, say, textOrDash, trusted, untrusted } from '../../core/line.ts'
+import { counted, nameOrId, say, textOrDash, trusted, untrusted } from '../../core/line.ts'
 import { plural } from '../../core/text.ts'
-import { judgeCutList, listOutput, mayBeCut } from '../../operation/listing.ts'
 import { defineOperation, type Files, pass, type Verdict } from '../../operation/operation.ts'
 import type { Block } from '../../report/blocks.ts'
 import { toDiffLines } from '../../report/diff-lines.ts'
 import { table } from '../../report/table.ts'
 import { composeCreate, composeUpdate, requireUnchanged, sidesOf } from '../compare.ts'
 import { type Body, listOf } from '../kind.ts'
+import { defineList, tagsCell } from '../list-operation.ts'
 import { lostAlert, lostAlertBlocks, readLostAlerts } from '../lost-alerts.ts'
-import { isMarkerTag, withoutMarkerTags } from '../marker.ts'
-import { ownerCell, ownersDetail, selectTagged, taggedInput } from '../owner.ts'
+import { isMarkerTag, tagMarkers } from '../marker.ts'
 import { declarationDetail, documentInput, idInput, type ReadObject, readObject, resolveObject, toDocument } from '../single-object.ts'
 import { diffSides } from '../snapshot.ts'
 import type { DeclaredDashboard } from './dashboard.ts'
@@ -38,35 +37,15 @@ const lostAlerts = z
     'Alerts that the server deletes, because their tile is removed, gets a type that cannot have alerts, or is not listed by the API.',
   )
 
-export const listDashboards = defineOperation({
-  summary: 'Lists the dashboards of a service.',
-  effect: 'read',
-  scope: 'service-or-server',
-  input: taggedInput('dashboards'),
-  output: listOutput,
-  details: z.object({
-    dashboards: z.array(dashboardSchema).describe('The dashboards as the API returned them.'),
-    owners: ownersDetail,
-    mayBeCut,
-  }),
+export const listDashboards = defineList({
+  kind: 'dashboard',
+  list: dashboardCollection.list,
+  schema: dashboardSchema,
+  markers: tagMarkers,
+  fields: ['tag'],
+  toSelectable: ({ tags }) => ({ tags }),
   example: { select: ['tag=shop'] },
-  async run({ api, service }, input) {
-    const { items, ...result } = selectTagged(await dashboardCollection.list(api, service), input)
-    return { ...result, dashboards: items }
-  },
-  judge: judgeCutList,
-  report: ({ dashboards, owners }) => ({
-    headline: say`${counted(dashboards.length, 'dashboard')}`,
-    blocks: [
-      table(undefined, dashboards, {
-        Name: nameOrId,
-        '> Tiles': ({ tiles }) => tiles.length,
-        Tags: tagsOf,
-        Owner: (one) => ownerCell(one, owners),
-        Id: ({ id }) => untrusted(id),
-      }),
-    ],
-  }),
+  columns: { '> Tiles': ({ tiles }) => tiles.length, Tags: tagsCell },
 })
 
 export const getDashboard = defineOperation({
@@ -219,12 +198,6 @@ const outputsOf = (dashboard: Dashboard, changed: boolean) => ({
   changed,
   dashboard,
 })
-
-/** Without markers, which the column of the owner explains. */
-const tagsOf = ({ tags: all }: Dashboard): Line => {
-  const tags = withoutMarkerTags(all)
-  return tags.length === 0 ? [trusted('–')] : tags.flatMap((tag, i) => (i === 0 ? [untrusted(tag)] : [trusted(', '), untrusted(tag)]))
-}
 
 const tileTable = ({ tiles }: Dashboard): Block =>
   table(undefined, tiles, { Tile: ({ name }) => textOrDash(name), Id: ({ id }) => untrusted(id) })

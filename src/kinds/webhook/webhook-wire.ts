@@ -4,17 +4,16 @@ import { nameOrEmpty, wireId } from '../../api/wire.ts'
 import type { Body, StoredObject } from '../kind.ts'
 import { revealSecrets, StoredSecret, secretTextsIn } from '../secret.ts'
 
-/** The fields that are needed to find a webhook by its name, and that reports may show. */
-export const webhookSchema = z.object({ id: wireId, name: nameOrEmpty, service: z.string().nullish() })
-
 const text = z.string().nullish()
+
+/** The fields of a webhook that are no secrets. The description has the ownership marker. */
+export const webhookSchema = z.object({ id: wireId, name: nameOrEmpty, service: text, description: text })
 
 /**
  * A webhook as the API returns it. Its URL is a secret, which can only be compared and sent back. Other fields that this version does not
  * know are dropped, because a server may answer secrets in them; an update leaves them as they are.
  */
 export const storedWebhookSchema = webhookSchema.extend({
-  description: text,
   body: text,
   url: text.transform((url) => (url ? new StoredSecret(url) : undefined)).optional(),
 })

@@ -28,8 +28,8 @@ export const summaries = {
   "update-dashboard": "Makes one dashboard equal to a document. Tiles with the same name keep their ids and their alerts.",
   "delete-dashboard": "Deletes one dashboard and the alerts on its tiles. Succeeds if the dashboard does not exist.",
   "list-saved-searches": "Lists the saved searches of a service.",
-  "list-sources": "Lists the sources of logs, traces and metrics of a service.",
-  "list-webhooks": "Lists the webhooks that alerts can notify. Never shows their URLs.",
+  "list-sources": "Lists the sources of a service.",
+  "list-webhooks": "Lists the webhooks of a service. Never shows their URLs.",
   "doctor": "Checks the address, the key, its role and the limits with read requests, and explains each failure.",
   "fleet-matrix": "Makes the matrix of jobs for a fleet of organizations and services from a file. Sends no request.",
   "fleet-report": "Merges the results of the jobs of a fleet into one report. Fails when a job failed or its result is missing."

@@ -9,7 +9,7 @@ const run = (operation: string) => invokeText({ inputs: { ...inputsFor(emulator(
 it('lists webhooks by name without their URLs', async () => {
   const { document } = await run('list-webhooks')
   expect(document).toMatchObject({ status: 'pass' })
-  expect(document.webhooks).toContainEqual(expect.objectContaining({ name: expect.any(String), service: expect.any(String) }))
+  expect(document.items).toContainEqual(expect.objectContaining({ name: expect.any(String), service: expect.any(String) }))
   expect(JSON.stringify(document)).not.toContain('https://')
 })
 
