@@ -72,3 +72,6 @@ export function mostSevere(diagnostics: readonly Diagnostic[], limit: number): r
   const kept = new Set(bySeverity.slice(0, limit))
   return diagnostics.filter((one) => kept.has(one))
 }
+
+/** Severities of rules by their ids. */
+export type LintSettings = Readonly<Record<string, Severity | 'off'>>

@@ -15,8 +15,9 @@ import { ownValue, valueAt } from '../documents/schema.ts'
 import { schemaDiagnostics, schemaRules } from '../documents/validate.ts'
 import { type KindName, sections } from '../kinds/kind-names.ts'
 import { projectForm, projectGrammar } from '../kinds/marker.ts'
+import type { Files } from '../operation/files.ts'
 import { fileSettings, notInRepository, settingsSchema } from '../operation/inputs.ts'
-import type { Files, NamedEnvironment } from '../operation/operation.ts'
+import type { NamedEnvironment } from '../operation/operation.ts'
 
 /** Beside `.watchkeeper.yml`. */
 const directory = 'environments'

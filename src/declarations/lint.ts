@@ -1,4 +1,4 @@
-import type { Diagnostic, Severity } from '../core/diagnostics.ts'
+import type { Diagnostic, LintSettings, Severity } from '../core/diagnostics.ts'
 import { dayMs, minuteMs } from '../core/durations.ts'
 import { isMapping, keysOf } from '../core/keys.ts'
 import { quote } from '../core/text.ts'
@@ -8,7 +8,6 @@ import { findOverlaps, gridColumns, isInGrid } from '../kinds/dashboard/layout.t
 import { type Declared, isOf } from '../kinds/kinds.ts'
 import type { BrokenObject } from '../kinds/references.ts'
 import { undocumentedInCloud } from '../kinds/source/source.ts'
-import type { LintSettings } from '../operation/operation.ts'
 
 interface Rule {
   readonly severity: Severity

@@ -4,8 +4,9 @@ import * as z from 'zod'
 import { type InputError, inputError } from '../core/errors.ts'
 import { counted, join, say, trusted, untrusted } from '../core/line.ts'
 import { compareText, quote } from '../core/text.ts'
-import { defineOperation, type Report } from '../operation/operation.ts'
+import { defineOperation } from '../operation/operation.ts'
 import { type Condition, describeConditions } from '../operation/select.ts'
+import type { Report } from '../report/report.ts'
 import { facts, table } from '../report/table.ts'
 import {
   type FleetOrganization,

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { type List, pageLimit } from '../api/collection.ts'
 import { say } from '../core/line.ts'
-import { pass, type Verdict } from './operation.ts'
+import { pass, type Verdict } from '../report/report.ts'
 import { type Condition, isSelected, type Selectable } from './select.ts'
 
 export const listOutput = z.object({

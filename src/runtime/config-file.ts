@@ -1,6 +1,6 @@
 // Loaded only if there is a config file, because it needs the YAML parser and the rules of declarations.
 import * as z from 'zod'
-import { type Diagnostic, inputDiagnosticAt, type Location, severities } from '../core/diagnostics.ts'
+import { type Diagnostic, inputDiagnosticAt, type LintSettings, type Location, severities } from '../core/diagnostics.ts'
 import { isMapping, keysOf } from '../core/keys.ts'
 import { didYouMean, toCamel, toKebab } from '../core/names.ts'
 import { quote } from '../core/text.ts'
@@ -9,7 +9,6 @@ import { type ReadDocument, readDocument } from '../documents/document.ts'
 import { schemaDiagnostics } from '../documents/validate.ts'
 import { type AuditRule, auditRules } from '../idling/audit-rules.ts'
 import { fileInputs, fileSettings, notInRepository, settingsSchema } from '../operation/inputs.ts'
-import type { LintSettings } from '../operation/operation.ts'
 
 /** The setting `rules`. */
 export const ruleSettingsSchema = z

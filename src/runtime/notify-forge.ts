@@ -9,7 +9,7 @@ import { notify } from '../forge/notify.ts'
 import type { Cancellation } from '../http/cancellation.ts'
 import { parseApiUrl } from '../http/proxy.ts'
 import type { StateChange } from '../notifications/message.ts'
-import type { ResultDocument } from '../operation/operation.ts'
+import type { ResultDocument } from '../operation/result.ts'
 import type { PublishableResult, PublishSettings } from './run.ts'
 
 export interface NotifyContext {

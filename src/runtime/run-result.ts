@@ -3,9 +3,12 @@ import { formatMoment } from '../core/dates.ts'
 import { exitCodeOfKind, exitCodes, InputError, isRetryable, type WatchkeeperError } from '../core/errors.ts'
 import { join, type Line, say, sentence, toPlainText, trusted } from '../core/line.ts'
 import { toKebab } from '../core/names.ts'
-import type { Operation, OutputFile, Report, ResultDocument, ResultError, RunResult, RunSubject, Verdict } from '../operation/operation.ts'
+import type { OutputFile } from '../operation/files.ts'
+import type { Operation } from '../operation/operation.ts'
 import type { WantedReport } from '../operation/reports.ts'
+import type { ResultDocument, ResultError, RunResult, RunSubject } from '../operation/result.ts'
 import type { Block, Status } from '../report/blocks.ts'
+import type { Report, Verdict } from '../report/report.ts'
 
 /** Adds the next command to the error of a result, if there are both. */
 export function withNextCommand<R extends RunResult>(result: R, commandFor: (error: ResultError) => string | undefined): R {

@@ -8,21 +8,13 @@ import { createRedact, type Redact, redactDeep } from '../core/secrets.ts'
 import { quote } from '../core/text.ts'
 import { version } from '../core/version.ts'
 import { type Cancellation, createWriteLog } from '../http/cancellation.ts'
+import type { ReadDeployments } from '../operation/deployment.ts'
+import type { Files } from '../operation/files.ts'
 import type { Settings } from '../operation/inputs.ts'
-import {
-  type Context,
-  type Effect,
-  type Files,
-  type Progress,
-  pass,
-  type ReadDeployments,
-  type ResultDocument,
-  type Review,
-  type RunResult,
-  type RunSubject,
-  type Scope,
-} from '../operation/operation.ts'
+import type { Context, Effect, Progress, Review, Scope } from '../operation/operation.ts'
+import type { ResultDocument, RunResult, RunSubject } from '../operation/result.ts'
 import { isOperationName, operations } from '../operations.ts'
+import { pass } from '../report/report.ts'
 import { credentialsIn, paddedCredentials, redactError } from './credentials.ts'
 import { type RunInput, readInput } from './read-input.ts'
 import { footerOf, toErrorResult, toRunResult, unfinished } from './run-result.ts'

@@ -6,7 +6,7 @@ import { fileVariablePrefix, secretPrefix } from '../core/names.ts'
 import { isGitLabJob, runPageOf } from '../core/run-page.ts'
 import { quote } from '../core/text.ts'
 import type { Variables } from '../core/variables.ts'
-import type { Files, FoundFiles, OutputFile, SkippedDirectory } from '../operation/operation.ts'
+import type { Files, FoundFiles, OutputFile, SkippedDirectory } from '../operation/files.ts'
 
 /** Eight digits that make a name unique, not secret. `node:crypto` takes 3 ms to load. */
 export const randomPart = (): string =>

@@ -2,7 +2,7 @@ import { toKebab } from '../../core/names.ts'
 import { shellQuote } from '../../core/text.ts'
 import { metaOf, type Shape } from '../../documents/schema.ts'
 import { settingsSchema } from '../../operation/inputs.ts'
-import type { ResultError } from '../../operation/operation.ts'
+import type { ResultError } from '../../operation/result.ts'
 import type { OperationName } from '../../operations.ts'
 
 /** A command as it was given. */

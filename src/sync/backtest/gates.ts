@@ -4,7 +4,7 @@ import { type Diagnostic, inputDiagnostic } from '../../core/diagnostics.ts'
 import { counted, join, type Line, say, trusted } from '../../core/line.ts'
 import { toKebab } from '../../core/names.ts'
 import { choice, integer } from '../../operation/inputs.ts'
-import { pass, type Verdict } from '../../operation/operation.ts'
+import { pass, type Verdict } from '../../report/report.ts'
 import type { BacktestedAlert } from './backtest-plan.ts'
 
 /** The inputs that make a backtest a gate. */

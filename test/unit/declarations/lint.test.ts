@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import type { LintSettings } from '../../../src/core/diagnostics.ts'
 import { type LintRule, lint, lintRules } from '../../../src/declarations/lint.ts'
-import type { LintSettings } from '../../../src/operation/operation.ts'
 import { fileWith, lines, messages, readText, readValue } from '../../support/declarations.ts'
 
 const lintValue = (value: unknown, settings: LintSettings = {}): readonly string[] => {

@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest'
 import * as z from 'zod'
 import { trusted } from '../../../src/core/line.ts'
-import { defineOperation, noFields, pass } from '../../../src/operation/operation.ts'
+import { defineOperation, noFields } from '../../../src/operation/operation.ts'
 import type { Block } from '../../../src/report/blocks.ts'
+import { pass } from '../../../src/report/report.ts'
 import { toRunResult } from '../../../src/runtime/run-result.ts'
 
 const operation = defineOperation({

@@ -1,0 +1,71 @@
+import * as z from 'zod'
+import { diagnosticSchema } from '../core/diagnostics.ts'
+import { exitCodeOfKind, type WatchkeeperError } from '../core/errors.ts'
+import { keysOf } from '../core/keys.ts'
+import type { Line } from '../core/line.ts'
+import { type Block, statuses } from '../report/blocks.ts'
+import type { Annotation } from '../report/report.ts'
+import type { OutputFile } from './files.ts'
+
+/** Kinds of errors: those of exceptions, and of a run that ended with a result although a part of its work is missing. */
+const errorKinds = [...keysOf<keyof typeof exitCodeOfKind>(exitCodeOfKind), 'incomplete'] as const
+
+/** Why a run has the status `error`, for programs. */
+export const resultErrorSchema = z.object({
+  kind: z
+    .enum(errorKinds)
+    .describe('What failed. Stable between versions. `incomplete`: a part of the work is missing, as the fields of the result show.'),
+  message: z.string().describe('What failed, why, and what to do. For people: it can change.'),
+  diagnostics: z
+    .array(diagnosticSchema.readonly())
+    .readonly()
+    .describe('For wrong input: each problem, with its input or its place in a file.'),
+  retryable: z.boolean().describe('Whether the same command may succeed later, and can be run again without harm.'),
+  httpStatus: z.int().exactOptional().describe('HTTP status of the last answer, if there was one.'),
+  nextCommand: z.string().exactOptional().describe('The next command to try. Only on the command line.'),
+})
+
+export type ResultError = Readonly<z.output<typeof resultErrorSchema>>
+
+/** The fields that the results of all operations share. */
+export const commonResultSchema = z.object({
+  operation: z.string(),
+  status: z.enum(statuses),
+  failureReason: z.string().describe('In one line; empty for `pass`.'),
+  requestId: z.string().exactOptional().describe("The API's id of the last answer."),
+  organizationId: z.string().exactOptional(),
+  serviceId: z.string().exactOptional(),
+  serverUrl: z.string().exactOptional().describe('Base URL of the API of a self-hosted server.'),
+  error: resultErrorSchema.exactOptional().describe('For the status `error`.'),
+})
+
+/**
+ * The full result, for outputs, result file and `--json`: common fields, and those of the operation. Fleet reports need the ids of
+ * organization and service.
+ */
+export interface ResultDocument extends Readonly<z.output<typeof commonResultSchema>> {
+  readonly [field: string]: unknown
+}
+
+/** The result of a run, for every entry point. */
+export interface RunResult {
+  readonly document: ResultDocument
+  /** Outputs of the action by their kebab-case names, without `result` and `result-file`. */
+  readonly outputs: Readonly<Record<string, string>>
+  readonly blocks: readonly Block[]
+  /** Files that the user asked for. */
+  readonly files: readonly OutputFile[]
+  readonly annotations: readonly Annotation[]
+  /** See `Report`. */
+  readonly keyLines: readonly Line[]
+  readonly milestones: readonly Line[]
+  /** A gate failed, or the operation did not complete; also where `warn-only` makes it a warning. */
+  readonly hasFailed: boolean
+  /** Exit code of the command line. */
+  readonly exitCode: number
+  /** The library throws it again. */
+  readonly error?: WatchkeeperError
+}
+
+/** The organization and service, or the self-hosted server of a run, and its last request. */
+export type RunSubject = Pick<ResultDocument, 'requestId' | 'organizationId' | 'serviceId' | 'serverUrl'>

@@ -1,0 +1,37 @@
+import type { Diagnostic } from '../core/diagnostics.ts'
+import type { Line } from '../core/line.ts'
+import type { Block, Status } from './blocks.ts'
+
+export interface Verdict {
+  /** `error`: the operation did not complete; `warn-only` does not apply to it. */
+  readonly status: Status
+  /** Empty for `pass`. */
+  readonly reasons: readonly Line[]
+  /**
+   * One or more whole sentences for the first line of the report, the reason first. The reasons are then more sentences. Without it, the
+   * first line consists of the headline and the reasons.
+   */
+  readonly sentence?: Line
+  /** The exit code of the command line, where it is not that of a failed gate or an error. */
+  readonly exit?: 'input' | 'partlyApplied' | 'denied' | 'canceled'
+}
+
+/** The verdict without a reason to warn or fail. */
+export const pass: Verdict = { status: 'pass', reasons: [] }
+
+/** A diagnostic beside the user's files. One about an object of the service or an input has no location. */
+export type Annotation = Omit<Diagnostic, 'location'> & Partial<Pick<Diagnostic, 'location'>>
+
+export interface Report {
+  /** The result in one line that makes sense by itself. */
+  readonly headline: Line
+  readonly blocks: readonly Block[]
+  /** The services of the report for its last line, where the names are known. Otherwise the last line has the service id. */
+  readonly services?: Line
+  /** Shown beside the lines of the user's files. */
+  readonly annotations?: readonly Annotation[]
+  /** Lines that a notification shows below the first line of the report. */
+  readonly keyLines?: readonly Line[]
+  /** Events that are worth a notification whatever the verdict is. */
+  readonly milestones?: readonly Line[]
+}
