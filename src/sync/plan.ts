@@ -1,10 +1,11 @@
 import * as z from 'zod'
 import { ApiError } from '../api/api-error.ts'
 import { isServer, type Service } from '../api/path.ts'
-import type { Diagnostic } from '../core/diagnostics.ts'
+import { type Diagnostic, diagnosticOf } from '../core/diagnostics.ts'
 import { dayMs } from '../core/durations.ts'
 import { causeOf, inputError } from '../core/errors.ts'
 import { counted, type Line, say, sentence } from '../core/line.ts'
+import { plural } from '../core/text.ts'
 import { inEnvironment, ofEnvironment } from '../declarations/environment.ts'
 import { onFailedEvaluation } from '../kinds/alert/evaluation.ts'
 import type { OutputFile } from '../operation/files.ts'
@@ -16,8 +17,8 @@ import { diagnosticReports } from '../report/sarif.ts'
 import { backtestedAlert, backtestPlan, demandValues, maxRequestsOfPlan, whyNoBacktest } from './backtest/backtest-plan.ts'
 import { reviewBlocks } from './backtest/backtest-report.ts'
 import { type Gates, gateInput, gatesWithoutBacktest, judgeBacktest } from './backtest/gates.ts'
-import { isDifference } from './plan/change.ts'
-import { findEvaluationProblems } from './plan/evaluations.ts'
+import { changesOf, isDelete, isDifference, type Plan } from './plan/change.ts'
+import { evaluationRules, findEvaluationProblems } from './plan/evaluations.ts'
 import { hasErrors, makePlan, type PlanningResult, planInput } from './plan/make-plan.ts'
 import { type PlanFile, planFileSchema, toPlanFile } from './plan/plan-file.ts'
 import { isPlanWrong, judgeDiagnostics, objectBlocks, planFacts, planWords, toAnnotations } from './plan/plan-report.ts'
@@ -139,12 +140,21 @@ async function queryProblems(
   hasBacktest: boolean,
 ): Promise<readonly Diagnostic[]> {
   const { plan, found } = planned
-  if (!context.api.hasSql || !plan.changes.some(isDifference)) return []
+  if (!plan.changes.some(isDifference)) return []
+  if (!context.api.hasSql) return context.profile.name === 'clickhouse-cloud' ? noteUnchecked(plan) : []
   const { findQueryProblems } = await import('./plan/query-problems.ts')
   const problems = await findQueryProblems(context, planned, hasBacktest)
   if (found.slos.length === 0) return problems
   const { findSloQueryProblems } = await import('./plan/slo-queries.ts')
   return [...problems, ...(await findSloQueryProblems(context, planned))]
+}
+
+/** A column that does not exist stays unnoticed without a key for queries. */
+function noteUnchecked(plan: Plan): readonly Diagnostic[] {
+  const count = changesOf(plan, 'alert').filter((change) => isDifference(change) && !isDelete(change)).length
+  if (count === 0) return []
+  const message = `The queries of ${plural(count, 'changed alert')} were not run: set sql-key-id and sql-key-secret to see whether the service can run them`
+  return [diagnosticOf(evaluationRules, 'unchecked-query', { file: 'alerts' }, message)]
 }
 
 /** Only a gate makes a plan depend on its backtest. */

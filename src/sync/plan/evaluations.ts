@@ -38,7 +38,7 @@ export const evaluationRules = {
   'unchecked-query': {
     severity: 'note',
     description:
-      'Queries of what the plan changes were not run: they are too many, they could read other data than that of the database, or the server refused the key.',
+      'Queries of what the plan changes were not run: they are too many, they could read other data than that of the database, the server refused the key, or ClickHouse Cloud got none.',
   },
 } as const satisfies Rules
 

@@ -197,7 +197,10 @@ describe('an object of another project with the same name', () => {
       await apply(alerts({ first: { ...asItIs, name: 'First' } }))
       await apply(mine, { project: 'other/project', adoptFrom: 'none' })
       const planned = await plan({ 'a.json': { alerts: { first: { ...asItIs, name: 'First' }, errors: { ...asItIs, adopt: true } } } })
-      expect(planned.diagnostics.map(({ rule, severity }) => [rule, severity])).toEqual([['other-project', 'warning']])
+      expect(planned.diagnostics.map(({ rule, severity }) => [rule, severity])).toEqual([
+        ['other-project', 'warning'],
+        ['unchecked-query', 'note'],
+      ])
       expect(actions(planned)).toEqual({ first: 'unchanged', errors: 'create' })
     }))
 })
@@ -222,6 +225,7 @@ describe('a key that is renamed', () => {
       expect(actions(planned)).toEqual({ new: 'create' })
       expect(planned.diagnostics).toMatchObject([
         { rule: 'same-name', severity: 'warning', message: expect.stringContaining('previousKey: old') },
+        { rule: 'unchecked-query', message: expect.stringContaining('The queries of 1 changed alert were not run') },
       ])
     }))
 

@@ -144,7 +144,7 @@ describe('apply', () => {
     const content = declared({ scheduleStartAt: '2026-01-01T00:00:00Z' })
     await applyAndSilence(content)
     const planned = await sync('plan', content)
-    expect(planned.document).toMatchObject({ changed: true, toUpdate: 1, diagnostics: [] })
+    expect(planned.document).toMatchObject({ changed: true, toUpdate: 1, diagnostics: [{ rule: 'unchecked-query' }] })
     await sync('apply', content)
     expect(startOf()).toBe('2026-01-01T00:00:00.000Z')
   })
