@@ -485,6 +485,30 @@ describe('a dashboard that alerts with a query name', () => {
       ])
     }))
 
+  it('leaves the tile of a query where a tile of a person overlaps it', () =>
+    site(async (one) => {
+      const content = { dashboards: { checkout: { name: 'Checkout', tags: ['t'] } }, alerts: { errors: inBoard } }
+      await one.apply(file(content))
+      const board = serviceOf(emulator()).dashboards.find(({ name }) => name === 'Checkout')
+      board?.tiles.push({ ...others, x: 0, y: 0 } as never)
+      expect(await one.plan(file(content))).toMatchObject(emptyPlan)
+    }))
+
+  it('is shown where the tile of a query must move away from a tile of the file, and nothing else differs', () =>
+    site(async (one) => {
+      const tile = { name: 'Own', w: 24, h: 3, config: { displayType: 'markdown', markdown: 'x' } }
+      const content = { dashboards: { checkout: { name: 'Checkout', tags: ['t'], tiles: [tile] } }, alerts: { errors: inBoard } }
+      await one.apply(file(content))
+      const board = serviceOf(emulator()).dashboards.find(({ name }) => name === 'Checkout')
+      Object.assign(board?.tiles.find(({ name }) => name === errors.name) ?? {}, { y: 1 })
+      const planned = await one.plan(file(content))
+      expect(planned).toMatchObject({ changed: true, toUpdate: 1 })
+      expect(planned.objects.find(({ action }) => action === 'update')).toMatchObject({
+        kind: 'dashboard',
+        fields: [{ path: `tiles["${errors.name}"].y`, before: 1, after: 3 }],
+      })
+    }))
+
   it('shows the queries below its own tiles', () =>
     site(async (one) => {
       const tile = { name: 'Own', w: 24, h: 3, config: { displayType: 'markdown', markdown: 'x' } }
