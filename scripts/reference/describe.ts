@@ -19,7 +19,7 @@ export interface FieldFacts {
   readonly setting?: 'variable' | 'option'
 }
 
-export interface OperationFacts extends Pick<Operation, 'summary' | 'effect' | 'scope' | 'isOutsideOfAction'> {
+export interface OperationFacts extends Pick<Operation, 'summary' | 'effect' | 'scope' | 'isOutsideOfAction' | 'positional'> {
   readonly name: string
   /** Of the library's client. */
   readonly method: string
@@ -36,7 +36,7 @@ export const settings: readonly FieldFacts[] = describeShape(settingsSchema.shap
 export const describeOperations = (): Promise<readonly OperationFacts[]> => Promise.all(operationNames.map(describeOperation))
 
 async function describeOperation(name: OperationName): Promise<OperationFacts> {
-  const { summary, effect, scope, isOutsideOfAction, input, output, details, example }: Operation = await operations[name]()
+  const { summary, effect, scope, isOutsideOfAction, input, positional, output, details, example }: Operation = await operations[name]()
   return {
     name,
     method: toCamel(name),
@@ -44,6 +44,7 @@ async function describeOperation(name: OperationName): Promise<OperationFacts> {
     effect,
     scope,
     ...(isOutsideOfAction && { isOutsideOfAction }),
+    ...(positional !== undefined && { positional }),
     inputs: describeShape(input.shape),
     outputs: describeShape(output.shape),
     details: describeShape(details.shape),

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { toCamel, toKebab } from '../../src/core/names.ts'
 import { fileInputs, fileSettings } from '../../src/operation/inputs.ts'
 import { operationGroups } from '../../src/operations.ts'
+import { commandLine } from '../../src/runtime/cli/operation-command.ts'
 import { commonOutputs } from '../../src/runtime/cli/schema.ts'
 import { majorTag } from '../action-references.ts'
 import { type FieldFacts, type OperationFacts, settings } from './describe.ts'
@@ -144,10 +145,7 @@ function renderParts(
 const inputsOf = ({ example }: OperationFacts): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(example).map(([key, value]) => [toKebab(key), value]))
 
-const commandOf = (operation: OperationFacts): string =>
-  `watchkeeper ${operation.name}${Object.entries(inputsOf(operation))
-    .map(([key, value]) => ` --${key} ${shellWord(String(value))}`)
-    .join('')}`
+const commandOf = ({ name, example, positional }: OperationFacts): string => commandLine(name, example, positional)
 
 function renderForms(operation: OperationFacts): string {
   const { name, method, example } = operation
@@ -160,8 +158,6 @@ function renderForms(operation: OperationFacts): string {
 }
 
 const fenced = (language: string, text: string): string => `\`\`\`${language}\n${text}\n\`\`\``
-
-const shellWord = (text: string): string => (/^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
 
 const literal = (example: Readonly<Record<string, unknown>>): string =>
   `{ ${Object.entries(example)

@@ -205,6 +205,7 @@ export const importRules = defineOperation({
   scopeWith: ({ check }) => (check === true ? 'service-or-server' : 'none'),
   isOutsideOfAction: true,
   input,
+  positional: 'files',
   output: noFields,
   details,
   example: {

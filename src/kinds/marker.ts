@@ -12,6 +12,8 @@ export interface OwnershipMarker {
   readonly repository?: string | undefined
   /** Whether the object existed before this tool managed it. */
   readonly isAdopted?: boolean
+  /** The id of the tile that was made for the query of an alert, or `-` until it is known (see `withQueryTile`). */
+  readonly queryTile?: string | undefined
 }
 
 /** A marker as it is stored. A style may hash project and key, so markers are compared by their tokens. */
@@ -27,6 +29,8 @@ export interface StoredMarker {
   /** Digest of the repository that applied the object last. */
   readonly repository?: string | undefined
   readonly isAdopted?: boolean
+  /** The id of the tile that was made for the query of the alert. */
+  readonly queryTile?: string | undefined
 }
 
 /** How markers are written: in a text, or in tags. */
@@ -126,8 +130,9 @@ function withoutMarker({ above, below }: FoundMarker): string {
 
 /** The text with the marker as its last line. */
 export function withTextMarker(text: string | null | undefined, marker: OwnershipMarker): string {
-  const { project, key, digest } = marker
-  const line = [`watchkeeper: ${project} ${key} ${digest}`, ...originOf(marker)].join(' ')
+  const { project, key, digest, queryTile } = marker
+  const tile = queryTile === undefined ? [] : [`wkq:${queryTile}`]
+  const line = [`watchkeeper: ${project} ${key} ${digest}`, ...originOf(marker), ...tile].join(' ')
   const own = withoutTextMarker(text)
   return own === '' ? line : `${own}\n\n${line}`
 }
@@ -143,8 +148,12 @@ export function withoutTextMarker(text: string | null | undefined): string {
 export function readTextMarker(text: unknown): StoredMarker | undefined {
   const [, project, key, digest, parts = ''] = (typeof text === 'string' ? findMarker(text, markerText)?.match : undefined) ?? []
   if (project === undefined || key === undefined || digest === undefined) return undefined
-  return { project, projectName: project, key, digest, token: textStyle.token(project, key), ...readOrigin(parts.split(' ')) }
+  const [, queryTile] = / wkq:([\w-]{2,})/.exec(parts) ?? []
+  return { project, projectName: project, key, digest, token: textStyle.token(project, key), ...readOrigin(parts.split(' ')), queryTile }
 }
+
+/** The text with the id of the tile in a marker that was written before the id was known. */
+export const withQueryTile = (text: string, tileId: string): string => text.replace(/(?<=^watchkeeper: .* wkq:)-$/m, tileId)
 
 /** The new text of an object, with the markers of its old one. */
 export function keepTextMarkers(text: string, marked: unknown): string {

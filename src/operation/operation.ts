@@ -118,6 +118,8 @@ export interface Operation<
   readonly asksFirst?: true
   /** Inputs by their camelCase names, each described. */
   readonly input: I
+  /** The input whose values follow the command at a terminal, in place of an option. Its items are lines. */
+  readonly positional?: keyof z.input<I> & string
   /** The outputs of the action, by their camelCase names, each described. */
   readonly output: O
   /** Fields of the full result that are not outputs. */

@@ -1,8 +1,9 @@
 import * as z from 'zod'
 import { type Day, isDay, plainDay } from '../core/dates.ts'
 import { type Decimal, fromText } from '../core/decimal.ts'
-import { inputError } from '../core/errors.ts'
-import { parseDocument } from '../documents/parse.ts'
+import { inputDiagnosticAt, type Location } from '../core/diagnostics.ts'
+import { InputError, inputError } from '../core/errors.ts'
+import { parseWithLocations } from '../documents/parse.ts'
 import { flag } from '../operation/inputs.ts'
 import { amountInput } from './amounts.ts'
 import { type CurrentPeriod, clipToToday, date, periodInput, resolvePeriod } from './periods.ts'
@@ -129,22 +130,23 @@ interface BudgetDates {
 
 /** Throws an InputError with the location of every mistake. */
 export function readBudgets(text: string, path: string, dates: BudgetDates): readonly Budget[] {
-  const { budgets } = parseDocument(text, path, (value) => (Array.isArray(value) ? bareList : file))
-  return budgets.map(({ name, limit, warn, period, scope: where = {}, forecast, waiver }) => ({
+  const { value, document } = parseWithLocations(text, path, (given) => (Array.isArray(given) ? bareList : file))
+  const root = Array.isArray(document.value) ? [] : ['budgets']
+  return value.budgets.map(({ name, limit, warn, period, scope: where = {}, forecast, waiver }, i) => ({
     name,
     limit,
     warnAbove: warn === undefined ? undefined : 'amount' in warn ? warn.amount : limit.times(warn.percent).div(100),
     period: toPeriod(period, name, dates),
     scope: where,
     judgesForecast: forecast,
-    waiver: current(waiver, name, dates),
+    waiver: current(waiver, name, document.locationOf([...root, i, 'waiver', 'until']), dates),
   }))
 }
 
-function current(waiver: Budget['waiver'], name: string, { today }: BudgetDates): Budget['waiver'] {
+function current(waiver: Budget['waiver'], name: string, location: Location, { today }: BudgetDates): Budget['waiver'] {
   if (waiver === undefined || today <= waiver.until) return waiver
   const days = `on ${plainDay(waiver.until)}, and today is ${plainDay(today)} in UTC`
-  throw inputError('budgets', `the waiver of "${name}" expired ${days}. Remove it, or set a new date and reason`)
+  throw new InputError([inputDiagnosticAt(location, `the waiver of "${name}" expired ${days}. Remove it, or set a new date and reason`)])
 }
 
 function toPeriod(written: z.output<typeof entry>['period'], name: string, { today, billingCycleDay, period }: BudgetDates): CurrentPeriod {

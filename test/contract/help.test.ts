@@ -24,7 +24,8 @@ describe('--help', () => {
 
   it.each(allOperations)('of $name has every input of its own, an example and the exit codes', async ({ name, operation }) => {
     const help = await helpOf(name, '--help')
-    for (const input of Object.keys(operation.input.shape)) expect(help).toMatch(new RegExp(`^  --${toKebab(input)}(?: |$)`, 'm'))
+    for (const input of Object.keys(operation.input.shape))
+      expect(help).toMatch(new RegExp(input === operation.positional ? `^  <${input}> ` : `^  --${toKebab(input)}(?: |$)`, 'm'))
     expect(help).toContain(`\nExamples:\n  watchkeeper ${name}`)
     expect(help).toContain('\nExit codes: 0 success')
     // A default that is not a value a user could write.

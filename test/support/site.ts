@@ -97,8 +97,15 @@ export async function withSite<T>(server: SiteServer, dialect: Dialect, use: (si
       session,
       target: place,
       progress,
-      plan: (files, input) =>
-        plan.run(readContextFor(files), { ...standard, onFailedEvaluation: 'warn', backtest: false, price: false, ...input }),
+      async plan(files, input) {
+        const given = { ...standard, onFailedEvaluation: 'warn', backtest: false, price: false, ...input } as const
+        const planned = await plan.run(readContextFor(files), given)
+        const isShown = planned.objects.some(({ action }) => !['unchanged', 'adopt', 'mark'].includes(action))
+        // A contract of every plan: whoever reads `changed` finds in `objects` what differs.
+        if (planned.changed !== isShown)
+          throw new Error(`changed is ${planned.changed}, and objects are ${JSON.stringify(planned.objects)}`)
+        return planned
+      },
       apply: (files, input) => apply.run(contextFor(files), { ...standard, ...input }),
       drift: (files, input) => drift.run(readContextFor(files), { ...standard, onFailedEvaluation: 'warn', ...input }),
       pull: (files, globs = ['observability/**/*.yml'], input = {}) =>

@@ -17,7 +17,15 @@ import {
   type ResolvedDeclaration,
 } from '../kind.ts'
 import { PendingId } from '../kind-names.ts'
-import { readTextMarker, readTextSnapshot, textStyle, withoutTextMarker, withTextMarker, withTextSnapshot } from '../marker.ts'
+import {
+  readTextMarker,
+  readTextSnapshot,
+  textStyle,
+  withoutTextMarker,
+  withQueryTile,
+  withTextMarker,
+  withTextSnapshot,
+} from '../marker.ts'
 import { uniqueNameOf, withPlainNumbers } from '../spell.ts'
 import { spellQuery } from '../spell-query.ts'
 import { createWorld } from '../world.ts'
@@ -37,6 +45,9 @@ import { carryOverStart, undeclaredSilenceOf, withoutHarmlessStart, withoutUnpul
 export const alertFieldsOf = ({ name }: Pick<Profile, 'name'>, definition: z.ZodObject = declaredAlert): ReadonlySet<string> =>
   new Set([...wireFields(definition, name !== 'neutral'), 'source'])
 
+/** Marks the desired body of an alert with a query. Nothing writes it. */
+const hasQuery = Symbol('query')
+
 /** The body of a request for a declared alert. Servers before 2.36 do not know `channels`, so a single channel is sent as `channel`. */
 function resolveAlert(declared: DeclaredObject<DeclaredAlert>, context: ResolveContext, definition: z.ZodObject): ResolvedDeclaration {
   const world = createWorld(declared, context)
@@ -47,7 +58,8 @@ function resolveAlert(declared: DeclaredObject<DeclaredAlert>, context: ResolveC
     ...fields,
     ...(Array.isArray(channels) && (channels.length === 1 ? { channel: channels[0] } : { channels })),
   }
-  return { body: Object.fromEntries(Object.entries(body).filter(([, value]) => value != null)), diagnostics: world.diagnostics }
+  const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value != null))
+  return { body: { ...given, ...(declared.value.query !== undefined && { [hasQuery]: true }) }, diagnostics: world.diagnostics }
 }
 
 /** The kind of alerts. The profile decides which fields exist, and which of them holds the markers; the time decides which starts have no effect. */
@@ -79,7 +91,14 @@ export function createAlertKind(
     tokenOf: (body) => readMarker(body)?.token,
     markerStyle: textStyle,
     readMarker,
-    withMarker: (body, marker) => ({ ...body, [markedField]: withTextMarker(markedText(body), marker) }),
+    withMarker: (body, marker) => ({
+      ...body,
+      [markedField]: withTextMarker(markedText(body), { ...marker, ...(hasQuery in body && { queryTile: '-' }) }),
+    }),
+    seal({ [markedField]: text, ...body }) {
+      const sealed = typeof text === 'string' && typeof body.tileId === 'string' ? withQueryTile(text, body.tileId) : text
+      return { ...body, ...(text !== undefined && { [markedField]: sealed }) }
+    },
     // Under another profile the marker was in the other field.
     withoutMarker: ({ note, message, ...body }) => {
       const [ownNote, ownMessage] = [note, message].map((text) => (typeof text === 'string' ? withoutTextMarker(text) : ''))

@@ -53,28 +53,28 @@ export function arrangeTiles(
   })
   const kept = declaresNoTiles(written) ? before.filter(({ id }) => !ids.has(id) && tileOwners?.ownerOf(id) !== 'ending') : []
   const others = kept.map((tile): Body => (tileOwners?.ownerOf(tile.id) === undefined ? { ...tile, [isOfOthers]: true } : tile))
-  return placeQueries([...known, ...others], before)
+  return placeQueries(known, others, before)
 }
 
 const placeFields = ['x', 'y', 'w', 'h', 'containerId', 'tabId'] as const
 
-/** A stored tile keeps its place, unless a declared tile is there. The others are placed around all of these. */
-function placeQueries(tiles: readonly Body[], before: readonly Body[]): readonly Body[] {
-  const fixed = tiles.filter((tile) => !(isQuery in tile))
+/** A stored tile keeps its place, unless a tile of the file is there. The others are placed around all tiles. */
+function placeQueries(known: readonly Body[], others: readonly Body[], before: readonly Body[]): readonly Body[] {
+  const ofFile = known.filter((tile) => !(isQuery in tile))
   const kept = new Map(
-    tiles.flatMap((tile) => {
+    known.flatMap((tile) => {
       const old = isQuery in tile && tile.id !== undefined ? before.find(({ id }) => id === tile.id) : undefined
       if (old === undefined) return []
       const place = Object.fromEntries(placeFields.map((field) => [field, old[field]]))
       const moved: Body = { ...tile, ...withoutUndefined(place) }
-      const around = fixed.filter((one) => gridOf(one) === gridOf(moved))
+      const around = ofFile.filter((one) => gridOf(one) === gridOf(moved))
       return findOverlaps([...around, moved].map(toPlace)).at(-1) === undefined ? [[tile, moved] as const] : []
     }),
   )
-  const fresh = tiles.filter((tile) => isQuery in tile && !kept.has(tile))
-  const around = [...fixed, ...kept.values()].filter(({ containerId }) => containerId === undefined)
+  const fresh = known.filter((tile) => isQuery in tile && !kept.has(tile))
+  const around = [...ofFile, ...others, ...kept.values()].filter(({ containerId }) => containerId === undefined)
   const places = placeTiles([...around.map(toPlace), ...fresh.map(({ w, h }) => ({ w: Number(w), h: Number(h) }))]).slice(around.length)
-  return tiles.map((tile) => kept.get(tile) ?? { ...tile, ...places[fresh.indexOf(tile)] })
+  return [...known.map((tile) => kept.get(tile) ?? { ...tile, ...places[fresh.indexOf(tile)] }), ...others]
 }
 
 const toPlace = ({ x, y, w, h }: Body): Place => ({ x: Number(x), y: Number(y), w: Number(w), h: Number(h) })

@@ -25,8 +25,8 @@ export interface Command {
   /** Sentences for help. */
   readonly summary: string
   readonly options: readonly CommandOption[]
-  /** What it takes beside options, as help shows it, and the words to choose from. */
-  readonly words?: { readonly shown: string; readonly choices?: readonly string[]; readonly max: number }
+  /** What it takes beside options, as help shows and describes it, and the words to choose from. */
+  readonly words?: { readonly shown: string; readonly text?: string; readonly choices?: readonly string[]; readonly max: number }
   readonly examples?: readonly string[]
   /** Paragraphs at the end of its help. */
   readonly notes?: readonly string[]
@@ -52,7 +52,7 @@ export function parseArguments(command: Command, args: readonly string[]): Given
     if (token.kind !== 'option') continue
     const option = token.rawName.startsWith('--') ? known.get(token.name) : undefined
     if (option === undefined) throw unknownOption(command, token.rawName)
-    const value = token.value ?? valueAfter(option, token.index, words)
+    const value = token.value ?? valueAfter(option, token.index, words, command.words === undefined)
     options[option.name] = withItem(option, options[option.name], value.trim())
   }
   demandWords(command, [...words.values()])
@@ -61,12 +61,13 @@ export function parseArguments(command: Command, args: readonly string[]): Given
 
 export const takesValue = (kind: CommandOption['kind']): boolean => kind === 'value' || kind === 'list'
 
-/** The value of an option that does not have it in the same argument. The word after a flag is its value. */
-function valueAfter({ name, kind }: CommandOption, index: number, words: Map<number, string>): string {
+/** The value of an option that does not have it in the same argument. The word after a flag is its value, unless it may be another word. */
+function valueAfter({ name, kind, choices = [] }: CommandOption, index: number, words: Map<number, string>, isOnlyWord: boolean): string {
   if (takesValue(kind)) throw wrongUse(`Option --${name} requires a value.`)
   const next = kind === 'flag' ? words.get(index + 1) : undefined
-  if (next !== undefined) words.delete(index + 1)
-  return next ?? 'true'
+  if (next === undefined || !(isOnlyWord || choices.includes(next))) return 'true'
+  words.delete(index + 1)
+  return next
 }
 
 function withItem({ name, kind }: CommandOption, before: string | undefined, value: string): string {

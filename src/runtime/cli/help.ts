@@ -47,6 +47,7 @@ export function helpOf({ name, summary, words, examples = [], options, notes = [
     `Usage: watchkeeper ${usage}`,
     '',
     ...(examples.length > 0 ? ['Examples:', ...examples.flatMap((example) => fill(example, '  ', 6)), ''] : []),
+    ...(words?.text === undefined ? [] : ['Arguments:', ...row(words.shown, words.text), '']),
     ...optionLines(own),
     ...notes.flatMap((note) => fill(note)),
   ]

@@ -10,6 +10,8 @@ interface GivenCommand {
   readonly name: OperationName
   /** Inputs by camelCase name, as text. A list has one item a line. */
   readonly inputs: Readonly<Record<string, string>>
+  /** The input without an option. */
+  readonly positional?: string | undefined
   readonly yes: boolean
   readonly isWrite: boolean
   /** Whether the operation works without a server. */
@@ -74,14 +76,20 @@ function listOf(given: GivenCommand): string | undefined {
 const ofService = (name: OperationName, given: GivenCommand): string =>
   write(name, given, (input) => Object.hasOwn(settingShape, input) && input !== 'reports')
 
-function write(name: OperationName, { inputs }: GivenCommand, isWanted: (name: string) => boolean, yes = false): string {
+function write(name: OperationName, { inputs, positional }: GivenCommand, isWanted: (name: string) => boolean, yes = false): string {
   const options = Object.entries(inputs).flatMap(([input, text]) => {
     const setting = settingShape[input]
     // The secret comes from a variable the next time.
     if (!isWanted(input) || (setting !== undefined && metaOf(setting).secret)) return []
     // It switches nothing off, so a reader would be misled.
     if (input === 'readOnly' && text === 'false') return []
-    return text.split('\n').map((item) => (item === 'true' ? `--${toKebab(input)}` : `--${toKebab(input)} ${shellQuote(item)}`))
+    return text.split('\n').map((item) => argumentOf(input, item, positional))
   })
   return ['watchkeeper', name, ...options, ...(yes ? ['--yes'] : []), '--json'].join(' ')
+}
+
+/** A value of an input as a command has it. */
+export function argumentOf(input: string, text: string, positional: string | undefined): string {
+  if (input === positional) return shellQuote(text)
+  return text === 'true' ? `--${toKebab(input)}` : `--${toKebab(input)} ${shellQuote(text)}`
 }

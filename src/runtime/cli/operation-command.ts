@@ -2,20 +2,19 @@
 import * as z from 'zod'
 import { exitCodes } from '../../core/errors.ts'
 import { toCamel, toEnvironmentName, toKebab } from '../../core/names.ts'
-import { shellQuote } from '../../core/text.ts'
 import { coreOf, defaultOf, isFlag, metaOf, type Schema, type Shape } from '../../documents/schema.ts'
 import { fileInputs, fileSettings, settingsSchema } from '../../operation/inputs.ts'
 import type { Operation, Scope } from '../../operation/operation.ts'
 import { type OperationName, operations } from '../../operations.ts'
 import type { Command, CommandOption } from './command.ts'
 import { firstSentence, optionLines } from './help.ts'
-import { nextCommand } from './next-command.ts'
+import { argumentOf, nextCommand } from './next-command.ts'
 import { runAtTerminal } from './run-operation.ts'
 import type { Terminal } from './terminal.ts'
 
 export async function operationCommand(name: OperationName, terminal: Terminal): Promise<Command> {
   const operation: Operation = await operations[name]()
-  const { summary, effect, input, asksFirst, scope, example, moreExamples = [] } = operation
+  const { summary, effect, input, positional, asksFirst, scope, example, moreExamples = [] } = operation
   const common = commonOptions()
   const switches: readonly (CommandOption | false)[] = [
     effect === 'write' && { name: 'yes', kind: 'switch', text: asksFirst ? 'write without asking' : 'accepted; this command never asks' },
@@ -31,12 +30,15 @@ export async function operationCommand(name: OperationName, terminal: Terminal):
     name,
     summary,
     options: [
-      ...optionsOf(input.shape),
+      ...optionsOf(input.shape).filter((option) => option.name !== positional),
       ...common.filter(({ group }) => group === outputGroup),
       ...switches.filter((option) => option !== false),
       ...common.filter(({ group }) => group !== outputGroup).map((option) => ({ ...option, isCommon: true })),
     ],
-    examples: [example, ...moreExamples].map((one) => commandLine(name, one)),
+    ...(positional !== undefined && {
+      words: { shown: `<${positional}>`, text: textOf(input.shape[positional]), max: Number.POSITIVE_INFINITY },
+    }),
+    examples: [example, ...moreExamples].map((one) => commandLine(name, one, positional)),
     notes: [
       ...(scope === 'none' ? [] : [serverNote(scope), '']),
       `Exit codes: ${Object.entries(exitCodesOf(name, operation))
@@ -44,10 +46,14 @@ export async function operationCommand(name: OperationName, terminal: Terminal):
         .join(', ')}.`,
       `Common options: watchkeeper help options. Details: watchkeeper schema ${name}`,
     ],
-    explainOption,
-    async run({ options: { json, yes, 'detailed-exitcode': detailedExitcode, ...given } }) {
-      const inputs = Object.fromEntries(Object.entries(given).map(([option, value]) => [toCamel(option), value]))
-      const called = { name, inputs, yes: yes === 'true', isWrite: effect === 'write', isOffline: scope === 'none' }
+    explainOption: (option) =>
+      option === positional ? `Write the ${option} after the command: watchkeeper ${name} <${option}>.` : explainOption(option),
+    async run({ options: { json, yes, 'detailed-exitcode': detailedExitcode, ...given }, words }) {
+      const inputs = {
+        ...(positional !== undefined && words.length > 0 && { [positional]: words.join('\n') }),
+        ...Object.fromEntries(Object.entries(given).map(([option, value]) => [toCamel(option), value])),
+      }
+      const called = { name, inputs, positional, yes: yes === 'true', isWrite: effect === 'write', isOffline: scope === 'none' }
       return runAtTerminal(name, inputs, {
         json: json === 'true',
         yes: called.yes,
@@ -163,12 +169,12 @@ function textOf(field: Schema): string {
 }
 
 /** A call of the operation, for its help. */
-export function commandLine(name: string, example: Readonly<Record<string, unknown>>): string {
-  const flags = Object.entries(example).flatMap(([field, value]) => {
-    const values = Array.isArray(value) ? value : [value]
-    return values.map((one: unknown) => (one === true ? `--${toKebab(field)}` : `--${toKebab(field)} ${shellQuote(String(one))}`))
+export function commandLine(name: string, example: Readonly<Record<string, unknown>>, positional: string | undefined): string {
+  const given = Object.entries(example).flatMap(([field, value]) => {
+    const values: readonly unknown[] = Array.isArray(value) ? value : [value]
+    return values.map((one) => argumentOf(field, String(one), positional))
   })
-  return ['watchkeeper', name, ...flags].join(' ')
+  return ['watchkeeper', name, ...given].join(' ')
 }
 
 const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {

@@ -47,12 +47,12 @@ export const resultSchemaOf = ({ output, details }: Operation): z.ZodObject =>
   z.looseObject({ ...commonResultSchema.shape, ...output.shape, ...details.shape })
 
 /** An input for programs. The type is that of JSON; a list is given by several options, or by several lines. */
-function describeInput(name: string, schema: z.core.$ZodType): JsonSchema {
+function describeInput(name: string, schema: z.core.$ZodType, positional?: string): JsonSchema {
   const { type, enum: choices, default: standard } = toJsonSchema(schema as z.ZodType) // A field of a z.object.
   const { description, accepts, secret } = metaOf(schema)
   return {
     name: toKebab(name),
-    option: `--${toKebab(name)}`,
+    ...(name === positional ? { isPositional: true } : { option: `--${toKebab(name)}` }),
     ...(hasVariable(name) && { variable: toEnvironmentName(toKebab(name)) }),
     type: type ?? (Array.isArray(choices) ? [...new Set(choices.map((one) => typeof one))] : 'string'),
     ...(choices !== undefined && { choices }),
@@ -64,11 +64,12 @@ function describeInput(name: string, schema: z.core.$ZodType): JsonSchema {
   }
 }
 
-const describeInputs = (shape: Shape): readonly JsonSchema[] => Object.entries(shape).map(([name, schema]) => describeInput(name, schema))
+const describeInputs = (shape: Shape, positional?: string): readonly JsonSchema[] =>
+  Object.entries(shape).map(([name, schema]) => describeInput(name, schema, positional))
 
 async function operationSchema(name: OperationName): Promise<JsonSchema> {
   const operation: Operation = await operations[name]()
-  const { summary, effect, scope, profiles, asksFirst, input, output, example } = operation
+  const { summary, effect, scope, profiles, asksFirst, input, output, positional, example } = operation
   const { $schema: _, ...result } = toJsonSchema(resultSchemaOf(operation), 'output')
   return {
     operation: name,
@@ -78,8 +79,8 @@ async function operationSchema(name: OperationName): Promise<JsonSchema> {
     ...(profiles !== undefined && { profiles }),
     // Without a terminal, it writes only with `--yes`.
     needsYes: asksFirst === true,
-    example: commandLine(name, example),
-    inputs: describeInputs(input.shape),
+    example: commandLine(name, example, positional),
+    inputs: describeInputs(input.shape, positional),
     outputs: Object.entries(output.shape).map(([key, schema]) => ({
       name: toKebab(key),
       field: key,

@@ -5,7 +5,7 @@ import { declaresNoTiles } from '../../kinds/dashboard/dashboard-file.ts'
 import { tilesOfQueries } from '../../kinds/dashboard/query-tiles.ts'
 import { listOf } from '../../kinds/kind.ts'
 import { type Declared, isOf } from '../../kinds/kinds.ts'
-import { type Change, changesOf, type Delete, isDelete, type Plan } from './change.ts'
+import { type Change, changesOf, type Delete, isDelete, isDifference, type Plan } from './change.ts'
 
 /** The changes as the files have the objects, by the planned ones. A dashboard that only queries of alerts need has none. */
 export function changesInFiles({ changes }: Pick<Plan, 'changes'>, objects: readonly Declared[]): ReadonlyMap<Change, Change> {
@@ -34,9 +34,12 @@ export function changesInFiles({ changes }: Pick<Plan, 'changes'>, objects: read
     if (fields === undefined) return change
     return change.action === 'update' && fields.length === 0 ? { ...change, fields, action: 'unchanged' } : { ...change, fields }
   }
+  const pairs = changes.map((change) => [change, show(change)] as const)
+  // Such as a tile of a query that a person put onto a tile of the file.
+  const isHidden = !pairs.some(([, shown]) => shown !== undefined && isDifference(shown))
   return new Map(
-    changes.flatMap((change) => {
-      const shown = show(change)
+    pairs.flatMap(([change, shown]) => {
+      if (isHidden && isDifference(change)) return [[change, change] as const]
       return shown === undefined ? [] : [[change, shown] as const]
     }),
   )

@@ -1,11 +1,11 @@
 // Which alerts the tiles of dashboards are for: alerts are found before the dashboards are planned, so that a tile follows its alert.
-
+import { isMapping } from '../../core/keys.ts'
 import type { Prune } from '../../declarations/find-declarations.ts'
 import { projectDashboard } from '../../kinds/alert-query.ts'
-import { listOf, type TileOwners } from '../../kinds/kind.ts'
+import { listOf, type StoredObject, type TileOwners } from '../../kinds/kind.ts'
 import { type Declared, isOf, type Kinds, makeProjectDashboard } from '../../kinds/kinds.ts'
 import { type AdoptFrom, matchObjects } from './match.ts'
-import type { StoredIndex } from './stored-objects.ts'
+import type { MarkedObject, StoredIndex } from './stored-objects.ts'
 
 interface OwnersInput {
   readonly project: string
@@ -19,23 +19,32 @@ interface OwnersInput {
 
 export function findTileOwners(objects: readonly Declared[], { kinds, alerts, dashboards, prune, ...owner }: OwnersInput): TileOwners {
   const { pairs, orphans } = matchObjects({ ...owner, kind: kinds.alert, declared: objects.filter(isOf('alert')), index: alerts })
-  const found = pairs.flatMap(({ declared, found }) => (found === undefined ? [] : [{ declared, stored: found.stored }]))
-  const tiles = new Map(found.flatMap(({ declared: { key, value }, stored }) => (value.query === undefined ? [] : [[key, stored.tileId]])))
-  const ours = new Set<unknown>([...found, ...orphans].map(({ stored }) => stored.tileId))
-  // A dashboard asks about tiles that it does not give to an alert: those of pruned alerts, and of alerts that move to another dashboard.
-  // No file says that a pruned alert had a query. Its tile has the name that the tile of a query gets, and any other tile is a person's.
+  const found = pairs.flatMap((one) => (one.found === undefined ? [] : [{ ...one.found, declared: one.declared }]))
   const names = new Map(dashboards.all.flatMap(({ stored }) => listOf(stored.tiles).map(({ id, name }) => [id, name] as const)))
-  const ending = new Set([
-    ...found.filter(({ declared }) => declared.value.query !== undefined).map(({ stored }) => stored.id),
-    ...(prune === true ? orphans : [])
-      .filter(({ stored, marker }) => [stored.name, `${stored.name} (${marker?.key})`].includes(String(names.get(stored.tileId))))
-      .map(({ stored }) => stored.id),
-  ])
-  const staying = new Set(alerts.all.flatMap(({ stored }) => (ending.has(stored.id) ? [] : [stored.tileId])))
+  const queried = found.filter(({ declared }) => declared.value.query !== undefined)
+  const tiles = new Map(queried.map((one) => [one.declared.key, queryTileOf(one, names.get(one.stored.tileId))]))
+  // A dashboard asks about tiles that it does not give to an alert: those of pruned alerts, and of alerts that now watch something else.
+  const ended = [...found.filter(({ stored, declared }) => !staysOn(declared, stored, names)), ...(prune === true ? orphans : [])]
+  const leaving = new Set(ended.map(({ stored }) => stored.id))
+  const staying = new Set(alerts.all.flatMap(({ stored }) => (leaving.has(stored.id) ? [] : [stored.tileId])))
+  const ending = new Set<unknown>(ended.flatMap(({ marker }) => marker?.queryTile ?? []).filter((id) => !staying.has(id)))
+  const ours = new Set<unknown>([...found, ...orphans].flatMap(({ stored, marker }) => [stored.tileId, marker?.queryTile]))
   return {
     tileOf: (key) => tiles.get(key),
-    ownerOf: (tileId) => (!ours.has(tileId) ? undefined : staying.has(tileId) ? 'ours' : 'ending'),
+    ownerOf: (tileId) => (ending.has(tileId) ? 'ending' : ours.has(tileId) ? 'ours' : undefined),
   }
+}
+
+/** An alert that is on the tile of another one when it gets a query leaves that tile. An adopted one brings its tile. */
+function queryTileOf({ stored, marker }: MarkedObject, tileName: unknown): unknown {
+  const isNamedLike = [stored.name, `${stored.name} (${marker?.key})`].includes(String(tileName))
+  return marker?.queryTile ?? (marker === undefined || isNamedLike ? stored.tileId : undefined)
+}
+
+/** Whether a stored alert without a query in the files stays on its tile, of a dashboard that they do not declare. */
+function staysOn({ value: { query, tile, dashboard } }: Declared<'alert'>, { tileId }: StoredObject, names: ReadonlyMap<unknown, unknown>) {
+  if (query !== undefined) return false
+  return isMapping(tile) ? tile.id === tileId : isMapping(dashboard) && tile === names.get(tileId)
 }
 
 /**
@@ -50,6 +59,8 @@ export function keepProjectDashboard(
   const [found, second] = dashboards.byToken.get(kind.markerStyle.token(project, projectDashboard)) ?? []
   const isDeclared = objects.some((one) => isOf('dashboard')(one) && one.key === projectDashboard)
   if (found === undefined || second !== undefined || isDeclared || prune === 'forget') return objects
-  if (listOf(found.stored.tiles).every(({ id }) => owners.ownerOf(id) === 'ending')) return objects
+  const tiles = listOf(found.stored.tiles)
+  // Without prune, the tiles go now: nothing tells later what they were made for.
+  if (tiles.length === 0 || (prune === true && tiles.every(({ id }) => owners.ownerOf(id) === 'ending'))) return objects
   return [...objects, makeProjectDashboard(found.stored.name ?? '', { file: 'prune' })]
 }

@@ -21,12 +21,20 @@ afterEach(() => rm(directory, { recursive: true }))
 
 const options = ['--connection', 'clickhouse=Local ClickHouse', '--webhook', '*=oncall', '--webhook', 'slack=chat']
 
-const importFile = (file: string, ...more: readonly string[]) =>
-  runCliInside(['import', '--files', file, ...options, ...more], { directory })
+const importFile = (file: string, ...more: readonly string[]) => runCliInside(['import', ...options, ...more, file], { directory })
 
 const read = (path: string): Promise<string> => readFile(join(directory, path), 'utf8')
 
 describe('import', () => {
+  it('takes several files after the command, also after a flag, and no option for them', async () => {
+    const both = await runCliInside(['import', '--allow-partial', 'rules.yml', ...options, 'corpus.yml', '--json'], { directory })
+    const { rules }: { rules: { location: string }[] } = JSON.parse(both.stdout)
+    expect(new Set(rules.map(({ location }) => location.split(':')[0]))).toEqual(new Set(['rules.yml', 'corpus.yml']))
+    const { exitCode, stderr } = await runCliInside(['import', '--files', 'rules.yml'], { directory })
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('Write the files after the command: watchkeeper import <files>.')])
+    expect((await runCliInside(['import', '--help'], { directory })).stdout).toContain('Usage: watchkeeper import <files> [options]')
+  })
+
   it('writes a file for each folder, with a dashboard for each group', async () => {
     const { exitCode, stdout } = await importFile('rules.yml')
     expect(exitCode).toBe(0)

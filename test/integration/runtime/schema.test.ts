@@ -11,7 +11,8 @@ const jsonType = z.enum(['string', 'boolean', 'integer', 'number', 'array'])
 
 const inputSchema = z.object({
   name: z.string(),
-  option: z.string(),
+  option: z.string().optional(),
+  isPositional: z.literal(true).optional(),
   variable: z.string().optional(),
   type: z.union([jsonType, z.array(jsonType)]),
   choices: z.array(z.union([z.string(), z.boolean()])).optional(),

@@ -361,6 +361,64 @@ describe('prune of alerts with a query', () => {
       expect(boards()[0]?.tiles.map(({ name }) => name)).toContain('Mine')
     }))
 
+  it('W20: removes the tile of a query when its alert watches something else, and the dashboard with the last one', () =>
+    site(async (one) => {
+      const tile = { name: 'T', w: 8, h: 4, config: { displayType: 'number', source: 'Logs', select: [{ aggFn: 'count' }] } }
+      const dashboards = { shop: { name: 'Shop', tags: ['t'], tiles: [tile] } }
+      const { query: _, ...fields } = errors
+      const onTile = { ...fields, dashboard: 'shop', tile: 'T' }
+      for (const left of [{ slow }, {}]) {
+        await one.apply(file({ dashboards, alerts: { errors, ...left } }), { prune: true })
+        const [board] = boards()
+        const made = board?.tiles.find(({ name }) => name === errors.name)
+        // A person renamed it, so that only the marker tells whose it is.
+        Object.assign(made ?? {}, { name: 'Renamed' })
+        const files = file({ dashboards, alerts: { errors: onTile, ...left } })
+        const applied = await one.apply(files)
+        expect(applied.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([])
+        expect(boards().map(({ tiles }) => tiles.map(({ name }) => name))).toEqual([Object.values(left).map(({ name }) => name)])
+        expect(await one.plan(files)).toMatchObject(emptyPlan)
+        await one.apply(files, { prune: true })
+        expect(boards()).toHaveLength(Object.keys(left).length)
+        expect(alertNamed(errors.name)?.note).not.toContain('wkq:')
+      }
+    }))
+
+  it('W20: prunes a tile by what the marker of its alert says, whatever the names are', () =>
+    site(async (one) => {
+      await one.apply(file(all))
+      const [board] = boards()
+      const [made] = board?.tiles ?? []
+      const copy = { ...structuredClone(made), id: 'd'.repeat(24), name: 'Mine', y: 60 }
+      board?.tiles.push(copy as never)
+      Object.assign(made ?? {}, { name: 'Renamed' })
+      const { query: _, ...fields } = errors
+      const mine = { ...fields, name: 'Mine', dashboard: { name: String(board?.name) }, tile: 'Mine' }
+      await one.apply(file({ alerts: { slow, ratio, lag, mine } }))
+      const pruned = await one.apply(file({ alerts: { slow } }), { prune: true })
+      expect(pruned.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([])
+      expect(boards()[0]?.tiles.map(({ name }) => name)).toEqual([slow.name, 'Mine'])
+      expect([alertNamed(errors.name), alertNamed('Mine')]).toEqual([undefined, undefined])
+    }))
+
+  it('W20: keeps the tile of a person when the alert on it gets a query, and the tile of a query that an alert names', () =>
+    site(async (one) => {
+      await one.apply(file({ alerts: { slow } }))
+      const [board] = boards()
+      const copy = { ...structuredClone(board?.tiles[0]), id: 'd'.repeat(24), name: 'Mine', y: 60 }
+      board?.tiles.push(copy as never)
+      const { query: _, ...fields } = errors
+      const mine = { ...fields, dashboard: { name: String(board?.name) }, tile: 'Mine' }
+      await one.apply(file({ alerts: { slow, errors: mine } }))
+      await one.apply(file({ alerts: { slow, errors } }))
+      const tiles = () => boards()[0]?.tiles.map(({ name }) => name)
+      expect(tiles()?.toSorted()).toEqual([errors.name, 'Mine', slow.name])
+      expect(boards()[0]?.tiles.find(({ name }) => name === 'Mine')).toMatchObject({ id: copy.id, config: copy.config })
+      await one.apply(file({ alerts: { slow, errors: { ...mine, tile: errors.name } } }))
+      expect(tiles()).toHaveLength(3)
+      expect(alertNamed(errors.name)?.tileId).toBe(boards()[0]?.tiles.find(({ name }) => name === errors.name)?.id)
+    }))
+
   it('shows that a person changed the tags of their dashboard, which apply changes back', () =>
     site(async (one) => {
       await one.apply(file(all))
@@ -425,6 +483,30 @@ describe('a dashboard that alerts with a query name', () => {
         ['alert', 'errors', 'unchanged'],
         ['alert', 'more', 'create'],
       ])
+    }))
+
+  it('leaves the tile of a query where a tile of a person overlaps it', () =>
+    site(async (one) => {
+      const content = { dashboards: { checkout: { name: 'Checkout', tags: ['t'] } }, alerts: { errors: inBoard } }
+      await one.apply(file(content))
+      const board = serviceOf(emulator()).dashboards.find(({ name }) => name === 'Checkout')
+      board?.tiles.push({ ...others, x: 0, y: 0 } as never)
+      expect(await one.plan(file(content))).toMatchObject(emptyPlan)
+    }))
+
+  it('is shown where the tile of a query must move away from a tile of the file, and nothing else differs', () =>
+    site(async (one) => {
+      const tile = { name: 'Own', w: 24, h: 3, config: { displayType: 'markdown', markdown: 'x' } }
+      const content = { dashboards: { checkout: { name: 'Checkout', tags: ['t'], tiles: [tile] } }, alerts: { errors: inBoard } }
+      await one.apply(file(content))
+      const board = serviceOf(emulator()).dashboards.find(({ name }) => name === 'Checkout')
+      Object.assign(board?.tiles.find(({ name }) => name === errors.name) ?? {}, { y: 1 })
+      const planned = await one.plan(file(content))
+      expect(planned).toMatchObject({ changed: true, toUpdate: 1 })
+      expect(planned.objects.find(({ action }) => action === 'update')).toMatchObject({
+        kind: 'dashboard',
+        fields: [{ path: `tiles["${errors.name}"].y`, before: 1, after: 3 }],
+      })
     }))
 
   it('shows the queries below its own tiles', () =>

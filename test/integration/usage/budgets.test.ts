@@ -236,10 +236,10 @@ budgets:
     })
 
     it('is an error after its last day', async () => {
-      const ran = await judge(text('shop', addDays(today, -1)))
+      const ran = await judge(`- { name: all, limit: 30 }\n${text('shop', addDays(today, -1))}`)
       expect([ran.exitCode, ran.document.status]).toEqual([2, 'error'])
       expect(ran.reason).toContain(
-        `budgets: the waiver of "shop" expired on ${plainDay(addDays(today, -1))}, and today is ${plainDay(today)} in UTC. Remove it, or set a new date and reason`,
+        `budgets.yml:2:46: the waiver of "shop" expired on ${plainDay(addDays(today, -1))}, and today is ${plainDay(today)} in UTC. Remove it, or set a new date and reason`,
       )
       expect(emulator().requests).toHaveLength(0)
     })

@@ -190,6 +190,18 @@ describe('the dashboards of alerts with a query', () => {
     expect(objects.filter(isOf('alert')).map(({ value }) => value.tile)).toEqual(['Errors (a)', 'Errors (b)', 'Own (c)'])
   })
 
+  it('have tiles with different names where the name with the key is that of another alert or tile', () => {
+    const tile = { name: 'Errors (b)', config: { displayType: 'markdown', markdown: 'x' } }
+    const { objects, problems } = read({
+      alerts: Object.fromEntries(
+        ['Errors', 'Errors', 'Errors (a)'].map((name, i) => ['abc'[i], alertWith(built, { dashboard: 'd', name })]),
+      ),
+      dashboards: { d: { name: 'D', tags: ['t'], tiles: [tile] } },
+    })
+    expect(problems).toEqual([])
+    expect(objects.filter(isOf('alert')).map(({ value }) => value.tile)).toEqual(['Errors (a) (a)', 'Errors (b) (b)', 'Errors (a)'])
+  })
+
   it('have problems of a tile at the query in the file', () => {
     const text = 'alerts:\n  a:\n    name: A\n    query: { source: Logs, select: [{ aggFn: count }] }\n    threshold: 1\n    interval: 5m'
     const [board] = expandQueries(readText(text), undefined).objects.filter(isOf('dashboard'))

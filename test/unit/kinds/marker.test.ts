@@ -14,6 +14,7 @@ import {
   textStyle,
   toMarkerTags,
   withoutTextMarker,
+  withQueryTile,
   withTextMarker,
 } from '../../../src/kinds/marker.ts'
 import { anyCodePoint, hostile } from '../../support/corpus.ts'
@@ -249,6 +250,15 @@ describe('the repository in a marker', () => {
         expect(tagMarkers.readMarker({ tags })).toMatchObject({ repository: given, isAdopted })
         expect(tagMarkers.withoutMarker({ tags }).tags).toEqual(['shop'])
       }
+  })
+
+  it('a marker in a text has the tile of a query once its id is known', () => {
+    const waiting = withTextMarker('Note', { ...withRepository, queryTile: '-' })
+    expect(readTextMarker(waiting)).toMatchObject({ ...withRepository, queryTile: undefined })
+    const known = withQueryTile(`${waiting}\nwatchkeeper-snapshot: 1 ${'0'.repeat(20)}`, '66f0c0ffee')
+    expect(readTextMarker(known)).toMatchObject({ ...withRepository, queryTile: '66f0c0ffee' })
+    expect(withQueryTile(known, 'another')).toBe(known)
+    expect(withoutTextMarker(known)).toBe('Note')
   })
 
   it('the repository in a marker may have parts beside it that this version does not know', () => {
