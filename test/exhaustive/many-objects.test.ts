@@ -1,9 +1,161 @@
 import { readFileSync } from 'node:fs'
-import { expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { parse } from 'yaml'
 import { declareObjects } from '../../bench/declared-objects.ts'
-import { serviceOf, useEmulator } from '../support/emulator.ts'
-import { emptyPlan, type SiteFiles, withSite } from '../support/site.ts'
+import { profileNamed } from '../../src/api/profiles.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import { type Declarations, readDeclarations } from '../../src/declarations/declarations.ts'
+import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/index.ts'
+import { alertCollection } from '../../src/kinds/alert/alert.ts'
+import type { Body, StoredObject } from '../../src/kinds/kind.ts'
+import type { KindName } from '../../src/kinds/kind-names.ts'
+import { createKinds } from '../../src/kinds/kinds.ts'
+import { savedSearchCollection } from '../../src/kinds/saved-search/saved-search.ts'
+import { reconcileOutcome } from '../../src/sync/apply/reconcile.ts'
+import { findDuplicates } from '../../src/sync/apply/verify.ts'
+import { type Change, changesOf } from '../../src/sync/plan/change.ts'
+import { planChanges } from '../../src/sync/plan/plan-changes.ts'
+import { toPlanFile } from '../../src/sync/plan/plan-file.ts'
+import { indexStored, type StoredObjects } from '../../src/sync/plan/stored-objects.ts'
+import { cpuMsOf, createVirtualClock } from '../support/clocks.ts'
+import { ids, inputsFor, methodsOf, serviceOf, useEmulator } from '../support/emulator.ts'
+import { invokeText } from '../support/invoke.ts'
+import { remoteStateWith } from '../support/plans.ts'
+import { randomFrom } from '../support/random.ts'
+import { startVariant } from '../support/server-variants.ts'
+import { service } from '../support/session.ts'
+import { errors, errorsIn, shop, tile } from '../support/shop-declaration.ts'
+import { afterPull, emptyPlan, markersIn, type Site, type SiteFiles, stateOf, unownedIn, withSite } from '../support/site.ts'
+
+// What takes no time for ten objects takes little for ten thousand: the work grows with their number, and not with its square.
+
+const profile = profileNamed('clickhouse-cloud')
+const nowMs = Date.parse('2026-03-31T12:00:00Z')
+const types = createKinds(profile, nowMs)
+const options = { project: 'shop/many', profile, nowMs, prune: true, maxDeletes: 0 }
+
+const alertCount = 9500
+const dashboardCount = 500
+const tilesEach = 10
+
+const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, i) => i)
+
+const tileOf = (i: number) => ({
+  name: `Tile ${i}`,
+  x: 0,
+  y: i,
+  w: 4,
+  h: 4,
+  config: { displayType: 'line', sourceId: { source: 'Logs' }, select: [{ aggFn: 'count', where: `tile:${i}` }] },
+})
+
+const dashboards = numbers(dashboardCount).map(
+  (d) => [`dashboard-${d}`, { name: `Dashboard ${d}`, tiles: numbers(tilesEach).map(tileOf) }] as const,
+)
+
+/** A third of them names its dashboard by its name. */
+const alert = (i: number) => ({
+  name: `Alert ${i}`,
+  dashboard: i % 3 === 0 ? { name: `Dashboard ${i % dashboardCount}` } : `dashboard-${i % dashboardCount}`,
+  tile: `Tile ${i % tilesEach}`,
+  threshold: i,
+  interval: '5m',
+  channel: { type: 'webhook', webhook: 'oncall' },
+})
+
+function declare(): Declarations {
+  const alerts = numbers(alertCount).map((i) => [`alert-${i}`, alert(i)] as const)
+  const parts = numbers(20).map((i) => ({
+    dashboards: Object.fromEntries(dashboards.filter((_, d) => d % 20 === i)),
+    alerts: Object.fromEntries(alerts.filter((_, a) => a % 20 === i)),
+  }))
+  return readDeclarations(
+    parts.map((part, i) => ({ path: `${i}.json`, text: JSON.stringify(part) })),
+    () => undefined,
+  )
+}
+
+const nothing = remoteStateWith()
+
+/** A service after all of it was applied. */
+function remoteStateOf(changes: readonly Change[]): StoredObjects {
+  const bodies = (kind: KindName): readonly Body[] => changesOf({ changes }, kind).map(({ desired }) => desired ?? {})
+  const made = bodies('dashboard').map((body, d) => ({
+    ...body,
+    id: `d${d}`,
+    tiles: (body.tiles as readonly Body[]).map((one, i) => ({ ...one, id: `d${d}t${i}` })),
+  }))
+  const idOf = new Map(made.map((one) => [(one as Body).name, one.id]))
+  const alerts = bodies('alert').map((body, i) => {
+    const dashboardId = idOf.get(`Dashboard ${Number(String(body.name).slice(6)) % dashboardCount}`)
+    return { ...body, id: `a${i}`, dashboardId, tileId: `${dashboardId}t${Number(String(body.name).slice(6)) % tilesEach}` }
+  })
+  return remoteStateWith({ dashboard: made, alert: alerts })
+}
+
+const count = (changes: readonly Change[]) =>
+  Object.fromEntries([...Map.groupBy(changes, ({ action }) => action)].map(([action, { length }]) => [action, length]))
+
+describe('ten thousand objects', () => {
+  let declared: Declarations
+  let storedObjects: StoredObjects
+  beforeAll(() => {
+    declared = declare()
+    // Nothing is there yet that could be named: all are on one dashboard until it is.
+    const onKey = declared.objects.map((one) =>
+      'dashboard' in one.value ? { ...one, value: { ...one.value, dashboard: 'dashboard-0' } } : one,
+    )
+    const created = remoteStateOf(planChanges({ objects: onKey as Declarations['objects'] }, nothing, options).changes)
+    // With the digests of the declarations in the markers.
+    storedObjects = remoteStateOf(planChanges(declared, created, options).changes)
+  }, 60_000)
+
+  /** What a busy machine needs, and a square would never do with. */
+  const maxMs = 8000
+
+  it('compares ten thousand objects with ten thousand equal ones', () => {
+    expect(cpuMsOf(() => expect(count(planChanges(declared, storedObjects, options).changes)).toEqual({ unchanged: 10_000 }))).toBeLessThan(
+      maxMs,
+    )
+  })
+
+  it('compares ten thousand objects that all differ, and writes a plan file', () => {
+    const other = {
+      ...storedObjects,
+      alert: storedObjects.alert.map((one) => ({ ...one, threshold: -1 })),
+      dashboard: storedObjects.dashboard.map((one) => ({ ...one, name: 'Old' })),
+    }
+    const byKey = declared.objects.filter(({ value }) => !('dashboard' in value) || typeof value.dashboard === 'string')
+    const ms = cpuMsOf(() => {
+      const plan = planChanges({ objects: byKey }, other, { ...options, prune: false })
+      expect(count(plan.changes)).toEqual({ update: byKey.length })
+      toPlanFile(plan, types, { organizationId: 'o', serviceId: 's', prune: false })
+    })
+    expect(ms).toBeLessThan(maxMs)
+  })
+
+  it('reports each of ten thousand references to missing objects', () => {
+    const webhooks = numbers(1000).map((i) => ({ id: `w${i}`, name: `onkall-${i}` }))
+    expect(
+      cpuMsOf(() =>
+        expect(planChanges(declared, { ...storedObjects, webhook: webhooks }, options).diagnostics.length).toBeGreaterThan(9000),
+      ),
+    ).toBeLessThan(maxMs)
+  })
+
+  it('finds ten thousand objects by their ownership markers after the writes', () => {
+    const items = storedObjects.alert as readonly StoredObject[]
+    const { changes } = planChanges(declared, { ...storedObjects, alert: [] }, options)
+    const created = changes.filter(({ kind }) => kind === 'alert')
+    const ms = cpuMsOf(() => {
+      const list = indexStored({ items }, types.alert)
+      const reviewed = created.map((change) => reconcileOutcome({ change, kind: 'created' }, list, change.desired ?? {}, types.alert))
+      expect(reviewed.filter(({ id, serverChanged }) => id === undefined || serverChanged !== undefined)).toEqual([])
+      expect(findDuplicates(changes, { alert: list }, types)).toEqual([])
+    })
+    expect(ms).toBeLessThan(maxMs)
+  })
+})
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
@@ -34,3 +186,345 @@ it.each<[string, () => SiteFiles, number]>([
     })
   },
 )
+
+// A list that may not be whole: nothing is created from it, and nothing deleted.
+describe('an incomplete list', () => {
+  const search = { name: 'Search', sourceId: { source: 'Logs' } }
+
+  const webhook = { type: 'webhook', webhookId: ids.webhook }
+
+  const all = { dashboards: { shop, other: { ...shop, name: 'Other' } }, savedSearches: { search }, alerts: { errors } }
+
+  /** In the fields that the neutral contract has. */
+  const neutral = {
+    dashboards: all.dashboards,
+    alerts: { errors: { name: 'Errors', dashboard: 'shop', tile: 'A', threshold: 1, interval: '5m', channel: webhook } },
+  }
+
+  const site = <T>(use: (site: Site) => Promise<T>): Promise<T> => withSite(emulator(), 'clickhouse-cloud', use)
+
+  const file = (content: object): SiteFiles => ({ 'a.json': content })
+
+  type Listed = 'dashboards' | 'alerts' | 'savedSearches'
+
+  /** Fills a list up to this length, with unmanaged objects. */
+  function fill(server: Emulator, name: Listed, length = 1000): void {
+    const items = serviceOf(server)[name] as unknown as { id: string; name: string; tags?: string[]; note?: string | null }[]
+    const [first] = items
+    if (first === undefined) throw new Error('nothing to copy')
+    for (let i = items.length; i < length; i++)
+      items.push({
+        ...structuredClone(first),
+        id: i.toString(16).padStart(24, '0'),
+        name: `Copy ${i}`,
+        ...(name === 'alerts' ? { note: null } : { tags: [] }),
+      })
+  }
+
+  describe('a list that is read in pages', () => {
+    const counting = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+    const silent = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off', totalCount: 'hidden' })
+
+    const paged = [
+      ['counts', counting],
+      ['does not count', silent],
+    ] as const
+
+    it.each(paged)('a list that is read in pages is whole, by a server that %s its objects', (_what, server) =>
+      withSite(server(), 'clickhouse-cloud', async ({ session: { api }, plan, apply }) => {
+        await apply(file(all))
+        for (const [name, length, collection] of [
+          ['alerts', 2000, alertCollection],
+          ['savedSearches', 2345, savedSearchCollection],
+        ] as const) {
+          fill(server(), name, length)
+          const { items, mayBeCut } = await collection.list(api, service)
+          expect([new Set(items.map(({ id }) => id)).size, mayBeCut]).toEqual([length, false])
+        }
+        expect(await plan(file(all), { prune: true })).toMatchObject({ ...emptyPlan, diagnostics: [] })
+        expect(await plan(file({ ...all, alerts: {} }), { prune: true })).toMatchObject({ toDelete: 1 })
+      }),
+    )
+
+    it.each(['alerts', 'saved-searches'])('nothing is planned or written where the server lists fewer %s than it counts', async (path) => {
+      const server = await startVariant({ dialect: 'clickhouse-cloud', rateLimit: 'off', paging: 'ignored', pageLimit: 3 })
+      try {
+        fill(server, path === 'alerts' ? 'alerts' : 'savedSearches', 5)
+        const before = stateOf(server)
+        await withSite(server, 'clickhouse-cloud', async ({ plan, apply }) => {
+          await expect(plan(file(all))).rejects.toThrow(
+            /The API counts \d+ .* and lists 3\. Nothing is changed based on an incomplete list/,
+          )
+          await expect(apply(file({ dashboards: { shop } }), { prune: true })).rejects.toThrow(
+            'Nothing is changed based on an incomplete list',
+          )
+        })
+        expect([stateOf(server), methodsOf(server).filter((method) => method !== 'GET')]).toEqual([before, []])
+      } finally {
+        await server.close()
+      }
+    })
+
+    it.each(paged)('a list is read again where objects went while its pages were read, by a server that %s them', (_what, server) =>
+      withSite(server(), 'clickhouse-cloud', async ({ session: { api } }) => {
+        fill(server(), 'alerts', 1500)
+        server().addFault({ match: { method: 'GET', path: '/alerts' }, nth: 2, effect: { kind: 'delay', ms: 100 } })
+        const listing = alertCollection.list(api, service)
+        const { alerts } = serviceOf(server())
+        await vi.waitUntil(() => server().requests.length === 2, { interval: 1 })
+        alerts.splice(0, 10)
+        const { items } = await listing
+        expect(items.map(({ id }) => id)).toEqual(alerts.map(({ id }) => id))
+      }),
+    )
+  })
+
+  const listsByDialect = [
+    ['clickhouse-cloud', ['alerts', 'savedSearches']],
+    ['neutral', ['alerts', 'dashboards']],
+  ] as const
+
+  describe.each(listsByDialect)(
+    'W7: a list as long as a page stops creates and deletes, for a server that answers one page only (%s)',
+    (dialect, names) => {
+      const server = useEmulator({ dialect, rateLimit: 'off', paging: 'ignored', totalCount: 'hidden', pageLimit: 1000 })
+      const content = dialect === 'neutral' ? neutral : all
+      const site = <T>(use: (site: Site) => Promise<T>): Promise<T> => withSite(server(), dialect, use)
+
+      it.each(names)('an incomplete list of %s stops creates and deletes of that kind', (name) =>
+        site(async ({ apply }) => {
+          await apply(file(content))
+          fill(server(), name)
+          const before = stateOf(server())
+          const own = content[name as 'alerts']
+          const more = { ...content, [name]: { ...own, more: { ...Object.values(own)[0], name: 'More' } } }
+          const [created] = errorsIn(await apply(file(more)))
+          expect(created).toMatchObject({ rule: 'incomplete-list', message: expect.stringContaining('its 1000 objects fill a page') })
+          const fewer = { ...content, alerts: {}, [name]: name === 'dashboards' ? { shop } : {} }
+          expect(errorsIn(await apply(file(fewer), { prune: true })).map(({ rule }) => rule)).toContain('incomplete-list')
+          expect(stateOf(server())).toEqual(before)
+        }),
+      )
+
+      it('an incomplete list does not stop updates', () =>
+        site(async ({ apply }) => {
+          await apply(file(content))
+          fill(server(), 'alerts')
+          const [alert] = Object.values(content.alerts)
+          const changed = { ...content, alerts: { errors: { ...alert, threshold: 2 } } }
+          expect((await apply(file(changed))).objects.at(-1)).toMatchObject({ key: 'errors', outcome: 'updated' })
+        }))
+
+      it.each([
+        ['a dashboard that is deleted', { dashboards: { shop } }, true],
+        ['a tile that goes', { dashboards: { ...all.dashboards, shop: { ...shop, tiles: [tile('A')] } } }, false],
+        [
+          'a tile that becomes one without alerts',
+          {
+            dashboards: {
+              ...all.dashboards,
+              shop: { ...shop, tiles: [tile('A'), { ...tile('B', 4), config: { displayType: 'markdown', markdown: 'x' } }] },
+            },
+          },
+          false,
+        ],
+        ...(dialect === 'neutral' ? [] : [['a saved search that is deleted', { savedSearches: {} }, true] as const]),
+      ] as const)('an incomplete list of alerts keeps %s, because an alert may use it', (_what, change, prune) =>
+        site(async ({ apply }) => {
+          await apply(file(content))
+          fill(server(), 'alerts')
+          const before = stateOf(server())
+          const applied = await apply(file({ ...content, ...change }), { prune })
+          expect(errorsIn(applied)).toMatchObject([{ rule: 'incomplete-list', message: expect.stringContaining('list of alerts') }])
+          expect(stateOf(server())).toEqual(before)
+        }),
+      )
+
+      it(
+        'pull exports an incomplete list with a warning',
+        () =>
+          site(async ({ pull, plan }) => {
+            Object.assign(serviceOf(server()), { savedSearches: [], dashboards: [], alerts: [] })
+            server().reset()
+            // The number of objects matters, and not their size.
+            for (const dashboard of serviceOf(server()).dashboards) dashboard.tiles = dashboard.tiles.slice(0, 1)
+            fill(server(), names[1])
+            Object.assign(serviceOf(server()), { alerts: [] })
+            const pulled = await pull({})
+            expect(pulled.diagnostics.map(({ rule, severity }) => [rule, severity])).toEqual([
+              ['incomplete-pull', 'warning'],
+              ['rewrites-tiles', 'warning'],
+            ])
+            // An adoption of a dashboard writes its tiles again, and is the only change.
+            const { dashboards } = serviceOf(server())
+            expect(await plan(afterPull({}, pulled))).toMatchObject({ ...emptyPlan, toUpdate: dashboards.length, changed: true })
+          }),
+        120_000,
+      )
+    },
+  )
+
+  describe('a list that holds an id twice', () => {
+    const server = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off', totalCount: 'hidden' })
+
+    it('a list that holds an id twice stops creates and deletes, and is not taken for a duplicate marker', () =>
+      withSite(server(), 'clickhouse-cloud', async ({ apply }) => {
+        await apply(file(all))
+        const store = serviceOf(server())
+        store.alerts.push(...store.alerts.filter(({ name }) => name === 'Errors'))
+        const more = { ...all, alerts: { errors, more: { ...errors, name: 'More' } } }
+        expect(errorsIn(await apply(file(more))).map(({ message }) => message)).toEqual([
+          'the list of alerts contains an id twice, because it changed while it was read; nothing is created or deleted based on such a list',
+        ])
+        expect(errorsIn(await apply(file({ ...all, alerts: { errors: { ...errors, threshold: 5 } } })))).toEqual([])
+        expect(store.alerts.filter(({ name }) => name === 'Errors').map(({ threshold }) => threshold)).toEqual([5, 5])
+      }))
+  })
+
+  describe('a list with an element of another shape', () => {
+    it.each(['dashboards', 'alerts', 'savedSearches', 'sources', 'webhooks'] as const)('plans and writes nothing for %s', (name) =>
+      site(async ({ plan, apply }) => {
+        const path = name === 'savedSearches' ? 'saved-searches' : name
+        emulator().addFault({
+          match: { method: 'GET', path: `/${path}` },
+          times: Number.POSITIVE_INFINITY,
+          effect: { kind: 'body', text: '{"result":[{"id":"65f5e4a35eedc0de00000001","name":"x"},{"name":5}]}' },
+        })
+        await expect(plan(file(all))).rejects.toThrow('result[1]')
+        const before = stateOf(emulator())
+        await expect(apply(file({ dashboards: { shop } }), { prune: true })).rejects.toThrow('result[1]')
+        expect(stateOf(emulator())).toEqual(before)
+      }),
+    )
+  })
+
+  describe('an empty list', () => {
+    it('an empty list is read a second time before anything is created from it', () =>
+      site(async ({ apply }) => {
+        await apply(file(all))
+        const before = [stateOf(emulator()), unownedIn(emulator())]
+        for (const path of ['/dashboards', '/alerts', '/saved-searches'])
+          emulator().addFault({ match: { method: 'GET', path }, effect: { kind: 'body', text: '{"result":[]}' } })
+        const again = await apply(file(all))
+        expect(again.objects.map(({ outcome }) => outcome)).toEqual(['unchanged', 'unchanged', 'unchanged', 'unchanged'])
+        expect([stateOf(emulator()), unownedIn(emulator())]).toEqual(before)
+      }))
+
+    it('a list that is empty twice counts as empty', () =>
+      site(async ({ plan }) => {
+        Object.assign(serviceOf(emulator()), { dashboards: [], alerts: [], savedSearches: [] })
+        expect(await plan(file(all))).toMatchObject({ toCreate: 4 })
+        expect(emulator().requests.filter(({ path }) => path.endsWith('/dashboards')).length).toBe(2)
+      }))
+  })
+})
+
+describe('the rate limit of 100 requests a minute', () => {
+  const clockAndServer = async (
+    options: EmulatorOptions,
+    use: (server: Emulator, one: Site, clock: ReturnType<typeof createVirtualClock>) => Promise<void>,
+  ) => {
+    const clock = createVirtualClock()
+    const server = await startEmulator({ dialect: 'hyperdx', now: clock.now, ...options })
+    try {
+      await withSite(server, 'hyperdx', (one) => use(server, one, clock), clock)
+    } finally {
+      await server.close()
+    }
+  }
+
+  /** 15 dashboards, and 9 alerts on each. */
+  const manyObjects = () => {
+    const numbers = Array.from({ length: 15 }, (_, i) => i)
+    return {
+      dashboards: Object.fromEntries(numbers.map((i) => [`d${i}`, { ...shop, name: `Dashboard ${i}` }])),
+      alerts: Object.fromEntries(
+        numbers.flatMap((i) =>
+          Array.from({ length: 9 }, (_, j) => [`a${i}-${j}`, { ...errors, name: `Alert ${i} ${j}`, dashboard: `d${i}` }]),
+        ),
+      ),
+    }
+  }
+
+  const statusesOf = ({ requests }: Emulator) => new Set(requests.map(({ status }) => status))
+
+  it(
+    'lets 150 objects be created, changed and deleted without a rejection',
+    () =>
+      clockAndServer({}, async (server, one, clock) => {
+        const first = manyObjects()
+        expect(errorsIn(await one.apply({ 'a.json': first }))).toEqual([])
+        expect(await one.plan({ 'a.json': first })).toMatchObject(emptyPlan)
+        const changed = {
+          ...first,
+          alerts: Object.fromEntries(Object.entries(first.alerts).map(([key, alert]) => [key, { ...alert, threshold: 9 }])),
+        }
+        expect(errorsIn(await one.apply({ 'a.json': changed }))).toEqual([])
+        expect(errorsIn(await one.apply({ 'a.json': { dashboards: { keep: shop } } }, { prune: true }))).toEqual([])
+        expect(markersIn(server)).toHaveLength(1)
+        expect(statusesOf(server)).toEqual(new Set([200]))
+        expect(clock.elapsedMs()).toBeGreaterThan(5 * 60_000)
+      }),
+    120_000,
+  )
+
+  it(
+    'the rate limit of 100 requests a minute is kept without headers that state it',
+    () =>
+      clockAndServer({ rateLimit: 'off' }, async (server, one) => {
+        const few = manyObjects()
+        const some = { ...few, alerts: Object.fromEntries(Object.entries(few.alerts).slice(0, 120)) }
+        expect(errorsIn(await one.apply({ 'a.json': some }))).toEqual([])
+        const at = server.requests.filter(({ path }) => path.startsWith('/api/v2')).map(({ arrivedAtMs }) => arrivedAtMs)
+        expect(at.length).toBeGreaterThan(150)
+        for (const [i, arrivedAtMs] of at.slice(100).entries()) expect(arrivedAtMs - (at[i] ?? 0)).toBeGreaterThanOrEqual(60_000)
+      }),
+    120_000,
+  )
+
+  it('waits as long as Retry-After says', () =>
+    clockAndServer({ rateLimit: 'off' }, async (server, one, clock) => {
+      const effect = { kind: 'status', status: 429, body: 'Too many requests, please try again later.', contentType: 'text/html' } as const
+      server.addFault({ match: { path: '/alerts' }, effect: { ...effect, headers: { 'Retry-After': '60' } } })
+      expect(errorsIn(await one.plan({ 'a.json': { dashboards: { shop }, alerts: { errors } } }))).toEqual([])
+      expect(clock.elapsedMs()).toBeGreaterThanOrEqual(60_000)
+      expect(clock.elapsedMs()).toBeLessThan(70_000)
+    }))
+
+  it('the rate limit of 100 requests a minute is kept when other users of the key take half of it', () =>
+    clockAndServer({ rateLimit: { limit: 20, windowMs: 60_000 } }, async (server, one) => {
+      const few = {
+        dashboards: { shop },
+        alerts: Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`a${i}`, { ...errors, name: `A ${i}` }])),
+      }
+      expect(errorsIn(await one.apply({ 'a.json': few }))).toEqual([])
+      expect(statusesOf(server)).toEqual(new Set([200]))
+    }))
+})
+
+// R3 with concurrent writes: answers arrive late and overtake each other, and still no request is sent that the rate limit refuses.
+describe('late answers', () => {
+  const emulator = useEmulator({ rateLimit: { limit: 10, windowMs: 400 } })
+
+  const objectsOf = (count: number) => {
+    const channel = { type: 'webhook', webhookId: serviceOf(emulator()).webhooks[0]?.id }
+    const fields = { dashboard: 'd', tile: 'A', interval: '5m', channel }
+    return {
+      dashboards: { d: { name: 'D', tiles: [tile('A')] } },
+      alerts: Object.fromEntries(Array.from({ length: count - 1 }, (_, i) => [`a${i}`, { name: `Alert ${i}`, threshold: i, ...fields }])),
+    }
+  }
+
+  it.each([7, 11, 13])('R3: 100 creates are never refused when answers arrive late and in any order (seed %i)', async (seed) => {
+    const random = randomFrom(seed)
+    for (let nth = 1; nth <= 200; nth++) emulator().addFault({ nth, effect: { kind: 'delay', ms: random() * 150 } })
+    const ran = await invokeText({
+      clock: systemClock,
+      inputs: { ...inputsFor(emulator()), operation: 'apply', project: 'shop/six', files: 'a.json' },
+      files: { 'a.json': JSON.stringify(objectsOf(100)) },
+    })
+    expect(ran.document.status).toBe('pass')
+    expect(emulator().requests.filter(({ method }) => method === 'POST')).toHaveLength(100)
+    expect(emulator().requests.filter(({ status }) => status === 429)).toEqual([])
+  })
+})

@@ -138,6 +138,24 @@ describe.each(dialects)('a backtest of a raw SQL tile with profile %s', (dialect
     expect(asked.every(({ sql }) => sql.length < 100_000)).toBe(true)
   })
 
+  it('has the reason of the server where it refuses the query', async () => {
+    runSql = ({ sql }) => (sql.startsWith('SELECT 0 AS window__') ? { error: "Unknown table expression identifier 'nope'. " } : undefined)
+    expect(next(await backtest(dialect, declare(countErrors)))).toMatchObject({
+      verdict: 'not-estimable',
+      reason: expect.stringContaining("Unknown table expression identifier 'nope'"),
+    })
+  })
+
+  it('V9: passes no gate where the source of its data is unknown', async () => {
+    runSql = batches([], errorsOfCheckout)
+    const declared = declare(countErrors.replace('otel_logs', 'other_table'), { threshold: 1000 })
+    const ran = await backtest(dialect, declared, { 'max-notifications': '0' })
+    expect(next(ran)).toMatchObject({ verdict: 'quiet', notifications: 0 })
+    expect(next(ran)).not.toHaveProperty('coverage')
+    expect(ran.reason).toContain('alert errors with an unknown share of windows with data: set the source of its tile, or on-missing: warn')
+    expect((await backtest(dialect, declared, { 'max-notifications': '0', 'on-missing': 'ignore' })).document.status).toBe('pass')
+  })
+
   it('takes the rows of a tile over time whose time is the start of the window, and a state for each group', async () => {
     const count = ({ startMs, endMs }: Window): readonly JsonObject[] =>
       ['checkout', 'cart', 'payment'].flatMap((service) =>
@@ -166,6 +184,10 @@ describe.each(dialects)('a backtest of a raw SQL tile with profile %s', (dialect
     expect(next(await backtest(dialect, declare(countErrors)))).toMatchObject({ notifications: 2 })
     if (dialect === 'hyperdx') expect(new Set(asked.map(({ windows }) => windows.length)).size).toBeGreaterThan(1)
   })
+})
+
+describe('a backtest of a raw SQL tile', () => {
+  const dialect = 'clickhouse-cloud'
 
   it('is too expensive where it needs more queries than a plan sends, and leaves enough for alerts that need few', async () => {
     const asked: Asked[] = []
@@ -189,14 +211,6 @@ describe.each(dialects)('a backtest of a raw SQL tile with profile %s', (dialect
     expect(of['payment.page-1h']).toMatchObject({ verdict: 'fires' })
     // The plan tries each new query once.
     expect(asked.filter(({ sql }) => sql.includes("'c' !=")).map(({ windows }) => windows.length)).toEqual([1])
-  })
-
-  it('has the reason of the server where it refuses the query', async () => {
-    runSql = ({ sql }) => (sql.startsWith('SELECT 0 AS window__') ? { error: "Unknown table expression identifier 'nope'. " } : undefined)
-    expect(next(await backtest(dialect, declare(countErrors)))).toMatchObject({
-      verdict: 'not-estimable',
-      reason: expect.stringContaining("Unknown table expression identifier 'nope'"),
-    })
   })
 
   it('is run by a plan that creates the alert, which warns where the server refuses it', async () => {
@@ -247,16 +261,6 @@ describe.each(dialects)('a backtest of a raw SQL tile with profile %s', (dialect
     expect(next(await backtest(dialect, declare(countErrors)))).toMatchObject({
       reason: 'the query of a number tile has several rows, of which the server takes the first; end it with LIMIT 1',
     })
-  })
-
-  it('V9: passes no gate where the source of its data is unknown', async () => {
-    runSql = batches([], errorsOfCheckout)
-    const declared = declare(countErrors.replace('otel_logs', 'other_table'), { threshold: 1000 })
-    const ran = await backtest(dialect, declared, { 'max-notifications': '0' })
-    expect(next(ran)).toMatchObject({ verdict: 'quiet', notifications: 0 })
-    expect(next(ran)).not.toHaveProperty('coverage')
-    expect(ran.reason).toContain('alert errors with an unknown share of windows with data: set the source of its tile, or on-missing: warn')
-    expect((await backtest(dialect, declared, { 'max-notifications': '0', 'on-missing': 'ignore' })).document.status).toBe('pass')
   })
 
   it('evaluates only the windows from a declared start on', async () => {

@@ -23,8 +23,8 @@ async function countUnanswered(fault: Pick<Fault, 'nth' | 'match'>): Promise<num
   let count = 0
   await withSite(emulator(), 'neutral', async ({ apply, session }) => {
     const running = apply(files()).catch(() => undefined)
-    for (let quietMs = 0; quietMs < 200; quietMs += 20) {
-      await wait(20)
+    for (let quietMs = 0; quietMs < 100; quietMs += 10) {
+      await wait(10)
       if (posts().length === count) continue
       count = posts().length
       quietMs = 0

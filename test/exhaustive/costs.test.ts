@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { addDays, type Day, weekdayOf } from '../../src/core/dates.ts'
 import { fromText } from '../../src/core/decimal.ts'
 import { minuteMs } from '../../src/core/durations.ts'
 import { auditServices } from '../../src/idling/audit.ts'
@@ -6,6 +7,9 @@ import { type AlertPrice, priceAlerts } from '../../src/idling/price.ts'
 import { profileService, type ServiceProfile } from '../../src/idling/profile.ts'
 import type { AlertSchedule } from '../../src/idling/schedules.ts'
 import { readTimeline } from '../../src/idling/timeline.ts'
+import { forecastSpend } from '../../src/usage/forecast.ts'
+import { totalOf } from '../../src/usage/records.ts'
+import { findSpikes } from '../../src/usage/spikes.ts'
 import { randomFrom } from '../support/random.ts'
 import { seeds } from '../support/seeds.ts'
 import {
@@ -19,7 +23,7 @@ import {
   startMs,
   type Workload,
 } from '../support/sleepy-service.ts'
-import { usageRecord } from '../support/usage.ts'
+import { daySeries, usageRecord } from '../support/usage.ts'
 
 const numbers = seeds(200)
 const days = historyDays + 31
@@ -156,4 +160,91 @@ describe('an audit of 200 services that sleep and wake by known causes', () => {
         }
     }
   })
+})
+
+/** Numbers of the standard normal distribution. */
+const normalFrom = (random: () => number) => (): number => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
+
+/** Expected usage of a day, by its position since four weeks before the month. */
+type Course = (i: number, day: Day) => number
+
+/** Kinds of series. `lastKnown` is the position of the last day that the forecast sees: no forecast can know a later step. */
+const courses: Readonly<Record<string, (random: () => number, lastKnown: number) => Course>> = {
+  flat: () => () => 100,
+  weekly: () => (_, day) => (weekdayOf(day) > 5 ? 40 : 100),
+  'growing by 3% a month': () => (i) => 100 * 1.03 ** (i / 30),
+  'growing by 10% a month': () => (i) => 100 * 1.1 ** (i / 30),
+  stepped: (random, lastKnown) => {
+    const at = 7 + Math.floor(random() * (lastKnown - 6))
+    const factor = [0.5, 0.7, 1.3, 1.6, 2][Math.floor(random() * 5)] ?? 1
+    return (i) => (i < at ? 100 : 100 * factor)
+  },
+}
+
+/** Their seeds. */
+const months = Array.from({ length: 300 }, (_, i) => i + 1)
+
+const month = { from: '2026-06-01' as Day, end: '2026-06-30' as Day }
+const daysBefore = 28
+
+/** Whether the range has the total of a month whose days differ by chance, with a standard deviation of 3 to 20%. */
+function isCovered(kind: string, seed: number): boolean {
+  const random = randomFrom(seed)
+  const deviation = 0.03 + 0.17 * random()
+  const knownDays = daysBefore + 4 + Math.floor(random() * 24)
+  const course = courses[kind]?.(random, knownDays - 1)
+  const chance = normalFrom(random)
+  const days = daySeries(addDays(month.from, -daysBefore), daysBefore + 30, (i, day) =>
+    Number(((course?.(i, day) ?? Number.NaN) * Math.max(0.05, 1 + deviation * chance())).toFixed(6)),
+  )
+  const today = addDays(month.from, knownDays - daysBefore + 1)
+  const known = new Map([...days].slice(0, knownDays))
+  const forecast = forecastSpend({ period: { ...month, to: today }, today, known, hasHistory: true })
+  if (forecast.status !== 'expected') throw new Error(forecast.status)
+  const truth = [...days].reduce((sum, [day, total]) => (day < month.from ? sum : sum + Number(total)), 0)
+  return Number(forecast.low) <= truth && truth <= Number(forecast.high)
+}
+
+it('the 80% range of a forecast has the total in 75 to 90% of 300 simulated months of each kind', () => {
+  const shares = Object.keys(courses).map((kind) => [kind, months.filter((seed) => isCovered(kind, seed)).length / months.length] as const)
+  expect(shares.filter(([, share]) => share < 0.75 || share > 0.9)).toEqual([])
+})
+
+const first = '2026-05-04' as Day
+const twoMonths = Array.from({ length: 56 }, (_, i) => addDays(first, i))
+
+/** Share of the organization's usage from which on a service must be found at five times its usual usage. */
+const minShare = 0.005
+
+/**
+ * Two months of services of very different sizes. The smallest of those that must be found has `factor` times its usual usage on one day of
+ * the second month.
+ */
+function simulate(seed: number, factor: number) {
+  const random = randomFrom(seed)
+  const chance = normalFrom(random)
+  const count = [5, 20, 60, 150][Math.floor(random() * 4)] ?? 1
+  const deviation = 0.05 + 0.15 * random()
+  const sizes = Array.from({ length: count }, () => Math.exp(1.2 * chance()))
+  const sum = sizes.reduce((total, size) => total + size, 0)
+  const spiking = sizes.indexOf(Math.min(...sizes.filter((size) => size >= minShare * sum)))
+  const spikeDay = twoMonths[28 + Math.floor(random() * 28)]
+  const weekend = 0.5 + 0.5 * random()
+  const records = twoMonths.flatMap((date) =>
+    sizes.map((size, k) => {
+      const usual = size * (weekdayOf(date) > 5 ? weekend : 1)
+      const amount = k === spiking && date === spikeDay ? factor * usual : usual * Math.max(0.1, 1 + deviation * chance())
+      return usageRecord(date, amount.toFixed(6), { entityId: String(k), entityName: `service ${k}` })
+    }),
+  )
+  const totals = twoMonths.map((date) => ({ date, total: totalOf(records.filter((one) => one.date === date)) }))
+  const found = findSpikes(records, totals, addDays(first, 28))
+  const isRight = (one: (typeof found)[number]): boolean => one.date === spikeDay && one.driver.entityName === `service ${spiking}`
+  return { isFound: found.some(isRight), others: found.filter((one) => !isRight(one)).length }
+}
+
+it('a service with at least 0.5% of the usage is found on a day with five times its usual usage, in all of 300 simulated months', () => {
+  const simulated = months.map((seed) => simulate(seed, 5))
+  expect(months.filter((_, i) => !simulated[i]?.isFound)).toEqual([])
+  expect(simulated.filter(({ others }) => others > 0).length).toBeLessThanOrEqual(3)
 })

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { toAlertQuery } from '../../src/backtest/query.ts'
+import type { SeriesItem } from '../../src/backtest/series-api.ts'
 import type { Emulator } from '../../src/emulator/index.ts'
+import { answerSeries, type ChartRequest } from '../../src/emulator/product/charts.ts'
+import { intervalMs } from '../../src/kinds/alert/schedule.ts'
 import {
   alertBody,
   call,
@@ -11,6 +15,7 @@ import {
   startCloud,
   tile,
 } from '../integration/emulator/support.ts'
+import { recorded, recordedRows, watchedBy } from '../unit/backtest/recorded.ts'
 
 const seeds = Array.from({ length: 25 }, (_, seed) => seed)
 
@@ -102,4 +107,70 @@ describe('a server whose defaults are unknown', () => {
     emulator.reset()
     expect(await listOf(emulator, 'dashboards')).toEqual(before)
   })
+})
+
+// The emulator has the telemetry that the recorded server had, so that it must give the recorded answers.
+
+const kindOf: Readonly<Record<string, string>> = { Logs: 'log', Traces: 'trace', Metrics: 'metric' }
+
+const stored = { oldestMs: 0, newestMs: Number.MAX_SAFE_INTEGER }
+
+/** The recorded week, which the emulator repeats. */
+const week = { startMs: Date.parse('2026-11-09T00:00:00Z'), endMs: Date.parse('2026-11-16T00:00:00Z') }
+
+type Row = Readonly<Record<string, string | number | null>>
+
+/** `start group series value` of the week, sorted. */
+function answered(interval: ChartRequest['granularity'], lengthMs: number, series: readonly SeriesItem[]): readonly string[] | string {
+  const request = { series, granularity: interval, startTime: week.startMs, endTime: week.endMs - 1, seriesReturnType: 'column' }
+  const kinds = series.map(({ sourceId }) => kindOf[sourceId])
+  const { body } = answerSeries(request as unknown as ChartRequest, kinds, stored)
+  const { data, error } = body as { data?: readonly Row[]; error?: string }
+  if (data === undefined) return error ?? ''
+  return data
+    .flatMap(({ __hdx_time_bucket: bucket, ...columns }) => {
+      const start = Date.parse(String(bucket))
+      if (start % lengthMs !== 0) throw new Error(`${bucket} is not aligned`)
+      const group = Object.entries(columns).filter(([name]) => !name.startsWith('series_'))
+      const values = Object.entries(columns).filter(([name]) => name.startsWith('series_'))
+      return values.map(([name, value]) => line(start, group.map(([column, text]) => `${column}:${text}`).join(', '), name.slice(7), value))
+    })
+    .toSorted()
+}
+
+const line = (start: number, group: string, series: string, value: unknown): string =>
+  `${start} ${group} ${series} ${value === null ? null : Number(value)}`
+
+/** What the emulator does not know, and says so. */
+const unknown = /^The emulator cannot evaluate: /
+
+const isInWeek = (startMs: number): boolean => startMs >= week.startMs && startMs < week.endMs
+
+it('the emulator gives the recorded answers for its telemetry', () => {
+  const queries = recorded.runs.flatMap(({ alerts }) =>
+    alerts.flatMap((one) => {
+      const { name: _, tile: __, savedSearch: ___, ...alert } = one
+      const query = toAlertQuery(alert, watchedBy(one))
+      return 'series' in query ? [{ name: one.name, query }] : []
+    }),
+  )
+  let compared = 0
+  for (const { name, query } of new Map(queries.map((one) => [JSON.stringify(one.query.series), one])).values()) {
+    const { interval } = query.condition
+    const here = answered(interval, intervalMs[interval], query.series)
+    if (typeof here === 'string' && unknown.test(here)) continue
+    const there = recordedRows(interval, intervalMs[interval], query.series)
+    if (typeof there === 'string' || typeof here === 'string') {
+      expect(there, name).toContain(typeof here === 'string' ? here.slice(0, 55) : here)
+      continue
+    }
+    const lines = there
+      .filter(({ startMs }) => isInWeek(startMs))
+      .flatMap(({ startMs, group, numbers }) => [...numbers].map(([i, value]) => line(startMs, group, String(i), value)))
+    // The demo has no histograms.
+    if (query.series.some(({ metricDataType }) => metricDataType === 'histogram')) continue
+    expect(here.join('\n') === lines.toSorted().join('\n'), name).toBe(true)
+    compared++
+  }
+  expect(compared).toBeGreaterThan(25)
 })

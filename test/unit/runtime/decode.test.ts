@@ -3,12 +3,13 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { isDay } from '../../../src/core/dates.ts'
+import { InputError } from '../../../src/core/errors.ts'
+import { toCamel } from '../../../src/core/names.ts'
 import { decode } from '../../../src/runtime/decode.ts'
+import { readInput } from '../../../src/runtime/read-input.ts'
+import { workspaceFiles } from '../../../src/runtime/workspace.ts'
 import { anyCodePoint, forEachEntry } from '../../support/corpus.ts'
-import { inputsFor, useEmulator } from '../../support/emulator.ts'
-import { invokeText } from '../../support/invoke.ts'
-
-const emulator = useEmulator()
+import { inputsFor } from '../../support/emulator.ts'
 
 const readCorpus = <T extends { readonly value: string }>(name: string): readonly (T & { readonly id: string })[] => {
   const entries = JSON.parse(readFileSync(new URL(`../../corpus/${name}.json`, import.meta.url), 'utf8')) as T[]
@@ -19,13 +20,18 @@ const readCorpus = <T extends { readonly value: string }>(name: string): readonl
 const numbers = readCorpus<{ value: string; isAmount: boolean; isInteger: boolean }>('numbers').filter(({ value }) => value.trim() !== '')
 const dates = readCorpus<{ value: string; isDay: boolean }>('dates')
 
-/** Whether there is one diagnostic about the input. */
-async function isRejected(input: string, value: string, more: Readonly<Record<string, string>> = {}): Promise<boolean> {
-  const ran = await invokeText({
-    inputs: { ...inputsFor(emulator()), operation: 'usage-cost', period: 'today', 'on-missing': 'ignore', ...more, [input]: value },
-  })
-  const diagnostics = ran.reason.split('\n').filter((line) => line.replace(/^- /, '').startsWith(`${input}: `))
-  return ran.document.error?.kind === 'input' && diagnostics.length === 1
+/** Whether the one problem is the input. */
+async function isRejected(input: string, value: string): Promise<boolean> {
+  const given = { ...inputsFor({ url: 'https://api.example' }), period: 'today', [input]: value.trim() }
+  const inputs = Object.fromEntries(Object.entries(given).map(([name, text]) => [toCamel(name), text]))
+  const request = { operation: 'usage-cost', inputs, areText: true, keepsIssue: false, env: {}, readConfigFile: async () => undefined }
+  try {
+    await readInput(request, workspaceFiles('/', {}))
+    return false
+  } catch (thrown) {
+    if (!(thrown instanceof InputError)) throw thrown
+    return thrown.message.startsWith(`${input}: `) && !thrown.message.includes('\n')
+  }
 }
 
 it('accepts an amount only in plain decimals', () =>
