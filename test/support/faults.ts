@@ -5,8 +5,8 @@ import { demo, type Effect, type Emulator, type EmulatorOptions, startEmulator }
 import { ids, serviceOf } from './emulator.ts'
 import { problemsWithRun } from './output-oracle.ts'
 import { type RawRequest, type RawServer, startRawServer, type Wire } from './raw-server.ts'
-import { runActionInside } from './run-action-inside.ts'
-import { type ActionOptions, type RanAction, runAction } from './run-process.ts'
+import { runAsAction } from './run-as-action.ts'
+import type { ActionOptions, RanAction } from './run-process.ts'
 
 // One API for one case of the faults: an emulator of its own and, where the fault lies below HTTP, a server of bytes before it.
 
@@ -155,7 +155,7 @@ const actions = {
 
 export type TestAction = keyof typeof actions
 
-/** A run is in this process, unless an option is about a process. `preload: {}` asks for one. */
+/** See `runAsAction` for the process of a run. */
 export interface FailureRunOptions extends FailureTarget, Omit<ActionOptions, 'inputs' | 'onStart'> {
   readonly inputs?: Inputs
   /** What `Math.random` gives in this process, default 0. */
@@ -189,7 +189,7 @@ export async function runWithFailure(
   failure: Failure | undefined,
   options: FailureRunOptions = {},
 ): Promise<{ outcome: Outcome; ran: RanAction; activeMs: number; testApi: TestApi }> {
-  const { method, path, times, act, api, inputs, url, prepare, settleMs = 0, ...running } = options
+  const { method, path, times, act, api, inputs, url, prepare, settleMs = 0, onStart, ...running } = options
   const { method: itsMethod, inputs: itsInputs } = actions[action]
   const target = { method: method ?? itsMethod, ...(path && { path }), ...(times && { times }), ...(act && { act }) }
   return withTestApi(
@@ -199,10 +199,11 @@ export async function runWithFailure(
       prepare?.(testApi)
       const before = countThings(testApi)
       const startedMs = performance.now()
-      const ran = await runStepOf(
-        { ...running, inputs: { ...connection, ...itsInputs, 'api-url': url ?? testApi.url, ...inputs } },
-        testApi,
-      )
+      const ran = await runAsAction({
+        ...running,
+        ...(onStart !== undefined && { onStart: (child) => onStart(child, testApi) }),
+        inputs: { ...connection, ...itsInputs, 'api-url': url ?? testApi.url, ...inputs },
+      })
       const activeMs = ran.ending?.activeMs ?? performance.now() - startedMs
       await wait(settleMs)
       const methods = testApi.arrived().map((line) => line.split(' ')[0])
@@ -217,14 +218,6 @@ export async function runWithFailure(
     },
     api,
   )
-}
-
-type StepOptions = Pick<FailureRunOptions, 'luck' | 'onStart'> & Omit<ActionOptions, 'onStart'>
-
-function runStepOf({ onStart, luck, ...options }: StepOptions, testApi: TestApi): Promise<RanAction> {
-  if (onStart === undefined && options.preload === undefined && options.nodeArguments === undefined)
-    return runActionInside({ ...options, ...(luck !== undefined && { luck }) })
-  return runAction({ preload: {}, ...options, onStart: (child) => onStart?.(child, testApi) })
 }
 
 const connection = {

@@ -1,9 +1,9 @@
 // The action in this process: as much of a step as needs no process of its own, in a twentieth of the time.
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { runAction } from '../../src/runtime/action/run-action.ts'
-import { type ActionOptions, type Ran, type RanAction, runStep } from './run-process.ts'
+import { runAction as runActionWith } from '../../src/runtime/action/run-action.ts'
+import { type ActionOptions, type Ran, type RanAction, runAction, runStep } from './run-process.ts'
 
-type InsideOptions = Pick<ActionOptions, 'inputs' | 'env' | 'files' | 'secrets'> & {
+type InsideOptions = ActionOptions & {
   /** What `Math.random` gives, default 0: retries then wait for nothing but what the server asks for. */
   readonly luck?: number
 }
@@ -24,10 +24,13 @@ process.stdout.write = ((...given: Parameters<typeof write>) => {
 
 const signals = { on: () => undefined, off: () => undefined, exit: () => undefined }
 
-export function runActionInside({ luck = 0, ...options }: InsideOptions): Promise<RanAction> {
+/** Runs the action in this process, unless an option is about a process. `preload: {}` asks for one. */
+export function runAsAction({ luck = 0, ...options }: InsideOptions): Promise<RanAction> {
+  const { onStart, preload, nodeArguments } = options
+  if (onStart !== undefined || preload !== undefined || nodeArguments !== undefined) return runAction({ preload: {}, ...options })
   return runStep(options, async ({ env }): Promise<Ran> => {
     const run = { stdout: '', luck }
-    const exitCode = await running.run(run, () => runAction(env, signals))
+    const exitCode = await running.run(run, () => runActionWith(env, signals))
     return { exitCode, stdout: run.stdout, stderr: '' }
   })
 }
