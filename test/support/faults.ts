@@ -5,7 +5,8 @@ import { demo, type Effect, type Emulator, type EmulatorOptions, startEmulator }
 import { ids, serviceOf } from './emulator.ts'
 import { problemsWithRun } from './output-oracle.ts'
 import { type RawRequest, type RawServer, startRawServer, type Wire } from './raw-server.ts'
-import { type ActionOptions, type RanAction, runAction } from './run-process.ts'
+import { runAsAction } from './run-as-action.ts'
+import type { ActionOptions, RanAction } from './run-process.ts'
 
 // One API for one case of the faults: an emulator of its own and, where the fault lies below HTTP, a server of bytes before it.
 
@@ -43,10 +44,19 @@ export async function withTestApi<T>(
   use: (testApi: TestApi) => Promise<T>,
   options: EmulatorOptions = {},
 ): Promise<T> {
-  const emulator = await startEmulator(options)
+  const emulator = await atNewPort(
+    () => startEmulator(options),
+    ({ url }) => new URL(url).port,
+  )
   let front: RawServer | undefined
   try {
-    if (failure !== undefined && 'replaceAnswer' in failure) front = await startFront(emulator, failure.replaceAnswer, target)
+    if (failure !== undefined && 'replaceAnswer' in failure) {
+      const { replaceAnswer } = failure
+      front = await atNewPort(
+        () => startFront(emulator, replaceAnswer, target),
+        ({ port }) => String(port),
+      )
+    }
     if (failure !== undefined && 'effect' in failure) emulator.addFault(toFault(failure.effect, target))
     const url = front === undefined ? emulator.url : `http://127.0.0.1:${front.port}`
     const log = front?.requests ?? emulator.requests
@@ -55,6 +65,20 @@ export async function withTestApi<T>(
     await front?.close()
     await emulator.close()
   }
+}
+
+const usedPorts = new Set<string>()
+
+/** Starts a server at a port that no earlier one had: runs in this process share what a rate limit told them about an address. */
+async function atNewPort<S extends { close(): Promise<void> }>(start: () => Promise<S>, portOf: (server: S) => string): Promise<S> {
+  const server = await start()
+  if (!usedPorts.has(portOf(server))) {
+    usedPorts.add(portOf(server))
+    return server
+  }
+  const other = await atNewPort(start, portOf)
+  await server.close()
+  return other
 }
 
 const toFault = (effect: Effect, { method, path, times = 1, act = 'before' }: FailureTarget) => ({
@@ -98,7 +122,7 @@ export function toHttp({ status, body }: GoodAnswer, headers: readonly string[] 
   return `${lines.join('\r\n')}\r\n\r\n${body}`
 }
 
-// Runs one operation of the built bundle against an API that fails in a chosen way, and returns the outcome.
+// Runs one operation of the action against an API that fails in a chosen way, and returns the outcome.
 
 type Inputs = Readonly<Record<string, string>>
 
@@ -131,8 +155,11 @@ const actions = {
 
 export type TestAction = keyof typeof actions
 
+/** See `runAsAction` for the process of a run. */
 export interface FailureRunOptions extends FailureTarget, Omit<ActionOptions, 'inputs' | 'onStart'> {
   readonly inputs?: Inputs
+  /** What `Math.random` gives in this process, default 0. */
+  readonly luck?: number
   readonly api?: EmulatorOptions
   /** Where the request goes instead of the testApi. */
   readonly url?: string
@@ -161,7 +188,7 @@ export async function runWithFailure(
   action: TestAction,
   failure: Failure | undefined,
   options: FailureRunOptions = {},
-): Promise<{ outcome: Outcome; ran: RanAction; testApi: TestApi }> {
+): Promise<{ outcome: Outcome; ran: RanAction; activeMs: number; testApi: TestApi }> {
   const { method, path, times, act, api, inputs, url, prepare, settleMs = 0, onStart, ...running } = options
   const { method: itsMethod, inputs: itsInputs } = actions[action]
   const target = { method: method ?? itsMethod, ...(path && { path }), ...(times && { times }), ...(act && { act }) }
@@ -171,12 +198,13 @@ export async function runWithFailure(
     async (testApi) => {
       prepare?.(testApi)
       const before = countThings(testApi)
-      const ran = await runAction({
-        preload: {},
+      const startedMs = performance.now()
+      const ran = await runAsAction({
         ...running,
-        onStart: (child) => onStart?.(child, testApi),
+        ...(onStart !== undefined && { onStart: (child) => onStart(child, testApi) }),
         inputs: { ...connection, ...itsInputs, 'api-url': url ?? testApi.url, ...inputs },
       })
+      const activeMs = ran.ending?.activeMs ?? performance.now() - startedMs
       await wait(settleMs)
       const methods = testApi.arrived().map((line) => line.split(' ')[0])
       const outcome = {
@@ -186,7 +214,7 @@ export async function runWithFailure(
         added: countThings(testApi) - before,
         problems: problemsWithRun(ran),
       }
-      return { outcome, ran, testApi }
+      return { outcome, ran, activeMs, testApi }
     },
     api,
   )

@@ -12,7 +12,8 @@ import type { Block, Status } from '../../src/report/blocks.ts'
 import { createVirtualClock } from './clocks.ts'
 import { type GitHubServer, token } from './github-server.ts'
 import { type GitLabServer, token as gitLabToken } from './gitlab-server.ts'
-import { type ActionOptions, type RanAction, runAction } from './run-process.ts'
+import { runAsAction } from './run-as-action.ts'
+import type { ActionOptions, RanAction } from './run-process.ts'
 
 // Notifies a fake GitHub or GitLab in this process, on a clock that never waits.
 
@@ -127,7 +128,7 @@ export const runnerEnvironment = (url: string): Record<string, string> => ({
   GITHUB_SHA: 'a'.repeat(40),
 })
 
-// Runs the built action as a step of a workflow that keeps a comment or an issue on GitHub.
+// Runs the action as a step of a workflow that keeps a comment or an issue on GitHub.
 
 export interface GitHubStepOptions extends ActionOptions {
   /** The event's payload; a pull request from the repository itself unless said otherwise. */
@@ -141,7 +142,7 @@ export async function runGitHubStep(
   const directory = await mkdtemp(join(tmpdir(), 'watchkeeper-event-'))
   try {
     await writeFile(join(directory, 'event.json'), JSON.stringify(event))
-    return await runAction({
+    return await runAsAction({
       ...options,
       inputs: { 'github-token': token, ...options.inputs },
       env: {

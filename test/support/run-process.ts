@@ -16,7 +16,7 @@ export { expectNoSecret } from './secret-scanner.ts'
 
 const root = new URL('../..', import.meta.url).pathname
 
-interface Ran {
+export interface Ran {
   readonly exitCode: number | null
   readonly stdout: string
   readonly stderr: string
@@ -57,7 +57,25 @@ export interface ActionOptions extends ProcessOptions {
 /** Nothing of this machine's environment but what Node needs; the cache saves compiling the same bundle a hundred times. */
 const bareEnvironment: Environment = { PATH: process.env.PATH, NODE_COMPILE_CACHE: join(tmpdir(), 'watchkeeper-test-cache') }
 
-export async function runAction({ inputs, env = {}, files = {}, secrets = [], ...options }: ActionOptions): Promise<RanAction> {
+/** The bundle in a process of its own, as a runner starts it. */
+export const runAction = (options: ActionOptions): Promise<RanAction> =>
+  runStep(options, ({ env, workspace, directory }) =>
+    runNode([join(root, 'dist/index.js')], { ...options, env, cwd: workspace, reportTo: join(directory, 'ending') }),
+  )
+
+/** A step of a workflow: what the runner gives it. */
+export interface Step {
+  readonly env: Environment
+  readonly workspace: string
+  /** Removed after the step. */
+  readonly directory: string
+}
+
+/** Starts a step as a runner does, and reads everything that it leaves. */
+export async function runStep(
+  { inputs, env = {}, files = {}, secrets = [] }: Pick<ActionOptions, 'inputs' | 'env' | 'files' | 'secrets'>,
+  start: (step: Step) => Promise<Ran>,
+): Promise<RanAction> {
   const directory = await mkdtemp(join(tmpdir(), 'watchkeeper-test-'))
   const workspace = join(directory, 'work')
   try {
@@ -72,13 +90,7 @@ export async function runAction({ inputs, env = {}, files = {}, secrets = [], ..
       GITHUB_WORKSPACE: workspace,
       RUNNER_TEMP: directory,
     }
-    const whole = { ...bareEnvironment, ...runner, ...inputVariables(inputs), ...env }
-    const ran = await runNode([join(root, 'dist/index.js')], {
-      ...options,
-      env: whole,
-      cwd: workspace,
-      reportTo: join(directory, 'ending'),
-    })
+    const ran = await start({ env: { ...bareEnvironment, ...runner, ...inputVariables(inputs), ...env }, workspace, directory })
     const outputText = await readFile(output, 'utf8')
     const outputs = readOutputFile(outputText)
     const resultText = await readFile(outputs.get('result-file') || join(directory, 'none'), 'utf8').catch(() => '')

@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
-import { demo } from '../../../src/emulator/index.ts'
+import { demo, type Effect } from '../../../src/emulator/index.ts'
 import { asOptions, serviceOf } from '../../support/emulator.ts'
 import { runWithFailure, type TestAction, type TestApi, withTestApi } from '../../support/faults.ts'
 import { problemsWithRun } from '../../support/output-oracle.ts'
@@ -80,7 +80,36 @@ describe.concurrent('R6: a signal ends a run in time, with a report and the righ
   })
 })
 
-it('receives signals directly when a shell runs the command line with exec', async () => {
+describe.concurrent('R5: answers that are too large are rejected in little memory', () => {
+  it.each<[string, Effect]>([
+    ['without an end', { kind: 'endless' }],
+    ['that a gzip of some kilobytes becomes', { kind: 'gzip-bomb', mebibytes: 500 }],
+  ])('rejects an answer %s', async (_, effect) => {
+    const { outcome, ran } = await runWithFailure('read', { effect }, { preload: {}, times: 9, inputs: { 'max-attempts': '2' } })
+    expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'bad-answer', problems: [] })
+    expect(ran.outputs.get('failure-reason')).toContain('larger than the limit of 16 MiB')
+    expect(ran.ending?.peakMegabytes).toBeLessThan(300)
+  })
+})
+
+it.concurrent('R4: creates nothing where no connection is made, and names the limit for connecting', { timeout: 30_000 }, async () => {
+  const hole = await openBlackHole()
+  try {
+    const { outcome, ran, activeMs } = await runWithFailure('create', undefined, {
+      preload: {},
+      url: `http://127.0.0.1:${hole.port}`,
+      inputs: { 'max-attempts': '1' },
+    })
+    expect(outcome).toEqual({ methods: '', added: 0, problems: [], exitCode: 1, conclusion: 'timeout' })
+    expect(ran.outputs.get('failure-reason')).toContain('No connection within 10 s')
+    expect(ran.outputs.get('failure-reason')).not.toContain('30 s')
+    expect(activeMs).toBeLessThan(15_000)
+  } finally {
+    await hole.close()
+  }
+})
+
+it.concurrent('receives signals directly when a shell runs the command line with exec', async () => {
   await withTestApi({ effect: { kind: 'delay', ms: 400 } }, {}, async (testApi) => {
     const { flags, variables } = asOptions(connectionTo(testApi.url))
     const line = `exec "${process.execPath}" "${root}npm/cli.js" list-sources ${flags.join(' ')}`

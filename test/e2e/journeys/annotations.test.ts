@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
-import { type RanAction, runAction } from '../../support/run-process.ts'
+import { runAsAction } from '../../support/run-as-action.ts'
+import type { RanAction } from '../../support/run-process.ts'
 
 const emulator = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
 
@@ -14,7 +15,7 @@ const file = (warnings: number, errors: number): string =>
   ].join('\n')
 
 const validate = (warnings: number, errors: number, env: Readonly<Record<string, string>> = {}): Promise<RanAction> =>
-  runAction({
+  runAsAction({
     inputs: { operation: 'validate', files: 'x.yml', profile: 'clickhouse-cloud' },
     files: { 'x.yml': file(warnings, errors) },
     env,
@@ -48,7 +49,7 @@ it('leaves room among them for what could not be written', async () => {
 it('the log of an apply has a line of progress every ten seconds, not one for each of 40 objects', async () => {
   const savedSearches = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`s${i}`, { name: `S ${i}`, source: 'Logs' }]))
   const startedAtMs = performance.now()
-  const ran = await runAction({
+  const ran = await runAsAction({
     inputs: { ...inputsFor(emulator(), 'hyperdx'), operation: 'apply', project: 'shop/progress', files: 'a.json' },
     files: { 'a.json': JSON.stringify({ savedSearches }) },
     secrets,

@@ -4,9 +4,10 @@ import { demo, type Emulator } from '../../../src/emulator/index.ts'
 import { createClient } from '../../../src/index.ts'
 import { done, fillBackups } from '../../support/backups.ts'
 import { asOptions, inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
-import { commandsOf, runAction, runCli } from '../../support/run-process.ts'
+import { runAsAction } from '../../support/run-as-action.ts'
+import { commandsOf, runCli } from '../../support/run-process.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: { limit: 1000, windowMs: 1000 } })
 
 const fill =
   (...backups: Parameters<typeof fillBackups>[2]) =>
@@ -31,7 +32,7 @@ describe.each(outcomes)('a service with the outcome $outcome', ({ outcome, prepa
   it('check-backups has the same verdict in the action, on the command line and in the library', async () => {
     prepare(emulator())
     const passes = line.source.includes('✅')
-    const action = await runAction({ inputs: { ...inputsFor(emulator()), operation: 'check-backups' }, secrets })
+    const action = await runAsAction({ inputs: { ...inputsFor(emulator()), operation: 'check-backups' }, secrets })
     expect(action.summary).toMatch(line)
     expect([action.exitCode, commandsOf(action)]).toEqual(passes ? [0, []] : [1, ['error']])
     expect(action.outputs.has('backup-age-hours')).toBe(outcome === 'fresh')
@@ -55,6 +56,6 @@ describe.each(outcomes)('a service with the outcome $outcome', ({ outcome, prepa
 
 it('passes with a warning under warn-only', async () => {
   fill()(emulator())
-  const ran = await runAction({ inputs: { ...inputsFor(emulator()), operation: 'check-backups', 'warn-only': 'true' } })
+  const ran = await runAsAction({ inputs: { ...inputsFor(emulator()), operation: 'check-backups', 'warn-only': 'true' } })
   expect([ran.exitCode, ran.outputs.get('status'), commandsOf(ran)]).toEqual([0, 'warn', ['warning']])
 })

@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { forEachEntry } from '../../support/corpus.ts'
 import { inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
-import { commandsOf, runAction } from '../../support/run-process.ts'
+import { runAsAction } from '../../support/run-as-action.ts'
+import { commandsOf } from '../../support/run-process.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: { limit: 1000, windowMs: 1000 } })
 
 /** The demo's records of these days no longer change, whatever the day of the test. */
 const at = (daysAgo: number): string => new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10)
@@ -12,7 +13,7 @@ const at = (daysAgo: number): string => new Date(Date.now() - daysAgo * 86_400_0
 const days = (): { period: string } => ({ period: `${at(34)}..${at(5)}` })
 
 const gate = (inputs: Readonly<Record<string, string>>) =>
-  runAction({ inputs: { ...inputsFor(emulator()), operation: 'usage-cost', ...days(), ...inputs }, secrets })
+  runAsAction({ inputs: { ...inputsFor(emulator()), operation: 'usage-cost', ...days(), ...inputs }, secrets })
 
 /** In millionths, so that the tests need no decimals. */
 const toMicro = (text: string): bigint => {
@@ -37,10 +38,10 @@ describe('the cost gate', () => {
 
   it('V6: has an annotation for an unknown variable, and fails on one that resembles an input', async () => {
     const inputs = { ...inputsFor(emulator()), operation: 'usage-cost', ...days(), budget: '100000' }
-    const unknown = await runAction({ inputs, env: { WATCHKEEPER_XYZZY: '1' } })
+    const unknown = await runAsAction({ inputs, env: { WATCHKEEPER_XYZZY: '1' } })
     expect([unknown.exitCode, commandsOf(unknown)]).toEqual([0, ['warning']])
     expect(unknown.stdout).toMatch(/^::warning::Unknown variables with the prefix WATCHKEEPER_ are ignored: WATCHKEEPER_XYZZY\./m)
-    const misspelt = await runAction({ inputs, env: { WATCHKEEPER_BUGET: '1' } })
+    const misspelt = await runAsAction({ inputs, env: { WATCHKEEPER_BUGET: '1' } })
     expect([misspelt.exitCode, misspelt.outputs.get('status')]).toEqual([1, 'error'])
     expect(misspelt.outputs.get('failure-reason')).toContain('WATCHKEEPER_BUGET: unknown variable; did you mean the input budget?')
   })

@@ -1,9 +1,10 @@
 // The check of credits in the built action and on the command line.
 import { describe, expect, it } from 'vitest'
 import { asOptions, inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
-import { commandsOf, runAction, runCli } from '../../support/run-process.ts'
+import { runAsAction } from '../../support/run-as-action.ts'
+import { commandsOf, runCli } from '../../support/run-process.ts'
 
-const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: { limit: 1000, windowMs: 1000 } })
 
 const inputs = () => ({ ...inputsFor(emulator(), 'clickhouse-cloud'), operation: 'check-credits' })
 
@@ -14,7 +15,7 @@ const emptyBalances = (): void => {
 describe('the check of credits', () => {
   it('has the same figures in the action and on the command line, and writes them before it fails', async () => {
     const limits = { 'min-days-left': '3000', reports: 'html=credits.html' }
-    const action = await runAction({ inputs: { ...inputs(), ...limits }, secrets })
+    const action = await runAsAction({ inputs: { ...inputs(), ...limits }, secrets })
     expect([action.exitCode, commandsOf(action)]).toEqual([1, ['error']])
     expect(action.summary).toMatch(/^### ❌ Prepaid credits last for \d+ more days \(until .*\)\. The minimum is 3000 days\.\n/)
     expect(action.outputs.get('remaining-credits')).toBe('2620')
@@ -29,11 +30,11 @@ describe('the check of credits', () => {
 
   it('V10: never shows zero for an organization without prepaid credits', async () => {
     emptyBalances()
-    const passed = await runAction({ inputs: inputs(), secrets })
+    const passed = await runAsAction({ inputs: inputs(), secrets })
     expect(passed.exitCode).toBe(0)
     expect(passed.summary).toMatch(/^### ✅ No prepaid credits\n/)
     expect([passed.outputs.has('remaining-credits'), passed.outputs.has('days-left')]).toEqual([false, false])
-    const failed = await runAction({ inputs: { ...inputs(), 'min-days-left': '100' }, secrets })
+    const failed = await runAsAction({ inputs: { ...inputs(), 'min-days-left': '100' }, secrets })
     expect([failed.exitCode, failed.summary]).toEqual([1, expect.stringMatching(/^### ❌ No prepaid credits: none were granted/)])
   })
 })

@@ -9,7 +9,7 @@ import { type GitHubStepOptions, pullRequestEvent, runGitHubStep } from '../../s
 import { kindsIn, unexpectedHtml } from '../../support/output-oracle.ts'
 import { commandsOf, expectNoSecret, type RanAction, runCli } from '../../support/run-process.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: { limit: 1000, windowMs: 1000 } })
 const github = useGitHub()
 
 const gate = (inputs: Readonly<Record<string, string>>, more: Omit<GitHubStepOptions, 'inputs'> = {}): Promise<RanAction> =>
@@ -337,7 +337,7 @@ it('comments on a plan that only adopts existing objects', async () => {
 })
 
 describe('the deployments of the days of a spike', () => {
-  const cloud = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+  const cloud = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: { limit: 1000, windowMs: 1000 } })
 
   const explain = async (inputs: Readonly<Record<string, string>> = {}): Promise<RanAction> =>
     runGitHubStep(github(), {

@@ -6,10 +6,11 @@ import { hostile } from '../../support/corpus.ts'
 import { asOptions, inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { kindsIn, unexpectedHtml } from '../../support/output-oracle.ts'
-import { commandsOf, runAction, runCli } from '../../support/run-process.ts'
+import { runAsAction } from '../../support/run-as-action.ts'
+import { commandsOf, runCli } from '../../support/run-process.ts'
 import { commandsIn } from '../../support/runner-oracle.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: { limit: 1000, windowMs: 1000 } })
 
 /** Puts every hostile string into the names that operations show. */
 function poison(): void {
@@ -24,7 +25,7 @@ function poison(): void {
 
 it.each(['list-dashboards', 'list-alerts'])('names from the API stay data in log, summary and outputs of %s', async (operation) => {
   poison()
-  const ran = await runAction({ inputs: { ...inputsFor(emulator()), operation }, secrets })
+  const ran = await runAsAction({ inputs: { ...inputsFor(emulator()), operation }, secrets })
   expect(ran.exitCode).toBe(0)
   expect(commandsOf(ran)).toEqual([])
   expect(unexpectedHtml(ran.summary)).toEqual([])
@@ -77,7 +78,7 @@ it('names from the API stay data on the command line, which may run inside a wor
 it('the text of an error stays data', async () => {
   for (const value of ['::error::x', 'cpu ##[error]x', 'a\n::set-output name=x::y', '<b>x</b>', '| a |', '`', '\u202egnp.exe']) {
     emulator().addFault({ effect: { kind: 'status', status: 400, body: JSON.stringify({ status: 400, error: value }) } })
-    const ran = await runAction({ inputs: { ...inputsFor(emulator()), operation: 'list-sources' } })
+    const ran = await runAsAction({ inputs: { ...inputsFor(emulator()), operation: 'list-sources' } })
     expect(ran.exitCode).toBe(1)
     expect(commandsOf(ran)).toEqual(['error'])
     expect(unexpectedHtml(ran.summary)).toEqual([])

@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { runAction } from '../../support/run-process.ts'
+import { runAsAction } from '../../support/run-as-action.ts'
 
 const organization = '11111111-2222-4333-8444-555555555555'
 const service = '66666666-7777-4888-8999-aaaaaaaaaaaa'
@@ -71,7 +71,7 @@ beforeEach(() => void received.splice(0))
 afterAll(() => void server.close())
 
 const run = (operation: string, inputs: Readonly<Record<string, string>> = {}) =>
-  runAction({
+  runAsAction({
     inputs: {
       operation,
       'api-url': url,

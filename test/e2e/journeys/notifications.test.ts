@@ -10,7 +10,7 @@ import { type GitHubStepOptions, runGitHubStep } from '../../support/notify.ts'
 import { useReceiver, webhookPath } from '../../support/receiver.ts'
 import { commandsOf, expectNoSecret, type RanAction, runCli } from '../../support/run-process.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: { limit: 1000, windowMs: 1000 } })
 const github = useGitHub()
 const receiver = useReceiver()
 

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { type Day, formatDay } from '../../../src/core/dates.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { nodesOf, parseMarkdown } from '../../support/output-oracle.ts'
-import { runAction } from '../../support/run-process.ts'
+import { runAsAction } from '../../support/run-as-action.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: { limit: 1000, windowMs: 1000 } })
 
 interface ResultRecord {
   readonly date: string
@@ -94,7 +94,7 @@ describe('every figure of the summary', () => {
 
   it('every figure of the summary can be computed from the records in the result file', async () => {
     const dates = { period: `${day(24)}..${day(5)}` }
-    const ran = await runAction({
+    const ran = await runAsAction({
       inputs: { ...inputsFor(emulator()), operation: 'usage-cost', ...dates, budget: '300', compare: 'previous-period', budgets: 'b.yml' },
       files: { 'b.yml': budgets },
     })

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { demo } from '../../../src/emulator/index.ts'
 import { basicPair, inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
-import { expectNoSecret, runAction, runCli } from '../../support/run-process.ts'
+import { runAsAction } from '../../support/run-as-action.ts'
+import { expectNoSecret, runCli } from '../../support/run-process.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: { limit: 1000, windowMs: 1000 } })
 
 /** As nasty as a secret can be: every encoding of it looks different. */
 const canary = `p%a"s\\s<&>é'-canary-0123456789`
@@ -17,7 +18,7 @@ function useCanary(): string {
 
 describe('the key secret', () => {
   it('the key secret is masked before anything else is printed, with the base64 pair', async () => {
-    const ran = await runAction({ inputs: { ...inputsFor(emulator()), operation: 'list-sources' }, secrets })
+    const ran = await runAsAction({ inputs: { ...inputsFor(emulator()), operation: 'list-sources' }, secrets })
     const lines = ran.stdout.split('\n')
     const masks = lines.filter((line) => line.startsWith('::add-mask::'))
     expect(lines.slice(0, masks.length)).toEqual(masks)
@@ -28,7 +29,7 @@ describe('the key secret', () => {
 
   it('the key secret is masked when the environment gives it, and when everything else is wrong', async () => {
     const env = { WATCHKEEPER_API_KEY_ID: demo.apiKeyId, WATCHKEEPER_API_KEY_SECRET: demo.apiKeySecret }
-    const ran = await runAction({ inputs: { operation: 'nope' }, env, secrets })
+    const ran = await runAsAction({ inputs: { operation: 'nope' }, env, secrets })
     expect(ran.stdout.split('\n')[0]).toMatch(/^::add-mask::/)
     expect(ran.stdout).toContain(`::add-mask::${basicPair}`)
     expect(ran.exitCode).toBe(1)
@@ -66,7 +67,7 @@ describe('the key secret', () => {
   ])('the key secret is not shown when a server answers it %s', async (_, piece) => {
     useCanary()
     emulator().addFault({ effect: { kind: 'status', status: 403, body: JSON.stringify({ error: `no: ${piece} is no key` }) } })
-    const ran = await runAction({
+    const ran = await runAsAction({
       inputs: { ...inputsFor(emulator()), 'api-key-secret': canary, operation: 'list-sources' },
       secrets: [canary],
     })
@@ -77,7 +78,7 @@ describe('the key secret', () => {
   })
 
   it('masks no id: a masked output would be dropped', async () => {
-    const ran = await runAction({ inputs: { ...inputsFor(emulator()), operation: 'list-sources' } })
+    const ran = await runAsAction({ inputs: { ...inputsFor(emulator()), operation: 'list-sources' } })
     const masked = ran.stdout.split('\n').filter((line) => line.startsWith('::add-mask::'))
     for (const id of [demo.organizationId, demo.services.checkout]) expect(masked.join('\n')).not.toContain(id)
   })
@@ -89,7 +90,7 @@ describe('the key secret', () => {
   ])('appears nowhere when the API answers it %s', async (_, body) => {
     const pair = useCanary()
     emulator().addFault({ effect: { kind: 'status', status: 400, body: body(pair) } })
-    const ran = await runAction({
+    const ran = await runAsAction({
       inputs: { ...inputsFor(emulator()), operation: 'list-sources', 'api-key-secret': canary },
       secrets: [canary, pair],
     })
@@ -101,7 +102,7 @@ describe('the key secret', () => {
     const pair = useCanary()
     const service = emulator().store.organizations[0]?.services[0]
     for (const alert of service?.alerts ?? []) alert.name = `x ${canary} y ${pair}`
-    const ran = await runAction({
+    const ran = await runAsAction({
       inputs: { ...inputsFor(emulator()), operation: 'list-alerts', 'api-key-secret': canary },
       secrets: [canary, pair],
     })
@@ -120,7 +121,7 @@ describe('the key secret', () => {
   })
 
   it('the key secret is trimmed, as a newline at its end makes another credential', async () => {
-    const ran = await runAction({
+    const ran = await runAsAction({
       inputs: { ...inputsFor(emulator()), operation: 'list-sources', 'api-key-secret': `  ${demo.apiKeySecret}\n` },
       secrets,
     })
@@ -129,7 +130,7 @@ describe('the key secret', () => {
 
   it('the key secret stays out of what a proxy refuses', async () => {
     const env = { HTTP_PROXY: 'http://user:proxy-password-123@127.0.0.1:9' }
-    const ran = await runAction({
+    const ran = await runAsAction({
       inputs: { ...inputsFor(emulator()), operation: 'list-sources', 'max-attempts': '1' },
       env,
       secrets: [...secrets, 'proxy-password-123'],

@@ -4,17 +4,22 @@ import { demo, type Effect, type Emulator, type EmulatorOptions, startEmulator }
 import { forEachEntry } from '../../support/corpus.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { problemsWithRun } from '../../support/output-oracle.ts'
-import { type ActionOptions, type RanAction, runAction, runCli } from '../../support/run-process.ts'
+import { runAsAction } from '../../support/run-as-action.ts'
+import { type ActionOptions, type RanAction, runCli } from '../../support/run-process.ts'
 import { errors, many, shop, slow } from '../../support/shop-declaration.ts'
 
-const emulator = useEmulator({ dialect: 'hyperdx' })
+const emulator = useEmulator({ dialect: 'hyperdx', rateLimit: { limit: 1000, windowMs: 1000 } })
 
 const run = (
   inputs: Readonly<Record<string, string>>,
   more: Omit<ActionOptions, 'inputs'> = {},
   server: Pick<Emulator, 'url'> = emulator(),
 ) =>
-  runAction({ preload: {}, ...more, inputs: { operation: 'list-alerts', ...inputsFor(server, 'hyperdx'), 'max-attempts': '1', ...inputs } })
+  runAsAction({
+    preload: {},
+    ...more,
+    inputs: { operation: 'list-alerts', ...inputsFor(server, 'hyperdx'), 'max-attempts': '1', ...inputs },
+  })
 
 async function withServer<T>(options: EmulatorOptions, use: (server: Emulator) => Promise<T>): Promise<T> {
   const server = await startEmulator({ dialect: 'hyperdx', ...options })

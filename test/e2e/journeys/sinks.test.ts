@@ -8,11 +8,12 @@ import { toKebab } from '../../../src/core/names.ts'
 import { commonFormats } from '../../../src/operation/reports.ts'
 import { fillUsage, inputsFor, useEmulator } from '../../support/emulator.ts'
 import { allOperations, useExampleDirectory } from '../../support/examples.ts'
-import { commandsOf, runAction, runCli } from '../../support/run-process.ts'
+import { runAsAction } from '../../support/run-as-action.ts'
+import { commandsOf, runCli } from '../../support/run-process.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: { limit: 1000, windowMs: 1000 } })
 
-const cloud = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+const cloud = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: { limit: 1000, windowMs: 1000 } })
 
 let directory: string
 
@@ -25,7 +26,7 @@ afterAll(async () => {
 })
 
 const gate = (budget: string, env: Readonly<Record<string, string>>, inputs: Readonly<Record<string, string>> = {}) =>
-  runAction({ inputs: { ...inputsFor(emulator()), operation: 'usage-cost', period: 'last-7-days', budget, ...inputs }, env })
+  runAsAction({ inputs: { ...inputsFor(emulator()), operation: 'usage-cost', period: 'last-7-days', budget, ...inputs }, env })
 
 const broken: readonly (readonly [string, Record<string, string>, string])[] = [
   ['no output file', { GITHUB_OUTPUT: '' }, 'the outputs'],
@@ -80,7 +81,7 @@ describe('the result file', () => {
   })
 
   it('the result file is written under a fixed name for an unknown operation', async () => {
-    const ran = await runAction({ inputs: { ...inputsFor(emulator()), operation: '../../evil' } })
+    const ran = await runAsAction({ inputs: { ...inputsFor(emulator()), operation: '../../evil' } })
     expect(ran.outputs.get('result-file')).toMatch(/\/watchkeeper-unknown-[0-9a-f]{8}\.json$/)
     expect(ran.result).toMatchObject({ operation: '../../evil', status: 'error' })
   })
@@ -189,7 +190,7 @@ it('V4: a plan file that cannot be written is an error, and no output names it',
   const file = join(directory, 'taken')
   await mkdir(file)
   const examples = await readFile(new URL('../../../examples/adopt/alerts.yml', import.meta.url), 'utf8')
-  const ran = await runAction({
+  const ran = await runAsAction({
     inputs: { ...inputsFor(emulator()), operation: 'plan', 'plan-file': file, reports: 'sarif=diagnostics.sarif' },
     env: { GITHUB_REPOSITORY: 'shop/infra' },
     files: { 'observability/alerts.yml': examples },
@@ -205,7 +206,7 @@ describe('a summary stays below what GitHub keeps, whatever other commands of th
   const summaryAfter = async (room: number) => {
     const summary = join(directory, 'summary.md')
     await writeFile(summary, 'x'.repeat(limit - room))
-    const ran = await runAction({
+    const ran = await runAsAction({
       inputs: { ...inputsFor(emulator()), operation: 'usage-cost', period: 'last-30-days' },
       env: { GITHUB_STEP_SUMMARY: summary },
     })
@@ -234,7 +235,7 @@ it('a month of 2,000 services with a FOCUS file takes little memory', async () =
   const services = Array.from({ length: 2000 }, (_, i) => ({ name: `service ${i}`, microOn: usageOf(i) }))
   fillUsage(cloud(), 31, services)
   const file = join(directory, 'focus.csv')
-  const ran = await runAction({
+  const ran = await runAsAction({
     preload: {},
     inputs: { ...inputsFor(cloud(), 'clickhouse-cloud'), operation: 'usage-cost', period: 'last-30-days', reports: `focus=${file}` },
   })

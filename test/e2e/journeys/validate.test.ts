@@ -6,9 +6,10 @@ import { forEachEntry } from '../../support/corpus.ts'
 import { fileWith } from '../../support/declarations.ts'
 import { inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
 import { unexpectedHtml } from '../../support/output-oracle.ts'
-import { commandsOf, type RanAction, runAction, runCli } from '../../support/run-process.ts'
+import { runAsAction } from '../../support/run-as-action.ts'
+import { commandsOf, type RanAction, runCli } from '../../support/run-process.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: { limit: 1000, windowMs: 1000 } })
 let directory: string
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'watchkeeper-validate-'))
@@ -45,7 +46,7 @@ const count = (annotations: readonly Annotation[], wanted: string): number => an
 
 describe('validate as an action, without credentials', () => {
   it('puts each diagnostic beside its line, sets outputs and summary, and fails the step', async () => {
-    const ran = await runAction({ inputs, files: { 'observability/a.yml': alerts(1, { interval: '5min' }) } })
+    const ran = await runAsAction({ inputs, files: { 'observability/a.yml': alerts(1, { interval: '5min' }) } })
     expect(ran.exitCode).toBe(1)
     const [diagnostic, step] = annotationsOf(ran)
     expect(diagnostic).toMatchObject({
@@ -74,7 +75,7 @@ describe('validate as an action, without credentials', () => {
         .replaceAll(/ {2}a/g, '  n')
         .replaceAll(/"A(\d+)"/g, '"N$1"'),
     }
-    const ran = await runAction({ inputs, files })
+    const ran = await runAsAction({ inputs, files })
     const annotations = annotationsOf(ran)
     expect(['error', 'warning', 'notice'].map((kind) => count(annotations, kind))).toEqual([10, 9, 9])
     expect(annotations.at(-1)?.message).toBe('42 objects in 3 files: 15 errors')
@@ -86,17 +87,17 @@ describe('validate as an action, without credentials', () => {
   })
 
   it('warns, and stays green, where there are only warnings', async () => {
-    const ran = await runAction({ inputs, files: { 'observability/a.yml': alerts(30, {}).replaceAll(/"A\d+"/g, '"A"') } })
+    const ran = await runAsAction({ inputs, files: { 'observability/a.yml': alerts(30, {}).replaceAll(/"A\d+"/g, '"A"') } })
     expect([ran.exitCode, ran.outputs.get('status'), count(annotationsOf(ran), 'warning')]).toEqual([0, 'warn', 10])
   })
 
   it('validate writes no annotations for valid files', async () => {
-    const ran = await runAction({ inputs, files: { 'observability/a.json': JSON.stringify(fileWith()) } })
+    const ran = await runAsAction({ inputs, files: { 'observability/a.json': JSON.stringify(fileWith()) } })
     expect([ran.exitCode, ran.outputs.get('status'), annotationsOf(ran)]).toEqual([0, 'pass', []])
   })
 
   it('sends no request, also with credentials', async () => {
-    const ran = await runAction({
+    const ran = await runAsAction({
       inputs: { ...inputsFor(emulator(), 'clickhouse-cloud'), ...inputs },
       files: { 'observability/a.json': JSON.stringify(fileWith()) },
       secrets,
@@ -120,7 +121,7 @@ describe('validate as an action, without credentials', () => {
       ],
       async (file) => {
         const wrong = alerts(1, { '::error::x\n##[error]<b>': 1, interval: '\u001b]8;;https://x\u0007' })
-        const ran = await runAction({ inputs, files: { [file]: wrong } })
+        const ran = await runAsAction({ inputs, files: { [file]: wrong } })
         expect(ran.exitCode).toBe(1)
         expect(commandsOf(ran)).toEqual(['error', 'error', 'error'])
         expect(annotationsOf(ran)[0]?.properties.file).toBe(file)
@@ -137,7 +138,7 @@ describe('validate as an action, without credentials', () => {
     await writeFile(outside, 'alerts: {}')
     const workspace = await mkdtemp(join(directory, 'workspace-'))
     await symlink(name === 'a.yml' ? outside : join(workspace, name), join(workspace, name))
-    const ran = await runAction({ inputs: { ...inputs, files: '*.yml' }, env: { GITHUB_WORKSPACE: workspace } })
+    const ran = await runAsAction({ inputs: { ...inputs, files: '*.yml' }, env: { GITHUB_WORKSPACE: workspace } })
     expect(ran.exitCode).toBe(1)
     expect(ran.outputs.get('failure-reason')).toBe(`files: "${name}" ${reason}`)
   })
@@ -145,7 +146,7 @@ describe('validate as an action, without credentials', () => {
   it('writes SARIF that code scanning accepts, also when it fails', async () => {
     const sarif = join(directory, 'diagnostics.sarif')
     const files = { 'observability/a b.yml': alerts(2, { interval: '5min', note: undefined }), 'observability/empty.yml': '' }
-    const ran = await runAction({ inputs: { ...inputs, reports: `sarif=${sarif}` }, files })
+    const ran = await runAsAction({ inputs: { ...inputs, reports: `sarif=${sarif}` }, files })
     expect(ran.exitCode).toBe(1)
     const log = JSON.parse(await readFile(sarif, 'utf8'))
     expect(log).toMatchObject({

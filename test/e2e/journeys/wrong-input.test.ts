@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
-import { runAction } from '../../support/run-process.ts'
+import { runAsAction } from '../../support/run-as-action.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: { limit: 1000, windowMs: 1000 } })
 
-const run = (inputs: Readonly<Record<string, string>>, more: Partial<Parameters<typeof runAction>[0]> = {}) =>
-  runAction({ inputs: { ...inputsFor(emulator()), ...inputs }, secrets, ...more })
+const run = (inputs: Readonly<Record<string, string>>, more: Partial<Parameters<typeof runAsAction>[0]> = {}) =>
+  runAsAction({ inputs: { ...inputsFor(emulator()), ...inputs }, secrets, ...more })
 
 describe('wrong input', () => {
   it('wrong input is reported all at once, by name, before any request', async () => {

@@ -8,7 +8,8 @@ import { forEachEntry } from '../../support/corpus.ts'
 import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { type Failure, type FailureRunOptions, runWithFailure, withTestApi } from '../../support/faults.ts'
 import { useReceiver, webhookPath } from '../../support/receiver.ts'
-import { type ActionOptions, runAction, runCli } from '../../support/run-process.ts'
+import { runAsAction } from '../../support/run-as-action.ts'
+import { type ActionOptions, runCli } from '../../support/run-process.ts'
 import { expectNoSecret, formsOfSecret } from '../../support/secret-scanner.ts'
 
 /** As nasty as a secret can be: every encoding of it looks different. */
@@ -53,7 +54,7 @@ async function meetSelfHosted(
     open(server, key)
     if (failure !== undefined) server.addFault({ match: { path: '/api/v2' }, times: 9, effect: failure })
     const inputs = { ...inputsFor(server, 'hyperdx'), operation: 'list-sources', 'max-attempts': '1', 'api-key': key, ...more.inputs }
-    return await runAction({ preload: {}, env: { WATCHKEEPER_DEBUG: '1' }, ...more, inputs, secrets: [key] })
+    return await runAsAction({ env: { WATCHKEEPER_DEBUG: '1' }, ...more, inputs, secrets: [key] })
   } finally {
     await server.close()
   }
@@ -89,15 +90,14 @@ describe('S1: the secrets of webhooks are sent to the API, and are nowhere else'
     GITHUB_REPOSITORY: 'shop/infra',
   }
   const run = (server: Emulator, operation: string, inputs: Readonly<Record<string, string>> = {}, files: object = file) =>
-    runAction({
-      preload: {},
+    runAsAction({
       env,
       files: { 'observability/a.json': JSON.stringify(files) },
       inputs: { ...inputsFor(server, 'clickhouse-cloud'), operation, ...inputs },
       secrets: [path, token, plain],
     })
 
-  const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+  const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: { limit: 1000, windowMs: 1000 } })
 
   it('keeps the secrets of webhooks out of a plan file, a result file and the debug log', async () => {
     const planned = await run(emulator(), 'plan', { 'plan-file': 'plan.json', reports: 'json=result.json' })
@@ -322,10 +322,10 @@ describe.concurrent('S2: only secrets are masked, before any other line is print
 
 // Every run is searched for the path of its webhook, see `credentialsOf` in support/run-process.ts.
 describe('S1: the URL of a webhook is sent to its host only, and the key is never sent there', () => {
-  const emulator = useEmulator()
+  const emulator = useEmulator({ rateLimit: { limit: 1000, windowMs: 1000 } })
   const receiver = useReceiver()
   const run = (inputs: Readonly<Record<string, string>> = {}) =>
-    runAction({
+    runAsAction({
       inputs: {
         ...inputsFor(emulator()),
         operation: 'usage-cost',

@@ -13,10 +13,10 @@ import { runWithFailure } from '../../support/faults.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { startRawServer } from '../../support/raw-server.ts'
 import { useReceiver } from '../../support/receiver.ts'
-import { runAction } from '../../support/run-process.ts'
+import { runAsAction } from '../../support/run-as-action.ts'
 import { apiErrorOf, service, type TestSession, withSession } from '../../support/session.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: { limit: 1000, windowMs: 1000 } })
 
 const values = (name: string): readonly string[] =>
   (JSON.parse(readFileSync(new URL(`../../corpus/${name}.json`, import.meta.url), 'utf8')) as { value: string }[]).map(({ value }) => value)
@@ -46,10 +46,10 @@ describe('S3: the key goes over https, or to this very machine', () => {
     const files = { '.watchkeeper.yml': 'allow-http: true\n' }
     for (const profile of ['', 'clickhouse-cloud', 'hyperdx']) {
       const inputs = { ...(profile === 'hyperdx' ? inputsFor(emulator(), profile) : inputsFor(emulator())), profile, 'api-url': far }
-      const refused = await runAction({ inputs: { operation: 'list-sources', ...inputs } })
+      const refused = await runAsAction({ inputs: { operation: 'list-sources', ...inputs } })
       expect(refused).toMatchObject({ exitCode: 1, result: { error: { kind: 'input' } } })
       expect(refused.outputs.get('failure-reason')).toBe(`api-url: "${far}" ${refusal}`)
-      const inFile = await runAction({ inputs: { operation: 'list-sources', ...inputs }, files })
+      const inFile = await runAsAction({ inputs: { operation: 'list-sources', ...inputs }, files })
       expect(inFile.exitCode).toBe(1)
       expect(inFile.outputs.get('failure-reason')).toContain('.watchkeeper.yml:1:1: "allow-http" cannot be set in a file of the repository')
       expect(inFile.outputs.get('failure-reason')).toContain(refusal)
@@ -67,7 +67,7 @@ describe('S3: the key goes over https, or to this very machine', () => {
       'api-url': 'http://hyperdx.invalid:8000',
       'max-attempts': '1',
     }
-    const ran = await runAction({ inputs: { ...inputs, ...more }, env: { WATCHKEEPER_DEBUG: '1', ...env } })
+    const ran = await runAsAction({ inputs: { ...inputs, ...more }, env: { WATCHKEEPER_DEBUG: '1', ...env } })
     expect(ran).toMatchObject({ exitCode: 1, result: { error: { kind: 'network' } } })
     const note = ran.stdout.indexOf('The key travels unencrypted to hyperdx.invalid:8000, because allow-http is set')
     expect(note).toBeGreaterThan(-1)
@@ -170,7 +170,7 @@ describe.concurrent('S5: nothing in the repository decides where the key goes', 
     ]
     const inputs = { ...inputsFor(emulator()), operation: 'plan', project: 'shop/env', env: 'staging', files: 'a.json' }
     const files = { 'a.json': '{}', 'environments/staging.yml': keys.map((key) => `${key}: http://evil.example`).join('\n') }
-    const ran = await runAction({ inputs, files })
+    const ran = await runAsAction({ inputs, files })
     expect(ran.exitCode).toBe(1)
     expect(emulator().requests).toEqual([])
     for (const [i, key] of keys.entries())
@@ -198,7 +198,7 @@ describe.concurrent('S9: files see only the variables that are passed to them', 
     const alerts = Object.fromEntries(
       names.map((name, i) => [`a${i}`, { name: `\u0024{{ env.${name} }}`, interval: `\u0024{{ env.${name} }}` }]),
     )
-    return runAction({
+    return runAsAction({
       inputs: { operation: 'validate', profile: 'clickhouse-cloud', reports: 'sarif=all.sarif' },
       env,
       files: { 'observability/a.json': JSON.stringify({ alerts }) },
@@ -232,7 +232,7 @@ describe.concurrent('S9: files see only the variables that are passed to them', 
   })
 
   it('inserts a variable that is passed', async () => {
-    const ran = await runAction({
+    const ran = await runAsAction({
       inputs: { ...inputsFor(emulator()), operation: 'plan', project: 'shop/vars' },
       env: { WATCHKEEPER_VAR_STAGE: 'staging', STAGE: canary },
       files: {
@@ -259,7 +259,7 @@ describe.concurrent('S9: files see only the variables that are passed to them', 
       '.watchkeeper.yml': 'env-allow: MY_VALUE\nvariables:\n  MY_VALUE: x\n',
       '.env': 'WATCHKEEPER_VAR_MY_VALUE=x\n',
     }
-    const ran = await runAction({ inputs: { operation: 'validate' }, env: { MY_VALUE: canary }, files, secrets: [canary] })
+    const ran = await runAsAction({ inputs: { operation: 'validate' }, env: { MY_VALUE: canary }, files, secrets: [canary] })
     expect(ran.exitCode).toBe(1)
     expect(ran.outputs.get('failure-reason')).toContain('is an unknown setting')
   })
@@ -394,10 +394,10 @@ describe('W4: a notification is one POST to its own host', () => {
       const example = Object.entries(operation.example).map(([key, value]) => [toKebab(key), String(value)])
       const inputs = { ...inputsFor(emulator()), operation: name, ...Object.fromEntries(example) }
       const files = { 'examples/adopt/alerts.yml': adopted }
-      await runAction({ inputs, files })
+      await runAsAction({ inputs, files })
       const quiet = sent()
       emulator().reset()
-      await runAction({ inputs: { ...inputs, 'notify-url': receiver().url, 'notify-on': 'always' }, files })
+      await runAsAction({ inputs: { ...inputs, 'notify-url': receiver().url, 'notify-on': 'always' }, files })
       expect(sent(), name).toEqual(quiet)
       expect(receiver().messages.at(-1), name).toMatchObject({ method: 'POST', json: { text: expect.stringContaining(name) } })
       emulator().reset()

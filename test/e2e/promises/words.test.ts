@@ -8,9 +8,9 @@ import { forEachEntry, maxMs } from '../../support/corpus.ts'
 import { ids, inputsFor, useEmulator } from '../../support/emulator.ts'
 import { runWithFailure, type TestAction } from '../../support/faults.ts'
 import { invokeText } from '../../support/invoke.ts'
-import { runAction } from '../../support/run-process.ts'
+import { runAsAction } from '../../support/run-as-action.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: { limit: 1000, windowMs: 1000 } })
 
 const repeat = (count: number, make: (i: number) => string): string => Array.from({ length: count }, (_, i) => make(i)).join('')
 
@@ -51,6 +51,7 @@ describe('R7: a file that is made to be slow or large is refused at once, with t
     ['a megabyte and more', 'is larger than 1 MiB'],
   ])('the built bundle rejects a slow or large file at once: %s', async (name, words) => {
     const { outcome, ran } = await runWithFailure('create', undefined, {
+      preload: {},
       files: { 'a.yml': bombs[name] ?? '' },
       inputs: { alert: 'a.yml' },
     })
@@ -77,7 +78,7 @@ describe('R7: a file that is made to be slow or large is refused at once, with t
       'a.yml:1:23: alerts.a0.name: the values of expressions make the files larger than 20 MB',
     ],
   ])('the built bundle rejects files whose expressions make them large, with the place: %s', async (_, value, name, words) => {
-    const ran = await runAction({
+    const ran = await runAsAction({
       preload: {},
       inputs: { ...inputsFor(emulator()), operation: 'validate', files: 'a.yml', env: 'prod' },
       files: { 'a.yml': alertWith(name), 'environments/prod.yml': `variables: { A: ${value} }` },

@@ -16,7 +16,7 @@ describe.concurrent('R1: a read is repeated until a temporary failure has passed
     [0.5, ['0.3 s', '0.5 s', '1.0 s']],
     [0.999, ['0.5 s', '1.0 s', '2.0 s']],
   ])('repeats a read with luck of %d, and reports once for each wait how long it takes and why', async (luck, waits) => {
-    const { outcome, ran } = await runWithFailure('read', undefined, { preload: { luck }, prepare: troubles })
+    const { outcome, ran } = await runWithFailure('read', undefined, { luck, prepare: troubles })
     expect(outcome).toEqual({ exitCode: 0, conclusion: 'pass', methods: 'GET GET GET GET', added: 0, problems: [] })
     const notes = ran.stdout.split('\n').filter((line) => line.startsWith('Trying again'))
     expect(notes).toEqual([
