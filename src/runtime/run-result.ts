@@ -5,7 +5,7 @@ import { join, type Line, say, sentence, toPlainText, trusted } from '../core/li
 import { toKebab } from '../core/names.ts'
 import type { Operation, OutputFile, Report, ResultDocument, ResultError, RunResult, RunSubject, Verdict } from '../operation/operation.ts'
 import type { WantedReport } from '../operation/reports.ts'
-import type { Block, Status } from '../report/blocks.ts'
+import { type Block, type Status, withoutEmptyBlocks } from '../report/blocks.ts'
 
 /** Adds the next command to the error of a result, if there are both. */
 export function withNextCommand<R extends RunResult>(result: R, commandFor: (error: ResultError) => string | undefined): R {
@@ -177,29 +177,6 @@ const commonOutputs = ({ status, failureReason }: ResultDocument): Readonly<Reco
 })
 
 const toText = (value: unknown): string => (typeof value === 'object' ? JSON.stringify(value) : String(value))
-
-/** A table without rows looks as if something were missing. */
-const withoutEmptyBlocks = (blocks: readonly Block[]): readonly Block[] =>
-  blocks.flatMap((block): readonly Block[] => {
-    if (block.kind !== 'details') return isEmptyBlock(block) ? [] : [block]
-    const inner = withoutEmptyBlocks(block.blocks)
-    return inner.length === 0 ? [] : [{ ...block, blocks: inner }]
-  })
-
-function isEmptyBlock(block: Block): boolean {
-  switch (block.kind) {
-    case 'table':
-      return block.rows.length === 0
-    case 'facts':
-      return block.facts.length === 0
-    case 'diagnostics':
-      return block.diagnostics.length === 0
-    case 'diff':
-      return block.lines.length === 0
-    default:
-      return false
-  }
-}
 
 export const unfinished = (operation: string): ResultDocument => ({
   operation,

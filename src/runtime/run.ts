@@ -23,6 +23,7 @@ import {
   type Scope,
 } from '../operation/operation.ts'
 import { isOperationName, operations } from '../operations.ts'
+import { withoutEmptyBlocks } from '../report/blocks.ts'
 import { credentialsIn, paddedCredentials, redactError } from './credentials.ts'
 import { type RunInput, readInput } from './read-input.ts'
 import { footerOf, toErrorResult, toRunResult, unfinished } from './run-result.ts'
@@ -267,6 +268,6 @@ async function demandConfirmation(
 ): Promise<void> {
   // The server or the service: it decides whether this is staging or production.
   const footer = footerOf(subjectOf(input, undefined), clock.now())
-  if (await confirm?.(redactDeep({ blocks: [...blocks, footer], question }, redact))) return
+  if (await confirm?.(redactDeep({ blocks: [...withoutEmptyBlocks(blocks), footer], question }, redact))) return
   throw new WatchkeeperError('canceled', 'Not confirmed. Nothing was written.')
 }

@@ -10,7 +10,7 @@ import { quote } from '../core/text.ts'
 import { choice, filePath, flag, grouped, optionOnly } from '../operation/inputs.ts'
 import { type Context, defineOperation, noFields, type OutputFile } from '../operation/operation.ts'
 import { type Condition, isSelected, selectInput, valuesOf } from '../operation/select.ts'
-import { type Block, countFacts } from '../report/blocks.ts'
+import { type Block, countFacts, paragraph } from '../report/blocks.ts'
 import { table } from '../report/table.ts'
 import {
   type BacktestedAlert,
@@ -23,7 +23,7 @@ import {
 } from './backtest/backtest-plan.ts'
 import { backtestBlocks } from './backtest/backtest-report.ts'
 import { gateInput, judgeBacktest } from './backtest/gates.ts'
-import { checkedIncident, checkIncident, countOutcomes, incidentBlocks, judgeIncidents, outcomeCounts } from './backtest/incidents.ts'
+import { checkedIncident, checkIncident, countOutcomes, incidentTable, judgeIncidents, outcomeCounts } from './backtest/incidents.ts'
 import { type IncidentRows, readDirectory, toRecordings, type WrittenRecording } from './backtest/recordings.ts'
 import { hasErrors, makePlan, type PlanningResult, planInput } from './plan/make-plan.ts'
 import { judgeDiagnostics } from './plan/plan-report.ts'
@@ -197,16 +197,13 @@ export const backtest = defineOperation({
         Requests: result.requestCount,
       }),
       { kind: 'diagnostics', diagnostics: result.diagnostics },
-      ...incidentBlocks(result.incidents),
-      ...recordingBlocks(result.recordings),
-      ...(result.incidentsOutside === 0
-        ? []
-        : [
-            {
-              kind: 'paragraph' as const,
-              line: say`${counted(result.incidentsOutside, 'incident')} of the files not checked: outside of the period. Set period to include them`,
-            },
-          ]),
+      incidentTable(result.incidents),
+      recordingTable(result.recordings),
+      paragraph(
+        result.incidentsOutside === 0
+          ? []
+          : say`${counted(result.incidentsOutside, 'incident')} of the files not checked: outside of the period. Set period to include them`,
+      ),
       ...backtestBlocks(result),
     ],
     annotations: result.diagnostics,
@@ -263,17 +260,13 @@ function judgeRecordings(recordings: readonly RecordedFile[], given: { readonly 
   )
 }
 
-function recordingBlocks(recordings: readonly RecordedFile[]): readonly Block[] {
-  if (recordings.length === 0) return []
-  return [
-    table('Recordings', recordings, {
-      Incident: ({ incident }) => incident,
-      Alert: ({ alert }) => alert,
-      File: ({ path, reason }) => (reason === undefined ? path : say`not recorded (${sentence(reason)})`),
-      '> Size': ({ size, reason }) => (reason === undefined ? trusted(`${(size / 1000).toFixed(1)} kB`) : undefined),
-    }),
-  ]
-}
+const recordingTable = (recordings: readonly RecordedFile[]): Block =>
+  table('Recordings', recordings, {
+    Incident: ({ incident }) => incident,
+    Alert: ({ alert }) => alert,
+    File: ({ path, reason }) => (reason === undefined ? path : say`not recorded (${sentence(reason)})`),
+    '> Size': ({ size, reason }) => (reason === undefined ? trusted(`${(size / 1000).toFixed(1)} kB`) : undefined),
+  })
 
 function toCounts(alerts: readonly BacktestedAlert[]) {
   const numberOf = (verdict: NonNullable<BacktestedAlert['next']>['verdict']): number =>

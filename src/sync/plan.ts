@@ -9,7 +9,7 @@ import { inEnvironment, ofEnvironment } from '../declarations/environment.ts'
 import { onFailedEvaluation } from '../kinds/alert/evaluation.ts'
 import { flag, grouped, outputPath } from '../operation/inputs.ts'
 import { type Context, defineOperation, type OutputFile, type Verdict } from '../operation/operation.ts'
-import type { Block } from '../report/blocks.ts'
+import { type Block, paragraph } from '../report/blocks.ts'
 import { diagnosticReports } from '../report/sarif.ts'
 import { backtestedAlert, backtestPlan, demandValues, maxRequestsOfPlan, whyNoBacktest } from './backtest/backtest-plan.ts'
 import { reviewBlocks } from './backtest/backtest-report.ts'
@@ -157,7 +157,7 @@ function judgePlan(result: Pick<PlanResult, 'diagnostics'> & { readonly backtest
 
 function backtestBlocksOf(backtest: ReviewedBacktest | undefined): readonly Block[] {
   if (backtest === undefined) return []
-  if (backtest.message !== undefined) return [{ kind: 'paragraph', line: say`No backtest: ${sentence(backtest.message)}` }]
+  if (backtest.message !== undefined) return [paragraph(say`No backtest: ${sentence(backtest.message)}`)]
   return reviewBlocks(backtest, backtest.days)
 }
 
