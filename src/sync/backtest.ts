@@ -5,11 +5,10 @@ import { diagnosticSchema, errorsIn } from '../core/diagnostics.ts'
 import { dayMs } from '../core/durations.ts'
 import { inputError, WatchkeeperError } from '../core/errors.ts'
 import { counted, type Line, say, sentence, trusted } from '../core/line.ts'
-import { didYouMean } from '../core/names.ts'
 import { quote } from '../core/text.ts'
 import { choice, filePath, flag, grouped, optionOnly } from '../operation/inputs.ts'
 import { type Context, defineOperation, noFields, type OutputFile } from '../operation/operation.ts'
-import { type Condition, isSelected, selectInput, valuesOf } from '../operation/select.ts'
+import { selectDeclared, selectInput } from '../operation/select.ts'
 import { type Block, countFacts, paragraph } from '../report/blocks.ts'
 import { table } from '../report/table.ts'
 import {
@@ -25,6 +24,7 @@ import { backtestBlocks } from './backtest/backtest-report.ts'
 import { gateInput, judgeBacktest } from './backtest/gates.ts'
 import { checkedIncident, checkIncident, countOutcomes, incidentTable, judgeIncidents, outcomeCounts } from './backtest/incidents.ts'
 import { type IncidentRows, readDirectory, toRecordings, type WrittenRecording } from './backtest/recordings.ts'
+import { changesOf } from './plan/change.ts'
 import { hasErrors, makePlan, type PlanningResult, planInput } from './plan/make-plan.ts'
 import { judgeDiagnostics } from './plan/plan-report.ts'
 
@@ -132,7 +132,7 @@ export const backtest = defineOperation({
         incidentsOutside: 0,
         recordings: [],
       }
-    const selected = selectAlerts(input.select, planned)
+    const selected = new Set(selectDeclared(changesOf(planned.plan, 'alert'), input.select, 'alert').map(({ key }) => key))
     const checked = planned.found.incidents.filter(({ startMs, endMs }) => startMs >= range.fromMs && endMs <= range.untilMs)
     const incidentsOutside = planned.found.incidents.length - checked.length
     const ofPeriod = checked
@@ -213,17 +213,6 @@ export const backtest = defineOperation({
 
 /** Two minutes at the rate limit of a self-hosted server. */
 const maxRequests = 200
-
-/** The keys of the alerts to estimate. Throws an InputError for a key that no file declares, and where nothing is left. */
-function selectAlerts(conditions: readonly Condition[] | undefined, { plan }: PlanningResult): ReadonlySet<string> {
-  const alerts = plan.changes.filter(({ kind }) => kind === 'alert')
-  const known = alerts.map(({ key }) => key)
-  for (const key of valuesOf(conditions, 'key') ?? [])
-    if (!known.includes(key)) throw inputError('select', `"${quote(key, 60)}" is not an alert in these files${didYouMean(key, known)}`)
-  const selected = alerts.filter((alert) => isSelected(conditions, alert))
-  if (selected.length === 0 && alerts.length > 0) throw inputError('select', 'matches no alert in these files')
-  return new Set(selected.map(({ key }) => key))
-}
 
 interface RecordOptions {
   readonly directory: string | undefined

@@ -67,11 +67,7 @@ async function finishPlan(context: Context<'read', 'service-or-server'>, input: 
     needsApply: planned.plan.changes.some(({ action }) => action !== 'unchanged'),
   }
   if (input.planFile === undefined || hasErrors(planned)) return { ...result, planFile: '' }
-  const planContent = toPlanFile(planned.plan, planned.kinds, {
-    ...context.service,
-    environment: planned.environment,
-    prune: input.prune,
-  })
+  const planContent = toPlanFile(planned, context.service, input.prune)
   return { ...result, planFile: input.planFile, planContent }
 }
 
