@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type Diagnostic, diagnosticOf, formatLocation, type Rules } from '../core/diagnostics.ts'
+import { type Diagnostic, diagnosticOf, formatLocation, type Location, type Rules } from '../core/diagnostics.ts'
 import { InputError } from '../core/errors.ts'
 import { isMapping } from '../core/keys.ts'
 import { quote } from '../core/text.ts'
@@ -7,7 +7,6 @@ import { documentRules, type ReadDocument, readDocument, type ValuePath } from '
 import { type InterpolateOptions, interpolate, newRoom } from '../documents/expressions.ts'
 import { isText, knownKeys, ownValue, schemaAt, valueAt } from '../documents/schema.ts'
 import { formatPath, schemaDiagnostics, schemaRules } from '../documents/validate.ts'
-import type { DeclaredKey } from '../kinds/kind.ts'
 import { addressOf, type KindName, kindNames, type Section, sections } from '../kinds/kind-names.ts'
 import { type Declared, fileSchemas } from '../kinds/kinds.ts'
 import { keyForm, keyGrammar } from '../kinds/marker.ts'
@@ -63,7 +62,11 @@ export function readDeclarations(
     ...all,
     diagnostics: [
       ...withoutConsequences(given?.unset ?? [], all.diagnostics),
-      ...repeatedKeys(declared),
+      ...repeatedKeys([
+        ...declared.map((one) => [addressOf(one), one.location] as const),
+        ...all.slos.map(({ key, location }) => [`slos.${key}`, location] as const),
+        ...all.incidents.map(({ key, location }) => [`incidents.${key}`, location] as const),
+      ]),
       // A file that cannot be read may declare the key.
       ...(given === undefined || all.unread.length > 0
         ? []
@@ -251,15 +254,11 @@ const withoutRepeats = (diagnostics: readonly Diagnostic[]): readonly Diagnostic
   ...new Map(diagnostics.map((one) => [JSON.stringify(one), one])).values(),
 ]
 
-function repeatedKeys(objects: readonly DeclaredKey[]): readonly Diagnostic[] {
-  const first = new Map<string, DeclaredKey>()
-  return objects.flatMap((declared) => {
-    const name = addressOf(declared)
+function repeatedKeys(places: readonly (readonly [string, Location])[]): readonly Diagnostic[] {
+  const first = new Map<string, Location>()
+  return places.flatMap(([name, location]) => {
     const before = first.get(name)
-    if (before === undefined) {
-      first.set(name, declared)
-      return []
-    }
-    return [repeatedKey(name, declared.location, before.location, inInstance(before.location))]
+    if (before === undefined) first.set(name, location)
+    return before === undefined ? [] : [repeatedKey(name, location, before, inInstance(before))]
   })
 }

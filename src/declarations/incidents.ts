@@ -7,7 +7,6 @@ import type { ReadDocument } from '../documents/document.ts'
 import { valueAt } from '../documents/schema.ts'
 import { schemaDiagnostics, schemaRules } from '../documents/validate.ts'
 import { keyForm, keyGrammar } from '../kinds/marker.ts'
-import { repeatedKey } from '../kinds/references.ts'
 import { duration, durationMsOf } from '../operation/inputs.ts'
 
 const time = (description: string) => z.iso.datetime({ offset: true }).meta({ description, accepts: 'a time such as 2026-01-31T08:00:00Z' })
@@ -65,15 +64,7 @@ export interface ReadIncidents {
 
 /** `alertKeys` are those of all declared alerts. */
 export function readIncidents(written: readonly WrittenIncident[], alertKeys: readonly string[]): ReadIncidents {
-  const first = new Map<string, WrittenIncident>()
-  const results = written.map((one): ReadIncidents => {
-    const before = first.get(one.key)
-    if (before === undefined) {
-      first.set(one.key, one)
-      return readIncident(one, alertKeys)
-    }
-    return { incidents: [], diagnostics: [repeatedKey(`incidents.${one.key}`, one.location, before.location)] }
-  })
+  const results = written.map((one) => readIncident(one, alertKeys))
   return { incidents: results.flatMap(({ incidents }) => incidents), diagnostics: results.flatMap(({ diagnostics }) => diagnostics) }
 }
 

@@ -5,6 +5,7 @@ import { quote } from '../core/text.ts'
 import { shortIntervalNote } from '../kinds/alert/alert.ts'
 import { gridOf } from '../kinds/dashboard/dashboard-file.ts'
 import { findOverlaps, gridColumns, isInGrid } from '../kinds/dashboard/layout.ts'
+import type { KindName } from '../kinds/kind-names.ts'
 import { type Declared, isOf } from '../kinds/kinds.ts'
 import type { BrokenObject } from '../kinds/references.ts'
 import { undocumentedInCloud } from '../kinds/source/source.ts'
@@ -12,12 +13,13 @@ import { undocumentedInCloud } from '../kinds/source/source.ts'
 interface Rule {
   readonly severity: Severity
   readonly description: string
-  check(objects: readonly Declared[]): readonly Violation[]
+  check(objects: readonly Declared[]): readonly (Violation & { readonly declared: Declared })[]
 }
 
+type Path = readonly (string | number)[]
+
 interface Violation {
-  readonly declared: Declared
-  readonly path?: readonly (string | number)[]
+  readonly path?: Path
   readonly message: string
 }
 
@@ -25,15 +27,29 @@ const minutesByUnit: Readonly<Record<string, number>> = { s: 1 / 60, m: 1, h: 60
 
 const minutesOf = (interval: string): number => Number(interval.slice(0, -1)) * (minutesByUnit[interval.slice(-1)] ?? Number.NaN)
 
-const alertsIn = (objects: readonly Declared[]) => objects.filter(isOf('alert'))
+type Values = { readonly [K in KindName]: Declared<K>['value'] }
 
+const onEach =
+  <K extends KindName>(kind: K, violationsOf: (value: Values[K]) => readonly Violation[]): Rule['check'] =>
+  (objects) =>
+    objects.filter(isOf(kind)).flatMap((declared) => violationsOf(declared.value).map((violation) => ({ declared, ...violation })))
+
+/** A rule about alerts. `config` is that of the tile that an alert watches, if these files declare it. */
 const onEachAlert =
-  (violationOf: (alert: Declared<'alert'>) => Omit<Violation, 'declared'> | undefined) =>
-  (objects: readonly Declared[]): readonly Violation[] =>
-    alertsIn(objects).flatMap((declared) => {
-      const violation = violationOf(declared)
-      return violation === undefined ? [] : [{ declared, ...violation }]
-    })
+  (violationOf: (alert: Values['alert'], config: object | undefined) => Violation | undefined): Rule['check'] =>
+  (objects) => {
+    const dashboards = new Map(objects.filter(isOf('dashboard')).map(({ key, value }) => [key, value]))
+    return onEach('alert', (alert) => {
+      const tiles = typeof alert.dashboard === 'string' ? dashboards.get(alert.dashboard)?.tiles : undefined
+      const violation = violationOf(alert, tiles?.find(({ name }) => name === alert.tile)?.config)
+      return violation === undefined ? [] : [violation]
+    })(objects)
+  }
+
+const onEachTile = (violationsOf: (tile: Values['dashboard']['tiles'][number]) => readonly Violation[]): Rule['check'] =>
+  onEach('dashboard', ({ tiles }) =>
+    tiles.flatMap((tile, i) => violationsOf(tile).map(({ path = [], message }) => ({ path: ['tiles', i, ...path], message }))),
+  )
 
 /**
  * Rules for valid declarations, by id. They find declarations that cannot work, and missing help for on-call engineers. `rules` in
@@ -43,7 +59,7 @@ export const lintRules = {
   'alert-without-channel': {
     severity: 'error',
     description: 'An alert has no channel.',
-    check: onEachAlert(({ value: { channel, channels } }) =>
+    check: onEachAlert(({ channel, channels }) =>
       channel === undefined && channels === undefined
         ? { message: 'has no channel, so it sends no notifications; add channel or channels' }
         : undefined,
@@ -52,17 +68,17 @@ export const lintRules = {
   'empty-range': {
     severity: 'error',
     description: 'The upper end of a range is missing or below the lower end.',
-    check: onEachAlert(({ value: { thresholdType, threshold, thresholdMax } }) => {
+    check: onEachAlert(({ thresholdType, threshold, thresholdMax }) => {
       if (!thresholdType.endsWith('between')) return undefined
       if (thresholdMax == null) return { path: ['thresholdType'], message: `${thresholdType} needs thresholdMax` }
       return thresholdMax < threshold ? { path: ['thresholdMax'], message: 'is below threshold, so the range is empty' } : undefined
     }),
   },
-  'threshold-never-fires': { severity: 'warning', description: 'No value can violate the threshold.', check: checkCounts },
+  'threshold-never-fires': { severity: 'warning', description: 'No value can violate the threshold.', check: onEachAlert(checkCount) },
   'offset-beyond-interval': {
     severity: 'error',
     description: 'The offset is not less than the interval.',
-    check: onEachAlert(({ value: { interval, scheduleOffsetMinutes } }) =>
+    check: onEachAlert(({ interval, scheduleOffsetMinutes }) =>
       scheduleOffsetMinutes != null && scheduleOffsetMinutes >= minutesOf(interval)
         ? { path: ['scheduleOffsetMinutes'], message: `must be less than the interval of ${interval}` }
         : undefined,
@@ -71,7 +87,7 @@ export const lintRules = {
   'implausible-duration': {
     severity: 'warning',
     description: 'A threshold is implausible for a duration in nanoseconds, which is the unit of `Duration` in traces.',
-    check: checkDurations,
+    check: onEachAlert(checkDuration),
   },
   'quantile-without-level': {
     severity: 'warning',
@@ -94,68 +110,69 @@ export const lintRules = {
         ? []
         : [
             {
-              path: [],
               message: `ends at column ${tile.x + tile.w}, but the grid has ${gridColumns} columns; move it or make it narrower`,
             },
           ],
     ),
   },
-  'overlapping-tiles': { severity: 'warning', description: 'Two tiles of a dashboard overlap.', check: checkOverlaps },
+  'overlapping-tiles': {
+    severity: 'warning',
+    description: 'Two tiles of a dashboard overlap.',
+    check: onEach('dashboard', findOverlapping),
+  },
   'name-as-id': { severity: 'warning', description: 'The id of a source looks like a name.', check: checkSourceIds },
   'split-windows': {
     severity: 'warning',
     description:
       'An offset or start time makes the server evaluate each window in two parts, so the threshold is checked against partial data.',
-    check: onEachAlert(({ value }) => explainSplit(value)),
+    check: onEachAlert(explainSplit),
   },
   'fires-on-silence': {
     severity: 'warning',
     description: 'An alert on a low value also fires when there is no data, because a window without rows counts as 0.',
-    check: checkSilence,
+    check: onEachAlert(checkSilence),
   },
   'silent-groups': {
     severity: 'warning',
     description: 'An alert on a low value does not notice a silent group as long as another group has rows.',
-    check: checkSilentGroups,
+    check: onEachAlert(checkSilentGroups),
   },
   'duplicate-name': { severity: 'warning', description: 'Two objects of one kind have the same name.', check: checkNames },
   'may-be-refused': {
     severity: 'warning',
     description:
       'The API documents the field or value, but some services do not support it. Their server refuses or drops it. With `profile: hyperdx`, this is an error.',
-    check: (objects) => [...checkShortIntervals(objects), ...objects.filter(isOf('savedSearch')).flatMap(checkFilters)],
+    check: (objects) => [...checkShortIntervals(objects), ...checkFilters(objects)],
   },
   'cloud-only': {
     severity: 'warning',
     description:
       'Only ClickHouse Cloud supports the field or value. Self-hosted servers refuse or drop it. With `profile: hyperdx`, this is an error.',
-    check: (objects) => alertsIn(objects).flatMap(checkChannels),
+    check: onEach('alert', checkChannels),
   },
   'undocumented-field': {
     severity: 'warning',
     description: 'ClickHouse Cloud does not document a field of a source. Its gateway refuses such fields.',
-    check: (objects) => objects.filter(isOf('source')).flatMap(checkDocumentedFields),
+    check: onEach('source', checkDocumentedFields),
   },
   'without-effect': {
     severity: 'warning',
     description: 'A field has no effect in combination with the others.',
-    check: (objects) => objects.filter(isOf('dashboard')).flatMap(checkOperandSeries),
+    check: onEachTile(({ config }) =>
+      config !== undefined && 'showOperandSeries' in config && config.showOperandSeries !== undefined && !config.formulas?.length
+        ? [{ path: ['config', 'showOperandSeries'], message: 'has no effect without formulas' }]
+        : [],
+    ),
   },
   'missing-runbook': {
     severity: 'note',
     description: 'An alert has no note for the person on call.',
-    check: onEachAlert(({ value: { note } }) =>
-      note ? undefined : { message: 'has no note; describe what the person on call should do' },
-    ),
+    check: onEachAlert(({ note }) => (note ? undefined : { message: 'has no note; describe what the person on call should do' })),
   },
   'dashboard-without-tags': {
     severity: 'note',
     description: 'A dashboard has no tags.',
-    check: (objects) =>
-      objects
-        .filter(isOf('dashboard'))
-        .filter(({ value: { tags } }) => !tags?.length)
-        .map((declared) => ({ declared, message: 'has no tags' })),
+    check: onEach('dashboard', ({ tags }) => (tags?.length ? [] : [{ message: 'has no tags' }])),
   },
 } as const satisfies Readonly<Record<string, Rule>>
 
@@ -193,40 +210,22 @@ export function lint({ objects, broken = [] }: LintInput, settings: LintSettings
   })
 }
 
-type Tile = Declared<'dashboard'>['value']['tiles'][number]
-
-type TileViolation = { readonly path: readonly (string | number)[]; readonly message: string }
-
-function onEachTile(violationsOf: (tile: Tile) => readonly TileViolation[]) {
-  return (objects: readonly Declared[]): readonly Violation[] =>
-    objects
-      .filter(isOf('dashboard'))
-      .flatMap((declared) =>
-        declared.value.tiles.flatMap((tile, i) =>
-          violationsOf(tile).map(({ path, message }) => ({ declared, path: ['tiles', i, ...path], message })),
-        ),
-      )
-}
-
-function checkOverlaps(objects: readonly Declared[]): readonly Violation[] {
-  return objects.filter(isOf('dashboard')).flatMap((declared) => {
-    const { tiles } = declared.value
-    const grids = Map.groupBy(tiles.keys(), (i) => gridOf(tiles[i] ?? {}))
-    return [...grids.values()].flatMap((indexes) => {
-      const places = indexes.flatMap((i) => tiles[i] ?? [])
-      return findOverlaps(places).flatMap((other, j) =>
-        other === undefined
-          ? []
-          : [{ declared, path: ['tiles', indexes[j] ?? 0], message: `overlaps the tile "${quote(places[other]?.name ?? '', 60)}"` }],
-      )
-    })
+function findOverlapping({ tiles }: Values['dashboard']): readonly Violation[] {
+  const grids = Map.groupBy(tiles.keys(), (i) => gridOf(tiles[i] ?? {}))
+  return [...grids.values()].flatMap((indexes) => {
+    const places = indexes.flatMap((i) => tiles[i] ?? [])
+    return findOverlaps(places).flatMap((other, j) =>
+      other === undefined
+        ? []
+        : [{ path: ['tiles', indexes[j] ?? 0], message: `overlaps the tile "${quote(places[other]?.name ?? '', 60)}"` }],
+    )
   })
 }
 
 /** A word or several without a digit, which no id is. */
 const nameLike = /^(?=.*[A-Z\s])[A-Za-z][A-Za-z\s_-]*$/
 
-function checkSourceIds(objects: readonly Declared[]): readonly Violation[] {
+function checkSourceIds(objects: readonly Declared[]): ReturnType<Rule['check']> {
   return objects.flatMap((declared) =>
     sourceIdsIn(declared.value).flatMap(({ path, id }) =>
       nameLike.test(id) ? [{ declared, path, message: `"${quote(id, 60)}" looks like a name; write source: ${quote(id, 60)}` }] : [],
@@ -234,10 +233,7 @@ function checkSourceIds(objects: readonly Declared[]): readonly Violation[] {
   )
 }
 
-function sourceIdsIn(
-  value: unknown,
-  path: readonly (string | number)[] = [],
-): readonly { readonly path: readonly (string | number)[]; readonly id: string }[] {
+function sourceIdsIn(value: unknown, path: Path = []): readonly { readonly path: Path; readonly id: string }[] {
   if (typeof value !== 'object' || value === null || path.at(-1) === 'raw') return []
   const entries = Array.isArray(value) ? value.map((item, i) => [i, item] as const) : Object.entries(value)
   return entries.flatMap(([key, item]: readonly [string | number, unknown]) =>
@@ -253,14 +249,9 @@ const durationUnit = 'the tile shows durations in nanoseconds, so a second is 10
 /** Aggregations whose values have the unit of the column. */
 const unitKeeping: readonly string[] = ['avg', 'max', 'min', 'quantile', 'any', 'last_value']
 
-function checkDurations(objects: readonly Declared[]): readonly Violation[] {
-  const tileOf = tileFinder(objects)
-  return alertsIn(objects).flatMap((declared) => {
-    const { threshold } = declared.value
-    const config = tileOf(declared.value)?.config
-    if (config === undefined || !isDuration(config) || threshold === 0 || (threshold >= millisecond && threshold <= day)) return []
-    return [{ declared, path: ['threshold'], message: `${threshold} is implausible: ${durationUnit}` }]
-  })
+function checkDuration({ threshold }: DeclaredAlert, config: object | undefined): Violation | undefined {
+  if (config === undefined || !isDuration(config) || threshold === 0 || (threshold >= millisecond && threshold <= day)) return undefined
+  return { path: ['threshold'], message: `${threshold} is implausible: ${durationUnit}` }
 }
 
 /** Whether a tile shows `Duration` of traces as it is. In OpenTelemetry's traces, its unit is nanoseconds. */
@@ -274,20 +265,11 @@ const isDuration = (config: object): boolean =>
     (item: unknown) => isMapping(item) && unitKeeping.includes(String(item.aggFn)) && String(item.valueExpression).trim() === 'Duration',
   )
 
-/** Finds the tile that an alert watches, if these files declare it. */
-function tileFinder(objects: readonly Declared[]): (alert: Declared<'alert'>['value']) => Tile | undefined {
-  const dashboards = new Map(objects.filter(isOf('dashboard')).map(({ key, value }) => [key, value]))
-  return ({ dashboard, tile }) => {
-    const tiles = typeof dashboard === 'string' ? dashboards.get(dashboard)?.tiles : undefined
-    return tiles?.find(({ name }) => name === tile)
-  }
-}
-
 // What the server does silently, seen on HyperDX 2.36.
 
-type DeclaredAlert = Declared<'alert'>['value']
+type DeclaredAlert = Values['alert']
 
-function explainSplit({ interval, scheduleOffsetMinutes, scheduleStartAt }: DeclaredAlert): Omit<Violation, 'declared'> | undefined {
+function explainSplit({ interval, scheduleOffsetMinutes, scheduleStartAt }: DeclaredAlert): Violation | undefined {
   const length = minutesOf(interval)
   const split = `makes the server evaluate each ${interval} window in two parts, so the threshold is checked against partial data`
   if (scheduleOffsetMinutes != null && scheduleOffsetMinutes > 0 && scheduleOffsetMinutes < length)
@@ -311,89 +293,61 @@ function isMeasured(config: object): boolean {
   return !('formulas' in config) && unitKeeping.includes(aggFn)
 }
 
-function checkSilence(objects: readonly Declared[]): readonly Violation[] {
-  const tileOf = tileFinder(objects)
-  return alertsIn(objects).flatMap((declared) => {
-    const config = tileOf(declared.value)?.config
-    if (config === undefined || !isLow(declared.value) || !isMeasured(config) || groupsOf(config)) return []
-    const message = 'also fires when there is no data, because a window without rows counts as 0'
-    return [{ declared, path: ['thresholdType'], message }]
-  })
+function checkSilence(alert: DeclaredAlert, config: object | undefined): Violation | undefined {
+  if (config === undefined || !isLow(alert) || !isMeasured(config) || groupsOf(config)) return undefined
+  return { path: ['thresholdType'], message: 'also fires when there is no data, because a window without rows counts as 0' }
 }
 
-function checkSilentGroups(objects: readonly Declared[]): readonly Violation[] {
-  const tileOf = tileFinder(objects)
-  return alertsIn(objects).flatMap((declared) => {
-    const isGrouped = Boolean(declared.value.groupBy || groupsOf(tileOf(declared.value)?.config))
-    if (!isGrouped || !isLow(declared.value)) return []
-    const message = 'does not notice a group without rows as long as another group has some; use one alert for each group'
-    return [{ declared, path: ['thresholdType'], message }]
-  })
+function checkSilentGroups(alert: DeclaredAlert, config: object | undefined): Violation | undefined {
+  if (!(alert.groupBy || groupsOf(config)) || !isLow(alert)) return undefined
+  const message = 'does not notice a group without rows as long as another group has some; use one alert for each group'
+  return { path: ['thresholdType'], message }
 }
 
-const checkShortIntervals = onEachAlert(({ value: { interval } }) =>
+const checkShortIntervals = onEachAlert(({ interval }) =>
   interval === '30s' ? { path: ['interval'], message: shortIntervalNote } : undefined,
 )
 
-function checkChannels(declared: Declared<'alert'>): readonly Violation[] {
-  const { channel, channels } = declared.value
+function checkChannels({ channel, channels = [] }: DeclaredAlert): readonly Violation[] {
   const all = [
     ...(channel === undefined ? [] : [{ one: channel, path: ['channel'] }]),
-    ...(channels ?? []).map((one, i) => ({ one, path: ['channels', i] })),
+    ...channels.map((one, i) => ({ one, path: ['channels', i] })),
   ]
   return all.flatMap(({ one, path }) => {
-    if (one.type === 'email') return [{ declared, path, message: 'self-hosted servers refuse email channels' }]
+    if (one.type === 'email') return [{ path, message: 'self-hosted servers refuse email channels' }]
     const dropped = (['severity', 'slackChannelId', 'webhookService'] as const).filter((field) => one[field] != null)
-    return dropped.map((field) => ({ declared, path: [...path, field], message: `self-hosted servers drop ${field}` }))
+    return dropped.map((field) => ({ path: [...path, field], message: `self-hosted servers drop ${field}` }))
   })
 }
 
-function checkDocumentedFields(declared: Declared<'source'>): readonly Violation[] {
-  const { value } = declared
-  return undocumentedInCloud[value.kind]
-    .filter((field) => value[field] !== undefined)
-    .map((field) => ({
-      declared,
-      path: [field],
-      message: `is not in the document of the API of ClickHouse Cloud, whose gateway refuses such fields in a ${value.kind} source; leave it out`,
-    }))
+function checkDocumentedFields(source: Values['source']): readonly Violation[] {
+  const fields = undocumentedInCloud[source.kind].filter((field) => source[field] !== undefined)
+  const message = `is not in the document of the API of ClickHouse Cloud, whose gateway refuses such fields in a ${source.kind} source; leave it out`
+  return fields.map((field) => ({ path: [field], message }))
 }
 
 /** The filters that the web app's sidebar can show. The API accepts no others for a new saved search. */
 const sidebarFilter = /^\S.*?\s(?:(?:NOT\s+)?IN\s*\(.*\)|BETWEEN\s+\S+\s+AND\s+\S+)\s*$/is
 
-function checkFilters(declared: Declared<'savedSearch'>): readonly Violation[] {
-  return (declared.value.filters ?? []).flatMap((filter, i) =>
-    filter.type !== 'sql_ast' && filter.type === 'sql' && sidebarFilter.test(filter.condition)
+const checkFilters = onEach('savedSearch', ({ filters }) =>
+  (filters ?? []).flatMap((filter, i) =>
+    filter.type === 'sql' && sidebarFilter.test(filter.condition)
       ? []
       : [
           {
-            declared,
             path: ['filters', i],
             message: 'the API accepts only SQL of the form IN (…), NOT IN (…) or BETWEEN … AND … for a new saved search',
           },
         ],
-  )
-}
-
-function checkOperandSeries(declared: Declared<'dashboard'>): readonly Violation[] {
-  return declared.value.tiles.flatMap(({ config }, i) =>
-    config !== undefined && 'showOperandSeries' in config && config.showOperandSeries !== undefined && !config.formulas?.length
-      ? [{ declared, path: ['tiles', i, 'config', 'showOperandSeries'], message: 'has no effect without formulas' }]
-      : [],
-  )
-}
+  ),
+)
 
 /** Counts are never negative. */
 const counting: readonly string[] = ['count', 'count_distinct']
 
-function checkCounts(objects: readonly Declared[]): readonly Violation[] {
-  const tileOf = tileFinder(objects)
-  return alertsIn(objects).flatMap((declared) => {
-    const config = tileOf(declared.value)?.config
-    const words = config && counts(config) ? whyNever(declared.value) : undefined
-    return words === undefined ? [] : [{ declared, path: ['threshold'], message: `never fires: a count is never ${words}` }]
-  })
+function checkCount(alert: DeclaredAlert, config: object | undefined): Violation | undefined {
+  const words = config && counts(config) ? whyNever(alert) : undefined
+  return words === undefined ? undefined : { path: ['threshold'], message: `never fires: a count is never ${words}` }
 }
 
 /** Whether all values of a tile are counts. A formula of counts can be negative. */
@@ -419,7 +373,7 @@ function whyNever({ thresholdType, threshold, thresholdMax }: DeclaredAlert): st
   }
 }
 
-function checkNames(objects: readonly Declared[]): readonly Violation[] {
+function checkNames(objects: readonly Declared[]): ReturnType<Rule['check']> {
   const first = new Map<string, Declared>()
   return objects.flatMap((declared) => {
     const kind = 'kind' in declared.value ? declared.value.kind : ''

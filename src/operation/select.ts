@@ -1,5 +1,8 @@
 // The input `select`: which objects a run is about.
 import * as z from 'zod'
+import { inputError } from '../core/errors.ts'
+import { didYouMean } from '../core/names.ts'
+import { quote } from '../core/text.ts'
 
 const fields = ['name', 'key', 'kind', 'tag', 'state', 'project', 'label', 'type', 'managed', 'unmanaged'] as const
 
@@ -73,6 +76,21 @@ function holds({ field, values, isPart }: Condition, item: Selectable): boolean 
 export function valuesOf(conditions: readonly Condition[] = [], field: SelectField): readonly string[] | undefined {
   const values = conditions.filter((condition) => condition.field === field).map((condition) => condition.values)
   return values.length === 0 ? undefined : values.reduce((all, next) => all.filter((value) => next.includes(value)))
+}
+
+/** The items of files that meet all conditions. Throws an InputError for a key that none has, and where no item is left. */
+export function selectDeclared<T extends Selectable>(
+  items: readonly T[],
+  conditions: readonly Condition[] | undefined,
+  noun: string,
+): readonly T[] {
+  const keys = items.flatMap(({ key }) => key ?? [])
+  const unknown = valuesOf(conditions, 'key')?.find((key) => !keys.includes(key))
+  if (unknown !== undefined)
+    throw inputError('select', `"${quote(unknown, 60)}" is not an ${noun} in these files${didYouMean(unknown, keys)}`)
+  const selected = items.filter((item) => isSelected(conditions, item))
+  if (selected.length === 0 && items.length > 0) throw inputError('select', `matches no ${noun} in these files`)
+  return selected
 }
 
 /** `name~checkout, key=slow`, for messages. */

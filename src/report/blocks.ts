@@ -18,6 +18,8 @@ export const countFacts = (counts: Readonly<Record<string, number>>): BlockOf<'f
   facts: Object.entries(counts).flatMap(([label, count]) => (count === 0 ? [] : [{ label, value: [trusted(String(count))] }])),
 })
 
+export const paragraph = (line: Line): BlockOf<'paragraph'> => ({ kind: 'paragraph', line })
+
 /** A point of a drawing. Numbers that people rely on are decimals. */
 export interface Point {
   /** Trusted: a day. */
@@ -119,6 +121,35 @@ export type Block =
   | { readonly kind: 'footer'; readonly line: Line }
 
 export type BlockOf<Kind extends Block['kind']> = Extract<Block, { kind: Kind }>
+
+/** The blocks that say something: a report can have a table without rows, or a sentence that does not apply. */
+export const withoutEmptyBlocks = (blocks: readonly Block[]): readonly Block[] =>
+  blocks.flatMap((block): readonly Block[] => {
+    if (block.kind !== 'details') return isEmptyBlock(block) ? [] : [block]
+    const inner = withoutEmptyBlocks(block.blocks)
+    return inner.length === 0 ? [] : [{ ...block, blocks: inner }]
+  })
+
+function isEmptyBlock(block: Block): boolean {
+  switch (block.kind) {
+    case 'table':
+      return block.rows.length === 0
+    case 'facts':
+      return block.facts.length === 0
+    case 'diagnostics':
+      return block.diagnostics.length === 0
+    case 'diff':
+      return block.lines.length === 0
+    case 'paragraph':
+      return block.line.length === 0
+    case 'list':
+      return block.items.length === 0
+    case 'message':
+      return block.text === ''
+    default:
+      return false
+  }
+}
 
 const severityWords: Readonly<Record<Severity, string>> = { error: '❌ error', warning: '⚠️ warning', note: 'ℹ️ note' }
 

@@ -7,7 +7,7 @@ import type { OutputFile } from '../operation/files.ts'
 import type { Operation } from '../operation/operation.ts'
 import type { WantedReport } from '../operation/reports.ts'
 import type { ResultDocument, ResultError, RunResult, RunSubject } from '../operation/result.ts'
-import type { Block, Status } from '../report/blocks.ts'
+import { type Block, type Status, withoutEmptyBlocks } from '../report/blocks.ts'
 import type { Report, Verdict } from '../report/report.ts'
 
 /** Adds the next command to the error of a result, if there are both. */
@@ -180,29 +180,6 @@ const commonOutputs = ({ status, failureReason }: ResultDocument): Readonly<Reco
 })
 
 const toText = (value: unknown): string => (typeof value === 'object' ? JSON.stringify(value) : String(value))
-
-/** A table without rows looks as if something were missing. */
-const withoutEmptyBlocks = (blocks: readonly Block[]): readonly Block[] =>
-  blocks.flatMap((block): readonly Block[] => {
-    if (block.kind !== 'details') return isEmptyBlock(block) ? [] : [block]
-    const inner = withoutEmptyBlocks(block.blocks)
-    return inner.length === 0 ? [] : [{ ...block, blocks: inner }]
-  })
-
-function isEmptyBlock(block: Block): boolean {
-  switch (block.kind) {
-    case 'table':
-      return block.rows.length === 0
-    case 'facts':
-      return block.facts.length === 0
-    case 'diagnostics':
-      return block.diagnostics.length === 0
-    case 'diff':
-      return block.lines.length === 0
-    default:
-      return false
-  }
-}
 
 export const unfinished = (operation: string): ResultDocument => ({
   operation,

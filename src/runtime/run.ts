@@ -14,6 +14,7 @@ import type { Settings } from '../operation/inputs.ts'
 import type { Context, Effect, Progress, Review, Scope } from '../operation/operation.ts'
 import type { ResultDocument, RunResult, RunSubject } from '../operation/result.ts'
 import { isOperationName, operations } from '../operations.ts'
+import { withoutEmptyBlocks } from '../report/blocks.ts'
 import { pass } from '../report/report.ts'
 import { credentialsIn, paddedCredentials, redactError } from './credentials.ts'
 import { type RunInput, readInput } from './read-input.ts'
@@ -259,6 +260,6 @@ async function demandConfirmation(
 ): Promise<void> {
   // The server or the service: it decides whether this is staging or production.
   const footer = footerOf(subjectOf(input, undefined), clock.now())
-  if (await confirm?.(redactDeep({ blocks: [...blocks, footer], question }, redact))) return
+  if (await confirm?.(redactDeep({ blocks: [...withoutEmptyBlocks(blocks), footer], question }, redact))) return
   throw new WatchkeeperError('canceled', 'Not confirmed. Nothing was written.')
 }

@@ -22,7 +22,7 @@ export interface BudgetState extends Counts {
   /** Undefined for a window with too few events. */
   readonly burnRates: Readonly<Partial<Record<BurnRateWindow, number>>>
   /** Keys of the alerts whose condition is true now. */
-  readonly burning: readonly string[]
+  readonly burning: string[]
   readonly runsOut: RunsOut
 }
 
@@ -105,7 +105,7 @@ interface SpentOnDay {
 }
 
 /** How much of the budget each UTC day spent, the oldest day first. Their sum is what is spent. */
-export function spentByDay(slo: DeclaredSlo, { hours }: GroupHistory, endMs: number): readonly SpentOnDay[] {
+export function spentByDay(slo: DeclaredSlo, { hours }: GroupHistory, endMs: number): SpentOnDay[] {
   const factors = burnRateFactors(slo.objective)
   const all = addUp(hours)
   const first = Math.floor((endMs - windowMs(slo)) / dayMs)

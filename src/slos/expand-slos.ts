@@ -42,13 +42,15 @@ export interface ReadSlos {
 /** Checks SLOs, and expands the valid ones. `declared` are the other objects of the files. */
 export function readSlos(written: readonly WrittenSlo[], declared: readonly Pick<Declared, 'kind' | 'key' | 'location'>[]): ReadSlos {
   const results = written.map(readSlo)
-  const slos = results.flatMap((one) => ('slo' in one ? [one.slo] : []))
+  // Keys that are there twice are errors of the files.
+  const slos = [...new Map(results.flatMap((one) => ('slo' in one ? [[one.slo.key, one.slo] as const] : []))).values()]
   const objects = slos.flatMap((slo) => expandSlo(slo, unknownSource))
-  return {
-    slos,
-    objects,
-    diagnostics: [...results.flatMap((one) => ('diagnostics' in one ? one.diagnostics : [])), ...repeatedKeys(written, objects, declared)],
-  }
+  const places = new Map(declared.map((one) => [addressOf(one), one.location]))
+  const repeated = objects.flatMap((one) => {
+    const before = places.get(addressOf(one))
+    return before === undefined ? [] : [repeatedKey(addressOf(one), one.location, before, '; the SLO makes an object with this key')]
+  })
+  return { slos, objects, diagnostics: [...results.flatMap((one) => ('diagnostics' in one ? one.diagnostics : [])), ...repeated] }
 }
 
 function readSlo(written: WrittenSlo): { readonly slo: Slo } | { readonly diagnostics: readonly Diagnostic[] } {
@@ -106,25 +108,6 @@ function checkObjective(slo: Slo): readonly Diagnostic[] {
 }
 
 const round = (value: number): string => String(Number(value.toFixed(1)))
-
-function repeatedKeys(
-  written: readonly WrittenSlo[],
-  objects: readonly Declared[],
-  declared: readonly Pick<Declared, 'kind' | 'key' | 'location'>[],
-): readonly Diagnostic[] {
-  const first = new Map<string, Pick<Declared, 'location'>>()
-  const repeated: Diagnostic[] = []
-  const add = (name: string, one: Pick<Declared, 'location'>, also: string): void => {
-    const before = first.get(name)
-    if (before === undefined) first.set(name, one)
-    else repeated.push(repeatedKey(name, one.location, before.location, also))
-  }
-  for (const one of written) add(`slos.${one.key}`, one, '')
-  if (repeated.length > 0) return repeated
-  for (const one of declared) if (!first.has(addressOf(one))) first.set(addressOf(one), one)
-  for (const one of objects) add(addressOf(one), one, `; the SLO makes an object with this key`)
-  return repeated
-}
 
 /** The placeholder for a source while the service is not known. */
 export const unknownSource: SloSource = {

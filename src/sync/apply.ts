@@ -85,16 +85,7 @@ async function confirmPlan(planned: PlanningResult, context: ApplyContext, input
     question: `Apply these changes to ${result.project}${toPlainText(ofEnvironment(result))}?`,
   })
   const again = await makePlan(context, { ...input, effect: 'write' })
-  demandSame(
-    toPlanFile(planned.plan, planned.kinds, {
-      ...service,
-      environment: planned.environment,
-      prune: input.prune,
-    }),
-    again,
-    context,
-    input.prune,
-  )
+  demandSame(toPlanFile(planned, service, input.prune), again, context, input.prune)
   return again
 }
 
@@ -175,7 +166,7 @@ async function readPlanFile(path: string, { files, environment }: Pick<ApplyCont
 const maxListed = 8
 
 function demandSame(agreed: PlanFile, planned: PlanningResult, { service }: ApplyContext, prune: Prune): void {
-  const moved = movedSince(agreed, toPlanFile(planned.plan, planned.kinds, { ...service, environment: planned.environment, prune }))
+  const moved = movedSince(agreed, toPlanFile(planned, service, prune))
   if (moved.length === 0) return
   const lines = listFirst(moved, maxListed, (count) => `… and ${count} more`).map((line) => `- ${line}`)
   throw new WatchkeeperError(

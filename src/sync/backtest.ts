@@ -5,13 +5,12 @@ import { diagnosticSchema, errorsIn } from '../core/diagnostics.ts'
 import { dayMs } from '../core/durations.ts'
 import { inputError, WatchkeeperError } from '../core/errors.ts'
 import { counted, type Line, say, sentence, trusted } from '../core/line.ts'
-import { didYouMean } from '../core/names.ts'
 import { quote } from '../core/text.ts'
 import type { OutputFile } from '../operation/files.ts'
 import { choice, filePath, flag, grouped, optionOnly } from '../operation/inputs.ts'
 import { type Context, defineOperation, noFields } from '../operation/operation.ts'
-import { type Condition, isSelected, selectInput, valuesOf } from '../operation/select.ts'
-import { type Block, countFacts } from '../report/blocks.ts'
+import { selectDeclared, selectInput } from '../operation/select.ts'
+import { type Block, countFacts, paragraph } from '../report/blocks.ts'
 import { table } from '../report/table.ts'
 import {
   type BacktestedAlert,
@@ -24,8 +23,9 @@ import {
 } from './backtest/backtest-plan.ts'
 import { backtestBlocks } from './backtest/backtest-report.ts'
 import { gateInput, judgeBacktest } from './backtest/gates.ts'
-import { checkedIncident, checkIncident, countOutcomes, incidentBlocks, judgeIncidents, outcomeCounts } from './backtest/incidents.ts'
+import { checkedIncident, checkIncident, countOutcomes, incidentTable, judgeIncidents, outcomeCounts } from './backtest/incidents.ts'
 import { type IncidentRows, readDirectory, toRecordings, type WrittenRecording } from './backtest/recordings.ts'
+import { changesOf } from './plan/change.ts'
 import { hasErrors, makePlan, type PlanningResult, planInput } from './plan/make-plan.ts'
 import { judgeDiagnostics } from './plan/plan-report.ts'
 
@@ -133,7 +133,7 @@ export const backtest = defineOperation({
         incidentsOutside: 0,
         recordings: [],
       }
-    const selected = selectAlerts(input.select, planned)
+    const selected = new Set(selectDeclared(changesOf(planned.plan, 'alert'), input.select, 'alert').map(({ key }) => key))
     const checked = planned.found.incidents.filter(({ startMs, endMs }) => startMs >= range.fromMs && endMs <= range.untilMs)
     const incidentsOutside = planned.found.incidents.length - checked.length
     const ofPeriod = checked
@@ -198,16 +198,13 @@ export const backtest = defineOperation({
         Requests: result.requestCount,
       }),
       { kind: 'diagnostics', diagnostics: result.diagnostics },
-      ...incidentBlocks(result.incidents),
-      ...recordingBlocks(result.recordings),
-      ...(result.incidentsOutside === 0
-        ? []
-        : [
-            {
-              kind: 'paragraph' as const,
-              line: say`${counted(result.incidentsOutside, 'incident')} of the files not checked: outside of the period. Set period to include them`,
-            },
-          ]),
+      incidentTable(result.incidents),
+      recordingTable(result.recordings),
+      paragraph(
+        result.incidentsOutside === 0
+          ? []
+          : say`${counted(result.incidentsOutside, 'incident')} of the files not checked: outside of the period. Set period to include them`,
+      ),
       ...backtestBlocks(result),
     ],
     annotations: result.diagnostics,
@@ -217,17 +214,6 @@ export const backtest = defineOperation({
 
 /** Two minutes at the rate limit of a self-hosted server. */
 const maxRequests = 200
-
-/** The keys of the alerts to estimate. Throws an InputError for a key that no file declares, and where nothing is left. */
-function selectAlerts(conditions: readonly Condition[] | undefined, { plan }: PlanningResult): ReadonlySet<string> {
-  const alerts = plan.changes.filter(({ kind }) => kind === 'alert')
-  const known = alerts.map(({ key }) => key)
-  for (const key of valuesOf(conditions, 'key') ?? [])
-    if (!known.includes(key)) throw inputError('select', `"${quote(key, 60)}" is not an alert in these files${didYouMean(key, known)}`)
-  const selected = alerts.filter((alert) => isSelected(conditions, alert))
-  if (selected.length === 0 && alerts.length > 0) throw inputError('select', 'matches no alert in these files')
-  return new Set(selected.map(({ key }) => key))
-}
 
 interface RecordOptions {
   readonly directory: string | undefined
@@ -264,17 +250,13 @@ function judgeRecordings(recordings: readonly RecordedFile[], given: { readonly 
   )
 }
 
-function recordingBlocks(recordings: readonly RecordedFile[]): readonly Block[] {
-  if (recordings.length === 0) return []
-  return [
-    table('Recordings', recordings, {
-      Incident: ({ incident }) => incident,
-      Alert: ({ alert }) => alert,
-      File: ({ path, reason }) => (reason === undefined ? path : say`not recorded (${sentence(reason)})`),
-      '> Size': ({ size, reason }) => (reason === undefined ? trusted(`${(size / 1000).toFixed(1)} kB`) : undefined),
-    }),
-  ]
-}
+const recordingTable = (recordings: readonly RecordedFile[]): Block =>
+  table('Recordings', recordings, {
+    Incident: ({ incident }) => incident,
+    Alert: ({ alert }) => alert,
+    File: ({ path, reason }) => (reason === undefined ? path : say`not recorded (${sentence(reason)})`),
+    '> Size': ({ size, reason }) => (reason === undefined ? trusted(`${(size / 1000).toFixed(1)} kB`) : undefined),
+  })
 
 function toCounts(alerts: readonly BacktestedAlert[]) {
   const numberOf = (verdict: NonNullable<BacktestedAlert['next']>['verdict']): number =>

@@ -3,15 +3,13 @@ import { ApiError } from '../api/api-error.ts'
 import { type Diagnostic, errorsIn } from '../core/diagnostics.ts'
 import { inputError, WatchkeeperError } from '../core/errors.ts'
 import { say } from '../core/line.ts'
-import { didYouMean } from '../core/names.ts'
-import { quote } from '../core/text.ts'
 import { findDeclarations } from '../declarations/find-declarations.ts'
 import { sourceCollection } from '../kinds/source/source-wire.ts'
 import { type Context, defineOperation } from '../operation/operation.ts'
-import { type Condition, isSelected, valuesOf } from '../operation/select.ts'
-import { type BudgetState, currentWindow, judgeBudget, spentByDay } from '../slos/error-budget.ts'
+import { selectDeclared } from '../operation/select.ts'
+import { currentWindow, judgeBudget, spentByDay } from '../slos/error-budget.ts'
 import { type Slo, sourceOf } from '../slos/expand-slos.ts'
-import { readHistory, requestsOfHistory, stepMs } from '../slos/slo-series.ts'
+import { type GroupHistory, readHistory, requestsOfHistory, stepMs } from '../slos/slo-series.ts'
 import { reportSlos } from './check-slos/slo-report.ts'
 import { type CheckedSlo, type SloResult, sloDetails, sloInput, sloOutput } from './check-slos/slo-result.ts'
 import { judgeSlos } from './check-slos/slo-verdict.ts'
@@ -42,9 +40,11 @@ async function runCheck(context: CheckContext, { files, select }: z.output<typeo
     diagnostics: [...diagnostics],
   })
   if (errors.length > 0) return unchecked(errors)
-  const wanted = selectSlos(found.slos, select)
+  if (found.slos.length === 0) throw inputError('files', 'declare no SLOs; add some below slos')
+  const named = found.slos.map((slo) => ({ slo, key: slo.key, name: slo.value.name }))
+  const wanted = selectDeclared(named, select, 'SLO')
   const { items: sources } = await sourceCollection.list(context.api, context.service)
-  const resolved = wanted.map((slo) => ({ slo, source: sourceOf(slo, sources) }))
+  const resolved = wanted.map(({ slo }) => ({ slo, source: sourceOf(slo, sources) }))
   const unknown: readonly Diagnostic[] = resolved.flatMap(({ source }) => ('diagnostic' in source ? [source.diagnostic] : []))
   if (unknown.length > 0) return unchecked(unknown)
   const checked: CheckedSlo[] = []
@@ -55,14 +55,7 @@ async function runCheck(context: CheckContext, { files, select }: z.output<typeo
     })
     if (histories === 'asleep') return { ...unchecked(found.diagnostics), asleep: true }
     // Without any event, there is no group.
-    for (const history of histories.length === 0 ? [{ hours: [], steps: [] }] : histories)
-      checked.push(
-        toChecked(slo, {
-          state: judgeBudget(slo.value, history, endMs),
-          group: history.group,
-          days: spentByDay(slo.value, history, endMs),
-        }),
-      )
+    for (const history of histories.length === 0 ? [{ hours: [], steps: [] }] : histories) checked.push(toChecked(slo, history, endMs))
     await context.progress({ done: i + 1, total: resolved.length, line: say`SLO ${slo.key}`, result: async () => ({}) })
   }
   return {
@@ -89,40 +82,20 @@ function nameSlo({ key, location }: Slo, thrown: unknown): unknown {
 
 const ofEnvironment = ({ environment }: CheckContext) => (environment === undefined ? {} : { environment: environment.name })
 
-/** Throws an InputError for a key that no SLO has, and where nothing is selected: a gate would pass. */
-function selectSlos(slos: readonly Slo[], select: readonly Condition[] | undefined): readonly Slo[] {
-  if (slos.length === 0) throw inputError('files', 'declare no SLOs; add some below slos')
-  const keys = slos.map(({ key }) => key)
-  const unknown = valuesOf(select, 'key')?.find((key) => !keys.includes(key))
-  if (unknown !== undefined) throw inputError('select', `"${quote(unknown, 60)}" is not an SLO in these files${didYouMean(unknown, keys)}`)
-  const selected = slos.filter(({ key, value: { name } }) => isSelected(select, { key, name }))
-  if (selected.length === 0) throw inputError('select', 'no SLO in these files meets all conditions')
-  return selected
-}
-
-interface Judged {
-  readonly state: BudgetState
-  readonly group: string | undefined
-  readonly days: CheckedSlo['days'] | ReturnType<typeof spentByDay>
-}
-
-function toChecked({ key, value }: Slo, { state, group, days }: Judged): CheckedSlo {
-  const { total, good, indicator, budgetLeft, burnRates, burning, runsOut } = state
+function toChecked({ key, value }: Slo, history: GroupHistory, endMs: number): CheckedSlo {
+  const { name, objective, window } = value
+  const state = judgeBudget(value, history, endMs)
+  const { budgetLeft, runsOut } = state
   return {
     key,
-    name: value.name,
-    ...(group !== undefined && { group }),
-    objective: value.objective,
-    window: value.window,
+    name,
+    ...(history.group !== undefined && { group: history.group }),
+    objective,
+    window,
     status: budgetLeft === undefined ? 'not-enough-data' : budgetLeft <= 0 ? 'spent' : 'within-budget',
-    total,
-    good,
-    ...(indicator !== undefined && { indicator }),
-    ...(budgetLeft !== undefined && { budgetLeft }),
-    burnRates: { ...burnRates },
-    burning: [...burning],
+    ...state,
     runsOut: runsOut.kind === 'at' ? new Date(runsOut.ms).toISOString() : runsOut.kind,
-    days: [...days],
+    days: spentByDay(value, history, endMs),
   }
 }
 

@@ -11,7 +11,7 @@ import { onFailedEvaluation } from '../kinds/alert/evaluation.ts'
 import type { OutputFile } from '../operation/files.ts'
 import { flag, grouped, outputPath } from '../operation/inputs.ts'
 import { type Context, defineOperation } from '../operation/operation.ts'
-import type { Block } from '../report/blocks.ts'
+import { type Block, paragraph } from '../report/blocks.ts'
 import type { Verdict } from '../report/report.ts'
 import { diagnosticReports } from '../report/sarif.ts'
 import { backtestedAlert, backtestPlan, demandValues, maxRequestsOfPlan, whyNoBacktest } from './backtest/backtest-plan.ts'
@@ -70,11 +70,7 @@ async function finishPlan(context: Context<'read', 'service-or-server'>, input: 
     needsApply: planned.plan.changes.some(({ action }) => action !== 'unchanged'),
   }
   if (input.planFile === undefined || hasErrors(planned)) return { ...result, planFile: '' }
-  const planContent = toPlanFile(planned.plan, planned.kinds, {
-    ...context.service,
-    environment: planned.environment,
-    prune: input.prune,
-  })
+  const planContent = toPlanFile(planned, context.service, input.prune)
   return { ...result, planFile: input.planFile, planContent }
 }
 
@@ -169,7 +165,7 @@ function judgePlan(result: Pick<PlanResult, 'diagnostics'> & { readonly backtest
 
 function backtestBlocksOf(backtest: ReviewedBacktest | undefined): readonly Block[] {
   if (backtest === undefined) return []
-  if (backtest.message !== undefined) return [{ kind: 'paragraph', line: say`No backtest: ${sentence(backtest.message)}` }]
+  if (backtest.message !== undefined) return [paragraph(say`No backtest: ${sentence(backtest.message)}`)]
   return reviewBlocks(backtest, backtest.days)
 }
 

@@ -15,7 +15,7 @@ import {
   checkIncident,
   countOutcomes,
   type EvaluatedAlert,
-  incidentBlocks,
+  incidentTable,
   judgeIncidents,
   outcomeCounts,
 } from './backtest/incidents.ts'
@@ -69,7 +69,7 @@ export const replay = defineOperation({
             [say`${result.detected} detected`, say`${result.late} late`, say`${result.missed} missed`],
             ', ',
           )}`,
-    blocks: [{ kind: 'diagnostics', diagnostics: result.diagnostics }, ...incidentBlocks(result.incidents)],
+    blocks: [{ kind: 'diagnostics', diagnostics: result.diagnostics }, incidentTable(result.incidents)],
     annotations: result.diagnostics,
   }),
 })

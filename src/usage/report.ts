@@ -3,7 +3,7 @@ import { type Day, formatDay, formatDays, formatMoment } from '../core/dates.ts'
 import { type Decimal, percentOf, sum } from '../core/decimal.ts'
 import { counted, join, type Line, say, sentence, type Trusted, trusted, untrusted } from '../core/line.ts'
 import { andMore, listFirst, plural, progressBar } from '../core/text.ts'
-import type { Block } from '../report/blocks.ts'
+import { type Block, paragraph } from '../report/blocks.ts'
 import { formatMoney, formatMoneyPair, formatPercent, formatRange, formatShare, formatShortDay } from '../report/format.ts'
 import type { Report } from '../report/report.ts'
 import { type Cell, facts, shown, table } from '../report/table.ts'
@@ -278,8 +278,6 @@ function spikeDeployments({ spikeDeployments: found }: UsageResult): readonly Bl
     paragraph([trusted('These deployments happened at the same time. They need not be the cause.')]),
   ]
 }
-
-const paragraph = (line: Line): Block => ({ kind: 'paragraph', line })
 
 const when = 'on the day of a spike or the day before'
 

@@ -129,7 +129,7 @@ describe('ten thousand objects', () => {
     const ms = cpuMsOf(() => {
       const plan = planChanges({ objects: byKey }, other, { ...options, prune: false })
       expect(count(plan.changes)).toEqual({ update: byKey.length })
-      toPlanFile(plan, types, { organizationId: 'o', serviceId: 's', prune: false })
+      toPlanFile({ plan, kinds: types }, { organizationId: 'o', serviceId: 's' }, false)
     })
     expect(ms).toBeLessThan(maxMs)
   })

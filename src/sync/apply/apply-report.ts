@@ -3,7 +3,7 @@ import { counted, join, joinFirst, type Line, say, sentence, toPlainText, truste
 import { capitalize, listFirst } from '../../core/text.ts'
 import { inEnvironment, ofEnvironment } from '../../declarations/environment.ts'
 import { kindLabels } from '../../kinds/kind-names.ts'
-import { type Block, countFacts } from '../../report/blocks.ts'
+import { type Block, countFacts, paragraph } from '../../report/blocks.ts'
 import { toDiffLines } from '../../report/diff-lines.ts'
 import { table } from '../../report/table.ts'
 import { objectBlocks } from '../plan/plan-report.ts'
@@ -50,9 +50,17 @@ export function applyBlocks(result: Applied): readonly Block[] {
       Id: ({ id }) => id || [],
       Remark: ({ message, notes }) => (message === undefined ? join(notes.map(sentence), '; ') : sentence(firstLine(message))),
     }),
-    ...evaluationBlocks(result.notEvaluated),
-    ...failureBlocks(acted),
-    ...serverBlocks(changedByServer),
+    paragraph(notEvaluatedWords(result.notEvaluated)),
+    // The request and the advice, which do not fit into a table's cell.
+    { kind: 'message', text: failureTexts(acted).join('\n') },
+    paragraph(changedByServer.length === 0 ? [] : say`The server changed these values when saving (− sent, + stored):`),
+    {
+      kind: 'diff',
+      lines: changedByServer.flatMap(({ kind, key, serverChanged = [] }) => [
+        { sign: ' ' as const, text: `${kindLabels[kind]} ${key}` },
+        ...toDiffLines(serverChanged),
+      ]),
+    },
     { kind: 'details', title: 'Planned changes', blocks: objectBlocks(result), isQuiet: true },
   ]
 }
@@ -61,7 +69,7 @@ export function applyBlocks(result: Applied): readonly Block[] {
 const maxNamed = 5
 
 /** An alert that is stored as declared can still fail when the server evaluates it. */
-function evaluationBlocks(alerts: Applied['notEvaluated'] = []): readonly Block[] {
+function notEvaluatedWords(alerts: Applied['notEvaluated'] = []): Line {
   if (alerts.length === 0) return []
   const names = joinFirst(
     alerts.map(({ key }) => say`${key}`),
@@ -69,32 +77,14 @@ function evaluationBlocks(alerts: Applied['notEvaluated'] = []): readonly Block[
   )
   const latest = alerts.map(({ dueAt = '' }) => dueAt).reduce((a, b) => (a > b ? a : b))
   const due = latest === '' ? [] : [trusted(`, by ${formatMoment(latest)}`)]
-  const line = say`Not evaluated since this run: ${counted(alerts.length, 'alert')} (${names}). plan, drift and doctor show errors of the next evaluation${due}`
-  return [{ kind: 'paragraph', line }]
+  return say`Not evaluated since this run: ${counted(alerts.length, 'alert')} (${names}). plan, drift and doctor show errors of the next evaluation${due}`
 }
 
 /** The most failures that are shown in full. */
 const maxShown = 10
 
-/** The request and the advice, which do not fit into a table's cell. */
-function failureBlocks(objects: readonly PlannedObject[]): readonly Block[] {
+function failureTexts(objects: readonly PlannedObject[]): readonly string[] {
   const failures = objects.filter(({ outcome, message = '' }) => outcome !== 'skipped' && message.includes('\n'))
-  if (failures.length === 0) return []
   const texts = failures.map((one) => [toPlainText(wordsFor(one)), ...(one.message ?? '').split('\n')].join('\n  '))
-  const shown = listFirst(texts, maxShown, (count) => `… and ${count} more`)
-  return [{ kind: 'message', text: shown.join('\n') }]
+  return listFirst(texts, maxShown, (count) => `… and ${count} more`)
 }
-
-const serverBlocks = (objects: readonly PlannedObject[]): readonly Block[] =>
-  objects.length === 0
-    ? []
-    : [
-        { kind: 'paragraph', line: say`The server changed these values when saving (− sent, + stored):` },
-        {
-          kind: 'diff',
-          lines: objects.flatMap(({ kind, key, serverChanged = [] }) => [
-            { sign: ' ' as const, text: `${kindLabels[kind]} ${key}` },
-            ...toDiffLines(serverChanged),
-          ]),
-        },
-      ]

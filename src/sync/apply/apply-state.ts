@@ -106,8 +106,6 @@ export const isSuccess = ({ kind }: Pick<Outcome, 'kind'>): boolean => !undone.s
 export const isWritten = ({ kind, wasDeleted = false }: Pick<Outcome, 'kind' | 'wasDeleted'>): boolean =>
   wasDeleted || (isSuccess({ kind }) && kind !== 'unchanged')
 
-export const skipped = (change: Change, message: string): Outcome => ({ change, kind: 'skipped', id: change.id, message })
-
 export function failed(change: Change, thrown: unknown): Outcome {
   if (!(thrown instanceof WatchkeeperError)) throw thrown
   const outcomeUnknown = thrown instanceof ApiError && thrown.outcomeUnknown
@@ -135,14 +133,7 @@ function withAdvice({ message, advice: general }: ApiError): string {
 }
 
 /** The ids that become known while a plan is applied: of objects that others refer to, and of their tiles. */
-interface KnownIds {
-  /** Learns the ids of an object that exists now. */
-  learn(outcome: Pick<Outcome, 'change' | 'stored'>): void
-  /** The body with ids for all its references, or the first one that is missing. */
-  resolve(body: Body): { readonly body: Body } | { readonly waitsFor: PendingId }
-}
-
-export function createKnownIds(): KnownIds {
+export function createKnownIds() {
   const known = new Map<string, StoredObject>()
   const idOf = ({ kind, key, tile }: PendingId): string | undefined => {
     const stored = known.get(`${kind} ${key}`)
@@ -152,14 +143,16 @@ export function createKnownIds(): KnownIds {
     return found.length === 1 && typeof id === 'string' ? id : undefined
   }
   return {
-    learn({ change: { kind, key, desired }, stored }) {
+    /** Learns the ids of an object that exists now. */
+    learn({ change: { kind, key, desired }, stored }: Pick<Outcome, 'change' | 'stored'>): void {
       // Without a key in the files, no reference is about it.
       if (stored === undefined || key === '') return
       // By the names in the files: a server may trim them.
       const tiles = desired === undefined ? listOf(stored.tiles) : withTileIds(listOf(desired.tiles), listOf(stored.tiles))
       known.set(`${kind} ${key}`, { ...stored, tiles })
     },
-    resolve(body) {
+    /** The body with ids for all its references, or the first one that is missing. */
+    resolve(body: Body): { readonly body: Body } | { readonly waitsFor: PendingId } {
       let open: PendingId | undefined
       const replace = (pending: PendingId): unknown => {
         const id = idOf(pending)
@@ -179,32 +172,16 @@ export interface ApplyStateOptions {
   readonly onProgress: (outcomes: readonly Outcome[]) => Promise<void>
 }
 
-/** The outcome of each change so far, the ids that are known, and whether to stop. */
-export interface ApplyState extends Pick<KnownIds, 'resolve'> {
-  record(outcome: Outcome): Promise<void>
-  /** Replaces an outcome after the service was read again; this is not progress. */
-  amend(outcome: Outcome): void
-  skip(change: Change, reason: string): Promise<void>
-  learn: KnownIds['learn']
-  outcomeOf(change: Change): Outcome | undefined
-  all(): readonly Outcome[]
-  /** Why nothing more is sent; undefined to continue. */
-  stopped(): StopReason | undefined
-  /** Aborted with the first reason to stop. */
-  readonly hasStopped: AbortSignal
-  /**
-   * After a failure, and at the start of the section: the key or the API may be wrong, or the server may not store the markers of the
-   * section.
-   */
-  writesOneAtATime(kind: KindName): boolean
-}
+export type ApplyState = ReturnType<typeof createApplyState>
 
-export function createApplyState({ stop, onProgress }: ApplyStateOptions): ApplyState {
+/** The outcome of each change so far, the ids that are known, and whether to stop. */
+export function createApplyState({ stop, onProgress }: ApplyStateOptions) {
   const outcomes = new Map<Change, Outcome>()
   /** In the order in which they ended. Outcomes may be amended later. */
   const attempted: Change[] = []
   const ids = createKnownIds()
 
+  /** Replaces an outcome after the service was read again; this is not progress. */
   function amend(outcome: Outcome): void {
     outcomes.set(outcome.change, outcome)
     if (isSuccess(outcome)) ids.learn(outcome)
@@ -224,6 +201,8 @@ export function createApplyState({ stop, onProgress }: ApplyStateOptions): Apply
 
   let reason: StopReason | undefined
   const halt = new AbortController()
+  const hasStopped: AbortSignal = halt.signal
+  /** Why nothing more is sent; undefined to continue. */
   function stopped(): StopReason | undefined {
     reason ??= stop.aborted
       ? canceledStop
@@ -234,14 +213,18 @@ export function createApplyState({ stop, onProgress }: ApplyStateOptions): Apply
   return {
     record,
     amend,
-    skip: (change, why) => record(skipped(change, why)),
-    learn: ids.learn,
-    resolve: ids.resolve,
-    outcomeOf: (change) => outcomes.get(change),
-    all: () => [...outcomes.values()],
+    skip: (change: Change, message: string): Promise<void> => record({ change, kind: 'skipped', id: change.id, message }),
+    ...ids,
+    outcomeOf: (change: Change): Outcome | undefined => outcomes.get(change),
+    all: (): readonly Outcome[] => [...outcomes.values()],
     stopped,
-    hasStopped: halt.signal,
-    writesOneAtATime(kind) {
+    /** Aborted with the first reason to stop. */
+    hasStopped,
+    /**
+     * After a failure, and at the start of the section: the key or the API may be wrong, or the server may not store the markers of the
+     * section.
+     */
+    writesOneAtATime(kind: KindName): boolean {
       const last = attempted.findLast((change) => change.kind === kind)
       return last === undefined || !isSuccess(outcomes.get(last) ?? { kind: 'failed' })
     },

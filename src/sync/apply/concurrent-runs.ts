@@ -49,14 +49,7 @@ interface Creation {
   readonly notAfter?: AbortSignal | undefined
 }
 
-export interface ConcurrentRuns {
-  /** Reads the list again when it is too old. Throws a CreatedByOtherRunError when it has another object with the marker. */
-  demandAbsent(creation: Creation): Promise<void>
-  /** Calls `send` after `demandAbsent`. Resolves to the object of an attempt that was stored although the rate limit rejected it. */
-  create(creation: Creation, send: Send): Promise<StoredObject>
-  /** Takes lists that were answered just now. */
-  learn(lists: StoredIndexes): void
-}
+export type ConcurrentRuns = ReturnType<typeof createConcurrentRuns>
 
 type Send = (options: SendOptions) => Promise<StoredObject>
 
@@ -69,7 +62,7 @@ interface Listed extends Pick<StoredIndex, 'byToken'> {
 const isNotSent = (thrown: unknown): boolean =>
   thrown instanceof WatchkeeperError && !(thrown instanceof ApiError) && thrown.kind === 'canceled'
 
-export function createConcurrentRuns(options: ConcurrentRunsOptions): ConcurrentRuns {
+export function createConcurrentRuns(options: ConcurrentRunsOptions) {
   const { api, service, kinds, clock } = options
   const known = new Map<string, Listed>()
   const reading = new Map<KindName, Promise<void>>()
@@ -102,6 +95,7 @@ export function createConcurrentRuns(options: ConcurrentRunsOptions): Concurrent
     return marked.find(({ stored }) => stored.id !== replacedId)?.stored
   }
 
+  /** Reads the list again when it is too old. Throws a CreatedByOtherRunError when it has another object with the marker. */
   async function demandAbsent(creation: Creation): Promise<void> {
     const found = await find(creation)
     if (found !== undefined) throw new CreatedByOtherRunError(kinds[creation.kind], found)
@@ -129,7 +123,8 @@ export function createConcurrentRuns(options: ConcurrentRunsOptions): Concurrent
 
   return {
     demandAbsent,
-    async create(creation, send) {
+    /** Calls `send` after `demandAbsent`. Resolves to the object of an attempt that was stored although the rate limit rejected it. */
+    async create(creation: Creation, send: Send): Promise<StoredObject> {
       let rejectedAfter: number | undefined
       for (;;) {
         const found = await find(creation, rejectedAfter)
@@ -141,6 +136,7 @@ export function createConcurrentRuns(options: ConcurrentRunsOptions): Concurrent
         rejectedAfter = sent.rejectedAfter
       }
     },
-    learn: (lists) => learnAt(lists, clock.monotonicMs()),
+    /** Takes lists that were answered just now. */
+    learn: (lists: StoredIndexes): void => learnAt(lists, clock.monotonicMs()),
   }
 }

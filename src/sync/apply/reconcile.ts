@@ -1,52 +1,42 @@
 import { requestTimeoutMs } from '../../api/requester.ts'
-import type { Clock } from '../../core/clock.ts'
 import { WatchkeeperError } from '../../core/errors.ts'
 import { compareBodies, diffFields } from '../../kinds/compare.ts'
 import type { Body, Kind, StoredObject } from '../../kinds/kind.ts'
-import type { Change, Create, Write } from '../plan/change.ts'
+import type { Create, Write } from '../plan/change.ts'
 import { findDesired, readStoredIndexes, type StoredIndex, type StoredIndexes } from '../plan/stored-objects.ts'
-import { type ApplyState, type Outcome, preventsReading, successKinds } from './apply-state.ts'
-import { sendableBody, type WriteContext } from './write.ts'
-
-export interface ReconcileOptions extends WriteContext {
-  readonly clock: Clock
-  readonly stop: AbortSignal
-  readonly write: (change: Change, desired: Body) => Promise<void>
-}
+import { type Outcome, preventsReading, successKinds } from './apply-state.ts'
+import { sendableBody, type WriteContext, writeOne } from './write.ts'
 
 const isUnknownCreate = ({ kind, change: { action } }: Outcome): boolean =>
   kind === 'unknown' && (action === 'create' || action === 'replace')
 
 /** An object with the marker was created; an absent one is sent once more; an incomplete list leaves the outcome unknown. */
-export async function reconcileUnknownCreates(
-  changes: readonly (Create | Write)[],
-  state: ApplyState,
-  options: ReconcileOptions,
-): Promise<void> {
+export async function reconcileUnknownCreates(changes: readonly (Create | Write)[], context: WriteContext): Promise<void> {
+  const { state, kinds, concurrent } = context
   const unknown = changes.flatMap((change) => {
     const outcome = state.outcomeOf(change)
     return outcome !== undefined && isUnknownCreate(outcome) ? [{ change, outcome }] : []
   })
   if (unknown.length === 0 || preventsReading(state.stopped())) return
-  const lists = await readListsLater(unknown, options)
+  const lists = await readListsLater(unknown, context)
   if (lists === undefined) return
-  options.concurrent.learn(lists)
+  concurrent.learn(lists)
   for (const { change, outcome } of unknown) {
-    const [list, kind, resolved] = [lists[change.kind], options.kinds[change.kind], sendableBody(change, state, options.kinds)]
+    const [list, kind, resolved] = [lists[change.kind], kinds[change.kind], sendableBody(change, context)]
     if (list === undefined || !('body' in resolved)) continue
     const found = findDesired(list, resolved.body, kind)
     if (found !== 'absent') state.amend(reconcileOutcome(outcome, list, resolved.body, kind))
-    else if (state.stopped() === undefined) await options.write(change, resolved.body)
+    else if (state.stopped() === undefined) await writeOne(change, resolved.body, context)
   }
 }
 
 /** The server may still be working on an unanswered request, for as long as a request may take. */
-async function readListsLater(unknown: readonly Pick<Outcome, 'change'>[], options: ReconcileOptions): Promise<StoredIndexes | undefined> {
-  const { api, clock, stop } = options
+async function readListsLater(unknown: readonly Pick<Outcome, 'change'>[], context: WriteContext): Promise<StoredIndexes | undefined> {
+  const { api, clock, stop } = context
   if (api.remainingMs() <= requestTimeoutMs) return undefined
   try {
     await clock.sleep(requestTimeoutMs, stop)
-    return await readStoredIndexes(new Set(unknown.map(({ change }) => change.kind)), options)
+    return await readStoredIndexes(new Set(unknown.map(({ change }) => change.kind)), context)
   } catch (thrown) {
     // Then the outcomes stay unknown.
     if (thrown instanceof WatchkeeperError || stop.aborted) return undefined

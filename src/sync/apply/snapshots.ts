@@ -10,7 +10,7 @@ import { addressOf } from '../../kinds/kind-names.ts'
 import { diffSides, snapshotOf } from '../../kinds/snapshot.ts'
 import { type Change, type Create, isWrite, type Write } from '../plan/change.ts'
 import { findDesired, type StoredIndexes } from '../plan/stored-objects.ts'
-import { type ApplyState, isSuccess } from './apply-state.ts'
+import { isSuccess } from './apply-state.ts'
 import { updateObject, type WriteContext } from './write.ts'
 
 export const snapshotRules = {
@@ -24,28 +24,27 @@ export const snapshotRules = {
   },
 } as const satisfies Rules
 
-interface SnapshotContext {
+interface Written {
   readonly changes: readonly (Create | Write)[]
   /** Read after the writes. */
   readonly lists: StoredIndexes
   /** What the server answered to each write. */
   readonly answers: ReadonlyMap<Change, StoredObject>
-  readonly state: ApplyState
 }
 
 /** Returns a diagnostic for each snapshot that could not be recorded. */
-export async function recordSnapshots(recording: SnapshotContext, context: WriteContext): Promise<readonly Diagnostic[]> {
+export async function recordSnapshots({ changes, lists, answers }: Written, context: WriteContext): Promise<readonly Diagnostic[]> {
   const diagnostics: Diagnostic[] = []
-  for (const change of recording.changes) {
-    if (recording.state.stopped() !== undefined) return diagnostics
-    const stored = findStored(change, recording, context)
-    if (stored === undefined) continue
-    if (!isUnchangedSinceAnswer(change, stored.stored, recording, context)) {
+  for (const change of changes) {
+    if (context.state.stopped() !== undefined) return diagnostics
+    const found = findStored(change, lists, context)
+    if (found === undefined) continue
+    if (!isUnchangedSinceAnswer(answers.get(change), found.stored, context.kinds[change.kind])) {
       diagnostics.push(report(change, 'snapshot-failed', 'it changed after this run wrote it, so the stored values were not recorded'))
       continue
     }
     try {
-      const problem = await recordSnapshot(change, stored, context)
+      const problem = await recordSnapshot(change, found, context)
       if (problem !== undefined) diagnostics.push(report(change, 'not-converging', problem))
     } catch (thrown) {
       if (!(thrown instanceof WatchkeeperError)) throw thrown
@@ -65,14 +64,11 @@ interface WrittenObject {
 }
 
 /** A change that another user made after the write must not be recorded as the server's, nor be overwritten by the second write. */
-function isUnchangedSinceAnswer(change: Change, stored: StoredObject, { answers }: SnapshotContext, { kinds }: WriteContext): boolean {
-  const kind = kinds[change.kind]
-  const answer = answers.get(change)
-  return answer === undefined || isSame(comparable(kind, kind.toBody(answer)), comparable(kind, kind.toBody(stored)))
-}
+const isUnchangedSinceAnswer = (answer: StoredObject | undefined, stored: StoredObject, kind: Kind): boolean =>
+  answer === undefined || isSame(comparable(kind, kind.toBody(answer)), comparable(kind, kind.toBody(stored)))
 
 /** The stored object, where it needs a snapshot. */
-function findStored(change: Create | Write, { lists, state }: SnapshotContext, { kinds }: WriteContext): WrittenObject | undefined {
+function findStored(change: Create | Write, lists: StoredIndexes, { kinds, state }: WriteContext): WrittenObject | undefined {
   const { action, stored: before, desired } = change
   const kind = kinds[change.kind]
   const resolved = state.resolve(desired)

@@ -9,7 +9,7 @@ import { type Change, isDelete, type Plan } from '../plan/change.ts'
 import { adviseRepair } from '../plan/duplicates.ts'
 import { matchRules } from '../plan/match.ts'
 import { findDesired, readStoredIndexes, type StoredIndex, type StoredIndexes } from '../plan/stored-objects.ts'
-import { type ApplyState, isSuccess, type Outcome } from './apply-state.ts'
+import { isSuccess, type Outcome } from './apply-state.ts'
 import { concurrentRunsPage } from './concurrent-runs.ts'
 import { reconcileOutcome } from './reconcile.ts'
 import type { WriteContext } from './write.ts'
@@ -32,10 +32,9 @@ interface Verification {
 
 export async function verifyWrites(
   plan: Plan,
-  state: ApplyState,
   context: WriteContext & { readonly repairCommand?: string | undefined },
 ): Promise<Verification> {
-  const { kinds } = context
+  const { kinds, state } = context
   const touched = state.all().filter(wasAttempted)
   const canVerify = (): boolean => state.stopped() === undefined || state.stopped()?.kind === 'other-run'
   if (touched.length === 0 || !canVerify()) return { diagnostics: [], lists: {} }
@@ -50,7 +49,7 @@ export async function verifyWrites(
     const message = `the written objects could not be read again: ${reason}`
     return { diagnostics: [diagnosticOf(verifyRules, 'not-verified', { file: 'apply' }, message)], lists: {} }
   }
-  const lost = touched.flatMap((outcome) => verifyWrite(outcome, lists[outcome.change.kind], state, kinds))
+  const lost = touched.flatMap((outcome) => verifyWrite(outcome, lists[outcome.change.kind], context))
   const doubles = findDuplicates(plan.changes, lists, kinds)
   const isRepairable = doubles.some(({ kind }) => kind.ownership === 'marker')
   const advice = isRepairable ? adviseRepair(context.repairCommand) : []
@@ -59,7 +58,7 @@ export async function verifyWrites(
 
 const wasAttempted = (outcome: Outcome): boolean => outcome.kind === 'unknown' || (isSuccess(outcome) && outcome.kind !== 'unchanged')
 
-function verifyWrite(outcome: Outcome, list: StoredIndex | undefined, state: ApplyState, kinds: Kinds): readonly Diagnostic[] {
+function verifyWrite(outcome: Outcome, list: StoredIndex | undefined, { state, kinds }: WriteContext): readonly Diagnostic[] {
   const { change, id } = outcome
   const kind = kinds[change.kind]
   const resolved = change.desired === undefined ? undefined : state.resolve(change.desired)

@@ -2,6 +2,7 @@ import { ApiError } from '../../api/api-error.ts'
 import type { ReadApi, WriteApi } from '../../api/client.ts'
 import { countConcurrentWrites, type Reading, type SendOptions } from '../../api/collection.ts'
 import type { Target } from '../../api/path.ts'
+import type { Clock } from '../../core/clock.ts'
 import { forEachConcurrently } from '../../core/concurrency.ts'
 import { isSame } from '../../core/equality.ts'
 import { WatchkeeperError } from '../../core/errors.ts'
@@ -14,34 +15,29 @@ import { addressOf, type KindName, PendingId } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { type Change, type Create, type Delete, isWrite, type Update, type Write } from '../plan/change.ts'
 import { findNewAlertOnTiles } from '../plan/protect-alerts.ts'
-import { type ApplyState, failed, failedRecreation, isSuccess, type Outcome, successKinds } from './apply-state.ts'
+import { type ApplyState, failed, failedRecreation, isSuccess, successKinds } from './apply-state.ts'
 import { type ConcurrentRuns, CreatedByOtherRunError } from './concurrent-runs.ts'
 
+/** A run of apply: its target, and what became of its changes so far. */
 export interface WriteContext {
   /** When the lists of the plan were answered, where updates use them instead of a GET. */
   readonly listedAtMs: number | undefined
   readonly api: WriteApi
   readonly service: Target
   readonly kinds: Kinds
+  readonly clock: Clock
+  /** Aborted when nothing new may be sent. */
+  readonly stop: AbortSignal
   readonly concurrent: ConcurrentRuns
-}
-
-interface WritesOptions {
-  readonly api: ReadApi
-  readonly kinds: Kinds
-  readonly write: (change: Change, desired: Body) => Promise<void>
+  readonly state: ApplyState
 }
 
 /**
  * Writes section by section, and independent objects of a section at the same time. Returns the changes that depend on an object whose
  * outcome is unknown, directly or through another one of them.
  */
-export async function writeAll<C extends Create | Write>(
-  changes: readonly C[],
-  state: ApplyState,
-  options: WritesOptions,
-): Promise<readonly C[]> {
-  const { api, kinds, write } = options
+export async function writeAll<C extends Create | Write>(changes: readonly C[], context: WriteContext): Promise<readonly C[]> {
+  const { api, state } = context
   const waiting = new Set<C>()
   const outcomeOf = ({ kind, key }: PendingId) => state.all().find((one) => one.change.kind === kind && one.change.key === key)
   const isWaiting = ({ kind, key }: PendingId) => [...waiting].some((change) => change.kind === kind && change.key === key)
@@ -55,8 +51,8 @@ export async function writeAll<C extends Create | Write>(
         left,
         () => maxConcurrentWrites(kind, state, api),
         async (change) => {
-          const sendable = sendableBody(change, state, kinds)
-          if ('body' in sendable) return write(change, sendable.body)
+          const sendable = sendableBody(change, context)
+          if ('body' in sendable) return writeOne(change, sendable.body, context)
           const target = outcomeOf(sendable.waitsFor)
           if (target?.kind === 'unknown' || isWaiting(sendable.waitsFor)) waiting.add(change)
           else if (target === undefined && sendable.waitsFor.kind === kind) postponed.push(change)
@@ -74,7 +70,7 @@ const whySkipped = ({ kind, key }: PendingId, state: ApplyState): string =>
   state.stopped()?.message ?? `${addressOf({ kind, key })} was not written`
 
 /** The body to send. A create leaves out references that can follow, to objects that do not exist yet. */
-export function sendableBody({ kind, action, desired }: Create | Write, state: ApplyState, kinds: Kinds) {
+export function sendableBody({ kind, action, desired }: Create | Write, { state, kinds }: WriteContext) {
   const resolved = state.resolve(desired)
   if ('body' in resolved || action !== 'create') return resolved
   const deferred = kinds[kind].deferredFields?.(desired) ?? []
@@ -83,8 +79,8 @@ export function sendableBody({ kind, action, desired }: Create | Write, state: A
 }
 
 /** Adds the references that creates left out. A run that ends before leaves them to the next plan. */
-export async function writeReferences(changes: readonly Change[], state: ApplyState, context: WriteContext & SendOptions): Promise<void> {
-  const { kinds } = context
+export async function writeReferences(changes: readonly Change[], context: WriteContext): Promise<void> {
+  const { kinds, state } = context
   for (const change of changes) {
     const kind = kinds[change.kind]
     const outcome = state.outcomeOf(change)
@@ -123,11 +119,16 @@ export async function forEachBySection<C extends Change>(
 export const maxConcurrentWrites = (kind: KindName, state: ApplyState, api: ReadApi): number =>
   state.writesOneAtATime(kind) ? 1 : countConcurrentWrites(api)
 
-export async function writeOne(change: Change, desired: Body, state: ApplyState, context: WriteContext & SendOptions): Promise<void> {
+/** `desired` has no pending ids. */
+export async function writeOne(change: Change, desired: Body, context: WriteContext): Promise<void> {
+  const { state } = context
   const reason = state.stopped()?.message
   if (reason !== undefined && change.action !== 'unchanged') return state.skip(change, reason)
   try {
-    await state.record(await writeChange(change, desired, context))
+    const stored = await write(change, desired, context)
+    if (stored !== undefined && (change.action === 'create' || change.action === 'replace'))
+      await demandMarker(change, desired, stored, context)
+    await state.record({ change, kind: successKinds[change.action], id: stored?.id ?? change.id, stored })
   } catch (thrown) {
     await recordFailure(change, thrown, state)
   }
@@ -160,22 +161,15 @@ class NotRecreatedError extends Error {
   }
 }
 
-/** `desired` has no pending ids. Throws a WatchkeeperError when the change failed. */
-async function writeChange(change: Change, desired: Body, context: WriteContext & SendOptions): Promise<Outcome> {
-  const stored = await write(change, desired, context)
-  if (stored !== undefined && (change.action === 'create' || change.action === 'replace'))
-    await demandMarker(change, desired, stored, context)
-  return { change, kind: successKinds[change.action], id: stored?.id ?? change.id, stored }
-}
-
-async function write(change: Change, desired: Body, context: WriteContext & SendOptions): Promise<StoredObject | undefined> {
-  const { api, service, kinds, notAfter, concurrent } = context
+/** Throws a WatchkeeperError when the change failed. */
+async function write(change: Change, desired: Body, context: WriteContext): Promise<StoredObject | undefined> {
+  const { api, service, kinds, state, concurrent } = context
   const kind = kinds[change.kind]
   const { collection } = kind
   const send = (options: SendOptions): Promise<StoredObject> => collection.create(api, service, composeCreate(kind, desired), options)
   switch (change.action) {
     case 'create':
-      return concurrent.create({ kind: kind.name, desired, notAfter }, send)
+      return concurrent.create({ kind: kind.name, desired, notAfter: state.hasStopped }, send)
     case 'replace': {
       const creation = { kind: kind.name, desired, replacedId: change.id }
       await concurrent.demandAbsent(creation)
@@ -202,12 +196,9 @@ async function write(change: Change, desired: Body, context: WriteContext & Send
  * Updates an object, if nothing else has changed since the plan: with a PUT, or patch by patch of a dashboard, which is read back. The
  * marker comes last, so that an interrupted update is a difference.
  */
-export async function updateObject(
-  change: Write,
-  compose: (current: StoredObject) => Body,
-  context: WriteContext & SendOptions,
-): Promise<StoredObject> {
-  const { api, service, kinds, notAfter } = context
+export async function updateObject(change: Write, compose: (current: StoredObject) => Body, context: WriteContext): Promise<StoredObject> {
+  const { api, service, kinds } = context
+  const notAfter = context.state.hasStopped
   const { id, patches } = change
   const { collection } = kinds[change.kind]
   if (patches === undefined) {
@@ -267,7 +258,7 @@ function listed({ stored, removes }: Write, { listedAtMs }: WriteContext): Readi
 }
 
 /** Throws kind `conflict` when the object has changed since the plan was made, or alerts would be lost with it. */
-export async function demandUnchanged(change: Write | Delete, current: StoredObject, context: WriteContext & SendOptions): Promise<void> {
+async function demandUnchanged(change: Write | Delete, current: StoredObject, context: WriteContext): Promise<void> {
   const { stored } = change
   const kind = context.kinds[change.kind]
   if (stored !== current) {
@@ -287,14 +278,14 @@ const comparedPart = ({ desired }: Write | Delete, stored: StoredObject, kind: K
 
 const conflict = (what: string): WatchkeeperError => new WatchkeeperError('conflict', `${what}. Run plan again.`)
 
-async function demandNoNewAlerts(change: Write, { api, service, notAfter }: WriteContext & SendOptions): Promise<void> {
+async function demandNoNewAlerts(change: Write, { api, service, state }: WriteContext): Promise<void> {
   if (change.removes === undefined) return
-  const newAlert = findNewAlertOnTiles(change, await alertCollection.list(api, service, { notAfter }))
+  const newAlert = findNewAlertOnTiles(change, await alertCollection.list(api, service, { notAfter: state.hasStopped }))
   if (newAlert !== undefined) throw conflict(`The dashboard ${change.id} was not written: ${newAlert}`)
 }
 
-async function remove(change: Update | Delete, context: WriteContext & SendOptions): Promise<undefined> {
-  const { api, service, kinds, notAfter } = context
+async function remove(change: Update | Delete, context: WriteContext): Promise<undefined> {
+  const { api, service, kinds, state } = context
   const check = (current: StoredObject): Promise<void> => demandUnchanged(change, current, context)
-  await kinds[change.kind].collection.remove(api, service, change.id, { notAfter, check })
+  await kinds[change.kind].collection.remove(api, service, change.id, { notAfter: state.hasStopped, check })
 }

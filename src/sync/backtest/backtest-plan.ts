@@ -133,19 +133,18 @@ export async function backtestPlan(
       isQuietOutside: (windows) => ofAlert.every((incident) => isQuietOutside(incident, ofAlert, { windows, lengthMs })),
     })
   }
-  const evaluated = wanted.map(({ change: { key }, next }) => [key, toEvaluated(next, next && byQuery.get(next))] as const)
-  const byKey = new Map(wanted.map(({ change: { key }, next }) => [key, { next, estimate: next && byQuery.get(next) }] as const))
+  const evaluated = new Map(wanted.map(({ change: { key }, next }) => [key, toEvaluated(next, next && byQuery.get(next))] as const))
   const incidentRows: IncidentRows[] = []
   const valuesOf = new Map<string, IncidentRows['values']>()
   for (const incident of request.recorded ?? [])
     for (const alert of incident.alerts) {
-      const { next, estimate } = byKey.get(alert) ?? {}
-      const reason = whyNotRecorded(next, estimate)
+      const query = wanted.find(({ change }) => change.key === alert)?.next
+      const found = evaluated.get(alert) ?? notEvaluated
+      const isKnown = query !== undefined && !('reason' in query) && !('reason' in found)
       incidentRows.push({
         incident,
         alert,
-        values:
-          next === undefined || 'reason' in next || reason !== undefined ? { reason: reason ?? '' } : await readIncident(next, incident),
+        values: isKnown ? await readIncident(query, incident) : { reason: 'reason' in found ? found.reason : '' },
       })
     }
 
@@ -183,7 +182,7 @@ export async function backtestPlan(
     if (error !== undefined && !isTemporary(error)) return [warnFailing(change, error)]
     return reason === undefined ? [] : [warnUnmatched(change, `the ${plural(daysOf(request.range), 'day')} of the backtest`, reason)]
   })
-  return { alerts, requestCount: requests(), evaluated: new Map(evaluated), incidentRows, diagnostics }
+  return { alerts, requestCount: requests(), evaluated, incidentRows, diagnostics }
 }
 
 /** Rounded, for people. */
@@ -233,13 +232,10 @@ export async function seriesReader(
   return (request) => countWithSql({ api, service, sources }, request)
 }
 
-function whyNotRecorded(query: Query, estimate: Estimate | undefined): string | undefined {
-  const evaluated = toEvaluated(query, estimate)
-  return 'reason' in evaluated ? evaluated.reason : undefined
-}
+const notEvaluated = { reason: 'the plan deletes it' }
 
 function toEvaluated(query: Query, estimate: Estimate | undefined): EvaluatedAlert {
-  if (query === undefined || estimate === undefined) return { reason: 'the plan deletes it' }
+  if (query === undefined || estimate === undefined) return notEvaluated
   if ('reason' in query) return query
   if (estimate.verdict === 'not-estimable') return estimate
   if (estimate.verdict === 'no-data') return { reason: 'its source has no data' }

@@ -3,7 +3,7 @@ import type { AlertEstimate } from '../../backtest/result.ts'
 import { formatMoment } from '../../core/dates.ts'
 import { minuteMs } from '../../core/durations.ts'
 import { type Line, say, sentence, trusted } from '../../core/line.ts'
-import type { Block } from '../../report/blocks.ts'
+import { type Block, paragraph } from '../../report/blocks.ts'
 import { formatDuration, formatTimes } from '../../report/format.ts'
 import { type Cell, shown, table } from '../../report/table.ts'
 import type { Backtest, BacktestedAlert } from './backtest-plan.ts'
@@ -55,7 +55,7 @@ export function reviewBlocks({ alerts }: Pick<Backtest, 'alerts'>, days: number)
       'Notifies at': ({ next }) => describeTimes(next),
       'Values (█ breaches)': ({ next }) => trusted(next?.sparkline ?? ''),
     }),
-    { kind: 'paragraph', line: [trusted(omissions)] },
+    paragraph([trusted(omissions)]),
   ]
 }
 
@@ -73,8 +73,8 @@ export function backtestBlocks({ alerts }: Pick<Backtest, 'alerts'>): readonly B
       'Notifies at': ({ next }) => describeTimes(next),
       'Values (█ breaches)': ({ next }) => trusted(next?.sparkline ?? ''),
     }),
-    ...suggestionBlocks(alerts),
-    { kind: 'paragraph', line: [trusted(omissions)] },
+    suggestionTable(alerts),
+    paragraph([trusted(omissions)]),
   ]
 }
 
@@ -99,15 +99,14 @@ function describeCoverage(estimate: AlertEstimate | undefined): Line {
   return [trusted(`${formatShare(share)} (${formatMoment(first).replace(/ UTC$/, '')} to ${formatMoment(last)})`)]
 }
 
-function suggestionBlocks(alerts: readonly BacktestedAlert[]): readonly Block[] {
-  const rows = alerts.flatMap(({ key, next }) => (next?.suggestion === undefined ? [] : [{ key, suggestion: next.suggestion }]))
-  if (rows.length === 0) return []
-  return [
-    table('Suggested conditions', rows, {
+const suggestionTable = (alerts: readonly BacktestedAlert[]): Block =>
+  table(
+    'Suggested conditions',
+    alerts.flatMap(({ key, next }) => (next?.suggestion === undefined ? [] : [{ key, suggestion: next.suggestion }])),
+    {
       Alert: ({ key }) => key,
       Threshold: ({ suggestion: one }) => ('reason' in one ? say`none: ${sentence(one.reason)}` : one.threshold),
       'Windows in a row': ({ suggestion: one }) => ('reason' in one ? [] : one.windows),
       'Notifications on the busiest day': ({ suggestion: one }) => ('reason' in one ? [] : one.notificationsOnBusiestDay),
-    }),
-  ]
-}
+    },
+  )

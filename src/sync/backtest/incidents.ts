@@ -4,7 +4,7 @@ import { formatMoment } from '../../core/dates.ts'
 import { minuteMs } from '../../core/durations.ts'
 import { counted, type Line, say, sentence, trusted } from '../../core/line.ts'
 import type { Incident } from '../../declarations/incidents.ts'
-import type { Block, Status } from '../../report/blocks.ts'
+import type { Block } from '../../report/blocks.ts'
 import { formatDuration, formatTimes } from '../../report/format.ts'
 import { table } from '../../report/table.ts'
 
@@ -127,26 +127,19 @@ export function countOutcomes(incidents: readonly CheckedIncident[]) {
   return { incidentCount: incidents.length, detected: numberOf('detected'), late: numberOf('late'), missed: numberOf('missed') }
 }
 
-const statuses: Readonly<Record<Detection['outcome'], Status>> = { detected: 'pass', late: 'fail', missed: 'fail', unknown: 'fail' }
-
-export function incidentBlocks(incidents: readonly CheckedIncident[]): readonly Block[] {
-  const rows = incidents.flatMap((incident) => incident.alerts.map((detection) => ({ incident, detection })))
-  if (rows.length === 0) return []
-  return [
-    table(
-      'Incidents',
-      rows,
-      {
-        Incident: ({ incident }) => incident.key,
-        Start: ({ incident }) => trusted(formatMoment(incident.start)),
-        Alert: ({ detection }) => detection.alert,
-        Result: ({ incident, detection }) => describeDetection(detection, incident),
-        'Notifications outside': ({ detection }) => trusted(describeOutside(detection)),
-      },
-      ({ detection }) => statuses[detection.outcome],
-    ),
-  ]
-}
+export const incidentTable = (incidents: readonly CheckedIncident[]): Block =>
+  table(
+    'Incidents',
+    incidents.flatMap((incident) => incident.alerts.map((detection) => ({ incident, detection }))),
+    {
+      Incident: ({ incident }) => incident.key,
+      Start: ({ incident }) => trusted(formatMoment(incident.start)),
+      Alert: ({ detection }) => detection.alert,
+      Result: ({ incident, detection }) => describeDetection(detection, incident),
+      'Notifications outside': ({ detection }) => trusted(describeOutside(detection)),
+    },
+    ({ detection }) => (detection.outcome === 'detected' ? 'pass' : 'fail'),
+  )
 
 /** `2: 21 Mar 2026 06:30, 06:35 UTC`. */
 function describeOutside({ outside, outsideAt = [] }: Detection): string {

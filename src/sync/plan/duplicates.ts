@@ -18,20 +18,20 @@ export interface Twin extends MarkedObject {
   readonly keptBecause: string | undefined
 }
 
-const isDeleted = ({ keptBecause }: Twin): boolean => keptBecause === undefined
-
-interface TwinsInput<D extends Declared> {
-  readonly kind: Kind<D>
-  readonly project: string
-  readonly declared: readonly D[]
+interface TwinsContext {
   readonly index: StoredIndex
+  readonly project: string
   readonly context: ResolveContext
   /** Where alerts are after the repair. */
   readonly moves: Moves
 }
 
 /** Finds the twins of declared objects. The object to keep equals the declaration; of several, it has the smallest id. */
-export function findTwins<D extends Declared>({ kind, project, declared, index, context, moves }: TwinsInput<D>): readonly Twin[] {
+export function findTwins<D extends Declared>(
+  kind: Kind<D>,
+  declared: readonly D[],
+  { index, project, context, moves }: TwinsContext,
+): readonly Twin[] {
   return declared.flatMap((one): readonly Twin[] => {
     const alike = (index.byToken.get(kind.markerStyle.token(project, one.key)) ?? [])
       .filter(({ marker }) => marker !== undefined)
@@ -66,7 +66,7 @@ export interface Moves {
 
 /** The moves of the alerts on twins that are deleted. `alerts` are all alerts of the service, managed or not. */
 export function movesOf(twins: readonly Twin[], alerts: readonly StoredObject[], alertKind: Kind): Moves {
-  const deleted = new Map(twins.filter(isDeleted).map((twin) => [twin.stored.id, twin]))
+  const deleted = new Map(twins.filter(({ keptBecause }) => keptBecause === undefined).map((twin) => [twin.stored.id, twin]))
   return {
     findObstacle(kept, twin) {
       const tiles = tileIds(kept, twin)
@@ -105,25 +105,6 @@ function tileIds(kept: StoredObject, twin: StoredObject): ReadonlyMap<unknown, u
   )
 }
 
-/** Keeps the twin as an unmanaged object. */
-const release = (kind: Kind, { stored, kept, keptBecause = '' }: Twin, moved: StoredObject): Release => ({
-  ...planRelease(kind, { stored: moved, marker: undefined }, `a duplicate of ${kept.id} ${keptBecause}`),
-  stored,
-})
-
-const remove = (kind: Kind, twin: Twin): Delete => ({
-  ...planDelete(kind, twin),
-  keeps: twin.kept.id,
-  notes: [`a duplicate of ${twin.kept.id}, and as declared`],
-})
-
-interface Repairs {
-  /** Written before the deletes. */
-  readonly writes: readonly (Release | Update<'alert'>)[]
-  /** Alerts first. */
-  readonly deletes: readonly Delete[]
-}
-
 interface RepairInput {
   readonly kinds: Kinds
   /** By section, alerts last. */
@@ -134,7 +115,8 @@ interface RepairInput {
   readonly moves: Moves
 }
 
-export function planRepairs({ kinds, twins, alerts, planned, moves }: RepairInput): Repairs {
+/** A twin is deleted, or kept as an unmanaged object. The writes come before the deletes, and of those, alerts first. */
+export function planRepairs({ kinds, twins, alerts, planned, moves }: RepairInput) {
   const all = twins.flatMap(({ kind, twins: own }) => own.map((twin) => ({ kind, twin })))
   const twinIds = new Set(all.map(({ twin }) => twin.stored.id))
   const moved = alerts.flatMap((alert): readonly Update<'alert'>[] => {
@@ -157,11 +139,18 @@ export function planRepairs({ kinds, twins, alerts, planned, moves }: RepairInpu
       },
     ]
   })
-  const releases = all.filter(({ twin }) => !isDeleted(twin))
-  return {
-    writes: [...releases.map(({ kind, twin }) => release(kind, twin, moves.move(twin.stored))), ...moved],
-    deletes: all.toReversed().flatMap(({ kind, twin }) => (isDeleted(twin) ? [remove(kind, twin)] : [])),
-  }
+  const released = all.flatMap(({ kind, twin: { stored, kept, keptBecause } }): readonly Release[] => {
+    if (keptBecause === undefined) return []
+    const found = { stored: moves.move(stored), marker: undefined }
+    return [{ ...planRelease(kind, found, `a duplicate of ${kept.id} ${keptBecause}`), stored }]
+  })
+  const deletes = all.toReversed().flatMap(({ kind, twin }): readonly Delete[] => {
+    const { kept, keptBecause } = twin
+    return keptBecause === undefined
+      ? [{ ...planDelete(kind, twin), keeps: kept.id, notes: [`a duplicate of ${kept.id}, and as declared`] }]
+      : []
+  })
+  return { writes: [...released, ...moved], deletes }
 }
 
 /** How to repair duplicates: one more diagnostic after those that name them. */

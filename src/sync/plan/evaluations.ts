@@ -113,21 +113,11 @@ interface Review {
   readonly nowMs: number
 }
 
-/** An alert that the server has not evaluated since this run wrote it. */
-interface NotEvaluated {
-  readonly key: string
-  readonly id: string
-  /** The latest time of the next evaluation; undefined for an interval that this version does not know. */
-  readonly dueAt?: string
-}
-
-interface EvaluationReview {
-  readonly problems: readonly Diagnostic[]
-  readonly notEvaluated: readonly NotEvaluated[]
-}
-
-/** After apply: alerts that are not evaluated or fail, and alerts that this run wrote and the server has not evaluated since. */
-export function reviewEvaluations({ plan, outcomes, alerts, nowMs }: Review): EvaluationReview {
+/**
+ * After apply: alerts that are not evaluated or fail, and alerts that this run wrote and the server has not evaluated since, with the latest
+ * time of their next evaluation. It is absent for an interval that this version does not know.
+ */
+export function reviewEvaluations({ plan, outcomes, alerts, nowMs }: Review) {
   const byId = new Map(alerts.map((alert) => [alert.id, alert]))
   const pending = outcomes.flatMap(({ change, kind, id }) => {
     const alert = byId.get(id ?? '')

@@ -12,7 +12,7 @@ import type { Change } from './change.ts'
 const maxDrawnTiles = 30
 
 /** Undefined where no tile differs. */
-export function layoutOf({ stored, desired, fields }: Pick<Change, 'stored' | 'desired' | 'fields'>): Layout | undefined {
+export function layoutOf({ stored, desired, fields }: Pick<Change, 'stored' | 'desired' | 'fields'>) {
   const before = listOf(stored?.tiles)
   const after = withTileIds(listOf(desired?.tiles), before)
   const old = new Map(before.map((tile) => [tile.id, tile]))
@@ -44,21 +44,21 @@ export function layoutOf({ stored, desired, fields }: Pick<Change, 'stored' | 'd
     before: tilesIn(sides.before, grid).filter(isDrawn),
     after: tilesIn(sides.after, grid).filter(isDrawn),
   }))
-  const undrawn = tilesOf(sides.after).filter((tile) => !isDrawn(tile)).length
+  const undrawn = sides.after.filter(({ tile }) => !isDrawn(tile)).length
   return { grids, undrawn, lines: drawText({ grids, undrawn }) }
 }
 
 /** A field of a tile that is not its place. A tile that is added or removed has such fields, too. */
 const tileWithContent = /^tiles\[("(?:[^"\\]|\\.)*")\](?!\.(?:x|y|w|h|containerId|tabId)$)/
 
+type DrawnTile = ReturnType<typeof toTile>
+
 interface InGrid {
   readonly grid: string
-  readonly tile: LayoutTile
+  readonly tile: DrawnTile
 }
 
-const tilesOf = (side: readonly InGrid[]): readonly LayoutTile[] => side.map(({ tile }) => tile)
-
-const tilesIn = (side: readonly InGrid[], grid: string): readonly LayoutTile[] => tilesOf(side.filter((one) => one.grid === grid))
+const tilesIn = (side: readonly InGrid[], grid: string): DrawnTile[] => side.flatMap((one) => (one.grid === grid ? [one.tile] : []))
 
 const placeOf = ({ x, y, w, h }: Body): Place => {
   const [left, top, width, height] = [x, y, w, h].map((value) => (typeof value === 'number' && value >= 0 ? value : 0))
@@ -67,7 +67,7 @@ const placeOf = ({ x, y, w, h }: Body): Place => {
 
 const isMoved = (a: Body, b: Body): boolean => JSON.stringify([placeOf(a), gridOf(a)]) !== JSON.stringify([placeOf(b), gridOf(b)])
 
-const toTile = (tile: Body, marks: readonly TileMark[]): LayoutTile => ({
+const toTile = (tile: Body, marks: readonly TileMark[]) => ({
   name: typeof tile.name === 'string' ? tile.name : '',
   ...placeOf(tile),
   marks: [...marks],

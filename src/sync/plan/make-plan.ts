@@ -7,14 +7,7 @@ import { type Diagnostic, diagnosticOf, errorsIn, formatLocation, type Rules } f
 import { causeOf, inputError } from '../../core/errors.ts'
 import { quote } from '../../core/text.ts'
 import { environmentInput } from '../../declarations/environment.ts'
-import {
-  adviseOnEmpty,
-  type Found,
-  filesInput,
-  findDeclarations,
-  type Prune,
-  refuseSkippedDirectories,
-} from '../../declarations/find-declarations.ts'
+import { adviseOnEmpty, type Found, filesInput, findDeclarations, refuseSkippedDirectories } from '../../declarations/find-declarations.ts'
 import { nameInstances } from '../../declarations/group-diagnostics.ts'
 import { composeCreate, composeUpdate } from '../../kinds/compare.ts'
 import type { InvalidField, Kind } from '../../kinds/kind.ts'
@@ -24,7 +17,7 @@ import { projectForm, projectGrammar } from '../../kinds/marker.ts'
 import type { Files } from '../../operation/files.ts'
 import { flag, flagOr, grouped, integer, list } from '../../operation/inputs.ts'
 import type { Context } from '../../operation/operation.ts'
-import { adoptFromInput, type PreviousOwner, previousProject, previousRepository } from './adopt-from.ts'
+import { adoptFromInput, previousProject, previousRepository } from './adopt-from.ts'
 import { type Change, type Create, isAdopted, type Plan, type Update, type Write } from './change.ts'
 import { planOn } from './plan-changes.ts'
 import { readStoredObjects, type StoredObjects } from './stored-objects.ts'
@@ -61,18 +54,18 @@ export const planInput = z.strictObject({
   }),
 })
 
-interface ResolvedProject {
-  readonly project: string
-  /** A note, where it was inferred. */
-  readonly diagnostics: readonly Diagnostic[]
-}
-
 export const projectRules = {
   'inferred-project': { severity: 'note', description: 'The project was taken from the remote of the Git repository.' },
 } as const satisfies Rules
 
-/** Reads may infer the project from the Git remote. Writes need it explicitly. Throws an InputError when it is missing. */
-export async function resolveProject(given: string | undefined, files: Files, effect: 'read' | 'write'): Promise<ResolvedProject> {
+/**
+ * Reads may infer the project from the Git remote, with a note. Writes need it explicitly. Throws an InputError when it is missing.
+ */
+export async function resolveProject(
+  given: string | undefined,
+  files: Files,
+  effect: 'read' | 'write',
+): Promise<{ readonly project: string; readonly diagnostics: readonly Diagnostic[] }> {
   if (given !== undefined) return { project: given, diagnostics: [] }
   const repository = files.workflowRepository
   if (repository !== undefined) return { project: validProject(repository, 'the repository of the run'), diagnostics: [] }
@@ -100,12 +93,6 @@ export const serverRules = {
   'server-refuses': { severity: 'error', description: 'The server rejects a dashboard as not valid.' },
 } as const satisfies Rules
 
-interface ServerCheck {
-  readonly diagnostics: readonly Diagnostic[]
-  /** Dashboards that the server was not asked about. */
-  readonly uncheckedCount: number
-}
-
 interface ServerCheckContext {
   readonly api: ReadApi
   readonly service: Target
@@ -117,7 +104,11 @@ const maxCheckedDashboards = 20
 
 const maxConcurrentChecks = 10
 
-async function checkByServer(plan: Plan, objects: readonly Declared[], asking: ServerCheckContext): Promise<ServerCheck> {
+async function checkByServer(
+  plan: Plan,
+  objects: readonly Declared[],
+  asking: ServerCheckContext,
+): Promise<Pick<PlanningResult, 'diagnostics' | 'uncheckedCount'>> {
   if (errorsIn(plan.diagnostics).length > 0) return { diagnostics: [], uncheckedCount: 0 }
   // The server cannot check a reference to an object that does not exist yet.
   const written = plan.changes
@@ -190,17 +181,7 @@ export const declaredBy = ({ kind, key }: Change, objects: readonly Declared[]):
 const toPath = (path: string): readonly PropertyKey[] =>
   path === '' ? [] : path.split('.').map((part) => (/^\d{1,9}$/.test(part) ? Number(part) : part))
 
-interface PlanRequest {
-  readonly files: readonly string[]
-  readonly env?: string | undefined
-  readonly project?: string | undefined
-  readonly adoptFrom?: PreviousOwner | undefined
-  readonly effect: 'read' | 'write'
-  readonly prune: Prune
-  readonly repair?: readonly (typeof repairs)[number][] | undefined
-  readonly allowEmpty: boolean
-  readonly maxDeletes: number
-}
+type PlanRequest = z.output<typeof planInput> & { readonly effect: 'read' | 'write' }
 
 export interface PlanningResult {
   readonly kinds: Kinds
@@ -231,19 +212,13 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
   const { api, service, profile, files, environment, clock } = context
   const { repair = [] } = request
   const kinds = createKinds(profile, clock.now())
+  const common = { kinds, environment: environment?.name, uiUrl: context.uiUrl }
   const { project, diagnostics } = await resolveProject(request.project, files, request.effect)
   const read = await findDeclarations(request.files, context, { ...request, project })
   const found = request.prune ? refuseSkippedDirectories(read, request.prune) : read
   if (errorsIn(found.diagnostics).length > 0) {
     const plan: Plan = { project, changes: [], orphans: [], diagnostics: [], seen: {} }
-    return {
-      kinds,
-      environment: environment?.name,
-      found,
-      plan,
-      diagnostics: [...diagnostics, ...withoutNotes(found.diagnostics)],
-      uncheckedCount: 0,
-    }
+    return { ...common, found, plan, diagnostics: [...diagnostics, ...withoutNotes(found.diagnostics)], uncheckedCount: 0 }
   }
   if (found.objects.length === 0 && request.prune && !request.allowEmpty)
     throw inputError('files', `declare no objects, ${adviseOnEmpty(request.prune)}`)
@@ -269,13 +244,11 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
   })
   const plan = { ...planned, diagnostics: [...sourced.diagnostics, ...planned.diagnostics] }
   for (const change of plan.changes) context.debug(describeDecision(change))
-  const checked: ServerCheck = profile.dashboardCheck
+  const checked = profile.dashboardCheck
     ? await checkByServer(plan, sourced.found.objects, { api, service, kinds })
     : { diagnostics: [], uncheckedCount: 0 }
   return {
-    kinds,
-    environment: environment?.name,
-    uiUrl: context.uiUrl,
+    ...common,
     found: sourced.found,
     plan,
     diagnostics: [

@@ -93,7 +93,6 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
   const tileOwners = findTileOwners(declarations.objects, ownership)
   const objects = keepProjectDashboard(declarations.objects, ownership, tileOwners)
   const declaredNames = new Map(objects.map(({ kind, key, value }) => [addressOf({ kind, key }), value.name ?? key]))
-  const planType = createPlanner({ ...options, indexes, ownsAnything: owned.length > 0, declaredNames })
   const tiles = new Map(storedObjects.dashboard.map((one) => [one.id, listOf(one.tiles)]))
   const targets = new Map<KindName, ReadonlyMap<string, AlertTarget>>()
   const targetsIn = (kind: KindName): ReadonlyMap<string, AlertTarget> => targets.get(kind) ?? new Map()
@@ -109,7 +108,14 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
       tilesOf: (id: string) => tiles.get(id) ?? [],
       tileOwners,
     }
-    const part = planType(kind, objects.filter(isOf(kind.name)), context, movesOf(twins, storedObjects.alert, kinds.alert))
+    const part = planKind(kind, objects.filter(isOf(kind.name)), {
+      ...options,
+      index: indexes[kind.name],
+      context,
+      moves: movesOf(twins, storedObjects.alert, kinds.alert),
+      ownsAnything: owned.length > 0,
+      declaredNames,
+    })
     twins.push(...part.twins)
     targets.set(kind.name, alertTargets(part.changes, kind))
     directory = part.directory
@@ -178,9 +184,10 @@ interface TypePlan extends Pick<MatchResult, 'orphans'> {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-interface PlannerOptions
-  extends Pick<PlanOptions, 'project' | 'adoptFrom' | 'repository' | 'repairDuplicates' | 'rewrite' | 'resendSecrets' | 'isWrite'> {
-  readonly indexes: Readonly<Record<KindName, StoredIndex>>
+interface PlannerOptions extends PlanOptions {
+  readonly index: StoredIndex
+  readonly context: ResolveContext
+  readonly moves: Moves
   readonly ownsAnything: boolean
   /** The names of declared objects, by section and key. */
   readonly declaredNames: ReadonlyMap<string, string>
@@ -192,64 +199,52 @@ interface ResolvedPair {
   readonly sides: Sides | undefined
 }
 
-const createPlanner =
-  ({
-    indexes,
-    rewrite = false,
-    resendSecrets = false,
-    isWrite = false,
-    repairDuplicates = false,
-    declaredNames,
-    ...owner
-  }: PlannerOptions) =>
-  <D extends Declared>(kind: Kind<D>, declared: readonly D[], given: ResolveContext, moves: Moves): TypePlan => {
-    const all = indexes[kind.name]
-    const twins = repairDuplicates ? findTwins({ ...owner, kind, declared, index: all, context: given, moves }) : []
-    const left = new Set(twins.map(({ stored }) => stored.id))
-    const items = all.all.map(({ stored }) => stored).filter(({ id }) => !left.has(id))
-    const index = left.size === 0 ? all : indexStored({ items }, kind)
-    const { pairs, orphans, diagnostics } = matchObjects({ ...owner, kind, declared, index })
-    const directory =
-      kind.referredToAs === undefined ? given.directory : given.directory.withPlanned(kind.referredToAs, pairs.map(toPlanned))
-    const context = { ...given, directory }
-    const compared = pairs.map((pair): ResolvedPair => {
-      const desired = kind.resolve(pair.declared, { ...context, stored: pair.found?.stored })
-      return { pair, desired, sides: pair.found && sidesOf(kind, desired.body, pair.found.stored) }
-    })
-    const common = once(() => findCommonValues(kind, compared.flatMap(unchangedDeclarations)))
-    const rewriteOf = (body: Body): string | undefined => {
-      if (rewrite && kind.canRewrite) return 'written again without a difference'
-      return resendSecrets && kind.secretFields?.some((field) => body[field] !== undefined) ? 'its secrets are sent again' : undefined
-    }
-    const nameOf = (id: unknown): string | undefined =>
-      id instanceof PendingId ? (id.tile ?? declaredNames.get(addressOf(id)) ?? id.key) : directory.nameOf(id)
-    const around = { ...owner, kind, nameOf, common, rewriteOf }
-    const changes = compared.map(({ pair, desired, sides }) => planChange(pair, desired.body, sides, around))
-    const reviewed = compared.flatMap(({ pair, desired }, i) => {
-      const change = changes[i]
-      const resends = resendSecrets && change?.action === 'update'
-      const use = { isWrite, resends, isAdopted: change !== undefined && isAdopted(change) }
-      return checkByKind(kind, { ...pair.declared, desired: desired.body, stored: pair.found?.stored }, use)
-    })
-    return {
-      kind: kind.name,
-      twins,
-      ownedByOthers: pairs.flatMap(({ declared: one, ofOther }) =>
-        ofOther === undefined ? [] : [{ declared: one, kind, found: ofOther }],
-      ),
-      orphans,
-      changes,
-      directory,
-      diagnostics: [
-        ...diagnostics,
-        ...compared.flatMap(({ desired }) => desired.diagnostics),
-        ...reviewed,
-        ...changes.flatMap(cannotClear),
-        ...pairs.flatMap((pair, i) => refuseUnadopted(pair, changes[i], kind)),
-        ...serverDefaults(kind, changes),
-      ],
-    }
+/** Plans the objects of one kind. */
+function planKind<D extends Declared>(kind: Kind<D>, declared: readonly D[], options: PlannerOptions): TypePlan {
+  const { index: all, context: given, declaredNames, rewrite = false, resendSecrets = false, isWrite = false } = options
+  const twins = options.repairDuplicates ? findTwins(kind, declared, options) : []
+  const left = new Set(twins.map(({ stored }) => stored.id))
+  const items = all.all.map(({ stored }) => stored).filter(({ id }) => !left.has(id))
+  const index = left.size === 0 ? all : indexStored({ items }, kind)
+  const { pairs, orphans, diagnostics } = matchObjects({ ...options, kind, declared, index })
+  const directory = kind.referredToAs === undefined ? given.directory : given.directory.withPlanned(kind.referredToAs, pairs.map(toPlanned))
+  const context = { ...given, directory }
+  const compared = pairs.map((pair): ResolvedPair => {
+    const desired = kind.resolve(pair.declared, { ...context, stored: pair.found?.stored })
+    return { pair, desired, sides: pair.found && sidesOf(kind, desired.body, pair.found.stored) }
+  })
+  const common = once(() => findCommonValues(kind, compared.flatMap(unchangedDeclarations)))
+  const rewriteOf = (body: Body): string | undefined => {
+    if (rewrite && kind.canRewrite) return 'written again without a difference'
+    return resendSecrets && kind.secretFields?.some((field) => body[field] !== undefined) ? 'its secrets are sent again' : undefined
   }
+  const nameOf = (id: unknown): string | undefined =>
+    id instanceof PendingId ? (id.tile ?? declaredNames.get(addressOf(id)) ?? id.key) : directory.nameOf(id)
+  const around = { ...options, kind, nameOf, common, rewriteOf }
+  const changes = compared.map(({ pair, desired, sides }) => planChange(pair, desired.body, sides, around))
+  const reviewed = compared.flatMap(({ pair, desired }, i) => {
+    const change = changes[i]
+    const resends = resendSecrets && change?.action === 'update'
+    const use = { isWrite, resends, isAdopted: change !== undefined && isAdopted(change) }
+    return checkByKind(kind, { ...pair.declared, desired: desired.body, stored: pair.found?.stored }, use)
+  })
+  return {
+    kind: kind.name,
+    twins,
+    ownedByOthers: pairs.flatMap(({ declared: one, ofOther }) => (ofOther === undefined ? [] : [{ declared: one, kind, found: ofOther }])),
+    orphans,
+    changes,
+    directory,
+    diagnostics: [
+      ...diagnostics,
+      ...compared.flatMap(({ desired }) => desired.diagnostics),
+      ...reviewed,
+      ...changes.flatMap(cannotClear),
+      ...pairs.flatMap((pair, i) => refuseUnadopted(pair, changes[i], kind)),
+      ...serverDefaults(kind, changes),
+    ],
+  }
+}
 
 /** A declared object as the directory after the plan has it. */
 const toPlanned = ({ declared, found }: Pair): Planned => ({

@@ -7,7 +7,8 @@ import { comparable, compareBodies } from '../../kinds/compare.ts'
 import { addressOf, kindNames, sections } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { longDigestOf } from '../../kinds/marker.ts'
-import { type Action, actions, type Change, type Plan } from './change.ts'
+import { type Action, actions, type Change } from './change.ts'
+import type { PlanningResult } from './make-plan.ts'
 
 const planFileVersion = 1
 
@@ -38,12 +39,11 @@ export type PlanFile = z.output<typeof planFileSchema>
 
 type PlannedChange = z.output<typeof plannedChange>
 
-type PlanIdentity = Target & { readonly environment?: string | undefined; readonly prune: Prune }
+type Planned = Pick<PlanningResult, 'plan' | 'kinds' | 'environment'>
 
-export function toPlanFile(plan: Plan, kinds: Kinds, identity: PlanIdentity): PlanFile {
+export function toPlanFile({ plan, kinds, environment }: Planned, target: Target, prune: Prune): PlanFile {
   const changes = plan.changes.filter(({ action }) => action !== 'unchanged').map((change) => toPlanned(change, kinds))
-  const { environment, ...others } = identity
-  const content = { project: plan.project, ...(environment !== undefined && { environment }), ...others, seen: plan.seen, changes }
+  const content = { project: plan.project, ...(environment !== undefined && { environment }), ...target, prune, seen: plan.seen, changes }
   return { kind: 'watchkeeper-plan', version: planFileVersion, digest: longDigestOf(content), ...content }
 }
 

@@ -5,7 +5,7 @@ import { PendingId } from '../../kinds/kind-names.ts'
 import type { Declared } from '../../kinds/kinds.ts'
 import { digestOf, ownershipTest } from '../../kinds/marker.ts'
 import { type CommonValues, detectDrift, diffSides, snapshotOf } from '../../kinds/snapshot.ts'
-import { type Create, type Delete, isDifference, type Release, type Update } from './change.ts'
+import type { Create, Delete, Release, Update } from './change.ts'
 import { type Pair, unmanagedAdoption } from './match.ts'
 import { digestToStore, type RunRepository } from './repository.ts'
 import type { MarkedObject } from './stored-objects.ts'
@@ -36,7 +36,13 @@ export function planChange(
   // An object of the previous project is taken over from its repository, too.
   const stored = ownershipTest(project, kind.markerStyle)(marker) ? marker?.repository : undefined
   const repository = digestToStore(around.repository, stored)
-  const desired = kind.withMarker(body, { project, key, digest, repository, isAdopted: existedBefore({ found, takeover }) })
+  const desired = kind.withMarker(body, {
+    project,
+    key,
+    digest,
+    repository,
+    isAdopted: takeover === unmanagedAdoption || marker?.isAdopted === true,
+  })
   const common = { kind: kind.name, key, name: declared.value.name, location, desired, madeFrom }
   if (found === undefined || sides === undefined)
     return {
@@ -46,29 +52,27 @@ export function planChange(
       summary: kind.summarize(body, (id) => nameOf(id) ?? String(id), declared.value),
       fields: inFileOrder(named(addedFields(comparable(kind, desired)), nameOf), desired),
     }
-  const { fields, notes, newDefaults = [] } = compare({ found, digest, sides }, around)
+  const { fields, notes, newDefaults = [] } = compare(found, sides, digest, around)
   const kept = fields.length === 0 ? [] : findUnclearable(kind, normalForm(sides.stored, kind.schema), desired)
-  const isSecret = ({ path }: FieldChange): boolean => kind.secretFields?.some((field) => path.split(/[.[]/, 1)[0] === field) ?? false
-  const isMarked = kind.ownership === 'identity' || hasMarker(found, { digest, repository, stored })
+  // With an earlier digest, the next edit in the web app would count as one of the files.
+  const isMarked = kind.ownership === 'identity' || (repository === stored && marker?.digest === digest)
   const isAdopted = takeover !== undefined
-  const needed = actionFor({ differs: fields.length > 0 || notes.length > 0, isAdopted, isMarked })
-  const isRewritten = rewrite !== undefined && !isDifference({ action: needed }) && needed !== 'adopt'
+  const differs = fields.length > 0 || notes.length > 0
+  const needed = actionFor({ differs, isAdopted, isMarked })
+  const isRewritten = rewrite !== undefined && !differs && !isAdopted
   return {
     ...common,
     action: isRewritten ? 'update' : needed,
     id: found.stored.id,
     stored: found.stored,
     isAdopted,
-    origin: isDifference({ action: needed }) && !fields.some(isSecret) ? originOf(found, digest) : undefined,
-    notes: [...(takeover === undefined ? [] : [takeover]), ...notes, ...(isRewritten ? [rewrite] : [])],
+    origin: differs ? originOf(found, digest, fields, kind) : undefined,
+    notes: [takeover, ...notes, isRewritten ? rewrite : undefined].filter((note) => note !== undefined),
     fields: inFileOrder(named(fields, nameOf), desired),
     ...(kept.length > 0 && { unclearable: kept }),
     ...(newDefaults.length > 0 && { newDefaults }),
   }
 }
-
-const existedBefore = ({ found, takeover }: Pick<Pair, 'found' | 'takeover'>): boolean =>
-  takeover === unmanagedAdoption || found?.marker?.isAdopted === true
 
 interface FieldComparison {
   readonly fields: readonly FieldChange[]
@@ -76,14 +80,8 @@ interface FieldComparison {
   readonly newDefaults?: readonly FieldChange[]
 }
 
-interface ComparedObject {
-  readonly found: MarkedObject
-  /** Of the declaration as it is now. */
-  readonly digest: string
-  readonly sides: Sides
-}
-
-function compare({ found: { stored, marker }, digest, sides }: ComparedObject, { kind, common }: ChangeContext): FieldComparison {
+/** `digest` is that of the declaration as it is now. */
+function compare({ stored, marker }: MarkedObject, sides: Sides, digest: string, { kind, common }: ChangeContext): FieldComparison {
   const snapshot = marker === undefined ? undefined : kind.readSnapshot(kind.toBody(stored))?.digest
   if (snapshot !== undefined && snapshot === snapshotOf(sides)) return { fields: [], notes: [] }
   const differences = diffSides(kind, sides)
@@ -111,19 +109,12 @@ function actionFor({ differs, isAdopted, isMarked }: Readonly<Record<'differs' |
   return isMarked ? 'unchanged' : 'mark'
 }
 
-const originOf = ({ marker }: MarkedObject, digest: string): Update['origin'] =>
-  marker === undefined ? undefined : marker.digest === digest ? 'service' : 'files'
-
-interface MarkerParts {
-  readonly digest: string
-  readonly repository: string | undefined
-  /** The stored repository. */
-  readonly stored: string | undefined
+/** Unknown where a secret differs. */
+function originOf({ marker }: MarkedObject, digest: string, fields: readonly FieldChange[], { secretFields = [] }: Kind): Update['origin'] {
+  const isSecret = fields.some(({ path }) => secretFields.some((field) => path.split(/[.[]/, 1)[0] === field))
+  if (marker === undefined || isSecret) return undefined
+  return marker.digest === digest ? 'service' : 'files'
 }
-
-/** Whether a write would not change the marker. With an earlier digest, the next edit in the web app would count as one of the files. */
-const hasMarker = ({ marker }: MarkedObject, { digest, repository, stored }: MarkerParts): boolean =>
-  repository === stored && marker?.digest === digest
 
 export const planDelete = ({ name, notInFiles }: Kind, { stored, marker }: MarkedObject): Delete => ({
   kind: name,
@@ -178,7 +169,7 @@ const named = (fields: readonly FieldChange[], nameOf: NameOf): readonly FieldCh
     if (!idFields.test(path)) return field
     const names = [before, after].map((value) => toName(value, nameOf))
     // Two objects of one name, such as a dashboard that is created again.
-    const [old, now] = isSame(names[0], names[1]) ? [before, after].map((value) => toNameWithId(value, nameOf)) : names
+    const [old, now] = isSame(names[0], names[1]) ? [before, after].map((value) => toName(value, nameOf, true)) : names
     return {
       path: path.replace(/Id(s?)$/, '$1'),
       ...(before !== undefined && { before: old }),
@@ -186,12 +177,9 @@ const named = (fields: readonly FieldChange[], nameOf: NameOf): readonly FieldCh
     }
   })
 
-const toName = (value: unknown, nameOf: NameOf): unknown =>
-  Array.isArray(value) ? value.map((item) => toName(item, nameOf)) : (nameOf(value) ?? value)
-
-function toNameWithId(value: unknown, nameOf: NameOf): unknown {
-  if (Array.isArray(value)) return value.map((item) => toNameWithId(item, nameOf))
-  const name = toName(value, nameOf)
-  if (value instanceof PendingId) return `${name} (new)`
-  return name === value ? value : `${name} (${value})`
+function toName(value: unknown, nameOf: NameOf, withId = false): unknown {
+  if (Array.isArray(value)) return value.map((item) => toName(item, nameOf, withId))
+  const name = nameOf(value) ?? value
+  if (!withId || (name === value && !(value instanceof PendingId))) return name
+  return `${name} (${value instanceof PendingId ? 'new' : value})`
 }

@@ -3,7 +3,7 @@ import { counted, join, joinFirst, type Line, link, say, trusted, untrusted } fr
 import { toKebab } from '../../core/names.ts'
 import { plural } from '../../core/text.ts'
 import { kindLabels, sections } from '../../kinds/kind-names.ts'
-import { type Block, countFacts } from '../../report/blocks.ts'
+import { type Block, countFacts, paragraph } from '../../report/blocks.ts'
 import type { SideNames } from '../../report/diff-lines.ts'
 import type { Annotation, Verdict } from '../../report/report.ts'
 import { table } from '../../report/table.ts'
@@ -39,28 +39,58 @@ export function planWords({ toCreate, toUpdate, toReplace, toDelete, toRelease, 
 
 /** The plan in detail. All objects share one diff, to keep the page short. */
 export function objectBlocks(result: PlanResult, sides?: SideNames): readonly Block[] {
-  const changed = result.objects.filter(isDifference)
+  const { objects, orphans, slos = [], uncheckedCount } = result
+  const changed = objects.filter(isDifference)
+  const madeFrom = new Set(objects.filter(({ action }) => action !== 'unchanged').map((one) => one.madeFrom))
+  const silent = slos.filter(({ key, noDataAlert }) => !noDataAlert && madeFrom.has(`slos.${key}`)).map(({ key }) => say`${key}`)
+  // Other objects have a marker, by which a second project or repository is noticed.
+  const sources = changed.filter(({ kind, action }) => kind === 'source' && (action === 'create' || action === 'update'))
   return [
-    ...changeBlocks([...changed, ...result.objects.filter(isRenamed)], result, sides),
-    ...silentSlos(result),
-    ...links(changed),
+    ...changeBlocks([...changed, ...objects.filter(isRenamed)], result, sides),
+    paragraph(
+      silent.length === 0
+        ? []
+        : say`Without events, burn rates are 0 and no alert fires. noData adds an alert for that. Without it: ${join(silent, ', ')}`,
+    ),
+    links(changed),
     ...layouts(changed),
-    ...adoptions(result),
-    ...marks(result),
-    ...unprotectedSources(result),
-    ...orphans(result),
-    ...unmanaged(result),
-    ...unchecked(result),
+    ...aboutObjects(
+      'Objects to adopt',
+      objects.filter(({ action }) => action === 'adopt'),
+      ({ count, isOne, names }) =>
+        say`${count} ${trusted(isOne ? 'object is' : 'objects are')} as declared. apply adopts ${trusted(isOne ? 'it' : 'them')} by writing this project's marker: ${names}`,
+    ),
+    ...aboutObjects(
+      'Objects to mark',
+      objects.filter(({ action }) => action === 'mark'),
+      ({ count, names }) => say`apply updates the markers of ${counted(count, 'object')} without a difference: ${names}`,
+    ),
+    paragraph(
+      sources.length === 0
+        ? []
+        : say`Sources have no marker, so nothing protects them from another project that declares them, too: ${namesOf(sources)}`,
+    ),
+    ...aboutObjects(
+      'Undeclared objects',
+      orphans,
+      ({ count, isOne, names }) =>
+        say`${count} ${trusted(isOne ? 'object has' : 'objects have')} this project's marker and ${trusted(isOne ? 'is' : 'are')} not declared in any file. prune deletes such objects: ${names}`,
+    ),
+    unmanaged(result),
+    paragraph(
+      uncheckedCount === 0
+        ? []
+        : say`The server did not check ${counted(uncheckedCount, 'changed dashboard')}. A plan requests 20 checks at most, and older servers have no check.`,
+    ),
   ]
 }
 
 /** A diff is a code block, which has no links. */
-function links(objects: readonly PlannedObject[]): readonly Block[] {
+function links(objects: readonly PlannedObject[]): Block {
   const linked = objects.flatMap(({ kind, key, name, url }) =>
     url === undefined ? [] : [say`${trusted(kindLabels[kind])} ${link(key || name, url)}`],
   )
-  if (linked.length === 0) return []
-  return [{ kind: 'paragraph', line: say`In the web app: ${joinFirst(linked, maxLinks)}` }]
+  return paragraph(linked.length === 0 ? [] : say`In the web app: ${joinFirst(linked, maxLinks)}`)
 }
 
 const maxLinks = 20
@@ -69,119 +99,59 @@ const maxLinks = 20
 const maxOpenLayouts = 3
 
 function layouts(objects: readonly PlannedObject[]): readonly Block[] {
-  const drawn = objects.flatMap(({ key, name, url, layout: found }) =>
-    found === undefined
-      ? []
-      : [
-          [
-            { kind: 'paragraph', line: say`Layout of dashboard ${url === undefined ? untrusted(key || name) : link(key || name, url)}:` },
-            { kind: 'layout', layout: found },
-          ] as const,
-        ],
-  )
+  const drawn = objects.flatMap(({ key, name, url, layout }) => {
+    if (layout === undefined) return []
+    const line = say`Layout of dashboard ${url === undefined ? untrusted(key || name) : link(key || name, url)}:`
+    return [[paragraph(line), { kind: 'layout', layout }] as const]
+  })
   const rest = drawn.slice(maxOpenLayouts)
   return [
     ...drawn.slice(0, maxOpenLayouts).flat(),
-    ...(rest.length === 0
-      ? []
-      : [{ kind: 'details' as const, title: `Layouts of ${plural(rest.length, 'more dashboard')}`, blocks: rest.flat() }]),
-  ]
-}
-
-function silentSlos({ slos = [], objects }: PlanResult): readonly Block[] {
-  const written = new Set(objects.filter(({ action }) => action !== 'unchanged').map(({ madeFrom }) => madeFrom))
-  const silent = slos.filter(({ key, noDataAlert }) => !noDataAlert && written.has(`slos.${key}`))
-  if (silent.length === 0) return []
-  const names = join(
-    silent.map(({ key }) => say`${key}`),
-    ', ',
-  )
-  return [
-    {
-      kind: 'paragraph',
-      line: say`Without events, burn rates are 0 and no alert fires. noData adds an alert for that. Without it: ${names}`,
-    },
+    { kind: 'details', title: `Layouts of ${plural(rest.length, 'more dashboard')}`, blocks: rest.flat() },
   ]
 }
 
 /** Objects without a difference that belonged to another key or project. */
 const isRenamed = ({ action, notes }: PlannedObject): boolean => action === 'adopt' && notes.some((note) => note !== unmanagedAdoption)
 
-/** Other objects have a marker, by which a second project or repository is noticed. */
-const unprotectedSources = ({ objects }: PlanResult): readonly Block[] => {
-  const written = objects.filter(({ kind, action }) => kind === 'source' && (action === 'create' || action === 'update'))
-  if (written.length === 0) return []
-  const line = say`Sources have no marker, so nothing protects them from another project that declares them, too: ${namesOf(written)}`
-  return [{ kind: 'paragraph', line }]
-}
-
 /** The most objects that one sentence names. */
 const maxNamed = 5
 
 type Named = Pick<PlannedObject, 'kind' | 'key' | 'name' | 'id'>
 
-function namesOf(objects: readonly Named[]): Line {
-  const names = objects.map(({ kind, key, name }) => say`${trusted(kindLabels[kind])} ${key || name}`)
-  return joinFirst(names, maxNamed)
+const namesOf = (objects: readonly Named[]): Line =>
+  joinFirst(
+    objects.map(({ kind, key, name }) => say`${trusted(kindLabels[kind])} ${key || name}`),
+    maxNamed,
+  )
+
+interface SentenceParts {
+  readonly count: number
+  readonly isOne: boolean
+  readonly names: Line
 }
 
-const adoptions = ({ objects }: PlanResult): readonly Block[] => {
-  const adopted = objects.filter(({ action }) => action === 'adopt')
-  if (adopted.length === 0) return []
-  const [are, them] = adopted.length === 1 ? ['object is', 'it'] : ['objects are', 'them']
-  const line = say`${adopted.length} ${trusted(are)} as declared. apply adopts ${trusted(them)} by writing this project's marker: ${namesOf(adopted)}`
-  return [{ kind: 'paragraph', line }, ...objectTable('Objects to adopt', adopted)]
+/** A sentence about objects, with a table of them where they are more than it names. */
+function aboutObjects(title: string, objects: readonly Named[], toLine: (parts: SentenceParts) => Line): readonly Block[] {
+  const { length: count } = objects
+  if (count === 0) return []
+  const all = table(undefined, objects, {
+    Kind: ({ kind }) => trusted(kindLabels[kind]),
+    Key: ({ key }) => untrusted(key),
+    Name: ({ name }) => untrusted(name),
+    Id: ({ id = '' }) => untrusted(id),
+  })
+  return [
+    paragraph(toLine({ count, isOne: count === 1, names: namesOf(objects) })),
+    { kind: 'details', title: `${title} (${count})`, blocks: count > maxNamed ? [all] : [] },
+  ]
 }
 
-const marks = ({ objects }: PlanResult): readonly Block[] => {
-  const marked = objects.filter(({ action }) => action === 'mark')
-  if (marked.length === 0) return []
-  const line = say`apply updates the markers of ${counted(marked.length, 'object')} without a difference: ${namesOf(marked)}`
-  return [{ kind: 'paragraph', line }, ...objectTable('Objects to mark', marked)]
-}
-
-/** A table, where there are more objects than a sentence names. */
-const objectTable = (title: string, objects: readonly Named[]): readonly Block[] =>
-  objects.length <= maxNamed
-    ? []
-    : [
-        {
-          kind: 'details',
-          title: `${title} (${objects.length})`,
-          blocks: [
-            table(undefined, objects, {
-              Kind: ({ kind }) => trusted(kindLabels[kind]),
-              Key: ({ key }) => untrusted(key),
-              Name: ({ name }) => untrusted(name),
-              Id: ({ id = '' }) => untrusted(id),
-            }),
-          ],
-        },
-      ]
-
-const orphans = ({ orphans: left }: PlanResult): readonly Block[] => {
-  if (left.length === 0) return []
-  const line = say`${left.length} ${trusted(left.length === 1 ? 'object has' : 'objects have')} this project's marker and ${trusted(left.length === 1 ? 'is' : 'are')} not declared in any file. prune deletes such objects: ${namesOf(left)}`
-  return [{ kind: 'paragraph', line }, ...objectTable('Undeclared objects', left)]
-}
-
-function unmanaged({ unmanaged: number, unmanagedKinds }: PlanResult): readonly Block[] {
-  if (number === 0) return []
+function unmanaged({ unmanaged: number, unmanagedKinds }: PlanResult): Block {
   const lists = unmanagedKinds.map((kind) => say`${trusted(`list-${toKebab(sections[kind])}`)}`)
-  const line = say`To see them, run ${join(lists, ', ')} with unmanaged`
-  const title = `Unmanaged, and not changed: ${plural(number, 'object')}`
-  return [{ kind: 'details', title, blocks: [{ kind: 'paragraph', line }], isQuiet: true }]
+  const line = number === 0 ? [] : say`To see them, run ${join(lists, ', ')} with unmanaged`
+  return { kind: 'details', title: `Unmanaged, and not changed: ${plural(number, 'object')}`, blocks: [paragraph(line)], isQuiet: true }
 }
-
-const unchecked = ({ uncheckedCount }: PlanResult): readonly Block[] =>
-  uncheckedCount === 0
-    ? []
-    : [
-        {
-          kind: 'paragraph',
-          line: say`The server did not check ${counted(uncheckedCount, 'changed dashboard')}. A plan requests 20 checks at most, and older servers have no check.`,
-        },
-      ]
 
 /** Without a location where it is not about a file, but about an object of the service or an input. */
 export const toAnnotations = ({ diagnostics, files }: Pick<PlanResult, 'diagnostics' | 'files'>): readonly Annotation[] =>

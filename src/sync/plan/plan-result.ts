@@ -3,7 +3,7 @@ import { diagnosticSchema } from '../../core/diagnostics.ts'
 import { withoutUndefined } from '../../core/keys.ts'
 import type { FieldChange } from '../../kinds/compare.ts'
 import { kindNames } from '../../kinds/kind-names.ts'
-import { type Layout, tileMarks } from '../../report/blocks.ts'
+import { tileMarks } from '../../report/blocks.ts'
 import { isSuccess, type Outcome, outcomeKinds } from '../apply/apply-state.ts'
 import { actions, type Change, type Create, isDifference, type Update } from './change.ts'
 import type { PlanningResult } from './make-plan.ts'
@@ -194,17 +194,9 @@ async function withLayout(change: Change): Promise<Pick<PlannedObject, 'layout'>
   const { action, fields } = change
   const mayDiffer = (action === 'update' || action === 'replace') && fields.some(({ path }) => path.startsWith('tiles'))
   if (!mayDiffer) return {}
-  const found = (await import('./layouts.ts')).layoutOf(change)
-  return found === undefined ? {} : { layout: toLayoutResult(found) }
+  const layout = (await import('./layouts.ts')).layoutOf(change)
+  return layout === undefined ? {} : { layout }
 }
-
-const toLayoutResult = ({ grids, undrawn, lines }: Layout): NonNullable<PlannedObject['layout']> => ({
-  grids: grids.map(({ title, before, after }) => ({ title, before: before.map(toTileResult), after: after.map(toTileResult) })),
-  undrawn,
-  lines: [...lines],
-})
-
-const toTileResult = ({ marks, ...rest }: Layout['grids'][number]['before'][number]) => ({ ...rest, marks: [...marks] })
 
 /** The outcome of what differs: of an alert that is as declared, the tile with its query. */
 function outcomeInFile({ action }: PlannedObject, outcome: Outcome, outcomes: readonly Outcome[]): Outcome {

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { minuteMs } from '../../core/durations.ts'
 import { counted, type Line, say, sentence, trusted } from '../../core/line.ts'
 import { alertIntervals, intervalMs } from '../../kinds/alert/schedule.ts'
-import type { Block } from '../../report/blocks.ts'
+import { type Block, paragraph } from '../../report/blocks.ts'
 import { formatDuration } from '../../report/format.ts'
 import { table } from '../../report/table.ts'
 
@@ -54,16 +54,16 @@ const atMostLimit =
 export function priceBlocks(result: PlanPrice | undefined): readonly Block[] {
   if (result === undefined) return []
   const { message, alerts, isAtMost, total, unit = '' } = result
-  if (message !== undefined) return [{ kind: 'paragraph', line: say`No prices: ${sentence(message)}` }]
-  if (alerts.length === 0) return [{ kind: 'paragraph', line: say`Prices: no alert changes its schedule, so the plan adds nothing.` }]
+  if (message !== undefined) return [paragraph(say`No prices: ${sentence(message)}`)]
+  if (alerts.length === 0) return [paragraph(say`Prices: no alert changes its schedule, so the plan adds nothing.`)]
   const isEstimated = alerts.some(({ status }) => status === 'adds' || status === 'saves')
   return [
     table('Price of the alerts', alerts, {
       Alert: ({ name }) => name,
       [`Estimate (${unit} a month)`]: (alert) => describePrice(alert, result),
     }),
-    ...(total === undefined ? [] : [{ kind: 'paragraph' as const, line: say`Together: ${trusted(amountWords(total, isAtMost, unit))}.` }]),
-    ...(isEstimated ? [{ kind: 'paragraph' as const, line: [trusted(limits + (isAtMost ? atMostLimit : ''))] }] : []),
+    paragraph(total === undefined ? [] : say`Together: ${trusted(amountWords(total, isAtMost, unit))}.`),
+    paragraph(isEstimated ? [trusted(limits + (isAtMost ? atMostLimit : ''))] : []),
   ]
 }
 

@@ -7,7 +7,7 @@ import { listFirst, plural } from '../../core/text.ts'
 import { inEnvironment, ofEnvironment } from '../../declarations/environment.ts'
 import type { FieldChange } from '../../kinds/compare.ts'
 import { kindLabels, kindNames } from '../../kinds/kind-names.ts'
-import { type Block, countFacts, type DiffLine } from '../../report/blocks.ts'
+import { type Block, countFacts, type DiffLine, paragraph } from '../../report/blocks.ts'
 import { toDiffLines } from '../../report/diff-lines.ts'
 import type { Verdict } from '../../report/report.ts'
 import { table } from '../../report/table.ts'
@@ -201,7 +201,7 @@ export function pullBlocks(result: PullResult): readonly Block[] {
         Remark: ({ id = '', reason }) => reason && sentence(`${id}: ${reason}`),
       },
     ),
-    ...fileBlocks(result),
+    fileBlock(result),
   ]
 }
 
@@ -211,10 +211,9 @@ export function pullRequestBlocks(result: PullResult): readonly Block[] {
   const removals = of('removed').map(({ kind, key, file = '' }) => say`${trusted(kindLabels[kind])} ${key} in ${file}`)
   const others = of('left-out').map(({ kind, key, reason = '' }) => say`${trusted(kindLabels[kind])} ${key}: ${sentence(reason)}`)
   return [
-    {
-      kind: 'paragraph',
-      line: say`These objects were changed in the service${inEnvironment(result)}, while their declarations are as last applied. This pull request updates the declarations.`,
-    },
+    paragraph(
+      say`These objects were changed in the service${inEnvironment(result)}, while their declarations are as last applied. This pull request updates the declarations.`,
+    ),
     { kind: 'diff', lines: [...of('updated'), ...of('removed')].flatMap(objectLines) },
     ...listAfter(say`The service does not have these objects. They were deleted there, or were never applied:`, removals),
     ...listAfter(say`Not part of this pull request, because a file cannot have the value of the service:`, others),
@@ -222,21 +221,13 @@ export function pullRequestBlocks(result: PullResult): readonly Block[] {
       say`To keep the changes, merge this pull request.`,
       say`To revert them, run apply on the default branch. The next run then closes this pull request.`,
     ]),
-    {
-      kind: 'paragraph',
-      line: say`GitHub starts no checks for a pull request that was made with GITHUB_TOKEN. To start them, close and reopen it.`,
-    },
+    paragraph(say`GitHub starts no checks for a pull request that was made with GITHUB_TOKEN. To start them, close and reopen it.`),
   ]
 }
 
 /** A list with a sentence before it, which also keeps it apart from another list. */
 const listAfter = (line: Line, items: readonly Line[]): readonly Block[] =>
-  items.length === 0
-    ? []
-    : [
-        { kind: 'paragraph', line },
-        { kind: 'list', items },
-      ]
+  items.length === 0 ? [] : [paragraph(line), { kind: 'list', items }]
 
 function objectLines({ kind, key, name, outcome, fields = [] }: ObjectResult, index: number): readonly DiffLine[] {
   const title: DiffLine = { sign: outcome === 'removed' ? '-' : '~', text: `${kindLabels[kind]} ${key} (${name})` }
@@ -245,19 +236,14 @@ function objectLines({ kind, key, name, outcome, fields = [] }: ObjectResult, in
   return [...blank, title, ...toDiffLines(sides, { before: 'file', after: 'service' })]
 }
 
-const fileBlocks = ({ writtenFiles }: PullResult): readonly Block[] =>
-  writtenFiles.length === 0
-    ? []
-    : [
-        {
-          kind: 'details',
-          title: `Changes in ${plural(writtenFiles.length, 'file')}`,
-          blocks: writtenFiles.flatMap((file): readonly Block[] => [
-            { kind: 'paragraph', line: file.isNew ? say`${file.path} is new:` : say`${file.path}:` },
-            { kind: 'diff', lines: shownLines(file) },
-          ]),
-        },
-      ]
+const fileBlock = ({ writtenFiles }: PullResult): Block => ({
+  kind: 'details',
+  title: `Changes in ${plural(writtenFiles.length, 'file')}`,
+  blocks: writtenFiles.flatMap((file): readonly Block[] => [
+    paragraph(file.isNew ? say`${file.path} is new:` : say`${file.path}:`),
+    { kind: 'diff', lines: shownLines(file) },
+  ]),
+})
 
 /** A report shows the first lines of a long file. */
 const maxShownLines = 300

@@ -211,6 +211,21 @@ describe('a key', () => {
     expect(lines(diagnostics)).toEqual(['two.json:1:12 duplicate-key: alerts.a is already declared in one.json:1:12'])
   })
 
+  it('a key of an SLO or an incident is declared once in all files', () => {
+    const text = JSON.stringify({ slos: { s: {} }, incidents: { i: {} } })
+    const { diagnostics } = readDeclarations(
+      [
+        { path: 'one.json', text },
+        { path: 'two.json', text },
+      ],
+      () => undefined,
+    )
+    expect(lines(diagnostics)).toEqual([
+      'two.json:1:10 duplicate-key: slos.s is already declared in one.json:1:10',
+      'two.json:1:32 duplicate-key: incidents.i is already declared in one.json:1:32',
+    ])
+  })
+
   it('a key is declared also where its object is wrong', () => {
     const { diagnostics } = readDeclarations(
       [

@@ -13,7 +13,6 @@ import {
   isWritten,
   type Outcome,
   outcomeKinds,
-  skipped,
 } from '../../../src/sync/apply/apply-state.ts'
 import type { Change, Delete, Update } from '../../../src/sync/plan/change.ts'
 import { findAlertOn, findNewAlertOnTiles } from '../../../src/sync/plan/protect-alerts.ts'
@@ -158,11 +157,6 @@ describe('what became of a change', () => {
     const mistake = new TypeError('x is not a function')
     expect(() => failed(change('a'), mistake)).toThrow(mistake)
   })
-
-  it('the outcome of a change is skipped for a reason, with the id of what was there', () => {
-    const one = deleted('dashboard', 'x')
-    expect(skipped(one, 'too late')).toEqual({ change: one, kind: 'skipped', id: 'x', message: 'too late' })
-  })
 })
 
 describe('the state', () => {
@@ -175,6 +169,13 @@ describe('the state', () => {
     })
     return { state, stop, reported }
   }
+
+  it('skips a change for a reason, with the id of what was there', async () => {
+    const { state } = open()
+    const one = deleted('dashboard', 'x')
+    await state.skip(one, 'too late')
+    expect(state.outcomeOf(one)).toEqual({ change: one, kind: 'skipped', id: 'x', message: 'too late' })
+  })
 
   it('reports each outcome with all earlier ones', async () => {
     const { state, reported } = open()

@@ -9,8 +9,10 @@ const identity = { organizationId: 'o', serviceId: 's', prune: false }
 
 const declared = { dashboards: { shop }, savedSearches: { slow }, alerts: { errors, many } }
 
-const fileOf = (content: object, storedObjects: StoredObjects = remoteStateWith(), changes: Partial<typeof identity> = {}) =>
-  toPlanFile(planOf(content, storedObjects, changes), kinds, { ...identity, ...changes })
+const fileOf = (content: object, storedObjects: StoredObjects = remoteStateWith(), changes: Partial<typeof identity> = {}) => {
+  const { prune, ...target } = { ...identity, ...changes }
+  return toPlanFile({ plan: planOf(content, storedObjects, changes), kinds }, target, prune)
+}
 
 const applied = afterApply(planOf(declared))
 

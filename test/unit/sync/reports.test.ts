@@ -1,6 +1,7 @@
 // What plan, apply and drift say about a result, which is a value.
 import { describe, expect, it } from 'vitest'
 import { toPlainText } from '../../../src/core/line.ts'
+import { withoutEmptyBlocks } from '../../../src/report/blocks.ts'
 import { renderMarkdown } from '../../../src/report/markdown.ts'
 import { renderTerminal } from '../../../src/report/terminal.ts'
 import { apply } from '../../../src/sync/apply.ts'
@@ -56,9 +57,8 @@ const headlineOf = ({ report }: Operation, result: Result): string => toPlainTex
 
 /** Blocks with nothing in them are left out, as a run does. */
 const linesOf = ({ report }: Operation, result: Result): readonly string[] =>
-  report(result)
-    .blocks.map((block) => renderTerminal([block], { color: false }).join('\n'))
-    .filter((text) => text !== '')
+  withoutEmptyBlocks(report(result).blocks)
+    .map((block) => renderTerminal([block], { color: false }).join('\n'))
     .join('\n\n')
     .split('\n')
 
