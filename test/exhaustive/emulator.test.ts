@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { toAlertQuery } from '../../src/backtest/query.ts'
 import type { SeriesItem } from '../../src/backtest/series-api.ts'
 import type { Emulator } from '../../src/emulator/index.ts'
-import { answerSeries, type ChartRequest } from '../../src/emulator/product/charts.ts'
+import { ChartError, type ChartRequest, computeSeries } from '../../src/emulator/product/charts.ts'
 import { intervalMs } from '../../src/kinds/alert/schedule.ts'
 import {
   alertBody,
@@ -111,7 +111,7 @@ describe('a server whose defaults are unknown', () => {
 
 // The emulator has the telemetry that the recorded server had, so that it must give the recorded answers.
 
-const kindOf: Readonly<Record<string, string>> = { Logs: 'log', Traces: 'trace', Metrics: 'metric' }
+const sources = Object.entries({ Logs: 'log', Traces: 'trace', Metrics: 'metric' }).map(([name, kind]) => ({ id: name, name, kind }))
 
 const stored = { oldestMs: 0, newestMs: Number.MAX_SAFE_INTEGER }
 
@@ -123,11 +123,9 @@ type Row = Readonly<Record<string, string | number | null>>
 /** `start group series value` of the week, sorted. */
 function answered(interval: ChartRequest['granularity'], lengthMs: number, series: readonly SeriesItem[]): readonly string[] | string {
   const request = { series, granularity: interval, startTime: week.startMs, endTime: week.endMs - 1, seriesReturnType: 'column' }
-  const kinds = series.map(({ sourceId }) => kindOf[sourceId])
-  const { body } = answerSeries(request as unknown as ChartRequest, kinds, stored)
-  const { data, error } = body as { data?: readonly Row[]; error?: string }
-  if (data === undefined) return error ?? ''
-  return data
+  const rows = compute(request as unknown as ChartRequest)
+  if (typeof rows === 'string') return rows
+  return rows
     .flatMap(({ __hdx_time_bucket: bucket, ...columns }) => {
       const start = Date.parse(String(bucket))
       if (start % lengthMs !== 0) throw new Error(`${bucket} is not aligned`)
@@ -136,6 +134,15 @@ function answered(interval: ChartRequest['granularity'], lengthMs: number, serie
       return values.map(([name, value]) => line(start, group.map(([column, text]) => `${column}:${text}`).join(', '), name.slice(7), value))
     })
     .toSorted()
+}
+
+function compute(request: ChartRequest): readonly Row[] | string {
+  try {
+    return computeSeries(request, sources, stored) as readonly Row[] // A row has a column for each series and group.
+  } catch (cause) {
+    if (!(cause instanceof ChartError)) throw cause
+    return cause.message
+  }
 }
 
 const line = (start: number, group: string, series: string, value: unknown): string =>

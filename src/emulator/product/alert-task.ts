@@ -1,14 +1,11 @@
 import { minuteMs } from '../../core/durations.ts'
-import { type Alert, isJsonObject, type JsonObject, type Service } from '../store.ts'
+import { type Alert, isJsonObject, type Service } from '../store.ts'
 import { minutesOf } from './alerts.ts'
-import { answerConditions, answerSeries, type ChartRequest } from './charts.ts'
+import { ChartError, type ChartRequest, checkConditions, computeSeries } from './charts.ts'
 import { findById } from './request.ts'
 
 // The part of the product's alert task that reads stored tiles and saved searches. A condition is evaluated twice: inside of each aggregate,
 // where an absent language means Lucene, and, if every series has one, in WHERE, where an absent language means SQL.
-
-/** A query that the server cannot run. */
-class QueryError extends Error {}
 
 /** Evaluates each started alert for its last whole window before this time, and sets its time. An error of the query leaves the state as it is. */
 export function runAlertTask(service: Service, nowMs: number): void {
@@ -20,7 +17,7 @@ export function runAlertTask(service: Service, nowMs: number): void {
       alert.state = values.some((value) => isBreach(alert, value)) ? 'ALERT' : 'OK'
       alert.executionErrors = []
     } catch (cause) {
-      if (!(cause instanceof QueryError)) throw cause
+      if (!(cause instanceof ChartError)) throw cause
       alert.executionErrors = [{ timestamp: alert.updatedAt, type: 'QUERY_ERROR', message: cause.message }]
     }
   }
@@ -33,22 +30,18 @@ function evaluate(alert: Alert, service: Service, nowMs: number): readonly numbe
   if (first === undefined) return []
   const minutes: number = minutesOf[alert.interval as keyof typeof minutesOf] // A stored alert was validated.
   const endTime = Math.floor(nowMs / (minutes * minuteMs)) * minutes * minuteMs
-  const kinds = series.map(({ sourceId }) => findById(service.sources, sourceId)?.kind)
   const request: ChartRequest = {
     series: series.map(({ storedLanguage, ...one }) => ({ ...one, whereLanguage: storedLanguage ?? 'lucene' })),
     startTime: endTime - minutes * minuteMs,
     endTime: endTime - 1,
     granularity: alert.interval as ChartRequest['granularity'], // Each interval is a granularity.
   }
-  const inWhere = series.every(({ where }) => where.trim() !== '')
-    ? answerConditions(
-        series.map(({ storedLanguage, ...one }) => ({ ...one, whereLanguage: storedLanguage ?? 'sql' })),
-        kinds[0],
-      )
-    : undefined
-  const { status, body } = inWhere ?? answerSeries(request, kinds, { oldestMs: 0, newestMs: nowMs })
-  if (status !== 200) throw new QueryError(String(isJsonObject(body) ? body.error : body))
-  const rows = (body as { readonly data: readonly JsonObject[] }).data // The answer of this emulator to a query without errors.
+  if (series.every(({ where }) => where.trim() !== ''))
+    checkConditions(
+      series.map(({ storedLanguage, ...one }) => ({ ...one, whereLanguage: storedLanguage ?? 'sql' })),
+      findById(service.sources, first.sourceId)?.kind,
+    )
+  const rows = computeSeries(request, service.sources, { oldestMs: 0, newestMs: nowMs })
   const values = rows.map((row) => Number(row[`series_${series.length - 1}.data`] ?? 0))
   return values.length === 0 ? [0] : values
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod/v3'
 import { dayMs, minuteMs } from '../../core/durations.ts'
-import { findById, objectId, type ProductRequest, type ProductResponse, validate } from './request.ts'
+import type { JsonObject, Source } from '../store.ts'
+import { findById, objectId, ok, type ProductRequest, type ProductResponse, validate } from './request.ts'
 import { selectTelemetry, type TelemetryKind, type TelemetryRow, telemetryKinds, visitTelemetry } from './telemetry.ts'
 
 const granularities = {
@@ -61,8 +62,8 @@ export type ChartRequest = z.output<typeof schema>
 
 type SeriesInput = z.output<typeof series>
 
-/** An answer that is not 200. Chart errors are `{error}`, not `{message}`. */
-class ChartError extends Error {
+/** An answer that is not 200. */
+export class ChartError extends Error {
   readonly status: number
   constructor(status: number, message: string) {
     super(message)
@@ -73,10 +74,15 @@ class ChartError extends Error {
 /** How long the demo keeps its telemetry. As in the product, whose tables have a partition for each day, whole days are deleted. */
 const retentionDays = 30
 
+/** Errors of charts are `{error}`, not `{message}`. */
 export function querySeries(request: ProductRequest): ProductResponse {
   const body = validate(request, { body: schema })
-  const kinds = body.series.map(({ sourceId }) => findById(request.service.sources, sourceId)?.kind)
-  return answerSeries(body, kinds, storedAt(request.nowMs))
+  try {
+    return ok(computeSeries(body, request.service.sources, storedAt(request.nowMs)))
+  } catch (cause) {
+    if (!(cause instanceof ChartError)) throw cause
+    return { status: cause.status, body: { error: cause.message } }
+  }
 }
 
 interface Stored {
@@ -90,27 +96,18 @@ export const storedAt = (nowMs: number): Stored => ({
   newestMs: nowMs,
 })
 
-/** The answer for sources of these kinds; undefined for a source that does not exist. */
-export function answerSeries(request: ChartRequest, kinds: readonly (string | undefined)[], stored: Stored): ProductResponse {
-  try {
-    const lengthMs = bucketLength(request)
-    const all = request.series.flatMap((one, i) => querySingle({ ...request, lengthMs, stored }, one, { index: i, kind: kinds[i] }))
-    return { status: 200, body: { data: request.seriesReturnType === 'column' ? all : mergeSeries(all, request) } }
-  } catch (cause) {
-    if (cause instanceof ChartError) return { status: cause.status, body: { error: cause.message } }
-    throw cause
-  }
+/** The rows of a chart. Throws a ChartError. */
+export function computeSeries(request: ChartRequest, sources: readonly Source[], stored: Stored): readonly JsonObject[] {
+  const lengthMs = bucketLength(request)
+  const all = request.series.flatMap((one, index) =>
+    querySingle({ ...request, lengthMs, stored }, one, { index, kind: findById(sources, one.sourceId)?.kind }),
+  )
+  return request.seriesReturnType === 'column' ? all : mergeSeries(all, request)
 }
 
-/** The error of a query with these conditions in its WHERE; undefined without an error. */
-export function answerConditions(conditions: readonly SeriesInput[], kind: string | undefined): ProductResponse | undefined {
-  try {
-    if (kind !== undefined && isTelemetryKind(kind)) for (const condition of conditions) readCondition(condition, kind)
-    return undefined
-  } catch (cause) {
-    if (cause instanceof ChartError) return { status: cause.status, body: { error: cause.message } }
-    throw cause
-  }
+/** Throws a ChartError for a query with these conditions in its WHERE that cannot run. */
+export function checkConditions(conditions: readonly SeriesInput[], kind: string | undefined): void {
+  if (kind !== undefined && isTelemetryKind(kind)) for (const condition of conditions) readCondition(condition, kind)
 }
 
 /** As fine as 60 buckets allow. */
@@ -259,8 +256,8 @@ function quantile(values: readonly number[], level: number): number {
 }
 
 /** One object for each bucket and group, with the series side by side. */
-function mergeSeries(rows: readonly ResultRow[], { series: [first] }: ChartRequest): readonly object[] {
-  const merged = new Map<string, Record<string, unknown>>()
+function mergeSeries(rows: readonly ResultRow[], { series: [first] }: ChartRequest): readonly JsonObject[] {
+  const merged = new Map<string, JsonObject>()
   for (const { __hdx_time_bucket: bucket, ...columns } of rows) {
     const group = (first?.groupBy ?? []).map((name) => columns[name] ?? null)
     const key = JSON.stringify([bucket, group])

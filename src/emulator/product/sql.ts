@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type Service } from '../store.ts'
-import { answerSeries, type ChartRequest, storedAt } from './charts.ts'
+import { ChartError, type ChartRequest, computeSeries, storedAt } from './charts.ts'
 import { answerTables } from './tables.ts'
 
 /** A query as the product runs it. */
@@ -39,23 +39,10 @@ export class UnsupportedQuery extends Error {}
  * UnsupportedQuery.
  */
 export function evaluateSql(request: SqlRequest, { service, nowMs, runSql }: SqlContext): SqlResult {
-  const result =
-    runSql?.(request) ??
-    answerSlo(request, service, nowMs) ??
-    answerBurnRate(request, service, nowMs) ??
-    answerCounts(request, service, nowMs) ??
-    answerValues(request, service, nowMs) ??
-    answerTables(request, service, nowMs)
+  const result = runSql?.(request) ?? answerCounted(request, service, nowMs) ?? answerTables(request, service, nowMs)
   if (result === undefined) throw new UnsupportedQuery('The emulator cannot evaluate this query.')
   if ('error' in result || (result.elapsedMs ?? 0) <= maxQueryMs) return result
   return { error: `Timeout exceeded: elapsed ${maxQueryMs + 6.247} ms, maximum: ${maxQueryMs}.000 ms. ` }
-}
-
-/** Throws UnsupportedQuery. */
-function toError(status: number, body: unknown): { readonly error: string } {
-  const { error } = body as { readonly error: string } // An error of charts.
-  if (status === 501) throw new UnsupportedQuery(error)
-  return { error }
 }
 
 /** The format JSON of ClickHouse, as far as clients read it. */
@@ -72,9 +59,53 @@ export const toJsonFormat = ({ rows, types = {}, elapsedMs = 1 }: Exclude<SqlRes
 // The queries that this emulator evaluates: the events of an SLO, counted by hour and, in the last days, by five minutes; the burn rate of
 // its alerts; counts in windows of one length; and the most frequent values of a column. Their conditions are evaluated as those of charts.
 
+type Found = Readonly<Record<string, string | undefined>>
+
+interface Range extends Pick<ChartRequest, 'granularity' | 'startTime' | 'endTime'> {
+  readonly conditions: readonly string[]
+}
+
+/** Events of one bucket and group, counted for each condition. */
+interface Counted {
+  readonly startMs: number
+  readonly group: string
+  readonly counts: readonly number[]
+}
+
+/** Counts the events of a table. */
+type Count = (range: Range, group?: string) => readonly Counted[]
+
+/** Undefined for a query that is none of these. Throws UnsupportedQuery. */
+function answerCounted(request: SqlRequest, { sources }: Service, nowMs: number): SqlResult | undefined {
+  for (const [shape, answer] of shapes) {
+    const found: Found | undefined = shape.exec(request.sql)?.groups
+    if (found === undefined) continue
+    const { database, table } = found
+    const source = sources.find(({ from }) => isJsonObject(from) && from.databaseName === database && from.tableName === table)
+    if (source === undefined) return { error: `Unknown table expression identifier '${database}.${table}'. ` }
+    const count: Count = ({ conditions, ...range }, group = found.group) => {
+      const common = { sourceId: source.id, aggFn: 'count', whereLanguage: 'sql', groupBy: group === undefined ? [] : [group] } as const
+      const rows = computeSeries({ ...range, series: conditions.map((where) => ({ ...common, where })) }, sources, storedAt(nowMs))
+      return rows.map((row) => ({
+        startMs: Number(row.ts_bucket),
+        group: String(Array.isArray(row.group) ? (row.group[0] ?? '') : ''),
+        counts: conditions.map((_, i) => Number(row[`series_${i}.data`] ?? 0)),
+      }))
+    }
+    try {
+      return { rows: answer(found, count, request) }
+    } catch (cause) {
+      if (!(cause instanceof ChartError)) throw cause
+      if (cause.status === 501) throw new UnsupportedQuery(cause.message)
+      return { error: cause.message }
+    }
+  }
+  return undefined
+}
+
 const before = String.raw`fromUnixTimestamp64Milli\(\{endDateMilliseconds:Int64\} - (\d+)\)`
 
-const shape = new RegExp(
+const sloShape = new RegExp(
   [
     '^SELECT',
     String.raw`  if\((?<time>\(\w+\)) >= ${before.replace('(\\d+)', '(?<recent>\\d+)')}, .* AS (?<start>\w+),`,
@@ -87,44 +118,23 @@ const shape = new RegExp(
   ].join('\n'),
 )
 
-/** Undefined for another query. */
-function answerSlo({ sql, endMs }: SqlRequest, { sources }: Service, nowMs: number): SqlResult | undefined {
-  const found = shape.exec(sql)?.groups
-  if (found === undefined) return undefined
-  const { start = '', group, groupName, total = '', good = '', goodName = '', database, table, where = '' } = found
-  const source = sources.find(({ from }) => isJsonObject(from) && from.databaseName === database && from.tableName === table)
-  if (source === undefined) return { error: `Unknown table expression identifier '${database}.${table}'. ` }
-  const item = (condition: string): ChartRequest['series'][number] => ({
-    sourceId: source.id,
-    aggFn: 'count',
-    where: condition,
-    whereLanguage: 'sql',
-    groupBy: group === undefined ? [] : [group],
-  })
-  const recentMs = endMs - Number(found.recent)
-  const parts = [
-    { granularity: '1h', startTime: endMs - Number(found.all), endTime: recentMs - 1 },
-    { granularity: '5m', startTime: recentMs, endTime: endMs - 1 },
-  ] as const
-  const rows: JsonObject[] = []
-  for (const part of parts) {
-    const request: ChartRequest = {
-      ...part,
-      series: [item(where.replaceAll('\n', ' ')), item(`${where.replaceAll('\n', ' ')} AND ${good}`)],
-    }
-    const { status, body } = answerSeries(request, [source.kind, source.kind], storedAt(nowMs))
-    if (status !== 200) return toError(status, body)
-    const { data } = body as { readonly data: readonly JsonObject[] } // Any other answer of charts.
-    rows.push(
-      ...data.map((row) => ({
-        [start]: Number(row.ts_bucket) / 1000,
-        ...(groupName !== undefined && { [groupName]: String(Array.isArray(row.group) ? (row.group[0] ?? '') : '') }),
-        [total]: Number(row['series_0.data'] ?? 0),
-        [goodName]: Number(row['series_1.data'] ?? 0),
-      })),
-    )
-  }
-  return { rows }
+function answerSlo(
+  { start = '', groupName, total = '', good, goodName = '', recent, all, where = '' }: Found,
+  count: Count,
+  { endMs }: SqlRequest,
+) {
+  const recentMs = endMs - Number(recent)
+  const condition = where.replaceAll('\n', ' ')
+  const conditions = [condition, `${condition} AND ${good}`]
+  return [
+    ...count({ conditions, granularity: '1h', startTime: endMs - Number(all), endTime: recentMs - 1 }),
+    ...count({ conditions, granularity: '5m', startTime: recentMs, endTime: endMs - 1 }),
+  ].map(({ startMs, group, counts }) => ({
+    [start]: startMs / 1000,
+    ...(groupName !== undefined && { [groupName]: group }),
+    [total]: counts[0],
+    [goodName]: counts[1],
+  }))
 }
 
 const burnRateShape = new RegExp(
@@ -143,47 +153,28 @@ const burnRateShape = new RegExp(
   ].join('\n'),
 )
 
-/** One row, or one for each group. Undefined for another query. */
-function answerBurnRate({ sql, endMs }: SqlRequest, { sources }: Service, nowMs: number): SqlResult | undefined {
-  const found = burnRateShape.exec(sql)?.groups
-  if (found === undefined) return undefined
-  const { group, good = '', database, table, where = '' } = found
-  const source = sources.find(({ from }) => isJsonObject(from) && from.databaseName === database && from.tableName === table)
-  if (source === undefined) return { error: `Unknown table expression identifier '${database}.${table}'. ` }
-  const total = where.replaceAll('\n', ' ')
-  const series = [total, `${total} AND ${good}`].map((condition) => ({
-    sourceId: source.id,
-    aggFn: 'count' as const,
-    where: condition,
-    whereLanguage: 'sql' as const,
-    groupBy: group === undefined ? [] : [group],
-  }))
-  const request: ChartRequest = { series, granularity: '5m', startTime: endMs - Number(found.long), endTime: endMs - 1 }
-  const { status, body } = answerSeries(request, [source.kind, source.kind], storedAt(nowMs))
-  if (status !== 200) return toError(status, body)
-  const { data } = body as { readonly data: readonly JsonObject[] } // Any other answer of charts.
-  const add = (rows: readonly JsonObject[], column: string): number => rows.reduce((sum, row) => sum + Number(row[column] ?? 0), 0)
-  const rateOf = (rows: readonly JsonObject[]): number => {
-    const all = add(rows, 'series_0.data')
-    return ((all - add(rows, 'series_1.data')) * Number(found.multiplier)) / (all * Number(found.divisor))
-  }
-  const nameOf = (row: JsonObject): string => String(Array.isArray(row.group) ? (row.group[0] ?? '') : '')
-  const byGroup = group === undefined ? new Map([['', data]]) : Map.groupBy(data, nameOf)
-  return {
-    rows: [...byGroup].map(([name, rows]) => {
-      const recent = rows.filter((row) => Number(row.ts_bucket) >= endMs - Number(found.short))
-      const hasEnough = add(rows, 'series_0.data') >= Number(found.least) && add(recent, 'series_0.data') > 0
-      return {
-        ...(group !== undefined && { Time: new Date(endMs).toISOString(), Group: name }),
-        'Burn rate': hasEnough ? Math.min(rateOf(rows), rateOf(recent)) : 0,
-      }
-    }),
-  }
+/** One row, or one for each group. */
+function answerBurnRate({ group, good, where = '', least, multiplier, divisor, short, long }: Found, count: Count, { endMs }: SqlRequest) {
+  const condition = where.replaceAll('\n', ' ')
+  const conditions = [condition, `${condition} AND ${good}`]
+  const counted = count({ conditions, granularity: '5m', startTime: endMs - Number(long), endTime: endMs - 1 })
+  const sumOf = (rows: readonly Counted[], column: number): number => rows.reduce((sum, { counts }) => sum + (counts[column] ?? 0), 0)
+  const rateOf = (rows: readonly Counted[]): number =>
+    ((sumOf(rows, 0) - sumOf(rows, 1)) * Number(multiplier)) / (sumOf(rows, 0) * Number(divisor))
+  const byGroup = group === undefined ? new Map([['', counted]]) : Map.groupBy(counted, (row) => row.group)
+  return [...byGroup].map(([name, rows]) => {
+    const recent = rows.filter(({ startMs }) => startMs >= endMs - Number(short))
+    const hasEnough = sumOf(rows, 0) >= Number(least) && sumOf(recent, 0) > 0
+    return {
+      ...(group !== undefined && { Time: new Date(endMs).toISOString(), Group: name }),
+      'Burn rate': hasEnough ? Math.min(rateOf(rows), rateOf(recent)) : 0,
+    }
+  })
 }
 
 const countsShape = new RegExp(
   [
-    String.raw`^SELECT intDiv\(toUnixTimestamp\(\w+\), (?<step>\d+)\) \* \d+ AS (?<start>\w+)`,
+    String.raw`^SELECT intDiv\(toUnixTimestamp\(\w+\), (?<step>60|300|900|1800|3600|21600|86400)\) \* \d+ AS (?<start>\w+)`,
     String.raw`(?:,\n  \((?<group>\w+)\) AS (?<groupName>\w+))?(?<counts>(?:,\n  toFloat64\(count.*\) AS series_\d)+)`,
     '\nFROM `(?<database>.*)`\\.`(?<table>.*)`',
     String.raw`\nWHERE \w+ >= .*\n[\s\S]*GROUP BY .*$`,
@@ -200,37 +191,13 @@ const granularities: Readonly<Record<string, ChartRequest['granularity']>> = {
   86400: '1d',
 }
 
-/** Undefined for another query. */
-function answerCounts({ sql, startMs, endMs }: SqlRequest, { sources }: Service, nowMs: number): SqlResult | undefined {
-  const found = countsShape.exec(sql)?.groups
-  const granularity = granularities[found?.step ?? '']
-  if (found === undefined || granularity === undefined) return undefined
-  const { start = '', group, groupName = '', counts = '', database, table } = found
-  const source = sources.find(({ from }) => isJsonObject(from) && from.databaseName === database && from.tableName === table)
-  if (source === undefined) return { error: `Unknown table expression identifier '${database}.${table}'. ` }
-  const conditions = [...counts.matchAll(/toFloat64\(count(?:\(\)|If\(\((.*)\)\))\) AS/g)].map(([, condition = '']) => condition)
-  const series = conditions.map((where) => ({
-    sourceId: source.id,
-    aggFn: 'count' as const,
-    where,
-    whereLanguage: 'sql' as const,
-    groupBy: group === undefined ? [] : [group],
+function answerCounts({ start = '', groupName, step = '', counts: given = '' }: Found, count: Count, { startMs, endMs }: SqlRequest) {
+  const conditions = [...given.matchAll(/toFloat64\(count(?:\(\)|If\(\((.*)\)\))\) AS/g)].map(([, condition = '']) => condition)
+  return count({ conditions, granularity: granularities[step], startTime: startMs, endTime: endMs - 1 }).map((row) => ({
+    [start]: row.startMs / 1000,
+    ...(groupName !== undefined && { [groupName]: row.group }),
+    ...Object.fromEntries(row.counts.map((value, i) => [`series_${i}`, value])),
   }))
-  const request: ChartRequest = { series, granularity, startTime: startMs, endTime: endMs - 1 }
-  const { status, body } = answerSeries(
-    request,
-    series.map(() => source.kind),
-    storedAt(nowMs),
-  )
-  if (status !== 200) return toError(status, body)
-  const { data } = body as { readonly data: readonly JsonObject[] } // Any other answer of charts.
-  return {
-    rows: data.map((row) => ({
-      [start]: Number(row.ts_bucket) / 1000,
-      ...(group !== undefined && { [groupName]: String(Array.isArray(row.group) ? (row.group[0] ?? '') : '') }),
-      ...Object.fromEntries(series.map((_, i) => [`series_${i}`, Number(row[`series_${i}.data`] ?? 0)])),
-    })),
-  }
 }
 
 const valuesShape = new RegExp(
@@ -241,18 +208,15 @@ const valuesShape = new RegExp(
   ].join('\n'),
 )
 
-/** Undefined for another query. */
-function answerValues({ sql, startMs, endMs }: SqlRequest, { sources }: Service, nowMs: number): SqlResult | undefined {
-  const found = valuesShape.exec(sql)?.groups
-  if (found === undefined) return undefined
-  const { most, column = '', database, table } = found
-  const source = sources.find(({ from }) => isJsonObject(from) && from.databaseName === database && from.tableName === table)
-  if (source === undefined) return { error: `Unknown table expression identifier '${database}.${table}'. ` }
-  const series = [{ sourceId: source.id, aggFn: 'count' as const, where: '', groupBy: [column] }]
-  const request: ChartRequest = { series, granularity: '30d', startTime: startMs, endTime: endMs - 1 }
-  const { status, body } = answerSeries(request, [source.kind], storedAt(nowMs))
-  if (status !== 200) return toError(status, body)
-  const { data } = body as { readonly data: readonly JsonObject[] } // Any other answer of charts.
-  const values = new Set(data.map(({ group }) => String(Array.isArray(group) ? group[0] : '')))
-  return { rows: [...values].slice(0, Number(most)).map((value) => ({ value })) }
+function answerValues({ most, column }: Found, count: Count, { startMs, endMs }: SqlRequest) {
+  const counted = count({ conditions: [''], granularity: '30d', startTime: startMs, endTime: endMs - 1 }, column)
+  const values = new Set(counted.map(({ group }) => group))
+  return [...values].slice(0, Number(most)).map((value) => ({ value }))
 }
+
+const shapes: readonly (readonly [RegExp, (found: Found, count: Count, request: SqlRequest) => readonly JsonObject[]])[] = [
+  [sloShape, answerSlo],
+  [burnRateShape, answerBurnRate],
+  [countsShape, answerCounts],
+  [valuesShape, answerValues],
+]
