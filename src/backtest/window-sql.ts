@@ -67,35 +67,38 @@ export function expandTemplate(template: Template): Pick<WindowSql, 'parts' | 't
 
 const isQuoted = (token: string): boolean => /^['"`]./s.test(token)
 
-/** The conversions of the server for its macros. */
-const asDate = (name: Parameter): string => `toDate(${asDateTime64(name)})`
-const asDateTime = (name: Parameter): string => `toDateTime(${asDateTime64(name)})`
-const asDateTime64 = (name: Parameter): string => `fromUnixTimestamp64Milli({${name}:Int64})`
-
-const [start, end] = ['startDateMilliseconds', 'endDateMilliseconds'] as const
-
-const between = (column: string, convert: (name: Parameter) => string): string =>
-  `${column} >= ${convert(start)} AND ${column} <= ${convert(end)}`
-
-const dateTimeFilter = ([date = '', time = '']: readonly string[]): string =>
-  `(${between(date, asDate)}) AND (${between(time, asDateTime)})`
+/** The SQL of an end of a time range, in a type. */
+export type PrintTime = (type: 'Date' | 'DateTime' | 'DateTime64', end: 'from' | 'to') => string
 
 interface Macro {
   /** Undefined for a macro that ignores its arguments. */
   readonly count?: number
-  readonly expand: (args: readonly string[]) => string
+  readonly expand: (args: readonly string[], print: PrintTime) => string
+}
+
+const between = (column: string, type: Parameters<PrintTime>[0], print: PrintTime): string =>
+  `${column} >= ${print(type, 'from')} AND ${column} <= ${print(type, 'to')}`
+
+const dateTimeFilter: Macro = {
+  count: 2,
+  expand: ([date = '', time = ''], print) => `(${between(date, 'Date', print)}) AND (${between(time, 'DateTime', print)})`,
+}
+
+/** The macros of a time range, which Grafana's data source for ClickHouse has, too. */
+export const timeMacros: Readonly<Record<string, Macro>> = {
+  fromTime: { expand: (_, print) => print('DateTime', 'from') },
+  toTime: { expand: (_, print) => print('DateTime', 'to') },
+  fromTime_ms: { expand: (_, print) => print('DateTime64', 'from') },
+  toTime_ms: { expand: (_, print) => print('DateTime64', 'to') },
+  timeFilter: { count: 1, expand: ([column = ''], print) => between(column, 'DateTime', print) },
+  timeFilter_ms: { count: 1, expand: ([column = ''], print) => between(column, 'DateTime64', print) },
+  dateFilter: { count: 1, expand: ([column = ''], print) => between(column, 'Date', print) },
+  dateTimeFilter,
+  dt: dateTimeFilter,
 }
 
 const macros: Readonly<Record<string, Macro>> = {
-  fromTime: { expand: () => asDateTime(start) },
-  toTime: { expand: () => asDateTime(end) },
-  fromTime_ms: { expand: () => asDateTime64(start) },
-  toTime_ms: { expand: () => asDateTime64(end) },
-  timeFilter: { count: 1, expand: ([column = '']) => between(column, asDateTime) },
-  timeFilter_ms: { count: 1, expand: ([column = '']) => between(column, asDateTime64) },
-  dateFilter: { count: 1, expand: ([column = '']) => between(column, asDate) },
-  dateTimeFilter: { count: 2, expand: dateTimeFilter },
-  dt: { count: 2, expand: dateTimeFilter },
+  ...timeMacros,
   timeInterval: {
     count: 1,
     expand: ([column = '']) => `toStartOfInterval(toDateTime(${column}), INTERVAL {intervalSeconds:Int64} second)`,
@@ -107,6 +110,12 @@ const macros: Readonly<Record<string, Macro>> = {
   interval_s: { expand: () => '{intervalSeconds:Int64}' },
   // Alerts have no selected filters.
   filters: { expand: () => '(1=1)' },
+}
+
+/** The conversions of the server for its macros. */
+const printWindow: PrintTime = (type, end) => {
+  const at = `fromUnixTimestamp64Milli({${end === 'from' ? 'startDateMilliseconds' : 'endDateMilliseconds'}:Int64})`
+  return type === 'DateTime64' ? at : `to${type}(${at})`
 }
 
 /** Macros repeat their arguments, so that each level can double the query. */
@@ -140,10 +149,19 @@ export function expandMacros(text: string, expand: ExpandMacro, depth = 0): stri
 function expandMacro(name: string, args: readonly string[], tableOf: TableOf): string {
   if (name === 'filter' || name === 'conditionalAll') return refuse('the tile uses variables of its dashboard')
   if (name === 'sourceTable') return tableOf(args[0]) ?? refuse('the macro $__sourceTable needs a source of the tile with such a table')
-  const found = Object.hasOwn(macros, name) ? macros[name] : undefined
-  if (found === undefined) return refuse(`the macro ${quote(`$__${name}`, 60)} is unknown`)
-  if (found.count !== undefined && found.count !== args.length) return refuse(`the macro $__${name} has ${args.length} arguments`)
-  return found.expand(args)
+  return expandWith(macros, name, args, printWindow) ?? refuse(`the macro ${quote(`$__${name}`, 60)} is unknown`)
+}
+
+/** Undefined for a macro that the list does not have. */
+export function expandWith(
+  list: Readonly<Record<string, Macro>>,
+  name: string,
+  args: readonly string[],
+  print: PrintTime,
+): string | undefined {
+  const found = Object.hasOwn(list, name) ? list[name] : undefined
+  if (found?.count !== undefined && found.count !== args.length) return refuse(`the macro $__${name} has ${args.length} arguments`)
+  return found?.expand(args, print)
 }
 
 function checkToken(token: string): string {

@@ -14,7 +14,7 @@ import { table } from '../report/table.ts'
 import { claimKey } from '../sync/pull/select.ts'
 import { type NewFields, writeNewFile } from '../sync/pull/write-yaml.ts'
 import { type Comparison, compareQueries, comparisonSchema } from './check.ts'
-import { isGiven, readGrafanaFile } from './grafana-file.ts'
+import { readGrafanaFile } from './grafana-file.ts'
 import { type Outcome, outcomeSchema, translateRule, withoutEffect } from './translate.ts'
 
 const pair = z.string().regex(/^[^=\r\n]+=[^\r\n]+$/)
@@ -88,24 +88,14 @@ async function runImport(context: ImportContext, given: Input): Promise<Result> 
 const toMap = (all: readonly string[]): ReadonlyMap<string, string> =>
   new Map(all.map((one) => [one.slice(0, one.indexOf('=')).trim(), one.slice(one.indexOf('=') + 1).trim()]))
 
-/** What the data source reads, and what expressions read. */
-const usedInModel = [
-  /^(?:rawSql|format|intervalMs|table|column|datasource|fillMode)$/,
-  /^(?:type|expression|conditions|reducer|settings|datasource)$/,
-]
+/** What the data source reads, or an expression. */
+const usedInModel = /^(?:rawSql|format|intervalMs|table|column|datasource|fillMode|type|expression|conditions|reducer|settings)$/
 
 function unusedFields(rule: unknown): readonly string[] {
   const { data, ...fields } = isMapping(rule) ? rule : {}
-  const queries = Array.isArray(data) ? data.filter(isMapping) : []
-  const models = queries.map(({ model }) => (isMapping(model) ? model : {}))
-  const inModels = models.flatMap((model) => Object.keys(model).filter((key) => !usedInModel['rawSql' in model ? 0 : 1]?.test(key)))
-  const thresholds = models.flatMap(({ type, conditions }) => (type === 'threshold' && Array.isArray(conditions) ? conditions : []))
-  const ofThresholds = thresholds.flatMap((one: unknown) => Object.keys(isMapping(one) ? one : {})).filter((key) => !/valuator$/.test(key))
-  return [
-    ...Object.keys(fields).filter((key) => withoutEffect.test(key)),
-    ...queries.flatMap(({ queryType }) => (isGiven(queryType) ? ['queryType'] : [])),
-    ...[...inModels, ...ofThresholds.map((key) => `conditions.${key}`)].map((key) => `model.${quote(key, 40)}`),
-  ]
+  const models = (Array.isArray(data) ? data : []).flatMap((one: unknown) => (isMapping(one) && isMapping(one.model) ? [one.model] : []))
+  const inModels = models.flatMap((model) => Object.keys(model).filter((key) => !usedInModel.test(key)))
+  return [...Object.keys(fields).filter((key) => withoutEffect.test(key)), ...inModels.map((key) => `model.${quote(key, 40)}`)]
 }
 
 /** One file for each folder, with a dashboard for each group. */

@@ -26,8 +26,7 @@ import {
   withTextMarker,
   withTextSnapshot,
 } from '../marker.ts'
-import { uniqueNameOf, withPlainNumbers } from '../spell.ts'
-import { spellQuery } from '../spell-query.ts'
+import { spellQuery, uniqueNameOf, withPlainNumbers } from '../spell.ts'
 import { createWorld } from '../world.ts'
 import {
   alertCollection,
