@@ -265,7 +265,8 @@ describe('alerts with a query', () => {
     if (tiles === undefined || first === undefined) return undefined
     const id = (count++).toString(16).padStart(24, 'f')
     const config = query === 'copy' ? structuredClone(first.config) : { displayType: 'markdown', markdown: `Note ${id}` }
-    tiles.push({ ...structuredClone(first), id, name, y: 50 + count, config } as never)
+    // Every other one overlaps the tiles of queries.
+    tiles.push({ ...structuredClone(first), id, name, y: count % 2 === 0 ? 0 : 50 + count, config } as never)
     return id
   }
 
