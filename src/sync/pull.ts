@@ -197,10 +197,9 @@ async function readTexts(paths: readonly string[], files: Files): Promise<Readon
   return texts
 }
 
-/** Finds the declarations in these texts. A first pull starts without any. */
+/** Finds the declarations in these texts. A first pull starts without any, which is no error. */
 async function findIn(texts: ReadonlyMap<string, string>, context: PullContext, project: string): Promise<Found> {
   const paths = [...texts.keys()].sort()
-  if (paths.length === 0) return { objects: [], broken: [], slos: [], incidents: [], unread: [], diagnostics: [], paths }
   const files: Files = { ...context.files, find: async () => ({ paths, skipped: [] }), read: async (path) => texts.get(path) ?? '' }
   return findDeclarations(paths, { ...context, files, lintSettings: { ...context.lintSettings, ...adviceOff } }, { project })
 }

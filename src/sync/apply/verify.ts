@@ -23,17 +23,11 @@ export const verifyRules = {
   'not-verified': { severity: 'error', description: 'The written objects could not be read again.' },
 } as const satisfies Rules
 
-interface Verification {
-  /** What is wrong although every request was answered well. */
-  readonly diagnostics: readonly Diagnostic[]
-  /** Of the sections that were written. */
-  readonly lists: StoredIndexes
-}
-
+/** Says what is wrong although every request was answered well. The lists are those of the sections that were written. */
 export async function verifyWrites(
   plan: Plan,
   context: WriteContext & { readonly repairCommand?: string | undefined },
-): Promise<Verification> {
+): Promise<{ readonly diagnostics: readonly Diagnostic[]; readonly lists: StoredIndexes }> {
   const { kinds, state } = context
   const touched = state.all().filter(wasAttempted)
   const canVerify = (): boolean => state.stopped() === undefined || state.stopped()?.kind === 'other-run'

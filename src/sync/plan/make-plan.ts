@@ -17,7 +17,7 @@ import { projectForm, projectGrammar } from '../../kinds/marker.ts'
 import type { Files } from '../../operation/files.ts'
 import { flag, flagOr, grouped, integer, list } from '../../operation/inputs.ts'
 import type { Context } from '../../operation/operation.ts'
-import { adoptFromInput, previousProject, previousRepository } from './adopt-from.ts'
+import { adoptFromInput } from './adopt-from.ts'
 import { type Change, type Create, isAdopted, type Plan, type Update, type Write } from './change.ts'
 import { planOn } from './plan-changes.ts'
 import { readStoredObjects, type StoredObjects } from './stored-objects.ts'
@@ -234,8 +234,8 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
     repairDuplicates: repair.includes('duplicates'),
     rewrite: repair.includes('rewrite'),
     resendSecrets: repair.includes('secrets'),
-    adoptFrom: previousProject(request.adoptFrom),
-    repository: { name: await files.repository(), from: previousRepository(request.adoptFrom), effect: request.effect },
+    adoptFrom: request.adoptFrom,
+    repository: { name: await files.repository(), from: request.adoptFrom?.repository, effect: request.effect },
     nowMs: clock.now(),
     isWrite: request.effect === 'write',
     secret: (name) => files.secret(name),

@@ -2,7 +2,7 @@ import { type Diagnostic, diagnosticOf, exceptionOf, type Rules } from '../../co
 import { plural, pluralOf, quote } from '../../core/text.ts'
 import type { Kind, StoredObject } from '../../kinds/kind.ts'
 import { addressOf, sections } from '../../kinds/kind-names.ts'
-import { type Declared, previousKeyOf } from '../../kinds/kinds.ts'
+import { type Declared, type Kinds, previousKeyOf } from '../../kinds/kinds.ts'
 import { ownershipTest } from '../../kinds/marker.ts'
 import type { MarkedObject, StoredIndex } from './stored-objects.ts'
 
@@ -58,8 +58,14 @@ export const matchRules = {
   'moved-key': { severity: 'error', description: 'An object exists under its key, and another one under its `previousKey`.' },
 } as const satisfies Rules
 
-/** The previous name of the project, whose objects are adopted. `none` confirms that a second set of objects is created. */
-export type AdoptFrom = { readonly project: string } | 'none' | undefined
+/** The previous owner, whose objects are adopted. `none` confirms that a second set of objects is created. */
+export interface PreviousOwner {
+  readonly project?: string | undefined
+  readonly repository?: string | undefined
+  readonly none?: true
+}
+
+export type AdoptFrom = PreviousOwner | undefined
 
 interface MatchInput<D extends Declared> {
   readonly kind: Kind
@@ -212,12 +218,12 @@ export const adoptsFrom = (project: string): string => `adopts an object of the 
 
 /** The object that the project of `adopt-from` owns under this key or its previousKey. */
 function findInOtherProject(declared: Declared, finder: Finder): Match {
-  const { kind, adoptFrom } = finder
-  if (adoptFrom === undefined || adoptFrom === 'none') return {}
+  const { kind, adoptFrom: { project } = {} } = finder
+  if (project === undefined) return {}
   const keys = [declared.key, previousOf(declared)].filter((key) => key !== undefined)
-  const holders = keys.map((key) => findHolder(declared, kind.markerStyle.token(adoptFrom.project, key), finder))
+  const holders = keys.map((key) => findHolder(declared, kind.markerStyle.token(project, key), finder))
   const match = holders.find(({ found }) => found !== undefined)
-  return match === undefined ? {} : { ...match, takeover: adoptsFrom(adoptFrom.project) }
+  return match === undefined ? {} : { ...match, takeover: adoptsFrom(project) }
 }
 
 function findById(declared: Declared, id: string, { kind, hasMarkers, byId }: Finder): Match {
@@ -262,9 +268,9 @@ function explainOwned(declared: Declared, { kind, project, byName, orphanByName,
   }
   const isOwned = ownershipTest(project, kind.markerStyle)
   const other = byName.get(name)?.find(({ marker }) => marker !== undefined && !isOwned(marker))
-  if (other === undefined || adoptFrom === 'none') return {}
+  if (other === undefined || adoptFrom?.none) return {}
   if (!ownsAnything) return { ofOther: other }
-  const given = adoptFrom === undefined ? '' : `; the project in adopt-from, ${adoptFrom.project}, does not own it`
+  const given = adoptFrom?.project === undefined ? '' : `; the project in adopt-from, ${adoptFrom.project}, does not own it`
   const message = `${describeOwned(other, kind)}${given}; a second one will be created`
   return { diagnostic: reportException(declared, 'other-project', message) }
 }
@@ -300,30 +306,31 @@ export function findDuplicateOrphans(orphans: readonly MarkedObject[], { name, l
   })
 }
 
-/** An object that is declared, and that another project owns. */
-export interface OwnedByOther {
-  readonly declared: Declared
-  readonly kind: Kind
-  readonly found: MarkedObject
-}
-
 /** The command that adopts the objects of a renamed project, by its previous name. */
 export type AdoptCommand = (previous: string) => string
 
 /** One error for all objects of a project that was most likely renamed. */
 export function reportRenamedProject(
-  objects: readonly OwnedByOther[],
-  { project, adoptFrom, adoptCommand }: { readonly project: string; readonly adoptFrom?: AdoptFrom; readonly adoptCommand?: AdoptCommand },
+  pairs: readonly Pair[],
+  kinds: Kinds,
+  options: { readonly project: string; readonly adoptFrom?: AdoptFrom; readonly adoptCommand?: AdoptCommand },
 ): readonly Diagnostic[] {
+  const { project, adoptFrom, adoptCommand } = options
+  const objects = pairs.flatMap(({ declared, ofOther }) => (ofOther === undefined ? [] : [{ declared, found: ofOther }]))
   const [first, ...others] = objects
   if (first === undefined) return []
-  const { declared, kind, found } = first
+  const { declared, found } = first
   const name = objects.map((one) => one.found.marker?.projectName).find((one) => one !== undefined)
   const more = others.length === 0 ? '' : `, and ${plural(others.length, 'more object')} of these files`
-  const given =
-    adoptFrom === undefined || adoptFrom === 'none' ? '' : `, and the project in adopt-from, ${adoptFrom.project}, does not own it`
+  const given = adoptFrom?.project === undefined ? '' : `, and the project in adopt-from, ${adoptFrom.project}, does not own it`
   const previous = name ?? 'PREVIOUS-NAME'
   const command = adoptCommand?.(previous) ?? `watchkeeper apply --project ${project} --adopt-from project=${previous}`
   const advice = `If the project was renamed, run once: ${command}. To create a second set of objects, set adopt-from to none`
-  return [report(declared, 'other-project', `${describeOwned(found, kind, name)}${more}; ${project} owns nothing yet${given}. ${advice}`)]
+  return [
+    report(
+      declared,
+      'other-project',
+      `${describeOwned(found, kinds[declared.kind], name)}${more}; ${project} owns nothing yet${given}. ${advice}`,
+    ),
+  ]
 }

@@ -21,7 +21,6 @@ import {
   findDuplicateOrphans,
   type MatchResult,
   matchObjects,
-  type OwnedByOther,
   type Pair,
   reportRenamedProject,
 } from './match.ts'
@@ -146,10 +145,8 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
   const reported = parts.flatMap(({ diagnostics }) => diagnostics)
   const isDoubled = reported.some(({ rule }) => rule === 'duplicate-marker')
   const advice = isDoubled ? adviseRepair(options.repairCommand) : []
-  const renamed = reportRenamedProject(
-    parts.flatMap(({ ownedByOthers }) => ownedByOthers),
-    options,
-  )
+  const pairs = parts.flatMap((part) => part.pairs)
+  const renamed = reportRenamedProject(pairs, kinds, options)
   // Nothing else of the plan would happen, and its other diagnostics follow from the name of the project.
   if (renamed.length > 0) return { project: options.project, changes: [], orphans: [], diagnostics: renamed, seen: {} }
   const found = [...reported, ...advice, ...copies, ...losses.diagnostics, ...tileWrites.diagnostics]
@@ -160,7 +157,7 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
     diagnostics: [
       ...found,
       ...checkRepository(options.repository, owned),
-      ...reviewAdoption(options, { changes, owned }),
+      ...reviewAdoption(options, changes, owned),
       ...writes.flatMap((change) =>
         // The update that removes a marker keeps the rest of the object, as far as the API shows it.
         change.action === 'release' ? checkByKind(kinds[change.kind], { ...change, key: change.key || change.name }, noSecrets) : [],
@@ -173,13 +170,12 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
   }
 }
 
-interface TypePlan extends Pick<MatchResult, 'orphans'> {
+interface TypePlan extends Pick<MatchResult, 'orphans' | 'pairs'> {
   /** With the objects of this type as they are after the plan. */
   readonly directory: Directory
   readonly kind: KindName
   /** With `repairDuplicates`: the objects that are not kept. */
   readonly twins: readonly Twin[]
-  readonly ownedByOthers: readonly OwnedByOther[]
   readonly changes: readonly (Create | Update)[]
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -231,7 +227,7 @@ function planKind<D extends Declared>(kind: Kind<D>, declared: readonly D[], opt
   return {
     kind: kind.name,
     twins,
-    ownedByOthers: pairs.flatMap(({ declared: one, ofOther }) => (ofOther === undefined ? [] : [{ declared: one, kind, found: ofOther }])),
+    pairs,
     orphans,
     changes,
     directory,

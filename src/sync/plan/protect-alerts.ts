@@ -9,7 +9,7 @@ import { type Kind, listOf, type StoredObject, type TargetRemoval } from '../../
 import { addressOf, kindLabels } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { findLostAlerts, findLostTiles, type LostTile } from '../../kinds/lost-alerts.ts'
-import { type Change, changesOf, type Delete, isWrite, type Write } from './change.ts'
+import { type Change, changesOf, type Delete, isWrite, type Plan, type Write } from './change.ts'
 
 export const alertProtectionRules = {
   'would-lose-alert': {
@@ -22,13 +22,8 @@ export const alertProtectionRules = {
   },
 } as const satisfies Rules
 
-interface ProtectedPlan {
-  /** The changes; alerts that the server deletes and that must be created again are replacements. */
-  readonly changes: readonly Change[]
-  readonly diagnostics: readonly Diagnostic[]
-}
-
-export function protectAlerts(changes: readonly Change[], alerts: readonly Alert[], kinds: Kinds): ProtectedPlan {
+/** Alerts that the server deletes with what they watch, and that must be created again, are replacements. */
+export function protectAlerts(changes: readonly Change[], alerts: readonly Alert[], kinds: Kinds): Pick<Plan, 'changes' | 'diagnostics'> {
   const alertsOf = indexByTarget(alerts)
   const removals = changes.flatMap((change) => plannedRemoval(change, kinds[change.kind]) ?? [])
   const losses = removals.flatMap((removal) => findLosses(removal, alertsOf))

@@ -110,16 +110,11 @@ export async function findBrokenAlerts(
   }
 }
 
-interface AfterPlan {
-  readonly isApplied: boolean
-  /** The id of a source that the plan creates, by its key. */
-  readonly idOf: (key: string) => string
-}
-
+/** `idOf` gives the id of a source that the plan creates, by its key. */
 async function openQueries(
   context: QueryContext,
   { storedObjects, plan, kinds, ...rest }: PlanningResult & { readonly storedObjects: StoredObjects },
-  { isApplied, idOf }: AfterPlan,
+  { isApplied, idOf }: Pick<Asking, 'isApplied'> & { readonly idOf: (key: string) => string },
 ): Promise<Asking> {
   const nowMs = context.clock.now()
   const changedSources = new Map(
@@ -282,16 +277,11 @@ function spareRequests({ api }: QueryContext, changes: readonly Change[]): numbe
   return quota.remaining - (quota.limit - quota.remaining) - countRequests(changes, false)
 }
 
-interface Checked {
-  readonly diagnostics: readonly Diagnostic[]
-  /** Queries that were not sent. */
-  readonly unrun: number
-}
-
 /** The most that `explainUnmatched` sends. */
 const perUnmatched = 3
 
-async function runChecks(checks: readonly Check[], asking: Asking): Promise<Checked> {
+/** `unrun` are the queries that were not sent. */
+async function runChecks(checks: readonly Check[], asking: Asking) {
   const distinct = [...Map.groupBy(checks, ({ key }) => key)].map(([key, [first]]) => [key, first] as const)
   const wanted = distinct.slice(0, asking.left)
   asking.left -= wanted.length
@@ -358,14 +348,12 @@ const describeUnrun = (count: number): readonly Diagnostic[] =>
 
 const toNote = (file: string, message: string): Diagnostic => diagnosticOf(evaluationRules, 'unchecked-query', { file }, message)
 
-const nouns = { alerts: 'alerts', slos: 'SLOs' } as const
-
 /** A plan does not depend on its queries. A refused key is a note, because the user set it. Throws what the server did not answer. */
-export function explainUnchecked(what: keyof typeof nouns, thrown: unknown, { debug }: Pick<QueryContext, 'debug'>): readonly Diagnostic[] {
+export function explainUnchecked(what: 'alerts' | 'SLOs', thrown: unknown, { debug }: Pick<QueryContext, 'debug'>): readonly Diagnostic[] {
   const failure = toFailure(thrown)
   if (!(failure instanceof ApiError) && failure.kind !== 'not-served') throw failure
-  const message = `The queries of ${nouns[what]} were not run: ${causeOf(failure)}`
-  if (failure.kind === 'authentication' || failure.kind === 'permission') return [toNote(what, message)]
+  const message = `The queries of ${what} were not run: ${causeOf(failure)}`
+  if (failure.kind === 'authentication' || failure.kind === 'permission') return [toNote(what.toLowerCase(), message)]
   debug(message)
   return []
 }

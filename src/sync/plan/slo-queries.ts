@@ -38,7 +38,7 @@ export async function findSloQueryProblems(
       else found.push(problem)
     } catch (thrown) {
       // The other queries would fail in the same way.
-      return [...found, ...explainUnchecked('slos', thrown, context)]
+      return [...found, ...explainUnchecked('SLOs', thrown, context)]
     }
   }
   return found

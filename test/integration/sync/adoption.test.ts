@@ -188,14 +188,14 @@ describe('an object of another project with the same name', () => {
   it('an object of another project with the same name stays with the other project, beside a second set, with adopt-from: none', () =>
     site(async ({ apply, plan }) => {
       await apply(mine, { project: 'other/project' })
-      expect(outcomes(await apply(mine, { adoptFrom: 'none' }))).toEqual({ errors: 'created' })
+      expect(outcomes(await apply(mine, { adoptFrom: { none: true } }))).toEqual({ errors: 'created' })
       for (const project of ['other/project', undefined]) expect(await plan(mine, { ...(project && { project }) })).toMatchObject(emptyPlan)
     }))
 
   it('an object of another project with the same name is a warning once this project owns something', () =>
     site(async ({ apply, plan }) => {
       await apply(alerts({ first: { ...asItIs, name: 'First' } }))
-      await apply(mine, { project: 'other/project', adoptFrom: 'none' })
+      await apply(mine, { project: 'other/project', adoptFrom: { none: true } })
       const planned = await plan({ 'a.json': { alerts: { first: { ...asItIs, name: 'First' }, errors: { ...asItIs, adopt: true } } } })
       expect(planned.diagnostics.map(({ rule, severity }) => [rule, severity])).toEqual([
         ['other-project', 'warning'],

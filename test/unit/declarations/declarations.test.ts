@@ -222,7 +222,7 @@ describe('a key', () => {
     )
     expect(lines(diagnostics)).toEqual([
       'two.json:1:10 duplicate-key: slos.s is already declared in one.json:1:10',
-      'two.json:1:32 duplicate-key: incidents.i is already declared in one.json:1:32',
+      'two.json:1:31 duplicate-key: incidents.i is already declared in one.json:1:31',
     ])
   })
 
