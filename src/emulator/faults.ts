@@ -4,60 +4,8 @@ import * as z from 'zod'
 /** Values of a header; a list sends it several times. */
 export type FaultHeaders = Readonly<Record<string, string | readonly string[]>>
 
-export interface Fault {
-  /** Without it, every request matches. `path` is a part of the raw path, query included. */
-  readonly match?: { readonly method?: string; readonly path?: string }
-  /** The first matching request that it applies to, counted from 1 since the fault was added. Default 1. */
-  readonly nth?: number
-  /** How many matching requests in a row, default 1; `Infinity` for all that follow. */
-  readonly times?: number
-  /**
-   * `before` (default): the server does nothing. `after`: it handles the request, and then the fault corrupts the response.
-   * `delay` and `drip` send the normal response and so always handle the request; `late-commit` always handles it late.
-   */
-  readonly act?: 'before' | 'after'
-  readonly effect: Effect
-}
-
-export type Effect =
-  /** Any status. Without a body: a JSON error, or nothing for 204, 304 and redirects. */
-  | {
-      readonly kind: 'status'
-      readonly status: number
-      readonly body?: string
-      readonly contentType?: string
-      readonly headers?: FaultHeaders
-    }
-  /** Waits, then handles the request as usual. */
-  | { readonly kind: 'delay'; readonly ms: number }
-  /** A TCP reset before any byte. */
-  | { readonly kind: 'reset' }
-  | { readonly kind: 'reset-in-headers' }
-  /** A TCP reset after that many bytes of the body, default half of it. */
-  | { readonly kind: 'reset-in-body'; readonly bytes?: number }
-  /** That many bytes of the body, default half of it, then a clean end. Only the closed connection marks the end of the body. */
-  | { readonly kind: 'truncate'; readonly bytes?: number }
-  /** A content-length that is larger than what is sent, then the end. */
-  | { readonly kind: 'short-length' }
-  /** A captive portal's page, default status 200. */
-  | { readonly kind: 'html'; readonly status?: number }
-  /** Any raw body with status 200; `bytes` as they are, or as base64. Default type is JSON. */
-  | { readonly kind: 'body'; readonly text?: string; readonly bytes?: Uint8Array | string; readonly headers?: FaultHeaders }
-  /** 429. Without `headers`, the four X-RateLimit ones with one second to wait; `{}` for none. */
-  | { readonly kind: 'rate-limited'; readonly headers?: FaultHeaders; readonly body?: string }
-  /** Never responds. */
-  | { readonly kind: 'hang' }
-  /** The normal response, a few bytes at a time, default 1. */
-  | { readonly kind: 'drip'; readonly bytesPerTick?: number; readonly everyMs: number }
-  /** A JSON text that never ends. */
-  | { readonly kind: 'endless' }
-  /** A small gzip body that expands to that size, sent whether or not gzip was accepted. */
-  | { readonly kind: 'gzip-bomb'; readonly mebibytes: number }
-  /** Responds at once, default 504, and handles the request after `ms`. */
-  | { readonly kind: 'late-commit'; readonly status?: number; readonly ms: number }
-
 const headers = z
-  .record(z.string(), z.union([z.string(), z.array(z.string())]))
+  .record(z.string(), z.union([z.string(), z.array(z.string()).readonly()]))
   .refine(areHeaders, 'invalid HTTP header')
   .exactOptional()
 const status = z.int().min(200).max(599)
@@ -70,6 +18,7 @@ const ms = z
   .max(2 ** 31 - 1)
 
 const effect = z.discriminatedUnion('kind', [
+  /** Any status. Without a body: a JSON error, or nothing for 204, 304 and redirects. */
   z.strictObject({
     kind: z.literal('status'),
     status,
@@ -77,35 +26,59 @@ const effect = z.discriminatedUnion('kind', [
     contentType: z.string().exactOptional(),
     headers,
   }),
+  /** Waits, then handles the request as usual. */
   z.strictObject({ kind: z.literal('delay'), ms }),
+  /** A TCP reset before any byte. */
   z.strictObject({ kind: z.literal('reset') }),
   z.strictObject({ kind: z.literal('reset-in-headers') }),
+  /** A TCP reset after that many bytes of the body, default half of it. */
   z.strictObject({ kind: z.literal('reset-in-body'), bytes }),
+  /** That many bytes of the body, default half of it, then a clean end. Only the closed connection marks the end of the body. */
   z.strictObject({ kind: z.literal('truncate'), bytes }),
+  /** A content-length that is larger than what is sent, then the end. */
   z.strictObject({ kind: z.literal('short-length') }),
+  /** A captive portal's page, default status 200. */
   z.strictObject({ kind: z.literal('html'), status: status.exactOptional() }),
+  /** Any raw body with status 200; `bytes` as they are, or as base64. Default type is JSON. */
   z.strictObject({
     kind: z.literal('body'),
     text: z.string().exactOptional(),
-    bytes: z.union([z.instanceof(Uint8Array), z.base64()]).exactOptional(),
+    bytes: z.union([z.custom<Uint8Array>((value) => value instanceof Uint8Array), z.base64()]).exactOptional(),
     headers,
   }),
+  /** 429. Without `headers`, the four X-RateLimit ones with one second to wait; `{}` for none. */
   z.strictObject({ kind: z.literal('rate-limited'), headers, body: z.string().exactOptional() }),
+  /** Never responds. */
   z.strictObject({ kind: z.literal('hang') }),
+  /** The normal response, a few bytes at a time, default 1. */
   z.strictObject({ kind: z.literal('drip'), bytesPerTick: count.exactOptional(), everyMs: ms }),
+  /** A JSON text that never ends. */
   z.strictObject({ kind: z.literal('endless') }),
+  /** A small gzip body that expands to that size, sent whether or not gzip was accepted. */
   z.strictObject({ kind: z.literal('gzip-bomb'), mebibytes: count.max(4096) }),
+  /** Responds at once, default 504, and handles the request after `ms`. */
   z.strictObject({ kind: z.literal('late-commit'), status: status.exactOptional(), ms }),
 ])
 
 /** Strict, so that a misspelled fault is an error and not a test that passes for the wrong reason. */
-export const faultSchema: z.ZodType<Fault> = z.strictObject({
-  match: z.strictObject({ method: z.string().exactOptional(), path: z.string().exactOptional() }).exactOptional(),
+export const faultSchema = z.strictObject({
+  /** Without it, every request matches. `path` is a part of the raw path, query included. */
+  match: z.strictObject({ method: z.string().exactOptional(), path: z.string().exactOptional() }).readonly().exactOptional(),
+  /** The first matching request that it applies to, counted from 1 since the fault was added. Default 1. */
   nth: count.exactOptional(),
+  /** How many matching requests in a row, default 1; `Infinity` for all that follow. */
   times: z.union([count, z.literal(Number.POSITIVE_INFINITY)]).exactOptional(),
+  /**
+   * `before` (default): the server does nothing. `after`: it handles the request, and then the fault corrupts the response.
+   * `delay` and `drip` send the normal response and so always handle the request; `late-commit` always handles it late.
+   */
   act: z.enum(['before', 'after']).exactOptional(),
   effect,
 })
+
+export type Fault = Readonly<z.output<typeof faultSchema>>
+
+export type Effect = Fault['effect']
 
 function areHeaders(given: FaultHeaders): boolean {
   try {

@@ -2,23 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod/v3'
 import { dayMs } from '../../core/durations.ts'
 import type { Alert, JsonObject, Service, Tile } from '../store.ts'
-import {
-  addIssue,
-  badRequest,
-  deleted,
-  findById,
-  isObjectId,
-  listPage,
-  notFound,
-  nowOf,
-  ok,
-  type ProductRequest,
-  type ProductResponse,
-  removeById,
-  requireById,
-  toObjectId,
-  validate,
-} from './request.ts'
+import { addIssue, badRequest, findById, isObjectId, notFound, nowOf, requireById, toObjectId, validate } from './request.ts'
+import { routesOf } from './resource.ts'
 import { isUsableOverTime } from './sql-template.ts'
 
 export const minutesOf = { '1m': 1, '5m': 5, '15m': 15, '30m': 30, '1h': 60, '6h': 360, '12h': 720, '1d': 1440 } as const
@@ -129,44 +114,28 @@ function checkRange({ thresholdType: type, threshold, thresholdMax }: RangeField
   else if (thresholdMax < threshold) addIssue(context, 'thresholdMax must be greater than or equal to threshold', ['thresholdMax'])
 }
 
-export const listAlerts = (request: ProductRequest): ProductResponse => listPage(request, request.service.alerts, toAlertView)
-
-export function getAlert(request: ProductRequest): ProductResponse {
-  validate(request, { hasId: true })
-  return ok(toAlertView(requireAlert(request)))
-}
-
-export function createAlert(request: ProductRequest): ProductResponse {
-  const { service, ids } = request
-  const body = validate(request, { body: createAlertSchema(request.nowMs) })
-  checkReferences(service, body)
-  const at = nowOf(request)
-  const alert: Alert = { id: ids.objectId(), teamId: service.teamId, ...toFields(body), state: 'OK', createdAt: at, updatedAt: at }
-  service.alerts.push(alert)
-  return ok(toAlertView(alert))
-}
-
 /**
- * Replaces the alert, but keeps thresholdMax, scheduleStartAt and scheduleOffsetMinutes when the body leaves them out. References are
- * checked before the alert itself is looked up.
+ * An update replaces the alert, but keeps thresholdMax, scheduleStartAt and scheduleOffsetMinutes when the body leaves them out. References
+ * are checked before the alert itself is looked up.
  */
-export function updateAlert(request: ProductRequest): ProductResponse {
-  const body = validate(request, { body: createAlertSchema(request.nowMs), hasId: true })
-  checkReferences(request.service, body)
-  const alert = requireAlert(request)
-  Object.assign(alert, toFields(body), { updatedAt: nowOf(request) })
-  return ok(toAlertView(alert))
-}
-
-export function deleteAlert(request: ProductRequest): ProductResponse {
-  validate(request, { hasId: true })
-  if (removeById(request.service.alerts, request.id) === undefined) throw alertNotFound()
-  return deleted
-}
-
-const alertNotFound = () => notFound('Alert not found')
-
-const requireAlert = ({ service, id }: ProductRequest): Alert => requireById(service.alerts, id, alertNotFound)
+export const alerts = routesOf<Alert>({
+  name: 'alerts',
+  itemsOf: (service) => service.alerts,
+  toView: toAlertView,
+  missing: () => notFound('Alert not found'),
+  create(request) {
+    const { service, ids } = request
+    const body = validate(request, { body: createAlertSchema(request.nowMs) })
+    checkReferences(service, body)
+    const at = nowOf(request)
+    return { id: ids.objectId(), teamId: service.teamId, ...toFields(body), state: 'OK', createdAt: at, updatedAt: at }
+  },
+  update(request, find) {
+    const body = validate(request, { body: createAlertSchema(request.nowMs), hasId: true })
+    checkReferences(request.service, body)
+    return Object.assign(find(), toFields(body), { updatedAt: nowOf(request) })
+  },
+})
 
 function checkReferences(service: Service, body: AlertBody): void {
   if (body.source === 'tile') checkTile(requireTile(service, body))
@@ -266,16 +235,9 @@ function toAlertView(alert: Alert): JsonObject {
 
 const withoutNulls = (fields: JsonObject): JsonObject => Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null))
 
-export function deleteAlertsOfSavedSearch(service: Service, savedSearchId: string): void {
-  service.alerts = service.alerts.filter((alert) => alert.savedSearchId !== savedSearchId)
+export function deleteAlertsWhere(service: Service, isDeleted: (alert: Alert) => boolean): void {
+  service.alerts = service.alerts.filter((alert) => !isDeleted(alert))
 }
 
-export function deleteAlertsOfDashboard(service: Service, dashboardId: string): void {
-  service.alerts = service.alerts.filter((alert) => alert.source !== 'tile' || alert.dashboardId !== dashboardId)
-}
-
-export function deleteAlertsOfTiles(service: Service, dashboardId: string, tileIds: readonly string[]): void {
-  service.alerts = service.alerts.filter(
-    ({ source, dashboardId: id, tileId }) => source !== 'tile' || id !== dashboardId || tileId === null || !tileIds.includes(tileId),
-  )
-}
+export const deleteAlertsOfTiles = (service: Service, dashboardId: string, tileIds: readonly (string | null)[]): void =>
+  deleteAlertsWhere(service, (alert) => alert.source === 'tile' && alert.dashboardId === dashboardId && tileIds.includes(alert.tileId))

@@ -1,17 +1,7 @@
 import * as z from 'zod/v3'
 import type { Connection, JsonObject } from '../store.ts'
-import {
-  deleted,
-  listAll,
-  nowOf,
-  ok,
-  type ProductRequest,
-  type ProductResponse,
-  plainNotFound,
-  removeById,
-  requireById,
-  validate,
-} from './request.ts'
+import { nowOf, plainNotFound, validate } from './request.ts'
+import { routesOf } from './resource.ts'
 
 const prefix = z.string().regex(/^[a-z0-9_]+$/i)
 
@@ -35,45 +25,32 @@ const updateBody = z.object({
   isPrometheusEndpoint: z.boolean().optional(),
 })
 
-export const listConnections = (request: ProductRequest): ProductResponse =>
-  listAll(request, request.service.connections.map(toConnectionView))
+/** An update keeps the password when the body has none. A delete succeeds also when sources use the connection. */
+export const connections = routesOf<Connection>({
+  name: 'connections',
+  itemsOf: (service) => service.connections,
+  toView: toConnectionView,
+  list: (items) => items.map(toConnectionView),
+  missing: plainNotFound,
+  create(request) {
+    const { hyperdxSettingPrefix, ...body } = validate(request, { body: createBody })
+    const at = nowOf(request)
+    return { id: request.ids.objectId(), ...body, ...(hyperdxSettingPrefix && { hyperdxSettingPrefix }), createdAt: at, updatedAt: at }
+  },
+  update(request, find) {
+    const { hyperdxSettingPrefix: prefix, password, ...body } = validate(request, { body: updateBody, hasId: true })
+    const { hyperdxSettingPrefix, ...kept } = find()
+    const shown = prefix === undefined ? hyperdxSettingPrefix : prefix
+    return {
+      ...kept,
+      ...body,
+      ...(password && { password }),
+      ...(shown && { hyperdxSettingPrefix: shown }),
+      updatedAt: nowOf(request),
+    }
+  },
+})
 
-export function getConnection(request: ProductRequest): ProductResponse {
-  validate(request, { hasId: true })
-  return ok(toConnectionView(requireConnection(request)))
+function toConnectionView({ password: _, ...shown }: Connection): JsonObject {
+  return shown
 }
-
-export function createConnection(request: ProductRequest): ProductResponse {
-  const { hyperdxSettingPrefix, ...body } = validate(request, { body: createBody })
-  const at = nowOf(request)
-  const connection: Connection = {
-    id: request.ids.objectId(),
-    ...body,
-    ...(hyperdxSettingPrefix && { hyperdxSettingPrefix }),
-    createdAt: at,
-    updatedAt: at,
-  }
-  request.service.connections.push(connection)
-  return ok(toConnectionView(connection))
-}
-
-/** The password is kept when the body has none. */
-export function updateConnection(request: ProductRequest): ProductResponse {
-  const { hyperdxSettingPrefix, password, ...body } = validate(request, { body: updateBody, hasId: true })
-  const connection = requireConnection(request)
-  Object.assign(connection, body, { updatedAt: nowOf(request) }, password && { password })
-  if (hyperdxSettingPrefix) connection.hyperdxSettingPrefix = hyperdxSettingPrefix
-  else if (hyperdxSettingPrefix !== undefined) Reflect.deleteProperty(connection, 'hyperdxSettingPrefix')
-  return ok(toConnectionView(connection))
-}
-
-/** Also when sources use it. */
-export function deleteConnection(request: ProductRequest): ProductResponse {
-  validate(request, { hasId: true })
-  if (removeById(request.service.connections, request.id) === undefined) throw plainNotFound()
-  return deleted
-}
-
-const requireConnection = ({ service, id }: ProductRequest): Connection => requireById(service.connections, id, plainNotFound)
-
-const toConnectionView = ({ password: _, ...shown }: Connection): JsonObject => ({ ...shown })

@@ -2,22 +2,9 @@ import * as z from 'zod/v3'
 import { isSame } from '../../core/equality.ts'
 import type { Ids } from '../deterministic.ts'
 import { type Dashboard, type DashboardFilter, isJsonObject, type JsonObject, type Service, type Source, type Tile } from '../store.ts'
-import { deleteAlertsOfDashboard, deleteAlertsOfTiles } from './alerts.ts'
-import {
-  addIssue,
-  badRequest,
-  deleted,
-  findById,
-  listAll,
-  objectId,
-  ok,
-  type ProductRequest,
-  type ProductResponse,
-  plainNotFound,
-  removeById,
-  requireById,
-  validate,
-} from './request.ts'
+import { deleteAlertsOfTiles, deleteAlertsWhere } from './alerts.ts'
+import { addIssue, badRequest, findById, objectId, type ProductRequest, type ProductResponse, plainNotFound, validate } from './request.ts'
+import { routesOf } from './resource.ts'
 import { filteredTypes, metricType, patchConfig, queryLanguage, series, seriesToConfig, tileConfig } from './tile-schema.ts'
 import { hasTab, toTileView } from './tile-view.ts'
 
@@ -197,58 +184,58 @@ const updateBody = z.object({ ...fields, filters: z.array(updateFilter).optional
 type DashboardBody = z.output<typeof createBody> | z.output<typeof updateBody>
 type TileBody = DashboardBody['tiles'][number]
 
-/** By name, descending, with all tiles. */
-export const listDashboards = (request: ProductRequest): ProductResponse =>
-  listAll(request, request.service.dashboards.toSorted(byNameDescending).map(toDashboardView))
+/**
+ * The list is sorted by name, descending, and has all tiles. An update replaces the tiles, and keeps other fields that the body leaves out.
+ */
+export const dashboards = routesOf<Dashboard>({
+  name: 'dashboards',
+  itemsOf: (service) => service.dashboards,
+  toView: toDashboardView,
+  list: (items) => items.toSorted((a, b) => Buffer.compare(Buffer.from(b.name), Buffer.from(a.name))).map(toDashboardView),
+  missing: plainNotFound,
+  create(request) {
+    const { service, ids } = request
+    const body = validate(request, { body: createBody })
+    demandReferences(service, body)
+    return {
+      id: ids.objectId(),
+      name: body.name,
+      tiles: toTiles(body, ids, { before: [], missingLanguage: undefined }),
+      tags: [...new Set(body.tags)],
+      filters: toFilters(body, ids, []),
+      savedQuery: body.savedQuery ?? null,
+      savedQueryLanguage: toSavedQueryLanguage(body) ?? null,
+      savedFilterValues: body.savedFilterValues ?? [],
+      containers: body.containers ?? [],
+    }
+  },
+  update(request, find) {
+    const { service, ids } = request
+    const body = validate(request, { body: updateBody, hasId: true })
+    const dashboard = find()
+    demandReferences(service, body, dashboard)
+    const before = dashboard.tiles
+    const savedQueryLanguage = toSavedQueryLanguage(body)
+    Object.assign(dashboard, {
+      name: body.name,
+      tiles: toTiles(body, ids, { before, missingLanguage: null }),
+      ...(body.tags && { tags: [...new Set(body.tags)] }),
+      ...(body.filters && { filters: toFilters(body, ids, dashboard.filters) }),
+      ...(body.savedQuery !== undefined && { savedQuery: body.savedQuery }),
+      ...(savedQueryLanguage !== undefined && { savedQueryLanguage }),
+      ...(body.savedFilterValues && { savedFilterValues: body.savedFilterValues }),
+      ...(body.containers && { containers: body.containers }),
+    } satisfies Partial<Dashboard>)
+    deleteLostAlerts(request, dashboard, before)
+    return dashboard
+  },
+  isMissingDeleted: true,
+  afterDelete: (service, { id }) => deleteAlertsWhere(service, ({ source, dashboardId }) => source === 'tile' && dashboardId === id),
+})
 
-const byNameDescending = (a: Dashboard, b: Dashboard): number => Buffer.compare(Buffer.from(b.name), Buffer.from(a.name))
-
-export function getDashboard(request: ProductRequest): ProductResponse {
-  validate(request, { hasId: true })
-  return ok(toDashboardView(requireDashboard(request)))
-}
-
-export function createDashboard(request: ProductRequest): ProductResponse {
-  const { service, ids } = request
-  const body = validate(request, { body: createBody })
-  const problem = findReferenceProblem(service, body)
+function demandReferences(...args: Parameters<typeof findReferenceProblem>): void {
+  const problem = findReferenceProblem(...args)
   if (problem !== undefined) throw badRequest(problem)
-  const dashboard: Dashboard = {
-    id: ids.objectId(),
-    name: body.name,
-    tiles: toTiles(body, ids, { before: [], missingLanguage: undefined }),
-    tags: [...new Set(body.tags)],
-    filters: toFilters(body, ids, []),
-    savedQuery: body.savedQuery ?? null,
-    savedQueryLanguage: toSavedQueryLanguage(body) ?? null,
-    savedFilterValues: body.savedFilterValues ?? [],
-    containers: body.containers ?? [],
-  }
-  service.dashboards.push(dashboard)
-  return ok(toDashboardView(dashboard))
-}
-
-/** Replaces the tiles. Keeps other fields that the body leaves out. */
-export function updateDashboard(request: ProductRequest): ProductResponse {
-  const { service, ids } = request
-  const body = validate(request, { body: updateBody, hasId: true })
-  const dashboard = requireDashboard(request)
-  const problem = findReferenceProblem(service, body, dashboard)
-  if (problem !== undefined) throw badRequest(problem)
-  const before = dashboard.tiles
-  const savedQueryLanguage = toSavedQueryLanguage(body)
-  Object.assign(dashboard, {
-    name: body.name,
-    tiles: toTiles(body, ids, { before, missingLanguage: null }),
-    ...(body.tags && { tags: [...new Set(body.tags)] }),
-    ...(body.filters && { filters: toFilters(body, ids, dashboard.filters) }),
-    ...(body.savedQuery !== undefined && { savedQuery: body.savedQuery }),
-    ...(savedQueryLanguage !== undefined && { savedQueryLanguage }),
-    ...(body.savedFilterValues && { savedFilterValues: body.savedFilterValues }),
-    ...(body.containers && { containers: body.containers }),
-  } satisfies Partial<Dashboard>)
-  deleteLostAlerts(request, dashboard, before)
-  return ok(toDashboardView(dashboard))
 }
 
 export const patchSchema = z.object({
@@ -295,15 +282,6 @@ function patchTile(service: Service, dashboard: Dashboard, tileId: string, patch
   return { patchedTile: merged, hint: 'Use clickstack_query_tile to test the patched tile query.' }
 }
 
-/** An unknown id is not an error. */
-export function deleteDashboard(request: ProductRequest): ProductResponse {
-  const { service } = request
-  validate(request, { hasId: true })
-  const removed = removeById(service.dashboards, request.id)
-  if (removed !== undefined) deleteAlertsOfDashboard(service, removed.id)
-  return deleted
-}
-
 /** Stores nothing. The response has no envelope, and `normalized` is the parsed body, without the defaults that views have. */
 export function validateDashboard({ service, body }: ProductRequest): ProductResponse {
   const invalid = (errors: readonly JsonObject[]): ProductResponse => ({ status: 200, body: { valid: false, errors, normalized: null } })
@@ -313,8 +291,6 @@ export function validateDashboard({ service, body }: ProductRequest): ProductRes
   if (problem !== undefined) return invalid([{ path: '', message: problem }])
   return { status: 200, body: { valid: true, errors: [], normalized: parsed.data } }
 }
-
-const requireDashboard = ({ service, id }: ProductRequest): Dashboard => requireById(service.dashboards, id, plainNotFound)
 
 function toDashboardView(dashboard: Dashboard): JsonObject {
   const { id, name, tiles, tags, filters, savedQuery, savedQueryLanguage, savedFilterValues, containers } = dashboard

@@ -31,6 +31,8 @@ export interface ProductResponse {
   readonly total?: number
 }
 
+export type Handler = (request: ProductRequest) => ProductResponse
+
 export const ok = (data: unknown): ProductResponse => ({ status: 200, body: { data } })
 
 export const deleted: ProductResponse = { status: 200, body: {} }
@@ -70,7 +72,7 @@ export const isObjectId = (text: string): boolean => /^[0-9a-f]{24}$/i.test(text
 /** The form in which ids are stored and shown. Only for texts that `isObjectId` accepts. */
 export const toObjectId = (text: string): string => (text.length === 12 ? Buffer.from(text).toString('hex') : text.toLowerCase())
 
-interface Identified {
+export interface Identified {
   readonly id: string
 }
 

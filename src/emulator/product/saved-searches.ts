@@ -1,22 +1,9 @@
 import * as z from 'zod/v3'
 import type { JsonObject, SavedSearch } from '../store.ts'
-import { deleteAlertsOfSavedSearch } from './alerts.ts'
+import { deleteAlertsWhere } from './alerts.ts'
 import { tags } from './dashboards.ts'
-import {
-  badRequest,
-  deleted,
-  listPage,
-  notFound,
-  nowOf,
-  objectId,
-  ok,
-  type ProductRequest,
-  type ProductResponse,
-  removeById,
-  requireById,
-  toObjectId,
-  validate,
-} from './request.ts'
+import { badRequest, notFound, nowOf, objectId, type ProductRequest, requireById, toObjectId, validate } from './request.ts'
+import { routesOf } from './resource.ts'
 
 const maxConditionLength = 8 * 1024
 
@@ -51,53 +38,36 @@ const savedSearch = z.object({
   filters: z.array(filter).max(100).default([]),
 })
 
-export const listSavedSearches = (request: ProductRequest): ProductResponse =>
-  listPage(request, request.service.savedSearches, toSavedSearchView)
-
-export function getSavedSearch(request: ProductRequest): ProductResponse {
-  validate(request, { hasId: true })
-  return ok(toSavedSearchView(requireSavedSearch(request)))
-}
-
-export function createSavedSearch(request: ProductRequest): ProductResponse {
-  const { service, ids } = request
-  const body = validate(request, { body: savedSearch })
-  checkSource(request, body.sourceId)
-  checkFilters(body.filters, [])
-  const at = nowOf(request)
-  const created: SavedSearch = {
-    id: ids.objectId(),
-    teamId: service.teamId,
-    ...body,
-    sourceId: toObjectId(body.sourceId),
-    createdAt: at,
-    updatedAt: at,
-  }
-  service.savedSearches.push(created)
-  return ok(toSavedSearchView(created))
-}
-
-/** Replaces the saved search: fields that the body leaves out get their defaults. */
-export function updateSavedSearch(request: ProductRequest): ProductResponse {
-  const body = validate(request, { body: savedSearch, hasId: true })
-  checkSource(request, body.sourceId)
-  const existing = requireSavedSearch(request)
-  checkFilters(body.filters, existing.filters ?? [])
-  Object.assign(existing, body, { sourceId: toObjectId(body.sourceId), updatedAt: nowOf(request) })
-  return ok(toSavedSearchView(existing))
-}
-
-export function deleteSavedSearch(request: ProductRequest): ProductResponse {
-  validate(request, { hasId: true })
-  const removed = removeById(request.service.savedSearches, request.id)
-  if (removed === undefined) throw savedSearchNotFound()
-  deleteAlertsOfSavedSearch(request.service, removed.id)
-  return deleted
-}
-
-const savedSearchNotFound = () => notFound('Saved search not found')
-
-const requireSavedSearch = ({ service, id }: ProductRequest): SavedSearch => requireById(service.savedSearches, id, savedSearchNotFound)
+/** An update replaces the saved search: fields that the body leaves out get their defaults. */
+export const savedSearches = routesOf<SavedSearch>({
+  name: 'saved-searches',
+  itemsOf: (service) => service.savedSearches,
+  toView: ({ tags: given = [], filters = [], ...shown }) => ({ ...shown, tags: given, filters }),
+  missing: () => notFound('Saved search not found'),
+  create(request) {
+    const { service, ids } = request
+    const body = validate(request, { body: savedSearch })
+    checkSource(request, body.sourceId)
+    checkFilters(body.filters, [])
+    const at = nowOf(request)
+    return {
+      id: ids.objectId(),
+      teamId: service.teamId,
+      ...body,
+      sourceId: toObjectId(body.sourceId),
+      createdAt: at,
+      updatedAt: at,
+    }
+  },
+  update(request, find) {
+    const body = validate(request, { body: savedSearch, hasId: true })
+    checkSource(request, body.sourceId)
+    const existing = find()
+    checkFilters(body.filters, existing.filters ?? [])
+    return { ...existing, ...body, sourceId: toObjectId(body.sourceId), updatedAt: nowOf(request) }
+  },
+  afterDelete: (service, { id }) => deleteAlertsWhere(service, (alert) => alert.savedSearchId === id),
+})
 
 function checkSource({ service }: ProductRequest, sourceId: string): void {
   requireById(service.sources, sourceId, () => badRequest('sourceId must be an existing source id'))
@@ -114,10 +84,6 @@ function checkFilters(filters: readonly Filter[], stored: readonly JsonObject[])
 
 const isSameFilter = (a: JsonObject, b: JsonObject): boolean =>
   ['type', 'condition', 'operator', 'left', 'right'].every((field) => a[field] === b[field])
-
-function toSavedSearchView({ tags: given = [], filters = [], ...shown }: SavedSearch): JsonObject {
-  return { ...shown, tags: given, filters }
-}
 
 /** Whether the sidebar of the web app can show a filter: a single condition on one column with `IN`, `NOT IN` or `BETWEEN`. */
 function isRenderable({ type, condition }: JsonObject): boolean {

@@ -1,20 +1,7 @@
 import * as z from 'zod/v3'
 import { isJsonObject, type JsonObject, type Service, type Source } from '../store.ts'
-import {
-  badRequest,
-  deleted,
-  internalError,
-  isObjectId,
-  listAll,
-  notFound,
-  ok,
-  type ProductRequest,
-  type ProductResponse,
-  removeById,
-  requireById,
-  toObjectId,
-  validate,
-} from './request.ts'
+import { badRequest, internalError, isObjectId, notFound, type ProductRequest, requireById, toObjectId, validate } from './request.ts'
+import { routesOf } from './resource.ts'
 import { aggregateFunctions } from './tile-schema.ts'
 
 const text = z.string().optional()
@@ -161,51 +148,28 @@ const source = z.discriminatedUnion('kind', [log, trace, session, metric, promql
 
 type SourceBody = z.output<typeof source>
 
-/** A source that the product cannot read is silently left out. */
-export const listSources = (request: ProductRequest): ProductResponse =>
-  listAll(
-    request,
-    request.service.sources.flatMap((stored) => toSourceView(stored) ?? []),
-  )
-
-export function getSource(request: ProductRequest): ProductResponse {
-  validate(request, { hasId: true })
-  return respond(requireById(request.service.sources, request.id, sourceNotFound))
-}
-
-export function createSource(request: ProductRequest): ProductResponse {
-  const body = validate(withSqlIntervals(request), { body: source })
-  checkConnection(request.service, body)
-  const created: Source = { ...body, connection: toObjectId(body.connection), id: request.ids.objectId() }
-  request.service.sources.push(created)
-  return respond(created)
-}
-
-/** Replaces the source. */
-export function updateSource(request: ProductRequest): ProductResponse {
-  const { sources } = request.service
-  const body = validate(withSqlIntervals(request), { body: source, hasId: true })
-  checkConnection(request.service, body)
-  const existing = requireById(sources, request.id, sourceNotFound)
-  const updated: Source = { ...body, connection: toObjectId(body.connection), id: existing.id }
-  sources.splice(sources.indexOf(existing), 1, updated)
-  return respond(updated)
-}
-
-/** Also when something uses the source. */
-export function deleteSource(request: ProductRequest): ProductResponse {
-  validate(request, { hasId: true })
-  if (removeById(request.service.sources, request.id) === undefined) throw sourceNotFound()
-  return deleted
-}
-
-const sourceNotFound = () => notFound('Source not found')
-
-function respond(stored: Source): ProductResponse {
-  const view = toSourceView(stored)
-  if (view === undefined) throw internalError()
-  return ok(view)
-}
+/** The list leaves out a source that the product cannot read. An update replaces the source. A delete succeeds also when something uses it. */
+export const sources = routesOf<Source>({
+  name: 'sources',
+  itemsOf: (service) => service.sources,
+  toView(stored) {
+    const view = toSourceView(stored)
+    if (view === undefined) throw internalError()
+    return view
+  },
+  list: (items) => items.flatMap((stored) => toSourceView(stored) ?? []),
+  missing: () => notFound('Source not found'),
+  create(request) {
+    const body = validate(withSqlIntervals(request), { body: source })
+    checkConnection(request.service, body)
+    return { ...body, connection: toObjectId(body.connection), id: request.ids.objectId() }
+  },
+  update(request, find) {
+    const body = validate(withSqlIntervals(request), { body: source, hasId: true })
+    checkConnection(request.service, body)
+    return { ...body, connection: toObjectId(body.connection), id: find().id }
+  },
+})
 
 function checkConnection({ connections }: Service, { connection }: SourceBody): void {
   if (!isObjectId(connection)) throw badRequest('connection must be a valid connection id')

@@ -1,21 +1,8 @@
 import { BlockList, isIP } from 'node:net'
 import * as z from 'zod/v3'
 import type { JsonObject, Webhook } from '../store.ts'
-import {
-  addIssue,
-  badRequest,
-  deleted,
-  listPage,
-  notFound,
-  nowOf,
-  ok,
-  ProductError,
-  type ProductRequest,
-  type ProductResponse,
-  removeById,
-  requireById,
-  validate,
-} from './request.ts'
+import { addIssue, badRequest, notFound, nowOf, ProductError, type ProductRequest, validate } from './request.ts'
+import { routesOf } from './resource.ts'
 
 const isPlainText = (text: string): boolean => !/[\x00-\x1F\x7F]/.test(text)
 
@@ -59,49 +46,43 @@ const webhook = z
 
 type WebhookBody = z.output<typeof webhook>
 
-export const listWebhooks = (request: ProductRequest): ProductResponse => listPage(request, request.service.webhooks, toWebhookView)
-
-export function createWebhook(request: ProductRequest): ProductResponse {
-  const { service, ids } = request
-  const body = validate(request, { body: webhook })
-  checkUrl(body)
-  checkName(request, body)
-  const at = nowOf(request)
-  const created: Webhook = { id: ids.objectId(), ...body, createdAt: at, updatedAt: at }
-  service.webhooks.push(created)
-  return ok(toWebhookView(created))
-}
-
-/** Replaces the webhook. Headers and query parameters are kept when they are left out, unless they would be sent to another address. */
-export function updateWebhook(request: ProductRequest): ProductResponse {
-  const body = validate(request, { body: webhook, hasId: true })
-  const existing = requireById(request.service.webhooks, request.id, webhookNotFound)
-  checkUrl(body)
-  checkName(request, body, existing)
-  const isSameTarget = existing.url === body.url && existing.service === body.service
-  const { description: _, body: __, headers, queryParams, ...rest } = existing
-  const updated: Webhook = {
-    ...rest,
-    ...(isSameTarget && { ...(headers && { headers }), ...(queryParams && { queryParams }) }),
-    ...body,
-    updatedAt: nowOf(request),
-  }
-  request.service.webhooks.splice(request.service.webhooks.indexOf(existing), 1, updated)
-  return ok(toWebhookView(updated))
-}
-
-/** Only a webhook that is the first channel of an alert is protected. */
-export function deleteWebhook(request: ProductRequest): ProductResponse {
-  validate(request, { hasId: true })
-  const { service, id } = request
-  const count = service.alerts.filter(({ channels: [first] }) => first?.type === 'webhook' && first.webhookId === id).length
-  if (count > 0)
-    throw new ProductError(409, `Cannot delete webhook: ${count} alert(s) still reference it. Reassign or remove those alerts first.`)
-  if (removeById(service.webhooks, id) === undefined) throw webhookNotFound()
-  return deleted
-}
-
-const webhookNotFound = () => notFound('Webhook not found')
+/**
+ * An update replaces the webhook. Headers and query parameters are kept when they are left out, unless they would be sent to another
+ * address. Only a webhook that is the first channel of an alert cannot be deleted.
+ */
+export const webhooks = routesOf<Webhook>({
+  name: 'webhooks',
+  itemsOf: (service) => service.webhooks,
+  toView: toWebhookView,
+  hasGet: false,
+  missing: () => notFound('Webhook not found'),
+  create(request) {
+    const body = validate(request, { body: webhook })
+    checkUrl(body)
+    checkName(request, body)
+    const at = nowOf(request)
+    return { id: request.ids.objectId(), ...body, createdAt: at, updatedAt: at }
+  },
+  update(request, find) {
+    const body = validate(request, { body: webhook, hasId: true })
+    const existing = find()
+    checkUrl(body)
+    checkName(request, body, existing)
+    const isSameTarget = existing.url === body.url && existing.service === body.service
+    const { description: _, body: __, headers, queryParams, ...rest } = existing
+    return {
+      ...rest,
+      ...(isSameTarget && { ...(headers && { headers }), ...(queryParams && { queryParams }) }),
+      ...body,
+      updatedAt: nowOf(request),
+    }
+  },
+  checkDelete({ service, id }) {
+    const count = service.alerts.filter(({ channels: [first] }) => first?.type === 'webhook' && first.webhookId === id).length
+    if (count > 0)
+      throw new ProductError(409, `Cannot delete webhook: ${count} alert(s) still reference it. Reassign or remove those alerts first.`)
+  },
+})
 
 function checkUrl({ service, url }: WebhookBody): void {
   const problem = findUrlProblem(service, url)
