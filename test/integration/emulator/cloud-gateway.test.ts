@@ -2,7 +2,6 @@ import { request } from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { demo } from '../../../src/emulator/index.ts'
-import type { VariantOptions } from '../../support/server-variants.ts'
 import {
   admin,
   alertBody,
@@ -181,31 +180,6 @@ describe('a response', () => {
 })
 
 describe('a list', () => {
-  const envelope = ['status', 'requestId', 'result']
-  const read = async (options: VariantOptions, query = '') => {
-    const { json, headers } = await call(await startCloud(options), 'GET', `${clickstack}/alerts${query}`)
-    return [json.result.length, headers.get('x-total-count'), Object.keys(json)]
-  }
-
-  it('a list has its total in a header, unless the gateway drops it or the contract is neutral', async () => {
-    expect(await read({}, '?limit=2&offset=5')).toEqual([1, '6', envelope])
-    expect(await read({ totalCount: 'hidden' }, '?limit=2')).toEqual([2, null, envelope])
-    expect((await call(await start(), 'GET', alerts)).headers.get('x-total-count')).toBeNull()
-  })
-
-  it('a list is not paged when the gateway does not forward the query', async () => {
-    expect(await read({ paging: 'ignored' }, '?limit=2&offset=5')).toEqual([6, '6', envelope])
-  })
-
-  it('a list is silently cut at the page limit', async () => {
-    expect(await read({ pageLimit: 4 }, '?limit=1000')).toEqual([4, '6', envelope])
-    expect(await read({ pageLimit: 4 }, '?offset=4')).toEqual([2, '6', envelope])
-    expect(await read({ pageLimit: 4, totalCount: 'hidden', paging: 'ignored' }, '?offset=4')).toEqual([4, null, envelope])
-    const emulator = await start({ pageLimit: 2 })
-    expect((await call(emulator, 'GET', alerts)).json).toHaveLength(2)
-    expect((await call(emulator, 'GET', backups)).json.result).toHaveLength(2)
-  })
-
   it('a list is sorted by ids that do not follow the order of creation and are the same after a reset', async () => {
     const emulator = await startCloud()
     const create = async (): Promise<string[]> => {

@@ -205,13 +205,6 @@ describe('the usage of the shop', () => {
     expect(search).toMatchObject({ metrics: { computeCredits: expect.toSatisfy((credits: number) => credits > 14 && credits < 17) } })
   })
 
-  it('the usage of the shop is lower on every day of a weekend than on every working day', async () => {
-    const whole = [...(await totals(await start()))].filter(([date]) => !['2026-03-09', '2026-03-21'].includes(date))
-    const byWeekend = Object.groupBy(whole, ([date]) => ([0, 6].includes(new Date(date).getUTCDay()) ? 'weekend' : 'work'))
-    const amounts = (part: typeof whole = []) => part.map(([, rows]) => sum(rows))
-    expect(Math.max(...amounts(byWeekend.weekend))).toBeLessThan(Math.min(...amounts(byWeekend.work)))
-  })
-
   it('the usage of the shop is the same for the same day, whenever the emulator is started', async () => {
     const [one, later] = [await start(), await start({ now: () => now + 5 * 86_400_000 })]
     expect((await get(one, march(15, 17))).json.result).toEqual((await get(later, march(15, 17))).json.result)

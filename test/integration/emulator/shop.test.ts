@@ -1,41 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { type Alert, demo, type Emulator, type Service } from '../../../src/emulator/index.ts'
-import { call, clickstack, type Json, organization, start, startCloud } from './support.ts'
+import { call, clickstack, type Json, start, startCloud } from './support.ts'
 
 const services = (emulator: Emulator): Service[] => emulator.store.organizations.flatMap((one) => one.services)
 
 describe('the shop', () => {
-  it('the shop is a primary service and two others in one warehouse', async () => {
-    const { json } = await call(await startCloud(), 'GET', `${organization}/services`)
-    const names = json.result.map(({ name, isPrimary, dataWarehouseId }: Json) => [name, isPrimary, dataWarehouseId])
-    expect(names).toEqual(['checkout', 'catalog', 'search'].map((name) => [name, name === 'checkout', demo.warehouseId]))
-    expect((await call(await startCloud(), 'GET', organization)).json.result).toMatchObject({ id: demo.organizationId, name: 'Demo shop' })
-  })
-
-  it('the shop has sources, webhooks, dashboards, alerts and a saved search in every service', async () => {
-    for (const service of services(await start())) {
-      expect(service.sources.map(({ name }) => name)).toEqual(expect.arrayContaining(['Logs', 'Traces', 'Metrics']))
-      expect(service.webhooks.map(({ name }) => name)).toEqual(['oncall', 'incidents', 'audit'])
-      expect(service.dashboards.length).toBeGreaterThanOrEqual(2)
-      expect(service.alerts.length).toBeGreaterThanOrEqual(4)
-      expect(service.alerts.length).toBeLessThanOrEqual(6)
-      expect(service.savedSearches).toHaveLength(1)
-    }
-  })
-
   it('the shop has alerts in every state, one silenced and one that cannot be evaluated', async () => {
     const alerts = services(await start()).flatMap((service) => service.alerts)
     const states = new Set(alerts.map(({ state }: Alert) => state))
     expect([...states].sort()).toEqual(['ALERT', 'DISABLED', 'INSUFFICIENT_DATA', 'OK', 'PENDING'])
     expect(alerts.filter(({ silenced }) => silenced != null)).toHaveLength(1)
     expect(alerts.filter(({ executionErrors = [] }) => executionErrors.length > 0)).toHaveLength(1)
-  })
-
-  it('the shop has alerts on saved searches only in the cloud dialect', async () => {
-    const sources = (emulator: Emulator) =>
-      services(emulator).map(({ alerts }) => alerts.filter(({ source }) => source === 'saved_search').length)
-    expect(sources(await start())).toEqual([0, 0, 0])
-    expect(sources(await startCloud())).toEqual([1, 1, 1])
   })
 
   it('the shop gives every object a unique id', async () => {
@@ -63,15 +38,6 @@ describe('the shop', () => {
     }
   })
 
-  it('the shop has services with every field that the vendor requires, each also by its id', async () => {
-    const emulator = await startCloud()
-    const { json } = await call(emulator, 'GET', `${organization}/services`)
-    for (const service of json.result) {
-      expect(service).toMatchObject({ autoscalingMode: 'vertical', currentScaling: { effectiveAutoscalingMode: 'vertical' } })
-      expect((await call(emulator, 'GET', `${organization}/services/${service.id}`)).json.result).toEqual(service)
-    }
-  })
-
   it('the shop has webhooks with fake secret URLs', async () => {
     const { json } = await call(await startCloud(), 'GET', `${clickstack}/webhooks`)
     expect(json.result.map(({ name, service }: Json) => [name, service])).toEqual([
@@ -80,16 +46,5 @@ describe('the shop', () => {
       ['audit', 'generic'],
     ])
     for (const { url } of json.result) expect(url).toMatch(/^https:\/\/(?:[\w.]+\.example|hooks\.slack\.com)\/\S*opens-nothing/)
-  })
-
-  it('the shop has keys of the usual lengths', () => {
-    const { billing, observability, disabled } = demo.keys
-    const pairs = [{ id: demo.apiKeyId, secret: demo.apiKeySecret }, billing, observability, disabled]
-    expect(pairs.map(({ id, secret }) => [id.length, secret.length])).toEqual([
-      [20, 40],
-      [20, 40],
-      [20, 40],
-      [20, 40],
-    ])
   })
 })

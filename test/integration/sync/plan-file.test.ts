@@ -1,10 +1,10 @@
 // W8: apply with a plan file does what was reviewed, or nothing.
 import { describe, expect, it } from 'vitest'
-import { demo } from '../../../src/emulator/index.ts'
+import { demo, startEmulator } from '../../../src/emulator/index.ts'
 import { forEachEntry } from '../../support/corpus.ts'
-import { serviceOf, useEmulator } from '../../support/emulator.ts'
+import { serviceOf, storesNothing, useEmulator } from '../../support/emulator.ts'
 import { errors, outcomes, shop, tile, watching } from '../../support/shop-declaration.ts'
-import { emptyPlan, rememberState, type Site, stateOf, withSite } from '../../support/site.ts'
+import { emptyPlan, project, rememberState, type Site, stateOf, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
@@ -234,5 +234,36 @@ describe('an edited or unreadable plan file', () => {
       },
     )
     expect((await applyPlan(after, plan)).changed).toBe(true)
+  })
+})
+
+describe('a plan file of another kind of server', () => {
+  const planOn = async (one: Site) => JSON.stringify((await one.plan({ 'a.json': before }, { planFile })).planContent)
+  const apply = (one: Site, plan: string) => one.apply({ 'a.json': before, [planFile]: plan }, { planFile })
+
+  it('is refused for another self-hosted server, and for a service, and the other way round, before any write', async () => {
+    const servers = [
+      await startEmulator({ dialect: 'hyperdx', rateLimit: 'off' }),
+      await startEmulator({ dialect: 'hyperdx', rateLimit: 'off' }),
+    ]
+    const [first, second] = servers
+    try {
+      if (first === undefined || second === undefined) throw new Error('two were started')
+      const plan = await withSite(first, 'hyperdx', planOn)
+      expect(JSON.parse(plan)).toMatchObject({ serverUrl: `${first.url}/api/v2`, project })
+      expect(JSON.parse(plan)).not.toHaveProperty('serviceId')
+      const other = `serverUrl was ${first.url}/api/v2 and is now ${second.url}/api/v2`
+      await withSite(second, 'hyperdx', (one) => expect(apply(one, plan)).rejects.toThrow(other))
+      await site((one) => expect(apply(one, plan)).rejects.toThrow('and is now not set'))
+      const ofService = await site(planOn)
+      await withSite(first, 'hyperdx', (one) => expect(apply(one, ofService)).rejects.toThrow('serverUrl was not set'))
+      const writes = [emulator(), ...servers].flatMap(({ requests }) =>
+        requests.filter((one) => one.method !== 'GET' && !storesNothing(one)),
+      )
+      expect(writes).toEqual([])
+      expect(await withSite(first, 'hyperdx', (one) => apply(one, plan))).toMatchObject({ changed: true })
+    } finally {
+      for (const one of servers) await one.close()
+    }
   })
 })

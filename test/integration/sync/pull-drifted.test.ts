@@ -122,6 +122,12 @@ describe('a pull of drift', () => {
     expect((await run('apply', {}, secrets, raised)).document).toMatchObject({ unchanged: 4, toMark: 0 })
   })
 
+  it('a pull with only: declared keeps a change of the service, and adds no object of others', async () => {
+    raise()
+    expect((await run('pull', { only: 'declared' })).document).toMatchObject({ updated: 1, added: 0 })
+    expect((await run('pull')).document.added).toBeGreaterThan(0)
+  })
+
   it('a pull of drift keeps the expressions next to what it writes', async () => {
     dashboard().tags = [...dashboard().tags, 'payments']
     expect((await pullDrift()).text).toBe(text.replace('shop]', 'shop, payments]'))

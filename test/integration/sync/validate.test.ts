@@ -130,6 +130,20 @@ describe('validate', () => {
     ).toEqual(['not-in-profile alerts.a.note', 'not-in-profile alerts.a.channel.webhook'])
   })
 
+  it('judges what only the cloud has by the profile', async () => {
+    const alert = { channel: { type: 'email', emailRecipients: ['a@b.example'] }, interval: '30s' }
+    const messages = async (profile: string, severity: string) => {
+      const { document } = await run({ [file]: fileWith({ alert }) }, { inputs: { profile } })
+      const all = document.diagnostics as { severity: string; message: string }[]
+      return all.flatMap((one) => (one.severity === severity ? [one.message] : [])).toSorted()
+    }
+    expect(await messages('hyperdx', 'error')).toEqual([expect.stringContaining('email'), expect.stringContaining('30s')])
+    expect(await messages('', 'warning')).toContainEqual(expect.stringContaining('email'))
+    expect(JSON.stringify([await messages('clickhouse-cloud', 'error'), await messages('clickhouse-cloud', 'warning')])).not.toContain(
+      'email',
+    )
+  })
+
   it('asks for no runbook where the product has no place for one', async () => {
     const alert = { note: undefined, channel: { type: 'webhook', webhookId: 'x' } }
     expect((await run({ [file]: fileWith({ alert }) }, { inputs: { profile: '' } })).document).toMatchObject({

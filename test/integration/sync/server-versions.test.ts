@@ -1,21 +1,11 @@
-// Alerts, dashboards and saved searches as code on a self-hosted server.
+// Servers that are older or newer than what files can declare.
 import { describe, expect, it } from 'vitest'
-import { type Alert, demo, type Emulator, startEmulator } from '../../../src/emulator/index.ts'
+import { type Alert, demo, type Emulator } from '../../../src/emulator/index.ts'
 import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { startVariant, type VariantOptions } from '../../support/server-variants.ts'
 import { actions, errorRules, errors, errorsIn, many, outcomes, shop, slow, tile } from '../../support/shop-declaration.ts'
-import {
-  afterPull,
-  convergenceProblems,
-  emptyPlan,
-  markersIn,
-  project,
-  type Site,
-  stateOf,
-  unownedIn,
-  withSite,
-} from '../../support/site.ts'
+import { convergenceProblems, emptyPlan, type Site, stateOf, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'hyperdx' })
 
@@ -33,100 +23,8 @@ async function withServer<T>(options: VariantOptions, use: (server: Emulator, si
   }
 }
 
-const writesTo = ({ requests }: Emulator) =>
+const _writesTo = ({ requests }: Emulator) =>
   requests.filter(({ method, path }) => method !== 'GET' && !/\/(?:validate|series)$/.test(path)).map(({ method }) => method)
-
-describe('everything as code', () => {
-  it('makes the server as declared, and then has nothing to do', () =>
-    site(async (one) => {
-      const before = unownedIn(emulator())
-      expect(await one.plan(files)).toMatchObject({ toCreate: 4, changed: true })
-      expect(await convergenceProblems(one, content)).toEqual([])
-      expect(markersIn(emulator())).toHaveLength(4)
-      expect(unownedIn(emulator())).toBe(before)
-    }))
-
-  it('finds what was saved in the web app, and puts it right', () =>
-    site(async (one) => {
-      await one.apply(files)
-      const stored = serviceOf(emulator()).dashboards.find(({ name }) => name === 'Shop')
-      if (stored === undefined) throw new Error('it was not created')
-      serviceOf(emulator()).dashboards = serviceOf(emulator()).dashboards.filter((dashboard) => dashboard !== stored)
-      const [first, ...rest] = stored.tiles
-      emulator().saveInWebApp({ ...stored, tiles: [{ ...first, name: 'Renamed', config: { ...first?.config } }, ...rest] } as never)
-      const drift = await one.drift(files)
-      expect(drift.changed).toBe(true)
-      await one.apply(files)
-      expect(await one.plan(files)).toMatchObject(emptyPlan)
-    }))
-
-  it('deletes with prune what no file declares any more, and nothing else', () =>
-    site(async (one) => {
-      const before = unownedIn(emulator())
-      await one.apply(files)
-      const pruned = await one.apply({ 'a.json': { dashboards: { shop } } }, { prune: true })
-      expect(outcomes(pruned)).toMatchObject({ errors: 'deleted', many: 'deleted', slow: 'deleted', shop: 'unchanged' })
-      expect(unownedIn(emulator())).toBe(before)
-      expect(markersIn(emulator())).toHaveLength(1)
-    }))
-
-  it('pulls every object with its sources and webhooks by name, and adopts them', () =>
-    site(async (one) => {
-      const pulled = await one.pull({})
-      expect(errorsIn(pulled)).toEqual([])
-      const written = afterPull({}, pulled)
-      const text = Object.values(written).join('\n')
-      expect(text).toContain('source: Logs')
-      expect(text).toMatch(/webhook: (?:oncall|incidents)/)
-      for (const { id } of [...serviceOf(emulator()).sources, ...serviceOf(emulator()).webhooks]) expect(text).not.toContain(id)
-      const before = stateOf(emulator()).length
-      const applied = await one.apply(written)
-      expect(errorsIn(applied)).toEqual([])
-      expect(new Set(Object.values(outcomes(applied)))).toEqual(new Set(['adopted']))
-      expect(await one.plan(written, { prune: true })).toMatchObject(emptyPlan)
-      expect(stateOf(emulator())).toHaveLength(before)
-    }))
-
-  it('rejects an email channel and an interval of 30 seconds without a request', async () => {
-    const wrong = {
-      errors: { ...errors, channel: { type: 'email', emailRecipients: ['a@b.example'] } },
-      many: { ...many, interval: '30s' },
-    }
-    const ran = await invokeText({
-      inputs: { operation: 'validate', profile: 'hyperdx' },
-      files: { 'observability/a.json': JSON.stringify({ ...content, alerts: wrong }) },
-    })
-    expect(ran.document).toMatchObject({ status: 'fail', errorCount: 2 })
-    const texts = (ran.document.diagnostics as { severity: string; message: string }[]).filter(({ severity }) => severity === 'error')
-    expect(texts.map(({ message }) => message).join('\n')).toMatch(/email[\s\S]*30s|30s[\s\S]*email/)
-  })
-
-  it.each<[string, string[]]>([
-    ['hyperdx', ['error']],
-    ['', ['warning']],
-    ['clickhouse-cloud', []],
-  ])('judges an email channel by the profile "%s"', async (profile, severities) => {
-    const ran = await invokeText({
-      inputs: { operation: 'validate', profile },
-      files: {
-        'observability/a.json': JSON.stringify({
-          ...content,
-          alerts: { errors: { ...errors, channel: { type: 'email', emailRecipients: ['a@b.example'] } } },
-        }),
-      },
-    })
-    const found = ran.document.diagnostics as { rule: string; severity: string }[]
-    expect(found.flatMap(({ rule, severity }) => (rule === 'cloud-only' ? [severity] : []))).toEqual(severities)
-  })
-
-  it('passes validate without an address and a key, with saved searches and webhooks by name', async () => {
-    const ran = await invokeText({
-      inputs: { operation: 'validate', profile: 'hyperdx' },
-      files: { 'observability/a.json': JSON.stringify(content) },
-    })
-    expect(ran.document).toMatchObject({ status: 'pass', objectCount: 4, errorCount: 0 })
-  })
-})
 
 describe('an alert that no file can declare', () => {
   /** As a newer server stores one, with a marker of this project where `note` has one. */
@@ -319,62 +217,4 @@ describe('an older server', () => {
       await expect(one.pull({})).rejects.toThrow(/is too old/)
       expect(server.requests.map(({ path }) => path)).toEqual(['/health'])
     }))
-})
-
-describe('a plan file', () => {
-  const planFile = 'it.plan.json'
-  const planOn = async (one: Site) =>
-    JSON.parse(JSON.stringify((await one.plan(files, { planFile })).planContent)) as Record<string, unknown>
-
-  it('a plan file applies to the server that it was made for', () =>
-    site(async (one) => {
-      const content = await planOn(one)
-      expect(content).toMatchObject({ serverUrl: `${emulator().url}/api/v2`, project })
-      expect(content).not.toHaveProperty('organizationId')
-      expect(content).not.toHaveProperty('serviceId')
-      const applied = await one.apply({ ...files, [planFile]: JSON.stringify(content) }, { planFile })
-      expect(applied).toMatchObject({ toCreate: 4, changed: true })
-      expect(await one.plan(files)).toMatchObject(emptyPlan)
-    }))
-
-  it('a plan file is refused for another server, before any write', () =>
-    site(async (one) => {
-      const content = await planOn(one)
-      await withServer({}, async (server, other) => {
-        await expect(other.apply({ ...files, [planFile]: JSON.stringify(content) }, { planFile })).rejects.toThrow(
-          `serverUrl was ${emulator().url}/api/v2 and is now ${server.url}/api/v2`,
-        )
-        expect(writesTo(server)).toEqual([])
-      })
-    }))
-
-  it('a plan file of a service is refused for a self-hosted server, and the other way round', () =>
-    site(async (one) => {
-      const content = await planOn(one)
-      const cloud = await startEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
-      try {
-        await withSite(cloud, 'clickhouse-cloud', async (service) => {
-          await expect(service.apply({ ...files, [planFile]: JSON.stringify(content) }, { planFile })).rejects.toThrow('and is now not set')
-          const ofService = await planOn(service)
-          await expect(one.apply({ ...files, [planFile]: JSON.stringify(ofService) }, { planFile })).rejects.toThrow(
-            'serverUrl was not set',
-          )
-        })
-        expect([...writesTo(cloud), ...writesTo(emulator())]).toEqual([])
-      } finally {
-        await cloud.close()
-      }
-    }))
-})
-
-it('pull with only: declared keeps a change of the service, and adds no object of others', async () => {
-  await site((one) => one.apply(files))
-  const changed = serviceOf(emulator()).alerts.find(({ name }) => name === many.name)
-  if (changed === undefined) throw new Error('it was not created')
-  changed.threshold = 4711
-  const inputs = { ...inputsFor(emulator(), 'hyperdx'), operation: 'pull', project, files: 'a.json' }
-  const pull = async (only: string) =>
-    (await invokeText({ inputs: { ...inputs, only }, files: { 'a.json': JSON.stringify(content) } })).document
-  expect(await pull('declared')).toMatchObject({ updated: 1, added: 0 })
-  expect((await pull('')).added).toBeGreaterThan(0)
 })
