@@ -1,21 +1,24 @@
-// The example of every operation, run by the built action and by the command line.
+// The example of every operation, run by the built action, which has files of its own for most, and by the command line.
 import { describe, expect, it } from 'vitest'
 import { toKebab } from '../../src/core/names.ts'
 import type { Operation } from '../../src/operation/operation.ts'
 import { asOptions, inputsFor, secrets, useEmulator } from '../support/emulator.ts'
 import { allOperations as all, placeFor, useExampleDirectory } from '../support/examples.ts'
-import { commandsOf, expectNoSecret, runAction, runCli } from '../support/run-process.ts'
+import { runCliInside } from '../support/run-cli-inside.ts'
+import { commandsOf, expectNoSecret, runAction } from '../support/run-process.ts'
 
 const texts = (example: Readonly<Record<string, unknown>>): Record<string, string> =>
   Object.fromEntries(Object.entries(example).map(([key, value]) => [toKebab(key), String(value)]))
 
 const root = useExampleDirectory()
 
+const fast = { rateLimit: { limit: 1000, windowMs: 1000 } }
+
 describe('every example works on the emulator', () => {
   const emulators = {
-    neutral: useEmulator(),
-    'clickhouse-cloud': useEmulator({ dialect: 'clickhouse-cloud' }),
-    hyperdx: useEmulator({ dialect: 'hyperdx' }),
+    neutral: useEmulator(fast),
+    'clickhouse-cloud': useEmulator({ dialect: 'clickhouse-cloud', ...fast }),
+    hyperdx: useEmulator({ dialect: 'hyperdx', ...fast }),
   }
   const commonInputs = (operation: Operation): Record<string, string> => {
     const dialect = operation.profiles?.[0] ?? 'neutral'
@@ -44,9 +47,8 @@ describe('every example works on the emulator', () => {
   it.each(all)('runs the example of $name on the command line', async ({ name, operation }) => {
     const inputs = { ...commonInputs(operation), ...texts(operation.example) }
     const { flags, variables } = asOptions(inputs)
-    const ran = await runCli([name, ...flags, ...(operation.effect === 'write' ? ['--yes'] : []), '--json'], variables, {
-      directory: root(),
-    })
+    const args = [name, ...flags, ...(operation.effect === 'write' ? ['--yes'] : []), '--json']
+    const ran = await runCliInside(args, { env: variables, directory: root() })
     expect(ran.stderr).toMatch(/^(?:Wrote \S+\n)*$/)
     expect(JSON.parse(ran.stdout)).toEqual(expect.objectContaining({ operation: name, status: expect.stringMatching(/pass|warn/) }))
     expect(ran.exitCode).toBe(0)

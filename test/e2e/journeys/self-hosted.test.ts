@@ -16,7 +16,6 @@ const run = (
   server: Pick<Emulator, 'url'> = emulator(),
 ) =>
   runAsAction({
-    preload: {},
     ...more,
     inputs: { operation: 'list-alerts', ...inputsFor(server, 'hyperdx'), 'max-attempts': '1', ...inputs },
   })

@@ -9,7 +9,8 @@ import { commonFormats } from '../../../src/operation/reports.ts'
 import { fillUsage, inputsFor, useEmulator } from '../../support/emulator.ts'
 import { allOperations, useExampleDirectory } from '../../support/examples.ts'
 import { runAsAction } from '../../support/run-as-action.ts'
-import { commandsOf, runCli } from '../../support/run-process.ts'
+import { runCliInside } from '../../support/run-cli-inside.ts'
+import { commandsOf } from '../../support/run-process.ts'
 
 const emulator = useEmulator({ rateLimit: { limit: 1000, windowMs: 1000 } })
 
@@ -114,7 +115,7 @@ describe('an output path', () => {
       `WATCHKEEPER_${name.toUpperCase().replaceAll('-', '_')}`,
       value,
     ])
-    return runCli([operation, ...flags, ...options], Object.fromEntries(env), { directory: root() })
+    return runCliInside([operation, ...flags, ...options], { env: Object.fromEntries(env), directory: root() })
   }
 
   it('every format of a report belongs to an operation', () => {

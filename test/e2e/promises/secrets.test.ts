@@ -9,6 +9,7 @@ import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { type Failure, type FailureRunOptions, runWithFailure, withTestApi } from '../../support/faults.ts'
 import { useReceiver, webhookPath } from '../../support/receiver.ts'
 import { runAsAction } from '../../support/run-as-action.ts'
+import { runCliInside } from '../../support/run-cli-inside.ts'
 import { type ActionOptions, runCli } from '../../support/run-process.ts'
 import { expectNoSecret, formsOfSecret } from '../../support/secret-scanner.ts'
 
@@ -250,6 +251,42 @@ describe.concurrent('S1: the key never leaves the process but to the API', () =>
       { atOnce: 4 },
     ))
 
+  it('does not quote the key on the command line when it is given in a wrong place', () =>
+    forEachEntry<[string, readonly string[], string?]>(
+      [
+        ['as another input', ['list-sources', '--profile', canary]],
+        ['at the end of a long input', ['list-sources', '--profile', `${'p'.repeat(64)}${canary}`]],
+        ['as part of the key id', ['list-sources', '--api-key-id', `id:${canary}`]],
+        ['before the command', [`--api-key-secret=${canary}`, 'list-sources'], ''],
+        ['before the command, with a blank', ['--api-key-secret', canary, 'list-sources']],
+        ['as a token before the command', [`--github-token=${canary}`, 'list-sources'], ''],
+        ['to a command that wants none', ['emulator', `--api-key-secret=${canary}`], ''],
+        ['by a flag that is misspelt', ['init', `--api-key-secrt=${canary}`], ''],
+        ['beside the one that the environment gives', ['list-sources', '--api-key-secret', 'another-secret', '--profile', canary]],
+      ],
+      async (_, args, secret = canary) => {
+        const ran = await runCliInside(args, { env: { WATCHKEEPER_API_KEY_SECRET: secret } })
+        expect(ran.exitCode).toBe(2)
+        expectNoSecret(`${ran.stdout}${ran.stderr}`, [canary, canary.slice(0, 12)])
+      },
+    ))
+
+  it('does not print a part of the key when the API repeats it', () =>
+    forEachEntry<[string, string]>(
+      [
+        ['cut short', canary.slice(0, 20)],
+        ['without its beginning', canary.slice(-20)],
+        ['in capitals', canary.toUpperCase()],
+        ['in two pieces', `${canary.slice(0, 16)}<b></b>${canary.slice(16)}`],
+      ],
+      async (_, piece) => {
+        const { ran } = await meetWith(canary, 'read', answer(403, JSON.stringify({ error: `no: ${piece} is no key` })))
+        const shown = ran.stdout.replace(/^::add-mask::.*\n/gm, '') + ran.summary
+        expect(shown).toContain('no: ***')
+        expect(shown).not.toContain(piece.slice(0, 16))
+      },
+    ))
+
   it('shows no key in the progress of the library', async () => {
     await withTestApi(answer(503, JSON.stringify({ error: plain })), {}, async ({ url, emulator }) => {
       open(emulator, plain)
@@ -271,7 +308,7 @@ describe.concurrent('S1: the key never leaves the process but to the API', () =>
 
 describe.concurrent('S2: only secrets are masked, before any other line is printed', () => {
   it('masks every form of the key before any other line, also when the rest of the input is wrong', async () => {
-    const { ran } = await meetWith(canary, 'read', undefined, { inputs: { operation: 'nonsense' } })
+    const { ran } = await meetWith(canary, 'read', undefined, { preload: {}, inputs: { operation: 'nonsense' } })
     const lines = ran.stdout.split('\n')
     const masks = lines.filter((line) => line.startsWith('::add-mask::'))
     expect(lines.slice(0, masks.length)).toEqual(masks)

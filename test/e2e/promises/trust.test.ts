@@ -358,27 +358,27 @@ it('W4: a backtest sends nothing but reads and queries for values, and leaves th
   expect(store).toEqual(before)
 })
 
-describe.each(await Promise.all(operationNames.map(async (name) => ({ name, operation: (await operations[name]()) as Operation }))))(
-  'W4: what only reads changes nothing, whatever is answered; $name',
-  ({ name, operation }) => {
-    const reads = operation.effect === 'read'
+/** Every third of them, others for each operation: together all of them several times. */
+const effectsFor = (turn: number): readonly Effect[] => effects.filter((_, i) => i % 3 === turn % 3)
 
-    // On a product that has the operation.
-    const isForServer = operation.profiles?.includes('hyperdx') === true
+const all = await Promise.all(operationNames.map(async (name) => ({ name, operation: (await operations[name]()) as Operation })))
 
-    it.each(effects)(`${reads ? 'is a read' : 'is no read, and says so'}: $kind $status`, async (effect) => {
-      const server = isForServer ? selfHosted() : emulator()
-      server.addFault({ times: 3, effect })
-      const example = Object.entries(operation.example).map(([key, value]) => [toKebab(key), String(value)])
-      const place = isForServer ? inputsFor(server, 'hyperdx') : inputsFor(server)
-      const inputs = { ...place, 'max-attempts': '2', operation: name, ...Object.fromEntries(example) }
-      await invokeText({ inputs, files: exampleFiles })
-      const writes = server.requests.filter((one) => one.method !== 'GET' && !storesNothing(one))
-      if (reads) expect(writes).toEqual([])
-      else expect(server.requests.length).toBeGreaterThan(0)
-    })
-  },
-)
+it.each(all)('W4: what only reads changes nothing, whatever is answered; $name', async ({ name, operation }) => {
+  // On a product that has the operation.
+  const isForServer = operation.profiles?.includes('hyperdx') === true
+  const server = isForServer ? selfHosted() : emulator()
+  const example = Object.entries(operation.example).map(([key, value]) => [toKebab(key), String(value)])
+  const place = isForServer ? inputsFor(server, 'hyperdx') : inputsFor(server)
+  const inputs = { ...place, 'max-attempts': '2', operation: name, ...Object.fromEntries(example) }
+  for (const effect of effectsFor(operationNames.indexOf(name))) {
+    server.reset()
+    server.addFault({ times: 3, effect })
+    await invokeText({ inputs, files: exampleFiles })
+    const writes = server.requests.filter((one) => one.method !== 'GET' && !storesNothing(one))
+    if (operation.effect === 'read') expect(writes, JSON.stringify(effect)).toEqual([])
+    else expect(server.requests.length).toBeGreaterThan(0)
+  }
+})
 
 describe('W4: a notification is one POST to its own host', () => {
   const receiver = useReceiver()
@@ -389,7 +389,6 @@ describe('W4: a notification is one POST to its own host', () => {
       .sort()
 
   it('operations that only read send one notification, and the API gets no other request', async () => {
-    const all = await Promise.all(operationNames.map(async (name) => ({ name, operation: (await operations[name]()) as Operation })))
     for (const { name, operation } of all.filter(({ operation: one }) => one.effect === 'read')) {
       const example = Object.entries(operation.example).map(([key, value]) => [toKebab(key), String(value)])
       const inputs = { ...inputsFor(emulator()), operation: name, ...Object.fromEntries(example) }

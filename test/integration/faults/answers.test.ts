@@ -22,7 +22,7 @@ type Row = readonly [
   name: string,
   failure: Failure | undefined,
   expected: string | RegExp,
-  says?: RegExp,
+  says?: RegExp | undefined,
   options?: FailureRunOptions,
 ]
 
@@ -102,7 +102,7 @@ const always = { times: 9 } as const
 const twice = { times: 2, inputs: { 'max-attempts': '2' } } as const
 const mayBe = /The server may still have applied it/
 
-describe('W1, W10, R1: a request whose answer breaks off is repeated only if nothing can be done twice', () => {
+describe.concurrent('W1, W10, R1: a request whose answer breaks off is repeated only if nothing can be done twice', () => {
   it('repeats a read, and names in the error how the answer broke off', async () =>
     expect(
       await wrongRows([
@@ -158,7 +158,7 @@ describe('W1, W10, R1: a request whose answer breaks off is repeated only if not
     ).toEqual([]))
 })
 
-describe('W1: a write that the server carries out after an error leaves one object, as wanted', () => {
+describe.concurrent('W1: a write that the server carries out after an error leaves one object, as wanted', () => {
   const late = (ms: number): readonly [Failure, string, undefined, FailureRunOptions] => [
     { effect: { kind: 'late-commit', ms } },
     '4 may-exist: POST GET, 1 more',
@@ -181,7 +181,7 @@ describe('W1: a write that the server carries out after an error leaves one obje
   })
 })
 
-describe('R2: a rate limit is waited for as long as the server asks, and otherwise for a short time', () => {
+describe.concurrent('R2: a rate limit is waited for as long as the server asks, and otherwise for a short time', () => {
   it('waits for every spelling of Retry-After, and then sends the request again', async () =>
     expect(
       await wrongRows([
@@ -208,7 +208,7 @@ describe('R2: a rate limit is waited for as long as the server asks, and otherwi
     ).toEqual([]))
 })
 
-describe('R2: a rate limit that does not end fails the run within its time limit', () => {
+describe.concurrent('R2: a rate limit that does not end fails the run within its time limit', () => {
   it('does not wait longer than the time that is left', async () =>
     expect(
       await wrongRows(
@@ -233,7 +233,7 @@ describe('R2: a rate limit that does not end fails the run within its time limit
   })
 })
 
-describe('R1: server errors are retried where nothing can be done twice', () => {
+describe.concurrent('R1: server errors are retried where nothing can be done twice', () => {
   it('waits for a 503 that says how long, and sends no create again', async () =>
     expect(
       await wrongRows([
@@ -250,7 +250,7 @@ describe('R1: server errors are retried where nothing can be done twice', () => 
     ).toEqual([]))
 })
 
-describe('a request that the API refuses', () => {
+describe.concurrent('a request that the API refuses', () => {
   const notServed = status(404, { body: '<html><body>Cannot GET /x</body></html>', contentType: 'text/html' })
 
   it('is not sent again, and the error names the reason', async () =>
@@ -270,7 +270,7 @@ describe('a request that the API refuses', () => {
     ).toEqual([]))
 })
 
-describe('S4: a redirect is not followed, and the error names its origin', () => {
+describe.concurrent('S4: a redirect is not followed, and the error names its origin', () => {
   it('sends nothing to the target, whatever was sent and whatever the status', () =>
     forEachEntry<[TestAction, number, string]>(
       [
@@ -290,7 +290,7 @@ describe('S4: a redirect is not followed, and the error names its origin', () =>
     ))
 })
 
-describe('W10, R4: an answer that takes too long or never ends is abandoned at a limit', () => {
+describe.concurrent('W10, R4: an answer that takes too long or never ends is abandoned at a limit', () => {
   /** Sends the same bytes again and again, for as long as somebody listens. */
   const forEver = (head: string, piece: string): Failure => ({
     replaceAnswer: async (wire) => {
@@ -332,7 +332,7 @@ describe('W10, R4: an answer that takes too long or never ends is abandoned at a
     expect(await wrongRows([['create', 'slow', { effect: { kind: 'delay', ms: 1200 } }, '0 pass: POST, 1 more']])).toEqual([]))
 })
 
-describe('R5: answers that are too large are rejected', () => {
+describe.concurrent('R5: answers that are too large are rejected', () => {
   const nested = (times: number): Uint8Array => (times === 0 ? Buffer.from('[]') : gzipSync(nested(times - 1)))
   const bomb: Failure = { effect: { kind: 'gzip-bomb', mebibytes: 100 } }
 
@@ -356,7 +356,7 @@ describe('R5: answers that are too large are rejected', () => {
     ).toEqual([]))
 })
 
-describe('an answer that is not what was asked for', () => {
+describe.concurrent('an answer that is not what was asked for', () => {
   const cost = (more: string): Failure => bodyOf(`{"result":{${more}}}`)
   const ignore = { ...always, inputs: { 'on-missing': 'ignore' } }
 
@@ -480,7 +480,7 @@ describe('an answer that is not what was asked for', () => {
     ).toEqual([]))
 })
 
-describe('a list that may be incomplete', () => {
+describe.concurrent('a list that may be incomplete', () => {
   const aThousand = ({ emulator }: TestApi): void => {
     const service = serviceOf(emulator)
     const [alert] = service.alerts

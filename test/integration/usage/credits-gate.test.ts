@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { asOptions, inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
 import { runAsAction } from '../../support/run-as-action.ts'
-import { commandsOf, runCli } from '../../support/run-process.ts'
+import { runCliInside } from '../../support/run-cli-inside.ts'
+import { commandsOf } from '../../support/run-process.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: { limit: 1000, windowMs: 1000 } })
 
@@ -22,7 +23,7 @@ describe('the check of credits', () => {
     expect(action.outputs.get('status')).toBe('fail')
     const { operation: _, ...given } = inputs()
     const { flags, variables } = asOptions({ ...given, 'min-days-left': '3000' })
-    const cli = await runCli(['check-credits', ...flags, '--json'], variables)
+    const cli = await runCliInside(['check-credits', ...flags, '--json'], { env: variables })
     expect(cli.exitCode).toBe(10)
     const document = JSON.parse(cli.stdout) as Readonly<Record<string, unknown>>
     expect(String(document.daysLeft)).toBe(action.outputs.get('days-left'))

@@ -27,15 +27,6 @@ async function totalOf(): Promise<string> {
 }
 
 describe('the cost gate', () => {
-  it('V6: warns without a budget, and fails where a gate is required', async () => {
-    const ran = await gate({ budget: '' })
-    expect([ran.exitCode, ran.outputs.get('status')]).toEqual([0, 'warn'])
-    expect(ran.summary).toMatch(/^### ⚠️ No budget is set: nothing was checked\./)
-    expect(commandsOf(ran)).toEqual(['warning'])
-    const required = await gate({ budget: '', gate: 'required' })
-    expect([required.exitCode, required.outputs.get('status'), commandsOf(required)]).toEqual([1, 'fail', ['error']])
-  })
-
   it('V6: has an annotation for an unknown variable, and fails on one that resembles an input', async () => {
     const inputs = { ...inputsFor(emulator()), operation: 'usage-cost', ...days(), budget: '100000' }
     const unknown = await runAsAction({ inputs, env: { WATCHKEEPER_XYZZY: '1' } })
@@ -93,22 +84,6 @@ describe('the cost gate', () => {
       expect(reason).toContain(`budget: "${budget}" is not accepted; accepted: an amount of zero or more`)
       expect(emulator().requests).toHaveLength(0)
     }))
-
-  it('the cost gate stays green under warn-only and says so', async () => {
-    const ran = await gate({ budget: '1', 'warn-only': 'true' })
-    expect(ran.exitCode).toBe(0)
-    expect(ran.outputs.get('status')).toBe('warn')
-    expect(ran.outputs.get('budget-exceeded')).toBe('true')
-    expect(ran.outputs.get('failure-reason')).toContain('Budget exceeded: ')
-    expect(commandsOf(ran)).toEqual(['warning'])
-  })
-
-  it('warns above warn-budget without failing', async () => {
-    const ran = await gate({ budget: '100000', 'warn-budget': '1' })
-    expect(ran.exitCode).toBe(0)
-    expect(ran.outputs.get('status')).toBe('warn')
-    expect(ran.outputs.get('failure-reason')).toMatch(/^Warning level exceeded: [\d,.]+ of 1\.00 Credits\.$/)
-  })
 
   it('reports the provisional part of the total', async () => {
     const ran = await gate({ period: at(0) })

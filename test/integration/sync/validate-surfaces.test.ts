@@ -7,7 +7,8 @@ import { fileWith } from '../../support/declarations.ts'
 import { inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
 import { unexpectedHtml } from '../../support/output-oracle.ts'
 import { runAsAction } from '../../support/run-as-action.ts'
-import { commandsOf, type RanAction, runCli } from '../../support/run-process.ts'
+import { runCliInside } from '../../support/run-cli-inside.ts'
+import { commandsOf, type RanAction } from '../../support/run-process.ts'
 
 const emulator = useEmulator({ rateLimit: { limit: 1000, windowMs: 1000 } })
 let directory: string
@@ -171,7 +172,7 @@ describe('validate on the command line, without credentials', () => {
   const runIn = async (text: string, ...args: readonly string[]) => {
     const workspace = await mkdtemp(join(directory, 'cli-'))
     await writeFile(join(workspace, 'a.yml'), text)
-    return runCli(['validate', '--files', 'a.yml', '--profile', 'clickhouse-cloud', ...args], {}, { directory: workspace })
+    return runCliInside(['validate', '--files', 'a.yml', '--profile', 'clickhouse-cloud', ...args], { directory: workspace })
   }
 
   /** Without the last line, which has the time. */
@@ -208,14 +209,14 @@ describe('validate on the command line, without credentials', () => {
   })
 
   it('exits with 2 where no file matches', async () => {
-    const ran = await runCli(['validate', '--files', 'none/*.yml'], {}, { directory })
+    const ran = await runCliInside(['validate', '--files', 'none/*.yml'], { directory })
     expect([ran.exitCode, ran.stderr]).toEqual([2, expect.stringContaining('files: no file matches none/*.yml')])
   })
 
   it('takes a flag for each glob', async () => {
     const workspace = await mkdtemp(join(directory, 'globs-'))
     for (const name of ['a', 'b', 'c']) await writeFile(join(workspace, `${name}.yml`), 'alerts: {}')
-    const ran = await runCli(['validate', '--files', 'a.yml', '--files', 'b.yml', '--json'], {}, { directory: workspace })
+    const ran = await runCliInside(['validate', '--files', 'a.yml', '--files', 'b.yml', '--json'], { directory: workspace })
     expect(JSON.parse(ran.stdout)).toMatchObject({ files: ['a.yml', 'b.yml'] })
   })
 })

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { majorTag, releaseTag } from '../../scripts/action-references.ts'
-import { describeOperations, settings } from '../../scripts/reference/describe.ts'
-import { isOperationName } from '../../src/operations.ts'
-import { forEachEntry } from '../support/corpus.ts'
-import { type InputDefinition, profilesOf, type RunnableJob, reusable } from '../support/run-workflow.ts'
+import { majorTag, releaseTag } from '../../../scripts/action-references.ts'
+import { describeOperations, settings } from '../../../scripts/reference/describe.ts'
+import { isOperationName } from '../../../src/operations.ts'
+import { forEachEntry } from '../../support/corpus.ts'
+import { type InputDefinition, profilesOf, type RunnableJob, reusable } from '../../support/run-workflow.ts'
 import {
   allWorkflows,
   complaintsOf,
@@ -20,7 +20,7 @@ import {
   type Step,
   stepsOf,
   triggersOf,
-} from '../support/workflows.ts'
+} from '../../support/workflows.ts'
 
 const operations = new Map((await describeOperations()).map((operation) => [operation.name, operation]))
 
@@ -114,7 +114,7 @@ describe.each([...reusable])('reusable-%s.yml', (name, workflow) => {
   })
 
   it('the documentation of a reusable workflow matches its file', () => {
-    const document = readFileSync(new URL('../../docs/reusable-workflows.md', import.meta.url), 'utf8')
+    const document = readFileSync(new URL('../../../docs/reusable-workflows.md', import.meta.url), 'utf8')
     for (const input of Object.keys(inputs)) expect(document).toContain(`| \`${input}\` |`)
   })
 })

@@ -1,13 +1,14 @@
 // The reusable workflow that turns drift into a pull request: its own steps, against the emulator and a fake GitHub, and what it passes to
 // the action that opens the pull request.
 import { readFileSync } from 'node:fs'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { demo } from '../../../src/emulator/index.ts'
 import { serviceOf, useEmulator } from '../../support/emulator.ts'
 import { token, useGitHub } from '../../support/github-server.ts'
 import { runnerEnvironment } from '../../support/notify.ts'
 import { type Called, callWorkflow } from '../../support/run-workflow.ts'
+import { rememberState } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 const selfHosted = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
@@ -74,9 +75,17 @@ const alertNamed = (name: string) => {
   return found
 }
 
-beforeEach(async () => {
+let restoreApplied: () => void
+
+beforeAll(async () => {
   files = { [path]: starter }
   await apply()
+  restoreApplied = rememberState(emulator())
+})
+
+beforeEach(() => {
+  files = { [path]: starter }
+  restoreApplied()
 })
 
 /** Someone raises a threshold in the web app. */

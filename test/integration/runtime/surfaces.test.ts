@@ -1,0 +1,93 @@
+// One table of gates: the action, the command line and the library have the same verdict.
+import { describe, expect, it } from 'vitest'
+import { toCamel } from '../../../src/core/names.ts'
+import { demo, type Emulator } from '../../../src/emulator/index.ts'
+import { createClient } from '../../../src/index.ts'
+import { done, fillBackups } from '../../support/backups.ts'
+import { asOptions, fillUsage, inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
+import { runAsAction } from '../../support/run-as-action.ts'
+import { runCliInside } from '../../support/run-cli-inside.ts'
+import { commandsOf } from '../../support/run-process.ts'
+
+const emulator = useEmulator({ rateLimit: { limit: 1000, windowMs: 1000 } })
+
+const use = (one: Emulator): void => {
+  fillUsage(one, 60, [
+    { name: 'checkout', microOn: () => ({ compute: 3_000_000 }), locked: true },
+    { name: 'search', microOn: (ago) => ({ compute: ago === 5 ? 9_000_000 : 1_000_000 }), locked: false },
+  ])
+}
+
+const backUp =
+  (...backups: Parameters<typeof fillBackups>[2]) =>
+  (one: Emulator): void =>
+    fillBackups(one, 'checkout', backups)
+
+const breakQueries = (one: Emulator): void =>
+  one.addFault({ match: { path: '/backups' }, times: Number.POSITIVE_INFINITY, effect: { kind: 'status', status: 403 } })
+
+interface Gate {
+  readonly operation: 'usage-cost' | 'check-backups'
+  readonly prepare: (one: Emulator) => void
+  readonly inputs: Readonly<Record<string, string>>
+  readonly status: 'pass' | 'warn' | 'fail'
+}
+
+const cost = (inputs: Gate['inputs'], status: Gate['status']): Gate => ({
+  operation: 'usage-cost',
+  prepare: use,
+  inputs: { period: 'last-10-days', ...inputs },
+  status,
+})
+const backups = (prepare: Gate['prepare'], status: Gate['status'], inputs: Gate['inputs'] = {}): Gate => ({
+  operation: 'check-backups',
+  prepare,
+  inputs,
+  status,
+})
+
+describe('V6: a gate without a limit warns, or fails where a gate is required; every gate has the same verdict in the action, on the command line and in the library', () => {
+  it.each<[string, Gate, RegExp]>([
+    ['no limit', cost({}, 'warn'), /^### ⚠️ No budget is set: nothing was checked\./],
+    ['no limit for a required gate', cost({ gate: 'required' }, 'fail'), /^### ❌ /],
+    ['a report without a gate', cost({ gate: 'off' }, 'pass'), /^### ✅ Used /],
+    ['a budget that is kept', cost({ budget: '48' }, 'pass'), /^### ✅ Used 48\.00 of 48\.00 Credits/],
+    ['a budget that is not', cost({ budget: '47.999999' }, 'fail'), /^### ❌ Budget exceeded: /],
+    ['a warning', cost({ 'warn-budget': '47' }, 'warn'), /^### ⚠️ Warning level exceeded: /],
+    ['a failure that warns only', cost({ budget: '1', 'warn-only': 'true' }, 'warn'), /^### ⚠️ Budget exceeded: /],
+    ['a growth that is too large', cost({ compare: 'previous-period', 'max-increase': '5%' }, 'fail'), /^### ❌ /],
+    ['a fresh backup', backups(backUp(done(5)), 'pass'), /^### ✅ Service `[\w-]+` has a fresh backup: 5 h old, limit 1 d 2 h\n/],
+    ['no backup', backups(backUp(), 'fail'), /^### ❌ Service `[\w-]+` has no backup\.\n/],
+    ['no backup that warns only', backups(backUp(), 'warn', { 'warn-only': 'true' }), /^### ⚠️ Service `[\w-]+` has no backup\./],
+    [
+      'backups that cannot be read',
+      backups(breakQueries, 'fail'),
+      /^### ❌ The backups of service `[\w-]+` could not be checked: The API answered 403/,
+    ],
+  ])('for %s', async (_, { operation, prepare, inputs, status }, line) => {
+    prepare(emulator())
+    const { 'warn-only': warnOnly, ...others } = inputs
+    const action = await runAsAction({ inputs: { ...inputsFor(emulator()), operation, ...inputs }, secrets })
+    const { flags, variables } = asOptions({ ...inputsFor(emulator()), ...inputs })
+    const cli = await runCliInside([operation, ...flags, '--json'], { env: variables })
+    const client = createClient({
+      apiUrl: emulator().url,
+      apiKeyId: demo.apiKeyId,
+      apiKeySecret: demo.apiKeySecret,
+      organizationId: demo.organizationId,
+      serviceId: demo.services.checkout,
+    })
+    const input = Object.fromEntries(Object.entries(others).map(([name, value]) => [toCamel(name), value]))
+    const library = operation === 'usage-cost' ? await client.usageCost({ period: '', ...input }) : await client.checkBackups(input)
+
+    const printed = JSON.parse(cli.stdout) as { status: string; failureReason: string }
+    expect([action.outputs.get('status'), printed.status]).toEqual([status, status])
+    // `warn-only` is a wish about a step's color: the library always tells what the gate says.
+    expect(library.status).toBe(warnOnly === undefined ? status : 'fail')
+    const reason = `${library.failureReason}${warnOnly === undefined ? '' : ' The setting warn-only makes this failure a warning.'}`
+    expect([action.outputs.get('failure-reason'), printed.failureReason]).toEqual([reason, reason])
+    expect([action.exitCode, cli.exitCode]).toEqual(status === 'fail' ? [1, 10] : [0, 0])
+    expect(commandsOf(action)).toEqual({ pass: [], warn: ['warning'], fail: ['error'] }[status])
+    expect(action.summary).toMatch(line)
+  })
+})
