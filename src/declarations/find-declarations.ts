@@ -1,5 +1,5 @@
 import type { Profile } from '../api/profiles.ts'
-import { type Diagnostic, diagnosticOf, type Rules } from '../core/diagnostics.ts'
+import { type Diagnostic, diagnosticOf, exceptionOf, type Rules } from '../core/diagnostics.ts'
 import { InputError, inputError } from '../core/errors.ts'
 import { quote } from '../core/text.ts'
 import { alertFieldsOf } from '../kinds/alert/alert-kind.ts'
@@ -84,7 +84,7 @@ export async function findDeclarations(
     ...(!abilities.alertFields.has('note') && { 'missing-runbook': 'off' }),
     ...(profile.name === 'clickhouse-cloud' ? { 'cloud-only': 'off' } : { 'undocumented-field': 'off' }),
   }
-  const all = [...skippedDirectories(skipped), ...read.diagnostics, ...checkReferences(read, abilities), ...lint(read, rules)]
+  const all = [...skippedDirectories(skipped, prune), ...read.diagnostics, ...checkReferences(read, abilities), ...lint(read, rules)]
   return { ...read, paths, diagnostics: collapseRepeats(nameInstances(all.toSorted(byLocation))) }
 }
 
@@ -113,27 +113,14 @@ export const findingRules = {
   },
 } as const satisfies Rules
 
-const skippedRule = 'skipped-directory' satisfies keyof typeof findingRules
-
-/** Files that were not read. Their objects would look like objects that no file declares. */
-export const skippedDirectories = (skipped: readonly SkippedDirectory[]): readonly Diagnostic[] =>
-  skipped.map(({ path, reason }) =>
-    diagnosticOf(findingRules, skippedRule, { file: path }, `wildcards skip "${quote(path)}", which ${reason}; its files are not read`),
-  )
-
-/** With prune, the objects in files that were not read would be deleted or forgotten. */
-export const refuseSkippedDirectories = (found: Found, prune: Prune): Found => ({
-  ...found,
-  diagnostics: found.diagnostics.map((one) =>
-    one.rule === skippedRule
-      ? {
-          ...one,
-          severity: findingRules[skippedRule].exception,
-          message: `${one.message}, and prune would ${verbOf(prune)} their objects; name the directory in files, or remove it`,
-        }
-      : one,
-  ),
-})
+/** Files that were not read. Their objects look like objects that no file declares, which prune would delete or forget. */
+export const skippedDirectories = (skipped: readonly SkippedDirectory[], prune: Prune = false): readonly Diagnostic[] =>
+  skipped.map(({ path, reason }) => {
+    const message = `wildcards skip "${quote(path)}", which ${reason}; its files are not read`
+    if (!prune) return diagnosticOf(findingRules, 'skipped-directory', { file: path }, message)
+    const advice = `and prune would ${verbOf(prune)} their objects; name the directory in files, or remove it`
+    return exceptionOf(findingRules, 'skipped-directory', { file: path }, `${message}, ${advice}`)
+  })
 
 /** A path without wildcards. Its file must exist, whereas a pattern may match nothing. */
 const isPlain = (glob: string): boolean => !/[*?[\]{}()!+@\\]/.test(glob)

@@ -7,7 +7,7 @@ import { type Diagnostic, diagnosticOf, errorsIn, formatLocation, type Rules } f
 import { causeOf, inputError } from '../../core/errors.ts'
 import { quote } from '../../core/text.ts'
 import { environmentInput } from '../../declarations/environment.ts'
-import { adviseOnEmpty, type Found, filesInput, findDeclarations, refuseSkippedDirectories } from '../../declarations/find-declarations.ts'
+import { adviseOnEmpty, type Found, filesInput, findDeclarations } from '../../declarations/find-declarations.ts'
 import { nameInstances } from '../../declarations/group-diagnostics.ts'
 import { composeCreate, composeUpdate } from '../../kinds/compare.ts'
 import type { InvalidField, Kind } from '../../kinds/kind.ts'
@@ -213,8 +213,7 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
   const kinds = createKinds(profile, clock.now())
   const common = { kinds, environment: environment?.name, uiUrl: context.uiUrl }
   const { project, diagnostics } = await resolveProject(request.project, files, request.effect)
-  const read = await findDeclarations(request.files, context, { ...request, project })
-  const found = request.prune ? refuseSkippedDirectories(read, request.prune) : read
+  const found = await findDeclarations(request.files, context, { ...request, project })
   if (errorsIn(found.diagnostics).length > 0) {
     const plan: Plan = { project, changes: [], orphans: [], diagnostics: [], seen: {} }
     return { ...common, found, plan, diagnostics: [...diagnostics, ...withoutNotes(found.diagnostics)], uncheckedCount: 0 }
