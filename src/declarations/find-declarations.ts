@@ -5,6 +5,7 @@ import { quote } from '../core/text.ts'
 import { alertFieldsOf } from '../kinds/alert/alert-kind.ts'
 import { kindNames } from '../kinds/kind-names.ts'
 import { type Abilities, checkReferences } from '../kinds/references.ts'
+import type { Source } from '../kinds/source/source-wire.ts'
 import * as fields from '../operation/inputs.ts'
 import type { Context, Files, LintSettings, Scope, SkippedDirectory } from '../operation/operation.ts'
 import type { Slo } from '../slos/expand-slos.ts'
@@ -102,6 +103,17 @@ async function expandSlos(read: Declarations): Promise<Expanded> {
   const { readSlos } = await import('../slos/expand-slos.ts')
   const { slos, objects, diagnostics } = readSlos(read.slos, [...read.objects, ...read.broken])
   return { ...read, slos, objects: [...read.objects, ...objects], diagnostics: [...read.diagnostics, ...diagnostics] }
+}
+
+/** The declarations with the sources of the service in the queries of SLOs. */
+export async function withSources<F extends Pick<Found, 'objects' | 'slos'>>(
+  found: F,
+  sources: readonly Source[],
+): Promise<{ readonly found: F; readonly diagnostics: readonly Diagnostic[] }> {
+  if (found.slos.length === 0) return { found, diagnostics: [] }
+  const { isOfSlo, resolveSlos } = await import('../slos/expand-slos.ts')
+  const { objects, diagnostics } = resolveSlos(found.slos, sources)
+  return { found: { ...found, objects: [...found.objects.filter((one) => !isOfSlo(one)), ...objects] }, diagnostics }
 }
 
 export const findingRules = {
