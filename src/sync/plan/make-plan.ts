@@ -16,8 +16,8 @@ import { createKinds, type Declared, isOf, type Kinds } from '../../kinds/kinds.
 import { projectForm, projectGrammar } from '../../kinds/marker.ts'
 import { flag, flagOr, grouped, integer, list } from '../../operation/inputs.ts'
 import type { Context, Files } from '../../operation/operation.ts'
-import { adoptFromInput } from './adopt-from.ts'
 import { type Change, type Create, isAdopted, type Plan, type Update, type Write } from './change.ts'
+import { adoptFromInput } from './ownership.ts'
 import { planOn } from './plan-changes.ts'
 import { readStoredObjects, type StoredObjects } from './stored-objects.ts'
 

@@ -12,7 +12,6 @@ import { createKinds, type Declared, isOf, type Kinds } from '../../kinds/kinds.
 import { ownershipTest } from '../../kinds/marker.ts'
 import type { ReadSecret } from '../../kinds/secret.ts'
 import { findCommonValues } from '../../kinds/snapshot.ts'
-import { reviewAdoption } from './adopt-from.ts'
 import { type Change, type Create, changesOf, isAdopted, type Plan, type Update } from './change.ts'
 import { adviseRepair, findTwins, type Moves, movesOf, planRepairs, type Twin } from './duplicates.ts'
 import {
@@ -24,10 +23,10 @@ import {
   type Pair,
   reportRenamedProject,
 } from './match.ts'
+import { checkRepository, type RunRepository, reviewAdoption } from './ownership.ts'
 import { cannotClear, checkByKind, checkGuards, checkUses, refuseUnadopted, serverDefaults } from './plan-diagnostics.ts'
 import { declarationDigest, planChange, planDelete, planRelease } from './plan-object.ts'
 import { protectAlerts } from './protect-alerts.ts'
-import { checkRepository, type RunRepository } from './repository.ts'
 import { indexAll, indexStored, type StoredIndex, type StoredObjects } from './stored-objects.ts'
 import { findTileOwners, keepProjectDashboard } from './tile-owners.ts'
 import { isDashboardWrite, planTileWrites } from './tile-writes.ts'
