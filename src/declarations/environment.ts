@@ -238,13 +238,11 @@ export const environmentRules = {
   'unknown-override': { severity: 'error', description: 'An environment overrides an object or an instance that no file declares.' },
 } as const satisfies Rules
 
-interface OverridableKey {
-  readonly kind: KindName | 'slo'
-  readonly key: string
-}
-
 /** Overrides of objects and SLOs that no file declares. */
-export function findUnknownOverrides({ value, document }: Overrides, declared: readonly OverridableKey[]): readonly Diagnostic[] {
+export function findUnknownOverrides(
+  { value, document }: Overrides,
+  declared: readonly { readonly kind: KindName | 'slo'; readonly key: string }[],
+): readonly Diagnostic[] {
   return Object.entries({ ...sections, slo: 'slos' }).flatMap(([kind, section]) => {
     const known = declared.filter((one) => one.kind === kind).map(({ key }) => key)
     return Object.keys(ownValue(value, section) ?? {})

@@ -13,7 +13,7 @@ import { type Declarations, readDeclarations, type SourceFile } from './declarat
 import { variableIn } from './environment.ts'
 import { expandQueries } from './expand-queries.ts'
 import { byLocation, collapseRepeats, nameInstances } from './group-diagnostics.ts'
-import { type Incident, type ReadIncidents, readIncidents } from './incidents.ts'
+import { type Incident, readIncidents } from './incidents.ts'
 import { lint } from './lint.ts'
 
 const defaultFiles = ['observability/**/*.{yml,yaml,json}']
@@ -75,7 +75,9 @@ export async function findDeclarations(
   }
   const declared = readDeclarations(await readAll(paths, files), variableIn(environment, files.variable), environment)
   const expanded = expandQueries(await expandSlos(declared), project)
-  const { incidents, diagnostics } = findIncidents(expanded)
+  // An alert with errors can still be named.
+  const alerts = [...expanded.objects, ...expanded.broken].filter(({ kind }) => kind === 'alert').map(({ key }) => key)
+  const { incidents, diagnostics } = readIncidents(expanded.incidents, alerts)
   const read = { ...expanded, incidents, diagnostics: [...expanded.diagnostics, ...diagnostics] }
   const abilities = abilitiesOf(profile)
   const rules: LintSettings = {
@@ -87,13 +89,6 @@ export async function findDeclarations(
   }
   const all = [...skippedDirectories(skipped, prune), ...read.diagnostics, ...checkReferences(read, abilities), ...lint(read, rules)]
   return { ...read, paths, diagnostics: collapseRepeats(nameInstances(all.toSorted(byLocation))) }
-}
-
-/** An alert with errors can still be named. */
-function findIncidents({ incidents, objects, broken }: Pick<Declarations, 'incidents' | 'objects' | 'broken'>): ReadIncidents {
-  if (incidents.length === 0) return { incidents: [], diagnostics: [] }
-  const alerts = [...objects, ...broken].filter(({ kind }) => kind === 'alert').map(({ key }) => key)
-  return readIncidents(incidents, alerts)
 }
 
 type Expanded = Omit<Found, 'paths' | 'incidents'> & Pick<Declarations, 'incidents'>
