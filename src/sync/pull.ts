@@ -196,7 +196,7 @@ async function readTexts(paths: readonly string[], files: Files): Promise<Readon
   return texts
 }
 
-/** Finds the declarations in these texts. A first pull starts without any, which is no error. */
+/** Finds the declarations in these texts. A first pull starts without any. */
 async function findIn(texts: ReadonlyMap<string, string>, context: PullContext, project: string): Promise<Found> {
   const paths = [...texts.keys()].sort()
   const files: Files = { ...context.files, find: async () => ({ paths, skipped: [] }), read: async (path) => texts.get(path) ?? '' }
