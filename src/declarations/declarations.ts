@@ -53,26 +53,27 @@ export function readDeclarations(
   environment?: NamedEnvironment,
 ): Declarations {
   const options = { variable, room: newRoom() }
-  const given = environment && readOverrides(environment, options)
-  const read = files.map((file) => readFile(file, options, given?.overrides))
+  const filled = environment && fillIn(environment.document, ['overrides'], options)
+  const overrides = environment && { value: filled?.value, document: environment.document }
+  const read = files.map((file) => readFile(file, options, overrides))
   const all = merge(read)
   const used = read.flatMap((one) => one.used ?? [])
   const declared = read.flatMap(({ objects, broken }) => [...objects, ...broken])
   return {
     ...all,
     diagnostics: [
-      ...withoutConsequences(given?.unset ?? [], all.diagnostics),
+      ...withoutConsequences(filled?.unset ?? [], all.diagnostics),
       ...repeatedKeys([
         ...declared.map((one) => [addressOf(one), one.location] as const),
         ...all.slos.map(({ key, location }) => [`slos.${key}`, location] as const),
         ...all.incidents.map(({ key, location }) => [`incidents.${key}`, location] as const),
       ]),
       // A file that cannot be read may declare the key.
-      ...(given === undefined || all.unread.length > 0
+      ...(overrides === undefined || all.unread.length > 0
         ? []
         : [
-            ...findUnknownOverrides(given.overrides, [...declared, ...all.slos.map(({ key }) => ({ kind: 'slo' as const, key }))]),
-            ...findUnknownInstances(given.overrides, used),
+            ...findUnknownOverrides(overrides, [...declared, ...all.slos.map(({ key }) => ({ kind: 'slo' as const, key }))]),
+            ...findUnknownInstances(overrides, used),
           ]),
     ],
   }
@@ -89,22 +90,6 @@ const merge = (parts: readonly Declarations[]): Declarations => ({
   diagnostics: parts.flatMap(({ diagnostics }) => diagnostics),
 })
 
-const toDiagnostic =
-  (rule: keyof typeof readingRules) =>
-  ({ location, message }: Pick<Diagnostic, 'location' | 'message'>): Diagnostic =>
-    diagnosticOf(readingRules, rule, location, message)
-
-interface ReadOverrides {
-  readonly overrides: Overrides
-  /** Variables that are not set. */
-  readonly unset: readonly Diagnostic[]
-}
-
-function readOverrides({ document }: NamedEnvironment, options: InterpolateOptions): ReadOverrides {
-  const { value, unset } = fillIn(document, ['overrides'], options)
-  return { overrides: { value, document }, unset }
-}
-
 /** Replaces expressions in declared fields, which are at the path `base` of the document. Throws an InputError when they would become too large. */
 function fillIn(document: ReadDocument, base: ValuePath, options: InterpolateOptions) {
   const written = valueAt(document.value, base)
@@ -114,7 +99,7 @@ function fillIn(document: ReadDocument, base: ValuePath, options: InterpolateOpt
   const unset = errors.map((error) => {
     const path = [...base, ...error.path]
     const message = `${formatPath(path, document.value)}: ${error.message}`
-    return toDiagnostic('variable')({ location: document.locationOf(path), message })
+    return diagnosticOf(readingRules, 'variable', document.locationOf(path), message)
   })
   if (options.room.characters < 0) throw new InputError(unset.slice(-1))
   return { value, unset }
@@ -221,7 +206,7 @@ function readObject({ document: file, kind, key, written, defaults, overrides }:
   const location = file.locationOfKey(path)
   if (!keyGrammar.test(key)) {
     const message = `${sections[kind]}: "${quote(key, 60)}" is not a key; accepted: ${keyForm}`
-    return { ...nothing, diagnostics: [toDiagnostic('schema')({ location, message })] }
+    return { ...nothing, diagnostics: [diagnosticOf(readingRules, 'schema', location, message)] }
   }
   const own = isMapping(written) ? withDefaults(written, defaults.fields) : written
   const patch = valueAt(overrides?.value, path)
@@ -247,12 +232,8 @@ function readObject({ document: file, kind, key, written, defaults, overrides }:
   const diagnostics = errors
     .map(({ issues }) => new z.ZodError(issues.filter(({ path: [field] }) => !suspects.includes(String(field)))))
     .flatMap((error) => schemaDiagnostics(error, document, fileSchemas[kind], path))
-  return { ...nothing, broken: [broken], diagnostics: withoutRepeats(diagnostics) }
+  return { ...nothing, broken: [broken], diagnostics: [...new Map(diagnostics.map((one) => [JSON.stringify(one), one])).values()] }
 }
-
-const withoutRepeats = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] => [
-  ...new Map(diagnostics.map((one) => [JSON.stringify(one), one])).values(),
-]
 
 function repeatedKeys(places: readonly (readonly [string, Location])[]): readonly Diagnostic[] {
   const first = new Map<string, Location>()

@@ -39,16 +39,12 @@ const valueName = z
   .refine((name) => name !== 'key')
   .meta({ description: 'Name of the value.', accepts: 'letters, digits and underscores; the first is not a digit; not key' })
 
-const instanceValue = z
+const textOrNumber = z
   .union([z.string(), z.number(), z.boolean()])
   .meta({ description: 'The value.', accepts: 'a text, a number, or true or false' })
 
 /** Values of an instance by their names. */
-export const instanceValues = z.record(valueName, instanceValue)
-
-const variableValue = z
-  .union([z.string(), z.number(), z.boolean()])
-  .meta({ description: 'The value of the variable.', accepts: 'a text, a number, or true or false' })
+export const instanceValues = z.record(valueName, textOrNumber)
 
 const fieldsByKey = z.record(z.string(), z.record(z.string(), z.unknown())).optional()
 
@@ -65,7 +61,7 @@ export const environmentSchema = z.strictObject({
     accepts: projectForm,
   }),
   variables: z
-    .record(z.string(), variableValue)
+    .record(z.string(), textOrNumber)
     .optional()
     .meta({ description: 'Variables for expressions in the declaration files. They win over variables that are passed to the run.' }),
   overrides: z
@@ -76,7 +72,7 @@ export const environmentSchema = z.strictObject({
       webhooks: fieldsByKey,
       sources: fieldsByKey,
       slos: fieldsByKey,
-      instances: z.record(z.string(), z.record(valueName, instanceValue.nullable())).optional(),
+      instances: z.record(z.string(), z.record(valueName, textOrNumber.nullable())).optional(),
     })
     .optional()
     .meta({
@@ -243,13 +239,11 @@ export const environmentRules = {
   'unknown-override': { severity: 'error', description: 'An environment overrides an object or an instance that no file declares.' },
 } as const satisfies Rules
 
-interface OverridableKey {
-  readonly kind: KindName | 'slo'
-  readonly key: string
-}
-
 /** Overrides of objects and SLOs that no file declares. */
-export function findUnknownOverrides({ value, document }: Overrides, declared: readonly OverridableKey[]): readonly Diagnostic[] {
+export function findUnknownOverrides(
+  { value, document }: Overrides,
+  declared: readonly { readonly kind: KindName | 'slo'; readonly key: string }[],
+): readonly Diagnostic[] {
   return Object.entries({ ...sections, slo: 'slos' }).flatMap(([kind, section]) => {
     const known = declared.filter((one) => one.kind === kind).map(({ key }) => key)
     return Object.keys(ownValue(value, section) ?? {})

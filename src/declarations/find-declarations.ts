@@ -1,10 +1,11 @@
 import type { Profile } from '../api/profiles.ts'
-import { type Diagnostic, diagnosticOf, type LintSettings, type Rules } from '../core/diagnostics.ts'
+import { type Diagnostic, diagnosticOf, exceptionOf, type LintSettings, type Rules } from '../core/diagnostics.ts'
 import { InputError, inputError } from '../core/errors.ts'
 import { quote } from '../core/text.ts'
 import { alertFieldsOf } from '../kinds/alert/alert-kind.ts'
 import { kindNames } from '../kinds/kind-names.ts'
 import { type Abilities, checkReferences } from '../kinds/references.ts'
+import type { Source } from '../kinds/source/source-wire.ts'
 import type { Files, SkippedDirectory } from '../operation/files.ts'
 import * as fields from '../operation/inputs.ts'
 import type { Context, Scope } from '../operation/operation.ts'
@@ -13,7 +14,7 @@ import { type Declarations, readDeclarations, type SourceFile } from './declarat
 import { variableIn } from './environment.ts'
 import { expandQueries } from './expand-queries.ts'
 import { byLocation, collapseRepeats, nameInstances } from './group-diagnostics.ts'
-import { type Incident, type ReadIncidents, readIncidents } from './incidents.ts'
+import { type Incident, readIncidents } from './incidents.ts'
 import { lint } from './lint.ts'
 
 const defaultFiles = ['observability/**/*.{yml,yaml,json}']
@@ -75,7 +76,9 @@ export async function findDeclarations(
   }
   const declared = readDeclarations(await readAll(paths, files), variableIn(environment, files.variable), environment)
   const expanded = expandQueries(await expandSlos(declared), project)
-  const { incidents, diagnostics } = findIncidents(expanded)
+  // An alert with errors can still be named.
+  const alerts = [...expanded.objects, ...expanded.broken].filter(({ kind }) => kind === 'alert').map(({ key }) => key)
+  const { incidents, diagnostics } = readIncidents(expanded.incidents, alerts)
   const read = { ...expanded, incidents, diagnostics: [...expanded.diagnostics, ...diagnostics] }
   const abilities = abilitiesOf(profile)
   const rules: LintSettings = {
@@ -85,15 +88,8 @@ export async function findDeclarations(
     ...(!abilities.alertFields.has('note') && { 'missing-runbook': 'off' }),
     ...(profile.name === 'clickhouse-cloud' ? { 'cloud-only': 'off' } : { 'undocumented-field': 'off' }),
   }
-  const all = [...skippedDirectories(skipped), ...read.diagnostics, ...checkReferences(read, abilities), ...lint(read, rules)]
+  const all = [...skippedDirectories(skipped, prune), ...read.diagnostics, ...checkReferences(read, abilities), ...lint(read, rules)]
   return { ...read, paths, diagnostics: collapseRepeats(nameInstances(all.toSorted(byLocation))) }
-}
-
-/** An alert with errors can still be named. */
-function findIncidents({ incidents, objects, broken }: Pick<Declarations, 'incidents' | 'objects' | 'broken'>): ReadIncidents {
-  if (incidents.length === 0) return { incidents: [], diagnostics: [] }
-  const alerts = [...objects, ...broken].filter(({ kind }) => kind === 'alert').map(({ key }) => key)
-  return readIncidents(incidents, alerts)
 }
 
 type Expanded = Omit<Found, 'paths' | 'incidents'> & Pick<Declarations, 'incidents'>
@@ -105,6 +101,17 @@ async function expandSlos(read: Declarations): Promise<Expanded> {
   return { ...read, slos, objects: [...read.objects, ...objects], diagnostics: [...read.diagnostics, ...diagnostics] }
 }
 
+/** The declarations with the sources of the service in the queries of SLOs. */
+export async function withSources<F extends Pick<Found, 'objects' | 'slos'>>(
+  found: F,
+  sources: readonly Source[],
+): Promise<{ readonly found: F; readonly diagnostics: readonly Diagnostic[] }> {
+  if (found.slos.length === 0) return { found, diagnostics: [] }
+  const { isOfSlo, resolveSlos } = await import('../slos/expand-slos.ts')
+  const { objects, diagnostics } = resolveSlos(found.slos, sources)
+  return { found: { ...found, objects: [...found.objects.filter((one) => !isOfSlo(one)), ...objects] }, diagnostics }
+}
+
 export const findingRules = {
   'no-files': { severity: 'error', description: 'No file matches `files`.' },
   'skipped-directory': {
@@ -114,27 +121,14 @@ export const findingRules = {
   },
 } as const satisfies Rules
 
-const skippedRule = 'skipped-directory' satisfies keyof typeof findingRules
-
-/** Files that were not read. Their objects would look like objects that no file declares. */
-export const skippedDirectories = (skipped: readonly SkippedDirectory[]): readonly Diagnostic[] =>
-  skipped.map(({ path, reason }) =>
-    diagnosticOf(findingRules, skippedRule, { file: path }, `wildcards skip "${quote(path)}", which ${reason}; its files are not read`),
-  )
-
-/** With prune, the objects in files that were not read would be deleted or forgotten. */
-export const refuseSkippedDirectories = (found: Found, prune: Prune): Found => ({
-  ...found,
-  diagnostics: found.diagnostics.map((one) =>
-    one.rule === skippedRule
-      ? {
-          ...one,
-          severity: findingRules[skippedRule].exception,
-          message: `${one.message}, and prune would ${verbOf(prune)} their objects; name the directory in files, or remove it`,
-        }
-      : one,
-  ),
-})
+/** Files that were not read. Their objects look like objects that no file declares, which prune would delete or forget. */
+export const skippedDirectories = (skipped: readonly SkippedDirectory[], prune: Prune = false): readonly Diagnostic[] =>
+  skipped.map(({ path, reason }) => {
+    const message = `wildcards skip "${quote(path)}", which ${reason}; its files are not read`
+    if (!prune) return diagnosticOf(findingRules, 'skipped-directory', { file: path }, message)
+    const advice = `and prune would ${verbOf(prune)} their objects; name the directory in files, or remove it`
+    return exceptionOf(findingRules, 'skipped-directory', { file: path }, `${message}, ${advice}`)
+  })
 
 /** A path without wildcards. Its file must exist, whereas a pattern may match nothing. */
 const isPlain = (glob: string): boolean => !/[*?[\]{}()!+@\\]/.test(glob)

@@ -57,7 +57,7 @@ export const incidentRules = {
   'incident-alerts': { severity: 'error', description: 'An incident names an alert that no file declares.' },
 } as const satisfies Rules
 
-export interface ReadIncidents {
+interface ReadIncidents {
   readonly incidents: readonly Incident[]
   readonly diagnostics: readonly Diagnostic[]
 }

@@ -70,15 +70,14 @@ export function instantiate(file: ReadDocument, fill: Fill, overrides: Overrides
   )
   const templates = templatesOf(file.value)
   const count = templates.length * scopes.length
-  if (count > maxInstantiatedObjects) {
-    const message = `${scopes.length} instances of ${templates.length} objects are ${count} objects, but a file may have ${maxInstantiatedObjects}; split the file`
-    return fail([report(file.locationOfKey(['instances']), message)])
-  }
   const size = sizeOf(withoutInstances(file.value)) * scopes.length
-  if (size > maxExpandedSize) {
-    const message = `the file has more than ${maxExpandedSize} values after expansion; split it`
-    return fail([report(file.locationOfKey(['instances']), message)])
-  }
+  const tooLarge =
+    count > maxInstantiatedObjects
+      ? `${scopes.length} instances of ${templates.length} objects are ${count} objects, but a file may have ${maxInstantiatedObjects}; split the file`
+      : size > maxExpandedSize
+        ? `the file has more than ${maxExpandedSize} values after expansion; split it`
+        : undefined
+  if (tooLarge !== undefined) return fail([report(file.locationOfKey(['instances']), tooLarge)])
   const keys = findEqualKeys(file, templates, scopes)
   const used = new Set([...usedNames(file.value), previousName])
   const unused = findUnused(file, parsed.data, used)

@@ -1,8 +1,8 @@
 // The state of an SLO, from counts of events. Pure.
 import { dayMs, hourMs } from '../core/durations.ts'
-import { type BurnRateFactors, budgetLeft, burnRate, burnRateAlerts, burnRateFactors, type Counts, windowMs } from './burn-rates.ts'
+import { budgetLeft, burnRate, burnRateAlerts, burnRateFactors, type Counts, windowMs } from './burn-rates.ts'
 import type { DeclaredSlo } from './slo-file.ts'
-import type { GroupHistory, TimedCounts } from './slo-series.ts'
+import type { GroupHistory } from './slo-series.ts'
 
 /** The windows of the alerts, from short to long. */
 export const burnRateWindows = ['5m', '30m', '1h', '6h', '3d'] as const
@@ -38,7 +38,10 @@ export function judgeBudget(slo: DeclaredSlo, { hours, steps }: GroupHistory, en
   const left = all.total >= slo.minEvents ? budgetLeft(factors, all) : undefined
   const burnRates = Object.fromEntries(
     burnRateWindows.flatMap((window) => {
-      const rate = rateIn(window, { slo, steps, endMs, factors })
+      const ms = spans.get(window) ?? 0
+      const counts = addUp(steps.filter(({ startMs }) => startMs >= endMs - ms))
+      // Short windows need one event, as in the alerts: the long window beside them has enough.
+      const rate = counts.total < (ms < hourMs ? 1 : slo.minEvents) ? undefined : burnRate(factors, counts)
       return rate === undefined ? [] : [[window, rate]]
     }),
   )
@@ -47,7 +50,7 @@ export function judgeBudget(slo: DeclaredSlo, { hours, steps }: GroupHistory, en
     ...(left !== undefined && { indicator: (100 * all.good) / all.total, budgetLeft: left }),
     burnRates,
     burning: burnRateAlerts.filter((policy) => isBurning(policy, burnRates)).map(({ id }) => id),
-    runsOut: whenSpent({ left, rate: burnRates[currentWindow], windowMs: windowMs(slo), endMs }),
+    runsOut: whenSpent(left, burnRates[currentWindow], { windowMs: windowMs(slo), endMs }),
   }
 }
 
@@ -57,31 +60,14 @@ type Rates = Readonly<Record<string, number>>
 const isBurning = ({ rate, long, short }: (typeof burnRateAlerts)[number], rates: Rates): boolean =>
   Math.min(rates[long.name] ?? 0, rates[short.name] ?? 0) >= rate
 
-interface RateQuestion {
-  readonly slo: DeclaredSlo
-  readonly steps: readonly TimedCounts[]
-  readonly endMs: number
-  readonly factors: BurnRateFactors
-}
-
-/** Short windows need one event, as in the alerts: the long window beside them has enough. */
-function rateIn(window: BurnRateWindow, { slo, steps, endMs, factors }: RateQuestion): number | undefined {
-  const ms = spans.get(window) ?? 0
-  const counts = addUp(steps.filter(({ startMs }) => startMs >= endMs - ms))
-  return counts.total < (ms < hourMs ? 1 : slo.minEvents) ? undefined : burnRate(factors, counts)
-}
-
-interface Spending {
-  readonly left: number | undefined
-  readonly rate: number | undefined
-  readonly windowMs: number
-  readonly endMs: number
-}
-
 /** Ten years. A later date says nothing, and a date after the year 275760 does not exist. */
 const horizonMs = 3650 * dayMs
 
-function whenSpent({ left, rate, windowMs: ms, endMs }: Spending): RunsOut {
+function whenSpent(
+  left: number | undefined,
+  rate: number | undefined,
+  { windowMs: ms, endMs }: { readonly windowMs: number; readonly endMs: number },
+): RunsOut {
   if (left === undefined) return { kind: 'unknown' }
   if (left <= 0) return { kind: 'spent' }
   if (rate === undefined) return { kind: 'unknown' }

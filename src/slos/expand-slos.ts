@@ -121,20 +121,13 @@ export const unknownSource: SloSource = {
 /** Whether an SLO makes the object. */
 export const isOfSlo = ({ madeFrom }: Pick<Declared, 'madeFrom'>): boolean => madeFrom?.startsWith('slos.') === true
 
-interface ResolvedSlos {
-  readonly objects: readonly Declared[]
-  readonly diagnostics: readonly Diagnostic[]
-}
-
 /** The objects of the SLOs with the sources of the service in their queries. */
-export function resolveSlos(slos: readonly Slo[], sources: readonly Source[]): ResolvedSlos {
-  const resolved = slos.map((slo) => {
-    const source = sourceOf(slo, sources)
-    return 'diagnostic' in source
-      ? { objects: expandSlo(slo, unknownSource), diagnostics: [source.diagnostic] }
-      : { objects: expandSlo(slo, source), diagnostics: [] }
-  })
-  return { objects: resolved.flatMap(({ objects }) => objects), diagnostics: resolved.flatMap(({ diagnostics }) => diagnostics) }
+export function resolveSlos(slos: readonly Slo[], sources: readonly Source[]): Pick<ReadSlos, 'objects' | 'diagnostics'> {
+  const sourced = slos.map((slo) => ({ slo, source: sourceOf(slo, sources) }))
+  return {
+    objects: sourced.flatMap(({ slo, source }) => expandSlo(slo, 'diagnostic' in source ? unknownSource : source)),
+    diagnostics: sourced.flatMap(({ source }) => ('diagnostic' in source ? [source.diagnostic] : [])),
+  }
 }
 
 /** What the queries need of the source of an SLO, or why they cannot be made. */

@@ -61,12 +61,21 @@ async function readFromCharts({ api, service }: Access, { slo, source, endMs }: 
   ])
   if ('reason' in hours) throw notCounted(slo, hours.reason)
   if ('reason' in steps) throw notCounted(slo, steps.reason)
-  if (slo.groupBy === undefined) return [{ hours: hours.map(toCounts), steps: steps.map(toCounts) }]
-  const groups = [...new Set(hours.map(groupOf))].toSorted()
-  return groups.map((group) => ({
-    group,
-    hours: hours.filter((row) => groupOf(row) === group).map(toCounts),
-    steps: steps.filter((row) => groupOf(row) === group).map(toCounts),
+  return toHistories(slo, hours.map(toCounts), steps.map(toCounts))
+}
+
+interface CountsOfGroup extends TimedCounts {
+  readonly group: string
+}
+
+/** Groups without events in the last days have no steps. */
+function toHistories({ groupBy }: DeclaredSlo, hours: readonly CountsOfGroup[], steps: readonly CountsOfGroup[]): readonly GroupHistory[] {
+  if (groupBy === undefined) return [{ hours, steps }]
+  const groups = [...new Set(hours.map((one) => one.group))].toSorted()
+  return groups.map((name) => ({
+    group: name,
+    hours: hours.filter((one) => one.group === name),
+    steps: steps.filter((one) => one.group === name),
   }))
 }
 
@@ -83,10 +92,9 @@ export function countedSeries(slo: Pick<DeclaredSlo, 'total' | 'good' | 'groupBy
   return [item(total), item(`${total} AND (${slo.good})`)]
 }
 
-const groupOf = ({ groupValues: [value] }: SeriesRow): string => String(value ?? '')
-
 /** A window without good events has no value for them. */
-const toCounts = ({ startMs, numbers }: SeriesRow): TimedCounts => ({
+const toCounts = ({ startMs, numbers, groupValues: [value] }: SeriesRow): CountsOfGroup => ({
+  group: String(value ?? ''),
   startMs,
   total: numbers.get(0) ?? 0,
   good: numbers.get(1) ?? 0,
@@ -114,19 +122,9 @@ export async function readWithSql(
   const { data: rows } = z.array(historyRow).safeParse(answer.rows)
   if (rows === undefined)
     throw new WatchkeeperError('bad-answer', `The answer to the query for "${quote(slo.name)}" has an unexpected form.`)
-  const counts = rows.map((row) => ({
-    group: row[group] ?? '',
-    counts: { startMs: row[start] * 1000, total: row[total], good: row[good] },
-  }))
-  const groups = slo.groupBy === undefined ? [''] : [...new Set(counts.map((row) => row.group))].toSorted()
-  return groups.map((name) => {
-    const all = counts.filter((row) => row.group === name).map((row) => row.counts)
-    return {
-      ...(slo.groupBy !== undefined && { group: name }),
-      hours: all,
-      steps: all.filter(({ startMs }) => startMs >= endMs - recentMs),
-    }
-  })
+  const hours = rows.map((row) => ({ group: row[group] ?? '', startMs: row[start] * 1000, total: row[total], good: row[good] }))
+  const steps = hours.filter(({ startMs }) => startMs >= endMs - recentMs)
+  return toHistories(slo, hours, steps)
 }
 
 const notCounted = ({ name }: DeclaredSlo, reason: string): WatchkeeperError =>

@@ -8,7 +8,7 @@ import { counted, type Line, say, sentence, trusted } from '../core/line.ts'
 import { quote } from '../core/text.ts'
 import type { OutputFile } from '../operation/files.ts'
 import { choice, filePath, flag, grouped, optionOnly } from '../operation/inputs.ts'
-import { type Context, defineOperation, noFields } from '../operation/operation.ts'
+import { defineOperation, noFields } from '../operation/operation.ts'
 import { selectDeclared, selectInput } from '../operation/select.ts'
 import { type Block, countFacts, paragraph } from '../report/blocks.ts'
 import { table } from '../report/table.ts'
@@ -24,9 +24,9 @@ import {
 import { backtestBlocks } from './backtest/backtest-report.ts'
 import { gateInput, judgeBacktest } from './backtest/gates.ts'
 import { checkedIncident, checkIncident, countOutcomes, incidentTable, judgeIncidents, outcomeCounts } from './backtest/incidents.ts'
-import { type IncidentRows, readDirectory, toRecordings, type WrittenRecording } from './backtest/recordings.ts'
+import { readDirectory, toRecordings, type WrittenRecording } from './backtest/recordings.ts'
 import { changesOf } from './plan/change.ts'
-import { hasErrors, makePlan, type PlanningResult, planInput } from './plan/make-plan.ts'
+import { hasErrors, makePlan, planInput } from './plan/make-plan.ts'
 import { judgeDiagnostics } from './plan/plan-report.ts'
 
 const maxDays = 30
@@ -158,7 +158,12 @@ export const backtest = defineOperation({
     const incidents = ofPeriod.map((incident) =>
       checkIncident(incident, planned.found.incidents, (alert) => evaluated.get(alert) ?? { reason: 'it was not evaluated' }),
     )
-    const recordings = await recordIncidents(context, planned, incidentRows, { directory, keepsNames: input.recordGroupNames })
+    const record = async (path: string) => {
+      const { declaredQueries } = await import('./backtest/declared-queries.ts')
+      const queries = await declaredQueries(planned.found, context)
+      return toRecordings(incidentRows, { directory: path, keepsNames: input.recordGroupNames, queries })
+    }
+    const recordings = directory === undefined ? [] : await record(directory)
     const recordingCount = recordings.filter(({ content }) => content !== '').length
     return {
       recordings,
@@ -215,26 +220,7 @@ export const backtest = defineOperation({
 /** Two minutes at the rate limit of a self-hosted server. */
 const maxRequests = 200
 
-interface RecordOptions {
-  readonly directory: string | undefined
-  readonly keepsNames: boolean
-}
-
-type RecordedFile = WrittenRecording & { readonly size: number }
-
-async function recordIncidents(
-  context: Context<'read', 'service-or-server'>,
-  { found }: PlanningResult,
-  read: readonly IncidentRows[],
-  { directory, keepsNames }: RecordOptions,
-): Promise<RecordedFile[]> {
-  if (directory === undefined) return []
-  const { declaredQueries } = await import('./backtest/declared-queries.ts')
-  const options = { directory, keepsNames, queries: await declaredQueries(found, context) }
-  return toRecordings(read, options).map((one) => ({ ...one, size: Buffer.byteLength(one.content) }))
-}
-
-function toRecordedFile({ path, content, size }: RecordedFile): OutputFile {
+function toRecordedFile({ path, content, size }: WrittenRecording): OutputFile {
   // Redaction replaced a secret by stars, and the checksum would no longer match.
   if (Buffer.byteLength(content) !== size)
     throw new WatchkeeperError('refused', `No file was written, because "${quote(path)}" would contain a secret of this run.`)
@@ -242,7 +228,7 @@ function toRecordedFile({ path, content, size }: RecordedFile): OutputFile {
 }
 
 /** The user asked for recordings of all incidents of the period. */
-function judgeRecordings(recordings: readonly RecordedFile[], given: { readonly recordings?: string | undefined }): readonly Line[] {
+function judgeRecordings(recordings: readonly WrittenRecording[], given: { readonly recordings?: string | undefined }): readonly Line[] {
   if (given.recordings !== undefined && recordings.length === 0)
     return [say`nothing was recorded, because no incident of the files is in the period; set period`]
   return recordings.flatMap(({ incident, alert, reason }) =>
@@ -250,7 +236,7 @@ function judgeRecordings(recordings: readonly RecordedFile[], given: { readonly 
   )
 }
 
-const recordingTable = (recordings: readonly RecordedFile[]): Block =>
+const recordingTable = (recordings: readonly WrittenRecording[]): Block =>
   table('Recordings', recordings, {
     Incident: ({ incident }) => incident,
     Alert: ({ alert }) => alert,

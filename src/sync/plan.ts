@@ -26,14 +26,9 @@ import { type PlanResult, planDetails, planOutput, toPlanResult } from './plan/p
 import { planPrice, priceBlocks } from './plan/price-report.ts'
 import { planRules } from './rules.ts'
 
-interface Planned {
-  readonly planFile: string
-  readonly planContent?: PlanFile | undefined
-}
-
 /** The plan file is essential, because the output plan-file names it, and a later job applies it. */
-const planFiles = ({ planFile, planContent }: Planned): readonly OutputFile[] =>
-  planFile === '' ? [] : [{ input: 'planFile', path: planFile, content: `${JSON.stringify(planContent, null, 2)}\n`, isEssential: true }]
+const toPlanFiles = (path: string, content: PlanFile | undefined): readonly OutputFile[] =>
+  path === '' ? [] : [{ input: 'planFile', path, content: `${JSON.stringify(content, null, 2)}\n`, isEssential: true }]
 
 /** What plan and drift share: both make the same plan, and judge it differently. */
 export const planShape = {
@@ -52,7 +47,8 @@ export const planShape = {
   }),
   example: { files: ['alerts.yml'], project: 'shop/observability' },
   reports: diagnosticReports(planRules),
-  files: planFiles,
+  files: ({ planFile, planContent }: { readonly planFile: string; readonly planContent?: PlanFile | undefined }) =>
+    toPlanFiles(planFile, planContent),
 }
 
 type PlanInput = z.output<(typeof planShape)['input']>
@@ -86,31 +82,21 @@ const reviewedBacktest = z.object({
 
 type ReviewedBacktest = z.output<typeof reviewedBacktest>
 
-interface Review {
-  readonly backtest: ReviewedBacktest
-  readonly diagnostics: readonly Diagnostic[]
-}
-
 /** A failure is part of the result, because a plan does not depend on its estimates. Throws only when the run was canceled. */
-async function reviewPlan(context: Context<'read', 'service-or-server'>, planned: PlanningResult): Promise<Review> {
-  const without = (message: string): Review => ({
-    backtest: { days: reviewedDays, alerts: [], requestCount: 0, message },
-    diagnostics: [],
-  })
+async function reviewPlan(
+  context: Context<'read', 'service-or-server'>,
+  planned: PlanningResult,
+): Promise<{ readonly backtest: ReviewedBacktest; readonly diagnostics: readonly Diagnostic[] }> {
+  const without = (message: string) => ({ backtest: { days: reviewedDays, alerts: [], requestCount: 0, message }, diagnostics: [] })
   const onProgress = (done: number, total: number): Promise<void> =>
     context.progress({ done, total, line: say`series of values`, result: async () => ({}) })
-  const nowMs = context.clock.now()
-  const request = {
-    range: { fromMs: nowMs - reviewedDays * dayMs, untilMs: nowMs },
-    only: 'changed',
-    always: [],
-    maxRequests: maxRequestsOfPlan,
-  } as const
   const refusal = await whyNoBacktest(context)
   if (refusal !== undefined) return without(refusal)
   try {
-    const reviewing = { ...context, nowMs: context.clock.now(), onProgress }
-    const { alerts, requestCount, diagnostics } = await backtestPlan(planned, reviewing, request)
+    const nowMs = context.clock.now()
+    const range = { fromMs: nowMs - reviewedDays * dayMs, untilMs: nowMs }
+    const request = { range, only: 'changed', always: [], maxRequests: maxRequestsOfPlan } as const
+    const { alerts, requestCount, diagnostics } = await backtestPlan(planned, { ...context, nowMs, onProgress }, request)
     return { backtest: { days: reviewedDays, alerts: [...alerts], requestCount }, diagnostics }
   } catch (thrown) {
     if (!(thrown instanceof ApiError) || thrown.kind === 'canceled') throw thrown

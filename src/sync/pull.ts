@@ -5,7 +5,7 @@ import { WatchkeeperError } from '../core/errors.ts'
 import { quote } from '../core/text.ts'
 import type { Declarations } from '../declarations/declarations.ts'
 import { environmentInput, variableIn } from '../declarations/environment.ts'
-import { type Found, filesInput, findDeclarations, skippedDirectories } from '../declarations/find-declarations.ts'
+import { type Found, filesInput, findDeclarations, skippedDirectories, withSources } from '../declarations/find-declarations.ts'
 import { nameInstances } from '../declarations/group-diagnostics.ts'
 import { lintRules } from '../declarations/lint.ts'
 import { type InvalidField, listOf } from '../kinds/kind.ts'
@@ -16,7 +16,7 @@ import { choice, flag } from '../operation/inputs.ts'
 import { type Context, defineOperation, type Given } from '../operation/operation.ts'
 import { selectInput } from '../operation/select.ts'
 import { isAdopted, type Plan, type Update } from './plan/change.ts'
-import { checkChange, planInput, resolveProject, withSources } from './plan/make-plan.ts'
+import { checkChange, planInput, resolveProject } from './plan/make-plan.ts'
 import { planOn } from './plan/plan-changes.ts'
 import { readStoredObjects } from './plan/stored-objects.ts'
 import { isAboutTileWrites } from './plan/tile-writes.ts'
@@ -136,7 +136,7 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
   const nothing: Draft = { files: [], objects: [] }
   if (errorsIn(inFiles.diagnostics).length > 0) return { project, draft: nothing, diagnostics: errorsIn(inFiles.diagnostics) }
   const storedObjects = await readStoredObjects({ api, service, profile, wanted: new Set(kindNames), wantsConnections: true })
-  const { found, diagnostics: sourceDiagnostics } = await withSources(inFiles, storedObjects)
+  const { found, diagnostics: sourceDiagnostics } = await withSources(inFiles, storedObjects.source)
   if (errorsIn(sourceDiagnostics).length > 0) return { project, draft: nothing, diagnostics: sourceDiagnostics }
   const planWith = (declarations: Pick<Declarations, 'objects'>) =>
     planOn(api, declarations, storedObjects, { project, profile, nowMs, prune: false, maxDeletes: 0, secret: (name) => files.secret(name) })
@@ -162,7 +162,7 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
   const serverAnswers: ServerAnswers = new Map()
   const { draft, read } = await draftUntilVerified(draftInput, async (candidate) => {
     const drafted = await findIn(new Map([...texts, ...candidate.files.map(({ path, after }) => [path, after] as const)]), context, project)
-    const { found: declarations } = await withSources(drafted, storedObjects)
+    const { found: declarations } = await withSources(drafted, storedObjects.source)
     const read = { declarations, diagnostics: declarations.diagnostics, plan: await planWith(declarations) }
     const failures = new Map([
       ...verifyDraft(candidate, read),

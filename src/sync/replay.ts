@@ -19,7 +19,7 @@ import {
   judgeIncidents,
   outcomeCounts,
 } from './backtest/incidents.ts'
-import { evaluateRecorded, readDirectory, recordCommand, recordingPath } from './backtest/recordings.ts'
+import { type CommandInput, evaluateRecorded, readDirectory, recordCommand, recordingPath } from './backtest/recordings.ts'
 
 export const replay = defineOperation({
   summary: 'Checks declared alerts against recordings of past incidents, offline and without credentials.',
@@ -79,13 +79,7 @@ type Found = Awaited<ReturnType<typeof findDeclarations>>
 /** Some systems cannot open a thousand files at once. */
 const maxConcurrentReads = 16
 
-interface ReplayInput {
-  readonly files: readonly string[]
-  readonly env?: string | undefined
-  readonly recordings: string
-}
-
-async function replayIncidents(context: Context<'read', 'none'>, given: ReplayInput, found: Found) {
+async function replayIncidents(context: Context<'read', 'none'>, given: CommandInput, found: Found) {
   const input = { ...given, recordings: readDirectory(given.recordings) }
   const queries = await declaredQueries(found, context)
   const { paths } = await context.files.find([`${input.recordings}/**/*.json`], 'recordings')

@@ -1,6 +1,6 @@
 import { ApiError } from '../../api/api-error.ts'
 import type { ReadApi, WriteApi } from '../../api/client.ts'
-import { countConcurrentWrites, type Reading, type SendOptions } from '../../api/collection.ts'
+import { countConcurrentWrites, type SendOptions } from '../../api/collection.ts'
 import type { Target } from '../../api/path.ts'
 import type { Clock } from '../../core/clock.ts'
 import { forEachConcurrently } from '../../core/concurrency.ts'
@@ -206,7 +206,10 @@ export async function updateObject(change: Write, compose: (current: StoredObjec
       await demandUnchanged(change, current, context)
       return compose(current)
     }
-    const { object } = await collection.update(api, service, { id, reading: listed(change, context), compose: composeAll }, { notAfter })
+    // As the plan's list has it. The removal of tiles needs the latest alerts: they would be deleted with them.
+    const isListed = change.removes === undefined && context.listedAtMs !== undefined
+    const reading = isListed ? { object: change.stored, readAtMs: context.listedAtMs } : undefined
+    const { object } = await collection.update(api, service, { id, reading, compose: composeAll }, { notAfter })
     return object
   }
   const planned = new Map(listOf(change.stored.tiles).map((tile) => [tile.id, tile]))
@@ -250,11 +253,6 @@ async function demandMarker(change: Change, desired: Body, created: StoredObject
 /** Also ignores a cancellation: the outcome of the write must be recorded, and would count as not sent. */
 function ignoreAfterWrite(thrown: unknown): undefined {
   if (!(thrown instanceof WatchkeeperError)) throw thrown
-}
-
-/** The object as the plan's list has it. The removal of tiles needs the latest alerts: they would be deleted with them. */
-function listed({ stored, removes }: Write, { listedAtMs }: WriteContext): Reading<StoredObject> | undefined {
-  return removes !== undefined || listedAtMs === undefined ? undefined : { object: stored, readAtMs: listedAtMs }
 }
 
 /** Throws kind `conflict` when the object has changed since the plan was made, or alerts would be lost with it. */

@@ -287,7 +287,7 @@ function isTouched(change: Change, changes: readonly Change[]): boolean {
 }
 
 /** The whole body after the plan; undefined for a delete. */
-function desiredBody({ desired, stored, action }: Change, kind: Kind): Body | undefined {
+export function desiredBody({ desired, stored, action }: Change, kind: Kind): Body | undefined {
   if (desired === undefined || stored === undefined || action === 'replace') return desired
   return composeUpdate(kind, desired, stored)
 }

@@ -1,7 +1,7 @@
 import { type AlertQuery, type FindSqlValues, toAlertQuery, type Watched, type WindowsQuery } from '../../backtest/query.ts'
 import type { Refusal } from '../../backtest/read-rows.ts'
 import { digestOfText } from '../../core/digest.ts'
-import type { Found } from '../../declarations/find-declarations.ts'
+import { type Found, withSources } from '../../declarations/find-declarations.ts'
 import type { Directory } from '../../kinds/directory.ts'
 import { type AlertTarget, type Body, listOf, type ResolveContext } from '../../kinds/kind.ts'
 import { PendingId } from '../../kinds/kind-names.ts'
@@ -34,7 +34,8 @@ export async function declaredQueries(
   { profile, clock }: DeclaredContext,
 ): Promise<ReadonlyMap<string, DeclaredQuery | Refusal>> {
   const { slos } = found
-  const objects = await withPlaceholders(found)
+  // After a plan, the queries of SLOs have the sources of the service.
+  const { objects } = (await withSources(found, [])).found
   const kinds = createKinds(profile, clock.now())
   const [dashboards, savedSearches] = [new Map<string, AlertTarget>(), new Map<string, AlertTarget>()]
   const searches = new Map<string, Body>()
@@ -86,13 +87,6 @@ const toDeclaredQuery = (query: AlertQuery | Refusal): DeclaredQuery | Refusal =
 
 /** Ids of connections differ between environments. */
 const declaredSql = ({ sql: { template, shape, sourceId } }: WindowsQuery) => ({ template, shape, sourceId })
-
-/** After a plan, the queries of SLOs have the sources of the service. */
-async function withPlaceholders({ objects, slos }: Pick<Found, 'objects' | 'slos'>): Promise<Found['objects']> {
-  if (slos.length === 0) return objects
-  const { isOfSlo, resolveSlos } = await import('../../slos/expand-slos.ts')
-  return [...objects.filter((one) => !isOfSlo(one)), ...resolveSlos(slos, []).objects]
-}
 
 /** The alerts of SLOs. The name of a source is the id of its series. */
 async function declaredSqlValues(slos: Found['slos']): Promise<FindSqlValues> {

@@ -46,20 +46,18 @@ export function judgeBacktest(alerts: readonly BacktestedAlert[], { maxNotificat
 /** The alerts for which too little is known to compare them with the maximum of notifications. */
 function findUnchecked(alerts: readonly BacktestedAlert[]): readonly Line[] {
   const unknown = alerts.filter(({ next }) => next !== undefined && next.notificationsOnBusiestDay === undefined)
+  const names = join(
+    unknown.map(({ key }) => say`${key}`),
+    ', ',
+  )
   const sparse = alerts.filter(({ next }) => next?.notificationsOnBusiestDay !== undefined && isSparse(next))
   return [
     ...(unknown.length === 0
       ? []
-      : [say`max-notifications could not be checked for ${namesOf(unknown)}; on-missing: warn accepts alerts without an estimate`]),
+      : [say`max-notifications could not be checked for ${names}; on-missing: warn accepts alerts without an estimate`]),
     ...sparse.map(({ key, next }) => say`max-notifications was checked for alert ${key} with ${describeSparse(next)}`),
   ]
 }
-
-const namesOf = (alerts: readonly BacktestedAlert[]): Line =>
-  join(
-    alerts.map(({ key }) => say`${key}`),
-    ', ',
-  )
 
 /** Whether too few windows have data, or their number is unknown. Without an evaluated window, there is nothing to cover. */
 const isSparse = (estimate: AlertEstimate): boolean =>

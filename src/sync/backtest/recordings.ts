@@ -61,27 +61,25 @@ export interface WrittenRecording {
   readonly incident: string
   readonly alert: string
   readonly path: string
+  /** In bytes. */
+  readonly size: number
   /** Empty for a recording that is not written. */
   readonly content: string
   readonly reason?: string | undefined
 }
 
-export function toRecordings(
-  read: readonly IncidentRows[],
-  { directory, keepsNames, queries }: RecordOptions,
-): readonly WrittenRecording[] {
-  return read.map(({ incident: { key }, alert, values }) => {
+export const toRecordings = (read: readonly IncidentRows[], { directory, keepsNames, queries }: RecordOptions) =>
+  read.map(({ incident: { key }, alert, values }): WrittenRecording => {
     const common = { incident: key, alert, path: recordingPath(directory, key, alert) }
+    const refuse = (reason: string) => ({ ...common, content: '', size: 0, reason })
     const declared = queries.get(alert) ?? { reason: 'it is not declared' }
-    const refused = 'reason' in values ? values : 'reason' in declared ? declared : undefined
-    if (refused !== undefined || 'reason' in values || 'reason' in declared)
-      return { ...common, content: '', reason: refused?.reason ?? '' }
+    if ('reason' in values) return refuse(values.reason)
+    if ('reason' in declared) return refuse(declared.reason)
     const written = writeRecording({ incident: key, alert, query: declared.digest, ...values }, { keepsNames })
-    return 'reason' in written ? { ...common, content: '', ...written } : { ...common, ...written }
+    return 'reason' in written ? refuse(written.reason) : { ...common, ...written, size: Buffer.byteLength(written.content) }
   })
-}
 
-interface CommandInput {
+export interface CommandInput {
   readonly files: readonly string[]
   readonly env?: string | undefined
   readonly recordings: string
@@ -108,15 +106,8 @@ interface Recorded {
 }
 
 /** Evaluates an alert with its recording of an incident, or explains what is wrong, and how to record it again. */
-export function evaluateRecorded({
-  incident,
-  alert,
-  path,
-  text,
-  query,
-  location,
-  command,
-}: Recorded): EvaluatedAlert | { readonly diagnostic: Diagnostic } {
+export function evaluateRecorded(recorded: Recorded): EvaluatedAlert | { readonly diagnostic: Diagnostic } {
+  const { incident, alert, path, text, query, location, command } = recorded
   const refuse = (rule: keyof typeof recordingRules, at: Location, message: string) => ({
     diagnostic: diagnosticOf(recordingRules, rule, at, message),
   })

@@ -7,7 +7,7 @@ import { type Diagnostic, diagnosticOf, errorsIn, formatLocation, type Rules } f
 import { causeOf, inputError } from '../../core/errors.ts'
 import { quote } from '../../core/text.ts'
 import { environmentInput } from '../../declarations/environment.ts'
-import { adviseOnEmpty, type Found, filesInput, findDeclarations, refuseSkippedDirectories } from '../../declarations/find-declarations.ts'
+import { adviseOnEmpty, type Found, filesInput, findDeclarations, withSources } from '../../declarations/find-declarations.ts'
 import { nameInstances } from '../../declarations/group-diagnostics.ts'
 import { composeCreate, composeUpdate } from '../../kinds/compare.ts'
 import type { InvalidField, Kind } from '../../kinds/kind.ts'
@@ -19,6 +19,7 @@ import { flag, flagOr, grouped, integer, list } from '../../operation/inputs.ts'
 import type { Context } from '../../operation/operation.ts'
 import { adoptFromInput } from './adopt-from.ts'
 import { type Change, type Create, isAdopted, type Plan, type Update, type Write } from './change.ts'
+import { adoptFromInput } from './ownership.ts'
 import { planOn } from './plan-changes.ts'
 import { readStoredObjects, type StoredObjects } from './stored-objects.ts'
 
@@ -214,8 +215,7 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
   const kinds = createKinds(profile, clock.now())
   const common = { kinds, environment: environment?.name, uiUrl: context.uiUrl }
   const { project, diagnostics } = await resolveProject(request.project, files, request.effect)
-  const read = await findDeclarations(request.files, context, { ...request, project })
-  const found = request.prune ? refuseSkippedDirectories(read, request.prune) : read
+  const found = await findDeclarations(request.files, context, { ...request, project })
   if (errorsIn(found.diagnostics).length > 0) {
     const plan: Plan = { project, changes: [], orphans: [], diagnostics: [], seen: {} }
     return { ...common, found, plan, diagnostics: [...diagnostics, ...withoutNotes(found.diagnostics)], uncheckedCount: 0 }
@@ -225,7 +225,7 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
   const wanted = new Set(found.objects.map(({ kind }) => kind))
   const storedObjects = await readStoredObjects({ api, service, profile, wanted, wantsConnections: found.objects.some(usesConnections) })
   const repairCommand = `${applyCommand(request, project)} --repair duplicates`
-  const sourced = await withSources(found, storedObjects)
+  const sourced = await withSources(found, storedObjects.source)
   const planned = await planOn(api, sourced.found, storedObjects, {
     project,
     profile,
@@ -273,17 +273,6 @@ function applyCommand({ files, env }: PlanRequest, project: string): string {
   const quoted = files.map((glob) => ` --files '${glob.replaceAll("'", "'\\''")}'`).join('')
   const environment = env === undefined ? '' : ` --env ${env}`
   return `watchkeeper apply --project ${project}${environment}${quoted}`
-}
-
-/** The queries of SLOs depend on the sources of the service. */
-export async function withSources(
-  found: Found,
-  { source: sources }: Pick<StoredObjects, 'source'>,
-): Promise<{ readonly found: Found; readonly diagnostics: readonly Diagnostic[] }> {
-  if (found.slos.length === 0) return { found, diagnostics: [] }
-  const { isOfSlo, resolveSlos } = await import('../../slos/expand-slos.ts')
-  const { objects, diagnostics } = resolveSlos(found.slos, sources)
-  return { found: { ...found, objects: [...found.objects.filter((one) => !isOfSlo(one)), ...objects] }, diagnostics }
 }
 
 /** `alerts.slow: update of 65f…, changed in the files: threshold, note`. */

@@ -12,7 +12,6 @@ import { createKinds, type Declared, isOf, type Kinds } from '../../kinds/kinds.
 import { ownershipTest } from '../../kinds/marker.ts'
 import type { ReadSecret } from '../../kinds/secret.ts'
 import { findCommonValues } from '../../kinds/snapshot.ts'
-import { reviewAdoption } from './adopt-from.ts'
 import { type Change, type Create, changesOf, isAdopted, type Plan, type Update } from './change.ts'
 import { adviseRepair, findTwins, type Moves, movesOf, planRepairs, type Twin } from './duplicates.ts'
 import {
@@ -24,27 +23,20 @@ import {
   type Pair,
   reportRenamedProject,
 } from './match.ts'
-import {
-  cannotClear,
-  checkByKind,
-  checkGuards,
-  checkUses,
-  type GuardSettings,
-  refuseUnadopted,
-  serverDefaults,
-} from './plan-diagnostics.ts'
+import { checkRepository, type RunRepository, reviewAdoption } from './ownership.ts'
+import { cannotClear, checkByKind, checkGuards, checkUses, refuseUnadopted, serverDefaults } from './plan-diagnostics.ts'
 import { declarationDigest, planChange, planDelete, planRelease } from './plan-object.ts'
 import { protectAlerts } from './protect-alerts.ts'
-import { checkRepository, type RunRepository } from './repository.ts'
 import { indexAll, indexStored, type StoredIndex, type StoredObjects } from './stored-objects.ts'
 import { findTileOwners, keepProjectDashboard } from './tile-owners.ts'
 import { isDashboardWrite, planTileWrites } from './tile-writes.ts'
 
-export interface PlanOptions extends GuardSettings {
+export interface PlanOptions {
   readonly project: string
   readonly adoptFrom?: AdoptFrom
   /** Undefined for a plan that neither writes nor warns. */
   readonly repository?: RunRepository
+  readonly maxDeletes: number
   readonly profile: Profile
   readonly nowMs: number
   /** What becomes of objects with the project's marker that no file declares. */
@@ -163,7 +155,7 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
         change.action === 'release' ? checkByKind(kinds[change.kind], { ...change, key: change.key || change.name }, noSecrets) : [],
       ),
       ...checkUses(losses.changes, storedObjects.alert, kinds),
-      ...checkGuards(losses.changes, storedObjects.incompleteLists, options),
+      ...checkGuards(losses.changes, storedObjects.incompleteLists, options.maxDeletes),
     ],
     unmanaged: countUnmanaged(indexes, kinds, losses.changes),
     seen: mapKinds((name) => indexes[name].all.length),

@@ -17,14 +17,10 @@ export const guardRules = {
   'too-many-deletes': { severity: 'error', description: 'The plan would delete more objects than `max-deletes` allows.' },
 } as const satisfies Rules
 
-export interface GuardSettings {
-  readonly maxDeletes: number
-}
-
 export function checkGuards(
   changes: readonly Change[],
   incompleteLists: Readonly<Partial<Record<KindName, string>>>,
-  { maxDeletes }: GuardSettings,
+  maxDeletes: number,
 ): readonly Diagnostic[] {
   const affected = keysOf<KindName>(incompleteLists).flatMap((kind): Diagnostic[] => {
     const first = changes.find((change) => requiredLists(change).includes(kind))

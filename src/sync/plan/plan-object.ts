@@ -7,7 +7,7 @@ import { digestOf, ownershipTest } from '../../kinds/marker.ts'
 import { type CommonValues, detectDrift, diffSides, snapshotOf } from '../../kinds/snapshot.ts'
 import type { Create, Delete, Release, Update } from './change.ts'
 import { type Pair, unmanagedAdoption } from './match.ts'
-import { digestToStore, type RunRepository } from './repository.ts'
+import { digestToStore, type RunRepository } from './ownership.ts'
 import type { MarkedObject } from './stored-objects.ts'
 
 interface ChangeContext {

@@ -10,14 +10,13 @@ import { dayMs } from '../../core/durations.ts'
 import { causeOf, toFailure } from '../../core/errors.ts'
 import { nameFirst } from '../../core/text.ts'
 import { intervalMs } from '../../kinds/alert/schedule.ts'
-import { composeUpdate } from '../../kinds/compare.ts'
 import { type Body, listOf, type StoredObject } from '../../kinds/kind.ts'
 import { addressOf, type PendingId, replacePending } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { sourceSchema } from '../../kinds/source/source-wire.ts'
 import type { Context } from '../../operation/operation.ts'
 import type { Outcome } from '../apply/apply-state.ts'
-import { compareAlerts, seriesReader } from '../backtest/backtest-plan.ts'
+import { compareAlerts, desiredBody, seriesReader } from '../backtest/backtest-plan.ts'
 import { type Change, changesOf, type Delete, isDelete, isDifference } from './change.ts'
 import { evaluationRules, isTemporary, warnFailing, warnUnmatched, withoutQuery, withRemedy } from './evaluations.ts'
 import { countRequests, declaredBy, type PlanningResult } from './make-plan.ts'
@@ -122,7 +121,7 @@ async function openQueries(
       isDifference(change) && !isDelete(change) ? [[change.id ?? idOf(change.key), change] as const] : [],
     ),
   )
-  const written = [...changedSources].map(([id, change]) => sourceSchema.parse({ ...bodyAfter(change, kinds), id }))
+  const written = [...changedSources].map(([id, change]) => sourceSchema.parse({ ...desiredBody(change, kinds.source), id }))
   const sources = [...storedObjects.source.filter(({ id }) => !changedSources.has(id)), ...written]
   const withId = (pending: PendingId): unknown => (pending.kind === 'source' ? idOf(pending.key) : pending)
   const changes = plan.changes.map((change) =>
@@ -140,10 +139,6 @@ async function openQueries(
   const planned = { ...rest, kinds, storedObjects: after, plan: { ...plan, changes } }
   return { ...context, planned, kinds, changedSources, isApplied, readRows, nowMs, left: maxQueries }
 }
-
-/** The whole object after the plan. */
-const bodyAfter = ({ kind, desired, stored }: Exclude<Change, Delete>, kinds: Kinds): Body =>
-  stored === undefined ? desired : composeUpdate(kinds[kind], desired, stored)
 
 const sourceChecks = (asking: Asking): readonly Check[] =>
   asking.planned.storedObjects.source.flatMap((source) => {
@@ -247,7 +242,7 @@ const tileChecks = (asking: Asking): readonly Check[] =>
     if (isDelete(change) || !isDifference(change) || isOfSlo(change)) return []
     const { source: sources } = asking.planned.storedObjects
     const storedQueries = new Set(listOf(change.stored?.tiles).map((tile) => JSON.stringify(queryOf(tile, sources))))
-    return listOf(bodyAfter(change, asking.kinds).tiles).flatMap((tile, i) => {
+    return listOf(desiredBody(change, asking.kinds.dashboard)?.tiles).flatMap((tile, i) => {
       const query = toTileQuery(tile, sources)
       if ('reason' in query || storedQueries.has(JSON.stringify(queryOf(tile, sources)))) return []
       return toQueryChecks(query, asking, (error) => warnTile(change, i, error, asking))

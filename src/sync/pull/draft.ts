@@ -18,7 +18,7 @@ import { addressOf, type KindName } from '../../kinds/kind-names.ts'
 import { createKinds, type Declared, fileSchemas, type Kinds } from '../../kinds/kinds.ts'
 import { secretTextsIn } from '../../kinds/secret.ts'
 import type { NamedEnvironment } from '../../operation/operation.ts'
-import { type Condition, isSelected, valuesOf } from '../../operation/select.ts'
+import { type Condition, isSelected, type Selectable, valuesOf } from '../../operation/select.ts'
 import { type Change, changesOf, isDifference, type Plan } from '../plan/change.ts'
 import { changesInFiles } from '../plan/query-changes.ts'
 import type { StoredObjects } from '../plan/stored-objects.ts'
@@ -51,16 +51,9 @@ export interface DraftInput {
   readonly excluded: ReadonlyMap<string, string>
 }
 
-type Candidate = Pick<NewObject, 'kind' | 'key'> & { readonly stored?: StoredObject | undefined; readonly name: string }
-
 /** An object that the service does not have has no tags. */
-const passes = ({ kind, key, name, stored }: Candidate, select: readonly Condition[] | undefined): boolean =>
-  isSelected(select, {
-    name: stored?.name ?? name,
-    key,
-    kind,
-    tags: Array.isArray(stored?.tags) ? stored.tags : [],
-  })
+const passes = ({ stored, ...one }: Selectable & { readonly stored?: StoredObject | undefined }, select: DraftInput['select']): boolean =>
+  isSelected(select, { ...one, name: stored?.name ?? one.name, tags: Array.isArray(stored?.tags) ? stored.tags : [] })
 
 /** The files after a pull, before anything is written. */
 export interface Draft {

@@ -6,7 +6,7 @@ import { addressOf, type KindName, kindLabels, kindNames, sections } from '../..
 import type { NamedEnvironment } from '../../operation/operation.ts'
 import type { Plan } from '../plan/change.ts'
 import type { StoredObjects } from '../plan/stored-objects.ts'
-import { type Draft, identityOf, removalOf } from './draft.ts'
+import { type Draft, type DraftInput, identityOf, removalOf } from './draft.ts'
 import type { ReadDraft } from './verify-draft.ts'
 
 export const pullRules = {
@@ -43,16 +43,14 @@ export const reportIncompleteLists = (incompleteLists: IncompleteLists): readonl
     ),
   )
 
-interface VariableRules {
-  readonly environment: NamedEnvironment | undefined
-  readonly only: 'declared' | 'drifted' | undefined
-}
-
 /**
  * The value in the service belongs to this environment only, so the file of all environments keeps its expression. A file that is changed
  * without a person keeps every expression.
  */
-export const findReplacedVariables = ({ objects }: Draft, { environment, only }: VariableRules): ReadonlyMap<string, string> =>
+export const findReplacedVariables = (
+  { objects }: Draft,
+  { environment, only }: Pick<DraftInput, 'environment' | 'only'>,
+): ReadonlyMap<string, string> =>
   new Map(
     objects.flatMap(({ kind, id, replacedExpressions: [first] = [] }) => {
       if ((environment === undefined && only !== 'drifted') || id === undefined || first === undefined) return []

@@ -20,9 +20,7 @@ export interface NewObject {
 }
 
 /** An object of the service that no file declares, and that stays out of the files. */
-export interface SkippedObject {
-  readonly kind: KindName
-  readonly stored: StoredObject
+export interface SkippedObject extends Pick<NewObject, 'kind' | 'stored'> {
   /** `not-exportable`: an unmanaged object that no file can declare, or that the API does not show completely. */
   readonly outcome: 'left-out' | 'other-project' | 'not-exportable'
   readonly reason: string
@@ -114,15 +112,8 @@ export const toSlug = (name: string): string =>
     .slice(0, maxSlugLength)
     .replace(/^-+|-+$/g, '')
 
-interface KeySource {
-  readonly name: string
-  readonly id: string
-  /** Used when the name gives no slug. */
-  readonly noun: string
-}
-
-/** Makes a key that is not taken, and adds it to the taken ones. */
-export function claimKey({ name, id, noun }: KeySource, taken: Set<string>): string {
+/** Makes a key that is not taken, and adds it to the taken ones. It has the noun in it where the name gives no slug. */
+export function claimKey({ name, id, noun }: Readonly<Record<'name' | 'id' | 'noun', string>>, taken: Set<string>): string {
   // Ids that were created together differ in their last characters.
   const slug = toSlug(name) || toSlug(`${noun} ${id.slice(-6)}`)
   let key = slug

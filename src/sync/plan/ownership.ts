@@ -1,10 +1,15 @@
-// Two repositories with one project would overwrite and delete each other's objects, each on a green run. So each marker says which
-// repository applied the object last, and apply stops before its first write when that was another one.
+// Who owned the objects: another repository, whose objects this run must not overwrite, or a previous owner, of the input `adopt-from`.
+import * as z from 'zod'
 import { type Diagnostic, diagnosticOf, exceptionOf, type Rules } from '../../core/diagnostics.ts'
 import { listFirst, quote } from '../../core/text.ts'
 import type { Kind } from '../../kinds/kind.ts'
-import { repositoryDigest, repositoryDigestGrammar } from '../../kinds/marker.ts'
+import { projectGrammar, repositoryDigest, repositoryDigestGrammar } from '../../kinds/marker.ts'
+import type { Change } from './change.ts'
+import { type AdoptFrom, adoptsFrom, type PreviousOwner } from './match.ts'
 import type { MarkedObject } from './stored-objects.ts'
+
+// Two repositories with one project would overwrite and delete each other's objects, each on a green run. So each marker says which
+// repository applied the object last, and apply stops before its first write when that was another one.
 
 export const repositoryRules = {
   'other-repository': {
@@ -28,7 +33,7 @@ export interface RunRepository {
   readonly effect: 'read' | 'write'
 }
 
-export const fromDigest = ({ from }: RunRepository): string | undefined =>
+const fromDigest = ({ from }: RunRepository): string | undefined =>
   from === undefined ? undefined : repositoryDigestGrammar.test(from) ? from : repositoryDigest(from)
 
 /** The digest for the marker of an object whose marker has the digest `stored`. Without a repository, it is kept. */
@@ -38,7 +43,7 @@ export function digestToStore(run: RunRepository | undefined, stored: string | u
   return stored === undefined || stored === own || stored === fromDigest(run) ? own : stored
 }
 
-export interface OwnedObject extends MarkedObject {
+interface OwnedObject extends MarkedObject {
   readonly kind: Pick<Kind, 'label'>
 }
 
@@ -68,4 +73,56 @@ export function checkRepository(run: RunRepository | undefined, owned: readonly 
     const report = run.effect === 'write' ? diagnosticOf : exceptionOf
     return report(repositoryRules, 'other-repository', { file: 'project' }, message)
   })
+}
+
+export const adoptionRules = {
+  'adopt-from-done': { severity: 'note', description: 'Nothing is left that `adopt-from` names, so it can be removed.' },
+} as const satisfies Rules
+
+const addressGrammar = /^[A-Za-z0-9.-]+(?:\/[\w.-]+){2,}$/
+
+const previousOwner = z.strictObject({
+  project: z.string().regex(projectGrammar).optional(),
+  /** Its digest, or its address. */
+  repository: z.union([z.string().regex(repositoryDigestGrammar), z.string().regex(addressGrammar)]).optional(),
+})
+
+/** By `project` and `repository`; `none` is a line of its own. */
+export const adoptFromInput = z
+  .array(z.string())
+  .min(1)
+  .max(2)
+  .transform((lines, context): PreviousOwner => {
+    if (lines.length === 1 && lines[0] === 'none') return { none: true }
+    const entries = new Map(lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]))
+    const { data } = previousOwner.safeParse(Object.fromEntries(entries))
+    if (data !== undefined && entries.size === lines.length) return data
+    context.addIssue({ code: 'custom', message: 'is not a previous owner' })
+    return z.NEVER
+  })
+  .meta({
+    description:
+      'After a rename, the previous owner, whose objects are adopted: `project=OLD`, `repository=HOST/OWNER/NAME`, or both, one per line. `none` creates a second set of objects instead. The run says when it can be removed.',
+    accepts: 'project=NAME, repository=github.com/shop/infra or repository= and the 10 hex digits of a message, one per line; or none',
+  })
+
+/** Says which part of `adopt-from` has no effect any more. `owned` are all objects with the marker of the project. */
+export function reviewAdoption(
+  { adoptFrom, repository }: { readonly adoptFrom?: AdoptFrom; readonly repository?: RunRepository },
+  changes: readonly Change[],
+  owned: readonly OwnedObject[],
+): readonly Diagnostic[] {
+  const done = (message: string): Diagnostic => diagnosticOf(adoptionRules, 'adopt-from-done', { file: 'adopt-from' }, message)
+  const digest = repository && fromDigest(repository)
+  const { project, none = false } = adoptFrom ?? {}
+  const isAdopting = changes.some(({ notes }) => project !== undefined && notes.includes(adoptsFrom(project)))
+  return [
+    ...(none && owned.length > 0 ? [done('this project has objects of its own; remove none')] : []),
+    ...(project !== undefined && !isAdopting
+      ? [done(`no declared object belongs to the project ${project} any more; remove project=${project}`)]
+      : []),
+    ...(digest !== undefined && owned.every(({ marker }) => marker?.repository !== digest)
+      ? [done(`no object of this project was last applied by ${repository?.from}; remove repository=${repository?.from}`)]
+      : []),
+  ]
 }
