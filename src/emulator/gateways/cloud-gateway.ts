@@ -281,12 +281,9 @@ function requireDocumented(body: JsonObject, { dialect, variant }: Settings, met
 
 function toResourceResponse(settings: Settings, ids: Ids, { resource }: Route, { status, body, total }: ProductResponse): HttpResponse {
   if (status !== 200) return toError(ids, status, codeOf(status), String(isJsonObject(body) ? body.message : body))
-  const headers = total === undefined || settings.dialect === 'neutral' ? {} : { 'X-Total-Count': String(total) }
   const result = !isJsonObject(body) || Object.keys(body).length === 0 ? undefined : 'data' in body ? body.data : body
-  const shown = settings.dialect === 'neutral' && resource === 'alerts' ? toNeutralAlerts(result) : result
-  if (settings.lists === 'envelope') return toEnvelope(ids, shown, headers)
-  if (shown === undefined) return jsonResponse(200, {})
-  return jsonResponse(200, settings.lists === 'data' ? { data: shown } : shown)
+  if (settings.dialect !== 'neutral') return toEnvelope(ids, result, total === undefined ? {} : { 'X-Total-Count': String(total) })
+  return jsonResponse(200, (resource === 'alerts' ? toNeutralAlerts(result) : result) ?? {})
 }
 
 const codeOf = (status: number): string => ({ 400: 'BAD_REQUEST', 404: 'NOT_FOUND', 409: 'CONFLICT' })[status] ?? 'INTERNAL_ERROR'
