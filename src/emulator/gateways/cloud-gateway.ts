@@ -67,8 +67,8 @@ export function createCloudGateway(settings: Settings): Gateway {
       )
     } catch (cause) {
       if (cause instanceof UnsupportedQuery) return toError(context.ids, 501, 'NOT_IMPLEMENTED', cause.message)
-      const { status, code, message } = cause instanceof GatewayError ? cause : toBug(cause)
-      return toError(context.ids, status, code, message)
+      if (!(cause instanceof GatewayError)) throw cause
+      return toError(context.ids, cause.status, cause.code, cause.message)
     }
   }
 
@@ -311,12 +311,3 @@ const toLimitHeaders = ({ limit, remaining, resetMs, windowMs }: Quota): Headers
   'X-RateLimit-Reset': String(resetMs / 1000),
   'X-RateLimit-Policy': `${limit};w=${windowMs / 1000};comment="fixed window"`,
 })
-
-function toBug(cause: unknown): GatewayError {
-  const reason = cause instanceof Error ? cause.message : String(cause)
-  return new GatewayError(
-    500,
-    'INTERNAL_ERROR',
-    `internal error: ${reason}. This is a bug in the emulator. Report it at https://github.com/watchkeeper/watchkeeper/issues.`,
-  )
-}
