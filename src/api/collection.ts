@@ -6,7 +6,6 @@ import { ApiError } from './api-error.ts'
 import type { ApiRequest, Reconciled, Rules, Subject } from './call.ts'
 import type { ReadApi, WriteApi } from './client.ts'
 import { type ApiPath, isResourceId, isServer, path, root, servicePath, type Target, under } from './path.ts'
-import type { Profile } from './profiles.ts'
 import { type Page, type Reader, readList, readNothing, readOne } from './wire.ts'
 
 /** The longest page that the server answers. */
@@ -88,7 +87,7 @@ interface CollectionOptions<T> {
   /** One of them, for messages: `alert`. */
   readonly noun: string
   /** Whether the server pages this list; a profile may know less about its server. */
-  readonly listing: keyof Profile['lists']
+  readonly listing: 'paged' | 'whole'
   /** One object, as answered. */
   readonly schema: z.ZodType<T>
   /** The part of an answered object that may be sent again; for what can be written. */
@@ -247,10 +246,10 @@ async function readObjects<T extends { readonly id: string }>(
       rules: { ...rules, onAnswer },
     })
   }
-  const known = api.profile.lists[listing]
-  if (known === 'paged') return { ...(await listPages(page, about.noun)), readAtMs }
+  const { isKnown } = api.profile
+  if (isKnown && listing === 'paged') return { ...(await listPages(page, about.noun)), readAtMs }
   const { items } = await page(0)
-  return { items, mayBeCut: known === 'unknown' && items.length === pageLimit, readAtMs }
+  return { items, mayBeCut: !isKnown && items.length === pageLimit, readAtMs }
 }
 
 type ReadPage<T> = (offset: number) => Promise<Page<T>>

@@ -26,26 +26,14 @@ export interface Profile {
     readonly observability: string
     readonly queries: string
   }
-  /** Whether the server can validate a dashboard without storing it. */
-  readonly dashboardCheck: boolean
+  /** Whether the server is known: it has saved searches, validates dashboards without storing them, pages lists, and shows all fields in them. */
+  readonly isKnown: boolean
   /** Whether writes state defaults that readers of the stored object do not share (see `stateDefault` in the file schemas). */
   readonly statesDefaults: boolean
-  /** Whether saved searches can be listed and written. */
-  readonly savedSearches: boolean
-  /** Whether the services of the organization can be listed. */
-  readonly services: boolean
-  /** Whether keys can be listed, with their expiry. */
-  readonly keys: boolean
-  /** Whether the activities of the organization can be listed. */
-  readonly activities: boolean
-  /** Whether the backup configuration of a service can be read. */
-  readonly backupConfiguration: boolean
+  /** Whether services, keys, activities and the configuration of backups can be read. */
+  readonly hasControlPlane: boolean
   /** The company that bills for it, where it is known. */
   readonly provider: BillingProvider | undefined
-  /** How the server lists objects: those that the server pages (alerts, saved searches, webhooks), and those in one answer. */
-  readonly lists: { readonly paged: 'paged' | 'unknown'; readonly whole: 'whole' | 'unknown' }
-  /** Whether a list has all fields of its objects, as a GET of each has. */
-  readonly listsAllFields: boolean
 }
 
 interface BillingProvider {
@@ -74,32 +62,18 @@ export const neutral: Profile = {
     observability: 'managing alerts and dashboards',
     queries: 'running queries',
   },
-  dashboardCheck: false,
+  isKnown: false,
   statesDefaults: false,
-  savedSearches: false,
-  services: false,
-  keys: false,
-  activities: false,
-  backupConfiguration: false,
+  hasControlPlane: false,
   provider: undefined,
-  lists: { paged: 'unknown', whole: 'unknown' },
-  listsAllFields: false,
 }
-
-/** What both known servers have. */
-const known = {
-  dashboardCheck: true,
-  statesDefaults: true,
-  savedSearches: true,
-  lists: { paged: 'paged', whole: 'whole' },
-  listsAllFields: true,
-} as const
 
 const profiles: Readonly<Record<ProfileName, Profile>> = {
   // Source: the vendor's OpenAPI document of 2026-07-31, permissions as its command line documents them.
   'clickhouse-cloud': {
     ...neutral,
-    ...known,
+    isKnown: true,
+    statesDefaults: true,
     name: 'clickhouse-cloud',
     apiUrl: 'https://api.clickhouse.cloud',
     observabilityPath: 'clickstack',
@@ -113,10 +87,7 @@ const profiles: Readonly<Record<ProfileName, Profile>> = {
       observability: 'control-plane:service:manage-clickstack-api',
       queries: 'running queries',
     },
-    services: true,
-    keys: true,
-    activities: true,
-    backupConfiguration: true,
+    hasControlPlane: true,
     // The vendor's billing documentation says that a ClickHouse Credit is worth one US dollar of the published price list.
     provider: {
       name: 'ClickHouse',
@@ -128,7 +99,8 @@ const profiles: Readonly<Record<ProfileName, Profile>> = {
   // Recorded on HyperDX 2.36.
   hyperdx: {
     ...neutral,
-    ...known,
+    isKnown: true,
+    statesDefaults: true,
     name: 'hyperdx',
     isSelfHosted: true,
     rateLimit: { limit: 100, windowMs: 60_000 },

@@ -160,7 +160,7 @@ async function readAll(paths: readonly string[], files: Files): Promise<readonly
 
 /** The features of the server behind the API. */
 export const abilitiesOf = (profile: Profile): Abilities => ({
-  kinds: new Set(profile.savedSearches ? kindNames : (['dashboard', 'alert'] as const)),
+  kinds: new Set(profile.isKnown ? kindNames : (['dashboard', 'alert'] as const)),
   webhookNames: profile.name !== 'neutral',
   containers: profile.name !== 'neutral',
   alertFields: alertFieldsOf(profile),

@@ -5,8 +5,6 @@ import { type FaultQueue, faultSchema } from './faults.ts'
 import { type HttpRequest, type HttpResponse, isJsonType, jsonResponse, pathnameOf } from './http.ts'
 import type { RequestLog } from './request-log.ts'
 import { restoreBackup, restoreSchema } from './restore.ts'
-import { demo } from './shop/demo.ts'
-import { saveInWebApp } from './web-app.ts'
 
 /** What `/_emulator/…` on the emulator's own port controls, without a key and outside of the log. */
 export interface ControlContext {
@@ -41,14 +39,9 @@ export function handleControl(control: ControlContext, request: HttpRequest): Ht
   }
 }
 
-const clockOffset = z.strictObject({ offsetMs: z.number() })
-const webAppDashboard = z.looseObject({ name: z.string(), tiles: z.array(z.looseObject({ config: z.looseObject({}) })) })
-
 const handlers: Readonly<Record<string, (control: ControlContext, request: HttpRequest) => unknown>> = {
-  [`GET ${root}`]: ({ context }) => describe(context),
+  [`GET ${root}`]: ({ context }) => context.store,
   [`GET ${root}/requests`]: ({ log }) => log.requests,
-  [`GET ${root}/store`]: ({ context }) => context.store,
-  [`POST ${root}/store/dashboards`]: ({ context }, request) => saveInWebApp(context, readBody(webAppDashboard, request)),
   [`POST ${root}/restores`]: ({ context }, request) => restoreBackup(context, readBody(restoreSchema, request)),
   [`POST ${root}/faults`]: ({ faults }, request) => {
     faults.add(readBody(faultSchema, request))
@@ -62,10 +55,6 @@ const handlers: Readonly<Record<string, (control: ControlContext, request: HttpR
     reset()
     return { reset: true }
   },
-  [`POST ${root}/clock`]: ({ context: { clock } }, request) => {
-    clock.setOffset(readBody(clockOffset, request).offsetMs)
-    return { now: new Date(clock.now()).toISOString() }
-  },
 }
 
 function readBody<S extends z.ZodType>(schema: S, request: HttpRequest): z.output<S> {
@@ -76,29 +65,3 @@ function readBody<S extends z.ZodType>(schema: S, request: HttpRequest): z.outpu
   if (parsed.success) return parsed.data
   throw new ControlError(400, `BAD_REQUEST: ${z.prettifyError(parsed.error)}`)
 }
-
-/** What a person or a script needs to begin: dialect, credentials, and the ids of all objects by name. */
-function describe({ settings, store, clock }: EmulatorContext): unknown {
-  const { dialect, segment, unit } = settings
-  return {
-    dialect,
-    segment,
-    unit,
-    now: new Date(clock.now()).toISOString(),
-    demo,
-    organizations: store.organizations.map(({ id, name, services }) => ({
-      id,
-      name,
-      services: services.map((service) => ({
-        id: service.id,
-        name: service.name,
-        sources: idsByName(service.sources),
-        webhooks: idsByName(service.webhooks),
-        alerts: idsByName(service.alerts),
-        dashboards: service.dashboards.map((dashboard) => ({ id: dashboard.id, name: dashboard.name, tiles: idsByName(dashboard.tiles) })),
-      })),
-    })),
-  }
-}
-
-const idsByName = (items: readonly { readonly id: string; readonly name: string | null }[]) => items.map(({ id, name }) => ({ id, name }))

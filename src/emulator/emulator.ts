@@ -51,7 +51,7 @@ export interface Emulator {
    * results are `state` and `executionErrors` of each alert. Raw SQL and formulas are not evaluated.
    */
   runAlertTask(nowMs: number, serviceId?: string): void
-  /** Restores state, ids and clock, empties log, faults and rate limits, and aborts open requests. */
+  /** Restores data and ids, empties log, faults and rate limits, and aborts open requests. */
   reset(): void
   /** Ends every connection, open requests included, and drops late commits. */
   close(): Promise<void>
@@ -79,10 +79,10 @@ export async function startVariantOf(options: EmulatorOptions, variant: ServerVa
   }
   const gateway = isSelfHosted ? createHyperdxGateway(settings) : createCloudGateway(settings)
   const server = createHttpServer({ context, log, faults, reset, limiter, gateway, signal: () => lifetime.signal })
-  server.listen(settings.port, settings.host)
+  server.listen(settings.port, host)
   await once(server, 'listening')
   return {
-    url: toUrl(server.address() as AddressInfo), // It listens on a port, not on a pipe.
+    url: `http://${host}:${(server.address() as AddressInfo).port}`, // It listens on a port, not on a pipe.
     requests: log.requests,
     store,
     addFault: faults.add,
@@ -104,7 +104,7 @@ export async function startVariantOf(options: EmulatorOptions, variant: ServerVa
   }
 }
 
-const toUrl = ({ address, family, port }: AddressInfo): string => `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+const host = '127.0.0.1'
 
 interface ServerContext extends ControlContext {
   readonly gateway: Gateway

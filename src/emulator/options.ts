@@ -31,8 +31,6 @@ export interface VariantRequest extends ProductRequest {
 export interface EmulatorOptions {
   /** Default `neutral`. */
   readonly dialect?: Dialect
-  /** Default `127.0.0.1`. */
-  readonly host?: string
   /** Default 0: any free port. */
   readonly port?: number
   /** Default: neutral `off` (its contract shows none), `clickhouse-cloud` 10 requests in 10 seconds, `hyperdx` 100 in 60. */
@@ -55,14 +53,12 @@ export interface EmulatorOptions {
   readonly now?: () => number
   /** Default `shop`: a small organization with three services. */
   readonly data?: 'shop' | 'empty'
-  /** How the neutral dialect wraps observability responses: bare (default), `{data}`, or `{status, requestId, result}`. */
-  readonly lists?: 'plain' | 'data' | 'envelope'
   /** Neutral only: with `object`, `costs` is an object when there is exactly one record. Default `array`. */
   readonly costs?: 'array' | 'object'
 }
 
 /** The options with the defaults of the dialect filled in. */
-export interface Settings extends Required<Pick<EmulatorOptions, 'dialect' | 'host' | 'port' | 'now' | 'data' | 'lists' | 'costs'>> {
+export interface Settings extends Required<Pick<EmulatorOptions, 'dialect' | 'port' | 'now' | 'data' | 'costs'>> {
   readonly rateLimit: RateLimit | undefined
   readonly pageLimit: number | undefined
   readonly variant: ServerVariant
@@ -79,19 +75,17 @@ export interface Settings extends Required<Pick<EmulatorOptions, 'dialect' | 'ho
 const recordedVersion = '2.36.0'
 
 const dialects = {
-  neutral: { rateLimit: undefined, lists: 'plain', segment: 'observability', unit: 'Credits' },
+  neutral: { rateLimit: undefined, segment: 'observability', unit: 'Credits' },
   // 10 requests per 10 s and key: the vendor's documentation of its limits.
-  'clickhouse-cloud': { rateLimit: { limit: 10, windowMs: 10_000 }, lists: 'envelope', segment: 'clickstack', unit: 'CHC' },
-  hyperdx: { rateLimit: { limit: 100, windowMs: 60_000 }, lists: 'data', segment: 'api/v2', unit: 'CHC' },
+  'clickhouse-cloud': { rateLimit: { limit: 10, windowMs: 10_000 }, segment: 'clickstack', unit: 'CHC' },
+  hyperdx: { rateLimit: { limit: 100, windowMs: 60_000 }, segment: 'api/v2', unit: 'CHC' },
 } as const
 
 export function toSettings(options: EmulatorOptions, variant: ServerVariant): Settings {
   const dialect = options.dialect ?? 'neutral'
-  const isNeutral = dialect === 'neutral'
-  const { rateLimit, lists, segment, unit } = dialects[dialect]
+  const { rateLimit, segment, unit } = dialects[dialect]
   return {
     dialect,
-    host: options.host ?? '127.0.0.1',
     port: options.port ?? 0,
     rateLimit: options.rateLimit === 'off' ? undefined : (options.rateLimit ?? rateLimit),
     pageLimit: options.pageLimit,
@@ -101,8 +95,7 @@ export function toSettings(options: EmulatorOptions, variant: ServerVariant): Se
     hasMcp: options.hasMcp ?? true,
     now: options.now ?? Date.now,
     data: options.data ?? 'shop',
-    lists: isNeutral ? (options.lists ?? lists) : lists,
-    costs: isNeutral ? (options.costs ?? 'array') : 'array',
+    costs: (dialect === 'neutral' && options.costs) || 'array',
     segment,
     unit,
   }

@@ -25,14 +25,17 @@ export interface Organization {
   creditBalances: CreditBalance[]
 }
 
-export type Permission =
-  | 'control-plane:organization:view'
-  | 'control-plane:organization:view-activities'
-  | 'control-plane:organization:view-api-keys'
-  | 'control-plane:organization:view-billing'
-  | 'control-plane:service:view'
-  | 'control-plane:service:view-backups'
-  | 'control-plane:service:manage-clickstack-api'
+export const permissions = [
+  'control-plane:organization:view',
+  'control-plane:organization:view-activities',
+  'control-plane:organization:view-api-keys',
+  'control-plane:organization:view-billing',
+  'control-plane:service:view',
+  'control-plane:service:view-backups',
+  'control-plane:service:manage-clickstack-api',
+] as const
+
+export type Permission = (typeof permissions)[number]
 
 export interface CreditBalance {
   id: string

@@ -9,8 +9,7 @@ export type KindName = (typeof kindNames)[number]
 export const kindsOfProducts: readonly KindName[] = ['savedSearch', 'webhook']
 
 /** The kinds that a server does not list. */
-export const unlistedKinds = ({ savedSearches }: { readonly savedSearches: boolean }): ReadonlySet<KindName> =>
-  new Set(savedSearches ? [] : kindsOfProducts)
+export const unlistedKinds = ({ isKnown }: { readonly isKnown: boolean }): ReadonlySet<KindName> => new Set(isKnown ? [] : kindsOfProducts)
 
 /** A value for each kind. */
 export const mapKinds = <T>(toValue: (name: KindName) => T): Readonly<Record<KindName, T>> =>

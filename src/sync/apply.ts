@@ -108,7 +108,7 @@ async function carryOut(planned: PlanningResult, context: ApplyContext) {
   }
   // An update reads its object again where the window of the rate limit has room for that.
   const hasRoom = countRequests(planned.plan.changes, false) <= (api.rateLimit()?.remaining ?? Number.POSITIVE_INFINITY)
-  const usesLists = !hasRoom && profile.listsAllFields
+  const usesLists = !hasRoom && profile.isKnown
   const applied = await applyPlan(planned.plan, {
     api,
     service,

@@ -106,7 +106,7 @@ async function reviewPlan(
 
 /** Throws an InputError for a server without activities. */
 function demandActivities({ profile, service }: Context<'read', 'service-or-server'>): Service {
-  if (profile.activities && !isServer(service)) return service
+  if (profile.hasControlPlane && !isServer(service)) return service
   throw inputError('price', 'requires profile: clickhouse-cloud, because other servers have no activities and no usage')
 }
 

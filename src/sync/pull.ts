@@ -232,7 +232,7 @@ type ServerAnswers = Map<string, string | undefined>
 /** Finds the objects that `apply` would adopt and that the server would not store again. `answers` holds earlier answers. */
 async function findRejected(plan: Plan, answers: ServerAnswers, context: PullContext): Promise<Failures> {
   const rejected = new Map<string, string>()
-  if (!context.profile.dashboardCheck) return rejected
+  if (!context.profile.isKnown) return rejected
   const kinds = createKinds(context.profile, context.clock.now())
   for (const change of plan.changes) {
     const { kind } = change

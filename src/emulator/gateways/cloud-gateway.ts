@@ -67,8 +67,8 @@ export function createCloudGateway(settings: Settings): Gateway {
       )
     } catch (cause) {
       if (cause instanceof UnsupportedQuery) return toError(context.ids, 501, 'NOT_IMPLEMENTED', cause.message)
-      const { status, code, message } = cause instanceof GatewayError ? cause : toBug(cause)
-      return toError(context.ids, status, code, message)
+      if (!(cause instanceof GatewayError)) throw cause
+      return toError(context.ids, cause.status, cause.code, cause.message)
     }
   }
 
@@ -281,12 +281,9 @@ function requireDocumented(body: JsonObject, { dialect, variant }: Settings, met
 
 function toResourceResponse(settings: Settings, ids: Ids, { resource }: Route, { status, body, total }: ProductResponse): HttpResponse {
   if (status !== 200) return toError(ids, status, codeOf(status), String(isJsonObject(body) ? body.message : body))
-  const headers = total === undefined || settings.dialect === 'neutral' ? {} : { 'X-Total-Count': String(total) }
   const result = !isJsonObject(body) || Object.keys(body).length === 0 ? undefined : 'data' in body ? body.data : body
-  const shown = settings.dialect === 'neutral' && resource === 'alerts' ? toNeutralAlerts(result) : result
-  if (settings.lists === 'envelope') return toEnvelope(ids, shown, headers)
-  if (shown === undefined) return jsonResponse(200, {})
-  return jsonResponse(200, settings.lists === 'data' ? { data: shown } : shown)
+  if (settings.dialect !== 'neutral') return toEnvelope(ids, result, total === undefined ? {} : { 'X-Total-Count': String(total) })
+  return jsonResponse(200, (resource === 'alerts' ? toNeutralAlerts(result) : result) ?? {})
 }
 
 const codeOf = (status: number): string => ({ 400: 'BAD_REQUEST', 404: 'NOT_FOUND', 409: 'CONFLICT' })[status] ?? 'INTERNAL_ERROR'
@@ -314,12 +311,3 @@ const toLimitHeaders = ({ limit, remaining, resetMs, windowMs }: Quota): Headers
   'X-RateLimit-Reset': String(resetMs / 1000),
   'X-RateLimit-Policy': `${limit};w=${windowMs / 1000};comment="fixed window"`,
 })
-
-function toBug(cause: unknown): GatewayError {
-  const reason = cause instanceof Error ? cause.message : String(cause)
-  return new GatewayError(
-    500,
-    'INTERNAL_ERROR',
-    `internal error: ${reason}. This is a bug in the emulator. Report it at https://github.com/watchkeeper/watchkeeper/issues.`,
-  )
-}

@@ -1,7 +1,17 @@
 import { dayMs } from '../../core/durations.ts'
 import { createDemoIds, type DemoIds, type Ids } from '../deterministic.ts'
 import type { Dialect } from '../options.ts'
-import type { Activity, ApiKey, Connection, Organization, Permission, Service, Source, Store, UsageRecord, Webhook } from '../store.ts'
+import {
+  type ApiKey,
+  type Connection,
+  type Organization,
+  type Permission,
+  permissions,
+  type Service,
+  type Source,
+  type Store,
+  type Webhook,
+} from '../store.ts'
 import { demo, type ServiceName } from './demo.ts'
 import { createAlerts, createDashboards, createSavedSearches } from './shop-dashboards.ts'
 import { createActivities, createBackups, createCreditBalances, createTables, createUsage } from './shop-platform.ts'
@@ -12,32 +22,13 @@ const daysBefore = (atMs: number, days: number): string => new Date(atMs - days 
 export function createShop(ids: Ids, atMs: number, dialect: Dialect): Store {
   const demoIds = createDemoIds(ids)
   const store = createOrganization(demoIds, atMs)
-  for (const { services } of store.organizations) for (const service of services) fill(service, demoIds, atMs, dialect)
-  for (const organization of store.organizations) organization.creditBalances = createCreditBalances(demoIds, atMs)
-  return { ...store, organizations: store.organizations.map((organization) => withHistory(organization, atMs)) }
-}
-
-/** Usage and activities are made when they are asked for, because few runs of the emulator need them. */
-function withHistory(organization: Organization, atMs: number): Organization {
-  let usage: UsageRecord[] | undefined
-  let activities: Activity[] | undefined
-  return {
-    ...organization,
-    get usage() {
-      usage ??= createUsage(atMs)
-      return usage
-    },
-    set usage(records) {
-      usage = records
-    },
-    get activities() {
-      activities ??= createActivities(atMs)
-      return activities
-    },
-    set activities(all) {
-      activities = all
-    },
+  for (const organization of store.organizations) {
+    for (const service of organization.services) fill(service, demoIds, atMs, dialect)
+    organization.creditBalances = createCreditBalances(demoIds, atMs)
+    organization.usage = createUsage(atMs)
+    organization.activities = createActivities(atMs)
   }
+  return store
 }
 
 /** The same organization, services and keys. The services have only a connection. */
@@ -100,30 +91,20 @@ function fill(service: Service, ids: DemoIds, atMs: number, dialect: Dialect): v
   service.tables = createTables(name, atMs)
 }
 
-const allPermissions: readonly Permission[] = [
-  'control-plane:organization:view',
-  'control-plane:organization:view-activities',
-  'control-plane:organization:view-api-keys',
-  'control-plane:organization:view-billing',
-  'control-plane:service:view',
-  'control-plane:service:view-backups',
-  'control-plane:service:manage-clickstack-api',
-]
-
 const createKeys = (): ApiKey[] => [
-  createKey('admin', { id: demo.apiKeyId, secret: demo.apiKeySecret }, allPermissions),
+  createKey('admin', { id: demo.apiKeyId, secret: demo.apiKeySecret }, permissions),
   createKey('billing', demo.keys.billing, ['control-plane:organization:view', 'control-plane:organization:view-billing']),
   createKey('observability', demo.keys.observability, ['control-plane:service:manage-clickstack-api']),
-  { ...createKey('disabled', demo.keys.disabled, allPermissions), state: 'disabled' },
+  { ...createKey('disabled', demo.keys.disabled, permissions), state: 'disabled' },
 ]
 
-const createKey = (name: string, pair: { readonly id: string; readonly secret: string }, permissions: readonly Permission[]): ApiKey => ({
+const createKey = (name: string, pair: Pick<ApiKey, 'id' | 'secret'>, granted: readonly Permission[]): ApiKey => ({
   ...pair,
   name,
   organizationId: demo.organizationId,
   state: 'enabled',
   expireAt: null,
-  permissions: [...permissions],
+  permissions: [...granted],
 })
 
 function createConnection(ids: DemoIds, service: ServiceName, atMs: number): Connection {

@@ -1,20 +1,7 @@
 import { createServer } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { demo, startEmulator } from '../../../src/emulator/index.ts'
-import {
-  admin,
-  alertBody,
-  alertFacts,
-  basic,
-  call,
-  callRaw,
-  checkoutOf,
-  now,
-  observability,
-  organization,
-  start,
-  startCloud,
-} from './support.ts'
+import { admin, alertBody, basic, call, callRaw, checkoutOf, now, observability, organization, start, startCloud } from './support.ts'
 
 const alerts = `${observability}/alerts`
 
@@ -144,49 +131,23 @@ describe('the request log', () => {
 })
 
 describe('the control of the emulator', () => {
-  it('describes dialect, credentials and ids, without a key', async () => {
-    const emulator = await start()
-    const response = await fetch(`${emulator.url}/_emulator`)
-    const { tileId, dashboardId } = alertFacts(emulator)
-    const description = (await response.json()) as { organizations: { services: { name: string; dashboards: unknown[] }[] }[] }
-    expect(description).toMatchObject({
-      dialect: 'neutral',
-      segment: 'observability',
-      unit: 'Credits',
-      now: '2026-03-21T09:30:00.000Z',
-      demo,
-    })
-    const checkout = description.organizations[0]?.services.find(({ name }) => name === 'checkout')
-    expect(checkout).toMatchObject({
-      id: demo.services.checkout,
-      sources: expect.arrayContaining([{ id: expect.any(String), name: 'Logs' }]),
-    })
-    expect(checkout?.dashboards).toContainEqual(
-      expect.objectContaining({
-        id: dashboardId,
-        name: 'Checkout overview',
-        tiles: expect.arrayContaining([{ id: tileId, name: 'Error rate' }]),
-      }),
-    )
-  })
-
   it('the control of the emulator is not logged, not limited, and has no faults', async () => {
     const emulator = await start({ rateLimit: { limit: 1, windowMs: 60_000 } })
     emulator.addFault({ effect: { kind: 'status', status: 503 } })
-    for (const path of ['/_emulator', '/_emulator/', '/_emulator/store', '/_emulator/requests']) {
+    for (const path of ['/_emulator', '/_emulator/', '/_emulator/requests']) {
       const { status, headers } = await call(emulator, 'GET', path)
       expect([status, headers.get('x-ratelimit-limit')]).toEqual([200, null])
     }
     expect(emulator.requests).toEqual([])
   })
 
-  it('shows the requests and the store', async () => {
+  it('shows the requests and the store, without a key', async () => {
     const emulator = await start()
     await call(emulator, 'GET', alerts)
     expect((await call(emulator, 'GET', '/_emulator/requests')).json).toEqual([
       expect.objectContaining({ method: 'GET', path: alerts, status: 200 }),
     ])
-    expect((await call(emulator, 'GET', '/_emulator/store')).json).toEqual(emulator.store)
+    expect((await call(emulator, 'GET', '/_emulator')).json).toEqual(emulator.store)
   })
 
   it('adds and clears faults', async () => {
@@ -217,30 +178,6 @@ describe('the control of the emulator', () => {
     expect((await call(emulator, 'POST', '/_emulator/reset')).json).toEqual({ reset: true })
     expect(emulator.store).toEqual(before)
     expect(emulator.requests).toEqual([])
-  })
-
-  it('the control of the emulator moves the clock until the next reset', async () => {
-    const emulator = await start()
-    const moved = await call(emulator, 'POST', '/_emulator/clock', { body: { offsetMs: 2 * 86_400_000 } })
-    expect(moved.json).toEqual({ now: '2026-03-23T09:30:00.000Z' })
-    const cost = await call(emulator, 'GET', `${organization}/usageCost?from_date=2026-03-19&to_date=2026-03-20`)
-    expect(cost.json.result.costs.map(({ date, locked }: { date: string; locked: boolean }) => `${date} ${locked}`)).toEqual([
-      ...Array.from({ length: 4 }, () => '2026-03-19 true'),
-      ...Array.from({ length: 4 }, () => '2026-03-20 false'),
-    ])
-    await call(emulator, 'POST', '/_emulator/reset')
-    expect((await call(emulator, 'GET', '/_emulator')).json.now).toBe('2026-03-21T09:30:00.000Z')
-    expect((await call(emulator, 'POST', '/_emulator/clock', { body: { offset: 1 } })).status).toBe(400)
-  })
-
-  it('saves a dashboard as the web app does', async () => {
-    const emulator = await startCloud()
-    const body = { name: 'Over HTTP', tiles: [{ config: { configType: 'promql', displayType: 'line', promqlExpression: 'up' } }] }
-    const { status, json } = await call(emulator, 'POST', '/_emulator/store/dashboards', { body })
-    expect([status, json]).toEqual([200, checkoutOf(emulator).dashboards.at(-1)])
-    expect((await call(emulator, 'POST', '/_emulator/store/dashboards', { body: { tiles: [] } })).status).toBe(400)
-    const other = emulator.saveInWebApp({ name: 'Elsewhere', tiles: [] }, demo.services.search)
-    expect(emulator.store.organizations[0]?.services.find(({ name }) => name === 'search')?.dashboards).toContain(other)
   })
 
   it('rejects unknown requests', async () => {
