@@ -36,13 +36,13 @@ export interface SeriesRequest {
 /** The values of the series for one window and group. */
 export interface SeriesRow {
   readonly startMs: number
-  /** As the server names the group: `ServiceName:cart`. Empty without groups. */
+  /** The group as the server names it, such as `ServiceName:cart`; empty without groups. */
   readonly group: string
   /** The values of the groups, `null` where the server has none. */
   readonly groupValues: readonly unknown[]
   /** Whether a value of the group is, or looks like, a number. */
   readonly hasNumericGroup: boolean
-  /** By the number of the series. A series without rows is absent; NULL and NaN are null. */
+  /** Values by the number of their series. A series without rows is absent; NULL and NaN are null. */
   readonly numbers: ReadonlyMap<number, number | null>
 }
 

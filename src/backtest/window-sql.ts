@@ -10,7 +10,7 @@ export type SqlShape = 'number' | 'over-time'
 
 /** The query of a tile for one window. */
 export interface WindowSql {
-  /** As declared. */
+  /** The query as declared. */
   readonly template: string
   readonly shape: SqlShape
   readonly connectionId: string
@@ -166,7 +166,7 @@ export function closingBracket(all: readonly string[], open: number): number {
   return refuse('the arguments of a macro are not closed')
 }
 
-/** At commas outside of brackets. Empty arguments do not count. */
+/** Splits at commas outside of brackets, and drops empty arguments. */
 export function splitArguments(all: readonly string[]): readonly string[] {
   const args = ['']
   let depth = 0

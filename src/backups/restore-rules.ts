@@ -12,7 +12,7 @@ export const comparedOutcomes = ['pass', 'fail', 'unknown', 'skipped'] as const
 /** `unknown` was not compared, so that nothing is verified. `skipped` need not be compared. */
 export interface Compared {
   readonly outcome: (typeof comparedOutcomes)[number]
-  /** Without a full stop. Empty for `pass`. */
+  /** A reason without a full stop; empty for `pass`. */
   readonly reason: string
 }
 

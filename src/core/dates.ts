@@ -51,7 +51,7 @@ export function* eachDay(from: Day, to: Day): Generator<Day> {
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const
 
-/** Without it, narrow columns would break a day over two lines. */
+/** Keeps narrow columns from breaking a day over two lines. */
 const noBreak = '\u00a0'
 
 /** `21 Nov 2026`, for people. */

@@ -6,7 +6,7 @@ declare module 'zod' {
   interface GlobalMeta {
     /** What a person may write, as text for messages. */
     accepts?: string
-    /** For a map: other words for its fields. */
+    /** Other words for the fields of a map. */
     aliases?: Readonly<Record<string, string>>
     /** What to write instead of other words, in lower case, for a value. */
     synonyms?: Readonly<Record<string, string>>

@@ -104,7 +104,7 @@ function wireOption(core: Schema): z.ZodType {
   return core as z.ZodType // Every schema here was made with zod's classic API.
 }
 
-/** For each field of the API that an update can clear, the value that clears it; undefined where leaving it out does. */
+/** The value that clears a field, for each field of the API that an update can clear; undefined where leaving the field out clears it. */
 export const clearing = (fields: z.ZodObject, profileFields?: ReadonlySet<string>): Body =>
   Object.fromEntries(
     Object.values<Schema>(fields.shape).flatMap((field, i) => {

@@ -9,11 +9,11 @@ import { reportsInput } from './reports.ts'
 
 declare module 'zod' {
   interface GlobalMeta {
-    /** Of a list given as text: commas separate items, as line ends do. */
+    /** Whether commas separate the items of a list given as text, as line ends do. */
     commas?: boolean
     /** The default in action.yml only: an expression that the runner evaluates. */
     actionDefault?: string
-    /** Not an input of the action: a variable there, or only an option of the command line and the library. */
+    /** A variable of the action, or an option of only the command line and the library. Absent for an input of the action. */
     setting?: 'variable' | 'option'
   }
 }

@@ -108,7 +108,7 @@ export interface Operation<
   readonly scope: S
   /** The scope with these inputs, for an operation that sends requests only on demand. */
   scopeWith?(values: Partial<z.output<I>>): Scope
-  /** Only for the command line and the library. */
+  /** Whether only the command line and the library have the operation. */
   readonly isOutsideOfAction?: true
   /** The profiles that it needs one of; absent where it works with every API. */
   readonly profiles?: readonly ProfileName[]
@@ -152,7 +152,7 @@ export interface Operation<
   files?(result: z.output<O> & z.output<D>, input: z.output<I>): readonly OutputFile[]
 }
 
-/** For operations without outputs of their own, or whose result has no other fields. */
+/** The fields of operations without outputs of their own, or without details in their result. */
 export const noFields = z.looseObject({})
 
 /** Infers the types of one operation from its schemas. */

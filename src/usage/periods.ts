@@ -112,7 +112,7 @@ const finished = (from: Day, to: Day): CurrentPeriod => ({ from, to, end: to })
 
 const rolling = (from: Day, to: Day): CurrentPeriod => ({ ...finished(from, to), isRolling: true })
 
-// In a shorter month, the cycle starts on its last day. The next cycle starts on the configured day again.
+// The cycle starts on the last day of a month that is too short. The next cycle starts on the configured day again.
 function startOfCycle(today: Day, cycleDay: number): Day {
   const thisMonth = withDayOfMonth(today, cycleDay)
   return thisMonth <= today ? thisMonth : withDayOfMonth(addMonths(today, -1), cycleDay)

@@ -33,7 +33,7 @@ interface ListedAlerts {
 
 export const selectAlerts = (description: string) => selectInput(description, ['name', 'state', ...ownerFields], { state: alertStates })
 
-/** Without a profile, the marker is in the message. */
+/** The marker of an alert is in its note, or in its message where the server has no notes. */
 export const alertMarkers = {
   ownership: 'marker',
   markerStyle: textStyle,

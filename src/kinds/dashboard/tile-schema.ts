@@ -285,7 +285,7 @@ export const writtenConfig = z
   ])
   .meta({ id: 'writtenChart' })
 
-/** For fields that these schemas do not have yet. They are passed on unchanged. */
+/** Fields that these schemas do not have yet. */
 export const raw = z.record(z.string(), z.unknown()).meta({ description: 'Fields that are passed on to the API unchecked.' })
 
 export const declaredTile = z
