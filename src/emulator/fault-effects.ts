@@ -130,7 +130,7 @@ async function resetInBody(writer: ResponseWriter, response: HttpResponse, bytes
   writer.reset()
 }
 
-/** Without a length and without chunks, so that the client cannot know that the body is incomplete. */
+/** Sends neither a length nor chunks, so that the client cannot know that the body is incomplete. */
 async function truncate(writer: ResponseWriter, response: HttpResponse, bytes: number | undefined): Promise<void> {
   await writeRawHead(writer, response, { Connection: 'close' })
   await writer.writeRaw(firstBytes(Buffer.from(response.body), bytes))

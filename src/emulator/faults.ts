@@ -5,7 +5,7 @@ import * as z from 'zod'
 export type FaultHeaders = Readonly<Record<string, string | readonly string[]>>
 
 export interface Fault {
-  /** Without it, every request matches. `path` is a part of the raw path, query included. */
+  /** The requests that match; absent for all. `path` is a part of the raw path, query included. */
   readonly match?: { readonly method?: string; readonly path?: string }
   /** The first matching request that it applies to, counted from 1 since the fault was added. Default 1. */
   readonly nth?: number

@@ -19,9 +19,9 @@ export interface Organization {
   createdAt: string
   services: Service[]
   usage: UsageRecord[]
-  /** In any order. */
+  /** Activities in any order. */
   activities: Activity[]
-  /** In any order, with those that cannot be used. */
+  /** Balances in any order, with those that cannot be used. */
   creditBalances: CreditBalance[]
 }
 
@@ -80,7 +80,7 @@ export interface Service {
   sources: Source[]
   webhooks: Webhook[]
   savedSearches: SavedSearch[]
-  /** In any order; the API lists the most recent first. */
+  /** Backups in any order. The API lists the most recent first. */
   backups: Backup[]
   backupConfiguration: BackupConfiguration
   /** What queries can read. */
@@ -256,7 +256,7 @@ export interface SavedSearch {
   updatedAt: string
 }
 
-/** Only the id is required by the API's OpenAPI document. */
+/** A backup. The API's OpenAPI document requires only the id. */
 export interface Backup {
   id: string
   status?: 'done' | 'error' | 'in_progress'
@@ -287,6 +287,6 @@ export interface UsageRecord {
   entityName: string
   /** Default: whether the day is older than three days before the server's today. */
   locked?: boolean
-  /** By the name without the unit: `compute` is shown as `computeCredits`. */
+  /** Amounts by the name of the metric without the unit: `compute` is shown as `computeCredits`. */
   micro: { [metric: string]: number }
 }

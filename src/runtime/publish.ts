@@ -250,9 +250,9 @@ export function resultFilePath(
 const maxOutputBytes = 512 * 1024
 
 interface ResultTexts {
-  /** Indented, unless it is too long to be read. */
+  /** The document in pieces, indented unless it is too long to be read. */
   readonly forFile: Iterable<string>
-  /** Without lists and objects when it is too long for an output. */
+  /** The document as one line; lists and objects are left out when it is too long for an output. */
   readonly forOutput: string
 }
 

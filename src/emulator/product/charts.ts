@@ -113,7 +113,7 @@ export function answerConditions(conditions: readonly SeriesInput[], kind: strin
   }
 }
 
-/** As fine as 60 buckets allow. */
+/** The given length of buckets, or the shortest with at most 60 buckets. */
 function bucketLength({ granularity: given = 'auto', startTime, endTime }: ChartRequest): number {
   if (given !== 'auto') return granularities[given]
   const lengths = Object.values(granularities)
@@ -220,7 +220,7 @@ function matchingRows(input: SeriesInput, kind: TelemetryKind): MatchingRows {
   return rows
 }
 
-/** Of a gauge, the last value of a bucket counts. */
+/** The last row of each service: a gauge has its last value in a bucket. */
 const lastOfEach = (rows: readonly TelemetryRow[]): readonly TelemetryRow[] => [
   ...new Map(rows.map((row) => [row.ServiceName, row])).values(),
 ]

@@ -67,7 +67,7 @@ export function updateConnection(request: ProductRequest): ProductResponse {
   return ok(toConnectionView(connection))
 }
 
-/** Also when sources use it. */
+/** Deletes a connection even when sources use it. */
 export function deleteConnection(request: ProductRequest): ProductResponse {
   validate(request, { hasId: true })
   if (removeById(request.service.connections, request.id) === undefined) throw plainNotFound()

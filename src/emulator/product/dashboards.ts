@@ -62,7 +62,7 @@ const tiles = z
 
 export const tags = z.array(z.string().max(32)).max(50).optional()
 
-/** In the order of the product's messages. */
+/** Fields in the order of the product's messages. */
 const filterFields = {
   type: z.enum(['QUERY_EXPRESSION']),
   name: z.string().min(1),
@@ -197,7 +197,7 @@ const updateBody = z.object({ ...fields, filters: z.array(updateFilter).optional
 type DashboardBody = z.output<typeof createBody> | z.output<typeof updateBody>
 type TileBody = DashboardBody['tiles'][number]
 
-/** By name, descending, with all tiles. */
+/** Lists the dashboards by name, descending, with all tiles. */
 export const listDashboards = (request: ProductRequest): ProductResponse =>
   listAll(request, request.service.dashboards.toSorted(byNameDescending).map(toDashboardView))
 
@@ -346,7 +346,7 @@ interface TileStorage {
   readonly missingLanguage: null | undefined
 }
 
-/** Only tiles with a condition of their own are stored with a default language. */
+/** The config as it is stored. Tiles with a condition of their own get a default language. */
 function toStoredConfig(config: JsonObject, missingLanguage: TileStorage['missingLanguage']): JsonObject {
   if (config.configType === 'sql') return config
   if (filteredTypes.includes(config.displayType)) return { ...config, whereLanguage: config.whereLanguage ?? 'lucene' }

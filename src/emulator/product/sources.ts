@@ -192,7 +192,7 @@ export function updateSource(request: ProductRequest): ProductResponse {
   return respond(updated)
 }
 
-/** Also when something uses the source. */
+/** Deletes a source even when something uses it. */
 export function deleteSource(request: ProductRequest): ProductResponse {
   validate(request, { hasId: true })
   if (removeById(request.service.sources, request.id) === undefined) throw sourceNotFound()

@@ -90,7 +90,7 @@ export function updateWebhook(request: ProductRequest): ProductResponse {
   return ok(toWebhookView(updated))
 }
 
-/** Only a webhook that is the first channel of an alert is protected. */
+/** Deletes a webhook, unless it is the first channel of an alert. */
 export function deleteWebhook(request: ProductRequest): ProductResponse {
   validate(request, { hasId: true })
   const { service, id } = request

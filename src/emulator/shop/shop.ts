@@ -202,7 +202,7 @@ function createSources(ids: DemoIds, service: ServiceName, connection: string): 
   return sources
 }
 
-/** Like secrets, as in the real API, but fake. */
+/** Fake URLs that look like secrets, as in the real API. */
 const hookUrls = (service: ServiceName) => ({
   oncall: `https://hooks.slack.com/services/T0DEMO000/B0DEMO000/opens-nothing-${service}`,
   incidents: `https://api.incidents.example/v2/alert_events/http/demo-${service}?token=opens-nothing`,
