@@ -13,7 +13,7 @@ export const standIns: Readonly<Record<string, string>> = {
   // Loads node:crypto. The action writes its outputs itself, and nothing for later steps.
   '@actions/core/lib/file-command.js': `export const issueFileCommand = ${throws('file commands')}\nexport const prepareKeyValueMessage = issueFileCommand\n`,
 
-  // The bundle has an agent of undici, its requests and, for proxies, their tunnels and what is behind the getters.
+  // The stand-in for undici has an agent, its requests and, for proxies, their tunnels and what is behind the getters.
   'undici/index.js': `'use strict'
 const Dispatcher = require('./lib/dispatcher/dispatcher')
 Dispatcher.prototype.request = require('./lib/api/api-request')

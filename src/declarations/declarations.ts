@@ -136,7 +136,7 @@ function mergeUnset(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
 }
 
 interface FileDeclarations extends Declarations {
-  /** Of a file with instances: the names that its expressions use, by the key of the instance. */
+  /** The names that the expressions of a file with instances use, by the key of the instance. */
   readonly used?: ReadonlyMap<string, ReadonlySet<string>>
 }
 

@@ -168,7 +168,7 @@ function whyNoVariable(name: string, value: unknown): string | undefined {
   return hasExpression(value) ? 'cannot contain an expression; write the value' : undefined
 }
 
-/** With one service and one project, each environment would overwrite the objects of the other. */
+/** Environments with the same service and the same project would overwrite each other's objects. */
 function requireOwnObjects({ document, project }: NamedEnvironment, other: ReadDocument, common: CommonTarget): void {
   const serviceOf = ({ value }: ReadDocument, otherwise: unknown): string =>
     String(ownValue(value, 'service-id') ?? otherwise ?? '').toLowerCase()
@@ -201,7 +201,7 @@ export function mergePatch(value: unknown, patch: unknown): unknown {
 
 /** What the environment overrides of the objects, with variables filled in. */
 export interface Overrides {
-  /** By section, key and field. */
+  /** Values by section, key and field. */
   readonly value: unknown
   readonly document: ReadDocument
 }

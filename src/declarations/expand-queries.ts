@@ -51,7 +51,7 @@ function isExpandable({ value }: Declared<'alert'>, dashboards: ReadonlyMap<stri
 
 interface Expanded {
   readonly expanded: readonly (readonly [Declared, Declared])[]
-  /** With the tiles; undefined where they are too many. */
+  /** The dashboard with the tiles; undefined where the tiles are too many. */
   readonly dashboard?: Declared<'dashboard'>
   readonly diagnostics: readonly Diagnostic[]
 }

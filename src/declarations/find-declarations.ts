@@ -49,7 +49,7 @@ interface FindOptions {
   readonly project?: string | undefined
 }
 
-/** For files without declarations, and for globs without files. */
+/** Advice for files without declarations, and for globs without files. */
 export const adviseOnEmpty = (prune: Prune): string =>
   `so prune would ${verbOf(prune)} all objects of the project; check the globs, or set allow-empty to ${verbOf(prune)} them`
 
@@ -81,7 +81,7 @@ export async function findDeclarations(
   const rules: LintSettings = {
     ...(profile.isSelfHosted && { 'may-be-refused': 'error', 'cloud-only': 'error' }),
     ...lintSettings,
-    // Without the field in the profile, no declaration can have it.
+    // No declaration can have a note under a profile without the field.
     ...(!abilities.alertFields.has('note') && { 'missing-runbook': 'off' }),
     ...(profile.name === 'clickhouse-cloud' ? { 'cloud-only': 'off' } : { 'undocumented-field': 'off' }),
   }
@@ -122,7 +122,7 @@ export const skippedDirectories = (skipped: readonly SkippedDirectory[]): readon
     diagnosticOf(findingRules, skippedRule, { file: path }, `wildcards skip "${quote(path)}", which ${reason}; its files are not read`),
   )
 
-/** With prune, the objects in files that were not read would be deleted or forgotten. */
+/** Makes skipped directories errors, because prune would delete or forget the objects in files that were not read. */
 export const refuseSkippedDirectories = (found: Found, prune: Prune): Found => ({
   ...found,
   diagnostics: found.diagnostics.map((one) =>

@@ -177,7 +177,7 @@ interface LintInput {
 
 /** Applies the rules to the objects, with the severities of the settings. */
 export function lint({ objects, broken = [] }: LintInput, settings: LintSettings): readonly Diagnostic[] {
-  // With a value, it has all that an object has.
+  // A broken object with a value has all that a valid object has.
   const repaired = broken.filter(({ value }) => value !== undefined) as readonly (Declared & BrokenObject)[]
   return keysOf<LintRule>(lintRules).flatMap((id) => {
     const rule: Rule = lintRules[id]

@@ -54,7 +54,7 @@ async function runCheck(context: CheckContext, { files, select }: z.output<typeo
       throw nameSlo(slo, thrown)
     })
     if (histories === 'asleep') return { ...unchecked(found.diagnostics), asleep: true }
-    // Without any event, there is no group.
+    // An SLO without any event has no group.
     for (const history of histories.length === 0 ? [{ hours: [], steps: [] }] : histories)
       checked.push(
         toChecked(slo, {

@@ -188,7 +188,7 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
   }
 }
 
-/** With an error of these rules, it is not known which declaration belongs to which object. */
+/** Rules whose errors mean that it is not known which declaration belongs to which object. */
 const matchingRules: readonly string[] = ['duplicate-marker', 'owned-elsewhere', 'ambiguous-adoption', 'other-project']
 
 async function readTexts(paths: readonly string[], files: Files): Promise<ReadonlyMap<string, string>> {

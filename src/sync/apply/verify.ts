@@ -26,7 +26,7 @@ export const verifyRules = {
 interface Verification {
   /** What is wrong although every request was answered well. */
   readonly diagnostics: readonly Diagnostic[]
-  /** Of the sections that were written. */
+  /** Lists of the kinds that were written. */
   readonly lists: StoredIndexes
 }
 
@@ -91,7 +91,7 @@ function findDroppedFields(outcome: Outcome, desired: Body, stored: StoredObject
 /** The declared fields that an object lacks. */
 function missingFields(desired: Body, stored: StoredObject, kind: Kind): readonly FieldChange[] {
   const { before, after } = compareBodies(kind, desired, stored)
-  // Where the server trims names or reorders a list, an item may be compared with another one: then the field is elsewhere in the list.
+  // An item may be compared with another one if the server trims names or reorders a list. The field is then elsewhere in the list.
   const storedPaths = new Set(addedFields(before).map(({ path }) => withoutItems(path)))
   return diffFields(after, before).filter((field) => field.after === undefined && !storedPaths.has(withoutItems(field.path)))
 }

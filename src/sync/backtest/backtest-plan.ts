@@ -45,9 +45,9 @@ interface BacktestRequest {
   /** Keys of alerts to include although they are unchanged. */
   readonly always: readonly string[]
   readonly maxRequests: number
-  /** For alerts above it, conditions are suggested. */
+  /** Limit above which conditions are suggested for an alert. */
   readonly maxNotifications?: number | undefined
-  /** Those that a suggestion must detect. */
+  /** The incidents that a suggestion must detect. */
   readonly incidents?: readonly Incident[]
   /** The incidents whose values are read, too. */
   readonly recorded?: readonly Incident[]
@@ -109,7 +109,7 @@ export async function backtestPlan(
     ({ isChanged, change }) =>
       (request.selected?.has(change.key) ?? true) && (request.only === 'all' || isChanged || request.always.includes(change.key)),
   )
-  // After the plan first: the budget of requests may not last for all.
+  // The queries of the state after the plan are first, because the budget of requests may not last for all.
   const queries = [...wanted.map(({ next }) => next), ...wanted.map(({ now }) => now)].filter((query) => query !== undefined)
   const { estimates, requests, readRows } = await estimateAlerts(queries, {
     ...context,

@@ -87,7 +87,7 @@ const toDeclaredQuery = (query: AlertQuery | Refusal): DeclaredQuery | Refusal =
 /** Ids of connections differ between environments. */
 const declaredSql = ({ sql: { template, shape, sourceId } }: WindowsQuery) => ({ template, shape, sourceId })
 
-/** After a plan, the queries of SLOs have the sources of the service. */
+/** Puts placeholders back in place of sources: a plan gives the queries of SLOs the sources of the service. */
 async function withPlaceholders({ objects, slos }: Pick<Found, 'objects' | 'slos'>): Promise<Found['objects']> {
   if (slos.length === 0) return objects
   const { isOfSlo, resolveSlos } = await import('../../slos/expand-slos.ts')

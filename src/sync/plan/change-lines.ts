@@ -95,7 +95,7 @@ function toEntry([object, ...others]: readonly PlannedObject[], sides?: SideName
   }
 }
 
-/** With the objects that it makes. */
+/** A new SLO with the objects that it makes. */
 type NewSlo = NonNullable<PlanResult['slos']>[number] & { readonly made: readonly PlannedObject[] }
 
 const toSloEntry = ({ key, name, summary, made }: NewSlo): Entry => ({

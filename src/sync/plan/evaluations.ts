@@ -126,7 +126,7 @@ interface EvaluationReview {
   readonly notEvaluated: readonly NotEvaluated[]
 }
 
-/** After apply: alerts that are not evaluated or fail, and alerts that this run wrote and the server has not evaluated since. */
+/** Finds alerts that are not evaluated or fail after apply, and those that this run wrote and the server has not evaluated since. */
 export function reviewEvaluations({ plan, outcomes, alerts, nowMs }: Review): EvaluationReview {
   const byId = new Map(alerts.map((alert) => [alert.id, alert]))
   const pending = outcomes.flatMap(({ change, kind, id }) => {

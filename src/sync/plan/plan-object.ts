@@ -78,7 +78,7 @@ interface FieldComparison {
 
 interface ComparedObject {
   readonly found: MarkedObject
-  /** Of the declaration as it is now. */
+  /** The digest of the declaration as it is now. */
   readonly digest: string
   readonly sides: Sides
 }

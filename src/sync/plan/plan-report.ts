@@ -183,7 +183,7 @@ const unchecked = ({ uncheckedCount }: PlanResult): readonly Block[] =>
         },
       ]
 
-/** Without a location where it is not about a file, but about an object of the service or an input. */
+/** An annotation has no location where it is about an object of the service or an input. */
 export const toAnnotations = ({ diagnostics, files }: Pick<PlanResult, 'diagnostics' | 'files'>): readonly Annotation[] =>
   diagnostics.map(({ location, ...rest }) => (files.includes(location.file) ? { ...rest, location } : rest))
 

@@ -180,7 +180,7 @@ const toLookUpCheck = (one: LookUp, explain: Check['explain'], { api, service, n
   },
 })
 
-/** In the order of the plan; alerts that no file declares come last. The queries of SLOs have a check of their own, which sees no rows. */
+/** Checks in the order of the plan, alerts that no file declares last. Queries of SLOs have a check of their own, which sees no rows. */
 async function alertChecks(asking: Asking, isOnlyOnChanged: boolean): Promise<readonly Check[]> {
   const { planned, changedSources, profile, nowMs } = asking
   const { changes } = planned.plan
