@@ -113,7 +113,7 @@ export async function buildExecutable(): Promise<void> {
 function inject(blob: string): void {
   const tool = join(root, 'node_modules/postject/dist/cli.js')
   const segment = process.platform === 'darwin' ? ['--macho-segment-name', 'NODE_SEA'] : []
-  // Its output is warnings about the names of sections. With an error, they are part of the message.
+  // The output of the tool is warnings about the names of sections. The message of an error includes them.
   execFileSync(process.execPath, [tool, executablePath, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', fuse, ...segment], { stdio: 'pipe' })
 }
 

@@ -110,7 +110,7 @@ function wrongUse({ project, directory, manifest }: Installed): readonly string[
   const uses: readonly Use[] = [
     { what: 'the library', command: [process.execPath, 'consumer.ts'], says: `${manifest.version} true` },
     { what: 'the command line', command: [process.execPath, bin, '--version'], says: manifest.version },
-    // Its files have to come with the package.
+    // The files of init have to come with the package.
     { what: 'init', command: ['sh', '-c', '"$0" "$1" init fleet > said && cmp fleet.yml "$2"', process.execPath, bin, fleet], says: '' },
     ...resolutions.map(({ moduleResolution }) => ({
       what: `the types for ${moduleResolution}`,

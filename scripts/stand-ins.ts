@@ -38,7 +38,7 @@ const processors =
     .split(' ')
     .map((name) => (name === 'aggregateChecks' ? name : `${name}Processor`))
 
-/** Those of the action's bundle. Only the command line makes JSON Schemas, for `watchkeeper schema`; they are 2% of the archive. */
+/** Stand-ins of the action's bundle. Only the command line makes JSON Schemas, for `watchkeeper schema`; they are 2% of the archive. */
 export const actionStandIns: Readonly<Record<string, string>> = {
   ...standIns,
   'zod/v4/core/json-schema-processors.js': `const make = ${throws('JSON Schemas')}\nexport const allProcessors = {}\nexport { ${[...processors, 'toJSONSchema'].map((name) => `make as ${name}`).join(', ')} }\n`,

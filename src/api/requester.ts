@@ -78,7 +78,7 @@ export function createRequester(options: RequesterOptions): Requester {
     function admitNext(last: Failed | undefined): Promise<Admitted | Applied<T>> {
       // A failed attempt was not applied if the object was read again.
       if (last === undefined || rules.reconcile !== undefined || !isOutcomeUnknown(request, last)) return admit(facts, body, rules)
-      // Such a write is sent again only where that changes nothing.
+      // A write with an unknown outcome is sent again only where that changes nothing.
       return admit<T>(facts, body, {}).catch(() => {
         throw errorOf(last)
       })

@@ -27,7 +27,7 @@ export interface SeriesItem {
 export interface SeriesRequest {
   readonly series: readonly SeriesItem[]
   readonly granularity: AlertInterval
-  /** Between two borders of the granularity, the first window is a part. */
+  /** The start of the range. The first window is a part if the start is between two borders of the granularity. */
   readonly fromMs: number
   /** Excluded. */
   readonly untilMs: number
@@ -73,7 +73,7 @@ export async function requestSeries(
       method: 'POST',
       isSafe: true,
       path: under(collectionPath(api, target, 'charts'), 'series'),
-      // Without `column`, groups by an expression overwrite each other. The end is included, so its bucket is left out below.
+      // Groups by an expression overwrite each other without `column`. The server includes the end, so its bucket is left out below.
       body: { series, granularity, startTime: fromMs, endTime: untilMs, seriesReturnType: 'column' },
     },
     read: readOne(wireRows),

@@ -32,7 +32,7 @@ export interface Declarations {
   readonly objects: readonly Declared[]
   /** Objects with errors: references to them are still valid. */
   readonly broken: readonly BrokenObject[]
-  /** Their objects are not among `objects` yet. */
+  /** SLOs whose dashboards and alerts are not among `objects` yet. */
   readonly slos: readonly WrittenSlo[]
   readonly incidents: readonly WrittenIncident[]
   /** Files that could not be parsed. */

@@ -89,7 +89,7 @@ export const environmentSchema = z.strictObject({
 export interface CommonTarget {
   /** The service of this run. */
   readonly ownService: unknown
-  /** That of the config file. */
+  /** The service of the config file. */
   readonly service: unknown
   readonly project: unknown
 }

@@ -99,7 +99,7 @@ function onTile(alert: Declared<'alert'>, dashboard: string, tile: string): Decl
   }
 }
 
-/** Its place is that of the first alert. */
+/** The dashboard for alerts that name none. Its place is that of the first alert. */
 function dashboardOfProject([first]: readonly Declared<'alert'>[], project: string | undefined): Declared<'dashboard'> {
   const name = project === undefined ? 'Alerts' : `Alerts: ${project}`
   return makeProjectDashboard(name, first?.location ?? { file: 'files' })

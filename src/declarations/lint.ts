@@ -171,7 +171,7 @@ const rulesOnAbsence: Readonly<Partial<Record<LintRule, readonly string[]>>> = {
 
 interface LintInput {
   readonly objects: readonly Declared[]
-  /** Their valid part is checked. */
+  /** Objects with errors. The valid part of each is checked. */
   readonly broken?: readonly BrokenObject[]
 }
 

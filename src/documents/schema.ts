@@ -12,7 +12,7 @@ declare module 'zod' {
     synonyms?: Readonly<Record<string, string>>
     /** What to do where a required value is missing. */
     missing?: string
-    /** Never shown, not even when it is wrong. */
+    /** Whether the value is never shown, not even when it is wrong. */
     secret?: boolean
     /** The title above the input in help. */
     group?: string

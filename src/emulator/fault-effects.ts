@@ -70,7 +70,7 @@ function toStatusResponse(
 const bytesOf = ({ text, bytes }: Extract<Effect, { kind: 'body' }>): string | Uint8Array =>
   typeof bytes === 'string' ? Buffer.from(bytes, 'base64') : (bytes ?? text ?? '')
 
-// So that a given `Content-Type` replaces the default.
+// Names in lower case let a given `Content-Type` replace the default.
 const toLowerCase = (headers: FaultHeaders = {}): Headers =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 

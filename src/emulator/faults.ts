@@ -45,7 +45,7 @@ export type Effect =
   | { readonly kind: 'body'; readonly text?: string; readonly bytes?: Uint8Array | string; readonly headers?: FaultHeaders }
   /** 429. Without `headers`, the four X-RateLimit ones with one second to wait; `{}` for none. */
   | { readonly kind: 'rate-limited'; readonly headers?: FaultHeaders; readonly body?: string }
-  /** Never responds. */
+  /** A request that gets no response. */
   | { readonly kind: 'hang' }
   /** The normal response, a few bytes at a time, default 1. */
   | { readonly kind: 'drip'; readonly bytesPerTick?: number; readonly everyMs: number }

@@ -136,7 +136,7 @@ export interface Connection {
   name: string
   host: string
   username: string
-  /** Never shown. */
+  /** Answers leave the field out. */
   password?: string | undefined
   hyperdxSettingPrefix?: string
   isPrometheusEndpoint?: boolean | undefined
@@ -232,9 +232,9 @@ export interface Webhook {
   url?: string
   description?: string | undefined
   body?: string | undefined
-  /** Never shown. */
+  /** Answers leave the field out. */
   headers?: Record<string, string> | undefined
-  /** Never shown. */
+  /** Answers leave the field out. */
   queryParams?: Record<string, string> | undefined
   createdAt: string
   updatedAt: string

@@ -91,7 +91,7 @@ function combineRows(
 /** The server compares the rows that have the start of the evaluated window. */
 const windowStart = 'toStartOfInterval(fromUnixTimestamp64Milli({endDateMilliseconds:Int64} - 1), INTERVAL {intervalSeconds:Int64} second)'
 
-/** As Grafana reduces a series, in pkg/expr/mathexp/reduce.go and pkg/expr/classic/reduce.go. */
+/** Reduces a series as Grafana does in pkg/expr/mathexp/reduce.go and pkg/expr/classic/reduce.go. */
 function reduceSql({ reducer, mode }: Reduction, value: string, time: string): string {
   const number = `toFloat64(${value})`
   const orNan = `ifNull(${number}, nan)`

@@ -8,7 +8,7 @@ import type { Reference, World } from './world.ts'
 
 declare module 'zod' {
   interface GlobalMeta {
-    /** Never sent with the object: it finds an existing one, or another object has it. */
+    /** Whether the field is never sent with the object: it finds an existing object, or another object has it. */
     isLocal?: true
     /** The field refers to another object, whose id is sent. */
     ref?: Reference

@@ -67,7 +67,7 @@ export function findCommonValues(kind: Kind, all: readonly Sides[]): CommonValue
 
 /** A field that a file could declare, and does not, at one place of one object. */
 interface UndeclaredField {
-  /** The same in all objects: the field of one form of a value. */
+  /** The form of a value and the field in it, which are the same in all objects. */
   readonly place: string
   readonly path: FieldPath
   /** Undefined where the server has none either. */

@@ -21,7 +21,7 @@ export type Effect = 'read' | 'write'
  */
 export type Scope = 'none' | 'organization' | 'service' | 'organization-or-server' | 'service-or-server'
 
-/** For `organization` and `organization-or-server`, `service-id` is optional. */
+/** The target of a scope. `service-id` is optional for `organization` and `organization-or-server`. */
 type TargetOf<S extends Scope> = S extends 'service'
   ? Service
   : S extends 'service-or-server'
@@ -42,7 +42,7 @@ export interface Context<E extends Effect, S extends Scope> {
   readonly uiUrl?: string | undefined
   readonly clock: Clock
   readonly files: Files
-  /** From `rules` in the repository's config file. */
+  /** The settings of `rules` in the repository's config file. */
   readonly lintSettings: LintSettings
   /** The environment that the input `env` names. */
   readonly environment?: NamedEnvironment | undefined

@@ -173,7 +173,7 @@ function errorInstead(result: RunResult, error: WatchkeeperError): RunResult {
   return toErrorResult(operation, error, subject, footers)
 }
 
-/** Usually, all files fail for the same reason. */
+/** Files usually fail for the same reason, so more failures than this are not named. */
 const maxNamedFailures = 3
 
 /** Writes the essential files. If one cannot be written, the run ends with an error. */

@@ -23,7 +23,7 @@ import { type RunRequest, readSettings } from './settings.ts'
 /** The dependencies of a run. Tests and the library pass their own. */
 export interface RunDeps {
   readonly clock: Clock
-  /** From 0 to 1, for jitter. */
+  /** A number from 0 to 1, for jitter. */
   readonly random: () => number
   /** Requests, retries and waits, one line each, without secrets. */
   readonly note: (line: string) => void

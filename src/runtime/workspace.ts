@@ -88,7 +88,7 @@ function searchedDirectory(pattern: string): readonly string[] {
 
 /** Undefined when no file is missed because of the link. */
 async function whySkipped(path: string, search: Search): Promise<string | undefined> {
-  // Its own name matches, so it is read, or an error.
+  // A link whose own name matches is read, or is an error.
   if (search.paths.includes(path)) return undefined
   const target = await realPathOf(join(search.root, path))
   if (target === undefined) return 'is a link to nothing'

@@ -275,7 +275,7 @@ type Matcher = (row: TelemetryRow) => boolean
 
 // The product translates any Lucene and passes on any SQL. This emulator knows comparisons of columns that are joined by AND.
 
-/** Not 500: the product could answer. */
+/** The status is not 500, because the product could answer. */
 const unsupported = (text: string): ChartError => new ChartError(501, `The emulator cannot evaluate: ${text}`)
 
 function readCondition({ where, whereLanguage = 'lucene' }: SeriesInput, kind: TelemetryKind): Matcher {

@@ -69,7 +69,7 @@ const isWeekend = (date: Day): boolean => [0, 6].includes(new Date(date).getUTCD
 
 const backupCount = 10
 
-/** Since the newest backup finished, or would have finished if it had not failed. */
+/** Hours since the newest backup finished, or would have finished if it had not failed. */
 const newestAgeHours: Readonly<Record<ServiceName, number>> = { checkout: 3, catalog: 50, search: 5 }
 
 const fullBytes: Readonly<Record<ServiceName, number>> = { checkout: 48_318_382_080, catalog: 21_474_836_480, search: 8_589_934_592 }

@@ -40,7 +40,7 @@ function withHistory(organization: Organization, atMs: number): Organization {
   }
 }
 
-/** The same organization, services and keys. The services have only a connection. */
+/** The organization, services and keys of the shop, whose services have only a connection. */
 export function createEmpty(ids: Ids, atMs: number): Store {
   const demoIds = createDemoIds(ids)
   const store = createOrganization(demoIds, atMs)

@@ -26,9 +26,9 @@ const outcomes = [
   'left-out',
   'ended',
   'not-silenced',
-  // Its windows are shifted, so that another start would change them.
+  // `refused`: the windows of the alert are shifted, so that another start would change them.
   'refused',
-  // It was sent, and the server may have done it.
+  // `unknown`: the request was sent, and the server may have carried it out.
   'unknown',
   'failed',
   'skipped',

@@ -36,7 +36,7 @@ export function spellDashboard(kind: Kind, body: Body, context: FileContext): Bo
 /** A tile in the file. */
 interface TileInFile {
   readonly spelled: Body
-  /** The same in the expanded form, with its place in the grid. */
+  /** The tile in the expanded form, with its place in the grid. */
   readonly declared: Body
   /** The index of its row. */
   readonly row: number | undefined

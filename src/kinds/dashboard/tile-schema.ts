@@ -267,7 +267,7 @@ export const written = {
   numberFormat: numberFormat.optional(),
 }
 
-/** The same for charts of a query in SQL, without the query. */
+/** The fields of charts of a query in SQL, without the query. */
 export const sqlChartFields = { number: { color: color.optional() }, line: { ...asLine, ...limited } } as const
 
 const showSql = <const Name extends string, Shape extends z.ZodRawShape>(displayType: Name, shape: Shape) =>

@@ -193,8 +193,8 @@ export interface ApplyState extends Pick<KnownIds, 'resolve'> {
   /** Aborted with the first reason to stop. */
   readonly hasStopped: AbortSignal
   /**
-   * After a failure, and at the start of the section: the key or the API may be wrong, or the server may not store the markers of the
-   * section.
+   * Whether the kind is written one object at a time: after a failure, and at its start. The key or the API may be wrong, or the server may
+   * not store the markers of the kind.
    */
   writesOneAtATime(kind: KindName): boolean
 }

@@ -101,7 +101,7 @@ const withoutItems = (path: string): string => path.replace(/\[(?:"(?:[^"\\]|\\.
 
 /** Objects that this run created and another one, too: which of them to keep is for the user to decide. */
 export function findDuplicates(changes: readonly Change[], lists: StoredIndexes, kinds: Kinds) {
-  // They are deleted after the verification.
+  // Duplicates that the plan deletes are deleted after the verification.
   const deleted = new Set(changes.filter(isDelete).flatMap(({ keeps, id }) => (keeps === undefined ? [] : [id])))
   return changes.flatMap((change) => {
     if (change.action !== 'create' && change.action !== 'replace') return []

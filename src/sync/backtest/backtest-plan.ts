@@ -63,7 +63,7 @@ export interface Backtest {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** Within the rate limit of one minute, beside the lists that a plan reads. */
+/** The rate limit of one minute has room for this many requests and for the lists that a plan reads. */
 export const maxRequestsOfPlan = 60
 
 export const backtestReason = 'other servers have neither values of charts nor SQL'
@@ -163,7 +163,7 @@ export async function backtestPlan(
     return values
   }
 
-  // Last, because the budget of requests may not last for all.
+  // Reasons for missing rows are read last, because the budget of requests may not last for all.
   const unmatched = await explainAllUnmatched([...byQuery.values()], { ...context, sources: storedObjects.source, readRows, range })
   const whyUnmatched = (query: Query): string | undefined => unmatched.get(JSON.stringify(unmatchedOf(query && byQuery.get(query))))
   const estimateOf = (query: Query): AlertEstimate | undefined => {

@@ -17,7 +17,7 @@ const grammars: Readonly<Record<string, (value: string) => boolean>> = {
   repository: (value) => repositoryDigestGrammar.test(value) || addressGrammar.test(value),
 }
 
-/** By `project` and `repository`; `none` is empty. */
+/** The previous owner, by `project` and `repository`; `none` is empty. */
 export const adoptFromInput = z
   .array(z.string())
   .min(1)

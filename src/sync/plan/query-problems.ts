@@ -331,7 +331,7 @@ const subjectOf = ({ message }: Diagnostic): string => message.slice(0, message.
 const noteUnsent = (problem: Diagnostic, reason: string): Diagnostic =>
   diagnosticOf(evaluationRules, 'unchecked-query', problem.location, `${subjectOf(problem)}: its query was not run: ${reason}`)
 
-/** This many alerts or tiles with the same words of the server are one diagnostic: a missing table breaks them all. */
+/** The fewest alerts or tiles with the same words of the server that become one diagnostic: a missing table breaks them all. */
 const minEqual = 3
 
 function joinEqual(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
