@@ -19,7 +19,7 @@ import type { Files } from '../operation/files.ts'
 import { fileSettings, notInRepository, settingsSchema } from '../operation/inputs.ts'
 import type { NamedEnvironment } from '../operation/operation.ts'
 
-/** Files beside `.watchkeeper.yml`. */
+/** The directory of environments, beside `.watchkeeper.yml`. */
 const directory = 'environments'
 
 const nameGrammar = /^[A-Za-z0-9][\w.-]{0,62}$/
