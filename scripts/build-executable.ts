@@ -24,7 +24,6 @@ const root = join(import.meta.dirname, '..')
 
 const isWindows = process.platform === 'win32'
 
-/** Where the executable is written. */
 export const executablePath = join(root, 'build', isWindows ? 'watchkeeper.exe' : 'watchkeeper')
 
 /** The Node inside of the executable is the one that the tests run on. It is in package-lock.json, and .node-version is generated from it. */
@@ -37,7 +36,7 @@ function requireLockedNode(): void {
 /** The license of Node and of everything in it. Its place depends on how Node was installed. */
 export function nodeLicense(program = process.execPath): string {
   const directory = dirname(realpathSync(program))
-  // Beside bin/, beside node.exe, or in the package that the npm package `node` installs.
+  // The license is beside bin/, beside node.exe, or in the package that the npm package `node` installs.
   const inPackage = globSync('node_modules/node-*/LICENSE', { cwd: join(directory, '..') }).map((path) => join('..', path))
   const places = ['../LICENSE', 'LICENSE', ...inPackage].map((path) => join(directory, path))
   const texts = places.filter((path) => existsSync(path)).map((path) => readFileSync(path, 'utf8'))
@@ -114,7 +113,7 @@ export async function buildExecutable(): Promise<void> {
 function inject(blob: string): void {
   const tool = join(root, 'node_modules/postject/dist/cli.js')
   const segment = process.platform === 'darwin' ? ['--macho-segment-name', 'NODE_SEA'] : []
-  // Its output is warnings about the names of sections. With an error, they are part of the message.
+  // The output of the tool is warnings about the names of sections. The message of an error includes them.
   execFileSync(process.execPath, [tool, executablePath, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', fuse, ...segment], { stdio: 'pipe' })
 }
 

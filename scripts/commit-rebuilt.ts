@@ -59,7 +59,7 @@ export async function commitRebuilt(directory: string, target: Target): Promise<
   const input = {
     branch: { repositoryNameWithOwner: target.repository, branchName: target.branch },
     expectedHeadOid: target.head,
-    // With the second line, Dependabot still rebases the branch.
+    // Dependabot still rebases a branch whose last commit has this body.
     message: { headline: 'Rebuild generated files', body: '[dependabot skip]' },
     fileChanges: {
       additions: written.map((path) => ({ path, contents: readFileSync(join(directory, path)).toString('base64') })),

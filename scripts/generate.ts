@@ -83,7 +83,7 @@ function renderInputNames(operations: readonly OperationFacts[]): string {
   return [
     '// GENERATED from the operations by `npm run generate`.',
     `export const inputNames: readonly string[] = ${JSON.stringify(names, null, 2)}\n`,
-    '/** Those that are variables in the action. */',
+    '/** Inputs that are variables in the action. */',
     `export const variableInputs: readonly string[] = ${JSON.stringify([...new Set(variables)].sort())}\n`,
   ].join('\n')
 }

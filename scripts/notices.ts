@@ -6,7 +6,7 @@ import { readLock, readManifest, shippedIn } from './shipped.ts'
 
 const isLicense = (file: string): boolean => /^licen[cs]e(?:-mit)?(?:\.(?:md|txt))?$/i.test(file)
 
-/** For each package its name, the name of its license, and the text. Throws on a package without a license file. */
+/** The name, the license and the license text of each package. Throws on a package without a license file. */
 export function noticesIn(root: string): string {
   const notices = [...shippedIn(readLock(root)).keys()].map((path) => noticeOf(join(root, path)))
   // A package may be installed twice.

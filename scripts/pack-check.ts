@@ -31,7 +31,7 @@ interface Installed {
 function install(project: string): Installed {
   const modules = join(project, 'node_modules')
   mkdirSync(modules)
-  // Without scripts, because the callers have compiled.
+  // The package is packed without its scripts, because the callers have compiled.
   const [{ filename }] = JSON.parse(run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', project], root)) as [
     { filename: string },
   ]
@@ -85,7 +85,7 @@ await emulator.close()
 console.log(version, count > 0)
 `
 
-/** Of the ways in which TypeScript finds types, those that know `exports`. */
+/** The ways in which TypeScript finds types that know `exports`. */
 const resolutions = [
   { module: 'nodenext', moduleResolution: 'nodenext' },
   { module: 'node16', moduleResolution: 'node16' },
@@ -110,7 +110,7 @@ function wrongUse({ project, directory, manifest }: Installed): readonly string[
   const uses: readonly Use[] = [
     { what: 'the library', command: [process.execPath, 'consumer.ts'], says: `${manifest.version} true` },
     { what: 'the command line', command: [process.execPath, bin, '--version'], says: manifest.version },
-    // Its files have to come with the package.
+    // The files of init have to come with the package.
     { what: 'init', command: ['sh', '-c', '"$0" "$1" init fleet > said && cmp fleet.yml "$2"', process.execPath, bin, fleet], says: '' },
     ...resolutions.map(({ moduleResolution }) => ({
       what: `the types for ${moduleResolution}`,

@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, '..')
 
 const repository = 'https://github.com/watchkeeper/watchkeeper'
 
-/** Where executables are built for, as in the names of the archives. scripts/install.sh chooses one of them. */
+/** The platforms of executables, as in the names of the archives. scripts/install.sh chooses one of them. */
 export const platforms = ['linux-x64', 'linux-arm64', 'macos-x64', 'macos-arm64', 'windows-x64'] as const
 
 type Platform = (typeof platforms)[number]
@@ -49,7 +49,7 @@ export async function writeArchive(directory: string): Promise<void> {
     const tar = execFileSync('tar', ['--format=ustar', '-c', '-f', '-', ...names], {
       cwd: staging,
       maxBuffer: 1024 ** 3,
-      // Without the attributes of macOS as additional files.
+      // The variable keeps attributes of macOS from becoming additional files.
       env: { ...process.env, COPYFILE_DISABLE: '1' },
     })
     writeFileSync(file, gzipSync(tar, { level: 9 }))

@@ -55,7 +55,7 @@ export function billOfMaterials(): BillOfMaterials {
   return onlyShipped(JSON.parse(text) as BillOfMaterials, readLock()) // npm has written it.
 }
 
-/** Not software, but the versions of interfaces and of data. */
+/** Names of interfaces and data, whose versions are not those of software. */
 const noComponents = ['cldr', 'modules', 'napi', 'node', 'tz', 'unicode']
 
 /** The bill with Node and the software in it, in the versions of a process, such as `process.versions`. */

@@ -13,7 +13,7 @@ export const standIns: Readonly<Record<string, string>> = {
   // Loads node:crypto. The action writes its outputs itself, and nothing for later steps.
   '@actions/core/lib/file-command.js': `export const issueFileCommand = ${throws('file commands')}\nexport const prepareKeyValueMessage = issueFileCommand\n`,
 
-  // Of undici, an agent, its requests and, for proxies, their tunnels and what is behind the getters.
+  // The stand-in for undici has an agent, its requests and, for proxies, their tunnels and what is behind the getters.
   'undici/index.js': `'use strict'
 const Dispatcher = require('./lib/dispatcher/dispatcher')
 Dispatcher.prototype.request = require('./lib/api/api-request')
@@ -38,7 +38,7 @@ const processors =
     .split(' ')
     .map((name) => (name === 'aggregateChecks' ? name : `${name}Processor`))
 
-/** Those of the action's bundle. Only the command line makes JSON Schemas, for `watchkeeper schema`; they are 2% of the archive. */
+/** Stand-ins of the action's bundle. Only the command line makes JSON Schemas, for `watchkeeper schema`; they are 2% of the archive. */
 export const actionStandIns: Readonly<Record<string, string>> = {
   ...standIns,
   'zod/v4/core/json-schema-processors.js': `const make = ${throws('JSON Schemas')}\nexport const allProcessors = {}\nexport { ${[...processors, 'toJSONSchema'].map((name) => `make as ${name}`).join(', ')} }\n`,

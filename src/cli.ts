@@ -52,7 +52,7 @@ async function runProcess(): Promise<void> {
   process.exitCode = await runCli(args, terminal)
 }
 
-/** Only now: an older Node could not even load it. */
+/** Loads the command line after the check of the version, because an older Node cannot load it. */
 async function loadCli() {
   return import('./runtime/cli/run-cli.ts')
 }

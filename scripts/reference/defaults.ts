@@ -25,7 +25,7 @@ interface Evidence {
 
 const nothing = 'nothing'
 
-/** By place and field. Each was found in the source of HyperDX 2.36, and is compared by `npm run effects`. */
+/** Evidence by place and field, from the source of HyperDX 2.36. `npm run effects` compares each. */
 const evidence: Readonly<Record<string, Evidence>> = {
   'dashboards.savedQueryLanguage': { stored: '`lucene`', readers: 'web app: the language that its user prefers, if none is stored' },
   'dashboards.savedFilterValues[].type': { stored: '`sql`', readers: 'web app: needs a type' },

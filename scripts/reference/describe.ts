@@ -6,22 +6,22 @@ import type { Operation } from '../../src/operation/operation.ts'
 import { type OperationName, operationNames, operations } from '../../src/operations.ts'
 
 export interface FieldFacts {
-  /** In kebab-case. */
+  /** The name in kebab-case. */
   readonly name: string
   readonly description: string
   readonly accepts: string
   readonly isRequired: boolean
-  /** As a user would write it. */
+  /** The default as a user would write it. */
   readonly default: string | undefined
   /** The default in action.yml only. */
   readonly actionDefault?: string
-  /** Not an input of the action. */
+  /** What the field is instead of an input of the action. */
   readonly setting?: 'variable' | 'option'
 }
 
 export interface OperationFacts extends Pick<Operation, 'summary' | 'effect' | 'scope' | 'isOutsideOfAction' | 'positional'> {
   readonly name: string
-  /** Of the library's client. */
+  /** The name of the method of the library's client. */
   readonly method: string
   readonly inputs: readonly FieldFacts[]
   readonly outputs: readonly FieldFacts[]

@@ -45,7 +45,7 @@ function observabilitySchema(): Schema {
   const { $schema, $defs, properties, ...schema } = withExpressions(toJsonSchema(declarationsSchema)) as Schema // A map stays a map.
   const expression = { type: 'string', pattern: `^${variable}$` }
   const textWithExpression = { type: 'string', pattern: variable }
-  // Only in a file with instances, and only with their values.
+  // A key can have an expression only in a file with instances, and only with their values.
   const keyWithExpression = { type: 'string', pattern: variable.replace('(?:env|instance)', 'instance') }
   const entries = Object.entries(schemasIn(properties)).map(([name, property]) => {
     const { propertyNames, ...rest } = property

@@ -17,7 +17,7 @@ const inputRow = (field: FieldFacts): readonly string[] => [
   field.isRequired ? 'required' : field.default === undefined ? '' : code(field.default),
 ]
 
-/** Where an input is that the action does not have. */
+/** The place of a setting that is not an input of the action. */
 const places = { variable: 'A variable in the action.', option: 'On the command line and in the library only.' } as const
 
 const fieldList = (fields: readonly Pick<FieldFacts, 'name' | 'description'>[]): string =>

@@ -6,7 +6,7 @@ import { parseSync, Visitor } from 'rolldown/utils'
 
 /** A test, or a group of tests, whose title begins with ids of promises. */
 export interface PromiseTest {
-  /** From the root of the repository. */
+  /** The path from the root of the repository. */
   readonly file: string
   readonly ids: readonly string[]
   /** The title without the ids. */

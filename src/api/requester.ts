@@ -74,11 +74,11 @@ export function createRequester(options: RequesterOptions): Requester {
     // Nothing slow may run between the admission of a request and its sending.
     await endpoint.transport.ready()
 
-    /** After an attempt that may have been applied, the end of the wait is the end of that attempt. */
+    /** Admits the next attempt. Where that fails, and the last attempt may have been applied, throws the error of the last attempt. */
     function admitNext(last: Failed | undefined): Promise<Admitted | Applied<T>> {
-      // Where the object was read again, the failed attempt was not applied.
+      // A failed attempt was not applied if the object was read again.
       if (last === undefined || rules.reconcile !== undefined || !isOutcomeUnknown(request, last)) return admit(facts, body, rules)
-      // Such a write is sent again only where that changes nothing.
+      // A write with an unknown outcome is sent again only where that changes nothing.
       return admit<T>(facts, body, {}).catch(() => {
         throw errorOf(last)
       })

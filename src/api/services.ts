@@ -17,7 +17,7 @@ const optional = <T>(schema: z.ZodType<T>) => schema.optional().catch(undefined)
 const listedService = z.looseObject({
   id: serviceId,
   name: nameOrEmpty,
-  /** Such as `running`, `idle` or `stopped`. */
+  /** A state such as `running`, `idle` or `stopped`. */
   state: optional(z.string()),
   clickhouseVersion: optional(z.string()),
   createdAt: optional(z.string()),

@@ -22,7 +22,7 @@ export interface SqlQuery {
   /** Start of the range, before `endMs`. */
   readonly startMs: number
   readonly endMs: number
-  /** This query may wake the service, whatever the connection lets others do. */
+  /** Whether the query may wake the service, whatever the connection lets others do. */
   readonly mayWake?: true
 }
 

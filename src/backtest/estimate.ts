@@ -55,7 +55,7 @@ export type ReadSeries = (request: SeriesRequest) => Promise<readonly SeriesRow[
 type RowsQuery = Pick<SeriesQuery, 'series' | 'step' | 'hasTextGroups'> | Pick<WindowsQuery, 'sql' | 'step'>
 
 export interface Estimates {
-  /** In the order of the queries. */
+  /** Estimates in the order of the queries. */
   readonly estimates: readonly Estimate[]
   /** Requests sent so far, without retries after a rejection by the rate limit. */
   requests(): number
@@ -127,7 +127,7 @@ const sourceOf = (query: AlertQuery): SeriesItem | undefined =>
       ? undefined
       : rowsOf(query.sql.sourceId)
 
-/** For each source the shortest step of its alerts, which divides all others. */
+/** The shortest step of the alerts on each source, which divides all others. */
 function finestSteps(queries: readonly (AlertQuery | Refusal)[]): ReadonlyMap<string, AlertInterval> {
   const finest = new Map<string, AlertInterval>()
   for (const query of queries) {
@@ -191,7 +191,7 @@ function createBudget(options: EstimateOptions, finest: ReadonlyMap<string, Aler
     const ranges = chunksOf(range, intervalMs[granularity])
     const known = sources.get(key)
     if (!reserve(ownCount + (known === undefined ? ranges.length : 0))) return isUsedUp
-    // Before the first wait, so that no other query asks for the same source.
+    // The rows are stored before the first wait, so that no other query asks for the same source.
     const rows = known ?? requestAll(ranges, [[source]], granularity)
     sources.set(key, rows)
     return { rows }

@@ -9,7 +9,7 @@ import { type AlertInterval, intervalMs } from '../kinds/alert/schedule.ts'
 export interface Condition {
   readonly thresholdType: ThresholdType
   readonly threshold: number
-  /** For between and not_between. */
+  /** The upper end of `between` and `not_between`. */
   readonly thresholdMax: number | undefined
   readonly interval: AlertInterval
   /** How many windows in a row must breach. */
@@ -29,7 +29,7 @@ export interface GroupValue {
 /** The rows of each window, by its start. A window without rows is absent. */
 export type WindowValues = ReadonlyMap<number, readonly GroupValue[]>
 
-/** From the first to the last moment, the last one excluded, in milliseconds. */
+/** A time range that excludes its end. */
 export interface TimeRange {
   readonly fromMs: number
   readonly untilMs: number
@@ -153,7 +153,7 @@ function compareRows(condition: Condition, rows: readonly GroupValue[], states: 
   return compared
 }
 
-/** Of several rows of one group, one that violates the threshold wins. */
+/** The compared row of each group: a row that violates the threshold wins over the others. */
 function worstOfEachGroup(condition: Condition, rows: readonly GroupValue[]): Map<string, Compared> {
   const compared = new Map<string, Compared>()
   for (const { group, value } of rows) {

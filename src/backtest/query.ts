@@ -214,7 +214,7 @@ function querySql(alert: AlertPart, config: TileConfig, sources: WatchedTile['so
   const template = sqlTemplate ?? ''
   const shape = displayType === 'number' ? 'number' : 'over-time'
   const source = sources?.find(({ id }) => id === sourceId)
-  // Without a service, nothing is requested, and every table is known by the name of its source.
+  // A query that is compared without a service has no sources, and all its tables have the same name.
   const tableOf: TableOf = sources === undefined ? () => 'source' : (metricType) => source && tableNameOf(source, metricType)
   const expanded = expandTemplate({ text: template, shape, tableOf })
   if ('reason' in expanded) return expanded
@@ -233,7 +233,7 @@ const sourcePart = z.object({
   metricTables: z.record(z.string(), z.unknown()).nullish(),
 })
 
-/** As the server replaces its macro. */
+/** The table that the server puts in place of its macro; undefined where the source has none. */
 function tableNameOf(source: StoredObject, metricType: string | undefined): string | undefined {
   const { data } = sourcePart.safeParse(source)
   if (data === undefined) return undefined
@@ -352,7 +352,7 @@ function toField(expression: string): string | undefined {
   return written.includes('.') ? undefined : written
 }
 
-/** Of several columns, the server compares the last one. */
+/** The server compares the last one of several columns. */
 function toCombination(count: number, asRatio: boolean, expression: string | undefined): Combination | Refusal {
   if (expression === undefined) return { kind: asRatio && count === 2 ? 'ratio' : 'last' }
   const formula = parseFormula(expression)

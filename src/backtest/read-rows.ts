@@ -52,7 +52,7 @@ function operandOf(number: number | null | undefined, aggFn: string, isMetric: b
 function compute(operands: readonly Operand[], { combination, isMetric }: RowFormat): Operand {
   if (combination.kind === 'last') return operands.at(-1) ?? null
   if (operands.includes('unknown')) return 'unknown'
-  // For a metric, a missing operand counts as 0. Elsewhere it may be NULL, which counts as 0, or NaN, which does not.
+  // A missing operand of a metric counts as 0. Another one may be NULL, which counts as 0, or NaN, which does not.
   if (combination.kind === 'formula' && !isMetric && operands.includes(null)) return 'unknown'
   const numbers = operands.map((operand) => (operand === null && !isMetric ? Number.NaN : Number(operand ?? 0)))
   if (combination.kind === 'formula') return combination.formula(numbers)

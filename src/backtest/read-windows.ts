@@ -143,7 +143,7 @@ function explain(answer: Exclude<SqlAnswer, { readonly kind: 'rows' }>): string 
 
 type ColumnKind = 'number' | 'time' | 'other'
 
-/** As the server decides by the name of a type. It does not take a decimal for a number. */
+/** Decides by the name of a type, as the server does, which does not treat a decimal as a number. */
 export function kindOfType(type: string): ColumnKind {
   if (type.startsWith('Date')) return 'time'
   if (/^(?:U?Int|Float)/.test(type)) return 'number'

@@ -23,7 +23,7 @@ const maxRecordingSize = 1_000_000
 
 const maxSteps = 100_000
 
-/** Of all groups and series together, missing ones included. This many take seconds, and more than 100 MB. */
+/** Values of all groups and series together, missing ones included. Two million values take seconds, and more than 100 MB. */
 const maxValues = 2_000_000
 
 /** `-` for a series without rows, `~` for NULL. `0*3` are three zeros. */
@@ -31,7 +31,7 @@ const run = /^(-|~|-?\d+(?:\.\d+)?(?:e[+-]\d+)?)(?:\*([1-9]\d{0,5}))?$/
 
 const digest = (length: number) => z.string().regex(new RegExp(`^[0-9a-f]{${length}}$`))
 
-/** In the order of the file. */
+/** Fields in the order of the file. */
 const recordingSchema = z.strictObject({
   recording: z.literal(1),
   incident: z.string().max(200),

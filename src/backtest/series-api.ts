@@ -27,7 +27,7 @@ export interface SeriesItem {
 export interface SeriesRequest {
   readonly series: readonly SeriesItem[]
   readonly granularity: AlertInterval
-  /** Between two borders of the granularity, the first window is a part. */
+  /** The start of the range. The first window is a part if the start is between two borders of the granularity. */
   readonly fromMs: number
   /** Excluded. */
   readonly untilMs: number
@@ -36,13 +36,13 @@ export interface SeriesRequest {
 /** The values of the series for one window and group. */
 export interface SeriesRow {
   readonly startMs: number
-  /** As the server names the group: `ServiceName:cart`. Empty without groups. */
+  /** The group as the server names it, such as `ServiceName:cart`; empty without groups. */
   readonly group: string
   /** The values of the groups, `null` where the server has none. */
   readonly groupValues: readonly unknown[]
   /** Whether a value of the group is, or looks like, a number. */
   readonly hasNumericGroup: boolean
-  /** By the number of the series. A series without rows is absent; NULL and NaN are null. */
+  /** Values by the number of their series. A series without rows is absent; NULL and NaN are null. */
   readonly numbers: ReadonlyMap<number, number | null>
 }
 
@@ -73,7 +73,7 @@ export async function requestSeries(
       method: 'POST',
       isSafe: true,
       path: under(collectionPath(api, target, 'charts'), 'series'),
-      // Without `column`, groups by an expression overwrite each other. The end is included, so its bucket is left out below.
+      // Groups by an expression overwrite each other without `column`. The server includes the end, so its bucket is left out below.
       body: { series, granularity, startTime: fromMs, endTime: untilMs, seriesReturnType: 'column' },
     },
     read: readOne(wireRows),

@@ -43,7 +43,7 @@ export function suggestCondition(condition: Condition, values: WindowValues, ran
   if (direction === undefined) return { reason: `${condition.thresholdType} has no direction` }
   const compared = evaluate(condition, values, range).flatMap((window) => window.values)
   const lengthMs = intervalMs[condition.interval]
-  // From the most to the least sensitive.
+  // The values are sorted from the most to the least sensitive threshold.
   const sorted = [...new Set(compared)].sort((a, b) => (direction.isAscending ? a - b : b - a))
   if (sorted.length < 2) return { reason: 'all values are equal' }
   let best: keyof typeof shortcomings = 'tooMany'

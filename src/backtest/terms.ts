@@ -57,7 +57,7 @@ const comparisons: Readonly<Record<Language, RegExp>> = {
 export function comparisonOf(term: string, language: Language): { readonly column: string; readonly value: string } | undefined {
   const [, field, quoted, value = quoted] = comparisons[language].exec(term) ?? []
   if (field === undefined || value === undefined) return undefined
-  // In Lucene, the key of a map follows a dot.
+  // The key of a map follows a dot in Lucene.
   return { column: language === 'sql' ? field : field.replace(/^(\w+)\.(.+)$/, "$1['$2']"), value }
 }
 

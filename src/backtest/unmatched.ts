@@ -25,7 +25,7 @@ export interface UnmatchedContext {
   readonly range: TimeRange
 }
 
-/** With the series of the source and of the whole condition, two requests. The terms of a longer condition are not counted. */
+/** Eight terms, the source and the whole condition take two requests. The terms of a longer condition are not counted. */
 const maxTerms = 8
 
 /**

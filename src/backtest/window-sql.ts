@@ -10,7 +10,7 @@ export type SqlShape = 'number' | 'over-time'
 
 /** The query of a tile for one window. */
 export interface WindowSql {
-  /** As declared. */
+  /** The query as declared. */
   readonly template: string
   readonly shape: SqlShape
   readonly connectionId: string
@@ -47,7 +47,7 @@ export const refuse = (reason: string): never => {
   throw new UnusableSql(reason)
 }
 
-/** Such a query has a value now, and none in the past. */
+/** A query without the end of the window has a value now, and none in the past. */
 export const withoutTime = 'the query does not use the end of the window, {endDateMilliseconds:Int64} or a macro such as $__timeFilter'
 
 /** Expands the query, or says why its values in the past are unknown. */
@@ -56,7 +56,7 @@ export function expandTemplate(template: Template): Pick<WindowSql, 'parts' | 't
     const expanded = withoutEnd(toTokens(expandMacros(template.text, (name, args) => expandMacro(name, args, template.tableOf))))
     checkStatement(expanded)
     const parts = expanded.map((token) => toPart(token, template.shape))
-    // Later data would be part of a value of the past.
+    // A query without the end of the window would include later data in a value of the past.
     if (!parts.some((part) => typeof part !== 'string' && part.parameter === 'endDateMilliseconds')) return { reason: withoutTime }
     return { parts: joinTexts(parts), tokenCount: expanded.filter((token) => token.trim() !== '').length }
   } catch (thrown) {
@@ -184,7 +184,7 @@ export function closingBracket(all: readonly string[], open: number): number {
   return refuse('the arguments of a macro are not closed')
 }
 
-/** At commas outside of brackets. Empty arguments do not count. */
+/** Splits at commas outside of brackets, and drops empty arguments. */
 export function splitArguments(all: readonly string[]): readonly string[] {
   const args = ['']
   let depth = 0
@@ -203,7 +203,7 @@ function withoutEnd(all: readonly string[]): readonly string[] {
   return all.slice(0, last + 1)
 }
 
-/** Their value depends on when they run, or is random. */
+/** Functions whose value depends on when they run, or is random. */
 const unstable =
   /^(?:now|now64|nowinblock|nowinblock64|today|yesterday|curdate|current_date|current_timestamp|utc_timestamp|utctimestamp|rand\w*|generate(?:uuid|ulid|snowflake|random)\w*)$/i
 

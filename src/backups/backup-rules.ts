@@ -32,7 +32,7 @@ export interface BackupTimes {
   readonly status: string | undefined
   readonly startedMs: number | undefined
   readonly finishedMs: number | undefined
-  /** So far, for a backup in progress. */
+  /** The duration, up to now for a backup in progress. */
   readonly durationMs: number | undefined
 }
 
@@ -62,7 +62,7 @@ interface Freshness<B> {
   readonly lastSuccessful?: Aged<B> | undefined
   /** Started after the last successful backup. */
   readonly inProgress?: Aged<B> | undefined
-  /** For `unknown`. */
+  /** The reason for the outcome `unknown`. */
   readonly unknownReason?: UnknownReason
   readonly issues: DataQualityIssue[]
 }

@@ -34,7 +34,7 @@ const backupConfigurationSchema = z.looseObject({
 
 export type BackupConfiguration = z.output<typeof backupConfigurationSchema>
 
-/** Not guaranteed by the neutral contract: a server may answer `not-served`. */
+/** The neutral contract does not guarantee this request: a server may answer `not-served`. */
 export async function fetchBackups(api: ReadApi, { organizationId, serviceId }: Service): Promise<readonly Backup[]> {
   const page = await api.read({
     request: { method: 'GET', path: path`/v1/organizations/${organizationId}/services/${serviceId}/backups` },

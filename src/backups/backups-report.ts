@@ -206,7 +206,7 @@ function formatRatio(ratio: number): string {
   return percent === 0 && ratio > 0 ? 'below 0.1%' : `${percent}%`
 }
 
-/** Without a full stop. The verdict has sentences for runs with failures. */
+/** First line of the summary, without a full stop. The verdict has sentences for runs with failures. */
 function headlineOf(services: Services): Line {
   const [only, ...others] = services
   if (only !== undefined && others.length === 0) {
@@ -263,7 +263,7 @@ function backupsTitle(check: JudgedService, services: Services): string {
   return `${count > backups.length ? `Newest ${backups.length} of ${count} backups` : 'Backups'} of service ${quote(labelOf(check, services), 80)}`
 }
 
-/** With more limits than this, only the table shows them. */
+/** Facts name at most this many limits. The table has all of them. */
 const maxLimits = 3
 
 function factsOf({ services, worstServiceId, backupId, backupName = backupId, ...result }: BackupsResult): Block {

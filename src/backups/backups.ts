@@ -122,7 +122,7 @@ const startedAgo = ({ backupAgeHours }: BackupOutput): Line =>
 
 /** A backup in the form that the rules use. */
 export interface KnownBackup extends BackupTimes, BackupMeasures {
-  /** As the API returned it. */
+  /** The backup as the API returned it. */
   readonly answer: Backup
 }
 

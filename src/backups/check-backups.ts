@@ -34,7 +34,7 @@ export const checkBackups = defineOperation({
     if (unknown !== undefined) throw inputError('checks', `has a policy for "${quote(unknown, 80)}", and no service has this name or id`)
     const needsConfiguration = (maxAgeHours === undefined || policies.length > 0) && profile.hasControlPlane
     const read = await readServices(context, withoutDrills(resolved.ids, resolved.listed), { needsConfiguration })
-    // After the answers: a backup that finished while others were read must not be dated in the future.
+    // The time is read after the answers: a backup that finished while others were read must not be dated in the future.
     const nowMs = clock.now()
     const restores = requireRestoreDays === undefined ? undefined : await readRestores(files, globs, nowMs)
     const judged = read.map((one) => {

@@ -103,5 +103,5 @@ function whyNoSelect(sql: string): string | undefined {
 /** The time of the data in the backup, which is the end of the period of a query. */
 export const backupTime = 'fromUnixTimestamp64Milli({endDateMilliseconds:Int64})'
 
-/** As a subquery, where the grammar of ClickHouse accepts only a SELECT. */
+/** Puts a query into a subquery, where the grammar of ClickHouse accepts only a SELECT. */
 export const toQuery = (sql: string): string => `SELECT * FROM (\n${sql.replaceAll(placeholder, backupTime)}\n)\nLIMIT 2`

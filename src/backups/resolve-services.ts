@@ -8,7 +8,7 @@ import { quote } from '../core/text.ts'
 import type { Context } from '../operation/operation.ts'
 
 interface ResolvedServices {
-  /** Without duplicates, in the given order. */
+  /** Ids without duplicates, in the given order. */
   readonly ids: readonly string[]
   /** All services of the organization. Undefined where the list was not needed. */
   readonly listed: readonly ListedService[] | undefined

@@ -12,7 +12,7 @@ export const comparedOutcomes = ['pass', 'fail', 'unknown', 'skipped'] as const
 /** `unknown` was not compared, so that nothing is verified. `skipped` need not be compared. */
 export interface Compared {
   readonly outcome: (typeof comparedOutcomes)[number]
-  /** Without a full stop. Empty for `pass`. */
+  /** A reason without a full stop; empty for `pass`. */
   readonly reason: string
 }
 
@@ -41,7 +41,7 @@ export function judgeTable({ listed, isRestored, original, restored }: TwoTables
   if (!hasOwnRows(listed)) return pass
   if (original === undefined || 'unread' in original) return unknown(`not compared with the original: ${original?.unread ?? 'not counted'}`)
   if (restored === undefined || 'unread' in restored) return unknown(`not compared: ${restored?.unread ?? 'not counted'}`)
-  // Its time column is not that of its rows, or all rows are newer: nothing shows what the backup had.
+  // The time column is not that of the rows, or all rows are newer than the backup: nothing shows what the backup had.
   if (original.rows === 0 && (listed.total ?? 0) > 0)
     return unknown('no row of the original has a time before the backup; compare the table by a check, or list it in tables.ignore')
   return judgeRows(original, restored, rules)

@@ -27,7 +27,7 @@ async function query({ api, service, backupMs, ...rest }: Queried, sql: string):
 
 const count = z.coerce.number().nonnegative()
 
-/** With quotes around a name with a dot, so that no two tables have the same key. */
+/** Quotes a name with a dot or backtick, so that no two tables have the same key. */
 const keyPart = (name: string): string => (/[.`]/.test(name) ? quoteName(name) : name)
 
 const listedTable = z

@@ -155,7 +155,7 @@ function chooseLimit(
     : { hours, source: 'configuration', ...configured }
 }
 
-/** By the vendor's documentation, a start time resets the period to 24 hours. The server also accepts one with 48 hours. */
+/** The vendor's documentation says that a start time resets the period to 24 hours. The server also accepts one with 48 hours. */
 export function effectivePeriodHours({ backupPeriodInHours, backupStartTime }: BackupConfiguration): number | undefined {
   const hours = backupPeriodInHours ?? undefined
   return backupStartTime ? Math.max(hours ?? 0, 24) : hours

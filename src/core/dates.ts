@@ -51,7 +51,7 @@ export function* eachDay(from: Day, to: Day): Generator<Day> {
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const
 
-/** Without it, narrow columns would break a day over two lines. */
+/** Keeps narrow columns from breaking a day over two lines. */
 const noBreak = '\u00a0'
 
 /** `21 Nov 2026`, for people. */
@@ -68,10 +68,10 @@ export function formatDays(from: Day, to: Day): string {
   return [...words.slice(0, words.length - shared), '–', formatDay(to)].join(noBreak)
 }
 
-/** Like `formatDay`, with ordinary spaces, for sentences. */
+/** The text of `formatDay` with ordinary spaces, for sentences. */
 export const plainDay = (day: Day): string => withPlainSpaces(formatDay(day))
 
-/** Like `formatDays`, with ordinary spaces, for sentences. */
+/** The text of `formatDays` with ordinary spaces, for sentences. */
 export const plainDays = (from: Day, to: Day): string => withPlainSpaces(formatDays(from, to))
 
 /** `22 Nov 2026 10:48 UTC`, of milliseconds since the epoch or an ISO 8601 time. */

@@ -61,7 +61,7 @@ export function formatExact(value: Decimal): string {
   return fraction === undefined ? grouped : `${grouped}.${fraction}`
 }
 
-/** The same, rounded half up to `places` decimals. */
+/** The value with `,` between thousands, rounded half up to `places` decimals. */
 export const formatRounded = (value: Decimal, places = 2): string => {
   const [whole = '', fraction = ''] = formatExact(value.round(places)).split('.')
   return places === 0 ? whole : `${whole}.${fraction.padEnd(places, '0')}`

@@ -27,7 +27,7 @@ export const exitCodeOfKind = {
 
 export type ErrorKind = keyof typeof exitCodeOfKind
 
-/** The same call may succeed later, and cannot create an object twice. */
+/** Kinds of errors after which the same call may succeed later, and cannot create an object twice. */
 const retryableKinds: ReadonlySet<string> = new Set<ErrorKind>(['rate-limited', 'server', 'network', 'timeout', 'deadline'])
 
 export const isRetryable = (kind: ErrorKind): boolean => retryableKinds.has(kind)

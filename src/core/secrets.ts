@@ -135,7 +135,7 @@ function decodings(text: string): readonly string[] {
   const plain = withoutEscapes(text)
   const unpack = (parts: readonly string[], encoding: 'base64' | 'hex', width: number): readonly string[] =>
     parts.flatMap((part) => Array.from({ length: width }, (_, cut) => Buffer.from(part.slice(cut), encoding).toString('latin1')))
-  // In base64, twelve characters of any text have a capital. Names have none.
+  // Twelve characters of any text have a capital in base64, and names have none.
   const base64 = (text.match(/[\w+/-]{16,}/g) ?? []).filter((part) => /[A-Z]/.test(part))
   const hex = text.match(/[\da-f]{24,}/gi) ?? []
   return [...(plain === text ? [] : [plain]), ...unpack(base64, 'base64', 4), ...unpack(hex, 'hex', 2)]

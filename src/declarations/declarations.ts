@@ -31,7 +31,7 @@ export interface Declarations {
   readonly objects: readonly Declared[]
   /** Objects with errors: references to them are still valid. */
   readonly broken: readonly BrokenObject[]
-  /** Their objects are not among `objects` yet. */
+  /** SLOs whose dashboards and alerts are not among `objects` yet. */
   readonly slos: readonly WrittenSlo[]
   readonly incidents: readonly WrittenIncident[]
   /** Files that could not be parsed. */
@@ -124,7 +124,7 @@ function mergeUnset(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
 }
 
 interface FileDeclarations extends Declarations {
-  /** Of a file with instances: the names that its expressions use, by the key of the instance. */
+  /** The names that the expressions of a file with instances use, by the key of the instance. */
   readonly used?: ReadonlyMap<string, ReadonlySet<string>>
 }
 

@@ -19,7 +19,7 @@ import type { Files } from '../operation/files.ts'
 import { fileSettings, notInRepository, settingsSchema } from '../operation/inputs.ts'
 import type { NamedEnvironment } from '../operation/operation.ts'
 
-/** Beside `.watchkeeper.yml`. */
+/** The directory of environments, beside `.watchkeeper.yml`. */
 const directory = 'environments'
 
 const nameGrammar = /^[A-Za-z0-9][\w.-]{0,62}$/
@@ -85,7 +85,7 @@ export const environmentSchema = z.strictObject({
 export interface CommonTarget {
   /** The service of this run. */
   readonly ownService: unknown
-  /** That of the config file. */
+  /** The service of the config file. */
   readonly service: unknown
   readonly project: unknown
 }
@@ -164,7 +164,7 @@ function whyNoVariable(name: string, value: unknown): string | undefined {
   return hasExpression(value) ? 'cannot contain an expression; write the value' : undefined
 }
 
-/** With one service and one project, each environment would overwrite the objects of the other. */
+/** Environments with the same service and the same project would overwrite each other's objects. */
 function requireOwnObjects({ document, project }: NamedEnvironment, other: ReadDocument, common: CommonTarget): void {
   const serviceOf = ({ value }: ReadDocument, otherwise: unknown): string =>
     String(ownValue(value, 'service-id') ?? otherwise ?? '').toLowerCase()
@@ -197,7 +197,7 @@ export function mergePatch(value: unknown, patch: unknown): unknown {
 
 /** What the environment overrides of the objects, with variables filled in. */
 export interface Overrides {
-  /** By section, key and field. */
+  /** Values by section, key and field. */
   readonly value: unknown
   readonly document: ReadDocument
 }

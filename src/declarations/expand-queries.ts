@@ -51,7 +51,7 @@ function isExpandable({ value }: Declared<'alert'>, dashboards: ReadonlyMap<stri
 
 interface Expanded {
   readonly expanded: readonly (readonly [Declared, Declared])[]
-  /** With the tiles; undefined where they are too many. */
+  /** The dashboard with the tiles; undefined where the tiles are too many. */
   readonly dashboard?: Declared<'dashboard'>
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -103,7 +103,7 @@ function onTile(alert: Declared<'alert'>, dashboard: string, tile: string): Decl
   }
 }
 
-/** Its place is that of the first alert. */
+/** The dashboard for alerts that name none. Its place is that of the first alert. */
 function dashboardOfProject([first]: readonly Declared<'alert'>[], project: string | undefined): Declared<'dashboard'> {
   const name = project === undefined ? 'Alerts' : `Alerts: ${project}`
   return makeProjectDashboard(name, first?.location ?? { file: 'files' })

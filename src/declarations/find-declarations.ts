@@ -50,7 +50,7 @@ interface FindOptions {
   readonly project?: string | undefined
 }
 
-/** For files without declarations, and for globs without files. */
+/** Advice for files without declarations, and for globs without files. */
 export const adviseOnEmpty = (prune: Prune): string =>
   `so prune would ${verbOf(prune)} all objects of the project; check the globs, or set allow-empty to ${verbOf(prune)} them`
 
@@ -84,7 +84,7 @@ export async function findDeclarations(
   const rules: LintSettings = {
     ...(profile.isSelfHosted && { 'may-be-refused': 'error', 'cloud-only': 'error' }),
     ...lintSettings,
-    // Without the field in the profile, no declaration can have it.
+    // No declaration can have a note under a profile without the field.
     ...(!abilities.alertFields.has('note') && { 'missing-runbook': 'off' }),
     ...(profile.name === 'clickhouse-cloud' ? { 'cloud-only': 'off' } : { 'undocumented-field': 'off' }),
   }

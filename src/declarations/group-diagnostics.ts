@@ -1,7 +1,7 @@
 import { type Diagnostic, formatLocation, type Location } from '../core/diagnostics.ts'
 import { nameFirst } from '../core/text.ts'
 
-/** This many repeats, or more, become one diagnostic. */
+/** The fewest repeats that become one diagnostic. */
 const minRepeats = 3
 
 /** Labels and indexes of items. */

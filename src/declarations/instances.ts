@@ -17,7 +17,7 @@ import { environmentRules, instanceValues, mergePatch, type Overrides } from './
 
 const instanceKey = z.string().regex(keyGrammar).meta({ description: 'Key of the instance: `instance.key`.', accepts: keyForm })
 
-/** By the keys of the instances. An instance without values of its own is empty. */
+/** Values by the keys of the instances. An instance without values of its own is empty. */
 export const instancesSchema = z.record(instanceKey, instanceValues.nullable())
 
 const frame = z.object({ defaults: z.object({ instances: instanceValues.optional() }).optional(), instances: instancesSchema })

@@ -188,13 +188,13 @@ const rulesOnAbsence: Readonly<Partial<Record<LintRule, readonly string[]>>> = {
 
 interface LintInput {
   readonly objects: readonly Declared[]
-  /** Their valid part is checked. */
+  /** Objects with errors. The valid part of each is checked. */
   readonly broken?: readonly BrokenObject[]
 }
 
 /** Applies the rules to the objects, with the severities of the settings. */
 export function lint({ objects, broken = [] }: LintInput, settings: LintSettings): readonly Diagnostic[] {
-  // With a value, it has all that an object has.
+  // A broken object with a value has all that a valid object has.
   const repaired = broken.filter(({ value }) => value !== undefined) as readonly (Declared & BrokenObject)[]
   return keysOf<LintRule>(lintRules).flatMap((id) => {
     const rule: Rule = lintRules[id]

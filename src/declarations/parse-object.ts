@@ -18,7 +18,7 @@ export function validFields(kind: KindName, written: unknown): Body {
 
 interface Repaired {
   readonly errors: readonly z.ZodError[]
-  /** Without the fields that have errors; undefined where too little is valid. */
+  /** The object without the fields that have errors; undefined where too little is valid. */
   readonly parsed: ParsedObject | undefined
 }
 

@@ -254,7 +254,7 @@ async function runProbe({ name, run }: Probe, { profile }: DoctorContext): Promi
 
 const countOf = (checks: readonly Check[], outcome: Check['outcome']): number => checks.filter((one) => one.outcome === outcome).length
 
-/** For a run that passes. */
+/** First line of a run that passes. */
 function headlineOf(checks: readonly Check[]): Line {
   const skipped = countOf(checks, 'skipped')
   return [trusted(`${countOf(checks, 'ok')} checks passed${skipped === 0 ? '' : `, ${skipped} skipped`}`)]

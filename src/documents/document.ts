@@ -30,9 +30,9 @@ export type ValuePath = readonly PropertyKey[]
 
 export interface ReadDocument {
   readonly value: unknown
-  /** Of a value, or of the nearest one around it that exists. */
+  /** Location of a value, or of the nearest existing value around it. */
   locationOf(path: ValuePath): Location
-  /** Of the key that names the value. */
+  /** Location of the key that names the value. */
   locationOfKey(path: ValuePath): Location
 }
 
@@ -156,12 +156,12 @@ function parseYaml(text: string, lines: LineCounter): readonly (Document.Parsed<
   }
 }
 
-/** As the parser's own, which has no limit for the depth and ends the process. */
+/** Limits the depth. The parser's own function has no limit, and deep input ends the process. */
 function* tokensOf(text: string, lines: LineCounter): Generator<CST.Token> {
   const parser = new Parser(lines.addNewLine)
   lines.addNewLine(0)
   for (const lexeme of new Lexer().lex(text)) {
-    // Around the collections there is the document, and inside them a scalar.
+    // The stack also has the document around the collections, and a scalar inside them.
     if (parser.stack.length > maxDepth + 2) throw new ReadError(parser.offset, limitExceeded.depth)
     yield* parser.next(lexeme)
   }
@@ -206,11 +206,11 @@ function expand(root: Node): Expanded {
     around.add(node)
     const values = node.items.map((item) => visit(isPair(item) ? item.value : item, level + 1, isCopy))
     around.delete(node)
-    // As entries, so that a key such as __proto__ has no special meaning.
+    // Entries keep a key such as __proto__ from having a special meaning.
     return isMap(node) ? Object.fromEntries(keys.map((key, i) => [key, values[i]])) : values
   }
   const visitScalar = (node: unknown, isCopy: boolean): unknown => {
-    // Null for a value that is left out, as in `key:`.
+    // A value that is left out, as in `key:`, is null.
     const value = isScalar(node) ? node.value : null
     count(node, 1, value)
     if (isScalar(node) && !isCopy) {

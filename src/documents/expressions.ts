@@ -16,7 +16,7 @@ export interface InterpolateOptions {
   readonly variable: (name: string) => string | undefined
   /** Whether the value at this path is a text even if it looks like a number. */
   readonly isText?: (path: ValuePath) => boolean
-  /** For one instance of a file with `instances`. */
+  /** The instance whose texts are filled in, of a file with `instances`. */
   readonly instance?: InstanceScope | undefined
   readonly room: Room
 }
@@ -26,12 +26,12 @@ export interface Room {
   characters: number
 }
 
-/** As much as all files together may have before. */
+/** All files together may have this size before expansion, too. */
 export const newRoom = (): Room => ({ characters: 20_000_000 })
 
 export const exceedsRoom = 'make the files larger than 20 MB after expansion'
 
-/** That of a variable on GitHub. */
+/** GitHub has this limit for a variable. */
 const maxValueLength = 48 * 1024
 
 type InstanceValue = string | number | boolean
@@ -59,7 +59,7 @@ export function interpolate(value: unknown, options: InterpolateOptions): Interp
 // An expression ends at its brackets, or is not closed at all.
 const expression = /\$\{\{((?:(?!\}\}).)*)(\}\}|$)/gs
 
-/** Also where the text only has the escape of a literal `${{`. */
+/** Whether a text has an expression, or the escape of a literal `${{`. */
 export const hasExpression = (text: string): boolean => text.includes('${{')
 
 /** A literal `${{` is an expression whose value is a text, as on GitHub: `${{ '${{' }}`. */

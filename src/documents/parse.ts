@@ -11,7 +11,7 @@ export const parseDocument = <T>(text: string, name: string, schemaFor: SchemaFo
 
 type SchemaFor<T> = z.ZodType<T> | ((value: unknown) => z.ZodType<T>)
 
-/** The same, with the locations of the values, for rules beyond the schema. */
+/** The parsed document with the locations of its values, for rules beyond the schema. */
 export function parseWithLocations<T>(
   text: string,
   name: string,

@@ -6,13 +6,13 @@ declare module 'zod' {
   interface GlobalMeta {
     /** What a person may write, as text for messages. */
     accepts?: string
-    /** For a map: other words for its fields. */
+    /** Other words for the fields of a map. */
     aliases?: Readonly<Record<string, string>>
     /** What to write instead of other words, in lower case, for a value. */
     synonyms?: Readonly<Record<string, string>>
     /** What to do where a required value is missing. */
     missing?: string
-    /** Never shown, not even when it is wrong. */
+    /** Whether the value is never shown, not even when it is wrong. */
     secret?: boolean
     /** The title above the input in help. */
     group?: string

@@ -57,7 +57,7 @@ interface Subject {
   readonly value: unknown
 }
 
-/** For a union, the issues of the option that was most likely meant. */
+/** Replaces the issue of a union by those of the option that was most likely meant. */
 function meantIssues(issue: z.core.$ZodIssue, { schema, value }: Pick<Subject, 'schema' | 'value'>): readonly z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union' || issue.errors.length === 0) return [issue]
   const union = schemaAt(schema, issue.path, value)
@@ -218,7 +218,7 @@ function suggestion(issue: z.core.$ZodIssue, value: unknown, field: Schema | und
   return nearestDurations(String(value), choices) ?? didYouMean(String(value), choices)
 }
 
-/** For a value of another type that can only mean one thing. */
+/** Advice for a value of another type that can only mean one number. */
 function otherType(expected: string, value: string | number, field: Schema | undefined): string {
   if (typeof value !== 'string' || (expected !== 'number' && expected !== 'int')) return ''
   const [, digits, percent] = /^\s*([+-]?\d{1,12}(?:\.\d{1,12})?)\s*(%?)\s*$/.exec(value) ?? []

@@ -152,7 +152,7 @@ const createWriter = (
   createResponseWriter(request, response, { now: context.clock.now, logStatus: (status) => entry?.respond(status), signal: signal() })
 
 function abandon(response: ServerResponse, cause: unknown): void {
-  // After a reset, or when the client or the emulator has gone, the response is not expected any more.
+  // A response is not expected any more after a reset, or when the client or the emulator has gone.
   const isExpected = response.destroyed || (cause instanceof Error && cause.name === 'AbortError')
   if (isExpected || response.headersSent) response.destroy()
   else

@@ -70,7 +70,7 @@ function toStatusResponse(
 const bytesOf = ({ text, bytes }: Extract<Effect, { kind: 'body' }>): string | Uint8Array =>
   typeof bytes === 'string' ? Buffer.from(bytes, 'base64') : (bytes ?? text ?? '')
 
-// So that a given `Content-Type` replaces the default.
+// Names in lower case let a given `Content-Type` replace the default.
 const toLowerCase = (headers: FaultHeaders = {}): Headers =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
@@ -130,7 +130,7 @@ async function resetInBody(writer: ResponseWriter, response: HttpResponse, bytes
   writer.reset()
 }
 
-/** Without a length and without chunks, so that the client cannot know that the body is incomplete. */
+/** Sends neither a length nor chunks, so that the client cannot know that the body is incomplete. */
 async function truncate(writer: ResponseWriter, response: HttpResponse, bytes: number | undefined): Promise<void> {
   await writeRawHead(writer, response, { Connection: 'close' })
   await writer.writeRaw(firstBytes(Buffer.from(response.body), bytes))

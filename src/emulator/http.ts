@@ -6,7 +6,7 @@ import { systemClock } from '../core/clock.ts'
 /** A request whose body has been read to the end, within the limit. */
 export interface HttpRequest {
   readonly method: string
-  /** As on the wire, query included. */
+  /** The path as on the wire, query included. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly text: string
@@ -32,7 +32,7 @@ export const headersOf = (request: IncomingMessage): Record<string, string> =>
 export async function readRequest(request: IncomingMessage, maxBodyBytes: number): Promise<HttpRequest> {
   const chunks: Buffer[] = []
   let length = 0
-  // Without an encoding, a request consists of buffers.
+  // A request without an encoding consists of buffers.
   for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length
     if (length <= maxBodyBytes) chunks.push(chunk)
@@ -107,7 +107,7 @@ export interface ResponseWriter {
   /** A clean end of the connection, whatever the headers promised. */
   end(): void
   sleep(ms: number): Promise<void>
-  /** For a status that was sent with `writeRaw`. */
+  /** Logs a status that was sent with `writeRaw`. */
   logStatus(status: number): void
 }
 

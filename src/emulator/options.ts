@@ -71,7 +71,7 @@ export interface Settings extends Required<Pick<EmulatorOptions, 'dialect' | 'po
   readonly unit: string
 }
 
-/** Of HyperDX, whose answers were recorded. */
+/** The version of HyperDX whose answers were recorded. */
 const recordedVersion = '2.36.0'
 
 const dialects = {

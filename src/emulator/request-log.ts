@@ -5,7 +5,7 @@ import { type HttpRequest, headersOf } from './http.ts'
 
 export interface LoggedRequest {
   readonly method: string
-  /** As on the wire, query included. */
+  /** The path as on the wire, query included. */
   readonly path: string
   /** Lower-case names. `authorization` holds `valid`, `absent` or `wrong`, never what was sent. */
   readonly headers: Readonly<Record<string, string>>
@@ -14,7 +14,7 @@ export interface LoggedRequest {
   readonly text: string
   /** Undefined when no response was begun. */
   readonly status: number | undefined
-  /** By the server's clock, when the headers had arrived. */
+  /** When the headers had arrived, by the server's clock. */
   readonly arrivedAtMs: number
 }
 

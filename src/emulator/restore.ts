@@ -11,7 +11,7 @@ export const restoreSchema = z.strictObject({
   id: z.string().optional(),
   name: z.string().optional(),
   tags: z.array(z.strictObject({ key: z.string(), value: z.string().exactOptional() })).optional(),
-  /** From the request until the service runs. */
+  /** Minutes from the request until the service runs. */
   minutes: z.number().min(0).optional(),
   fault: z.enum(faults).optional(),
 })

@@ -19,9 +19,9 @@ export interface Organization {
   createdAt: string
   services: Service[]
   usage: UsageRecord[]
-  /** In any order. */
+  /** Activities in any order. */
   activities: Activity[]
-  /** In any order, with those that cannot be used. */
+  /** Balances in any order, with those that cannot be used. */
   creditBalances: CreditBalance[]
 }
 
@@ -83,7 +83,7 @@ export interface Service {
   sources: Source[]
   webhooks: Webhook[]
   savedSearches: SavedSearch[]
-  /** In any order; the API lists the most recent first. */
+  /** Backups in any order. The API lists the most recent first. */
   backups: Backup[]
   backupConfiguration: BackupConfiguration
   /** What queries can read. */
@@ -139,7 +139,7 @@ export interface Connection {
   name: string
   host: string
   username: string
-  /** Never shown. */
+  /** Answers leave the field out. */
   password?: string | undefined
   hyperdxSettingPrefix?: string
   isPrometheusEndpoint?: boolean | undefined
@@ -235,9 +235,9 @@ export interface Webhook {
   url?: string
   description?: string | undefined
   body?: string | undefined
-  /** Never shown. */
+  /** Answers leave the field out. */
   headers?: Record<string, string> | undefined
-  /** Never shown. */
+  /** Answers leave the field out. */
   queryParams?: Record<string, string> | undefined
   createdAt: string
   updatedAt: string
@@ -259,7 +259,7 @@ export interface SavedSearch {
   updatedAt: string
 }
 
-/** Only the id is required by the API's OpenAPI document. */
+/** A backup. The API's OpenAPI document requires only the id. */
 export interface Backup {
   id: string
   status?: 'done' | 'error' | 'in_progress'
@@ -290,6 +290,6 @@ export interface UsageRecord {
   entityName: string
   /** Default: whether the day is older than three days before the server's today. */
   locked?: boolean
-  /** By the name without the unit: `compute` is shown as `computeCredits`. */
+  /** Amounts by the name of the metric without the unit: `compute` is shown as `computeCredits`. */
   micro: { [metric: string]: number }
 }

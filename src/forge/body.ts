@@ -21,7 +21,7 @@ export const isOwn = (
 
 const digest = (text: string): string => digestOfText(text, 16)
 
-/** The same failure has other figures on another day, so figures do not count. */
+/** A digest that ignores figures, because a failure has other figures on another day. */
 export const digestOfReason = (reason: string): string => digest(reason.replace(/\d+/g, '#'))
 
 /** The hidden second line: facts about this run for the next one. */

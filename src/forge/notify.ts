@@ -19,7 +19,7 @@ export interface NotifyOptions {
   readonly target: string | undefined
   readonly prNumber: number | undefined
   readonly token: string | undefined
-  /** There is no token, because the given one cannot be one. */
+  /** Whether a token was given that cannot be one, so that there is none. */
   readonly isTokenRejected?: boolean
   readonly redact: Redact
 }

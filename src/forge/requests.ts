@@ -35,7 +35,7 @@ export function createRequests({ apiUrl, proxy }: Run, deps: SendDeps, limits: L
         ...given,
         userAgent: `watchkeeper/${version}`,
         timeoutMs: Math.min(limits.requestMs, leftMs),
-        // After the first signal, reads stop, and a write gets time to finish.
+        // The first signal stops reads, and a write gets time to finish.
         signal: isRead ? cancellation.stop : cancellation.abort,
       })
       if ('failure' in outcome) return outcome
@@ -77,7 +77,7 @@ export async function* listAll<T>(
     yield* items
     if (headers.link === undefined ? items.length < perPage : !/rel="next"/.test(headers.link)) return
   }
-  // With an incomplete list, a second comment would be written.
+  // An incomplete list would lead to a second comment.
   throw new ForgeError({ detail: `the list has more than ${maxPages * perPage} entries` })
 }
 

@@ -231,7 +231,7 @@ export function createPacer(clock: Clock, documented: RateLimit): Pacer {
   }
 }
 
-/** For most answers, nothing waits. */
+/** Tells requests that wait about the next answer. Its signal is only made when a request waits. */
 function createAnswerNews() {
   let next: AbortController | undefined
   return {

@@ -79,7 +79,7 @@ export async function send<T, F extends Failure>(
     const outcome = await tryOnce(last)
     if ('value' in outcome) return outcome
     const { failure } = outcome
-    // After the first signal, nothing is sent again.
+    // The first signal ends retries.
     const policy = stop.aborted ? 'none' : rules.policyOf(failure)
     const isCounted = policy !== 'until-deadline'
     causes.push(failure.cause)

@@ -128,7 +128,7 @@ function withSeverity(rule: AuditRule, found: Found, settings: LintSettings): re
   return severity === 'off' ? [] : [{ rule, severity, ...found }]
 }
 
-/** Without as many final days, no service can be found. */
+/** Explains why there are too few final days to find an unused service. */
 function tooFewDays(usage: Usage): readonly string[] {
   const count = dailyCompute(usage, '').filter(({ isFinal }) => isFinal).length
   return count >= unusedDays ? [] : [`there are ${plural(count, 'final day')} of usage, and the check needs ${unusedDays}`]

@@ -53,7 +53,7 @@ async function readUsage(api: ReadApi, organizationId: string, nowMs: number): P
   const { unit, grandTotal, records } = await readUsageCost(api, organizationId, { from, to }, [])
   const failure = whyNotTrusted({ period: { from, to }, grandTotal, records }, unit, dayOf(nowMs))
   if (failure !== undefined) return { failure }
-  // Without a final day, nothing seems to cost anything.
+  // Usage without a final day would look as if services cost nothing.
   if (!records.some(({ locked }) => locked)) return { failure: `there are no final usage records for ${plainDays(from, to)}` }
   return { unit, records, from, to }
 }

@@ -187,7 +187,7 @@ function findAlerts(subject: Subject): ServiceFinding | undefined {
     const schedule = scheduleOf(alert)
     return schedule === undefined ? [] : [{ alert, schedule }]
   })
-  // Without awake times, the service is awake at least as long as its alerts keep it awake.
+  // A service with unknown awake times is awake at least as long as its alerts keep it awake.
   const day = { fromMs: 0, toMs: dayMs }
   const days = typeof profile === 'string' ? [{ ...day, awake: [day] }] : profile.days
   const coveredBy = (schedules: readonly AlertSchedule[]): number =>

@@ -38,7 +38,7 @@ export function subtract(a: readonly Interval[], b: readonly Interval[]): readon
     for (let hole = b[next]; hole !== undefined && hole.fromMs < toMs; hole = b[next]) {
       if (startMs < hole.fromMs) left.push({ fromMs: startMs, toMs: hole.fromMs })
       startMs = Math.max(startMs, hole.toMs)
-      // This hole may go on in the next interval.
+      // A hole may continue in the next interval.
       if (hole.toMs > toMs) break
       next++
     }

@@ -22,7 +22,7 @@ interface PriceOptions {
   readonly others: readonly AlertSchedule[]
   /** The alerts in question as they are now. */
   readonly before: readonly AlertSchedule[]
-  /** The same after the change. */
+  /** The alerts in question after the change. */
   readonly after: readonly AlertSchedule[]
   readonly nowMs: number
 }

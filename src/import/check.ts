@@ -105,7 +105,7 @@ const isTime = ({ type }: SqlColumn): boolean => kindOfType(type) === 'time'
 
 const labelOf = (row: SqlRow, labels: readonly SqlColumn[]): string => labels.map(({ name }) => String(row[name] ?? '')).join(', ')
 
-/** Of a number tile the last number of its row, and of a tile over time one for each group. */
+/** The last number of the row for a number tile, and one number for each group for a tile over time. */
 function toProductValues(columns: readonly SqlColumn[], rows: readonly SqlRow[], isGrouped: boolean): Values {
   const value = columns.findLast(({ type }) => kindOfType(type) === 'number') ?? refuse('the translated query has no number')
   if (!isGrouped && rows.length > 1) return refuse('the translated query has several rows')
@@ -131,7 +131,7 @@ function toGrafanaValues(columns: readonly SqlColumn[], rows: readonly SqlRow[],
   return new Map([...groups].map(([label, own]) => [label, reduce(own)]))
 }
 
-/** As pkg/expr/mathexp/reduce.go and pkg/expr/classic/reduce.go of grafana/grafana do. */
+/** Reduces as pkg/expr/mathexp/reduce.go and pkg/expr/classic/reduce.go of grafana/grafana do. */
 function reduceNumbers(all: readonly number[], { reducer, mode }: Reduction): number {
   const isDropped = mode === 'dropNN' || (mode === 'classic' && reducer !== 'count')
   const replaced = all.map((value) => (typeof mode === 'object' && Number.isNaN(value) ? mode.replaceBy : value))

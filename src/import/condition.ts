@@ -87,7 +87,7 @@ const simple: Readonly<Record<string, ThresholdType>> = {
   ...({ lte: 'below_or_equal', le: 'below_or_equal', eq: 'equal', ne: 'not_equal' } as const),
 }
 
-/** Only classic conditions accept the borders of a range in any order. */
+/** Reads an evaluator. The borders of a range can have any order in a classic condition only. */
 function readEvaluator(given: unknown, isClassic: boolean): Evaluator {
   const name = typeOf(given)
   const [first, second] = paramsOf(given)

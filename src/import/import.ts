@@ -129,7 +129,7 @@ async function refuseExisting({ files }: ImportContext, wanted: Result['files'])
 }
 
 async function compareAll(context: ImportContext, imported: readonly Imported[]): Promise<readonly (Comparison | undefined)[]> {
-  // With `check`, the scope of the run is that of a service, which has both.
+  // The scope of a run with `check` is that of a service, which has an API and a service.
   const { api, service, clock, files, progress } = context as Context<'read', 'none' | 'service-or-server'>
   if (api === undefined || service === undefined) throw inputError('check', 'needs a server')
   if (await files.mayBeFromFork())

@@ -23,7 +23,7 @@ export interface AlertSql {
 
 interface Column {
   readonly expression: string
-  /** As the query spells it; undefined for an expression without alias. */
+  /** The name as the query spells it; undefined for an expression without alias. */
   readonly name: string | undefined
 }
 
@@ -91,7 +91,7 @@ function combineRows(
 /** The server compares the rows that have the start of the evaluated window. */
 const windowStart = 'toStartOfInterval(fromUnixTimestamp64Milli({endDateMilliseconds:Int64} - 1), INTERVAL {intervalSeconds:Int64} second)'
 
-/** As Grafana reduces a series, in pkg/expr/mathexp/reduce.go and pkg/expr/classic/reduce.go. */
+/** Reduces a series as Grafana does in pkg/expr/mathexp/reduce.go and pkg/expr/classic/reduce.go. */
 function reduceSql({ reducer, mode }: Reduction, value: string, time: string): string {
   const number = `toFloat64(${value})`
   const orNan = `ifNull(${number}, nan)`
@@ -151,7 +151,7 @@ const timeCall = /^(?:toStartOf\w+|toDateTime(?:64)?|toDate|timeSlot|date_?trunc
 const timeName =
   /^(?:t|ts|dt|(?:\w*_)?(?:time|timestamp|date|datetime|bucket|minute|hour|day|at)|\w*[a-z](?:Time|Timestamp|Date|Bucket|At))$/
 
-/** By its function or its name: the types of columns are not known. */
+/** Decides by the function or the name of a column, because its type is not known. */
 function isTime(column: Column, all: readonly Column[]): boolean {
   const hasTimeName = timeName.test((column.name ?? '').replace(/["`]/g, ''))
   if (isAggregate(column)) return hasTimeName && /^(?:min|max)\b/i.test(column.expression) && all.filter(isAggregate).length > 1

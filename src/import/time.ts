@@ -37,7 +37,7 @@ const call =
 
 const everyCall = new RegExp(call, 'gi')
 
-/** The same moment with the type of the function, as ClickHouse 26.9 states it. */
+/** The end of the window with the type of the function, as ClickHouse 26.9 states it. */
 function toFixed(text: string, end: string): string {
   const [, name = '', args = ''] = /^(\w+)\s*\(?([^()]*)/s.exec(text) ?? []
   const and = args.trim() === '' ? '' : `, ${args.trim()}`

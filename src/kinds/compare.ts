@@ -67,7 +67,7 @@ const isManaged = ({ schema }: Kind, key: string): boolean => schema instanceof 
 
 const isClearable = ({ clearWith }: Kind, key: string): boolean => Object.hasOwn(clearWith, key)
 
-/** Without fields that are empty or have the server's default for their place. All items of lists stay. */
+/** Drops fields that are empty or have the server's default for their place. Keeps all items of lists. */
 export function normalForm(value: Body, schema: Schema | undefined): Body
 export function normalForm(value: unknown, schema: Schema | undefined): unknown
 export function normalForm(value: unknown, schema: Schema | undefined): unknown {
@@ -100,7 +100,7 @@ function withStatedDefaults(value: unknown, schema: Schema | undefined): unknown
   return { ...Object.fromEntries(fields), ...defaultsToState(form, value) }
 }
 
-/** Without fields that are empty, whatever the server's defaults are. */
+/** Drops empty fields, but not those that have the server's default. */
 export const withoutEmpty = (body: Body): Body => normalForm(body, undefined)
 
 /** The part of the stored value that the declared one manages. */
@@ -194,7 +194,7 @@ function diffLists(before: readonly unknown[], after: readonly unknown[], path: 
   return [...changes, ...removed, ...diffOrder(before, after, path)]
 }
 
-/** Of the items that are in both lists. */
+/** Compares the order of the items that are in both lists. */
 function diffOrder(before: readonly unknown[], after: readonly unknown[], path: string): readonly FieldChange[] {
   const [keysBefore, keysAfter] = [before.map(keyOf), after.map(keyOf)]
   const commonBefore = keysBefore.filter((key) => keysAfter.includes(key))

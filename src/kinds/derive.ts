@@ -8,7 +8,7 @@ import type { Reference, World } from './world.ts'
 
 declare module 'zod' {
   interface GlobalMeta {
-    /** Never sent with the object: it finds an existing one, or another object has it. */
+    /** Whether the field is never sent with the object: it finds an existing object, or another object has it. */
     isLocal?: true
     /** The field refers to another object, whose id is sent. */
     ref?: Reference
@@ -104,7 +104,7 @@ function wireOption(core: Schema): z.ZodType {
   return core as z.ZodType // Every schema here was made with zod's classic API.
 }
 
-/** For each field of the API that an update can clear, the value that clears it; undefined where leaving it out does. */
+/** The value that clears a field, for each field of the API that an update can clear; undefined where leaving the field out clears it. */
 export const clearing = (fields: z.ZodObject, profileFields?: ReadonlySet<string>): Body =>
   Object.fromEntries(
     Object.values<Schema>(fields.shape).flatMap((field, i) => {

@@ -6,7 +6,7 @@ export interface Named {
   /** Pending for an object that files declare and the service does not have yet. */
   readonly id: string | PendingId
   readonly name?: string | null | undefined
-  /** Of a source. */
+  /** The type of a source. */
   readonly kind?: string | null | undefined
 }
 
@@ -24,12 +24,12 @@ export type Lookup = { readonly id: string | PendingId } | { readonly message: s
 
 /** An object that files declare, with the name that it has after the plan. */
 export interface Planned extends Named {
-  /** As the service has it. */
+  /** The object as the service has it. */
   readonly stored: Named | undefined
 }
 
 export interface Directory {
-  /** Only objects that fit are found. */
+  /** Finds the object with this name for which `fits` is true. */
   byName(noun: Noun, name: string, fits?: (one: Named) => boolean): Lookup
   byId(noun: Noun, id: string): Lookup
   /** Whether the service lists its webhooks. */

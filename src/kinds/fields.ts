@@ -86,7 +86,6 @@ export const shortSourceNames: ReadonlyMap<PropertyKey, string> = new Map([
 /** Text that is not empty. */
 export const word = (maxLength: number) => z.string().min(1).max(maxLength)
 
-/** Of the name of an object with a key. */
 export const nameDescription = 'Name in the service. It can change, because the key identifies the object.'
 
 /** Fields that find an existing object by something other than its key. */

@@ -21,7 +21,7 @@ export interface StoredObject {
   readonly [field: string]: unknown
 }
 
-/** Without the fields that the server sets. A gateway refuses them in a body. */
+/** Drops the fields that the server sets, because a gateway refuses them in a body. */
 export function withoutServerFields(object: StoredObject): Body {
   const { id: _id, teamId: _team, createdAt: _created, updatedAt: _updated, ...body } = object
   return body
@@ -46,7 +46,7 @@ export interface DeclaredObject<Value = unknown, S extends KindName = KindName> 
   readonly written: unknown
   /** What it was made from, such as `slos.checkout`; absent for an object that the file spells out. */
   readonly madeFrom?: string
-  /** Of a dashboard: the keys of the alerts whose queries it has, by the names of their tiles. */
+  /** Keys of the alerts whose queries a dashboard has, by the names of their tiles. */
   readonly queries?: ReadonlyMap<string, string>
   /** Place of a value inside it. */
   locationOf(path: readonly PropertyKey[]): Location
@@ -108,7 +108,7 @@ export interface Kind<Declared extends DeclaredObject = DeclaredObject> {
   readonly statesDefaults: boolean
   /** Whether `rewrite` writes objects that need no change. Absent where a stored object has the same meaning for every reader. */
   readonly canRewrite?: true
-  /** For each field that an update can clear, the value that clears it; undefined where leaving the field out clears it. */
+  /** The value that clears a field, for each field that an update can clear; undefined where leaving the field out clears it. */
   readonly clearWith: Body
   /** What shows that files manage an object: a marker inside it, or its identity, where the API has no field for a marker. */
   readonly ownership: 'marker' | 'identity'
@@ -132,11 +132,11 @@ export interface Kind<Declared extends DeclaredObject = DeclaredObject> {
   readMarker(body: Body): StoredMarker | undefined
   /** Replaces the ownership marker, and removes a snapshot marker, which describes the previous object. */
   withMarker(body: Body, marker: OwnershipMarker): Body
-  /** Without both markers, which makes the object unmanaged. */
+  /** Removes both markers, which makes the object unmanaged. */
   withoutMarker(body: Body): Body
   readSnapshot(body: Body): SnapshotMarker | undefined
   withSnapshot(body: Body, digest: string): Body
-  /** Without markers, empty fields and fields without effect, and with lists in a fixed order. */
+  /** The body without markers, empty fields and fields without effect, and with lists in a fixed order. */
   canonical(body: Body): Body
   /** Gives the desired body what it must repeat from the stored one: ids of tiles and filters, fields of channels, the start of an alert. */
   carryOverIds(desired: Body, stored: Body): Body

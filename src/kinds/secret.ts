@@ -38,7 +38,7 @@ export class SecretValue {
     return this.#text
   }
 
-  /** For comparisons, reports and digests. */
+  /** Names the variable in comparisons, reports and digests. */
   toJSON(): string {
     return `value of ${this.#variable}`
   }

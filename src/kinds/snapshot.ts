@@ -21,7 +21,7 @@ export const diffSides = ({ schema }: Kind, { stored, declared }: Pick<Sides, 's
 interface Drift {
   /** The differences; empty where the server only filled in fields that are not declared. */
   readonly fields: readonly FieldChange[]
-  /** Only the snapshot shows a change by hand. The fields are candidates, and the changed one may be missing. */
+  /** Whether only the snapshot shows a change by hand. The fields are then candidates, and the changed one may be missing. */
   readonly isUncertain: boolean
   /** Fields that the server fills in everywhere since the last apply. */
   readonly newDefaults: readonly FieldChange[]
@@ -43,7 +43,7 @@ export function detectDrift({ kind, sides, snapshot, common }: DriftInput): Drif
   const [byHand, byServer] = [added.filter(({ place }) => !common.has(place)), added.filter(({ place }) => common.has(place))]
   const changesOf = (fields: readonly UndeclaredField[]): readonly FieldChange[] =>
     diffFields(sides.stored, withoutFields(sides.stored, fields))
-  // Without a snapshot, the rest is compared with the declaration; with one, the rest is known to be unchanged.
+  // The rest is compared with the declaration unless a snapshot shows that it is unchanged.
   const fields = snapshot === undefined ? diffSides(kind, { ...sides, stored: withoutFields(sides.stored, byServer) }) : changesOf(byHand)
   return { fields, isUncertain: false, newDefaults: fields.length === 0 ? changesOf(byServer) : [] }
 }
@@ -51,7 +51,7 @@ export function detectDrift({ kind, sides, snapshot, common }: DriftInput): Drif
 /** The places at which all objects have the same undeclared value: the server fills it in, and not a person. */
 export type CommonValues = ReadonlySet<string>
 
-/** With a single object, a change by hand looks the same as a new default. */
+/** A change by hand to a single object looks the same as a new default. */
 const minObjects = 2
 
 /** Finds values that the server fills in everywhere. `all` are objects whose declarations have not changed since they were applied. */
@@ -67,7 +67,7 @@ export function findCommonValues(kind: Kind, all: readonly Sides[]): CommonValue
 
 /** A field that a file could declare, and does not, at one place of one object. */
 interface UndeclaredField {
-  /** The same in all objects: the field of one form of a value. */
+  /** The form of a value and the field in it, which are the same in all objects. */
   readonly place: string
   readonly path: FieldPath
   /** Undefined where the server has none either. */

@@ -11,11 +11,11 @@ import type { Body, FileContext } from './kind.ts'
 import { spellConnection } from './world.ts'
 
 interface Spelling {
-  /** As the API returns it. */
+  /** The value as the API returns it. */
   readonly value: unknown
-  /** The same without the server's defaults and empty fields. */
+  /** The value without the server's defaults and empty fields. */
   readonly normalized: unknown
-  /** The same in the file; undefined where the file does not have it. */
+  /** The value in the file; undefined where the file does not have it. */
   readonly spelled: unknown
 }
 

@@ -20,9 +20,9 @@ export interface Reference {
   readonly wire: string
   /** `key`: a key of these files, `{ id }` or `{ name }`. `name`: a name, or `{ id }`. `id`: an id, or a map such as `{ source: NAME }`. */
   readonly by: 'key' | 'name' | 'id'
-  /** Of a source: only sources of this type fit. */
+  /** The type of the sources that a reference to a source can mean. */
   readonly sourceType?: string
-  /** Without the field, it refers to the only object of its kind. */
+  /** Whether a file without the field refers to the only object of the kind. */
   readonly isImplied?: true
 }
 

@@ -9,11 +9,11 @@ import { reportsInput } from './reports.ts'
 
 declare module 'zod' {
   interface GlobalMeta {
-    /** Of a list given as text: commas separate items, as line ends do. */
+    /** Whether commas separate the items of a list given as text, as line ends do. */
     commas?: boolean
     /** The default in action.yml only: an expression that the runner evaluates. */
     actionDefault?: string
-    /** Not an input of the action: a variable there, or only an option of the command line and the library. */
+    /** A variable of the action, or an option of only the command line and the library. Absent for an input of the action. */
     setting?: 'variable' | 'option'
   }
 }
@@ -26,7 +26,7 @@ export const optionOnly = <const T extends z.ZodType>(field: T): T => field.meta
 
 /** The inputs under a title of their own in help. */
 export const grouped = <const Shape extends Readonly<Record<string, z.ZodType>>>(group: string, shape: Shape): Shape =>
-  // The same keys, each with a clone of its schema.
+  // The keys stay, each with a clone of its schema.
   Object.fromEntries(Object.entries(shape).map(([name, field]) => [name, field.meta({ ...metaOf(field), group })])) as Shape
 
 const oneLine = z.string().regex(/^[^\r\n]*$/)
@@ -94,7 +94,7 @@ export const integer = (description: string, min: number, max: number) =>
 export const lines = (description: string, accepts: string, item: z.ZodType<string, string>) =>
   z.array(item).max(100).meta({ description, accepts })
 
-/** Like `lines`, and commas separate items, too. For items that contain no comma. */
+/** A list like `lines`, in which commas separate items, too. No item may contain a comma. */
 export const list = <T extends string>(description: string, accepts: string, item: z.ZodType<T, string>) =>
   z.array(item).min(1).max(100).meta({ description, accepts, commas: true })
 

@@ -21,7 +21,7 @@ export type Effect = 'read' | 'write'
  */
 export type Scope = 'none' | 'organization' | 'service' | 'organization-or-server' | 'service-or-server'
 
-/** For `organization` and `organization-or-server`, `service-id` is optional. */
+/** The target of a scope. `service-id` is optional for `organization` and `organization-or-server`. */
 type TargetOf<S extends Scope> = S extends 'service'
   ? Service
   : S extends 'service-or-server'
@@ -42,7 +42,7 @@ export interface Context<E extends Effect, S extends Scope> {
   readonly uiUrl?: string | undefined
   readonly clock: Clock
   readonly files: Files
-  /** From `rules` in the repository's config file. */
+  /** The settings of `rules` in the repository's config file. */
   readonly lintSettings: LintSettings
   /** The environment that the input `env` names. */
   readonly environment?: NamedEnvironment | undefined
@@ -108,7 +108,7 @@ export interface Operation<
   readonly scope: S
   /** The scope with these inputs, for an operation that sends requests only on demand. */
   scopeWith?(values: Partial<z.output<I>>): Scope
-  /** Only for the command line and the library. */
+  /** Whether only the command line and the library have the operation. */
   readonly isOutsideOfAction?: true
   /** The profiles that it needs one of; absent where it works with every API. */
   readonly profiles?: readonly ProfileName[]
@@ -154,7 +154,7 @@ export interface Operation<
   files?(result: z.output<O> & z.output<D>, input: z.output<I>): readonly OutputFile[]
 }
 
-/** For operations without outputs of their own, or whose result has no other fields. */
+/** The fields of operations without outputs of their own, or without details in their result. */
 export const noFields = z.looseObject({})
 
 /** Infers the types of one operation from its schemas. */

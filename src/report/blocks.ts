@@ -88,7 +88,7 @@ export interface Layout {
   readonly grids: readonly { readonly title: string; readonly before: readonly LayoutTile[]; readonly after: readonly LayoutTile[] }[]
   /** The number of unchanged tiles that are left out. */
   readonly undrawn: number
-  /** The same as text, for media without graphics. Untrusted. */
+  /** The layout as text, for media without graphics. Untrusted. */
   readonly lines: readonly string[]
 }
 

@@ -76,7 +76,7 @@ const priceAt =
   (priceOf: (provider: Provider) => Price): Column =>
   (_, provider) => ({ number: priceOf(provider).amount })
 
-/** In its own currency, a unit of account costs 1. */
+/** A unit of account costs 1 in its own currency. */
 const unitPrice: Column = () => ({ number: '1' })
 
 /** The columns in the order of the file. */

@@ -28,9 +28,9 @@ interface ConnectionUse {
 /** Determines the address, the key and the proxy of requests. */
 export function resolveConnection(settings: GivenSettings, { scope, env }: ConnectionUse): ResolvedConnection {
   const { values, names, diagnosticFor } = settings
-  // With a wrong profile, it is not known what the connection needs.
+  // What a connection needs is not known for a wrong profile.
   if (scope === 'none' || (names.has('profile') && values.profile === undefined)) return { diagnostics: [] }
-  // Which other settings are missing depends on it.
+  // The profile decides which other settings are missing.
   if (!['profile', 'apiUrl', 'apiKey', 'apiKeyId', 'apiKeySecret', 'organizationId', 'serviceId'].some((name) => names.has(name)))
     return { diagnostics: [inputDiagnostic('profile', `is missing; ${profileAdvice}`)] }
   const profile = profileNamed(values.profile)
@@ -48,7 +48,7 @@ export function resolveConnection(settings: GivenSettings, { scope, env }: Conne
   ]
   if ('problem' in address || credentials === undefined || !timeoutSeconds || !maxAttempts) return { diagnostics }
   const { url, isUnencrypted } = address
-  // Where the UI passes requests on, its address ends in /api, so that the path has it twice.
+  // The address of a UI that passes requests on ends in /api, so that the path has it twice.
   if (profile.isSelfHosted && !url.pathname.endsWith('/api/v2')) url.pathname = `${url.pathname.replace(/\/$/, '')}/api/v2`
   const connection = {
     baseUrl: url,
@@ -124,7 +124,7 @@ function checkServerPath({ origin, pathname }: URL, { diagnosticFor }: GivenSett
 
 const profileAdvice = `set it to clickhouse-cloud, or to hyperdx for a self-hosted server, as an input or as ${toEnvironmentName('profile')}`
 
-/** In a job on GitHub, a secret of another name than expected is an empty input. */
+/** Reports a missing setting. A secret with another name than expected is an empty input in a job on GitHub. */
 const missing = (name: string, { GITHUB_ACTIONS: isJob }: Variables): Diagnostic =>
   inputDiagnostic(
     name,

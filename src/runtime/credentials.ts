@@ -47,7 +47,7 @@ export const partlyShownIn = (inputs: Values, env: Variables): readonly string[]
     ...secretsOfWebhooks(env),
   ].filter((text) => text.length >= minSecretLength)
 
-/** For `urlFrom`, `headersFrom` and `queryParamsFrom` in files. */
+/** Secrets that files name with `urlFrom`, `headersFrom` and `queryParamsFrom`. */
 const secretsOfWebhooks = (env: Variables): readonly string[] =>
   givenTexts(...Object.entries(env).map(([name, value]) => (name.startsWith(secretPrefix) ? value : undefined)))
 

@@ -23,7 +23,7 @@ export const decodeAll = (shape: Shape, values: Values): Values =>
     Object.entries(values).map(([name, value]) => [name, typeof value === 'string' && shape[name] ? decode(shape[name], value) : value]),
   )
 
-// Like the runner's getBooleanInput, which follows YAML's core schema.
+// The runner's getBooleanInput reads booleans like this, and follows YAML's core schema.
 function decodeBoolean(text: string): boolean | string {
   if (/^(?:true|True|TRUE)$/.test(text)) return true
   return /^(?:false|False|FALSE)$/.test(text) ? false : text
@@ -60,7 +60,7 @@ export function parseFields<T extends z.ZodObject>(schema: T, values: Values, di
   return { values: valid as Partial<z.output<T>>, names: new Set(Object.keys(values)), diagnostics }
 }
 
-/** For a list, the first issue is about an item. */
+/** Explains the first issue, which is about an item where the field is a list. */
 function explain(field: z.ZodType, value: unknown, error: z.ZodError): string {
   const [issue] = error.issues
   return issue === undefined ? 'is not accepted' : explainIssue(issue, valueAt(value, issue.path), field)

@@ -57,5 +57,5 @@ export const inputNames: readonly string[] = [
   "webhook"
 ]
 
-/** Those that are variables in the action. */
+/** Inputs that are variables in the action. */
 export const variableInputs: readonly string[] = ["billing-cycle-day","credit-price"]

@@ -173,7 +173,7 @@ function errorInstead(result: RunResult, error: WatchkeeperError): RunResult {
   return toErrorResult(operation, error, subject, footers)
 }
 
-/** Usually, all files fail for the same reason. */
+/** Files usually fail for the same reason, so more failures than this are not named. */
 const maxNamedFailures = 3
 
 /** Writes the essential files. If one cannot be written, the run ends with an error. */
@@ -250,9 +250,9 @@ export function resultFilePath(
 const maxOutputBytes = 512 * 1024
 
 interface ResultTexts {
-  /** Indented, unless it is too long to be read. */
+  /** The document in pieces, indented unless it is too long to be read. */
   readonly forFile: Iterable<string>
-  /** Without lists and objects when it is too long for an output. */
+  /** The document as one line; lists and objects are left out when it is too long for an output. */
   readonly forOutput: string
 }
 

@@ -75,7 +75,7 @@ export async function toRunResult({
   }
 }
 
-/** Of a run that ended with a result, although a part of its work is missing. */
+/** The error of a run that ended with a result, although a part of its work is missing. */
 function incompleteError(message: string, { exit }: Verdict): ResultError {
   const kind = exit === 'denied' ? 'permission' : exit === 'canceled' ? 'canceled' : 'incomplete'
   return { kind, message, diagnostics: [], retryable: false }
@@ -87,7 +87,7 @@ function exitCodeFor(status: Status, exit: Verdict['exit']): number {
 }
 
 interface DescribedVerdict {
-  /** For the output `failure-reason`. */
+  /** The text of the output `failure-reason`. */
   readonly line: Line
   readonly blocks: readonly Block[]
 }

@@ -24,7 +24,7 @@ import { type RunRequest, readSettings } from './settings.ts'
 /** The dependencies of a run. Tests and the library pass their own. */
 export interface RunDeps {
   readonly clock: Clock
-  /** From 0 to 1, for jitter. */
+  /** A number from 0 to 1, for jitter. */
   readonly random: () => number
   /** Requests, retries and waits, one line each, without secrets. */
   readonly note: (line: string) => void
@@ -71,7 +71,7 @@ export type PublishSettings = Pick<Settings, 'summary'> & {
 export const usesForge = ({ comment = 'off', issue = 'off' }: PublishSettings): boolean => comment !== 'off' || issue !== 'off'
 
 export interface PublishableResult extends RunResult {
-  /** After a wrong input, the settings that are valid by themselves. */
+  /** How to publish the result. A run with a wrong input has those settings that are valid by themselves. */
   readonly publishSettings: PublishSettings
 }
 
@@ -189,7 +189,7 @@ function subjectOf({ operation: { scope }, organizationId, target }: RunInput, s
   }
 }
 
-/** After a wrong input: the ids that are valid by themselves, by which a report of a fleet knows whose result it is. */
+/** The valid ids of a run with a wrong input, by which a report of a fleet knows whose result it is. */
 async function givenSubject({ operation }: RunRequest, { organizationId, serviceId }: PublishSettings): Promise<RunSubject> {
   const scope = isOperationName(operation) ? (await operations[operation]()).scope : 'none'
   const isOfService = scope === 'service' || scope === 'service-or-server'

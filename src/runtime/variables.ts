@@ -24,7 +24,7 @@ const minTypoLength = 5
 /** Kubernetes sets these in every pod beside a Service with the name `watchkeeper`. */
 const kubernetesVariable = /^WATCHKEEPER_(?:SERVICE_(?:HOST|PORT)|PORT)(?:_\w+)?$/
 
-/** For `${{ env.NAME }}` in files, which may use it or not. */
+/** Whether files may use the variable with `${{ env.NAME }}`. */
 const isFileVariable = (variable: string): boolean =>
   variable.startsWith(fileVariablePrefix) && variableName.test(variable.slice(fileVariablePrefix.length))
 

@@ -88,7 +88,7 @@ function searchedDirectory(pattern: string): readonly string[] {
 
 /** Undefined when no file is missed because of the link. */
 async function whySkipped(path: string, search: Search): Promise<string | undefined> {
-  // Its own name matches, so it is read, or an error.
+  // A link whose own name matches is read, or is an error.
   if (search.paths.includes(path)) return undefined
   const target = await realPathOf(join(search.root, path))
   if (target === undefined) return 'is a link to nothing'
@@ -97,7 +97,7 @@ async function whySkipped(path: string, search: Search): Promise<string | undefi
   return (await missesFiles({ path, target }, search)) ? 'is a link to a directory' : undefined
 }
 
-/** In a larger directory, a file that matches is assumed. */
+/** A directory with more entries is assumed to have a file that matches. */
 const maxEntries = 10_000
 
 /** Whether a file behind the link matches by its path through the link, and was not read. */
@@ -271,7 +271,7 @@ export function kindOf(stats: Stats): string {
   return stats.isSocket() ? 'a socket' : 'a device'
 }
 
-/** From the outermost to the one that holds the file. */
+/** Lists the directories from the outermost to the one that holds the file. */
 function directoriesBetween(root: string, target: string): readonly string[] {
   const parts = relative(root, dirname(target)).split(sep).filter(Boolean)
   return parts.map((_, i) => join(root, ...parts.slice(0, i + 1)))

@@ -2,7 +2,7 @@ import { fromText } from '../core/decimal.ts'
 import { dayMs, hourMs, minuteMs } from '../core/durations.ts'
 import type { DeclaredSlo } from './slo-file.ts'
 
-/** From "Alerting on SLOs" in Google's SRE workbook (table 5-8). A burn rate of 1 spends exactly the budget in the window of the SLO. */
+/** An alert of "Alerting on SLOs" in Google's SRE workbook (table 5-8). A burn rate of 1 spends the budget exactly in the SLO's window. */
 export interface BurnRateAlert {
   readonly id: 'page-1h' | 'page-6h' | 'ticket-3d'
   readonly recipient: 'page' | 'ticket'

@@ -29,7 +29,7 @@ export interface BudgetState extends Counts {
 type RunsOut =
   /** `never`: not within ten years. */
   | { readonly kind: 'spent' | 'never' | 'unknown' }
-  /** At the current burn rate. */
+  /** `at`: the time at the current burn rate. */
   | { readonly kind: 'at'; readonly ms: number }
 
 export function judgeBudget(slo: DeclaredSlo, { hours, steps }: GroupHistory, endMs: number): BudgetState {
@@ -56,7 +56,7 @@ export function judgeBudget(slo: DeclaredSlo, { hours, steps }: GroupHistory, en
 
 type Rates = Readonly<Record<string, number>>
 
-/** As the alerts decide, which take too few events for a rate of 0. */
+/** Decides as the alerts do, which treat too few events as a rate of 0. */
 const isBurning = ({ rate, long, short }: (typeof burnRateAlerts)[number], rates: Rates): boolean =>
   Math.min(rates[long.name] ?? 0, rates[short.name] ?? 0) >= rate
 

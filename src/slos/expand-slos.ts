@@ -34,7 +34,7 @@ export interface Slo extends WrittenSlo {
 
 export interface ReadSlos {
   readonly slos: readonly Slo[]
-  /** With a placeholder for the source. */
+  /** Dashboards and alerts of the SLOs, with a placeholder for the source. */
   readonly objects: readonly Declared[]
   readonly diagnostics: readonly Diagnostic[]
 }

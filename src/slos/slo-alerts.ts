@@ -40,7 +40,7 @@ function burnRateValues(slo: DeclaredSlo, source: SloSource, { long, short }: Bu
     const sums = sumsByGroup(rows)
     return {
       values: valuesOf(span, interval, (endMs) =>
-        // Without groups, there is one row, whether there are events or not.
+        // A query without groups has one row, whether there are events or not.
         [...(slo.groupBy === undefined ? [['', sums.get('') ?? []] as const] : sums)].flatMap(([group, counts]): readonly GroupValue[] => {
           const [all, recent] = [between(counts, endMs - long.ms, endMs), between(counts, endMs - short.ms, endMs)]
           if (slo.groupBy !== undefined && all.total === 0) return []

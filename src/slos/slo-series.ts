@@ -23,11 +23,11 @@ export interface TimedCounts extends Counts {
 }
 
 export interface GroupHistory {
-  /** Absent without groups. */
+  /** The name of the group; absent without groups. */
   readonly group?: string
-  /** By hour, over the window of the SLO. The first hour may be a part. */
+  /** Counts by hour, over the window of the SLO. The first hour may be a part. */
   readonly hours: readonly TimedCounts[]
-  /** By five minutes, over the longest window of a burn rate. */
+  /** Counts by five minutes, over the longest window of a burn rate. */
   readonly steps: readonly TimedCounts[]
 }
 

@@ -139,7 +139,7 @@ function noteUnchecked(plan: Plan): readonly Diagnostic[] {
   return [diagnosticOf(evaluationRules, 'unchecked-query', { file: 'alerts' }, message)]
 }
 
-/** Only a gate makes a plan depend on its backtest. */
+/** Judges a plan. It depends on its backtest only if a gate is set. */
 function judgePlan(result: Pick<PlanResult, 'diagnostics'> & { readonly backtest?: ReviewedBacktest | undefined }, gates: Gates): Verdict {
   const verdict = judgeDiagnostics(result)
   if (verdict.status === 'fail' || result.backtest === undefined || gates.maxNotifications === undefined) return verdict

@@ -82,7 +82,7 @@ export const pull = defineOperation({
     ),
   }),
   reports: {
-    // With `only: drifted`, it is the text of a pull request.
+    // The report of `only: drifted` is the text of a pull request.
     async markdown(result, { only }, blocks) {
       const { renderMarkdown } = await import('../report/markdown.ts')
       return only === 'drifted' ? renderMarkdown(pullRequestBlocks(result), maxBodyBytes) : renderMarkdown(blocks)
@@ -188,7 +188,7 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
   }
 }
 
-/** With an error of these rules, it is not known which declaration belongs to which object. */
+/** Rules whose errors mean that it is not known which declaration belongs to which object. */
 const matchingRules: readonly string[] = ['duplicate-marker', 'owned-elsewhere', 'ambiguous-adoption', 'other-project']
 
 async function readTexts(paths: readonly string[], files: Files): Promise<ReadonlyMap<string, string>> {
@@ -226,7 +226,7 @@ async function draftUntilVerified(
   }
 }
 
-/** By `identityOf`: why the server rejects an object, undefined when it accepts it. */
+/** Why the server rejects an object, by `identityOf`; undefined when it accepts it. */
 type ServerAnswers = Map<string, string | undefined>
 
 /** Finds the objects that `apply` would adopt and that the server would not store again. `answers` holds earlier answers. */

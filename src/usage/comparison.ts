@@ -176,7 +176,7 @@ function onlyDays(
   return { total: totalOf(own), records: own }
 }
 
-/** Without days to compare, the limit cannot be judged. */
+/** The limit of an increase cannot be judged without days to compare. */
 export function comparisonIssue(
   comparison: UsageComparison,
   { period, today, onMissing }: { readonly period: Period; readonly today: Day; readonly onMissing: IssueLevel | undefined },

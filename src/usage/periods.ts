@@ -26,7 +26,7 @@ export interface Period {
 export interface CurrentPeriod extends Period {
   /** The last day of the whole period. It is later than `to` while the period runs. */
   readonly end: Day
-  /** It moves with every day: today, yesterday, or the last days. */
+  /** Whether the period moves with every day: today, yesterday, or the last days. */
   readonly isRolling?: true
 }
 
@@ -112,7 +112,7 @@ const finished = (from: Day, to: Day): CurrentPeriod => ({ from, to, end: to })
 
 const rolling = (from: Day, to: Day): CurrentPeriod => ({ ...finished(from, to), isRolling: true })
 
-// In a shorter month, the cycle starts on its last day. The next cycle starts on the configured day again.
+// The cycle starts on the last day of a month that is too short. The next cycle starts on the configured day again.
 function startOfCycle(today: Day, cycleDay: number): Day {
   const thisMonth = withDayOfMonth(today, cycleDay)
   return thisMonth <= today ? thisMonth : withDayOfMonth(addMonths(today, -1), cycleDay)
@@ -146,7 +146,7 @@ export function periodBefore(period: Period): Period {
   return { from: addDays(period.from, -daysIn(period)), to }
 }
 
-/** The same days of the previous month; in a shorter month, up to its last day. */
+/** The period one month earlier, which ends on the last day of a shorter month. */
 export const monthBefore = ({ from, to }: Period): Period => ({ from: addMonths(from, -1), to: addMonths(to, -1) })
 
 /** Forecasts and spikes are based on at most this many earlier days. */

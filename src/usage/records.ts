@@ -24,7 +24,7 @@ export interface UsageReading {
   readonly period: Period
   readonly grandTotal: Decimal
   readonly records: readonly UsageRecord[]
-  /** Only usage with certain tags was read, so a day without records is normal. */
+  /** Whether only usage with certain tags was read. A day without records is then normal. */
   readonly isFiltered?: boolean
 }
 

@@ -24,7 +24,7 @@ const changes: ReadonlyMap<string, string> = new Map([
   ['service_update_max_allowable_replicas', 'scaling changed: largest number of replicas'],
 ])
 
-/** Later changes of the same spike are left out. */
+/** Changes of a spike beyond this number are left out. */
 const maxPerSpike = 20
 
 interface SpikeContextOptions {

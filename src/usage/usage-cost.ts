@@ -97,7 +97,7 @@ export const usageCost = defineOperation({
       filters: (input.select ?? []).flatMap(({ values }) => values).map((tag) => `tag:${tag}`),
     }
     const readings = await readUsage(api, organizationId, options)
-    // Without a gate, nothing can fail.
+    // Missing usage is a warning by default in a run without a gate.
     const onMissing = input.onMissing ?? (input.gate === 'off' ? 'warn' : undefined)
     const analysis = { readings, period, today, budgets, input: { ...input, onMissing } }
     const result = { organizationId, provider: providerOf(profile, apiOrigin), ...analyze(analysis) }
@@ -168,7 +168,7 @@ async function loadBudgets(
   return readBudgets(await files.read(path, 'budgets'), path, { today, billingCycleDay, period })
 }
 
-/** Without a profile, only the address of the provider is known. */
+/** The address is all that is known of a provider without a profile. */
 const providerOf = ({ provider }: Profile, apiOrigin: string): UsageResult['provider'] =>
   provider ?? { name: new URL(apiOrigin).hostname, serviceName: 'observability', serviceCategory: 'Other' }
 
@@ -187,7 +187,7 @@ function analyze({ readings, period, today, budgets, input }: Analysis): Omit<Us
   const judged = main.grandTotal
   const { status: budgetStatus, usedPercent } = checkLimit(judged, budget, warnBudget)
   const outcomes = budgets.length === 0 ? [] : judgeBudgets(budgets, { readings, today, onMissing: input.onMissing })
-  // Without records, the usage is unknown, and so is whether it exceeds a budget.
+  // Usage without records is unknown, and so is whether it exceeds a budget.
   const isKnown = main.records.length > 0 || !main.grandTotal.eq(0)
   const overTime = analyzeDays({ readings, period, today, budgets, input })
   const failure = findHistoryFailure(readings.history, period)

@@ -109,7 +109,7 @@ export function createCloudGateway(settings: Settings): Gateway {
     identify,
     isLimited: () => true,
     toLimitHeaders,
-    // Without status and request id: terraform-provider-clickhouse PR#366.
+    // The body has no status and no request id: terraform-provider-clickhouse PR#366.
     toTooManyRequests: () => jsonResponse(429, { error: 'TOO_MANY_REQUESTS' }),
     handle,
     toError,

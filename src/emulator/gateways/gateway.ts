@@ -82,7 +82,7 @@ export interface Quota {
   readonly limit: number
   readonly remaining: number
   readonly windowMs: number
-  /** Until the window ends. */
+  /** Time until the window ends. */
   readonly resetMs: number
 }
 

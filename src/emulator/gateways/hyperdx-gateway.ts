@@ -158,7 +158,7 @@ const toVersion = (context: EmulatorContext): HttpResponse =>
     user: { accessKey: 'demo-key-that-opens-nothing', name: 'Demo', email: 'demo@shop.example', team: checkoutOf(context).teamId },
   })
 
-/** Without a policy, and in whole seconds. */
+/** Headers without a policy, and in whole seconds. */
 const toLimitHeaders = ({ limit, remaining, resetMs }: Quota): Headers => ({
   'RateLimit-Limit': String(limit),
   'RateLimit-Remaining': String(remaining),

@@ -157,7 +157,7 @@ function requireTile(service: Service, { dashboardId, tileId }: Extract<AlertBod
   return tile
 }
 
-/** Only SQL tiles are checked. An alert on a table or a text is accepted, and the next update of the dashboard deletes it. */
+/** Checks SQL tiles only. An alert on a table or a text is accepted, and the next update of the dashboard deletes it. */
 function checkTile({ config: { configType, displayType, sqlTemplate } }: Tile): void {
   if (configType !== 'sql') return
   const isOverTime = displayType === 'line' || displayType === 'stacked_bar'

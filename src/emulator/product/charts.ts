@@ -110,7 +110,7 @@ export function checkConditions(conditions: readonly SeriesInput[], kind: string
   if (kind !== undefined && isTelemetryKind(kind)) for (const condition of conditions) readCondition(condition, kind)
 }
 
-/** As fine as 60 buckets allow. */
+/** The given length of buckets, or the shortest with at most 60 buckets. */
 function bucketLength({ granularity: given = 'auto', startTime, endTime }: ChartRequest): number {
   if (given !== 'auto') return granularities[given]
   const lengths = Object.values(granularities)
@@ -217,7 +217,7 @@ function matchingRows(input: SeriesInput, kind: TelemetryKind): MatchingRows {
   return rows
 }
 
-/** Of a gauge, the last value of a bucket counts. */
+/** The last row of each service: a gauge has its last value in a bucket. */
 const lastOfEach = (rows: readonly TelemetryRow[]): readonly TelemetryRow[] => [
   ...new Map(rows.map((row) => [row.ServiceName, row])).values(),
 ]
@@ -272,7 +272,7 @@ type Matcher = (row: TelemetryRow) => boolean
 
 // The product translates any Lucene and passes on any SQL. This emulator knows comparisons of columns that are joined by AND.
 
-/** Not 500: the product could answer. */
+/** The status is not 500, because the product could answer. */
 const unsupported = (text: string): ChartError => new ChartError(501, `The emulator cannot evaluate: ${text}`)
 
 function readCondition({ where, whereLanguage = 'lucene' }: SeriesInput, kind: TelemetryKind): Matcher {

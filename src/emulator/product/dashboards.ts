@@ -49,7 +49,7 @@ const tiles = z
 
 export const tags = z.array(z.string().max(32)).max(50).optional()
 
-/** In the order of the product's messages. */
+/** Fields in the order of the product's messages. */
 const filterFields = {
   type: z.enum(['QUERY_EXPRESSION']),
   name: z.string().min(1),
@@ -322,7 +322,7 @@ interface TileStorage {
   readonly missingLanguage: null | undefined
 }
 
-/** Only tiles with a condition of their own are stored with a default language. */
+/** The config as it is stored. Tiles with a condition of their own get a default language. */
 function toStoredConfig(config: JsonObject, missingLanguage: TileStorage['missingLanguage']): JsonObject {
   if (config.configType === 'sql') return config
   if (filteredTypes.includes(config.displayType)) return { ...config, whereLanguage: config.whereLanguage ?? 'lucene' }

@@ -1,4 +1,4 @@
-/** Of parentheses and signs. */
+/** Maximum depth of parentheses and signs. */
 const maxDepth = 64
 const maxLength = 1024
 

@@ -109,7 +109,7 @@ function trimValue(value: unknown, limit: number): unknown {
   return isJsonObject(value) ? trimObject(value, limit) : { __hdx_trimmed: true, originalSize: lengthOf(value) }
 }
 
-/** By 30% at a time, down to ten items. Items that are still too long are shortened. */
+/** Cuts a list by 30% at a time, down to ten items. Items that are still too long are shortened. */
 function trimList(list: readonly unknown[], limit: number): readonly unknown[] {
   let kept = list
   while (lengthOf(kept) > limit && kept.length > 10) kept = kept.slice(0, Math.max(10, Math.floor(kept.length * 0.7)))

@@ -128,7 +128,7 @@ const pageQuery = z.object({
   offset: z.coerce.number().int().min(0).default(0),
 })
 
-/** For alerts, saved searches and webhooks: a page, sorted by id, and the total. */
+/** A page of alerts, saved searches or webhooks, sorted by id, and the total. */
 export function listPage<T extends Identified>(
   { query, settings }: ProductRequest,
   items: readonly T[],
@@ -144,5 +144,5 @@ export function listPage<T extends Identified>(
   return { status: 200, body: { data: page.map(toView), meta: { total, limit, offset } }, total }
 }
 
-/** For dashboards, sources and connections, which are not paged. */
+/** Lists dashboards, sources and connections, which are not paged. */
 export const listAll = ({ settings }: ProductRequest, views: readonly unknown[]): ProductResponse => ok(views.slice(0, settings.pageLimit))

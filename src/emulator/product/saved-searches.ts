@@ -122,7 +122,7 @@ function countTopLevel(text: string, wanted: string): number {
   }).length
 }
 
-/** Where the text occurs outside of quotes and parentheses. */
+/** The places where the wanted text is outside of quotes and parentheses. */
 function findTopLevel(text: string, wanted: string): readonly number[] {
   const upper = text.toUpperCase()
   const found: number[] = []

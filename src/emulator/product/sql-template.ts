@@ -74,7 +74,7 @@ function closingParenthesis(text: string, open: number): number | undefined {
   throw new ExpansionError()
 }
 
-/** At commas outside of brackets and quotes. */
+/** Splits at commas outside of brackets and quotes. */
 function splitArguments(text: string): readonly string[] {
   const parts: string[] = []
   let depth = 0

@@ -50,7 +50,7 @@ const bursts: readonly Burst[] = [
   { severity: 'fatal', services: ['search'], start: at(6, 8, 13), minutes: 4, count: 3 },
 ]
 
-/** Without any row. */
+/** Times without any row. */
 const gaps: readonly Incident[] = [
   { services, start: at(3, 4, 10), minutes: 15 },
   { services: ['search'], start: at(2, 16), minutes: 45 },

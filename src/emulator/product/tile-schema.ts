@@ -14,7 +14,7 @@ export const aggregateFunctions = [
   'sum',
   'any',
   'none',
-  // For sums of metrics.
+  // `increase` applies to sums of metrics.
   'increase',
 ] as const
 
@@ -229,7 +229,7 @@ type TileConfig = z.output<typeof builderConfig> | z.output<typeof sqlConfig>
 const schemaOf = (config: unknown) =>
   typeof config === 'object' && config !== null && 'configType' in config && config.configType === 'sql' ? sqlConfig : builderConfig
 
-/** As in the product, rules between fields see the config as it was sent. Unknown fields are stripped after them. */
+/** Rules between fields see the config as it was sent, as in the product. Unknown fields are stripped after them. */
 export const tileConfig = z
   .custom<TileConfig>()
   .superRefine((config, context) => {

@@ -23,7 +23,7 @@ function toContainer({ containerId, tabId }: Tile, containers: readonly JsonObje
 export const hasTab = ({ tabs }: JsonObject, tabId: string): boolean =>
   Array.isArray(tabs) && tabs.some((tab) => isJsonObject(tab) && tab.id === tabId)
 
-/** For a tile that cannot be converted. */
+/** The config that is shown of a tile that cannot be converted. */
 const placeholderOf = ({ configType, connectionId, sqlTemplate, sourceId }: JsonObject): JsonObject =>
   configType === 'sql'
     ? { configType, displayType: 'line', connectionId, sqlTemplate }

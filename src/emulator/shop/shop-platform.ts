@@ -48,7 +48,7 @@ interface UsageSpec {
 
 function createRecord({ entityName, date, passed, base, service }: UsageSpec): UsageRecord {
   const serviceId = service === undefined ? null : demo.services[service]
-  // Only services use less at the weekend.
+  // Services use less at the weekend, and the warehouse does not.
   const activity = service !== undefined && isWeekend(date) ? 0.9 : 1
   const amounts = Object.entries(base).map(([metric, micro]) => {
     const jitter = 0.96 + 0.08 * (hashOf(`${entityName} ${metric} ${date}`) / 2 ** 32)
@@ -69,7 +69,7 @@ const isWeekend = (date: Day): boolean => [0, 6].includes(new Date(date).getUTCD
 
 const backupCount = 10
 
-/** Since the newest backup finished, or would have finished if it had not failed. */
+/** Hours since the newest backup finished, or would have finished if it had not failed. */
 const newestAgeHours: Readonly<Record<ServiceName, number>> = { checkout: 3, catalog: 50, search: 5 }
 
 const fullBytes: Readonly<Record<ServiceName, number>> = { checkout: 48_318_382_080, catalog: 21_474_836_480, search: 8_589_934_592 }
@@ -118,7 +118,7 @@ export function createTables(name: ServiceName, atMs: number): Table[] {
 
 type ActivitySpec = readonly [daysAgo: number, type: string, service?: ServiceName | undefined, actor?: Activity['actorType']]
 
-/** For ten hours of each night, catalog wakes only for its alerts, which are evaluated at each full hour. It is awake now. */
+/** Catalog wakes for ten hours of each night only for its alerts, which are evaluated at each full hour. It is awake now. */
 const nightsOfCatalog = Array.from({ length: days / 2 }, (_, i) => i + 1).flatMap((daysAgo) =>
   Array.from({ length: 10 }, (_, hour) => daysAgo - (6 + hour) / 24).flatMap((asleep): readonly ActivitySpec[] => [
     [asleep - 1 / 96, 'service_idle', 'catalog'],
@@ -126,7 +126,7 @@ const nightsOfCatalog = Array.from({ length: days / 2 }, (_, i) => i + 1).flatMa
   ]),
 )
 
-// Until the alerts were created, 50 days ago, search slept at night. Since then it has not slept.
+// Search slept at night until its alerts were created, 50 days ago, and has not slept since then.
 const activitySpecs: readonly ActivitySpec[] = [
   ...keysOf<ServiceName>(demo.services).map((name): ActivitySpec => [400, 'service_create', name, 'user']),
   ...Array.from({ length: 6 }, (_, i): ActivitySpec => [61 - 12 * i, 'user_login', undefined, 'user']),

@@ -31,7 +31,7 @@ export function createShop(ids: Ids, atMs: number, dialect: Dialect): Store {
   return store
 }
 
-/** The same organization, services and keys. The services have only a connection. */
+/** The organization, services and keys of the shop, whose services have only a connection. */
 export function createEmpty(ids: Ids, atMs: number): Store {
   const demoIds = createDemoIds(ids)
   const store = createOrganization(demoIds, atMs)
@@ -183,7 +183,7 @@ function createSources(ids: DemoIds, service: ServiceName, connection: string): 
   return sources
 }
 
-/** Like secrets, as in the real API, but fake. */
+/** Fake URLs that look like secrets, as in the real API. */
 const hookUrls = (service: ServiceName) => ({
   oncall: `https://hooks.slack.com/services/T0DEMO000/B0DEMO000/opens-nothing-${service}`,
   incidents: `https://api.incidents.example/v2/alert_events/http/demo-${service}?token=opens-nothing`,

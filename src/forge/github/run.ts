@@ -55,7 +55,7 @@ export async function readGitHubRun(env: Variables): Promise<{ readonly run: Git
     // GITHUB_SHA is a merge commit for a pull request.
     commit: head?.sha ?? (commitGrammar.test(commit) ? commit : ''),
     pullRequest: event.pull_request?.number ?? (event.issue?.pull_request ? event.issue.number : undefined),
-    // For a pull request from a fork, GitHub provides a token that can only read.
+    // GitHub provides a token that can only read for a pull request from a fork.
     isFromFork: head !== undefined && head.repo?.full_name?.toLowerCase() !== fullName.toLowerCase(),
   }
   return { run }

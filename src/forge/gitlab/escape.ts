@@ -10,7 +10,7 @@ const zeroWidthSpace = '\u200b'
  */
 const withoutQuickActions = (markdown: string): string => markdown.replaceAll(/^([ \t]*)\//gm, `$1${zeroWidthSpace}/`)
 
-/** In the title of a fold, entities are text for GitLab: `&#64;all` is a mention. */
+/** GitLab reads entities in the title of a fold as text: `&#64;all` is a mention. */
 const withoutReferences = (markdown: string): string =>
   markdown.replaceAll(/<summary>.*?<\/summary>/g, (summary) =>
     summary.replaceAll(/&#(?:33|35|36|37|38|42|58|64|91|94|126);/g, `$&${zeroWidthSpace}`),

@@ -192,7 +192,7 @@ function summarizeAlert(body: Body, nameOf: (id: unknown) => string, { query }: 
   return `${watched} ${describeThreshold(body)} in ${String(interval)}${inARow} → ${channels.join(', ') || 'no channel'}`
 }
 
-/** Without the fields that have no effect in combination with the others, because the server keeps any value in them. */
+/** Drops the fields that have no effect in combination with the others, because the server keeps any value in them. */
 function effectiveFields(body: Body): Body {
   const { dashboardId, tileId, savedSearchId, groupBy, thresholdMax, scheduleStartAt, channel, channels, ...fields } = body
   const isRange = typeof fields.thresholdType === 'string' && fields.thresholdType.endsWith('between')

@@ -140,7 +140,7 @@ export const createAlert = defineOperation({
   summary: 'Creates one alert. The request is not repeated once the server may have applied it.',
   effect: 'write',
   scope: 'service-or-server',
-  // For `if-exists: update`.
+  // `if-exists: update` changes an alert that exists.
   asksFirst: true,
   input: z.strictObject({ ...input, ifExists: ifExists.default('create') }),
   output: alertOutput,

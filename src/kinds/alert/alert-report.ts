@@ -33,7 +33,7 @@ interface ListedAlerts {
 
 export const selectAlerts = (description: string) => selectInput(description, ['name', 'state', ...ownerFields], { state: alertStates })
 
-/** Without a profile, the marker is in the message. */
+/** The marker of an alert is in its note, or in its message where the server has no notes. */
 export const alertMarkers = {
   ownership: 'marker',
   markerStyle: textStyle,
@@ -42,7 +42,7 @@ export const alertMarkers = {
 
 export const selectableAlert = (alert: Alert): Selectable => ({ ...selectableOwned(alert, alertMarkers), state: alert.state })
 
-/** Once, where ids are shown in place of names. */
+/** Explains, at most once, why ids are shown in place of names. */
 export function missingNames({ items: alerts, names, namesFailure }: ListedAlerts): readonly Block[] {
   const isShown = alerts.flatMap((alert) => [watchedId(alert), ...webhookIds(alert)]).some((id) => id !== '' && names[id] === undefined)
   if (namesFailure === undefined || !isShown) return []

@@ -46,7 +46,6 @@ export function describeThreshold({ thresholdType, threshold, thresholdMax }: Th
   return `${Object.hasOwn(thresholdSigns, type) ? thresholdSigns[type] : words} ${String(threshold ?? '–')}${max}`
 }
 
-/** For descriptions of fields and inputs. */
 export const thresholdTypeMeaning =
   '`above` is ≥, `above_exclusive` is >, `below` is <, `below_or_equal` is ≤. `between` includes both ends, and `not_between` neither.'
 
@@ -67,7 +66,7 @@ export const alertSchema = z.looseObject({
   interval: optionalText,
   source: optionalText,
   channel: answeredChannel.nullish(),
-  /** Only shown, so an unexpected form is ignored. */
+  /** Channels are only shown, so an unexpected form is ignored. */
   channels: z.array(answeredChannel).nullish().catch(undefined),
   message: optionalText,
   /** Errors of the last evaluation. Read-only, and absent before the first evaluation (HyperDX 2.36). They are only shown, so an unexpected form is ignored. */
@@ -192,7 +191,7 @@ export const declaredAlert = z.strictObject({
     .meta({ description: `How the value is compared with the threshold: ${thresholdTypeMeaning}` }),
   interval: z.enum(alertIntervals).meta({
     description: `How often the alert is evaluated, and over which period. ${shortIntervalNote}.`,
-    // Without the one that most servers refuse.
+    // Messages leave out the interval that most servers refuse.
     accepts: alertIntervals.slice(1).join(', '),
   }),
   scheduleOffsetMinutes: z.int().min(0).max(1439).nullish().meta({

@@ -51,7 +51,7 @@ export function explainFailedEvaluation(alert: Body): string | undefined {
   return `${quote(last.type ?? 'an error', 40)}${at}${message}${more}`
 }
 
-/** Beyond two intervals: evaluations of a busy server are late, and clocks differ. */
+/** Time beyond two intervals: evaluations of a busy server are late, and clocks differ. */
 const patienceMs = 10 * minuteMs
 
 interface LastEvaluation {

@@ -26,9 +26,9 @@ const outcomes = [
   'left-out',
   'ended',
   'not-silenced',
-  // Its windows are shifted, so that another start would change them.
+  // `refused`: the windows of the alert are shifted, so that another start would change them.
   'refused',
-  // It was sent, and the server may have done it.
+  // `unknown`: the request was sent, and the server may have carried it out.
   'unknown',
   'failed',
   'skipped',
@@ -47,7 +47,7 @@ const reachedAlert = z.object({
 
 type ReachedAlert = z.output<typeof reachedAlert>
 
-/** Without one of these, a silence could include more alerts than were meant. */
+/** Fields that identify alerts. A silence must select by one of them, or it could include more alerts than were meant. */
 const identifying: readonly SelectField[] = ['name', 'key', 'project']
 
 export const silenceAlerts = defineOperation({
@@ -215,7 +215,7 @@ async function changeStarts(
   const reached = new Map<Alert, Omit<Decision, 'startMs'>>()
   let hasWritten = false
   let hasFailed = false
-  // At first a single one: the key may not be allowed to write.
+  // The first write runs by itself, because the key may not be allowed to write.
   const limit = (): number => (hasWritten ? countConcurrentWrites(context.api) : 1)
   await forEachConcurrently(wanted, limit, async (alert) => {
     const { startMs, ...decided } = decide(alert, nowMs)

@@ -28,7 +28,7 @@ interface SilenceRequest {
   readonly durationMs: number
 }
 
-/** Of two silences, the later end wins. */
+/** Decides how to silence an alert. A silence that ends later stays. */
 export function decideSilence(alert: Body, { nowMs, durationMs }: SilenceRequest): SilenceDecision {
   const schedule = readSchedule(alert)
   if ('decision' in schedule) return schedule
@@ -51,7 +51,7 @@ type EndDecision = (SilenceEnd & { readonly decision: 'end' }) | { readonly deci
 export function decideEnd(alert: Body, nowMs: number): EndDecision {
   const startMs = startMsOf(alert)
   if (startMs === undefined || startMs <= nowMs) return { decision: 'not-silenced' }
-  // Not that of an offset: while there is a start, it has no effect.
+  // An offset has no effect while there is a start.
   const schedule = readSchedule({ ...alert, scheduleOffsetMinutes: undefined })
   if ('decision' in schedule) return schedule
   const { intervalMs } = schedule

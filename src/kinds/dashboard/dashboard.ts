@@ -9,7 +9,7 @@ export const filterFields = {
   ...sourceFields,
   sourceMetricType: metricType.optional(),
   where: sql.optional(),
-  // Everywhere else the default is lucene. The editor of the web app takes the language that its user prefers for an absent one.
+  // The default is lucene everywhere but in filters. The editor of the web app uses its user's language for an absent one.
   whereLanguage: language.optional().meta({ serverDefault: 'sql', stateDefault: { beside: 'where' } }),
   appliesToSources: z.array(z.string().min(1)).optional().meta({ description: 'Names of the sources that the filter applies to.' }),
   appliesToSourceIds: z

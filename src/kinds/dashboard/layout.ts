@@ -59,7 +59,7 @@ export function placeTiles(tiles: readonly TileLayout[]): readonly Place[] {
     let nextFreeRow = Number.POSITIVE_INFINITY
     for (;;) {
       if (x + w > gridColumns) {
-        // In a row without a tile of its own, the fixed tiles are in the way: continue below the first of them that ends.
+        // Fixed tiles fill a row without a tile of its own: continue below the first of them that ends.
         y = rowHeight > 0 ? y + rowHeight : nextFreeRow
         ;[x, rowHeight, nextFreeRow] = [0, 0, Number.POSITIVE_INFINITY]
       }

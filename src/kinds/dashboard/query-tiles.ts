@@ -43,7 +43,7 @@ export function arrangeTiles(
     const key = queries.get(String(tile.name))
     if (key === undefined) return tile
     const ofAlert = before.find(({ id }) => id !== undefined && !ids.has(id) && id === tileOwners?.tileOf(key))
-    // After somebody deleted the alert, its tile is left.
+    // The tile of an alert stays after somebody deletes the alert.
     const left = before.find(
       (one) => tileOwners?.ownerOf(one.id) === undefined && !ids.has(one.id) && nameAndContentOf(one) === nameAndContentOf(tile),
     )

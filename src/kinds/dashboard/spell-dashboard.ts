@@ -36,7 +36,7 @@ export function spellDashboard(kind: Kind, body: Body, context: FileContext): Bo
 /** A tile in the file. */
 interface TileInFile {
   readonly spelled: Body
-  /** The same in the expanded form, with its place in the grid. */
+  /** The tile in the expanded form, with its place in the grid. */
   readonly declared: Body
   /** The index of its row. */
   readonly row: number | undefined
@@ -47,7 +47,7 @@ type TilesInFile = ReadonlyMap<unknown, TileInFile>
 /** The tiles of the file by id. */
 function readTiles(spelled: unknown, declared: readonly Body[]): TilesInFile {
   const rows = ownValue(spelled, 'rows')
-  // In the order of the expanded form.
+  // The expanded form has the tiles in this order.
   const tiles = Array.isArray(rows)
     ? listOf(rows).flatMap((row, i) => listOf(row.tiles).map((tile) => ({ spelled: tile, row: i })))
     : listOf(ownValue(spelled, 'tiles')).map((tile) => ({ spelled: tile, row: undefined }))
@@ -79,7 +79,7 @@ interface TileContext {
   readonly tilesInFile: TilesInFile
 }
 
-/** With its place in `x`, `y`, `w` and `h`. */
+/** Spells a tile with its place in `x`, `y`, `w` and `h`. */
 function spellTile(kind: Kind, tile: Body, index: number, { context, tilesInFile }: TileContext): Body {
   const inFile = tilesInFile.get(identityOf(tile))?.spelled
   const [normalized] = listOf(comparable(kind, { tiles: [tile] }).tiles)

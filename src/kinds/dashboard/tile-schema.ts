@@ -267,7 +267,7 @@ export const written = {
   numberFormat: numberFormat.optional(),
 }
 
-/** The same for charts of a query in SQL, without the query. */
+/** The fields of charts of a query in SQL, without the query. */
 export const sqlChartFields = { number: { color: color.optional() }, line: { ...asLine, ...limited } } as const
 
 const showSql = <const Name extends string, Shape extends z.ZodRawShape>(displayType: Name, shape: Shape) =>
@@ -285,7 +285,7 @@ export const writtenConfig = z
   ])
   .meta({ id: 'writtenChart' })
 
-/** For fields that these schemas do not have yet. They are passed on unchanged. */
+/** Fields that these schemas do not have yet. */
 export const raw = z.record(z.string(), z.unknown()).meta({ description: 'Fields that are passed on to the API unchecked.' })
 
 export const declaredTile = z

@@ -175,7 +175,7 @@ const isEqual = (stored: unknown, declared: unknown): boolean => {
   return stored instanceof StoredSecret && isKnownText && stored.equals(declared.reveal())
 }
 
-/** With the declared value wherever the stored one is the same, and without any text of a secret. */
+/** Replaces stored values by the declared values that equal them, and all other secrets by a fixed text. */
 const comparedPart = (stored: Body, declared: Body): Body =>
   Object.fromEntries(
     Object.entries(stored).map(([field, value]) => {

@@ -22,7 +22,7 @@ const bars = (fill, edge, dash) => ({
   points: { show: false },
 })
 
-/** As in the legend. */
+/** Colors of the legend. */
 const limitColors = ['--fail', '--warn']
 
 const line = (stroke, dash) => ({ stroke: () => color(stroke), width: 2, ...(dash && { dash: [6, 4] }), points: { show: false } })

@@ -26,18 +26,18 @@ export async function runAction(env: Variables, signals: Signals): Promise<numbe
   try {
     const { operation = '', ...inputs } = readInputs(env)
     const secrets = credentialsIn(inputs, env)
-    // Before any other line, because the runner masks only later lines.
+    // The runner masks only later lines, so secrets are registered before the first one.
     for (const form of new Set([...formsOf(secrets), ...partlyShownIn(inputs, env)])) core.setSecret(form)
     const log = createLog()
     const result = await runAndPublish(operation, inputs, actionSurface(env, cancellation, log))
-    // One more is reserved for a message that is not delivered.
+    // One more annotation is reserved for a message that is not delivered.
     annotate(result, result.warnings + (result.publishSettings.notifyUrl === undefined ? 0 : 1))
     const context = { env, secrets, startedAtMs, cancellation, note: (line: string) => log.fold('GitHub', line) }
     const { failures, change } = await notifyGitHub(result, context)
     const note = (line: string): void => log.fold('Notification', line)
     const undelivered = await sendMessage(result, { env, secrets, cancellation, note, change })
     log.close()
-    // In one annotation, as a step shows only ten of them.
+    // A step shows only ten annotations, so all failures share one.
     if (failures.length > 0) core.notice(failures.map(logLine).join('\n'), { title: 'Watchkeeper' })
     if (undelivered !== undefined) core.warning(logLine(undelivered), { title: 'Watchkeeper' })
     return stepExitCode(cancellation.exitCode() ?? result.exitCode)

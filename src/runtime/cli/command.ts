@@ -4,7 +4,7 @@ import { plural } from '../../core/text.ts'
 import { newNameOf } from '../new-names.ts'
 
 export interface CommandOption {
-  /** Without dashes. */
+  /** The name without dashes. */
   readonly name: string
   /** `switch` has no value, `flag` may have one, and a `list` takes one item each time. */
   readonly kind: 'switch' | 'flag' | 'value' | 'list'

@@ -81,7 +81,7 @@ function write(name: OperationName, { inputs, positional }: GivenCommand, isWant
     const setting = settingShape[input]
     // The secret comes from a variable the next time.
     if (!isWanted(input) || (setting !== undefined && metaOf(setting).secret)) return []
-    // It switches nothing off, so a reader would be misled.
+    // An option that switches nothing off would mislead a reader.
     if (input === 'readOnly' && text === 'false') return []
     return text.split('\n').map((item) => argumentOf(input, item, positional))
   })

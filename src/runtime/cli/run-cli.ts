@@ -55,7 +55,7 @@ async function findCommand(name: string, tools: readonly Command[], terminal: Te
   return tool
 }
 
-/** Before zod is used, which the list of commands does not need. */
+/** Prepares the process before zod is used. The list of commands needs no zod. */
 async function prepare(): Promise<void> {
   const { prepareForOneRun } = await import('../one-run.ts')
   prepareForOneRun()

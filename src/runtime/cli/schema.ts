@@ -35,7 +35,7 @@ function withoutOwnMetadata(value: unknown): unknown {
   const isOwn = (key: string, item: unknown): boolean =>
     (['accepts', 'missing', 'group', 'setting'].includes(key) && typeof item === 'string') || ownMetadata.includes(key)
   const entries = Object.entries(value).filter(([key, item]) => !isOwn(key, item))
-  // For the author of a file, the server's default is the default.
+  // The server's default is the default for the author of a file.
   return Object.fromEntries(entries.map(([key, item]) => [key === 'serverDefault' ? 'default' : key, withoutOwnMetadata(item)]))
 }
 
@@ -77,7 +77,7 @@ async function operationSchema(name: OperationName): Promise<JsonSchema> {
     effect,
     scope,
     ...(profiles !== undefined && { profiles }),
-    // Without a terminal, it writes only with `--yes`.
+    // A command that asks first writes without a terminal only with `--yes`.
     needsYes: asksFirst === true,
     example: commandLine(name, example, positional),
     inputs: describeInputs(input.shape, positional),

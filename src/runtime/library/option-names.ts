@@ -25,7 +25,7 @@ const renameWords = (text: string): string =>
 export function withOptionNames(error: WatchkeeperError, given: readonly string[]): WatchkeeperError {
   if (error instanceof InputError) return new InputError(error.diagnostics.map((diagnostic) => renameDiagnostic(diagnostic, given)))
   if (error instanceof ApiError) {
-    // Only the advice is in our own words.
+    // The advice has option names. The rest of the message may be the server's.
     const advice = renameWords(error.advice)
     return new ApiError({ ...error, advice, message: error.message.replace(error.advice, () => advice) })
   }

@@ -11,7 +11,7 @@ import type { PlannedObject } from '../plan/plan-result.ts'
 import { isSuccess, type Outcome, type OutcomeKind, outcomeKinds, successes, undone } from './apply-state.ts'
 import { type Applied, firstLine, withOutcome, wordsFor } from './apply-verdict.ts'
 
-/** In the order in which they are reported. */
+/** Outcomes in the order in which they are reported. */
 const order: readonly OutcomeKind[] = [...undone, ...successes.filter((kind) => kind !== 'unchanged')]
 
 const signs: Readonly<Partial<Record<OutcomeKind, string>>> = { unknown: '❓', failed: '❌', skipped: '⏭️' }

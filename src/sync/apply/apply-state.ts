@@ -7,7 +7,7 @@ import { type Body, listOf, type StoredObject } from '../../kinds/kind.ts'
 import { hasPendingId, type KindName, type PendingId, replacePending } from '../../kinds/kind-names.ts'
 import type { Action, Change } from '../plan/change.ts'
 
-/** After this many failures in a row, the API itself is failing. */
+/** The API itself is failing after this many failures in a row. */
 export const maxConsecutiveFailures = 5
 
 /**
@@ -59,10 +59,10 @@ export function reasonToStop(outcomes: readonly Outcome[]): StopReason | undefin
     : undefined
 }
 
-/** Of objects that are as planned. */
+/** Outcomes of objects that are as planned. */
 export const successes = ['created', 'updated', 'replaced', 'deleted', 'adopted', 'marked', 'released', 'unchanged'] as const
 
-/** Of the others, the most serious first. `unknown`: the request was sent, but its outcome is unknown. */
+/** Outcomes of objects that are not as planned, the most serious first. `unknown`: the request was sent, but its outcome is unknown. */
 export const undone = ['unknown', 'failed', 'skipped'] as const
 
 export const outcomeKinds = [...successes, ...undone] as const
@@ -83,9 +83,9 @@ export interface Outcome {
   readonly isOfOtherRun?: true
   /** Kind of the error that it failed with. */
   readonly errorKind?: ErrorKind | undefined
-  /** Where the server stored something else than what was sent. */
+  /** Fields that the server stored with another value than was sent. */
   readonly serverChanged?: readonly FieldChange[]
-  /** As the server answered it. */
+  /** The object as the server answered it. */
   readonly stored?: StoredObject | undefined
 }
 
@@ -113,7 +113,7 @@ export function failed(change: Change, thrown: unknown): Outcome {
   return { change, kind: outcomeUnknown ? 'unknown' : 'failed', id: change.id, message, errorKind: thrown.kind }
 }
 
-/** For a `replace` that deleted the object and could not create it again. */
+/** The outcome of a `replace` that deleted the object and could not create it again. */
 export function failedRecreation(change: Change, { cause }: Error): Outcome {
   const outcome = failed(change, cause)
   if (outcome.kind === 'unknown') return outcome
@@ -147,7 +147,7 @@ export function createKnownIds() {
     learn({ change: { kind, key, desired }, stored }: Pick<Outcome, 'change' | 'stored'>): void {
       // Without a key in the files, no reference is about it.
       if (stored === undefined || key === '') return
-      // By the names in the files: a server may trim them.
+      // Tiles have the names in the files, because a server may trim names.
       const tiles = desired === undefined ? listOf(stored.tiles) : withTileIds(listOf(desired.tiles), listOf(stored.tiles))
       known.set(`${kind} ${key}`, { ...stored, tiles })
     },
@@ -177,7 +177,7 @@ export type ApplyState = ReturnType<typeof createApplyState>
 /** The outcome of each change so far, the ids that are known, and whether to stop. */
 export function createApplyState({ stop, onProgress }: ApplyStateOptions) {
   const outcomes = new Map<Change, Outcome>()
-  /** In the order in which they ended. Outcomes may be amended later. */
+  /** Changes in the order in which they ended. Their outcomes may be amended later. */
   const attempted: Change[] = []
   const ids = createKnownIds()
 
@@ -188,13 +188,13 @@ export function createApplyState({ stop, onProgress }: ApplyStateOptions) {
   }
 
   async function record(outcome: Outcome): Promise<void> {
-    // Listed last: the progress is about the last one.
+    // The progress is about the outcome that is listed last.
     outcomes.delete(outcome.change)
     amend(outcome)
-    // Not progress: thousands of objects may be skipped at once at the end.
+    // A skipped object is not progress: thousands of objects may be skipped at once at the end.
     if (outcome.kind === 'skipped' || outcome.kind === 'unchanged') return
     attempted.push(outcome.change)
-    // Now, because an object under way may still succeed.
+    // The run halts before progress is reported, because an object under way may still succeed.
     if (stopped() !== undefined) halt.abort()
     await onProgress([...outcomes.values()])
   }

@@ -43,9 +43,9 @@ interface ConcurrentRunsOptions {
 interface Creation {
   readonly kind: KindName
   readonly desired: Body
-  /** The object that this one replaces has the same marker. */
+  /** The id of the object that the new one replaces, which has the same marker. */
   readonly replacedId?: string | undefined
-  /** Once it is aborted, nothing is sent any more. */
+  /** The signal after which nothing is sent any more. */
   readonly notAfter?: AbortSignal | undefined
 }
 

@@ -38,7 +38,7 @@ async function readListsLater(unknown: readonly Pick<Outcome, 'change'>[], conte
     await clock.sleep(requestTimeoutMs, stop)
     return await readStoredIndexes(new Set(unknown.map(({ change }) => change.kind)), context)
   } catch (thrown) {
-    // Then the outcomes stay unknown.
+    // The outcomes stay unknown without the lists.
     if (thrown instanceof WatchkeeperError || stop.aborted) return undefined
     throw thrown
   }

@@ -95,7 +95,7 @@ async function recordSnapshot(
   context: WriteContext,
 ): Promise<string | undefined> {
   const kind = context.kinds[change.kind]
-  // There is no field for a marker, and the same write would store the same again.
+  // An object with an identity has no field for a marker, and the same write would store the same again.
   if (kind.ownership === 'identity') return whyNotConverging(kind, desired, stored)
   let latest = stored
   for (let attempt = 0; attempt < maxSnapshotAttempts; attempt++) {

@@ -84,7 +84,7 @@ function findDroppedFields(outcome: Outcome, desired: Body, stored: StoredObject
 /** The declared fields that an object lacks. */
 function missingFields(desired: Body, stored: StoredObject, kind: Kind): readonly FieldChange[] {
   const { before, after } = compareBodies(kind, desired, stored)
-  // Where the server trims names or reorders a list, an item may be compared with another one: then the field is elsewhere in the list.
+  // An item may be compared with another one if the server trims names or reorders a list. The field is then elsewhere in the list.
   const storedPaths = new Set(addedFields(before).map(({ path }) => withoutItems(path)))
   return diffFields(after, before).filter((field) => field.after === undefined && !storedPaths.has(withoutItems(field.path)))
 }
@@ -94,7 +94,7 @@ const withoutItems = (path: string): string => path.replace(/\[(?:"(?:[^"\\]|\\.
 
 /** Objects that this run created and another one, too: which of them to keep is for the user to decide. */
 export function findDuplicates(changes: readonly Change[], lists: StoredIndexes, kinds: Kinds) {
-  // They are deleted after the verification.
+  // Duplicates that the plan deletes are deleted after the verification.
   const deleted = new Set(changes.filter(isDelete).flatMap(({ keeps, id }) => (keeps === undefined ? [] : [id])))
   return changes.flatMap((change) => {
     if (change.action !== 'create' && change.action !== 'replace') return []

@@ -136,7 +136,7 @@ export async function writeOne(change: Change, desired: Body, context: WriteCont
 
 async function recordFailure(change: Change, thrown: unknown, state: ApplyState): Promise<void> {
   const stopped = state.stopped()
-  // Not sent, because of another object: every request of an object comes before its write.
+  // A canceled write was not sent, and another object is the reason: every request of an object comes before its write.
   if (stopped !== undefined && thrown instanceof WatchkeeperError && !(thrown instanceof ApiError) && thrown.kind === 'canceled')
     return state.skip(change, stopped.message)
   // An earlier attempt, whose outcome was unknown, has created it after all.
@@ -237,7 +237,7 @@ async function demandMarker(change: Change, desired: Body, created: StoredObject
   const isMarked = (one: StoredObject): boolean => kind.tokenOf(kind.toBody(one)) === kind.tokenOf(desired)
   if (isMarked(created)) return
   const stored = await kind.collection.get(api, service, created.id).catch(ignoreAfterWrite)
-  // Without a second proof, the verification of all writes judges it.
+  // The verification of all writes judges an object without a second proof.
   if (stored === undefined || isMarked(stored)) return
   // A failed removal must not look like a lost create, which is sent again.
   const isRemoved = (await kind.collection.remove(api, service, created.id).catch(ignoreAfterWrite)) !== undefined
@@ -250,7 +250,7 @@ async function demandMarker(change: Change, desired: Body, created: StoredObject
   )
 }
 
-/** Also ignores a cancellation: the outcome of the write must be recorded, and would count as not sent. */
+/** Ignores errors, cancellations included: the outcome of the write must be recorded, and would count as not sent. */
 function ignoreAfterWrite(thrown: unknown): undefined {
   if (!(thrown instanceof WatchkeeperError)) throw thrown
 }

@@ -45,9 +45,9 @@ interface BacktestRequest {
   /** Keys of alerts to include although they are unchanged. */
   readonly always: readonly string[]
   readonly maxRequests: number
-  /** For alerts above it, conditions are suggested. */
+  /** Limit above which conditions are suggested for an alert. */
   readonly maxNotifications?: number | undefined
-  /** Those that a suggestion must detect. */
+  /** The incidents that a suggestion must detect. */
   readonly incidents?: readonly Incident[]
   /** The incidents whose values are read, too. */
   readonly recorded?: readonly Incident[]
@@ -63,7 +63,7 @@ export interface Backtest {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** Within the rate limit of one minute, beside the lists that a plan reads. */
+/** The rate limit of one minute has room for this many requests and for the lists that a plan reads. */
 export const maxRequestsOfPlan = 60
 
 export const backtestReason = 'other servers have neither values of charts nor SQL'
@@ -109,7 +109,7 @@ export async function backtestPlan(
     ({ isChanged, change }) =>
       (request.selected?.has(change.key) ?? true) && (request.only === 'all' || isChanged || request.always.includes(change.key)),
   )
-  // After the plan first: the budget of requests may not last for all.
+  // The queries of the state after the plan are first, because the budget of requests may not last for all.
   const queries = [...wanted.map(({ next }) => next), ...wanted.map(({ now }) => now)].filter((query) => query !== undefined)
   const { estimates, requests, readRows } = await estimateAlerts(queries, {
     ...context,
@@ -162,7 +162,7 @@ export async function backtestPlan(
     return values
   }
 
-  // Last, because the budget of requests may not last for all.
+  // Reasons for missing rows are read last, because the budget of requests may not last for all.
   const unmatched = await explainAllUnmatched([...byQuery.values()], { ...context, sources: storedObjects.source, readRows, range })
   const whyUnmatched = (query: Query): string | undefined => unmatched.get(JSON.stringify(unmatchedOf(query && byQuery.get(query))))
   const estimateOf = (query: Query): AlertEstimate | undefined => {

@@ -15,10 +15,10 @@ const verdictWords: Readonly<Record<AlertEstimate['verdict'], string>> = {
   'not-estimable': 'not estimable',
 }
 
-/** For a raw SQL tile whose source is unknown. */
+/** Shown for a raw SQL tile whose source is unknown. */
 const unknownData = 'data unknown: the tile names no source'
 
-/** For an alert that the server would have evaluated in no window of the range. */
+/** Shown for an alert that the server would have evaluated in no window of the range. */
 export const notEvaluated = 'not evaluated before its start'
 
 /** `fires 12`, `quiet`, `no data`, `not estimable (the tile is raw SQL, …)`. */

@@ -85,7 +85,7 @@ export interface CommandInput {
   readonly recordings: string
 }
 
-/** For a shell. */
+/** The command that records an incident, quoted for a shell. */
 export function recordCommand({ startMs, endMs }: Incident, { files, env, recordings }: CommandInput): string {
   const ofFiles = isDefaultFiles(files) ? '' : files.map((glob) => ` --files ${shellQuote(glob)}`).join('')
   const [from, to] = [dayOf(startMs), dayOf(endMs - 1)]

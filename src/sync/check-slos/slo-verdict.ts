@@ -53,7 +53,7 @@ export function round(value: number, places: number): string {
   return rounded === Math.round(value) && rounded !== value ? String(Number(value.toPrecision(6))) : String(rounded)
 }
 
-/** With as many digits as it takes to differ from the limit. */
+/** Rounds to as many digits as it takes to differ from the limit. */
 function roundApart(value: number, limit: number): string {
   const places = [2, 4, 6, 8, 10, 12].find((count) => Number(value.toFixed(count)) !== limit)
   return places === undefined ? String(value) : round(value, places)

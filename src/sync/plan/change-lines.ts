@@ -61,7 +61,7 @@ const groupInstances = (objects: readonly PlannedObject[]): readonly (readonly P
   ...Map.groupBy(objects, (object) => (object.instance === undefined ? object : templateOf(object))).values(),
 ]
 
-/** The same for equal changes of several instances: their keys are left out. Tags are sorted, so a key can have any place in them. */
+/** A text that is equal for equal changes of several instances, without their keys. Tags are sorted, so a key can be anywhere in them. */
 function templateOf({ instance = '', id: _, url: __, layout: ___, ...object }: PlannedObject): string {
   const key = new RegExp(`(?<![\\p{L}\\p{N}])${RegExp.escape(instance)}(?![\\p{L}\\p{N}])`, 'gu')
   const withoutKey = (value: unknown): unknown => (typeof value === 'string' ? value.replaceAll(key, '\u0000') : value)
@@ -95,7 +95,7 @@ function toEntry([object, ...others]: readonly PlannedObject[], sides?: SideName
   }
 }
 
-/** With the objects that it makes. */
+/** A new SLO with the objects that it makes. */
 type NewSlo = NonNullable<PlanResult['slos']>[number] & { readonly made: readonly PlannedObject[] }
 
 const toSloEntry = ({ key, name, summary, made }: NewSlo): Entry => ({

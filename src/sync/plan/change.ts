@@ -23,7 +23,7 @@ interface ChangedObject<K extends KindName> {
 
 export interface Create<K extends KindName = KindName> extends ChangedObject<K> {
   readonly action: 'create'
-  /** Where it is declared. */
+  /** Location of the declaration. */
   readonly location: Location
   /** What it was made from, such as `slos.checkout`. */
   readonly madeFrom?: string | undefined
@@ -38,7 +38,7 @@ export interface Create<K extends KindName = KindName> extends ChangedObject<K> 
 /** A declared object that exists. */
 export interface Update<K extends KindName = KindName> extends ChangedObject<K> {
   readonly action: 'update' | 'replace' | 'adopt' | 'mark' | 'unchanged'
-  /** Where it is declared; undefined for an alert that moves from a duplicate, and that no file declares. */
+  /** Location of the declaration; undefined for an alert that moves from a duplicate, and that no file declares. */
   readonly location?: Location | undefined
   readonly madeFrom?: string | undefined
   /** The body to send, before it is merged with the stored object. */
@@ -75,7 +75,7 @@ export interface Delete<K extends KindName = KindName> extends ChangedObject<K> 
   readonly desired?: undefined
   readonly id: string
   readonly stored: StoredObject
-  /** For a duplicate: the id of the object that stays. */
+  /** The id of the object that stays in place of a duplicate. */
   readonly keeps?: string
 }
 
@@ -95,7 +95,7 @@ export const isAdopted = (change: Change): change is Update => 'isAdopted' in ch
 /** A value: it holds everything needed to show it and to apply it. */
 export interface Plan {
   readonly project: string
-  /** In the order in which they are applied, deletes last. */
+  /** Changes in the order in which they are applied, deletes last. */
   readonly changes: readonly Change[]
   /** Objects with this project's marker that no file declares, and that stay. */
   readonly orphans: readonly { readonly kind: KindName; readonly id: string; readonly name: string; readonly key: string }[]

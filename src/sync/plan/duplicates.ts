@@ -1,4 +1,4 @@
-// After two applies at once, objects exist twice under one key, and each alert watches either of two dashboards. With
+// Two applies at once leave objects twice under one key, and each alert watches either of two dashboards. With
 // `repair: duplicates`, the plan keeps one of the twins, moves the alerts to it, and deletes a twin only if it equals the declaration.
 import { type Diagnostic, exceptionOf } from '../../core/diagnostics.ts'
 import { quote } from '../../core/text.ts'
@@ -22,7 +22,6 @@ interface TwinsContext {
   readonly index: StoredIndex
   readonly project: string
   readonly context: ResolveContext
-  /** Where alerts are after the repair. */
   readonly moves: Moves
 }
 
@@ -107,7 +106,7 @@ function tileIds(kept: StoredObject, twin: StoredObject): ReadonlyMap<unknown, u
 
 interface RepairInput {
   readonly kinds: Kinds
-  /** By section, alerts last. */
+  /** Twins by kind, alerts last. */
   readonly twins: readonly { readonly kind: Kind; readonly twins: readonly Twin[] }[]
   readonly alerts: readonly StoredObject[]
   /** Alerts that the plan writes anyway. */

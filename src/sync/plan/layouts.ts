@@ -8,7 +8,7 @@ import type { Change } from './change.ts'
 
 // The layout of a changed dashboard before and after, as data and as a drawing in text. Loaded only where a dashboard changed.
 
-/** With more tiles, only those that differ are drawn. */
+/** Only tiles that differ are drawn of a dashboard with more tiles than this. */
 const maxDrawnTiles = 30
 
 /** Undefined where no tile differs. */
@@ -88,7 +88,7 @@ function drawText({ grids, undrawn }: Pick<Layout, 'grids' | 'undrawn'>): string
   return [
     ...grids.flatMap(({ title, before, after }) => [
       ...(title === '' ? [] : [clip(title, maxColumns)]),
-      // Without a moved, added or removed tile, both sides look the same.
+      // Both sides look the same unless a tile was moved, added or removed.
       ...(isSamePicture(before, after) ? drawGrid(after) : ['Before', ...drawGrid(before), 'After', ...drawGrid(after)]),
     ]),
     legend.map(([mark, sign]) => `${sign} ${mark}`).join('   '),

@@ -156,7 +156,7 @@ export async function checkChange(
 ): Promise<readonly InvalidField[] | undefined> {
   const kind: Kind = kinds[name]
   try {
-    // With everything of the stored object that files have no say in.
+    // The body includes everything of the stored object that files cannot decide.
     return await kind.validate?.(api, service, stored === undefined ? composeCreate(kind, desired) : composeUpdate(kind, desired, stored))
   } catch (thrown) {
     if (!(thrown instanceof ApiError)) throw thrown
@@ -268,7 +268,7 @@ const usesConnections = (one: Declared): boolean =>
   (isOf('dashboard')(one) &&
     one.value.tiles.some(({ config }) => config !== undefined && 'configType' in config && config.connectionId === undefined))
 
-/** For a shell. A workflow sets the same inputs for one run. */
+/** The command that applies the plan, quoted for a shell. A workflow sets the same inputs for one run. */
 function applyCommand({ files, env }: PlanRequest, project: string): string {
   const quoted = files.map((glob) => ` --files '${glob.replaceAll("'", "'\\''")}'`).join('')
   const environment = env === undefined ? '' : ` --env ${env}`

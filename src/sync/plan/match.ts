@@ -10,7 +10,7 @@ export interface Pair<D extends Declared = Declared> {
   readonly declared: D
   /** Undefined for an object that must be created. */
   readonly found?: MarkedObject | undefined
-  /** For reviewers: the reason for adopting an object that does not have the ownership marker of this key. */
+  /** The reason for adopting an object that does not have the ownership marker of this key, for reviewers. */
   readonly takeover?: string | undefined
   /** The object of another project with this name, where this project owns nothing: the project was most likely renamed. */
   readonly ofOther?: MarkedObject | undefined
@@ -148,7 +148,7 @@ function createFinder(input: MatchInput<Declared>, orphans: readonly MarkedObjec
   }
 }
 
-/** In this order: by its marker or identity, by the previous one, by that of `adopt-from`, by its id, by its name. */
+/** Finds an object by its marker or identity, by the previous one, by that of `adopt-from`, by its id, and by its name, in this order. */
 function findFor(declared: Declared, finder: Finder): Match {
   const { id } = declared.value
   const marked = finder.hasMarkers || id === undefined ? findByToken(declared, finder) : {}

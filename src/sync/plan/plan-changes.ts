@@ -122,7 +122,7 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
     planned: new Set(parts.flatMap((part) => changesOf(part, 'alert').map(({ id }) => id))),
     moves: movesOf(twins, storedObjects.alert, kinds.alert),
   })
-  // Of each section together: the writes of one section begin after those of the one before it.
+  // The writes of a kind are together, because they begin after those of the kind before it.
   const writes = parts.flatMap(({ kind, changes, orphans }) => [
     ...changes,
     ...repairs.writes.filter((one) => one.kind === kind),
@@ -166,7 +166,7 @@ interface TypePlan extends Pick<MatchResult, 'orphans' | 'pairs'> {
   /** With the objects of this type as they are after the plan. */
   readonly directory: Directory
   readonly kind: KindName
-  /** With `repairDuplicates`: the objects that are not kept. */
+  /** The objects that `repairDuplicates` does not keep. */
   readonly twins: readonly Twin[]
   readonly changes: readonly (Create | Update)[]
   readonly diagnostics: readonly Diagnostic[]
@@ -257,7 +257,7 @@ function countUnmanaged(
   changes: readonly Change[],
 ): NonNullable<Plan['unmanaged']> {
   const declared = new Set(changes.filter(({ key }) => key !== '').map(({ kind, id }) => `${kind} ${id}`))
-  // Without markers, it is unknown whose an object is.
+  // The owner of an object is unknown for kinds without markers.
   const marked = kindNames.filter((name) => kinds[name].ownership === 'marker')
   return Object.fromEntries(
     marked.map((name) => [

@@ -28,7 +28,7 @@ export function checkGuards(
     const message = `the list of ${pluralOf(kindLabels[kind])} ${incompleteLists[kind]}; nothing is created or deleted based on such a list`
     return [diagnosticOf(guardRules, 'incomplete-list', first.location ?? { file: 'prune' }, message)]
   })
-  // Nothing is lost with a duplicate that is as declared.
+  // Deletes of duplicates do not count: a duplicate that is as declared can be deleted without a loss.
   const deletes = changes.filter(isDelete).filter(({ keeps }) => keeps === undefined).length
   if (deletes <= maxDeletes) return affected
   const message = `${deletes} objects would be deleted, but max-deletes allows ${maxDeletes}; check the plan, then raise max-deletes`
@@ -52,7 +52,7 @@ export const checkByKind = (
     diagnosticOf(checkRules, rule, location ?? { file: 'prune' }, `${addressOf({ kind: kind.name, key })}: ${message}`),
   )
 
-/** Without a marker, it is unknown who made an object. A create that was interrupted is completed. */
+/** Refuses to change an object that may not be ours: no marker shows who made it. A create that was interrupted is completed. */
 export function refuseUnadopted({ declared }: Pair, change: Change | undefined, kind: Kind): readonly Diagnostic[] {
   if (kind.ownership === 'marker' || change?.action !== 'update') return []
   const { location, value } = declared

@@ -94,7 +94,7 @@ function changesMoved(agreed: PlanFile['changes'], now: PlanFile['changes']): re
   ]
 }
 
-/** Of several objects with one marker the same one, or any. */
+/** Takes the candidate with the same digest, or the first one. */
 function takeLike({ digest }: PlannedChange, candidates: PlannedChange[]): PlannedChange | undefined {
   const same = candidates.findIndex((one) => one.digest === digest)
   return candidates.splice(Math.max(same, 0), 1)[0]

@@ -92,7 +92,7 @@ function priceChanges(priced: PricedPlan): Priced {
   ): AlertPrice =>
     priceAlerts({
       profile,
-      // Those that change, too, are as they are now.
+      // Other alerts that change count as they are now.
       others: [...unchanged, ...changes.filter((one) => !wanted.includes(one)).flatMap((one) => one.before ?? [])],
       before: wanted.flatMap((one) => one.before ?? []),
       after,

@@ -125,7 +125,7 @@ interface Loss {
 
 type AlertsOf = (targetId: string) => readonly Alert[]
 
-/** There may be thousands of removals and of alerts. An alert without a target is found by its tile only. */
+/** Indexes alerts, because there may be thousands of them and of removals. An alert without a target is found by its tile only. */
 function indexByTarget(alerts: readonly Alert[]): AlertsOf {
   const targetsOf = ({ dashboardId, savedSearchId }: Alert) =>
     [dashboardId, savedSearchId].filter((id) => typeof id === 'string' && id !== '')

@@ -170,7 +170,7 @@ const toLookUpCheck = (one: LookUp, explain: Check['explain'], { api, service, n
   },
 })
 
-/** In the order of the plan; alerts that no file declares come last. The queries of SLOs have a check of their own, which sees no rows. */
+/** Checks in the order of the plan, alerts that no file declares last. Queries of SLOs have a check of their own, which sees no rows. */
 async function alertChecks(asking: Asking, isOnlyOnChanged: boolean): Promise<readonly Check[]> {
   const { planned, changedSources, profile, nowMs } = asking
   const { changes } = planned.plan
@@ -316,7 +316,7 @@ const subjectOf = ({ message }: Diagnostic): string => message.slice(0, message.
 const noteUnsent = (problem: Diagnostic, reason: string): Diagnostic =>
   diagnosticOf(evaluationRules, 'unchecked-query', problem.location, `${subjectOf(problem)}: its query was not run: ${reason}`)
 
-/** This many alerts or tiles with the same words of the server are one diagnostic: a missing table breaks them all. */
+/** The fewest alerts or tiles with the same words of the server that become one diagnostic: a missing table breaks them all. */
 const minEqual = 3
 
 function joinEqual(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {

@@ -55,7 +55,7 @@ function longestQuery(slo: Slo, { storedObjects }: PlanningResult, endMs: number
   const longest = burnRateAlerts.findLast(({ recipient }) => slo.value.alerts?.[recipient] !== undefined)
   const source = sourceOf(slo, storedObjects?.source ?? [])
   if (longest === undefined || 'diagnostic' in source) return undefined
-  // Both kinds of server know only the start and the end. Conditions have no braces.
+  // Servers of both kinds fill in only the start and the end. Conditions have no braces.
   const sql = burnRateSql(slo.value, source, longest).replaceAll('{intervalSeconds:Int64}', String(longest.short.ms / 1000))
   return { sql, connectionId: source.connectionId, startMs: endMs - longest.long.ms, endMs }
 }

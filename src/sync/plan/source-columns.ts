@@ -40,7 +40,7 @@ const expressionsOf = ({ where, whereLanguage, groupBy, field }: SeriesItem): re
   ...(field === undefined ? [] : [field]),
 ]
 
-/** None where the API does not show the table, or an expression could change the rest of the query. */
+/** The query of the columns; none where the API does not show the table, or an expression could change the rest of the query. */
 function lookUp(source: Source, metricType: string | undefined, expressions: readonly string[]): readonly LookUp[] {
   const { data } = sourcePart.safeParse(source)
   const table = metricType === undefined ? data?.from.tableName : data?.metricTables?.[metricType]

@@ -97,15 +97,15 @@ export interface PulledObject {
   readonly replacedExpressions?: readonly string[] | undefined
   /** Fields that the environment overrides and the service has with another value. The files stay as they are there. */
   readonly overridden?: readonly OverriddenField[]
-  /** For an updated object: the fields that differ, as a plan shows them. */
+  /** The fields of an updated object that differ, as a plan shows them. */
   readonly fields?: readonly FieldChange[]
-  /** For an object of a file with instances, which is never edited: the fields that the service has with another value. */
+  /** The fields that the service has with another value, for an object of a file with instances, which is never edited. */
   readonly instantiated?: { readonly location: Location; readonly differing: readonly OverriddenField[] }
 }
 
 export interface OverriddenField {
   readonly field: string
-  /** In the service. */
+  /** The value in the service. */
   readonly value: unknown
 }
 
@@ -175,7 +175,7 @@ interface DraftContext extends Pick<FileContext, 'directory' | 'sources' | 'keyO
 
 /** A person can type a secret into any text of the service. A file that is changed without a person gets nothing that looks like one. */
 function createSecretFinder({ storedObjects, only }: Pick<DraftInput, 'storedObjects' | 'only'>): DraftContext['explainSecret'] {
-  // Where a webhook has a short path, its secret is elsewhere, and other URLs can have the same path.
+  // A webhook with a short path has its secret elsewhere, and other URLs can have the same path.
   const paths = secretTextsIn(storedObjects.webhook).filter(({ length }) => length >= 16)
   const explain = (text: string): string | undefined => {
     if (paths.some((path) => text.includes(path))) return 'it has the URL of a webhook, which is a secret'

@@ -106,7 +106,7 @@ function withDefaults({ kind, before, after }: Edit, defaults: Body): Body | und
     : fields
 }
 
-/** For each field, the value that has the same meaning as no value. Fields without such a value are left out. */
+/** The value of each field that has the same meaning as no value. Fields without such a value are left out. */
 export function overrideDefaults(kind: KindName, names: readonly string[]): Body {
   const shape: Shape = fileSchemas[kind].shape
   const values = names.flatMap((name) => {

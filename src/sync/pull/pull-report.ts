@@ -17,7 +17,7 @@ import { type Draft, type DraftedFile, pullOutcomes } from './draft.ts'
 export interface Pulled {
   readonly project: string
   readonly draft: Draft
-  /** With an error, the draft is empty. */
+  /** Problems of the files and the service. The draft is empty where one of them is an error. */
   readonly diagnostics: readonly Diagnostic[]
 }
 
@@ -134,7 +134,7 @@ export function judgePull(result: PullResult): Verdict {
   const errors = result.diagnostics.filter(({ severity }) => severity === 'error').length
   if (errors > 0) return { status: 'fail', reasons: [say`${counted(errors, 'error')}`], exit: 'input' }
   const warnings = result.diagnostics.filter(({ severity }) => severity === 'warning').length
-  // Where files have something, objects that can never be exported do not make every pull a warning.
+  // Objects that can never be exported do not make every pull a warning where files have other objects.
   const hasExported = result.added + result.updated + result.unchanged > 0
   const reasons = [
     ...(result.notExportable > 0 && !hasExported ? [say`${counted(result.notExportable, 'object')} cannot be exported`] : []),

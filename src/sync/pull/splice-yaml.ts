@@ -287,7 +287,7 @@ function nodeOf(item: unknown): Node {
   return node
 }
 
-/** Of the value, without what is behind it. */
+/** The start and end of a value, without what is behind it. */
 function rangeOf(node: unknown): readonly [number, number] {
   const range = isNode(node) ? node.range : undefined
   if (range == null) throw new Error('the document was not parsed from a text')

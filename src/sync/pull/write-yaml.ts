@@ -60,7 +60,7 @@ export function toText(node: Node, { indent, indentSeq }: Indentation): string {
   return document.toString({ ...textOptions, indent, indentSeq }).trimEnd()
 }
 
-/** In the order in which people read it. */
+/** The content of the file, in the order in which people read it. */
 function contentOf(objects: readonly NewFields[], kinds: Kinds): Readonly<Record<string, Readonly<Record<string, Body>>>> {
   const parts = kindNames.flatMap((name) => {
     const own = objects.filter(({ kind }) => kind === name)
@@ -103,7 +103,7 @@ const quotedText: ScalarTag = {
   stringify({ value }, { implicitKey }) {
     const text = String(value)
     if (!yaml11Boolean.test(text)) return quoteWithEscapes(text)
-    // As a key it stays plain: every tile has a `y`.
+    // A key stays plain, because every tile has a `y`.
     return implicitKey ? text : `'${text}'`
   },
 }
