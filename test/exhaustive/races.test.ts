@@ -3,7 +3,8 @@
 import { expect, it } from 'vitest'
 import { forEachEntry } from '../support/corpus.ts'
 import { serviceOf, useEmulator } from '../support/emulator.ts'
-import { createRace, type Network, randomFrom } from '../support/races.ts'
+import { createRace, type Network } from '../support/races.ts'
+import { randomFrom } from '../support/random.ts'
 import { errorsIn, tile } from '../support/shop-declaration.ts'
 import { type Site, type SiteFiles, withSite } from '../support/site.ts'
 

@@ -5,17 +5,6 @@ import type { WriteApi } from '../../src/api/client.ts'
 import type { Clock } from '../../src/core/clock.ts'
 import { createVirtualClock } from './clocks.ts'
 
-/** Numbers from 0 to 1 that are the same in every run (mulberry32). */
-export function randomFrom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
 /** What a request goes through, in milliseconds. */
 export interface Network {
   /** Before it is sent, as for a rate limit. */

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { demo, type Effect, type Emulator, type EmulatorOptions, startEmulator } from '../../../src/emulator/index.ts'
 import { forEachEntry } from '../../support/corpus.ts'
-import { ids, inputsFor, useEmulator } from '../../support/emulator.ts'
+import { ids, inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { startRawServer } from '../../support/raw-server.ts'
 import { apiErrorOf } from '../../support/session.ts'
@@ -325,3 +325,10 @@ describe('doctor', () => {
     }
   })
 })
+
+it('reads a whole list from a server whose pages are shorter than the documented ones', () =>
+  withServer({ pageLimit: 3 }, async (server) => {
+    const ran = await run({}, server)
+    expect(ran.document).toMatchObject({ status: 'pass', count: serviceOf(server).alerts.length })
+    expect(serviceOf(server).alerts.length).toBeGreaterThan(3)
+  }))

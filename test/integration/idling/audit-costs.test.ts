@@ -4,24 +4,9 @@ import { renderTerminal } from '../../../src/report/terminal.ts'
 import { createVirtualClock } from '../../support/clocks.ts'
 import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
-import { nowMs, putToSleep, type Workload } from '../../support/sleepy-service.ts'
+import { nowMs, office, putToSleep } from '../../support/sleepy-service.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off', now: () => nowMs })
-
-/** People query it on working days. It sleeps at night, and nothing about it is wasteful. */
-const office: Workload = {
-  idleTimeoutMinutes: 5,
-  effectiveTimeoutMinutes: 5,
-  isReadonly: true,
-  ingestion: { everyMinutes: 0, minutes: 0 },
-  queries: { workday: 40, weekend: 4 },
-  mergeMinutes: 0,
-  scaledUp: 1,
-  creditsPerHour: 0.3,
-  lostShare: 0,
-  lateHours: 0,
-  alerts: [],
-}
 
 /** No service has a finding. */
 beforeEach(() => {

@@ -5,28 +5,15 @@ import { createVirtualClock } from '../../support/clocks.ts'
 import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { errors, shop } from '../../support/shop-declaration.ts'
-import { nowMs, putToSleep, type Workload } from '../../support/sleepy-service.ts'
+import { nowMs, office, putToSleep, type Workload } from '../../support/sleepy-service.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off', now: () => nowMs })
 
-/** People query it on working days. It sleeps at night. */
-const office: Workload = {
-  idleTimeoutMinutes: 15,
-  effectiveTimeoutMinutes: 15,
-  isReadonly: true,
-  ingestion: { everyMinutes: 0, minutes: 0 },
-  queries: { workday: 40, weekend: 4 },
-  mergeMinutes: 0,
-  scaledUp: 1,
-  creditsPerHour: 0.3,
-  lostShare: 0,
-  lateHours: 0,
-  alerts: [],
-}
+const slowOffice: Workload = { ...office, idleTimeoutMinutes: 15, effectiveTimeoutMinutes: 15 }
 
 beforeEach(() => {
   serviceOf(emulator()).alerts = []
-  putToSleep(emulator(), 'checkout', office)
+  putToSleep(emulator(), 'checkout', slowOffice)
 })
 
 const alertsEvery = (interval: string) => ({ dashboards: { shop }, alerts: { errors: { ...errors, interval } } })
@@ -103,7 +90,7 @@ describe('plan with price: true', () => {
 
   it('tells what a longer interval or a removal saves at most', async () => {
     await apply(alertsEvery('5m'))
-    putToSleep(emulator(), 'checkout', { ...office, alerts: [{ intervalMs: 300_000, offsetMs: 0, startMs: undefined }] })
+    putToSleep(emulator(), 'checkout', { ...slowOffice, alerts: [{ intervalMs: 300_000, offsetMs: 0, startMs: undefined }] })
     const longer = await plan(alertsEvery('1h'))
     expect(longer.document.price).toMatchObject({ alerts: [{ action: 'update', status: 'saves', low: 0 }] })
     expect(longer.text).toMatch(/the change saves up to \d+ CHC a month\. The lower limit is 0/)
@@ -112,13 +99,13 @@ describe('plan with price: true', () => {
   })
 
   it('adds nothing where the service does not sleep anyway, may not sleep, or another alert keeps it awake', async () => {
-    putToSleep(emulator(), 'checkout', { ...office, ingestion: { everyMinutes: 5, minutes: 5 } })
+    putToSleep(emulator(), 'checkout', { ...slowOffice, ingestion: { everyMinutes: 5, minutes: 5 } })
     expect((await plan(alertsEvery('5m'))).text).toContain('nothing, because the service does not sleep')
     serviceOf(emulator()).idleScaling = false
     expect((await plan(alertsEvery('5m'))).text).toContain('nothing, because idling is off')
     serviceOf(emulator()).idleScaling = true
     await apply(alertsEvery('5m'))
-    putToSleep(emulator(), 'checkout', office)
+    putToSleep(emulator(), 'checkout', slowOffice)
     const two = { ...alertsEvery('5m').alerts, slow: { ...errors, name: 'Slow', tile: 'B', interval: '5m' } }
     expect((await plan({ dashboards: { shop }, alerts: two })).text).toContain(
       'other alerts or queries keep the service awake at the same times',
@@ -141,7 +128,7 @@ describe('plan with price: true', () => {
       serviceId: demo.services.checkout,
     })
     expect((await plan(alertsEvery('5m'))).text).toContain('not estimable: fewer than 7 final days are completely known')
-    putToSleep(emulator(), 'checkout', office)
+    putToSleep(emulator(), 'checkout', slowOffice)
     await apply(alertsEvery('5m'))
     for (const alert of serviceOf(emulator()).alerts) alert.createdAt = alert.updatedAt = '2026-01-01T00:00:00Z'
     expect((await plan(alertsEvery('1m'))).text).toContain('the service slept although alerts were evaluated')

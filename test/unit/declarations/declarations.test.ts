@@ -141,19 +141,7 @@ alerts:
   it('a file gets one diagnostic for the same message about many tiles', async () => {
     const tiles = Array.from({ length: 12 }, (_, i) => `      - { name: T${i}, config: { displayType: line, source: S, selct: x } }`)
     const text = ['dashboards:', '  d:', '    name: D', '    tags: [t]', '    tiles:', ...tiles, ''].join('\n')
-    const files = {
-      find: async () => ({ paths: ['f.yml'], skipped: [] }),
-      read: async () => text,
-      variable: () => undefined,
-      workflowRepository: undefined,
-      mayBeFromFork: async () => false,
-      ranBy: {},
-      secret: () => undefined,
-      repository: async () => undefined,
-      remoteRepository: async () => undefined,
-      configAbove: async () => undefined,
-    }
-    const { diagnostics } = await findDeclarations(['*.yml'], { files, profile: profileNamed('clickhouse-cloud'), lintSettings: {} })
+    const diagnostics = await checkText(text)
     expect(lines(diagnostics)).toEqual([
       'f.yml:6:61 schema: dashboards.d.tiles["T0"].config: "selct" is an unknown field; did you mean "select"? (12 times; also in lines 7, 8, 9, …)',
     ])
