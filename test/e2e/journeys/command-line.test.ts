@@ -35,7 +35,6 @@ describe('the command line', () => {
     ['a gate that fails', ['usage-cost', '--period', 'last-7-days', '--budget', '1'], {}, 10],
     ['a gate that fails under warn-only', ['usage-cost', '--period', 'last-7-days', '--budget', '1', '--warn-only'], {}, 0],
     ['wrong input', ['usage-cost', '--period', 'never'], {}, 2],
-    ['an option that is given twice', ['usage-cost', '--period', 'today', '--budget', '1', '--budget', '100000'], {}, 2],
     [
       'a key that is not accepted',
       ['list-sources'],
