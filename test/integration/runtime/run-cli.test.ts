@@ -178,3 +178,8 @@ describe('WATCHKEEPER_DEBUG=1', () => {
     expect([off.stderr, on.stdout]).toEqual(['', off.stdout])
   })
 })
+
+it('an option that is given twice is wrong use', async () => {
+  const { exitCode, stderr } = await runCliInside(['usage-cost', '--period', 'today', '--budget', '1', '--budget', '100000'])
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining('Option --budget was given twice.')])
+})
