@@ -7,8 +7,6 @@ export interface EmulatorContext {
   readonly settings: Settings
   readonly store: Store
   readonly ids: Ids
-  /** The server's wall clock, in milliseconds. */
-  readonly clock: { now(): number }
   /** Restores ids and data. The store stays the same object. */
   reset(): void
 }
@@ -21,15 +19,13 @@ export function createContext(options: EmulatorOptions, variant: ServerVariant):
   const createStore = (): Store =>
     settings.data === 'shop' ? createShop(ids, startedAtMs, settings.dialect) : createEmpty(ids, startedAtMs)
   const store = createStore()
-  const context: EmulatorContext = {
+  return {
     settings,
     store,
     ids,
-    clock: settings,
     reset() {
       ids.reset()
       Object.assign(store, createStore())
     },
   }
-  return context
 }

@@ -67,7 +67,7 @@ export async function startVariantOf(options: EmulatorOptions, variant: ServerVa
   const log = createRequestLog()
   const faults = createFaultQueue()
   const isSelfHosted = settings.dialect === 'hyperdx'
-  const limiter = settings.rateLimit && createRateLimiter(settings.rateLimit, context.clock.now, isSelfHosted)
+  const limiter = settings.rateLimit && createRateLimiter(settings.rateLimit, context.settings.now, isSelfHosted)
   let lifetime = new AbortController()
   const reset = (): void => {
     lifetime.abort()
@@ -128,7 +128,7 @@ async function serveControl(server: ServerContext, request: IncomingMessage, res
 async function serveApi(server: ServerContext, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const { context, log, faults, limiter, gateway } = server
   const identity = gateway.identify(context, incoming.headers.authorization)
-  const entry = log.open(incoming, identity.credentials, context.clock.now())
+  const entry = log.open(incoming, identity.credentials, context.settings.now())
   const fault = faults.take(incoming.method ?? '', incoming.url ?? '')
   const writer = createWriter(server, incoming, outgoing, entry)
   const request = await readRequest(incoming, gateway.maxBodyBytes)
@@ -149,7 +149,7 @@ const createWriter = (
   response: ServerResponse,
   entry?: LogEntry,
 ): ResponseWriter =>
-  createResponseWriter(request, response, { now: context.clock.now, logStatus: (status) => entry?.respond(status), signal: signal() })
+  createResponseWriter(request, response, { now: context.settings.now, logStatus: (status) => entry?.respond(status), signal: signal() })
 
 function abandon(response: ServerResponse, cause: unknown): void {
   // A response is not expected any more after a reset, or when the client or the emulator has gone.

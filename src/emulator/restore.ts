@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { minuteMs } from '../core/durations.ts'
+import { dayMs, minuteMs } from '../core/durations.ts'
 import type { EmulatorContext } from './context.ts'
 import type { Activity, Organization, Service, Table } from './store.ts'
 
@@ -20,14 +20,14 @@ export const restoreSchema = z.strictObject({
 export type Restore = z.input<typeof restoreSchema>
 
 /** Creates a service from a backup, with the data that the original had when the backup started. Throws for an unknown service or backup. */
-export function restoreBackup({ store, ids, clock }: EmulatorContext, restore: Restore): Service {
+export function restoreBackup({ store, ids, settings }: EmulatorContext, restore: Restore): Service {
   const { serviceId, backupId, id = ids.uuid(), name = 'restored', tags = [], minutes = 0, fault } = restoreSchema.parse(restore)
   const organization = store.organizations.find(({ services }) => services.some((service) => service.id === serviceId))
   const original = organization?.services.find((service) => service.id === serviceId)
   const backup = original?.backups.find((one) => one.id === backupId)
   if (organization === undefined || original === undefined || backup?.startedAt === undefined)
     throw new Error(`service ${serviceId} has no backup ${backupId} with a start`)
-  const createdMs = clock.now()
+  const createdMs = settings.now()
   const runsMs = createdMs + minutes * minuteMs
   const state = fault === 'failed' || fault === 'degraded' || fault === 'stopped' ? fault : 'running'
   const service: Service = {
@@ -52,8 +52,6 @@ export function restoreBackup({ store, ids, clock }: EmulatorContext, restore: R
 
 const addActivity = (organization: Organization, activity: Activity): unknown =>
   organization.activities.push({ actorType: 'api', ...activity })
-
-const dayMs = 24 * 60 * minuteMs
 
 function restoreTables(tables: readonly Table[], backupMs: number, fault: Restore['fault']): Table[] {
   const existing = tables.filter(({ createdMs = 0 }) => createdMs <= backupMs)

@@ -133,7 +133,7 @@ function handleQuery(context: EmulatorContext, request: HttpRequest, identity: I
   if (service === undefined) throw notFound('the service does not exist')
   // A query wakes a service that sleeps.
   if (service.state === 'idle') service.state = 'running'
-  const state = stateOf(service, context.clock.now())
+  const state = stateOf(service, context.settings.now())
   if (state !== 'running') throw badRequest(`the service is ${state}`)
   const { sql, queryVariables } = requireObject(request)
   const variables = isJsonObject(queryVariables) ? queryVariables : {}
@@ -223,14 +223,14 @@ function requireService(call: PlatformCall): Service {
   return found
 }
 
-function identify({ store, clock }: EmulatorContext, authorization: string | undefined): Identity {
+function identify({ store, settings }: EmulatorContext, authorization: string | undefined): Identity {
   if (authorization === undefined) return { credentials: 'absent', keyId: '' }
   const pair = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)?.[1]
   const text = pair === undefined ? '' : Buffer.from(pair, 'base64').toString()
   const colon = text.indexOf(':')
   const keyId = colon === -1 ? '' : text.slice(0, colon)
   const key = store.keys.find(({ id, secret }) => id === keyId && secret === text.slice(colon + 1))
-  if (colon === -1 || key === undefined || !isUsable(key, clock.now())) return { credentials: 'wrong', keyId }
+  if (colon === -1 || key === undefined || !isUsable(key, settings.now())) return { credentials: 'wrong', keyId }
   return { credentials: 'valid', keyId, key }
 }
 

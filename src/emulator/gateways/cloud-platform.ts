@@ -26,9 +26,9 @@ export const getOrganization = ({ organization: { id, name, createdAt } }: Platf
 })
 
 export const listServices = ({ organization, context }: PlatformCall): unknown =>
-  organization.services.map((service) => toServiceView(service, context.clock.now()))
+  organization.services.map((service) => toServiceView(service, context.settings.now()))
 
-export const getService = ({ service, context }: ServiceCall): unknown => toServiceView(service, context.clock.now())
+export const getService = ({ service, context }: ServiceCall): unknown => toServiceView(service, context.settings.now())
 
 /** The states on the way are assumed: no server was asked. */
 export const stateOf = ({ state, runsAt }: Service, nowMs: number): string =>
@@ -128,7 +128,7 @@ function toInstant(query: URLSearchParams, name: string): number | undefined {
  * recorded answer in the tests of the vendor's command line (clickhousectl, `org_balance_preserves_json_and_supports_oauth`).
  */
 export function getCreditBalances({ organization, context }: PlatformCall): unknown {
-  const nowMs = context.clock.now()
+  const nowMs = context.settings.now()
   const isActive = ({ startDate, expirationDate, totalMicro, spentMicro }: CreditBalance): boolean =>
     Date.parse(startDate) <= nowMs && Date.parse(expirationDate) > nowMs && totalMicro > spentMicro
   const active = organization.creditBalances
@@ -163,7 +163,7 @@ const openDays = 3
 export function getUsageCost({ organization, query, context }: PlatformCall): unknown {
   const { from, to, filters } = toUsageQuery(query)
   const { unit, costs } = context.settings
-  const firstOpenDay = addDays(dayOf(context.clock.now()), -openDays)
+  const firstOpenDay = addDays(dayOf(context.settings.now()), -openDays)
   const records = organization.usage
     .filter(({ date }) => date >= from && date <= to)
     .filter((record) => isTagged(organization, record, filters))

@@ -63,16 +63,16 @@ interface ProductCall {
 
 /** Passes a request on to the product. */
 export function callProduct({ context, service, route, method, query, body }: ProductCall): ProductResponse {
-  const { settings, ids, clock } = context
-  const request = { service, ids, nowMs: clock.now(), settings, id: route.id, query, body }
+  const { settings, ids } = context
+  const request = { service, ids, nowMs: settings.now(), settings, id: route.id, query, body }
   const product = (passed: ProductRequest): ProductResponse => handleRoute(route, passed)
   const { handle } = settings.variant
   return handle === undefined ? product(request) : handle({ ...request, method, resource: route.resource }, product)
 }
 
-export const toSqlContext = ({ settings, clock }: EmulatorContext, service: Service): SqlContext => ({
+export const toSqlContext = ({ settings }: EmulatorContext, service: Service): SqlContext => ({
   service,
-  nowMs: clock.now(),
+  nowMs: settings.now(),
   runSql: settings.runSql,
 })
 

@@ -39,10 +39,10 @@ export function createHyperdxGateway(settings: Settings): Gateway {
   }
 }
 
-function identify({ store, clock }: EmulatorContext, authorization: string | undefined): Identity {
+function identify({ store, settings }: EmulatorContext, authorization: string | undefined): Identity {
   const secret = authorization?.split('Bearer ')[1]
   if (!secret) return { credentials: authorization === undefined ? 'absent' : 'wrong', keyId: '' }
-  const key = store.keys.find((one) => one.secret === secret && isUsable(one, clock.now()))
+  const key = store.keys.find((one) => one.secret === secret && isUsable(one, settings.now()))
   return key === undefined ? { credentials: 'wrong', keyId: secret } : { credentials: 'valid', keyId: secret, key }
 }
 
