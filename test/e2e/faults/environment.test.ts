@@ -66,6 +66,7 @@ describe.concurrent('V4: a reader that goes away changes no verdict', () => {
     ],
     ['with a log that was closed', 'ACTION >&- 2>&-; CODE=$?', 1],
     ['with a log that is full', 'ACTION >/dev/full 2>/dev/full; CODE=$?', 1],
+    ['with a report that is full', 'CLI usage-cost --period last-30-days --budget 0 >/dev/full 2>/dev/full; CODE=$?', 10],
     ['with a reader that is slow', '(ACTION; echo $? >&3) 3>code | (sleep 1; cat >/dev/null); sleep 0.1; CODE=$(cat code)', 1],
   ])('the verdict stays the same %s', async (name, line, code) => {
     const file = join(directory, `code-${name.replaceAll(' ', '-')}`)
