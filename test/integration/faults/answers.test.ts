@@ -425,8 +425,7 @@ describe.concurrent('an answer that is not what was asked for', () => {
     ).toEqual([]))
 
   it('is read where it is only unusual', async () => {
-    const sources = async (text: string, headers?: FaultHeaders) =>
-      (await runWithFailure('read', bodyOf(text, headers))).ran.result?.items
+    const sources = async (text: string, headers?: FaultHeaders) => (await runWithFailure('read', bodyOf(text, headers))).ran.result?.items
     expect(await sources('\ufeff[{"id":"a1","name":"first","name":"last"}]', { 'content-type': '' })).toMatchObject([{ name: 'last' }])
     const [strange] = (await sources('[{"id":"a1","novelty":{"deep":[1.10]},"__proto__":{"kind":"log"}}]')) as readonly { kind?: string }[]
     expect(strange).toMatchObject({ id: 'a1', novelty: { deep: [1.1] } })
