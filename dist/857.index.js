@@ -2,7 +2,7 @@ export const id=857;export const ids=[857];export const modules={4753:((e,t,n)=>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'sha256-NRgcKj2BAEY2kVvCwt2YbsG/CMvQfypvUoiiOn+kdWA='; style-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'sha256-oMXnuZIzHbd98263BZWyoXxSiSH9uhTK6G0Q2u5GthY='; style-src 'unsafe-inline'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
 <title>${(0,r.js)(e)} · Watchkeeper</title>
@@ -456,7 +456,7 @@ const bars = (fill, edge, dash) => ({
   points: { show: false },
 })
 
-/** As in the legend. */
+/** Colors of the legend. */
 const limitColors = ['--fail', '--warn']
 
 const line = (stroke, dash) => ({ stroke: () => color(stroke), width: 2, ...(dash && { dash: [6, 4] }), points: { show: false } })
