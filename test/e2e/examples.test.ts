@@ -45,9 +45,9 @@ describe('every example works on the emulator', () => {
   })
 
   it.each(all)('runs the example of $name on the command line', async ({ name, operation }) => {
-    const inputs = { ...commonInputs(operation), ...texts(operation.example) }
+    const { [operation.positional ?? '']: words, ...inputs } = { ...commonInputs(operation), ...texts(operation.example) }
     const { flags, variables } = asOptions(inputs)
-    const args = [name, ...flags, ...(operation.effect === 'write' ? ['--yes'] : []), '--json']
+    const args = [name, ...(words?.split('\n') ?? []), ...flags, ...(operation.effect === 'write' ? ['--yes'] : []), '--json']
     const ran = await runCliInside(args, { env: variables, directory: root() })
     expect(ran.stderr).toMatch(/^(?:Wrote \S+\n)*$/)
     expect(JSON.parse(ran.stdout)).toEqual(expect.objectContaining({ operation: name, status: expect.stringMatching(/pass|warn/) }))

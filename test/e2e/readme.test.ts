@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it, onTestFinished } from 'vitest'
 import { toEnvironmentName } from '../../src/core/names.ts'
+import { demo } from '../../src/emulator/index.ts'
 import { inputsFor, useEmulator } from '../support/emulator.ts'
 import { runCli } from '../support/run-process.ts'
 
@@ -25,7 +26,11 @@ async function runWithFile(command: string, file: string) {
   onTestFinished(() => rmSync(directory, { recursive: true }))
   mkdirSync(join(directory, 'observability'))
   writeFileSync(join(directory, 'observability/checkout.yml'), file)
-  const settings = Object.entries(inputsFor(emulator(), 'clickhouse-cloud')).map(([name, value]) => [toEnvironmentName(name), value])
+  const sql = { 'sql-url': emulator().url, 'sql-key-id': demo.apiKeyId, 'sql-key-secret': demo.apiKeySecret }
+  const settings = Object.entries({ ...inputsFor(emulator(), 'clickhouse-cloud'), ...sql }).map(([name, value]) => [
+    toEnvironmentName(name),
+    value,
+  ])
   return runCli(command.split(' ').slice(2), Object.fromEntries(settings), { directory })
 }
 
