@@ -110,7 +110,7 @@ async function measureInTurn(
   return measured
 }
 
-/** Of the demo's service, whose ids never change. */
+/** Objects of the demo's service, whose ids never change. */
 const savedSearchId = '65f5e4a35eedc0de0000001e'
 const webhookId = '65f5e4a35eedc0de00000009'
 

@@ -4,7 +4,7 @@ import type { Block } from '../src/report/blocks.ts'
 export interface Extent {
   /** A few rounds and no large sizes: for CI, where the table is kept but no user waits for it. */
   readonly isShort: boolean
-  /** To compare the start with. */
+  /** Actions whose start is compared. */
   readonly otherActions: readonly OtherAction[]
   /** The directory with the binaries of OpenTofu and of the ClickHouse provider, to compare applies with. */
   readonly tofu: string | undefined

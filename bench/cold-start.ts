@@ -100,7 +100,7 @@ function ownPrograms(runner: Environment, { urlOf, takeRequestCount }: UsageApi)
   const env = Object.fromEntries(settings(1).map(([name, value]) => [`WATCHKEEPER_${name.replaceAll('-', '_')}`, value]))
   return [
     ...serviceCounts.map((services) => step('a closed month with one request', services, requiring(1), month)),
-    // With the four weeks before them, the first days of a month fit into one request.
+    // The first days of a month and the four weeks before them fit into one request.
     ...serviceCounts.map((services) =>
       step('the month to date with two requests', services, requiring(1, 2), { INPUT_PERIOD: 'month-to-date' }),
     ),

@@ -12,7 +12,7 @@ export interface Place {
   readonly url: string
   readonly directory: string
   readonly clock: Clock
-  /** Of the server. Default: those of the emulator of ClickHouse Cloud. */
+  /** Settings of the server. Default: those of the emulator of ClickHouse Cloud. */
   readonly settings?: Readonly<Record<string, string>>
 }
 

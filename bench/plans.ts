@@ -16,7 +16,7 @@ export const planInputs = { project: 'bench/watchkeeper', files: 'observability/
 /** What a process that plans tells. */
 export interface Planned {
   readonly times: readonly number[]
-  /** Of its memory in the machine. */
+  /** The most memory of the process. */
   readonly peakBytes: number
 }
 

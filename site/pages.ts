@@ -122,7 +122,7 @@ function listedDocuments(readme: string): readonly ListedSection[] {
 
 const capitalize = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 
-/** Without the heading and everything up to the next heading of its depth. */
+/** The text without this heading and everything up to the next heading of its depth. */
 function withoutSection(text: string, title: string): string {
   const headings = parse(text).children.flatMap((node) => (node.type === 'heading' ? [node] : []))
   const at = headings.findIndex((heading) => textOf(heading) === title)

@@ -13,7 +13,7 @@ export const otherUser: User = { login: 'octocat', id: 583_231 }
 
 interface StoredComment {
   readonly id: number
-  /** Of the issue or pull request. */
+  /** Number of the issue or pull request. */
   readonly on: number
   body: string
   readonly user: User

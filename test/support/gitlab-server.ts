@@ -42,7 +42,7 @@ interface Store {
   notes: StoredNote[]
   issues: StoredIssue[]
   mergeRequests: StoredMergeRequest[]
-  /** Of the token. */
+  /** Scopes of the token. */
   scopes: readonly ('api' | 'read_api')[]
   hasIssues: boolean
   nextId: number

@@ -135,7 +135,7 @@ const flags = [true, false]
 const texts = ['']
 const formats = [{ output: 'number' }, { output: 'number', mantissa: 2 }, { output: 'duration', factor: 1 }]
 
-/** By display type, without the defaults that the product is known to have. */
+/** Unknown defaults by display type. */
 const configDefaults: Readonly<Record<string, Choices>> = {
   line: {
     groupBy: texts,

@@ -15,12 +15,12 @@ export const errors = { name: 'Errors', dashboard: 'shop', tile: 'A', ...watchin
 
 export const slow = { name: 'Slow', sourceId: { source: 'Logs' }, where: 'duration:>1' }
 
-/** On the saved search. */
+/** An alert on the saved search. */
 export const many = { name: 'Many', savedSearch: 'slow', ...watching }
 
 type Result = Awaited<ReturnType<Site['apply']>>
 
-/** By key, or by name where the key cannot be read from the mark. */
+/** Outcomes by key, or by name where the key cannot be read from the marker. */
 export const outcomes = ({ objects }: Pick<Result, 'objects'>) =>
   Object.fromEntries(objects.map(({ key, name, outcome }) => [key || name, outcome]))
 
