@@ -23,10 +23,9 @@ import { type CurrentPeriod, choosePeriod, daysIn, type GivenPeriod, hasDaysAhea
 import { describeIssue } from './phrases.ts'
 import { allReadings, findHistoryFailure, type Readings, readUsage } from './readings.ts'
 import { provisionalOf } from './records.ts'
-import { reportUsage } from './report.ts'
+import { judgeUsage, reportUsage } from './report.ts'
 import { gateModes, toDocument, type UsageResult, usageDetails, usageOutput } from './result.ts'
 import { findSpikes, minBaselineDays } from './spikes.ts'
-import { judgeUsage } from './verdict.ts'
 
 const countedInput = grouped('What is counted', {
   period: periodInput('The period of the report. The default is `month-to-date`.').optional(),
