@@ -10,9 +10,8 @@ import { selectDeclared } from '../operation/select.ts'
 import { currentWindow, judgeBudget, spentByDay } from '../slos/error-budget.ts'
 import { type Slo, sourceOf } from '../slos/expand-slos.ts'
 import { type GroupHistory, readHistory, requestsOfHistory, stepMs } from '../slos/slo-series.ts'
-import { reportSlos } from './check-slos/slo-report.ts'
+import { judgeSlos, reportSlos } from './check-slos/slo-report.ts'
 import { type CheckedSlo, type SloResult, sloDetails, sloInput, sloOutput } from './check-slos/slo-result.ts'
-import { judgeSlos } from './check-slos/slo-verdict.ts'
 
 type CheckContext = Context<'read', 'service-or-server'>
 
