@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { inputError, WatchkeeperError } from '../core/errors.ts'
 import { isMapping, withoutUndefined } from '../core/keys.ts'
 import { counted, join, type Line, say, sentence, trusted } from '../core/line.ts'
-import { plural, quote } from '../core/text.ts'
+import { nameFirst, plural, quote } from '../core/text.ts'
 import type { Body } from '../kinds/kind.ts'
 import { createKinds } from '../kinds/kinds.ts'
 import { connectionCollection } from '../kinds/source/source-wire.ts'
@@ -29,7 +29,9 @@ const input = z.strictObject({
   ).min(1),
   connection: lines('Connections by the uid of a data source: `UID=NAME`.', 'UID=NAME, one per line', pair).min(1),
   webhook: lines('Webhooks by contact point: `CONTACT=NAME`; `*` is for rules without one.', 'CONTACT=NAME, one per line', pair).min(1),
-  directory: filePath('Directory for the new files, one for each folder. No file is overwritten.', inWorkspace).default('observability'),
+  directory: filePath('Directory for the new files, one for each folder. A file with other content is an error.', inWorkspace).default(
+    'observability',
+  ),
   allowPartial: flag('Writes the other rules although some are refused. Otherwise the run fails, and writes nothing.').default(false),
   check: flag('Compares each query with the original over 24 windows of the last day. Needs the settings of a server.').default(false),
 })
@@ -139,9 +141,13 @@ async function compareAll(context: ImportContext, imported: readonly Imported[])
   for (const [i, { title, translated }] of imported.entries()) {
     if (translated === undefined) continue
     const { connection } = translated.alert.query
+    const names = connections.map(({ name }) => quote(name, 60))
     const found = connections.find(({ name, id }) => name === connection || id === connection)
     if (found === undefined && api.profile.isSelfHosted)
-      throw inputError('connection', `"${quote(connection, 60)}" is not a connection of the server`)
+      throw inputError(
+        'connection',
+        `"${quote(connection, 60)}" is not a connection of the server, which has ${nameFirst(names, 10) || 'none'}`,
+      )
     checked[i] = await compareQueries({ api, service, nowMs: clock.now(), connectionId: found?.id ?? '' }, translated)
     await progress({ done: i + 1, total: imported.length, line: say`rule ${title}`, result: async () => ({}) })
   }

@@ -16,7 +16,10 @@ export const referenceRules = {
   'tile-without-alerts': { severity: 'error', description: 'An alert is on a tile that cannot have alerts.' },
   'conflicting-fields': { severity: 'error', description: 'Two fields of an alert exclude each other.' },
   'not-in-profile': { severity: 'error', description: 'The server behind the API does not support this field or object.' },
-  'previous-key': { severity: 'error', description: 'A `previousKey` is still declared, or two objects have the same one.' },
+  'previous-key': {
+    severity: 'error',
+    description: 'An object with the key in `previousKey` is still declared, or two objects have the same `previousKey`.',
+  },
   'sql-without-interval': {
     severity: 'error',
     description: 'An alert is on a tile whose SQL does not use the interval. The server refuses such an alert.',

@@ -62,5 +62,5 @@ export function keepProjectDashboard(
   const tiles = listOf(found.stored.tiles)
   // Without prune, the tiles go now: nothing tells later what they were made for.
   if (tiles.length === 0 || (prune === true && tiles.every(({ id }) => owners.ownerOf(id) === 'ending'))) return objects
-  return [...objects, makeProjectDashboard(found.stored.name ?? '', { file: 'prune' })]
+  return [...objects, makeProjectDashboard(found.stored.name ?? '', { file: 'alerts' })]
 }
