@@ -69,6 +69,8 @@ interface Listing<T extends StoredObject> {
   readonly kind: KindName
   list(api: ReadApi, service: Target): Promise<List<T>>
   readonly schema: z.ZodType<T>
+  /** What the result has of an object. Absent where it has everything. */
+  toShown?(item: T): T
   /** Absent where the API has no field for a marker. */
   readonly markers?: Markers
   /** What lists of this kind leave out, as a sentence. */
@@ -103,7 +105,8 @@ export function defineList<T extends StoredObject>({ kind, list, markers = noMar
     async run({ api, service }, { select }) {
       const toSelectable = (item: T): Selectable => ({ ...selectableOwned(item, markers), ...listing.toSelectable?.(item) })
       const result = toListResult(await list(api, service), select, toSelectable)
-      return { ...result, owners: toOwners(result.items, markers, select) }
+      const items = listing.toShown === undefined ? result.items : result.items.map(listing.toShown)
+      return { ...result, items, owners: toOwners(result.items, markers, select) }
     },
     judge: judgeCutList,
     report: ({ items, owners }) => ({

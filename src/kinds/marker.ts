@@ -153,7 +153,10 @@ export function readTextMarker(text: unknown): StoredMarker | undefined {
 }
 
 /** The text with the id of the tile in a marker that was written before the id was known. */
-export const withQueryTile = (text: string, tileId: string): string => text.replace(/(?<=^watchkeeper: .* wkq:)-$/m, tileId)
+export function withQueryTile(text: string, tileId: string): string {
+  const found = findMarker(text, markerText)
+  return found === undefined ? text : `${found.above}${found.match[0].replace(/(?<= wkq:)-$/, () => tileId)}${found.below}`
+}
 
 /** The new text of an object, with the markers of its old one. */
 export function keepTextMarkers(text: string, marked: unknown): string {

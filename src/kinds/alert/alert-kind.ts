@@ -119,7 +119,11 @@ export function createAlertKind(
       beside: ({ dashboard: key }) => (typeof key === 'string' ? { kind: 'dashboard', key } : undefined),
       defaultFields: ['dashboard', 'interval', 'channel'],
     },
-    toFile: (body, context) => spellAlert(comparable(kind, body), context, definition),
+    toFile(body, context) {
+      const marker = readMarker(body)
+      const isQuery = marker === undefined || marker.queryTile === body.tileId
+      return spellAlert(comparable(kind, body), isQuery ? context : onTileOfOthers(context), definition)
+    },
     check(desired, stored) {
       const untilMs = stored && undeclaredSilenceOf(stored, desired, nowMs)
       return untilMs === undefined ? [] : [{ rule: 'silenced', message: `silenced until ${formatMoment(untilMs)}` }]
@@ -130,6 +134,13 @@ export function createAlertKind(
   }
   return kind
 }
+
+/** The context of an alert of a project that is on the tile of a person. No file has the tiles of a dashboard for queries, so a key of it would not do. */
+const onTileOfOthers = (context: FileContext): FileContext => ({
+  ...context,
+  isForQueries: () => false,
+  keyOf: (kind, id) => (context.spelled === undefined && context.isForQueries?.(id) ? undefined : context.keyOf(kind, id)),
+})
 
 /** The fields of a file for an alert in the form in which it is compared. */
 function spellAlert(body: Body, context: FileContext, definition: z.ZodObject): Body {

@@ -6,14 +6,15 @@ import { revealSecrets, StoredSecret, secretTextsIn } from '../secret.ts'
 
 const text = z.string().nullish()
 
-/** The fields of a webhook that are no secrets. The description has the ownership marker. */
-export const webhookSchema = z.object({ id: wireId, name: nameOrEmpty, service: text, description: text })
+/** The fields that are needed to find a webhook by its name, and that reports may show. */
+export const webhookSchema = z.object({ id: wireId, name: nameOrEmpty, service: text })
 
 /**
  * A webhook as the API returns it. Its URL is a secret, which can only be compared and sent back. Other fields that this version does not
  * know are dropped, because a server may answer secrets in them; an update leaves them as they are.
  */
 export const storedWebhookSchema = webhookSchema.extend({
+  description: text,
   body: text,
   url: text.transform((url) => (url ? new StoredSecret(url) : undefined)).optional(),
 })

@@ -22,7 +22,7 @@ export function findTileOwners(objects: readonly Declared[], { kinds, alerts, da
   const found = pairs.flatMap((one) => (one.found === undefined ? [] : [{ ...one.found, declared: one.declared }]))
   const names = new Map(dashboards.all.flatMap(({ stored }) => listOf(stored.tiles).map(({ id, name }) => [id, name] as const)))
   const queried = found.filter(({ declared }) => declared.value.query !== undefined)
-  const tiles = new Map(queried.map((one) => [one.declared.key, queryTileOf(one, names.get(one.stored.tileId))]))
+  const tiles = new Map(queried.map((one) => [one.declared.key, queryTileOf(one)]))
   // A dashboard asks about tiles that it does not give to an alert: those of pruned alerts, and of alerts that now watch something else.
   const ended = [...found.filter(({ stored, declared }) => !staysOn(declared, stored, names)), ...(prune === true ? orphans : [])]
   const leaving = new Set(ended.map(({ stored }) => stored.id))
@@ -35,11 +35,8 @@ export function findTileOwners(objects: readonly Declared[], { kinds, alerts, da
   }
 }
 
-/** An alert that is on the tile of another one when it gets a query leaves that tile. An adopted one brings its tile. */
-function queryTileOf({ stored, marker }: MarkedObject, tileName: unknown): unknown {
-  const isNamedLike = [stored.name, `${stored.name} (${marker?.key})`].includes(String(tileName))
-  return marker?.queryTile ?? (marker === undefined || isNamedLike ? stored.tileId : undefined)
-}
+/** An alert that is on another tile when it gets a query leaves that tile, whatever its name is. An adopted one brings its tile. */
+const queryTileOf = ({ stored, marker }: MarkedObject): unknown => (marker === undefined ? stored.tileId : marker.queryTile)
 
 /** Whether a stored alert without a query in the files stays on its tile, of a dashboard that they do not declare. */
 function staysOn({ value: { query, tile, dashboard } }: Declared<'alert'>, { tileId }: StoredObject, names: ReadonlyMap<unknown, unknown>) {

@@ -401,6 +401,43 @@ describe('prune of alerts with a query', () => {
       expect([alertNamed(errors.name), alertNamed('Mine')]).toEqual([undefined, undefined])
     }))
 
+  it('W20: keeps the tile that an alert was on, also with the name of the alert, and everything else on it', () =>
+    site(async (one) => {
+      const tile = { name: errors.name, w: 8, h: 4, config: { displayType: 'number', source: 'Logs', select: [{ aggFn: 'count' }] } }
+      const dashboards = { shop: { name: 'Shop', tags: ['t'], tiles: [tile] } }
+      const { query, ...fields } = errors
+      const onTile = { ...fields, dashboard: 'shop', tile: errors.name }
+      const other = { ...onTile, name: 'Other' }
+      await one.apply(file({ dashboards, alerts: { errors: onTile, other } }))
+      const before = alertNamed('Other')?.tileId
+      const files = file({ dashboards, alerts: { errors: { ...fields, dashboard: 'shop', query }, other } })
+      await one.apply(files)
+      const shop = serviceOf(emulator()).dashboards.find(({ name }) => name === 'Shop')
+      expect(shop?.tiles.map(({ name, id }) => [name, id === before])).toEqual([
+        [errors.name, true],
+        [`${errors.name} (errors)`, false],
+      ])
+      expect(alertNamed('Other')?.tileId).toBe(before)
+      expect(await one.plan(files)).toMatchObject(emptyPlan)
+    }))
+
+  it('are pulled with the tile that they are on where a person made it', () =>
+    site(async (one) => {
+      await one.apply(file({ alerts: { slow } }))
+      const [board] = boards()
+      board?.tiles.push({ ...structuredClone(board.tiles[0]), id: 'd'.repeat(24), name: 'Mine', y: 60 } as never)
+      const { query: _, ...fields } = errors
+      const mine = { ...fields, dashboard: { name: String(board?.name) }, tile: 'Mine' }
+      await one.apply(file({ alerts: { slow, mine } }))
+      const files = file({ alerts: { slow } })
+      const pulled = await one.pull(files)
+      expect(pulled.objects).toContainEqual(expect.objectContaining({ key: 'mine', outcome: 'added' }))
+      expect(pulled.writtenFiles.map(({ content }) => content).join('\n')).toMatch(/tile: Mine/)
+      const planned = await one.plan(afterPull(files, pulled))
+      expect(planned.objects.find(({ key }) => key === 'mine')).toMatchObject({ fields: [] })
+      expect(planned).toMatchObject(emptyPlan)
+    }))
+
   it('W20: keeps the tile of a person when the alert on it gets a query, and the tile of a query that an alert names', () =>
     site(async (one) => {
       await one.apply(file({ alerts: { slow } }))

@@ -261,6 +261,13 @@ describe('the repository in a marker', () => {
     expect(withoutTextMarker(known)).toBe('Note')
   })
 
+  it('the id of a tile goes into the marker, and not into a line of the text that looks like one', () => {
+    const words = 'Look\nwatchkeeper: foo wkq:-\nwatchkeeper: a b wkq:-'
+    const known = withQueryTile(withTextMarker(words, { ...mark, queryTile: '-' }), 'tile$&')
+    expect(known).toBe(`${words}\n\n${line} wkq:tile$&`)
+    expect(withQueryTile(words, 'tile')).toBe(words)
+  })
+
   it('the repository in a marker may have parts beside it that this version does not know', () => {
     const text = `watchkeeper: ${mark.project} ${mark.key} ${mark.digest} wkx:ab/c=.1 wkr:${repository}`
     expect(readTextMarker(text)).toMatchObject(withRepository)
