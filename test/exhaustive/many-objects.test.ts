@@ -22,6 +22,7 @@ import { ids, inputsFor, methodsOf, serviceOf, useEmulator } from '../support/em
 import { invokeText } from '../support/invoke.ts'
 import { remoteStateWith } from '../support/plans.ts'
 import { randomFrom } from '../support/random.ts'
+import { runs } from '../support/seeds.ts'
 import { startVariant } from '../support/server-variants.ts'
 import { service } from '../support/session.ts'
 import { errors, errorsIn, shop, tile } from '../support/shop-declaration.ts'
@@ -515,16 +516,19 @@ describe('late answers', () => {
     }
   }
 
-  it.each([7, 11, 13])('R3: 100 creates are never refused when answers arrive late and in any order (seed %i)', async (seed) => {
-    const random = randomFrom(seed)
-    for (let nth = 1; nth <= 200; nth++) emulator().addFault({ nth, effect: { kind: 'delay', ms: random() * 150 } })
-    const ran = await invokeText({
-      clock: systemClock,
-      inputs: { ...inputsFor(emulator()), operation: 'apply', project: 'shop/six', files: 'a.json' },
-      files: { 'a.json': JSON.stringify(objectsOf(100)) },
-    })
-    expect(ran.document.status).toBe('pass')
-    expect(emulator().requests.filter(({ method }) => method === 'POST')).toHaveLength(100)
-    expect(emulator().requests.filter(({ status }) => status === 429)).toEqual([])
-  })
+  it.each([7, 11, 13].slice(0, runs(3)))(
+    'R3: 100 creates are never refused when answers arrive late and in any order (seed %i)',
+    async (seed) => {
+      const random = randomFrom(seed)
+      for (let nth = 1; nth <= 200; nth++) emulator().addFault({ nth, effect: { kind: 'delay', ms: random() * 150 } })
+      const ran = await invokeText({
+        clock: systemClock,
+        inputs: { ...inputsFor(emulator()), operation: 'apply', project: 'shop/six', files: 'a.json' },
+        files: { 'a.json': JSON.stringify(objectsOf(100)) },
+      })
+      expect(ran.document.status).toBe('pass')
+      expect(emulator().requests.filter(({ method }) => method === 'POST')).toHaveLength(100)
+      expect(emulator().requests.filter(({ status }) => status === 429)).toEqual([])
+    },
+  )
 })
