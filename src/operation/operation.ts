@@ -8,7 +8,6 @@ import type { Line } from '../core/line.ts'
 import type { ReadDocument } from '../documents/document.ts'
 import type { Block } from '../report/blocks.ts'
 import type { Report, Verdict } from '../report/report.ts'
-import type { ReadDeployments } from './deployment.ts'
 import type { Files, OutputFile } from './files.ts'
 import type { ReportFormat } from './reports.ts'
 
@@ -20,6 +19,22 @@ export type Effect = 'read' | 'write'
  * which has one set of alerts and dashboards.
  */
 export type Scope = 'none' | 'organization' | 'service' | 'organization-or-server' | 'service-or-server'
+
+/** A deployment of the workflow's repository. */
+export interface Deployment {
+  readonly atMs: number
+  readonly environment: string
+  /** Branch, tag or commit. */
+  readonly ref: string
+  /** The first characters of the commit. */
+  readonly commit: string
+}
+
+/** Reads the deployments that began in a period, oldest first, or why they cannot be read. */
+export type ReadDeployments = (period: {
+  readonly fromMs: number
+  readonly toMs: number
+}) => Promise<readonly Deployment[] | { readonly unread: string }>
 
 /** The target of a scope. `service-id` is optional for `organization` and `organization-or-server`. */
 type TargetOf<S extends Scope> = S extends 'service'

@@ -4,7 +4,7 @@ import type { ReadApi } from '../api/client.ts'
 import { addDays, type Day, dayOf } from '../core/dates.ts'
 import { dayMs } from '../core/durations.ts'
 import { toFailure } from '../core/errors.ts'
-import type { ReadDeployments } from '../operation/deployment.ts'
+import type { ReadDeployments } from '../operation/operation.ts'
 import type { UsageRecord } from './records.ts'
 import type { spikeContextSchema, spikeDeploymentsSchema } from './spikes.ts'
 

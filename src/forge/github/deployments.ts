@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Variables } from '../../core/variables.ts'
 import type { SendDeps } from '../../http/send.ts'
-import type { Deployment } from '../../operation/deployment.ts'
+import type { Deployment } from '../../operation/operation.ts'
 import { describeAnswer, toForgeError } from '../failure.ts'
 import { defaultLimits } from '../forge.ts'
 import { listAll } from '../requests.ts'
