@@ -16,7 +16,7 @@ export const windows: Benchmark = () =>
     for (const count of [1, 2, 12]) {
       const toDate = dayOf(Date.now())
       const fromDate = addDays(toDate, 1 - count * maxDays)
-      await perform('usage-cost', { fromDate, toDate }, { url, directory: tmpdir(), clock: systemClock })
+      await perform('usage-cost', { period: `${fromDate}..${toDate}` }, { url, directory: tmpdir(), clock: systemClock })
       rows.push([say`${count * maxDays}`, [trusted(String(await takeRequestCount()))]])
     }
     return [
