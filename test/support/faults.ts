@@ -69,7 +69,7 @@ export async function withTestApi<T>(
 
 const usedPorts = new Set<string>()
 
-/** Starts a server at a port that no earlier one had: runs in this process share what a rate limit told them about an address. */
+/** Starts a server at a port that no earlier one had: runs in this process share the known rate limit of an address. */
 async function atNewPort<S extends { close(): Promise<void> }>(start: () => Promise<S>, portOf: (server: S) => string): Promise<S> {
   const server = await start()
   if (!usedPorts.has(portOf(server))) {

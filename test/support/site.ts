@@ -101,7 +101,7 @@ export async function withSite<T>(server: SiteServer, dialect: Dialect, use: (si
         const given = { ...standard, onFailedEvaluation: 'warn', backtest: false, price: false, ...input } as const
         const planned = await plan.run(readContextFor(files), given)
         const isShown = planned.objects.some(({ action }) => !['unchanged', 'adopt', 'mark'].includes(action))
-        // A contract of every plan: whoever reads `changed` finds in `objects` what differs.
+        // A contract of every plan: a reader of `changed` finds in `objects` what differs.
         if (planned.changed !== isShown)
           throw new Error(`changed is ${planned.changed}, and objects are ${JSON.stringify(planned.objects)}`)
         return planned
