@@ -1,6 +1,6 @@
 import { createIds, type Ids } from './deterministic.ts'
 import { type EmulatorOptions, type ServerVariant, type Settings, toSettings } from './options.ts'
-import { createEmpty, createShop } from './shop/shop.ts'
+import { createEmpty, shopMaker } from './shop/shop.ts'
 import type { Store } from './store.ts'
 
 export interface EmulatorContext {
@@ -16,8 +16,7 @@ export function createContext(options: EmulatorOptions, variant: ServerVariant):
   const ids = createIds()
   // Demo data depends on the time of the start. A later reset restores the same data, not data for a later day.
   const startedAtMs = settings.now()
-  const createStore = (): Store =>
-    settings.data === 'shop' ? createShop(ids, startedAtMs, settings.dialect) : createEmpty(ids, startedAtMs)
+  const createStore = settings.data === 'shop' ? shopMaker(ids, startedAtMs, settings.dialect) : (): Store => createEmpty(ids, startedAtMs)
   const store = createStore()
   return {
     settings,

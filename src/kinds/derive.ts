@@ -88,14 +88,21 @@ export function wireSchema(fields: z.ZodObject, profileFields?: ReadonlySet<stri
   return z.strictObject(Object.fromEntries(shape))
 }
 
+const wireFormsOf = new WeakMap<Schema, z.ZodType>()
+
+/** Made once for each field, because a run asks for the schemas of its kinds several times. */
 function wireField(field: Schema): z.ZodType {
+  const known = wireFormsOf.get(field)
+  if (known !== undefined) return known
   const core = coreOf(field)
   const element = core instanceof z.ZodArray ? core.element : undefined
   const wire = element === undefined ? wireOption(core) : z.array(wireOption(coreOf(element)))
   const { serverDefault, stateDefault } = metaOf(field)
-  return wire
+  const made = wire
     .optional()
     .meta({ ...(serverDefault !== undefined && { serverDefault }), ...(stateDefault !== undefined && { stateDefault }) })
+  wireFormsOf.set(field, made)
+  return made
 }
 
 function wireOption(core: Schema): z.ZodType {

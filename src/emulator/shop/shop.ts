@@ -18,17 +18,21 @@ import { createActivities, createBackups, createCreditBalances, createTables, cr
 
 const daysBefore = (atMs: number, days: number): string => new Date(atMs - days * dayMs).toISOString()
 
-/** A small shop with three services in one warehouse. */
-export function createShop(ids: Ids, atMs: number, dialect: Dialect): Store {
-  const demoIds = createDemoIds(ids)
-  const store = createOrganization(demoIds, atMs)
-  for (const organization of store.organizations) {
-    for (const service of organization.services) fill(service, demoIds, atMs, dialect)
-    organization.creditBalances = createCreditBalances(demoIds, atMs)
-    organization.usage = createUsage(atMs)
-    organization.activities = createActivities(atMs)
+/** Makes a small shop with three services in one warehouse, for the start and for each reset. All have one history, which takes longest. */
+export function shopMaker(ids: Ids, atMs: number, dialect: Dialect): () => Store {
+  const usage = createUsage(atMs)
+  const activities = createActivities(atMs)
+  return () => {
+    const demoIds = createDemoIds(ids)
+    const store = createOrganization(demoIds, atMs)
+    for (const organization of store.organizations) {
+      for (const service of organization.services) fill(service, demoIds, atMs, dialect)
+      organization.creditBalances = createCreditBalances(demoIds, atMs)
+      organization.usage = usage
+      organization.activities = [...activities]
+    }
+    return store
   }
-  return store
 }
 
 /** The organization, services and keys of the shop, whose services have only a connection. */
