@@ -234,7 +234,7 @@ async function readObjects<T extends { readonly id: string }>(
 ): Promise<DatedList<T>> {
   let readAtMs = Number.POSITIVE_INFINITY
   const page: ReadPage<T> = (offset) => {
-    // A gateway may not know the parameters: they are given only where they are needed.
+    // A gateway might not know the parameters: they are given only where they are needed.
     const query = offset === 0 ? {} : { query: new URLSearchParams({ limit: String(pageLimit), offset: String(offset) }) }
     const onAnswer = (atMs: number): void => {
       readAtMs = Math.min(readAtMs, atMs)

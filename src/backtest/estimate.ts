@@ -73,7 +73,7 @@ const maxConcurrent = 4
 export async function estimateAlerts(queries: readonly (AlertQuery | Refusal)[], options: EstimateOptions): Promise<Estimates> {
   const budget = createBudget(options, finestSteps(queries))
   const wanted = new Map(queries.flatMap((query) => ('reason' in query ? [] : [[keyOf(query), query] as const])))
-  // A raw SQL tile needs many requests, which may not last for all.
+  // A raw SQL tile needs many requests, which might not last for all.
   const [cheap, expensive] = [[...wanted].filter(([, query]) => 'series' in query), [...wanted].filter(([, query]) => 'sql' in query)]
   const answers = new Map<string, Rows | Refusal>()
   await forEachConcurrently(

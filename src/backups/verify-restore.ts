@@ -99,7 +99,7 @@ const toIso = (ms: number): string => new Date(ms).toISOString()
 /** Two decimals. */
 const toMinutes = (ms: number): number => Math.round((ms / minuteMs) * 100) / 100
 
-/** The times of the data and of the request. Throws an error where the service cannot be a restore of this backup, or may not be one. */
+/** The times of the data and of the request. Throws an error where the service cannot be a restore of this backup, or might not be one. */
 function requireRestore(restored: ListedService, original: ListedService, backup: Backup) {
   const { startedMs: backupMs, ...known } = toKnownBackup(backup)
   const requestedMs = Date.parse(restored.createdAt ?? '')

@@ -160,7 +160,7 @@ function usageProbe({ api, organizationId, apiOrigin, clock }: DoctorContext): P
   }
 }
 
-/** No check where the key may not read when it expires: a key needs no such permission for its job. */
+/** No check where the key is not allowed to read when it expires: a key needs no such permission for its job. */
 async function checkKeyExpiry({ api, organizationId, profile, clock }: DoctorContext): Promise<readonly Check[]> {
   if (!profile.hasControlPlane) return []
   const expiry = await findKeyExpiry(api, organizationId)

@@ -30,7 +30,7 @@ const listedKey = z.looseObject({ keySuffix: z.string().nullish(), expireAt: exp
 
 /**
  * When the key of the run expires: by `whoami` where the API has it, otherwise by the only key of the organization with the same last four
- * characters of the id. Undefined where the key may not read that, or where it is not clear which key it is. Sends one request, or two.
+ * characters of the id. Undefined where the key is not allowed to read that, or where it is not clear which key it is. Sends one request, or two.
  */
 export async function findKeyExpiry(api: ReadApi, organizationId: string): Promise<KeyExpiry | undefined> {
   const own = await readOrNothing(() =>

@@ -89,7 +89,7 @@ export interface ForgeWords {
   readonly rest: string
   /** The input for the token. */
   readonly tokenInput: string
-  /** What to do when the token may not write. */
+  /** What to do when the token is not allowed to write. */
   readonly grants: Readonly<Record<SyncTarget, string>>
 }
 

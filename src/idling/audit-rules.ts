@@ -2,7 +2,7 @@ import type { Rules } from '../core/diagnostics.ts'
 
 /** Rules of `audit-costs`. `rules` in .watchkeeper.yml changes their severity or turns them off. */
 export const auditRules = {
-  'idling-off': { severity: 'warning', description: 'A service may not sleep.' },
+  'idling-off': { severity: 'warning', description: 'A service is not allowed to sleep.' },
   'open-to-scanners': {
     severity: 'warning',
     description: 'A service that may sleep accepts connections from anywhere, so scanners of the internet wake it.',

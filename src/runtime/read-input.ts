@@ -140,7 +140,7 @@ function checkNotifyOn({ values: { notifyOn, issue }, diagnosticFor }: GivenSett
 
 const readOnlyPlace = `read-only is set, as an option or as ${toEnvironmentName('read-only')}`
 
-/** What a read-only run may not do. Without `keepsForge`, comment and issue have no effect. */
+/** What a read-only run does not do. Without `keepsForge`, comment and issue have no effect. */
 function refuseWrites(
   name: OperationName,
   { effect }: Operation,

@@ -197,7 +197,7 @@ function findInconsistency(reading: UsageReading, days: Period, today: Day): His
 
 /**
  * Days that only a forecast needs must not fail the run, so their error is returned. Where needed days are read with them, this is true only
- * of errors that a request for the needed days may not have.
+ * of errors that a request for the needed days might not have.
  */
 async function tryToRead(days: Period, read: ReadDays, hasNeeded: boolean): Promise<UnitReading | WatchkeeperError> {
   try {

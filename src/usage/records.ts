@@ -15,7 +15,7 @@ export const usageRecordSchema = () =>
     warehouseId: z.string().optional(),
     serviceId: z.string().optional().describe('Absent for records of warehouses, which have storage and backups.'),
     total: amount,
-    metrics: z.record(z.string(), amount).describe('By metric, without the unit word. They may not add up to the total.'),
+    metrics: z.record(z.string(), amount).describe('By metric, without the unit word. They might not add up to the total.'),
     locked: z.boolean().describe('False while the record is provisional.'),
   })
 

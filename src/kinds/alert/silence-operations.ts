@@ -215,7 +215,7 @@ async function changeStarts(
   const reached = new Map<Alert, Omit<Decision, 'startMs'>>()
   let hasWritten = false
   let hasFailed = false
-  // The first write runs by itself, because the key may not be allowed to write.
+  // The first write runs by itself, because the key might not be allowed to write.
   const limit = (): number => (hasWritten ? countConcurrentWrites(context.api) : 1)
   await forEachConcurrently(wanted, limit, async (alert) => {
     const { startMs, ...decided } = decide(alert, nowMs)
@@ -268,7 +268,7 @@ async function writeStart(
     return decision.startMs === undefined ? undefined : { scheduleStartAt: toStart(decision.startMs) }
   })
   if (decision.startMs !== undefined && startMsOf(stored) !== decision.startMs)
-    throw new WatchkeeperError('refused', 'The service did not store the start of the alert. Its version may not have this field yet.')
+    throw new WatchkeeperError('refused', 'The service did not store the start of the alert. Its version might not have this field yet.')
   return decision
 }
 

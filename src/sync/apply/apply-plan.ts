@@ -37,7 +37,7 @@ export async function applyPlan(plan: Plan, options: ApplyOptions): Promise<Appl
   for (const change of writes) state.learn({ change, stored: change.stored })
   const waiting = await writeAll(writes, context)
   await reconcileUnknownCreates(writes, context)
-  for (const change of await writeAll(waiting, context)) await state.skip(change, 'the object that it watches may not exist')
+  for (const change of await writeAll(waiting, context)) await state.skip(change, 'the object that it watches might not exist')
   await reconcileUnknownCreates(waiting, context)
   await writeReferences(writes, context)
   // Taken before the verification replaces them with what it reads.

@@ -221,7 +221,7 @@ export function createApplyState({ stop, onProgress }: ApplyStateOptions) {
     /** Aborted with the first reason to stop. */
     hasStopped,
     /**
-     * After a failure, and at the start of the section: the key or the API may be wrong, or the server may not store the markers of the
+     * After a failure, and at the start of the section: the key or the API may be wrong, or the server might not store the markers of the
      * section.
      */
     writesOneAtATime(kind: KindName): boolean {

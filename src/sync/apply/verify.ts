@@ -77,7 +77,7 @@ function findDroppedFields(outcome: Outcome, desired: Body, stored: StoredObject
   const [answered, kept] = [missingFields(desired, answer, kind), missingFields(desired, stored, kind)]
   const dropped = kept.filter(({ path }) => answered.some((field) => field.path === path))
   if (dropped.length === 0) return []
-  const message = `${addressOf(change)}: the service did not store ${dropped.map(({ path }) => path).join(', ')}. Its version may not have it yet: remove it from the file, or upgrade the service`
+  const message = `${addressOf(change)}: the service did not store ${dropped.map(({ path }) => path).join(', ')}. Its version might not have it yet: remove it from the file, or upgrade the service`
   return [diagnosticOf(verifyRules, 'field-dropped', change.location ?? { file: 'apply' }, message)]
 }
 

@@ -109,7 +109,7 @@ export async function backtestPlan(
     ({ isChanged, change }) =>
       (request.selected?.has(change.key) ?? true) && (request.only === 'all' || isChanged || request.always.includes(change.key)),
   )
-  // The queries of the state after the plan are first, because the budget of requests may not last for all.
+  // The queries of the state after the plan are first, because the budget of requests might not last for all.
   const queries = [...wanted.map(({ next }) => next), ...wanted.map(({ now }) => now)].filter((query) => query !== undefined)
   const { estimates, requests, readRows } = await estimateAlerts(queries, {
     ...context,
@@ -162,7 +162,7 @@ export async function backtestPlan(
     return values
   }
 
-  // Reasons for missing rows are read last, because the budget of requests may not last for all.
+  // Reasons for missing rows are read last, because the budget of requests might not last for all.
   const unmatched = await explainAllUnmatched([...byQuery.values()], { ...context, sources: storedObjects.source, readRows, range })
   const whyUnmatched = (query: Query): string | undefined => unmatched.get(JSON.stringify(unmatchedOf(query && byQuery.get(query))))
   const estimateOf = (query: Query): AlertEstimate | undefined => {

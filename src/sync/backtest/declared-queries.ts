@@ -59,7 +59,7 @@ export async function declaredQueries(
       const { body, diagnostics } = kinds.alert.resolve(alert, context)
       const watched = diagnostics.length === 0 ? watchedBy(body, dashboards, searches) : undefined
       if (watched === undefined) return [alert.key, { reason: notInFiles }] as const
-      // The start of an alert says when it may notify, and not what it detects.
+      // The start of an alert says when it might notify, and not what it detects.
       const { scheduleStartAt: _, ...condition } = body
       return [alert.key, toDeclaredQuery(toAlertQuery(condition, watched, sqlValues))] as const
     }),

@@ -28,7 +28,7 @@ export const evaluationRules = {
   'failing-query': {
     severity: 'warning',
     description:
-      'The server cannot run the query of a changed alert or tile, or read what a changed source names. A column or a table may not exist.',
+      'The server cannot run the query of a changed alert or tile, or read what a changed source names. A column or a table might not exist.',
   },
   'unmatched-condition': {
     severity: 'warning',

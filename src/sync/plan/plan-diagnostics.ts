@@ -52,7 +52,7 @@ export const checkByKind = (
     diagnosticOf(checkRules, rule, location ?? { file: 'prune' }, `${addressOf({ kind: kind.name, key })}: ${message}`),
   )
 
-/** Refuses to change an object that may not be ours: no marker shows who made it. A create that was interrupted is completed. */
+/** Refuses to change an object that might not be ours: no marker shows who made it. A create that was interrupted is completed. */
 export function refuseUnadopted({ declared }: Pair, change: Change | undefined, kind: Kind): readonly Diagnostic[] {
   if (kind.ownership === 'marker' || change?.action !== 'update') return []
   const { location, value } = declared
@@ -61,7 +61,7 @@ export function refuseUnadopted({ declared }: Pair, change: Change | undefined, 
   const isAdded = ({ before, path }: FieldChange): boolean =>
     before === undefined && deferred.some((field) => path === field.replace(/Id$/, ''))
   if (change.fields.every(isAdded)) return []
-  const message = `${addressOf(declared)}: the ${kind.label} "${quote(value.name, 60)}" (${change.id}) differs from the files. Its API has no field for a marker, so it may not be yours: add adopt: true to let apply change it`
+  const message = `${addressOf(declared)}: the ${kind.label} "${quote(value.name, 60)}" (${change.id}) differs from the files. Its API has no field for a marker, so it might not be yours: add adopt: true to let apply change it`
   return [diagnosticOf(matchRules, 'not-adopted', location, message)]
 }
 

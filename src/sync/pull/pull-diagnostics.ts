@@ -13,7 +13,7 @@ export const pullRules = {
   'incomplete-pull': {
     severity: 'warning',
     description:
-      'A list from the server may be incomplete, or lacks all declared objects with `only: drifted`. pull may not see every object.',
+      'A list from the server may be incomplete, or lacks all declared objects with `only: drifted`. So pull might not see every object.',
   },
   'override-differs': { severity: 'warning', description: 'The service has another value for a field that the environment overrides.' },
   'instance-differs': { severity: 'warning', description: 'The service has another value for an object of a file with instances.' },

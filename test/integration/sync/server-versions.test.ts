@@ -114,7 +114,7 @@ describe('an older server', () => {
       const applied = await one.apply(newer, { prune: true })
       expect(errorRules(applied)).toEqual(['field-dropped'])
       expect(errorsIn(applied)[0]?.message).toBe(
-        'alerts.many: the service did not store numConsecutiveWindows. Its version may not have it yet: remove it from the file, or upgrade the service',
+        'alerts.many: the service did not store numConsecutiveWindows. Its version might not have it yet: remove it from the file, or upgrade the service',
       )
       expect(outcomes(applied)).toMatchObject({ old: 'skipped' })
       expect(serviceOf(server).dashboards.some(({ name }) => name === 'Old')).toBe(true)

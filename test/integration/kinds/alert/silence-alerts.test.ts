@@ -259,6 +259,6 @@ describe('a server that is older than the field', () => {
     const inputs = { 'api-url': older().url, 'api-key': demo.apiKeySecret, profile: 'hyperdx', select: 'name~checkout errors' }
     const ran = await invokeText({ inputs: { ...inputs, operation: 'silence-alerts', for: '20m' }, clock: createVirtualClock(startMs) })
     expect(ran.document).toMatchObject({ status: 'error' })
-    expect(ran.reason).toContain('The service did not store the start of the alert. Its version may not have this field yet.')
+    expect(ran.reason).toContain('The service did not store the start of the alert. Its version might not have this field yet.')
   })
 })
