@@ -113,7 +113,7 @@ function missingOf(kind: ErrorKind, { noun, missing = noun }: RequestFacts, { de
   return /\borganization\b/i.test(detail) ? 'organization' : missing
 }
 
-const kindOfStatus: Readonly<Record<number, ErrorKind>> = { 401: 'authentication', 403: 'permission', 409: 'conflict' }
+const kindOfStatus: Readonly<Record<number, ErrorKind>> = { 401: 'authentication', 403: 'permission', 409: 'conflict', 501: 'refused' }
 
 function classifyFailure(facts: RequestFacts, failure: AttemptFailure, decision: RetryDecision): ErrorKind {
   const { cause } = failure

@@ -40,9 +40,13 @@ const unknownVersion = {
 it('an id that is not one of the server and a failure of the server come with advice', async () => {
   const wrongId = await run({ operation: 'get-alert', id: '123' }, emulator())
   expect(wrongId.reason.split('\n')[1]).toBe('An id has 24 hex digits. list-alerts shows the ids.')
-  emulator().addFault({ match: { path: '/alerts' }, times: 9, effect: { kind: 'status', status: 500 } })
-  const failed = await run({ operation: 'list-alerts', 'max-attempts': '1' }, emulator())
-  expect(failed.reason.split('\n')[1]).toBe('The server failed. Look at the log of its API server, and run this again.')
+  const adviceOn = async (status: number): Promise<string | undefined> => {
+    emulator().reset()
+    emulator().addFault({ match: { path: '/alerts' }, times: 9, effect: { kind: 'status', status } })
+    return (await run({ operation: 'list-alerts', 'max-attempts': '1' }, emulator())).reason.split('\n')[1]
+  }
+  expect(await adviceOn(500)).toBe('The server failed. Look at the log of its API server, and run this again.')
+  expect(await adviceOn(501)).toMatch(/^Request: /) // It did not fail: it cannot do this.
 })
 
 it('a connection that is refused is described in words, with the code', async () => {
