@@ -37,9 +37,9 @@ const check = z
     atMost: number('The highest value that passes.').optional(),
     equals: number('The only value that passes.').optional(),
     tolerance: text(
-      /^\d{1,3}(?:\.\d{1,6})?%$/,
+      /^\d{1,2}(?:\.\d{1,6})?%$/,
       'How far the value may be from that of the same query on the original. Late events, merges, TTL and deletes after the backup are reasons for more than 0%.',
-      'a percentage such as 0% or 2.5%',
+      'a percentage below 100%, such as 0% or 2.5%',
     ),
   })
   .refine(({ atLeast, atMost, equals, tolerance }) => [atLeast, atMost, equals, tolerance].some((one) => one !== undefined), {

@@ -65,9 +65,9 @@ const isId = (text: string): boolean => /^[0-9a-f]{24}$/.test(text)
  * The body of a request for a document. The objects of the service are listed only where the document has a name, or leaves something to
  * them. Throws an InputError for a reference that means nothing.
  */
-export async function resolveObject<D extends DeclaredObject>(
-  kind: Kind<D>,
-  { value, written, document, name }: ReadObject<D['value']>,
+export async function resolveObject<T>(
+  kind: Kind<DeclaredObject<T>>,
+  { value, written, document, name }: ReadObject<T>,
   { api, service }: { readonly api: ReadApi; readonly service: Target },
 ): Promise<Body> {
   const declared = {
@@ -78,7 +78,7 @@ export async function resolveObject<D extends DeclaredObject>(
     written,
     locationOf: (path: ValuePath) => document.locationOf(path),
     pathOf: (path: ValuePath) => formatPath(path, written),
-  } as unknown as D // The kind decides the type of the value.
+  }
   const ids = takingIds(written)
   const first = kind.resolve(declared, ids.context)
   const resolved = ids.needsLists() ? kind.resolve(declared, await readObjects(api, service, written)) : first

@@ -13,9 +13,13 @@ export function changesInFiles({ changes }: Pick<Plan, 'changes'>, objects: read
   const dashboards = new Map(objects.filter(isOf('dashboard')).map((one) => [one.key, one]))
   const ofAlerts = new Map<string, FieldChange[]>()
   const left = new Map<Change, readonly FieldChange[]>()
+  const notes = new Map<string, string>()
   for (const change of changesOf({ changes }, 'dashboard')) {
     const declared = dashboards.get(change.key)
     if (isDelete(change) || declared?.queries === undefined) continue
+    const [first = ''] = declared.queries.values()
+    if (change.action === 'create' && declared.madeFrom === 'alerts')
+      notes.set(first, `creates the dashboard ${JSON.stringify(change.name)} for the queries of alerts`)
     const labels = labelsOf(change, declared.queries)
     const others = change.fields.filter((field) => {
       const [label, key] = [...labels].find(([one]) => field.path.startsWith(`${one}.`)) ?? []
@@ -29,7 +33,10 @@ export function changesInFiles({ changes }: Pick<Plan, 'changes'>, objects: read
   const show = (change: Change): Change | undefined => {
     if (isDelete(change)) return change
     if (isMachinery(change, left.get(change))) return undefined
-    if (change.kind === 'alert' && queried.has(change.key)) return withQuery(change, ofAlerts.get(change.key) ?? [])
+    if (change.kind === 'alert' && queried.has(change.key)) {
+      const note = notes.get(change.key) ?? []
+      return withQuery({ ...change, notes: change.notes.concat(note) }, ofAlerts.get(change.key) ?? [])
+    }
     const fields = left.get(change)
     if (fields === undefined) return change
     return change.action === 'update' && fields.length === 0 ? { ...change, fields, action: 'unchanged' } : { ...change, fields }

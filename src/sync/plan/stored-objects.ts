@@ -38,7 +38,7 @@ export async function readStoredObjects({ api, service, profile, wanted, wantsCo
   })
   const items = mapKinds<readonly StoredObject[]>((kind) => onceEach(lists[kind]))
   return {
-    ...(items as unknown as StoredLists), // The list of each kind.
+    ...(items as Omit<StoredLists, 'unlisted'>), // The list of each kind.
     unlisted: unlistedKinds(profile),
     connection: connections?.items,
     incompleteLists: Object.fromEntries(incompleteLists),

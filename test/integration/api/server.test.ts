@@ -95,6 +95,7 @@ describe('the version of the server', () => {
       [
         ['a page', { kind: 'html' }],
         ['an error', { kind: 'status', status: 500 }],
+        ['an error with an old version', { kind: 'status', status: 503, body: '{"version":"2.28.0"}' }],
         ['nothing of that name', { kind: 'status', status: 404, body: 'Not Found', contentType: 'text/plain' }],
         ['a redirect', { kind: 'status', status: 302, headers: { location: 'https://login.example/' } }],
         ['no JSON', { kind: 'body', text: '{"version":"2.28.0"' }],

@@ -223,6 +223,18 @@ describe('a wrong input', () => {
       {},
       /shares the warehouse of the original/,
     ],
+    [
+      'a service without a warehouse, which may be that of the original',
+      (id) => edit(id, { dataWarehouseId: undefined }),
+      {},
+      /does not say which warehouses/,
+    ],
+    [
+      'an original without a warehouse',
+      () => edit(demo.services.checkout, { dataWarehouseId: undefined }),
+      {},
+      /does not say which warehouses/,
+    ],
     ['a service older than the backup', (id) => edit(id, { createdAt: '2020-01-01T00:00:00Z' }), {}, /is older than the backup/],
     ['a failed backup', () => Object.assign(serviceOf(emulator()).backups[0] ?? {}, { status: 'error' }), {}, /with the status error/],
     [

@@ -135,6 +135,14 @@ describe('report fails when a result is missing', () => {
     expect(ran.document.missingCount).toBe(2)
   })
 
+  it('an error of one service is not the reason why the result of another one is missing', async () => {
+    const ran = await merge({
+      '0.json': resultText({ ...first, status: 'error', failureReason: 'no answer' }),
+      '2.json': resultText({ ...third }),
+    })
+    expect(ran.document).toMatchObject({ errorCount: 1, missingCount: 1, passCount: 1 })
+  })
+
   it('fails when results of an operation that only some legs ran', async () => {
     const ran = await merge({ ...complete, 'more.json': resultText({ ...first, operation: 'get-backup' }) })
     expect(ran.document.missingCount).toBe(2)

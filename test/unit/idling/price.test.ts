@@ -199,6 +199,19 @@ describe('the profile of a service', () => {
     expect(profileService(options)).toMatchObject({ awakeShare: 0.25, rate: { low: 1, mean: 114 / 60 } })
   })
 
+  it('the profile of a service has no rate of a day that was awake for less than an hour, unless all days were', () => {
+    const minuteLong = (isShort: (day: number) => boolean): Timeline => ({
+      ...timeline,
+      segments: timeline.segments.map((one, i) => {
+        const borderMs = startMs + Math.floor(i / 2) * dayMs + (isShort(Math.floor(i / 2)) ? minuteMs : 6 * hourMs)
+        return one.state === 'awake' ? { ...one, toMs: borderMs } : { ...one, fromMs: borderMs }
+      }),
+    })
+    const rateWith = (isShort: (day: number) => boolean) => profileService({ ...options, timeline: minuteLong(isShort) })
+    expect(rateWith((day) => day === 3)).toMatchObject({ rate: { low: 2, mean: 2 } })
+    expect(rateWith(() => true)).toMatchObject({ rate: { low: 360, mean: 684 } })
+  })
+
   it('the profile of a service has a lower rate where its days may have had a larger size than the smallest', () => {
     const lowFor = (smallestShare: number): number => {
       const profile = profileService({ ...options, smallestShare })

@@ -133,10 +133,17 @@ describe('an object that a user changed', () => {
 
 describe('a snapshot', () => {
   it('a snapshot of another version of the tool is as good as none', () => {
-    const storedObjects = appliedOn(known)
-    const dashboards = storedObjects.dashboard.map((one) => ({ ...one, tags: one.tags.map((tag) => tag.replace(/^wks\d+:/, 'wks99:')) }))
-    expect(dashboards[0]?.tags.some((tag) => tag.startsWith('wks99:'))).toBe(true)
-    expect(dashboardSteps({ ...storedObjects, dashboard: dashboards })).toBe('dashboards.shop unchanged')
+    const problemsWithOther = (fill: Fill): readonly string[] => {
+      const storedObjects = appliedOn(fill)
+      const dashboards = storedObjects.dashboard.map((one) => ({ ...one, tags: one.tags.map((tag) => tag.replace(/^wks\d+:/, 'wks99:')) }))
+      expect(dashboards[0]?.tags.some((tag) => tag.startsWith('wks99:'))).toBe(true)
+      const plan = planOf(declared, { ...storedObjects, dashboard: dashboards })
+      return [steps(plan)[0] ?? '', ...messagesOf(plan)]
+    }
+    expect(problemsWithOther(known)).toEqual(['dashboards.shop unchanged'])
+    const without = planOf(declared, appliedOn(unknown, { snapshot: false }))
+    expect(messagesOf(without)).not.toEqual([])
+    expect(problemsWithOther(unknown)).toEqual([steps(without)[0], ...messagesOf(without)])
   })
 
   it('covers the declaration: another id behind a name is a difference', () => {
