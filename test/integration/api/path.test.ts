@@ -11,7 +11,7 @@ describe('path', () => {
     expect(path`/${'0123456789abcdef01234567'}`).toBe('/0123456789abcdef01234567')
   })
 
-  it('rejects everything that is not an id, before it gets into a path', () =>
+  it('S7: rejects everything that is not an id, before it gets into a path', () =>
     forEachEntry(
       [
         '../',
