@@ -32,6 +32,12 @@ describe('path', () => {
         `${uuid} `,
         'a'.repeat(129),
         'a%2e',
+        'a b',
+        'a:b',
+        'a@b',
+        'é',
+        `{${uuid}}`,
+        `urn:uuid:${uuid}`,
       ],
       (id) => {
         expect(() => path`/alerts/${id}`).toThrow('is not an id')

@@ -91,6 +91,19 @@ describe('wrong input', () => {
     ])
   })
 
+  it('S7: rejects an id that is not safe in a path, before any request', async () => {
+    for (const [operation, input] of [
+      ...['get-alert', 'delete-alert', 'get-dashboard', 'delete-dashboard', 'get-backup'].map((name) => [name, 'id'] as const),
+      ['list-alerts', 'service-id'],
+      ['list-alerts', 'observability-path'],
+    ] as const)
+      for (const value of ['..', 'a/b']) {
+        const ran = await run({ operation, [input]: value })
+        expect([operation, ran.document.error?.kind, ran.reason]).toEqual([operation, 'input', expect.stringContaining(`${input}: `)])
+      }
+    expect(emulator().requests).toEqual([])
+  })
+
   it('warns about an unknown variable', async () => {
     const env = {
       WATCHKEEPER_XYZZY: '1',
