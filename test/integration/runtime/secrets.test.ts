@@ -154,7 +154,7 @@ describe('S1: no sink has the key', () => {
 
   it('the progress of the library has no key', async () => {
     accept(cloud())
-    cloud().addFault({ effect: status(503, JSON.stringify({ error: secret })) })
+    cloud().addFault({ effect: status(503, JSON.stringify({ error: secret }), { 'retry-after': '0' }) })
     const lines: string[] = []
     const { apiKeyId, organizationId, services } = demo
     const connection = { apiUrl: cloud().url, apiKeyId, apiKeySecret: secret, organizationId, serviceId: services.checkout }
