@@ -2,12 +2,12 @@ import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
+import { inputsFor, secrets, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { type RanAction, runAction } from '../../support/run-process.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: { limit: 1000, windowMs: 1000 } })
 
-it('pull writes an installation into files, apply manages it, and the next pull leaves the files as they are', async () => {
+it('pull writes an installation into files, apply manages it, and the next pull writes only what changed', async () => {
   const workspace = await mkdtemp(join(tmpdir(), 'watchkeeper-pull-'))
   onTestFinished(() => rm(workspace, { recursive: true }))
   const directory = join(workspace, 'observability')
@@ -32,4 +32,9 @@ it('pull writes an installation into files, apply manages it, and the next pull 
   const before = await snapshot()
   expect((await run('pull')).outputs.get('changed')).toBe('false')
   expect(await snapshot()).toEqual(before)
+  for (const search of serviceOf(emulator()).savedSearches) search.where = 'level:changed'
+  const { summary } = await run('pull')
+  expect(summary).toMatch(/^### (?:✅|⚠️) Pulled into 1 file: 1 updated/u)
+  expect(summary).toContain('| updated | saved search |')
+  expect(summary).toContain('+     where: level:changed\n')
 })

@@ -104,6 +104,19 @@ describe('wrong input', () => {
     expect(emulator().requests).toEqual([])
   })
 
+  it('shows the mistakes of a file on one screen, however many there are', async () => {
+    const keys = (count: number, end: string): string => Array.from({ length: count }, (_, i) => `a${i}: 1`).join(end)
+    const alert = await run({ operation: 'update-alert', id: 'a', alert: 'a.yml' }, { files: { 'a.yml': `{${keys(2000, ', ')}}` } })
+    const config = await run({ operation: 'list-sources' }, { files: { '.watchkeeper.yml': keys(80, '\n') } })
+    for (const [{ reason }, end] of [
+      [alert, /\d+ more unknown fields$/],
+      [config, /and \d+ more$/],
+    ] as const) {
+      expect(reason).toMatch(end)
+      expect(reason.split('\n').length).toBeLessThanOrEqual(52)
+    }
+  })
+
   it('warns about an unknown variable', async () => {
     const env = {
       WATCHKEEPER_XYZZY: '1',

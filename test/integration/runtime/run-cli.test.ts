@@ -204,12 +204,13 @@ it('the exit code says what kind of end it was', async () => {
 it('a message that is not delivered, and a comment, are warnings on stderr, and the exit code stays', async () => {
   receiver().answer({ status: 500 })
   const { flags, variables } = connection()
-  const env = { ...variables, WATCHKEEPER_NOTIFY_URL: receiver().url, WATCHKEEPER_ISSUE: 'on-failure' }
+  const env = { ...variables, WATCHKEEPER_NOTIFY_URL: receiver().url, WATCHKEEPER_NOTIFY_FORMAT: 'json', WATCHKEEPER_ISSUE: 'on-failure' }
   const ran = await run(['list-sources', ...flags, '--comment', 'always', '--notify-on', 'always'], env)
   expect(ran.exitCode).toBe(0)
   expect(ran.stderr).toBe(
     `warning: comment and issue: ignored, because the command line writes comments and issues only in GitLab CI\nwarning: notification: not delivered: ${receiver().host} answered 500. The message may have been delivered.\n`,
   )
+  expect(receiver().messages[0]?.json).toMatchObject({ operation: 'list-sources', status: 'pass' })
   const change = await run(['list-sources', ...flags, '--notify-on', 'change', '--issue', 'on-failure'], variables)
   expect([change.exitCode, change.stderr]).toEqual([
     2,
