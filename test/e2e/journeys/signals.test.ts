@@ -1,169 +1,82 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
-import type { Effect } from '../../../src/emulator/index.ts'
+import { expect, it } from 'vitest'
 import { asOptions, ids, inputsFor, methodsOf, useEmulator } from '../../support/emulator.ts'
-import { withTestApi } from '../../support/faults.ts'
+import { useGitHub } from '../../support/github-server.ts'
+import { runGitHubStep } from '../../support/notify.ts'
 import { runAction, runCli } from '../../support/run-process.ts'
-import { shop } from '../../support/shop-declaration.ts'
 
 const emulator = useEmulator()
+const github = useGitHub()
 
 type Child = Parameters<NonNullable<Parameters<typeof runAction>[0]['onStart']>>[0]
 
-/** Sends a signal as soon as the request has arrived. */
-const signalAtRequest =
-  (...signals: readonly NodeJS.Signals[]) =>
+/** Sends the signals, 300 ms apart, as soon as `hasArrived`. */
+const signalWhen =
+  (hasArrived: () => boolean, ...signals: readonly NodeJS.Signals[]) =>
   (child: Child): void => {
     const timer = setInterval(() => {
-      if (emulator().requests.length === 0) return
+      if (!hasArrived()) return
       clearInterval(timer)
       for (const [i, signal] of signals.entries()) setTimeout(() => child.kill(signal), i * 300)
     }, 10)
+    child.once('exit', () => clearInterval(timer))
   }
 
-describe.each(['SIGINT', 'SIGTERM'] as const)('after %s', (signal) => {
-  it('finishes the running request, writes the report, and exits as canceled', async () => {
-    emulator().addFault({ effect: { kind: 'delay', ms: 300 } })
-    const ran = await runAction({ inputs: { ...inputsFor(emulator()), operation: 'list-sources' }, onStart: signalAtRequest(signal) })
-    expect(ran.exitCode).toBe(130)
-    expect(ran.outputs.get('count')).toBe('4')
-    expect(methodsOf(emulator())).toEqual(['GET'])
-  })
-})
+const hasRequest = (): boolean => emulator().requests.length > 0
 
-it('sends nothing more after the first signal', async () => {
-  emulator().addFault({ times: 5, effect: { kind: 'status', status: 503, headers: { 'retry-after': '1' } } })
-  const ran = await runAction({ inputs: { ...inputsFor(emulator()), operation: 'list-sources' }, onStart: signalAtRequest('SIGINT') })
-  expect(ran.exitCode).toBe(130)
-  expect(ran.outputs.get('status')).toBe('error')
-  expect(ran.result).toMatchObject({ error: { kind: 'canceled' } })
-  expect(methodsOf(emulator())).toEqual(['GET'])
+it('a signal lets the running request end, writes the report, exits as canceled, and tells neither GitHub nor a webhook', async () => {
+  emulator().addFault({ effect: { kind: 'delay', ms: 300 } })
+  const ran = await runGitHubStep(github(), {
+    // Nothing listens at the webhook: an attempt would be a warning.
+    inputs: {
+      ...inputsFor(emulator()),
+      ...{ operation: 'list-sources', comment: 'always', 'notify-on': 'always', 'notify-url': 'https://127.0.0.1:9/services/none' },
+    },
+    onStart: signalWhen(hasRequest, 'SIGTERM'),
+  })
+  expect([ran.exitCode, ran.outputs.get('count'), methodsOf(emulator())]).toEqual([130, '4', ['GET']])
+  expect(ran.stdout).not.toContain('::warning')
+  expect(github().received).toEqual([])
 })
 
 it('R6: a create that hangs is given up within six seconds, and the report says that it may exist', async () => {
   emulator().addFault({ effect: { kind: 'hang' } })
-  const inputs = {
-    operation: 'create-alert',
-    alert: JSON.stringify({
-      name: 'Hangs',
-      dashboard: ids.dashboard,
-      tile: ids.tile,
-      threshold: 1,
-      interval: '1h',
-      channel: { type: 'webhook', webhookId: ids.webhook },
-    }),
+  const alert = {
+    ...{ name: 'Hangs', dashboard: ids.dashboard, tile: ids.tile, threshold: 1, interval: '1h' },
+    channel: { type: 'webhook', webhookId: ids.webhook },
   }
   const started = performance.now()
-  const ran = await runAction({ inputs: { ...inputsFor(emulator()), ...inputs }, onStart: signalAtRequest('SIGINT') })
+  const ran = await runAction({
+    inputs: { ...inputsFor(emulator()), operation: 'create-alert', alert: JSON.stringify(alert) },
+    onStart: signalWhen(hasRequest, 'SIGINT'),
+  })
   expect(performance.now() - started).toBeLessThan(6500)
   expect(ran.exitCode).toBe(4)
   expect(ran.outputs.get('failure-reason')).toContain('The server may still have applied it')
   expect(methodsOf(emulator())).toEqual(['POST'])
 })
 
-it('R6: a second signal ends at once', async () => {
-  emulator().addFault({ effect: { kind: 'hang' } })
-  const started = performance.now()
-  const ran = await runAction({
-    inputs: { ...inputsFor(emulator()), operation: 'list-sources' },
-    onStart: signalAtRequest('SIGINT', 'SIGTERM'),
-  })
-  expect(ran.exitCode).toBe(130)
-  expect(performance.now() - started).toBeLessThan(3000)
+it('R6: a second signal ends the command line at once, with the exit code that says whether anything may be written', async () => {
+  const { flags, variables } = asOptions(inputsFor(emulator()))
+  for (const [args, method, code] of [
+    [['list-sources'], 'GET', 130],
+    [['delete-alert', '--id', ids.alert, '--yes'], 'DELETE', 4],
+  ] as const) {
+    emulator().reset()
+    emulator().addFault({ match: { method }, effect: { kind: 'hang' } })
+    const started = performance.now()
+    const onStart = signalWhen(() => methodsOf(emulator()).includes(method), 'SIGINT', 'SIGTERM')
+    expect((await runCli([...args, ...flags], variables, { onStart })).exitCode).toBe(code)
+    expect(performance.now() - started).toBeLessThan(3500)
+  }
 })
 
-// Three dashboards: the first create is alone, so that a fault can be aimed at it or at the others.
-const dashboards = { dashboards: { one: shop, two: { ...shop, name: 'Two' }, three: { ...shop, name: 'Three' } } }
-
-const onMissingWebhook = {
-  alerts: {
-    lost: {
-      name: 'Lost',
-      dashboard: { id: ids.dashboard },
-      tile: { id: ids.tile },
-      threshold: 1,
-      interval: '5m',
-      channel: { type: 'webhook', webhookId: '000000000000000000000000' },
-    },
-  },
-}
-
-interface Ending {
-  /** The first one comes as soon as that request has arrived, the second one a little later. */
-  readonly signals?: readonly NodeJS.Signals[]
-  readonly method: string
-  readonly nth: number
-  readonly effect: Effect
-  readonly inputs?: Readonly<Record<string, string>>
-  readonly content?: object
-}
-
-type Surface = 'action' | 'command line'
-
-/** The exit code of an apply whose nth request with the method meets the effect. */
-const exitCodeOf = (surface: Surface, ending: Ending): Promise<number | null> =>
-  withTestApi(undefined, {}, async ({ emulator: own }) => {
-    const { signals = [], method, nth, effect, inputs = {}, content = dashboards } = ending
-    own.addFault({ match: { method }, nth, times: 10, effect })
-    const onStart = (child: Child): void => {
-      const timer = setInterval(() => {
-        if (methodsOf(own).filter((one) => one === method).length < nth) return
-        clearInterval(timer)
-        for (const [i, signal] of signals.entries()) setTimeout(() => child.kill(signal), i * 300)
-      }, 10)
-      child.once('exit', () => clearInterval(timer))
-    }
-    const all = { ...inputsFor(own), project: 'shop/signals', files: 'a.json', ...inputs }
-    const text = JSON.stringify(content)
-    if (surface === 'action')
-      return (await runAction({ inputs: { operation: 'apply', ...all }, files: { 'a.json': text }, onStart })).exitCode
-    const directory = await mkdtemp(join(tmpdir(), 'watchkeeper-signals-'))
-    try {
-      await writeFile(join(directory, 'a.json'), text)
-      const { flags, variables } = asOptions(all)
-      return (await runCli(['apply', '--yes', ...flags], variables, { directory, onStart })).exitCode
-    } finally {
-      await rm(directory, { recursive: true })
-    }
+it('a signal while GitHub hangs ends the run in time, with the verdict written', async () => {
+  const isAsked = (): boolean => github().calls().at(-1)?.startsWith('GET /repos') === true
+  github().addFault({ on: 'GET /repos', times: 9, effect: { kind: 'hang' } })
+  const ran = await runGitHubStep(github(), {
+    inputs: { ...inputsFor(emulator()), operation: 'usage-cost', period: 'last-7-days', budget: '0', comment: 'always' },
+    onStart: signalWhen(isAsked, 'SIGINT'),
   })
-
-describe.concurrent('R6: the exit code of an apply that ends early says whether anything was written', () => {
-  const once = ['SIGTERM'] as const
-  const twice = ['SIGINT', 'SIGTERM'] as const
-  const hang = { kind: 'hang' } as const
-  const slow = { kind: 'delay', ms: 500 } as const
-
-  it.each<[string, number, Surface, Ending]>([
-    ['a signal before the first write', 130, 'action', { method: 'GET', nth: 1, signals: once, effect: hang }],
-    ['a signal before the first write', 130, 'command line', { method: 'GET', nth: 1, signals: once, effect: hang }],
-    ['a signal during the first create, whose outcome stays unknown', 4, 'action', { method: 'POST', nth: 1, signals: once, effect: hang }],
-    ['a signal after one object was written', 4, 'command line', { method: 'POST', nth: 2, signals: once, effect: hang }],
-    ['a second signal before the first write', 130, 'action', { method: 'GET', nth: 1, signals: twice, effect: hang }],
-    ['a second signal during the first create', 4, 'command line', { method: 'POST', nth: 1, signals: twice, effect: hang }],
-    ['a second signal after one object was written', 4, 'action', { method: 'POST', nth: 2, signals: twice, effect: hang }],
-    [
-      'a signal during a create that the server rejects',
-      130,
-      'action',
-      { method: 'POST', nth: 1, signals: once, effect: slow, content: onMissingWebhook },
-    ],
-    [
-      'a signal while the last object is written, which is not verified',
-      4,
-      'command line',
-      { method: 'POST', nth: 1, signals: once, effect: slow, content: { dashboards: { one: shop } } },
-    ],
-  ])('an apply that ends after %s exits with %i: %s', async (_when, code, surface, ending) => {
-    expect(await exitCodeOf(surface, ending)).toBe(code)
-  })
-
-  it.each<[string, number, Ending]>([
-    ['before the first write', 1, { method: 'GET', nth: 1, effect: hang }],
-    ['during the first create', 4, { method: 'POST', nth: 1, effect: hang }],
-    ['after one object was written', 4, { method: 'POST', nth: 2, effect: hang }],
-  ])('an apply whose time limit ends %s exits with %i', async (_when, code, ending) => {
-    expect(await exitCodeOf('action', { ...ending, inputs: { 'timeout-seconds': '2' } })).toBe(code)
-  })
+  expect([ran.exitCode, ran.outputs.get('status'), ran.result?.status]).toEqual([130, 'fail', 'fail'])
+  expect(ran.summary).toContain('### ❌')
 })

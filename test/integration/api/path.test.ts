@@ -11,7 +11,7 @@ describe('path', () => {
     expect(path`/${'0123456789abcdef01234567'}`).toBe('/0123456789abcdef01234567')
   })
 
-  it('rejects everything that is not an id, before it gets into a path', () =>
+  it('S7: rejects everything that is not an id, before it gets into a path', () =>
     forEachEntry(
       [
         '../',
@@ -32,6 +32,12 @@ describe('path', () => {
         `${uuid} `,
         'a'.repeat(129),
         'a%2e',
+        'a b',
+        'a:b',
+        'a@b',
+        'é',
+        `{${uuid}}`,
+        `urn:uuid:${uuid}`,
       ],
       (id) => {
         expect(() => path`/alerts/${id}`).toThrow('is not an id')

@@ -38,7 +38,7 @@ describe('parseApiUrl', () => {
     expect(parseApiUrl('https://127.0.0.1', false, { httpsProxy: 'http://192.0.2.2:3128' })).toMatchObject({ isUnencrypted: false })
   })
 
-  it('rejects every other address', () =>
+  it('S3: rejects every other address', () =>
     forEachEntry(
       [
         'http://api.example.com',
@@ -54,6 +54,12 @@ describe('parseApiUrl', () => {
         'https://h:99999',
         'https://h\n.evil',
         'https://h\t',
+        'https://h\t.evil',
+        'https://',
+        'https://a b',
+        'http://169.254.169.254/',
+        'javascript:alert(1)',
+        'data:text/plain,x',
         ' https://h',
         'file:///etc/passwd',
         'ftp://h',

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { say } from '../../../src/core/line.ts'
 import { version } from '../../../src/core/version.ts'
 import { sendNotification } from '../../../src/notifications/send-notification.ts'
-import { createVirtualClock } from '../../support/clocks.ts'
+import { createScaledClock, createVirtualClock } from '../../support/clocks.ts'
 import { messageWith } from '../../support/message.ts'
 import { useReceiver, webhookPath } from '../../support/receiver.ts'
 import { expectNoSecret } from '../../support/secret-scanner.ts'
@@ -127,6 +127,18 @@ describe('a message that may have arrived', () => {
   it('W15: a message that may have arrived is not sent again after a lost connection', async () => {
     receiver().answer('reset')
     expect((await send()).failure).toMatch(/The message may have been delivered\.$/)
+    expect(receiver().messages).toHaveLength(1)
+  })
+
+  it('R4: a message that may have arrived is not waited for any longer after ten seconds', async () => {
+    receiver().answer('hang')
+    const never = new AbortController().signal
+    const failure = await sendNotification(
+      { url: receiver().url, format: 'slack', message: messageWith(), secrets: [] },
+      {},
+      { clock: createScaledClock(100), random: () => 0.5, note: () => undefined, cancellation: { stop: never, abort: never } },
+    )
+    expect(failure).toContain('no answer within 10 s (REQUEST_TIMEOUT). The message may have been delivered.')
     expect(receiver().messages).toHaveLength(1)
   })
 

@@ -52,6 +52,19 @@ describe('the config file', () => {
     for (const name of mustBeRefused.split(' ')) expect([names.has(name), inConfig.has(name)], name).toEqual([true, false])
   })
 
+  it('S9: a file sees no variable without the prefix, and no file of the repository adds one', async () => {
+    const inputs = { operation: 'validate', files: 'a.json', profile: 'clickhouse-cloud' }
+    const files = {
+      'a.json': JSON.stringify({ dashboards: { d: { name: '\u0024{{ env.MY_VALUE }}', tiles: [] } } }),
+      '.env': 'WATCHKEEPER_VAR_MY_VALUE=x\n',
+    }
+    const ran = await run(inputs, { files, env: { MY_VALUE: 'x' } })
+    expect(JSON.stringify(ran.document.diagnostics)).toContain('is not set; set WATCHKEEPER_VAR_MY_VALUE')
+    expect((await run(inputs, { files, env: { WATCHKEEPER_VAR_MY_VALUE: 'x' } })).document.errorCount).toBe(0)
+    const { reason } = await run(inputs, { files: { ...files, '.watchkeeper.yml': 'variables:\n  MY_VALUE: x\n' } })
+    expect(reason).toContain('"variables" is an unknown setting')
+  })
+
   it('prefers inputs to variables, and variables to the config file', async () => {
     const text = 'service-id: c0ffee00-0000-4000-8000-0000000000c1\nmax-attempts: 2\n'
     const env = { WATCHKEEPER_SERVICE_ID: 'c0ffee00-0000-4000-8000-0000000000c2' }

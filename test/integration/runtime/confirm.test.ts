@@ -360,23 +360,33 @@ describe('prune after the last file was deleted', () => {
   })
 })
 
-it('exits with 4 after a signal during a write of one object, because it may have been written', async () => {
-  let interrupt = (): void => undefined
-  editDuring(emulator(), { method: 'DELETE' }, () => interrupt())
-  const exitCode = await runCli(['delete-alert', ...flags(), '--id', ids.alert, '--yes'], {
-    script: '',
-    env: { ...env, NO_COLOR: '1' },
-    directory,
-    signals: {
-      on(name, handler) {
-        if (name === 'SIGINT') interrupt = handler
+it('R6: after a signal during a write, the exit code says whether the server may have carried it out', async () => {
+  const alert = {
+    ...{ name: 'Lost', dashboard: ids.dashboard, tile: ids.tile, threshold: 1, interval: '1h' },
+    channel: { type: 'webhook', webhookId: '0'.repeat(24) },
+  }
+  for (const [args, method, code] of [
+    [['delete-alert', '--id', ids.alert], 'DELETE', 4],
+    // The server knows no such webhook.
+    [['create-alert', '--alert', JSON.stringify(alert)], 'POST', 130],
+  ] as const) {
+    let interrupt = (): void => undefined
+    editDuring(emulator(), { method }, () => interrupt())
+    const exitCode = await runCli([...args, ...flags(), '--yes'], {
+      script: '',
+      env: { ...env, NO_COLOR: '1' },
+      directory,
+      signals: {
+        on(name, handler) {
+          if (name === 'SIGINT') interrupt = handler
+        },
+        off: () => undefined,
+        exit: () => undefined,
       },
-      off: () => undefined,
-      exit: () => undefined,
-    },
-    stdin: new PassThrough(),
-    stdout: { write: () => undefined },
-    stderr: { write: () => undefined },
-  })
-  expect(exitCode).toBe(4)
+      stdin: new PassThrough(),
+      stdout: { write: () => undefined },
+      stderr: { write: () => undefined },
+    })
+    expect(exitCode).toBe(code)
+  }
 })

@@ -135,7 +135,7 @@ describe('plain http', () => {
   const refusal =
     'api-url: "http://10.1.2.3:8000" would send the key unencrypted; use https, or set allow-http: true if you trust the network in between'
 
-  it('plain http is refused beyond this machine', async () => {
+  it('S3: plain http is refused beyond this machine', async () => {
     const ran = await run(far)
     expect(ran.document).toMatchObject({ status: 'error', error: { kind: 'input' } })
     expect(ran.reason).toBe(refusal)
@@ -150,7 +150,7 @@ describe('plain http', () => {
   it.each<[string, Readonly<Record<string, string>>, Readonly<Record<string, string>>]>([
     ['the input', { 'allow-http': 'true' }, {}],
     ['the environment', {}, { WATCHKEEPER_ALLOW_HTTP: 'true' }],
-  ])('plain http is accepted with allow-http from %s, and the log says so before the first request', async (_, inputs, env) => {
+  ])('S3: plain http is accepted with allow-http from %s, and the log says so before the first request', async (_, inputs, env) => {
     const notes: string[] = []
     const stop = new AbortController()
     // The run ends with this line, so that no packet leaves the machine.

@@ -91,6 +91,32 @@ describe('wrong input', () => {
     ])
   })
 
+  it('S7: rejects an id that is not safe in a path, before any request', async () => {
+    for (const [operation, input] of [
+      ...['get-alert', 'delete-alert', 'get-dashboard', 'delete-dashboard', 'get-backup'].map((name) => [name, 'id'] as const),
+      ['list-alerts', 'service-id'],
+      ['list-alerts', 'observability-path'],
+    ] as const)
+      for (const value of ['..', 'a/b']) {
+        const ran = await run({ operation, [input]: value })
+        expect([operation, ran.document.error?.kind, ran.reason]).toEqual([operation, 'input', expect.stringContaining(`${input}: `)])
+      }
+    expect(emulator().requests).toEqual([])
+  })
+
+  it('shows the mistakes of a file on one screen, however many there are', async () => {
+    const keys = (count: number, end: string): string => Array.from({ length: count }, (_, i) => `a${i}: 1`).join(end)
+    const alert = await run({ operation: 'update-alert', id: 'a', alert: 'a.yml' }, { files: { 'a.yml': `{${keys(2000, ', ')}}` } })
+    const config = await run({ operation: 'list-sources' }, { files: { '.watchkeeper.yml': keys(80, '\n') } })
+    for (const [{ reason }, end] of [
+      [alert, /\d+ more unknown fields$/],
+      [config, /and \d+ more$/],
+    ] as const) {
+      expect(reason).toMatch(end)
+      expect(reason.split('\n').length).toBeLessThanOrEqual(52)
+    }
+  })
+
   it('warns about an unknown variable', async () => {
     const env = {
       WATCHKEEPER_XYZZY: '1',

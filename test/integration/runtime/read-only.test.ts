@@ -3,7 +3,7 @@ import { toKebab } from '../../../src/core/names.ts'
 import { demo } from '../../../src/emulator/index.ts'
 import { createClient } from '../../../src/index.ts'
 import { forEachEntry } from '../../support/corpus.ts'
-import { asOptions, inputsFor, useEmulator } from '../../support/emulator.ts'
+import { asOptions, inputsFor, storesNothing, useEmulator } from '../../support/emulator.ts'
 import { allOperations, useExampleDirectory } from '../../support/examples.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { runCliInside } from '../../support/run-cli-inside.ts'
@@ -93,12 +93,13 @@ describe('a read-only run', () => {
     expect(ran.document.status).toBe('pass')
   })
 
-  it('runs every operation that reads', () =>
+  it('W4: runs every operation that reads, which sends GET requests and POST requests that store nothing', () =>
     forEachEntry(
       allOperations.filter(({ operation }) => operation.effect === 'read'),
       async (one) => {
         const refused = await runCliInside([...callOf(one), ...flags(), '--read-only'], { env: key, directory: root() })
         expect(refused.stderr).not.toContain('read-only')
+        expect(emulator().requests.filter((request) => request.method !== 'GET' && !storesNothing(request))).toEqual([])
       },
     ))
 

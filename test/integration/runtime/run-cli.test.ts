@@ -2,12 +2,15 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { demo } from '../../../src/emulator/index.ts'
 import { runCli } from '../../../src/runtime/cli/run-cli.ts'
 import { forEachEntry } from '../../support/corpus.ts'
 import { asOptions, inputsFor, useEmulator } from '../../support/emulator.ts'
+import { useReceiver } from '../../support/receiver.ts'
 import { runCliInside } from '../../support/run-cli-inside.ts'
 
 const emulator = useEmulator()
+const receiver = useReceiver()
 
 /** Options and variables of the emulator. */
 const connection = () => asOptions(inputsFor(emulator()))
@@ -177,6 +180,42 @@ describe('WATCHKEEPER_DEBUG=1', () => {
     expect(on.stderr).toMatch(/^debug: list-sources \(read\), .*\ndebug: GET \/v1\/\S+ answered 200 in \d+ ms.*\n$/)
     expect([off.stderr, on.stdout]).toEqual(['', off.stdout])
   })
+})
+
+it('the exit code says what kind of end it was', async () => {
+  const exitCodeOf = async (args: readonly string[], key?: { readonly id: string; readonly secret: string }): Promise<number> => {
+    const { flags, variables } = asOptions({
+      ...inputsFor(emulator()),
+      ...(key !== undefined && { 'api-key-id': key.id, 'api-key-secret': key.secret }),
+    })
+    return (await run([...args, ...flags], variables)).exitCode
+  }
+  const cost = ['usage-cost', '--period', 'last-7-days', '--budget', '1']
+  expect([
+    await exitCodeOf(cost),
+    await exitCodeOf([...cost, '--warn-only']),
+    await exitCodeOf(['list-sources'], demo.keys.disabled),
+    await exitCodeOf(['list-sources'], demo.keys.billing),
+    await exitCodeOf(['get-alert', '--id', '0'.repeat(24)]),
+    (await run([])).exitCode,
+  ]).toEqual([10, 0, 3, 3, 1, 2])
+})
+
+it('a message that is not delivered, and a comment, are warnings on stderr, and the exit code stays', async () => {
+  receiver().answer({ status: 500 })
+  const { flags, variables } = connection()
+  const env = { ...variables, WATCHKEEPER_NOTIFY_URL: receiver().url, WATCHKEEPER_NOTIFY_FORMAT: 'json', WATCHKEEPER_ISSUE: 'on-failure' }
+  const ran = await run(['list-sources', ...flags, '--comment', 'always', '--notify-on', 'always'], env)
+  expect(ran.exitCode).toBe(0)
+  expect(ran.stderr).toBe(
+    `warning: comment and issue: ignored, because the command line writes comments and issues only in GitLab CI\nwarning: notification: not delivered: ${receiver().host} answered 500. The message may have been delivered.\n`,
+  )
+  expect(receiver().messages[0]?.json).toMatchObject({ operation: 'list-sources', status: 'pass' })
+  const change = await run(['list-sources', ...flags, '--notify-on', 'change', '--issue', 'on-failure'], variables)
+  expect([change.exitCode, change.stderr]).toEqual([
+    2,
+    expect.stringContaining('notify-on: `change` works only in the GitHub Action and in GitLab CI'),
+  ])
 })
 
 it('an option that is given twice is wrong use', async () => {

@@ -4,7 +4,7 @@ import { invokeText } from '../../support/invoke.ts'
 
 const emulator = useEmulator()
 
-describe('figures that cannot be trusted', () => {
+describe('V1: a gate passes only on figures that are complete, finite and add up', () => {
   const answer = (body: object) => answerText(JSON.stringify({ status: 200, result: body }))
   const answerText = (text: string) => {
     emulator().clearFaults()

@@ -40,6 +40,14 @@ describe('an expression', () => {
     expect(fill(written(text)).value).toBe(filled)
   })
 
+  it('R7: an expression is an error when its value is longer than 48 KiB', () => {
+    const insert = (length: number) =>
+      interpolate(written('‹env.A›'), { variable: () => 'x'.repeat(length), room: { characters: 1e6 } }).errors.map(
+        ({ message }) => message,
+      )
+    expect([insert(48 * 1024), insert(48 * 1024 + 1)]).toEqual([[], [written('‹env.A› is longer than 48 KiB')]])
+  })
+
   it('an expression stays a text in a text field', () => {
     expect(fill(written('‹env.LIMIT›'), true).value).toBe('5')
   })
@@ -103,7 +111,7 @@ describe('an expression', () => {
     'MY_PAT',
     'clientSecret',
     'DATABASE_URL',
-  ])('never reads a variable that may hold a credential: %s', (name) => {
+  ])('S9: never reads a variable that may hold a credential: %s', (name) => {
     const asked: string[] = []
     const variable = (one: string): string => {
       asked.push(one)

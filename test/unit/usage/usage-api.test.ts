@@ -2,20 +2,20 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { addDays, type Day } from '../../../src/core/dates.ts'
 import { daysIn } from '../../../src/usage/periods.ts'
-import { cutIntoWindows, maxWindowDays } from '../../../src/usage/usage-api.ts'
+import { cutIntoWindows } from '../../../src/usage/usage-api.ts'
 
 describe('cutIntoWindows', () => {
-  it('covers any range exactly once, with the fewest windows of at most 31 days', () => {
+  it('V5: covers any range exactly once, with the fewest windows of at most 31 days', () => {
     const start = fc.integer({ min: 0, max: 5000 }).map((n) => addDays('2020-01-01' as Day, n))
     fc.assert(
       fc.property(start, fc.integer({ min: 0, max: 1200 }), (from, length) => {
         const to = addDays(from, length)
         const windows = cutIntoWindows({ from, to })
-        expect(windows.length).toBe(Math.ceil((length + 1) / maxWindowDays))
+        expect(windows.length).toBe(Math.ceil((length + 1) / 31))
         expect(windows[0]?.from).toBe(from)
         expect(windows.at(-1)?.to).toBe(to)
         windows.forEach((window, i) => {
-          expect(daysIn(window)).toBeLessThanOrEqual(maxWindowDays)
+          expect(daysIn(window)).toBeLessThanOrEqual(31)
           expect(window.from <= window.to).toBe(true)
           if (i > 0) expect(window.from).toBe(addDays(windows[i - 1]?.to ?? from, 1))
         })
