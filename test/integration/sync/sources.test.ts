@@ -13,26 +13,22 @@ import { circle } from '../../support/source-declarations.ts'
 const fileOf = (declared: object) => ({ 'a.json': declared })
 const files = fileOf({ sources: circle })
 
-describe.each(['hyperdx', 'clickhouse-cloud'] as const)('sources as code, profile %s', (dialect) => {
+function useService(dialect: 'hyperdx' | 'clickhouse-cloud') {
   const emulator = useEmulator({ dialect, rateLimit: 'off' })
-
-  const site = <T>(use: (one: Site) => Promise<T>): Promise<T> => withSite(emulator(), dialect, use)
-
-  const stored = (name: string): Source => {
-    const found = serviceOf(emulator()).sources.find((one) => one.name === name)
-    if (found === undefined) throw new Error(`there is no source ${name}`)
-    return found
+  return {
+    emulator,
+    site: <T>(use: (one: Site) => Promise<T>): Promise<T> => withSite(emulator(), dialect, use),
+    stored: (name: string): Source => {
+      const found = serviceOf(emulator()).sources.find((one) => one.name === name)
+      if (found === undefined) throw new Error(`there is no source ${name}`)
+      return found
+    },
   }
+}
 
-  it('creates sources that refer to each other in a circle, and then has nothing to do', () =>
-    site(async (one) => {
-      expect(new Set(Object.values(outcomes(await one.apply(files))))).toEqual(new Set(['created']))
-      const [logs, traces, sessions] = ['New logs', 'New traces', 'New sessions'].map(stored)
-      expect(logs).toMatchObject({ traceSourceId: traces?.id, metricSourceId: stored('New metrics').id })
-      expect(traces).toMatchObject({ logSourceId: logs?.id, sessionSourceId: sessions?.id })
-      expect(await one.plan(files, { prune: true })).toMatchObject(emptyPlan)
-      expect(await one.drift(files)).toMatchObject({ changed: false })
-    }))
+describe('sources as code', () => {
+  const dialect = 'clickhouse-cloud'
+  const { emulator, site, stored } = useService(dialect)
 
   it('finds a change by hand, and reverts it', () =>
     site(async (one) => {
@@ -139,6 +135,53 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('sources as code, profil
       expect(await one.plan(all)).toMatchObject(emptyPlan)
     }))
 
+  it('completes a source whose create was the last thing that a run did', () =>
+    site(async (one) => {
+      const plain = Object.fromEntries(Object.entries(circle).map(([key, { adopt: _, ...source }]) => [key, source]))
+      await one.apply(fileOf({ sources: plain }))
+      const { traceSourceId: _, metricSourceId: __, ...interrupted } = stored('New logs')
+      const { sources } = serviceOf(emulator())
+      sources.splice(sources.indexOf(stored('New logs')), 1, interrupted as Source)
+      const applied = await one.apply(fileOf({ sources: plain }))
+      expect([errorRules(applied), actions(applied)['new-logs']]).toEqual([[], 'update'])
+      expect(await one.plan(fileOf({ sources: plain }))).toMatchObject(emptyPlan)
+    }))
+
+  it('a source is pulled with names for connections and other sources, and PromQL is left alone', () =>
+    site(async (one) => {
+      await one.apply(files)
+      const [logs] = serviceOf(emulator()).sources
+      Object.assign(serviceOf(emulator()).sources, [...serviceOf(emulator()).sources])
+      serviceOf(emulator()).sources.push({
+        ...structuredClone(logs),
+        id: 'aaaaaaaaaaaaaaaaaaaaaaaa',
+        name: 'Prom',
+        kind: 'promql',
+      } as Source)
+      const pulled = await one.pull({}, undefined, { select: conditions('kind=source') })
+      const prom = pulled.objects.find(({ name }) => name === 'Prom')
+      expect([prom?.outcome, prom?.reason]).toEqual(['not-exportable', 'files cannot declare a source of the kind promql'])
+      const written = pulled.writtenFiles.map(({ content }) => content).join()
+      expect(written).toContain('traceSource: New traces')
+      const again = Object.fromEntries(pulled.writtenFiles.map(({ path, content }) => [path, content]))
+      const planned = await one.plan(again)
+      expect([errorRules(planned), planned.changed]).toEqual([[], false])
+    }))
+})
+
+describe.each(['hyperdx', 'clickhouse-cloud'] as const)('sources and their connections, profile %s', (dialect) => {
+  const { emulator, site, stored } = useService(dialect)
+
+  it('creates sources that refer to each other in a circle, and then has nothing to do', () =>
+    site(async (one) => {
+      expect(new Set(Object.values(outcomes(await one.apply(files))))).toEqual(new Set(['created']))
+      const [logs, traces, sessions] = ['New logs', 'New traces', 'New sessions'].map(stored)
+      expect(logs).toMatchObject({ traceSourceId: traces?.id, metricSourceId: stored('New metrics').id })
+      expect(traces).toMatchObject({ logSourceId: logs?.id, sessionSourceId: sessions?.id })
+      expect(await one.plan(files, { prune: true })).toMatchObject(emptyPlan)
+      expect(await one.drift(files)).toMatchObject({ changed: false })
+    }))
+
   it('takes the only connection that sources use, an id, or on a self-hosted server a name', () =>
     site(async (one) => {
       const [connection] = serviceOf(emulator()).connections
@@ -200,53 +243,18 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('sources as code, profil
       const written = boardOf(sqlTile({ connectionId: connection.id }, 'Default'), sqlTile(given, 'Second'))
       expect((await one.pull(written, ['a.json'], { only: 'declared' })).writtenFiles).toEqual([])
     }))
-
-  it('completes a source whose create was the last thing that a run did', () =>
-    site(async (one) => {
-      const plain = Object.fromEntries(Object.entries(circle).map(([key, { adopt: _, ...source }]) => [key, source]))
-      await one.apply(fileOf({ sources: plain }))
-      const { traceSourceId: _, metricSourceId: __, ...interrupted } = stored('New logs')
-      const { sources } = serviceOf(emulator())
-      sources.splice(sources.indexOf(stored('New logs')), 1, interrupted as Source)
-      const applied = await one.apply(fileOf({ sources: plain }))
-      expect([errorRules(applied), actions(applied)['new-logs']]).toEqual([[], 'update'])
-      expect(await one.plan(fileOf({ sources: plain }))).toMatchObject(emptyPlan)
-    }))
-
-  it('a source is pulled with names for connections and other sources, and PromQL is left alone', () =>
-    site(async (one) => {
-      await one.apply(files)
-      const [logs] = serviceOf(emulator()).sources
-      Object.assign(serviceOf(emulator()).sources, [...serviceOf(emulator()).sources])
-      serviceOf(emulator()).sources.push({
-        ...structuredClone(logs),
-        id: 'aaaaaaaaaaaaaaaaaaaaaaaa',
-        name: 'Prom',
-        kind: 'promql',
-      } as Source)
-      const pulled = await one.pull({}, undefined, { select: conditions('kind=source') })
-      const prom = pulled.objects.find(({ name }) => name === 'Prom')
-      expect([prom?.outcome, prom?.reason]).toEqual(['not-exportable', 'files cannot declare a source of the kind promql'])
-      const written = pulled.writtenFiles.map(({ content }) => content).join()
-      expect(written).toContain('traceSource: New traces')
-      const again = Object.fromEntries(pulled.writtenFiles.map(({ path, content }) => [path, content]))
-      const planned = await one.plan(again)
-      expect([errorRules(planned), planned.changed]).toEqual([[], false])
-    }))
 })
 
 describe('fields that the document of the cloud does not have', () => {
-  it.each(Object.entries(fieldsByKind))(
-    'the undocumented fields of a source of the kind %s are all known',
-    (kind, { required, optional }) => {
-      const inApi = (field: string): string => field.replace(/^(log|trace|metric|session)Source$/, '$1SourceId')
-      const context = { method: 'POST', resource: 'sources', isValidation: false, isNeutral: false, acceptsField: () => false }
-      const refused = [...required, ...optional].filter((field) => findUndocumented({ kind, [inApi(field)]: 'x' }, context) !== undefined)
-      expect(refused.toSorted()).toEqual(
-        Object.entries(undocumentedInCloud).flatMap(([one, fields]) => (one === kind ? fields.toSorted() : [])),
-      )
-    },
-  )
+  it('the undocumented fields of each kind of source are all known', () => {
+    const inApi = (field: string): string => field.replace(/^(log|trace|metric|session)Source$/, '$1SourceId')
+    const context = { method: 'POST', resource: 'sources', isValidation: false, isNeutral: false, acceptsField: () => false }
+    const refused = Object.entries(fieldsByKind).map(([kind, { required, optional }]) => [
+      kind,
+      [...required, ...optional].filter((field) => findUndocumented({ kind, [inApi(field)]: 'x' }, context) !== undefined).toSorted(),
+    ])
+    expect(refused).toEqual(Object.entries(undocumentedInCloud).map(([kind, fields]) => [kind, fields.toSorted()]))
+  })
 
   it('are a warning with the cloud, and none with a self-hosted server', async () => {
     const { logSource: _, ...metrics } = { ...circle['new-metrics'], seriesTable: 'series' }
