@@ -54,27 +54,22 @@ describe('an unmanaged alert', () => {
       expect(applied.diagnostics.map(({ rule }) => rule)).not.toContain('same-name')
     }))
 
-  it.each([
-    ['adopt', () => ({ adopt: true })],
-    ['id', () => ({ id: theirs().id })],
-  ] as const)(
-    'an unmanaged alert that is as declared is only marked, by %s: the plan says that nothing changes, and apply that it adopted it',
-    (_by, by) =>
-      site(async ({ plan, apply, drift }) => {
-        const files = alerts({ errors: { ...asItIs, ...by() } })
-        const { id } = theirs()
-        expect(await plan(files)).toMatchObject({ ...emptyPlan, unchanged: 1, toAdopt: 1, objects: [{ action: 'adopt', fields: [] }] })
-        expect(await drift(files)).toMatchObject({ changed: false })
-        const applied = await apply(files)
-        expect(applied).toMatchObject({ changed: true, objects: [{ outcome: 'adopted', id }] })
-        expect(theirs()).toMatchObject({
-          id,
-          message: asItIs.message,
-          note: expect.stringMatching(/^watchkeeper: shop\/observability errors [0-9a-f]{6} wka:-$/),
-        })
-        expect(await apply(files)).toMatchObject({ changed: false, toAdopt: 0, unchanged: 1, objects: [{ outcome: 'unchanged' }] })
-      }),
-  )
+  it('an unmanaged alert that is as declared is only marked: the plan says that nothing changes, and apply that it adopted it', () =>
+    site(async ({ plan, apply, drift }) => {
+      const { id } = theirs()
+      const files = alerts({ errors: { ...asItIs, adopt: true } })
+      for (const by of [files, alerts({ errors: { ...asItIs, id } })])
+        expect(await plan(by)).toMatchObject({ ...emptyPlan, unchanged: 1, toAdopt: 1, objects: [{ action: 'adopt', fields: [] }] })
+      expect(await drift(files)).toMatchObject({ changed: false })
+      const applied = await apply(files)
+      expect(applied).toMatchObject({ changed: true, objects: [{ outcome: 'adopted', id }] })
+      expect(theirs()).toMatchObject({
+        id,
+        message: asItIs.message,
+        note: expect.stringMatching(/^watchkeeper: shop\/observability errors [0-9a-f]{6} wka:-$/),
+      })
+      expect(await apply(files)).toMatchObject({ changed: false, toAdopt: 0, unchanged: 1, objects: [{ outcome: 'unchanged' }] })
+    }))
 
   it('an unmanaged alert that differs is updated, and the plan says that it is taken over', () =>
     site(async ({ plan, apply }) => {

@@ -18,6 +18,9 @@ const period = `${dayBefore(7)}..${dayBefore(6)}`
 
 const windowCount = 576
 
+/** In its ninth hour, a quarter of the requests to payment fail. */
+const thursday = dayBefore(4)
+
 interface Window {
   readonly startMs: number
   readonly endMs: number
@@ -159,7 +162,7 @@ describe.each(dialects)('a backtest of a raw SQL tile with profile %s', (dialect
     const wanted = ['checkout', 'cart', 'payment'].flatMap((service) =>
       Array.from({ length: windowCount }, (_, i) => windowAt(i)).filter((window) => errorsIn(service, window) >= 19),
     )
-    expect(wanted.length).toBeGreaterThan(2)
+    expect(wanted.length).toBeGreaterThan(1)
     expect(next(ran)).toMatchObject({ verdict: 'fires', notifications: wanted.length })
   })
 
@@ -354,7 +357,7 @@ describe('a server without SQL access', () => {
 
   it('a server without SQL access has no estimate of a raw SQL tile, and estimates of other alerts', async () => {
     const { document } = await invokeText({
-      inputs: { ...inputsFor(old(), 'hyperdx'), operation: 'backtest', files: 'a.json', project: 'shop/main', period },
+      inputs: { ...inputsFor(old(), 'hyperdx'), operation: 'backtest', files: 'a.json', project: 'shop/main', period: thursday },
       files: { 'a.json': JSON.stringify({ ...declare(countErrors), slos: { payment } }) },
     })
     expect(document).toMatchObject({ firing: 1, notEstimable: 1 })
@@ -366,7 +369,8 @@ describe('a server without SQL access', () => {
 
 describe('a backtest in ClickHouse Cloud', () => {
   it('has the same numbers for the alerts of SLOs as on a self-hosted server, with the long window before the period', async () => {
-    const of = async (dialect: Dialect) => (await backtest(dialect, { slos: { payment: { ...payment, groupBy: 'ServiceName' } } })).document
+    const of = async (dialect: Dialect) =>
+      (await backtest(dialect, { slos: { payment: { ...payment, groupBy: 'ServiceName' } } }, { period: thursday })).document
     const there = await of('clickhouse-cloud')
     expect(there.alerts).toEqual((await of('hyperdx')).alerts)
     expect(there).toMatchObject({ status: 'pass', firing: 1, notEstimable: 0 })
@@ -414,7 +418,9 @@ describe('a backtest in ClickHouse Cloud', () => {
     expect(asleep.document.status).toBe('fail')
     expect(cloud().requests.some(({ path }) => path.endsWith('/run'))).toBe(false)
     serviceOf(cloud()).state = 'idle'
-    expect(next(await backtest('clickhouse-cloud', declared, { 'wake-service': 'true' }))).toMatchObject({ verdict: 'fires' })
+    expect(next(await backtest('clickhouse-cloud', declared, { 'wake-service': 'true', period: thursday }))).toMatchObject({
+      verdict: 'fires',
+    })
   })
 
   it('W4: does not let the files of a fork decide what SQL runs in ClickHouse Cloud', async () => {

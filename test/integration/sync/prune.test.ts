@@ -232,7 +232,7 @@ describe('W7: objects of another project, or of no project, are not deleted by p
     }))
 
   it('fails the plan when a saved search to delete has an unmanaged alert', () =>
-    site(async ({ apply, plan }) => {
+    site(async ({ plan }) => {
       await haveApplied()
       const store = serviceOf(emulator())
       const [copied] = store.alerts.filter(({ name }) => name === 'Found')

@@ -4,7 +4,7 @@ import { findUndocumented } from '../../../src/emulator/gateways/documented-fiel
 import type { Source } from '../../../src/emulator/index.ts'
 import { fieldsByKind, undocumentedInCloud } from '../../../src/kinds/source/source.ts'
 import { conditions } from '../../support/conditions.ts'
-import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
+import { inputsFor, serviceOf, useApplied, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { actions, errorRules, outcomes, shop } from '../../support/shop-declaration.ts'
 import { emptyPlan, type Site, withSite } from '../../support/site.ts'
@@ -29,10 +29,11 @@ function useService(dialect: 'hyperdx' | 'clickhouse-cloud') {
 describe('sources as code', () => {
   const dialect = 'clickhouse-cloud'
   const { emulator, site, stored } = useService(dialect)
+  const haveApplied = useApplied(emulator, () => site((one) => one.apply(files)))
 
   it('finds a change by hand, and reverts it', () =>
     site(async (one) => {
-      await one.apply(files)
+      await haveApplied()
       Object.assign(stored('New logs'), { bodyExpression: 'Message', traceSourceId: stored('Logs').id })
       const drift = await one.drift(files)
       expect(drift.objects.flatMap(({ fields }) => fields.map(({ path, before, after }) => [path, before, after]))).toEqual([
@@ -46,7 +47,7 @@ describe('sources as code', () => {
 
   it('W7: never deletes a source, also with prune', () =>
     site(async (one) => {
-      await one.apply(files)
+      await haveApplied()
       const count = serviceOf(emulator()).sources.length
       const pruned = await one.apply(fileOf({}), { prune: true, allowEmpty: true })
       expect([errorRules(pruned), pruned.changed, pruned.orphans]).toEqual([[], false, []])
@@ -75,7 +76,7 @@ describe('sources as code', () => {
 
   it('reports two sources with one kind and name by both ids, and manages the one that the file names', () =>
     site(async (one) => {
-      await one.apply(files)
+      await haveApplied()
       const first = stored('New metrics')
       const second = { ...structuredClone(first), id: 'abcdefabcdefabcdefabcdef' }
       serviceOf(emulator()).sources.push(second)
@@ -115,7 +116,7 @@ describe('sources as code', () => {
 
   it('renames a source with previousName, and keeps its id', () =>
     site(async (one) => {
-      await one.apply(files)
+      await haveApplied()
       const { id } = stored('New metrics')
       const renamed = { ...circle['new-metrics'], name: 'Renamed', previousName: 'New metrics' }
       const all = fileOf({ sources: { ...circle, 'new-metrics': renamed, 'new-logs': { ...circle['new-logs'], metricSource: 'Renamed' } } })
@@ -149,7 +150,7 @@ describe('sources as code', () => {
 
   it('a source is pulled with names for connections and other sources, and PromQL is left alone', () =>
     site(async (one) => {
-      await one.apply(files)
+      await haveApplied()
       const [logs] = serviceOf(emulator()).sources
       Object.assign(serviceOf(emulator()).sources, [...serviceOf(emulator()).sources])
       serviceOf(emulator()).sources.push({
