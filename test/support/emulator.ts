@@ -32,7 +32,7 @@ export function useApplied(emulator: () => Emulator, apply: () => Promise<unknow
   return async () => {
     if (applied === undefined) {
       // The ids begin again with every test, and none may be that of an applied object.
-      emulator().saveInWebApp({ name: 'Ids', tiles: Array.from({ length: spareIds }, () => ({ name: 'Id' })) })
+      emulator().saveInWebApp({ name: 'Ids', tiles: Array.from({ length: spareIds }, () => ({ config: {} })) })
       serviceOf(emulator()).dashboards.pop()
       await apply()
       const { dashboards, savedSearches, alerts, webhooks, sources } = serviceOf(emulator())

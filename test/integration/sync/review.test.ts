@@ -153,7 +153,7 @@ describe('the links of a plan for a self-hosted server', () => {
       const webApp = await startWebApp(path)
       const page = `${webApp}${path.replace(/\/api$/, '')}`
       expect(await linkIn({ 'api-url': `${webApp}${path}` })).toBe(page)
-      expect(await linkIn({ 'api-url': `${webApp}${path}/api/v2/` })).toBe(page)
+      if (path === '/api') expect(await linkIn({ 'api-url': `${webApp}${path}/api/v2/` })).toBe(page)
     }
   })
 

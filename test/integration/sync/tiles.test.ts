@@ -40,14 +40,12 @@ const markdown = { displayType: 'markdown', markdown: 'text' }
 
 describe('alerts keep their ids when', () => {
   const harmless: Readonly<Record<string, readonly [dashboard: object, tileOfErrors?: string]>> = {
-    'the dashboard gets another name': [{ ...shop, name: 'Renamed' }],
-    'tiles move': [{ ...shop, tiles: [tile('A', 20), tile('B', 9)] }],
-    'tiles stand in another order, one of them elsewhere': [{ ...shop, tiles: [tile('B', 9), tile('A')] }],
-    'a tile comes between': [{ ...shop, tiles: [tile('New', 20), ...shop.tiles] }],
-    'a tile shows something else': [
-      { ...shop, tiles: [tile('A', 0, { ...line, select: [{ aggFn: 'count', where: 'x' }] }), tile('B', 4)] },
+    'the dashboard gets another name, tiles move and stand in another order, and one comes between': [
+      { ...shop, name: 'Renamed', tiles: [tile('B', 9), tile('New', 30), tile('A', 20)] },
     ],
-    'a line becomes a number': [{ ...shop, tiles: [tile('A', 0, number), tile('B', 4)] }],
+    'a tile shows something else, as a number': [
+      { ...shop, tiles: [tile('A', 0, { ...number, select: [{ aggFn: 'count', where: 'x' }] }), tile('B', 4)] },
+    ],
     'a tile is renamed and shows the same': [{ ...shop, tiles: [tile('Renamed', 0, number), tile('B', 4)] }, 'Renamed'],
     'a tile is renamed and moves': [{ ...shop, tiles: [tile('Renamed', 12, number), tile('B', 4)] }, 'Renamed'],
   }
