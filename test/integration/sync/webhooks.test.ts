@@ -77,14 +77,16 @@ describe('webhooks as code', () => {
     const known = applied.get(content)
     if (known !== undefined) return void Object.assign(serviceOf(emulator()), { webhooks: structuredClone(known) })
     await site((one) => one.apply(fileOf(content)))
-    applied.set(content, structuredClone(serviceOf(emulator()).webhooks))
+    remember(content)
   }
+  const remember = (content: object): void => void applied.set(content, structuredClone(serviceOf(emulator()).webhooks))
 
   it('S1: creates every service with its secrets, which are in no plan, plan file, result or progress line, and then has nothing to do', () =>
     site(async (one) => {
       const planned = await one.plan(files, { planFile: 'x.plan.json' })
       const applied = await one.apply(files)
       expect(outcomes(applied)).toEqual({ slack: 'created', pager: 'created', incident: 'created' })
+      remember(declared.all)
       expect(stored('pager')).toMatchObject({
         url: secrets.WEBHOOK_PAGER_URL,
         headers: { Authorization: secrets.WEBHOOK_PAGER_TOKEN },
