@@ -8,7 +8,9 @@ import { savedSearchCollection } from '../../src/kinds/saved-search/saved-search
 import { serviceOf, useEmulator } from '../support/emulator.ts'
 import { type RandomFile, randomFile } from '../support/random-declarations.ts'
 import { runs } from '../support/seeds.ts'
+import { startVariant } from '../support/server-variants.ts'
 import { service } from '../support/session.ts'
+import { shop } from '../support/shop-declaration.ts'
 import { afterPull, convergenceProblems, emptyPlan, type Site, type SiteFiles, unownedIn, withSite } from '../support/site.ts'
 
 // Whatever is declared and whatever is there: apply makes the two the same, once, and touches nothing that is not its own.
@@ -334,4 +336,24 @@ describe('alerts with a query', () => {
       { numRuns: 30 },
     )
   })
+})
+
+it('a server that reorders filters and trims their names is not suspected of dropping fields', async () => {
+  const filter = { type: 'QUERY_EXPRESSION', name: ' x ', sourceId: { source: 'Logs' } }
+  const filters = [
+    { ...filter, expression: 'one' },
+    { ...filter, expression: 'two', isVariableEnabled: true, variableName: 'env', isBroadcastEnabled: false },
+    { ...filter, expression: 'three' },
+  ]
+  for (let unknownDefaults = 0; unknownDefaults < runs(10); unknownDefaults++) {
+    const server = await startVariant({ dialect: 'hyperdx', rateLimit: 'off', unknownDefaults })
+    try {
+      const problems = await withSite(server, 'hyperdx', (site) =>
+        convergenceProblems(site, { dashboards: { shop: { ...shop, filters } } }),
+      )
+      expect(problems, `seed ${unknownDefaults}`).toEqual([])
+    } finally {
+      await server.close()
+    }
+  }
 })

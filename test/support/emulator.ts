@@ -23,6 +23,26 @@ export function useEmulator(options: VariantOptions = {}): () => EmulatorVariant
   }
 }
 
+/** More than a test creates. */
+const spareIds = 500
+
+/** Returns a function that puts the first service into the state that `apply` makes of it, which runs once for a test file. */
+export function useApplied(emulator: () => Emulator, apply: () => Promise<unknown>): () => Promise<void> {
+  let applied: Partial<Service> | undefined
+  return async () => {
+    if (applied === undefined) {
+      // The ids begin again with every test, and none may be that of an applied object.
+      emulator().saveInWebApp({ name: 'Ids', tiles: Array.from({ length: spareIds }, () => ({ config: {} })) })
+      serviceOf(emulator()).dashboards.pop()
+      await apply()
+      const { dashboards, savedSearches, alerts, webhooks, sources } = serviceOf(emulator())
+      applied = structuredClone({ dashboards, savedSearches, alerts, webhooks, sources })
+      emulator().reset()
+    }
+    Object.assign(serviceOf(emulator()), structuredClone(applied))
+  }
+}
+
 /** Common inputs of the action for the demo's first service. */
 export const inputsFor = ({ url }: Pick<Emulator, 'url'>, dialect: EmulatorOptions['dialect'] = 'neutral'): Record<string, string> => ({
   'api-url': url,

@@ -54,27 +54,22 @@ describe('an unmanaged alert', () => {
       expect(applied.diagnostics.map(({ rule }) => rule)).not.toContain('same-name')
     }))
 
-  it.each([
-    ['adopt', () => ({ adopt: true })],
-    ['id', () => ({ id: theirs().id })],
-  ] as const)(
-    'an unmanaged alert that is as declared is only marked, by %s: the plan says that nothing changes, and apply that it adopted it',
-    (_by, by) =>
-      site(async ({ plan, apply, drift }) => {
-        const files = alerts({ errors: { ...asItIs, ...by() } })
-        const { id } = theirs()
-        expect(await plan(files)).toMatchObject({ ...emptyPlan, unchanged: 1, toAdopt: 1, objects: [{ action: 'adopt', fields: [] }] })
-        expect(await drift(files)).toMatchObject({ changed: false })
-        const applied = await apply(files)
-        expect(applied).toMatchObject({ changed: true, objects: [{ outcome: 'adopted', id }] })
-        expect(theirs()).toMatchObject({
-          id,
-          message: asItIs.message,
-          note: expect.stringMatching(/^watchkeeper: shop\/observability errors [0-9a-f]{6} wka:-$/),
-        })
-        expect(await apply(files)).toMatchObject({ changed: false, toAdopt: 0, unchanged: 1, objects: [{ outcome: 'unchanged' }] })
-      }),
-  )
+  it('an unmanaged alert that is as declared is only marked: the plan says that nothing changes, and apply that it adopted it', () =>
+    site(async ({ plan, apply, drift }) => {
+      const { id } = theirs()
+      const files = alerts({ errors: { ...asItIs, adopt: true } })
+      for (const by of [files, alerts({ errors: { ...asItIs, id } })])
+        expect(await plan(by)).toMatchObject({ ...emptyPlan, unchanged: 1, toAdopt: 1, objects: [{ action: 'adopt', fields: [] }] })
+      expect(await drift(files)).toMatchObject({ changed: false })
+      const applied = await apply(files)
+      expect(applied).toMatchObject({ changed: true, objects: [{ outcome: 'adopted', id }] })
+      expect(theirs()).toMatchObject({
+        id,
+        message: asItIs.message,
+        note: expect.stringMatching(/^watchkeeper: shop\/observability errors [0-9a-f]{6} wka:-$/),
+      })
+      expect(await apply(files)).toMatchObject({ changed: false, toAdopt: 0, unchanged: 1, objects: [{ outcome: 'unchanged' }] })
+    }))
 
   it('an unmanaged alert that differs is updated, and the plan says that it is taken over', () =>
     site(async ({ plan, apply }) => {
@@ -139,19 +134,13 @@ describe('what is not clear is an error, and nothing is written', () => {
     return isUntouched ? errorsIn(applied).map(({ rule, message }) => `${rule}: ${message}`) : undefined
   }
 
-  it('rejects an id that no alert has', async () => {
+  it('rejects an id that no alert has, a name that two keys refer to, and the id of an alert of another project', async () => {
     expect(await refusal(alerts({ errors: { ...asItIs, id: '000000000000000000000000' } }))).toEqual([
       'missing-object: alerts.errors: alert 000000000000000000000000 does not exist; remove id to create a new one',
     ])
-  })
-
-  it('rejects a name that two keys refer to', async () => {
     expect(await refusal(alerts({ one: { ...asItIs, adopt: true }, two: { ...asItIs, adopt: true } }))).toEqual([
       `owned-elsewhere: alerts.two: alerts.one refers to ${theirs().id}, too`,
     ])
-  })
-
-  it('rejects an alert of another project by its id', async () => {
     await site(({ apply }) => apply(alerts({ errors: { ...asItIs, adopt: true } }), { project: 'other/project' }))
     const { id } = theirs()
     expect(await refusal(alerts({ errors: { ...asItIs, id } }))).toEqual([
@@ -163,17 +152,12 @@ describe('what is not clear is an error, and nothing is written', () => {
 describe('an object of another project with the same name', () => {
   const mine = alerts({ errors: { ...asItIs, adopt: true } })
 
-  it('an object of another project with the same name is an error while this project owns nothing, as after a rename, and nothing is written', () =>
+  it('an object of another project with the same name is an error while this project owns nothing, as after a rename, and adopt-from takes it over', () =>
     site(async ({ apply, plan }) => {
       await apply(mine, { project: 'old/name' })
       const before = stateOf(emulator())
       for (const run of [plan, apply]) expect(errorRules(await run(mine))).toEqual(['other-project'])
       expect(stateOf(emulator())).toEqual(before)
-    }))
-
-  it('an object of another project with the same name is taken over with adopt-from, and is not there twice', () =>
-    site(async ({ apply, plan }) => {
-      await apply(mine, { project: 'old/name' })
       const { length } = serviceOf(emulator()).alerts
       expect(actions(await plan(mine, { adoptFrom: { project: 'old/name' } }))).toEqual({ errors: 'adopt' })
       expect(outcomes(await apply(mine, { adoptFrom: { project: 'old/name' } }))).toEqual({ errors: 'adopted' })
@@ -208,17 +192,7 @@ describe('an object of another project with the same name', () => {
 describe('a key that is renamed', () => {
   const named = (key: string, more: object = {}) => alerts({ [key]: { ...asItIs, name: 'Renamed', ...more } })
 
-  it('keeps its object with previousKey, also when something else changes', () =>
-    site(async ({ apply, plan }) => {
-      await apply(named('old'))
-      const { length } = serviceOf(emulator()).alerts
-      expect(actions(await plan(named('new', { previousKey: 'old' })))).toEqual({ new: 'adopt' })
-      expect(outcomes(await apply(named('new', { previousKey: 'old', threshold: 7 })))).toEqual({ new: 'updated' })
-      expect(serviceOf(emulator()).alerts).toHaveLength(length)
-      expect(await plan(named('new', { threshold: 7 }))).toMatchObject(emptyPlan)
-    }))
-
-  it('a key that is renamed is created again without previousKey, and a warning says how to keep the old one', () =>
+  it('a key that is renamed keeps its object with previousKey, and is created again without it, with a warning that says how to keep the old one', () =>
     site(async ({ apply, plan }) => {
       await apply(named('old'))
       const planned = await plan(named('new'))
@@ -227,13 +201,13 @@ describe('a key that is renamed', () => {
         { rule: 'same-name', severity: 'warning', message: expect.stringContaining('previousKey: old') },
         { rule: 'unchecked-query', message: expect.stringContaining('The queries of 1 changed alert were not run') },
       ])
-    }))
-
-  it('a key that is renamed is an error where the file names the id of another object', () =>
-    site(async ({ apply, plan }) => {
-      await apply(named('old'))
       const id = serviceOf(emulator()).alerts[0]?.id
       expect(errorRules(await plan(named('new', { previousKey: 'old', id })))).toEqual(['owned-elsewhere'])
+      const { length } = serviceOf(emulator()).alerts
+      expect(actions(await plan(named('new', { previousKey: 'old' })))).toEqual({ new: 'adopt' })
+      expect(outcomes(await apply(named('new', { previousKey: 'old', threshold: 7 })))).toEqual({ new: 'updated' })
+      expect(serviceOf(emulator()).alerts).toHaveLength(length)
+      expect(await plan(named('new', { threshold: 7 }))).toMatchObject(emptyPlan)
     }))
 
   it('a key that is renamed is an error where objects exist under both keys', () =>

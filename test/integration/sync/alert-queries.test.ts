@@ -1,6 +1,6 @@
 // Alerts with a query of their own against a server: the query is a tile that no file has.
 import { describe, expect, it } from 'vitest'
-import { serviceOf, useEmulator } from '../../support/emulator.ts'
+import { serviceOf, useApplied, useEmulator } from '../../support/emulator.ts'
 import { afterPull, convergenceProblems, emptyPlan, project, type Site, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
@@ -39,6 +39,8 @@ const all = { alerts: { errors, slow, ratio, lag } }
 
 const file = (content: object) => ({ 'observability/a.yml': content })
 
+const haveApplied = useApplied(emulator, () => site((one) => one.apply(file(all))))
+
 const boards = () => serviceOf(emulator()).dashboards.filter(({ tags }) => tags.includes('alerts'))
 
 const alertNamed = (name: string) => serviceOf(emulator()).alerts.find((one) => one.name === name)
@@ -76,7 +78,7 @@ describe('alerts with a query', () => {
         { path: 'query.select[0].where', after: 'SeverityText:error' },
         { path: 'name', after: 'Checkout has errors' },
       ])
-      await one.apply(file(all))
+      await haveApplied()
       const again = await one.plan(file(all))
       expect(again).toMatchObject({ ...emptyPlan, unchanged: 4, needsApply: false })
       expect(again.objects.map(({ notes }) => notes)).toEqual([[], [], [], []])
@@ -84,7 +86,7 @@ describe('alerts with a query', () => {
 
   it('W20: keep the id of the alert when its key stays and its file, its name and its query change', () =>
     site(async (one) => {
-      await one.apply(file(all))
+      await haveApplied()
       const [before, tile] = [alertNamed(errors.name)?.id, alertNamed(errors.name)?.tileId]
       const renamed = { ...errors, name: 'Checkout fails', query: count('SeverityText:fatal') }
       const files = { 'b.json': { alerts: { errors: renamed } }, 'a.json': { alerts: { slow, ratio, lag } } }
@@ -134,35 +136,22 @@ describe('alerts with a query', () => {
       expect(await one.plan(file(swapped))).toMatchObject(emptyPlan)
     }))
 
-  it('keep the id when a chart becomes SQL, and show what was removed', () =>
+  it('keep the id when a chart becomes SQL, and show what was removed, and under another key with previousKey', () =>
     site(async (one) => {
-      await one.apply(file({ alerts: { errors } }))
+      await haveApplied()
       const id = alertNamed(errors.name)?.id
-      const files = file({ alerts: { errors: { ...errors, query: lag.query } } })
-      const planned = await one.apply(files)
+      const planned = await one.apply(file({ alerts: { ...all.alerts, errors: { ...errors, query: lag.query } } }))
       const paths = planned.objects.flatMap(({ fields }) => fields.map(({ path }) => path))
       expect(paths).toEqual(expect.arrayContaining(['query.sql', 'query.select[0].aggFn']))
       expect(alertNamed(errors.name)?.id).toBe(id)
-      expect(await one.plan(files)).toMatchObject(emptyPlan)
+      const moved = { ...errors, name: 'Another', query: count('SeverityText:warn'), previousKey: 'errors' }
+      const files = file({ alerts: { slow, ratio, lag, 'new-key': moved } })
+      await one.apply(files, { prune: true })
+      expect(alertNamed('Another')?.id).toBe(id)
+      expect(await one.plan(files, { prune: true })).toMatchObject(emptyPlan)
     }))
 
-  it('are created again where somebody deleted the alert, on the tile that is left', () =>
-    site(async (one) => {
-      await one.apply(file(all))
-      const { alerts } = serviceOf(emulator())
-      alerts.splice(
-        alerts.findIndex(({ name }) => name === slow.name),
-        1,
-      )
-      const applied = await one.apply(file(all))
-      expect(applied.objects.filter(({ action }) => action !== 'unchanged').map(({ key, action }) => [key, action])).toEqual([
-        ['slow', 'create'],
-      ])
-      expect(boards()[0]?.tiles).toHaveLength(4)
-      expect(await one.plan(file(all))).toMatchObject(emptyPlan)
-    }))
-
-  it('are created again where somebody deleted the tile, and where somebody deleted the dashboard', () =>
+  it('are created again where somebody deleted the alert, the tile or the dashboard', () =>
     site(async (one) => {
       const service = serviceOf(emulator())
       const applyAgain = async (isLost: (tileId: unknown) => boolean): Promise<number> => {
@@ -173,6 +162,9 @@ describe('alerts with a query', () => {
         return toCreate
       }
       await one.apply(file(all))
+      const left = alertNamed(slow.name)?.tileId
+      expect(await applyAgain((id) => id === left)).toBe(1)
+      expect(alertNamed(slow.name)?.tileId).toBe(left)
       const tile = boards()[0]?.tiles.shift()
       expect(await applyAgain((id) => id === tile?.id)).toBe(1)
       const ids = boards()[0]?.tiles.map(({ id }) => id)
@@ -190,21 +182,9 @@ describe('alerts with a query', () => {
       ])
     }))
 
-  it('keep the id under another key with previousKey', () =>
-    site(async (one) => {
-      await one.apply(file({ alerts: { errors } }))
-      const id = alertNamed(errors.name)?.id
-      const files = file({
-        alerts: { 'new-key': { ...errors, name: 'Another', query: count('SeverityText:warn'), previousKey: 'errors' } },
-      })
-      await one.apply(files, { prune: true })
-      expect(alertNamed('Another')?.id).toBe(id)
-      expect(await one.plan(files, { prune: true })).toMatchObject(emptyPlan)
-    }))
-
   it('show a query that was changed in the web app as drift of the alert, and apply reverts it', () =>
     site(async (one) => {
-      await one.apply(file(all))
+      await haveApplied()
       const [tile] = boards()[0]?.tiles ?? []
       Object.assign(tile ?? {}, {
         config: { ...(tile?.config as object), select: [{ aggFn: 'count', where: 'x', whereLanguage: 'lucene' }] },
@@ -226,7 +206,7 @@ describe('alerts with a query', () => {
 
   it('leave a tile where a person put it', () =>
     site(async (one) => {
-      await one.apply(file(all))
+      await haveApplied()
       const [tile] = boards()[0]?.tiles ?? []
       Object.assign(tile ?? {}, { x: 0, y: 40, w: 24, h: 9 })
       expect(await one.plan(file(all))).toMatchObject(emptyPlan)
@@ -298,7 +278,7 @@ describe('prune of alerts with a query', () => {
 
   it('deletes the tile with the alert, and the dashboard with the last one', () =>
     site(async (one) => {
-      await one.apply(file(all))
+      await haveApplied()
       const fewer = file({ alerts: { errors } })
       const pruned = await one.apply(fewer, { prune: true })
       expect(
@@ -316,7 +296,7 @@ describe('prune of alerts with a query', () => {
 
   it('keeps the tile of an alert that stays, because prune is not set', () =>
     site(async (one) => {
-      await one.apply(file(all))
+      await haveApplied()
       const planned = await one.apply(file({ alerts: { errors } }))
       expect(planned.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([])
       expect(planned.orphans.map(({ key }) => key).toSorted()).toEqual(['lag', 'ratio', 'slow'])
@@ -328,7 +308,7 @@ describe('prune of alerts with a query', () => {
 
   it('W20: keeps a dashboard with a tile that a person added, also as a copy of the tile of an alert, and uses it again', () =>
     site(async (one) => {
-      await one.apply(file(all))
+      await haveApplied()
       const [board] = boards()
       const copy = { ...structuredClone(board?.tiles[0]), id: 'b'.repeat(24), y: 60 }
       board?.tiles.push(others as never, copy as never)
@@ -351,7 +331,7 @@ describe('prune of alerts with a query', () => {
 
   it('W20: keeps the tile of a person when prune deletes the alert that files had on it', () =>
     site(async (one) => {
-      await one.apply(file(all))
+      await haveApplied()
       const [board] = boards()
       board?.tiles.push({ ...structuredClone(board.tiles[0]), id: 'd'.repeat(24), name: 'Mine', y: 60 } as never)
       const { query: _, ...fields } = errors
@@ -388,7 +368,7 @@ describe('prune of alerts with a query', () => {
 
   it('W20: prunes a tile by what the marker of its alert says, whatever the names are', () =>
     site(async (one) => {
-      await one.apply(file(all))
+      await haveApplied()
       const [board] = boards()
       const [made] = board?.tiles ?? []
       const copy = { ...structuredClone(made), id: 'd'.repeat(24), name: 'Mine', y: 60 }
@@ -460,7 +440,7 @@ describe('prune of alerts with a query', () => {
 
   it('shows that a person changed the tags of their dashboard, which apply changes back', () =>
     site(async (one) => {
-      await one.apply(file(all))
+      await haveApplied()
       const [board] = boards()
       if (board === undefined) throw new Error('not applied')
       const named = board.name
@@ -472,7 +452,7 @@ describe('prune of alerts with a query', () => {
 
   it('warns where a write of all tiles may lose hidden parts of tiles of others, and not where it patches its own', () =>
     site(async (one) => {
-      await one.apply(file(all))
+      await haveApplied()
       const warnings = async (alerts: object) =>
         (await one.plan(file({ alerts }))).diagnostics.filter(({ rule }) => rule === 'rewrites-tiles').map(({ message }) => message)
       const more = { ...all.alerts, more: { ...errors, name: 'More' } }
@@ -485,7 +465,7 @@ describe('prune of alerts with a query', () => {
 
   it('keeps an alert of somebody else with the tile that it is on', () =>
     site(async (one) => {
-      await one.apply(file(all))
+      await haveApplied()
       const { alerts } = serviceOf(emulator())
       const mine = alertNamed(slow.name)
       if (mine === undefined) throw new Error('not applied')
@@ -498,7 +478,7 @@ describe('prune of alerts with a query', () => {
 
   it('forgets the alerts and the dashboard', () =>
     site(async (one) => {
-      await one.apply(file(all))
+      await haveApplied()
       await one.apply(none, { prune: 'forget' })
       expect(await one.plan(none)).toMatchObject({ ...emptyPlan, orphans: [] })
       expect(boards()[0]?.tiles).toHaveLength(4)
@@ -509,12 +489,13 @@ describe('prune of alerts with a query', () => {
 describe('a dashboard that alerts with a query name', () => {
   const inBoard = { ...errors, dashboard: 'checkout' }
 
-  it('may have only a name, and keeps tiles that a person added', () =>
+  it('may have only a name, and keeps tiles that a person added, also where one overlaps the tile of a query', () =>
     site(async (one) => {
       const content = { dashboards: { checkout: { name: 'Checkout', tags: ['t'] } }, alerts: { errors: inBoard } }
-      expect(await convergenceProblems(one, content)).toEqual([])
+      await one.apply(file(content))
+      expect(await one.plan(file(content), { prune: true })).toMatchObject({ ...emptyPlan, orphans: [] })
       const board = serviceOf(emulator()).dashboards.find(({ name }) => name === 'Checkout')
-      board?.tiles.push(others as never)
+      board?.tiles.push(others as never, { ...others, id: 'f'.repeat(24), x: 0, y: 0 } as never)
       expect(await one.plan(file(content))).toMatchObject(emptyPlan)
       const planned = await one.plan(file({ ...content, alerts: { errors: inBoard, more: { ...lag, dashboard: 'checkout' } } }))
       expect(planned.objects.map(({ kind, key, action }) => [kind, key, action])).toEqual([
@@ -524,35 +505,12 @@ describe('a dashboard that alerts with a query name', () => {
       ])
     }))
 
-  it('leaves the tile of a query where a tile of a person overlaps it', () =>
-    site(async (one) => {
-      const content = { dashboards: { checkout: { name: 'Checkout', tags: ['t'] } }, alerts: { errors: inBoard } }
-      await one.apply(file(content))
-      const board = serviceOf(emulator()).dashboards.find(({ name }) => name === 'Checkout')
-      board?.tiles.push({ ...others, x: 0, y: 0 } as never)
-      expect(await one.plan(file(content))).toMatchObject(emptyPlan)
-    }))
-
-  it('is shown where the tile of a query must move away from a tile of the file, and nothing else differs', () =>
+  it('shows the queries below its own tiles, and loses one only with prune', () =>
     site(async (one) => {
       const tile = { name: 'Own', w: 24, h: 3, config: { displayType: 'markdown', markdown: 'x' } }
       const content = { dashboards: { checkout: { name: 'Checkout', tags: ['t'], tiles: [tile] } }, alerts: { errors: inBoard } }
       await one.apply(file(content))
-      const board = serviceOf(emulator()).dashboards.find(({ name }) => name === 'Checkout')
-      Object.assign(board?.tiles.find(({ name }) => name === errors.name) ?? {}, { y: 1 })
-      const planned = await one.plan(file(content))
-      expect(planned).toMatchObject({ changed: true, toUpdate: 1 })
-      expect(planned.objects.find(({ action }) => action === 'update')).toMatchObject({
-        kind: 'dashboard',
-        fields: [{ path: `tiles["${errors.name}"].y`, before: 1, after: 3 }],
-      })
-    }))
-
-  it('shows the queries below its own tiles', () =>
-    site(async (one) => {
-      const tile = { name: 'Own', w: 24, h: 3, config: { displayType: 'markdown', markdown: 'x' } }
-      const content = { dashboards: { checkout: { name: 'Checkout', tags: ['t'], tiles: [tile] } }, alerts: { errors: inBoard } }
-      expect(await convergenceProblems(one, content)).toEqual([])
+      expect(await one.plan(file(content), { prune: true })).toMatchObject({ ...emptyPlan, orphans: [] })
       const board = serviceOf(emulator()).dashboards.find(({ name }) => name === 'Checkout')
       expect(board?.tiles.map(({ name, x, y }) => [name, x, y])).toEqual([
         ['Own', 0, 0],
@@ -563,16 +521,18 @@ describe('a dashboard that alerts with a query name', () => {
       expect(
         planned.objects.filter(({ action }) => action !== 'unchanged').map(({ key, fields }) => [key, fields.map(({ path }) => path)]),
       ).toEqual([['errors', ['query.select[0].where']]])
-    }))
-
-  it('loses a query only with prune, because its tile is no longer among its own', () =>
-    site(async (one) => {
-      const tile = { name: 'Own', w: 24, h: 3, config: { displayType: 'markdown', markdown: 'x' } }
-      const dashboards = { checkout: { name: 'Checkout', tags: ['t'], tiles: [tile] } }
-      await one.apply(file({ dashboards, alerts: { errors: inBoard } }))
-      const planned = await one.plan(file({ dashboards }))
-      expect(planned.diagnostics.map(({ rule }) => rule)).toEqual(['would-lose-alert'])
-      const pruned = await one.apply(file({ dashboards }), { prune: true })
+      const made = board?.tiles.find(({ name }) => name === errors.name)
+      Object.assign(made ?? {}, { y: 1 })
+      const moving = await one.plan(file(content))
+      expect(moving).toMatchObject({ changed: true, toUpdate: 1 })
+      expect(moving.objects.find(({ action }) => action === 'update')).toMatchObject({
+        kind: 'dashboard',
+        fields: [{ path: `tiles["${errors.name}"].y`, before: 1, after: 3 }],
+      })
+      Object.assign(made ?? {}, { y: 3 })
+      const without = file({ dashboards: content.dashboards })
+      expect((await one.plan(without)).diagnostics.map(({ rule }) => rule)).toEqual(['would-lose-alert'])
+      const pruned = await one.apply(without, { prune: true })
       expect(pruned.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([])
       expect(
         serviceOf(emulator())

@@ -1,7 +1,7 @@
 // A changed source breaks alerts that no file changes. What it names, and what alerts use of it, is looked up in its table.
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { RunSql } from '../../../src/emulator/index.ts'
-import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
+import { inputsFor, serviceOf, useApplied, useEmulator } from '../../support/emulator.ts'
 import { type Invoked, invokeText } from '../../support/invoke.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -82,6 +82,8 @@ beforeEach(() => {
   lookUps.length = 0
 })
 
+const haveApplied = useApplied(emulator, () => run('apply', source))
+
 describe('a changed source', () => {
   it('a changed source whose table lacks a column of an unchanged alert is a warning of the plan, while its queries on the old table succeed', async () => {
     expect((await run('apply', source)).document).toMatchObject({ toCreate: 4 })
@@ -98,7 +100,7 @@ describe('a changed source', () => {
   })
 
   it('a changed source names a table that does not exist: the plan says so of the source and of its alerts, declared or not', async () => {
-    await run('apply', source)
+    await haveApplied()
     const { alerts: stored } = serviceOf(emulator())
     const [managed] = stored.filter(({ name }) => name === 'Lines')
     if (managed !== undefined) stored.push({ ...managed, id: 'c0ffee00c0ffee00c0ffee00', name: 'By hand', note: null })
@@ -122,7 +124,7 @@ describe('a changed source', () => {
   })
 
   it('a changed source is not looked up where the server cannot, which the other checks of the plan do not need', async () => {
-    await run('apply', source)
+    await haveApplied()
     emulator().addFault({ match: { path: '/mcp' }, times: 9, effect: { kind: 'html', status: 404 } })
     const broken = [...tiles, chart('Broken', { select: [{ aggFn: 'count', where: 'Nope:1' }], sourceId: { source: 'Logs' } })]
     const ran = await run('plan', inTable('otel_lgos'), { dashboards: { shop: { name: 'Shop', tiles: broken } } })
@@ -132,7 +134,7 @@ describe('a changed source', () => {
   })
 
   it('apply runs the queries of the alerts on a changed source, unchanged ones too, and warns', async () => {
-    await run('apply', source)
+    await haveApplied()
     emulator().addFault({
       match: { path: '/charts/series' },
       times: 9,

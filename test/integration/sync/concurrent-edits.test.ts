@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { startEmulator } from '../../../src/emulator/index.ts'
 import { createVirtualClock, watchRequests } from '../../support/clocks.ts'
-import { editDuring, serviceOf, useEmulator } from '../../support/emulator.ts'
+import { editDuring, serviceOf, useApplied, useEmulator } from '../../support/emulator.ts'
 import { outcomes, tile } from '../../support/shop-declaration.ts'
 import { emptyPlan, markersIn, type Site, stateOf, withSite } from '../../support/site.ts'
 
@@ -34,12 +34,13 @@ const owned = () => {
   return { shop: find(dashboards, 'Shop'), errors: find(alerts, 'Errors'), slow: find(alerts, 'Slow') }
 }
 
+const haveApplied = useApplied(emulator, () => withSite(emulator(), 'neutral', (site) => site.apply(first())))
+
 /** With the first state applied. */
-const withShop = (use: (site: Site) => Promise<void>): Promise<void> =>
-  withSite(emulator(), 'neutral', async (site) => {
-    await site.apply(first())
-    await use(site)
-  })
+const withShop = async (use: (site: Site) => Promise<void>): Promise<void> => {
+  await haveApplied()
+  await withSite(emulator(), 'neutral', use)
+}
 
 describe('W8: an object that another user changes after it was listed is not overwritten', () => {
   it('does not update an object that changed since the plan, and shows both versions in the next run', () =>

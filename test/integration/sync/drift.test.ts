@@ -1,7 +1,7 @@
 // Drift: files and service differ, which side moved, and who must act.
 import { describe, expect, it } from 'vitest'
 import { renderTerminal } from '../../../src/report/terminal.ts'
-import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
+import { inputsFor, serviceOf, useApplied, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { errors, shop, tile } from '../../support/shop-declaration.ts'
 
@@ -17,6 +17,8 @@ async function run(operation: string, content: object, inputs: Readonly<Record<s
   return { ...ran, text: renderTerminal(ran.blocks, { color: false }).join('\n') }
 }
 
+const haveApplied = useApplied(emulator, () => run('apply', first))
+
 const edit = (name: string, fields: object): void =>
   void Object.assign(serviceOf(emulator()).alerts.find((one) => one.name === name) ?? {}, fields)
 
@@ -27,12 +29,12 @@ const drift = async (content: object, inputs = {}) => {
 
 describe('drift', () => {
   it('drift is not reported right after apply', async () => {
-    await run('apply', first)
+    await haveApplied()
     expect(await drift(first)).toMatchObject({ exitCode: 0, status: 'pass', reason: '', text: expect.stringContaining('No drift') })
   })
 
   it('reports a change in the service since the last apply', async () => {
-    await run('apply', first)
+    await haveApplied()
     edit('Errors', { threshold: 9 })
     const found = await drift(first)
     expect(found).toMatchObject({ exitCode: 10, status: 'fail', reason: 'shop/drift has drifted: 1 to update' })
@@ -41,14 +43,14 @@ describe('drift', () => {
   })
 
   it('reports a change in files that have not been applied yet', async () => {
-    await run('apply', first)
+    await haveApplied()
     const found = await drift({ ...first, alerts: { ...first.alerts, errors: { ...errors, threshold: 9 } } })
     expect(found).toMatchObject({ exitCode: 10, reason: 'shop/drift has drifted: 1 to update' })
     expect(found.text).toMatch(/alert +errors +Changed in the files since the last apply/)
   })
 
   it('reports a change on both sides as a change in the files', async () => {
-    await run('apply', first)
+    await haveApplied()
     edit('Errors', { interval: '1h' })
     expect((await drift({ ...first, alerts: { ...first.alerts, errors: { ...errors, threshold: 9 } } })).text).toMatch(
       /errors +Changed in the files/,
@@ -63,7 +65,7 @@ describe('drift', () => {
   })
 
   it('includes orphans, with and without prune', async () => {
-    await run('apply', first)
+    await haveApplied()
     const without = await drift({ ...first, alerts: { errors } })
     expect(without).toMatchObject({ exitCode: 10, reason: 'shop/drift has drifted: 1 undeclared object' })
     expect(without.text).toMatch(/alert +slow +In no file. Add it with pull, or delete it with prune/)
@@ -73,7 +75,7 @@ describe('drift', () => {
   })
 
   it('includes objects that must be created again', async () => {
-    await run('apply', first)
+    await haveApplied()
     const content = { dashboards: { shop: { ...shop, tiles: [tile('A')] } }, alerts: { errors, slow: { ...errors, name: 'Slow' } } }
     const found = await drift(content)
     expect(found).toMatchObject({ exitCode: 10, reason: 'shop/drift has drifted: 1 to update, 1 to replace' })
@@ -105,7 +107,7 @@ describe('drift', () => {
   })
 
   it('drift cannot be determined while files or markers are wrong: exit 2', async () => {
-    await run('apply', first)
+    await haveApplied()
     const wrong = await drift({ ...first, alerts: { errors: { ...errors, tile: 'Nowhere' } } })
     expect(wrong).toMatchObject({ exitCode: 2, status: 'fail', reason: 'The drift check failed: 1 error' })
     const store = serviceOf(emulator())
@@ -115,7 +117,7 @@ describe('drift', () => {
   })
 
   it('drift can be a warning', async () => {
-    await run('apply', first)
+    await haveApplied()
     edit('Errors', { threshold: 9 })
     expect(await drift(first, { 'warn-only': 'true' })).toMatchObject({ exitCode: 0, status: 'warn' })
   })

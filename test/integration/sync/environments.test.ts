@@ -70,12 +70,21 @@ const serviceIn = (name: 'search' | 'catalog'): Service => {
   return service
 }
 
+const applied = new Map<'search' | 'catalog', Pick<Service, 'dashboards' | 'alerts' | 'savedSearches'>>()
+
 /** The services have only what the files declare. */
 async function applyAll(): Promise<void> {
-  for (const name of ['search', 'catalog'] as const) Object.assign(serviceIn(name), { dashboards: [], alerts: [], savedSearches: [] })
+  const names = ['search', 'catalog'] as const
+  for (const name of names)
+    Object.assign(serviceIn(name), structuredClone(applied.get(name) ?? { dashboards: [], alerts: [], savedSearches: [] }))
+  if (applied.size > 0) return
   for (const env of ['staging', 'production']) {
     const { exitCode, reason } = await run('apply', env)
     if (exitCode !== 0) throw new Error(reason)
+  }
+  for (const name of names) {
+    const { dashboards, alerts, savedSearches } = serviceIn(name)
+    applied.set(name, structuredClone({ dashboards, alerts, savedSearches }))
   }
 }
 

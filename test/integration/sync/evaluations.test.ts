@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { formatMoment } from '../../../src/core/dates.ts'
 import type { Diagnostic } from '../../../src/core/diagnostics.ts'
 import { renderTerminal } from '../../../src/report/terminal.ts'
-import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
+import { inputsFor, serviceOf, useApplied, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { errors, shop } from '../../support/shop-declaration.ts'
 
@@ -36,6 +36,8 @@ async function run(operation: string, declared: object = content, inputs: Readon
   }
 }
 
+const haveApplied = useApplied(emulator, () => run('apply'))
+
 const stored = (name: string) => {
   const found = serviceOf(emulator()).alerts.find((one) => one.name === name)
   if (found === undefined) throw new Error(`${name} was not applied`)
@@ -53,7 +55,7 @@ function evaluate(...failing: readonly string[]): void {
 
 describe('a managed alert whose last evaluation failed', () => {
   it('a managed alert whose last evaluation failed is a warning of plan', async () => {
-    await run('apply')
+    await haveApplied()
     evaluate('Slow')
     const ran = await run('plan')
     expect(ran.found).toEqual([`warning failed-evaluation: alerts.slow: ${words}`])
@@ -62,28 +64,24 @@ describe('a managed alert whose last evaluation failed', () => {
     expect((await run('drift', content, { 'on-failed-evaluation': 'warn' })).document.status).toBe('warn')
   })
 
-  it.each([
-    ['drift', {}],
-    ['plan', { 'on-failed-evaluation': 'fail' }],
-  ])('fails %s with %o, and is no error in the files', async (operation, inputs) => {
-    await run('apply')
+  it('fails drift, and plan with on-failed-evaluation: fail, is no error in the files, and is left out where the input says so', async () => {
+    await haveApplied()
     evaluate('Slow')
-    const ran = await run(operation, content, { ...inputs, 'plan-file': 'x.plan.json' })
-    expect(ran.found).toEqual([`error failed-evaluation: alerts.slow: ${words}`])
-    expect([ran.exitCode, ran.document.status]).toEqual([10, 'fail'])
-    expect(ran.reason).toMatch(/^No (?:changes|drift): everything matches the files: the last evaluation of 1 alert failed$/)
-    expect(ran.document.planFile).toBe('x.plan.json')
-  })
-
-  it('a managed alert whose last evaluation failed is left out where the input says so', async () => {
-    await run('apply')
-    evaluate('Slow')
-    for (const operation of ['plan', 'drift'])
+    for (const [operation, inputs] of [
+      ['drift', {}],
+      ['plan', { 'on-failed-evaluation': 'fail' }],
+    ] as const) {
+      const ran = await run(operation, content, { ...inputs, 'plan-file': 'x.plan.json' })
+      expect(ran.found, operation).toEqual([`error failed-evaluation: alerts.slow: ${words}`])
+      expect([ran.exitCode, ran.document.status], operation).toEqual([10, 'fail'])
+      expect(ran.reason).toMatch(/^No (?:changes|drift): everything matches the files: the last evaluation of 1 alert failed$/)
+      expect(ran.document.planFile, operation).toBe('x.plan.json')
       expect(await run(operation, content, { 'on-failed-evaluation': 'ignore' })).toMatchObject({ exitCode: 0, found: [] })
+    }
   })
 
   it('a managed alert whose last evaluation failed is reported beside a drift', async () => {
-    await run('apply')
+    await haveApplied()
     evaluate('Slow')
     stored('Errors').threshold = 9
     const ran = await run('drift', content, { 'on-failed-evaluation': 'fail' })
@@ -91,7 +89,7 @@ describe('a managed alert whose last evaluation failed', () => {
   })
 
   it('a managed alert whose last evaluation failed is reported where no file declares it any more, and not where another project owns it', async () => {
-    await run('apply')
+    await haveApplied()
     await run(
       'apply',
       { dashboards: { other: { ...shop, name: 'Other' } }, alerts: { foreign: { ...errors, name: 'Foreign', dashboard: 'other' } } },
@@ -103,7 +101,7 @@ describe('a managed alert whose last evaluation failed', () => {
   })
 
   it('a managed alert whose last evaluation failed does not keep apply from writing, which may repair it', async () => {
-    await run('apply')
+    await haveApplied()
     evaluate('Slow', 'Errors')
     const ran = await run('apply', { ...content, alerts: { ...alerts, slow: { ...alerts.slow, threshold: 7 } } })
     expect([ran.exitCode, ran.document.status, stored('Slow').threshold]).toEqual([0, 'warn', 7])
@@ -112,7 +110,7 @@ describe('a managed alert whose last evaluation failed', () => {
   })
 
   it('a managed alert whose last evaluation failed is a warning of an apply that changes nothing', async () => {
-    await run('apply')
+    await haveApplied()
     evaluate('Slow')
     const ran = await run('apply')
     expect([ran.exitCode, ran.document.status, ran.document.changed]).toEqual([0, 'warn', false])
@@ -138,7 +136,7 @@ describe('an alert that the server has not evaluated yet', () => {
   })
 
   it('an alert without an evaluation since its update is named, whether the last one failed or not', async () => {
-    await run('apply')
+    await haveApplied()
     evaluate('Errors')
     const declared = { dashboards: { shop }, alerts: { errors: { ...errors, threshold: 7 }, slow: { ...alerts.slow, threshold: 7 } } }
     const ran = await run('apply', declared)
@@ -179,7 +177,7 @@ describe('an alert that the server evaluates no more', () => {
   }
 
   it('an alert that the server evaluates no more is a warning of plan, drift, apply and doctor', async () => {
-    await run('apply')
+    await haveApplied()
     evaluate()
     const since = stopAfter(21, 'Slow')
     const message = `the server has not evaluated it since ${since}, with an interval of 5m`
@@ -198,7 +196,7 @@ describe('an alert that the server evaluates no more', () => {
   })
 
   it('an alert that the server evaluates no more is not reported before two intervals and ten minutes, when it is silenced or disabled, or where the input ignores it', async () => {
-    await run('apply')
+    await haveApplied()
     evaluate()
     for (const [minutesAgo, changes, inputs] of [
       [19, {}, {}],
@@ -210,7 +208,7 @@ describe('an alert that the server evaluates no more', () => {
       stopAfter(minutesAgo, 'Slow')
       const before = { ...stored('Slow') }
       Object.assign(stored('Slow'), changes)
-      const found = [...(await run('plan', content, inputs)).found, ...(await run('drift', content, inputs)).found]
+      const { found } = await run('plan', content, inputs)
       expect(
         found.filter((one) => one.includes('overdue')),
         JSON.stringify([minutesAgo, changes, inputs]),
@@ -221,7 +219,7 @@ describe('an alert that the server evaluates no more', () => {
   })
 
   it('one warning says that the alert task of the server does not run, when all alerts are overdue, never evaluated ones included', async () => {
-    await run('apply')
+    await haveApplied()
     const names = serviceOf(emulator()).alerts.flatMap(({ name, state }) => (state === 'DISABLED' || name == null ? [] : [name]))
     stopAfter(60 * 24 * 30, ...names)
     const since = stopAfter(25, 'Errors', 'Slow')
@@ -236,7 +234,7 @@ describe('an alert that the server evaluates no more', () => {
 
 describe('doctor', () => {
   it('doctor reports nothing about alerts that do not fail, and about those that no project manages', async () => {
-    await run('apply')
+    await haveApplied()
     evaluate('High latency')
     const ran = await run('doctor')
     expect(alertCheck(ran)).toMatchObject({ outcome: 'ok', detail: `${serviceOf(emulator()).alerts.length} found` })
@@ -244,7 +242,7 @@ describe('doctor', () => {
   })
 
   it('agrees with drift about an alert that fails', async () => {
-    await run('apply')
+    await haveApplied()
     evaluate('Slow')
     const warned = await run('doctor', content, { 'on-failed-evaluation': 'warn' })
     expect([warned.exitCode, warned.document.status, warned.document.healthy]).toEqual([0, 'warn', true])

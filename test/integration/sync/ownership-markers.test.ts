@@ -1,6 +1,6 @@
 // The mark is all that tells whose an object is: what becomes of it at the service, and what is said then.
 import { describe, expect, it } from 'vitest'
-import { editDuring, serviceOf, useEmulator } from '../../support/emulator.ts'
+import { editDuring, serviceOf, useApplied, useEmulator } from '../../support/emulator.ts'
 import { actions, errorRules, errors, errorsIn, outcomes, shop, tile } from '../../support/shop-declaration.ts'
 import { afterPull, differing, emptyPlan, markersIn, type Site, type SiteFiles, stateOf, withSite } from '../../support/site.ts'
 
@@ -9,11 +9,12 @@ const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 const search = { name: 'Search', tags: [], sourceId: { source: 'Logs' } }
 const files: SiteFiles = { 'a.json': { dashboards: { shop }, savedSearches: { search }, alerts: { errors } } }
 
-const withShop = (use: (site: Site) => Promise<void>): Promise<void> =>
-  withSite(emulator(), 'clickhouse-cloud', async (site) => {
-    await site.apply(files)
-    await use(site)
-  })
+const haveApplied = useApplied(emulator, () => withSite(emulator(), 'clickhouse-cloud', (site) => site.apply(files)))
+
+const withShop = async (use: (site: Site) => Promise<void>): Promise<void> => {
+  await haveApplied()
+  await withSite(emulator(), 'clickhouse-cloud', use)
+}
 
 function ours() {
   const { dashboards, alerts, savedSearches } = serviceOf(emulator())
@@ -24,35 +25,35 @@ function ours() {
   return { dashboard, alert, savedSearch }
 }
 
-const copyId = '65f5e4a35eedc0deffffffff'
+const copyId = ({ id }: { readonly id: string }): string => id.replace(/^....../, 'ffffff')
 
 describe('a copy of an object, including its marker', () => {
-  it.each(['dashboards', 'savedSearches', 'alerts'] as const)(
-    'a copy of an object, including its marker of %s is an error that names both, and nothing is written',
-    (section) =>
-      withShop(async ({ plan, apply, drift }) => {
-        const { dashboard, alert, savedSearch } = ours()
-        const store = serviceOf(emulator())
-        const original = { dashboards: dashboard, savedSearches: savedSearch, alerts: alert }[section]
-        ;(store[section] as object[]).push({ ...structuredClone(original), id: copyId, name: 'Copy' })
-        const before = stateOf(emulator())
-        for (const result of [await plan(files), await drift(files), await apply(files, { prune: true })]) {
-          expect(errorRules(result)).toContain('duplicate-marker')
-          const said = errorsIn(result).map(({ message }) => message)
-          expect(said.join()).toContain(original.id)
-          expect(said.join()).toContain(copyId)
-        }
-        expect(stateOf(emulator())).toEqual(before)
-      }),
-  )
+  it('a copy of an object, including its marker, is an error that names both, and nothing is written', () =>
+    withShop(async ({ plan, apply, drift }) => {
+      const { dashboard, alert, savedSearch } = ours()
+      const store = serviceOf(emulator())
+      const copyOf = <T extends { readonly id: string }>(one: T): T => ({ ...structuredClone(one), id: copyId(one), name: 'Copy' })
+      store.dashboards.push(copyOf(dashboard))
+      store.savedSearches.push(copyOf(savedSearch))
+      store.alerts.push(copyOf(alert))
+      const before = stateOf(emulator())
+      for (const result of [await plan(files), await drift(files), await apply(files, { prune: true })]) {
+        const said = errorsIn(result).flatMap(({ rule, message }) => (rule === 'duplicate-marker' ? [message] : []))
+        for (const one of [dashboard, alert, savedSearch])
+          expect(said).toContainEqual(expect.stringMatching(new RegExp(`${one.id}, ${copyId(one)}`)))
+      }
+      expect(stateOf(emulator())).toEqual(before)
+    }))
 
   it('a copy of an object, including its marker of an object in no file stops prune: which one is the copy cannot be known', () =>
     withShop(async ({ apply }) => {
       const { savedSearch } = ours()
-      serviceOf(emulator()).savedSearches.push({ ...structuredClone(savedSearch), id: copyId, name: 'Copy' })
+      serviceOf(emulator()).savedSearches.push({ ...structuredClone(savedSearch), id: copyId(savedSearch), name: 'Copy' })
       const before = stateOf(emulator())
       const applied = await apply({ 'a.json': { dashboards: { shop }, alerts: { errors } } }, { prune: true })
-      expect(errorsIn(applied)).toMatchObject([{ rule: 'duplicate-marker', message: expect.stringContaining(`"Copy" (${copyId})`) }])
+      expect(errorsIn(applied)).toMatchObject([
+        { rule: 'duplicate-marker', message: expect.stringContaining(`"Copy" (${copyId(savedSearch)})`) },
+      ])
       expect(stateOf(emulator())).toEqual(before)
     }))
 })
@@ -73,32 +74,30 @@ describe('a marker that a user edits', () => {
       expect(await plan(files)).toMatchObject(emptyPlan)
     }))
 
-  it.each([
-    ['before', (note: string) => note.replace('watchkeeper:', 'Ask Kim first. watchkeeper:'), 'n\n\nAsk Kim first.'],
-    ['behind', (note: string) => `${note} Ask Kim first.`, 'n\n\nAsk Kim first.'],
-  ])(
-    'a marker that a user edits by writing %s it on its line: the object stays ours, and pull keeps what they wrote',
-    (_where, edit, text) =>
-      withShop(async ({ plan, pull, apply }) => {
-        const { alert } = ours()
-        alert.note = edit(alert.note ?? '')
-        expect((await plan(files)).objects.at(-1)).toMatchObject({
+  it('a marker that a user edits by writing before or behind it on its line: the object stays ours, and pull keeps what they wrote', () =>
+    withShop(async ({ plan, pull, apply }) => {
+      const { alert } = ours()
+      const text = 'n\n\nAsk Kim first.'
+      const stored = alert.note ?? ''
+      for (const edited of [`${stored} Ask Kim first.`, stored.replace('watchkeeper:', 'Ask Kim first. watchkeeper:')]) {
+        alert.note = edited
+        expect((await plan(files)).objects.at(-1), edited).toMatchObject({
           action: 'update',
           id: alert.id,
           fields: [{ path: 'note', before: text, after: 'n' }],
         })
-        expect(differing(await plan(afterPull(files, await pull(files, ['**']))))).toEqual([])
-        const changed = {
-          'a.json': { dashboards: { shop }, savedSearches: { search }, alerts: { errors: { ...errors, note: text, threshold: 2 } } },
-        }
-        expect(outcomes(await apply(changed))).toMatchObject({ errors: 'updated' })
-        expect(ours().alert).toMatchObject({
-          threshold: 2,
-          note: expect.stringMatching(new RegExp(`^${text}\n\nwatchkeeper: shop/observability errors [0-9a-f]{6}$`)),
-        })
-        expect(markersIn(emulator()).filter((marker) => marker.endsWith(' errors'))).toHaveLength(1)
-      }),
-  )
+      }
+      expect(differing(await plan(afterPull(files, await pull(files, ['**']))))).toEqual([])
+      const changed = {
+        'a.json': { dashboards: { shop }, savedSearches: { search }, alerts: { errors: { ...errors, note: text, threshold: 2 } } },
+      }
+      expect(outcomes(await apply(changed))).toMatchObject({ errors: 'updated' })
+      expect(ours().alert).toMatchObject({
+        threshold: 2,
+        note: expect.stringMatching(new RegExp(`^${text}\n\nwatchkeeper: shop/observability errors [0-9a-f]{6}$`)),
+      })
+      expect(markersIn(emulator()).filter((marker) => marker.endsWith(' errors'))).toHaveLength(1)
+    }))
 
   it('a marker that a user edits by removing it: the object is unmanaged, and the plan warns before it creates another', () =>
     withShop(async ({ plan }) => {

@@ -134,24 +134,27 @@ describe('W6: an API that fails stops apply after five failures in a row', () =>
 })
 
 describe('W6: a key that the API refuses is used once', () => {
-  it.each([
-    [401, 'the service does not accept the key'],
-    [403, 'the key lacks a permission'],
-  ])('sends nothing else and exits with 3 when the key is refused with %i at the first write', async (status, why) => {
-    emulator().addFault({ match: { method: 'POST' }, times: Number.POSITIVE_INFINITY, effect: { kind: 'status', status } })
-    const ran = await apply(six())
-    expect(writes()).toHaveLength(1)
-    expect(emulator().requests).toHaveLength(4)
-    expect([ran.exitCode, markersIn(emulator())]).toEqual([3, []])
-    expect(ran.reason).toContain(`stopped because ${why}`)
-    expect(Object.values(ran.outcomes)).toEqual(['failed', ...Array(5).fill('skipped')])
-  })
-
-  it.each([401, 403])('reports what was written and exits with 4 when the key is refused with %i in the middle', async (status) => {
-    emulator().addFault({ match: { method: 'POST' }, nth: 3, times: Number.POSITIVE_INFINITY, effect: { kind: 'status', status } })
-    const ran = await apply(six())
-    expect([ran.exitCode, writes().length]).toEqual([4, 3])
-    expect(Object.values(ran.outcomes)).toEqual(['created', 'created', 'failed', 'skipped', 'skipped', 'skipped'])
+  it('sends nothing else when the key is refused, and exits with 3 at the first write and with 4 in the middle', async () => {
+    for (const [status, why] of [
+      [401, 'the service does not accept the key'],
+      [403, 'the key lacks a permission'],
+    ] as const) {
+      for (const nth of [1, 3]) {
+        emulator().reset()
+        emulator().addFault({ match: { method: 'POST' }, nth, times: Number.POSITIVE_INFINITY, effect: { kind: 'status', status } })
+        const ran = await apply(six())
+        const message = `${status} at write ${nth}`
+        expect([ran.exitCode, writes().length], message).toEqual([nth === 1 ? 3 : 4, nth])
+        expect(Object.values(ran.outcomes), message).toEqual([
+          ...Array(nth - 1).fill('created'),
+          'failed',
+          ...Array(6 - nth).fill('skipped'),
+        ])
+        if (nth > 1) continue
+        expect([emulator().requests.length, markersIn(emulator())], message).toEqual([4, []])
+        expect(ran.reason).toContain(`stopped because ${why}`)
+      }
+    }
   })
 
   it('reads no list with a refused key after a create without an answer', async () => {

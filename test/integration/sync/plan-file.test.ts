@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { demo, startEmulator } from '../../../src/emulator/index.ts'
 import { forEachEntry } from '../../support/corpus.ts'
-import { serviceOf, storesNothing, useEmulator } from '../../support/emulator.ts'
+import { serviceOf, storesNothing, useApplied, useEmulator } from '../../support/emulator.ts'
 import { errors, outcomes, shop, tile, watching } from '../../support/shop-declaration.ts'
 import { emptyPlan, project, rememberState, type Site, stateOf, withSite } from '../../support/site.ts'
 
@@ -69,9 +69,11 @@ function remove(wanted: string): void {
   store.alerts = store.alerts.filter(({ name }) => name !== wanted)
 }
 
+const haveApplied = useApplied(emulator, () => site(({ apply }) => apply({ 'a.json': before })))
+
 /** With the first files applied, and a plan of the second ones. */
 async function reviewed(): Promise<Content> {
-  await site(({ apply }) => apply({ 'a.json': before }))
+  await haveApplied()
   return planOf(after)
 }
 
@@ -110,7 +112,7 @@ describe('a plan file', () => {
   })
 
   it('a plan file is applied without changes when it has none', async () => {
-    await site(({ apply }) => apply({ 'a.json': before }))
+    await haveApplied()
     const plan = await planOf(before)
     expect(plan.changes).toEqual([])
     expect((await applyPlan(before, plan)).changed).toBe(false)

@@ -1,6 +1,6 @@
 // W7: prune deletes objects with the marker of this project that no file declares, if the input says so, up to a limit.
 import { describe, expect, it } from 'vitest'
-import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
+import { inputsFor, serviceOf, useApplied, useEmulator } from '../../support/emulator.ts'
 import { type InvokeOptions, invokeText } from '../../support/invoke.ts'
 import { errorRules, errors, errorsIn, outcomes, shop, watching } from '../../support/shop-declaration.ts'
 import { differing, emptyPlan, markersIn, type Site, type SiteFiles, stateOf, unownedIn, withSite } from '../../support/site.ts'
@@ -14,6 +14,8 @@ const all = { dashboards: { shop }, savedSearches: { search }, alerts: { errors,
 const keep = { dashboards: { keep: { name: 'Keep', tiles: [] } } }
 
 const file = (content: object): SiteFiles => ({ 'a.json': content })
+
+const haveApplied = useApplied(emulator, () => site((one) => one.apply(file(all))))
 
 const site = <T>(use: (site: Site) => Promise<T>): Promise<T> => withSite(emulator(), 'clickhouse-cloud', use)
 
@@ -86,7 +88,7 @@ describe('a linked directory, which a wildcard does not enter', () => {
 describe('objects of this project that no file declares', () => {
   it('keeps and names objects that no file declares, without prune', () =>
     site(async ({ apply, plan }) => {
-      await apply(file(all))
+      await haveApplied()
       const planned = await plan(file(keep))
       expect(planned.orphans.map(({ key }) => key).toSorted()).toEqual(['errors', 'found', 'search', 'shop'])
       expect(planned.toDelete).toBe(0)
@@ -97,7 +99,7 @@ describe('objects of this project that no file declares', () => {
   it('deletes alerts before the dashboards and saved searches that they watch', () =>
     site(async ({ apply, plan }) => {
       const unowned = unownedIn(emulator())
-      await apply(file(all))
+      await haveApplied()
       const before = emulator().requests.length
       const applied = await apply(file(keep), { prune: true })
       expect(outcomes(applied)).toEqual({ keep: 'created', errors: 'deleted', found: 'deleted', shop: 'deleted', search: 'deleted' })
@@ -111,7 +113,7 @@ describe('objects of this project that no file declares', () => {
 
   it('deletes nothing when more objects than max-deletes would be deleted', () =>
     site(async ({ apply }) => {
-      await apply(file(all))
+      await haveApplied()
       const before = stateOf(emulator())
       const refused = await apply(file(keep), { prune: true, maxDeletes: 3 })
       expect(errorsIn(refused)).toMatchObject([
@@ -126,7 +128,7 @@ describe('objects of this project that no file declares', () => {
 
   it('deletes nothing when no file declares an object, because the glob is more likely wrong', () =>
     site(async ({ apply }) => {
-      await apply(file(all))
+      await haveApplied()
       await expect(apply({ 'a.yml': 'alerts: {}' }, { prune: true })).rejects.toThrow(
         'declare no objects, so prune would delete all objects',
       )
@@ -134,7 +136,7 @@ describe('objects of this project that no file declares', () => {
 
   it('deletes nothing when a write before the deletes failed', () =>
     site(async ({ apply }) => {
-      await apply(file(all))
+      await haveApplied()
       emulator().addFault({
         match: { method: 'POST', path: '/dashboards' },
         nth: 2,
@@ -185,14 +187,14 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('prune: forget, profile 
 describe('prune: forget', () => {
   it('forgets nothing when no file declares an object, unless allow-empty confirms it', () =>
     site(async ({ apply }) => {
-      await apply(file(all))
+      await haveApplied()
       const none = { 'a.yml': 'alerts: {}' }
       await expect(apply(none, { prune: 'forget' })).rejects.toThrow('so prune would forget all objects')
       expect((await apply(none, { prune: 'forget', allowEmpty: true })).toRelease).toBe(4)
     }))
 
   it('is an input of the action and an option of the command line', async () => {
-    await site(({ apply }) => apply(file(all)))
+    await haveApplied()
     const files = { 'observability/a.json': JSON.stringify(keep) }
     const inputs = { ...inputsFor(emulator(), 'clickhouse-cloud'), operation: 'plan', project: 'shop/observability', prune: 'forget' }
     const { document, blocks } = await invokeText({ files, inputs })
@@ -215,7 +217,7 @@ describe('W7: objects of another project, or of no project, are not deleted by p
 
   it('fails the plan when a dashboard to delete has an unmanaged alert, and deletes nothing', () =>
     site(async ({ apply, plan }) => {
-      await apply(file(all))
+      await haveApplied()
       const store = serviceOf(emulator())
       const [copied] = store.alerts.filter(({ name }) => name === 'Errors')
       if (copied === undefined) throw new Error('no alert')
@@ -230,8 +232,8 @@ describe('W7: objects of another project, or of no project, are not deleted by p
     }))
 
   it('fails the plan when a saved search to delete has an unmanaged alert', () =>
-    site(async ({ apply, plan }) => {
-      await apply(file(all))
+    site(async ({ plan }) => {
+      await haveApplied()
       const store = serviceOf(emulator())
       const [copied] = store.alerts.filter(({ name }) => name === 'Found')
       if (copied === undefined) throw new Error('no alert')
@@ -243,7 +245,7 @@ describe('W7: objects of another project, or of no project, are not deleted by p
 describe('an alert that leaves what is pruned', () => {
   it('moves an alert from a dashboard that is deleted, and keeps its id', () =>
     site(async ({ apply, plan }) => {
-      await apply(file(all))
+      await haveApplied()
       const idOf = (name: string) => serviceOf(emulator()).alerts.find((one) => one.name === name)?.id
       const [errorsId, foundId] = [idOf('Errors'), idOf('Found')]
       const moved = {
@@ -263,7 +265,7 @@ describe('an alert that leaves what is pruned', () => {
 
   it('keeps a dashboard when the move of its alert fails', () =>
     site(async ({ apply }) => {
-      await apply(file(all))
+      await haveApplied()
       emulator().addFault({ match: { method: 'PUT', path: '/alerts' }, effect: { kind: 'status', status: 400 } })
       const moved = { dashboards: { other: { ...shop, name: 'Other' } }, alerts: { errors: { ...errors, dashboard: 'other' } } }
       const applied = await apply(file(moved), { prune: true })
@@ -273,7 +275,7 @@ describe('an alert that leaves what is pruned', () => {
 
   it('fails the plan when the files keep an alert and delete its dashboard', () =>
     site(async ({ apply }) => {
-      await apply(file(all))
+      await haveApplied()
       const content = { ...keep, alerts: { errors: { ...errors, dashboard: { name: 'Shop' } } } }
       expect(errorRules(await apply(file(content), { prune: true }))).toEqual(['would-lose-alert'])
     }))

@@ -102,7 +102,9 @@ async function pullOver(emulator: Emulator, files: SiteFiles = { [path]: file },
     const planned = await site.plan(after)
     const created = planned.objects.filter(({ action }) => action === 'create').map(({ key }) => key)
     const leftToDo = differing(planned).filter((key) => !created.includes(key))
-    if (leftToDo.length > 0 || (await site.pull(after)).writtenFiles.length > 0) throw new Error('the pull left something to do')
+    const wasWritten = pulled.writtenFiles.length > 0
+    if (leftToDo.length > 0 || (wasWritten && (await site.pull(after)).writtenFiles.length > 0))
+      throw new Error('the pull left something to do')
     const lines = diffLines(String(files[name]), String(after[name])).flatMap(({ added, removed, value }) =>
       added || removed
         ? value
@@ -343,18 +345,22 @@ describe('a pull of a service', () => {
       ['without the end of its range', { thresholdType: 'between' }, /between needs thresholdMax/],
       ['without space for a marker', { note: 'x'.repeat(4000) }, /^note: .*at most 3800 characters/],
     ]
-    for (const [name, alert, reason] of cases) {
-      emulator().reset()
-      put([{ tiles }], [{ dashboardId: id('0'), tileId: tile?.id ?? '', ...alert }])
-      const { pulled, left } = await pullInto()
-      expect(pulled, name).toMatchObject({ added: 1, leftOut: 1 })
+    put(
+      [{ tiles }],
+      cases.map(([, alert]) => ({ dashboardId: id('0'), tileId: tile?.id ?? '', ...alert })),
+    )
+    const { pulled, left } = await pullInto()
+    expect(pulled).toMatchObject({ added: 1, leftOut: cases.length })
+    expect(pulled.diagnostics.filter(({ rule }) => rule !== 'rewrites-tiles')).toEqual([])
+    for (const [i, [name, , reason]] of cases.entries())
       expect(
-        pulled.diagnostics.filter(({ rule }) => rule !== 'rewrites-tiles'),
+        pulled.objects.find((one) => one.id === id('abcdef'[i] ?? '')),
         name,
-      ).toEqual([])
-      expect(pulled.objects.find(({ outcome }) => outcome === 'left-out')?.reason, name).toMatch(reason)
-      expect(left, name).toEqual([])
-    }
+      ).toMatchObject({
+        outcome: 'left-out',
+        reason: expect.stringMatching(reason),
+      })
+    expect(left).toEqual([])
   })
 
   it('leaves out an alert on a tile without alerts, and its dashboard', async () => {

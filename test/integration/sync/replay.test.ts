@@ -74,7 +74,11 @@ const incidents = {
 
 const file = { ...declaration, incidents }
 
+let backtested: Invoked
+
 let recordings: Record<string, string> = {}
+
+let seriesRequests = 0
 
 const record = async (content: object, more: Readonly<Record<string, string>> = {}): Promise<Invoked> =>
   invokeText({
@@ -83,7 +87,7 @@ const record = async (content: object, more: Readonly<Record<string, string>> = 
       operation: 'backtest',
       files: 'a.json',
       project: 'shop/main',
-      period: `${dayOf(0)}..${dayOf(6)}`,
+      period: `${thursday}..${saturday}`,
       recordings: 'recordings',
       ...more,
     },
@@ -103,10 +107,13 @@ const withAlert = (key: keyof typeof declaration.alerts, more: Fields): object =
   alerts: { ...declaration.alerts, [key]: { ...declaration.alerts[key], ...more } },
 })
 
+const countSeries = (): number => emulator().requests.filter(({ path: to }) => to.endsWith('/charts/series')).length
+
 beforeAll(async () => {
-  const ran = await record(file)
-  if (ran.document.recordingCount !== 5) throw new Error(ran.reason)
-  recordings = contentOf(ran)
+  backtested = await record(file)
+  if (backtested.document.recordingCount !== 5) throw new Error(backtested.reason)
+  recordings = contentOf(backtested)
+  seriesRequests = countSeries()
 })
 
 const path = 'recordings/checkout/errors.json'
@@ -123,7 +130,7 @@ it('refuses a small recording with many values at once', async () => {
     from: '2026-01-01T00:00:00.000Z',
     until: new Date(Date.parse('2026-01-01T00:00:00Z') + steps * 60_000).toISOString(),
     groups: 'named',
-    rows: Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`g${i}`, [`0*${steps}`]])),
+    rows: Object.fromEntries(Array.from({ length: 23 }, (_, i) => [`g${i}`, [`0*${steps}`]])),
   }
   const checksum = createHash('sha256').update(JSON.stringify(content)).digest('hex')
   const { document, reason } = await replay(file, { ...recordings, [path]: JSON.stringify({ ...content, checksum }, null, 1) })
@@ -134,21 +141,13 @@ it('refuses a small recording with many values at once', async () => {
 it('records alerts that compare the same values with the requests of one', async () => {
   const { errors } = declaration.alerts
   const twins = { ...declaration.alerts, again: { ...errors, name: 'Again', threshold: 40 }, more: { ...errors, name: 'More' } }
-  const requestsOf = async (content: object): Promise<number> => {
-    const before = emulator().requests.length
-    const ran = await record(content)
-    expect(ran.document.status).not.toBe('error')
-    return emulator()
-      .requests.slice(before)
-      .filter(({ path: to }) => to.endsWith('/charts/series')).length
-  }
   const named = { ...incidents, checkout: { ...incidents.checkout, alerts: [...incidents.checkout.alerts, 'again', 'more'] } }
-  expect(await requestsOf({ ...file, alerts: twins, incidents: named })).toBe(await requestsOf(file))
+  const ran = await record({ ...file, alerts: twins, incidents: named })
+  expect([ran.document.status, countSeries()]).toEqual(['pass', seriesRequests])
 })
 
 describe('replay', () => {
   it('V12: has the same result as the backtest that recorded the incidents', async () => {
-    const backtested = (await record(file)).document.incidents
     const { document } = await replay()
     expect(document).toMatchObject({ status: 'pass', incidentCount: 3, detected: 5, late: 0, missed: 0, errorCount: 0 })
     const detections = (list: unknown) =>
@@ -156,7 +155,7 @@ describe('replay', () => {
         key,
         alerts.map(({ alert, outcome, afterMinutes }) => [alert, outcome, afterMinutes]),
       ])
-    expect(detections(document.incidents)).toEqual(detections(backtested))
+    expect(detections(document.incidents)).toEqual(detections(backtested.document.incidents))
   })
 
   it('V12: fails when a threshold is raised above the incident, and passes when it is lowered', async () => {
@@ -173,14 +172,15 @@ describe('replay', () => {
     expect(ran.reason).toMatch(/incident checkout: alert errors sends 57 notifications outside of its incidents, above 9/)
   })
 
-  it.each([
-    ['another type of condition', { thresholdType: 'between', thresholdMax: 1000 }],
-    ['more windows', { numConsecutiveWindows: 2 }],
-    ['a longer interval, which counts add up to', { interval: '15m', threshold: 100 }],
-    ['a start after the incident', { scheduleStartAt: until }],
-    ['another name', { name: 'Renamed', note: 'Look.' }],
-  ])('accepts %s', async (_, more) => {
-    expect((await replay(withAlert('errors', more))).reason).not.toContain('record it')
+  it('accepts another condition, more windows, a longer interval of counts, a later start and another name', async () => {
+    for (const more of [
+      { thresholdType: 'between', thresholdMax: 1000 },
+      { numConsecutiveWindows: 2 },
+      { interval: '15m', threshold: 100 },
+      { scheduleStartAt: until },
+      { name: 'Renamed', note: 'Look.' },
+    ])
+      expect((await replay(withAlert('errors', more))).reason, JSON.stringify(more)).not.toContain('record it')
   })
 
   it('evaluates an SLO with another objective', async () => {
@@ -190,44 +190,47 @@ describe('replay', () => {
 
   const command = 'watchkeeper backtest --files a.json --period'
 
-  it.each([
-    ['a missing recording', file, { [path]: undefined }, `incidents.checkout: ${path} is missing; record it: ${command}`],
-    [
-      'a changed condition',
-      JSON.parse(JSON.stringify(file).replace('ServiceName:checkout SeverityText', 'ServiceName:cart SeverityText')),
-      {},
-      `${path}:1:1: the query of alert errors has changed; record it again: ${command}`,
-    ],
-    [
-      'a shorter interval',
-      withAlert('errors', { interval: '1m' }),
-      {},
-      `${path}:1:1: an interval of 1m needs other values than those of 5m that were recorded; record it again: ${command}`,
-    ],
-    [
-      'an interval of values that cannot be added up',
-      withAlert('slow', { interval: '15m' }),
-      {},
-      'recordings/slow/slow.json:1:1: an interval of 15m needs other values than those of 5m that were recorded',
-    ],
-    [
-      'an interval that is longer than the recorded time',
-      withAlert('errors', { interval: '1d' }),
-      {},
-      `${path}:1:1: the windows of 1d of this incident are not in the recorded time`,
-    ],
-    [
-      'a changed SLO',
-      { ...file, slos: { payment: { ...declaration.slos.payment, good: "StatusCode = 'Ok'" } } },
-      {},
-      'recordings/payment/payment.page-1h.json:1:1: the query of alert payment.page-1h has changed',
-    ],
-  ])('fails for %s, and shows the command that records again', async (_, content, changes, message) => {
-    const recorded = Object.entries({ ...recordings, ...changes }).flatMap(([name, text]) =>
-      text === undefined ? [] : [[name, text] as const],
-    )
-    const ran = await replay(content, Object.fromEntries(recorded))
-    expect([ran.document.status, ran.reason]).toEqual(['fail', expect.stringContaining(message)])
+  it('fails for a recording that is missing or does not fit the declaration, and shows the command that records again', async () => {
+    const cases: readonly (readonly [string, object, Readonly<Record<string, undefined>>, string])[] = [
+      ['a missing recording', file, { [path]: undefined }, `incidents.checkout: ${path} is missing; record it: ${command}`],
+      [
+        'a changed condition',
+        JSON.parse(JSON.stringify(file).replace('ServiceName:checkout SeverityText', 'ServiceName:cart SeverityText')),
+        {},
+        `${path}:1:1: the query of alert errors has changed; record it again: ${command}`,
+      ],
+      [
+        'a shorter interval',
+        withAlert('errors', { interval: '1m' }),
+        {},
+        `${path}:1:1: an interval of 1m needs other values than those of 5m that were recorded; record it again: ${command}`,
+      ],
+      [
+        'an interval of values that cannot be added up',
+        withAlert('slow', { interval: '15m' }),
+        {},
+        'recordings/slow/slow.json:1:1: an interval of 15m needs other values than those of 5m that were recorded',
+      ],
+      [
+        'an interval that is longer than the recorded time',
+        withAlert('errors', { interval: '1d' }),
+        {},
+        `${path}:1:1: the windows of 1d of this incident are not in the recorded time`,
+      ],
+      [
+        'a changed SLO',
+        { ...file, slos: { payment: { ...declaration.slos.payment, good: "StatusCode = 'Ok'" } } },
+        {},
+        'recordings/payment/payment.page-1h.json:1:1: the query of alert payment.page-1h has changed',
+      ],
+    ]
+    for (const [name, content, changes, message] of cases) {
+      const recorded = Object.entries({ ...recordings, ...changes }).flatMap(([file, text]) =>
+        text === undefined ? [] : [[file, text] as const],
+      )
+      const ran = await replay(content, Object.fromEntries(recorded))
+      expect([ran.document.status, ran.reason], name).toEqual(['fail', expect.stringContaining(message)])
+    }
   })
 
   const damaged: readonly (readonly [string, (text: string) => string, RegExp])[] = [

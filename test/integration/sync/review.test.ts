@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { renderMarkdown } from '../../../src/report/markdown.ts'
-import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
+import { inputsFor, serviceOf, useApplied, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
@@ -31,11 +31,13 @@ async function run(operation: string, content: object, inputs: Readonly<Record<s
   return { ...ran, text: renderMarkdown(ran.blocks) }
 }
 
+const haveApplied = useApplied(emulator, () => run('apply', board(tiles)))
+
 const layoutIn = (text: string): string => /```text\n([^`]*)\n```/.exec(text)?.[1] ?? ''
 
 describe('the layout of a changed dashboard', () => {
   it('the layout of a changed dashboard is drawn before and after, with the tiles that are added, changed, moved and removed', async () => {
-    await run('apply', board(tiles))
+    await haveApplied()
     const changed = [note('Errors', [0, 0, 12, 6], 'other'), note('Latency', [0, 6, 12, 6]), note('Saturation', [12, 6, 12, 6])]
     const { text } = await run('plan', board(changed))
     expect(text).toContain('Layout of dashboard `shop`')
@@ -59,14 +61,14 @@ describe('the layout of a changed dashboard', () => {
   })
 
   it('the layout of a changed dashboard is drawn once when no tile moves', async () => {
-    await run('apply', board(tiles))
+    await haveApplied()
     const { text } = await run('plan', board([note('Errors', [0, 0, 12, 6], 'other'), ...tiles.slice(1)]))
     expect(layoutIn(text)).not.toContain('Before')
     expect(layoutIn(text)).toContain('~ Errors')
   })
 
   it('no layout is drawn when only the name of the dashboard changes, and for a dashboard without a change', async () => {
-    await run('apply', board(tiles))
+    await haveApplied()
     expect((await run('plan', board(tiles))).text).not.toContain('Layout of')
     expect((await run('plan', { dashboards: { shop: { name: 'Store', tiles } } })).text).not.toContain('Layout of')
   })
@@ -82,7 +84,7 @@ describe('the layout of a changed dashboard', () => {
   })
 
   it('the layout of a changed dashboard has no line of more than 60 columns, whatever the names are', async () => {
-    await run('apply', board(tiles))
+    await haveApplied()
     const hostile = ['```\n# x', '中文'.repeat(40), 'a'.repeat(300), '@octocat <b>']
     const { text } = await run('plan', board(hostile.map((name, i) => note(name, [(i % 3) * 8, Math.floor(i / 3) * 3, 8, 3]))))
     const [, drawn = ''] = /^````*text\n(Before\n.*?)\n````*$/ms.exec(text) ?? []
@@ -104,7 +106,7 @@ describe('the layout of a changed dashboard', () => {
 })
 
 it('a plan links to changed dashboards, and to what changed alerts watch, where the address of the web app is known', async () => {
-  await run('apply', board(tiles))
+  await haveApplied()
   const changed = board([note('Errors', [0, 0, 12, 6], 'other'), ...tiles.slice(1)])
   const id = serviceOf(emulator()).dashboards.find(({ name }) => name === 'Shop')?.id
   const { text, files } = await run('plan', changed, { 'ui-url': 'https://ui.example/(a)', reports: 'html=plan.html' })
@@ -132,33 +134,32 @@ async function startWebApp(path: string): Promise<string> {
 }
 
 describe('the links of a plan for a self-hosted server', () => {
+  const haveApplied = useApplied(selfHosted, () => runThere({}, 'apply', tiles))
+
+  const runThere = (inputs: Readonly<Record<string, string>>, operation: string, list: readonly object[]) =>
+    invokeText({
+      inputs: { ...inputsFor(selfHosted(), 'hyperdx'), ...inputs, operation, project: 'shop/review', files: 'a.json' },
+      files: { 'a.json': JSON.stringify(board(list)) },
+    })
+
   const linkIn = async (inputs: Readonly<Record<string, string>>): Promise<string | undefined> => {
-    const settings = { ...inputsFor(selfHosted(), 'hyperdx'), ...inputs }
-    const of = (operation: string, list: readonly object[]) =>
-      invokeText({
-        inputs: { ...settings, operation, project: 'shop/review', files: 'a.json' },
-        files: { 'a.json': JSON.stringify(board(list)) },
-      })
-    const applied = await of('apply', tiles)
-    if (applied.exitCode !== 0) throw new Error(applied.reason)
-    const { blocks } = await of('plan', [note('Errors', [0, 0, 12, 6], 'other'), ...tiles.slice(1)])
+    await haveApplied()
+    const { blocks } = await runThere(inputs, 'plan', [note('Errors', [0, 0, 12, 6], 'other'), ...tiles.slice(1)])
     return /In the web app: dashboard \[`shop`\]\((.*)\/dashboards\/[0-9a-f]{24}\)/.exec(renderMarkdown(blocks))?.[1]
   }
 
-  it.each(['/api', '/clickstack/api'])('link to the web app when api-url is its address and %s', async (path) => {
-    const webApp = await startWebApp(path)
-    const page = `${webApp}${path.replace(/\/api$/, '')}`
-    expect(await linkIn({ 'api-url': `${webApp}${path}` })).toBe(page)
-    expect(await linkIn({ 'api-url': `${webApp}${path}/api/v2/` })).toBe(page)
+  it('link to the web app when api-url is its address', async () => {
+    for (const path of ['/api', '/clickstack/api']) {
+      const webApp = await startWebApp(path)
+      const page = `${webApp}${path.replace(/\/api$/, '')}`
+      expect(await linkIn({ 'api-url': `${webApp}${path}` })).toBe(page)
+      if (path === '/api') expect(await linkIn({ 'api-url': `${webApp}${path}/api/v2/` })).toBe(page)
+    }
   })
 
-  it('are left out when api-url is the address of the API server, unless ui-url is set', async () => {
-    expect(await linkIn({})).toBeUndefined()
+  it('are left out when api-url is the address of the API server, and lead to ui-url in any case', async () => {
     expect(await linkIn({ 'api-url': `${selfHosted().url}/api/v2` })).toBeUndefined()
     expect(await linkIn({ 'ui-url': 'https://hyperdx.example/' })).toBe('https://hyperdx.example')
-  })
-
-  it('lead to ui-url, also when api-url leads to another web app', async () => {
     const webApp = await startWebApp('/api')
     expect(await linkIn({ 'api-url': `${webApp}/api`, 'ui-url': 'https://hyperdx.example' })).toBe('https://hyperdx.example')
   })

@@ -4,7 +4,7 @@ import { findUndocumented } from '../../../src/emulator/gateways/documented-fiel
 import type { Source } from '../../../src/emulator/index.ts'
 import { fieldsByKind, undocumentedInCloud } from '../../../src/kinds/source/source.ts'
 import { conditions } from '../../support/conditions.ts'
-import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
+import { inputsFor, serviceOf, useApplied, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { actions, errorRules, outcomes, shop } from '../../support/shop-declaration.ts'
 import { emptyPlan, type Site, withSite } from '../../support/site.ts'
@@ -13,30 +13,27 @@ import { circle } from '../../support/source-declarations.ts'
 const fileOf = (declared: object) => ({ 'a.json': declared })
 const files = fileOf({ sources: circle })
 
-describe.each(['hyperdx', 'clickhouse-cloud'] as const)('sources as code, profile %s', (dialect) => {
+function useService(dialect: 'hyperdx' | 'clickhouse-cloud') {
   const emulator = useEmulator({ dialect, rateLimit: 'off' })
-
-  const site = <T>(use: (one: Site) => Promise<T>): Promise<T> => withSite(emulator(), dialect, use)
-
-  const stored = (name: string): Source => {
-    const found = serviceOf(emulator()).sources.find((one) => one.name === name)
-    if (found === undefined) throw new Error(`there is no source ${name}`)
-    return found
+  return {
+    emulator,
+    site: <T>(use: (one: Site) => Promise<T>): Promise<T> => withSite(emulator(), dialect, use),
+    stored: (name: string): Source => {
+      const found = serviceOf(emulator()).sources.find((one) => one.name === name)
+      if (found === undefined) throw new Error(`there is no source ${name}`)
+      return found
+    },
   }
+}
 
-  it('creates sources that refer to each other in a circle, and then has nothing to do', () =>
-    site(async (one) => {
-      expect(new Set(Object.values(outcomes(await one.apply(files))))).toEqual(new Set(['created']))
-      const [logs, traces, sessions] = ['New logs', 'New traces', 'New sessions'].map(stored)
-      expect(logs).toMatchObject({ traceSourceId: traces?.id, metricSourceId: stored('New metrics').id })
-      expect(traces).toMatchObject({ logSourceId: logs?.id, sessionSourceId: sessions?.id })
-      expect(await one.plan(files, { prune: true })).toMatchObject(emptyPlan)
-      expect(await one.drift(files)).toMatchObject({ changed: false })
-    }))
+describe('sources as code', () => {
+  const dialect = 'clickhouse-cloud'
+  const { emulator, site, stored } = useService(dialect)
+  const haveApplied = useApplied(emulator, () => site((one) => one.apply(files)))
 
   it('finds a change by hand, and reverts it', () =>
     site(async (one) => {
-      await one.apply(files)
+      await haveApplied()
       Object.assign(stored('New logs'), { bodyExpression: 'Message', traceSourceId: stored('Logs').id })
       const drift = await one.drift(files)
       expect(drift.objects.flatMap(({ fields }) => fields.map(({ path, before, after }) => [path, before, after]))).toEqual([
@@ -50,7 +47,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('sources as code, profil
 
   it('W7: never deletes a source, also with prune', () =>
     site(async (one) => {
-      await one.apply(files)
+      await haveApplied()
       const count = serviceOf(emulator()).sources.length
       const pruned = await one.apply(fileOf({}), { prune: true, allowEmpty: true })
       expect([errorRules(pruned), pruned.changed, pruned.orphans]).toEqual([[], false, []])
@@ -79,7 +76,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('sources as code, profil
 
   it('reports two sources with one kind and name by both ids, and manages the one that the file names', () =>
     site(async (one) => {
-      await one.apply(files)
+      await haveApplied()
       const first = stored('New metrics')
       const second = { ...structuredClone(first), id: 'abcdefabcdefabcdefabcdef' }
       serviceOf(emulator()).sources.push(second)
@@ -119,7 +116,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('sources as code, profil
 
   it('renames a source with previousName, and keeps its id', () =>
     site(async (one) => {
-      await one.apply(files)
+      await haveApplied()
       const { id } = stored('New metrics')
       const renamed = { ...circle['new-metrics'], name: 'Renamed', previousName: 'New metrics' }
       const all = fileOf({ sources: { ...circle, 'new-metrics': renamed, 'new-logs': { ...circle['new-logs'], metricSource: 'Renamed' } } })
@@ -137,6 +134,53 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('sources as code, profil
       expect([errorRules(applied), new Set(Object.values(outcomes(applied)))]).toEqual([[], new Set(['created'])])
       expect(serviceOf(emulator()).savedSearches.at(-1)).toMatchObject({ sourceId: stored('New traces').id })
       expect(await one.plan(all)).toMatchObject(emptyPlan)
+    }))
+
+  it('completes a source whose create was the last thing that a run did', () =>
+    site(async (one) => {
+      const plain = Object.fromEntries(Object.entries(circle).map(([key, { adopt: _, ...source }]) => [key, source]))
+      await one.apply(fileOf({ sources: plain }))
+      const { traceSourceId: _, metricSourceId: __, ...interrupted } = stored('New logs')
+      const { sources } = serviceOf(emulator())
+      sources.splice(sources.indexOf(stored('New logs')), 1, interrupted as Source)
+      const applied = await one.apply(fileOf({ sources: plain }))
+      expect([errorRules(applied), actions(applied)['new-logs']]).toEqual([[], 'update'])
+      expect(await one.plan(fileOf({ sources: plain }))).toMatchObject(emptyPlan)
+    }))
+
+  it('a source is pulled with names for connections and other sources, and PromQL is left alone', () =>
+    site(async (one) => {
+      await haveApplied()
+      const [logs] = serviceOf(emulator()).sources
+      Object.assign(serviceOf(emulator()).sources, [...serviceOf(emulator()).sources])
+      serviceOf(emulator()).sources.push({
+        ...structuredClone(logs),
+        id: 'aaaaaaaaaaaaaaaaaaaaaaaa',
+        name: 'Prom',
+        kind: 'promql',
+      } as Source)
+      const pulled = await one.pull({}, undefined, { select: conditions('kind=source') })
+      const prom = pulled.objects.find(({ name }) => name === 'Prom')
+      expect([prom?.outcome, prom?.reason]).toEqual(['not-exportable', 'files cannot declare a source of the kind promql'])
+      const written = pulled.writtenFiles.map(({ content }) => content).join()
+      expect(written).toContain('traceSource: New traces')
+      const again = Object.fromEntries(pulled.writtenFiles.map(({ path, content }) => [path, content]))
+      const planned = await one.plan(again)
+      expect([errorRules(planned), planned.changed]).toEqual([[], false])
+    }))
+})
+
+describe.each(['hyperdx', 'clickhouse-cloud'] as const)('sources and their connections, profile %s', (dialect) => {
+  const { emulator, site, stored } = useService(dialect)
+
+  it('creates sources that refer to each other in a circle, and then has nothing to do', () =>
+    site(async (one) => {
+      expect(new Set(Object.values(outcomes(await one.apply(files))))).toEqual(new Set(['created']))
+      const [logs, traces, sessions] = ['New logs', 'New traces', 'New sessions'].map(stored)
+      expect(logs).toMatchObject({ traceSourceId: traces?.id, metricSourceId: stored('New metrics').id })
+      expect(traces).toMatchObject({ logSourceId: logs?.id, sessionSourceId: sessions?.id })
+      expect(await one.plan(files, { prune: true })).toMatchObject(emptyPlan)
+      expect(await one.drift(files)).toMatchObject({ changed: false })
     }))
 
   it('takes the only connection that sources use, an id, or on a self-hosted server a name', () =>
@@ -200,53 +244,18 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('sources as code, profil
       const written = boardOf(sqlTile({ connectionId: connection.id }, 'Default'), sqlTile(given, 'Second'))
       expect((await one.pull(written, ['a.json'], { only: 'declared' })).writtenFiles).toEqual([])
     }))
-
-  it('completes a source whose create was the last thing that a run did', () =>
-    site(async (one) => {
-      const plain = Object.fromEntries(Object.entries(circle).map(([key, { adopt: _, ...source }]) => [key, source]))
-      await one.apply(fileOf({ sources: plain }))
-      const { traceSourceId: _, metricSourceId: __, ...interrupted } = stored('New logs')
-      const { sources } = serviceOf(emulator())
-      sources.splice(sources.indexOf(stored('New logs')), 1, interrupted as Source)
-      const applied = await one.apply(fileOf({ sources: plain }))
-      expect([errorRules(applied), actions(applied)['new-logs']]).toEqual([[], 'update'])
-      expect(await one.plan(fileOf({ sources: plain }))).toMatchObject(emptyPlan)
-    }))
-
-  it('a source is pulled with names for connections and other sources, and PromQL is left alone', () =>
-    site(async (one) => {
-      await one.apply(files)
-      const [logs] = serviceOf(emulator()).sources
-      Object.assign(serviceOf(emulator()).sources, [...serviceOf(emulator()).sources])
-      serviceOf(emulator()).sources.push({
-        ...structuredClone(logs),
-        id: 'aaaaaaaaaaaaaaaaaaaaaaaa',
-        name: 'Prom',
-        kind: 'promql',
-      } as Source)
-      const pulled = await one.pull({}, undefined, { select: conditions('kind=source') })
-      const prom = pulled.objects.find(({ name }) => name === 'Prom')
-      expect([prom?.outcome, prom?.reason]).toEqual(['not-exportable', 'files cannot declare a source of the kind promql'])
-      const written = pulled.writtenFiles.map(({ content }) => content).join()
-      expect(written).toContain('traceSource: New traces')
-      const again = Object.fromEntries(pulled.writtenFiles.map(({ path, content }) => [path, content]))
-      const planned = await one.plan(again)
-      expect([errorRules(planned), planned.changed]).toEqual([[], false])
-    }))
 })
 
 describe('fields that the document of the cloud does not have', () => {
-  it.each(Object.entries(fieldsByKind))(
-    'the undocumented fields of a source of the kind %s are all known',
-    (kind, { required, optional }) => {
-      const inApi = (field: string): string => field.replace(/^(log|trace|metric|session)Source$/, '$1SourceId')
-      const context = { method: 'POST', resource: 'sources', isValidation: false, isNeutral: false, acceptsField: () => false }
-      const refused = [...required, ...optional].filter((field) => findUndocumented({ kind, [inApi(field)]: 'x' }, context) !== undefined)
-      expect(refused.toSorted()).toEqual(
-        Object.entries(undocumentedInCloud).flatMap(([one, fields]) => (one === kind ? fields.toSorted() : [])),
-      )
-    },
-  )
+  it('the undocumented fields of each kind of source are all known', () => {
+    const inApi = (field: string): string => field.replace(/^(log|trace|metric|session)Source$/, '$1SourceId')
+    const context = { method: 'POST', resource: 'sources', isValidation: false, isNeutral: false, acceptsField: () => false }
+    const refused = Object.entries(fieldsByKind).map(([kind, { required, optional }]) => [
+      kind,
+      [...required, ...optional].filter((field) => findUndocumented({ kind, [inApi(field)]: 'x' }, context) !== undefined).toSorted(),
+    ])
+    expect(refused).toEqual(Object.entries(undocumentedInCloud).map(([kind, fields]) => [kind, fields.toSorted()]))
+  })
 
   it('are a warning with the cloud, and none with a self-hosted server', async () => {
     const { logSource: _, ...metrics } = { ...circle['new-metrics'], seriesTable: 'series' }

@@ -1,7 +1,7 @@
 // W13: two repositories with one project. The second one stops before its first write.
 import { describe, expect, it } from 'vitest'
 import { repositoryDigest } from '../../../src/kinds/marker.ts'
-import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
+import { inputsFor, serviceOf, useApplied, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
@@ -31,6 +31,8 @@ const run = (operation: string, { repository, name = 'one', inputs = {}, env = {
     files: { 'observability/a.yml': fileOf(name) },
   })
 
+const haveApplied = useApplied(emulator, () => run('apply', { repository: 'Shop/Infra' }))
+
 const writes = () => emulator().requests.filter(({ method, path }) => method !== 'GET' && !path.endsWith('/dashboards/validate')).length
 
 const markersOf = () => {
@@ -45,7 +47,7 @@ const shop = repositoryDigest('github.com/shop/infra')
 
 describe('apply with prune from a second repository', () => {
   it('W13: fails before its first write, and names its own repository, the digest of the other one and three objects', async () => {
-    await run('apply', { repository: 'Shop/Infra' })
+    await haveApplied()
     const before = [writes(), markersOf()]
     const { document, reason, exitCode } = await run('apply', { repository: 'shop/web', name: 'two', inputs: { prune: 'true' } })
     expect(exitCode).not.toBe(0)
@@ -59,31 +61,25 @@ describe('apply with prune from a second repository', () => {
     expect([writes(), markersOf()]).toEqual(before)
   })
 
-  it('fails if the objects of the other repository are only those that its files declare, too', async () => {
-    await run('apply', { repository: 'shop/infra' })
+  it('fails if the objects of the other repository are only those that its files declare, too, of which plan and drift only warn', async () => {
+    await haveApplied()
+    for (const operation of ['plan', 'drift']) {
+      const { document } = await run(operation, { repository: 'shop/web' })
+      expect(document, operation).toMatchObject({ status: 'warn', changed: false, toMark: 0 })
+      expect(document.diagnostics, operation).toMatchObject([{ rule: 'other-repository', severity: 'warning' }])
+    }
     const { document } = await run('apply', { repository: 'shop/web' })
     expect(document).toMatchObject({ status: 'fail', changed: false })
   })
 })
 
-it.each(['plan', 'drift'])(
-  '%s from a second repository only warns, so that a fork and a renamed repository can plan',
-  async (operation) => {
-    await run('apply', { repository: 'shop/infra' })
-    const { document } = await run(operation, { repository: 'shop/web' })
-    expect(document).toMatchObject({ status: 'warn', changed: false, toMark: 0 })
-    expect(document.diagnostics).toMatchObject([{ rule: 'other-repository', severity: 'warning' }])
-  },
-)
-
-it.each([
-  ['the name', 'github.com/Shop/Infra'],
-  ['the digest', shop],
-])('adopt-from with the repository as %s takes the objects over once, and then says that it can be removed', async (_what, previous) => {
-  await run('apply', { repository: 'shop/infra' })
-  const inputs = { 'adopt-from': `repository=${previous}` }
-  const planned = await run('plan', { repository: 'shop/web', inputs })
-  expect(planned.document).toMatchObject({ status: 'warn', changed: false, toMark: 3 })
+it('adopt-from with the repository as its name or digest takes the objects over once, and then says that it can be removed', async () => {
+  await haveApplied()
+  const inputs = { 'adopt-from': `repository=${shop}` }
+  for (const given of [inputs, { 'adopt-from': 'repository=github.com/Shop/Infra' }]) {
+    const planned = await run('plan', { repository: 'shop/web', inputs: given })
+    expect(planned.document, JSON.stringify(given)).toMatchObject({ status: 'warn', changed: false, toMark: 3 })
+  }
   const { document } = await run('apply', { repository: 'shop/web', inputs })
   expect(document).toMatchObject({ status: 'warn', changed: true })
   expect(document.objects).toMatchObject([{ outcome: 'marked' }, { outcome: 'marked' }, { outcome: 'marked' }])
@@ -117,7 +113,7 @@ it('W13: the first apply with a known repository adds it to all declared objects
 })
 
 it('apply without a repository keeps the stored one and warns, also where an object changes', async () => {
-  await run('apply', { repository: 'shop/infra' })
+  await haveApplied()
   const [changed] = serviceOf(emulator()).alerts.filter(({ name }) => name === 'one')
   Object.assign(changed ?? {}, { threshold: 99 })
   const { document } = await run('apply', {})

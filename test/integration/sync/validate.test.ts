@@ -32,28 +32,18 @@ describe('validate', () => {
     expect(exitCode).toBe(0)
   })
 
-  it('fails on an error as on wrong input, with the number of errors', async () => {
-    const { document, exitCode, reason } = await run({ [file]: fileWith({ alert: { interval: '5min', tresholdMax: 3 } }) })
-    expect(document).toMatchObject({ status: 'fail', valid: false, objectCount: 2, errorCount: 2 })
-    expect(reason).toBe('2 objects in 1 file: 2 errors')
-    expect(exitCode).toBe(2)
-  })
-
-  it('passes with warnings', async () => {
-    const { document, exitCode } = await run({ [file]: fileWith({ alert: { thresholdType: 'below', threshold: 0 } }) })
-    expect(document).toMatchObject({ status: 'warn', valid: true, errorCount: 0, warningCount: 1 })
-    expect(exitCode).toBe(0)
-  })
-
-  it('turns an error into a warning under warn-only, and still says that the files are not valid', async () => {
-    const { document, exitCode } = await run({ [file]: '- a' }, { inputs: { 'warn-only': 'true' } })
-    expect(document).toMatchObject({ status: 'warn', valid: false, errorCount: 1 })
-    expect(exitCode).toBe(0)
-  })
-
-  it('passes over notes', async () => {
-    const { document } = await run({ [file]: fileWith({ alert: { note: undefined } }) })
-    expect(document).toMatchObject({ status: 'pass', diagnostics: [{ rule: 'missing-runbook', severity: 'note' }] })
+  it('fails on an error as on wrong input, and passes with warnings, with notes, and with errors under warn-only', async () => {
+    const failed = await run({ [file]: fileWith({ alert: { interval: '5min', tresholdMax: 3 } }) })
+    expect(failed.document).toMatchObject({ status: 'fail', valid: false, objectCount: 2, errorCount: 2 })
+    expect([failed.reason, failed.exitCode]).toEqual(['2 objects in 1 file: 2 errors', 2])
+    const warned = await run({ [file]: fileWith({ alert: { thresholdType: 'below', threshold: 0 } }) })
+    expect(warned.document).toMatchObject({ status: 'warn', valid: true, errorCount: 0, warningCount: 1 })
+    expect(warned.exitCode).toBe(0)
+    const noted = await run({ [file]: fileWith({ alert: { note: undefined } }) })
+    expect(noted.document).toMatchObject({ status: 'pass', diagnostics: [{ rule: 'missing-runbook', severity: 'note' }] })
+    const accepted = await run({ [file]: '- a' }, { inputs: { 'warn-only': 'true' } })
+    expect(accepted.document).toMatchObject({ status: 'warn', valid: false, errorCount: 1 })
+    expect(accepted.exitCode).toBe(0)
   })
 
   it('validate is an error where no file matches', async () => {
@@ -62,7 +52,7 @@ describe('validate', () => {
     expect(reason).toBe('files: no file matches observability/**/*.{yml,yaml,json}; init and pull write files')
   })
 
-  it('reads every folder and every spelling below observability, and nothing else', async () => {
+  it('reads every folder and every spelling below observability and nothing else, or what is asked for, one glob a line', async () => {
     const { document } = await run({
       'observability/a.yml': 'alerts: {}',
       'observability/b/c.yaml': 'alerts: {}',
@@ -71,12 +61,9 @@ describe('validate', () => {
       'alerts/a.yml': 'name: x',
     })
     expect(document).toMatchObject({ files: ['observability/a.yml', 'observability/b/c.yaml', 'observability/b/d/e.json'], errorCount: 0 })
-  })
-
-  it('reads what is asked for, one glob a line', async () => {
     const inputs = { files: 'x/*.yml\ny.json' }
-    const { document } = await run({ 'x/a.yml': 'alerts: {}', 'y.json': '{}', 'z.yml': '- a' }, { inputs })
-    expect(document).toMatchObject({ files: ['x/a.yml', 'y.json'], errorCount: 0 })
+    const asked = await run({ 'x/a.yml': 'alerts: {}', 'y.json': '{}', 'z.yml': '- a' }, { inputs })
+    expect(asked.document).toMatchObject({ files: ['x/a.yml', 'y.json'], errorCount: 0 })
   })
 
   it('validate is an error where a named file does not exist, also beside other files', async () => {
@@ -168,6 +155,7 @@ describe('the rules in the config file', () => {
       status: 'fail',
       diagnostics: [{ rule: 'missing-runbook', severity: 'error' }],
     })
+    expect((await withRules('')).document.status).toBe('warn')
   })
 
   it('the rules in the config file are rejected by name and location', () =>
@@ -185,10 +173,6 @@ describe('the rules in the config file', () => {
         expect((await withRules(rules)).reason).toContain(reason)
       },
     ))
-
-  it('the rules in the config file may be none', async () => {
-    expect((await withRules('')).document.status).toBe('warn')
-  })
 })
 
 describe('the list of rules', () => {
@@ -206,17 +190,12 @@ describe('the list of rules', () => {
   })
 })
 
-it('writes SARIF only where it was asked for', async () => {
+it('writes SARIF, and a code quality report for GitLab, only where they were asked for', async () => {
   expect((await run({ [file]: '- a' })).files).toEqual([])
-  const { files } = await run({ [file]: '- a' }, { inputs: { reports: 'sarif=out.sarif' } })
-  expect(files).toMatchObject([{ input: 'reports', path: 'out.sarif' }])
-  expect(JSON.parse(files[0]?.content ?? '')).toMatchObject({ runs: [{ results: [{ ruleId: 'schema', level: 'error' }] }] })
-})
-
-it('writes a code quality report for GitLab only where it was asked for', async () => {
-  const { files } = await run({ [file]: '- a' }, { inputs: { reports: 'code-quality=gl-code-quality-report.json' } })
-  expect(files).toMatchObject([{ input: 'reports', path: 'gl-code-quality-report.json' }])
-  expect(JSON.parse(files[0]?.content ?? '')).toMatchObject([
+  const { files } = await run({ [file]: '- a' }, { inputs: { reports: 'sarif=out.sarif\ncode-quality=gl-code-quality-report.json' } })
+  const byPath = new Map(files.map(({ path, content }) => [path, JSON.parse(content)]))
+  expect(byPath.get('out.sarif')).toMatchObject({ runs: [{ results: [{ ruleId: 'schema', level: 'error' }] }] })
+  expect(byPath.get('gl-code-quality-report.json')).toMatchObject([
     { check_name: 'schema', severity: 'major', location: { path: file, lines: { begin: 1 } } },
   ])
 })

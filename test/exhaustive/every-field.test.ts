@@ -2,13 +2,13 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import * as yaml from 'yaml'
-import { serviceOf, useEmulator } from '../../support/emulator.ts'
-import { convergenceProblems, withSite } from '../../support/site.ts'
+import { serviceOf, useEmulator } from '../support/emulator.ts'
+import { convergenceProblems, withSite } from '../support/site.ts'
 
 const text = ['every-field', 'every-webhook-and-source']
-  .map((name) => readFileSync(new URL(`../../corpus/${name}.yml`, import.meta.url), 'utf8'))
+  .map((name) => readFileSync(new URL(`../corpus/${name}.yml`, import.meta.url), 'utf8'))
   .join('\n')
-const schema: unknown = JSON.parse(readFileSync(new URL('../../../schemas/observability.schema.json', import.meta.url), 'utf8'))
+const schema: unknown = JSON.parse(readFileSync(new URL('../../schemas/observability.schema.json', import.meta.url), 'utf8'))
 
 /** Names of the properties that a JSON Schema has, at any depth. */
 function schemaFields(node: unknown): readonly string[] {
