@@ -113,7 +113,7 @@ function missingOf(kind: ErrorKind, { noun, missing = noun }: RequestFacts, { de
   return /\borganization\b/i.test(detail) ? 'organization' : missing
 }
 
-const kindOfStatus: Readonly<Record<number, ErrorKind>> = { 401: 'authentication', 403: 'permission', 409: 'conflict', 501: 'refused' }
+const kindOfStatus: Readonly<Record<number, ErrorKind>> = { 401: 'authentication', 403: 'permission', 409: 'conflict' }
 
 function classifyFailure(facts: RequestFacts, failure: AttemptFailure, decision: RetryDecision): ErrorKind {
   const { cause } = failure
@@ -215,7 +215,7 @@ function adviceOnKind(kind: ErrorKind, facts: RequestFacts, failure: AttemptFail
       // The word of the self-hosted server for an id that is not one of its database.
       return /\bObjectId\b/.test(failure.detail) ? idAdvice(noun) : ''
     case 'server':
-      return serverAdvice(facts, failure)
+      return failure.status === 501 ? '' : serverAdvice(facts, failure)
     case 'not-served':
       return notServedAdvice(facts)
     case 'rate-limited':
