@@ -90,7 +90,7 @@ export function useCommandLine(emulatorUrl: () => string) {
   }
 
   async function run([cloud, noun, verb = '', ...rest]: readonly string[]): Promise<object> {
-    if (cloud !== 'cloud' || noun !== 'service') throw new Refusal(`unknown command ${cloud} ${noun}`)
+    if (`${cloud} ${noun}` !== 'cloud service') throw new Refusal(`unknown command ${cloud} ${noun}`)
     const { id, options } = parse(verb === 'query-endpoint' ? rest.slice(1) : rest)
     const met = isMet(verb, id) ? fault : undefined
     const fails = met !== undefined && met.answer === undefined
@@ -99,7 +99,8 @@ export function useCommandLine(emulatorUrl: () => string) {
     if (fails) throw new Refusal('error sending request: connection reset')
     // It was running when the drill read it first.
     const found = services.find((one) => one.id === id)
-    return found?.state !== 'provisioning' && found !== undefined ? (met?.answer?.(found) ?? answer) : answer
+    const isRunning = found !== undefined && found.state !== 'provisioning'
+    return (isRunning && met?.answer?.(found)) || answer
   }
 
   const server = createServer(async (request, response) => {
