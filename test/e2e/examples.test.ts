@@ -47,6 +47,10 @@ describe('every example works on the emulator', () => {
         const known = ['status', 'failure-reason', 'result', 'result-file', ...declared]
         expect([...ran.outputs.keys()].filter((key) => !known.includes(key))).toEqual([])
       },
-      { before: () => Object.values(emulators).forEach((emulator) => void emulator().reset()) },
+      {
+        before: () => {
+          for (const emulator of Object.values(emulators)) emulator().reset()
+        },
+      },
     ))
 })
