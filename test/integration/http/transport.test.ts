@@ -169,7 +169,9 @@ describe('an answer that is unusual', () => {
         ['no gzip', encoded('gzip', Buffer.from('[]')), "the answer's gzip is broken after 2 bytes"],
       ],
       async (_, pieces, detail) => {
-        expect(await exchangeWith(sayAndEnd(...pieces))).toMatchObject({ detail: expect.stringContaining(detail) })
+        const came = await exchangeWith(sayAndEnd(...pieces))
+        // Not the whole answer, whose difference would take minutes to print.
+        expect('detail' in came ? came.detail : 'an answer').toContain(detail)
       },
     )
   })
