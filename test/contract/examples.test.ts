@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { majorTag } from '../../scripts/action-references.ts'
 import { settings } from '../../scripts/reference/describe.ts'
+import { readChecksFile } from '../../src/backups/checks-file.ts'
 import { toEnvironmentName } from '../../src/core/names.ts'
 import { version } from '../../src/core/version.ts'
 import { demo } from '../../src/emulator/index.ts'
@@ -183,5 +184,22 @@ it('examples/.watchkeeper.yml sets what a run needs beside the key', async () =>
   expect((await invokeText({ inputs, files: { '.watchkeeper.yml': read('examples/.watchkeeper.yml') } })).document).toMatchObject({
     status: 'pass',
     count: 4,
+  })
+})
+
+describe('examples/workflows/restore-drill.yml', () => {
+  it('both jobs of the drill install the same command line, by its digest', () => {
+    const { jobs } = parse(read('examples/workflows/restore-drill.yml')) as {
+      readonly jobs: Readonly<Record<string, { readonly steps: readonly { readonly run?: string }[] }>>
+    }
+    const installs = Object.values(jobs).flatMap(({ steps }) => steps.filter(({ run = '' }) => run.includes('pip')))
+    expect(installs).toHaveLength(2)
+    expect(installs[0]).toEqual(installs[1])
+    expect(installs[0]?.run).toMatch(/clickhousectl==\d+\.\d+\.\d+ --hash=sha256:[0-9a-f]{64}'/)
+  })
+
+  it('the file of checks of the drill is examples/backups.yml, which has checks and policies', () => {
+    const { checks, policies } = readChecksFile(read('examples/backups.yml'), 'examples/backups.yml')
+    expect([checks.length > 0, policies.length > 0]).toEqual([true, true])
   })
 })

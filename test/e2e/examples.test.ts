@@ -1,11 +1,12 @@
-// The example of every operation, run by the built action, which has files of its own for most, and by the command line.
+// The example of every operation, run by the built action, which has files of its own for most.
+// test/contract/operations.test.ts runs them in the library.
 import { describe, expect, it } from 'vitest'
 import { toKebab } from '../../src/core/names.ts'
 import type { Operation } from '../../src/operation/operation.ts'
-import { asOptions, inputsFor, secrets, useEmulator } from '../support/emulator.ts'
+import { forEachEntry } from '../support/corpus.ts'
+import { inputsFor, secrets, useEmulator } from '../support/emulator.ts'
 import { allOperations as all, placeFor, useExampleDirectory } from '../support/examples.ts'
-import { runCliInside } from '../support/run-cli-inside.ts'
-import { commandsOf, expectNoSecret, runAction } from '../support/run-process.ts'
+import { commandsOf, runAction } from '../support/run-process.ts'
 
 const texts = (example: Readonly<Record<string, unknown>>): Record<string, string> =>
   Object.fromEntries(Object.entries(example).map(([key, value]) => [toKebab(key), String(value)]))
@@ -27,31 +28,29 @@ describe('every example works on the emulator', () => {
 
   const inAction = all.filter(({ operation }) => !operation.isOutsideOfAction)
 
-  it.each(inAction)('runs the example of $name as an action', async ({ name, operation }) => {
-    const inputs = { ...commonInputs(operation), operation: name, ...texts(operation.example) }
-    const ran = await runAction({
-      inputs,
-      env: 'files' in operation.example || operation.scope === 'none' ? { GITHUB_WORKSPACE: root() } : {},
-      secrets,
-    })
-    expect(['pass', 'warn']).toContain(ran.outputs.get('status'))
-    expect(ran.exitCode).toBe(0)
-    expect(ran.result).toEqual(JSON.parse(ran.outputs.get('result') ?? '{}'))
-    expect(ran.summary).toMatch(/^### (?:✅|⚠️) /)
-    expect(commandsOf(ran).filter((command) => !['warning', 'group', 'endgroup'].includes(command))).toEqual([])
-    const declared = Object.keys(operation.output.shape).map(toKebab)
-    const known = ['status', 'failure-reason', 'result', 'result-file', ...declared]
-    expect([...ran.outputs.keys()].filter((key) => !known.includes(key))).toEqual([])
-  })
-
-  it.each(all)('runs the example of $name on the command line', async ({ name, operation }) => {
-    const { [operation.positional ?? '']: words, ...inputs } = { ...commonInputs(operation), ...texts(operation.example) }
-    const { flags, variables } = asOptions(inputs)
-    const args = [name, ...(words?.split('\n') ?? []), ...flags, ...(operation.effect === 'write' ? ['--yes'] : []), '--json']
-    const ran = await runCliInside(args, { env: variables, directory: root() })
-    expect(ran.stderr).toMatch(/^(?:Wrote \S+\n)*$/)
-    expect(JSON.parse(ran.stdout)).toEqual(expect.objectContaining({ operation: name, status: expect.stringMatching(/pass|warn/) }))
-    expect(ran.exitCode).toBe(0)
-    expectNoSecret(ran.stdout, secrets)
-  })
+  it('runs the example of every operation as an action', () =>
+    forEachEntry(
+      inAction.map(({ name, operation }): [string, Operation] => [name, operation]),
+      async (name, operation) => {
+        const inputs = { ...commonInputs(operation), operation: name, ...texts(operation.example) }
+        const ran = await runAction({
+          inputs,
+          env: 'files' in operation.example || operation.scope === 'none' ? { GITHUB_WORKSPACE: root() } : {},
+          secrets,
+        })
+        expect(['pass', 'warn']).toContain(ran.outputs.get('status'))
+        expect(ran.exitCode).toBe(0)
+        expect(ran.result).toEqual(JSON.parse(ran.outputs.get('result') ?? '{}'))
+        expect(ran.summary).toMatch(/^### (?:✅|⚠️) /)
+        expect(commandsOf(ran).filter((command) => !['warning', 'group', 'endgroup'].includes(command))).toEqual([])
+        const declared = Object.keys(operation.output.shape).map(toKebab)
+        const known = ['status', 'failure-reason', 'result', 'result-file', ...declared]
+        expect([...ran.outputs.keys()].filter((key) => !known.includes(key))).toEqual([])
+      },
+      {
+        before: () => {
+          for (const emulator of Object.values(emulators)) emulator().reset()
+        },
+      },
+    ))
 })

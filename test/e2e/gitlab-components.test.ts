@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { demo } from '../../src/emulator/index.ts'
+import { forEachEntry } from '../support/corpus.ts'
 import { inputsFor, useEmulator } from '../support/emulator.ts'
 import { token, useGitLab } from '../support/gitlab-server.ts'
 import { gitLabEnvironment } from '../support/notify.ts'
@@ -111,22 +112,21 @@ async function jobsIn(pipeline: Pipeline): Promise<readonly string[]> {
   return jobs.filter(({ when }) => when !== 'never').map(({ name }) => name)
 }
 
-describe('the jobs of a pipeline', () => {
-  it.each<[string, Pipeline['component'], Texts, readonly string[]]>([
-    ['a schedule', 'cost-gate', scheduled, ['watchkeeper-cost-gate']],
-    ['a push', 'cost-gate', pushed, []],
-    ['a schedule', 'backups', scheduled, ['watchkeeper-backups']],
-    ['a merge request', 'backups', mergeRequest, []],
-    ['a merge request', 'plan-and-apply', mergeRequest, ['watchkeeper-plan']],
-    ['a push to the default branch', 'plan-and-apply', pushed, ['watchkeeper-apply']],
-    ['a push to another branch', 'plan-and-apply', { ...pushed, CI_COMMIT_BRANCH: 'topic' }, []],
-    ['a schedule on the default branch', 'plan-and-apply', scheduled, []],
-    ['a merge request from a fork, in the project of the fork', 'plan-and-apply', inProjectOfFork, ['watchkeeper-validate']],
-    ['a merge request from a fork, started by a member', 'plan-and-apply', ofForkInProject, ['watchkeeper-validate']],
-  ])('the jobs of a pipeline of %s with %s', async (_, component, variables, jobs) => {
-    expect(await jobsIn({ component, variables, inputs: component === 'backups' ? services : {} })).toEqual(jobs)
-  })
-})
+it('a pipeline has the jobs that its event calls for, and a fork gets none with a key', () =>
+  forEachEntry<[string, Pipeline['component'], Texts, readonly string[]]>(
+    [
+      ['a schedule', 'cost-gate', scheduled, ['watchkeeper-cost-gate']],
+      ['a schedule', 'backups', scheduled, ['watchkeeper-backups']],
+      ['a merge request', 'plan-and-apply', mergeRequest, ['watchkeeper-plan']],
+      ['a push to the default branch', 'plan-and-apply', pushed, ['watchkeeper-apply']],
+      ['a push to another branch', 'plan-and-apply', { ...pushed, CI_COMMIT_BRANCH: 'topic' }, []],
+      ['a merge request from a fork, in the project of the fork', 'plan-and-apply', inProjectOfFork, ['watchkeeper-validate']],
+      ['a merge request from a fork, started by a member', 'plan-and-apply', ofForkInProject, ['watchkeeper-validate']],
+    ],
+    async (_, component, variables, jobs) => {
+      expect(await jobsIn({ component, variables, inputs: component === 'backups' ? services : {} })).toEqual(jobs)
+    },
+  ))
 
 it.each(names)('%s is valid for the schema of GitLab', async (component) => {
   const variables = component === 'plan-and-apply' ? pushed : scheduled

@@ -38,7 +38,7 @@ interface StoredPull {
 }
 
 /** A branch, by its last commit. */
-interface StoredBranch {
+export interface StoredBranch {
   readonly name: string
   readonly committer: string
   readonly message: string

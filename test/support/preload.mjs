@@ -2,13 +2,12 @@
 // The program is untouched; what it asks the platform for is not. See `Preload` in preload.ts.
 import { readFileSync, writeFileSync } from 'node:fs'
 
-const { startAt, standsStill = false, jump, luck = 0, crash, breaks, reportTo } = JSON.parse(process.env.TEST_PRELOAD ?? '{}')
+const { startAt, standsStill = false, luck = 0, crash, breaks, reportTo } = JSON.parse(process.env.TEST_PRELOAD ?? '{}')
 
 // Full jitter times zero: a retry waits for nothing unless the server says so.
 Math.random = () => luck
 
-let shiftMs = startAt === undefined ? 0 : Date.parse(startAt) - Date.now()
-if (jump !== undefined) setTimeout(() => (shiftMs += jump.byMs), jump.afterMs).unref()
+const shiftMs = startAt === undefined ? 0 : Date.parse(startAt) - Date.now()
 const PlatformDate = Date
 const now = standsStill ? () => Date.parse(startAt) : () => PlatformDate.now() + shiftMs
 globalThis.Date = class extends PlatformDate {
@@ -18,12 +17,10 @@ globalThis.Date = class extends PlatformDate {
   static now = now
 }
 
-const { message = 'broken on purpose' } = crash ?? {}
-if (crash?.as === 'exception')
-  setTimeout(() => {
-    throw new Error(message)
-  }, crash.afterMs)
-if (crash?.as === 'rejection') setTimeout(() => void Promise.reject(new Error(message)), crash.afterMs)
+if (crash !== undefined)
+  process.on(crash.at, () => {
+    throw new Error(crash.message)
+  })
 
 let firstWordAt
 const write = process.stdout.write

@@ -226,10 +226,8 @@ export interface Preload {
   readonly startAt?: string
   /** The wall clock stands still, so that no start of a process is too slow for a test of midnight. */
   readonly standsStill?: boolean
-  /** The wall clock is put forward or back while the child runs. Waits and deadlines must not notice. */
-  readonly jump?: { readonly afterMs: number; readonly byMs: number }
-  /** An uncaught exception or rejection. */
-  readonly crash?: { readonly afterMs: number; readonly as: 'exception' | 'rejection'; readonly message?: string }
+  /** An exception that nothing catches, when the signal comes. */
+  readonly crash?: { readonly at: NodeJS.Signals; readonly message: string }
   /** What `Math.random` gives, default 0: retries then wait for nothing but what the server asks for. */
   readonly luck?: number
   /**

@@ -68,27 +68,51 @@ export interface Call {
 export interface Called {
   readonly jobs: Readonly<Record<string, Ran>>
   readonly outputs: Readonly<Record<string, string>>
-  readonly group: string
-  readonly cancelsInProgress: boolean
 }
 
 const nothing = { string: '', boolean: false, number: 0 } as const
 
-export async function callWorkflow(name: string, { inputs: given, secrets, github, ...more }: Call): Promise<Called> {
+function workflowNamed(name: string): ReusableWorkflow {
   const workflow = reusable.get(name)
   if (workflow === undefined) throw new Error(`there is no reusable-${name}.yml`)
-  const { inputs: defined, outputs } = workflow.on.workflow_call
-  const inputs = Object.fromEntries(
-    Object.entries(defined).map(([input, definition]) => [input, given[input] ?? definition.default ?? nothing[definition.type]]),
+  return workflow
+}
+
+/** The inputs of a call, with their defaults. */
+const inputsOf = ({ on }: ReusableWorkflow, given: Call['inputs']) =>
+  Object.fromEntries(
+    Object.entries(on.workflow_call.inputs).map(([input, definition]) => [
+      input,
+      given[input] ?? definition.default ?? nothing[definition.type],
+    ]),
   )
-  const values = { inputs, secrets, github }
-  const jobs = await runJobs(workflow.jobs, { values, ...more })
-  return {
-    jobs,
-    outputs: fillAll(Object.fromEntries(Object.entries(outputs).map(([output, { value }]) => [output, value])), { values: { jobs } }),
-    group: fill(workflow.concurrency.group, { values }),
-    cancelsInProgress: isTrue(String(workflow.concurrency['cancel-in-progress']), { values }),
-  }
+
+export async function callWorkflow(name: string, { inputs: given, secrets, github, ...more }: Call): Promise<Called> {
+  const workflow = workflowNamed(name)
+  const { outputs } = workflow.on.workflow_call
+  const jobs = await runJobs(workflow.jobs, { values: { inputs: inputsOf(workflow, given), secrets, github }, ...more })
+  const values = Object.fromEntries(Object.entries(outputs).map(([output, { value }]) => [output, value]))
+  return { jobs, outputs: fillAll(values, { values: { jobs } }) }
+}
+
+interface CallConditions {
+  readonly inputs?: Call['inputs']
+  readonly github: Call['github']
+}
+
+/** Where a call waits, and whether it cancels the run before it. */
+export function concurrencyOf(name: string, { inputs = {}, github }: CallConditions): { group: string; cancelsInProgress: boolean } {
+  const workflow = workflowNamed(name)
+  const values = { inputs: inputsOf(workflow, inputs), github }
+  const { group, 'cancel-in-progress': cancel } = workflow.concurrency
+  return { group: fill(group, { values }), cancelsInProgress: isTrue(String(cancel), { values }) }
+}
+
+/** Whether a job runs after the jobs that it needs, which succeeded. */
+export function isJobDue(name: string, job: string, { needs, ...conditions }: CallConditions & { readonly needs: object }): boolean {
+  const workflow = workflowNamed(name)
+  const values = { inputs: inputsOf(workflow, conditions.inputs ?? {}), github: conditions.github, needs }
+  return isDue(workflow.jobs[job]?.if, { values, passed: true })
 }
 
 // Runs the jobs of a workflow as a runner would: conditions, inputs and outputs by GitHub's own expressions, scripts in a shell, and the

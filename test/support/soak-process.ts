@@ -1,4 +1,4 @@
-// Ten thousand requests in one process, on a clock that does not wait: is memory flat, is the rate limit kept, and does it end?
+// Thousands of requests in one process, on a clock that does not wait: is memory flat, is the rate limit kept, and does it end?
 // Started with --expose-gc by soak.test.ts; says what it found as one line of JSON and ends by itself.
 import { type LoggedRequest, startEmulator } from '../../src/emulator/index.ts'
 import { alertCollection } from '../../src/kinds/alert/alert.ts'

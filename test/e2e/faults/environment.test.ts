@@ -1,17 +1,17 @@
-// Streams that break, variables and clocks that are wrong, and what Node reads when it starts.
+// Streams that break, variables that are wrong, and what Node reads when it starts.
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { type AddressInfo, connect } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createServer as createTlsServer } from 'node:tls'
+import type { TLSSocket } from 'node:tls'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { demo, type Emulator, startEmulator } from '../../../src/emulator/index.ts'
-import { type CertificateOptions, createCertificate } from '../../support/certificates.ts'
+import { type Certificate, createCertificate } from '../../support/certificates.ts'
 import { forEachEntry } from '../../support/corpus.ts'
 import { runWithFailure, toHttp } from '../../support/faults.ts'
+import { pullRequestEvent, runnerEnvironment } from '../../support/notify.ts'
 import { type Play, startRawServer } from '../../support/raw-server.ts'
 
 const root = new URL('../../..', import.meta.url).pathname
@@ -55,144 +55,111 @@ async function shell(line: string): Promise<{ readonly code: number; readonly st
   return { code: Number(/code:(\d+)/.exec(stdout)?.[1]), status: result.status }
 }
 
-describe.concurrent('V4: a reader that goes away changes no verdict', () => {
-  it.each<[string, string, number]>([
-    ['after one line of the log', '(ACTION; echo $? >&3) 3>code | head -1 >/dev/null; sleep 0.1; CODE=$(cat code)', 1],
-    ['before the first line of the log', '(ACTION; echo $? >&3) 3>code | true; sleep 0.1; CODE=$(cat code)', 1],
+it('V4: a reader that goes away, and a log that is closed or full, change no verdict', () => {
+  const cli = 'CLI usage-cost --period last-30-days --budget 0'
+  return forEachEntry<[string, string, number]>(
     [
-      'after one line of the report',
-      '(CLI usage-cost --period last-30-days --budget 0; echo $? >&3) 3>code | head -1 >/dev/null; sleep 0.1; CODE=$(cat code)',
-      10,
+      ['one line of the log is read', '(ACTION; echo $? >&3) 3>code | head -1 >/dev/null; sleep 0.1; CODE=$(cat code)', 1],
+      ['one line of the report is read', `(${cli}; echo $? >&3) 3>code | head -1 >/dev/null; sleep 0.1; CODE=$(cat code)`, 10],
+      ['the log is closed', 'ACTION >&- 2>&-; CODE=$?', 1],
+      ['the log is full', 'ACTION >/dev/full 2>/dev/full; CODE=$?', 1],
+      ['the report is full', `${cli} >/dev/full 2>/dev/full; CODE=$?`, 10],
     ],
-    ['with a log that was closed', 'ACTION >&- 2>&-; CODE=$?', 1],
-    ['with a log that is full', 'ACTION >/dev/full 2>/dev/full; CODE=$?', 1],
-    ['with a report that is full', 'CLI usage-cost --period last-30-days --budget 0 >/dev/full 2>/dev/full; CODE=$?', 10],
-    ['with a reader that is slow', '(ACTION; echo $? >&3) 3>code | (sleep 1; cat >/dev/null); sleep 0.1; CODE=$(cat code)', 1],
-  ])('the verdict stays the same %s', async (name, line, code) => {
-    const file = join(directory, `code-${name.replaceAll(' ', '-')}`)
-    expect(await shell(line.replaceAll('3>code', `3>${file}`).replaceAll('cat code', `cat ${file}`))).toEqual({ code, status: 'fail' })
-  })
+    async (name, line, code) => {
+      const file = join(directory, `code-${name.replaceAll(' ', '-')}`)
+      expect(await shell(line.replaceAll('3>code', `3>${file}`).replaceAll('cat code', `cat ${file}`))).toEqual({ code, status: 'fail' })
+    },
+    { atOnce: 3 },
+  )
 })
 
-describe.concurrent('a wrong environment is tolerated, or rejected with a reason', () => {
-  it('gives the same verdict in unusual environments', () =>
-    forEachEntry<[string, Readonly<Record<string, string>>]>(
-      [
-        ['a time zone that does not exist', { TZ: 'Mars/Olympus_Mons' }],
-        ['a language of one byte for each letter', { LANG: 'C', LC_ALL: 'C' }],
-        ['no home', { HOME: '' }],
-        ['a home that does not exist', { HOME: '/nowhere' }],
-        ['an empty proxy', { HTTPS_PROXY: '', HTTP_PROXY: ' ' }],
-        ['debugging of the runner', { RUNNER_DEBUG: '1', ACTIONS_STEP_DEBUG: 'true' }],
-      ],
-      async (_, env) => {
-        const { outcome } = await runWithFailure('read a cost', undefined, { env, preload: {} })
-        expect(outcome).toEqual({ exitCode: 0, conclusion: 'pass', methods: 'GET', added: 0, problems: [] })
-      },
-      { atOnce: 4 },
-    ))
+it('gives the same verdict in an unusual environment', async () => {
+  const unusual = { TZ: 'Mars/Olympus_Mons', LANG: 'C', LC_ALL: 'C', HOME: '/nowhere', HTTPS_PROXY: '', HTTP_PROXY: ' ', RUNNER_DEBUG: '1' }
+  const { outcome } = await runWithFailure('read a cost', undefined, { env: unusual, preload: {} })
+  expect(outcome).toEqual({ exitCode: 0, conclusion: 'pass', methods: 'GET', added: 0, problems: [] })
+})
 
-  it('a missing file of certificate authorities causes a warning of Node only', async () => {
+// Node reads certificate authorities when it starts.
+
+const trusted = createCertificate({ addresses: ['127.0.0.1'], names: ['localhost'] })
+
+/** The variable that names a file with the certificate. */
+async function trust({ cert }: Certificate) {
+  const authority = join(directory, `${Math.random()}.pem`)
+  await writeFile(authority, cert)
+  return { NODE_EXTRA_CA_CERTS: authority }
+}
+
+it('S3: a certificate counts only if NODE_EXTRA_CA_CERTS names its authority and it is for the host', () =>
+  forEachEntry<[string, Certificate, string, RegExp]>(
+    [
+      ['of an own authority', trusted, '0 pass', /^$/],
+      [
+        'for another name',
+        createCertificate({ names: ['other.example'] }),
+        '1 tls',
+        /not in the cert's list.*\(ERR_TLS_CERT_ALTNAME_INVALID\)/,
+      ],
+    ],
+    async (_, certificate, ending, reason) => {
+      const server = await startRawServer((wire) => wire.write(toHttp({ status: 200, body: '[]' })), certificate)
+      const url = `https://127.0.0.1:${server.port}`
+      const { outcome, ran } = await runWithFailure('read', undefined, { preload: {}, url, env: await trust(certificate) })
+      await server.close()
+      expect(`${outcome.exitCode} ${outcome.conclusion}`).toBe(ending)
+      expect(server.requests).toHaveLength(outcome.exitCode === 0 ? 1 : 0)
+      expect(ran.outputs.get('failure-reason')).toMatch(reason)
+    },
+    { atOnce: 2 },
+  ))
+
+describe('requests through a proxy', () => {
+  const user = 'proxy-user-of-the-shop'
+  const password = 'proxy-pass%word-0123456789'
+  const pair = Buffer.from(`${user}:${password}`).toString('base64')
+  const token = 'ghs_abcdefghijklmnop0123456789'
+
+  it('S2: a proxy over TLS gets its password and nothing else readable, no HTTP/2, and is in errors without its user and password', async () => {
+    const body = JSON.stringify({ error: `${user} may not do that with Basic ${pair}` })
+    const server = await startRawServer((wire) => wire.write(toHttp({ status: 403, body })), trusted)
+    const chosen: unknown[] = []
+    /** What a proxy is for: bytes forth and back. It refuses GitHub. */
+    const tunnel: Play = async (wire, { path }) => {
+      chosen.push((wire.socket as TLSSocket).alpnProtocol) // The server speaks TLS.
+      if (path.startsWith('github.example')) return wire.write('HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n')
+      const target = connect({ host: '127.0.0.1', port: server.port }).on('error', () => wire.socket.destroy())
+      wire.socket.setEncoding('latin1').removeAllListeners('data')
+      await wire.write('HTTP/1.1 200 Connection established\r\n\r\n')
+      wire.socket.on('data', (text: string) => target.write(text, 'latin1')).on('close', () => target.destroy())
+      target.on('data', (bytes) => wire.socket.write(bytes)).on('close', () => wire.socket.end())
+    }
+    const proxy = await startRawServer(tunnel, { ...trusted, ALPNProtocols: ['h2', 'http/1.1'] })
+    const event = join(directory, 'event.json')
+    await writeFile(event, JSON.stringify(pullRequestEvent(12)))
     const { outcome, ran } = await runWithFailure('read', undefined, {
       preload: {},
-      env: { NODE_EXTRA_CA_CERTS: '/nowhere.pem' },
-      url: 'https://127.0.0.1:9',
-      inputs: { 'max-attempts': '1' },
+      url: `https://127.0.0.1:${server.port}`,
+      env: {
+        ...runnerEnvironment('https://github.example'),
+        ...(await trust(trusted)),
+        GITHUB_EVENT_NAME: 'pull_request',
+        GITHUB_EVENT_PATH: event,
+        HTTPS_PROXY: `https://${user}:${encodeURIComponent(password)}@localhost:${proxy.port}`,
+      },
+      inputs: { comment: 'always', 'github-token': token, 'max-attempts': '1' },
+      secrets: [password, pair, token],
     })
-    expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'network' })
-    expect(ran.stderr).toContain('/nowhere.pem')
-  })
-
-  it('S3: unchecked certificates are rejected before anything is sent', async () => {
-    const { outcome, ran } = await runWithFailure('read', undefined, { preload: {}, env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } })
-    expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'input', methods: '' })
-    expect(ran.outputs.get('failure-reason')).toContain('NODE_TLS_REJECT_UNAUTHORIZED: is 0')
-  })
-})
-
-// Node reads them when it starts.
-describe.concurrent('S3: a certificate counts only if NODE_EXTRA_CA_CERTS names its authority and it is for the host', () => {
-  async function serve(options: CertificateOptions, play: Play = (wire) => wire.write(toHttp({ status: 200, body: '[]' }))) {
-    const certificate = createCertificate(options)
-    const authority = join(directory, `${Math.random()}.pem`)
-    await writeFile(authority, certificate.cert)
-    const server = await startRawServer(play, certificate)
-    return { server, certificate, url: `https://127.0.0.1:${server.port}`, env: { NODE_EXTRA_CA_CERTS: authority } }
-  }
-  const loopback = { addresses: ['127.0.0.1'], names: ['localhost'] }
-
-  it.each<[string, CertificateOptions, string, RegExp]>([
-    ['of an own authority', loopback, '0 pass', /^/],
-    ['that expired', { ...loopback, to: new Date(Date.now() - 1000) }, '1 tls', /certificate has expired \(CERT_HAS_EXPIRED\)/],
-    ['for another name', { names: ['other.example'] }, '1 tls', /not in the cert's list.*\(ERR_TLS_CERT_ALTNAME_INVALID\)/],
-  ])('decides on a certificate %s', async (_, options, ending, reason) => {
-    const { server, url, env } = await serve(options)
-    const { outcome, ran } = await runWithFailure('read', undefined, { preload: {}, url, env })
-    await server.close()
-    expect(`${outcome.exitCode} ${outcome.conclusion}`).toBe(ending)
-    expect(server.requests).toHaveLength(outcome.exitCode === 0 ? 1 : 0)
-    expect(ran.outputs.get('failure-reason')).toMatch(reason)
-  })
-
-  /** What a proxy is for: bytes forth and back. */
-  const tunnel: Play = async (wire, { path }) => {
-    const [host = '', port = ''] = path.split(':')
-    const target = connect({ host, port: Number(port) }).on('error', () => wire.socket.destroy())
-    wire.socket.setEncoding('latin1').removeAllListeners('data')
-    await wire.write('HTTP/1.1 200 Connection established\r\n\r\n')
-    wire.socket.on('data', (text: string) => target.write(text, 'latin1')).on('close', () => target.destroy())
-    target.on('data', (bytes) => wire.socket.write(bytes)).on('close', () => wire.socket.end())
-  }
-
-  it('sends requests through a proxy, with its password and nothing else readable', async () => {
-    const { server, url, env } = await serve(loopback)
-    const proxy = await startRawServer(tunnel)
-    const password = 'proxy-pass%word-0123456789'
-    const address = `http://user:${encodeURIComponent(password)}@127.0.0.1:${proxy.port}`
-    const run = { preload: {}, url, env: { ...env, HTTPS_PROXY: address }, secrets: [password] }
-    const { outcome } = await runWithFailure('read', undefined, run)
     await Promise.all([server.close(), proxy.close()])
-    expect(outcome).toMatchObject({ exitCode: 0, conclusion: 'pass', problems: [] })
-    expect(proxy.requests[0]).toMatchObject({ method: 'CONNECT', path: new URL(url).host })
-    expect(proxy.requests[0]?.headers['proxy-authorization']).toBe(`Basic ${Buffer.from(`user:${password}`).toString('base64')}`)
-    expect(proxy.requests[0]?.headers).not.toHaveProperty('authorization')
-  })
-
-  it('does not ask a proxy that is reached over TLS for HTTP/2', async () => {
-    const { server, certificate, url, env } = await serve(loopback)
-    const chosen: (string | false | null)[] = []
-    const proxy = createTlsServer({ ...certificate, ALPNProtocols: ['h2', 'http/1.1'] }, (socket) => {
-      chosen.push(socket.alpnProtocol)
-      socket.end('HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n')
-    }).listen(0, '127.0.0.1')
-    await once(proxy, 'listening')
-    // It listens on a port, not on a pipe.
-    const { port } = proxy.address() as AddressInfo
-    const run = { preload: {}, url, env: { ...env, HTTPS_PROXY: `https://localhost:${port}` }, inputs: { 'max-attempts': '1' } }
-    const { ran } = await runWithFailure('create', undefined, run)
-    await server.close()
-    proxy.close()
-    expect(chosen).not.toEqual([])
+    const [first] = proxy.requests
+    expect(first).toMatchObject({ method: 'CONNECT', path: `127.0.0.1:${server.port}` })
+    expect(first?.headers['proxy-authorization']).toBe(`Basic ${pair}`)
+    expect(first?.headers).not.toHaveProperty('authorization')
     expect(chosen).not.toContain('h2')
-    expect(ran.outputs.get('failure-reason')).toContain('the proxy answered 403')
-  })
-})
-
-describe.concurrent('R2: a wrong clock of the runner does not change how long a wait takes', () => {
-  const aDay = 86_400_000
-  const limited = (seconds: string) => ({ effect: { kind: 'rate-limited', headers: { 'retry-after': seconds } } }) as const
-
-  it.each([-aDay, aDay])('counts a wait until a date from the date of the answer, with a clock that is %i ms off', async (offsetMs) => {
-    const until = new Date(Date.now() + 5000).toUTCString()
-    const startAt = new Date(Date.now() + offsetMs).toISOString()
-    const { outcome, ran } = await runWithFailure('read', limited(until), { preload: { startAt } })
-    expect(outcome).toMatchObject({ exitCode: 0, conclusion: 'pass', methods: 'GET GET', problems: [] })
-    expect(ran.stdout).toMatch(/Trying again in [1-5]\.0 s/)
-  })
-
-  it.each([-aDay, aDay])('waits as long when the clock jumps by %i ms during the wait', async (byMs) => {
-    const { outcome, activeMs } = await runWithFailure('create', limited('2'), { preload: { jump: { afterMs: 800, byMs } } })
-    expect(outcome).toEqual({ exitCode: 0, conclusion: 'pass', methods: 'POST POST', added: 1, problems: [] })
-    expect(activeMs).toBeLessThan(9000)
+    // A comment that cannot be written changes no verdict.
+    expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'permission', problems: ['its commands are error, notice'] })
+    expect(ran.outputs.get('failure-reason')).toContain('The API answered 403: *** may not do that with Basic ***')
+    expect(ran.stdout).toContain(`::add-mask::${pair}\n`)
+    expect(ran.stdout).not.toContain(user)
+    expect(ran.stdout).toMatch(/^::notice title=Watchkeeper::comment: GitHub .*proxy/m)
   })
 })

@@ -4,14 +4,14 @@ import { readFileSync } from 'node:fs'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { demo } from '../../../src/emulator/index.ts'
+import { forEachEntry } from '../../support/corpus.ts'
 import { serviceOf, useEmulator } from '../../support/emulator.ts'
-import { token, useGitHub } from '../../support/github-server.ts'
+import { type StoredBranch, token, useGitHub } from '../../support/github-server.ts'
 import { runnerEnvironment } from '../../support/notify.ts'
-import { type Called, callWorkflow } from '../../support/run-workflow.ts'
+import { type Called, callWorkflow, reusable, runJobs } from '../../support/run-workflow.ts'
 import { rememberState } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
-const selfHosted = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
 const github = useGitHub()
 
 const path = 'observability/service.yml'
@@ -26,40 +26,30 @@ let files: Readonly<Record<string, string>>
 interface Options {
   readonly inputs?: Readonly<Record<string, string | boolean>>
   readonly ref?: string
-  readonly isSelfHosted?: boolean
   readonly pullRequestToken?: string
 }
 
-const call = (name: string, { inputs = {}, ref = 'main', isSelfHosted = false, pullRequestToken = '' }: Options = {}) => {
-  const server = isSelfHosted
-    ? { 'api-url': selfHosted().url }
-    : {
-        'organization-id': demo.organizationId,
-        'service-id': demo.services.checkout,
-      }
-  const keys = isSelfHosted ? { 'api-key': demo.apiKeySecret } : { 'api-key-id': demo.apiKeyId, 'api-key-secret': demo.apiKeySecret }
-  return callWorkflow(name, {
-    inputs: { ...server, variables, ...inputs },
-    secrets: { ...keys, 'github-token': pullRequestToken },
-    github: {
-      event_name: 'push',
-      ref: `refs/heads/${ref}`,
-      repository: 'acme/shop',
-      workflow: 'drift',
-      token,
-      event: { repository: { default_branch: 'main' } },
-    },
-    files,
-    env: {
-      ...runnerEnvironment(github().url),
-      ...(!isSelfHosted && { WATCHKEEPER_API_URL: emulator().url }),
-      GITHUB_REF: `refs/heads/${ref}`,
-      GITHUB_REF_NAME: ref,
-    },
-  })
-}
+const contextOf = ({ ref = 'main' }: Options) => ({
+  github: {
+    event_name: 'push',
+    ref: `refs/heads/${ref}`,
+    repository: 'acme/shop',
+    workflow: 'drift',
+    token,
+    event: { repository: { default_branch: 'main' } },
+  },
+  env: { ...runnerEnvironment(github().url), WATCHKEEPER_API_URL: emulator().url, GITHUB_REF: `refs/heads/${ref}`, GITHUB_REF_NAME: ref },
+  files,
+})
 
-const apply = (options?: Options): Promise<Called> => call('plan-and-apply', options)
+const call = (name: string, options: Options = {}) =>
+  callWorkflow(name, {
+    inputs: { 'organization-id': demo.organizationId, 'service-id': demo.services.checkout, variables, ...options.inputs },
+    secrets: { 'api-key-id': demo.apiKeyId, 'api-key-secret': demo.apiKeySecret, 'github-token': options.pullRequestToken ?? '' },
+    ...contextOf(options),
+  })
+
+const apply = (): Promise<Called> => call('plan-and-apply')
 
 async function drift(options?: Options) {
   const { jobs, outputs } = await call('drift-pull-request', options)
@@ -67,6 +57,20 @@ async function drift(options?: Options) {
   const [passed] = pullRequests
   const body = passed?.files[passed.inputs['body-path'] ?? ''] ?? ''
   return { result, outputs, reasons, warnings, inputs: passed?.inputs, file: passed?.files[path], body }
+}
+
+/** The step that decides whether the service is looked at: its result, and why it stopped; `continues` where it did not. */
+async function check(options: Options = {}): Promise<string> {
+  const { steps = [], ...job } = reusable.get('drift-pull-request')?.jobs.drift ?? {}
+  const deciding = {
+    ...job,
+    steps: steps.filter(({ id }) => id === 'check'),
+    outputs: { continues: `\${{ steps.check.outputs.continues }}` },
+  }
+  const { github: context, ...rest } = contextOf(options)
+  const { drift: ran } = await runJobs({ drift: deciding }, { values: { inputs: { env: '' }, github: context }, ...rest })
+  if (ran?.result !== 'success') return 'failure'
+  return ran.outputs.continues === 'true' ? 'continues' : ran.warnings.join()
 }
 
 const alertNamed = (name: string) => {
@@ -93,153 +97,111 @@ const raise = (threshold = 0.05): void => {
   alertNamed('requests fail').threshold = threshold
 }
 
-/** Someone deletes an alert in the web app. */
-const deleteAlert = (name: string): void => {
-  const service = serviceOf(emulator())
-  const { id } = alertNamed(name)
-  service.alerts = service.alerts.filter((alert) => alert.id !== id)
-}
-
 const raised = starter.replace('threshold: 0.02', 'threshold: 0.05')
 
-describe('the pull request of a drift', () => {
-  it('the pull request of a drift gets the files with the changes of the service, and a text that shows them', async () => {
-    raise()
-    const { result, outputs, inputs, file, body } = await drift()
-    expect([result, outputs]).toMatchObject(['success', { status: 'pass' }])
-    expect(file).toBe(raised)
-    expect(inputs).toEqual({
-      token,
-      branch: branch.name,
-      'delete-branch': 'true',
-      committer: 'github-actions[bot] <41898282+github-actions[bot]@users.noreply.github.com>',
-      'commit-message': branch.message,
-      title: branch.message,
-      'body-path': '/runner/temp/drift.md',
-    })
-    expect(body).toContain('threshold: file: 0.02, service: 0.05')
-    expect(body).toContain('To revert them, run apply on the default branch')
-    expect(body).toMatch(/GitHub starts no checks for a pull request that was made with GITHUB.?_TOKEN/)
+it('F3: the pull request of a drift has the changes of the service and a text that shows them, and applied, it changes nothing', async () => {
+  // Without a drift, the action closes the pull request.
+  const none = await drift()
+  expect([none.result, none.file, none.inputs?.branch]).toEqual(['success', starter, branch.name])
+  raise()
+  const { result, outputs, inputs, file = '', body } = await drift()
+  expect([result, outputs]).toMatchObject(['success', { status: 'pass' }])
+  expect(file).toBe(raised)
+  expect(inputs).toEqual({
+    token,
+    branch: branch.name,
+    'delete-branch': 'true',
+    committer: 'github-actions[bot] <41898282+github-actions[bot]@users.noreply.github.com>',
+    'commit-message': branch.message,
+    title: branch.message,
+    'body-path': '/runner/temp/drift.md',
   })
+  expect(body).toContain('threshold: file: 0.02, service: 0.05')
+  expect(body).toContain('To revert them, run apply on the default branch')
+  // Markdown makes one list of two that follow each other.
+  expect(body).toMatch(/\n\nWhat to do:\n\n- To keep the changes/)
+  expect(body).toMatch(/GitHub starts no checks for a pull request that was made with GITHUB.?_TOKEN/)
+  files = { [path]: file }
+  const stored = () => [serviceOf(emulator()).dashboards, serviceOf(emulator()).alerts.map(({ threshold }) => threshold)]
+  const before = structuredClone(stored())
+  const applied = await apply()
+  expect([applied.outputs.status, applied.jobs.apply?.result]).toEqual(['pass', 'success'])
+  expect(stored()).toEqual(before)
+  raise(0.07)
+  const next = await drift({ pullRequestToken: 'ghs_app' })
+  expect([next.file, next.inputs?.token]).toEqual([starter.replace('threshold: 0.02', 'threshold: 0.07'), 'ghs_app'])
+})
 
-  it('the pull request of a drift gets unchanged files when there is no drift, so that it is closed', async () => {
-    const { result, file, inputs } = await drift()
-    expect([result, file, inputs?.branch]).toEqual(['success', starter, branch.name])
-  })
-
-  it('F3: the pull request of a drift changes no dashboard and no alert when it is merged and applied', async () => {
-    raise()
-    files = { [path]: (await drift()).file ?? '' }
-    const before = structuredClone([serviceOf(emulator()).dashboards, serviceOf(emulator()).alerts.map(({ threshold }) => threshold)])
-    const applied = await apply()
-    expect([applied.outputs.status, applied.jobs.apply?.result]).toEqual(['pass', 'success'])
-    expect([serviceOf(emulator()).dashboards, serviceOf(emulator()).alerts.map(({ threshold }) => threshold)]).toEqual(before)
-    expect((await drift()).file).toBe(raised)
-    raise(0.07)
-    expect((await drift()).file).toBe(starter.replace('threshold: 0.02', 'threshold: 0.07'))
-  })
-
-  it('the pull request of a drift is opened with the token of an app', async () => {
-    expect((await drift({ pullRequestToken: 'ghs_app' })).inputs?.token).toBe('ghs_app')
-  })
-
-  it('the pull request of a drift works with a self-hosted server', async () => {
-    await apply({ isSelfHosted: true })
-    const alert = serviceOf(selfHosted()).alerts.find(({ name }) => String(name).endsWith('requests fail'))
-    Object.assign(alert ?? {}, { threshold: 0.05 })
-    expect((await drift({ isSelfHosted: true })).file).toBe(raised)
-  })
-
-  it('an environment has a drift branch of its own, and never removes declarations', async () => {
-    const ids = `organization-id: ${demo.organizationId}\nservice-id: ${demo.services.checkout}\n`
-    files = { ...files, 'environments/staging.yml': ids }
-    const inputs = { env: 'staging', 'organization-id': '', 'service-id': '' }
-    raise()
-    const { inputs: passed } = await drift({ inputs })
-    expect(passed).toMatchObject({ branch: 'watchkeeper/drift-staging', title: 'Keep the changes made in the service in staging' })
-    expect((await drift({ inputs: { ...inputs, prune: true } })).result).toBe('failure')
-  })
+it('the pull request of a drift has a branch for each environment, and none where pull fails or may be incomplete', async () => {
+  const ids = `organization-id: ${demo.organizationId}\nservice-id: ${demo.services.checkout}\n`
+  files = { ...files, 'environments/staging.yml': ids }
+  const inputs = { env: 'staging', 'organization-id': '', 'service-id': '' }
+  raise()
+  const { inputs: passed } = await drift({ inputs })
+  expect(passed).toMatchObject({ branch: 'watchkeeper/drift-staging', title: 'Keep the changes made in the service in staging' })
+  // An environment never removes declarations.
+  expect(await drift({ inputs: { ...inputs, prune: true } })).toMatchObject({ result: 'failure', inputs: undefined })
+  serviceOf(emulator()).alerts = []
+  const emptied = expect.stringContaining('the list of alerts has none of the declared objects')
+  expect(await drift()).toMatchObject({ result: 'success', inputs: undefined, warnings: [emptied] })
 })
 
 describe('F3: the pull request of a drift is not looked at', () => {
-  const skipped = (reason: string) => ({
-    result: 'success',
-    inputs: undefined,
-    warnings: [expect.stringContaining(reason)],
-  })
-
-  it.each([
-    ['someone else', { ...branch, message: 'Fix a typo' }],
-    ['someone who amended it', { ...branch, committer: 'Ada' }],
-  ])('F3: the pull request of a drift is not looked at when the last commit of its branch is of %s', async (_, other) => {
-    raise()
-    github().store.branch = other
-    expect(await drift()).toMatchObject(skipped('the last commit of watchkeeper/drift is of someone else'))
-  })
-
-  it.each([
-    ['its own', branch],
-    ['on the branch of another environment', { ...branch, name: 'watchkeeper/drift-staging', message: 'Fix a typo' }],
-  ])('the pull request of a drift is updated when the last commit is %s', async (_, own) => {
-    raise()
-    github().store.branch = own
-    expect((await drift()).file).toBe(raised)
-  })
-
   const workflow = (step: string): string => `jobs: { a: { steps: [{ ${step} }] } }`
+  const applyFile = '.github/workflows/apply.yml'
 
-  it.each(['queued', 'in_progress', 'waiting', 'pending', 'requested'])(
-    'F3: the pull request of a drift is not looked at while an apply is %s',
-    async (status) => {
-      const called = 'jobs: { a: { uses: watchkeeper/watchkeeper/.github/workflows/reusable-plan-and-apply.yml@v0 } }'
-      files = { ...files, '.github/workflows/observability.yml': called }
-      github().store.runs.push({ id: 5, path: '.github/workflows/observability.yml', event: 'push', status })
-      raise()
-      expect(await drift()).toMatchObject(skipped(`run 5 may apply, and is ${status}`))
-    },
-  )
+  it('F3: the pull request of a drift is not looked at when the last commit of its branch is of someone else, or on another branch', () =>
+    forEachEntry<[string, StoredBranch | undefined, RegExp]>(
+      [
+        ['no branch', undefined, /^continues$/],
+        ['its own commit', branch, /^continues$/],
+        [
+          'a commit on the branch of another environment',
+          { ...branch, name: 'watchkeeper/drift-staging', message: 'Fix a typo' },
+          /^continues$/,
+        ],
+        ['someone else', { ...branch, message: 'Fix a typo' }, /the last commit of watchkeeper\/drift is of someone else/],
+        ['someone who amended it', { ...branch, committer: 'Ada' }, /the last commit of watchkeeper\/drift is of someone else/],
+      ],
+      async (_, other, expected) => {
+        if (other !== undefined) github().store.branch = other
+        expect(await check()).toMatch(expected)
+      },
+    ))
 
-  it.each(['with: { operation: apply }', "with: { operation: 'apply' }", 'run: watchkeeper apply --yes'])(
-    'F3: the pull request of a drift is not looked at while a called workflow runs: %s',
-    async (step) => {
-      files = { ...files, '.github/workflows/shared.yaml': workflow(step) }
-      const calls = ['acme/shop/.github/workflows/shared.yaml@refs/heads/main']
-      github().store.runs.push({ id: 5, path: '.github/workflows/release.yml', event: 'push', status: 'queued', calls })
-      raise()
-      expect(await drift()).toMatchObject(skipped('run 5 may apply'))
-    },
-  )
+  it('F3: the pull request of a drift is not looked at while a workflow that applies is queued or running', () =>
+    forEachEntry<[string, string]>(
+      [
+        ['queued', 'with: { operation: apply }'],
+        ['in_progress', "with: { operation: 'apply' }"],
+        ['waiting', 'run: watchkeeper apply --yes'],
+        ['pending', 'uses: watchkeeper/watchkeeper/.github/workflows/reusable-plan-and-apply.yml@v0'],
+        // A workflow that another one calls.
+        ['requested', 'with: { operation: "apply" }'],
+      ],
+      async (status, step) => {
+        files = { [applyFile]: workflow(step) }
+        const calls = status === 'requested' ? ['acme/shop/.github/workflows/apply.yml@refs/heads/main'] : []
+        const run = { id: 5, path: calls.length > 0 ? '.github/workflows/release.yml' : applyFile, event: 'push', status, calls }
+        github().store.runs = [run]
+        expect(await check()).toContain(`run 5 may apply, and is ${status}`)
+      },
+    ))
 
-  it.each([
-    ['a plan of a pull request', { event: 'pull_request', path: '.github/workflows/apply.yml' }],
-    ['a workflow that applies nothing', { event: 'push', path: '.github/workflows/test.yml' }],
-    ['itself', { id: 4711, event: 'schedule', path: '.github/workflows/apply.yml' }],
-  ])('the pull request of a drift does not wait for %s', async (_, run) => {
+  it('F3: the pull request of a drift waits for no other run, and fails on another branch or without an answer of GitHub', async () => {
     const own = readFileSync(new URL('../../../examples/workflows/drift-pull-request.yml', import.meta.url), 'utf8')
-    files = {
-      ...files,
-      '.github/workflows/apply.yml': workflow('with: { operation: apply }'),
-      '.github/workflows/test.yml': own,
-    }
-    github().store.runs.push({ id: 5, status: 'queued', ...run })
-    raise()
-    expect((await drift()).file).toBe(raised)
-  })
-
-  it('F3: the pull request of a drift is not looked at by a run on another branch, or without an answer of GitHub, which fails', async () => {
-    raise()
-    expect(await drift({ ref: 'next' })).toMatchObject({ result: 'failure', inputs: undefined })
+    files = { [applyFile]: workflow('with: { operation: apply }'), '.github/workflows/test.yml': own }
+    github().store.runs = [
+      { id: 5, path: applyFile, event: 'pull_request', status: 'queued' },
+      { id: 6, path: applyFile, event: 'merge_group', status: 'queued' },
+      { id: 7, path: '.github/workflows/test.yml', event: 'push', status: 'queued' },
+      // Itself.
+      { id: 4711, path: applyFile, event: 'schedule', status: 'queued' },
+    ]
+    expect(await check()).toBe('continues')
+    expect(await check({ ref: 'next' })).toBe('failure')
     github().addFault({ on: 'GET /repos/acme/shop/actions/runs', effect: { kind: 'answer', status: 403 } })
-    expect(await drift()).toMatchObject({ result: 'failure', inputs: undefined })
-  })
-
-  it('F3: the pull request of a drift is not looked at while the service has no declared object of a kind', async () => {
-    raise()
-    serviceOf(emulator()).alerts = []
-    const emptied = 'the list of alerts has none of the declared objects'
-    expect(await drift()).toMatchObject(skipped(emptied))
-    const removing = await drift({ inputs: { prune: true } })
-    expect([removing.warnings, removing.inputs]).toEqual([[expect.stringContaining(emptied)], undefined])
+    expect(await check()).toBe('failure')
   })
 })
 
@@ -251,46 +213,4 @@ it('the example without a call has the same script', () => {
     },
   )
   expect(copied).toEqual(called)
-})
-
-describe('the files of the pull request', () => {
-  it('the pull request of a drift leaves out an object whose declaration changed since the last apply', async () => {
-    raise()
-    const changed = starter.replace('numConsecutiveWindows: 2', 'numConsecutiveWindows: 3')
-    files = { [path]: changed }
-    expect((await drift()).file).toBe(changed)
-  })
-
-  it('the pull request of a drift keeps the value of a variable', async () => {
-    alertNamed('many errors').threshold = 30
-    raise()
-    const { file, body } = await drift()
-    expect(file).toBe(raised)
-    expect(body).toContain('change the variable where the workflow sets it')
-    // Markdown makes one list of two that follow each other.
-    expect(body).toMatch(/^- alert `errors`: .*\n\nWhat to do:\n\n- To keep the changes/m)
-  })
-
-  it('the pull request of a drift has no silence', async () => {
-    const end = new Date(Math.ceil(Date.now() / 900_000) * 900_000 + 86_400_000).toISOString()
-    for (const alert of serviceOf(emulator()).alerts) alert.scheduleStartAt = end
-    expect((await drift()).file).toBe(starter)
-    raise()
-    expect((await drift()).file).toBe(raised)
-  })
-
-  it('the pull request of a drift keeps an object that was deleted in the service, and removes it with prune', async () => {
-    deleteAlert('checkout: slow')
-    expect((await drift()).file).toBe(starter)
-    const { file = '', body } = await drift({ inputs: { prune: true } })
-    const { slow, ...others } = parse(starter).alerts
-    expect(slow).toBeDefined()
-    expect(parse(file).alerts).toEqual(others)
-    expect(body).toContain('They were deleted there, or were never applied')
-  })
-
-  it('the pull request of a drift has no secret of the run', async () => {
-    alertNamed('requests fail').message = `see ${demo.apiKeySecret}`
-    expect(await drift()).toMatchObject({ result: 'failure', inputs: undefined })
-  })
 })

@@ -1,364 +1,313 @@
-// What a caller may rely on before anything runs: inputs that the action knows, permissions that are said, calls that are shown right.
+// What somebody gets who calls a reusable workflow: its conditions evaluated, its steps run. Where it applies is a matter of
+// test/contract/reusable-workflows.test.ts.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
-import { parse } from 'yaml'
-import { majorTag, releaseTag } from '../../../scripts/action-references.ts'
-import { describeOperations, settings } from '../../../scripts/reference/describe.ts'
-import { isOperationName } from '../../../src/operations.ts'
-import { forEachEntry } from '../../support/corpus.ts'
-import { type InputDefinition, profilesOf, type RunnableJob, reusable } from '../../support/run-workflow.ts'
-import {
-  allWorkflows,
-  complaintsOf,
-  copiedWorkflows,
-  type Job,
-  parseWorkflow,
-  reusableWorkflows,
-  type Step,
-  stepsOf,
-  triggersOf,
-} from '../../support/workflows.ts'
+import { expect, it } from 'vitest'
+import { demo } from '../../../src/emulator/index.ts'
+import { methodsOf, serviceOf, useEmulator } from '../../support/emulator.ts'
+import { type Call, type Called, callWorkflow, reusable } from '../../support/run-workflow.ts'
 
-const operations = new Map((await describeOperations()).map((operation) => [operation.name, operation]))
+const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+const selfHosted = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
 
-/** Files declare webhooks, whose secrets are variables of the process. */
-const readsWebhooks = (name: string): boolean => ['drift', 'plan-and-apply'].includes(name)
+const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
 
-const hasBacktest = (name: string): boolean => ['plan-and-apply', 'replay'].includes(name)
+const secrets = { 'api-key-id': demo.apiKeyId, 'api-key-secret': demo.apiKeySecret }
 
-/** apply runs no query. */
-const readsValues: readonly string[] = ['plan', 'backtest']
+const onMain = {
+  event_name: 'push',
+  ref: 'refs/heads/main',
+  repository: 'shop/infra',
+  workflow: 'observability',
+  event: { repository: { default_branch: 'main' } },
+}
 
-const keysIn = (secrets: object): readonly string[] => Object.keys(secrets).filter((secret) => /^(?:api|sql)-key/.test(secret))
+/** An alert with an incident and its recording. */
+const withIncident = (threshold = 15): Readonly<Record<string, string>> => ({
+  'observability/checkout.yml': read('examples/incidents/checkout.yml').replace('threshold: 15', `threshold: ${threshold}`),
+  'recordings/payments-down/checkout-errors.json': read('examples/incidents/recordings/payments-down/checkout-errors.json'),
+})
 
-const operationsOf = (jobs: Readonly<Record<string, RunnableJob>>): readonly Step[] =>
-  Object.values(jobs).flatMap((job) => job.steps.filter((step) => step.with?.operation !== undefined))
-
-const textOf = (name: string): string => reusableWorkflows.find((one) => one.name.endsWith(`reusable-${name}.yml`))?.text ?? ''
-
-describe.each([...reusable])('reusable-%s.yml', (name, workflow) => {
-  const { inputs, secrets, outputs } = workflow.on.workflow_call
-
-  it('a reusable workflow is started by calls only', () => {
-    expect(triggersOf(parseWorkflow(textOf(name)))).toEqual(['workflow_call'])
+const call = (name: string, { inputs = {}, ...more }: Partial<Call> = {}): Promise<Called> =>
+  callWorkflow(name, {
+    inputs: { 'organization-id': demo.organizationId, ...inputs },
+    secrets,
+    env: { WATCHKEEPER_API_URL: emulator().url },
+    github: onMain,
+    ...more,
   })
 
-  it('a reusable workflow describes every input, secret and output in a sentence', () => {
-    for (const [what, { description }] of Object.entries({ ...inputs, ...secrets, ...outputs })) expect(description, what).toMatch(/\.$/)
-  })
+const pullRequest = (head: string) => ({
+  ...onMain,
+  event_name: 'pull_request',
+  ref: 'refs/pull/7/merge',
+  event: { ...onMain.event, pull_request: { head: { repo: { full_name: head } } } },
+})
 
-  it('a reusable workflow has no number input that would default to 0', () => {
-    expect(Object.entries(inputs).filter(([, { type, default: standard }]) => type === 'number' && standard === undefined)).toEqual([])
-  })
+const starter = { 'observability/service.yml': read('examples/starter/service.yml') }
 
-  it('asks for the key of every profile that its operations have, and for no other secret', () => {
-    const required = Object.entries(secrets).map(([secret, one]) => [secret, one.required])
-    // A self-hosted server has another key.
-    const isForBoth = profilesOf(name).includes('hyperdx')
-    expect(required).toEqual([
-      ['api-key-id', isForBoth ? undefined : true],
-      ['api-key-secret', isForBoth ? undefined : true],
-      ...(isForBoth ? [['api-key', undefined]] : []),
-      // A backtest in the cloud counts with SQL.
-      ...(hasBacktest(name)
-        ? [
-            ['sql-key-id', undefined],
-            ['sql-key-secret', undefined],
-          ]
-        : []),
-      ...(readsWebhooks(name) ? [['webhook-variables', undefined]] : []),
-      // Without it, the pull request has the token of the job.
-      ...(name === 'drift-pull-request' ? [['github-token', undefined]] : []),
-    ])
-  })
+const asCode = {
+  'service-id': demo.services.checkout,
+  variables: 'SERVICE=checkout\nWEBHOOK=oncall\n\nERRORS_PER_FIVE_MINUTES=20\n',
+} as const
 
-  it('has at most twelve inputs', () => {
-    expect(Object.keys(inputs).length).toBeLessThanOrEqual(12)
-  })
+const planAndApply = ({ inputs = {}, ...more }: Partial<Call> = {}): Promise<Called> =>
+  call('plan-and-apply', { inputs: { ...asCode, ...inputs }, files: starter, ...more })
 
-  it('uses a self-hosted server if its operations can and the caller gives an address, and otherwise ClickHouse Cloud', () => {
-    const isForBoth = profilesOf(name).includes('hyperdx')
-    expect(Object.hasOwn(inputs, 'api-url')).toBe(isForBoth)
-    const profile = isForBoth ? `\${{ inputs.api-url && 'hyperdx' || 'clickhouse-cloud' }}` : 'clickhouse-cloud'
-    for (const step of operationsOf(workflow.jobs)) expect(step.with?.profile).toBe(profile)
-  })
+const writes = (): readonly string[] =>
+  emulator()
+    .requests.filter(({ method, path }) => method !== 'GET' && !path.endsWith('/validate'))
+    .map(({ method }) => method)
 
-  it('passes every part of a key to each step that sends requests', () => {
-    const steps = operationsOf(workflow.jobs).filter((step) => !['validate', 'replay'].includes(String(step.with?.operation)))
-    expect(steps.length).toBeGreaterThan(0)
-    for (const step of steps) {
-      const keys = keysIn(secrets).filter((secret) => !secret.startsWith('sql-key') || readsValues.includes(String(step.with?.operation)))
-      expect(step.with).toMatchObject(Object.fromEntries(keys.map((secret) => [secret, `\${{ secrets.${secret} }}`])))
-    }
-  })
+/** What each job did, by its id: its result and its operations. */
+const ran = ({ jobs }: Called) =>
+  Object.fromEntries(Object.entries(jobs).map(([id, { result, operations }]) => [id, [result, ...operations]]))
 
-  it('sets the secrets of webhooks right before the step that needs them, and passes them to no other step', () => {
-    const text = textOf(name)
-    expect(text.match(/secrets\.webhook-variables/g)?.length ?? 0).toBe(text.match(/operation: (?:plan|apply|drift)$/gm)?.length ?? 0)
-    for (const { steps } of Object.values(workflow.jobs))
-      for (const [i, step] of steps.entries())
-        if (step.run?.includes(webhookStep)) expect(steps[i + 1]?.with?.operation).toMatch(/^(?:plan|apply|drift)$/)
-  })
+it('the cost gate passes within a budget or a file of budgets, and is red above it and without one', async () => {
+  const within = await call('cost-gate', { inputs: { period: 'last-30-days', budget: '500' } })
+  expect([within.jobs.cost?.result, within.outputs]).toEqual(['success', { status: 'pass', 'failure-reason': '' }])
+  const above = await call('cost-gate', { inputs: { period: 'last-30-days', budget: '1' } })
+  const failed = { status: 'fail', 'failure-reason': expect.stringContaining('Budget exceeded: ') }
+  expect([above.jobs.cost?.result, above.outputs]).toEqual(['failure', failed])
+  const files = { 'cost/budgets.yml': read('examples/budgets.yml') }
+  expect((await call('cost-gate', { inputs: { budgets: 'cost/budgets.yml' }, files })).outputs.status).toBe('pass')
+  const none = await call('cost-gate')
+  expect([none.jobs.cost?.result, none.outputs.status]).toEqual(['failure', 'fail'])
+  expect(none.outputs['failure-reason']).toMatch(/^No budget is set: nothing was checked\./)
+})
 
-  it('uses every input that it declares', () => {
-    const [, body = ''] = textOf(name).split(/^permissions: \{\}$/m)
-    expect(Object.keys(inputs).filter((input) => !new RegExp(`\\binputs\\.${input}(?![\\w-])`).test(body))).toEqual([])
-  })
+it('the workflow of backups judges the services that it is given, and none is a mistake', async () => {
+  const statusFor = async (services: readonly string[]) => {
+    const { jobs, outputs } = await call('backups', { inputs: { services: services.join('\n') } })
+    return [jobs.backups?.result, outputs.status]
+  }
+  expect(await statusFor([demo.services.checkout])).toEqual(['success', 'pass'])
+  expect(await statusFor(Object.values(demo.services))).toEqual(['failure', 'fail'])
+  expect(await statusFor([])).toEqual(['failure', 'error'])
+})
 
-  // The caller's group is often its own name, and a workflow that waits for itself is canceled.
-  it('waits in a group that no caller has, and no other of these workflows', () => {
-    expect(workflow.concurrency.group).toMatch(new RegExp(`^watchkeeper-${name}-\\$\\{\\{`))
-  })
+it('a push applies the plan that was shown, nothing without changes, and nothing when the service has moved meanwhile', async () => {
+  const first = await planAndApply()
+  expect(ran(first)).toEqual({ plan: ['success', 'plan'], apply: ['success', 'apply'] })
+  expect(first.outputs).toMatchObject({ status: 'pass', applied: 'true' })
+  const before = writes().length
+  expect(before).toBeGreaterThan(0)
+  const again = await planAndApply()
+  expect(ran(again)).toEqual({ plan: ['success', 'plan'], apply: ['skipped'] })
+  expect(again.outputs).toMatchObject({ status: 'pass', applied: 'false' })
+  const files = { 'observability/service.yml': starter['observability/service.yml'].replace('threshold: 0.02', 'threshold: 0.03') }
+  const somebody = (): void => {
+    for (const alert of serviceOf(emulator()).alerts) alert.threshold = 0.5
+  }
+  const moved = await planAndApply({ files, before: { apply: somebody } })
+  expect(moved.jobs.apply?.result).toBe('failure')
+  const reason = expect.stringContaining('have changed since the plan was made')
+  expect(moved.outputs).toMatchObject({ status: 'error', applied: 'false', 'failure-reason': reason })
+  expect(writes()).toHaveLength(before)
+})
 
-  it('the documentation of a reusable workflow matches its file', () => {
-    const document = readFileSync(new URL('../../../docs/reusable-workflows.md', import.meta.url), 'utf8')
-    for (const input of Object.keys(inputs)) expect(document).toContain(`| \`${input}\` |`)
+it('a pull request is planned, and that of a fork is only checked, without a key; a mistake in the call fails', async () => {
+  const planned = await planAndApply({ github: pullRequest('shop/infra') })
+  expect(ran(planned)).toEqual({ plan: ['success', 'plan'], apply: ['skipped'] })
+  expect(planned.outputs).toMatchObject({ status: 'pass', applied: 'false' })
+  expect(writes()).toEqual([])
+  emulator().reset()
+  const fork = await planAndApply({ github: pullRequest('eve/infra'), secrets: { 'api-key-id': '', 'api-key-secret': '' } })
+  expect(ran(fork)).toEqual({ plan: ['success', 'validate'], apply: ['skipped'] })
+  expect([fork.outputs.status, methodsOf(emulator())]).toEqual(['pass', []])
+  expect(ran(await planAndApply({ inputs: { mode: 'aply' } }))).toEqual({ plan: ['failure'], apply: ['skipped'] })
+  const unset = await planAndApply({ inputs: { variables: 'SERVICE=checkout' } })
+  expect(unset.outputs.status).toBe('fail')
+})
+
+it('the secrets of webhooks reach plan, apply and drift, no output has them, and a pull request has none', async () => {
+  const url = 'https://hooks.example.com/pager/only-in-the-secret'
+  const files = {
+    'observability/webhooks.yml':
+      'webhooks: { pager: { name: pager, service: generic, urlFrom: WEBHOOK_PAGER_URL, headersFrom: { Authorization: WEBHOOK_PAGER_TOKEN } } }',
+  }
+  const given = { ...secrets, 'webhook-variables': `WEBHOOK_PAGER_URL=${url}\nWEBHOOK_PAGER_TOKEN=Bearer only-in-the-secret\n` }
+  const stored = () => serviceOf(emulator()).webhooks.filter(({ name }) => name === 'pager')
+  const drift = async (more: Partial<Call>) => call('drift', { inputs: asCode, files, secrets: given, ...more })
+
+  // Without the secrets, nothing is compared, and nothing is created.
+  const planned = await planAndApply({ files, secrets: given, github: pullRequest('shop/infra') })
+  expect([planned.outputs.status, planned.jobs.plan?.outputs['needs-apply']]).toEqual(['pass', 'true'])
+  const { jobs, outputs } = await planAndApply({ files })
+  expect([jobs.plan?.result, jobs.apply?.result, outputs.status, outputs.applied]).toEqual(['success', 'failure', 'fail', 'false'])
+  const missing = await drift({})
+  expect([missing.jobs.drift?.result, missing.outputs.status, stored()]).toEqual(['failure', 'fail', []])
+
+  const applied = await planAndApply({ files, secrets: given })
+  expect([applied.jobs.apply?.result, applied.outputs.applied]).toEqual(['success', 'true'])
+  expect(stored()).toMatchObject([{ url, headers: { Authorization: 'Bearer only-in-the-secret' } }])
+  const moved = await drift({ secrets: { ...given, 'webhook-variables': given['webhook-variables'].replace('/pager/', '/moved/') } })
+  const same = await drift({})
+  expect([same.jobs.drift?.result, same.outputs.status, moved.outputs.status]).toEqual(['success', 'pass', 'fail'])
+  // A pull request gets the secrets of the repository, but its files do not decide where they go.
+  const shown = await planAndApply({
+    files,
+    secrets: { ...given, 'webhook-variables': given['webhook-variables'].replace('/pager/', '/moved/') },
+    github: pullRequest('shop/infra'),
+  })
+  expect(shown.jobs.plan?.outputs['needs-apply']).toBe('false')
+  expect(JSON.stringify([planned, missing, applied, same, moved, shown])).not.toContain('only-in-the-secret')
+})
+
+it('a replay needs no key, and where one is, a backtest follows, but not with the files of a fork', async () => {
+  const replay = (key: string, { head = 'shop/infra', threshold = 15 } = {}): Promise<Called> =>
+    callWorkflow('replay', {
+      inputs: { 'api-url': selfHosted().url },
+      secrets: { 'api-key': key },
+      github: pullRequest(head),
+      files: withIncident(threshold),
+    })
+  const offline = await replay('')
+  expect([ran(offline), offline.outputs.status]).toEqual([{ replay: ['success', 'replay'], backtest: ['success'] }, 'pass'])
+  expect(ran(await replay(demo.apiKeySecret, { head: 'someone/infra' }))).toEqual({ replay: ['success', 'replay'], backtest: ['skipped'] })
+  expect(selfHosted().requests).toEqual([])
+  const missed = await replay(demo.apiKeySecret, { threshold: 60 })
+  expect(ran(missed)).toEqual({ replay: ['failure', 'replay'], backtest: ['success', 'backtest'] })
+  expect(missed.outputs).toMatchObject({
+    status: 'fail',
+    'failure-reason': expect.stringContaining('alert checkout-errors does not notify'),
   })
 })
 
-/** Of the step that sets the secrets of webhooks. */
-const webhookStep = '::error::webhook-variables'
+it('an address makes the workflows work with a self-hosted server', async () => {
+  const own = { inputs: { 'organization-id': '', 'api-url': selfHosted().url }, secrets: { 'api-key': demo.apiKeySecret }, env: {} }
+  const files = {
+    'observability/a.yml':
+      'dashboards: { notes: { name: Notes, tiles: [{ name: A, x: 0, y: 0, w: 12, h: 4, config: { displayType: markdown, markdown: x } }] } }',
+  }
+  expect((await call('drift', { ...own, files })).outputs.status).toBe('fail')
+  expect((await call('plan-and-apply', { ...own, files })).outputs).toMatchObject({ status: 'pass', applied: 'true' })
+  expect((await call('drift', { ...own, files })).outputs.status).toBe('pass')
+  expect(emulator().requests).toEqual([])
+})
 
-const scripts = [...reusable.values()].flatMap(({ jobs }) =>
-  Object.values(jobs).flatMap(({ steps }) => steps.flatMap(({ run = '' }) => (run.includes('GITHUB_ENV') ? [run] : []))),
-)
+const [webhookScript = '', variableScript = ''] = [...reusable.values()]
+  .flatMap(({ jobs }) =>
+    Object.values(jobs).flatMap(({ steps }) => steps.flatMap(({ run = '' }) => (run.includes('GITHUB_ENV') ? [run] : []))),
+  )
+  .sort((a, b) => Number(b.includes('::error::webhook-variables')) - Number(a.includes('::error::webhook-variables')))
+  .filter((script, i, all) => all.indexOf(script) === i)
 
-/** Runs a script as the runner does, with these variables. */
-function runScript(script = '', variables: Readonly<Record<string, string>> = {}) {
+interface RanScript {
+  readonly status: number
+  readonly output: string
+  readonly written: string
+}
+
+/** Runs a script as the runner does, once with each value of a variable: all in one process, because one for each takes long. */
+function runScript(script: string, variable: string, values: readonly string[]): readonly RanScript[] {
   const directory = mkdtempSync(join(tmpdir(), 'watchkeeper-variables-'))
-  const file = join(directory, 'env')
   try {
-    writeFileSync(file, '')
-    const env = { PATH: process.env.PATH, GITHUB_ENV: file, ...variables }
-    const { status, stdout, stderr } = spawnSync('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', script], {
-      env,
+    writeFileSync(join(directory, 'script'), script)
+    values.forEach((value, i) => {
+      writeFileSync(join(directory, `value-${i}`), value)
+      writeFileSync(join(directory, `env-${i}`), '')
+    })
+    const loop = `for i in {0..${values.length - 1}}; do
+      IFS= read -r -d '' value < "value-$i"
+      ( export ${variable}="$value" GITHUB_ENV="env-$i"; set -eo pipefail; . ./script ) > "output-$i" 2>&1
+      echo $?
+    done`
+    const { stdout } = spawnSync('bash', ['--noprofile', '--norc', '-c', loop], {
+      cwd: directory,
+      env: { PATH: process.env.PATH },
       encoding: 'utf8',
     })
-    return { status, output: `${stdout}${stderr}`, written: readFileSync(file, 'utf8') }
+    const statuses = stdout.trim().split('\n').map(Number)
+    const read = (name: string): string => readFileSync(join(directory, name), 'utf8')
+    return values.map((_, i) => ({ status: statuses[i] ?? -1, output: read(`output-${i}`), written: read(`env-${i}`) }))
   } finally {
     rmSync(directory, { recursive: true })
   }
 }
 
-describe('the step that sets the secrets of webhooks', () => {
-  const own = scripts.filter((script) => script.includes(webhookStep))
-
-  const runWith = (SECRETS: string) => runScript(own[0], { SECRETS })
-
-  it('the step that sets the secrets of webhooks is the same in all three jobs that compare or send them', () => {
-    expect(own).toHaveLength(3)
-    expect(new Set(own).size).toBe(1)
-  })
-
-  it('S2: masks each value before it sets the variable, and writes it nowhere else', () => {
-    const lines = [
-      'WEBHOOK_A_URL=https://hooks.example.com/a?b=c%20d%0A',
-      'WEBHOOK_TOKEN=Bearer $(id) `id` "x" é',
-      'WEBHOOK_B=  padded value  ',
-    ]
-    const values = ['https://hooks.example.com/a?b=c%20d%0A', 'Bearer $(id) `id` "x" é', 'padded value']
-    const { status, output, written } = runWith(`\n  ${lines[0]}\r\n\n${lines.slice(1).join('\n')}\n`)
-    expect([status, output]).toEqual([0, values.map((value) => `::add-mask::${value.replaceAll('%', '%25')}\n`).join('')])
-    expect(written).toBe(`WEBHOOK_A_URL=${values[0]}\nWEBHOOK_TOKEN=${values[1]}\nWEBHOOK_B=${values[2]}\n`)
-  })
-
-  it('does nothing without the secret', () => {
-    expect(runWith('')).toEqual({ status: 0, output: '', written: '' })
-  })
-
-  it('rejects every other variable, and shows nothing of a line', () =>
-    forEachEntry(
-      [
-        'evil-without-an-equals-sign',
-        'WEBHOOK_=evil-value',
-        'webhook_a=evil-value',
-        'WEBHOOK_a=evil-value',
-        'WEBHOOK_A B=evil-value',
-        'ONCALL_URL=evil-value',
-        'WATCHKEEPER_API_URL=https://evil.example',
-        'NODE_OPTIONS=--require ./evil.cjs',
-        'INPUT_API-URL=https://evil.example',
-        'HTTPS_PROXY=http://evil.example',
-        'WEBHOOK_X<<EOF\nevil-value\nEOF',
-        'WEBHOOK_X=evil-value\rWATCHKEEPER_API_URL=https://evil.example',
-        'WEBHOOK_X=evil\u001b[31m-value',
-        'WEBHOOK_X=evil-67',
-        'WEBHOOK_X=evil   ',
-        'WEBHOOK_X=',
-        'WEBHOOK_X=   ',
-        'WEBHOOK_A=evil-value-2',
-      ],
-      (line) => {
-        const { status, output, written } = runWith(`WEBHOOK_A=a-good-value\n${line}\nWEBHOOK_B=a-good-value`)
-        expect([status, written]).toEqual([1, ''])
-        const [mask, error, ...rest] = output.split('\n')
-        expect([mask, rest]).toEqual(['::add-mask::a-good-value', ['']])
-        expect(error).toMatch(
-          /^::error::webhook-variables: (?:line 2 is not WEBHOOK_NAME=value|the value in line 2 has fewer than 8 characters, so the log could not mask it|the value in line 2 is empty; set its secret|the variable in line 2 is given twice)$/,
-        )
-      },
-    ))
+it('S2: the step that sets the secrets of webhooks masks each value before it sets the variable, and shows nothing of a wrong line', () => {
+  const lines = [
+    'WEBHOOK_A_URL=https://hooks.example.com/a?b=c%20d%0A',
+    'WEBHOOK_TOKEN=Bearer $(id) `id` "x" é',
+    'WEBHOOK_B=  padded value  ',
+  ]
+  const values = ['https://hooks.example.com/a?b=c%20d%0A', 'Bearer $(id) `id` "x" é', 'padded value']
+  const wrong = [
+    'evil-without-an-equals-sign',
+    'WEBHOOK_=evil-value',
+    'webhook_a=evil-value',
+    'WEBHOOK_a=evil-value',
+    'WEBHOOK_A B=evil-value',
+    'ONCALL_URL=evil-value',
+    'WATCHKEEPER_API_URL=https://evil.example',
+    'NODE_OPTIONS=--require ./evil.cjs',
+    'INPUT_API-URL=https://evil.example',
+    'HTTPS_PROXY=http://evil.example',
+    'WEBHOOK_X<<EOF\nevil-value\nEOF',
+    'WEBHOOK_X=evil-value\rWATCHKEEPER_API_URL=https://evil.example',
+    'WEBHOOK_X=evil\u001b[31m-value',
+    'WEBHOOK_X=evil-67',
+    'WEBHOOK_X=evil   ',
+    'WEBHOOK_X=',
+    'WEBHOOK_X=   ',
+    'WEBHOOK_A=evil-value-2',
+  ]
+  const good = `\n  ${lines[0]}\r\n\n${lines.slice(1).join('\n')}\n`
+  const [set, none, ...refused] = runScript(webhookScript, 'SECRETS', [
+    good,
+    '',
+    ...wrong.map((line) => `WEBHOOK_A=a-good-value\n${line}\nWEBHOOK_B=a-good-value`),
+  ])
+  const masks = values.map((value) => `::add-mask::${value.replaceAll('%', '%25')}\n`).join('')
+  const written = `WEBHOOK_A_URL=${values[0]}\nWEBHOOK_TOKEN=${values[1]}\nWEBHOOK_B=${values[2]}\n`
+  expect(set).toEqual({ status: 0, output: masks, written })
+  expect(none).toEqual({ status: 0, output: '', written: '' })
+  const reason =
+    /^::add-mask::a-good-value\n::error::webhook-variables: (?:line 2 is not WEBHOOK_NAME=value|the value in line 2 has fewer than 8 characters, so the log could not mask it|the value in line 2 is empty; set its secret|the variable in line 2 is given twice)\n$/
+  for (const [i, one] of refused.entries())
+    expect([wrong[i], one]).toEqual([wrong[i], { status: 1, output: expect.stringMatching(reason), written: '' }])
 })
 
-describe('S9: the step that sets the variables of files sets no other variable', () => {
-  const own = scripts.filter((script) => !script.includes(webhookStep))
-
-  const runWith = (VARIABLES: string) => runScript(own[0], { VARIABLES })
-
-  it('the step that sets the variables of files is the same in all six jobs that read files', () => {
-    expect(own).toHaveLength(6)
-    expect(new Set(own).size).toBe(1)
-  })
-
-  it('passes each variable to the files, and to nothing else', () => {
-    expect(runWith('SERVICE=checkout\r\n\n  WEBHOOK=a=b "c" $(id) `id` \\n é\nEMPTY=\nx=1')).toEqual({
-      status: 0,
-      output: '',
-      written: [
-        'WATCHKEEPER_VAR_SERVICE=checkout',
-        'WATCHKEEPER_VAR_WEBHOOK=a=b "c" $(id) `id` \\n é',
-        'WATCHKEEPER_VAR_EMPTY=',
-        'WATCHKEEPER_VAR_x=1',
-        '',
-      ].join('\n'),
-    })
-  })
-
-  it('rejects what would set something else, and writes nothing', () =>
-    forEachEntry(
-      [
-        'WATCHKEEPER_API_URL=https://evil.example',
-        'watchkeeper_api_url=https://evil.example',
-        'WATCHKEEPER_VAR_SERVICE=x',
-        'INPUT_API-URL=https://evil.example',
-        'INPUT_OPERATION=apply',
-        'HTTPS_PROXY=http://evil.example',
-        'https_proxy=http://evil.example',
-        'NO_PROXY=*',
-        'NODE_OPTIONS=--require ./evil.cjs',
-        'NODE_TLS_REJECT_UNAUTHORIZED=0',
-        'NODE_EXTRA_CA_CERTS=evil.pem',
-        'GITHUB_API_URL=https://evil.example',
-        'GITHUB_TOKEN=x',
-        'ACTIONS_RUNTIME_URL=https://evil.example',
-        'RUNNER_TEMP=/',
-        'X<<EOF\nWATCHKEEPER_API_URL=https://evil.example\nEOF',
-        'X<<EOF=\nNODE_OPTIONS=x\nEOF=',
-        'X=1\rWATCHKEEPER_API_URL=https://evil.example',
-        'X=\u001b[31m',
-        'X=1\nX=2',
-        'no equals sign',
-        '=x',
-        '1X=x',
-        'A B=x',
-        '# comment',
-        "X'=x",
-      ],
-      (line) => {
-        const { status, output, written } = runWith(`SERVICE=checkout\n${line}\nWEBHOOK=oncall`)
-        expect([status, written]).toEqual([1, ''])
-        expect(output).toMatch(/^::error::variables: (?:line 2 is not NAME=value|[A-Za-z0-9_]+ cannot be set|X is given twice)[^\n]*\n$/)
-        expect(output).not.toContain('evil')
-      },
-    ))
-})
-
-it('there are six reusable workflows', () => {
-  expect([...reusable.keys()].sort()).toEqual(['backups', 'cost-gate', 'drift', 'drift-pull-request', 'plan-and-apply', 'replay'])
-})
-
-it('every input that a reusable workflow gives to the action is known to the operation', () => {
-  const steps = allWorkflows.flatMap(({ name, text }) => stepsOf(parseWorkflow(text)).map((step) => ({ name, inputs: step.with ?? {} })))
-  const named = steps.filter(({ inputs }) => isOperationName(String(inputs.operation)))
-  expect(named.length).toBeGreaterThan(20)
-  for (const { name, inputs } of named) {
-    const { operation, ...given } = inputs
-    const known = [...settings, ...(operations.get(String(operation))?.inputs ?? [])].map((field) => field.name)
-    expect(
-      Object.keys(given).filter((input) => !known.includes(input)),
-      `${name}: ${String(operation)}`,
-    ).toEqual([])
-  }
-})
-
-interface CallingJob extends Job {
-  readonly with?: Readonly<Record<string, unknown>>
-  readonly secrets?: Readonly<Record<string, string>>
-}
-
-const calls = copiedWorkflows.flatMap(({ name, text }) =>
-  Object.values(parseWorkflow(text).jobs as Readonly<Record<string, CallingJob>>).flatMap((job) => {
-    const [, called, tag] = /^watchkeeper\/watchkeeper\/\.github\/workflows\/reusable-(.*)\.yml@(.*)$/.exec(job.uses ?? '') ?? []
-    const workflow = reusable.get(called ?? '')
-    return called === undefined || workflow === undefined || tag !== majorTag ? [] : [{ name, called, workflow, job }]
-  }),
-)
-
-it('reusable workflows use the action at the tag of the release, so that a call at a tag or a commit runs one version', () => {
-  const uses = reusableWorkflows.flatMap(({ text }) => [...text.matchAll(/uses: watchkeeper\/watchkeeper@(.*)/g)].map(([, tag]) => tag))
-  expect(uses.length).toBeGreaterThanOrEqual(reusableWorkflows.length)
-  expect(new Set(uses)).toEqual(new Set([releaseTag]))
-})
-
-it('the documentation shows a call of each, and of no other', () => {
-  const shown = copiedWorkflows.flatMap(({ text }) => [...text.matchAll(/uses: .*\/reusable-/g)])
-  expect(shown).toHaveLength(calls.length)
-  expect([...new Set(calls.map(({ called }) => called))].sort()).toEqual([...reusable.keys()].sort())
-})
-
-/** An expression is text, and GitHub takes text for a string alone. */
-const isOfType = (value: unknown, { type }: InputDefinition): boolean => typeof value === type
-
-describe.each(calls)('the call of $called in $name', ({ workflow: { on, jobs }, job }) => {
-  it('gives inputs that are declared, with values of their type', () => {
-    const { inputs } = on.workflow_call
-    const wrong = Object.entries(job.with ?? {}).filter(([input, value]) => {
-      const definition = inputs[input]
-      return definition === undefined || !isOfType(value, definition)
-    })
-    expect(wrong).toEqual([])
-  })
-
-  it('hands over the secrets that are asked for', () => {
-    const given = Object.keys(job.secrets ?? {})
-    const required = Object.entries(on.workflow_call.secrets).filter(([, one]) => one.required)
-    expect(Object.keys(on.workflow_call.secrets)).toEqual(expect.arrayContaining(given))
-    expect(given).toEqual(expect.arrayContaining(required.map(([secret]) => secret)))
-    expect(given.length).toBeGreaterThan(0)
-  })
-
-  it('grants what the jobs ask for, and nothing else', () => {
-    expect(job.permissions).toEqual(Object.assign({}, ...Object.values(jobs).map(({ permissions }) => permissions)))
-  })
-})
-
-describe("GitHub's own parser, with the called workflow at hand", () => {
-  const callers = copiedWorkflows.filter(({ text }) => text.includes('/reusable-'))
-
-  it('accepts every workflow that calls them', () =>
-    forEachEntry(callers, async ({ text }) => {
-      expect(await complaintsOf(text)).toEqual([])
-    }))
-
-  it.each([
-    [
-      'an input that is not declared',
-      (text: string) => text.replace('organization-id:', 'organisation-id:'),
-      'organisation-id is not defined',
-    ],
-    ['a secret that is missing', (text: string) => text.replace(/ +api-key-secret: .*\n/, ''), 'api-key-secret'],
-  ])('refuses %s', async (_, spoil, message) => {
-    const hasOneKey = ({ text }: (typeof callers)[number]): boolean =>
-      [...reusable.keys()].every((name) => !text.includes(`/reusable-${name}.yml`) || !profilesOf(name).includes('hyperdx'))
-    const strict = callers.filter((caller) => (message === 'api-key-secret' ? hasOneKey(caller) : spoil(caller.text) !== caller.text))
-    expect(strict.length).toBeGreaterThan(0)
-    for (const { text } of strict) expect((await complaintsOf(spoil(text))).join('\n')).toContain(message)
-  })
-})
-
-it('parses as YAML what the tests look at as text', () => {
-  for (const { text } of reusableWorkflows) expect(parse(text)).toHaveProperty('permissions', {})
+it('S9: the step that sets the variables of files sets no other variable', () => {
+  const wrong = [
+    'WATCHKEEPER_API_URL=https://evil.example',
+    'watchkeeper_api_url=https://evil.example',
+    'WATCHKEEPER_VAR_SERVICE=x',
+    'INPUT_API-URL=https://evil.example',
+    'INPUT_OPERATION=apply',
+    'HTTPS_PROXY=http://evil.example',
+    'https_proxy=http://evil.example',
+    'NO_PROXY=*',
+    'NODE_OPTIONS=--require ./evil.cjs',
+    'NODE_TLS_REJECT_UNAUTHORIZED=0',
+    'NODE_EXTRA_CA_CERTS=evil.pem',
+    'GITHUB_API_URL=https://evil.example',
+    'GITHUB_TOKEN=x',
+    'ACTIONS_RUNTIME_URL=https://evil.example',
+    'RUNNER_TEMP=/',
+    'X<<EOF\nWATCHKEEPER_API_URL=https://evil.example\nEOF',
+    'X<<EOF=\nNODE_OPTIONS=x\nEOF=',
+    'X=1\rWATCHKEEPER_API_URL=https://evil.example',
+    'X=\u001b[31m',
+    'X=1\nX=2',
+    'no equals sign',
+    '=x',
+    '1X=x',
+    'A B=x',
+    '# comment',
+    "X'=x",
+  ]
+  const given = 'SERVICE=checkout\r\n\n  WEBHOOK=a=b "c" $(id) `id` \\n é\nEMPTY=\nx=1'
+  const [set, ...refused] = runScript(variableScript, 'VARIABLES', [
+    given,
+    ...wrong.map((line) => `SERVICE=checkout\n${line}\nWEBHOOK=oncall`),
+  ])
+  const names = ['SERVICE=checkout', 'WEBHOOK=a=b "c" $(id) `id` \\n é', 'EMPTY=', 'x=1']
+  expect(set).toEqual({ status: 0, output: '', written: names.map((line) => `WATCHKEEPER_VAR_${line}\n`).join('') })
+  const reason = /^::error::variables: (?:line 2 is not NAME=value|[A-Za-z0-9_]+ cannot be set|X is given twice)(?!.*evil)[^\n]*\n$/
+  for (const [i, one] of refused.entries())
+    expect([wrong[i], one]).toEqual([wrong[i], { status: 1, output: expect.stringMatching(reason), written: '' }])
 })

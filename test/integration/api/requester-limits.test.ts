@@ -3,6 +3,7 @@ import { exitCodeOfKind } from '../../../src/core/errors.ts'
 import { demo, type Effect } from '../../../src/emulator/index.ts'
 import { alertCollection } from '../../../src/kinds/alert/alert.ts'
 import { useEmulator } from '../../support/emulator.ts'
+import { startRawServer } from '../../support/raw-server.ts'
 import { apiErrorOf, service, type TestSession, withSession } from '../../support/session.ts'
 
 const emulator = useEmulator()
@@ -10,7 +11,7 @@ const emulator = useEmulator()
 const list = ({ api }: TestSession) => alertCollection.list(api, service)
 
 describe('time', () => {
-  it('holds out against the rate limit until the deadline, not only for a number of attempts', async () => {
+  it('R2: holds out against the rate limit until the deadline, not only for a number of attempts', async () => {
     const effect: Effect = { kind: 'rate-limited', headers: { 'retry-after': '10' } }
     const error = await apiErrorOf(
       withSession(emulator(), list, { faults: [{ times: 1000, effect }], connection: { deadlineMs: 205_000 } }),
@@ -71,6 +72,19 @@ describe('errors say what to do', () => {
     expect(error.kind).toBe('permission')
     expect(exitCodeOfKind[error.kind]).toBe(3)
     expect(error.message).toContain('needed: managing alerts and dashboards')
+  })
+
+  it('S4: a redirect is not followed, and the error names its origin', async () => {
+    const target = await startRawServer((wire) => wire.end())
+    const origin = `http://127.0.0.1:${target.port}`
+    for (const status of [302, 307]) {
+      const effect: Effect = { kind: 'status', status, headers: { location: `${origin}/v1/x?a=b` } }
+      const error = await apiErrorOf(withSession(emulator(), list, { faults: [{ effect }] }))
+      expect(error).toMatchObject({ kind: 'redirect', attempts: 1 })
+      expect(error.message).toContain(`The API answered ${status}: a redirect to ${origin}\n`)
+    }
+    await target.close()
+    expect(target.received).toEqual([])
   })
 
   it('distinguishes a wrong address from an object that does not exist', async () => {

@@ -18,7 +18,7 @@ const usedUp = (seconds: string): Fault => ({
 })
 
 describe('a read', () => {
-  it('a read survives one failure of any kind', () =>
+  it('R1: a read survives one failure of any kind', () =>
     forEachEntry<[string, Effect]>(
       [
         ['a reset before the answer', { kind: 'reset' }],
@@ -46,7 +46,7 @@ describe('a read', () => {
       { before: () => emulator().reset() },
     ))
 
-  it('a read reports once for each retry why it waits and how long', async () => {
+  it('R1: a read reports once for each retry why it waits and how long', async () => {
     await withSession(
       emulator(),
       async (session) => {
@@ -75,7 +75,7 @@ describe('a read', () => {
     )
   })
 
-  it('fails at once when the wait for the rate limit leaves no time', async () => {
+  it('R2: fails at once when the wait for the rate limit leaves no time', async () => {
     const twice = withSession(emulator(), async (session) => [await list(session), await list(session)], {
       faults: [usedUp('59.95')],
       connection: { deadlineMs: 60_000 },

@@ -22,7 +22,7 @@ const alertBody = {
 const create = ({ api }: TestSession) => alertCollection.create(api, service, alertBody)
 
 describe('a create', () => {
-  it('a create is not sent again when the server may have acted', () =>
+  it('W1: a create is not sent again when the server may have acted', () =>
     forEachEntry<[string, Effect]>(
       [
         ['a reset before the answer', { kind: 'reset' }],
@@ -210,5 +210,23 @@ describe('W10: an update is sent again only if it was not done, and a delete can
   it('a repeated delete succeeds when the answer to the first one was lost', async () => {
     expect(await withSession(emulator(), remove, { faults: [{ act: 'after', effect: { kind: 'reset' } }] })).toBe(true)
     expect(methodsOf(emulator())).toEqual(['DELETE', 'DELETE'])
+  })
+
+  it('a delete is done whatever its answer says, and an update whose answer does not fit may be', async () => {
+    const answers: readonly Effect[] = [
+      ...['', 'null', '[]'].map((text): Effect => ({ kind: 'body', text })),
+      { kind: 'status', status: 204 },
+    ]
+    for (const effect of answers) {
+      emulator().reset()
+      expect(await withSession(emulator(), remove, { faults: [{ act: 'after', effect }] })).toBe(true)
+      expect(methodsOf(emulator())).toEqual(['DELETE'])
+    }
+    emulator().reset()
+    const unfit: Fault = { match: { method: 'PUT' }, times: 9, effect: { kind: 'body', text: '{"id":7}' } }
+    const error = await apiErrorOf(withSession(emulator(), update, { faults: [unfit] }))
+    expect(error).toMatchObject({ kind: 'bad-answer', outcomeUnknown: true })
+    expect(error.message).toContain('the answer.id is not of type string')
+    expect(methodsOf(emulator()).filter((method) => method === 'PUT')).toHaveLength(1)
   })
 })

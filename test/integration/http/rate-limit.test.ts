@@ -6,7 +6,7 @@ import { forEachEntry } from '../../support/corpus.ts'
 const now = Date.parse('2026-03-31T12:00:00Z')
 
 describe('toldWaitMs', () => {
-  it('reads how long the server wants the client to wait', () =>
+  it('R2: reads how long the server wants the client to wait, whatever the clock of the runner shows', () =>
     forEachEntry<[string, Record<string, string>, number | undefined]>(
       [
         ['seconds', { 'retry-after': '3' }, 3000],

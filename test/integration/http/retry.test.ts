@@ -24,7 +24,7 @@ const failures: Readonly<Record<string, Parameters<typeof retryPolicyFor>[1]>> =
 }
 
 describe('retryPolicyFor', () => {
-  it('decides by cause and method whether a request is sent again', () =>
+  it('R1: decides by cause and method whether a request is sent again', () =>
     forEachEntry<[string, RetryPolicy, RetryPolicy, RetryPolicy]>(
       [
         // what happened · GET · POST · PUT and DELETE
@@ -60,7 +60,7 @@ describe('retryPolicyFor', () => {
       },
     ))
 
-  it('never sends a POST again when the server may have acted', () => {
+  it('W1: never sends a POST again when the server may have acted', () => {
     for (const failure of Object.values(failures).filter(({ writeOutcome }) => writeOutcome === 'unknown')) {
       expect(retryPolicyFor('POST', failure)).toBe('none')
     }

@@ -198,7 +198,7 @@ describe('wrong input', () => {
     expect(secrets).toContain('/T0/B0/x0123456789')
   })
 
-  it('rejects a run with certificate checks turned off', async () => {
+  it('S3: rejects a run with certificate checks turned off, before anything is sent', async () => {
     const ran = await run({ operation: 'list-sources' }, { env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } })
     expect(ran.reason).toMatch(/^NODE_TLS_REJECT_UNAUTHORIZED: is 0/)
   })
