@@ -152,7 +152,7 @@ describe('an input that contradicts the environment', () => {
     const files = { 'environments/staging.yml': `${staging}project: of/staging\n` }
     expect((await run('apply', 'staging', { files })).reason).toContain('project: "shop" contradicts "of/staging"')
     expect(methodsOf(emulator())).toEqual([])
-    const inputs = { 'service-id': demo.services.search }
+    const inputs = { 'service-id': demo.services.search.toUpperCase() }
     expect((await run('plan', 'staging', { inputs })).document).toMatchObject({ status: 'pass' })
   })
 })

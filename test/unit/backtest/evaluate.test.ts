@@ -63,6 +63,20 @@ describe('a start', () => {
   })
 })
 
+it('a group without rows for more than seven days is forgotten, and does not report to be OK again', () => {
+  const resolvedAfter = (days: number): number | undefined => {
+    // 0 violates `below`, so that a missing group is not OK again.
+    const values = Array.from({ length: days + 1 }, (_, i): readonly [number, readonly GroupValue[]] => {
+      const other = { group: 'other', value: 9 }
+      return [i * dayMs, i === 0 ? [{ group: 'a', value: 1 }, other] : i === days ? [{ group: 'a', value: 9 }, other] : [other]]
+    })
+    const daily = condition({ thresholdType: 'below', interval: '1d', isGrouped: true })
+    return evaluate(daily, new Map(values), { fromMs: 0, untilMs: (days + 1) * dayMs }).at(-1)?.resolved
+  }
+  expect(resolvedAfter(7)).toBe(1)
+  expect(resolvedAfter(8)).toBe(0)
+})
+
 describe('each threshold type, counted by hand', () => {
   // 4, 5 and 6 around the threshold of 5.
   const values = [4, 5, 6]

@@ -67,6 +67,10 @@ describe('createRedact', () => {
     expect(formsOf(['aB3-0123456789'])).toEqual(expect.arrayContaining(['ab3-0123456789', 'AB3-0123456789']))
   })
 
+  it('lists a secret with its escapes of URLs in upper and lower case', () => {
+    expect(formsOf(['a/b?c-0123456789'])).toEqual(expect.arrayContaining(['a%2Fb%3Fc-0123456789', 'a%2fb%3fc-0123456789']))
+  })
+
   it('hides nothing for a secret that is shorter than a secret may be', () => {
     expect(createRedact(['abc'])('abc ABC 616263 and more')).toBe('abc ABC 616263 and more')
   })

@@ -8,6 +8,7 @@ const variables: ReadonlyMap<string, string> = new Map([
   ['LIMIT', '5'],
   ['HALF', '0.5'],
   ['LONG', '123456789.123456789'],
+  ['CODE', '007'],
   ['ON', 'true'],
   ['EMPTY', ''],
   ['DATABASE', 'postgres://shop:pa55@db.example.com/shop'],
@@ -34,7 +35,9 @@ describe('an expression', () => {
     ['‹env.HALF›', 0.5],
     ['‹env.ON›', true],
     ['‹env.LONG›', '123456789.123456789'],
+    ['‹env.CODE›', '007'],
     ['5‹env.LIMIT›', '55'],
+    ['‹env.LIMIT›‹env.LIMIT›', '55'],
     [' ‹env.LIMIT›', ' 5'],
   ])('an expression may become a number or a boolean where it is the whole text: %j', (text, filled) => {
     expect(fill(written(text)).value).toBe(filled)
@@ -70,6 +73,15 @@ describe('an expression', () => {
         },
       ),
     )
+  })
+
+  it('an expression is an error where the values of all expressions are longer than the files may be', () => {
+    const inRoom = (characters: number) =>
+      interpolate([written('‹env.STAGE›'), written('‹env.STAGE›')], { variable: (name) => variables.get(name), room: { characters } })
+    expect(inRoom(8)).toEqual({ value: ['test', 'test'], errors: [] })
+    expect(inRoom(7).errors).toMatchObject([
+      { path: [1], message: expect.stringMatching(/^the values of expressions make the files larger/) },
+    ])
   })
 
   it('an expression is replaced once: expressions in the value of a variable are not', () => {

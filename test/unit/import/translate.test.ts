@@ -110,6 +110,23 @@ describe('a translated rule', () => {
       (given, wanted) => expect(toAlertSql(`SELECT ${given} FROM x`, undefined, undefined).sql).toBe(`SELECT ${wanted} FROM x`),
     ))
 
+  it('may have no row where a limit is not 1, and always has a number for a count without a limit', () =>
+    forEachEntry<[string, string]>(
+      [
+        ['', 'never'],
+        [' LIMIT 1', 'never'],
+        [' LIMIT 0', 'rows'],
+        [' LIMIT 1 OFFSET 1', 'rows'],
+      ],
+      (end, missing) => expect(toAlertSql(`SELECT count() FROM x${end}`, undefined, undefined).missing).toBe(missing),
+    ))
+
+  it('skips what is not a number in a classic condition, and what is not finite where a reducer drops it', () => {
+    const reduced = (mode: 'classic' | 'dropNN') => toAlertSql('SELECT time, v FROM x', { reducer: 'max', mode }, undefined).sql
+    expect(reduced('classic')).toContain('maxIf(toFloat64(v), NOT isNaN(ifNull(toFloat64(v), nan)))')
+    expect(reduced('dropNN')).toContain('maxIf(toFloat64(v), isFinite(ifNull(toFloat64(v), nan)))')
+  })
+
   it('gives each group the time of its window', () => {
     expect(sqlOf('groups')).toBe(`SELECT
   toStartOfInterval(fromUnixTimestamp64Milli({endDateMilliseconds:Int64} - 1), INTERVAL {intervalSeconds:Int64} second) AS "Window start",

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { describeConditions, isSelected, parseCondition, type Selectable, selectInput, valuesOf } from '../../../src/operation/select.ts'
+import {
+  describeConditions,
+  isSelected,
+  parseCondition,
+  type Selectable,
+  selectDeclared,
+  selectInput,
+  valuesOf,
+} from '../../../src/operation/select.ts'
 import { conditions } from '../../support/conditions.ts'
 import { forEachEntry } from '../../support/corpus.ts'
 
@@ -101,6 +109,12 @@ describe('an object is selected', () => {
 it('the values of several conditions on one field are those that all of them accept', () => {
   expect(valuesOf(conditions('key=a,b', 'name=x', 'key=b,c'), 'key')).toEqual(['b'])
   expect(valuesOf(conditions('name=x'), 'key')).toBeUndefined()
+})
+
+it('the items of files are selected, and no match is an error unless there are no items', () => {
+  expect(selectDeclared([{ key: 'a' }, { key: 'b' }], conditions('key=b'), 'alert')).toEqual([{ key: 'b' }])
+  expect(() => selectDeclared([{ key: 'a', name: 'x' }], conditions('name=y'), 'alert')).toThrow('matches no alert in these files')
+  expect(selectDeclared([], conditions('name=y'), 'alert')).toEqual([])
 })
 
 it('an operation accepts only the fields that it knows, and only the values that a field can have', () => {
