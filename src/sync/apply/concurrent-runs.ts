@@ -116,7 +116,7 @@ export function createConcurrentRuns(options: ConcurrentRunsOptions) {
     try {
       return { created: await send({ notAfter: AbortSignal.any(signals), onRejected }) }
     } catch (thrown) {
-      if (!rejected.signal.aborted || !isNotSent(thrown)) throw thrown
+      if (!rejected.signal.aborted || notAfter?.aborted || !isNotSent(thrown)) throw thrown
       return { rejectedAfter }
     }
   }
