@@ -1,9 +1,11 @@
 // One read-only query: self-hosted through the tool beside the API, in the cloud through the query endpoint of the service.
 import { afterEach, describe, expect, it } from 'vitest'
+import { ApiError } from '../../../src/api/api-error.ts'
 import { profileNamed } from '../../../src/api/profiles.ts'
-import type { SqlAnswer, SqlQuery } from '../../../src/api/sql.ts'
+import { createSqlAccess, type SqlAnswer, type SqlQuery } from '../../../src/api/sql.ts'
 import { systemClock } from '../../../src/core/clock.ts'
 import { demo, type Emulator, type EmulatorOptions, type JsonObject, type RunSql, startEmulator } from '../../../src/emulator/index.ts'
+import { createVirtualClock } from '../../support/clocks.ts'
 import { openSession, service } from '../../support/session.ts'
 
 const startMs = Date.parse('2026-11-10T00:00:00Z')
@@ -84,6 +86,33 @@ it('the id of a failed query is the last one of its session', async () => {
   const message = await failed.catch((thrown: unknown) => String(thrown))
   expect(message).toContain(`(request id ${session.lastRequestId()})`)
   await session.close()
+})
+
+it('is too slow after a timeout at the limit of the server, and not after an earlier one, or because the rate limit held it back', async () => {
+  const timeout = new ApiError({
+    ...{ kind: 'timeout', message: 'no answer', advice: '', missing: undefined, method: 'POST', path: '/run', status: undefined },
+    ...{ requestId: undefined, attempts: 1, outcomeUnknown: false, isTooLarge: false },
+  })
+  const runWith = (...waits: readonly number[]): Promise<SqlAnswer> => {
+    const clock = createVirtualClock()
+    const runSql = createSqlAccess({
+      clock,
+      mayWake: true,
+      read: () => Promise.reject(new Error('it reads nothing')),
+      async request({ rules }) {
+        for (const [i, ms] of waits.entries()) {
+          if (i > 0) rules?.onRejected?.()
+          await clock.sleep(ms)
+        }
+        throw timeout
+      },
+    })
+    return runSql(service, { sql: 'SELECT 1', connectionId: '', startMs, endMs })
+  }
+  expect(await runWith(30_000)).toEqual({ kind: 'too-slow' })
+  await expect(runWith(29_000)).rejects.toBe(timeout)
+  await expect(runWith(20_000, 20_000)).rejects.toBe(timeout)
+  expect(await runWith(20_000, 30_000)).toEqual({ kind: 'too-slow' })
 })
 
 it('refuses an answer in which the database reports a failure after its first rows', async () => {

@@ -269,6 +269,17 @@ describe('backups', () => {
   })
 })
 
+it('credit balances are those that can be used now, the first to expire first', async () => {
+  const emulator = await startCloud()
+  const expiries = async (): Promise<readonly string[]> => {
+    const { json } = await call(emulator, 'GET', `${organization}/creditBalances`)
+    return json.result.balances.map(({ type, expirationDate }: Json) => `${type} ${String(expirationDate).slice(0, 10)}`)
+  }
+  expect(await expiries()).toEqual(['trial 2026-03-31', 'prepaid 2026-04-05', 'prepaid 2027-03-01'])
+  for (const one of emulator.store.organizations[0]?.creditBalances ?? []) if (one.type === 'trial') one.spentMicro = one.totalMicro
+  expect(await expiries()).toEqual(['prepaid 2026-04-05', 'prepaid 2027-03-01'])
+})
+
 describe('activities', () => {
   const path = `${organization}/activities`
 
