@@ -83,7 +83,6 @@ it('the recipe to delete everything that a project owns deletes that, and nothin
   expect((await apply(directory, 'shop/old')).exitCode).toBe(0)
   expect(names(server)).not.toEqual(before)
   expect(await follow('Delete everything that a project owns', directory)).toEqual([
-    '✔ 1 alert',
     '✔ Plan for shop/old (3 to delete)',
     '✔ Applied to shop/old (3 deleted)',
   ])
