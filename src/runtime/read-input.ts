@@ -1,3 +1,4 @@
+import { normalize } from 'node:path'
 import type { Target } from '../api/path.ts'
 import { type Profile, type ProfileName, profileNamed } from '../api/profiles.ts'
 import { type Diagnostic, formatLocation, inputDiagnostic, type LintSettings } from '../core/diagnostics.ts'
@@ -108,13 +109,19 @@ async function adviseOnConfig(problems: readonly Diagnostic[], files: Files): Pr
   return above === undefined ? [] : [inputDiagnostic('config', `${above} is not read; run the command in its directory`)]
 }
 
-/** A format that the operation does not have, or that was given twice. */
+/** Refuses a format that the operation does not have or that was given twice, and two formats with one path. */
 function checkReports(name: OperationName, { reports: own = {} }: Operation, { values, diagnosticFor }: GivenSettings) {
   const known: readonly string[] = [...new Set([...commonFormats, ...Object.keys(own)])]
-  return (values.reports ?? []).flatMap(({ format }, i, all) => {
+  return (values.reports ?? []).flatMap(({ format, path }, i, all) => {
     if (!known.includes(format))
       return [diagnosticFor('reports', `${name} has no report in the format ${format}; accepted: ${known.join(', ')}`)]
-    return all.findIndex((other) => other.format === format) < i ? [diagnosticFor('reports', `has the format ${format} twice`)] : []
+    const earlier = all.slice(0, i)
+    if (earlier.some((other) => other.format === format)) return [diagnosticFor('reports', `has the format ${format} twice`)]
+    const other = earlier.find((one) => normalize(one.path) === normalize(path))
+    if (other === undefined) return []
+    return [
+      diagnosticFor('reports', `has one path for ${other.format} and ${format}, "${quote(path)}"; give each format a path of its own`),
+    ]
   })
 }
 
