@@ -71,6 +71,8 @@ describe('the next command', () => {
       expect(nextCommand({ ...given, isWrite: true }, { kind, diagnostics: [] })).toBe(plan)
     const refused = { rule: 'input', severity: 'error', message: '', location: { file: 'operation' } } as const
     expect(nextCommand({ ...given, isWrite: true }, { kind: 'input', diagnostics: [refused] })).toBe(plan)
+    const reporting = { ...given, inputs: { ...given.inputs, reports: 'json=apply.json' }, isWrite: true }
+    expect(nextCommand(reporting, { kind: 'incomplete', diagnostics: [] })).toBe(plan)
     const create = { ...given, name: 'create-alert', inputs: {}, isWrite: true } as const
     expect(nextCommand(create, { kind: 'may-exist', diagnostics: [] })).toBe('watchkeeper list-alerts --json')
   })
