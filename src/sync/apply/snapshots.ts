@@ -99,7 +99,7 @@ async function recordSnapshot(
   if (kind.ownership === 'identity') return whyNotConverging(kind, desired, stored)
   let latest = stored
   for (let attempt = 0; attempt < maxSnapshotAttempts; attempt++) {
-    const written: Write = isWrite(change) ? change : { ...change, action: 'update', id: stored.id, stored, isAdopted: false }
+    const written: Write = isWrite(change) ? change : { ...change, action: 'update', id: stored.id, stored }
     const { removes: _, ...known } = { ...written, id: stored.id, stored: latest, desired, ...(written.patches && { patches: [] }) }
     let digest = ''
     const compose = (current: StoredObject): Body => {

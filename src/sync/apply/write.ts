@@ -95,7 +95,7 @@ export async function writeReferences(changes: readonly Change[], context: Write
       const stopped = state.stopped()
       if (stopped !== undefined) throw new WatchkeeperError('canceled', stopped.message)
       const compose = (current: StoredObject): Body => composeUpdate(kind, resolved.body, current)
-      const update = { ...change, action: 'update', id: stored.id, stored, isAdopted: false } as const
+      const update = { ...change, action: 'update', id: stored.id, stored } as const
       const object = await updateObject(update, compose, { ...context, listedAtMs: undefined })
       state.amend({ ...outcome, stored: object })
     } catch (thrown) {

@@ -9,8 +9,7 @@ import { canPatchTile } from '../../kinds/dashboard/patch-dashboard.ts'
 import { keepsOthers } from '../../kinds/dashboard/query-tiles.ts'
 import { type Body, type Kind, listOf, type StoredObject } from '../../kinds/kind.ts'
 import { type Declared, isOf } from '../../kinds/kinds.ts'
-import { type Change, changesOf, isWrite, type Plan, type Write } from './change.ts'
-import { unmanagedAdoption } from './match.ts'
+import { type Change, changesOf, isAdopted, isWrite, type Plan, type Write } from './change.ts'
 import { describeAlert } from './protect-alerts.ts'
 
 export const tileWriteRules = {
@@ -64,7 +63,7 @@ export function planTileWrites(changes: readonly Change[], options: TileWriteOpt
 export const isDashboardWrite = (change: Change): change is Write =>
   change.kind === 'dashboard' && isWrite(change) && change.action !== 'unchanged'
 
-const isAdoption = ({ notes }: Change): boolean => notes.includes(unmanagedAdoption)
+const isAdoption = (change: Change): boolean => isAdopted(change) && change.takeover === 'unmanaged'
 
 /** Whether tiles may be as someone else made them. A server without patches stores all of them again with the adoption. */
 const isOfOthers = (change: Write, { kind, canPatch }: TileWriteOptions): boolean =>

@@ -83,7 +83,6 @@ describe('an alert that came onto what goes', () => {
     action: 'update',
     stored,
     desired: {},
-    isAdopted: false,
     removes: { tiles: ['t1'], alerts: ['seen'] },
   }
   const alert = (id: string, fields: object) => ({ id, name: 'Errors', ...fields }) as never
@@ -253,7 +252,7 @@ describe('an answer that never came', () => {
   })
 
   it('a lost answer to a create after a delete leaves open whether the object is there again', () => {
-    const one = { ...deleted('dashboard', 'x'), action: 'replace', desired: {}, isAdopted: false } as const
+    const one = { ...deleted('dashboard', 'x'), action: 'replace', desired: {} } as const
     expect(failedRecreation(one, new Error('gone', { cause: errorOf('unknown') }))).toEqual(failed(one, errorOf('unknown')))
     expect(failedRecreation(one, new Error('gone', { cause: errorOf('not-applied') }))).toMatchObject({
       kind: 'failed',
