@@ -1,7 +1,7 @@
 import { normalize } from 'node:path'
 import type { Target } from '../api/path.ts'
 import { type Profile, type ProfileName, profileNamed } from '../api/profiles.ts'
-import { type Diagnostic, formatLocation, inputDiagnostic, type LintSettings } from '../core/diagnostics.ts'
+import { type Diagnostic, formatLocation, inputDiagnostic, isMissingInput, type LintSettings } from '../core/diagnostics.ts'
 import { InputError, inputError } from '../core/errors.ts'
 import { toEnvironmentName, toKebab } from '../core/names.ts'
 import { quote } from '../core/text.ts'
@@ -105,7 +105,7 @@ export async function readInput(request: RunRequest, files: Files): Promise<RunI
 
 /** A config file that is not read may have the missing settings. */
 async function adviseOnConfig(problems: readonly Diagnostic[], files: Files): Promise<readonly Diagnostic[]> {
-  const above = problems.some(({ message }) => message.startsWith('is missing')) ? await files.configAbove() : undefined
+  const above = problems.some(isMissingInput) ? await files.configAbove() : undefined
   return above === undefined ? [] : [inputDiagnostic('config', `${above} is not read; run the command in its directory`)]
 }
 
@@ -165,9 +165,7 @@ function refuseWrites(
 
 /** A broken file of an environment may have what is missing. */
 const withoutTarget = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
-  diagnostics.filter(
-    ({ location, message }) => !(['api-url', 'organization-id', 'service-id'].includes(location.file) && message.startsWith('is missing')),
-  )
+  diagnostics.filter((one) => !(['api-url', 'organization-id', 'service-id'].includes(one.location.file) && isMissingInput(one)))
 
 function targetOf({ organizationId = '', serviceId }: Settings, connection: RunConnection | undefined): Target | undefined {
   if (connection?.profile.isSelfHosted) return { serverUrl: connection.baseUrl.href }
@@ -191,9 +189,9 @@ const emptyInputs = (request: RunRequest): readonly Diagnostic[] =>
 // A wrong value is also missing. Only the first diagnostic helps.
 function withoutRepeats(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   const seen = new Set<string>()
-  return diagnostics.filter(({ location, message }) => {
-    const where = formatLocation(location)
-    const isRepeat = seen.has(where) && message.startsWith('is missing')
+  return diagnostics.filter((one) => {
+    const where = formatLocation(one.location)
+    const isRepeat = seen.has(where) && isMissingInput(one)
     seen.add(where)
     return !isRepeat
   })

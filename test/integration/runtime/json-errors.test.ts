@@ -23,6 +23,9 @@ describe('an error with --json is one JSON object', () => {
     expect(error).toMatchObject({ exitCode: 2, kind: 'input', retryable: false, nextCommand: 'watchkeeper schema usage-cost' })
     expect(error.diagnostics.map(({ location }) => location.file).sort()).toEqual(['budget', 'period'])
     expect(error.message).toContain('budget: "lots" is not accepted')
+    expect((await errorOf(['create-alert'])).diagnostics).toContainEqual(
+      expect.objectContaining({ rule: 'missing-input', location: { file: 'alert' } }),
+    )
   })
 
   it('an error with --json has the same form for an unknown command, an unknown option and an unknown operation', async () => {
