@@ -100,7 +100,13 @@ async function recordSnapshot(
   let latest = stored
   for (let attempt = 0; attempt < maxSnapshotAttempts; attempt++) {
     const written: Write = isWrite(change) ? change : { ...change, action: 'update', id: stored.id, stored }
-    const { removes: _, ...known } = { ...written, id: stored.id, stored: latest, desired, ...(written.patches && { patches: [] }) }
+    const { removes: _, ...known } = {
+      ...written,
+      id: stored.id,
+      stored: latest,
+      desired,
+      ...(written.patchedTileIds && { patchedTileIds: [] }),
+    }
     let digest = ''
     const compose = (current: StoredObject): Body => {
       digest = snapshotOf(sidesOf(kind, desired, current))

@@ -63,13 +63,13 @@ export interface Update<K extends KindName = KindName> extends ChangedObject<K> 
   /** The names of the tiles that the write stores again, and that may lose the parts that the API does not return. */
   readonly rewrites?: readonly string[]
   /** The ids of the tiles to patch before the marker; undefined where the whole object is sent. */
-  readonly patches?: readonly string[]
+  readonly patchedTileIds?: readonly string[]
 }
 
 /** An object that loses its marker. */
 export interface Release<K extends KindName = KindName>
   extends ChangedObject<K>,
-    Pick<Update<K>, 'id' | 'desired' | 'stored' | 'removes' | 'rewrites' | 'patches'> {
+    Pick<Update<K>, 'id' | 'desired' | 'stored' | 'removes' | 'rewrites' | 'patchedTileIds'> {
   readonly action: 'release'
   readonly location?: undefined
 }

@@ -160,7 +160,7 @@ function findFor(declared: Declared, finder: Finder): Match {
   }
   if (holder !== undefined) return marked
   const match = id === undefined ? findByName(declared, finder) : findById(declared, id, finder)
-  const diagnostic = match.found === undefined ? findUnknown(declared, finder) : undefined
+  const diagnostic = match.found === undefined ? refuseUnknownForm(declared, finder) : undefined
   return diagnostic === undefined ? match : { diagnostic }
 }
 
@@ -282,7 +282,7 @@ function describeOwned({ stored, marker }: MarkedObject, { label }: Kind, projec
 }
 
 /** An error about an object of a form that this version does not know: it is neither written nor created again. */
-function findUnknown(declared: Declared, finder: Finder): Diagnostic | undefined {
+function refuseUnknownForm(declared: Declared, finder: Finder): Diagnostic | undefined {
   const { kind, hasMarkers, unknown } = finder
   const { id, adopt } = declared.value
   const tokens = tokensOf(declared, finder)
