@@ -102,7 +102,7 @@ function checkSelfHosted({ names, diagnosticFor }: GivenSettings, env: Variables
     names.has(name) ? [diagnosticFor(name, `is not for profile hyperdx: ${reason}`)] : []
   const cloudKey = ['apiKeyId', 'apiKeySecret'].filter((name) => names.has(name))
   return [
-    // One mistake: the key of the cloud in place of that of the server.
+    // Id and secret of a key of ClickHouse Cloud are one mistake, so one message names both.
     ...cloudKey
       .slice(0, 1)
       .flatMap((name) => refuse(name, `its key is a single value; set api-key instead of ${cloudKey.map(toKebab).join(' and ')}`)),
@@ -116,7 +116,7 @@ function checkSelfHosted({ names, diagnosticFor }: GivenSettings, env: Variables
   ]
 }
 
-/** The address of one endpoint instead of that of the API. */
+/** Refuses the address of one endpoint, because paths are appended to that of the API. */
 function checkServerPath({ origin, pathname }: URL, { diagnosticFor }: GivenSettings): readonly Diagnostic[] {
   const [, base] = /^(.*\/api\/v2)\//.exec(pathname) ?? []
   return base === undefined ? [] : [diagnosticFor('apiUrl', `must end at /api/v2: set it to ${origin}${base}`)]

@@ -68,7 +68,7 @@ export async function readInput(request: RunRequest, files: Files): Promise<RunI
     settings.diagnosticFor,
   )
   const operation: Operation = { ...loaded, scope: loaded.scopeWith?.(fields.values) ?? loaded.scope }
-  // Another input cannot help.
+  // Problems of other inputs would mislead: no value of them makes the operation available.
   const unavailable = explainUnavailable(name, operation, settings.values.profile)
   if (unavailable !== undefined) throw inputError('operation', unavailable)
   const { connection, diagnostics } = resolveConnection(settings, { scope: operation.scope, env })

@@ -59,7 +59,7 @@ export function nextCommand(given: GivenCommand, { kind, diagnostics }: Pick<Res
   }
 }
 
-/** The whole command. */
+/** The same command again. Its confirmation still holds, because the inputs are the same. */
 const again = (given: GivenCommand): string => write(given.name, given, () => true, given.yes)
 
 /** A read that shows what was written. */

@@ -150,8 +150,6 @@ async function recordFailure(change: Change, thrown: unknown, state: ApplyState)
   })
 }
 
-// Writing one change.
-
 /** A `replace` deleted the object and failed to create it again. */
 class NotRecreatedError extends Error {
   override readonly name = 'NotRecreatedError'

@@ -133,7 +133,7 @@ interface Finder extends Omit<MatchInput<Declared>, 'declared'> {
   readonly byId: ReadonlyMap<string, MarkedObject>
   readonly byName: ReadonlyMap<string, readonly MarkedObject[]>
   readonly orphanByName: ReadonlyMap<string, readonly MarkedObject[]>
-  /** The others. */
+  /** The objects of a form that this version does not know. They are never written. */
   readonly unknown: StoredIndex['all']
 }
 
