@@ -8,7 +8,7 @@ export interface Summary {
   readonly breachingWindows: number
   /** Times that the alert began to fire. */
   readonly episodes: number
-  /** When each of them sent its first notification. */
+  /** The first notification of each episode, in milliseconds since the epoch. */
   readonly notifiedAtMs: readonly number[]
   readonly notifications: number
   /** The most notifications on one UTC day. */

@@ -1,7 +1,7 @@
 // The backup gate: does each service have a fresh backup?
 
 import { findServices, isOfDrill, type ListedService } from '../api/services.ts'
-import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
+import { type Diagnostic, missingInput } from '../core/diagnostics.ts'
 import { inputError } from '../core/errors.ts'
 import { quote } from '../core/text.ts'
 import { defineOperation, type Given } from '../operation/operation.ts'
@@ -82,7 +82,7 @@ const withoutDrills = (ids: readonly string[], listed: readonly ListedService[] 
 function checkInput({ names, hasServiceId }: Given<typeof backupsInput>): readonly Diagnostic[] {
   const [one, other] = names.has('files') ? ['require-restore-days', 'files'] : ['files', 'require-restore-days']
   const isHalf = names.has('files') !== names.has('requireRestoreDays')
-  const half = isHalf ? [inputDiagnostic(one, `is missing; ${other} needs it`)] : []
+  const half = isHalf ? [missingInput(one, `is missing; ${other} needs it`)] : []
   if (names.has('services') || hasServiceId) return half
-  return [...half, inputDiagnostic('service-id', 'is missing: set service-id, the variable WATCHKEEPER_SERVICE_ID, or services')]
+  return [...half, missingInput('service-id', 'is missing: set service-id, the variable WATCHKEEPER_SERVICE_ID, or services')]
 }

@@ -50,10 +50,20 @@ export const exceptionOf = <Id extends string>(
   message: string,
 ): Diagnostic => ({ rule, severity: rules[rule].exception, location, message })
 
-const inputRules = { input: { severity: 'error', description: 'An input is not valid.' } } as const satisfies Rules
+const inputRules = {
+  input: { severity: 'error', description: 'An input is not valid.' },
+  'missing-input': { severity: 'error', description: 'An input is missing.' },
+} as const satisfies Rules
 
 /** An error about an input, by its kebab-case name. The message names the given value and the accepted ones. */
 export const inputDiagnostic = (name: string, message: string): Diagnostic => inputDiagnosticAt({ file: name }, message)
+
+/** An error about a required input that has no value, by its kebab-case name. Another place may have the value. */
+export const missingInput = (name: string, message: string): Diagnostic =>
+  diagnosticOf(inputRules, 'missing-input', { file: name }, message)
+
+/** Whether the error is about a required input that has no value. */
+export const isMissingInput = ({ rule }: Diagnostic): boolean => rule === ('missing-input' satisfies keyof typeof inputRules)
 
 /** An error about a setting in a file. */
 export const inputDiagnosticAt = (location: Location, message: string): Diagnostic => diagnosticOf(inputRules, 'input', location, message)

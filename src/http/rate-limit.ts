@@ -235,7 +235,7 @@ export function createPacer(clock: Clock, documented: RateLimit): Pacer {
 function createAnswerNews() {
   let next: AbortController | undefined
   return {
-    /** An answer came. */
+    /** Wakes the requests that wait, because a request that ended may have changed what is known of the quota. */
     announce(): void {
       next?.abort()
       next = undefined

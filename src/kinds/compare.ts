@@ -19,7 +19,7 @@ export interface Sides {
 /** Prepares a comparison of the desired body with the stored object. */
 export function sidesOf(kind: Kind, desired: Body, stored: StoredObject): Sides {
   const body = kind.toBody(stored)
-  const declared = kind.carryOverIds(desired, body)
+  const declared = kind.carryOver(desired, body)
   const compared = kind.comparedPart?.(body, declared) ?? body
   return { stored: kind.canonical(managedPart(compared, declared, kind.schema)), declared: kind.canonical(declared), given: declared }
 }
@@ -44,7 +44,7 @@ export const statedBody = ({ schema, statesDefaults }: Kind, body: Body): Body =
 /** The whole body of an update: the declared fields over the stored ones, and the values that clear removed fields. */
 export function composeUpdate(kind: Kind, desired: Body, stored: StoredObject): Body {
   const body = kind.toBody(stored)
-  const declared = kind.carryOverIds(desired, body)
+  const declared = kind.carryOver(desired, body)
   const cleared = Object.keys(body).filter((key) => isManaged(kind, key) && !Object.hasOwn(declared, key) && isClearable(kind, key))
   const clearing = cleared.filter((key) => kind.clearWith[key] !== undefined).map((key) => [key, kind.clearWith[key]] as const)
   return sealed(kind, statedBody(kind, { ...overlay(declared, body, kind.schema), ...Object.fromEntries(clearing) }))
@@ -59,7 +59,7 @@ export function requireUnchanged(kind: Kind, shown: StoredObject, now: StoredObj
 
 /** Fields that should be removed, and that no update can clear. */
 export function findUnclearable(kind: Kind, stored: Body, desired: Body): readonly string[] {
-  const declared = kind.carryOverIds(desired, stored)
+  const declared = kind.carryOver(desired, stored)
   return Object.keys(stored).filter((key) => !Object.hasOwn(declared, key) && !isClearable(kind, key))
 }
 

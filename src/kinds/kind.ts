@@ -139,8 +139,8 @@ export interface Kind<Declared extends DeclaredObject = DeclaredObject> {
   /** The body without markers, empty fields and fields without effect, and with lists in a fixed order. */
   canonical(body: Body): Body
   /** Gives the desired body what it must repeat from the stored one: ids of tiles and filters, fields of channels, the start of an alert. */
-  carryOverIds(desired: Body, stored: Body): Body
-  /** The stored body without values that are not a difference; `declared` is after `carryOverIds`. Absent where every value counts. */
+  carryOver(desired: Body, stored: Body): Body
+  /** The stored body without values that are not a difference; `declared` is after `carryOver`. Absent where every value counts. */
   comparedPart?(stored: Body, declared: Body): Body
   /** The stored body without values that `pull` does not write into the file. Absent where it writes every value. */
   pulledPart?(stored: Body, desired: Body): Body

@@ -45,7 +45,8 @@ const byteUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const
 
 /** `49 B`, `9.8 KiB`. */
 export function formatBytes(bytes: number): string {
-  const power = bytes < 1 ? 0 : Math.min(byteUnits.length - 1, Math.floor(Math.log2(bytes) / 10))
+  // From 1023.95 on, one decimal would round to 1024.0 of the smaller unit.
+  const power = bytes < 1 ? 0 : Math.min(byteUnits.length - 1, Math.floor(Math.log2((bytes / 1023.95) * 1024) / 10))
   const value = bytes / 1024 ** power
   return `${power === 0 ? value : value.toFixed(1)} ${byteUnits[power]}`
 }

@@ -1,6 +1,6 @@
 import type { Connection, Credentials } from '../api/client.ts'
 import { type Profile, profileNamed, queryEndpointUrl } from '../api/profiles.ts'
-import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
+import { type Diagnostic, missingInput } from '../core/diagnostics.ts'
 import { toEnvironmentName, toKebab } from '../core/names.ts'
 import { quote } from '../core/text.ts'
 import type { Variables } from '../core/variables.ts'
@@ -27,12 +27,12 @@ interface ConnectionUse {
 
 /** Determines the address, the key and the proxy of requests. */
 export function resolveConnection(settings: GivenSettings, { scope, env }: ConnectionUse): ResolvedConnection {
-  const { values, names, diagnosticFor } = settings
+  const { values, names } = settings
   // What a connection needs is not known for a wrong profile.
   if (scope === 'none' || (names.has('profile') && values.profile === undefined)) return { diagnostics: [] }
   // The profile decides which other settings are missing.
   if (!['profile', 'apiUrl', 'apiKey', 'apiKeyId', 'apiKeySecret', 'organizationId', 'serviceId'].some((name) => names.has(name)))
-    return { diagnostics: [inputDiagnostic('profile', `is missing; ${profileAdvice}`)] }
+    return { diagnostics: [missingInput('profile', `is missing; ${profileAdvice}`)] }
   const profile = profileNamed(values.profile)
   const { apiUrl = profile.apiUrl, observabilityPath = profile.observabilityPath, allowHttp = false, timeoutSeconds, maxAttempts } = values
   const proxy = readProxySettings(env)
@@ -42,7 +42,7 @@ export function resolveConnection(settings: GivenSettings, { scope, env }: Conne
   const diagnostics = [
     ...query.diagnostics,
     ...(profile.isSelfHosted ? checkSelfHosted(settings, env) : checkCloud(settings, { scope, env })),
-    ...('problem' in address ? [diagnosticFor('apiUrl', describeAddress(apiUrl, address.problem, profile))] : []),
+    ...('problem' in address ? [refuseAddress(apiUrl, address.problem, settings, profile)] : []),
     ...('url' in address && profile.isSelfHosted ? checkServerPath(address.url, settings) : []),
     ...proxy.diagnostics,
   ]
@@ -76,7 +76,7 @@ function resolveQueryEndpoint({ values, names, diagnosticFor }: GivenSettings, p
   const [given, other] = names.has('sqlKeyId') ? ['sql-key-id', 'sqlKeySecret'] : ['sql-key-secret', 'sqlKeyId']
   const isHalf = names.has('sqlKeyId') !== names.has('sqlKeySecret')
   const diagnostics = [
-    ...(isHalf ? [inputDiagnostic(toKebab(other), `is missing; ${given} needs it`)] : []),
+    ...(isHalf ? [missingInput(toKebab(other), `is missing; ${given} needs it`)] : []),
     ...('problem' in address ? [diagnosticFor('sqlUrl', describeAddress(sqlUrl, address.problem))] : []),
   ]
   if ('problem' in address || sqlKeyId === undefined || sqlKeySecret === undefined) return { diagnostics }
@@ -102,7 +102,7 @@ function checkSelfHosted({ names, diagnosticFor }: GivenSettings, env: Variables
     names.has(name) ? [diagnosticFor(name, `is not for profile hyperdx: ${reason}`)] : []
   const cloudKey = ['apiKeyId', 'apiKeySecret'].filter((name) => names.has(name))
   return [
-    // One mistake: the key of the cloud in place of that of the server.
+    // Id and secret of a key of ClickHouse Cloud are one mistake, so one message names both.
     ...cloudKey
       .slice(0, 1)
       .flatMap((name) => refuse(name, `its key is a single value; set api-key instead of ${cloudKey.map(toKebab).join(' and ')}`)),
@@ -116,7 +116,7 @@ function checkSelfHosted({ names, diagnosticFor }: GivenSettings, env: Variables
   ]
 }
 
-/** The address of one endpoint instead of that of the API. */
+/** Refuses the address of one endpoint, because paths are appended to that of the API. */
 function checkServerPath({ origin, pathname }: URL, { diagnosticFor }: GivenSettings): readonly Diagnostic[] {
   const [, base] = /^(.*\/api\/v2)\//.exec(pathname) ?? []
   return base === undefined ? [] : [diagnosticFor('apiUrl', `must end at /api/v2: set it to ${origin}${base}`)]
@@ -126,16 +126,20 @@ const profileAdvice = `set it to clickhouse-cloud, or to hyperdx for a self-host
 
 /** Reports a missing setting. A secret with another name than expected is an empty input in a job on GitHub. */
 const missing = (name: string, { GITHUB_ACTIONS: isJob }: Variables): Diagnostic =>
-  inputDiagnostic(
+  missingInput(
     name,
     isJob && name.startsWith('api-key')
       ? 'is missing or empty; set the input to a secret that exists. Pull requests from forks and Dependabot get no secrets'
       : `is missing; set the input or ${toEnvironmentName(name)}`,
   )
 
-function describeAddress(url: string | undefined, problem: string | undefined, { isSelfHosted }: Partial<Profile> = {}): string {
-  if (url === undefined)
-    return `is missing; set ${isSelfHosted ? '' : 'profile: clickhouse-cloud, or '}the address of the server, as the input or as ${toEnvironmentName('api-url')}`
+function refuseAddress(url: string | undefined, problem: string | undefined, settings: GivenSettings, profile: Profile): Diagnostic {
+  if (url !== undefined) return settings.diagnosticFor('apiUrl', describeAddress(url, problem))
+  const advice = `set ${profile.isSelfHosted ? '' : 'profile: clickhouse-cloud, or '}the address of the server`
+  return missingInput('api-url', `is missing; ${advice}, as the input or as ${toEnvironmentName('api-url')}`)
+}
+
+function describeAddress(url: string, problem: string | undefined): string {
   // A URL with a user or a query in it may hold a password or a token.
   return `${/[@?#]/.test(url) ? 'the given value' : `"${quote(url, 80)}"`} ${problem}`
 }

@@ -1,8 +1,10 @@
 import { InputError, InternalError, toWatchkeeperError, type WatchkeeperError } from '../core/errors.ts'
-import { secretPrefix, toEnvironmentName } from '../core/names.ts'
+import { secretPrefix, toEnvironmentName, toKebab } from '../core/names.ts'
 import { basicPair, createRedact, minSecretLength, type Redact, redactDeep } from '../core/secrets.ts'
 import type { Variables } from '../core/variables.ts'
+import { metaOf } from '../documents/schema.ts'
 import { proxySecrets, readProxySettings, webhookSecrets } from '../http/proxy.ts'
+import { settingsSchema } from '../operation/inputs.ts'
 import type { Values } from './decode.ts'
 
 /**
@@ -55,9 +57,14 @@ const webhookUrlsIn = (inputs: Values, env: Variables): readonly string[] => giv
 
 /** Names of credentials with white space around them, such as a newline at the end of a stored secret. */
 export const paddedCredentials = (env: Variables): readonly string[] =>
-  ['api-key', 'api-key-id', 'api-key-secret', 'notify-url'].filter((name) =>
+  credentialNames.filter((name) =>
     [`INPUT_${name.toUpperCase()}`, toEnvironmentName(name)].some((variable) => env[variable]?.trim() !== env[variable]),
   )
+
+/** The secrets, and the key ids, which are half of a credential. */
+const credentialNames: readonly string[] = Object.entries(settingsSchema.shape)
+  .filter(([name, schema]) => metaOf(schema).secret || name.endsWith('KeyId'))
+  .map(([name]) => toKebab(name))
 
 const givenTexts = (...values: readonly unknown[]): readonly string[] =>
   values.flatMap((value) => (typeof value === 'string' && value.trim() !== '' ? [value.trim()] : []))

@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import type { Diagnostic } from '../core/diagnostics.ts'
+import { type Diagnostic, missingInput } from '../core/diagnostics.ts'
+import { toKebab } from '../core/names.ts'
 import { coreOf, isFlag, metaOf, type Shape, valueAt } from '../documents/schema.ts'
 import { explainIssue } from '../documents/validate.ts'
 
@@ -53,7 +54,9 @@ export function parseFields<T extends z.ZodObject>(schema: T, values: Values, di
   const shape: z.core.$ZodLooseShape = schema.shape
   for (const [name, field] of Object.entries(shape)) {
     const result = field.safeParse(values[name])
-    if (!result.success) diagnostics.push(diagnosticFor(name, explain(field, values[name], result.error)))
+    const problem = result.success ? undefined : explain(field, values[name], result.error)
+    if (problem !== undefined)
+      diagnostics.push(values[name] === undefined ? missingInput(toKebab(name), problem) : diagnosticFor(name, problem))
     else if (result.data !== undefined) valid[name] = result.data
   }
   // Each value was parsed by the field of its name.

@@ -1,6 +1,7 @@
+import { normalize } from 'node:path'
 import type { Target } from '../api/path.ts'
 import { type Profile, type ProfileName, profileNamed } from '../api/profiles.ts'
-import { type Diagnostic, formatLocation, inputDiagnostic, type LintSettings } from '../core/diagnostics.ts'
+import { type Diagnostic, formatLocation, inputDiagnostic, isMissingInput, type LintSettings } from '../core/diagnostics.ts'
 import { InputError, inputError } from '../core/errors.ts'
 import { toEnvironmentName, toKebab } from '../core/names.ts'
 import { quote } from '../core/text.ts'
@@ -67,7 +68,7 @@ export async function readInput(request: RunRequest, files: Files): Promise<RunI
     settings.diagnosticFor,
   )
   const operation: Operation = { ...loaded, scope: loaded.scopeWith?.(fields.values) ?? loaded.scope }
-  // Another input cannot help.
+  // Problems of other inputs would mislead: no value of them makes the operation available.
   const unavailable = explainUnavailable(name, operation, settings.values.profile)
   if (unavailable !== undefined) throw inputError('operation', unavailable)
   const { connection, diagnostics } = resolveConnection(settings, { scope: operation.scope, env })
@@ -104,17 +105,23 @@ export async function readInput(request: RunRequest, files: Files): Promise<RunI
 
 /** A config file that is not read may have the missing settings. */
 async function adviseOnConfig(problems: readonly Diagnostic[], files: Files): Promise<readonly Diagnostic[]> {
-  const above = problems.some(({ message }) => message.startsWith('is missing')) ? await files.configAbove() : undefined
+  const above = problems.some(isMissingInput) ? await files.configAbove() : undefined
   return above === undefined ? [] : [inputDiagnostic('config', `${above} is not read; run the command in its directory`)]
 }
 
-/** A format that the operation does not have, or that was given twice. */
+/** Refuses a format that the operation does not have or that was given twice, and two formats with one path. */
 function checkReports(name: OperationName, { reports: own = {} }: Operation, { values, diagnosticFor }: GivenSettings) {
   const known: readonly string[] = [...new Set([...commonFormats, ...Object.keys(own)])]
-  return (values.reports ?? []).flatMap(({ format }, i, all) => {
+  return (values.reports ?? []).flatMap(({ format, path }, i, all) => {
     if (!known.includes(format))
       return [diagnosticFor('reports', `${name} has no report in the format ${format}; accepted: ${known.join(', ')}`)]
-    return all.findIndex((other) => other.format === format) < i ? [diagnosticFor('reports', `has the format ${format} twice`)] : []
+    const earlier = all.slice(0, i)
+    if (earlier.some((other) => other.format === format)) return [diagnosticFor('reports', `has the format ${format} twice`)]
+    const other = earlier.find((one) => normalize(one.path) === normalize(path))
+    if (other === undefined) return []
+    return [
+      diagnosticFor('reports', `has one path for ${other.format} and ${format}, "${quote(path)}"; give each format a path of its own`),
+    ]
   })
 }
 
@@ -158,9 +165,7 @@ function refuseWrites(
 
 /** A broken file of an environment may have what is missing. */
 const withoutTarget = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
-  diagnostics.filter(
-    ({ location, message }) => !(['api-url', 'organization-id', 'service-id'].includes(location.file) && message.startsWith('is missing')),
-  )
+  diagnostics.filter((one) => !(['api-url', 'organization-id', 'service-id'].includes(one.location.file) && isMissingInput(one)))
 
 function targetOf({ organizationId = '', serviceId }: Settings, connection: RunConnection | undefined): Target | undefined {
   if (connection?.profile.isSelfHosted) return { serverUrl: connection.baseUrl.href }
@@ -184,9 +189,9 @@ const emptyInputs = (request: RunRequest): readonly Diagnostic[] =>
 // A wrong value is also missing. Only the first diagnostic helps.
 function withoutRepeats(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   const seen = new Set<string>()
-  return diagnostics.filter(({ location, message }) => {
-    const where = formatLocation(location)
-    const isRepeat = seen.has(where) && message.startsWith('is missing')
+  return diagnostics.filter((one) => {
+    const where = formatLocation(one.location)
+    const isRepeat = seen.has(where) && isMissingInput(one)
     seen.add(where)
     return !isRepeat
   })

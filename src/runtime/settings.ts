@@ -20,7 +20,7 @@ export interface RunRequest {
   readonly inputs: Values
   /** Whether inputs are text that has to be decoded, or native values. */
   readonly areText: boolean
-  /** Whether the caller keeps an issue on GitHub, which only the action does. */
+  /** Whether the caller keeps comments and an issue up to date, as the action and GitLab CI do. */
   readonly keepsIssue?: boolean
   /** Whether inputs are those of the action, which reads other settings from variables only. */
   readonly isAction?: boolean

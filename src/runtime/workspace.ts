@@ -48,7 +48,9 @@ const maxFiles = 1000
 async function findWorkspaceFiles(root: string, globs: readonly string[], input: string): Promise<FoundFiles> {
   const found = new Set<string>()
   const patterns = await Promise.all(
-    globs.map((one) => isDirectory(join(root, one)).then((is) => (is ? `${one.replace(/\/+$/, '')}/**/*.{yml,yaml,json}` : one))),
+    globs.map((one) =>
+      isDirectory(join(root, one)).then((is) => (is ? `${escapeGlob(one.replace(/\/+$/, ''))}/**/*.{yml,yaml,json}` : one)),
+    ),
   )
   for await (const entry of glob(patterns, { cwd: root, withFileTypes: true })) {
     // A skipped link would look like a valid file.
@@ -58,6 +60,9 @@ async function findWorkspaceFiles(root: string, globs: readonly string[], input:
   const paths = [...found].sort()
   return { paths, skipped: await findSkipped({ root, patterns: patterns.map((one) => posix.normalize(one)), paths }) }
 }
+
+/** The pattern of one path. Node reads a backslash as a slash, so a class of one character escapes it. */
+const escapeGlob = (path: string): string => path.replace(/[*?[(]/g, '[$&]')
 
 interface Search {
   readonly root: string

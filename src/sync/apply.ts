@@ -54,7 +54,7 @@ export const apply = defineOperation({
     const planFile = input.planFile ?? ''
     if (hasErrors(planned)) return { ...(await toPlanResult(planned)), changed: false, planFile, isPlanWrong: true }
     if (agreed !== undefined) demandSame(agreed, planned, context, input.prune)
-    // A plan file was reviewed.
+    // With a plan file, the review already happened, and the plan is still the same.
     const confirmed = agreed === undefined ? await confirmPlan(planned, context, input) : planned
     return { ...(await carryOut(confirmed, context)), planFile }
   },

@@ -108,7 +108,7 @@ export function createAlertKind(
     canonical: (body) =>
       // The line of a marker includes the blanks before it, so trailing blanks do not count without a marker either.
       withoutEmpty(effectiveFields({ ...body, [markedField]: withoutTextMarker(markedText(body)).trimEnd() })),
-    carryOverIds: (desired, stored) => {
+    carryOver: (desired, stored) => {
       const merged = mergeChannels(desired, stored)
       return fields.has('scheduleStartAt') ? carryOverStart(merged, stored, nowMs) : merged
     },

@@ -60,7 +60,7 @@ export function createDashboardKind({ statesDefaults }: Pick<Profile, 'statesDef
         tiles: Array.isArray(tiles) ? listOf(tiles).map(effectiveTile).toSorted(byId) : tiles,
       }),
     // A tile that loses its id loses its alerts.
-    carryOverIds: (desired, stored) => ({
+    carryOver: (desired, stored) => ({
       ...desired,
       tiles: withTileIds(listOf(desired.tiles), listOf(stored.tiles)),
       ...(Array.isArray(desired.filters) && { filters: withFilterIds(listOf(desired.filters), listOf(stored.filters)) }),

@@ -80,7 +80,7 @@ export function createSavedSearchKind({ statesDefaults }: Pick<Profile, 'statesD
     removal: ({ id }, after) => (after === undefined ? { id, tiles: [], tilesAfter: undefined } : undefined),
     ...tagMarkers,
     canonical: (body) => withoutEmpty({ ...body, tags: withoutMarkerTags(body.tags).toSorted() }),
-    carryOverIds: (desired) => desired,
+    carryOver: (desired) => desired,
     file: { name: 'saved-searches' },
     toFile: (body, context) =>
       spellFields(

@@ -325,7 +325,7 @@ export const sourceKind: Kind<DeclaredObject<DeclaredSource>> = {
   ...noMarkers,
   tokenOf: ({ kind, name }) => `${String(kind)} ${String(name)}`,
   canonical: withoutEmpty,
-  carryOverIds: (desired) => desired,
+  carryOver: (desired) => desired,
   file: { name: 'sources', isOnRequest: true },
   toFile,
   // A session cannot be stored without its traces.

@@ -162,7 +162,7 @@ function toBody(stored: StoredObject): Body {
 const isKnown = (value: unknown): boolean => secretsIn(value).every(({ isSet }) => isSet)
 
 /** Repeats what this run does not know: the stored URL, and headers that the server keeps. */
-function carryOverIds(desired: Body, stored: Body): Body {
+function carryOver(desired: Body, stored: Body): Body {
   const unknown = secretFields.filter((field) => !isKnown(desired[field]))
   const kept = Object.fromEntries(unknown.flatMap((field) => (stored[field] === undefined ? [] : [[field, stored[field]]])))
   return { ...Object.fromEntries(Object.entries(desired).filter(([field]) => !unknown.includes(field))), ...kept }
@@ -303,7 +303,7 @@ export const webhookKind: Kind<DeclaredObject<DeclaredWebhook>> = {
   readSnapshot: ({ description }) => readTextSnapshot(description),
   withSnapshot: (body, digest) => ({ ...body, description: withTextSnapshot(markedText(body), digest) }),
   canonical: (body) => withoutEmpty(describeSecrets({ ...body, description: withoutTextMarker(markedText(body)).trimEnd() })),
-  carryOverIds,
+  carryOver,
   comparedPart,
   seal,
   check,

@@ -59,13 +59,13 @@ export function nextCommand(given: GivenCommand, { kind, diagnostics }: Pick<Res
   }
 }
 
-/** The whole command. */
+/** The same command again. Its confirmation still holds, because the inputs are the same. */
 const again = (given: GivenCommand): string => write(given.name, given, () => true, given.yes)
 
 /** A read that shows what was written. */
 const look = (given: GivenCommand): string =>
   given.name === 'apply'
-    ? write('plan', given, (name) => Object.hasOwn(settingShape, name) || planInputs.includes(name))
+    ? write('plan', given, (name) => isKept(name) || planInputs.includes(name))
     : (listOf(given) ?? ofService('doctor', given))
 
 function listOf(given: GivenCommand): string | undefined {
@@ -73,8 +73,10 @@ function listOf(given: GivenCommand): string | undefined {
   return name === undefined ? undefined : ofService(name, given)
 }
 
-const ofService = (name: OperationName, given: GivenCommand): string =>
-  write(name, given, (input) => Object.hasOwn(settingShape, input) && input !== 'reports')
+const ofService = (name: OperationName, given: GivenCommand): string => write(name, given, isKept)
+
+/** Whether another operation gets the input. Its reports would overwrite those of the command that failed. */
+const isKept = (input: string): boolean => Object.hasOwn(settingShape, input) && input !== 'reports'
 
 function write(name: OperationName, { inputs, positional }: GivenCommand, isWanted: (name: string) => boolean, yes = false): string {
   const options = Object.entries(inputs).flatMap(([input, text]) => {

@@ -201,7 +201,7 @@ export function createApplyState({ stop, onProgress }: ApplyStateOptions) {
 
   let reason: StopReason | undefined
   const halt = new AbortController()
-  const hasStopped: AbortSignal = halt.signal
+  const stopSignal: AbortSignal = halt.signal
   /** Why nothing more is sent; undefined to continue. */
   function stopped(): StopReason | undefined {
     reason ??= stop.aborted
@@ -219,7 +219,7 @@ export function createApplyState({ stop, onProgress }: ApplyStateOptions) {
     all: (): readonly Outcome[] => [...outcomes.values()],
     stopped,
     /** Aborted with the first reason to stop. */
-    hasStopped,
+    stopSignal,
     /**
      * After a failure, and at the start of the section: the key or the API may be wrong, or the server might not store the markers of the
      * section.

@@ -136,7 +136,7 @@ export function createConcurrentRuns(options: ConcurrentRunsOptions) {
         rejectedAfter = sent.rejectedAfter
       }
     },
-    /** Takes lists that were answered just now. */
+    /** Takes lists that were read for another purpose just now, so that the next create needs no list of its own. */
     learn: (lists: StoredIndexes): void => learnAt(lists, clock.monotonicMs()),
   }
 }

@@ -6,7 +6,7 @@ import { WatchkeeperError } from '../../core/errors.ts'
 import { type Alert, alertCollection } from '../../kinds/alert/alert.ts'
 import type { StoredObject } from '../../kinds/kind.ts'
 import type { Change, Delete } from '../plan/change.ts'
-import { findAlertOn, mayHoldAlerts } from '../plan/protect-alerts.ts'
+import { mayHoldAlerts, whyNotDeleted } from '../plan/protect-alerts.ts'
 import { type ApplyState, failed } from './apply-state.ts'
 import { forEachBySection, maxConcurrentWrites, type WriteContext } from './write.ts'
 
@@ -38,7 +38,7 @@ export async function pruneOrphans({ deletes, diagnostics, state, write, api, se
       return state.record(failed(change, thrown))
     }
     const obstacle =
-      reason ?? (alerts && findAlertOn(change, alerts, kinds[change.kind])) ?? (await missingPartner(change, { api, service, kinds }))
+      reason ?? (alerts && whyNotDeleted(change, alerts, kinds[change.kind])) ?? (await missingPartner(change, { api, service, kinds }))
     if (obstacle === undefined) await write(change)
     else await state.skip(change, obstacle)
   }

@@ -99,8 +99,14 @@ async function recordSnapshot(
   if (kind.ownership === 'identity') return whyNotConverging(kind, desired, stored)
   let latest = stored
   for (let attempt = 0; attempt < maxSnapshotAttempts; attempt++) {
-    const written: Write = isWrite(change) ? change : { ...change, action: 'update', id: stored.id, stored, isAdopted: false }
-    const { removes: _, ...known } = { ...written, id: stored.id, stored: latest, desired, ...(written.patches && { patches: [] }) }
+    const written: Write = isWrite(change) ? change : { ...change, action: 'update', id: stored.id, stored }
+    const { removes: _, ...known } = {
+      ...written,
+      id: stored.id,
+      stored: latest,
+      desired,
+      ...(written.patchedTileIds && { patchedTileIds: [] }),
+    }
     let digest = ''
     const compose = (current: StoredObject): Body => {
       digest = snapshotOf(sidesOf(kind, desired, current))

@@ -23,7 +23,7 @@ export const verifyRules = {
   'not-verified': { severity: 'error', description: 'The written objects could not be read again.' },
 } as const satisfies Rules
 
-/** Says what is wrong although every request was answered well. The lists are those of the sections that were written. */
+/** Says what is wrong although every request was answered well. The lists are those of the kinds that were written. */
 export async function verifyWrites(
   plan: Plan,
   context: WriteContext & { readonly repairCommand?: string | undefined },
@@ -32,10 +32,10 @@ export async function verifyWrites(
   const touched = state.all().filter(wasAttempted)
   const canVerify = (): boolean => state.stopped() === undefined || state.stopped()?.kind === 'other-run'
   if (touched.length === 0 || !canVerify()) return { diagnostics: [], lists: {} }
-  const sections = new Set(touched.map(({ change }) => change.kind))
+  const writtenKinds = new Set(touched.map(({ change }) => change.kind))
   let lists: StoredIndexes
   try {
-    lists = await readStoredIndexes(sections, context)
+    lists = await readStoredIndexes(writtenKinds, context)
   } catch (thrown) {
     if (!canVerify()) return { diagnostics: [], lists: {} }
     if (!(thrown instanceof WatchkeeperError)) throw thrown

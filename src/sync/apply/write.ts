@@ -14,7 +14,7 @@ import { type Body, type Kind, listOf, type StoredObject } from '../../kinds/kin
 import { addressOf, type KindName, PendingId } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { type Change, type Create, type Delete, isWrite, type Update, type Write } from '../plan/change.ts'
-import { findNewAlertOnTiles } from '../plan/protect-alerts.ts'
+import { whyTilesStay } from '../plan/protect-alerts.ts'
 import { type ApplyState, failed, failedRecreation, isSuccess, successKinds } from './apply-state.ts'
 import { type ConcurrentRuns, CreatedByOtherRunError } from './concurrent-runs.ts'
 
@@ -95,7 +95,7 @@ export async function writeReferences(changes: readonly Change[], context: Write
       const stopped = state.stopped()
       if (stopped !== undefined) throw new WatchkeeperError('canceled', stopped.message)
       const compose = (current: StoredObject): Body => composeUpdate(kind, resolved.body, current)
-      const update = { ...change, action: 'update', id: stored.id, stored, isAdopted: false } as const
+      const update = { ...change, action: 'update', id: stored.id, stored } as const
       const object = await updateObject(update, compose, { ...context, listedAtMs: undefined })
       state.amend({ ...outcome, stored: object })
     } catch (thrown) {
@@ -150,8 +150,6 @@ async function recordFailure(change: Change, thrown: unknown, state: ApplyState)
   })
 }
 
-// Writing one change.
-
 /** A `replace` deleted the object and failed to create it again. */
 class NotRecreatedError extends Error {
   override readonly name = 'NotRecreatedError'
@@ -169,7 +167,7 @@ async function write(change: Change, desired: Body, context: WriteContext): Prom
   const send = (options: SendOptions): Promise<StoredObject> => collection.create(api, service, composeCreate(kind, desired), options)
   switch (change.action) {
     case 'create':
-      return concurrent.create({ kind: kind.name, desired, notAfter: state.hasStopped }, send)
+      return concurrent.create({ kind: kind.name, desired, notAfter: state.stopSignal }, send)
     case 'replace': {
       const creation = { kind: kind.name, desired, replacedId: change.id }
       await concurrent.demandAbsent(creation)
@@ -198,10 +196,10 @@ async function write(change: Change, desired: Body, context: WriteContext): Prom
  */
 export async function updateObject(change: Write, compose: (current: StoredObject) => Body, context: WriteContext): Promise<StoredObject> {
   const { api, service, kinds } = context
-  const notAfter = context.state.hasStopped
-  const { id, patches } = change
+  const notAfter = context.state.stopSignal
+  const { id, patchedTileIds } = change
   const { collection } = kinds[change.kind]
-  if (patches === undefined) {
+  if (patchedTileIds === undefined) {
     const composeAll = async (current: StoredObject): Promise<Body> => {
       await demandUnchanged(change, current, context)
       return compose(current)
@@ -213,8 +211,8 @@ export async function updateObject(change: Write, compose: (current: StoredObjec
     return object
   }
   const planned = new Map(listOf(change.stored.tiles).map((tile) => [tile.id, tile]))
-  for (const [i, tileId] of [...patches, undefined].entries()) {
-    const isDone = (tile: Body): boolean => patches.slice(0, i).some((done) => done === tile.id)
+  for (const [i, tileId] of [...patchedTileIds, undefined].entries()) {
+    const isDone = (tile: Body): boolean => patchedTileIds.slice(0, i).some((done) => done === tile.id)
     const composePatch = async (current: Dashboard): Promise<DashboardPatch> => {
       const tiles = current.tiles.map((tile) => (isDone(tile) ? (planned.get(tile.id) ?? tile) : tile))
       await demandUnchanged(change, { ...current, tiles }, context)
@@ -264,26 +262,26 @@ async function demandUnchanged(change: Write | Delete, current: StoredObject, co
       const body = kind.toBody(one)
       return `${kind.tokenOf(body)} ${kind.readMarker(body)?.repository}`
     })
-    if (then !== now || !isSame(comparedPart(change, current, kind), comparedPart(change, stored, kind)))
+    if (then !== now || !isSame(conflictingPart(change, current, kind), conflictingPart(change, stored, kind)))
       throw conflict(`The ${kind.label} ${current.id} has changed since the plan was made and was not written`)
   }
   if (isWrite(change)) await demandNoNewAlerts(change, context)
 }
 
 /** What a concurrent change would conflict with: the declared fields for an update, everything for a delete. */
-const comparedPart = ({ desired }: Write | Delete, stored: StoredObject, kind: Kind): Body =>
+const conflictingPart = ({ desired }: Write | Delete, stored: StoredObject, kind: Kind): Body =>
   desired === undefined ? comparable(kind, kind.toBody(stored)) : compareBodies(kind, desired, stored).before
 
 const conflict = (what: string): WatchkeeperError => new WatchkeeperError('conflict', `${what}. Run plan again.`)
 
 async function demandNoNewAlerts(change: Write, { api, service, state }: WriteContext): Promise<void> {
   if (change.removes === undefined) return
-  const newAlert = findNewAlertOnTiles(change, await alertCollection.list(api, service, { notAfter: state.hasStopped }))
+  const newAlert = whyTilesStay(change, await alertCollection.list(api, service, { notAfter: state.stopSignal }))
   if (newAlert !== undefined) throw conflict(`The dashboard ${change.id} was not written: ${newAlert}`)
 }
 
 async function remove(change: Update | Delete, context: WriteContext): Promise<undefined> {
   const { api, service, kinds, state } = context
   const check = (current: StoredObject): Promise<void> => demandUnchanged(change, current, context)
-  await kinds[change.kind].collection.remove(api, service, change.id, { notAfter: state.hasStopped, check })
+  await kinds[change.kind].collection.remove(api, service, change.id, { notAfter: state.stopSignal, check })
 }

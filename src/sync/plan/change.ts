@@ -11,6 +11,11 @@ export const actions = ['create', 'update', 'replace', 'delete', 'adopt', 'mark'
 
 export type Action = (typeof actions)[number]
 
+/** What the files take an object over from: the web app, another key or name of this project, or the project of `adopt-from`. */
+export const takeovers = ['unmanaged', 'renamed', 'other-project'] as const
+
+export type Takeover = (typeof takeovers)[number]
+
 interface ChangedObject<K extends KindName> {
   readonly kind: K
   /** The key in the files; for an object that no file declares the one in its ownership marker, where it can be read. */
@@ -45,8 +50,8 @@ export interface Update<K extends KindName = KindName> extends ChangedObject<K> 
   readonly desired: Body
   readonly id: string
   readonly stored: StoredObject
-  /** The object does not have the ownership marker of this key yet, and the files take it over. */
-  readonly isAdopted: boolean
+  /** Present where the object does not have the ownership marker of this key yet, and the files take it over. */
+  readonly takeover?: Takeover | undefined
   /** Which side changed since the last apply; undefined where nothing differs or it is unknown. */
   readonly origin?: 'files' | 'service' | undefined
   /** The only differences: fields that the server has filled in everywhere since the last apply. */
@@ -58,13 +63,13 @@ export interface Update<K extends KindName = KindName> extends ChangedObject<K> 
   /** The names of the tiles that the write stores again, and that may lose the parts that the API does not return. */
   readonly rewrites?: readonly string[]
   /** The ids of the tiles to patch before the marker; undefined where the whole object is sent. */
-  readonly patches?: readonly string[]
+  readonly patchedTileIds?: readonly string[]
 }
 
 /** An object that loses its marker. */
 export interface Release<K extends KindName = KindName>
   extends ChangedObject<K>,
-    Pick<Update<K>, 'id' | 'desired' | 'stored' | 'removes' | 'rewrites' | 'patches'> {
+    Pick<Update<K>, 'id' | 'desired' | 'stored' | 'removes' | 'rewrites' | 'patchedTileIds'> {
   readonly action: 'release'
   readonly location?: undefined
 }
@@ -90,7 +95,7 @@ export const isWrite = (change: Change): change is Write => change.action !== 'c
 export const isDelete = <K extends KindName>(change: Change<K>): change is Delete<K> => change.action === 'delete'
 
 /** Whether the files take the object over from another key, another project or the web app. */
-export const isAdopted = (change: Change): change is Update => 'isAdopted' in change && change.isAdopted
+export const isAdopted = (change: Change): change is Update => 'takeover' in change && change.takeover !== undefined
 
 /** A value: it holds everything needed to show it and to apply it. */
 export interface Plan {

@@ -131,7 +131,6 @@ export function planRepairs({ kinds, twins, alerts, planned, moves }: RepairInpu
         action: 'update',
         id: alert.id,
         stored: alert,
-        isAdopted: false,
         notes: ['moves from a duplicate that is deleted'],
         fields: [{ path: target, before: alert[idField], after: after[idField] }],
         desired: kinds.alert.toBody(after),

@@ -69,12 +69,11 @@ export async function resolveProject(
   if (given !== undefined) return { project: given, diagnostics: [] }
   const repository = files.workflowRepository
   if (repository !== undefined) return { project: validProject(repository, 'the repository of the run'), diagnostics: [] }
-  const storedObjects = await files.remoteRepository()
+  const remote = await files.remoteRepository()
   const above = await files.configAbove()
   const unread = above === undefined ? '' : `; ${above} is not read; run the command in its directory`
-  if (storedObjects === undefined)
-    throw inputError('project', `is missing; set project to owner/repo, or add it to .watchkeeper.yml${unread}`)
-  const project = validProject(storedObjects, 'git remote origin')
+  if (remote === undefined) throw inputError('project', `is missing; set project to owner/repo, or add it to .watchkeeper.yml${unread}`)
+  const project = validProject(remote, 'git remote origin')
   const advice = `pass --project ${project}, or set project in .watchkeeper.yml`
   if (effect === 'write') throw inputError('project', `is missing; ${advice} (git remote origin is ${project})${unread}`)
   const message = `the project ${project} was taken from git remote origin; for apply, ${advice}${unread}`
@@ -112,7 +111,7 @@ async function checkByServer(
   if (errorsIn(plan.diagnostics).length > 0) return { diagnostics: [], uncheckedCount: 0 }
   // The server cannot check a reference to an object that does not exist yet.
   const written = plan.changes
-    .filter(isWritten)
+    .filter(isChecked)
     .filter(({ kind }) => asking.kinds[kind].validate !== undefined)
     .filter(({ desired }) => !hasPendingId(desired))
   const changed = written.filter((change) => !isAdopted(change))
@@ -138,14 +137,14 @@ export function countRequests(changes: readonly Change[], usesLists: boolean): n
     if (change.action === 'create') return 1
     if (change.action === 'replace') return 3
     if (change.action === 'delete') return 2
-    if (change.patches !== undefined) return 2 * change.patches.length + 3
+    if (change.patchedTileIds !== undefined) return 2 * change.patchedTileIds.length + 3
     return (usesLists ? 1 : 2) + (change.removes === undefined ? 0 : 2)
   }
   const verified = new Set(writes.filter(({ action }) => action !== 'delete').map(({ kind }) => kind))
   return writes.reduce((sum, change) => sum + ofOne(change), verified.size)
 }
 
-const isWritten = (change: Change): change is Create | Update =>
+const isChecked = (change: Change): change is Create | Update =>
   change.action === 'create' || change.action === 'update' || change.action === 'adopt'
 
 /** What the server has against storing it; undefined when the service does not know the question: older ones do not. */

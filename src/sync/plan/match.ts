@@ -4,14 +4,15 @@ import type { Kind, StoredObject } from '../../kinds/kind.ts'
 import { addressOf, sections } from '../../kinds/kind-names.ts'
 import { type Declared, type Kinds, previousKeyOf } from '../../kinds/kinds.ts'
 import { ownershipTest } from '../../kinds/marker.ts'
+import type { Takeover } from './change.ts'
 import type { MarkedObject, StoredIndex } from './stored-objects.ts'
 
 export interface Pair<D extends Declared = Declared> {
   readonly declared: D
   /** Undefined for an object that must be created. */
   readonly found?: MarkedObject | undefined
-  /** The reason for adopting an object that does not have the ownership marker of this key, for reviewers. */
-  readonly takeover?: string | undefined
+  /** Why an object is adopted that does not have the ownership marker of this key. The note is for reviewers. */
+  readonly takeover?: { readonly from: Takeover; readonly note: string } | undefined
   /** The object of another project with this name, where this project owns nothing: the project was most likely renamed. */
   readonly ofOther?: MarkedObject | undefined
 }
@@ -88,7 +89,7 @@ const reportException = (declared: Declared, rule: 'same-name' | 'other-project'
 
 const withArticle = (label: string): string => `${/^[aeiou]/.test(label) ? 'an' : 'a'} ${label}`
 
-export const unmanagedAdoption = 'adopts an unmanaged object'
+const unmanaged: Pair['takeover'] = { from: 'unmanaged', note: 'adopts an unmanaged object' }
 
 interface Match extends Omit<Pair, 'declared'> {
   readonly diagnostic?: Diagnostic
@@ -132,7 +133,7 @@ interface Finder extends Omit<MatchInput<Declared>, 'declared'> {
   readonly byId: ReadonlyMap<string, MarkedObject>
   readonly byName: ReadonlyMap<string, readonly MarkedObject[]>
   readonly orphanByName: ReadonlyMap<string, readonly MarkedObject[]>
-  /** The others. */
+  /** The objects of a form that this version does not know. They are never written. */
   readonly unknown: StoredIndex['all']
 }
 
@@ -159,7 +160,7 @@ function findFor(declared: Declared, finder: Finder): Match {
   }
   if (holder !== undefined) return marked
   const match = id === undefined ? findByName(declared, finder) : findById(declared, id, finder)
-  const diagnostic = match.found === undefined ? findUnknown(declared, finder) : undefined
+  const diagnostic = match.found === undefined ? refuseUnknownForm(declared, finder) : undefined
   return diagnostic === undefined ? match : { diagnostic }
 }
 
@@ -189,7 +190,8 @@ function findByToken(declared: Declared, finder: Finder): Match {
     return { ...own, diagnostic: report(declared, 'moved-key', message) }
   }
   if (own.found !== undefined) return own
-  if (moved.found !== undefined) return { ...moved, takeover: `${hasMarkers ? 'the key was ' : ''}renamed from ${previous}` }
+  if (moved.found !== undefined)
+    return { ...moved, takeover: { from: 'renamed', note: `${hasMarkers ? 'the key was ' : ''}renamed from ${previous}` } }
   return findInOtherProject(declared, finder)
 }
 
@@ -214,8 +216,6 @@ function findHolder(declared: Declared, token: string | undefined, { kind, index
   return { found, diagnostic }
 }
 
-export const adoptsFrom = (project: string): string => `adopts an object of the project ${project}`
-
 /** The object that the project of `adopt-from` owns under this key or its previousKey. */
 function findInOtherProject(declared: Declared, finder: Finder): Match {
   const { kind, adoptFrom: { project } = {} } = finder
@@ -223,7 +223,7 @@ function findInOtherProject(declared: Declared, finder: Finder): Match {
   const keys = [declared.key, previousOf(declared)].filter((key) => key !== undefined)
   const holders = keys.map((key) => findHolder(declared, kind.markerStyle.token(project, key), finder))
   const match = holders.find(({ found }) => found !== undefined)
-  return match === undefined ? {} : { ...match, takeover: adoptsFrom(project) }
+  return match === undefined ? {} : { ...match, takeover: { from: 'other-project', note: `adopts an object of the project ${project}` } }
 }
 
 function findById(declared: Declared, id: string, { kind, hasMarkers, byId }: Finder): Match {
@@ -233,7 +233,7 @@ function findById(declared: Declared, id: string, { kind, hasMarkers, byId }: Fi
       diagnostic: report(declared, 'missing-object', `${kind.label} ${quote(id, 60)} does not exist; remove id to create a new one`),
     }
   if (!hasMarkers) return { found }
-  if (found.marker === undefined) return { found, takeover: unmanagedAdoption }
+  if (found.marker === undefined) return { found, takeover: unmanaged }
   return { diagnostic: report(declared, 'owned-elsewhere', `${kind.label} ${id} has the ownership marker of another key or project`) }
 }
 
@@ -251,7 +251,7 @@ function findByName(declared: Declared, finder: Finder): Match {
     if (kind.hasUniqueNames) return { diagnostic: reportException(declared, 'same-name', `${what}, or choose another name`) }
     return { diagnostic: report(declared, 'same-name', `${what}, or a second one will be created`) }
   }
-  if (second === undefined) return { found: first, takeover: unmanagedAdoption }
+  if (second === undefined) return { found: first, takeover: unmanaged }
   const message = `several unmanaged ${pluralOf(kind.label)} are named ${quoted} (${first.stored.id}, ${second.stored.id}); add the id of the one to adopt`
   return { diagnostic: report(declared, 'ambiguous-adoption', message) }
 }
@@ -282,7 +282,7 @@ function describeOwned({ stored, marker }: MarkedObject, { label }: Kind, projec
 }
 
 /** An error about an object of a form that this version does not know: it is neither written nor created again. */
-function findUnknown(declared: Declared, finder: Finder): Diagnostic | undefined {
+function refuseUnknownForm(declared: Declared, finder: Finder): Diagnostic | undefined {
   const { kind, hasMarkers, unknown } = finder
   const { id, adopt } = declared.value
   const tokens = tokensOf(declared, finder)

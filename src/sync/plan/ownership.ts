@@ -4,8 +4,8 @@ import { type Diagnostic, diagnosticOf, exceptionOf, type Rules } from '../../co
 import { listFirst, quote } from '../../core/text.ts'
 import type { Kind } from '../../kinds/kind.ts'
 import { projectGrammar, repositoryDigest, repositoryDigestGrammar } from '../../kinds/marker.ts'
-import type { Change } from './change.ts'
-import { type AdoptFrom, adoptsFrom, type PreviousOwner } from './match.ts'
+import { type Change, isAdopted } from './change.ts'
+import type { AdoptFrom, PreviousOwner } from './match.ts'
 import type { MarkedObject } from './stored-objects.ts'
 
 // Two repositories with one project would overwrite and delete each other's objects, each on a green run. So each marker says which
@@ -115,7 +115,7 @@ export function reviewAdoption(
   const done = (message: string): Diagnostic => diagnosticOf(adoptionRules, 'adopt-from-done', { file: 'adopt-from' }, message)
   const digest = repository && fromDigest(repository)
   const { project, none = false } = adoptFrom ?? {}
-  const isAdopting = changes.some(({ notes }) => project !== undefined && notes.includes(adoptsFrom(project)))
+  const isAdopting = changes.some((change) => isAdopted(change) && change.takeover === 'other-project')
   return [
     ...(none && owned.length > 0 ? [done('this project has objects of its own; remove none')] : []),
     ...(project !== undefined && !isAdopting

@@ -162,7 +162,7 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
   }
 }
 
-interface TypePlan extends Pick<MatchResult, 'orphans' | 'pairs'> {
+interface KindPlan extends Pick<MatchResult, 'orphans' | 'pairs'> {
   /** With the objects of this type as they are after the plan. */
   readonly directory: Directory
   readonly kind: KindName
@@ -188,7 +188,7 @@ interface ResolvedPair {
 }
 
 /** Plans the objects of one kind. */
-function planKind<D extends Declared>(kind: Kind<D>, declared: readonly D[], options: PlannerOptions): TypePlan {
+function planKind<D extends Declared>(kind: Kind<D>, declared: readonly D[], options: PlannerOptions): KindPlan {
   const { index: all, context: given, declaredNames, rewrite = false, resendSecrets = false, isWrite = false } = options
   const twins = options.repairDuplicates ? findTwins(kind, declared, options) : []
   const left = new Set(twins.map(({ stored }) => stored.id))
@@ -271,10 +271,10 @@ function countUnmanaged(
 const alertTargets = (changes: readonly (Create | Update)[], kind: Kind): ReadonlyMap<string, AlertTarget> =>
   new Map(
     changes.map(({ key, id, desired, stored }) => {
-      const body = stored === undefined ? desired : kind.carryOverIds(desired, kind.toBody(stored))
+      const body = stored === undefined ? desired : kind.carryOver(desired, kind.toBody(stored))
       return [key, { id, tiles: listOf(body.tiles) }] as const
     }),
   )
 
-const toOrphans = ({ kind, orphans }: TypePlan): Plan['orphans'] =>
+const toOrphans = ({ kind, orphans }: KindPlan): Plan['orphans'] =>
   orphans.map(({ stored, marker }) => ({ kind, id: stored.id, name: stored.name ?? '', key: marker?.key ?? '' }))

@@ -7,7 +7,7 @@ import { addressOf, type KindName, kindLabels } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { type Change, type Create, changesOf, isDelete, isWrite, type Update } from './change.ts'
 import { matchRules, type Pair } from './match.ts'
-import { findUser } from './protect-alerts.ts'
+import { describeUsers } from './protect-alerts.ts'
 
 export const guardRules = {
   'incomplete-list': {
@@ -77,7 +77,7 @@ export function checkUses(changes: readonly Change[], alerts: readonly StoredObj
   if (ending.length === 0) return []
   const after = alertsAfter(changes, alerts)
   return ending.flatMap((change) => {
-    const obstacle = findUser(change, after, kinds[change.kind])
+    const obstacle = describeUsers(change, after, kinds[change.kind])
     if (obstacle === undefined) return []
     const message = `${addressOfChange(change)}: ${obstacle}; change the alert first`
     return [diagnosticOf(useRules, 'still-used', change.location ?? { file: 'prune' }, message)]

@@ -6,7 +6,7 @@ import type { Declared } from '../../kinds/kinds.ts'
 import { digestOf, ownershipTest } from '../../kinds/marker.ts'
 import { type CommonValues, detectDrift, diffSides, snapshotOf } from '../../kinds/snapshot.ts'
 import type { Create, Delete, Release, Update } from './change.ts'
-import { type Pair, unmanagedAdoption } from './match.ts'
+import type { Pair } from './match.ts'
 import { digestToStore, type RunRepository } from './ownership.ts'
 import type { MarkedObject } from './stored-objects.ts'
 
@@ -41,7 +41,7 @@ export function planChange(
     key,
     digest,
     repository,
-    isAdopted: takeover === unmanagedAdoption || marker?.isAdopted === true,
+    isAdopted: takeover?.from === 'unmanaged' || marker?.isAdopted === true,
   })
   const common = { kind: kind.name, key, name: declared.value.name, location, desired, madeFrom }
   if (found === undefined || sides === undefined)
@@ -65,9 +65,9 @@ export function planChange(
     action: isRewritten ? 'update' : needed,
     id: found.stored.id,
     stored: found.stored,
-    isAdopted,
+    takeover: takeover?.from,
     origin: differs ? originOf(found, digest, fields, kind) : undefined,
-    notes: [takeover, ...notes, isRewritten ? rewrite : undefined].filter((note) => note !== undefined),
+    notes: [takeover?.note, ...notes, isRewritten ? rewrite : undefined].filter((note) => note !== undefined),
     fields: inFileOrder(named(fields, nameOf), desired),
     ...(kept.length > 0 && { unclearable: kept }),
     ...(newDefaults.length > 0 && { newDefaults }),

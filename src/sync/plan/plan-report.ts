@@ -9,7 +9,6 @@ import type { Annotation, Verdict } from '../../report/report.ts'
 import { table } from '../../report/table.ts'
 import { isDifference } from './change.ts'
 import { changeBlocks } from './change-lines.ts'
-import { unmanagedAdoption } from './match.ts'
 import type { PlannedObject, PlanResult } from './plan-result.ts'
 
 /** The counts of the plan that are not zero. */
@@ -112,7 +111,7 @@ function layouts(objects: readonly PlannedObject[]): readonly Block[] {
 }
 
 /** Objects without a difference that belonged to another key or project. */
-const isRenamed = ({ action, notes }: PlannedObject): boolean => action === 'adopt' && notes.some((note) => note !== unmanagedAdoption)
+const isRenamed = ({ action, takeover }: PlannedObject): boolean => action === 'adopt' && takeover !== 'unmanaged'
 
 /** The most objects that one sentence names. */
 const maxNamed = 5

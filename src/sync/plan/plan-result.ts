@@ -5,7 +5,7 @@ import type { FieldChange } from '../../kinds/compare.ts'
 import { kindNames } from '../../kinds/kind-names.ts'
 import { tileMarks } from '../../report/blocks.ts'
 import { isSuccess, type Outcome, outcomeKinds } from '../apply/apply-state.ts'
-import { actions, type Change, type Create, isDifference, type Update } from './change.ts'
+import { actions, type Change, type Create, isDifference, takeovers, type Update } from './change.ts'
 import type { PlanningResult } from './make-plan.ts'
 import { changesInFiles } from './query-changes.ts'
 
@@ -50,6 +50,10 @@ const object = z.object({
   line: z.int().optional(),
   instance: z.string().optional().describe('Of a file with `instances`: the key of the instance.'),
   origin: z.enum(['files', 'service']).optional().describe('The side that changed since the last apply, if known.'),
+  takeover: z
+    .enum(takeovers)
+    .optional()
+    .describe('What the files take the object over from: no owner, another key or name in this project, or the project of `adopt-from`.'),
   madeFrom: z.string().optional().describe('The SLO that makes it: `slos.KEY`.'),
   notes: z.array(z.string()).describe('Remarks for reviewers, such as the reason for a replacement.'),
   summary: z.string().optional().describe('Of an object to create: what it is, in one line.'),
@@ -173,16 +177,17 @@ async function describe(change: Change): Promise<PlannedObject> {
   const { kind, key, name, action, id, location: { file, line, instance } = {}, notes, fields } = change
   const {
     origin,
+    takeover,
     madeFrom,
     summary,
     rewrites,
-  }: Partial<Pick<Update, 'key' | 'origin' | 'madeFrom' | 'rewrites'> & Pick<Create, 'summary'>> = change
+  }: Partial<Pick<Update, 'key' | 'origin' | 'takeover' | 'madeFrom' | 'rewrites'> & Pick<Create, 'summary'>> = change
   return {
     kind,
     key,
     name,
     action,
-    ...withoutUndefined({ id, file, line, instance, origin, madeFrom, summary }),
+    ...withoutUndefined({ id, file, line, instance, origin, takeover, madeFrom, summary }),
     notes: [...notes],
     fields: await Promise.all(fields.map(withLines)),
     ...(rewrites !== undefined && { rewrites: [...rewrites] }),

@@ -53,12 +53,12 @@ export function protectAlerts(changes: readonly Change[], alerts: readonly Alert
 }
 
 /** The reason against removing tiles: an alert on one of them that did not exist when the plan was made. Undefined without one. */
-export function findNewAlertOnTiles({ stored, removes, patches }: Write, { items, mayBeCut }: List<Alert>): string | undefined {
+export function whyTilesStay({ stored, removes, patchedTileIds }: Write, { items, mayBeCut }: List<Alert>): string | undefined {
   if (mayBeCut) return incompleteList
   if (removes === undefined) return undefined
   const tiles = listOf(stored.tiles)
   const tilesAfter = tiles.filter(({ id }) => typeof id !== 'string' || !removes.tiles.includes(id))
-  const lost = findLostAlerts({ id: stored.id, tiles, tilesAfter, isPatch: patches !== undefined }, items)
+  const lost = findLostAlerts({ id: stored.id, tiles, tilesAfter, isPatch: patchedTileIds !== undefined }, items)
   const alert = lost.find(({ id }) => !removes.alerts.includes(id))
   return alert && `the alert ${describeAlert(alert)} was added to a tile that the update deletes, and would be deleted with it`
 }
@@ -67,17 +67,21 @@ export function findNewAlertOnTiles({ stored, removes, patches }: Write, { items
 export const mayHoldAlerts = ({ removal, findUse }: Kind): boolean => removal !== undefined || findUse !== undefined
 
 /** The reason against deleting an object: an alert that would be deleted with it, or that uses it. Undefined without one. */
-export function findAlertOn(change: Delete, { items, mayBeCut }: List<Alert>, kind: Kind): string | undefined {
+export function whyNotDeleted(change: Delete, { items, mayBeCut }: List<Alert>, kind: Kind): string | undefined {
   if (!mayHoldAlerts(kind)) return undefined
   if (mayBeCut) return incompleteList
-  if (kind.findUse !== undefined) return findUser(change, items, kind)
+  if (kind.findUse !== undefined) return describeUsers(change, items, kind)
   const removal = kind.removal?.(change.stored, undefined, false)
   const [alert] = removal === undefined ? [] : findLostAlerts(removal, items)
   return alert && `the alert ${describeAlert(alert)} is on it and would be deleted with it`
 }
 
 /** The alerts that use the object before the change and could not use it after it, in words; undefined without any. */
-export function findUser({ stored, desired, id }: Write | Delete, alerts: readonly StoredObject[], { findUse }: Kind): string | undefined {
+export function describeUsers(
+  { stored, desired, id }: Write | Delete,
+  alerts: readonly StoredObject[],
+  { findUse }: Kind,
+): string | undefined {
   if (findUse === undefined) return undefined
   const after = desired === undefined ? undefined : { ...desired, id, name: String(desired.name) }
   const uses = alerts.flatMap((alert) => {
@@ -109,7 +113,7 @@ function plannedRemoval(change: Change, kind: Kind): PlannedRemoval | undefined 
   if (kind.removal === undefined || change.action === 'create' || change.action === 'unchanged') return undefined
   const { stored, desired } = change
   const after = desired && composeUpdate(kind, desired, stored)
-  const removal = kind.removal(stored, after, isWrite(change) && change.patches !== undefined)
+  const removal = kind.removal(stored, after, isWrite(change) && change.patchedTileIds !== undefined)
   return removal && { change, removal, lostTiles: findLostTiles(removal.tiles, removal.tilesAfter ?? []) }
 }
 

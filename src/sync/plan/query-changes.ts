@@ -42,7 +42,7 @@ export function changesInFiles({ changes }: Pick<Plan, 'changes'>, objects: read
     return change.action === 'update' && fields.length === 0 ? { ...change, fields, action: 'unchanged' } : { ...change, fields }
   }
   const pairs = changes.map((change) => [change, show(change)] as const)
-  // Such as a tile of a query that a person put onto a tile of the file.
+  // A plan with differences must show one, also where only the tile of a query was moved onto a tile of the file.
   const isHidden = !pairs.some(([, shown]) => shown !== undefined && isDifference(shown))
   return new Map(
     pairs.flatMap(([change, shown]) => {
@@ -76,10 +76,10 @@ function pathInAlert(path: string, isAdded: boolean): string | undefined {
   return type.length === 0 ? undefined : ['query', ...type, ...rest].join('.')
 }
 
-/** What a new alert watches is its query. */
+/** The fields of a new alert that its query replaces in the report: its dashboard and tile are made for the query. */
 const watchedFields = ['source', 'dashboard', 'tile']
 
-/** A person renamed the tile. */
+/** The path in the alert for a tile that a person renamed, because the file has no tile. */
 const tileName = 'tile.name'
 
 /** The alert may be as declared, with another query on its tile. */

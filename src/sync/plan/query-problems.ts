@@ -203,7 +203,6 @@ const toChange = (stored: StoredObject, { kinds }: Asking): Change => ({
   name: stored.name ?? '',
   action: 'unchanged',
   id: stored.id,
-  isAdopted: false,
   notes: [],
   fields: [],
   stored,

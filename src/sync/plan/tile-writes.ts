@@ -9,8 +9,7 @@ import { canPatchTile } from '../../kinds/dashboard/patch-dashboard.ts'
 import { keepsOthers } from '../../kinds/dashboard/query-tiles.ts'
 import { type Body, type Kind, listOf, type StoredObject } from '../../kinds/kind.ts'
 import { type Declared, isOf } from '../../kinds/kinds.ts'
-import { type Change, changesOf, isWrite, type Plan, type Write } from './change.ts'
-import { unmanagedAdoption } from './match.ts'
+import { type Change, changesOf, isAdopted, isWrite, type Plan, type Write } from './change.ts'
 import { describeAlert } from './protect-alerts.ts'
 
 export const tileWriteRules = {
@@ -54,7 +53,7 @@ export function planTileWrites(changes: readonly Change[], options: TileWriteOpt
     .filter(isDashboardWrite)
     .flatMap((change) => [
       ...(isOfOthers(change, options) && !accepted.has(change.key) ? refuseLosses(change, [...alerts, ...declared], options.kind) : []),
-      ...(isAdoption(change) && change.patches?.length === 0 ? missingLanguage(change, options.kind) : []),
+      ...(isAdoption(change) && change.patchedTileIds?.length === 0 ? missingLanguage(change, options.kind) : []),
     ])
   const unaccepted = written.filter(isDashboardWrite).filter(({ key, rewrites }) => rewrites !== undefined && !accepted.has(key))
   return { changes: written, diagnostics: [...diagnostics, ...warnOfLosses(unaccepted)] }
@@ -64,7 +63,7 @@ export function planTileWrites(changes: readonly Change[], options: TileWriteOpt
 export const isDashboardWrite = (change: Change): change is Write =>
   change.kind === 'dashboard' && isWrite(change) && change.action !== 'unchanged'
 
-const isAdoption = ({ notes }: Change): boolean => notes.includes(unmanagedAdoption)
+const isAdoption = (change: Change): boolean => isAdopted(change) && change.takeover === 'unmanaged'
 
 /** Whether tiles may be as someone else made them. A server without patches stores all of them again with the adoption. */
 const isOfOthers = (change: Write, { kind, canPatch }: TileWriteOptions): boolean =>
@@ -72,11 +71,11 @@ const isOfOthers = (change: Write, { kind, canPatch }: TileWriteOptions): boolea
 
 function planTileWrite(change: Write, options: TileWriteOptions): Write {
   const { action, notes } = change
-  const patches = options.canPatch && !options.rewrite ? tilesToPatch(change, options.kind) : undefined
-  const result: Write = patches === undefined ? change : { ...change, patches }
-  const keeps = patches === undefined && keepsOthers(change.desired)
+  const patchedTileIds = options.canPatch && !options.rewrite ? tilesToPatch(change, options.kind) : undefined
+  const result: Write = patchedTileIds === undefined ? change : { ...change, patchedTileIds }
+  const keeps = patchedTileIds === undefined && keepsOthers(change.desired)
   const mayLose = isOfOthers(change, options) || keeps || action === 'mark' || change.action === 'release' || change.origin === 'service'
-  if (patches?.length === 0 || !mayLose) return result
+  if (patchedTileIds?.length === 0 || !mayLose) return result
   const rewrites = writtenTiles(result, options.kind).map(({ name }) => quote(String(name ?? ''), 60))
   if (!isOfOthers(change, options)) return { ...result, rewrites }
   const named = rewrites.length === 0 ? '' : ` (${nameFirst(rewrites, maxNamedTiles)})`
@@ -86,8 +85,8 @@ function planTileWrite(change: Write, options: TileWriteOptions): Write {
 }
 
 /** The stored tiles that a write stores again. */
-function writtenTiles({ stored, desired, patches }: Write, kind: Kind): readonly Body[] {
-  const ids: readonly unknown[] = patches ?? [...tilesById(composeUpdate(kind, desired, stored)).keys()]
+function writtenTiles({ stored, desired, patchedTileIds }: Write, kind: Kind): readonly Body[] {
+  const ids: readonly unknown[] = patchedTileIds ?? [...tilesById(composeUpdate(kind, desired, stored)).keys()]
   return listOf(stored.tiles).filter(({ id }) => ids.includes(id))
 }
 

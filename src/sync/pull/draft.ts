@@ -199,7 +199,7 @@ const declaredTiles = ({ dashboard }: Kinds, plan: Pick<Plan, 'changes'>): Draft
     changesOf(plan, 'dashboard').flatMap(({ desired, stored }) =>
       desired === undefined || stored === undefined
         ? []
-        : [[stored.id, listOf(dashboard.carryOverIds(desired, dashboard.toBody(stored)).tiles)] as const],
+        : [[stored.id, listOf(dashboard.carryOver(desired, dashboard.toBody(stored)).tiles)] as const],
     ),
   )
 
@@ -233,7 +233,7 @@ function spellChange(
 
 /** The stored and the declared body without the tiles that the file does not have. */
 function withoutQueries(stored: Body, desired: Body, kind: Kind, { queries, written }: Declared): readonly [Body, Body] {
-  const declared = kind.carryOverIds(desired, stored)
+  const declared = kind.carryOver(desired, stored)
   if (queries === undefined) return [stored, declared]
   const ids = new Set(listOf(declared.tiles).flatMap(({ id, name }) => (queries.has(String(name)) ? [id] : [])))
   const isInFile = ({ id, name }: Body): boolean =>

@@ -23,6 +23,9 @@ describe('an error with --json is one JSON object', () => {
     expect(error).toMatchObject({ exitCode: 2, kind: 'input', retryable: false, nextCommand: 'watchkeeper schema usage-cost' })
     expect(error.diagnostics.map(({ location }) => location.file).sort()).toEqual(['budget', 'period'])
     expect(error.message).toContain('budget: "lots" is not accepted')
+    expect((await errorOf(['create-alert'])).diagnostics).toContainEqual(
+      expect.objectContaining({ rule: 'missing-input', location: { file: 'alert' } }),
+    )
   })
 
   it('an error with --json has the same form for an unknown command, an unknown option and an unknown operation', async () => {
@@ -71,6 +74,8 @@ describe('the next command', () => {
       expect(nextCommand({ ...given, isWrite: true }, { kind, diagnostics: [] })).toBe(plan)
     const refused = { rule: 'input', severity: 'error', message: '', location: { file: 'operation' } } as const
     expect(nextCommand({ ...given, isWrite: true }, { kind: 'input', diagnostics: [refused] })).toBe(plan)
+    const reporting = { ...given, inputs: { ...given.inputs, reports: 'json=apply.json' }, isWrite: true }
+    expect(nextCommand(reporting, { kind: 'incomplete', diagnostics: [] })).toBe(plan)
     const create = { ...given, name: 'create-alert', inputs: {}, isWrite: true } as const
     expect(nextCommand(create, { kind: 'may-exist', diagnostics: [] })).toBe('watchkeeper list-alerts --json')
   })

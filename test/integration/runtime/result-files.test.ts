@@ -99,7 +99,7 @@ it('S8: pull fails when it cannot write a file, and names the files that were wr
   expect(serviceOf(emulator()).savedSearches.length).toBeGreaterThan(0)
 })
 
-it('rejects a format of a report that is unknown, of another operation, or given twice, and the path -', async () => {
+it('rejects a format of a report that is unknown, of another operation, or given twice, two formats with one path, and the path -', async () => {
   const { exitCode, stdout, stderr } = await runCliInside(['usage-cost', ...['csv=-', 'pdf=a.pdf'].flatMap((one) => ['--reports', one])], {
     directory,
   })
@@ -108,6 +108,7 @@ it('rejects a format of a report that is unknown, of another operation, or given
   for (const [reports, reason] of [
     ['sarif=a.sarif', 'usage-cost has no report in the format sarif; accepted: html, markdown, json, csv, focus, openmetrics'],
     ['html=a.html\nhtml=b.html', 'has the format html twice'],
+    ['csv=out\nhtml=./out', 'has one path for csv and html, "./out"; give each format a path of its own'],
   ] as const)
     expect((await run({ operation: 'usage-cost', reports })).outputs.get('failure-reason')).toContain(`reports: ${reason}`)
 })

@@ -177,7 +177,9 @@ it('S2: every key is masked before any other line, from input and variable, also
 })
 
 it('white space around the key is ignored, with a warning', async () => {
-  const ran = await run({ inputs: { 'api-key-secret': ` ${secret}\r\n` } })
+  const sqlKey = { WATCHKEEPER_SQL_KEY_ID: 'sql-key', WATCHKEEPER_SQL_KEY_SECRET: `${secret}\n` }
+  const ran = await run({ inputs: { 'api-key-secret': ` ${secret}\r\n` }, env: sqlKey })
   expect(ran.exitCode).toBe(0)
-  expect(ran.stdout).toContain('api-key-secret has leading or trailing white space, which is ignored')
+  for (const name of ['api-key-secret', 'sql-key-secret'])
+    expect(ran.stdout).toContain(`${name} has leading or trailing white space, which is ignored`)
 })

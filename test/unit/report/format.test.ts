@@ -15,10 +15,12 @@ import { decimal } from '../../support/usage.ts'
 const [second, minute, hour, day] = [1000, 60_000, 3_600_000, 86_400_000]
 
 it('formats sizes in binary units with one decimal', () => {
-  expect([0, 49, 10_000, 1024 ** 2, 1.5 * 1024 ** 4, 2000 * 1024 ** 5].map(formatBytes)).toEqual([
+  expect([0, 49, 1023, 10_000, 1024 ** 2 - 1, 1024 ** 2, 1.5 * 1024 ** 4, 2000 * 1024 ** 5].map(formatBytes)).toEqual([
     '0 B',
     '49 B',
+    '1023 B',
     '9.8 KiB',
+    '1.0 MiB',
     '1.0 MiB',
     '1.5 TiB',
     '2000.0 PiB',

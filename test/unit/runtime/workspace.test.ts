@@ -181,6 +181,18 @@ describe('wildcards', () => {
     expect(await find('nothing/**/*.yml')).toEqual({ paths: [], skipped: [] })
   })
 
+  it('wildcards in the name of an existing directory are characters of its name', async () => {
+    for (const directory of ['services[legacy]', 'a (b)*?']) {
+      await mkdir(join(place, 'work', directory))
+      await writeFile(join(place, 'work', directory, 'a.yml'), 'alerts: {}')
+      await link('../shared', `${directory}/linked`)
+      expect(await find(directory)).toEqual({
+        paths: [`${directory}/a.yml`],
+        skipped: [{ path: `${directory}/linked`, reason: 'is a link to a directory' }],
+      })
+    }
+  })
+
   it.each([
     [all],
     ['observability'],

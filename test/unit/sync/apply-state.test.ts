@@ -15,7 +15,7 @@ import {
   outcomeKinds,
 } from '../../../src/sync/apply/apply-state.ts'
 import type { Change, Delete, Update } from '../../../src/sync/plan/change.ts'
-import { findAlertOn, findNewAlertOnTiles } from '../../../src/sync/plan/protect-alerts.ts'
+import { whyNotDeleted, whyTilesStay } from '../../../src/sync/plan/protect-alerts.ts'
 import { kinds } from '../../support/plans.ts'
 
 const change = (key: string, kind: Change['kind'] = 'dashboard'): Change => ({
@@ -83,7 +83,6 @@ describe('an alert that came onto what goes', () => {
     action: 'update',
     stored,
     desired: {},
-    isAdopted: false,
     removes: { tiles: ['t1'], alerts: ['seen'] },
   }
   const alert = (id: string, fields: object) => ({ id, name: 'Errors', ...fields }) as never
@@ -103,8 +102,8 @@ describe('an alert that came onto what goes', () => {
       alert('x', { tileId: 't1', name: null }),
       'the alert "" (x) was added to a tile that the update deletes, and would be deleted with it',
     ],
-  ])('findNewAlertOnTiles finds %s', (_, one, expected) => {
-    expect(findNewAlertOnTiles(update, list(one))).toBe(expected)
+  ])('the tiles of an update stay because of %s', (_, one, expected) => {
+    expect(whyTilesStay(update, list(one))).toBe(expected)
   })
 
   it.each([
@@ -123,15 +122,15 @@ describe('an alert that came onto what goes', () => {
     ['elsewhere', deleted('dashboard'), alert('x', { dashboardId: 'd2', savedSearchId: 's1' }), undefined],
     ['on an alert, which none can', deleted('alert'), alert('x', { dashboardId: 'd1' }), undefined],
   ])('finds %s', (_, change, one, expected) => {
-    expect(findAlertOn(change, list(one), kinds[change.kind])).toBe(expected)
+    expect(whyNotDeleted(change, list(one), kinds[change.kind])).toBe(expected)
   })
 
   it('an alert that came onto what goes may be behind the end of a list that is as long as a page', () => {
     const cut = { items: [], mayBeCut: true }
     const words = 'the list of alerts may be incomplete, because it is as long as a page'
-    expect(findNewAlertOnTiles(update, cut)).toBe(words)
-    expect(findAlertOn(deleted('dashboard'), cut, kinds.dashboard)).toBe(words)
-    expect(findAlertOn(deleted('alert'), cut, kinds.alert)).toBeUndefined()
+    expect(whyTilesStay(update, cut)).toBe(words)
+    expect(whyNotDeleted(deleted('dashboard'), cut, kinds.dashboard)).toBe(words)
+    expect(whyNotDeleted(deleted('alert'), cut, kinds.alert)).toBeUndefined()
   })
 })
 
@@ -253,7 +252,7 @@ describe('an answer that never came', () => {
   })
 
   it('a lost answer to a create after a delete leaves open whether the object is there again', () => {
-    const one = { ...deleted('dashboard', 'x'), action: 'replace', desired: {}, isAdopted: false } as const
+    const one = { ...deleted('dashboard', 'x'), action: 'replace', desired: {} } as const
     expect(failedRecreation(one, new Error('gone', { cause: errorOf('unknown') }))).toEqual(failed(one, errorOf('unknown')))
     expect(failedRecreation(one, new Error('gone', { cause: errorOf('not-applied') }))).toMatchObject({
       kind: 'failed',

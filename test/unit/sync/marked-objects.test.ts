@@ -84,7 +84,7 @@ describe('a marker on two objects', () => {
   })
 
   it('a marker on two objects is not reported where this run created neither, or deletes one', () => {
-    expect(duplicates({ ...declared, action: 'update', id: 'a', stored: stored('a'), isAdopted: false }, 'a', 'b')).toEqual([])
+    expect(duplicates({ ...declared, action: 'update', id: 'a', stored: stored('a') }, 'a', 'b')).toEqual([])
     const remove: Change = {
       kind: 'alert',
       key: '',

@@ -303,7 +303,7 @@ describe('taking over', () => {
     ['by id', { id: 'x', name: 'Renamed' }],
   ])('updates what differs, %s', (_, words) => {
     const plan = planOf(only({ ...errors, ...words }), storedObjects)
-    expect(plan.changes.at(-1)).toMatchObject({ action: 'update', id: 'x', isAdopted: true, origin: undefined })
+    expect(plan.changes.at(-1)).toMatchObject({ action: 'update', id: 'x', takeover: 'unmanaged', origin: undefined })
     expect(plan.diagnostics).toEqual([])
   })
 

@@ -24,7 +24,7 @@ const change = (key: string, more: Partial<Update> = {}): Update => ({
   key,
   name: key,
   action: 'adopt',
-  isAdopted: true,
+  takeover: 'unmanaged',
   id: key,
   stored: { id: key },
   desired: {},
