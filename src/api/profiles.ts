@@ -26,13 +26,12 @@ export interface Profile {
     readonly observability: string
     readonly queries: string
   }
-  /** Whether the server is known: it has saved searches, validates dashboards without storing them, pages lists, and shows all fields in them. */
+  /**
+   * Whether the server is known: it has saved searches, validates dashboards without storing them, pages lists, and shows all fields in them.
+   * Writes to it state defaults that readers of the stored object do not share (see `stateDefault` in the file schemas).
+   */
   readonly isKnown: boolean
-  /** Whether writes state defaults that readers of the stored object do not share (see `stateDefault` in the file schemas). */
-  readonly statesDefaults: boolean
-  /** Whether services, keys, activities and the configuration of backups can be read. */
-  readonly hasControlPlane: boolean
-  /** The company that bills for it, where it is known. */
+  /** The company that runs the server and bills for it: its API also has services, keys, activities and the configuration of backups. */
   readonly provider: BillingProvider | undefined
 }
 
@@ -63,8 +62,6 @@ export const neutral: Profile = {
     queries: 'running queries',
   },
   isKnown: false,
-  statesDefaults: false,
-  hasControlPlane: false,
   provider: undefined,
 }
 
@@ -73,7 +70,6 @@ const profiles: Readonly<Record<ProfileName, Profile>> = {
   'clickhouse-cloud': {
     ...neutral,
     isKnown: true,
-    statesDefaults: true,
     name: 'clickhouse-cloud',
     apiUrl: 'https://api.clickhouse.cloud',
     observabilityPath: 'clickstack',
@@ -87,7 +83,6 @@ const profiles: Readonly<Record<ProfileName, Profile>> = {
       observability: 'control-plane:service:manage-clickstack-api',
       queries: 'running queries',
     },
-    hasControlPlane: true,
     // The vendor's billing documentation says that a ClickHouse Credit is worth one US dollar of the published price list.
     provider: {
       name: 'ClickHouse',
@@ -100,7 +95,6 @@ const profiles: Readonly<Record<ProfileName, Profile>> = {
   hyperdx: {
     ...neutral,
     isKnown: true,
-    statesDefaults: true,
     name: 'hyperdx',
     isSelfHosted: true,
     rateLimit: { limit: 100, windowMs: 60_000 },

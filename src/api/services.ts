@@ -65,7 +65,7 @@ export const fetchService = (api: ReadApi, service: Service): Promise<ListedServ
  * a missing name never fails a run.
  */
 export async function findServices(api: ReadApi, organizationId: string): Promise<readonly ListedService[]> {
-  if (!api.profile.hasControlPlane) return []
+  if (api.profile.provider === undefined) return []
   try {
     const { items } = await api.read({ ...listCall(organizationId), rules: { isOptional: true } })
     return items

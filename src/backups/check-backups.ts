@@ -32,7 +32,7 @@ export const checkBackups = defineOperation({
     const resolved = await resolveServices(context, given, policies.length > 0)
     const unknown = findUnknownService(policies, resolved.listed ?? [])
     if (unknown !== undefined) throw inputError('checks', `has a policy for "${quote(unknown, 80)}", and no service has this name or id`)
-    const needsConfiguration = (maxAgeHours === undefined || policies.length > 0) && profile.hasControlPlane
+    const needsConfiguration = (maxAgeHours === undefined || policies.length > 0) && profile.provider !== undefined
     const read = await readServices(context, withoutDrills(resolved.ids, resolved.listed), { needsConfiguration })
     // The time is read after the answers: a backup that finished while others were read must not be dated in the future.
     const nowMs = clock.now()

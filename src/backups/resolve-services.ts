@@ -25,7 +25,7 @@ export async function resolveServices(
 ): Promise<ResolvedServices> {
   const name = given.find((one) => !isUuid(one))
   if (name === undefined && !needsList) return { ids: [...new Set(given)], listed: undefined }
-  if (!api.profile.hasControlPlane) {
+  if (api.profile.provider === undefined) {
     const [input, what] = name === undefined ? ['checks', 'policies'] : ['services', `"${quote(name, 80)}" is not an id. Names`]
     throw inputError(input, `${what} require a profile with a list of services, such as clickhouse-cloud`)
   }

@@ -161,7 +161,7 @@ async function readAll(paths: readonly string[], files: Files): Promise<readonly
 /** The features of the server behind the API. */
 export const abilitiesOf = (profile: Profile): Abilities => ({
   kinds: new Set(profile.isKnown ? kindNames : (['dashboard', 'alert'] as const)),
-  webhookNames: profile.name !== 'neutral',
-  containers: profile.name !== 'neutral',
+  webhookNames: profile.isKnown,
+  containers: profile.isKnown,
   alertFields: alertFieldsOf(profile),
 })

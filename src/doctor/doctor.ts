@@ -162,7 +162,7 @@ function usageProbe({ api, organizationId, apiOrigin, clock }: DoctorContext): P
 
 /** No check where the key is not allowed to read when it expires: a key needs no such permission for its job. */
 async function checkKeyExpiry({ api, organizationId, profile, clock }: DoctorContext): Promise<readonly Check[]> {
-  if (!profile.hasControlPlane) return []
+  if (profile.provider === undefined) return []
   const expiry = await findKeyExpiry(api, organizationId)
   if (expiry === undefined) return []
   const name = keyExpiryName
@@ -189,7 +189,7 @@ function checkAlerts(alerts: readonly Alert[], { profile, clock }: DoctorContext
     })
   const failures = explainEach(explainFailedEvaluation)
   // The neutral contract does not show evaluations.
-  const overdue = profile.name === 'neutral' ? [] : explainEach((alert) => explainOverdue(alert, nowMs))
+  const overdue = profile.isKnown ? explainEach((alert) => explainOverdue(alert, nowMs)) : []
   if (policy === 'ignore' || failures.length + overdue.length === 0) return found
   const stopped = overdue.length === 0 ? undefined : explainStoppedTask(alerts, nowMs)
   const ofManaged = `of ${plural(managed.length, 'managed alert')}`
@@ -245,7 +245,7 @@ async function runProbe({ name, run }: Probe, { profile }: DoctorContext): Promi
     const { kind, message } = error
     if (kind === 'canceled' || kind === 'bug') throw thrown
     // The neutral contract has no list of backups.
-    if (name === 'backups' && profile.name === 'neutral' && kind === 'not-served') return skip(name, 'this service does not list backups')
+    if (name === 'backups' && !profile.isKnown && kind === 'not-served') return skip(name, 'this service does not list backups')
     const advice = error instanceof ApiError && error.advice !== '' ? error.advice : undefined
     const missing = error instanceof ApiError && ['organization', 'service'].includes(error.missing ?? '') ? error.missing : undefined
     return { name, outcome: 'failed', detail: message, kind, missing, advice }

@@ -105,7 +105,7 @@ export interface Kind<Declared extends DeclaredObject = DeclaredObject> {
   /** The fields that files can declare, in the API's names, with the server's defaults. */
   readonly schema: z.ZodType
   /** Whether writes state the defaults that readers of the stored object do not share. The neutral contract gets what was written. */
-  readonly statesDefaults: boolean
+  readonly statesDefaults?: boolean
   /** Whether `rewrite` writes objects that need no change. Absent where a stored object has the same meaning for every reader. */
   readonly canRewrite?: true
   /** The value that clears a field, for each field that an update can clear; undefined where leaving the field out clears it. */

@@ -6,7 +6,6 @@ import { nameFirst, quote } from '../core/text.ts'
 import type { Variables } from '../core/variables.ts'
 import { settingsSchema } from '../operation/inputs.ts'
 import { inputNames, variableInputs } from './input-names.ts'
-import { newNameOf } from './new-names.ts'
 
 /** Set to 1, it turns the debug log on. */
 export const debugVariable = 'WATCHKEEPER_DEBUG'
@@ -54,8 +53,6 @@ export function checkVariables(env: Variables): CheckedVariables {
 
 /** Undefined for a variable that resembles no input. */
 function describeUnread(variable: string, name: string): string | undefined {
-  const newName = newNameOf(name)
-  if (newName !== undefined) return `is not read; use ${newName}`
   const meant = name.length < minTypoLength ? undefined : meantName(name, knownNames)
   return meant && describeMeant(variable, meant)
 }

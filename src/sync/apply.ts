@@ -127,7 +127,7 @@ async function carryOut(planned: PlanningResult, context: ApplyContext) {
   const alerts = applied.alerts ?? storedObjects.alert
   // The neutral contract does not show evaluations.
   const review = { ...applied, plan: planned.plan, alerts, nowMs: clock.now() }
-  const { problems, notEvaluated } = profile.name === 'neutral' ? { problems: [], notEvaluated: [] } : reviewEvaluations(review)
+  const { problems, notEvaluated } = profile.isKnown ? reviewEvaluations(review) : { problems: [], notEvaluated: [] }
   const broken = applied.stopped === undefined ? await brokenAlerts(planned, context, applied.outcomes) : []
   const diagnostics = [...diagnosed.diagnostics, ...problems, ...broken]
   const result = await toPlanResult({ ...diagnosed, diagnostics }, applied.outcomes, described)

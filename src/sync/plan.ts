@@ -59,7 +59,7 @@ export const runPlan = async (context: Context<'read', 'service-or-server'>, inp
 async function finishPlan(context: Context<'read', 'service-or-server'>, input: PlanInput, planned: PlanningResult) {
   const { profile, clock } = context
   // The neutral contract does not show evaluations.
-  const alerts = profile.name === 'neutral' ? [] : (planned.storedObjects?.alert ?? [])
+  const alerts = profile.isKnown ? (planned.storedObjects?.alert ?? []) : []
   const problems = findEvaluationProblems(planned.plan, alerts, { policy: input.onFailedEvaluation, nowMs: clock.now() })
   const result = {
     ...(await toPlanResult({ ...planned, diagnostics: [...planned.diagnostics, ...problems] })),
@@ -106,7 +106,7 @@ async function reviewPlan(
 
 /** Throws an InputError for a server without activities. */
 function demandActivities({ profile, service }: Context<'read', 'service-or-server'>): Service {
-  if (profile.hasControlPlane && !isServer(service)) return service
+  if (profile.provider !== undefined && !isServer(service)) return service
   throw inputError('price', 'requires profile: clickhouse-cloud, because other servers have no activities and no usage')
 }
 

@@ -52,7 +52,7 @@ export const allAbilities: Abilities = {
   kinds: new Set(kindNames),
   webhookNames: true,
   containers: true,
-  alertFields: alertFieldsOf({ name: 'hyperdx' }),
+  alertFields: alertFieldsOf({ isKnown: true }),
 }
 
 /** Environment variables that are passed to files. */

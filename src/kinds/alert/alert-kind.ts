@@ -41,8 +41,8 @@ import {
 import { carryOverStart, undeclaredSilenceOf, withoutHarmlessStart, withoutUnpulledStart, withSilenceOf } from './schedule.ts'
 
 /** The fields of the API that a server has. A gateway may refuse others. */
-export const alertFieldsOf = ({ name }: Pick<Profile, 'name'>, definition: z.ZodObject = declaredAlert): ReadonlySet<string> =>
-  new Set([...wireFields(definition, name !== 'neutral'), 'source'])
+export const alertFieldsOf = ({ isKnown }: Pick<Profile, 'isKnown'>, definition: z.ZodObject = declaredAlert): ReadonlySet<string> =>
+  new Set([...wireFields(definition, isKnown), 'source'])
 
 /** Marks the desired body of an alert with a query. Nothing writes it. */
 const hasQuery = Symbol('query')
@@ -63,7 +63,7 @@ function resolveAlert(declared: DeclaredObject<DeclaredAlert>, context: ResolveC
 
 /** The kind of alerts. The profile decides which fields exist, and which of them holds the markers; the time decides which starts have no effect. */
 export function createAlertKind(
-  profile: Pick<Profile, 'name' | 'statesDefaults'>,
+  profile: Pick<Profile, 'isKnown'>,
   nowMs: number,
   definition: z.ZodObject = declaredAlert,
 ): Kind<DeclaredObject<DeclaredAlert>> {
@@ -77,7 +77,7 @@ export function createAlertKind(
     label: 'alert',
     collection: alertCollection,
     schema: wireSchema(definition, fields).extend({ source: z.enum(alertSources).optional() }),
-    statesDefaults: profile.statesDefaults,
+    statesDefaults: profile.isKnown,
     clearWith: clearing(definition, fields),
     resolve: (declared, context) => resolveAlert(declared, context, definition),
     explainUndeclarable(alert) {

@@ -32,13 +32,13 @@ function describeConfig({ displayType, configType, sourceId }: Body, nameOf: (id
 const withRaw = ({ raw, ...tile }: Body): Body => ({ ...tile, ...(isMapping(raw) && raw) })
 
 /** The kind of dashboards. */
-export function createDashboardKind({ statesDefaults }: Pick<Profile, 'statesDefaults'>): Kind<DeclaredObject<DeclaredDashboard>> {
+export function createDashboardKind({ isKnown }: Pick<Profile, 'isKnown'>): Kind<DeclaredObject<DeclaredDashboard>> {
   const kind: Kind<DeclaredObject<DeclaredDashboard>> = {
     name: 'dashboard',
     label: 'dashboard',
     collection: dashboardCollection,
     schema: declaredDashboard,
-    statesDefaults,
+    statesDefaults: isKnown,
     canRewrite: true,
     notInFiles: 'the parts that the API does not return',
     clearWith: clearing(declaredDashboard),

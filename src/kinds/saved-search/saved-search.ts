@@ -60,13 +60,13 @@ export const declaredSavedSearch = z.strictObject({
 export type DeclaredSavedSearch = z.output<typeof declaredSavedSearch>
 
 /** The kind of saved searches. */
-export function createSavedSearchKind({ statesDefaults }: Pick<Profile, 'statesDefaults'>): Kind<DeclaredObject<DeclaredSavedSearch>> {
+export function createSavedSearchKind({ isKnown }: Pick<Profile, 'isKnown'>): Kind<DeclaredObject<DeclaredSavedSearch>> {
   const kind: Kind<DeclaredObject<DeclaredSavedSearch>> = {
     name: 'savedSearch',
     label: 'saved search',
     collection: savedSearchCollection,
     schema: declaredSavedSearch,
-    statesDefaults,
+    statesDefaults: isKnown,
     canRewrite: true,
     clearWith: clearing(declaredSavedSearch),
     resolve(declared, context) {

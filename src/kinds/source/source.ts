@@ -311,7 +311,6 @@ export const sourceKind: Kind<DeclaredObject<DeclaredSource>> = {
   label: 'source',
   collection: sourceCollection,
   schema: wireSchema(declaredSource),
-  statesDefaults: false,
   referredToAs: 'source',
   // An update replaces the whole object, so leaving a field out clears it.
   clearWith: Object.fromEntries(

@@ -275,7 +275,6 @@ export const webhookKind: Kind<DeclaredObject<DeclaredWebhook>> = {
   label: 'webhook',
   collection: webhookCollection,
   schema: webhookBody,
-  statesDefaults: false,
   ownership: 'marker',
   referredToAs: 'webhook',
   hasUniqueNames: true,

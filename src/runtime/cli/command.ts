@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { meantName } from '../../core/names.ts'
 import { plural } from '../../core/text.ts'
-import { newNameOf } from '../new-names.ts'
+import { replacementOf } from '../new-names.ts'
 
 export interface CommandOption {
   /** The name without dashes. */
@@ -102,19 +102,18 @@ const shown = (word: string, mark = ''): string => (/^-{0,2}[\w-]{1,40}$/.test(w
 function unknownOption({ name: command, options, explainOption }: Command, rawName: string): WrongUse {
   const name = rawName.replace(/^-+/, '')
   const names = options.map((option) => option.name)
-  const newName = newNameOf(name, names)
+  const replacement = replacementOf(name, names)
   const meant = meantName(name, names)
   const advice =
     explainOption?.(name) ??
-    (newName && `Use --${newName.replace(': ', ' ')}.`) ??
+    (replacement && `Use --${replacement.replace(': ', ' ')}.`) ??
     (meant === undefined ? `See watchkeeper ${command} --help.` : `Did you mean --${meant}?`)
   return wrongUse(`Unknown option ${shown(rawName)}. ${advice}`)
 }
 
 export function unknownCommand(word: string, names: readonly string[]): WrongUse {
   if (word.startsWith('-')) return wrongUse(`Unknown option ${shown(word)}. Options come after the command. See watchkeeper --help.`)
-  const newName = newNameOf(word, names)
   const meant = meantName(word, names)
-  const advice = newName !== undefined ? `Use ${newName}.` : meant === undefined ? 'See watchkeeper --help.' : `Did you mean ${meant}?`
+  const advice = meant === undefined ? 'See watchkeeper --help.' : `Did you mean ${meant}?`
   return wrongUse(`Unknown command ${shown(word)}. ${advice}`)
 }

@@ -14,27 +14,23 @@ export async function repositoryRoot(directory: string): Promise<string | undefi
   return above === directory ? undefined : repositoryRoot(above)
 }
 
-/** `owner/repo` of the remote `origin`. Undefined without Git, without a remote, and for a URL without these parts. */
-export const remoteRepository = async (directory: string): Promise<string | undefined> =>
-  repositoryIn(await git(directory, ['config', '--get', 'remote.origin.url']))
-
 /** `host/owner/repo` of the remote `origin`, without user and port. Undefined without Git, without a remote, and for a path. */
-export const remoteAddress = async (directory: string): Promise<string | undefined> =>
-  addressIn(await git(directory, ['config', '--get', 'remote.origin.url']))
-
-/** What a command of Git prints. Empty when it fails. */
-async function git(directory: string, args: readonly string[]): Promise<string> {
+export async function remoteAddress(directory: string): Promise<string | undefined> {
   const { execFile } = await import('node:child_process')
   return new Promise((resolve) => {
-    execFile('git', args, { cwd: directory, timeout: 5000 }, (_error, stdout) => resolve(stdout.trim()))
+    const args = ['config', '--get', 'remote.origin.url']
+    execFile('git', args, { cwd: directory, timeout: 5000 }, (_error, stdout) => resolve(addressIn(stdout.trim())))
   })
 }
 
-/** The last two parts of `https://host/owner/repo.git`, `git@host:owner/repo` or `ssh://git@host:22/owner/repo/`. */
-const repositoryIn = (url: string): string | undefined =>
-  /^(?:[a-z+]+:\/\/[^/]+\/|[^/:]+@[^/:]+:)(?:[^?#]*\/)?([\w.-]+\/[\w.-]+?)(?:\.git)?\/?$/.exec(url)?.[1]
+/** `owner/repo`: the last two parts of the address of the remote `origin`. Undefined without an address. */
+export const remoteRepository = async (directory: string): Promise<string | undefined> =>
+  (await remoteAddress(directory))?.split('/').slice(-2).join('/')
 
-/** Host and whole path of the same forms of URL: GitLab has groups in groups. */
+/**
+ * Host and whole path of `https://host/owner/repo.git`, `git@host:owner/repo` or `ssh://git@host:22/owner/repo/`. GitLab has groups in
+ * groups.
+ */
 export function addressIn(url: string): string | undefined {
   const [, host, path] =
     /^[a-z+]+:\/\/(?:[^/@]*@)?([\w.-]+)(?::\d+)?\/+([\w./-]+?)(?:\.git)?\/?$/.exec(url) ??

@@ -70,7 +70,7 @@ export const backtestReason = 'other servers have neither values of charts nor S
 
 /** Throws an InputError where nothing gives values of the past. `input` is what asks for them. */
 export function demandValues({ profile, api }: Pick<Context<'read', 'service-or-server'>, 'profile' | 'api'>, input: string): void {
-  if (profile.name === 'neutral') throw inputError(input, `requires profile: hyperdx or clickhouse-cloud, because ${backtestReason}`)
+  if (!profile.isKnown) throw inputError(input, `requires profile: hyperdx or clickhouse-cloud, because ${backtestReason}`)
   if (!api.hasSql)
     throw inputError(
       'sql-key-id',

@@ -52,5 +52,5 @@ it('a new field is pulled', () => {
 
 it('a new field is unknown to a server without a profile, if it says so', () => {
   expect(alertFieldsOf(cloud, withSeverity).has('severity')).toBe(true)
-  expect(alertFieldsOf({ name: 'neutral' }, withSeverity).has('severity')).toBe(false)
+  expect(alertFieldsOf({ isKnown: false }, withSeverity).has('severity')).toBe(false)
 })
