@@ -80,6 +80,7 @@ describe('an unmanaged alert', () => {
         objects: [
           {
             action: 'update',
+            takeover: 'unmanaged',
             notes: ['adopts an unmanaged object'],
             fields: [{ path: 'threshold', before: 0.02, after: 0.5 }],
           },

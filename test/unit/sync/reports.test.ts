@@ -200,6 +200,13 @@ describe('the report of a plan', () => {
     expect(text).not.toContain('source traces')
   })
 
+  it('shows what belonged to another key or project among the changes, and an unmanaged object only by its name', () => {
+    const adopted = (takeover: PlannedObject['takeover']) =>
+      textOf(plan, resultOf([object('a', { action: 'adopt', takeover, notes: ['the reason'] })]))
+    for (const takeover of ['renamed', 'other-project'] as const) expect(adopted(takeover)).toContain('the reason')
+    expect(adopted('unmanaged')).not.toContain('the reason')
+  })
+
   it('names what is taken over and what is in no file, up to five of them, and the others in a table', () => {
     const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
     const orphans = keys.map((key) => ({ kind: 'alert' as const, key, id: `id-${key}`, name: '' }))
