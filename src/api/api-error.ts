@@ -183,10 +183,12 @@ function idAdvice(noun: string): string {
   return `An id has 24 hex digits.${list === undefined ? '' : ` ${list} shows the ids.`}`
 }
 
-const serverAdvice = ({ isSelfHosted }: RequestFacts, { requestId }: AttemptFailure): string =>
-  isSelfHosted
+function serverAdvice({ isSelfHosted }: RequestFacts, { requestId, status }: AttemptFailure): string {
+  if (status === 501) return ''
+  return isSelfHosted
     ? 'The server failed. Look at the log of its API server, and run this again.'
     : `The server failed. Run this again later. If it continues, contact support${requestId === undefined ? '' : ' with the request id'}.`
+}
 
 const idInputs: ReadonlyMap<string | undefined, string> = new Map([
   ['organization', 'Check organization-id.'],
@@ -215,7 +217,7 @@ function adviceOnKind(kind: ErrorKind, facts: RequestFacts, failure: AttemptFail
       // The word of the self-hosted server for an id that is not one of its database.
       return /\bObjectId\b/.test(failure.detail) ? idAdvice(noun) : ''
     case 'server':
-      return failure.status === 501 ? '' : serverAdvice(facts, failure)
+      return serverAdvice(facts, failure)
     case 'not-served':
       return notServedAdvice(facts)
     case 'rate-limited':
