@@ -3,7 +3,6 @@ import type { Clock } from '../core/clock.ts'
 import { quote } from '../core/text.ts'
 import { unlessAborted } from './cancellation.ts'
 import { connectTimeoutMs, ExchangeFailure, toExchangeFailure } from './failure.ts'
-import { prepareParser } from './parser.ts'
 import { type ProxySettings, proxyHost } from './proxy.ts'
 import type { Headers } from './rate-limit.ts'
 import type { Method } from './retry.ts'
@@ -65,7 +64,6 @@ async function loadConnect(origin: URL, proxy: ProxySettings): Promise<() => Con
   // Loaded here: importing undici takes longer than everything else that a run without requests does.
   const { Agent, EnvHttpProxyAgent } = await import('undici')
   const forHttps = origin.protocol === 'https:'
-  prepareParser(forHttps)
   const proxyUrl = forHttps ? proxy.httpsProxy : proxy.httpProxy
   return () => {
     const life = new AbortController()

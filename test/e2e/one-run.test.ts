@@ -34,21 +34,10 @@ it('the command line compiles no schema', async () => {
 const flagReporter = `process.getBuiltinModule('node:v8').setFlagsFromString = (flag) => console.error(flag)`
 const withFlagReporter = ['--import', `data:text/javascript,${encodeURIComponent(flagReporter)}`]
 
-/** They keep the heap small. */
-const heapFlags = '--semi-space-growth-factor=1\n--heap-growing-percent=50\n'
-
-it('the action keeps its heap small, and does not optimize the parser of answers', async () => {
+it('the action keeps its heap small', async () => {
   const inputs = { ...inputsFor(emulator()), operation: 'usage-cost', period }
   const { exitCode, stderr } = await runAction({ inputs, nodeArguments: withFlagReporter })
-  expect([exitCode, stderr]).toEqual([0, `${heapFlags}--wasm-tiering-budget=1000000000\n`])
-})
-
-it('a run without requests sets no flag of the parser', async () => {
-  const { stderr } = await runAction({
-    inputs: { operation: 'validate', project: 'a/b', files: 'none.yml' },
-    nodeArguments: withFlagReporter,
-  })
-  expect(stderr).toBe(heapFlags)
+  expect([exitCode, stderr]).toEqual([0, '--semi-space-growth-factor=1\n--heap-growing-percent=50\n'])
 })
 
 it('the library, which a long process may use, sets no flag', async () => {

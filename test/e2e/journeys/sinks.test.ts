@@ -2,11 +2,12 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
-import { inputsFor, useEmulator } from '../../support/emulator.ts'
+import { fillUsage, inputsFor, useEmulator } from '../../support/emulator.ts'
 import { problemsWithRun } from '../../support/output-oracle.ts'
 import { commandsOf, type RanAction, runAction } from '../../support/run-process.ts'
 
 const emulator = useEmulator({ rateLimit: { limit: 1000, windowMs: 1000 } })
+const cloud = useEmulator({ dialect: 'clickhouse-cloud' })
 
 let directory: string
 beforeEach(async () => {
@@ -51,3 +52,18 @@ it('V4: a gate has the same verdict when no output, summary or result file can b
   expect((await gate('100000', { GITHUB_STEP_SUMMARY: summary })).exitCode).toBe(0)
   expect((await readFile(summary)).length).toBeLessThanOrEqual(limit)
 })
+
+it('a month of 2,000 services with a FOCUS file takes little memory', async () => {
+  const microOn = () => ({ compute: 1_000_000, storage: 250_000, backup: 125_000 })
+  fillUsage(
+    cloud(),
+    31,
+    Array.from({ length: 2000 }, (_, i) => ({ name: `service ${i}`, microOn })),
+  )
+  const file = join(directory, 'focus.csv')
+  const inputs = { ...inputsFor(cloud(), 'clickhouse-cloud'), operation: 'usage-cost', period: 'last-30-days', reports: `focus=${file}` }
+  const { exitCode, ending } = await runAction({ preload: {}, inputs })
+  expect([exitCode, (await readFile(file, 'utf8')).split('\r\n').length]).toEqual([0, 1 + 30 * 2000 * 3 + 1])
+  // About 170 MB, and 400 MB when the file is one text.
+  expect(ending?.peakMegabytes).toBeLessThan(280)
+}, 120_000)
