@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { asOptions, ids, inputsFor, methodsOf, useEmulator } from '../../support/emulator.ts'
 import { useGitHub } from '../../support/github-server.ts'
 import { runGitHubStep } from '../../support/notify.ts'
-import { runAction, runCli } from '../../support/run-process.ts'
+import { commandsOf, runAction, runCli } from '../../support/run-process.ts'
 
 const emulator = useEmulator()
 const github = useGitHub()
@@ -78,5 +78,7 @@ it('a signal while GitHub hangs ends the run in time, with the verdict written',
     onStart: signalWhen(isAsked, 'SIGINT'),
   })
   expect([ran.exitCode, ran.outputs.get('status'), ran.result?.status]).toEqual([130, 'fail', 'fail'])
+  // Who cancels a run knows that the comment is not written.
+  expect(commandsOf(ran)).toEqual(['error'])
   expect(ran.summary).toContain('### ❌')
 })

@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { exitCodeOfKind } from '../../../src/core/errors.ts'
 import { demo, type Effect } from '../../../src/emulator/index.ts'
 import { alertCollection } from '../../../src/kinds/alert/alert.ts'
+import { createVirtualClock } from '../../support/clocks.ts'
 import { useEmulator } from '../../support/emulator.ts'
 import { startRawServer } from '../../support/raw-server.ts'
-import { apiErrorOf, service, type TestSession, withSession } from '../../support/session.ts'
+import { apiErrorOf, openSession, service, type TestSession, withSession } from '../../support/session.ts'
 
 const emulator = useEmulator()
 
@@ -18,6 +19,17 @@ describe('time', () => {
     )
     expect(error.kind).toBe('rate-limited')
     expect(error.attempts).toBe(21)
+  })
+
+  it('R2: a wait takes as long, and leaves as much time, when the wall clock jumps', async () => {
+    emulator().addFault({ effect: { kind: 'rate-limited', headers: { 'retry-after': '2' } } })
+    const clock = createVirtualClock()
+    let days = 0
+    const jumping = { ...clock, now: () => clock.now() + 86_400_000 * days++ }
+    const session = openSession(emulator().url, {}, jumping)
+    await list(session)
+    await session.close()
+    expect([days > 0, Math.ceil(clock.elapsedMs() / 1000)]).toEqual([true, 2])
   })
 })
 

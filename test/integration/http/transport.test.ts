@@ -186,6 +186,8 @@ describe('R4: an exchange ends at its limit, and leaves nothing behind,', () => 
     return { thrown, isInTime: performance.now() - startedAt < 3000 }
   }
   const ended = { thrown: { code: 'REQUEST_TIMEOUT' }, isInTime: true }
+  // Before undici's own limit for connecting, which would end it, too.
+  const soon = { interval: 5, timeout: 3000 }
 
   it.each<Exchange['method']>(['GET', 'POST'])('ends an exchange at its limit while it connects, for a %s', async (method) => {
     const hole = await openBlackHole()
@@ -199,7 +201,7 @@ describe('R4: an exchange ends at its limit, and leaves nothing behind,', () => 
       const server = await startRawServer(() => undefined)
       expect(await timeOut(new URL(`https://127.0.0.1:${server.port}/x`), {}, method)).toMatchObject(ended)
       // The socket that was only being made is gone too: it would have kept the process alive.
-      while (server.open() > 0) await new Promise((resolve) => setTimeout(resolve, 5))
+      await expect.poll(() => server.open(), soon).toBe(0)
       await server.close()
     },
   )
@@ -208,7 +210,7 @@ describe('R4: an exchange ends at its limit, and leaves nothing behind,', () => 
     const proxy = await startRawServer(() => undefined)
     const httpsProxy = `http://127.0.0.1:${proxy.port}`
     expect(await timeOut(new URL('https://api.example.com/x'), { httpsProxy }, method)).toMatchObject(ended)
-    while (proxy.open() > 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    await expect.poll(() => proxy.open(), soon).toBe(0)
     await proxy.close()
   })
 

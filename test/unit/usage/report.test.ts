@@ -5,7 +5,7 @@ import { type Day, eachDay } from '../../../src/core/dates.ts'
 import { toPlainText } from '../../../src/core/line.ts'
 import type { Block, BlockOf } from '../../../src/report/blocks.ts'
 import type { BudgetOutcome } from '../../../src/usage/budgets.ts'
-import { exportCsv } from '../../../src/usage/exports.ts'
+import { exportCsv, exportFocus } from '../../../src/usage/exports.ts'
 import type { Expectation, Forecast } from '../../../src/usage/forecast.ts'
 import { judgeUsage, reportUsage } from '../../../src/usage/report.ts'
 import type { UsageResult } from '../../../src/usage/result.ts'
@@ -447,5 +447,13 @@ describe('the CSV file', () => {
       '2026-03-01,service,a,checkout,w,s,true,Credits,1.5,1,0.5'.split(','),
       '2026-03-02,service,a,checkout,,,false,Credits,2,,'.split(','),
     ])
+  })
+
+  it('a large file is made in pieces, so that it is never in memory', () => {
+    const large = result({ records: Array(2000).fill(usageRecord('2026-03-01', 1, { metrics: { compute: decimal(1) } })) })
+    for (const pieces of [exportCsv(large), exportFocus(large, undefined)]) {
+      const lengths = Array.from(pieces, ({ length }) => length)
+      expect([lengths.length > 1, Math.max(...lengths) < 70_000]).toEqual([true, true])
+    }
   })
 })

@@ -51,12 +51,13 @@ it('completes the current write after a first signal, and starts no other', asyn
   await notifyGitHub(github(), { issue: 'on-failure' })
   const stop = new AbortController()
   github().addFault({ on: 'PATCH', effect: { kind: 'meanwhile', change: () => stop.abort() } })
-  await notifyGitHub(github(), {
+  const { failures } = await notifyGitHub(github(), {
     issue: 'on-failure',
     content: contentOf('pass'),
     stop: stop.signal,
     abort: new AbortController().signal,
   })
+  expect(failures).toEqual(['issue: canceled before it was sent.'])
   expect(github().store.issues[0]?.state).toBe('closed')
   expect(github().store.comments).toEqual([])
 })
