@@ -190,10 +190,11 @@ it('the exit code says what kind of end it was', async () => {
     })
     return (await run([...args, ...flags], variables)).exitCode
   }
-  const cost = ['usage-cost', '--period', 'last-7-days', '--budget', '1']
+  // A gate of one request: the file has ten in ten seconds.
+  const gate = ['check-backups', '--max-age-hours', '1']
   expect([
-    await exitCodeOf(cost),
-    await exitCodeOf([...cost, '--warn-only']),
+    await exitCodeOf(gate),
+    await exitCodeOf([...gate, '--warn-only']),
     await exitCodeOf(['list-sources'], demo.keys.disabled),
     await exitCodeOf(['list-sources'], demo.keys.billing),
     await exitCodeOf(['get-alert', '--id', '0'.repeat(24)]),
