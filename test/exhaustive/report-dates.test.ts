@@ -1,14 +1,14 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { toKebab } from '../../../src/core/names.ts'
-import { renderMarkdown } from '../../../src/report/markdown.ts'
-import { renderTerminal } from '../../../src/report/terminal.ts'
-import { createVirtualClock } from '../../support/clocks.ts'
-import { forEachEntry } from '../../support/corpus.ts'
-import { inputsFor, useEmulator } from '../../support/emulator.ts'
-import { allOperations, placeFor, useExampleDirectory } from '../../support/examples.ts'
-import { invokeText } from '../../support/invoke.ts'
+import { toKebab } from '../../src/core/names.ts'
+import { renderMarkdown } from '../../src/report/markdown.ts'
+import { renderTerminal } from '../../src/report/terminal.ts'
+import { createVirtualClock } from '../support/clocks.ts'
+import { forEachEntry } from '../support/corpus.ts'
+import { inputsFor, useEmulator } from '../support/emulator.ts'
+import { allOperations, placeFor, useExampleDirectory } from '../support/examples.ts'
+import { invokeText } from '../support/invoke.ts'
 
 const emulators = {
   neutral: useEmulator({ rateLimit: 'off' }),
