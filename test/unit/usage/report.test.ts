@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { type Day, eachDay } from '../../../src/core/dates.ts'
 import { toPlainText } from '../../../src/core/line.ts'
 import type { Block, BlockOf } from '../../../src/report/blocks.ts'
+import { renderMarkdown } from '../../../src/report/markdown.ts'
 import type { BudgetOutcome } from '../../../src/usage/budgets.ts'
 import { exportCsv, exportFocus } from '../../../src/usage/exports.ts'
 import type { Expectation, Forecast } from '../../../src/usage/forecast.ts'
@@ -360,6 +361,15 @@ describe('the report', () => {
         { label: 'Warning level 80.00 Credits', value: 80 },
       ],
     })
+  })
+
+  it('S6: the name of an entity with a spike stays text', () => {
+    const entityName = '[shop](https://evil.example)'
+    const driver = { entityName, entityType: 'service', metric: 'compute', total: decimal(3), usual: decimal(1) }
+    const blocks = blocksOf({ spikes: [{ date: day('2026-03-02'), of: 'entity', total: decimal(2), usual: decimal(1), driver }] })
+    const text = renderMarkdown(blocks)
+    expect(text.split(entityName)).toHaveLength(3)
+    expect(text.split(`\`${entityName}\``)).toHaveLength(3)
   })
 
   it('adds known and expected days of a week up', () => {
