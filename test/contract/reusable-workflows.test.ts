@@ -5,7 +5,7 @@ import { majorTag, releaseTag } from '../../scripts/action-references.ts'
 import { describeOperations, settings } from '../../scripts/reference/describe.ts'
 import { isOperationName } from '../../src/operations.ts'
 import { forEachEntry } from '../support/corpus.ts'
-import { concurrencyOf, type InputDefinition, isJobDue, profilesOf, type RunnableJob, reusable } from '../support/run-workflow.ts'
+import { concurrencyOf, type InputDefinition, isJobDue, onMain, profilesOf, type RunnableJob, reusable } from '../support/run-workflow.ts'
 import {
   allWorkflows,
   copiedWorkflows,
@@ -126,14 +126,6 @@ describe('a reusable workflow', () => {
     expect(plans.every(({ cancelsInProgress }) => cancelsInProgress)).toBe(true)
   })
 })
-
-const onMain = {
-  event_name: 'push',
-  ref: 'refs/heads/main',
-  repository: 'shop/infra',
-  workflow: 'observability',
-  event: { repository: { default_branch: 'main' } },
-}
 
 const pullRequest = (head: string) => ({
   ...onMain,

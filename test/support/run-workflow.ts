@@ -53,6 +53,15 @@ export function profilesOf(name: string): readonly ProfileName[] {
 const worksWith = ({ scope, profiles = profileNames }: Operation, profile: ProfileName): boolean =>
   profiles.includes(profile) && !(profileNamed(profile).isSelfHosted && (scope === 'organization' || scope === 'service'))
 
+/** The context `github` of a push to the default branch. */
+export const onMain = {
+  event_name: 'push',
+  ref: 'refs/heads/main',
+  repository: 'shop/infra',
+  workflow: 'observability',
+  event: { repository: { default_branch: 'main' } },
+}
+
 export interface Call {
   readonly inputs: Readonly<Record<string, string | boolean | number>>
   readonly secrets: Readonly<Record<string, string>>

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { demo } from '../../../src/emulator/index.ts'
 import { methodsOf, serviceOf, useEmulator } from '../../support/emulator.ts'
-import { type Call, type Called, callWorkflow, reusable } from '../../support/run-workflow.ts'
+import { type Call, type Called, callWorkflow, onMain, reusable } from '../../support/run-workflow.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 const selfHosted = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
@@ -15,14 +15,6 @@ const selfHosted = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
 const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
 
 const secrets = { 'api-key-id': demo.apiKeyId, 'api-key-secret': demo.apiKeySecret }
-
-const onMain = {
-  event_name: 'push',
-  ref: 'refs/heads/main',
-  repository: 'shop/infra',
-  workflow: 'observability',
-  event: { repository: { default_branch: 'main' } },
-}
 
 /** An alert with an incident and its recording. */
 const withIncident = (threshold = 15): Readonly<Record<string, string>> => ({

@@ -157,7 +157,7 @@ describe('the links of a plan for a self-hosted server', () => {
     }
   })
 
-  it('are left out when api-url is the address of the API server, and lead to ui-url in any case', async () => {
+  it('are left out when api-url is the address of the API server, unless ui-url is set', async () => {
     expect(await linkIn({ 'api-url': `${selfHosted().url}/api/v2` })).toBeUndefined()
     expect(await linkIn({ 'ui-url': 'https://hyperdx.example/' })).toBe('https://hyperdx.example')
     const webApp = await startWebApp('/api')
