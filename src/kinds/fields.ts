@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { ownValue } from '../documents/schema.ts'
+import { adopt } from './adopt.ts'
 import { keyForm, keyGrammar } from './marker.ts'
 
 /** The object with this key in these files, or an existing one. */
@@ -90,8 +91,7 @@ export const nameDescription = 'Name in the service. It can change, because the 
 
 /** Fields that find an existing object by something other than its key. */
 export const adoption = {
-  adopt: z.boolean().optional().meta({ description: 'Adopts the unmanaged object with this name.', isLocal: true }),
-  id: word(128).optional().meta({ description: 'Adopts the unmanaged object with this id.', isLocal: true }),
+  adopt,
   previousKey: z
     .string()
     .regex(new RegExp(`^$|${keyGrammar.source}`))

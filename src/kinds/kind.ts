@@ -106,6 +106,8 @@ export interface Kind<Declared extends DeclaredObject = DeclaredObject> {
   readonly schema: z.ZodType
   /** Whether writes state the defaults that readers of the stored object do not share. The neutral contract gets what was written. */
   readonly statesDefaults?: boolean
+  /** Whether a write of the whole object loses parts that the API does not return. */
+  readonly hasHiddenParts?: true
   /** Whether `rewrite` writes objects that need no change. Absent where a stored object has the same meaning for every reader. */
   readonly canRewrite?: true
   /** The value that clears a field, for each field that an update can clear; undefined where leaving the field out clears it. */
@@ -129,6 +131,10 @@ export interface Kind<Declared extends DeclaredObject = DeclaredObject> {
   /** Equal for the declared body of an object and its stored one, and for no other object: by this, apply finds what it created. */
   tokenOf(body: Body): string | undefined
   readonly markerStyle: MarkerStyle
+  /** The field whose text or tags hold the marker. Absent for a kind without markers. */
+  readonly markedField?: string
+  /** What an object without a name is found by. Absent where every object has one. */
+  placeOf?(body: Body): string | undefined
   readMarker(body: Body): StoredMarker | undefined
   /** Replaces the ownership marker, and removes a snapshot marker, which describes the previous object. */
   withMarker(body: Body, marker: OwnershipMarker): Body

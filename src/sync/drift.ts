@@ -1,4 +1,4 @@
-import { counted, type Line, say, trusted, untrusted } from '../core/line.ts'
+import { counted, join, type Line, say, sentence, trusted, untrusted } from '../core/line.ts'
 import { inEnvironment } from '../declarations/environment.ts'
 import { onFailedEvaluation } from '../kinds/alert/evaluation.ts'
 import { kindLabels } from '../kinds/kind-names.ts'
@@ -9,6 +9,7 @@ import { table } from '../report/table.ts'
 import { isDifference } from './plan/change.ts'
 import { isPlanWrong, judgeDiagnostics, objectBlocks, planFacts, planWords, toAnnotations } from './plan/plan-report.ts'
 import type { PlannedObject, PlanResult } from './plan/plan-result.ts'
+import { isAboutTileWrites } from './plan/tile-writes.ts'
 import { planShape, runPlan } from './plan.ts'
 
 export const drift = defineOperation({
@@ -16,7 +17,9 @@ export const drift = defineOperation({
   // A pull request must not fail because of an alert that it may repair. A check of what runs must.
   input: planShape.input.extend({ onFailedEvaluation: onFailedEvaluation.default('fail') }),
   summary: 'Fails when the service differs from the files, and shows which side changed, without writing.',
-  run: runPlan,
+  // A drift check writes no tiles.
+  run: (context, input) =>
+    runPlan(context, input, (diagnostics) => diagnostics.map((one) => (isAboutTileWrites(one) ? { ...one, severity: 'warning' } : one))),
   judge: judgeDrift,
   report: (result) => ({
     headline: isPlanWrong(result)
@@ -44,8 +47,9 @@ function judgeDrift(result: PlanResult): Verdict {
 
 /** Which side changed, and therefore who must act. */
 function whoActs(object: PlannedObject, isWrong: boolean): Line {
-  const { action, origin, instance, madeFrom } = object
+  const { action, origin, instance, madeFrom, notes } = object
   if (isWrong) return say`Apply changes nothing until the errors are corrected`
+  if (action === 'held') return say`Left as it is: ${join(notes.map(sentence), '. ')}`
   if (action === 'create') return say`Only in the files. Apply creates it, even if someone deleted it`
   if (action === 'delete') return say`In no file. Apply with prune deletes it`
   if (action === 'release') return say`In no file. Apply removes its marker, and keeps it`

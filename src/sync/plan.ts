@@ -17,7 +17,7 @@ import { diagnosticReports } from '../report/sarif.ts'
 import { backtestedAlert, backtestPlan, demandValues, maxRequestsOfPlan, whyNoBacktest } from './backtest/backtest-plan.ts'
 import { reviewBlocks } from './backtest/backtest-report.ts'
 import { type Gates, gateInput, gatesWithoutBacktest, judgeBacktest } from './backtest/gates.ts'
-import { changesOf, isDelete, isDifference, type Plan } from './plan/change.ts'
+import { changesOf, isDelete, isDifference, type Plan, staysAsItIs } from './plan/change.ts'
 import { evaluationRules, findEvaluationProblems } from './plan/evaluations.ts'
 import { hasErrors, makePlan, type PlanningResult, planInput } from './plan/make-plan.ts'
 import { type PlanFile, planFileSchema, toPlanFile } from './plan/plan-file.ts'
@@ -53,8 +53,14 @@ export const planShape = {
 
 type PlanInput = z.output<(typeof planShape)['input']>
 
-export const runPlan = async (context: Context<'read', 'service-or-server'>, input: PlanInput) =>
-  finishPlan(context, input, await makePlan(context, { ...input, effect: 'read' }))
+export async function runPlan(
+  context: Context<'read', 'service-or-server'>,
+  input: PlanInput,
+  review: (diagnostics: readonly Diagnostic[]) => readonly Diagnostic[],
+) {
+  const planned = await makePlan(context, { ...input, effect: 'read' })
+  return finishPlan(context, input, { ...planned, diagnostics: review(planned.diagnostics) })
+}
 
 async function finishPlan(context: Context<'read', 'service-or-server'>, input: PlanInput, planned: PlanningResult) {
   const { profile, clock } = context
@@ -63,7 +69,7 @@ async function finishPlan(context: Context<'read', 'service-or-server'>, input: 
   const problems = findEvaluationProblems(planned.plan, alerts, { policy: input.onFailedEvaluation, nowMs: clock.now() })
   const result = {
     ...(await toPlanResult({ ...planned, diagnostics: [...planned.diagnostics, ...problems] })),
-    needsApply: planned.plan.changes.some(({ action }) => action !== 'unchanged'),
+    needsApply: planned.plan.changes.some((change) => !staysAsItIs(change)),
   }
   if (input.planFile === undefined || hasErrors(planned)) return { ...result, planFile: '' }
   const planContent = toPlanFile(planned, context.service, input.prune)

@@ -89,6 +89,8 @@ export function createAlertKind(
     ownership: 'marker',
     tokenOf: (body) => readMarker(body)?.token,
     markerStyle: textStyle,
+    markedField,
+    placeOf: ({ savedSearchId, tileId }) => [savedSearchId, tileId].find((id) => typeof id === 'string'),
     readMarker,
     withMarker: (body, marker) => ({
       ...body,

@@ -39,6 +39,7 @@ export function createDashboardKind({ isKnown }: Pick<Profile, 'isKnown'>): Kind
     collection: dashboardCollection,
     schema: declaredDashboard,
     statesDefaults: isKnown,
+    hasHiddenParts: true,
     canRewrite: true,
     notInFiles: 'the parts that the API does not return',
     clearWith: clearing(declaredDashboard),

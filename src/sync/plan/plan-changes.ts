@@ -4,16 +4,18 @@ import { once } from '../../core/concurrency.ts'
 import type { Diagnostic } from '../../core/diagnostics.ts'
 import type { Declarations } from '../../declarations/declarations.ts'
 import type { Prune } from '../../declarations/find-declarations.ts'
+import { declarationDigest } from '../../kinds/adopt.ts'
 import { type Sides, sidesOf } from '../../kinds/compare.ts'
 import { createDirectory, type Directory, type Planned } from '../../kinds/directory.ts'
-import { type AlertTarget, type Body, type Kind, listOf, type ResolveContext, type ResolvedDeclaration } from '../../kinds/kind.ts'
+import { type AlertTarget, type Body, type Kind, listOf, type ResolveContext, type ResolvedDeclaration, type StoredObject } from '../../kinds/kind.ts'
 import { addressOf, type KindName, kindNames, mapKinds, PendingId } from '../../kinds/kind-names.ts'
 import { createKinds, type Declared, isOf, type Kinds } from '../../kinds/kinds.ts'
 import { ownershipTest } from '../../kinds/marker.ts'
 import type { ReadSecret } from '../../kinds/secret.ts'
 import { findCommonValues } from '../../kinds/snapshot.ts'
-import { type Change, type Create, changesOf, isAdopted, type Plan, type Update } from './change.ts'
+import { type Change, type Create, changesOf, type Held, isAdopted, isHeld, type Plan, type Update } from './change.ts'
 import { adviseRepair, findTwins, type Moves, movesOf, planRepairs, type Twin } from './duplicates.ts'
+import { holdDependents, reportHeld } from './held.ts'
 import {
   type AdoptCommand,
   type AdoptFrom,
@@ -25,7 +27,7 @@ import {
 } from './match.ts'
 import { checkRepository, type RunRepository, reviewAdoption } from './ownership.ts'
 import { cannotClear, checkByKind, checkGuards, checkUses, refuseUnadopted, serverDefaults } from './plan-diagnostics.ts'
-import { declarationDigest, planChange, planDelete, planRelease } from './plan-object.ts'
+import { planChange, planDelete, planRelease } from './plan-object.ts'
 import { protectAlerts } from './protect-alerts.ts'
 import { indexAll, indexStored, type StoredIndex, type StoredObjects } from './stored-objects.ts'
 import { findTileOwners, keepProjectDashboard } from './tile-owners.ts'
@@ -58,6 +60,11 @@ export interface PlanOptions {
   readonly secret?: ReadSecret
 }
 
+interface AllOptions extends PlanOptions {
+  /** Whether `prune` is off because of a held object. */
+  readonly waitsForHeld?: true
+}
+
 /** The plan for a server that is asked whether it can patch dashboards, where the plan writes one that exists. */
 export async function planOn(
   api: Pick<ReadApi, 'hasPatchTool'>,
@@ -66,13 +73,23 @@ export async function planOn(
   options: PlanOptions,
 ): Promise<Plan> {
   const plan = planChanges(declarations, storedObjects, options)
-  return plan.changes.some(isDashboardWrite) && (await api.hasPatchTool())
+  return plan.changes.some(dependsOnPatches) && (await api.hasPatchTool())
     ? planChanges(declarations, storedObjects, { ...options, canPatch: true })
     : plan
 }
 
+const dependsOnPatches = (change: Change): boolean =>
+  isDashboardWrite(change) || (change.kind === 'dashboard' && (isHeld(change) || ('isTracked' in change && change.isTracked === true)))
+
 /** Compares declared with stored objects. Pure: it sends nothing, and the time is an option. */
 export function planChanges(declarations: Pick<Declarations, 'objects'>, storedObjects: StoredObjects, options: PlanOptions): Plan {
+  const plan = planAll(declarations, storedObjects, options)
+  // What is missing in the files may be what a person changed.
+  const waits = options.prune === true && plan.changes.some((change) => isHeld(change) && change.isError)
+  return waits ? planAll(declarations, storedObjects, { ...options, prune: false, waitsForHeld: true }) : plan
+}
+
+function planAll(declarations: Pick<Declarations, 'objects'>, storedObjects: StoredObjects, options: AllOptions): Plan {
   const kinds = createKinds(options.profile, options.nowMs)
   const all: readonly Kind[] = Object.values(kinds)
   const indexes = indexAll(storedObjects, kinds)
@@ -89,6 +106,7 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
   const targetsIn = (kind: KindName): ReadonlyMap<string, AlertTarget> => targets.get(kind) ?? new Map()
   let directory = createDirectory(storedObjects)
   const twins: Twin[] = []
+  const held: Held[] = []
   const parts = all.map((kind) => {
     const context = {
       directory,
@@ -106,7 +124,9 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
       moves: movesOf(twins, storedObjects.alert, kinds.alert),
       ownsAnything: owned.length > 0,
       declaredNames,
+      held,
     })
+    held.push(...part.changes.filter(isHeld))
     twins.push(...part.twins)
     targets.set(kind.name, alertTargets(part.changes, kind))
     directory = part.directory
@@ -129,7 +149,8 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
     ...(options.prune === 'forget' ? orphans.map((one) => planRelease(kinds[kind], one, 'no file declares it')) : []),
   ])
   const order = all.map(({ name }) => name)
-  const written = [...writes, ...[...repairs.deletes, ...deletes].toSorted((a, b) => order.indexOf(b.kind) - order.indexOf(a.kind))]
+  const allDeletes = held.some(({ isError }) => isError) ? [] : [...repairs.deletes, ...deletes]
+  const written = [...writes, ...allDeletes.toSorted((a, b) => order.indexOf(b.kind) - order.indexOf(a.kind))]
   const { canPatch = false, rewrite = false } = options
   const tileWrites = planTileWrites(written, { kind: kinds.dashboard, alerts: storedObjects.alert, objects, canPatch, rewrite })
   const losses = protectAlerts(tileWrites.changes, storedObjects.alert, kinds)
@@ -141,7 +162,8 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
   const renamed = reportRenamedProject(pairs, kinds, options)
   // Nothing else of the plan would happen, and its other diagnostics follow from the name of the project.
   if (renamed.length > 0) return { project: options.project, changes: [], orphans: [], diagnostics: renamed, seen: {} }
-  const found = [...reported, ...advice, ...copies, ...losses.diagnostics, ...tileWrites.diagnostics]
+  const waits = options.waitsForHeld === true || repairs.deletes.length > 0
+  const found = [...reported, ...advice, ...copies, ...reportHeld(held, waits), ...losses.diagnostics, ...tileWrites.diagnostics]
   return {
     project: options.project,
     changes: losses.changes.map((change) => keepWhenRecreated(change, kinds[change.kind])),
@@ -168,7 +190,7 @@ interface KindPlan extends Pick<MatchResult, 'orphans' | 'pairs'> {
   readonly kind: KindName
   /** The objects that `repairDuplicates` does not keep. */
   readonly twins: readonly Twin[]
-  readonly changes: readonly (Create | Update)[]
+  readonly changes: readonly (Create | Update | Held)[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
@@ -179,6 +201,8 @@ interface PlannerOptions extends PlanOptions {
   readonly ownsAnything: boolean
   /** The names of declared objects, by section and key. */
   readonly declaredNames: ReadonlyMap<string, string>
+  /** The objects of the kinds before that stay as they are. */
+  readonly held: readonly Held[]
 }
 
 interface ResolvedPair {
@@ -194,7 +218,8 @@ function planKind<D extends Declared>(kind: Kind<D>, declared: readonly D[], opt
   const left = new Set(twins.map(({ stored }) => stored.id))
   const items = all.all.map(({ stored }) => stored).filter(({ id }) => !left.has(id))
   const index = left.size === 0 ? all : indexStored({ items }, kind)
-  const { pairs, orphans, diagnostics } = matchObjects({ ...options, kind, declared, index })
+  const resolve = (one: D, stored: StoredObject | undefined): Body => kind.resolve(one, { ...given, stored }).body
+  const { pairs, orphans, diagnostics } = matchObjects({ ...options, kind, declared, index, resolve })
   const directory = kind.referredToAs === undefined ? given.directory : given.directory.withPlanned(kind.referredToAs, pairs.map(toPlanned))
   const context = { ...given, directory }
   const compared = pairs.map((pair): ResolvedPair => {
@@ -209,7 +234,8 @@ function planKind<D extends Declared>(kind: Kind<D>, declared: readonly D[], opt
   const nameOf = (id: unknown): string | undefined =>
     id instanceof PendingId ? (id.tile ?? declaredNames.get(addressOf(id)) ?? id.key) : directory.nameOf(id)
   const around = { ...options, kind, nameOf, common, rewriteOf }
-  const changes = compared.map(({ pair, desired, sides }) => planChange(pair, desired.body, sides, around))
+  const planned = compared.map(({ pair, desired, sides }) => planChange(pair, desired.body, sides, around))
+  const changes = holdDependents(planned, options.held)
   const reviewed = compared.flatMap(({ pair, desired }, i) => {
     const change = changes[i]
     const resends = resendSecrets && change?.action === 'update'
@@ -227,9 +253,9 @@ function planKind<D extends Declared>(kind: Kind<D>, declared: readonly D[], opt
       ...diagnostics,
       ...compared.flatMap(({ desired }) => desired.diagnostics),
       ...reviewed,
-      ...changes.flatMap(cannotClear),
+      ...changes.flatMap((change) => (isHeld(change) ? [] : cannotClear(change))),
       ...pairs.flatMap((pair, i) => refuseUnadopted(pair, changes[i], kind)),
-      ...serverDefaults(kind, changes),
+      ...serverDefaults(kind, changes.filter((change) => !isHeld(change))),
     ],
   }
 }
@@ -244,7 +270,7 @@ const toPlanned = ({ declared, found }: Pair): Planned => ({
 
 /** Objects whose declarations have not changed since they were applied. */
 const unchangedDeclarations = ({ pair: { declared, found }, sides }: ResolvedPair): readonly Sides[] =>
-  sides !== undefined && found?.marker?.digest === declarationDigest(declared) ? [sides] : []
+  sides !== undefined && found?.marker?.digest === declarationDigest(declared.value) ? [sides] : []
 
 const keepWhenRecreated = (change: Change, { recreate }: Kind): Change =>
   change.action === 'replace' && recreate !== undefined ? { ...change, desired: recreate(change.desired, change.stored) } : change
@@ -268,7 +294,7 @@ function countUnmanaged(
 }
 
 /** The objects that alerts can watch, with the ids that they have and keep. */
-const alertTargets = (changes: readonly (Create | Update)[], kind: Kind): ReadonlyMap<string, AlertTarget> =>
+const alertTargets = (changes: readonly (Create | Update | Held)[], kind: Kind): ReadonlyMap<string, AlertTarget> =>
   new Map(
     changes.map(({ key, id, desired, stored }) => {
       const body = stored === undefined ? desired : kind.carryOver(desired, kind.toBody(stored))

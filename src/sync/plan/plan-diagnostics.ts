@@ -5,7 +5,7 @@ import type { FieldChange } from '../../kinds/compare.ts'
 import { checkRules, type Kind, type SecretUse, type StoredObject } from '../../kinds/kind.ts'
 import { addressOf, type KindName, kindLabels } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
-import { type Change, type Create, changesOf, isDelete, isWrite, type Update } from './change.ts'
+import { type Change, type Create, changesOf, isDelete, isWrite, staysAsItIs, type Update } from './change.ts'
 import { matchRules, type Pair } from './match.ts'
 import { describeUsers } from './protect-alerts.ts'
 
@@ -39,7 +39,7 @@ export function checkGuards(
 function requiredLists(change: Change): readonly KindName[] {
   if (change.action === 'create') return [change.kind]
   if (change.action === 'delete') return [change.kind, 'alert']
-  return change.removes === undefined ? [] : ['alert']
+  return isWrite(change) && change.removes !== undefined ? ['alert'] : []
 }
 
 /** What a kind says about a change of one of its objects. */
@@ -56,7 +56,7 @@ export const checkByKind = (
 export function refuseUnadopted({ declared }: Pair, change: Change | undefined, kind: Kind): readonly Diagnostic[] {
   if (kind.ownership === 'marker' || change?.action !== 'update') return []
   const { location, value } = declared
-  if (value.adopt || value.id !== undefined) return []
+  if (value.adopt || ('id' in value && value.id !== undefined)) return []
   const deferred = kind.deferredFields?.(change.desired) ?? []
   const isAdded = ({ before, path }: FieldChange): boolean =>
     before === undefined && deferred.some((field) => path === field.replace(/Id$/, ''))
@@ -72,7 +72,7 @@ export const useRules = {
 /** Alerts that use an object before the plan, and could not use it after it. The server checks only some of these uses. */
 export function checkUses(changes: readonly Change[], alerts: readonly StoredObject[], kinds: Kinds): readonly Diagnostic[] {
   const ending = changes.flatMap((change) =>
-    change.action !== 'create' && change.action !== 'unchanged' && kinds[change.kind].findUse ? [change] : [],
+    change.action !== 'create' && change.action !== 'held' && change.action !== 'unchanged' && kinds[change.kind].findUse ? [change] : [],
   )
   if (ending.length === 0) return []
   const after = alertsAfter(changes, alerts)
@@ -90,7 +90,7 @@ function alertsAfter(changes: readonly Change[], alerts: readonly StoredObject[]
   return alerts.flatMap((alert) => {
     const change = planned.get(alert.id)
     if (change?.action === 'delete') return []
-    return [change?.desired === undefined || change.action === 'unchanged' ? alert : { ...change.desired, id: alert.id, name: alert.name }]
+    return [change?.desired === undefined || staysAsItIs(change) ? alert : { ...change.desired, id: alert.id, name: alert.name }]
   })
 }
 

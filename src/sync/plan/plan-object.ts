@@ -1,12 +1,14 @@
 import { isSame } from '../../core/equality.ts'
-import { addedFields, comparable, type FieldChange, findUnclearable, normalForm, type Sides } from '../../kinds/compare.ts'
+import { declarationDigest } from '../../kinds/adopt.ts'
+import { addedFields, comparable, type FieldChange, findUnclearable, normalForm, type Sides, sidesOf } from '../../kinds/compare.ts'
 import { type Body, type Kind, listOf } from '../../kinds/kind.ts'
 import { PendingId } from '../../kinds/kind-names.ts'
 import type { Declared } from '../../kinds/kinds.ts'
-import { digestOf, ownershipTest } from '../../kinds/marker.ts'
+import { ownershipTest } from '../../kinds/marker.ts'
 import { type CommonValues, detectDrift, diffSides, snapshotOf } from '../../kinds/snapshot.ts'
-import type { Create, Delete, Release, Update } from './change.ts'
-import type { Pair } from './match.ts'
+import type { Create, Delete, Held, Release, Update } from './change.ts'
+import { hold } from './held.ts'
+import { keepMarkedField, type Pair } from './match.ts'
 import { digestToStore, type RunRepository } from './ownership.ts'
 import type { MarkedObject } from './stored-objects.ts'
 
@@ -14,6 +16,8 @@ interface ChangeContext {
   readonly kind: Kind
   readonly project: string
   readonly repository?: RunRepository | undefined
+  /** Whether the server can patch dashboards. */
+  readonly canPatch?: boolean
   /** Why an object is written that needs no change; undefined where it is not. */
   rewriteOf(body: Body): string | undefined
   nameOf(id: unknown): string | undefined
@@ -22,57 +26,71 @@ interface ChangeContext {
 }
 
 /** Plans one object. `body` is the desired one without a marker; `sides` are undefined for an object that does not exist yet. */
-export function planChange(
-  { declared, found, takeover }: Pair,
-  body: Body,
-  sides: Sides | undefined,
-  around: ChangeContext,
-): Create | Update {
+export function planChange(pair: Pair, body: Body, sides: Sides | undefined, around: ChangeContext): Create | Update | Held {
+  const { declared, found, takeover } = pair
   const { kind, project, nameOf } = around
   const rewrite = around.rewriteOf(body)
   const { key, location, madeFrom } = declared
-  const digest = declarationDigest(declared)
+  const digest = declarationDigest(declared.value)
   const { marker } = found ?? {}
   // An object of the previous project is taken over from its repository, too.
   const stored = ownershipTest(project, kind.markerStyle)(marker) ? marker?.repository : undefined
   const repository = digestToStore(around.repository, stored)
-  const desired = kind.withMarker(body, {
-    project,
-    key,
-    digest,
-    repository,
-    isAdopted: takeover?.from === 'unmanaged' || marker?.isAdopted === true,
-  })
+  const wasUnmarked = takeover?.from === 'unmanaged' || takeover?.from === 'marker-removed'
+  const desired = kind.withMarker(body, { project, key, digest, repository, isAdopted: wasUnmarked || marker?.isAdopted === true })
   const common = { kind: kind.name, key, name: declared.value.name, location, desired, madeFrom }
-  if (found === undefined || sides === undefined)
-    return {
+  if (found === undefined || sides === undefined) {
+    const create: Create = {
       ...common,
       action: 'create',
       notes: [],
       summary: kind.summarize(body, (id) => nameOf(id) ?? String(id), declared.value),
       fields: inFileOrder(named(addedFields(comparable(kind, desired)), nameOf), desired),
     }
+    return pair.candidates === undefined ? create : hold({ ...create, fields: [] }, pair, digest, kind)
+  }
   const { fields, notes, newDefaults = [] } = compare(found, sides, digest, around)
   const kept = fields.length === 0 ? [] : findUnclearable(kind, normalForm(sides.stored, kind.schema), desired)
   // With an earlier digest, the next edit in the web app would count as one of the files.
   const isMarked = kind.ownership === 'identity' || (repository === stored && marker?.digest === digest)
-  const isAdopted = takeover !== undefined
+  const isMarkerFree = kind.hasHiddenParts !== true || around.canPatch === true || rewritesTiles(declared)
+  const isTracked = wasUnmarked && fields.length === 0 && !isMarkerFree
+  const isAdopted = takeover !== undefined && !isTracked
   const differs = fields.length > 0 || notes.length > 0
-  const needed = actionFor({ differs, isAdopted, isMarked })
-  const isRewritten = rewrite !== undefined && !differs && !isAdopted
-  return {
+  const isRewritten = rewrite !== undefined && !differs && !wasUnmarked && !isAdopted
+  const change: Update = {
     ...common,
-    action: isRewritten ? 'update' : needed,
+    action: isRewritten ? 'update' : isTracked ? 'unchanged' : actionFor({ differs, isAdopted, isMarked }),
     id: found.stored.id,
     stored: found.stored,
-    takeover: takeover?.from,
-    origin: differs ? originOf(found, digest, fields, kind) : undefined,
-    notes: [takeover?.note, ...notes, isRewritten ? rewrite : undefined].filter((note) => note !== undefined),
+    takeover: isTracked ? undefined : takeover?.from,
+    ...(isTracked && { isTracked }),
+    origin: differs ? originOf(pair, digest, fields, kind) : undefined,
+    notes: [isTracked ? undefined : takeover?.note, ...notes, isRewritten ? rewrite : undefined].filter((note) => note !== undefined),
     fields: inFileOrder(named(fields, nameOf), desired),
     ...(kept.length > 0 && { unclearable: kept }),
     ...(newDefaults.length > 0 && { newDefaults }),
   }
+  if (takeover?.from !== 'unmanaged' || fields.length === 0 || isAccepted(pair, kind)) return change
+  const asStored = keepMarkedField(kind, body, found.stored)
+  const isRemovedMarker = isMarkerFree && diffSides(kind, sidesOf(kind, asStored, found.stored)).length === 0
+  return isRemovedMarker
+    ? planChange({ ...pair, takeover: removedMarker(kind) }, asStored, sidesOf(kind, asStored, found.stored), around)
+    : hold(change, pair, digest, kind)
 }
+
+const removedMarker = ({ markedField }: Kind): Pair['takeover'] => ({
+  from: 'marker-removed',
+  note: `its marker was removed in the web app; this run keeps its ${markedField}`,
+})
+
+/** Whether the file accepts that tiles with alerts are written again. */
+const rewritesTiles = ({ value }: Declared): boolean => 'rewrite' in value && value.rewrite === true
+
+/** Whether the file decides about an object without a marker: it says so, or the object is still what `pull` wrote down. */
+const isAccepted = ({ adopted, found }: Pair, kind: Kind): boolean =>
+  adopted === true ||
+  (adopted !== undefined && found !== undefined && (adopted.isStored === undefined || adopted.isStored(kind, found.stored)))
 
 interface FieldComparison {
   readonly fields: readonly FieldChange[]
@@ -97,12 +115,6 @@ const changedAmong = 'at least one of these fields was changed since the last ap
 
 const changedElsewhere = 'a field that no file declares was changed since the last apply'
 
-/** Digest of the declaration without the fields that only help to find an existing object. */
-export const declarationDigest = ({ value }: Declared): string => {
-  const { adopt: _, id: __, previousKey: ___, ...fields }: Body = value
-  return digestOf(fields)
-}
-
 function actionFor({ differs, isAdopted, isMarked }: Readonly<Record<'differs' | 'isAdopted' | 'isMarked', boolean>>): Update['action'] {
   if (differs) return 'update'
   if (isAdopted) return 'adopt'
@@ -110,10 +122,11 @@ function actionFor({ differs, isAdopted, isMarked }: Readonly<Record<'differs' |
 }
 
 /** Unknown where a secret differs. */
-function originOf({ marker }: MarkedObject, digest: string, fields: readonly FieldChange[], { secretFields = [] }: Kind): Update['origin'] {
+function originOf({ found, adopted }: Pair, digest: string, fields: readonly FieldChange[], { secretFields = [] }: Kind): Update['origin'] {
   const isSecret = fields.some(({ path }) => secretFields.some((field) => path.split(/[.[]/, 1)[0] === field))
-  if (marker === undefined || isSecret) return undefined
-  return marker.digest === digest ? 'service' : 'files'
+  const before = found?.marker?.digest ?? (adopted === true ? undefined : adopted?.declared)
+  if (before === undefined || isSecret) return undefined
+  return before === digest ? 'service' : 'files'
 }
 
 export const planDelete = ({ name, notInFiles }: Kind, { stored, marker }: MarkedObject): Delete => ({
