@@ -1,8 +1,8 @@
 import { type Diagnostic, diagnosticOf, exceptionOf, type Rules } from '../../core/diagnostics.ts'
 import { plural, pluralOf, quote } from '../../core/text.ts'
-import type { Kind, StoredObject } from '../../kinds/kind.ts'
+import { describeStored, type Kind, type StoredObject } from '../../kinds/kind.ts'
 import { addressOf, sections } from '../../kinds/kind-names.ts'
-import { type Declared, type Kinds, previousKeyOf } from '../../kinds/kinds.ts'
+import { type Declared, type Kinds, labelOf, previousKeyOf } from '../../kinds/kinds.ts'
 import { ownershipTest } from '../../kinds/marker.ts'
 import type { Takeover } from './change.ts'
 import type { MarkedObject, StoredIndex } from './stored-objects.ts'
@@ -122,7 +122,7 @@ function reportEqualIdentities({ kind, declared }: MatchInput<Declared>): readon
   const unidentified = declared.filter(({ value }) => value.id === undefined)
   return [...Map.groupBy(unidentified, ({ value }) => kind.tokenOf(value)).values()].flatMap(([, ...others]) =>
     others.map((one) =>
-      report(one, 'owned-elsewhere', `another ${kind.label} in these files has the same identity, "${quote(one.value.name, 60)}"`),
+      report(one, 'owned-elsewhere', `another ${kind.label} in these files has the same identity, "${quote(labelOf(one), 60)}"`),
     ),
   )
 }
@@ -131,6 +131,7 @@ interface Finder extends Omit<MatchInput<Declared>, 'declared'> {
   readonly hasMarkers: boolean
   /** The objects that a file can declare. */
   readonly byId: ReadonlyMap<string, MarkedObject>
+  /** The objects with a name. */
   readonly byName: ReadonlyMap<string, readonly MarkedObject[]>
   readonly orphanByName: ReadonlyMap<string, readonly MarkedObject[]>
   /** The objects of a form that this version does not know. They are never written. */
@@ -143,11 +144,17 @@ function createFinder(input: MatchInput<Declared>, orphans: readonly MarkedObjec
     ...input,
     hasMarkers: input.kind.ownership === 'marker',
     byId: new Map(known.map((one) => [one.stored.id, one])),
-    byName: Map.groupBy(known, ({ stored }) => trimmedName(stored)),
-    orphanByName: Map.groupBy(orphans, ({ stored }) => trimmedName(stored)),
+    byName: groupByName(known),
+    orphanByName: groupByName(orphans),
     unknown: input.index.all.filter(({ undeclarable }) => undeclarable !== undefined),
   }
 }
+
+const groupByName = (objects: readonly MarkedObject[]): ReadonlyMap<string, readonly MarkedObject[]> =>
+  Map.groupBy(
+    objects.filter(({ stored }) => trimmedName(stored) !== ''),
+    ({ stored }) => trimmedName(stored),
+  )
 
 /** Finds an object by its marker or identity, by the previous one, by that of `adopt-from`, by its id, and by its name, in this order. */
 function findFor(declared: Declared, finder: Finder): Match {
@@ -289,10 +296,10 @@ function refuseUnknownForm(declared: Declared, finder: Finder): Diagnostic | und
   const isMeant = ({ stored, token }: StoredIndex['all'][number]): boolean =>
     stored.id === id ||
     (token !== undefined && tokens.includes(token)) ||
-    (hasMarkers && Boolean(adopt) && id === undefined && trimmedName(stored) === trimmedName(declared.value))
+    (hasMarkers && Boolean(adopt) && id === undefined && trimmedName(stored) === (trimmedName(declared.value) || undefined))
   const found = unknown.find(isMeant)
   if (found === undefined) return undefined
-  const message = `the ${kind.label} "${quote(trimmedName(found.stored), 60)}" (${found.stored.id}) is not written: ${found.undeclarable}. Change it in the web app, or upgrade this tool`
+  const message = `the ${kind.label} ${describeStored(found.stored)} is not written: ${found.undeclarable}. Change it in the web app, or upgrade this tool`
   return report(declared, 'unknown-kind', message)
 }
 
@@ -300,7 +307,7 @@ function refuseUnknownForm(declared: Declared, finder: Finder): Diagnostic | und
 export function findDuplicateOrphans(orphans: readonly MarkedObject[], { name, label }: Kind): readonly Diagnostic[] {
   return [...Map.groupBy(orphans, ({ marker }) => marker?.token).values()].flatMap((alike): readonly Diagnostic[] => {
     if (alike.length < 2) return []
-    const ids = alike.map(({ stored }) => `"${quote(stored.name ?? '', 60)}" (${stored.id})`).join(', ')
+    const ids = alike.map(({ stored }) => describeStored(stored)).join(', ')
     const message = `${alike.length} ${pluralOf(label)} have the same marker: ${ids}; to keep a copy, delete its marker`
     return [diagnosticOf(matchRules, 'duplicate-marker', { file: sections[name] }, message)]
   })

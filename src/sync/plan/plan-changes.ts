@@ -6,7 +6,15 @@ import type { Declarations } from '../../declarations/declarations.ts'
 import type { Prune } from '../../declarations/find-declarations.ts'
 import { type Sides, sidesOf } from '../../kinds/compare.ts'
 import { createDirectory, type Directory, type Planned } from '../../kinds/directory.ts'
-import { type AlertTarget, type Body, type Kind, listOf, type ResolveContext, type ResolvedDeclaration } from '../../kinds/kind.ts'
+import {
+  type AlertTarget,
+  type Body,
+  type Kind,
+  listOf,
+  type ResolveContext,
+  type ResolvedDeclaration,
+  storedLabelOf,
+} from '../../kinds/kind.ts'
 import { addressOf, type KindName, kindNames, mapKinds, PendingId } from '../../kinds/kind-names.ts'
 import { createKinds, type Declared, isOf, type Kinds } from '../../kinds/kinds.ts'
 import { ownershipTest } from '../../kinds/marker.ts'
@@ -277,4 +285,4 @@ const alertTargets = (changes: readonly (Create | Update)[], kind: Kind): Readon
   )
 
 const toOrphans = ({ kind, orphans }: KindPlan): Plan['orphans'] =>
-  orphans.map(({ stored, marker }) => ({ kind, id: stored.id, name: stored.name ?? '', key: marker?.key ?? '' }))
+  orphans.map(({ stored, marker }) => ({ kind, id: stored.id, name: storedLabelOf(stored), key: marker?.key ?? '' }))

@@ -1,8 +1,8 @@
 import { isSame } from '../../core/equality.ts'
 import { addedFields, comparable, type FieldChange, findUnclearable, normalForm, type Sides } from '../../kinds/compare.ts'
-import { type Body, type Kind, listOf } from '../../kinds/kind.ts'
+import { type Body, type Kind, listOf, storedLabelOf } from '../../kinds/kind.ts'
 import { PendingId } from '../../kinds/kind-names.ts'
-import type { Declared } from '../../kinds/kinds.ts'
+import { type Declared, labelOf } from '../../kinds/kinds.ts'
 import { digestOf, ownershipTest } from '../../kinds/marker.ts'
 import { type CommonValues, detectDrift, diffSides, snapshotOf } from '../../kinds/snapshot.ts'
 import type { Create, Delete, Release, Update } from './change.ts'
@@ -43,7 +43,7 @@ export function planChange(
     repository,
     isAdopted: takeover?.from === 'unmanaged' || marker?.isAdopted === true,
   })
-  const common = { kind: kind.name, key, name: declared.value.name, location, desired, madeFrom }
+  const common = { kind: kind.name, key, name: labelOf(declared), location, desired, madeFrom }
   if (found === undefined || sides === undefined)
     return {
       ...common,
@@ -119,7 +119,7 @@ function originOf({ marker }: MarkedObject, digest: string, fields: readonly Fie
 export const planDelete = ({ name, notInFiles }: Kind, { stored, marker }: MarkedObject): Delete => ({
   kind: name,
   key: marker?.key ?? '',
-  name: stored.name ?? '',
+  name: storedLabelOf(stored),
   action: 'delete',
   id: stored.id,
   stored,
