@@ -74,17 +74,19 @@ function expandGroup(key: string, alerts: readonly Declared<'alert'>[], target: 
   }
 }
 
-/** A tile has the name of its alert. Alerts find their tiles by name, so a name that several would have gets the key. */
+const nameOf = ({ key, value }: Declared<'alert'>): string => value.name ?? key
+
+/** A tile has the name of its alert, or else its key. Alerts find their tiles by name, so a name that several would have gets the key. */
 function nameTiles(alerts: readonly Declared<'alert'>[], target: Declared<'dashboard'>): ReadonlyMap<Declared, string> {
   const others = new Set(target.value.tiles.map(({ name }) => name))
-  const byName = Map.groupBy(alerts, ({ value }) => value.name)
+  const byName = Map.groupBy(alerts, nameOf)
   const withKey = (name: string, key: string): string => {
     const longer = `${name} (${key})`
     return others.has(longer) || byName.has(longer) ? withKey(longer, key) : longer
   }
   return new Map(
     alerts.map((alert) => {
-      const { name } = alert.value
+      const name = nameOf(alert)
       const isUnique = byName.get(name)?.length === 1 && !others.has(name)
       return [alert, isUnique ? name : withKey(name, alert.key)] as const
     }),

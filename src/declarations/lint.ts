@@ -376,12 +376,12 @@ function whyNever({ thresholdType, threshold, thresholdMax }: DeclaredAlert): st
 function checkNames(objects: readonly Declared[]): ReturnType<Rule['check']> {
   const first = new Map<string, Declared>()
   return objects.flatMap((declared) => {
+    const { name: own } = declared.value
+    if (own === undefined) return []
     const kind = 'kind' in declared.value ? declared.value.kind : ''
-    const name = `${declared.kind} ${kind} ${declared.value.name}`
+    const name = `${declared.kind} ${kind} ${own}`
     const before = first.get(name)
     if (before === undefined) first.set(name, declared)
-    return before === undefined
-      ? []
-      : [{ declared, path: ['name'], message: `${before.key} has the same name "${quote(declared.value.name, 60)}"` }]
+    return before === undefined ? [] : [{ declared, path: ['name'], message: `${before.key} has the same name "${quote(own, 60)}"` }]
   })
 }

@@ -1,13 +1,13 @@
 // Finds out with real requests why requests fail: the address, the key, its role, or a limit.
 import * as z from 'zod'
 import { ApiError } from '../api/api-error.ts'
-import { isServer, path } from '../api/path.ts'
+import { isServer, path, type Target } from '../api/path.ts'
 import { readOne } from '../api/wire.ts'
 import { fetchBackups } from '../backups/backups-api.ts'
 import { dayOf, plainDay } from '../core/dates.ts'
 import { type ErrorKind, toWatchkeeperError } from '../core/errors.ts'
 import { type Line, say, sentence, trusted } from '../core/line.ts'
-import { listFirst, plural, pluralOf, quote } from '../core/text.ts'
+import { listFirst, plural, pluralOf } from '../core/text.ts'
 import type { Alert } from '../kinds/alert/alert.ts'
 import { createAlertKind } from '../kinds/alert/alert-kind.ts'
 import {
@@ -17,7 +17,8 @@ import {
   type OnFailedEvaluation,
   onFailedEvaluation,
 } from '../kinds/alert/evaluation.ts'
-import { collections } from '../kinds/collections.ts'
+import { collections, readWatchedNames } from '../kinds/collections.ts'
+import { describeStored } from '../kinds/kind.ts'
 import { type KindName, kindLabels, unlistedKinds } from '../kinds/kind-names.ts'
 import { type Context, defineOperation, noFields } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
@@ -140,7 +141,7 @@ function listProbes(context: DoctorContext, policy: OnFailedEvaluation): readonl
   return [
     profile.isSelfHosted ? serverProbe(context) : usageProbe(context),
     listing('dashboard', `, profile ${profile.name}`),
-    { name: 'alerts', run: service && (async () => checkAlerts((await collections.alert.list(api, service)).items, context, policy)) },
+    { name: 'alerts', run: service && (() => checkAlerts(service, context, policy)) },
     listing('source'),
     ...(['webhook', 'savedSearch'] as const).filter((kind) => !unlistedKinds(profile).has(kind)).map((kind) => listing(kind)),
     ...(service !== undefined && isServer(service)
@@ -177,15 +178,17 @@ async function checkKeyExpiry({ api, organizationId, profile, clock }: DoctorCon
 const maxShown = 10
 
 /** An alert can be stored as declared and still never fire. The API shows the errors and the time of the last evaluation only. */
-function checkAlerts(alerts: readonly Alert[], { profile, clock }: DoctorContext, policy: OnFailedEvaluation): ProbeResult {
+async function checkAlerts(service: Target, { api, profile, clock }: DoctorContext, policy: OnFailedEvaluation): Promise<ProbeResult> {
+  const { items: alerts } = await collections.alert.list(api, service)
   const found = describeCount(alerts.length)
   const nowMs = clock.now()
   const kind = createAlertKind(profile, nowMs)
-  const managed = alerts.filter((alert) => kind.readMarker(kind.toBody(alert)) !== undefined)
+  const owned = alerts.filter((alert) => kind.readMarker(kind.toBody(alert)) !== undefined)
+  const managed = await readWatchedNames(api, service, owned)
   const explainEach = (explain: (alert: Alert) => string | undefined): readonly string[] =>
     managed.flatMap((alert) => {
       const reason = explain(alert)
-      return reason === undefined ? [] : [`"${quote(alert.name ?? '', 60)}" (${alert.id}): ${reason}`]
+      return reason === undefined ? [] : [`${describeStored(alert)}: ${reason}`]
     })
   const failures = explainEach(explainFailedEvaluation)
   // The neutral contract does not show evaluations.

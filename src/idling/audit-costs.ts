@@ -8,6 +8,7 @@ import { dayOf } from '../core/dates.ts'
 import { type Decimal, fromEstimate } from '../core/decimal.ts'
 import { causeOf, toFailure } from '../core/errors.ts'
 import { alertCollection } from '../kinds/alert/alert.ts'
+import { readWatchedNames } from '../kinds/collections.ts'
 import { sourceCollection } from '../kinds/source/source-wire.ts'
 import type { Files } from '../operation/files.ts'
 import { filePath, lines } from '../operation/inputs.ts'
@@ -110,7 +111,8 @@ async function listAlerts(
 ): Promise<ServiceAlerts | ReadFailure | undefined> {
   const target = { organizationId, serviceId: service.id }
   try {
-    const { items: alerts } = await alertCollection.list(api, target)
+    const { items } = await alertCollection.list(api, target)
+    const alerts = await readWatchedNames(api, target, items)
     if (alerts.length === 0 || !sharesWarehouse(service, services)) return { alerts, isTargetUnknown: false }
     const { items: sources } = await sourceCollection.list(api, target)
     return { alerts, isTargetUnknown: hasUnknownTarget(service, services, sources) }

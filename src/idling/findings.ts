@@ -5,6 +5,7 @@ import { mean } from '../core/statistics.ts'
 import { plural } from '../core/text.ts'
 import type { Alert } from '../kinds/alert/alert.ts'
 import { alertIntervals, intervalMs } from '../kinds/alert/schedule.ts'
+import { storedLabelOf } from '../kinds/kind.ts'
 import { formatDuration } from '../report/format.ts'
 import type { BudgetScope } from '../usage/budgets-file.ts'
 import { recordsInScope } from '../usage/scope.ts'
@@ -208,7 +209,7 @@ function findAlerts(subject: Subject): ServiceFinding | undefined {
   const whole = typeof profile === 'string' ? 'the time' : 'the awake time'
   return {
     evidence: `With the idle timeout of ${formatDuration(timeoutMs)}, evaluations of ${plural(frequent.length, 'alert')} cover ${percent(coveredBy(before))} of ${whole}`,
-    names: frequent.map(({ alert }) => alert.name ?? alert.id),
+    names: frequent.map(({ alert }) => storedLabelOf(alert) || alert.id),
     estimate: estimate(),
     ...(Math.min(shortestMs, timeoutMs) > minTimeoutMs && { command: scaleCommand(service.id, '--idle-timeout-minutes 5') }),
     advice: `${longer === undefined ? 'Longer intervals let' : `An interval of ${longer} or longer lets`} the service sleep longer. Change the interval in the file of the alert, or in the settings of the alert in ClickStack. Activities do not say who woke the service, so the saving may be less.`,

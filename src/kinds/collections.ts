@@ -2,9 +2,9 @@ import type { ReadApi } from '../api/client.ts'
 import type { Collection, DatedList, List } from '../api/collection.ts'
 import type { Target } from '../api/path.ts'
 import { causeOf, toFailure } from '../core/errors.ts'
-import { alertCollection } from './alert/alert.ts'
+import { type Alert, alertCollection } from './alert/alert.ts'
 import { dashboardCollection } from './dashboard/dashboard-wire.ts'
-import type { Body, StoredObject } from './kind.ts'
+import { type Body, listOf, type StoredObject, withWatchedNames } from './kind.ts'
 import { type KindName, unlistedKinds } from './kind-names.ts'
 import { savedSearchCollection } from './saved-search/saved-search.ts'
 import { sourceCollection } from './source/source-wire.ts'
@@ -49,23 +49,35 @@ interface FoundNames {
   readonly failure: string | undefined
 }
 
-/** The kinds that an alert refers to. */
-const namedByAlerts: readonly KindName[] = ['dashboard', 'savedSearch', 'webhook']
+/** The kinds that an alert watches. */
+const watchedKinds: readonly KindName[] = ['dashboard', 'savedSearch']
 
 /**
- * Names of dashboards, saved searches and webhooks by their ids, to make a report readable. A list that cannot be read has no names: a
+ * Names of objects that alerts refer to and of tiles, by their ids, to make a report readable. A list that cannot be read has no names: a
  * missing name never fails a run.
  */
-export async function findNames(api: ReadApi, service: Target): Promise<FoundNames> {
+export async function findNames(
+  api: ReadApi,
+  service: Target,
+  kinds: readonly KindName[] = [...watchedKinds, 'webhook'],
+): Promise<FoundNames> {
   const unlisted = unlistedKinds(api.profile)
-  const named = namedByAlerts.filter((kind) => !unlisted.has(kind))
+  const named = kinds.filter((kind) => !unlisted.has(kind))
   const read = async (kind: KindName): Promise<List<StoredObject>> => collections[kind].list(api, service, { isOptional: true })
   const lists = await Promise.all(named.map((kind) => read(kind).catch(toUnread)))
   const items = lists.flatMap((list) => ('items' in list ? list.items : []))
+  const all: readonly Body[] = [...items, ...items.flatMap(({ tiles }) => listOf(tiles))]
   return {
-    names: new Map(items.flatMap(({ id, name }) => (name ? [[id, name] as const] : []))),
+    names: new Map(all.flatMap(({ id, name }) => (typeof name === 'string' && name !== '' ? [[String(id), name] as const] : []))),
     failure: lists.flatMap((list) => ('failure' in list ? [list.failure] : []))[0],
   }
+}
+
+/** The alerts, with what those without a name watch. Sends no request where each has a name. */
+export async function readWatchedNames(api: ReadApi, service: Target, alerts: readonly Alert[]): Promise<readonly Alert[]> {
+  if (alerts.every(({ name }) => name)) return alerts
+  const { names } = await findNames(api, service, watchedKinds)
+  return withWatchedNames(alerts, (id) => names.get(String(id)))
 }
 
 const toUnread = (thrown: unknown): { readonly failure: string } => ({ failure: causeOf(toFailure(thrown)) })

@@ -3,6 +3,7 @@ import type { ReadApi } from '../api/client.ts'
 import type { Collection } from '../api/collection.ts'
 import type { Target } from '../api/path.ts'
 import type { Diagnostic, Location, Rules } from '../core/diagnostics.ts'
+import { quote } from '../core/text.ts'
 import type { Directory, Noun } from './directory.ts'
 import type { KindName } from './kind-names.ts'
 import type { MarkerStyle, OwnershipMarker, SnapshotMarker, StoredMarker } from './marker.ts'
@@ -14,11 +15,28 @@ import type { ReadSecret } from './secret.ts'
  */
 export type Body = Readonly<Record<string, unknown>>
 
+/** The name of the tile or saved search that an alert without a name watches. Copies of the alert keep it, and nothing writes it. */
+const watchedName = Symbol('watched name')
+
 /** An object as the API returns it. */
 export interface StoredObject {
   readonly id: string
   readonly name?: string | null | undefined
+  readonly [watchedName]?: string | undefined
   readonly [field: string]: unknown
+}
+
+/** The alerts, with what those without a name watch. `nameOf` gives the name of a tile or a saved search. */
+export const withWatchedNames = <T extends StoredObject>(alerts: readonly T[], nameOf: (id: unknown) => string | undefined): readonly T[] =>
+  alerts.map((alert) => (alert.name ? alert : { ...alert, [watchedName]: nameOf(alert.tileId) ?? nameOf(alert.savedSearchId) }))
+
+/** What people call a stored object: its name, or for an alert without one what it watches. Empty where neither is known. */
+export const storedLabelOf = ({ name, [watchedName]: watched }: StoredObject): string => name || watched || ''
+
+/** `"Errors" (65f…)`; only the id of an object without a name. */
+export function describeStored(stored: StoredObject): string {
+  const label = storedLabelOf(stored)
+  return label === '' ? stored.id : `"${quote(label, 60)}" (${stored.id})`
 }
 
 /** Drops the fields that the server sets, because a gateway refuses them in a body. */

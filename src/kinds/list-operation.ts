@@ -10,7 +10,7 @@ import { judgeCutList, listOutput, mayBeCut, toListResult } from '../operation/l
 import { defineOperation } from '../operation/operation.ts'
 import { type Choices, type Condition, type Selectable, type SelectField, selectInput, valuesOf } from '../operation/select.ts'
 import { type Cell, table } from '../report/table.ts'
-import type { Kind, StoredObject } from './kind.ts'
+import { type Kind, type StoredObject, storedLabelOf } from './kind.ts'
 import { type KindName, kindLabels, kindsOfProducts } from './kind-names.ts'
 import { noMarkers, ownershipTest, type StoredMarker, withoutMarkerTags } from './marker.ts'
 
@@ -34,7 +34,7 @@ export const ownerFields = ['key', 'project', 'managed', 'unmanaged'] as const
 export const selectableOwned = (object: StoredObject, { readMarker, markerStyle }: Markers): Selectable => {
   const marker = readMarker(object)
   return {
-    name: object.name,
+    name: storedLabelOf(object),
     key: marker?.key,
     isManaged: marker !== undefined,
     isOwnedBy: (project) => ownershipTest(project, markerStyle)(marker),

@@ -4,6 +4,7 @@ import { counted, say } from '../core/line.ts'
 import { environmentInput, ofEnvironment } from '../declarations/environment.ts'
 import { filesInput, findDeclarations } from '../declarations/find-declarations.ts'
 import { kindNames } from '../kinds/kind-names.ts'
+import { labelOf } from '../kinds/kinds.ts'
 import { defineOperation, noFields } from '../operation/operation.ts'
 import { pass } from '../report/report.ts'
 import { diagnosticReports } from '../report/sarif.ts'
@@ -42,7 +43,7 @@ export const validate = defineOperation({
       warningCount: count('warning'),
       ...(context.environment !== undefined && { environment: context.environment.name }),
       files: [...paths],
-      objects: objects.map(({ kind, key, value, location }) => ({ kind, key, name: value.name, location })),
+      objects: objects.map((one) => ({ kind: one.kind, key: one.key, name: labelOf(one), location: one.location })),
       diagnostics: [...diagnostics],
     }
   },

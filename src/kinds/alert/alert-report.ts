@@ -3,7 +3,7 @@ import { type Line, say, sentence, textOrDash, trusted, untrusted } from '../../
 import { type Selectable, selectInput } from '../../operation/select.ts'
 import type { Block } from '../../report/blocks.ts'
 import { facts, shown, table } from '../../report/table.ts'
-import type { Body } from '../kind.ts'
+import { type Body, storedLabelOf, withWatchedNames } from '../kind.ts'
 import { type Owners, ownerCell, ownerFields, selectableOwned } from '../list-operation.ts'
 import { readTextMarker, textStyle } from '../marker.ts'
 import { type Alert, alertStates, describeThreshold } from './alert.ts'
@@ -55,8 +55,8 @@ export function alertTable({ items: alerts, names, owners, silencedUntil }: List
   const hasErrors = alerts.some(({ executionErrors }) => executionErrors?.length)
   const channelNames = (alert: Alert): readonly unknown[] =>
     channelsIn(alert).map(({ webhookId, type }) => nameOrId(webhookId, names) ?? type)
-  return table(undefined, alerts, {
-    Name: ({ name }) => textOrDash(name),
+  return table(undefined, withNames(alerts, names), {
+    Name: (alert) => textOrDash(storedLabelOf(alert)),
     State: ({ state }) => textOrDash(state),
     Condition: conditionOf,
     On: (alert) => textOrDash(nameOrId(watchedId(alert), names)),
@@ -67,6 +67,9 @@ export function alertTable({ items: alerts, names, owners, silencedUntil }: List
     Id: ({ id }) => untrusted(id),
   })
 }
+
+/** The alerts, with what those without a name watch. */
+export const withNames = (alerts: readonly Alert[], names: Names): readonly Alert[] => withWatchedNames(alerts, (id) => names[String(id)])
 
 const nameOrId = (id: string | null | undefined, names: Names): string | null | undefined => (id ? (names[id] ?? id) : id)
 

@@ -158,7 +158,12 @@ export const channel = z
  * server wants one. A start is never cleared because a file has none (see `carryOverStart`).
  */
 export const declaredAlert = z.strictObject({
-  name: word(512).meta({ description: nameDescription, clear: null }),
+  name: word(512)
+    .optional()
+    .meta({
+      description: `${nameDescription} Without it, the title of a notification has the tile, the dashboard and the value.`,
+      clear: null,
+    }),
   query: alertQuery.optional().meta({
     description:
       'What is compared with the threshold, instead of a tile or a saved search: the fields of a chart, or `sql`. With it, `dashboard` is the key of a dashboard in these files that shows the query; without, one for all such alerts of the project does.',

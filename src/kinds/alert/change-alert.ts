@@ -4,11 +4,10 @@ import type { Target } from '../../api/path.ts'
 import type { Profile } from '../../api/profiles.ts'
 import type { Clock } from '../../core/clock.ts'
 import { WatchkeeperError } from '../../core/errors.ts'
-import { quote } from '../../core/text.ts'
 import type { Context } from '../../operation/operation.ts'
 import { toDiffLines } from '../../report/diff-lines.ts'
 import { composeUpdate, requireUnchanged, sidesOf } from '../compare.ts'
-import type { Body } from '../kind.ts'
+import { type Body, describeStored } from '../kind.ts'
 import { keepTextMarkers } from '../marker.ts'
 import { diffSides } from '../snapshot.ts'
 import { type Alert, alertCollection, toAlertBody, unknownFormOf } from './alert.ts'
@@ -61,7 +60,7 @@ export function refuseUnknownForm(alert: Alert, outcome: 'written' | 'deleted'):
   if (form === undefined) return
   throw new WatchkeeperError(
     'refused',
-    `The alert "${quote(alert.name ?? '', 60)}" (${alert.id}) was not ${outcome}, because it has ${form}, which this version does not know. ${outcome === 'deleted' ? 'Delete' : 'Change'} it in the web app.`,
+    `The alert ${describeStored(alert)} was not ${outcome}, because it has ${form}, which this version does not know. ${outcome === 'deleted' ? 'Delete' : 'Change'} it in the web app.`,
   )
 }
 

@@ -14,6 +14,8 @@ import { type Condition, describeConditions, isSelected, type SelectField } from
 import type { Block } from '../../report/blocks.ts'
 import { pass, type Verdict } from '../../report/report.ts'
 import { table } from '../../report/table.ts'
+import { readWatchedNames } from '../collections.ts'
+import { storedLabelOf } from '../kind.ts'
 import { type Alert, alertCollection, unknownFormOf } from './alert.ts'
 import { alertMarkers, selectAlerts, selectableAlert } from './alert-report.ts'
 import { changeAlert } from './change-alert.ts'
@@ -191,7 +193,8 @@ async function changeStarts(
 ): Promise<ReachedAlert[]> {
   const decide = refuseUnknown(decideKnown)
   const { items, readAtMs } = await alertCollection.list(context.api, context.service)
-  const wanted = items.filter((alert) => isSelected(selected.select, selectableAlert(alert)))
+  const alerts = await readWatchedNames(context.api, context.service, items)
+  const wanted = alerts.filter((alert) => isSelected(selected.select, selectableAlert(alert)))
   if (wanted.length === 0)
     throw new WatchkeeperError(
       'not-found',
@@ -199,7 +202,7 @@ async function changeStarts(
     )
   const named = (alert: Alert) => {
     const { projectName: project, key } = alertMarkers.readMarker(alert) ?? {}
-    return { id: alert.id, name: alert.name || alert.id, project, key }
+    return { id: alert.id, name: storedLabelOf(alert) || alert.id, project, key }
   }
   const planned = wanted.map((alert) => ({ ...named(alert), ...decide(alert, context.clock.now()) }))
   const count = planned.filter(({ startMs }) => startMs !== undefined).length

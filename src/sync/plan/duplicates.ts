@@ -1,9 +1,8 @@
 // Two applies at once leave objects twice under one key, and each alert watches either of two dashboards. With
 // `repair: duplicates`, the plan keeps one of the twins, moves the alerts to it, and deletes a twin only if it equals the declaration.
 import { type Diagnostic, exceptionOf } from '../../core/diagnostics.ts'
-import { quote } from '../../core/text.ts'
 import { sidesOf } from '../../kinds/compare.ts'
-import { type Body, type Kind, listOf, type ResolveContext, type StoredObject } from '../../kinds/kind.ts'
+import { type Body, describeStored, type Kind, listOf, type ResolveContext, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
 import type { Declared, Kinds } from '../../kinds/kinds.ts'
 import { diffSides, snapshotOf } from '../../kinds/snapshot.ts'
 import type { Delete, Release, Update } from './change.ts'
@@ -75,7 +74,7 @@ export function movesOf(twins: readonly Twin[], alerts: readonly StoredObject[],
         // An alert of a form that this version does not know is never written.
         return alertKind.explainUndeclarable?.(alert) !== undefined || (dashboardId === twin.id && !tiles.has(tileId))
       })
-      return fixed && `with the alert "${quote(fixed.name ?? '', 60)}" (${fixed.id}), which cannot move`
+      return fixed && `with the alert ${describeStored(fixed)}, which cannot move`
     },
     move(alert) {
       const onDashboard = deleted.get(String(alert.dashboardId ?? ''))
@@ -127,7 +126,7 @@ export function planRepairs({ kinds, twins, alerts, planned, moves }: RepairInpu
       {
         kind: 'alert',
         key: '',
-        name: alert.name ?? '',
+        name: storedLabelOf(alert),
         action: 'update',
         id: alert.id,
         stored: alert,

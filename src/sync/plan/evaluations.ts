@@ -1,6 +1,6 @@
 // Failed, overdue and missing evaluations of managed alerts: an alert that is stored as declared can still never fire.
 import { type Diagnostic, diagnosticOf, exceptionOf, type Rules } from '../../core/diagnostics.ts'
-import { clip, quote } from '../../core/text.ts'
+import { clip } from '../../core/text.ts'
 import {
   explainFailedEvaluation,
   explainOverdue,
@@ -10,7 +10,7 @@ import {
   nextEvaluationMs,
   type OnFailedEvaluation,
 } from '../../kinds/alert/evaluation.ts'
-import type { StoredObject } from '../../kinds/kind.ts'
+import { describeStored, type StoredObject } from '../../kinds/kind.ts'
 import type { Outcome } from '../apply/apply-state.ts'
 import { type Change, changesOf, isDelete, type Plan } from './change.ts'
 
@@ -67,10 +67,8 @@ export const warnFailing = ({ key, name, id, location }: Change, error: string):
     evaluationRules,
     'failing-query',
     location ?? { file: 'alerts' },
-    `${key === '' ? nameUndeclared(name, id ?? '') : `alerts.${key}`}: it would never fire, because the server cannot run its query: ${withRemedy(error, 'Correct the conditions and expressions of what it watches')}`,
+    `${key === '' ? `alert ${describeStored({ id: id ?? '', name })}` : `alerts.${key}`}: it would never fire, because the server cannot run its query: ${withRemedy(error, 'Correct the conditions and expressions of what it watches')}`,
   )
-
-const nameUndeclared = (name: string, id: string): string => `alert "${quote(name, 60)}" (${id})`
 
 /** A service without errors has no rows with errors, and neither has a misspelled one. */
 export const warnUnmatched = ({ key, location }: Change, period: string, reason: string): Diagnostic =>
@@ -90,7 +88,7 @@ export function findEvaluationProblems(
   const stopped = managed.some((alert) => explainOverdue(alert, nowMs) !== undefined) ? explainStoppedTask(alerts, nowMs) : undefined
   const found = managed.flatMap((alert): readonly Diagnostic[] => {
     const change = changes.get(alert.id)
-    const name = change === undefined ? nameUndeclared(alert.name ?? '', alert.id) : `alerts.${change.key}`
+    const name = change === undefined ? `alert ${describeStored(alert)}` : `alerts.${change.key}`
     const location = change?.location ?? { file: 'alerts' }
     const failed = explainFailedEvaluation(alert)
     const overdue = stopped === undefined ? explainOverdue(alert, nowMs) : undefined

@@ -2,9 +2,9 @@ import { type Diagnostic, diagnosticOf, exceptionOf, type Rules } from '../../co
 import { plural, pluralOf, quote } from '../../core/text.ts'
 import { type AdoptedId, adoptedIds } from '../../kinds/adopt.ts'
 import { sidesOf } from '../../kinds/compare.ts'
-import type { Body, Kind, StoredObject } from '../../kinds/kind.ts'
+import { type Body, describeStored, type Kind, type StoredObject } from '../../kinds/kind.ts'
 import { addressOf, sections } from '../../kinds/kind-names.ts'
-import { type Declared, type Kinds, previousKeyOf } from '../../kinds/kinds.ts'
+import { type Declared, type Kinds, labelOf, previousKeyOf } from '../../kinds/kinds.ts'
 import { ownershipTest } from '../../kinds/marker.ts'
 import { diffSides } from '../../kinds/snapshot.ts'
 import type { Takeover } from './change.ts'
@@ -150,7 +150,7 @@ function reportEqualIdentities({ kind, declared }: MatchInput<Declared>): readon
   const unidentified = declared.filter((one) => sourceIdOf(one) === undefined)
   return [...Map.groupBy(unidentified, ({ value }) => kind.tokenOf(value)).values()].flatMap(([, ...others]) =>
     others.map((one) =>
-      report(one, 'owned-elsewhere', `another ${kind.label} in these files has the same identity, "${quote(one.value.name, 60)}"`),
+      report(one, 'owned-elsewhere', `another ${kind.label} in these files has the same identity, "${quote(labelOf(one), 60)}"`),
     ),
   )
 }
@@ -160,6 +160,7 @@ interface Finder extends Omit<MatchInput<Declared>, 'declared' | 'resolve'> {
   readonly orphans: readonly MarkedObject[]
   /** The objects that a file can declare. */
   readonly byId: ReadonlyMap<string, MarkedObject>
+  /** The objects with a name. */
   readonly byName: ReadonlyMap<string, readonly MarkedObject[]>
   /** The objects of a form that this version does not know. They are never written. */
   readonly unknown: StoredIndex['all']
@@ -396,7 +397,7 @@ function demandKnownForm(declared: Declared, match: Match, finder: Finder): Matc
     (token === undefined && finder.hasMarkers && adopt !== false && name !== '' && trimmedName(stored) === name)
   const found = unknown.find(isMeant)
   if (found === undefined) return match
-  const message = `the ${kind.label} "${quote(trimmedName(found.stored), 60)}" (${found.stored.id}) is not written: ${found.undeclarable}. Change it in the web app, or upgrade this tool`
+  const message = `the ${kind.label} ${describeStored(found.stored)} is not written: ${found.undeclarable}. Change it in the web app, or upgrade this tool`
   return { diagnostic: report(declared, 'unknown-kind', message) }
 }
 
@@ -404,7 +405,7 @@ function demandKnownForm(declared: Declared, match: Match, finder: Finder): Matc
 export function findDuplicateOrphans(orphans: readonly MarkedObject[], { name, label }: Kind): readonly Diagnostic[] {
   return [...Map.groupBy(orphans, ({ marker }) => marker?.token).values()].flatMap((alike): readonly Diagnostic[] => {
     if (alike.length < 2) return []
-    const ids = alike.map(({ stored }) => `"${quote(stored.name ?? '', 60)}" (${stored.id})`).join(', ')
+    const ids = alike.map(({ stored }) => describeStored(stored)).join(', ')
     const message = `${alike.length} ${pluralOf(label)} have the same marker: ${ids}; to keep a copy, delete its marker`
     return [diagnosticOf(matchRules, 'duplicate-marker', { file: sections[name] }, message)]
   })

@@ -1,8 +1,8 @@
 // Who owned the objects: another repository, whose objects this run must not overwrite, or a previous owner, of the input `adopt-from`.
 import * as z from 'zod'
 import { type Diagnostic, diagnosticOf, exceptionOf, type Rules } from '../../core/diagnostics.ts'
-import { listFirst, quote } from '../../core/text.ts'
-import type { Kind } from '../../kinds/kind.ts'
+import { listFirst } from '../../core/text.ts'
+import { describeStored, type Kind } from '../../kinds/kind.ts'
 import { projectGrammar, repositoryDigest, repositoryDigestGrammar } from '../../kinds/marker.ts'
 import { type Change, isAdopted } from './change.ts'
 import type { AdoptFrom, PreviousOwner } from './match.ts'
@@ -65,7 +65,7 @@ export function checkRepository(run: RunRepository | undefined, owned: readonly 
     ({ marker }) => marker?.repository ?? '',
   )
   return [...others].map(([digest, objects]) => {
-    const names = objects.map(({ kind, stored }) => `${kind.label} "${quote(stored.name ?? '', 60)}" (${stored.id})`)
+    const names = objects.map(({ kind, stored }) => `${kind.label} ${describeStored(stored)}`)
     const named = listFirst(names, maxNamed, (count) => `and ${count} more`).join(', ')
     const effect = run.effect === 'write' ? '; nothing was written' : '; apply would write nothing'
     const advice = `If two repositories use this project, set another project in one of them. If the repository was renamed or moved, set adopt-from to repository=${digest}, or to repository= and its previous name`

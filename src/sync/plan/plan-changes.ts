@@ -7,7 +7,16 @@ import type { Prune } from '../../declarations/find-declarations.ts'
 import { declarationDigest } from '../../kinds/adopt.ts'
 import { type Sides, sidesOf } from '../../kinds/compare.ts'
 import { createDirectory, type Directory, type Planned } from '../../kinds/directory.ts'
-import { type AlertTarget, type Body, type Kind, listOf, type ResolveContext, type ResolvedDeclaration, type StoredObject } from '../../kinds/kind.ts'
+import {
+  type AlertTarget,
+  type Body,
+  type Kind,
+  listOf,
+  type ResolveContext,
+  type ResolvedDeclaration,
+  type StoredObject,
+  storedLabelOf,
+} from '../../kinds/kind.ts'
 import { addressOf, type KindName, kindNames, mapKinds, PendingId } from '../../kinds/kind-names.ts'
 import { createKinds, type Declared, isOf, type Kinds } from '../../kinds/kinds.ts'
 import { ownershipTest } from '../../kinds/marker.ts'
@@ -303,4 +312,4 @@ const alertTargets = (changes: readonly (Create | Update | Held)[], kind: Kind):
   )
 
 const toOrphans = ({ kind, orphans }: KindPlan): Plan['orphans'] =>
-  orphans.map(({ stored, marker }) => ({ kind, id: stored.id, name: stored.name ?? '', key: marker?.key ?? '' }))
+  orphans.map(({ stored, marker }) => ({ kind, id: stored.id, name: storedLabelOf(stored), key: marker?.key ?? '' }))

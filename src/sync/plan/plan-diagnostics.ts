@@ -2,9 +2,9 @@ import { type Diagnostic, diagnosticOf, type Rules } from '../../core/diagnostic
 import { keysOf } from '../../core/keys.ts'
 import { pluralOf, quote } from '../../core/text.ts'
 import type { FieldChange } from '../../kinds/compare.ts'
-import { checkRules, type Kind, type SecretUse, type StoredObject } from '../../kinds/kind.ts'
+import { checkRules, type Kind, type SecretUse, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
 import { addressOf, type KindName, kindLabels } from '../../kinds/kind-names.ts'
-import type { Kinds } from '../../kinds/kinds.ts'
+import { type Kinds, labelOf } from '../../kinds/kinds.ts'
 import { type Change, type Create, changesOf, isDelete, isWrite, staysAsItIs, type Update } from './change.ts'
 import { matchRules, type Pair } from './match.ts'
 import { describeUsers } from './protect-alerts.ts'
@@ -61,7 +61,7 @@ export function refuseUnadopted({ declared }: Pair, change: Change | undefined, 
   const isAdded = ({ before, path }: FieldChange): boolean =>
     before === undefined && deferred.some((field) => path === field.replace(/Id$/, ''))
   if (change.fields.every(isAdded)) return []
-  const message = `${addressOf(declared)}: the ${kind.label} "${quote(value.name, 60)}" (${change.id}) differs from the files. Its API has no field for a marker, so it might not be yours: add adopt: true to let apply change it`
+  const message = `${addressOf(declared)}: the ${kind.label} "${quote(labelOf(declared), 60)}" (${change.id}) differs from the files. Its API has no field for a marker, so it might not be yours: add adopt: true to let apply change it`
   return [diagnosticOf(matchRules, 'not-adopted', location, message)]
 }
 
@@ -89,8 +89,9 @@ function alertsAfter(changes: readonly Change[], alerts: readonly StoredObject[]
   const planned = new Map(changesOf({ changes }, 'alert').map((change) => [change.id, change]))
   return alerts.flatMap((alert) => {
     const change = planned.get(alert.id)
+    const { id } = alert
     if (change?.action === 'delete') return []
-    return [change?.desired === undefined || staysAsItIs(change) ? alert : { ...change.desired, id: alert.id, name: alert.name }]
+    return [change?.desired === undefined || staysAsItIs(change) ? alert : { ...change.desired, id, name: storedLabelOf(alert) }]
   })
 }
 

@@ -1,9 +1,9 @@
 import { isSame } from '../../core/equality.ts'
 import { declarationDigest } from '../../kinds/adopt.ts'
 import { addedFields, comparable, type FieldChange, findUnclearable, normalForm, type Sides, sidesOf } from '../../kinds/compare.ts'
-import { type Body, type Kind, listOf } from '../../kinds/kind.ts'
+import { type Body, type Kind, listOf, storedLabelOf } from '../../kinds/kind.ts'
 import { PendingId } from '../../kinds/kind-names.ts'
-import type { Declared } from '../../kinds/kinds.ts'
+import { type Declared, labelOf } from '../../kinds/kinds.ts'
 import { ownershipTest } from '../../kinds/marker.ts'
 import { type CommonValues, detectDrift, diffSides, snapshotOf } from '../../kinds/snapshot.ts'
 import type { Create, Delete, Held, Release, Update } from './change.ts'
@@ -38,7 +38,7 @@ export function planChange(pair: Pair, body: Body, sides: Sides | undefined, aro
   const repository = digestToStore(around.repository, stored)
   const wasUnmarked = takeover?.from === 'unmanaged' || takeover?.from === 'marker-removed'
   const desired = kind.withMarker(body, { project, key, digest, repository, isAdopted: wasUnmarked || marker?.isAdopted === true })
-  const common = { kind: kind.name, key, name: declared.value.name, location, desired, madeFrom }
+  const common = { kind: kind.name, key, name: labelOf(declared), location, desired, madeFrom }
   if (found === undefined || sides === undefined) {
     const create: Create = {
       ...common,
@@ -132,7 +132,7 @@ function originOf({ found, adopted }: Pair, digest: string, fields: readonly Fie
 export const planDelete = ({ name, notInFiles }: Kind, { stored, marker }: MarkedObject): Delete => ({
   kind: name,
   key: marker?.key ?? '',
-  name: stored.name ?? '',
+  name: storedLabelOf(stored),
   action: 'delete',
   id: stored.id,
   stored,

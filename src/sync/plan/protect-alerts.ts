@@ -5,7 +5,7 @@ import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../../
 import { listFirst, quote } from '../../core/text.ts'
 import type { Alert } from '../../kinds/alert/alert.ts'
 import { composeUpdate } from '../../kinds/compare.ts'
-import { type Kind, listOf, type StoredObject, type TargetRemoval } from '../../kinds/kind.ts'
+import { describeStored, type Kind, listOf, type StoredObject, type TargetRemoval } from '../../kinds/kind.ts'
 import { addressOf, kindLabels } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { findLostAlerts, findLostTiles, type LostTile } from '../../kinds/lost-alerts.ts'
@@ -60,7 +60,7 @@ export function whyTilesStay({ stored, removes, patchedTileIds }: Write, { items
   const tilesAfter = tiles.filter(({ id }) => typeof id !== 'string' || !removes.tiles.includes(id))
   const lost = findLostAlerts({ id: stored.id, tiles, tilesAfter, isPatch: patchedTileIds !== undefined }, items)
   const alert = lost.find(({ id }) => !removes.alerts.includes(id))
-  return alert && `the alert ${describeAlert(alert)} was added to a tile that the update deletes, and would be deleted with it`
+  return alert && `the alert ${describeStored(alert)} was added to a tile that the update deletes, and would be deleted with it`
 }
 
 /** Whether alerts can be on an object of the kind, or use it. */
@@ -73,7 +73,7 @@ export function whyNotDeleted(change: Delete, { items, mayBeCut }: List<Alert>, 
   if (kind.findUse !== undefined) return describeUsers(change, items, kind)
   const removal = kind.removal?.(change.stored, undefined, false)
   const [alert] = removal === undefined ? [] : findLostAlerts(removal, items)
-  return alert && `the alert ${describeAlert(alert)} is on it and would be deleted with it`
+  return alert && `the alert ${describeStored(alert)} is on it and would be deleted with it`
 }
 
 /** The alerts that use the object before the change and could not use it after it, in words; undefined without any. */
@@ -90,17 +90,15 @@ export function describeUsers(
   })
   const [first, ...others] = uses
   if (first === undefined) return undefined
-  const names = others.map(({ alert }) => describeAlert(alert))
+  const names = others.map(({ alert }) => describeStored(alert))
   const listed = listFirst(names, maxNamed - 1, (count) => `${count} more`).join(', ')
-  return `the alert ${describeAlert(first.alert)} ${first.use}${listed === '' ? '' : `; so do ${listed}`}`
+  return `the alert ${describeStored(first.alert)} ${first.use}${listed === '' ? '' : `; so do ${listed}`}`
 }
 
 /** The most alerts that a message names. */
 const maxNamed = 5
 
 const incompleteList = 'the list of alerts may be incomplete, because it is as long as a page'
-
-export const describeAlert = ({ id, name }: StoredObject): string => `"${quote(name ?? '', 60)}" (${id})`
 
 interface PlannedRemoval {
   readonly change: Change
@@ -171,7 +169,7 @@ const prune: Location = { file: 'prune' }
 
 function toDiagnostic({ alert, cause, reason }: Loss, change: Change | undefined): Diagnostic {
   const advice = change === undefined ? 'declare the alert, or move or delete it first' : 'move it to another tile'
-  const message = `${reason}, and with it the alert ${describeAlert(alert)}; ${advice}`
+  const message = `${reason}, and with it the alert ${describeStored(alert)}; ${advice}`
   return diagnosticOf(alertProtectionRules, 'would-lose-alert', change?.location ?? cause.location ?? prune, message)
 }
 
@@ -182,7 +180,7 @@ function warnAboutHiddenTiles(change: Change, alertsOf: AlertsOf): readonly Diag
   const listed = new Set(listOf(stored.tiles).map(({ id }) => id))
   return alertsOf(stored.id).flatMap((alert): readonly Diagnostic[] => {
     if (alert.dashboardId !== stored.id || !alert.tileId || listed.has(alert.tileId)) return []
-    const message = `${addressOf(change)}: the alert ${describeAlert(alert)} is on ${hiddenTileOf(change)}; the dashboard may have more such tiles, and an update would delete them`
+    const message = `${addressOf(change)}: the alert ${describeStored(alert)} is on ${hiddenTileOf(change)}; the dashboard may have more such tiles, and an update would delete them`
     return [diagnosticOf(alertProtectionRules, 'hidden-tile', location, message)]
   })
 }

@@ -10,7 +10,7 @@ import { dayMs } from '../../core/durations.ts'
 import { causeOf, toFailure } from '../../core/errors.ts'
 import { nameFirst } from '../../core/text.ts'
 import { intervalMs } from '../../kinds/alert/schedule.ts'
-import { type Body, listOf, type StoredObject } from '../../kinds/kind.ts'
+import { type Body, listOf, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
 import { addressOf, type PendingId, replacePending } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { sourceSchema } from '../../kinds/source/source-wire.ts'
@@ -200,7 +200,7 @@ const withoutErrors = (check: Check): Check => ({ ...check, ask: async () => ({ 
 const toChange = (stored: StoredObject, { kinds }: Asking): Change => ({
   kind: 'alert',
   key: '',
-  name: stored.name ?? '',
+  name: storedLabelOf(stored),
   action: 'unchanged',
   id: stored.id,
   notes: [],

@@ -7,10 +7,9 @@ import { nameFirst, plural, quote } from '../../core/text.ts'
 import { compareBodies, composeUpdate, statedBody } from '../../kinds/compare.ts'
 import { canPatchTile } from '../../kinds/dashboard/patch-dashboard.ts'
 import { keepsOthers } from '../../kinds/dashboard/query-tiles.ts'
-import { type Body, type Kind, listOf, type StoredObject } from '../../kinds/kind.ts'
+import { type Body, describeStored, type Kind, listOf, type StoredObject } from '../../kinds/kind.ts'
 import { type Declared, isOf } from '../../kinds/kinds.ts'
 import { type Change, changesOf, isAdopted, isWrite, type Plan, type Write } from './change.ts'
-import { describeAlert } from './protect-alerts.ts'
 
 export const tileWriteRules = {
   'rewrites-tiles': {
@@ -119,7 +118,7 @@ function refuseLosses(change: Write, alerts: readonly StoredObject[], kind: Kind
   const found = alerts.find(({ dashboardId, tileId }) => names.has(tileId) && (dashboardId ?? stored.id) === stored.id)
   if (found === undefined) return []
   const tile = quote(String(names.get(found.tileId)), 60)
-  const message = `dashboards.${key}: the alert ${describeAlert(found)} is on the tile "${tile}", which apply would write again, without the parts that the API does not return. The alert may then count something else. To keep the tile as it is, remove the dashboard from the files and declare only its alerts, with dashboard: { name: ${JSON.stringify(quote(name, 60))} }. To accept the loss, set rewrite: true`
+  const message = `dashboards.${key}: the alert ${describeStored(found)} is on the tile "${tile}", which apply would write again, without the parts that the API does not return. The alert may then count something else. To keep the tile as it is, remove the dashboard from the files and declare only its alerts, with dashboard: { name: ${JSON.stringify(quote(name, 60))} }. To accept the loss, set rewrite: true`
   return [diagnosticOf(tileWriteRules, 'rewrites-tiles', location, message)]
 }
 

@@ -1,7 +1,7 @@
 import type { Profile } from '../../api/profiles.ts'
 import { credentialIn } from '../../core/credentials.ts'
 import type { Location } from '../../core/diagnostics.ts'
-import { keysOf } from '../../core/keys.ts'
+import { keysOf, withoutUndefined } from '../../core/keys.ts'
 import type { Declarations } from '../../declarations/declarations.ts'
 import { abilitiesOf } from '../../declarations/find-declarations.ts'
 import { overriddenFields } from '../../declarations/merge-fields.ts'
@@ -13,7 +13,7 @@ import { projectDashboard } from '../../kinds/alert-query.ts'
 import { type FieldChange, managedPart } from '../../kinds/compare.ts'
 import { declaresNoTiles } from '../../kinds/dashboard/dashboard-file.ts'
 import { createDirectory } from '../../kinds/directory.ts'
-import { type Body, type DeclaredKey, type FileContext, type Kind, listOf, type StoredObject } from '../../kinds/kind.ts'
+import { type Body, type DeclaredKey, type FileContext, type Kind, listOf, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
 import { addressOf, type KindName } from '../../kinds/kind-names.ts'
 import { createKinds, type Declared, fileSchemas, type Kinds } from '../../kinds/kinds.ts'
 import { secretTextsIn } from '../../kinds/secret.ts'
@@ -53,7 +53,11 @@ export interface DraftInput {
 
 /** An object that the service does not have has no tags. */
 const passes = ({ stored, ...one }: Selectable & { readonly stored?: StoredObject | undefined }, select: DraftInput['select']): boolean =>
-  isSelected(select, { ...one, name: stored?.name ?? one.name, tags: Array.isArray(stored?.tags) ? stored.tags : [] })
+  isSelected(select, {
+    ...one,
+    name: stored === undefined ? one.name : storedLabelOf(stored),
+    tags: Array.isArray(stored?.tags) ? stored.tags : [],
+  })
 
 /** The files after a pull, before anything is written. */
 export interface Draft {
@@ -140,7 +144,7 @@ export function draftPull(input: DraftInput): Draft {
     .filter(isAdded)
     .flatMap((kind) => selectObjects(kind, input))
     // An object that is left out has no key.
-    .filter((one) => passes({ key: '', ...one, name: one.stored.name ?? '' }, select))
+    .filter((one) => passes({ key: '', ...one, name: storedLabelOf(one.stored) }, select))
   const placeOf = createPlaces(kinds, input)
   const added = others.map((one): Drafted => {
     if (!('key' in one)) return outside(one, one)
@@ -203,10 +207,9 @@ const declaredTiles = ({ dashboard }: Kinds, plan: Pick<Plan, 'changes'>): Draft
     ),
   )
 
-const outside = (
-  { kind, stored: { id, name } }: SelectedObject,
-  { outcome, reason }: Pick<PulledObject, 'outcome' | 'reason'>,
-): Drafted => ({ object: { kind, key: '', name: name ?? '', id, outcome, reason } })
+const outside = ({ kind, stored }: SelectedObject, { outcome, reason }: Pick<PulledObject, 'outcome' | 'reason'>): Drafted => ({
+  object: { kind, key: '', name: storedLabelOf(stored), id: stored.id, outcome, reason },
+})
 
 /** The fields of a file for an object that no file declares. */
 function spellNew({ kind: name, key, stored }: NewObject, { kinds, ...context }: DraftContext): Body {
@@ -247,11 +250,11 @@ type PlaceOf = (one: NewObject, fields: Body) => string
 function draftNew(one: NewObject, placeOf: PlaceOf, context: DraftContext, excluded: DraftInput['excluded']): Drafted {
   const { kind, key, stored, adoption } = one
   const { name, ...others } = spellNew(one, context)
-  const after = { name, ...adoption, ...others }
+  const after = withoutUndefined({ name, ...adoption, ...others })
   const reason = excluded.get(identityOf(kind, stored.id)) ?? context.explainSecret(after) ?? explainUnwritable(after, kind)
   if (reason !== undefined) return outside(one, { outcome: 'left-out', reason })
   return {
-    object: { kind, key, name: stored.name ?? '', id: stored.id, outcome: 'added', path: placeOf(one, after) },
+    object: { kind, key, name: storedLabelOf(stored), id: stored.id, outcome: 'added', path: placeOf(one, after) },
     edit: { kind, key, after },
   }
 }
@@ -294,7 +297,7 @@ function draftExisting(
   const reason = whyNotEdited(declared, { before, after: fields }, context)
   if (reason !== undefined) return leftOut(reason)
   return {
-    object: { ...object, name: stored.name ?? name, outcome: 'updated', overridden, fields: change.fields },
+    object: { ...object, name: storedLabelOf(stored) || name, outcome: 'updated', overridden, fields: change.fields },
     edit: { kind, key, before, after: fields },
   }
 }

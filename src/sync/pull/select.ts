@@ -1,7 +1,7 @@
 import { inputError } from '../../core/errors.ts'
 import { compareText } from '../../core/text.ts'
 import type { Declarations } from '../../declarations/declarations.ts'
-import type { Kind, StoredObject } from '../../kinds/kind.ts'
+import { type Kind, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
 import { addressOf, type KindName } from '../../kinds/kind-names.ts'
 import { keyGrammar, ownershipTest } from '../../kinds/marker.ts'
 import type { Plan } from '../plan/change.ts'
@@ -65,7 +65,10 @@ export function selectObjects(kind: Kind, { storedObjects, plan, declarations }:
     all.filter(({ marker }) => marker === undefined),
     identityOf,
   )
-  const createdByName = new Map(changes.filter(({ action }) => action === 'create').map((change) => [trimmedName(change), change]))
+  // An alert without a name is found by no name.
+  const createdByName = new Map(
+    changes.flatMap((change) => (change.action === 'create' && change.desired.name ? [[trimmedName(change), change] as const] : [])),
+  )
   const addUnmanaged = (one: IndexedObject): SelectedObject => {
     const { stored, undeclarable = kind.explainHidden?.(stored) } = one
     if (undeclarable !== undefined) return skip(one, undeclarable, 'not-exportable')
@@ -75,8 +78,9 @@ export function selectObjects(kind: Kind, { storedObjects, plan, declarations }:
         one,
         `${addressOf(created)} has the same name, but not adopt: true; add it to manage this object, or rename one of the two`,
       )
-    const isUnique = unmarked.get(identityOf(one))?.length === 1 && storedObjects.incompleteLists[name] === undefined
-    const key = claimKey({ name: trimmedName(stored), id: stored.id, noun: kind.label }, takenKeys)
+    const isUnique =
+      identityOf(one) !== '' && unmarked.get(identityOf(one))?.length === 1 && storedObjects.incompleteLists[name] === undefined
+    const key = claimKey({ name: storedLabelOf(stored), id: stored.id, noun: kind.label }, takenKeys)
     return { kind: name, key, stored, adoption: isUnique ? { adopt: true } : { id: stored.id } }
   }
   return [
@@ -90,7 +94,7 @@ export function selectObjects(kind: Kind, { storedObjects, plan, declarations }:
 }
 
 const byName = ({ stored: a }: IndexedObject, { stored: b }: IndexedObject): number =>
-  compareText(a.name ?? '', b.name ?? '') || compareText(a.id, b.id)
+  compareText(storedLabelOf(a), storedLabelOf(b)) || compareText(a.id, b.id)
 
 /** A marker holds a long key only as a hash. Most keys are derived from names, so the name gives the key back. */
 function keyIn({ stored, marker }: IndexedObject, { markerStyle }: Kind, project: string): string | undefined {

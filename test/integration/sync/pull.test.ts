@@ -339,7 +339,6 @@ describe('a pull of a service', () => {
     const { tiles = [] } = serviceOf(emulator()).dashboards[0] ?? {}
     const [tile] = tiles
     const cases: readonly [string, Partial<Alert>, RegExp][] = [
-      ['without a name', { name: null }, /^name: is missing/],
       ['without channels', { channels: [] }, /has no channel/],
       ['without a tile', { dashboardId: null, tileId: null }, /watches nothing/],
       ['without the end of its range', { thresholdType: 'between' }, /between needs thresholdMax/],

@@ -8,6 +8,8 @@ const lintValue = (value: unknown, settings: LintSettings = {}): readonly string
   return messages([...read.diagnostics, ...lint(read, settings)])
 }
 
+const nameless = { more: { alerts: { a: { ...fileWith().alerts.a, name: undefined }, b: { ...fileWith().alerts.a, name: undefined } } } }
+
 const twin = (changes: object) => ({ more: { alerts: { a: fileWith().alerts.a, b: { ...fileWith().alerts.a, ...changes } } } })
 
 const search = (filter: object) => ({ more: { savedSearches: { s: { name: 'S', sourceId: 's', filters: [filter] } } } })
@@ -227,7 +229,7 @@ const cases: Readonly<Record<LintRule, Case>> = {
   },
   'duplicate-name': {
     fires: [[twin({}), 'alerts.b.name: a has the same name "A"']],
-    silent: [twin({ name: 'B' }), { alert: { name: 'D' } }],
+    silent: [twin({ name: 'B' }), nameless, { alert: { name: 'D' } }],
   },
   'missing-runbook': {
     fires: [

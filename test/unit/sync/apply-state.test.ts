@@ -100,7 +100,7 @@ describe('an alert that came onto what goes', () => {
     [
       'an alert that was added without a name',
       alert('x', { tileId: 't1', name: null }),
-      'the alert "" (x) was added to a tile that the update deletes, and would be deleted with it',
+      'the alert x was added to a tile that the update deletes, and would be deleted with it',
     ],
   ])('the tiles of an update stay because of %s', (_, one, expected) => {
     expect(whyTilesStay(update, list(one))).toBe(expected)

@@ -109,7 +109,7 @@ describe('a dashboard or saved search that is pruned', () => {
     const storedObjects = withForeign({ tileId: 'dashboards-shop-B', name: null })
     const plan = planOf({ savedSearches: { slow }, alerts: { many } }, storedObjects, { prune: true })
     expect(messagesOf(plan)).toEqual([
-      'would-lose-alert: tile "B" of dashboard "Shop" is deleted, and with it the alert "" (x); declare the alert, or move or delete it first',
+      'would-lose-alert: tile "B" of dashboard "Shop" is deleted, and with it the alert x; declare the alert, or move or delete it first',
     ])
     expect(plan.changes.find(({ kind }) => kind === 'dashboard')).not.toHaveProperty('removes')
   })
