@@ -53,11 +53,11 @@ export const toAdoptedId = (kind: Kind, stored: StoredObject, declared: string):
 
 /** The value of `adopt` with this entry in place of the one for the same id. Entries of other services stay. */
 export function withAdoptedId(value: unknown, entry: string): unknown {
-  const entries = [value].flat().filter((one) => typeof one === 'string')
-  const idOf = (text: string): string => text.replace(/@.*$/, '')
-  const others = entries.filter((one) => idOf(one) !== idOf(entry))
-  if (others.length === 0) return Array.isArray(value) ? [entry] : entry
-  return entries.some((one) => idOf(one) === idOf(entry)) ? entries.map((one) => (idOf(one) === idOf(entry) ? entry : one)) : [...entries, entry]
+  const idOf = (text: unknown): string => String(text).replace(/@.*$/, '')
+  const entries: readonly unknown[] = [value].flat().filter((one) => typeof one === 'string')
+  const index = entries.findIndex((one) => idOf(one) === idOf(entry))
+  const after = index < 0 ? [...entries, entry] : entries.with(index, entry)
+  return after.length > 1 || Array.isArray(value) ? after : entry
 }
 
 /** Digest of a declaration without the fields that only help to find an existing object. Markers have it, too. */

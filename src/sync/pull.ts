@@ -16,10 +16,11 @@ import { choice, flag } from '../operation/inputs.ts'
 import { type Context, defineOperation, type Given } from '../operation/operation.ts'
 import { selectInput } from '../operation/select.ts'
 import { isAdopted, type Plan, type Update } from './plan/change.ts'
-import { checkChange, planInput, resolveProject } from './plan/make-plan.ts'
+import { checkChange, isChecked, planInput, resolveProject } from './plan/make-plan.ts'
 import { planOn } from './plan/plan-changes.ts'
 import { readStoredObjects } from './plan/stored-objects.ts'
 import { isAboutTileWrites } from './plan/tile-writes.ts'
+import { withAdoptedIds } from './pull/adopted-ids.ts'
 import { type Draft, type DraftInput, draftPull, identityOf } from './pull/draft.ts'
 import {
   findReplacedVariables,
@@ -160,7 +161,7 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
     environment,
   }
   const serverAnswers: ServerAnswers = new Map()
-  const { draft, read } = await draftUntilVerified(draftInput, async (candidate) => {
+  const { draft: verified, read } = await draftUntilVerified(draftInput, async (candidate) => {
     const drafted = await findIn(new Map([...texts, ...candidate.files.map(({ path, after }) => [path, after] as const)]), context, project)
     const { found: declarations } = await withSources(drafted, storedObjects.source)
     const read = { declarations, diagnostics: declarations.diagnostics, plan: await planWith(declarations) }
@@ -171,6 +172,7 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
     ])
     return { read, failures: failures.size > 0 ? failures : await findRejected(read.plan, serverAnswers, context) }
   })
+  const draft = withAdoptedIds(verified, read, { kinds: createKinds(profile, nowMs), environment, only, texts })
   return {
     project,
     draft,
@@ -236,7 +238,7 @@ async function findRejected(plan: Plan, answers: ServerAnswers, context: PullCon
   const kinds = createKinds(context.profile, context.clock.now())
   for (const change of plan.changes) {
     const { kind } = change
-    if (!isAdopted(change) || kinds[kind].validate === undefined) continue
+    if (!isAdopted(change) || !isChecked(change) || kinds[kind].validate === undefined) continue
     const identity = identityOf(kind, change.id)
     if (!answers.has(identity)) {
       const invalid = (await checkChange(change, { ...context, kinds })) ?? []

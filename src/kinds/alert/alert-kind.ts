@@ -90,7 +90,11 @@ export function createAlertKind(
     tokenOf: (body) => readMarker(body)?.token,
     markerStyle: textStyle,
     markedField,
-    placeOf: ({ savedSearchId, tileId }) => [savedSearchId, tileId].find((id) => typeof id === 'string'),
+    // Copies of a dashboard have the ids of its tiles.
+    placeOf: ({ savedSearchId, dashboardId, tileId }) => {
+      if (typeof savedSearchId === 'string') return savedSearchId
+      return typeof dashboardId === 'string' && typeof tileId === 'string' ? `${dashboardId} ${tileId}` : undefined
+    },
     readMarker,
     withMarker: (body, marker) => ({
       ...body,

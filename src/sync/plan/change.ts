@@ -79,6 +79,8 @@ export interface Held<K extends KindName = KindName>
   readonly action: 'held'
   /** Whether the run fails. Otherwise only the service has changed since `pull`. */
   readonly isError: boolean
+  /** The ids of the objects of which one could be meant, where it is not clear which. */
+  readonly candidates?: readonly string[]
   /** Undefined where several objects could be meant, and for a new object that waits for a held one. */
   readonly id?: string | undefined
   readonly stored?: StoredObject | undefined

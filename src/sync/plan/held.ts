@@ -1,14 +1,14 @@
 // Objects that apply leaves as they are: writing them could lose what a person made, or what they depend on is left as it is.
 import { type Diagnostic, diagnosticOf, exceptionOf } from '../../core/diagnostics.ts'
 import { toKebab } from '../../core/names.ts'
-import { capitalize, listFirst, pluralOf, quote } from '../../core/text.ts'
-import type { Body, Kind } from '../../kinds/kind.ts'
-import { addressOf, PendingId, replacePending } from '../../kinds/kind-names.ts'
-import type { Change, Create, Held, Update } from './change.ts'
+import { capitalize, listFirst, pluralOf } from '../../core/text.ts'
+import { type Body, describeStored, type Kind } from '../../kinds/kind.ts'
+import { addressOf, type PendingId, replacePending } from '../../kinds/kind-names.ts'
+import type { Create, Held, Update } from './change.ts'
 import { matchRules, type Pair } from './match.ts'
 
 /** The reason, and what works, for a declaration whose object is left as it is. `digest` is that of the declaration as it is now. */
-export function hold(change: Create | Update, { declared, adopted, candidates }: Pair, digest: string, kind: Kind): Held {
+export function hold(change: Create | Update, { adopted, candidates }: Pair, digest: string, kind: Kind): Held {
   const { label, hasUniqueNames } = kind
   const { id, stored, fields } = change
   const paths = listFirst([...new Set(fields.map(({ path }) => path))], maxNamed, (count) => `${count} more`).join(', ')
@@ -19,8 +19,9 @@ export function hold(change: Create | Update, { declared, adopted, candidates }:
   }
   const set = `set adopt${placeOf(change)} to`
   if (candidates !== undefined || id === undefined) {
-    const ids = (candidates ?? []).map((one) => `${one.stored.id}`).join(', ')
-    return heldWith(`could be one of the unmanaged ${pluralOf(label)} ${ids}, which differ`, `${set} the id of the one to manage`)
+    const ids = (candidates ?? []).map((one) => one.stored.id)
+    const reason = `could be one of the unmanaged ${pluralOf(label)} ${ids.join(', ')}, which differ`
+    return { ...heldWith(reason, `${set} the id of the one to manage`), candidates: ids }
   }
   if (change.madeFrom !== undefined)
     return heldWith(
@@ -31,7 +32,7 @@ export function hold(change: Create | Update, { declared, adopted, candidates }:
   if (adopted === undefined || adopted === true) {
     const second = hasUniqueNames ? 'choose another name' : 'set adopt to false'
     return heldWith(
-      `the unmanaged ${label} "${quote(stored?.name ?? '', 60)}" (${id}) differs (${paths})`,
+      `the unmanaged ${label} ${stored === undefined ? id : describeStored(stored)} differs (${paths})`,
       `to manage it as the file has it, ${set} ${quoted(id)}; to take its values into the file, ${pull}; to create another one, ${second}`,
     )
   }
@@ -57,11 +58,29 @@ export function holdDependents<C extends Create | Update | Held>(changes: readon
   if (held.length === 0) return changes
   const byAddress = new Map(held.map((one) => [addressOf(one), one]))
   return changes.map((change) => {
-    const cause = change.action === 'held' ? undefined : pendingIn(change.desired).map(addressOf).map((name) => byAddress.get(name)).find((one) => one !== undefined)
+    const cause =
+      change.action === 'held'
+        ? undefined
+        : pendingIn(change.desired)
+            .map(addressOf)
+            .map((name) => byAddress.get(name))
+            .find((one) => one !== undefined)
     if (cause === undefined) return change
     const { kind, key, name, location, desired, fields, id, stored } = change
     const reason = `needs what ${addressOf(cause)} has in the files, which is left as it is`
-    return { kind, key, name, location, desired, fields, id, stored, action: 'held', isError: cause.isError, notes: [reason, `see ${addressOf(cause)}`] } as const
+    return {
+      kind,
+      key,
+      name,
+      location,
+      desired,
+      fields,
+      id,
+      stored,
+      action: 'held',
+      isError: cause.isError,
+      notes: [reason, `see ${addressOf(cause)}`],
+    } as const
   })
 }
 

@@ -146,8 +146,9 @@ export function countRequests(changes: readonly Change[], usesLists: boolean): n
   return writes.reduce((sum, change) => sum + ofOne(change), verified.size)
 }
 
-const isChecked = (change: Change): change is Create | Update =>
-  change.action === 'create' || change.action === 'update' || change.action === 'adopt'
+/** Whether the change sends the whole object. A patch of markers stores nothing that the server could refuse. */
+export const isChecked = (change: Change): change is Create | Update =>
+  change.action === 'create' || ((change.action === 'update' || change.action === 'adopt') && change.patchedTileIds?.length !== 0)
 
 /** What the server has against storing it; undefined when the service does not know the question: older ones do not. */
 export async function checkChange(

@@ -123,7 +123,7 @@ export function matchObjects<D extends Declared>(input: MatchInput<D>): MatchRes
   const taken = new Map<StoredObject, D>()
   for (const [one, { found }] of identified) if (found !== undefined && !taken.has(found.stored)) taken.set(found.stored, one)
   const unidentified = declared.filter((one) => isEmptyMatch(identified.get(one)))
-  const alike = pairAlike(unidentified, finder, new Set(taken.keys()), input.resolve)
+  const alike = pairUnmarked(unidentified, finder, new Set(taken.keys()))
   const diagnostics = [...reportEqualIdentities(input)]
   const pairs = declared.flatMap((one): readonly Pair<D>[] => {
     const { diagnostic, ...match } = demandKnownForm(one, alike.get(one) ?? identified.get(one) ?? {}, finder)
@@ -155,7 +155,7 @@ function reportEqualIdentities({ kind, declared }: MatchInput<Declared>): readon
   )
 }
 
-interface Finder extends Omit<MatchInput<Declared>, 'declared' | 'resolve'> {
+interface Finder<D extends Declared = Declared> extends Omit<MatchInput<D>, 'declared'> {
   readonly hasMarkers: boolean
   readonly orphans: readonly MarkedObject[]
   /** The objects that a file can declare. */
@@ -166,7 +166,7 @@ interface Finder extends Omit<MatchInput<Declared>, 'declared' | 'resolve'> {
   readonly unknown: StoredIndex['all']
 }
 
-function createFinder(input: MatchInput<Declared>, orphans: readonly MarkedObject[]): Finder {
+function createFinder<D extends Declared>(input: MatchInput<D>, orphans: readonly MarkedObject[]): Finder<D> {
   const known = input.index.all.filter(({ undeclarable }) => undeclarable === undefined)
   return {
     ...input,
@@ -277,78 +277,95 @@ function findAdopted(declared: Declared, { kind, byId, orphans }: Finder): Match
     const note = found.marker.key === undefined ? 'the key was renamed' : `the key was renamed from ${found.marker.key}`
     return { found, takeover: { from: 'renamed', note } }
   }
-  return { diagnostic: report(declared, 'owned-elsewhere', `${kind.label} ${adopted.id} has the ownership marker of another key or project`) }
+  return {
+    diagnostic: report(declared, 'owned-elsewhere', `${kind.label} ${adopted.id} has the ownership marker of another key or project`),
+  }
 }
 
-/** Pairs declarations with objects without a marker that have their name, or for an alert without a name their place. */
-function pairAlike<D extends Declared>(
-  all: readonly D[],
-  finder: Finder,
+/**
+ * The match of each declaration that nothing identifies, with an object of its name, or of the place of an alert without a name. Nothing is
+ * ever created beside such an object. `taken` are the objects of the others.
+ */
+function pairUnmarked<D extends Declared>(
+  unidentified: readonly D[],
+  finder: Finder<D>,
   taken: ReadonlySet<StoredObject>,
-  resolve: MatchInput<D>['resolve'],
 ): ReadonlyMap<D, Match> {
-  const { kind } = finder
   if (!finder.hasMarkers) return new Map()
-  const placeOf = (one: D): string | undefined => {
-    const name = trimmedName(one.value)
-    if (name !== '') return `name ${name}`
-    const place = resolve && kind.placeOf?.(resolve(one, undefined))
-    return place && `place ${place}`
-  }
+  const wanting = unidentified.filter(({ value }) => value.adopt !== false)
+  const groups = Map.groupBy(wanting, (one) => placeOf(one, finder))
+  const found = [...groups].flatMap(([place, group]) => {
+    const free = place === undefined ? [] : unmarkedIn(place, finder).filter(({ stored }) => !taken.has(stored))
+    return free.length === 0 ? [] : pairGroup(group, free, finder)
+  })
+  const matches = new Map(found)
+  return new Map(unidentified.map((one) => [one, matches.get(one) ?? explainOwned(one, finder)] as const))
+}
+
+/** What declarations and objects have in common that could be the same. */
+function placeOf<D extends Declared>(declared: D, { kind, resolve }: Finder<D>): string | undefined {
+  const name = trimmedName(declared.value)
+  if (name !== '') return `name ${name}`
+  const place = resolve && kind.placeOf?.(resolve(declared, undefined))
+  return place && `place ${place}`
+}
+
+function unmarkedIn(place: string, { kind, byId, byName }: Pick<Finder, 'kind' | 'byId' | 'byName'>): readonly MarkedObject[] {
+  const all = place.startsWith('name ')
+    ? byName.get(place.slice('name '.length))
+    : byId.values().filter(({ stored }) => trimmedName(stored) === '')
+  const isThere = ({ stored }: MarkedObject): boolean =>
+    place.startsWith('name ') || `place ${kind.placeOf?.(kind.toBody(stored))}` === place
+  return [...(all ?? [])].filter((one) => one.marker === undefined && isThere(one))
+}
+
+/** Equal ones belong together. What is left on both sides could be the same, and is not: then the file has to say which one it means. */
+function pairGroup<D extends Declared>(
+  group: readonly D[],
+  free: readonly MarkedObject[],
+  finder: Finder<D>,
+): readonly (readonly [D, Match])[] {
+  const { kind, resolve } = finder
+  const left = new Set(free)
   const matches = new Map<D, Match>()
-  const wanting = all.filter(({ value }) => value.adopt !== false)
-  for (const [place, group] of Map.groupBy(wanting, placeOf)) {
-    const free = new Set(place === undefined ? [] : unmarkedIn(place, finder).filter(({ stored }) => !taken.has(stored)))
-    for (const isLike of resolve === undefined || free.size === 0 ? [] : [isEqual, isEqualButMarker])
-      for (const declared of group) {
-        const found = matches.has(declared) ? undefined : free.values().find(({ stored }) => isLike(kind, resolve?.(declared, stored), stored))
-        if (found === undefined) continue
-        free.delete(found)
-        matches.set(declared, { found, takeover: unmanaged, ...(declared.value.adopt === true && { adopted: true }) })
-      }
-    const rest = group.filter((one) => !matches.has(one))
-    const exact = [...free].filter(({ stored }) => stored.name === rest[0]?.value.name)
-    const candidates = exact.length === 1 ? exact : [...free]
-    for (const declared of rest) matches.set(declared, matchDifferent(declared, rest.length === 1, candidates, finder, resolve))
-  }
-  for (const one of all) if (!matches.has(one)) matches.set(one, explainOwned(one, finder))
-  return matches
+  for (const isLike of resolve === undefined ? [] : [isEqual, isEqualButMarker])
+    for (const declared of group.filter((one) => !matches.has(one))) {
+      const found = left.values().find(({ stored }) => isLike(kind, resolve?.(declared, stored) ?? {}, stored))
+      if (found === undefined) continue
+      left.delete(found)
+      matches.set(declared, { found, takeover: unmanaged, ...adoptedByName(declared) })
+    }
+  const rest = group.filter((one) => !matches.has(one))
+  const exact = [...left].filter(({ stored }) => stored.name === rest[0]?.value.name)
+  const candidates = exact.length === 1 ? exact : [...left]
+  const only = rest.length === 1 && candidates.length === 1 ? candidates[0] : undefined
+  const others = candidates.length === 0 ? [] : rest.map((one) => [one, matchDifferent(one, only, candidates, finder)] as const)
+  return [...matches, ...others]
 }
 
-function unmarkedIn(place: string, { kind, byName }: Finder): readonly MarkedObject[] {
-  const unmarked = (name: string) => (byName.get(name) ?? []).filter(({ marker }) => marker === undefined)
-  if (place.startsWith('name ')) return unmarked(place.slice('name '.length))
-  return unmarked('').filter(({ stored }) => `place ${kind.placeOf?.(kind.toBody(stored))}` === place)
-}
-
-const isEqual = (kind: Kind, body: Body | undefined, stored: StoredObject): boolean =>
-  body !== undefined && diffSides(kind, sidesOf(kind, body, stored)).length === 0
+const isEqual = (kind: Kind, body: Body, stored: StoredObject): boolean => diffSides(kind, sidesOf(kind, body, stored)).length === 0
 
 /** The marker is a part of a text or of tags, which people edit. */
-const isEqualButMarker = (kind: Kind, body: Body | undefined, stored: StoredObject): boolean =>
-  body !== undefined && isEqual(kind, keepMarkedField(kind, body, stored), stored)
+const isEqualButMarker = (kind: Kind, body: Body, stored: StoredObject): boolean =>
+  isEqual(kind, keepMarkedField(kind, body, stored), stored)
 
 /** The body with the stored text or tags in which a marker was. */
 export const keepMarkedField = (kind: Kind, body: Body, stored: StoredObject): Body =>
   kind.markedField === undefined ? body : { ...body, [kind.markedField]: kind.withoutMarker(kind.toBody(stored))[kind.markedField] }
 
-/** What becomes of a declaration that equals none of the objects without a marker that have its name or place. */
-function matchDifferent(
-  declared: Declared,
-  isOnly: boolean,
+const adoptedByName = ({ value }: Declared): Pick<Match, 'adopted'> => (value.adopt === true ? { adopted: true } : {})
+
+/** A declaration that equals none of the objects. `only` is the one that it is about, where nothing else could be. */
+function matchDifferent<D extends Declared>(
+  declared: D,
+  only: MarkedObject | undefined,
   candidates: readonly MarkedObject[],
-  finder: Finder,
-  resolve: MatchInput<Declared>['resolve'],
+  { kind, resolve }: Finder<D>,
 ): Match {
-  const { kind } = finder
-  const [first, second] = candidates
-  if (first === undefined) return explainOwned(declared, finder)
-  const isClear = isOnly && second === undefined
-  if (declared.value.adopt !== true) {
-    if (resolve === undefined) return {}
-    return isClear ? { found: first, takeover: unmanaged } : { candidates }
-  }
-  if (isClear) return { found: first, takeover: unmanaged, adopted: true }
+  const isNamed = declared.value.adopt === true
+  if (!isNamed && resolve === undefined) return {}
+  if (only !== undefined) return { found: only, takeover: unmanaged, ...adoptedByName(declared) }
+  if (!isNamed) return { candidates }
   const ids = candidates.map(({ stored }) => stored.id).join(', ')
   const name = trimmedName(declared.value)
   const what = name === '' ? 'are in this place' : `are named "${quote(name, 60)}"`

@@ -117,7 +117,7 @@ function planAll(declarations: Pick<Declarations, 'objects'>, storedObjects: Sto
   const twins: Twin[] = []
   const held: Held[] = []
   const parts = all.map((kind) => {
-    const context = {
+    const context: ResolveContext = {
       directory,
       secret: options.secret ?? (() => undefined),
       sources: storedObjects.source,
@@ -160,8 +160,14 @@ function planAll(declarations: Pick<Declarations, 'objects'>, storedObjects: Sto
   const order = all.map(({ name }) => name)
   const allDeletes = held.some(({ isError }) => isError) ? [] : [...repairs.deletes, ...deletes]
   const written = [...writes, ...allDeletes.toSorted((a, b) => order.indexOf(b.kind) - order.indexOf(a.kind))]
-  const { canPatch = false, rewrite = false } = options
-  const tileWrites = planTileWrites(written, { kind: kinds.dashboard, alerts: storedObjects.alert, objects, canPatch, rewrite })
+  const tileWrites = planTileWrites(written, {
+    canPatch: false,
+    rewrite: false,
+    ...options,
+    kind: kinds.dashboard,
+    alerts: storedObjects.alert,
+    objects,
+  })
   const losses = protectAlerts(tileWrites.changes, storedObjects.alert, kinds)
   const changes = parts.flatMap((part) => part.changes)
   const reported = parts.flatMap(({ diagnostics }) => diagnostics)
@@ -171,8 +177,8 @@ function planAll(declarations: Pick<Declarations, 'objects'>, storedObjects: Sto
   const renamed = reportRenamedProject(pairs, kinds, options)
   // Nothing else of the plan would happen, and its other diagnostics follow from the name of the project.
   if (renamed.length > 0) return { project: options.project, changes: [], orphans: [], diagnostics: renamed, seen: {} }
-  const waits = options.waitsForHeld === true || repairs.deletes.length > 0
-  const found = [...reported, ...advice, ...copies, ...reportHeld(held, waits), ...losses.diagnostics, ...tileWrites.diagnostics]
+  const waiting = reportHeld(held, options.waitsForHeld === true || repairs.deletes.length > 0)
+  const found = [...reported, ...advice, ...copies, ...waiting, ...losses.diagnostics, ...tileWrites.diagnostics]
   return {
     project: options.project,
     changes: losses.changes.map((change) => keepWhenRecreated(change, kinds[change.kind])),
@@ -264,7 +270,10 @@ function planKind<D extends Declared>(kind: Kind<D>, declared: readonly D[], opt
       ...reviewed,
       ...changes.flatMap((change) => (isHeld(change) ? [] : cannotClear(change))),
       ...pairs.flatMap((pair, i) => refuseUnadopted(pair, changes[i], kind)),
-      ...serverDefaults(kind, changes.filter((change) => !isHeld(change))),
+      ...serverDefaults(
+        kind,
+        changes.filter((change) => !isHeld(change)),
+      ),
     ],
   }
 }

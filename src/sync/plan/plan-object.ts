@@ -28,64 +28,97 @@ interface ChangeContext {
 /** Plans one object. `body` is the desired one without a marker; `sides` are undefined for an object that does not exist yet. */
 export function planChange(pair: Pair, body: Body, sides: Sides | undefined, around: ChangeContext): Create | Update | Held {
   const { declared, found, takeover } = pair
-  const { kind, project, nameOf } = around
-  const rewrite = around.rewriteOf(body)
-  const { key, location, madeFrom } = declared
+  const { kind } = around
   const digest = declarationDigest(declared.value)
+  if (found === undefined || sides === undefined) {
+    const create = planCreate(pair, body, digest, around)
+    return pair.candidates === undefined ? create : hold({ ...create, fields: [] }, pair, digest, kind)
+  }
+  const change = planUpdate({ ...pair, found }, { body, sides, digest }, around)
+  if (takeover?.from !== 'unmanaged' || change.fields.length === 0 || isAccepted(pair, kind)) return change
+  const asStored = keepMarkedField(kind, body, found.stored)
+  const keptSides = sidesOf(kind, asStored, found.stored)
+  return isMarkerFree(declared, around) && diffSides(kind, keptSides).length === 0
+    ? planUpdate({ ...pair, found, takeover: removedMarker(kind) }, { body: asStored, sides: keptSides, digest }, around)
+    : hold(change, pair, digest, kind)
+}
+
+/** What every change of a declared object has. */
+function describe({ declared, found, takeover }: Pair, body: Body, digest: string, { kind, project, repository }: ChangeContext) {
+  const { key, location, madeFrom } = declared
   const { marker } = found ?? {}
   // An object of the previous project is taken over from its repository, too.
   const stored = ownershipTest(project, kind.markerStyle)(marker) ? marker?.repository : undefined
-  const repository = digestToStore(around.repository, stored)
-  const wasUnmarked = takeover?.from === 'unmanaged' || takeover?.from === 'marker-removed'
-  const desired = kind.withMarker(body, { project, key, digest, repository, isAdopted: wasUnmarked || marker?.isAdopted === true })
-  const common = { kind: kind.name, key, name: labelOf(declared), location, desired, madeFrom }
-  if (found === undefined || sides === undefined) {
-    const create: Create = {
-      ...common,
-      action: 'create',
-      notes: [],
-      summary: kind.summarize(body, (id) => nameOf(id) ?? String(id), declared.value),
-      fields: inFileOrder(named(addedFields(comparable(kind, desired)), nameOf), desired),
-    }
-    return pair.candidates === undefined ? create : hold({ ...create, fields: [] }, pair, digest, kind)
-  }
-  const { fields, notes, newDefaults = [] } = compare(found, sides, digest, around)
-  const kept = fields.length === 0 ? [] : findUnclearable(kind, normalForm(sides.stored, kind.schema), desired)
-  // With an earlier digest, the next edit in the web app would count as one of the files.
-  const isMarked = kind.ownership === 'identity' || (repository === stored && marker?.digest === digest)
-  const isMarkerFree = kind.hasHiddenParts !== true || around.canPatch === true || rewritesTiles(declared)
-  const isTracked = wasUnmarked && fields.length === 0 && !isMarkerFree
-  const isAdopted = takeover !== undefined && !isTracked
-  const differs = fields.length > 0 || notes.length > 0
-  const isRewritten = rewrite !== undefined && !differs && !wasUnmarked && !isAdopted
-  const change: Update = {
+  const isAdopted = wasUnmarked(takeover) || marker?.isAdopted === true
+  const desired = kind.withMarker(body, { project, key, digest, repository: digestToStore(repository, stored), isAdopted })
+  return { kind: kind.name, key, name: labelOf(declared), location, desired, madeFrom }
+}
+
+const wasUnmarked = (takeover: Pair['takeover']): boolean => takeover?.from === 'unmanaged' || takeover?.from === 'marker-removed'
+
+function planCreate(pair: Pair, body: Body, digest: string, around: ChangeContext): Create {
+  const { kind, nameOf } = around
+  const common = describe(pair, body, digest, around)
+  return {
     ...common,
-    action: isRewritten ? 'update' : isTracked ? 'unchanged' : actionFor({ differs, isAdopted, isMarked }),
+    action: 'create',
+    notes: [],
+    summary: kind.summarize(body, (id) => nameOf(id) ?? String(id), pair.declared.value),
+    fields: inFileOrder(named(addedFields(comparable(kind, common.desired)), nameOf), common.desired),
+  }
+}
+
+interface Compared {
+  readonly body: Body
+  readonly sides: Sides
+  readonly digest: string
+}
+
+function planUpdate(pair: Pair & { readonly found: MarkedObject }, { body, sides, digest }: Compared, around: ChangeContext): Update {
+  const { declared, found, takeover } = pair
+  const { kind } = around
+  const common = describe(pair, body, digest, around)
+  const { fields, notes, newDefaults = [] } = compare(found, sides, digest, around)
+  const kept = fields.length === 0 ? [] : findUnclearable(kind, normalForm(sides.stored, kind.schema), common.desired)
+  const differs = fields.length > 0 || notes.length > 0
+  const isTracked = wasUnmarked(takeover) && !differs && !isMarkerFree(declared, around)
+  const rewrite = takeover === undefined && !differs ? around.rewriteOf(body) : undefined
+  const isMarked = kind.ownership === 'identity' || hasLatestMarker(pair, digest, around)
+  const action = actionFor({
+    differs: differs || rewrite !== undefined,
+    isAdopted: takeover !== undefined && !isTracked,
+    isMarked: isMarked || isTracked,
+  })
+  return {
+    ...common,
+    action,
     id: found.stored.id,
     stored: found.stored,
     takeover: isTracked ? undefined : takeover?.from,
     ...(isTracked && { isTracked }),
     origin: differs ? originOf(pair, digest, fields, kind) : undefined,
-    notes: [isTracked ? undefined : takeover?.note, ...notes, isRewritten ? rewrite : undefined].filter((note) => note !== undefined),
-    fields: inFileOrder(named(fields, nameOf), desired),
+    notes: [isTracked ? undefined : takeover?.note, ...notes, rewrite].filter((note) => note !== undefined),
+    fields: inFileOrder(named(fields, around.nameOf), common.desired),
     ...(kept.length > 0 && { unclearable: kept }),
     ...(newDefaults.length > 0 && { newDefaults }),
   }
-  if (takeover?.from !== 'unmanaged' || fields.length === 0 || isAccepted(pair, kind)) return change
-  const asStored = keepMarkedField(kind, body, found.stored)
-  const isRemovedMarker = isMarkerFree && diffSides(kind, sidesOf(kind, asStored, found.stored)).length === 0
-  return isRemovedMarker
-    ? planChange({ ...pair, takeover: removedMarker(kind) }, asStored, sidesOf(kind, asStored, found.stored), around)
-    : hold(change, pair, digest, kind)
 }
+
+/** With an earlier digest, the next edit in the web app would count as one of the files. */
+function hasLatestMarker({ found }: Pair, digest: string, { kind, project, repository }: ChangeContext): boolean {
+  const { marker } = found ?? {}
+  const stored = ownershipTest(project, kind.markerStyle)(marker) ? marker?.repository : undefined
+  return digestToStore(repository, stored) === stored && marker?.digest === digest
+}
+
+/** Whether a marker costs nothing: a write of the whole object can lose parts, unless the server can patch it or the file accepts that. */
+const isMarkerFree = ({ value }: Declared, { kind, canPatch }: ChangeContext): boolean =>
+  kind.hasHiddenParts !== true || canPatch === true || ('rewrite' in value && value.rewrite === true)
 
 const removedMarker = ({ markedField }: Kind): Pair['takeover'] => ({
   from: 'marker-removed',
   note: `its marker was removed in the web app; this run keeps its ${markedField}`,
 })
-
-/** Whether the file accepts that tiles with alerts are written again. */
-const rewritesTiles = ({ value }: Declared): boolean => 'rewrite' in value && value.rewrite === true
 
 /** Whether the file decides about an object without a marker: it says so, or the object is still what `pull` wrote down. */
 const isAccepted = ({ adopted, found }: Pair, kind: Kind): boolean =>

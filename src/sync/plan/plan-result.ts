@@ -56,7 +56,10 @@ const object = z.object({
     .describe(
       'What the files take the object over from: no owner, another key or name in this project, the project of `adopt-from`, or this key, whose marker was removed.',
     ),
-  isTracked: z.literal(true).optional().describe('Present for an object without a marker that is as declared, and to which nothing is written.'),
+  isTracked: z
+    .literal(true)
+    .optional()
+    .describe('Present for an object without a marker that is as declared, and to which nothing is written.'),
   madeFrom: z.string().optional().describe('The SLO that makes it: `slos.KEY`.'),
   notes: z.array(z.string()).describe('Remarks for reviewers, such as the reason for a replacement.'),
   summary: z.string().optional().describe('Of an object to create: what it is, in one line.'),
@@ -90,7 +93,9 @@ export const planDetails = z.object({
   unmanagedKinds: z.array(z.enum(kindNames)).describe('The kinds of the unmanaged objects.'),
   toAdopt: z.int().describe('Objects that are as declared and only get the ownership marker.'),
   toHold: z.int().describe('Objects that differ from the files and stay as they are, because a person may have made the difference.'),
-  tracked: z.int().describe('Objects without a marker that are as declared. Nothing is written to them, because that could lose hidden parts.'),
+  tracked: z
+    .int()
+    .describe('Objects without a marker that are as declared. Nothing is written to them, because that could lose hidden parts.'),
   toRelease: z.int().describe('Objects that lose their marker and become unmanaged, with `prune: forget` or `repair: duplicates`.'),
   toMark: z
     .int()

@@ -108,7 +108,8 @@ interface PlannedRemoval {
 
 /** The objects and tiles that a change removes; undefined where it keeps everything that an alert can watch. */
 function plannedRemoval(change: Change, kind: Kind): PlannedRemoval | undefined {
-  if (kind.removal === undefined || change.action === 'create' || change.action === 'held' || change.action === 'unchanged') return undefined
+  if (kind.removal === undefined || change.action === 'create' || change.action === 'held' || change.action === 'unchanged')
+    return undefined
   const { stored, desired } = change
   const after = desired && composeUpdate(kind, desired, stored)
   const removal = kind.removal(stored, after, isWrite(change) && change.patchedTileIds !== undefined)
