@@ -22,7 +22,7 @@ import { createKinds, type Declared, isOf, type Kinds } from '../../kinds/kinds.
 import { ownershipTest } from '../../kinds/marker.ts'
 import type { ReadSecret } from '../../kinds/secret.ts'
 import { findCommonValues } from '../../kinds/snapshot.ts'
-import { type Change, type Create, changesOf, type Held, isAdopted, isHeld, type Plan, type Update } from './change.ts'
+import { type Change, type Create, changesOf, type Delete, type Held, isAdopted, isHeld, type Plan, type Update } from './change.ts'
 import { adviseRepair, findTwins, type Moves, movesOf, planRepairs, type Twin } from './duplicates.ts'
 import { holdDependents, reportHeld } from './held.ts'
 import {
@@ -141,9 +141,6 @@ function planAll(declarations: Pick<Declarations, 'objects'>, storedObjects: Sto
     directory = part.directory
     return part
   })
-  const isPruned = options.prune === true
-  const copies = isPruned ? parts.flatMap(({ kind, orphans }) => findDuplicateOrphans(orphans, kinds[kind])) : []
-  const deletes = isPruned ? parts.toReversed().flatMap(({ kind, orphans }) => orphans.map((one) => planDelete(kinds[kind], one))) : []
   const repairs = planRepairs({
     kinds,
     twins: parts.map(({ kind, twins }) => ({ kind: kinds[kind], twins })),
@@ -157,9 +154,7 @@ function planAll(declarations: Pick<Declarations, 'objects'>, storedObjects: Sto
     ...repairs.writes.filter((one) => one.kind === kind),
     ...(options.prune === 'forget' ? orphans.map((one) => planRelease(kinds[kind], one, 'no file declares it')) : []),
   ])
-  const order = all.map(({ name }) => name)
-  const allDeletes = held.some(({ isError }) => isError) ? [] : [...repairs.deletes, ...deletes]
-  const written = [...writes, ...allDeletes.toSorted((a, b) => order.indexOf(b.kind) - order.indexOf(a.kind))]
+  const written = [...writes, ...(held.some(({ isError }) => isError) ? [] : planDeletes(parts, repairs.deletes, kinds, options.prune))]
   const tileWrites = planTileWrites(written, {
     canPatch: false,
     rewrite: false,
@@ -171,13 +166,16 @@ function planAll(declarations: Pick<Declarations, 'objects'>, storedObjects: Sto
   const losses = protectAlerts(tileWrites.changes, storedObjects.alert, kinds)
   const changes = parts.flatMap((part) => part.changes)
   const reported = parts.flatMap(({ diagnostics }) => diagnostics)
-  const isDoubled = reported.some(({ rule }) => rule === 'duplicate-marker')
-  const advice = isDoubled ? adviseRepair(options.repairCommand) : []
-  const pairs = parts.flatMap((part) => part.pairs)
-  const renamed = reportRenamedProject(pairs, kinds, options)
+  const advice = reported.some(({ rule }) => rule === 'duplicate-marker') ? adviseRepair(options.repairCommand) : []
+  const renamed = reportRenamedProject(
+    parts.flatMap(({ pairs }) => pairs),
+    kinds,
+    options,
+  )
   // Nothing else of the plan would happen, and its other diagnostics follow from the name of the project.
   if (renamed.length > 0) return { project: options.project, changes: [], orphans: [], diagnostics: renamed, seen: {} }
   const waiting = reportHeld(held, options.waitsForHeld === true || repairs.deletes.length > 0)
+  const copies = options.prune === true ? parts.flatMap(({ kind, orphans }) => findDuplicateOrphans(orphans, kinds[kind])) : []
   const found = [...reported, ...advice, ...copies, ...waiting, ...losses.diagnostics, ...tileWrites.diagnostics]
   return {
     project: options.project,
@@ -276,6 +274,13 @@ function planKind<D extends Declared>(kind: Kind<D>, declared: readonly D[], opt
       ),
     ],
   }
+}
+
+/** The deletes of duplicates and of orphans, in the reverse order of the kinds. */
+function planDeletes(parts: readonly KindPlan[], repairs: readonly Delete[], kinds: Kinds, prune: Prune): readonly Delete[] {
+  const order = parts.map(({ kind }) => kind)
+  const orphans = prune === true ? parts.toReversed().flatMap((part) => part.orphans.map((one) => planDelete(kinds[part.kind], one))) : []
+  return [...repairs, ...orphans].toSorted((a, b) => order.indexOf(b.kind) - order.indexOf(a.kind))
 }
 
 /** A declared object as the directory after the plan has it. */

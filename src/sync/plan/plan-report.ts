@@ -49,7 +49,7 @@ export function objectBlocks(result: PlanResult, sides?: SideNames): readonly Bl
   return [
     ...changeBlocks([...changed, ...objects.filter(isRenamed)], result, sides),
     paragraph(held.length === 0 ? [] : say`Different in the service, and left as it is:`),
-    ...changeBlocks(held, result, { before: 'service', after: 'file' }),
+    ...changeBlocks(held, { objects: held }, { before: 'service', after: 'file' }),
     paragraph(
       silent.length === 0
         ? []

@@ -33,6 +33,8 @@ function resultOf(objects: readonly PlannedObject[], more: Partial<Result> = {})
     toDelete: numberOf('delete'),
     unchanged: numberOf('unchanged') + numberOf('adopt'),
     toAdopt: numberOf('adopt'),
+    toHold: numberOf('held'),
+    tracked: objects.filter(({ isTracked }) => isTracked).length,
     unmanaged: 0,
     unmanagedKinds: [],
     toMark: numberOf('mark'),
