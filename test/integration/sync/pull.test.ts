@@ -376,7 +376,7 @@ describe('a pull of a service', () => {
     put([{ name: 'Bad', tiles: [broken, { ...broken, id: 'other', name: 'Other' }] }], [])
     await withSite(emulator(), 'clickhouse-cloud', async (site) => {
       const files = afterPull({}, await site.pull({}))
-      expect(await site.plan(files)).toMatchObject({ ...emptyPlan, tracked: 1, diagnostics: [] })
+      expect(await site.plan(files)).toMatchObject({ ...emptyPlan, tracked: 1, diagnostics: [{ rule: 'overlapping-tiles' }] })
       const [[path, text] = []] = Object.entries(files)
       const changed = await site.plan({ [path ?? '']: String(text).replace('name: Bad', 'name: Worse') })
       expect(changed.diagnostics.map(({ rule, message }) => [rule, message])).toContainEqual([
