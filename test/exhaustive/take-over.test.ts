@@ -65,13 +65,9 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('W1, W17: objects that o
       const result = await this.#site.pull(this.files, globs, only === undefined ? {} : { only })
       this.files = afterPull(this.files, result)
       if (before !== '' && this.text() !== before) this.earlier.push({ [path]: before })
-      const seen = snapshot()
       // A pull that leaves an object out says nothing about it.
-      for (const { id, outcome } of result.objects)
-        if (id !== undefined && ['added', 'updated', 'unchanged'].includes(outcome)) {
-          const one = seen.get(id)
-          if (one !== undefined && this.text().includes(id)) this.pulled.set(id, bareOf(one))
-        }
+      const inFile = result.objects.filter(({ outcome }) => ['added', 'updated', 'unchanged'].includes(outcome)).map(({ id }) => id)
+      for (const one of all().filter(({ id }) => inFile.includes(id) && this.text().includes(id))) this.pulled.set(one.id, bareOf(one))
       const validated = await this.#site.plan(this.files)
       const broken = validated.diagnostics.filter(({ rule, severity }) => severity === 'error' && ['schema', 'syntax'].includes(rule))
       if (broken.length > 0) throw new Error(`the pulled files are wrong: ${JSON.stringify(broken)}`)
@@ -80,28 +76,28 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('W1, W17: objects that o
     /** Applies, and checks every change of an object against what the files may decide. */
     async apply(prune: boolean): Promise<void> {
       const before = snapshot()
-      const text = this.text()
       const result = await this.#site.apply(this.files, { prune, allowEmpty: true, maxDeletes: 100 })
       const after = snapshot()
-      const hasHeldError = result.diagnostics.some(({ rule, severity }) => rule === 'held' && severity === 'error')
+      const isHeld = result.diagnostics.some(({ rule, severity }) => rule === 'held' && severity === 'error')
       for (const [id, one] of before) {
         const now = after.get(id)
-        if (now === undefined) {
-          if (hasHeldError) throw new Error(`${id} was deleted although an object was held`)
-          if (markerOf(one)?.project !== markerOfOurs(one)) throw new Error(`${id} was deleted without our marker`)
-          continue
-        }
-        if (isSame(bareOf(one), bareOf(now)) || markerOf(one)?.project === markerOfOurs(one)) continue
-        if (markerOf(one) !== undefined) throw new Error(`${id} belongs to another project and was written`)
-        const entry = new RegExp(`adopt: "?${id}(@\\S+)?"?$`, 'm').exec(text)
-        const isAccepted = /adopt: true$/m.test(text) || (entry !== null && entry[1] === undefined)
-        const isAsPulled = entry !== null && isSame(this.pulled.get(id), bareOf(one))
-        if (!isAccepted && !isAsPulled) throw new Error(`${id} was overwritten, although it is not what was pulled`)
+        const problem = now === undefined ? whyNotDeleted(one, isHeld) : this.whyNotWritten(one, now)
+        if (problem !== undefined) throw new Error(`${id} ${problem}`)
       }
       const unmarked = new Set([...before.values()].filter((one) => markerOf(one) === undefined).map(placeOf))
-      for (const [id, one] of after)
-        if (!before.has(id) && unmarked.has(placeOf(one)) && after.size > before.size)
-          throw new Error(`${id} was created beside an unmarked object of its name`)
+      const second = [...after.values()].find((one) => !before.has(one.id) && after.size > before.size && unmarked.has(placeOf(one)))
+      if (second !== undefined) throw new Error(`${second.id} was created beside an unmarked object of its name`)
+    }
+
+    /** What is wrong about the write of an object; undefined for an allowed one. */
+    whyNotWritten(before: Stored, after: Stored): string | undefined {
+      const marker = markerOf(before)
+      if (isSame(bareOf(before), bareOf(after)) || isOurs(before)) return undefined
+      if (marker !== undefined) return 'belongs to another project and was written'
+      const entry = new RegExp(`adopt: "?${before.id}(@\\S+)?"?$`, 'm').exec(this.text())
+      if (/adopt: true$/m.test(this.text()) || (entry !== null && entry[1] === undefined)) return undefined
+      const isAsPulled = entry !== null && isSame(this.pulled.get(before.id), bareOf(before))
+      return isAsPulled ? undefined : 'was overwritten, although it is not what was pulled'
     }
 
     editFile(): void {
@@ -129,17 +125,18 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('W1, W17: objects that o
     }
 
     editInWebApp(): void {
-      const alert = this.pick(listOf('alerts'))
-      const dashboard = this.pick(listOf('dashboards'))
-      const search = this.pick(listOf('savedSearches'))
-      const choice = Math.floor(this.#random() * 6)
-      if (choice === 0 && alert) alert.threshold = 100 + Math.floor(this.#random() * 90)
-      if (choice === 1 && search) search.where = `x:${Math.floor(this.#random() * 90)}`
-      const tile = (dashboard?.tiles as JsonObject[] | undefined)?.[0]
-      if (choice === 2 && tile) tile.name = `Tile ${Math.floor(this.#random() * 5)}`
-      if (choice === 3 && tile) tile.h = 1 + Math.floor(this.#random() * 9)
-      if (choice === 4 && alert) alert.name = this.#random() < 0.5 ? null : `Alert ${Math.floor(this.#random() * 3)}`
-      if (choice === 5 && dashboard) dashboard.name = `Dashboard ${Math.floor(this.#random() * 3)} ${dashboard.id}`
+      const number = Math.floor(this.#random() * 90)
+      const [alert, dashboard, search] = [this.pick(listOf('alerts')), this.pick(listOf('dashboards')), this.pick(listOf('savedSearches'))]
+      const [tile] = (dashboard?.tiles ?? []) as JsonObject[]
+      const edits = [
+        () => Object.assign(alert ?? {}, { threshold: 100 + number }),
+        () => Object.assign(search ?? {}, { where: `x:${number}` }),
+        () => Object.assign(tile ?? {}, { name: `Tile ${number % 5}` }),
+        () => Object.assign(tile ?? {}, { h: 1 + (number % 9) }),
+        () => Object.assign(alert ?? {}, { name: number < 45 ? null : `Alert ${number % 3}` }),
+        () => Object.assign(dashboard ?? {}, { name: `Dashboard ${number % 3} ${dashboard?.id}` }),
+      ]
+      this.pick(edits)?.()
     }
 
     removeMarker(): void {
@@ -204,10 +201,11 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('W1, W17: objects that o
     }
   }
 
-  const markerOfOurs = (one: Stored): string | undefined => {
-    const marker = markerOf(one)
-    if (marker === undefined) return undefined
-    return ours.has(marker.project) ? marker.project : undefined
+  const isOurs = (one: Stored): boolean => ours.has(markerOf(one)?.project ?? '')
+
+  const whyNotDeleted = (one: Stored, isHeld: boolean): string | undefined => {
+    if (isHeld) return 'was deleted although an object was held'
+    return isOurs(one) ? undefined : 'was deleted without our marker'
   }
 
   it('are never overwritten without consent, never created twice, and settle', async () => {
