@@ -405,7 +405,8 @@ function followTile(one: Declared, { desired, stored }: Change, { kinds, ...cont
   const kind: Kind = kinds[name]
   const tile = ownValue(spelled, 'tile')
   if (typeof tile !== 'string' || desired?.dashboardId === undefined) return undefined
-  const isUnknown = desired.tileId === undefined && desired.dashboardId === stored?.dashboardId
+  // The dashboard has no tile of this name any more.
+  const isUnknown = desired.tileId === tile && desired.dashboardId === stored?.dashboardId
   if (!isUnknown && !context.takenOver.has(desired.dashboardId)) return undefined
   const declared = stored === undefined ? desired : kind.carryOver(desired, kind.toBody(stored))
   const found = isUnknown ? { ...declared, tileId: stored?.tileId } : declared

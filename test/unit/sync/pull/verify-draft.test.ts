@@ -169,7 +169,14 @@ describe('verifyDraft rejects an object', () => {
       ],
       [
         'what it refers to, and says that it does not exist',
-        { objects: [dashboard('b'), kept('a', 'missing', { id: undefined })], diagnostics: [diagnostic('wrong', 12)] },
+        {
+          objects: [dashboard('b'), kept('a', 'missing', { id: undefined })],
+          changes: [
+            ...changes.slice(1),
+            { ...change('a'), id: undefined, stored: undefined, action: 'create', location: { file }, summary: '' },
+          ],
+          diagnostics: [diagnostic('wrong', 12)],
+        },
         { 'dashboard id-b': `${error}; the service does not have this alert, so remove its declaration` },
       ],
       [
