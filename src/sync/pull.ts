@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { ReadApi } from '../api/client.ts'
+import { letEventsAct } from '../core/clock.ts'
 import { type Diagnostic, errorsIn, inputDiagnostic, type LintSettings } from '../core/diagnostics.ts'
 import { WatchkeeperError } from '../core/errors.ts'
 import { quote } from '../core/text.ts'
@@ -9,7 +10,7 @@ import { type Found, filesInput, findDeclarations, skippedDirectories, withSourc
 import { nameInstances } from '../declarations/group-diagnostics.ts'
 import { lintRules } from '../declarations/lint.ts'
 import { type InvalidField, listOf } from '../kinds/kind.ts'
-import { kindLabels, kindNames, sectionNames } from '../kinds/kind-names.ts'
+import { addressOf, kindLabels, kindNames, sectionNames } from '../kinds/kind-names.ts'
 import { createKinds } from '../kinds/kinds.ts'
 import type { Files, OutputFile } from '../operation/files.ts'
 import { choice, flag } from '../operation/inputs.ts'
@@ -21,13 +22,11 @@ import { planOn } from './plan/plan-changes.ts'
 import { readStoredObjects } from './plan/stored-objects.ts'
 import { isAboutTileWrites } from './plan/tile-writes.ts'
 import { withAdoptedIds } from './pull/adopted-ids.ts'
-import { type Draft, type DraftInput, draftPull, identityOf } from './pull/draft.ts'
+import { type Draft, type DraftInput, draftPull, excludedAs, identityOf } from './pull/draft.ts'
 import {
   findReplacedVariables,
-  findWrongRemovals,
   instantiatedDifferences,
   overriddenDifferences,
-  remainingErrors,
   replacedExpressions,
   reportIncompleteLists,
   withEmptiedLists,
@@ -116,7 +115,7 @@ function toOutputFile({ path, content, size }: PullResult['writtenFiles'][number
 
 type PullContext = Pick<
   Context<'read', 'service-or-server'>,
-  'service' | 'profile' | 'files' | 'lintSettings' | 'environment' | 'clock'
+  'service' | 'profile' | 'files' | 'lintSettings' | 'environment' | 'clock' | 'stop'
 > & {
   readonly api: ReadApi
 }
@@ -162,14 +161,11 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
   }
   const serverAnswers: ServerAnswers = new Map()
   const { draft: verified, read } = await draftUntilVerified(draftInput, async (candidate) => {
+    await demandTime(context)
     const drafted = await findIn(new Map([...texts, ...candidate.files.map(({ path, after }) => [path, after] as const)]), context, project)
     const { found: declarations } = await withSources(drafted, storedObjects.source)
     const read = { declarations, diagnostics: declarations.diagnostics, plan: await planWith(declarations) }
-    const failures = new Map([
-      ...verifyDraft(candidate, read),
-      ...findReplacedVariables(candidate, { environment, only }),
-      ...findWrongRemovals(candidate, drafted),
-    ])
+    const failures = new Map([...verifyDraft(candidate, read), ...findReplacedVariables(candidate, { environment, only })])
     return { read, failures: failures.size > 0 ? failures : await findRejected(read.plan, serverAnswers, context) }
   })
   const draft = withAdoptedIds(verified, read, { kinds: createKinds(profile, nowMs), environment, only, texts })
@@ -183,7 +179,6 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
       ...overriddenDifferences(draft, environment),
       ...nameInstances(instantiatedDifferences(draft)),
       ...replacedExpressions(draft),
-      ...remainingErrors(read),
       // The reader of the files decides about adoptions.
       ...read.plan.diagnostics.filter(isAboutTileWrites).map((one) => ({ ...one, severity: 'warning' as const })),
     ],
@@ -211,10 +206,13 @@ const adviceOff: LintSettings = Object.fromEntries(
   Object.entries(lintRules).flatMap(([id, { severity }]) => (severity === 'error' ? [] : [[id, 'off']])),
 )
 
-/** The reasons by `identityOf`. */
+/** The reasons by `excludedAs`. */
 type Failures = ReadonlyMap<string, string>
 
-/** Leaves out the objects that fail the verification, and drafts again, until none fails. */
+/**
+ * Leaves out the objects that fail the verification, and drafts again, until none of the others fails. This ends: each round leaves out at
+ * least one object more, and an object that was left out is not edited again.
+ */
 async function draftUntilVerified(
   input: Omit<DraftInput, 'excluded'>,
   verify: (draft: Draft) => Promise<{ readonly read: ReadDraft; readonly failures: Failures }>,
@@ -222,10 +220,20 @@ async function draftUntilVerified(
   const excluded = new Map<string, string>()
   for (;;) {
     const draft = draftPull({ ...input, excluded })
+    const again = draft.objects.find((object) => object.isEdited && excluded.has(excludedAs(object)))
+    if (again !== undefined) throw new Error(`${addressOf(again)} was edited after it was left out`)
     const { read, failures } = await verify(draft)
-    if (failures.size === 0) return { draft, read }
-    for (const [identity, reason] of failures) excluded.set(identity, reason)
+    const found = [...failures].filter(([identity]) => !excluded.has(identity))
+    if (found.length === 0) return { draft, read }
+    for (const [identity, reason] of found) excluded.set(identity, reason)
   }
+}
+
+/** Throws where the run has to end. No request tells a computation. */
+async function demandTime({ api, stop }: Pick<PullContext, 'api' | 'stop'>): Promise<void> {
+  await letEventsAct()
+  if (stop.aborted) throw new WatchkeeperError('canceled', 'Canceled. No file was written.')
+  if (api.remainingMs() <= 0) throw new WatchkeeperError('deadline', 'No file was written, because timeout-seconds leaves no time for it.')
 }
 
 /** Why the server rejects an object, by `identityOf`; undefined when it accepts it. */

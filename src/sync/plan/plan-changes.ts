@@ -35,7 +35,7 @@ import {
   reportRenamedProject,
 } from './match.ts'
 import { checkRepository, type RunRepository, reviewAdoption } from './ownership.ts'
-import { cannotClear, checkByKind, checkGuards, checkUses, refuseUnadopted, serverDefaults } from './plan-diagnostics.ts'
+import { cannotClear, checkByKind, checkGuards, checkUses, refuseUnadopted, serverDefaults, toLostName } from './plan-diagnostics.ts'
 import { planChange, planDelete, planRelease } from './plan-object.ts'
 import { protectAlerts } from './protect-alerts.ts'
 import { indexAll, indexStored, type StoredIndex, type StoredObjects } from './stored-objects.ts'
@@ -264,7 +264,7 @@ function planKind<D extends Declared>(kind: Kind<D>, declared: readonly D[], opt
     directory,
     diagnostics: [
       ...diagnostics,
-      ...compared.flatMap(({ desired }) => desired.diagnostics),
+      ...compared.flatMap(({ pair, desired }) => (isAsApplied(pair) ? desired.diagnostics.map(toLostName) : desired.diagnostics)),
       ...reviewed,
       ...changes.flatMap((change) => (isHeld(change) ? [] : cannotClear(change))),
       ...pairs.flatMap((pair, i) => refuseUnadopted(pair, changes[i], kind)),
@@ -291,9 +291,11 @@ const toPlanned = ({ declared, found }: Pair): Planned => ({
   stored: found?.stored,
 })
 
-/** Objects whose declarations have not changed since they were applied. */
-const unchangedDeclarations = ({ pair: { declared, found }, sides }: ResolvedPair): readonly Sides[] =>
-  sides !== undefined && found?.marker?.digest === declarationDigest(declared.value) ? [sides] : []
+/** Whether the declaration has not changed since it was applied. */
+const isAsApplied = ({ declared, found }: Pair): boolean =>
+  found?.marker !== undefined && found.marker.digest === declarationDigest(declared.value)
+
+const unchangedDeclarations = ({ pair, sides }: ResolvedPair): readonly Sides[] => (sides !== undefined && isAsApplied(pair) ? [sides] : [])
 
 const keepWhenRecreated = (change: Change, { recreate }: Kind): Change =>
   change.action === 'replace' && recreate !== undefined ? { ...change, desired: recreate(change.desired, change.stored) } : change

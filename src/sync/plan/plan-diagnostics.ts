@@ -17,6 +17,27 @@ export const guardRules = {
   'too-many-deletes': { severity: 'error', description: 'The plan would delete more objects than `max-deletes` allows.' },
 } as const satisfies Rules
 
+export const lostNameRules = {
+  'lost-name': {
+    severity: 'error',
+    description:
+      'A reference names an object that had this name at the last apply, and was renamed or deleted in the service since. `pull` writes the new name. For `drift`, this is a difference.',
+  },
+} as const satisfies Rules
+
+/** Explains an unknown name in a declaration that is as it was applied: then it is not a mistake in the file. */
+export const toLostName = (one: Diagnostic): Diagnostic =>
+  one.rule === 'unknown-name'
+    ? diagnosticOf(
+        lostNameRules,
+        'lost-name',
+        one.location,
+        `${one.message}${one.message.endsWith('?') ? ' It' : '; it'} was renamed or deleted in the service since the last apply. After a rename, run pull to write the new name`,
+      )
+    : one
+
+export const isAboutLostName = ({ rule }: Diagnostic): boolean => rule === 'lost-name'
+
 export function checkGuards(
   changes: readonly Change[],
   incompleteLists: Readonly<Partial<Record<KindName, string>>>,

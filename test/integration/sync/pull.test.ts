@@ -246,7 +246,7 @@ describe('F2: pull keeps the comments, the order and the formatting of a file', 
     expect(after['observability/refunds.yml']).toMatch(/  refunds:\n    name: Refunds\n    adopt: f{24}@1\.[0-9a-f]{10}\.[0-9a-f]{6}\n    tiles: \[\]\n/)
   })
 
-  it('keeps the declaration of a deleted alert, and warns about its references', async () => {
+  it('keeps the declaration of a deleted alert, and leaves out the dashboard that lost its tile', async () => {
     const { store, queue, dashboard } = trim(emulator())
     store.alerts = store.alerts.filter(({ id }) => id !== queue.id)
     const { pulled, lines } = await pullOver(emulator())
@@ -256,10 +256,13 @@ describe('F2: pull keeps the comments, the order and the formatting of a file', 
     dashboard.tiles = dashboard.tiles.filter(({ name }) => name !== 'Payment queue')
     const text = file.replace('dashboard: { name: Payments }', 'dashboard: payments')
     await withSite(emulator(), 'clickhouse-cloud', async (site) => {
-      expect(await site.pull({ [path]: text })).toMatchObject({
-        updated: 1,
-        missing: 1,
-        diagnostics: expect.arrayContaining([expect.objectContaining({ rule: 'dangling-reference', severity: 'warning' })]),
+      const again = await site.pull({ [path]: text })
+      expect(again).toMatchObject({ changed: false, updated: 0, missing: 1, leftOut: 1 })
+      expect(again.objects.find(({ outcome }) => outcome === 'left-out')).toMatchObject({
+        kind: 'dashboard',
+        key: 'payments',
+        reason:
+          'the files would have an error: alerts.queue.tile: dashboard payments has no tile named "Payment queue"; the service does not have this alert, so remove its declaration',
       })
     })
   })

@@ -21,6 +21,7 @@ describe('a pull without files', () => {
         id: 'q1',
         outcome: 'added',
         path: 'o/saved-searches.yml',
+        isEdited: true,
       },
       {
         kind: 'dashboard',
@@ -29,6 +30,7 @@ describe('a pull without files', () => {
         id: 'd1',
         outcome: 'added',
         path: 'o/shop.yml',
+        isEdited: true,
       },
       {
         kind: 'alert',
@@ -37,6 +39,7 @@ describe('a pull without files', () => {
         id: 'a1',
         outcome: 'added',
         path: 'o/shop.yml',
+        isEdited: true,
       },
     ])
     expect(pulled.files.map(({ path, before }) => [path, before])).toEqual([
