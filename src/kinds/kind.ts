@@ -219,8 +219,8 @@ export interface FileContext {
   readonly sources: readonly StoredObject[]
   /** The key of an object in these files; undefined for one that they do not declare. */
   keyOf(kind: KindName, id: unknown): string | undefined
-  /** Whether files have no tiles of this dashboard, but queries of alerts. */
-  isForQueries?(dashboardId: unknown): boolean
+  /** Whether files have queries of alerts in place of this tile, or of all tiles of the dashboard. */
+  isForQueries?(dashboardId: unknown, tileId?: unknown): boolean
   /** The tiles of a dashboard, with the names that they have where the body is from: in the files or in the service. */
   tilesOf(dashboardId: unknown): readonly Body[]
 }

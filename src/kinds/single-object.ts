@@ -21,7 +21,7 @@ export const idInput = (label: string) => resourceId(`Id of the ${label}.`)
 
 export const documentInput = (label: string) =>
   longText(
-    `The ${label}: a map as YAML or JSON, with the field names of files and ids in place of keys, or the path of such a file, which ends in .yml, .yaml or .json.`,
+    `The ${label}: a map as YAML or JSON, with the field names of files and ids in place of keys, or a request or an answer of the API. Or the path of such a file, which ends in .yml, .yaml or .json.`,
     1_000_000,
   )
 
@@ -34,12 +34,24 @@ export interface ReadObject<T> {
   readonly name: string
 }
 
+/**
+ * A document in the form of files, made of one in the form of the API, as a request or an answer has it: without what the server sets.
+ * Undefined for a document that is in the form of files.
+ */
+type FromApi = (document: Body) => Body | undefined
+
 /** Reads a document, or the file that it names. Throws an InputError with all that is wrong in it. */
-export async function readObject<T>(text: string, input: string, schema: z.ZodType<T>, files: Pick<Files, 'read'>): Promise<ReadObject<T>> {
+export async function readObject<T>(
+  text: string,
+  input: string,
+  { schema, fromApi }: { readonly schema: z.ZodType<T>; readonly fromApi: FromApi },
+  files: Pick<Files, 'read'>,
+): Promise<ReadObject<T>> {
   const isPath = !text.trim().includes('\n') && /\.(?:ya?ml|json)$/.test(text.trim())
   const name = isPath ? text.trim() : input
   const content = isPath ? await files.read(name, input) : text
-  const { value, document } = parseWithLocations(content, name, schema)
+  const prepare = (given: unknown): unknown => (isMapping(given) ? (fromApi(given) ?? given) : given)
+  const { value, document } = parseWithLocations(content, name, schema, prepare)
   if (!isMapping(document.value)) throw inputError(input, 'is neither a map nor the path of a file that ends in .yml, .yaml or .json')
   return { value, written: document.value, document, name }
 }

@@ -180,7 +180,7 @@ function spellTarget({ source, dashboardId, tileId, savedSearchId }: Body, conte
   }
   if (source === 'saved_search') return { savedSearch: spell('savedSearch', savedSearchId) }
   const query = ownValue(context.spelled, 'query')
-  if (query !== undefined || (context.spelled === undefined && context.isForQueries?.(dashboardId))) {
+  if (query !== undefined || (context.spelled === undefined && context.isForQueries?.(dashboardId, tileId))) {
     const dashboard = spell('dashboard', dashboardId)
     const tile = context.tilesOf(dashboardId).find(({ id, name }) => (tileId instanceof PendingId ? name === tileId.tile : id === tileId))
     return { query: spellQuery(tile, query, context), dashboard: dashboard === projectDashboard ? undefined : dashboard }

@@ -25,7 +25,7 @@ import {
   toDocument,
   withoutAdoption,
 } from '../single-object.ts'
-import { type Alert, alertCollection, alertSchema, type DeclaredAlert, declaredAlert } from './alert.ts'
+import { type Alert, alertCollection, alertFromApi, alertSchema, type DeclaredAlert, declaredAlert } from './alert.ts'
 import { createAlertKind } from './alert-kind.ts'
 import {
   alertFacts,
@@ -154,9 +154,10 @@ export const createAlert = defineOperation({
   },
   async run({ api, service, profile, files, clock, confirm }, given) {
     const kind = createAlertKind(profile, clock.now())
-    const read = await readObject(given.alert, 'alert', newAlert, files)
+    const read = await readObject(given.alert, 'alert', { schema: newAlert, fromApi: newAlertFromApi }, files)
     refuseUnsupported(read, kind)
-    const body = await resolveObject(kind, { ...read, value: declaredAlert.parse(read.value) }, { api, service })
+    // An answer of the API can have the marker of another alert.
+    const body = kind.withoutMarker(await resolveObject(kind, { ...read, value: declaredAlert.parse(read.value) }, { api, service }))
     if (given.ifExists !== 'create') {
       const { similar, readAtMs } = await findSimilar(api, service, body)
       const [existing, second] = similar
@@ -185,7 +186,7 @@ export const updateAlert = defineOperation({
   example: { id: '65f5e4a35eedc0de0000001f', alert: '{ threshold: 10 }' },
   async run({ api, service, profile, files, clock, confirm }, given) {
     const kind = createAlertKind(profile, clock.now())
-    const read = await readObject(given.alert, 'alert', changedAlert, files)
+    const read = await readObject(given.alert, 'alert', { schema: changedAlert, fromApi: alertFromApi }, files)
     refuseUnsupported(read, kind)
     const { source, ...fields } = await resolveObject(kind, { ...read, value: read.value as DeclaredAlert }, { api, service }) // Some of its fields.
     const target = ['dashboard', 'savedSearch'].some((name) => ownValue(read.value, name) != null) ? { source } : {}
@@ -203,6 +204,12 @@ export const updateAlert = defineOperation({
 const wireNameOf = (field: string): string => metaOf(ownValue(declaredAlert.shape, field) as Schema).ref?.wire ?? field // The schema accepted the field.
 
 const changedAlert = partialSchema(declaredAlert)
+
+/** A field of null means no value. */
+function newAlertFromApi(document: Body): Body | undefined {
+  const alert = alertFromApi(document)
+  return alert && Object.fromEntries(Object.entries(alert).filter(([, value]) => value !== null))
+}
 
 /** A new alert, which watches something and notifies someone. */
 const newAlert = withoutAdoption(declaredAlert).superRefine((alert, context) => {

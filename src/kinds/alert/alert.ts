@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { defineCollection } from '../../api/collection.ts'
 import { wireId, wireNumber } from '../../api/wire.ts'
-import { isEmpty, isMapping } from '../../core/keys.ts'
+import { isEmpty, isMapping, withoutUndefined } from '../../core/keys.ts'
 import { quote } from '../../core/text.ts'
 
 import { alertQuery } from '../alert-query.ts'
@@ -89,6 +89,21 @@ export function unknownFormOf({ source, detectionMode, anomalyConfig }: StoredOb
 export function toAlertBody(alert: StoredObject): Body {
   const { state: _state, silenced: _silenced, executionErrors: _errors, ...body } = withoutServerFields(alert)
   return body
+}
+
+/** The fields of the API that a file has under other names. */
+const targetIds = { dashboard: 'dashboardId', tile: 'tileId', savedSearch: 'savedSearchId' } as const
+
+/** An alert in the form of files, made of a request or an answer of the API; undefined for one that is in the form of files. */
+export function alertFromApi(document: Body): Body | undefined {
+  const { source, channel, channels, ...fields } = toAlertBody({ id: '', ...document })
+  const isOfApi = Object.values(targetIds).some((name) => name in fields) || alertSources.some((known) => known === source)
+  if (!isOfApi || Object.keys(targetIds).some((name) => name in fields)) return undefined
+  const { dashboardId, tileId, savedSearchId, ...others } = fields
+  const ids = source === 'saved_search' ? { savedSearchId } : source === 'tile' ? { dashboardId, tileId } : fields
+  const targets = Object.entries(targetIds).map(([name, wire]) => [name, ids[wire] == null ? undefined : { id: ids[wire] }])
+  // An answer has the first channel twice, and a server before 2.36 has only that one.
+  return withoutUndefined({ ...others, ...Object.fromEntries(targets), ...(channels == null ? { channel } : { channels }) })
 }
 
 /** The time in UTC, the only zone that the server accepts. An invalid time is returned unchanged. */

@@ -14,13 +14,13 @@ import { composeCreate, composeUpdate, requireUnchanged, sidesOf } from '../comp
 import { type Body, listOf } from '../kind.ts'
 import { defineList, tagsCell } from '../list-operation.ts'
 import { lostAlert, lostAlertBlocks, readLostAlerts } from '../lost-alerts.ts'
-import { isMarkerTag, tagMarkers } from '../marker.ts'
+import { isMarkerTag, tagMarkers, withoutMarkerTags } from '../marker.ts'
 import { declarationDetail, documentInput, idInput, type ReadObject, readObject, resolveObject, toDocument } from '../single-object.ts'
 import { diffSides } from '../snapshot.ts'
 import type { DeclaredDashboard } from './dashboard.ts'
 import { expandDashboard, wholeDashboard } from './dashboard-file.ts'
 import { createDashboardKind } from './dashboard-kind.ts'
-import { type Dashboard, dashboardCollection, dashboardSchema, toDashboardBody } from './dashboard-wire.ts'
+import { type Dashboard, dashboardCollection, dashboardFromApi, dashboardSchema, toDashboardBody, withoutIds } from './dashboard-wire.ts'
 
 const id = idInput('dashboard')
 
@@ -81,7 +81,9 @@ export const createDashboard = defineOperation({
   async run({ api, service, profile, files }, { dashboard }) {
     const kind = createDashboardKind(profile)
     const body = await resolveObject(kind, await readDashboard(dashboard, files), { api, service })
-    return outputsOf(await dashboardCollection.create(api, service, composeCreate(kind, body)), true)
+    // An answer of the API has ids, and can have the marker of another dashboard.
+    const own = body.tags === undefined ? body : kind.withoutMarker(body)
+    return outputsOf(await dashboardCollection.create(api, service, composeCreate(kind, withoutIds(own))), true)
   },
   report: ({ dashboard }) => ({ headline: say`Dashboard ${nameOrId(dashboard)} created`, blocks: [tileTable(dashboard)] }),
 })
@@ -184,14 +186,14 @@ export const deleteDashboard = defineOperation({
 
 /** Reads a dashboard as files declare it, with its short forms expanded. */
 async function readDashboard(text: string, files: Pick<Files, 'read'>): Promise<ReadObject<DeclaredDashboard>> {
-  const read = await readObject(text, 'dashboard', wholeDashboard, files)
+  const read = await readObject(text, 'dashboard', { schema: wholeDashboard, fromApi: dashboardFromApi }, files)
   return { ...read, value: expandDashboard(read.value).value }
 }
 
 /** Keeps the fields that the document does not have, and the markers of plan and apply. */
 function toDesiredDashboard(current: Dashboard, declared: Body): Body {
   const before = Object.entries(toDashboardBody(current)).filter(([, value]) => value !== null)
-  const tags = Array.isArray(declared.tags) && { tags: [...declared.tags, ...current.tags.filter(isMarkerTag)] }
+  const tags = Array.isArray(declared.tags) && { tags: [...withoutMarkerTags(declared.tags), ...current.tags.filter(isMarkerTag)] }
   return { ...Object.fromEntries(before), ...declared, ...tags }
 }
 

@@ -9,7 +9,8 @@ import { readDocument } from '../../documents/document.ts'
 import { interpolate, newRoom } from '../../documents/expressions.ts'
 import { ownValue, valueAt } from '../../documents/schema.ts'
 import { schemaDiagnostics } from '../../documents/validate.ts'
-import { projectDashboard } from '../../kinds/alert-query.ts'
+import { displayTypeOf } from '../../kinds/alert/alert.ts'
+import { type AlertQuery, projectDashboard, toTileConfig } from '../../kinds/alert-query.ts'
 import { type FieldChange, managedPart } from '../../kinds/compare.ts'
 import { declaresNoTiles } from '../../kinds/dashboard/dashboard-file.ts'
 import { createDirectory } from '../../kinds/directory.ts'
@@ -135,6 +136,7 @@ export function draftPull(input: DraftInput): Draft {
   const keys = new Map(plan.changes.flatMap(({ kind, id, key }) => (id === undefined ? [] : [[identityOf(kind, id), key] as const])))
   const withoutTiles = declarations.objects.filter(({ kind, written }) => kind === 'dashboard' && declaresNoTiles(written))
   const forQueries = new Set([projectDashboard, ...withoutTiles.map(({ key }) => key)])
+  let queryTiles: ReadonlySet<unknown> = new Set()
   const context: DraftContext = {
     explainSecret: createSecretFinder(input),
     kinds,
@@ -142,22 +144,27 @@ export function draftPull(input: DraftInput): Draft {
     sources: storedObjects.source,
     keyOf: (kind, id) => keys.get(identityOf(kind, String(id))),
     tilesOf: (id) => withNames(tiles.get(String(id)) ?? [], takenOver.has(id) ? [] : (inFiles.get(id) ?? [])),
-    isForQueries: (id) => forQueries.has(keys.get(identityOf('dashboard', String(id))) ?? ''),
+    isForQueries: (id, tileId) => forQueries.has(keys.get(identityOf('dashboard', String(id))) ?? '') || queryTiles.has(tileId),
+    isQueryTile: ({ id }) => queryTiles.has(id),
     declaredTiles: inFiles,
     takenOver,
   }
   const wanted = valuesOf(select, 'kind')
   const isAdded = ({ name, file }: Kind): boolean =>
     input.only === undefined && abilitiesOf(profile).kinds.has(name) && (wanted?.includes(name) ?? file.isOnRequest === undefined)
+  const others = keysOf<KindName>(kinds)
+    .map((name): Kind => kinds[name])
+    .filter(isAdded)
+    .flatMap((kind) => selectObjects(kind, input))
+    // An object that is left out has no key.
+    .filter((one) => passes({ key: '', ...one, name: storedLabelOf(one.stored) }, select))
+  queryTiles = findQueryTiles(others, context, input)
   const placeOf = createPlaces(kinds, input)
   const declared = new Map(declarations.objects.map((one) => [addressOf(one), one]))
   const changes = Map.groupBy(changesInFiles(plan, declarations.objects).values(), ({ kind }) => kind)
   const parts = keysOf<KindName>(kinds).map((name) => {
-    const kind: Kind = kinds[name]
-    const others = (isAdded(kind) ? selectObjects(kind, input) : [])
-      // An object that is left out has no key.
-      .filter((one) => passes({ key: '', ...one, name: storedLabelOf(one.stored) }, select))
-    const added = others.map((one): Drafted => {
+    const ofKind = others.filter(({ kind }) => kind === name)
+    const added = ofKind.map((one): Drafted => {
       if (!('key' in one)) return outside(one, one)
       const drafted = draftNew(one, placeOf, context, input.excluded)
       // Objects of the kinds after it can refer to it by its key.
@@ -185,6 +192,30 @@ export function draftPull(input: DraftInput): Draft {
     : draftPull({ ...input, excluded: new Map([...input.excluded, ...shared.map((one) => [one, whyShared] as const)]) })
 }
 
+/** The tiles of new alerts of this project that were applied as queries, where a file can have them so. */
+function findQueryTiles(
+  others: readonly SelectedObject[],
+  context: DraftContext,
+  { excluded }: Pick<DraftInput, 'excluded'>,
+): ReadonlySet<unknown> {
+  const added = others.flatMap((one) => ('key' in one && !excluded.has(identityOf(one.kind, one.stored.id)) ? [one] : []))
+  const keys = new Map(added.map(({ kind, key, stored }) => [identityOf(kind, stored.id), key]))
+  const keyOf: DraftContext['keyOf'] = (kind, id) => context.keyOf(kind, id) ?? keys.get(identityOf(kind, String(id)))
+  // A person who renames the tile, or makes it another chart, means it as a tile.
+  const isQuery = (one: NewObject): boolean => {
+    const { kind, key, stored } = one
+    const { queryTile } = context.kinds[kind].readMarker(context.kinds[kind].toBody(stored)) ?? {}
+    const tile = context.tilesOf(stored.dashboardId).find(({ id }) => id === queryTile && id === stored.tileId)
+    const name = stored.name || key
+    if (tile === undefined || ![name, `${name} (${key})`].includes(String(tile.name))) return false
+    const fields = spellNew(one, { ...context, keyOf, isForQueries: () => true })
+    if (typeof (fields.dashboard ?? '') !== 'string' || explainUnwritable(fields, kind) !== undefined) return false
+    // The fields are those of a file.
+    return toTileConfig(fields.query as AlertQuery).displayType === displayTypeOf(tile) && context.explainSecret(fields) === undefined
+  }
+  return new Set(added.filter(isQuery).map(({ stored }) => stored.tileId))
+}
+
 interface Drafted {
   readonly object: PulledObject
   /** Absent when the files stay as they are. */
@@ -205,6 +236,8 @@ interface DraftContext extends Pick<FileContext, 'directory' | 'sources' | 'keyO
   readonly declaredTiles: ReadonlyMap<unknown, readonly Body[]>
   /** The ids of the dashboards whose tiles of the service go into a file. */
   readonly takenOver: ReadonlySet<unknown>
+  /** Whether the tile is the query of a new alert. */
+  isQueryTile(tile: Body): boolean
   /** Explains why these fields must not get into a file; undefined when they may. What the file has already is not new. */
   explainSecret(fields: Body, inFile?: Body): string | undefined
 }
@@ -254,35 +287,45 @@ const outside = ({ kind, stored }: SelectedObject, { outcome, reason }: Pick<Pul
 })
 
 /** The fields of a file for an object that no file declares. */
-function spellNew({ kind: name, key, stored }: NewObject, { kinds, ...context }: DraftContext): Body {
+function spellNew({ kind: name, key, stored }: NewObject, { kinds, isQueryTile, ...context }: DraftContext): Body {
   const kind: Kind = kinds[name]
   const body = kind.toBody(stored)
   const pulled = managedPart(kind.pulledPart?.(body, {}) ?? body, undefined, kind.schema)
-  return kind.toFile(pulled, { ...context, key, spelled: undefined, declared: undefined })
+  const around = { ...context, key, spelled: undefined, declared: undefined }
+  const tiles = listOf(pulled.tiles).filter((tile) => !isQueryTile(tile))
+  if (tiles.length === listOf(pulled.tiles).length) return kind.toFile(pulled, around)
+  const { tiles: spelled, ...fields } = kind.toFile({ ...pulled, tiles }, around)
+  return { ...fields, ...(tiles.length > 0 && { tiles: spelled }) }
 }
 
 /** What the file declares and what the service has, spelled in the same way: every difference is a real one. */
 function spellChange(
   one: Declared,
   { desired = {}, stored }: Change & { readonly stored: StoredObject },
-  { kinds, ...others }: DraftContext,
+  { kinds, isQueryTile, ...others }: DraftContext,
 ): Sides {
   const { kind: name, key, written: spelled } = one
   const kind: Kind = kinds[name]
   const body = kind.toBody(stored)
-  const [pulled, declared] = withoutQueries(kind.pulledPart?.(body, desired) ?? body, desired, kind, one)
+  const [pulled, declared] = withoutQueries(kind.pulledPart?.(body, desired) ?? body, desired, kind, { ...one, isQueryTile })
   const context: FileContext = { ...others, key, spelled, declared }
   const tilesOf = (id: unknown): readonly Body[] => others.declaredTiles.get(id) ?? others.tilesOf(id)
   return { before: kind.toFile(declared, { ...context, tilesOf }), after: kind.toFile(managedPart(pulled, declared, kind.schema), context) }
 }
 
 /** The stored and the declared body without the tiles that the file does not have. */
-function withoutQueries(stored: Body, desired: Body, kind: Kind, { queries, written }: Declared): readonly [Body, Body] {
+function withoutQueries(
+  stored: Body,
+  desired: Body,
+  kind: Kind,
+  { queries, written, isQueryTile }: Pick<Declared, 'queries' | 'written'> & Pick<DraftContext, 'isQueryTile'>,
+): readonly [Body, Body] {
   const declared = kind.carryOver(desired, stored)
-  if (queries === undefined) return [stored, declared]
-  const ids = new Set(listOf(declared.tiles).flatMap(({ id, name }) => (queries.has(String(name)) ? [id] : [])))
-  const isInFile = ({ id, name }: Body): boolean =>
-    !declaresNoTiles(written) && !ids.has(id) && !(id === undefined && queries.has(String(name)))
+  if (queries === undefined && !listOf(stored.tiles).some(isQueryTile)) return [stored, declared]
+  const isQuery = ({ name }: Body): boolean => queries?.has(String(name)) ?? false
+  const ids = new Set(listOf(declared.tiles).flatMap((tile) => (isQuery(tile) ? [tile.id] : [])))
+  const isInFile = (tile: Body): boolean =>
+    !declaresNoTiles(written) && !ids.has(tile.id) && !isQueryTile(tile) && !(tile.id === undefined && isQuery(tile))
   const [before, after] = [stored, declared].map((one) => ({ ...one, tiles: listOf(one.tiles).filter(isInFile) }))
   return [before ?? stored, after ?? declared]
 }

@@ -9,7 +9,7 @@ import type { FieldChange } from '../../kinds/compare.ts'
 import { kindLabels, kindNames } from '../../kinds/kind-names.ts'
 import { type Block, countFacts, type DiffLine, paragraph } from '../../report/blocks.ts'
 import { toDiffLines } from '../../report/diff-lines.ts'
-import type { Verdict } from '../../report/report.ts'
+import { pass, type Verdict } from '../../report/report.ts'
 import { table } from '../../report/table.ts'
 import { changedLine } from '../plan/plan-result.ts'
 import { type Draft, type DraftedFile, pullOutcomes } from './draft.ts'
@@ -141,7 +141,7 @@ export function judgePull(result: PullResult): Verdict {
     ...(result.leftOut > 0 ? [say`${counted(result.leftOut, 'object')} left out`] : []),
     ...(warnings > 0 ? [say`${counted(warnings, 'warning')}`] : []),
   ]
-  return reasons.length === 0 ? { status: 'pass', reasons } : { status: 'warn', reasons }
+  return reasons.length === 0 ? pass : { status: 'warn', reasons: [], sentence: say`${join([pullHeadline(result), ...reasons], ', ')}.` }
 }
 
 export function pullHeadline(result: PullResult): Line {
@@ -153,7 +153,7 @@ export function pullHeadline(result: PullResult): Line {
       parts.map(([outcome, count]) => say`${count} ${trusted(outcome)}`),
       ', ',
     )
-    const others = notExportable > 0 ? say`; ${counted(notExportable, 'object')} cannot be exported` : []
+    const others = notExportable > 0 ? say`, ${counted(notExportable, 'object')} cannot be exported` : []
     return say`Pulled into ${counted(filesWritten, 'file')}${ofEnvironment(result)}: ${counts}${others}`
   }
   if (objects.length === 0) return say`Nothing to pull${inEnvironment(result)}: the service has no objects of these kinds`

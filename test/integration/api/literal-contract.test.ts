@@ -119,6 +119,24 @@ describe('on a server that follows the neutral contract to the letter', () => {
     })
   })
 
+  it('takes the documented payload word for word, with any ids, and sends exactly that', async () => {
+    const payload = {
+      dashboardId: 'dash-1',
+      tileId: 'tile-1',
+      threshold: 100,
+      interval: '1h',
+      source: 'tile',
+      thresholdType: 'above',
+      channel: { type: 'webhook', webhookId: 'hook-1' },
+      name: 'API body',
+      message: 'm',
+    }
+    const ran = await run('create-alert', { alert: JSON.stringify(payload) })
+    expect(ran.outputs.get('id')).toBe('alert-1')
+    expect(received.map(({ call }) => call)).toEqual([`POST ${base}/services/${service}/observability/alerts`])
+    expect(JSON.parse(received[0]?.body ?? '')).toEqual(payload)
+  })
+
   it('sends only fields that were set', async () => {
     await run('create-alert', {
       alert: `{ name: Errors, dashboard: ${dashboardId}, tile: ${tileId}, threshold: 0.5, interval: 5m, channel: { type: webhook, webhook: ${webhookId} } }`,

@@ -594,6 +594,49 @@ alerts:
       expect(await one.plan(files)).toMatchObject({ ...emptyPlan, orphans: [] })
     }))
 
+  it('writes them in this form with the dashboard that shows them, from nothing or beside the declared dashboard', () =>
+    emptied(async (one) => {
+      const own = { name: 'Own', w: 24, h: 3, config: { displayType: 'markdown', markdown: 'xyz' } }
+      const { name: _, ...nameless } = slow
+      const alerts = { errors: { ...errors, dashboard: 'checkout' }, nameless: { ...nameless, dashboard: 'checkout' } }
+      const bare = { name: 'Checkout', tags: ['t'] }
+      const beside = { 'observability/a.yml': JSON.stringify({ dashboards: { checkout: { ...bare, tiles: [own] } } }) }
+      for (const [checkout, before, ownTiles] of [
+        [bare, {}, 0],
+        [{ ...bare, tiles: [own] }, {}, 1],
+        [{ ...bare, tiles: [own] }, beside, 1],
+      ] as const) {
+        await one.apply(file({ dashboards: { checkout }, alerts }))
+        const pulled = await one.pull(before)
+        const files = afterPull(before, pulled)
+        const content = Object.values(files).join()
+        expect(content.match(/SeverityText:error/g)).toHaveLength(1)
+        expect(content).not.toContain('tile:')
+        expect(content.match(/xyz/g) ?? []).toHaveLength(ownTiles)
+        expect(pulled.objects.map(({ key, outcome }) => [key, outcome])).toContainEqual(['nameless', 'added'])
+        expect(await one.plan(files)).toMatchObject({ ...emptyPlan, orphans: [] })
+        expect((await one.pull(files)).writtenFiles).toEqual([])
+      }
+    }))
+
+  it('writes the tile where a person renamed it, or made it a chart that no query can say', () =>
+    emptied(async (one) => {
+      const alerts = { errors: { ...errors, dashboard: 'checkout' } }
+      await one.apply(file({ dashboards: { checkout: { name: 'Checkout', tags: ['t'] } }, alerts }))
+      const tile = serviceOf(emulator()).dashboards.at(-1)?.tiles[0]
+      const { name, config } = structuredClone(tile) ?? {}
+      for (const change of [
+        { name: 'Renamed', config },
+        { name, config: { ...(config as object), displayType: 'line' } },
+      ]) {
+        Object.assign(tile ?? {}, change)
+        const pulled = await one.pull({})
+        const files = afterPull({}, pulled)
+        expect(Object.values(files).join()).toContain(`tile: ${change.name}`)
+        expect(await one.plan(files)).toMatchObject({ ...emptyPlan, orphans: [] })
+      }
+    }))
+
   it('writes a query that was changed in the web app into the file, and keeps the rest of it', () =>
     emptied(async (one) => {
       const files = { 'observability/a.yml': text }

@@ -1,7 +1,9 @@
 import { diffLines } from 'diff'
 import { describe, expect, it } from 'vitest'
 import { digestOfText } from '../../../src/core/digest.ts'
+import { toPlainText } from '../../../src/core/line.ts'
 import type { Alert, Dashboard, Emulator } from '../../../src/emulator/index.ts'
+import { judgePull } from '../../../src/sync/pull/pull-report.ts'
 import { serviceOf, useEmulator } from '../../support/emulator.ts'
 import { acceptingRewrites, afterPull, differing, emptyPlan, project, type SiteFiles, withSite } from '../../support/site.ts'
 
@@ -352,6 +354,8 @@ describe('a pull of a service', () => {
     )
     const { pulled, left } = await pullInto()
     expect(pulled).toMatchObject({ added: 1, leftOut: cases.length })
+    const { sentence = [], reasons } = judgePull(pulled)
+    expect([toPlainText(sentence), ...reasons]).toEqual([`Pulled into 1 file: 1 added, ${cases.length} objects left out, 2 warnings.`])
     expect(pulled.diagnostics.filter(({ rule }) => rule !== 'rewrites-tiles')).toEqual([])
     for (const [i, [name, , reason]] of cases.entries())
       expect(
