@@ -355,7 +355,7 @@ describe('a pull of a service', () => {
     const { pulled, left } = await pullInto()
     expect(pulled).toMatchObject({ added: 1, leftOut: cases.length })
     const { sentence = [], reasons } = judgePull(pulled)
-    expect([toPlainText(sentence), ...reasons]).toEqual([`Pulled into 1 file: 1 added, ${cases.length} objects left out, 2 warnings.`])
+    expect([toPlainText(sentence), ...reasons]).toEqual([`Pulled into 1 file: 1 added, ${cases.length} objects left out.`])
     expect(pulled.diagnostics.filter(({ rule }) => rule !== 'rewrites-tiles')).toEqual([])
     for (const [i, [name, , reason]] of cases.entries())
       expect(
