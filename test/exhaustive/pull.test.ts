@@ -111,7 +111,9 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('pull with the profile %
       const after = afterPull(files, again)
       const { objects } = Object.keys(after).length === 0 ? { objects: [] } : await site.plan(after)
       // Without its tile, the declaration of a deleted alert would be an error.
-      const stay = again.objects.filter(({ reason = '' }) => reason.endsWith('the service does not have this alert, so remove its declaration'))
+      const stay = again.objects.filter(({ reason = '' }) =>
+        reason.endsWith('the service does not have this alert, so remove its declaration'),
+      )
       const staying = new Set(stay.map(({ id }) => id))
       const lost = again.writtenFiles.flatMap(({ path, content }) =>
         commentsIn(String(files[path])).filter((one) => !content.includes(one)),

@@ -84,7 +84,9 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('W1, W17: objects that o
         const problem = now === undefined ? whyNotDeleted(one, isHeld) : this.whyNotWritten(one, now)
         if (problem !== undefined) throw new Error(`${id} ${problem}`)
       }
-      const unmarked = new Set([...before.values()].filter((one) => markerOf(one) === undefined).map(placeOf))
+      // Another declaration may be about one of them.
+      const isFree = (one: Stored): boolean => markerOf(one) === undefined && !this.text().includes(one.id)
+      const unmarked = new Set([...before.values()].filter(isFree).map(placeOf))
       const second = [...after.values()].find((one) => !before.has(one.id) && after.size > before.size && unmarked.has(placeOf(one)))
       if (second !== undefined) throw new Error(`${second.id} was created beside an unmarked object of its name`)
     }
@@ -209,7 +211,7 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('W1, W17: objects that o
   }
 
   it('are never overwritten without consent, never created twice, and settle', async () => {
-    for (const seed of seeds(1000)) {
+    for (const seed of seeds(200)) {
       emulator().reset()
       await withSite(emulator(), dialect, async (site) => {
         const sequence = new Sequence(site, seed)

@@ -16,6 +16,7 @@ import {
   type ResolvedDeclaration,
   type StoredObject,
   storedLabelOf,
+  type TileOwners,
 } from '../../kinds/kind.ts'
 import { addressOf, type KindName, kindNames, mapKinds, PendingId } from '../../kinds/kind-names.ts'
 import { createKinds, type Declared, isOf, type Kinds } from '../../kinds/kinds.ts'
@@ -109,37 +110,13 @@ function planAll(declarations: Pick<Declarations, 'objects'>, storedObjects: Sto
   const ownership = { ...options, kinds, ownsAnything: owned.length > 0, alerts: indexes.alert, dashboards: indexes.dashboard }
   const tileOwners = findTileOwners(declarations.objects, ownership)
   const objects = keepProjectDashboard(declarations.objects, ownership, tileOwners)
-  const declaredNames = new Map(objects.map(({ kind, key, value }) => [addressOf({ kind, key }), value.name ?? key]))
-  const tiles = new Map(storedObjects.dashboard.map((one) => [one.id, listOf(one.tiles)]))
-  const targets = new Map<KindName, ReadonlyMap<string, AlertTarget>>()
-  const targetsIn = (kind: KindName): ReadonlyMap<string, AlertTarget> => targets.get(kind) ?? new Map()
-  let directory = createDirectory(storedObjects)
-  const twins: Twin[] = []
-  const held: Held[] = []
-  const parts = all.map((kind) => {
-    const context: ResolveContext = {
-      directory,
-      secret: options.secret ?? (() => undefined),
-      sources: storedObjects.source,
-      dashboards: targetsIn('dashboard'),
-      savedSearches: targetsIn('savedSearch'),
-      tilesOf: (id: string) => tiles.get(id) ?? [],
-      tileOwners,
-    }
-    const part = planKind(kind, objects.filter(isOf(kind.name)), {
-      ...options,
-      index: indexes[kind.name],
-      context,
-      moves: movesOf(twins, storedObjects.alert, kinds.alert),
-      ownsAnything: owned.length > 0,
-      declaredNames,
-      held,
-    })
-    held.push(...part.changes.filter(isHeld))
-    twins.push(...part.twins)
-    targets.set(kind.name, alertTargets(part.changes, kind))
-    directory = part.directory
-    return part
+  const { parts, held, twins } = planKinds(objects, {
+    ...options,
+    storedObjects,
+    kinds,
+    indexes,
+    tileOwners,
+    ownsAnything: owned.length > 0,
   })
   const repairs = planRepairs({
     kinds,
@@ -195,6 +172,52 @@ function planAll(declarations: Pick<Declarations, 'objects'>, storedObjects: Sto
     unmanaged: countUnmanaged(indexes, kinds, losses.changes),
     seen: mapKinds((name) => indexes[name].all.length),
   }
+}
+
+interface KindsOptions extends PlanOptions {
+  readonly storedObjects: StoredObjects
+  readonly kinds: Kinds
+  readonly indexes: Readonly<Record<KindName, StoredIndex>>
+  readonly tileOwners: TileOwners
+  readonly ownsAnything: boolean
+}
+
+/** Plans one kind after the other: objects refer to those of the kinds before. */
+function planKinds(objects: readonly Declared[], options: KindsOptions) {
+  const { storedObjects, kinds, indexes, tileOwners } = options
+  const declaredNames = new Map(objects.map(({ kind, key, value }) => [addressOf({ kind, key }), value.name ?? key]))
+  const tiles = new Map(storedObjects.dashboard.map((one) => [one.id, listOf(one.tiles)]))
+  const targets = new Map<KindName, ReadonlyMap<string, AlertTarget>>()
+  const targetsIn = (kind: KindName): ReadonlyMap<string, AlertTarget> => targets.get(kind) ?? new Map()
+  let directory = createDirectory(storedObjects)
+  const twins: Twin[] = []
+  const held: Held[] = []
+  const all: readonly Kind[] = Object.values(kinds)
+  const parts = all.map((kind) => {
+    const context: ResolveContext = {
+      directory,
+      secret: options.secret ?? (() => undefined),
+      sources: storedObjects.source,
+      dashboards: targetsIn('dashboard'),
+      savedSearches: targetsIn('savedSearch'),
+      tilesOf: (id: string) => tiles.get(id) ?? [],
+      tileOwners,
+    }
+    const part = planKind(kind, objects.filter(isOf(kind.name)), {
+      ...options,
+      index: indexes[kind.name],
+      context,
+      moves: movesOf(twins, storedObjects.alert, kinds.alert),
+      declaredNames,
+      held,
+    })
+    held.push(...part.changes.filter(isHeld))
+    twins.push(...part.twins)
+    targets.set(kind.name, alertTargets(part.changes, kind))
+    directory = part.directory
+    return part
+  })
+  return { parts, held, twins }
 }
 
 interface KindPlan extends Pick<MatchResult, 'orphans' | 'pairs'> {

@@ -9,7 +9,7 @@ import { describeStored, type Kind, listOf, type StoredObject, type TargetRemova
 import { addressOf, kindLabels } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { findLostAlerts, findLostTiles, type LostTile } from '../../kinds/lost-alerts.ts'
-import { type Change, changesOf, type Delete, isWrite, type Plan, type Write } from './change.ts'
+import { type Change, changesOf, type Delete, isHeld, isWrite, type Plan, type Write } from './change.ts'
 
 export const alertProtectionRules = {
   'would-lose-alert': {
@@ -30,7 +30,9 @@ export function protectAlerts(changes: readonly Change[], alerts: readonly Alert
   const lossByAlert = new Map(losses.map((loss) => [loss.alert.id, loss]))
   const lossesByCause = Map.groupBy(losses, ({ cause }) => cause)
   const lostTargets = new Set([...removals.flatMap(lostTargetsOf), ...losses.map(({ alert }) => alert.tileId)])
-  const planned = new Map(changesOf({ changes }, 'alert').map((change) => [change.id, change]))
+  // A held alert stays where it is.
+  const moved = changesOf({ changes }, 'alert').filter((change) => !isHeld(change))
+  const planned = new Map(moved.map((change) => [change.id, change]))
 
   const isProtected = ({ alert }: Loss): boolean => {
     const change = planned.get(alert.id)
