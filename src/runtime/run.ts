@@ -35,8 +35,10 @@ export interface RunDeps {
   readonly files: Files
   /** Asks a person before a write. Throws an InputError when it cannot ask. Absent where the run asks no one. */
   readonly confirm?: ((review: Review) => Promise<boolean>) | undefined
-  /** Reads deployments with the token of the forge. Absent where no forge runs the workflow. */
-  readonly readDeployments?: ((token: string, period: Parameters<ReadDeployments>[0]) => ReturnType<ReadDeployments>) | undefined
+  /** Reads deployments with the token of the forge, until the deadline of the run. Absent where no forge runs the workflow. */
+  readonly readDeployments?:
+    | ((token: string, period: Parameters<ReadDeployments>[0] & { readonly remainingMs: number }) => ReturnType<ReadDeployments>)
+    | undefined
   /** Awaited before the next request, so that the progress can be written to a file. */
   readonly onProgress?: (step: ProgressStep, settings: PublishSettings) => Promise<void>
 }
@@ -201,9 +203,10 @@ async function givenSubject({ operation }: RunRequest, { organizationId, service
 function deploymentsReader(
   { settings: { githubToken: token } }: RunInput,
   { readDeployments: read }: RunDeps,
+  session: ApiSession | undefined,
 ): ReadDeployments | undefined {
   if (token === undefined) return read && (async () => ({ unread: 'github-token is not set' }))
-  return read && ((period) => read(token, period))
+  return read && session && ((period) => read(token, { ...period, remainingMs: session.api.remainingMs() }))
 }
 
 function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunDeps, redact: Redact): Context<Effect, Scope> {
@@ -220,7 +223,7 @@ function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunD
     files: withoutCredentials(deps.files, redact),
     lintSettings,
     environment,
-    readDeployments: deploymentsReader(input, deps),
+    readDeployments: deploymentsReader(input, deps, session),
     stop: deps.cancellation.stop,
     confirm: operation.asksFirst && deps.confirm && ((review) => demandConfirmation(review, input, deps, redact)),
     debug: debugLog(deps, redact) ?? (() => undefined),
