@@ -213,10 +213,10 @@ function repositoryOfRun(env: Variables): string | undefined {
 
 async function mayBeFromFork(env: Variables): Promise<boolean> {
   if (isGitLabJob(env)) return (await import('../forge/gitlab/run.ts')).isFromFork(env)
-  const { GITHUB_EVENT_NAME: eventName = '', GITHUB_EVENT_PATH: file, GITHUB_REPOSITORY: repository = '' } = env
+  const { GITHUB_EVENT_NAME: eventName = '', GITHUB_EVENT_PATH: file, GITHUB_REPOSITORY: repository = '', GITHUB_REF: ref = '' } = env
   if (eventName === '' && file === undefined) return false
   const { mayConcernFork, readEvent } = await import('../forge/github/run.ts')
-  return mayConcernFork({ eventName, repository }, await readEvent(file))
+  return mayConcernFork({ eventName, repository, ref }, await readEvent(file))
 }
 
 /** Undefined for a file that does not exist, unless it is required. */

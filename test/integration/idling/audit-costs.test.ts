@@ -268,7 +268,9 @@ describe('an audit of services', () => {
     expect((await audit({ severities: 'idling-off=off' })).found).toEqual([])
     const error = await audit({ severities: 'no-tags=off\nidling-off=error' })
     expect([error.document.status, error.hasFailed]).toEqual(['fail', true])
-    expect((await audit({ severities: 'idling=off' })).reason).toContain('severities: "idling=off" is not accepted; accepted: rule=severity')
+    expect((await audit({ severities: 'idling=off' })).reason).toContain(
+      'severities: "idling=off" is not accepted; accepted: rule=severity',
+    )
   })
 
   it('S5: no file of the repository sets the severity of a rule', async () => {
