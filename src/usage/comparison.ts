@@ -187,7 +187,7 @@ export function comparisonIssue(
 }
 
 export function isAboveIncrease(before: Decimal, after: Decimal, max: Increase): boolean {
-  const allowed = max.kind === 'amount' ? max.amount : before.times(max.percent).div(100)
+  const allowed = max.kind === 'amount' ? max.amount : before.times(max.percent).times('0.01')
   return after.minus(before).gt(allowed)
 }
 

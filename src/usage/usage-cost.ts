@@ -250,8 +250,9 @@ function analyzeDays({ readings, period, today, input }: Analysis): Pick<UsageRe
   const known = knownDays(period, read, records, lastDayWithAllRecords(readings, today))
   const hasHistory = findHistoryFailure(readings.history, period) === undefined
   const forecast = hasDaysAhead(period, today) ? forecastSpend({ period, today, known, hasHistory }) : undefined
-  const days = forecast?.status === 'expected' ? daysWithForecast(forecast, known, period) : totalByDay(main.records, period)
-  const runsOutOn = budget && runOutDay(days, budget)
+  const recorded = totalByDay(main.records, period)
+  const expected = forecast?.status === 'expected' ? daysWithForecast(forecast, known, period) : recorded
+  const runsOutOn = budget && runOutDay({ recorded, expected, today }, budget)
   const history = withoutGaps(known, period)
   const spikeDays = history.slice(minBaselineDays).filter(({ date }) => date >= period.from).length
   return {

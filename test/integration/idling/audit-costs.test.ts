@@ -238,6 +238,10 @@ describe('an audit of services', () => {
     const budgets = 'budgets:\n  - { name: catalog, limit: 1000, scope: { service: catalog } }\n'
     const { found } = await audit({ budgets: 'budgets.yml' }, { 'budgets.yml': budgets })
     expect(found.toSorted()).toEqual(['checkout no-budget', 'search no-tags', 'search unused-service'])
+    serviceOf(emulator(), 'checkout').tags = [{ key: 'team', value: 'shop' }]
+    const tagged = `${budgets}  - { name: teams, limit: 1000, scope: { tag: [team=search, team=shop] } }\n`
+    const covered = await audit({ budgets: 'budgets.yml' }, { 'budgets.yml': tagged })
+    expect(covered.found.toSorted()).toEqual(['search no-tags', 'search unused-service'])
   })
 
   it('shows findings that differ only in their service in one row, with one command for each', async () => {

@@ -118,7 +118,7 @@ describe('a record without id or name', () => {
 })
 
 describe('unmatchedNames', () => {
-  it('returns the names without usage, of every kind', () => {
+  it('returns the names without usage, of every kind, with the nearest name of the same kind', () => {
     const scope = {
       entity: ['checkout', 'chekout'],
       entityType: ['service', 'servise'],
@@ -126,7 +126,15 @@ describe('unmatchedNames', () => {
       warehouse: ['main', 'mian'],
       metric: ['compute', 'compte'],
     }
-    expect(unmatchedNames(scope, records)).toEqual(['chekout', 'servise', 's9', 'mian', 'compte'])
+    expect(unmatchedNames(scope, records)).toEqual([
+      { name: 'chekout', nearest: 'checkout' },
+      { name: 'servise', nearest: 'service' },
+      { name: 's9', nearest: undefined },
+      { name: 'mian', nearest: 'main' },
+      { name: 'compte', nearest: 'compute' },
+    ])
+    const otherKinds = { warehouse: ['checkout'], service: ['orders'], metric: ['main'] }
+    expect(unmatchedNames(otherKinds, records).map(({ nearest }) => nearest)).toEqual([undefined, undefined, undefined])
   })
 
   it('returns nothing for a scope without names, and for a tag, which records do not have', () => {

@@ -124,6 +124,8 @@ describe('isAboveIncrease', () => {
     ['100', '120', { kind: 'percent', percent: decimal(20) }, false],
     ['100', '120.000001', { kind: 'percent', percent: decimal(20) }, true],
     ['0.3', '0.36', { kind: 'percent', percent: decimal(20) }, false],
+    ['1.1234567890123456789012345', '1.1234567890123456789012345', { kind: 'percent', percent: decimal(0) }, false],
+    ['1.1234567890123456789012345', '2.246913578024691357802469', { kind: 'percent', percent: decimal(100) }, false],
     ['0', '0.01', { kind: 'percent', percent: decimal(20) }, true],
     ['0', '0', { kind: 'percent', percent: decimal(0) }, false],
     ['100', '150', { kind: 'amount', amount: decimal(50) }, false],
