@@ -210,7 +210,7 @@ function deploymentsReader(
 }
 
 function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunDeps, redact: Redact): Context<Effect, Scope> {
-  const { operation, organizationId, target, connection, profile, lintSettings, environment } = input
+  const { operation, organizationId, target, connection, profile, lintSettings, environment, settings } = input
   const api = session?.api
   return {
     api: api && (operation.effect === 'read' ? readOnly(api) : api),
@@ -223,6 +223,7 @@ function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunD
     files: withoutCredentials(deps.files, redact),
     lintSettings,
     environment,
+    formats: (settings.reports ?? []).map(({ format }) => format),
     readDeployments: deploymentsReader(input, deps, session),
     stop: deps.cancellation.stop,
     confirm: operation.asksFirst && deps.confirm && ((review) => demandConfirmation(review, input, deps, redact)),
