@@ -184,8 +184,8 @@ describe('findChanges', () => {
 
   it('returns new and removed entities', () => {
     const { added, removed, movers } = findChanges([record('2026-03-01', 1)], [record('2026-03-02', 2, other)])
-    expect(added).toEqual([{ name: 'search', entityType: 'service' }])
-    expect(removed).toEqual([{ name: 'checkout', entityType: 'service' }])
+    expect(added).toEqual([{ name: 'search', entityId: 'b', entityType: 'service' }])
+    expect(removed).toEqual([{ name: 'checkout', entityId: 'a', entityType: 'service' }])
     expect(movers).toHaveLength(2)
   })
 
