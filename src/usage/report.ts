@@ -3,7 +3,7 @@ import { drillTag } from '../api/services.ts'
 import { type Day, formatDay, formatDays, formatMoment } from '../core/dates.ts'
 import { type Decimal, formatRounded, percentOf, sum } from '../core/decimal.ts'
 import { counted, join, type Line, say, sentence, type Trusted, trusted, untrusted } from '../core/line.ts'
-import { andMore, listFirst, plural, progressBar } from '../core/text.ts'
+import { andMore, capitalize, listFirst, plural, progressBar } from '../core/text.ts'
 import { type Block, paragraph } from '../report/blocks.ts'
 import { formatMoney, formatMoneyPair, formatPercent, formatRange, formatShare, formatShortDay } from '../report/format.ts'
 import type { Report, Verdict } from '../report/report.ts'
@@ -24,6 +24,8 @@ interface Reason {
   readonly line: Line
   /** The limit of all usage that the line names, if any. */
   readonly limit?: Decimal
+  /** The line has the usage already. */
+  readonly hasUsage?: true
   /** The budget of the file that the line is about. The sentence after it then has the usage of this budget. */
   readonly budget?: BudgetOutcome
 }
@@ -72,7 +74,7 @@ const hasLimit = (limits: Limits): boolean => canFail(limits) || limits.warnBudg
 function usedSoFar(result: UsageResult, first: Reason): readonly Line[] {
   if (first.budget !== undefined) return usedOfBudget(first.budget, result)
   const { budget, budgetStatus, grandTotalCredits, records, unit, toDate, endDate, dataQualityIssues } = result
-  if (records.length === 0 || budgetStatus !== 'within') return []
+  if (records.length === 0 || budgetStatus !== 'within' || first.hasUsage) return []
   // A share of the budget would suggest a figure that can be trusted.
   const limit = dataQualityIssues.length > 0 ? undefined : first.limit
   const what = endDate > toDate ? 'Used so far' : 'Total used'
@@ -133,20 +135,30 @@ function describeBudget(budget: BudgetOutcome, unit: string, reference: Day): Li
 }
 
 function forecastReasons(result: UsageResult): readonly Reason[] {
-  const { forecast, budget, forecastBudget, forecastBudgetExceeded, grandTotalCredits, unit, toDate } = result
+  const { forecast, forecastBudget, forecastBudgetExceeded, unit } = result
   if (forecastBudget === undefined) return []
-  if (forecast?.status === 'unavailable' && !forecastBudgetExceeded) {
-    const line = say`The forecast budget of ${trusted(`${formatMoney(forecastBudget)} ${unit}`)} was not checked, because there is no forecast.`
-    return [{ level: 'fail', line }]
+  if (forecastBudgetExceeded) return exceededForecastBudget(result, forecastBudget)
+  if (forecast?.status !== 'unavailable') return []
+  const line = say`The forecast budget of ${trusted(`${formatMoney(forecastBudget)} ${unit}`)} was not checked, because there is no forecast.`
+  return [{ level: 'fail', line }]
+}
+
+/** What happened comes before what is expected. */
+function exceededForecastBudget(result: UsageResult, limit: Decimal): readonly Reason[] {
+  const { forecast, budget, budgetStatus, grandTotalCredits: used, unit, toDate } = result
+  const isOnly = budget === undefined || budget.eq(limit)
+  const what = isOnly ? 'budget' : 'forecast budget'
+  const isSaid = isOnly && budgetStatus === 'exceeded'
+  const expected = forecast?.status === 'expected' ? forecast : undefined
+  const by = expected && `by ${formatShortDay(expected.untilDate, toDate)}`
+  if (used.gt(limit) && !isSaid) {
+    const ahead = expected === undefined ? '' : ` Forecast ${by}: ${formatMoney(expected.total)} ${unit}.`
+    const exceeded = `${capitalize(what)} exceeded: ${ofLimit(used, limit, unit)}${inBrackets(used, limit)}.`
+    return [{ level: 'fail', line: [trusted(`${exceeded}${ahead}`)], hasUsage: true }]
   }
-  if (!forecastBudgetExceeded) return []
-  const isExpected = forecast?.status === 'expected'
-  const [amount, limitAmount] = formatMoneyPair(isExpected ? forecast.total : grandTotalCredits, forecastBudget)
-  const what = isExpected ? 'Forecast' : 'Usage'
-  const by = isExpected ? ` by ${formatShortDay(forecast.untilDate, toDate)}` : ''
-  const limit = budget === undefined || budget.eq(forecastBudget) ? 'budget' : 'forecast budget'
-  const line = [trusted(`${what} of ${amount} ${unit}${by} exceeds the ${limit} of ${limitAmount} ${unit}.`)]
-  return [{ level: 'fail', line, limit: forecastBudget }]
+  if (expected === undefined) return []
+  const [amount, limitAmount] = formatMoneyPair(expected.total, limit)
+  return [{ level: 'fail', line: [trusted(`Forecast of ${amount} ${unit} ${by} exceeds the ${what} of ${limitAmount} ${unit}.`)], limit }]
 }
 
 function increaseReasons({ comparison, unit }: UsageResult): readonly Reason[] {

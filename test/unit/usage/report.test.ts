@@ -134,24 +134,36 @@ describe('the verdict', () => {
     const exceeded = { forecastBudget: decimal(25), forecastBudgetExceeded: true }
     expect(verdictOf({ ...exceeded, forecast })).toEqual([
       'fail',
-      'Forecast of 120.00 Credits by 31 Mar exceeds the budget of 25.00 Credits. Total used: 30.00 Credits (120%).',
+      'Budget exceeded: 30.00 of 25.00 Credits (120%). Forecast by 31 Mar: 120.00 Credits.',
     ])
-    expect(verdictOf(exceeded)).toEqual([
+    expect(verdictOf(exceeded)).toEqual(['fail', 'Budget exceeded: 30.00 of 25.00 Credits (120%).'])
+    expect(verdictOf({ ...exceeded, budget: decimal(40), forecast })).toEqual([
       'fail',
-      'Usage of 30.00 Credits exceeds the budget of 25.00 Credits. Total used: 30.00 Credits (120%).',
+      'Forecast budget exceeded: 30.00 of 25.00 Credits (120%). Forecast by 31 Mar: 120.00 Credits.',
     ])
-    expect(verdictOf({ ...exceeded, budget: decimal(40), forecast, endDate: day('2026-03-31') })).toEqual([
+    const ahead = { ...exceeded, forecastBudget: decimal(100), forecast, endDate: day('2026-03-31') }
+    expect(verdictOf({ ...ahead, budget: decimal(40) })).toEqual([
       'fail',
-      'Forecast of 120.00 Credits by 31 Mar exceeds the forecast budget of 25.00 Credits. Used so far: 30.00 Credits (120% of the forecast budget).',
+      'Forecast of 120.00 Credits by 31 Mar exceeds the forecast budget of 100.00 Credits. Used so far: 30.00 Credits (30% of the forecast budget).',
+    ])
+  })
+
+  it('says once that a budget is exceeded that is the forecast budget, too', () => {
+    const exceeded = { budget: decimal(25), budgetStatus: 'exceeded', forecastBudget: decimal(25), forecastBudgetExceeded: true } as const
+    expect(verdictOf(exceeded)).toEqual(['fail', 'Budget exceeded: 30.00 of 25.00 Credits (120%).'])
+    expect(verdictOf({ ...exceeded, forecast })).toEqual([
+      'fail',
+      'Budget exceeded: 30.00 of 25.00 Credits (120%).',
+      'Forecast of 120.00 Credits by 31 Mar exceeds the budget of 25.00 Credits.',
     ])
   })
 
   it('the verdict has the share of a limit only when the reason names this limit', () => {
-    const exceeded = { forecastBudget: decimal(25), forecastBudgetExceeded: true, forecast, budget: decimal(40) }
+    const exceeded = { forecastBudget: decimal(100), forecastBudgetExceeded: true, forecast, budget: decimal(40) }
     expect(verdictOf({ ...exceeded, budgets: [above('a')] })).toEqual([
       'fail',
       'Budget a exceeded: 101.00 of 100.00 Credits (101%).',
-      'Forecast of 120.00 Credits by 31 Mar exceeds the forecast budget of 25.00 Credits.',
+      'Forecast of 120.00 Credits by 31 Mar exceeds the forecast budget of 100.00 Credits.',
     ])
     expect(verdictOf({ budget: decimal(40), budgets: [above('a')] })).toEqual([
       'fail',
