@@ -16,7 +16,8 @@ const formats: Readonly<Record<number, (kind: Kind, stored: StoredObject) => str
   1: (kind, stored) => digestOfText(canonicalText(comparable(kind, kind.toBody(stored))), 10),
 }
 
-const reference = /^([\w.~-]{1,128})(?:@(\d{1,3})\.([0-9a-f]{10})\.([0-9a-f]{6}))?$/
+// A word that a person may write for `true` or `false` is not an id.
+const reference = /^(?!(?:yes|no|on|off|y|n|rewrite)$)([\w.~-]{1,128})(?:@(\d{1,3})\.([0-9a-f]{10})\.([0-9a-f]{6}))?$/
 
 const adoptedId = z.string().regex(reference).meta({ accepts: 'an id, as pull writes it' })
 

@@ -174,7 +174,7 @@ function statesOf(subject: Subject): readonly State[] {
   )
 }
 
-describe.each(Object.entries(subjects))('W1, W17: the five rules about %s', (_name, subject) => {
+describe.each(Object.entries(subjects))('W21: the five rules about %s', (_name, subject) => {
   it('decide every state, delete nothing beside a held error, and never an object without a marker', () => {
     for (const state of statesOf(subject)) {
       const { subject: _, ...words } = state

@@ -17,7 +17,7 @@ type Kind = 'dashboards' | 'savedSearches' | 'alerts'
 
 const sections: readonly Kind[] = ['dashboards', 'savedSearches', 'alerts']
 
-describe.each(['clickhouse-cloud', 'hyperdx'] as const)('W1, W17: objects that other programs made, profile %s', (dialect) => {
+describe.each(['clickhouse-cloud', 'hyperdx'] as const)('W21: objects that other programs made, profile %s', (dialect) => {
   const emulator = useEmulator({ dialect, rateLimit: 'off' })
   const listOf = (kind: Kind): Stored[] => serviceOf(emulator())[kind] as unknown as Stored[]
   const all = (): readonly Stored[] => sections.flatMap(listOf)

@@ -269,7 +269,11 @@ describe('a dashboard whose tiles an adoption writes again', () => {
     )
     const [path = ''] = Object.keys(files)
     const { dashboards = {} } = files[path] as { dashboards?: Record<string, object> }
-    return { [path]: { dashboards: Object.fromEntries(Object.entries(dashboards).map(([key, one]) => [key, { ...one, rewrite: false, ...fields }])) } }
+    return {
+      [path]: {
+        dashboards: Object.fromEntries(Object.entries(dashboards).map(([key, one]) => [key, { ...one, rewrite: false, ...fields }])),
+      },
+    }
   }
 
   it('W17: is an error while an alert is on such a tile, stored or declared, and names the ways out', () =>

@@ -245,7 +245,9 @@ describe('F2: pull keeps the comments, the order and the formatting of a file', 
       '+        message: Many payments are declined',
     ])
     expect(pulled).toMatchObject({ added: 2, updated: 0, filesWritten: 2 })
-    expect(after['observability/refunds.yml']).toMatch(/  refunds:\n    name: Refunds\n    adopt: f{24}@1\.[0-9a-f]{10}\.[0-9a-f]{6}\n    tiles: \[\]\n/)
+    expect(after['observability/refunds.yml']).toMatch(
+      / {2}refunds:\n {4}name: Refunds\n {4}adopt: f{24}@1\.[0-9a-f]{10}\.[0-9a-f]{6}\n {4}tiles: \[\]\n/,
+    )
   })
 
   it('keeps the declaration of a deleted alert, and leaves out the dashboard that lost its tile', async () => {

@@ -22,7 +22,10 @@ describe('an object that is not clear', () => {
 
   it('an object with the marker is the one, whatever ids adopt has', () => {
     for (const adopt of ['alerts-errors', 'other', ['other', 'gone']]) {
-      const plan = planOf({ dashboards: { shop }, alerts: { errors: { ...errors, adopt } } }, withAlerts({ ...own }, { id: 'other', name: 'O' }))
+      const plan = planOf(
+        { dashboards: { shop }, alerts: { errors: { ...errors, adopt } } },
+        withAlerts({ ...own }, { id: 'other', name: 'O' }),
+      )
       expect(steps(plan)).toEqual(['dashboards.shop unchanged', 'alerts.errors unchanged'])
       expect(plan.diagnostics).toEqual([])
     }

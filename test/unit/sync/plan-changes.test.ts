@@ -192,7 +192,11 @@ describe('a plan', () => {
   })
 
   it('a plan takes a change of adopt or rewrite for none of the declaration', () => {
-    const again = { ...declared, dashboards: { shop: { ...shop, rewrite: true } }, alerts: { errors: { ...errors, adopt: 'alerts-errors' }, many } }
+    const again = {
+      ...declared,
+      dashboards: { shop: { ...shop, rewrite: true } },
+      alerts: { errors: { ...errors, adopt: 'alerts-errors' }, many },
+    }
     const storedObjects = { ...applied, alert: applied.alert.map((one) => ({ ...one, threshold: 5 })) }
     expect(steps(planOf(again, storedObjects))).toContain('alerts.errors update (service)')
   })

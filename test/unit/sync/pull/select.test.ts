@@ -55,8 +55,13 @@ describe('selectObjects', () => {
 
     it('unmanaged objects are left out when it is not clear which of them a declaration is about', () => {
       const text = 'dashboards:\n  mine:\n    name: Mine\n    tiles: []\n'
-      const reason = (id: string) => `left-out may be dashboards.mine; if it is, set adopt of that to ${id}, otherwise to the id of another one`
-      expect(became({ dashboard: [board('d1', 'Mine'), board('d2', 'Mine')] }, text)).toMatchObject({ '-': 'missing mine', d1: reason('d1'), d2: reason('d2') })
+      const reason = (id: string) =>
+        `left-out may be dashboards.mine; if it is, set adopt of that to ${id}, otherwise to the id of another one`
+      expect(became({ dashboard: [board('d1', 'Mine'), board('d2', 'Mine')] }, text)).toMatchObject({
+        '-': 'missing mine',
+        d1: reason('d1'),
+        d2: reason('d2'),
+      })
     })
 
     it('an unmanaged object is added when a file declares the other object with its name by id', () => {
