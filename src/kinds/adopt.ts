@@ -17,9 +17,9 @@ const formats: Readonly<Record<number, (kind: Kind, stored: StoredObject) => str
 }
 
 // A word that a person may write for `true` or `false` is not an id.
-const reference = /^(?!(?:yes|no|on|off|y|n|rewrite)$)([\w.~-]{1,128})(?:@(\d{1,3})\.([0-9a-f]{10})\.([0-9a-f]{6}))?$/
+const reference = /^(?!(?:yes|no|on|off|rewrite)$)([\w.~-]{1,128})(?:@(\d{1,3})\.([0-9a-f]{10})\.([0-9a-f]{6}))?$/
 
-const adoptedId = z.string().regex(reference).meta({ accepts: 'an id, as pull writes it' })
+const adoptedId = z.string().regex(reference, 'must be an id, or what pull wrote')
 
 /** Which existing object a file is about. The ids of several services make a list. */
 export const adopt = z

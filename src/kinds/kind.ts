@@ -26,9 +26,28 @@ export interface StoredObject {
   readonly [field: string]: unknown
 }
 
-/** The alerts, with what those without a name watch. `nameOf` gives the name of a tile or a saved search. */
-export const withWatchedNames = <T extends StoredObject>(alerts: readonly T[], nameOf: (id: unknown) => string | undefined): readonly T[] =>
-  alerts.map((alert) => (alert.name ? alert : { ...alert, [watchedName]: nameOf(alert.tileId) ?? nameOf(alert.savedSearchId) }))
+/** What an alert watches: the id of a saved search, or those of a dashboard and its tile, because a copy of a dashboard has equal tile ids. */
+export function watchedPlaceOf({ savedSearchId, dashboardId, tileId }: Body): string | undefined {
+  if (typeof savedSearchId === 'string') return savedSearchId
+  return typeof dashboardId === 'string' && typeof tileId === 'string' ? placeOfTile(dashboardId, tileId) : undefined
+}
+
+export const placeOfTile = (dashboardId: string, tileId: unknown): string => `${dashboardId}/${String(tileId)}`
+
+/** The names of saved searches and of tiles, by `watchedPlaceOf`. */
+export const watchedNames = (
+  objects: readonly (Pick<StoredObject, 'id' | 'name'> & { readonly tiles?: unknown })[],
+): readonly (readonly [string, string])[] =>
+  objects.flatMap(({ id, name, tiles }) => [
+    ...(tiles === undefined && name ? [[id, name] as const] : []),
+    ...listOf(tiles).flatMap((tile) =>
+      typeof tile.name === 'string' && tile.name !== '' ? [[placeOfTile(id, tile.id), tile.name] as const] : [],
+    ),
+  ])
+
+/** The alerts, with what those without a name watch. `names` are those of `watchedNames`. */
+export const withWatchedNames = <T extends StoredObject>(alerts: readonly T[], names: ReadonlyMap<string, string>): readonly T[] =>
+  alerts.map((alert) => (alert.name ? alert : { ...alert, [watchedName]: names.get(watchedPlaceOf(alert) ?? '') }))
 
 /** What people call a stored object: its name, or for an alert without one what it watches. Empty where neither is known. */
 export const storedLabelOf = ({ name, [watchedName]: watched }: StoredObject): string => name || watched || ''

@@ -15,6 +15,7 @@ import {
   pageFor,
   type ResolveContext,
   type ResolvedDeclaration,
+  watchedPlaceOf,
 } from '../kind.ts'
 import { PendingId } from '../kind-names.ts'
 import {
@@ -90,11 +91,7 @@ export function createAlertKind(
     tokenOf: (body) => readMarker(body)?.token,
     markerStyle: textStyle,
     markedField,
-    // Copies of a dashboard have the ids of its tiles.
-    placeOf: ({ savedSearchId, dashboardId, tileId }) => {
-      if (typeof savedSearchId === 'string') return savedSearchId
-      return typeof dashboardId === 'string' && typeof tileId === 'string' ? `${dashboardId} ${tileId}` : undefined
-    },
+    placeOf: watchedPlaceOf,
     readMarker,
     withMarker: (body, marker) => ({
       ...body,
