@@ -253,7 +253,7 @@ const adopting = 'watchkeeper/effects-adopted'
 const acceptLosses = (content: Json): Json => ({
   ...content,
   dashboards: Object.fromEntries(
-    Object.entries(content.dashboards as Json).map(([key, one]) => [key, { ...(one as Json), adopt: 'rewrite' }]),
+    Object.entries(content.dashboards as Json).map(([key, one]) => [key, { ...(one as Json), rewrite: true }]),
   ),
 })
 

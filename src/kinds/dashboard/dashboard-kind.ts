@@ -42,6 +42,7 @@ export function createDashboardKind({ isKnown }: Pick<Profile, 'isKnown'>): Kind
     hasHiddenParts: true,
     canRewrite: true,
     notInFiles: 'the parts that the API does not return',
+    canPatch: true,
     clearWith: clearing(declaredDashboard),
     resolve: resolveDashboard,
     summarize: ({ tiles }, nameOf) =>

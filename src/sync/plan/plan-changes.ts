@@ -24,7 +24,7 @@ import { ownershipTest } from '../../kinds/marker.ts'
 import type { ReadSecret } from '../../kinds/secret.ts'
 import { findCommonValues } from '../../kinds/snapshot.ts'
 import { type Change, type Create, changesOf, type Delete, type Held, isAdopted, isHeld, type Plan, type Update } from './change.ts'
-import { adviseRepair, findTwins, type Moves, movesOf, planRepairs, type Twin } from './duplicates.ts'
+import { adviseRepair, findTwins, type Moves, movesOf, planRepairs, reportKept, type Twin } from './duplicates.ts'
 import { holdDependents, reportHeld } from './held.ts'
 import {
   type AdoptCommand,
@@ -75,7 +75,7 @@ interface AllOptions extends PlanOptions {
   readonly waitsForHeld?: true
 }
 
-/** The plan for a server that is asked whether it can patch dashboards, where the plan writes one that exists. */
+/** The plan for a server that is asked whether it can patch dashboards, where the plan writes one that exists, or one exists twice. */
 export async function planOn(
   api: Pick<ReadApi, 'hasPatchTool'>,
   declarations: Pick<Declarations, 'objects'>,
@@ -83,13 +83,16 @@ export async function planOn(
   options: PlanOptions,
 ): Promise<Plan> {
   const plan = planChanges(declarations, storedObjects, options)
-  return plan.changes.some(dependsOnPatches) && (await api.hasPatchTool())
+  const isDoubled = plan.diagnostics.some((one) => isAboutMarkers(one) || one.rule === 'kept-duplicate')
+  return (isDoubled || plan.changes.some(dependsOnPatches)) && (await api.hasPatchTool())
     ? planChanges(declarations, storedObjects, { ...options, canPatch: true })
     : plan
 }
 
 const dependsOnPatches = (change: Change): boolean =>
   isDashboardWrite(change) || (change.kind === 'dashboard' && (isHeld(change) || ('isTracked' in change && change.isTracked === true)))
+
+const isAboutMarkers = ({ rule }: Diagnostic): boolean => rule === 'duplicate-marker'
 
 /** Compares declared with stored objects. Pure: it sends nothing, and the time is an option. */
 export function planChanges(declarations: Pick<Declarations, 'objects'>, storedObjects: StoredObjects, options: PlanOptions): Plan {
@@ -143,7 +146,8 @@ function planAll(declarations: Pick<Declarations, 'objects'>, storedObjects: Sto
   const losses = protectAlerts(tileWrites.changes, storedObjects.alert, kinds)
   const changes = parts.flatMap((part) => part.changes)
   const reported = parts.flatMap(({ diagnostics }) => diagnostics)
-  const advice = reported.some(({ rule }) => rule === 'duplicate-marker') ? adviseRepair(options.repairCommand) : []
+  const doubled = parts.flatMap(({ kind, diagnostics }) => (diagnostics.some(isAboutMarkers) ? [kinds[kind]] : []))
+  const advice = adviseRepair(doubled, options.canPatch ?? false, options.repairCommand)
   const renamed = reportRenamedProject(
     parts.flatMap(({ pairs }) => pairs),
     kinds,
@@ -256,7 +260,9 @@ function planKind<D extends Declared>(kind: Kind<D>, declared: readonly D[], opt
   const index = left.size === 0 ? all : indexStored({ items }, kind)
   const resolve = (one: D, stored: StoredObject | undefined): Body => kind.resolve(one, { ...given, stored }).body
   const { pairs, orphans, diagnostics } = matchObjects({ ...options, kind, declared, index, resolve })
-  const directory = kind.referredToAs === undefined ? given.directory : given.directory.withPlanned(kind.referredToAs, pairs.map(toPlanned))
+  // What this run creates or updates refers to the objects that stay.
+  const named = given.directory.withoutNames(twins.map(({ stored }) => stored))
+  const directory = kind.referredToAs === undefined ? named : named.withPlanned(kind.referredToAs, pairs.map(toPlanned))
   const context = { ...given, directory }
   const compared = pairs.map((pair): ResolvedPair => {
     const desired = kind.resolve(pair.declared, { ...context, stored: pair.found?.stored })
@@ -287,6 +293,7 @@ function planKind<D extends Declared>(kind: Kind<D>, declared: readonly D[], opt
     directory,
     diagnostics: [
       ...diagnostics,
+      ...reportKept(kind, twins),
       ...compared.flatMap(({ pair, desired }) => (isAsApplied(pair) ? desired.diagnostics.map(toLostName) : desired.diagnostics)),
       ...reviewed,
       ...changes.flatMap((change) => (isHeld(change) ? [] : cannotClear(change))),
