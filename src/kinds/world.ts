@@ -50,7 +50,7 @@ function findTile(tiles: readonly Body[], spelled: unknown): { readonly tile: Bo
   const [tile, second] = tilesNamed(tiles, name)
   if (second !== undefined) return { message: `the dashboard has several tiles named "${quote(name, 60)}"; use { id: … }` }
   if (tile !== undefined) return checkTile(tile)
-  const names = tiles.map((one) => String(one.name))
+  const names = tiles.flatMap((one) => (typeof one.name === 'string' ? [one.name] : []))
   return { message: `the dashboard has no tile named "${quote(name, 60)}"${didYouMean(name, names)}` }
 }
 

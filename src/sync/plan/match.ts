@@ -402,7 +402,9 @@ function explainOwned(declared: Declared, { kind, project, byName, orphans, adop
   if (orphan !== undefined) {
     const key = orphan.marker?.key
     const advice = key === undefined ? 'previousKey with the previous key' : `previousKey: ${key}`
-    const message = `this project owns ${withArticle(kind.label)} with this name (${orphan.stored.id}), but no file declares its key. If you changed the key, add ${advice}. Otherwise, apply creates a second one, and prune deletes the existing one`
+    // No file has a place for the previous key of what is made from something else.
+    const way = declared.madeFrom === undefined ? `If you changed the key, add ${advice}. Otherwise, apply` : 'Apply'
+    const message = `this project owns ${withArticle(kind.label)} with this name (${orphan.stored.id}), but no file declares its key. ${way} creates a second one, and prune deletes the existing one`
     return { diagnostic: report(declared, 'same-name', message) }
   }
   const isOwned = ownershipTest(project, kind.markerStyle)

@@ -529,7 +529,7 @@ const differingFields = ({ before, after }: Sides): readonly OverriddenField[] =
 
 /** The path for a new object: beside the declared object that it belongs to, or a file by the rule of its kind. */
 function createPlaces(kinds: Kinds, { declarations, globs, texts }: DraftInput): PlaceOf {
-  // A file with instances is never edited.
+  // A file with instances gets no other objects.
   const closed = new Set(
     [...declarations.objects, ...declarations.broken].flatMap(({ location: { file, instance } }) => (instance === undefined ? [] : [file])),
   )

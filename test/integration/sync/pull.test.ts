@@ -1,10 +1,12 @@
 import { diffLines } from 'diff'
 import { describe, expect, it } from 'vitest'
+import type { WriteApi } from '../../../src/api/client.ts'
 import { digestOfText } from '../../../src/core/digest.ts'
 import { toPlainText } from '../../../src/core/line.ts'
 import type { Alert, Dashboard, Emulator } from '../../../src/emulator/index.ts'
 import { judgePull } from '../../../src/sync/pull/pull-report.ts'
 import { serviceOf, useEmulator } from '../../support/emulator.ts'
+import type { TestSession } from '../../support/session.ts'
 import { acceptingRewrites, afterPull, differing, emptyPlan, project, type SiteFiles, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off', newFieldPrefix: 'novel' })
@@ -319,6 +321,36 @@ describe('a pull of a service', () => {
     put([{ name: 'A', tags: [marker('a', project)] }, { name: 'B', tags: [marker('a', project)] }, { name: 'C' }])
     const { pulled } = await pullInto({ 'observability/a.yml': 'dashboards:\n  a:\n    name: A\n    tiles: []\n' })
     expect(pulled).toMatchObject({ changed: false, added: 0, diagnostics: [{ rule: 'duplicate-marker', severity: 'error' }] })
+  })
+
+  it('R4, R6: ends at the time limit and after a signal, also where no request is left to send', async () => {
+    // The server is asked about objects to adopt.
+    put([{ name: 'Managed', tags: [marker('key', project)] }])
+    /** Pulls, with something that happens after each answer. */
+    const pullWith = (onAnswer: (count: number, session: TestSession) => Promise<void> | void) => {
+      let [count, session]: [number, TestSession | undefined] = [0, undefined]
+      const through = (api: WriteApi): WriteApi => ({
+        ...api,
+        async read(call) {
+          const answer = await api.read(call)
+          count += 1
+          if (session !== undefined) await onAnswer(count, session)
+          return answer
+        },
+      })
+      return withSite({ url: emulator().url, through }, 'clickhouse-cloud', (site) => {
+        ;({ session } = site)
+        return site.pull({})
+      })
+    }
+    let last = 0
+    await pullWith((count) => {
+      last = count
+    })
+    const late = pullWith((count, { clock }) => (count === last ? clock.sleep(3_600_000) : undefined))
+    await expect(late).rejects.toMatchObject({ kind: 'deadline', message: expect.stringContaining('No file was written') })
+    const canceled = pullWith((count, { stop }) => (count === last ? stop() : undefined))
+    await expect(canceled).rejects.toMatchObject({ kind: 'canceled', message: expect.stringContaining('No file was written') })
   })
 
   it('writes nothing when the service is empty', async () => {

@@ -71,6 +71,16 @@ describe('SLOs', () => {
       expect(JSON.stringify(objects)).toContain('`otel`.`otel_traces_v2`')
     }))
 
+  it('SLOs with another key get no advice that their file has no place for', () =>
+    site(async (one) => {
+      await haveApplied()
+      const { diagnostics } = await one.plan({ 'a.json': { slos: { cart: checkout, services } } })
+      const messages = diagnostics.filter(({ rule }) => rule === 'same-name').map(({ message }) => message)
+      expect(messages.length).toBeGreaterThan(0)
+      expect(messages.join('\n')).not.toMatch(/previousKey|adopt/)
+      expect(messages[0]).toContain('Apply creates a second one, and prune deletes the existing one')
+    }))
+
   it('SLOs are deleted with prune when no file declares them', () =>
     site(async (one) => {
       await haveApplied()
