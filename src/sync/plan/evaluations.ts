@@ -30,6 +30,11 @@ export const evaluationRules = {
     description:
       'The server cannot run the query of a changed alert or tile, or read what a changed source names. A column or a table might not exist.',
   },
+  'never-evaluated': {
+    severity: 'error',
+    description:
+      'The server would never evaluate a changed alert: its query has no column that is a number (a decimal is none), or no time where it needs one.',
+  },
   'unmatched-condition': {
     severity: 'warning',
     description:
@@ -38,7 +43,7 @@ export const evaluationRules = {
   'unchecked-query': {
     severity: 'note',
     description:
-      'Queries of what the plan changes were not run: they are too many, they could read other data than that of the database, the server refused the key, or ClickHouse Cloud got none.',
+      'A query of what the plan changes was not run, or a part of it. The message has the reason, such as SQL that could read other data than that of the database, or a missing key of ClickHouse Cloud.',
   },
 } as const satisfies Rules
 
@@ -62,12 +67,23 @@ export const withRemedy = (error: string, remedy: string): string =>
   withoutQuery(error).replace(/\?$|$/, (end) => `${end || '.'} ${remedy}`)
 
 /** `error` are the words of the server. An alert without a declaration has no key. */
-export const warnFailing = ({ key, name, id, location }: Change, error: string): Diagnostic =>
+export const warnFailing = (change: Change, error: string): Diagnostic =>
   diagnosticOf(
     evaluationRules,
     'failing-query',
-    location ?? { file: 'alerts' },
-    `${key === '' ? nameUndeclared(name, id ?? '') : `alerts.${key}`}: it would never fire, because the server cannot run its query: ${withRemedy(error, 'Correct the conditions and expressions of what it watches')}`,
+    change.location ?? { file: 'alerts' },
+    `${nameOfAlert(change)}: it would never fire, because the server cannot run its query: ${withRemedy(error, 'Correct the conditions and expressions of what it watches')}`,
+  )
+
+export const nameOfAlert = ({ key, name, id }: Change): string => (key === '' ? nameUndeclared(name, id ?? '') : `alerts.${key}`)
+
+/** The server records no error of such an alert, so that only the plan can tell. */
+export const refuseNeverEvaluated = (change: Change, reason: string): Diagnostic =>
+  diagnosticOf(
+    evaluationRules,
+    'never-evaluated',
+    change.location ?? { file: 'alerts' },
+    `${nameOfAlert(change)}: the server would never evaluate it, and shows no error: ${reason}`,
   )
 
 const nameUndeclared = (name: string, id: string): string => `alert "${quote(name, 60)}" (${id})`

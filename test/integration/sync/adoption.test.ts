@@ -200,7 +200,7 @@ describe('a key that is renamed', () => {
       expect(actions(planned)).toEqual({ new: 'create' })
       expect(planned.diagnostics).toMatchObject([
         { rule: 'same-name', severity: 'warning', message: expect.stringContaining('previousKey: old') },
-        { rule: 'unchecked-query', message: expect.stringContaining('The queries of 1 changed alert were not run') },
+        { rule: 'unchecked-query', message: expect.stringContaining('were not run (alerts.new): set sql-key-id') },
       ])
       const id = serviceOf(emulator()).alerts[0]?.id
       expect(errorRules(await plan(named('new', { previousKey: 'old', id })))).toEqual(['owned-elsewhere'])
