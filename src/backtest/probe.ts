@@ -29,8 +29,8 @@ export interface Probe {
   readonly series?: Pick<SeriesQuery, 'series' | 'comparesLast'>
   /** What no values of charts have. */
   readonly columns: readonly Columns[]
-  /** Parts of the query that nothing runs, by their fields. */
-  readonly left: Readonly<Record<string, string>>
+  /** Fields of the query that nothing runs, with their values. */
+  readonly left: readonly (readonly [field: string, value: string])[]
 }
 
 export interface AloneSql {
@@ -56,16 +56,17 @@ export interface Columns {
 interface ProbeOptions {
   readonly interval: AlertInterval
   readonly sources: readonly StoredObject[]
-  /** The groups of an alert on a saved search. */
-  readonly groupBy?: unknown
+  /** What evaluates the query by time and group; absent for what only people look at. */
+  readonly alert?: { readonly groupBy?: unknown }
 }
 
 /** Undefined for a tile without a query. */
-export function toProbe(watched: Watched, { interval, sources, groupBy }: ProbeOptions): Probe | Refusal | undefined {
-  if ('tile' in watched) return probeTile(watched.tile, sources, interval)
-  const query = toAlertQuery({ interval, groupBy, threshold: 0, thresholdType: 'above' }, watched)
+export function toProbe(watched: Watched, options: ProbeOptions): Probe | Refusal | undefined {
+  if ('tile' in watched) return probeTile(watched.tile, options)
+  const { interval, alert } = options
+  const query = toAlertQuery({ interval, groupBy: alert?.groupBy, threshold: 0, thresholdType: 'above' }, watched)
   if ('reason' in query) return query
-  return 'series' in query ? { series: { series: query.series }, columns: [], left: {} } : undefined
+  return 'series' in query ? { series: { series: query.series }, columns: [], left: [] } : undefined
 }
 
 /** What only the page of a saved search shows: its columns and their order. */
@@ -75,47 +76,53 @@ export function columnsOfSearch({ sourceId, select, orderBy }: Body): readonly C
   return [{ sourceId, expressions: expressions === undefined ? [] : [expressions], ...(order !== undefined && { orderBy: order }) }]
 }
 
-function probeTile(tile: Body, sources: readonly StoredObject[], interval: AlertInterval): Probe | Refusal | undefined {
+function probeTile(tile: Body, options: ProbeOptions): Probe | Refusal | undefined {
   const parsed = tilePart.safeParse(tile.config)
   if (!parsed.success) return { reason: 'the tile has no configuration that the API shows' }
   const config = parsed.data
   const { configType, displayType, sourceId } = config
-  if (configType === 'sql') return probeSql(config, sources, interval)
+  if (configType === 'sql') return probeSql(config, options)
   if ((configType ?? 'builder') !== 'builder') return { reason: `the tile is of type ${quote(String(configType), 40)}` }
   if (displayType === 'markdown') return undefined
   if (typeof sourceId !== 'string') return { reason: 'the tile has no source' }
   const items = itemsPart.safeParse(config.select)
-  return items.success ? probeItems(items.data, { ...config, sourceId }) : probeFiltered({ ...config, sourceId })
+  const hasTime = options.alert !== undefined || isOverTime(displayType)
+  return items.success ? probeItems(items.data, { ...config, sourceId }, hasTime) : probeFiltered({ ...config, sourceId })
 }
 
-function probeSql(
-  { displayType, sqlTemplate, connectionId, sourceId }: TileConfig,
-  sources: readonly StoredObject[],
-  interval: AlertInterval,
-): Probe | Refusal {
+const isOverTime = (displayType: string): boolean => displayType === 'line' || displayType === 'stacked_bar'
+
+function probeSql({ displayType, sqlTemplate, connectionId, sourceId }: TileConfig, { sources, interval }: ProbeOptions): Probe | Refusal {
   if (typeof connectionId !== 'string') return { reason: 'the tile has no connection' }
-  const shape = displayType === 'line' || displayType === 'stacked_bar' ? 'over-time' : 'number'
+  const shape = isOverTime(displayType) ? 'over-time' : 'number'
   const source = sources.find(({ id }) => id === sourceId)
   const tableOf = (metricType: string | undefined) => source && tableNameOf(source, metricType)
   const template = sqlTemplate ?? ''
   const rendered = renderAlone({ text: template, shape, tableOf }, intervalMs[interval])
   if ('reason' in rendered) return rendered
-  return { sql: { template, text: rendered.sql, connectionId, shape, sourceId: source?.id }, columns: [], left: {} }
+  return { sql: { template, text: rendered.sql, connectionId, shape, sourceId: source?.id }, columns: [], left: [] }
 }
 
 type Sourced = TileConfig & { readonly sourceId: string }
 
 /** Charts of aggregations. */
-function probeItems(items: readonly Item[], { sourceId, groupBy, asRatio, formulas = [], having, orderBy }: Sourced): Probe | Refusal {
+function probeItems(items: readonly Item[], config: Sourced, hasTime: boolean): Probe | Refusal {
+  const { sourceId, groupBy, asRatio, formulas, having, orderBy } = config
   const refusal =
     refuseSameAliases(items) ?? refuseVariables([groupBy, having, ...items.flatMap((item) => [item.where, item.valueExpression])])
   if (refusal !== undefined) return refusal
   const isCombined = asRatio === true || (formulas ?? []).length > 0
   const left = Object.entries({ having, orderBy }).flatMap(([field, text]) => (text?.trim() ? [[field, text] as const] : []))
   return {
-    series: { series: items.map((item) => toSeriesItem(item, sourceId, groupBy)), comparesLast: !isCombined },
-    columns: columnsOfItems(items, { sourceId, groupBy: groupBy || undefined, isCombined }),
-    left: Object.fromEntries(left),
+    series: {
+      // Charts of the API always have groups of time, in which a column needs an aggregation.
+      series: items.map((item) =>
+        toSeriesItem(hasTime || item.aggFn !== 'none' ? item : { ...item, aggFn: 'count', valueExpression: null }, sourceId, groupBy),
+      ),
+      comparesLast: !isCombined,
+    },
+    columns: columnsOfItems(items, { sourceId, groupBy: groupBy || undefined, isCombined, hasTime }),
+    left,
   }
 }
 
@@ -123,20 +130,23 @@ interface ItemsOptions {
   readonly sourceId: string
   readonly groupBy: string | undefined
   readonly isCombined: boolean
+  readonly hasTime: boolean
 }
 
 /** The values that charts of the API cannot have, and those that may be texts. Charts of metrics do not use an expression. */
-function columnsOfItems(items: readonly Item[], { sourceId, groupBy, isCombined }: ItemsOptions): readonly Columns[] {
+function columnsOfItems(items: readonly Item[], { sourceId, groupBy, isCombined, hasTime }: ItemsOptions): readonly Columns[] {
   const ofValues = items.filter(({ metricName, metricType }) => metricName == null && metricType == null)
   const asIs = ofValues.filter(({ aggFn }) => aggFn === 'any' || aggFn === 'none')
   const asTheyAre = asIs.map(({ aggFn, valueExpression: text }) => (aggFn === 'any' ? `any(${text ?? ''})` : (text ?? '')))
   const isCompared = asIs.length === items.length && groupBy === undefined && !isCombined
   const others = ofValues.filter((item) => !asIs.includes(item)).map(({ valueExpression }) => valueExpression ?? '')
   const unknown = others.filter((text) => toField(text) === undefined)
+  const isGrouped = hasTime || asIs.length < items.length
+  const grouping = groupBy ?? (isGrouped ? 'tuple()' : undefined)
   return [
     ...(asIs.length === 0
       ? []
-      : [{ sourceId, expressions: asTheyAre, ...(groupBy && { groupBy }), ...(isCompared && { areValues: true as const }) }]),
+      : [{ sourceId, expressions: asTheyAre, ...(grouping && { groupBy: grouping }), ...(isCompared && { areValues: true as const }) }]),
     ...(unknown.length === 0 ? [] : [{ sourceId, expressions: unknown }]),
   ]
 }
@@ -153,5 +163,5 @@ function probeFiltered({ sourceId, select, where, whereLanguage }: Sourced): Pro
   const refusal = refuseVariables([where, ...expressions])
   if (refusal !== undefined) return refusal
   const count = toSeriesItem({ aggFn: 'count', where, whereLanguage }, sourceId, undefined)
-  return { series: { series: [count] }, columns: expressions.map((one) => ({ sourceId, expressions: [one] })), left: {} }
+  return { series: { series: [count] }, columns: expressions.map((one) => ({ sourceId, expressions: [one] })), left: [] }
 }

@@ -28,7 +28,7 @@ export const evaluationRules = {
   'failing-query': {
     severity: 'warning',
     description:
-      'The server cannot run the query of a changed alert or tile, or read what a changed source names. A column or a table might not exist.',
+      'The server cannot run the query of a changed alert, tile or saved search, or read what a changed source names. A column or a table might not exist.',
   },
   'never-evaluated': {
     severity: 'error',
@@ -60,7 +60,8 @@ export const isTemporary = (error: string): boolean =>
   /(?:^|: )(?:socket hang up|timeout (?:error|exceeded)|(?:\(\w+\) |\w+ )?memory limit|too many simultaneous queries)\b/i.test(error)
 
 /** ClickHouse ends its message with the query, which the reader knows, or with everything that may come next. */
-export const withoutQuery = (error: string): string => clip((error.split(/(?<=[.?]) In scope /)[0] ?? '').trim().replace(/\.$/, ''), 300)
+export const withoutQuery = (error: string): string =>
+  clip((error.split(/(?<=[.?]) In (?:scope|query) /)[0] ?? '').trim().replace(/\.$/, ''), 300)
 
 /** The words of the server, and what to do. */
 export const withRemedy = (error: string, remedy: string): string =>

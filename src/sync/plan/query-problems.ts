@@ -61,8 +61,9 @@ interface Asking extends QueryContext {
 interface QueryOutcome {
   /** The words of the server, if it cannot run the query. */
   readonly error?: string | undefined
-  /** Why the query was not run. */
+  /** Why the query was not run, or a part of it. */
   readonly unrun?: string
+  readonly part?: string
   /** Why the server would never evaluate the alert. */
   readonly never?: string | undefined
   /** A series of an alert without a row in its last window. */
@@ -198,7 +199,7 @@ const sourceChecks = (asking: Asking): readonly Check[] =>
   })
 
 function toLookUpCheck(one: LookUp | Refusal, subject: Subject, asking: Asking, areValues = false): Check {
-  const key = JSON.stringify(one)
+  const key = JSON.stringify([one, areValues])
   if ('reason' in one) return { key, subject, outcome: { unrun: one.reason } }
   const { nowMs } = asking
   const outcome = () => askSql({ ...one, startMs: nowMs - dayMs, endMs: nowMs }, asking, areValues ? 'number' : undefined)
@@ -274,12 +275,12 @@ function hasOtherQuery({ change, isChanged, now, next, watched }: Compared, aski
 const intervalOf = ({ desired }: Change): AlertInterval => alertIntervals.find((one) => one === desired?.interval) ?? '1h'
 
 const probeOfSlo = (next: Compared['next']): Probe | undefined =>
-  next !== undefined && 'series' in next ? { series: next, columns: [], left: {} } : undefined
+  next !== undefined && 'series' in next ? { series: next, columns: [], left: [] } : undefined
 
 const probeWatched = (watched: Watched | undefined, change: Change, { planned }: Asking) =>
   watched === undefined
     ? { reason: 'the API does not show what the alert watches' }
-    : toProbe(watched, { interval: intervalOf(change), sources: planned.storedObjects.source, groupBy: change.desired?.groupBy })
+    : toProbe(watched, { interval: intervalOf(change), sources: planned.storedObjects.source, alert: { groupBy: change.desired?.groupBy } })
 
 const makerOf = (change: Change): string | undefined => ('madeFrom' in change ? change.madeFrom : undefined)
 
@@ -323,14 +324,11 @@ function toChecks(probe: Probe | Refusal | undefined, { subject, interval, key }
   if ('reason' in probe) return [{ key, subject, outcome: toOutcome(probe) }]
   const { sql, series, columns, left } = probe
   const { storedObjects } = asking.planned
-  const fields = Object.keys(left)
   return [
     ...(sql === undefined ? [] : [toSqlCheck(sql, { subject, interval }, asking)]),
     ...(series === undefined ? [] : toSeriesChecks(series, { subject, interval }, asking)),
     ...columns.map((one) => toLookUpCheck(lookUpColumns(one, storedObjects.source), subject, asking, one.areValues)),
-    ...(fields.length === 0
-      ? []
-      : [{ key: `${key} ${fields.join(' ')}`, subject, outcome: { unrun: `values of charts have no ${fields.join(' and no ')}` } }]),
+    ...left.map(([part]) => ({ key: `${key} ${part}`, subject, outcome: { unrun: 'values of charts have none', part } })),
   ]
 }
 
@@ -461,9 +459,9 @@ async function runChecks(checks: readonly Check[], asking: Asking) {
     reasons.set(key, await explainUnmatched(unmatched, { ...asking, sources: asking.planned.storedObjects.source, range }))
   }
   const diagnostics = checks.flatMap(({ key, subject, alert }) => {
-    const [{ error, unrun: whyNot, never } = {}, reason] = [answers.get(key), reasons.get(key)]
+    const [{ error, unrun: whyNot, part = 'query', never } = {}, reason] = [answers.get(key), reasons.get(key)]
     if (error !== undefined) return [subject.explain(error)]
-    if (whyNot !== undefined) return [toNote(subject.location, `${subject.name}: its query was not run: ${whyNot}`)]
+    if (whyNot !== undefined) return [toNote(subject.location, `${subject.name}: its ${part} was not run: ${whyNot}`)]
     if (alert === undefined) return []
     if (never !== undefined) return [refuseNeverEvaluated(alert, never)]
     return reason === undefined ? [] : [warnUnmatched(alert, 'the last 24 hours', reason)]

@@ -183,6 +183,7 @@ describe('the charts of a plan', () => {
   const cases: Readonly<Record<string, readonly [content: Fields, found: readonly string[]]>> = {
     'any text': [watching(chart([{ aggFn: 'any', valueExpression: 'ServiceName' }])), [`${never}the query has no column that is a number`]],
     'any text beside a count': [watching(chart([{ aggFn: 'any', valueExpression: 'ServiceName' }, { aggFn: 'count' }])), []],
+    'a column of a table': [showing({ ...chart([{ aggFn: 'none', valueExpression: 'ServiceName' }]), displayType: 'table' }), []],
     'a value with a dot': [
       showing(chart([{ aggFn: 'avg', valueExpression: 'Severitynumber * 0.5' }])),
       [`${failingTile}Unknown expression`],
@@ -198,7 +199,9 @@ describe('the charts of a plan', () => {
     ],
     'the order of a table': [
       showing({ ...chart([{ aggFn: 'count', alias: 'n' }]), displayType: 'table', orderBy: 'n DESC', having: 'n > 1' }),
-      ['note unchecked-query: dashboards.board.tiles["T"]: its query was not run: values of charts have no having and no orderBy'],
+      ['having', 'orderBy'].map(
+        (part) => `note unchecked-query: dashboards.board.tiles["T"]: its ${part} was not run: values of charts have none`,
+      ),
     ],
     'equal aliases': [
       watching(
