@@ -34,11 +34,13 @@ export type Estimate =
 type Unmatched = SeriesItem | 'query'
 
 /** Undefined where every series has rows, because only then each condition is known to match some. */
-export function findUnmatched(query: AlertQuery, rows: readonly SeriesRow[]): Unmatched | undefined {
-  if ('sql' in query) return rows.every(({ numbers }) => [...numbers.values()].every((number) => !number)) ? 'query' : undefined
+export function findUnmatched(query: Pick<SeriesQuery, 'series' | 'comparesLast'>, rows: readonly SeriesRow[]): SeriesItem | undefined {
   const isCompared = (index: number): boolean => query.comparesLast !== true || index === query.series.length - 1
   return query.series.find((_, index) => isCompared(index) && !rows.some(({ numbers }) => numbers.has(index)))
 }
+
+const findOnlyZeros = (rows: readonly SeriesRow[]): Unmatched | undefined =>
+  rows.every(({ numbers }) => [...numbers.values()].every((number) => !number)) ? 'query' : undefined
 
 export interface EstimateOptions {
   readonly api: ReadApi
@@ -117,7 +119,7 @@ function toEstimate(query: AlertQuery, answer: Rows, { range }: EstimateOptions)
   if ('reason' in read) return { verdict: 'not-estimable', reason: read.reason }
   const windows = evaluate(query.condition, read.values, range)
   const summary = summarize(windows, intervalMs[query.condition.interval])
-  const unmatched = findUnmatched(query, answer.rows)
+  const unmatched = 'sql' in query ? findOnlyZeros(answer.rows) : findUnmatched(query, answer.rows)
   return { verdict: summary.notifications > 0 ? 'fires' : 'quiet', summary, windows, values: read.values, coverage, unmatched }
 }
 

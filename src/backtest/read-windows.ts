@@ -1,6 +1,7 @@
 import type { ReadApi } from '../api/client.ts'
 import type { Target } from '../api/path.ts'
 import type { SqlAnswer, SqlColumn, SqlRow } from '../api/sql.ts'
+import { nameFirst, quote } from '../core/text.ts'
 import type { Refusal } from './read-rows.ts'
 import { type SeriesRow, toUnsent } from './series-api.ts'
 import { renderBatch, renderWindow, type WindowSql, windowColumn } from './window-sql.ts'
@@ -163,8 +164,9 @@ type ColumnKind = 'number' | 'time' | 'other'
 export function kindOfType(type: string): ColumnKind {
   if (type.startsWith('Date')) return 'time'
   if (/^(?:U?Int|Float)/.test(type)) return 'number'
-  const inner = /^(?:LowCardinality|Nullable)\((.*)\)$/.exec(type)?.[1]
-  return inner === undefined ? 'other' : kindOfType(inner)
+  const [, name, inner = ''] = /^(LowCardinality|Nullable|Variant)\((.*)\)$/.exec(type) ?? []
+  if (name === 'Variant') return inner.split(', ').every((one) => kindOfType(one) === 'number') ? 'number' : 'other'
+  return name === undefined ? 'other' : kindOfType(inner)
 }
 
 interface Batch {
@@ -193,13 +195,23 @@ function toRows({ columns: all, rows }: Extract<SqlAnswer, { readonly kind: 'row
 
 function findColumns(all: readonly SqlColumn[], shape: WindowSql['shape']): Columns | Refusal {
   const own = all.filter(({ name }) => name !== windowColumn)
+  const reason = whyNeverEvaluated(own, shape)
+  if (reason !== undefined) return { reason: `never evaluated: ${reason}` }
   const numbers = new Set(own.filter(({ type }) => kindOfType(type) === 'number').map(({ name }) => name))
-  const time = shape === 'number' ? undefined : own.find(({ type }) => kindOfType(type) === 'time')
-  if (numbers.size === 0) return { reason: 'never evaluated: the query has no column that is a number' }
-  return time === undefined && shape === 'over-time'
-    ? { reason: 'never evaluated: the query has no column that is a time' }
-    : { numbers, time }
+  return { numbers, time: shape === 'number' ? undefined : own.find(({ type }) => kindOfType(type) === 'time') }
 }
+
+/** Why the server compares nothing of an answer with these columns; undefined where it does. */
+export function whyNeverEvaluated(columns: readonly SqlColumn[], shape: WindowSql['shape']): string | undefined {
+  const has = (kind: ColumnKind): boolean => columns.some(({ type }) => kindOfType(type) === kind)
+  if (!has('number')) {
+    const types = nameFirst([...new Set(columns.map(({ type }) => quote(type, 60)))], maxNamedTypes)
+    return `the query has no column that is a number, but ${types}; convert one, such as with toFloat64`
+  }
+  return shape === 'over-time' && !has('time') ? 'the query has no column that is a time' : undefined
+}
+
+const maxNamedTypes = 3
 
 /** One for each group. Of a tile over time, the server takes the rows whose time is the start of the window. */
 function toSeriesRows(rows: readonly SqlRow[], startMs: number, { numbers, time }: Columns): readonly SeriesRow[] {

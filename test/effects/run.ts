@@ -18,6 +18,7 @@ import { changed, type References, toDeclarations } from './as-declared.ts'
 import { openWebApp, type WebApp, type WrittenIds } from './as-web-app.ts'
 import { checkHiddenParts } from './hidden-parts.ts'
 import { createIntents, type Intents } from './intents.ts'
+import { declareProblems, effectOf, type Prediction, predictionsOf, problemCases, problemKeys } from './problems.ts'
 import type { Json, ProductAnswers, ProductRequest } from './product.ts'
 import { declaredQueries, twinDashboard } from './queries.ts'
 import { compareWithCheckSlo, type SloAccess, type SloEvaluation } from './slos.ts'
@@ -40,6 +41,7 @@ templates, changes and adds a tile, and may lose only what the plan names. Exits
   --to TIME         … until this time. There should be telemetry, with incidents
   --step SECONDS    … at this distance; default: 60
   --queries-only    only compares alerts with a query of their own with the same alerts of the web app
+  --problems-only   only compares what a plan says about queries with what the alert task makes of them
   --slos-only       only evaluates the example of SLOs, and compares the evaluations with check-slos, for a longer time
 
 The server must accept webhooks to 127.0.0.1 (WEBHOOK_HOSTNAME_ALLOWLIST). Access keys in CONFORMANCE_KEYS, the cookie of a session of the web
@@ -58,6 +60,7 @@ const { values } = parseArgs({
     to: { type: 'string' },
     step: { type: 'string', default: '60' },
     'queries-only': { type: 'boolean', default: false },
+    'problems-only': { type: 'boolean', default: false },
     'slos-only': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -71,7 +74,7 @@ function required(name: string): string {
   return value
 }
 
-const parts = ['writers', 'queries', 'slos'] as const
+const parts = ['writers', 'queries', 'problems', 'slos'] as const
 
 type Part = (typeof parts)[number]
 
@@ -202,6 +205,8 @@ interface Findings {
     | 'hidden parts lost'
     | 'evaluations of queries'
     | 'notifications of queries'
+    | 'predictions of plans'
+    | 'of them unknown'
     | 'evaluations of SLOs'
     | 'of them firing',
     number
@@ -474,6 +479,35 @@ async function renameAll(run: Run, content: Json, alertKeys: AppliedIds['alertKe
     run.findings.differences.push('queries, a plan after the change of names is not empty')
 }
 
+const problemsProject = 'watchkeeper/effects-problems'
+
+/** A diagnostic names at most six alerts. */
+const problemsOfPlan = 6
+
+/** What plans say about the queries of new alerts, and what the alert task makes of them. */
+async function comparePredictions(run: Run): Promise<void> {
+  const { site, references, findings } = run
+  const declare = (indexes: readonly number[]) => declareProblems(references.apply, 'effects: apply', indexes)
+  const inputs = { project: problemsProject }
+  const all = [...problemCases.keys()]
+  const said = new Map<string, Prediction>()
+  for (let i = 0; i < all.length; i += problemsOfPlan) {
+    const { diagnostics } = await site.plan({ 'problems.json': declare(all.slice(i, i + problemsOfPlan)) }, inputs)
+    for (const [key, prediction] of predictionsOf(diagnostics)) said.set(key, prediction)
+  }
+  const { alertKeys } = await applyFile(run, declare(all), problemsProject)
+  const history = await askProduct({ command: 'evaluate', ...run.span }, run)
+  for (const [id, key] of alertKeys) {
+    const prediction = said.get(key) ?? 'evaluated'
+    findings.counts['predictions of plans'] += 1
+    if (prediction === 'unknown') findings.counts['of them unknown'] += 1
+    const effect = effectOf(history.filter(({ alert }) => String(alert) === id))
+    if (prediction !== 'unknown' && prediction !== effect)
+      findings.differences.push(`problems, ${problemKeys.get(key)}: the plan says ${prediction} / the alert task: ${effect}`)
+  }
+  await site.apply({ 'empty.json': {} }, { ...inputs, prune: true, allowEmpty: true, maxDeletes: 1000 })
+}
+
 const slosProject = 'watchkeeper/effects-slos'
 
 /**
@@ -579,6 +613,8 @@ async function compareWriters(options: Options): Promise<Findings> {
       'hidden parts lost': 0,
       'evaluations of queries': 0,
       'notifications of queries': 0,
+      'predictions of plans': 0,
+      'of them unknown': 0,
       'evaluations of SLOs': 0,
       'of them firing': 0,
     },
@@ -602,6 +638,7 @@ async function compareWriters(options: Options): Promise<Findings> {
           await compareWrites(run)
         }
         if (options.parts.includes('queries')) await compareQueriesOfAlerts(run, api)
+        if (options.parts.includes('problems')) await comparePredictions(run)
         if (options.parts.includes('slos')) await checkSlos(run)
       },
       systemClock,
@@ -611,6 +648,11 @@ async function compareWriters(options: Options): Promise<Findings> {
     await deleteAll(api)
   }
   return findings
+}
+
+function chosenParts(): readonly Part[] {
+  const only = parts.filter((part) => part !== 'writers' && values[`${part}-only`])
+  return only.length > 0 ? only : parts
 }
 
 async function main(): Promise<number> {
@@ -629,7 +671,7 @@ async function main(): Promise<number> {
     cloud,
     intents: createIntents(seed, Number(values.dashboards)),
     span,
-    parts: values['slos-only'] ? ['slos'] : values['queries-only'] ? ['queries'] : parts,
+    parts: chosenParts(),
   })
   const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(0)
   for (const difference of differences) print(difference)

@@ -212,7 +212,7 @@ describe('a key that is renamed', () => {
       expect(actions(planned)).toEqual({ new: 'create' })
       expect(planned.diagnostics).toMatchObject([
         { rule: 'same-name', severity: 'warning', message: expect.stringContaining('previousKey: old') },
-        { rule: 'unchecked-query', message: expect.stringContaining('The queries of 1 changed alert were not run') },
+        { rule: 'unchecked-query', message: expect.stringContaining('were not run (alerts.new): set sql-key-id') },
       ])
       const { length } = serviceOf(emulator()).alerts
       expect(actions(await plan(named('new', { previousKey: 'old' })))).toEqual({ new: 'adopt' })

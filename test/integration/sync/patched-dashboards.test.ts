@@ -145,6 +145,15 @@ describe('a change that no patch can make', () => {
     'a tile leaves its container': withTile('Second', () => ({ containerId: undefined })),
     'a filter changes': ({ filters }) => ({ filters: filters.map((filter) => ({ ...filter, name: 'Renamed' })) }),
     'a container changes': ({ containers }) => ({ containers: containers.map((one) => ({ ...one, title: 'Renamed' })) }),
+    'the tool refuses an aggregation': withTile('Second', ({ config }) => ({
+      config: {
+        ...(config as Json),
+        select: [{ aggFn: 'sum', valueExpression: 'Value', metricType: 'histogram', metricName: 'http.server.duration' }],
+      },
+    })),
+    'the tool refuses a query': withTile('Second', () => ({
+      config: { configType: 'sql', displayType: 'table', sqlTemplate: 'SELECT count() FROM default.otel_logs WHERE $__filters' },
+    })),
     'the tool drops a field of the tile': withTile('Second', ({ config }) => ({
       config: { ...(config as Json), displayType: 'number', select: [{ aggFn: 'sum', valueExpression: 'Duration', periodAggFn: 'delta' }] },
     })),
@@ -198,6 +207,30 @@ describe('a change that no patch can make', () => {
 
 let stop = async (): Promise<unknown> => undefined
 afterEach(() => stop())
+
+it('W17: fails the object with the reason where the tool refuses a tile against the plan, and announces the write of all tiles with repair: rewrite', () =>
+  site(async (one) => {
+    const stored = save()
+    await one.apply(fileWith())
+    const before = structuredClone(stored)
+    const from = writes().length
+    const issues = [{ path: ['tile', 'config', 'select', 0, 'aggFn'], message: 'A newer rule.' }]
+    const text = `MCP error -32602: Input validation error: Invalid arguments for tool clickstack_patch_dashboard: ${JSON.stringify(issues)}`
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, result: { content: [{ type: 'text', text }], isError: true } })
+    emulator().addFault({ match: { path: '/mcp' }, effect: { kind: 'body', text: body } })
+    const wider = fileWith(withTile('First', () => ({ w: 24 })))
+    const [failed] = (await one.apply(wider)).objects
+    expect(failed).toMatchObject({
+      outcome: 'failed',
+      message: expect.stringContaining(
+        'cannot patch the tile "First" (plan with repair: rewrite to write all tiles): config.select[0].aggFn: A newer rule',
+      ),
+    })
+    expect(stored).toEqual(before)
+    expect((await one.plan(wider, { repair: ['rewrite'] })).objects[0]).toMatchObject({ action: 'update', rewrites: ['First', 'Second'] })
+    expect(outcomes(await one.apply(wider, { repair: ['rewrite'] }))).toEqual({ 'by-hand': 'updated' })
+    expect(writes().slice(from)).toEqual(['first', 'PUT'])
+  }))
 
 it('does not overwrite a tile that another user edits between two patches', () =>
   withSite(

@@ -37,7 +37,7 @@ function serve(...answers: readonly Answers[]) {
   const runSql = async (_: unknown, { sql }: { readonly sql: string }): Promise<SqlAnswer> => {
     queries.push(sql)
     const count = sql.split('AS window__').length - 1
-    if (count > 12) return { kind: 'too-large' }
+    if (count > 12) return { kind: 'too-large', columns: [] }
     const { columns, rowsOf } = answers[turn] ?? { columns: [], rowsOf: () => [] }
     const from = done
     done += count
