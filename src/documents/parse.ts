@@ -9,7 +9,8 @@ import { schemaDiagnostics } from './validate.ts'
  */
 export const parseDocument = <T>(text: string, name: string, schemaFor: SchemaFor<T>): T => parseWithLocations(text, name, schemaFor).value
 
-type SchemaFor<T> = z.ZodType<T> | ((value: unknown) => z.ZodType<T>)
+/** `name` is that of the document. */
+export type SchemaFor<T> = z.ZodType<T> | ((value: unknown, name: string) => z.ZodType<T>)
 
 /** The parsed document with the locations of its values, for rules beyond the schema. */
 export function parseWithLocations<T>(
@@ -19,7 +20,7 @@ export function parseWithLocations<T>(
 ): { readonly value: T; readonly document: ReadDocument } {
   const document = readDocument(text, name)
   if ('diagnostics' in document) throw new InputError(document.diagnostics)
-  const schema = typeof schemaFor === 'function' ? schemaFor(document.value) : schemaFor
+  const schema = typeof schemaFor === 'function' ? schemaFor(document.value, name) : schemaFor
   const parsed = schema.safeParse(document.value)
   if (parsed.success) return { value: parsed.data, document }
   throw new InputError(schemaDiagnostics(parsed.error, document, schema))

@@ -6,7 +6,7 @@ import { inputDiagnostic } from '../core/diagnostics.ts'
 import { InputError, inputError } from '../core/errors.ts'
 import { isMapping } from '../core/keys.ts'
 import type { ReadDocument, ValuePath } from '../documents/document.ts'
-import { parseWithLocations } from '../documents/parse.ts'
+import { parseWithLocations, type SchemaFor } from '../documents/parse.ts'
 import { coreOf, metaOf, ownValue, type Schema } from '../documents/schema.ts'
 import { formatPath } from '../documents/validate.ts'
 import type { Files } from '../operation/files.ts'
@@ -35,11 +35,16 @@ export interface ReadObject<T> {
 }
 
 /** Reads a document, or the file that it names. Throws an InputError with all that is wrong in it. */
-export async function readObject<T>(text: string, input: string, schema: z.ZodType<T>, files: Pick<Files, 'read'>): Promise<ReadObject<T>> {
+export async function readObject<T>(
+  text: string,
+  input: string,
+  schemaFor: SchemaFor<T>,
+  files: Pick<Files, 'read'>,
+): Promise<ReadObject<T>> {
   const isPath = !text.trim().includes('\n') && /\.(?:ya?ml|json)$/.test(text.trim())
   const name = isPath ? text.trim() : input
   const content = isPath ? await files.read(name, input) : text
-  const { value, document } = parseWithLocations(content, name, schema)
+  const { value, document } = parseWithLocations(content, name, schemaFor)
   if (!isMapping(document.value)) throw inputError(input, 'is neither a map nor the path of a file that ends in .yml, .yaml or .json')
   return { value, written: document.value, document, name }
 }

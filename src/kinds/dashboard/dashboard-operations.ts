@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { ReadApi } from '../../api/client.ts'
 import type { Target } from '../../api/path.ts'
-import { WatchkeeperError } from '../../core/errors.ts'
+import { inputError, WatchkeeperError } from '../../core/errors.ts'
 import { counted, nameOrId, say, textOrDash, trusted, untrusted } from '../../core/line.ts'
 import { plural } from '../../core/text.ts'
 import type { Files } from '../../operation/files.ts'
@@ -21,6 +21,7 @@ import type { DeclaredDashboard } from './dashboard.ts'
 import { expandDashboard, wholeDashboard } from './dashboard-file.ts'
 import { createDashboardKind } from './dashboard-kind.ts'
 import { type Dashboard, dashboardCollection, dashboardSchema, toDashboardBody } from './dashboard-wire.ts'
+import { describeWebAppFile, isWebAppDashboard } from './web-app-file.ts'
 
 const id = idInput('dashboard')
 
@@ -183,9 +184,15 @@ export const deleteDashboard = defineOperation({
   }),
 })
 
+/** A document of the web app has an error in each of its tiles. */
+function schemaFor(document: unknown, name: string): typeof wholeDashboard {
+  if (isWebAppDashboard(document)) throw inputError(name, describeWebAppFile(name))
+  return wholeDashboard
+}
+
 /** Reads a dashboard as files declare it, with its short forms expanded. */
 async function readDashboard(text: string, files: Pick<Files, 'read'>): Promise<ReadObject<DeclaredDashboard>> {
-  const read = await readObject(text, 'dashboard', wholeDashboard, files)
+  const read = await readObject(text, 'dashboard', schemaFor, files)
   return { ...read, value: expandDashboard(read.value).value }
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { ReadApi } from '../../../src/api/client.ts'
 import type { SqlAnswer, SqlColumn } from '../../../src/api/sql.ts'
 import { compareQueries } from '../../../src/import/check.ts'
-import { readGrafanaFile } from '../../../src/import/grafana-file.ts'
+import { readImportedFile } from '../../../src/import/grafana-file.ts'
 import { translateRule } from '../../../src/import/translate.ts'
 
 const expression = (model: object) => ({ refId: 'B', datasourceUid: '__expr__', model })
@@ -15,7 +15,7 @@ const threshold = (target: string) => ({
 function translated(rawSql: string, ...between: readonly object[]) {
   const query = { refId: 'A', datasourceUid: 'ch', relativeTimeRange: { from: 3600, to: 0 }, model: { rawSql, format: 1 } }
   const rule = { title: 'a', condition: 'C', data: [query, ...between, threshold(between.length > 0 ? 'B' : 'A')] }
-  const [read] = readGrafanaFile(JSON.stringify({ groups: [{ name: 'g', folder: 'f', interval: '1h', rules: [rule] }] }), 'a.json').rules
+  const [read] = readImportedFile(JSON.stringify({ groups: [{ name: 'g', folder: 'f', interval: '1h', rules: [rule] }] }), 'a.json').rules
   const choices = { connections: new Map([['ch', 'ch']]), webhooks: new Map([['*', 'x']]) }
   const found = read && translateRule(read, choices).translated
   if (found === undefined) throw new Error('not translated')

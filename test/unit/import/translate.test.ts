@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { InputError } from '../../../src/core/errors.ts'
 import { readCondition } from '../../../src/import/condition.ts'
-import { type RuleInFile, readGrafanaFile, toSeconds } from '../../../src/import/grafana-file.ts'
+import { type RuleInFile, readImportedFile, toSeconds } from '../../../src/import/grafana-file.ts'
 import { toAlertSql } from '../../../src/import/shape.ts'
 import { translateTime } from '../../../src/import/time.ts'
 import { type Outcome, translateRule } from '../../../src/import/translate.ts'
 import { declaredAlert } from '../../../src/kinds/alert/alert.ts'
 import { forEachEntry } from '../../support/corpus.ts'
-import { randomFrom } from '../../support/random.ts'
+import { mutate, randomFrom } from '../../support/random.ts'
 
 const text = readFileSync(new URL('rules.yml', import.meta.url), 'utf8')
 
@@ -21,7 +21,7 @@ const choices = {
   ]),
 }
 
-const { rules, notes } = readGrafanaFile(text, 'rules.yml')
+const { rules, notes } = readImportedFile(text, 'rules.yml')
 
 const outcomes = rules.map((rule) => translateRule(rule, choices))
 
@@ -300,16 +300,16 @@ describe('a file of Grafana', () => {
 
   it('can be a group or rules of the API', () => {
     const rule = { ...(first?.value as object), ruleGroup: 'errors', folderUID: 'abc', orgID: 1 }
-    const group = readGrafanaFile(JSON.stringify({ title: 'errors', folderUid: 'abc', interval: 300, rules: [rule] }), 'group.json')
+    const group = readImportedFile(JSON.stringify({ title: 'errors', folderUid: 'abc', interval: 300, rules: [rule] }), 'group.json')
     expect(group.rules.map((one) => translateRule(one, choices).result)).toEqual(['exact'])
-    const list = readGrafanaFile(JSON.stringify([rule]), 'list.json')
+    const list = readImportedFile(JSON.stringify([rule]), 'list.json')
     expect(list.rules).toMatchObject([{ group: 'errors', folder: 'abc', location: 'list.json:1:2' }])
     expect(list.rules.map((one) => translateRule(one, choices).reason)).toEqual([expect.stringContaining('no interval of its group')])
   })
 
   it('must have rules, unless it has other parts of a provisioning', () => {
-    expect(() => readGrafanaFile('panels: []', 'a.yml')).toThrow('a.yml: has no groups of alert rules')
-    expect(readGrafanaFile('apiVersion: 1\npolicies: []', 'a.yml')).toEqual({ rules: [], notes: ['a.yml: policies stays in Grafana'] })
+    expect(() => readImportedFile('panels: []', 'a.yml')).toThrow('a.yml: has no groups of alert rules')
+    expect(readImportedFile('apiVersion: 1\npolicies: []', 'a.yml')).toEqual({ rules: [], notes: ['a.yml: policies stays in Grafana'] })
   })
 
   it('has durations of Prometheus, and numbers of seconds', () => {
@@ -326,35 +326,6 @@ describe('a file of Grafana', () => {
 })
 
 describe('a broken file', () => {
-  /** Parts of values that a file may have in any place. */
-  const pieces = [
-    null,
-    true,
-    -1,
-    1e308,
-    '',
-    '$__timeFilter(',
-    "'",
-    '((',
-    '{{',
-    [],
-    {},
-    [[]],
-    { type: 'reduce' },
-    'SELECT',
-    'now()',
-    '\u0000',
-  ]
-
-  function mutate(value: unknown, random: () => number): unknown {
-    if (random() < 0.02) return pieces[Math.floor(random() * pieces.length)]
-    if (Array.isArray(value)) return value.map((one) => mutate(one, random))
-    if (typeof value === 'string' && random() < 0.05) return value.slice(0, random() * value.length)
-    if (typeof value !== 'object' || value === null) return value
-    const kept = Object.entries(value).filter(() => random() > 0.02)
-    return Object.fromEntries(kept.map(([key, one]) => [random() < 0.01 ? `${key}s` : key, mutate(one, random)]))
-  }
-
   it('never ends the translation with another error than a reason', () => {
     for (let seed = 1; seed <= 40; seed++) {
       const random = randomFrom(seed)
@@ -372,7 +343,7 @@ describe('a broken file', () => {
       const [from, until] = [random() * text.length, random() * text.length]
       const broken = seed % 2 === 0 ? text.slice(0, until) : text.slice(0, from) + text.slice(from + random() * 60)
       try {
-        for (const rule of readGrafanaFile(broken, 'a.yml').rules) translateRule(rule, choices)
+        for (const rule of readImportedFile(broken, 'a.yml').rules) translateRule(rule, choices)
       } catch (thrown) {
         expect(thrown, `seed ${seed}`).toBeInstanceOf(InputError)
       }
