@@ -14,6 +14,7 @@ import { table } from '../report/table.ts'
 import { claimKey } from '../sync/pull/select.ts'
 import { type NewFields, writeNewFile } from '../sync/pull/write-yaml.ts'
 import { type Comparison, compareQueries, comparisonSchema } from './check.ts'
+import { isExpression } from './condition.ts'
 import { readImportedFile } from './grafana-file.ts'
 import { type Outcome, outcomeSchema, translateRule, withoutEffect } from './translate.ts'
 import { type DashboardOutcome, dashboardOutcome, translateDashboard } from './web-app.ts'
@@ -119,13 +120,17 @@ async function runImport(context: ImportContext, given: Input): Promise<Result> 
 const toMap = (all: readonly string[]): ReadonlyMap<string, string> =>
   new Map(all.map((one) => [one.slice(0, one.indexOf('=')).trim(), one.slice(one.indexOf('=') + 1).trim()]))
 
-/** What the data source reads, or an expression. */
-const usedInModel = /^(?:rawSql|format|intervalMs|table|column|datasource|fillMode|type|expression|conditions|reducer|settings)$/
+/** What the data source reads, and what expressions do. */
+const usedInQuery = /^(?:rawSql|format|intervalMs|table|column|datasource|fillMode)$/
+const usedInExpression = /^(?:type|expression|conditions|reducer|settings|datasource)$/
 
 function unusedFields(rule: unknown): readonly string[] {
   const { data, ...fields } = isMapping(rule) ? rule : {}
-  const models = (Array.isArray(data) ? data : []).flatMap((one: unknown) => (isMapping(one) && isMapping(one.model) ? [one.model] : []))
-  const inModels = models.flatMap((model) => Object.keys(model).filter((key) => !usedInModel.test(key)))
+  const inModels = (Array.isArray(data) ? data : []).flatMap((one: unknown) => {
+    if (!isMapping(one) || !isMapping(one.model)) return []
+    const used = isExpression(one) ? usedInExpression : usedInQuery
+    return Object.keys(one.model).filter((key) => !used.test(key))
+  })
   return [...Object.keys(fields).filter((key) => withoutEffect.test(key)), ...inModels.map((key) => `model.${quote(key, 40)}`)]
 }
 

@@ -116,6 +116,31 @@ describe('a comparison', () => {
     }
   })
 
+  it('takes the last row of a series as it comes', async () => {
+    const series: Answers = {
+      columns: [
+        ['t', 'DateTime'],
+        ['v', 'Float64'],
+      ],
+      rowsOf: () => [
+        { t: '1970-01-01 00:02:00', v: 9 },
+        { t: '1970-01-01 00:01:00', v: 4 },
+      ],
+    }
+    const sql = 'SELECT toStartOfMinute(ts) AS t, avg(x) AS v FROM logs WHERE $__timeFilter(ts) GROUP BY t ORDER BY t DESC'
+    const last = translated(sql, expression({ type: 'reduce', expression: 'A', reducer: 'last' }))
+    for (const [value, isSame] of [
+      [4, true],
+      [9, false],
+    ] as const) {
+      const { access } = serve(
+        counted(() => value),
+        series,
+      )
+      expect('difference' in (await compareQueries(access, last))).toBe(!isSame)
+    }
+  })
+
   it('compares groups by their labels', async () => {
     const answers = (rows: Rows): Answers => ({
       columns: [
