@@ -30,15 +30,15 @@ const input = z.strictObject({
     glob,
   ).min(1),
   connection: lines(
-    'Connections by the uid of a data source of Grafana: `UID=NAME`. For dashboards: `NAME=ID`, where the file has one and you want the other.',
+    'Connections: `UID=NAME` by the uid of a data source of Grafana, and `NAME=ID` for dashboards, which have one of the two and get the other.',
     'UID=NAME or NAME=ID, one per line',
     pair,
-  ).default([]),
+  ).optional(),
   webhook: lines(
     'Webhooks by contact point of Grafana: `CONTACT=NAME`; `*` is for rules without one.',
     'CONTACT=NAME, one per line',
     pair,
-  ).default([]),
+  ).optional(),
   directory: filePath(
     'Directory for the new files, one for each dashboard, and for each folder of Grafana. A file with other content is an error.',
     inWorkspace,
@@ -66,7 +66,9 @@ const details = z.object({
   differing: z.int().describe('Rules whose values differ, with `check`.'),
   dashboards: z.array(importedDashboard).describe('All dashboards of the web app, with each loss in a sentence.'),
   rules: z.array(importedRule).describe('All rules, in the order of the files, with each difference in a sentence.'),
-  notes: z.array(z.string()).describe('What stays in Grafana, and fields that do not affect an alert.'),
+  notes: z
+    .array(z.string())
+    .describe('What stays in Grafana, fields that do not affect an alert, and files in the form of the provisioner.'),
   written: z.boolean().describe('Whether the files were written.'),
   files: z.array(z.object({ path: z.string(), content: z.string(), size: z.int() })).describe('The declarations by file.'),
 })
@@ -117,7 +119,7 @@ async function runImport(context: ImportContext, given: Input): Promise<Result> 
   return { ...counts, differing, dashboards: withoutDeclared, rules: shown, notes, written, files }
 }
 
-const toMap = (all: readonly string[]): ReadonlyMap<string, string> =>
+const toMap = (all: readonly string[] = []): ReadonlyMap<string, string> =>
   new Map(all.map((one) => [one.slice(0, one.indexOf('=')).trim(), one.slice(one.indexOf('=') + 1).trim()]))
 
 /** What the data source reads, and what expressions do. */
@@ -276,7 +278,7 @@ export const importFiles = defineOperation({
   output: noFields,
   details,
   example: {
-    files: ['examples/grafana/checkout.yml'],
+    files: ['examples/web-app/orders.json', 'examples/grafana/checkout.yml'],
     connection: ['clickhouse=Local ClickHouse'],
     webhook: ['*=oncall'],
     directory: 'imported',

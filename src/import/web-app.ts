@@ -7,7 +7,7 @@ import { elementOf, fieldOf, formOf, isKnown, ownValue, type Schema } from '../d
 import { schemaDiagnostics } from '../documents/validate.ts'
 import { declaredDashboard } from '../kinds/dashboard/dashboard.ts'
 import { builtConfig, writtenConfig } from '../kinds/dashboard/tile-schema.ts'
-import type { Directory } from '../kinds/directory.ts'
+import { createDirectory, type Directory } from '../kinds/directory.ts'
 import { type Body, type Kind, listOf } from '../kinds/kind.ts'
 
 export const dashboardOutcome = z.object({
@@ -85,12 +85,9 @@ function isAccepted(schema: Schema | undefined, value: unknown, what: string, lo
 
 /** The exports of the web app have names of sources where the service has ids. */
 const namesAsIds: Directory = {
+  ...createDirectory({}),
   byName: (_, name) => ({ id: name }),
-  byId: (_, id) => ({ id }),
-  listsWebhooks: false,
   nameOf: (id) => (typeof id === 'string' && !isId(id) ? id : undefined),
-  all: () => [],
-  withPlanned: () => namesAsIds,
 }
 
 const isId = (text: unknown): boolean => /^[0-9a-f]{24}$/.test(String(text))
@@ -104,7 +101,8 @@ function carry(web: Body, schema: Schema | undefined, fields: Readonly<Record<st
   if (form === undefined) return web
   const carried = Object.entries(web).flatMap(([field, value]) => {
     if (isEmpty(value) || assumedValues[field] === value) return []
-    const converted = Object.entries(Object.hasOwn(fields, field) ? (fields[field]?.(value, web, lose) ?? {}) : { [field]: value })
+    const convert = Object.hasOwn(fields, field) ? fields[field] : undefined
+    const converted = Object.entries(convert?.(value, web, lose) ?? { [field]: value })
     if (converted.every(([name]) => isKnown(form, name))) return converted
     lose(`${field} ${describe(value)} is left out${ownValue(effects, field) ?? ': the API has no field for it'}`)
     return []
@@ -181,7 +179,6 @@ const chartFields: Readonly<Record<string, Convert>> = {
   configType: (value) => (value === 'sql' ? { configType: value } : {}),
   source: (value, { displayType }) => (displayType === 'markdown' ? {} : { sourceId: value }),
   select: toSelect,
-  where: condition('where', 'lucene'),
   whereLanguage: drop,
   groupBy: textOnly('groupBy'),
   orderBy: textOnly('orderBy'),
@@ -241,9 +238,9 @@ function toSelect(select: unknown, web: Body, lose: Lose): Body {
 function toTile(tile: Body, containers: readonly Body[], connectionOf: (given: unknown) => unknown, lose: Lose): Body | undefined {
   const { id: _, x, y, w, h, config, ...others } = isMapping(tile) ? tile : {}
   const web = isMapping(config) ? config : {}
-  if (web.configType === 'promql' || formOf(schemaOf(web), web) === undefined) {
-    const type = web.configType === 'promql' ? 'PromQL' : `${describe(web.displayType)}${web.configType === 'sql' ? ' with SQL' : ''}`
-    lose(`the tile is left out: the API has no tiles of type ${type}`)
+  const form = web.configType === 'promql' ? undefined : formOf(schemaOf(web), web)
+  if (form === undefined) {
+    lose(`the tile is left out: the API has no tiles of type ${describe([web.configType, web.displayType].filter(Boolean).join(' '))}`)
     return undefined
   }
   const container = containers.find(({ id }) => id === others.containerId)
@@ -252,8 +249,12 @@ function toTile(tile: Body, containers: readonly Body[], connectionOf: (given: u
     containerId: (value: unknown) => (container ? { containerId: value } : lost),
     tabId: (value: unknown) => (hasTab ? { tabId: value } : lost),
   }
-  const fields = { ...chartFields, connection: (value: unknown) => ({ connectionId: connectionOf(value) }) }
+  const fields = {
+    ...chartFields,
+    ...(isKnown(form, 'where') && { where: condition('where', 'lucene') }),
+    connection: (value: unknown) => ({ connectionId: connectionOf(value) }),
+  }
   // A search without columns shows those of its source.
-  const chart = { ...(web.displayType === 'search' && { select: '' }), ...carry(web, schemaOf(web), fields, lose) }
+  const chart = { ...(web.displayType === 'search' && { select: '' }), ...carry(web, form, fields, lose) }
   return { name: nameOf(tile), x, y, w, h, ...carry(others, elementOf(shape.tiles), exists, lose), config: chart }
 }

@@ -43,7 +43,7 @@ templates, changes and adds a tile, and may lose only what the plan names. Exits
   --step SECONDS    … at this distance; default: 60
   --queries-only    only compares alerts with a query of their own with the same alerts of the web app
   --imports-only    only imports dashboards in the web app and with import and apply: the product's templates, and those of web-dashboards.ts
-  --record FILE     writes what is stored of the latter, for test/unit/import
+  --record FILE     writes what is stored of the latter: test/conformance/recorded/imports.json
   --slos-only       only evaluates the example of SLOs, and compares the evaluations with check-slos, for a longer time
 
 The server must accept webhooks to 127.0.0.1 (WEBHOOK_HOSTNAME_ALLOWLIST). Access keys in CONFORMANCE_KEYS, the cookie of a session of the web
@@ -603,8 +603,9 @@ async function compareImports(run: Run, api: Api): Promise<void> {
   findings.counts.queries += counts.queries
   findings.differences.push(...differences.map((one) => `imports, ${one}`))
   const own = webDashboards.map(({ name }) => String(name))
-  const recorded = Object.fromEntries(Object.entries(stored).filter(([name]) => own.includes(name)))
-  if (values.record !== undefined) writeFileSync(values.record, `${JSON.stringify(recorded, null, 1)}\n`)
+  const recorded = Object.entries(stored).filter(([name]) => own.includes(name))
+  const lines = recorded.map(([name, one]) => `${JSON.stringify(name)}: ${JSON.stringify(one)}`)
+  if (values.record !== undefined) writeFileSync(values.record, `{\n${lines.join(',\n')}\n}\n`)
 }
 
 async function compareWriters(options: Options): Promise<Findings> {

@@ -81,7 +81,7 @@ describe('a dashboard of the web app', () => {
       ['Groups', 'groupBy [{"valueExpression":"ServiceName"}] is left out: the API has no field for it'],
       ['Order', 'orderBy [{"valueExpression":"ServiceName","ordering":"ASC"}] is left out: the API has no field for it'],
       ['Text', 'the tile is left out: config.select: "count()" is not a list; write ["count()"]'],
-      ['PromQL', 'the tile is left out: the API has no tiles of type PromQL'],
+      ['PromQL', 'the tile is left out: the API has no tiles of type promql line'],
       ['Level', 'the tile is left out: config.select[0].level: 0.42 is not accepted; accepted: 0.5, 0.9, 0.95, 0.99'],
       [
         'Combinator',
@@ -111,6 +111,12 @@ describe('a dashboard of the web app', () => {
   it('keeps the condition of a chart out of its series', () => {
     const declared = translate(named('Conditions of charts')).declared
     expect(JSON.stringify(declared)).not.toContain('SeverityText')
+  })
+
+  it('says of a lost condition only that it is lost', () => {
+    const chart = { name: 'A', source: 'Logs', displayType: 'line', select: [{ aggFn: 'count' }], where: 'a:b' }
+    const { losses } = translate({ name: 'A', tiles: [{ x: 0, y: 0, w: 6, h: 6, config: chart }] })
+    expect(losses).toEqual([{ tile: 'A', loss: 'where a:b is left out, so that rows without it count, too' }])
   })
 
   it('loses fields that nothing here knows, and none that the server sets', () => {
