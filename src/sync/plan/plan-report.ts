@@ -41,6 +41,7 @@ export function objectBlocks(result: PlanResult, sides?: SideNames): readonly Bl
   const { objects, orphans, slos = [], uncheckedCount } = result
   const changed = objects.filter(isDifference)
   const madeFrom = new Set(objects.filter(({ action }) => action !== 'unchanged').map((one) => one.madeFrom))
+  const dashboards = objects.filter(({ kind, takeover }) => kind === 'dashboard' && takeover === 'unmanaged')
   const silent = slos.filter(({ key, noDataAlert }) => !noDataAlert && madeFrom.has(`slos.${key}`)).map(({ key }) => say`${key}`)
   // Other objects have a marker, by which a second project or repository is noticed.
   const sources = changed.filter(({ kind, action }) => kind === 'source' && (action === 'create' || action === 'update'))
@@ -58,6 +59,11 @@ export function objectBlocks(result: PlanResult, sides?: SideNames): readonly Bl
       objects.filter(({ action }) => action === 'adopt'),
       ({ count, isOne, names }) =>
         say`${count} ${trusted(isOne ? 'object is' : 'objects are')} as declared. apply adopts ${trusted(isOne ? 'it' : 'them')} by writing this project's marker: ${names}`,
+    ),
+    paragraph(
+      dashboards.length === 0
+        ? []
+        : say`If apply adopted ${namesOf(dashboards)} before, the provisioner of the server may own it, and will overwrite it again. See ${trusted(provisionerPage)}`,
     ),
     ...aboutObjects(
       'Objects to mark',
@@ -83,6 +89,9 @@ export function objectBlocks(result: PlanResult, sides?: SideNames): readonly Bl
     ),
   ]
 }
+
+/** The API does not show which dashboards are those of the provisioner. */
+const provisionerPage = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs/workflows.md#files-of-the-provisioner'
 
 /** A diff is a code block, which has no links. */
 function links(objects: readonly PlannedObject[]): Block {
