@@ -73,7 +73,7 @@ export function withSourceIds(value: unknown): unknown {
     Object.entries(value).map(([key, item]: [string, unknown]) => {
       if (key === 'source' && typeof item === 'string') return ['sourceId', { source: item }]
       if (key === 'appliesToSources' && Array.isArray(item)) return ['appliesToSourceIds', item.map((source: unknown) => ({ source }))]
-      return [key, shortSourceNames.has(key) || key === 'raw' ? item : withSourceIds(item)]
+      return [key, shortSourceNames.has(key) || key === 'id' || key === 'raw' ? item : withSourceIds(item)]
     }),
   )
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -17,12 +17,14 @@ import { type Site, type SiteServer, withSite } from '../support/site.ts'
 import { changed, type References, toDeclarations } from './as-declared.ts'
 import { openWebApp, type WebApp, type WrittenIds } from './as-web-app.ts'
 import { checkHiddenParts } from './hidden-parts.ts'
+import { checkImports } from './imports.ts'
 import { createIntents, type Intents } from './intents.ts'
 import { declareProblems, effectOf, type Prediction, predictionsOf, problemCases, problemKeys } from './problems.ts'
 import type { Json, ProductAnswers, ProductRequest } from './product.ts'
 import { declaredQueries, twinDashboard } from './queries.ts'
 import { compareWithCheckSlo, type SloAccess, type SloEvaluation } from './slos.ts'
 import { type Dump, differencesOf, type Written, writtenBy } from './stored.ts'
+import { target, webDashboards } from './web-dashboards.ts'
 
 const help = `Usage: npm run effects -- --server URL --checkout PATH --mongo URI [options]
 
@@ -42,6 +44,8 @@ templates, changes and adds a tile, and may lose only what the plan names. Exits
   --step SECONDS    … at this distance; default: 60
   --queries-only    only compares alerts with a query of their own with the same alerts of the web app
   --problems-only   only compares what a plan says about queries with what the alert task makes of them
+  --imports-only    only imports dashboards in the web app and with import and apply: the product's templates, and those of web-dashboards.ts
+  --record FILE     writes what is stored of the latter: test/conformance/recorded/imports.json
   --slos-only       only evaluates the example of SLOs, and compares the evaluations with check-slos, for a longer time
 
 The server must accept webhooks to 127.0.0.1 (WEBHOOK_HOSTNAME_ALLOWLIST). Access keys in CONFORMANCE_KEYS, the cookie of a session of the web
@@ -62,6 +66,8 @@ const { values } = parseArgs({
     'queries-only': { type: 'boolean', default: false },
     'problems-only': { type: 'boolean', default: false },
     'slos-only': { type: 'boolean', default: false },
+    'imports-only': { type: 'boolean', default: false },
+    record: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 })
@@ -74,7 +80,7 @@ function required(name: string): string {
   return value
 }
 
-const parts = ['writers', 'queries', 'problems', 'slos'] as const
+const parts = ['writers', 'queries', 'problems', 'slos', 'imports'] as const
 
 type Part = (typeof parts)[number]
 
@@ -208,7 +214,9 @@ interface Findings {
     | 'predictions of plans'
     | 'of them unknown'
     | 'evaluations of SLOs'
-    | 'of them firing',
+    | 'of them firing'
+    | 'exact imports'
+    | 'changed imports',
     number
   >
   readonly differences: string[]
@@ -598,6 +606,42 @@ async function adoptHiddenParts(run: Run, { send }: Api): Promise<void> {
   for (const id of ids) await send('DELETE', `dashboards/${id}`)
 }
 
+/** What the web app and `import` make of the same documents. */
+async function compareImports(run: Run, api: Api): Promise<void> {
+  const { site, webApp, checkout, cloud, findings } = run
+  const idsOf = async (path: string): Promise<Readonly<Record<string, string>>> =>
+    Object.fromEntries((await api.list(path)).map(({ id, name }) => [name, id]))
+  const ids = { sources: await idsOf('sources'), connections: await idsOf('connections') }
+  const dashboards = { [target]: await webApp.importDashboard({ name: target, tags: [], tiles: [] }) }
+  const directory = `${checkout}/packages/app/src/dashboardTemplates`
+  const templates = readdirSync(directory)
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => JSON.parse(readFileSync(`${directory}/${name}`, 'utf8')) as Json)
+  const documents = [...templates, ...webDashboards]
+  const { differences, stored, ...counts } = await checkImports({
+    site,
+    profile: cloud === undefined ? 'hyperdx' : 'clickhouse-cloud',
+    documents,
+    ids,
+    async importInWebApp() {
+      const converted = await askProduct({ command: 'import', documents, ids: { ...ids, dashboards } }, run)
+      const made: string[] = []
+      for (const one of converted) made.push(await webApp.importDashboard(one))
+      return made
+    },
+    dump: async () => (await dump(run)).dashboards,
+    render: (configs) => askProduct({ command: 'render', configs, from: run.span.from, to: run.span.to }, run),
+  })
+  findings.counts['exact imports'] = counts.exact
+  findings.counts['changed imports'] = counts.changed
+  findings.counts.queries += counts.queries
+  findings.differences.push(...differences.map((one) => `imports, ${one}`))
+  const own = webDashboards.map(({ name }) => String(name))
+  const recorded = Object.entries(stored).filter(([name]) => own.includes(name))
+  const lines = recorded.map(([name, one]) => `${JSON.stringify(name)}: ${JSON.stringify(one)}`)
+  if (values.record !== undefined) writeFileSync(values.record, `{\n${lines.join(',\n')}\n}\n`)
+}
+
 async function compareWriters(options: Options): Promise<Findings> {
   const api = createApi(options.server)
   await deleteAll(api)
@@ -617,6 +661,8 @@ async function compareWriters(options: Options): Promise<Findings> {
       'of them unknown': 0,
       'evaluations of SLOs': 0,
       'of them firing': 0,
+      'exact imports': 0,
+      'changed imports': 0,
     },
     differences: [],
     failures: { queries: 0, evaluations: 0 },
@@ -640,6 +686,7 @@ async function compareWriters(options: Options): Promise<Findings> {
         if (options.parts.includes('queries')) await compareQueriesOfAlerts(run, api)
         if (options.parts.includes('problems')) await comparePredictions(run)
         if (options.parts.includes('slos')) await checkSlos(run)
+        if (options.parts.includes('imports')) await compareImports(run, api)
       },
       systemClock,
     )

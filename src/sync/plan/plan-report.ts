@@ -43,6 +43,7 @@ export function objectBlocks(result: PlanResult, sides?: SideNames): readonly Bl
   const changed = objects.filter((one) => isDifference(one) && one.action !== 'held')
   const held = objects.filter(({ action }) => action === 'held')
   const madeFrom = new Set(objects.filter(({ action }) => action !== 'unchanged').map((one) => one.madeFrom))
+  const dashboards = objects.filter(({ kind, takeover }) => kind === 'dashboard' && takeover === 'unmanaged')
   const silent = slos.filter(({ key, noDataAlert }) => !noDataAlert && madeFrom.has(`slos.${key}`)).map(({ key }) => say`${key}`)
   // Other objects have a marker, by which a second project or repository is noticed.
   const sources = changed.filter(({ kind, action }) => kind === 'source' && (action === 'create' || action === 'update'))
@@ -62,6 +63,11 @@ export function objectBlocks(result: PlanResult, sides?: SideNames): readonly Bl
       objects.filter(({ action }) => action === 'adopt'),
       ({ count, isOne, names }) =>
         say`${count} ${trusted(isOne ? 'object is' : 'objects are')} as declared. apply adopts ${trusted(isOne ? 'it' : 'them')} by writing this project's marker: ${names}`,
+    ),
+    paragraph(
+      dashboards.length === 0
+        ? []
+        : say`If apply adopted ${namesOf(dashboards)} before, the provisioner of the server may own it, and will overwrite it again. See ${trusted(provisionerPage)}`,
     ),
     ...aboutObjects(
       'Tracked objects',
@@ -92,6 +98,9 @@ export function objectBlocks(result: PlanResult, sides?: SideNames): readonly Bl
     ),
   ]
 }
+
+/** The API does not show which dashboards are those of the provisioner. */
+const provisionerPage = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs/workflows.md#files-of-the-provisioner'
 
 /** A diff is a code block, which has no links. */
 function links(objects: readonly PlannedObject[]): Block {
