@@ -32,7 +32,7 @@ import {
   reportRenamedProject,
 } from './match.ts'
 import { checkRepository, type RunRepository, reviewAdoption } from './ownership.ts'
-import { cannotClear, checkByKind, checkGuards, checkUses, refuseUnadopted, serverDefaults } from './plan-diagnostics.ts'
+import { cannotClear, checkByKind, checkGuards, checkUses, refuseNewerFields, refuseUnadopted, serverDefaults } from './plan-diagnostics.ts'
 import { declarationDigest, planChange, planDelete, planRelease } from './plan-object.ts'
 import { protectAlerts } from './protect-alerts.ts'
 import { indexAll, indexStored, type StoredIndex, type StoredObjects } from './stored-objects.ts'
@@ -234,6 +234,7 @@ function planKind<D extends Declared>(kind: Kind<D>, declared: readonly D[], opt
     diagnostics: [
       ...diagnostics,
       ...compared.flatMap(({ desired }) => desired.diagnostics),
+      ...compared.flatMap(({ pair, desired }) => refuseNewerFields({ ...pair, desired: desired.body }, kind, items)),
       ...reviewed,
       ...changes.flatMap(cannotClear),
       ...pairs.flatMap((pair, i) => refuseUnadopted(pair, changes[i], kind)),
