@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -20,6 +20,7 @@ import { checkHiddenParts } from './hidden-parts.ts'
 import { createIntents, type Intents } from './intents.ts'
 import type { Json, ProductAnswers, ProductRequest } from './product.ts'
 import { declaredQueries, twinDashboard } from './queries.ts'
+import { type Arrival, arrivalProblems, receiverDeclarations, receiverSecrets, receivers, recordArrivals } from './receivers.ts'
 import { compareWithCheckSlo, type SloAccess, type SloEvaluation } from './slos.ts'
 import { type Dump, differencesOf, type Written, writtenBy } from './stored.ts'
 
@@ -40,6 +41,7 @@ templates, changes and adds a tile, and may lose only what the plan names. Exits
   --to TIME         … until this time. There should be telemetry, with incidents
   --step SECONDS    … at this distance; default: 60
   --queries-only    only compares alerts with a query of their own with the same alerts of the web app
+  --receivers-only  only sends messages to the receivers of the example, and stores what arrives in receivers.json
   --slos-only       only evaluates the example of SLOs, and compares the evaluations with check-slos, for a longer time
 
 The server must accept webhooks to 127.0.0.1 (WEBHOOK_HOSTNAME_ALLOWLIST). Access keys in CONFORMANCE_KEYS, the cookie of a session of the web
@@ -58,6 +60,7 @@ const { values } = parseArgs({
     to: { type: 'string' },
     step: { type: 'string', default: '60' },
     'queries-only': { type: 'boolean', default: false },
+    'receivers-only': { type: 'boolean', default: false },
     'slos-only': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -71,7 +74,7 @@ function required(name: string): string {
   return value
 }
 
-const parts = ['writers', 'queries', 'slos'] as const
+const parts = ['writers', 'queries', 'receivers', 'slos'] as const
 
 type Part = (typeof parts)[number]
 
@@ -128,6 +131,22 @@ async function openReceiver() {
   return { port: (server.address() as AddressInfo).port, notifications, close: () => server.close() }
 }
 
+/** Keeps requests as they are; the path is the receiver. */
+async function openInbox() {
+  const arrivals: Arrival[] = []
+  const server = createServer((request, response) => {
+    text(request).then((body) => {
+      const names = ['content-type', ...receivers.flatMap(({ headerNames }) => headerNames.map((name) => name.toLowerCase()))]
+      const headers = Object.fromEntries(names.flatMap((name) => (request.headers[name] ? [[name, String(request.headers[name])]] : [])))
+      arrivals.push({ receiver: (request.url ?? '').slice(1), headers, text: body })
+      response.end('ok')
+    }, response.destroy)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return { port: (server.address() as AddressInfo).port, arrivals, close: () => server.close() }
+}
+
 const template = '{"title":"{{title}}","body":"{{body}}","state":"{{state}}","start":"{{startTime}}","end":"{{endTime}}"}'
 
 const writers = ['apply', 'web app', 'web app, then apply'] as const
@@ -167,7 +186,9 @@ type Api = ReturnType<typeof createApi>
 async function deleteAll({ list, send }: Api): Promise<void> {
   for (const path of ['alerts', 'saved-searches', 'dashboards'])
     for (const { id } of await list(path)) await send('DELETE', `${path}/${id}`)
-  for (const { id, name } of await list('webhooks')) if (name.startsWith('effects: ')) await send('DELETE', `webhooks/${id}`)
+  const own = new Set(receivers.map(({ declared }) => declared.name))
+  for (const { id, name } of await list('webhooks'))
+    if (name.startsWith('effects: ') || own.has(name)) await send('DELETE', `webhooks/${id}`)
 }
 
 async function createReferences(api: Api, port: number): Promise<PerWriter<References>> {
@@ -202,6 +223,7 @@ interface Findings {
     | 'hidden parts lost'
     | 'evaluations of queries'
     | 'notifications of queries'
+    | 'messages to receivers'
     | 'evaluations of SLOs'
     | 'of them firing',
     number
@@ -474,6 +496,23 @@ async function renameAll(run: Run, content: Json, alertKeys: AppliedIds['alertKe
     run.findings.differences.push('queries, a plan after the change of names is not empty')
 }
 
+const recordedArrivals = new URL('receivers.json', import.meta.url)
+
+const receiversProject = 'watchkeeper/effects-receivers'
+
+/** Two alerts fire and are resolved, and every receiver of the example gets messages that it understands. */
+async function checkReceivers(run: Run, arrivals: readonly Arrival[], api: Api): Promise<void> {
+  const { name = '' } = (await api.list('sources')).find(({ kind }) => kind === 'log') ?? {}
+  const middleMs = (Date.parse(run.span.from) + Date.parse(run.span.to)) / 2
+  await applyFile(run, receiverDeclarations(name, middleMs), receiversProject)
+  await askProduct({ command: 'evaluate', ...run.span }, run)
+  const recorded = recordArrivals(arrivals)
+  const problems = arrivalProblems(recorded)
+  run.findings.counts['messages to receivers'] = arrivals.length
+  run.findings.differences.push(...problems)
+  if (problems.length === 0) writeFileSync(recordedArrivals, `${JSON.stringify(recorded, undefined, 2)}\n`)
+}
+
 const slosProject = 'watchkeeper/effects-slos'
 
 /**
@@ -508,9 +547,13 @@ async function checkSlos(run: Run): Promise<void> {
 
 function toSloEvaluation({ createdAt, group, lastValues, state }: Json, key: string): SloEvaluation {
   const value = (lastValues as readonly Json[]).at(-1)?.count
-  // The database has times as numbers where the injected clock made them.
-  const endMs = typeof createdAt === 'number' ? createdAt : Date.parse(String(createdAt))
-  return { key, endMs, group: String(group ?? '').replace('Group:', ''), value: Number(value ?? 0), state: String(state) }
+  return {
+    key,
+    endMs: Date.parse(String(createdAt)),
+    group: String(group ?? '').replace('Group:', ''),
+    value: Number(value ?? 0),
+    state: String(state),
+  }
 }
 
 /** A session for each key, because a key has 100 requests a minute. */
@@ -528,12 +571,13 @@ function openSessions(server: string) {
   return { access, close: () => Promise.all(sessions.map((session) => session.close())) }
 }
 
-function siteServer({ server, cloud }: Options, accessKey: string): SiteServer {
+function siteServer({ server, cloud }: Options, accessKey: string, secrets: NonNullable<SiteServer['secrets']>): SiteServer {
   const project = 'watchkeeper/effects'
-  if (cloud === undefined) return { url: server, project, connection: { credentials: { accessKey } } }
+  if (cloud === undefined) return { url: server, project, secrets, connection: { credentials: { accessKey } } }
   return {
     url: cloud,
     project,
+    secrets,
     connection: { credentials: { keyId: required('WATCHKEEPER_API_KEY_ID'), keySecret: required('WATCHKEEPER_API_KEY_SECRET') } },
     service: { organizationId: required('WATCHKEEPER_ORGANIZATION_ID'), serviceId: required('WATCHKEEPER_SERVICE_ID') },
   }
@@ -568,6 +612,7 @@ async function compareWriters(options: Options): Promise<Findings> {
   const api = createApi(options.server)
   await deleteAll(api)
   const receiver = await openReceiver()
+  const inbox = await openInbox()
   const findings: Findings = {
     counts: {
       objects: 0,
@@ -579,6 +624,7 @@ async function compareWriters(options: Options): Promise<Findings> {
       'hidden parts lost': 0,
       'evaluations of queries': 0,
       'notifications of queries': 0,
+      'messages to receivers': 0,
       'evaluations of SLOs': 0,
       'of them firing': 0,
     },
@@ -593,7 +639,7 @@ async function compareWriters(options: Options): Promise<Findings> {
     const webApp = openWebApp(options.server, required('COOKIE'), defaultSelects)
     const profile = options.cloud === undefined ? 'hyperdx' : 'clickhouse-cloud'
     await withSite(
-      siteServer(options, api.firstKey),
+      siteServer(options, api.firstKey, receiverSecrets(`http://127.0.0.1:${inbox.port}`)),
       profile,
       async (site) => {
         const run: Run = { ...options, site, webApp, references, defaultSelects, notifications: receiver.notifications, findings }
@@ -602,16 +648,20 @@ async function compareWriters(options: Options): Promise<Findings> {
           await compareWrites(run)
         }
         if (options.parts.includes('queries')) await compareQueriesOfAlerts(run, api)
+        if (options.parts.includes('receivers')) await checkReceivers(run, inbox.arrivals, api)
         if (options.parts.includes('slos')) await checkSlos(run)
       },
       systemClock,
     )
   } finally {
     receiver.close()
+    inbox.close()
     await deleteAll(api)
   }
   return findings
 }
+
+const isOnly = (part: Part): boolean => part !== 'writers' && values[`${part}-only`]
 
 async function main(): Promise<number> {
   const { server, checkout, mongo, cloud, from, to } = values
@@ -629,7 +679,7 @@ async function main(): Promise<number> {
     cloud,
     intents: createIntents(seed, Number(values.dashboards)),
     span,
-    parts: values['slos-only'] ? ['slos'] : values['queries-only'] ? ['queries'] : parts,
+    parts: parts.some(isOnly) ? parts.filter(isOnly) : parts,
   })
   const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(0)
   for (const difference of differences) print(difference)
