@@ -22,6 +22,9 @@ const listedService = z.looseObject({
   clickhouseVersion: optional(z.string()),
   createdAt: optional(z.string()),
   dataWarehouseId: optional(z.string()),
+  /** The cloud, such as `aws`. */
+  provider: optional(z.string()),
+  region: optional(z.string()),
   isPrimary: optional(z.boolean()),
   isReadonly: optional(z.boolean()),
   /** Whether the service may sleep. */

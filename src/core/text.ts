@@ -58,8 +58,8 @@ export function sparkline(values: readonly number[]): string {
   return values.map((value) => levels[largest === 0 ? 0 : Math.round((Math.max(0, value) / largest) * (levels.length - 1))]).join('')
 }
 
-/** A progress bar of ten characters. More than 100 percent looks like 100. */
+/** A progress bar of ten characters. It is full from 100 percent on, and not before. */
 export function progressBar(percent: number): string {
-  const full = Math.min(10, Math.max(0, Math.round(percent / 10)))
+  const full = percent >= 100 ? 10 : Math.min(9, Math.max(0, Math.round(percent / 10)))
   return '█'.repeat(full) + '░'.repeat(10 - full)
 }

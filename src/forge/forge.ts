@@ -109,8 +109,9 @@ export interface ForgeKind<R extends Run = Run> {
 export interface Limits {
   /** Limit for one request; GitHub's own limit is 10 s. */
   readonly requestMs: number
-  /** Limit for all requests of a run. */
+  /** Limit for all requests together. */
   readonly totalMs: number
 }
 
-export const defaultLimits: Limits = { requestMs: 15_000, totalMs: 60_000 }
+/** The limits of comment and issue, which are written after the deadline of the run. */
+export const defaultLimits: Limits = { requestMs: 15_000, totalMs: 30_000 }

@@ -30,7 +30,7 @@ export function createRequests({ apiUrl, proxy }: Run, deps: SendDeps, limits: L
     const tryOnce = async () => {
       if (cancellation.stop.aborted) throw new ForgeError({ detail: 'canceled before it was sent' })
       const leftMs = Math.floor(remainingMs())
-      if (leftMs <= 0) throw new ForgeError({ detail: 'the time limit for comments and issues is reached' })
+      if (leftMs <= 0) throw new ForgeError({ detail: 'the time limit is reached' })
       const outcome = await attempt(transport, {
         ...given,
         userAgent: `watchkeeper/${version}`,

@@ -6,7 +6,9 @@ import { cloudProfileNames } from '../api/profiles.ts'
 import { drillTag, hasTag, isOfDrill, type ListedService } from '../api/services.ts'
 import { dayOf } from '../core/dates.ts'
 import { type Decimal, fromEstimate } from '../core/decimal.ts'
+import { type Severity, severities } from '../core/diagnostics.ts'
 import { causeOf, toFailure } from '../core/errors.ts'
+import { keysOf } from '../core/keys.ts'
 import { alertCollection } from '../kinds/alert/alert.ts'
 import { readWatchedNames } from '../kinds/collections.ts'
 import { sourceCollection } from '../kinds/source/source-wire.ts'
@@ -17,9 +19,12 @@ import { amountInput } from '../usage/amounts.ts'
 import { type Audit, auditServices, awakeByDay } from './audit.ts'
 import { judgeAudit, reportAudit } from './audit-report.ts'
 import { type AuditResult, auditDetails } from './audit-result.ts'
+import { type AuditRule, auditRules } from './audit-rules.ts'
 import { hasUnknownTarget, type ReadFailure, readCostFacts, sharesWarehouse } from './facts.ts'
 import { type Finding, maySleep, type ServiceAlerts } from './findings.ts'
 import { reasons } from './profile.ts'
+
+const ruleSeverities = [...severities, 'off'] as const
 
 const serviceSelector = z.string().regex(/^[^\u0000-\u001f\u007f]{1,256}$/)
 
@@ -31,6 +36,11 @@ const input = z.strictObject({
     'Services that must not sleep, by name, id or tag. Rules about idling do not apply to them.',
     'names, ids, or tag:Key=Value or tag:Key, one per line',
     serviceSelector,
+  ).optional(),
+  severities: lines(
+    'Severities of rules, or `off`. An error fails the run, and a note changes nothing.',
+    `rule=severity, one per line, such as idling-off=error; the severities are ${ruleSeverities.join(', ')}`,
+    z.templateLiteral([z.enum(keysOf<AuditRule>(auditRules)), '=', z.enum(ruleSeverities)]),
   ).optional(),
   budgets: filePath('The budgets file of usage-cost. With it, services that no budget counts are findings.').optional(),
 })
@@ -46,7 +56,7 @@ export const auditCosts = defineOperation({
   output: noFields,
   details: auditDetails,
   example: { maxSavings: '100000' },
-  async run({ api, organizationId, clock, files, lintSettings }, given) {
+  async run({ api, organizationId, clock, files }, given) {
     const nowMs = clock.now()
     const budgets = given.budgets === undefined ? undefined : await readScopes(files, given.budgets, nowMs)
     const read = await readCostFacts(api, organizationId, nowMs)
@@ -62,7 +72,8 @@ export const auditCosts = defineOperation({
       alerts: new Map(listed),
       budgets,
       isAlwaysOn,
-      settings: lintSettings,
+      // The form of the input.
+      settings: Object.fromEntries((given.severities ?? []).map((one) => one.split('=') as [AuditRule, Severity | 'off'])),
     })
     return toResult({ ...audit, unchecked: [...audit.unchecked, ...drills.map(leftOut)] }, given, {
       nowMs,

@@ -2,7 +2,7 @@ import { isDay } from '../core/dates.ts'
 import type { Decimal } from '../core/decimal.ts'
 import { counted, join, joinFirst, type Line, say, sentence, strong, trusted } from '../core/line.ts'
 import type { Block } from '../report/blocks.ts'
-import { formatMoney, formatRange, formatShortDay } from '../report/format.ts'
+import { formatMoney, formatMoneyPair, formatRange, formatShortDay } from '../report/format.ts'
 import type { Report, Verdict } from '../report/report.ts'
 import { type Cell, facts, shown, table } from '../report/table.ts'
 import { unitWords } from '../usage/phrases.ts'
@@ -14,15 +14,11 @@ export function judgeAudit(result: AuditResult): Verdict {
   const notChecked = failures.map(uncheckedWords)
   if (maxSavings !== undefined && (savingsLow === undefined || services.length === 0))
     return { status: 'fail', sentence: say`max-savings cannot be judged.`, reasons: notChecked }
-  const gate =
-    maxSavings !== undefined && savingsLow?.gt(maxSavings) === true
-      ? [
-          trusted(
-            `Savings of at least ${formatMoney(savingsLow)} ${unit} a month exceed max-savings of ${formatMoney(maxSavings)} ${unit}.`,
-          ),
-        ]
-      : undefined
-  if (gate !== undefined) return { status: 'fail', sentence: gate, reasons: notChecked }
+  if (maxSavings !== undefined && savingsLow?.gt(maxSavings) === true) {
+    const [savings, limit] = formatMoneyPair(savingsLow, maxSavings)
+    const sentence = [trusted(`Savings of at least ${savings} ${unit} a month exceed max-savings of ${limit} ${unit}.`)]
+    return { status: 'fail', sentence, reasons: notChecked }
+  }
   const found = say`${headlineOf(result)}.`
   if (errorCount > 0) {
     const named = findings.filter(({ severity }) => severity === 'error').map(({ name, rule }) => say`${name}: ${trusted(rule)}`)

@@ -1,6 +1,6 @@
 import type { Rules } from '../core/diagnostics.ts'
 
-/** Rules of `audit-costs`. `rules` in .watchkeeper.yml changes their severity or turns them off. */
+/** Rules of `audit-costs`. Its input `severities` changes their severity or turns them off. */
 export const auditRules = {
   'idling-off': { severity: 'warning', description: 'A service is not allowed to sleep.' },
   'open-to-scanners': {

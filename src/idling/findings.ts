@@ -1,4 +1,4 @@
-import type { ListedService } from '../api/services.ts'
+import { hasTag, type ListedService } from '../api/services.ts'
 import type { LintSettings } from '../core/diagnostics.ts'
 import { dayMs, hourMs, minuteMs } from '../core/durations.ts'
 import { mean } from '../core/statistics.ts'
@@ -277,10 +277,8 @@ function findWithoutBudget({ service, budgets, facts }: Subject): ServiceFinding
   }
 }
 
-function coversAny(scope: BudgetScope, own: Usage['records'], all: Usage['records'], { tags = [] }: Pick<ListedService, 'tags'>): boolean {
-  const isTagged = (scope.tag ?? []).every((wanted) =>
-    tags.some((tag) => wanted === tag.key || wanted === `${tag.key}=${String(tag.value)}`),
-  )
+function coversAny(scope: BudgetScope, own: Usage['records'], all: Usage['records'], service: ListedService): boolean {
+  const isTagged = scope.tag === undefined || scope.tag.some((tag) => hasTag(service, tag))
   return isTagged && recordsInScope(own, scope, all).length > 0
 }
 

@@ -100,6 +100,9 @@ function unusedFields(rule: unknown): readonly string[] {
   return [...Object.keys(fields).filter((key) => withoutEffect.test(key)), ...inModels.map((key) => `model.${quote(key, 40)}`)]
 }
 
+/** The longest name of a dashboard that files accept. */
+const maxNameLength = 1024
+
 /** One file for each folder, with a dashboard for each group. */
 function toFiles(imported: readonly Imported[], directory: string, { profile }: ImportContext): Result['files'] {
   const kinds = createKinds(profile, 0)
@@ -107,7 +110,8 @@ function toFiles(imported: readonly Imported[], directory: string, { profile }: 
   const written = imported.filter(({ key }) => key !== undefined)
   return [...Map.groupBy(written, (one) => one.folder)].map(([folder, ofFolder]) => {
     const objects = [...Map.groupBy(ofFolder, (one) => one.group)].flatMap(([group, ofGroup]): readonly NewFields[] => {
-      const name = [folder, group].filter((part) => part !== '').join(' / ') || 'Grafana'
+      const whole = [folder, group].filter((part) => part !== '').join(' / ') || 'Grafana'
+      const name = whole.slice(0, maxNameLength).toWellFormed()
       const dashboard = claimKey({ name, id: '', noun: 'group' }, dashboards)
       const alerts = ofGroup.map(({ translated, key = '' }): NewFields => {
         const { name: title, query, ...fields }: Body = translated?.alert ?? {}

@@ -143,6 +143,7 @@ function translateSql({ query, reduction, isClassic, evaluator }: RuleCondition,
   if (isClassic && found.isGrouped) return refuse('a classic condition about several groups can only be above or below a number')
   const expanded = expandTemplate({ text: found.sql, shape: found.isGrouped ? 'over-time' : 'number', tableOf: () => undefined })
   if ('reason' in expanded && expanded.reason !== withoutTime) return refuse(expanded.reason)
+  if (found.sql.length > 100_000) return refuse('the query has more than 100,000 characters after its translation')
   return { ...found, sql: tidy(found.sql).trim() }
 }
 

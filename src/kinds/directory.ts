@@ -40,6 +40,8 @@ export interface Directory {
   all(noun: Noun): readonly Named[]
   /** The directory after the plan: declared objects have the names that their files give them. */
   withPlanned(noun: Noun, planned: readonly Planned[]): Directory
+  /** The directory in which no name means these objects. */
+  withoutNames(objects: readonly Named[]): Directory
 }
 
 const nouns: Readonly<Record<Noun, string>> = {
@@ -60,13 +62,23 @@ export function createDirectory({
   unlisted,
 }: DirectoryLists): Directory {
   const tiles = dashboard.flatMap((one) => one.tiles)
-  return indexAll({ dashboard, savedSearch, source, webhook, connection }, tiles, !unlisted?.has('webhook'))
+  const all = { dashboard, savedSearch, source, webhook, connection }
+  return indexAll({ all, tiles, listsWebhooks: !unlisted?.has('webhook'), unnamed: new Set() })
 }
 
-function indexAll(all: Readonly<Record<Noun, readonly Named[]>>, tiles: readonly Named[], listsWebhooks: boolean): Directory {
+interface Indexed {
+  readonly all: Readonly<Record<Noun, readonly Named[]>>
+  readonly tiles: readonly Named[]
+  readonly listsWebhooks: boolean
+  /** The objects that no name means. */
+  readonly unnamed: ReadonlySet<Named>
+}
+
+function indexAll(indexed: Indexed): Directory {
+  const { all, tiles, listsWebhooks, unnamed } = indexed
   const names = new Map<unknown, string>()
   for (const { id, name } of [...Object.values(all).flat(), ...tiles]) if (name) names.set(id, name)
-  const indexes = new Map(Object.entries(all).map(([noun, things]) => [noun, toIndex(things)]))
+  const indexes = new Map(Object.entries(all).map(([noun, things]) => [noun, toIndex(things, unnamed)]))
   // Thousands of objects may refer to the same missing name.
   const messages = new Map<string, string>()
   const missing = (noun: Noun, name: string): string => {
@@ -89,13 +101,19 @@ function indexAll(all: Readonly<Record<Noun, readonly Named[]>>, tiles: readonly
     withPlanned(noun, planned) {
       if (planned.length === 0) return this
       const replaced = new Set(planned.map(({ stored }) => stored))
-      return indexAll({ ...all, [noun]: [...all[noun].filter((one) => !replaced.has(one)), ...planned] }, tiles, listsWebhooks)
+      return indexAll({ ...indexed, all: { ...all, [noun]: [...all[noun].filter((one) => !replaced.has(one)), ...planned] } })
+    },
+    withoutNames(objects) {
+      return objects.length === 0 ? this : indexAll({ ...indexed, unnamed: new Set([...unnamed, ...objects]) })
     },
   }
 }
 
-const toIndex = (things: readonly Named[]) => ({
-  byName: Map.groupBy(things, ({ name }) => name),
+const toIndex = (things: readonly Named[], unnamed: ReadonlySet<Named>) => ({
+  byName: Map.groupBy(
+    things.filter((one) => !unnamed.has(one)),
+    ({ name }) => name,
+  ),
   ids: new Set<unknown>(things.map(({ id }) => id)),
 })
 

@@ -174,6 +174,8 @@ export interface Kind<Declared extends DeclaredObject = DeclaredObject> {
   deferredFields?(body: Body): readonly string[]
   /** What a delete of an adopted object loses, because the API did not show it to `pull`. Absent where it shows everything. */
   readonly notInFiles?: string
+  /** Whether some servers can write its marker alone, which keeps what the API does not show. */
+  readonly canPatch?: true
   /** Completes the body of a write with what describes values that the API never returns. Absent where it returns every value. */
   seal?(body: Body): Body
   /** Fields that only newer servers have, which answer them for every object. Absent where no field is so new. */

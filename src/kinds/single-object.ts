@@ -116,6 +116,7 @@ function takingIds(written: unknown): { readonly context: ResolveContext; needsL
       return []
     },
     withPlanned: () => directory,
+    withoutNames: () => directory,
   }
   const tile = ownValue(written, 'tile')
   const tiles = typeof tile === 'string' ? [{ id: take(tile).id, name: tile }] : [{ id: ownValue(tile, 'id') }]

@@ -61,6 +61,8 @@ export interface Context<E extends Effect, S extends Scope> {
   readonly lintSettings: LintSettings
   /** The environment that the input `env` names. */
   readonly environment?: NamedEnvironment | undefined
+  /** The formats of the reports that the run writes. */
+  readonly formats: readonly ReportFormat[]
   /** Undefined where the run has no forge that knows deployments. */
   readonly readDeployments?: ReadDeployments | undefined
   /** Aborted when no more requests may be sent. */

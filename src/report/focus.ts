@@ -2,7 +2,8 @@
 // the API, and two custom columns with the required prefix.
 //
 // Columns without data from the API:
-// - SkuId, SkuPriceId, SkuMeter, SkuPriceDetails, RegionId, RegionName and Tags are left out.
+// - SkuId, SkuPriceId, SkuMeter and SkuPriceDetails are left out.
+// - RegionId, RegionName and Tags are those of the service, as far as the list of services has them. A warehouse has no tags.
 // - Without a price list, BillingCurrency is XXX instead of a national currency, and all costs are in the provider's unit.
 // - BilledCost, ContractedCost and EffectiveCost are ListCost: discounts, prepaid credits and taxes are only on the invoice.
 // - ConsumedQuantity counts units of account, which is what the API meters; BillingAccountName is empty.
@@ -21,6 +22,8 @@ export interface Charge {
   readonly entityId: string
   readonly entityName: string
   readonly warehouse: { readonly id: string; readonly name: string } | undefined
+  readonly region: { readonly id: string; readonly name: string } | undefined
+  readonly tags: Readonly<Record<string, string | true>> | undefined
   readonly locked: boolean
 }
 
@@ -110,6 +113,8 @@ const columns: Readonly<Record<string, Column>> = {
   PricingUnit: unit,
   ProviderName: (_, { name }) => name,
   PublisherName: (_, { name }) => name,
+  RegionId: ({ region }) => region?.id,
+  RegionName: ({ region }) => region?.name,
   ResourceId: ({ entityId }) => entityId || undefined,
   // The API repeats the id as the name of a resource without a name. A charge without an id has no resource.
   ResourceName: ({ entityId, entityName }) => (entityId === '' || entityName === entityId ? undefined : entityName || undefined),
@@ -118,6 +123,7 @@ const columns: Readonly<Record<string, Column>> = {
   ServiceName: (_, { serviceName }) => serviceName,
   SubAccountId: ({ warehouse }) => warehouse?.id,
   SubAccountName: ({ warehouse }) => warehouse?.name,
+  Tags: ({ tags }) => tags && JSON.stringify(tags),
   x_IsFinal: ({ locked }) => String(locked),
   x_Metric: ({ metric }) => metric,
 }

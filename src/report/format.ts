@@ -35,10 +35,11 @@ export function formatPercent(value: Decimal): string {
 /** `12.3%`, for columns of shares. */
 export const formatShare = (value: Decimal): string => `${formatRounded(value, 1)}%`
 
-/** `383–427`: whole numbers from 100 on, one decimal from 10 on, otherwise two. */
+/** `383–427`: whole numbers from 100 on, one decimal from 10 on, otherwise two. One number where both ends look the same. */
 export function formatRange(low: Decimal, high: Decimal): string {
   const places = high.gte(100) ? 0 : high.gte(10) ? 1 : 2
-  return `${formatRounded(low, places)}–${formatRounded(high, places)}`
+  const [from, to] = [formatRounded(low, places), formatRounded(high, places)]
+  return from === to ? from : `${from}–${to}`
 }
 
 const byteUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const

@@ -50,7 +50,7 @@ interface PageChart {
   readonly forecast: readonly (number | null)[]
   /** Positions of spikes. */
   readonly spikes: readonly number[]
-  /** Null for a limit far above the values, which would flatten the curve. The legend shows it. */
+  /** Null for a limit far above the values, which would flatten the curve. It is not drawn, and not in the legend. */
   readonly limits: readonly { readonly label: string; readonly value: number | null }[]
 }
 
@@ -175,12 +175,12 @@ function renderChart(block: BlockOf<'chart'>, charts: PageChart[]): string {
   const place = (kind: string, name: string): string =>
     `<div class="chart ${kind}" data-chart="${charts.length - 1}" role="img" aria-label="${htmlText(name)}"></div>\n<p class="hint readout">Point at the chart or tap it to see its numbers. <span class="mouse">Drag to zoom, double-click to reset.</span></p>`
   const daily = `<h2>${htmlText(title)}</h2>\n${legend(bars)}\n${place('bars', title)}`
-  if (!hasForecast && limits.length === 0) return daily
+  if (!hasForecast && limits.every(({ value }) => value === null)) return daily
   const name = `${unit}, running total`
   const lines = [
     keyOf('used', valueName),
     ...(hasForecast ? [keyOf('expected', 'Forecast')] : []),
-    ...limits.map(({ label }, i) => keyOf(`limit ${limitColors[i] ?? 'muted'}`, label)),
+    ...limits.flatMap(({ label, value }, i) => (value === null ? [] : [keyOf(`limit ${limitColors[i] ?? 'muted'}`, label)])),
   ]
   return `${daily}\n<h2>${htmlText(name)}</h2>\n${legend(lines)}\n${place('running', name)}`
 }

@@ -7,13 +7,12 @@ import { quote } from '../core/text.ts'
 import { type LintRule, lintRules } from '../declarations/lint.ts'
 import { type ReadDocument, readDocument } from '../documents/document.ts'
 import { schemaDiagnostics } from '../documents/validate.ts'
-import { type AuditRule, auditRules } from '../idling/audit-rules.ts'
 import { fileInputs, fileSettings, notInRepository, settingsSchema } from '../operation/inputs.ts'
 
 /** The setting `rules`. */
 export const ruleSettingsSchema = z
-  .partialRecord(z.enum([...keysOf<LintRule>(lintRules), ...keysOf<AuditRule>(auditRules)]), z.enum([...severities, 'off']))
-  .meta({ description: 'Severity of each lint rule and of each rule of audit-costs, by its id.' })
+  .partialRecord(z.enum(keysOf<LintRule>(lintRules)), z.enum([...severities, 'off']))
+  .meta({ description: 'Severity of each lint rule, by its id.' })
 
 /** The content of the repository's config file. */
 export interface Config {

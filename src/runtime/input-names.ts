@@ -52,6 +52,7 @@ export const inputNames: readonly string[] = [
   "require-restore-days",
   "select",
   "services",
+  "severities",
   "warn-budget",
   "warn-days-left",
   "webhook"

@@ -1,4 +1,4 @@
-import { appendFile, stat } from 'node:fs/promises'
+import { appendFile, realpath, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { systemClock } from '../core/clock.ts'
 import { keepLatest } from '../core/concurrency.ts'
@@ -26,6 +26,7 @@ import {
   randomPart,
   readOptionalFile,
   reasonOf,
+  type UsedFiles,
   workspaceFiles,
   writeFileFrom,
   writeWorkspaceFile,
@@ -65,6 +66,7 @@ interface PublishedResult extends PublishableResult {
 /** The path of every run of the action and the command line: read input, run, verdict, report, publish. */
 export async function runAndPublish(operation: string, inputs: RunRequest['inputs'], surface: Surface): Promise<PublishedResult> {
   const { env, directory, cancellation, keepsIssue = false, isAction = false } = surface
+  const used: UsedFiles = new Set()
   const defaultFile = resultFilePath(undefined, surface, operation)
   const resultFileFor = ({ reports = [] }: PublishSettings): string | undefined => {
     const wanted = reports.find(({ format }) => format === 'json')
@@ -73,7 +75,7 @@ export async function runAndPublish(operation: string, inputs: RunRequest['input
   // Building and writing the result takes time in proportion to the number of objects.
   const saveProgress = keepLatest(async ({ file, step }: { readonly file: string; readonly step: ProgressStep }) => {
     // A file that cannot be written gives a warning at the end, when the whole result goes into it.
-    await writeFileFrom(directory, file, `${JSON.stringify(await step.document())}\n`).catch(() => undefined)
+    await writeFileFrom(directory, file, `${JSON.stringify(await step.document())}\n`, used).catch(() => undefined)
   })
   let warnings = 0
   const ran = await runOperation(
@@ -84,7 +86,7 @@ export async function runAndPublish(operation: string, inputs: RunRequest['input
       keepsIssue,
       isAction,
       env,
-      readConfigFile: (path, isRequired) => readOptionalFile(directory, path, isRequired),
+      readConfigFile: (path, isRequired) => readOptionalFile(directory, path, isRequired, used),
     },
     {
       clock: systemClock,
@@ -98,7 +100,7 @@ export async function runAndPublish(operation: string, inputs: RunRequest['input
       cancellation,
       confirm: surface.confirm,
       readDeployments: surface.readDeployments,
-      files: workspaceFiles(directory, env, surface.remote),
+      files: workspaceFiles(directory, env, surface.remote, used),
       async onProgress(step, settings) {
         surface.showProgress(step)
         const file = resultFileFor(settings)
@@ -108,21 +110,23 @@ export async function runAndPublish(operation: string, inputs: RunRequest['input
   )
   const redact = createRedact(credentialsIn(inputs, env))
   const result = await withReports(
-    withNextCommand(await writeEssentialFiles(ran, directory), (error) => {
+    withNextCommand(await writeEssentialFiles(ran, directory, used), (error) => {
       const command = surface.nextCommand?.(error)
       return command && redact(command)
     }),
   )
   const resultFile = resultFileFor(result.publishSettings)
   surface.showResult(result)
-  warnings += await publish(result, surface, { resultFile, summary: result.publishSettings.summary })
+  warnings += await publish(result, { ...surface, used }, { resultFile, summary: result.publishSettings.summary })
   return { ...result, warnings }
 }
 
 /** Adds the reports that every operation has, apart from `json`: of any result, also of an error. */
 export async function withReports<R extends PublishableResult>(result: R): Promise<R> {
   const { blocks, files, document } = result
-  const wanted = (result.publishSettings.reports ?? []).filter(({ path }) => !files.some((file) => file.path === path))
+  const wanted = (result.publishSettings.reports ?? []).filter(
+    ({ path }) => !files.some((file) => file.input === 'reports' && file.path === path),
+  )
   const reports: OutputFile[] = []
   for (const { format, path } of wanted) {
     if (format === 'html') {
@@ -177,9 +181,9 @@ function errorInstead(result: RunResult, error: WatchkeeperError): RunResult {
 const maxNamedFailures = 3
 
 /** Writes the essential files. If one cannot be written, the run ends with an error. */
-export async function writeEssentialFiles<R extends RunResult>(result: R, directory: string): Promise<R> {
+export async function writeEssentialFiles<R extends RunResult>(result: R, directory: string, used: UsedFiles): Promise<R> {
   const essential = result.files.filter(({ isEssential }) => isEssential)
-  const failures = await writeFiles(essential, directory)
+  const failures = await writeFiles(essential, directory, used)
   if (failures.length === 0) return result
   const summary = `${essential.length - failures.length} of ${essential.length} files were written.`
   const message = [...listFirst(failures, maxNamedFailures, (count) => `… and ${count} more`), summary].join('\n')
@@ -196,6 +200,7 @@ interface Destinations {
 
 interface Publisher {
   readonly directory: string
+  readonly used: UsedFiles
   warn(line: string): void
   setOutputs?(outputs: Readonly<Record<string, string>>): void
   readonly summaryFile: string | undefined
@@ -210,7 +215,7 @@ export async function publish(
   publisher: Publisher,
   { resultFile, summary }: Destinations,
 ): Promise<number> {
-  const { directory, summaryFile } = publisher
+  const { directory, used, summaryFile } = publisher
   const failures: string[] = []
   const attempt = async (what: string, write: () => void | Promise<void>): Promise<boolean> => {
     try {
@@ -223,12 +228,14 @@ export async function publish(
   }
   // The text of a large result is garbage before the other files are made.
   const publishResult = async ({ forFile, forOutput }: ResultTexts): Promise<void> => {
-    const isWritten = resultFile !== undefined && (await attempt('the result file', () => writeFileFrom(directory, resultFile, forFile)))
+    const isWritten =
+      resultFile !== undefined && (await attempt('the result file', () => writeFileFrom(directory, resultFile, forFile, used)))
+    if (isWritten) await addUsed(used, directory, resultFile)
     const file = isWritten ? resultFile : ''
     await attempt('the outputs', () => publisher.setOutputs?.({ ...outputs, result: forOutput, 'result-file': file }))
   }
   await publishResult(toResultTexts(document))
-  failures.push(...(await writeOutputFiles(files, directory)))
+  failures.push(...(await writeOutputFiles(files, directory, used)))
   if (summary && summaryFile !== undefined) await attempt('the summary', () => writeSummary(blocks, summaryFile))
   for (const line of failures) publisher.warn(line)
   return failures.length
@@ -305,23 +312,28 @@ async function writeSummary(blocks: readonly Block[], file: string): Promise<voi
 }
 
 /** Writes the files that are not essential. Returns a line for each that could not be written. */
-export const writeOutputFiles = (files: readonly OutputFile[], directory: string): Promise<readonly string[]> =>
+export const writeOutputFiles = (files: readonly OutputFile[], directory: string, used: UsedFiles): Promise<readonly string[]> =>
   writeFiles(
     files.filter(({ isEssential }) => !isEssential),
     directory,
+    used,
   )
 
 /** Returns a line for each file that could not be written. */
-async function writeFiles(files: readonly OutputFile[], directory: string): Promise<readonly string[]> {
+async function writeFiles(files: readonly OutputFile[], directory: string, used: UsedFiles): Promise<readonly string[]> {
   const failures: string[] = []
   // One after the other: some systems cannot open a thousand files at once.
   for (const file of files) {
     try {
-      const write = file.staysInWorkspace ? writeWorkspaceFile : writeFileFrom
-      await write(directory, file.path, file.content)
+      if (file.staysInWorkspace) await writeWorkspaceFile(directory, file.path, file.content)
+      else await writeFileFrom(directory, file.path, file.content, used)
+      await addUsed(used, directory, file.path)
     } catch (thrown) {
       failures.push(`${toKebab(file.input)}: "${quote(file.path)}" could not be written: ${quote(reasonOf(thrown))}`)
     }
   }
   return failures
 }
+
+const addUsed = async (used: UsedFiles, directory: string, path: string): Promise<void> =>
+  void used.add(await realpath(resolve(directory, path)))

@@ -80,7 +80,7 @@ export async function readInput(request: RunRequest, files: Files): Promise<RunI
     ...settings.diagnostics,
     ...(settings.values.readOnly === true ? refuseWrites(name, operation, settings, request.keepsIssue === true) : []),
     ...(areText ? checkNotifyOn(settings, request.keepsIssue === true) : []),
-    ...checkReports(name, operation, settings),
+    ...checkReports(name, operation, settings, fields.values.planFile),
     ...(settings.isEnvironmentBroken ? withoutTarget(diagnostics) : diagnostics),
     ...fields.diagnostics,
     ...(operation.check?.({ values: fields.values, names: fields.names, hasServiceId: settings.names.has('serviceId') }) ?? []),
@@ -109,19 +109,18 @@ async function adviseOnConfig(problems: readonly Diagnostic[], files: Files): Pr
   return above === undefined ? [] : [inputDiagnostic('config', `${above} is not read; run the command in its directory`)]
 }
 
-/** Refuses a format that the operation does not have or that was given twice, and two formats with one path. */
-function checkReports(name: OperationName, { reports: own = {} }: Operation, { values, diagnosticFor }: GivenSettings) {
+/** Refuses a format that the operation does not have or that was given twice, and two formats, or a format and the plan file, with one path. */
+function checkReports(name: OperationName, { reports: own = {} }: Operation, { values, diagnosticFor }: GivenSettings, planFile: unknown) {
   const known: readonly string[] = [...new Set([...commonFormats, ...Object.keys(own)])]
   return (values.reports ?? []).flatMap(({ format, path }, i, all) => {
     if (!known.includes(format))
       return [diagnosticFor('reports', `${name} has no report in the format ${format}; accepted: ${known.join(', ')}`)]
     const earlier = all.slice(0, i)
     if (earlier.some((other) => other.format === format)) return [diagnosticFor('reports', `has the format ${format} twice`)]
-    const other = earlier.find((one) => normalize(one.path) === normalize(path))
+    const files = [...(typeof planFile === 'string' ? [{ format: 'plan-file', path: planFile }] : []), ...earlier]
+    const other = files.find((one) => normalize(one.path) === normalize(path))
     if (other === undefined) return []
-    return [
-      diagnosticFor('reports', `has one path for ${other.format} and ${format}, "${quote(path)}"; give each format a path of its own`),
-    ]
+    return [diagnosticFor('reports', `has one path for ${other.format} and ${format}, "${quote(path)}"; give each a path of its own`)]
   })
 }
 

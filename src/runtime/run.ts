@@ -35,8 +35,10 @@ export interface RunDeps {
   readonly files: Files
   /** Asks a person before a write. Throws an InputError when it cannot ask. Absent where the run asks no one. */
   readonly confirm?: ((review: Review) => Promise<boolean>) | undefined
-  /** Reads deployments with the token of the forge. Absent where no forge runs the workflow. */
-  readonly readDeployments?: ((token: string, period: Parameters<ReadDeployments>[0]) => ReturnType<ReadDeployments>) | undefined
+  /** Reads deployments with the token of the forge, until the deadline of the run. Absent where no forge runs the workflow. */
+  readonly readDeployments?:
+    | ((token: string, period: Parameters<ReadDeployments>[0] & { readonly remainingMs: number }) => ReturnType<ReadDeployments>)
+    | undefined
   /** Awaited before the next request, so that the progress can be written to a file. */
   readonly onProgress?: (step: ProgressStep, settings: PublishSettings) => Promise<void>
 }
@@ -201,13 +203,14 @@ async function givenSubject({ operation }: RunRequest, { organizationId, service
 function deploymentsReader(
   { settings: { githubToken: token } }: RunInput,
   { readDeployments: read }: RunDeps,
+  session: ApiSession | undefined,
 ): ReadDeployments | undefined {
   if (token === undefined) return read && (async () => ({ unread: 'github-token is not set' }))
-  return read && ((period) => read(token, period))
+  return read && session && ((period) => read(token, { ...period, remainingMs: session.api.remainingMs() }))
 }
 
 function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunDeps, redact: Redact): Context<Effect, Scope> {
-  const { operation, organizationId, target, connection, profile, lintSettings, environment } = input
+  const { operation, organizationId, target, connection, profile, lintSettings, environment, settings } = input
   const api = session?.api
   return {
     api: api && (operation.effect === 'read' ? readOnly(api) : api),
@@ -220,7 +223,8 @@ function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunD
     files: withoutCredentials(deps.files, redact),
     lintSettings,
     environment,
-    readDeployments: deploymentsReader(input, deps),
+    formats: (settings.reports ?? []).map(({ format }) => format),
+    readDeployments: deploymentsReader(input, deps, session),
     stop: deps.cancellation.stop,
     confirm: operation.asksFirst && deps.confirm && ((review) => demandConfirmation(review, input, deps, redact)),
     debug: debugLog(deps, redact) ?? (() => undefined),

@@ -19,8 +19,11 @@ export const reasonOf = (thrown: unknown): string => (thrown instanceof Error ? 
 /** Largest file that is read. */
 const maxBytes = 5 * 1024 * 1024
 
+/** The real paths of the files that a run has read or written, which no report replaces. */
+export type UsedFiles = Set<string>
+
 /** Reads a regular UTF-8 file under `root`. Throws an InputError named after `input`. */
-export async function readWorkspaceFile(root: string, path: string, input: string): Promise<string> {
+export async function readWorkspaceFile(root: string, path: string, input: string, used?: UsedFiles): Promise<string> {
   const refuse = (reason: string): InputError => inputError(input, `"${quote(path)}" ${reason}`)
   const real = await realPathOf(resolve(root, path))
   if (real === undefined) throw refuse('does not exist or cannot be read')
@@ -32,7 +35,7 @@ export async function readWorkspaceFile(root: string, path: string, input: strin
     const stats = await handle.stat()
     if (!stats.isFile()) throw refuse('is not a file')
     if (stats.size > maxBytes) throw refuse('is larger than 5 MiB')
-    if ((await realPathOf(real)) !== real) throw refuse('changed while it was opened')
+    used?.add(real)
     return new TextDecoder('utf-8', { fatal: true }).decode(await handle.readFile())
   } catch (thrown) {
     throw thrown instanceof TypeError ? refuse('is not UTF-8') : thrown
@@ -163,8 +166,9 @@ export const workspaceFiles = (
   root: string,
   env: Variables,
   remote: Remote = { name: async () => undefined, address: async () => undefined },
+  used?: UsedFiles,
 ): Files => ({
-  read: (path, input) => readWorkspaceFile(root, path, input),
+  read: (path, input) => readWorkspaceFile(root, path, input, used),
   find: (globs, input) => findWorkspaceFiles(root, globs, input),
   variable: (name) => env[`${fileVariablePrefix}${name}`],
   secret: (name) => (name.startsWith(secretPrefix) ? env[name]?.trim() || undefined : undefined),
@@ -209,16 +213,16 @@ function repositoryOfRun(env: Variables): string | undefined {
 
 async function mayBeFromFork(env: Variables): Promise<boolean> {
   if (isGitLabJob(env)) return (await import('../forge/gitlab/run.ts')).isFromFork(env)
-  const { GITHUB_EVENT_NAME: eventName = '', GITHUB_EVENT_PATH: file, GITHUB_REPOSITORY: repository = '' } = env
+  const { GITHUB_EVENT_NAME: eventName = '', GITHUB_EVENT_PATH: file, GITHUB_REPOSITORY: repository = '', GITHUB_REF: ref = '' } = env
   if (eventName === '' && file === undefined) return false
   const { mayConcernFork, readEvent } = await import('../forge/github/run.ts')
-  return mayConcernFork({ eventName, repository }, await readEvent(file))
+  return mayConcernFork({ eventName, repository, ref }, await readEvent(file))
 }
 
 /** Undefined for a file that does not exist, unless it is required. */
-export async function readOptionalFile(root: string, path: string, isRequired: boolean): Promise<string | undefined> {
+export async function readOptionalFile(root: string, path: string, isRequired: boolean, used?: UsedFiles): Promise<string | undefined> {
   const exists = (await realPathOf(resolve(root, path))) !== undefined
-  return exists || isRequired ? readWorkspaceFile(root, path, 'config') : undefined
+  return exists || isRequired ? readWorkspaceFile(root, path, 'config', used) : undefined
 }
 
 const realPathOf = (path: string): Promise<string | undefined> => realpath(path).catch(() => undefined)
@@ -229,22 +233,28 @@ function isInside(root: string, path: string): boolean {
 }
 
 /**
- * Writes to a path relative to the workspace `root`, or to an absolute one. A path inside of the workspace must not lead outside through
- * a link. Throws an Error with the reason when the target exists and is not a regular file.
+ * Writes to a path relative to the workspace `root`, or to an absolute one. Throws an Error with the reason when a path inside of the
+ * workspace leads outside through a link, or when the target is not a regular file, is below `.git` or `.github`, or is used.
  */
-export async function writeFileFrom(root: string, path: string, content: OutputFile['content']): Promise<void> {
+export async function writeFileFrom(
+  root: string,
+  path: string,
+  content: OutputFile['content'],
+  used: ReadonlySet<string> = new Set(),
+): Promise<void> {
   const target = resolve(root, path)
   const directory = dirname(target)
-  const looksInside = isInside(resolve(root), target)
   await requireReplaceable(target)
-  if (looksInside) await requireInside(root, await nearestDirectory(directory))
+  const nearest = await nearestDirectory(directory)
+  const [realRoot, real] = [await realpath(root), join(await realpath(nearest), relative(nearest, target))]
+  if (isInside(resolve(root), target) && !isInside(realRoot, real)) throw new Error('it leads out of the workspace through a link')
+  const reserved = relative(realRoot, real)
+    .split(sep)
+    .find((part) => /^\.git(?:hub)?$/i.test(part))
+  if (reserved !== undefined) throw new Error(`it is in ${reserved}`)
+  if (used.has(real)) throw new Error('this run read it, or wrote something else to it')
   await mkdir(directory, { recursive: true })
-  if (looksInside) await requireInside(root, directory)
   await writeWholeFile(target, content)
-}
-
-async function requireInside(root: string, directory: string): Promise<void> {
-  if (!isInside(await realpath(root), await realpath(directory))) throw new Error('it leads out of the workspace through a link')
 }
 
 /** The directory itself, or the nearest one above it that exists. */
@@ -255,12 +265,12 @@ async function nearestDirectory(directory: string): Promise<string> {
 
 /** Writes a file inside of the workspace, without following links. Throws an Error with the reason if it cannot. */
 export async function writeWorkspaceFile(root: string, path: string, content: OutputFile['content']): Promise<void> {
-  const realRoot = await realpath(root)
-  const target = resolve(realRoot, path)
-  if (target === realRoot || !isInside(realRoot, target)) throw new Error('is outside of the workspace')
-  for (const directory of directoriesBetween(realRoot, target)) await makeOwnDirectory(directory)
+  const workspace = resolve(root)
+  const target = resolve(workspace, path)
+  if (target === workspace || !isInside(workspace, target)) throw new Error('is outside of the workspace')
+  for (const directory of directoriesBetween(workspace, target)) await makeOwnDirectory(directory)
   await requireReplaceable(target)
-  await writeWholeFile(target, content, realRoot)
+  await writeWholeFile(target, content)
 }
 
 /** Throws an Error when the path exists and is not a regular file: a device, a pipe or a link would be lost. */
@@ -290,16 +300,11 @@ async function makeOwnDirectory(path: string): Promise<void> {
   if (!stats.isDirectory()) throw new Error(`is in "${quote(path, 120)}", which is a link or not a directory`)
 }
 
-/**
- * Writes a new file next to the target and renames it. Readers see the old file or the new one, and a link is replaced, not followed. With
- * `root`, no directory of the path may have become a link meanwhile.
- */
-async function writeWholeFile(path: string, content: OutputFile['content'], root?: string): Promise<void> {
-  const directory = dirname(path)
-  const temporary = join(directory, `.watchkeeper-${randomPart()}`)
+/** Writes a new file next to the target and renames it. Readers see the old file or the new one, and a link is replaced, not followed. */
+async function writeWholeFile(path: string, content: OutputFile['content']): Promise<void> {
+  const temporary = join(dirname(path), `.watchkeeper-${randomPart()}`)
   try {
     await writeFile(temporary, content, { flag: 'wx' })
-    if (root !== undefined && (await realpath(temporary)) !== temporary) throw new Error('is in a directory that became a link')
     await rename(temporary, path)
   } catch (thrown) {
     await rm(temporary, { force: true })

@@ -11,6 +11,7 @@ import type { SarifRule } from '../report/sarif.ts'
 import { sloRules, sloServiceRules } from '../slos/slo-file.ts'
 import { snapshotRules } from './apply/snapshots.ts'
 import { verifyRules } from './apply/verify.ts'
+import { repairRules } from './plan/duplicates.ts'
 import { evaluationRules } from './plan/evaluations.ts'
 import { projectRules, serverRules } from './plan/make-plan.ts'
 import { matchRules } from './plan/match.ts'
@@ -30,6 +31,7 @@ const onService = {
   ...convergenceRules,
   ...alertProtectionRules,
   ...tileWriteRules,
+  ...repairRules,
   ...guardRules,
   ...serverRules,
   ...verifyRules,

@@ -28,10 +28,16 @@ const warnLevel = z
 
 const word = z.string().min(1).max(256)
 
+const tag = z.string().regex(/^[^\s=]{1,128}(?:=[^\r\n]{0,256})?$/)
+
+const maxTags = 20
+
+const toList = (given: string | readonly string[]): readonly string[] => (typeof given === 'string' ? [given] : given)
+
 const namesIn = (description: string) =>
   z
     .union([word, z.array(word).min(1).max(100)])
-    .transform((given): readonly string[] => (typeof given === 'string' ? [given] : given))
+    .transform(toList)
     .optional()
     .meta({ description, accepts: 'a text, or a list of texts' })
 
@@ -45,11 +51,13 @@ const scope = z
     warehouse: namesIn('Warehouses by name or id, with every service in them.'),
     metric: namesIn('Metrics that count, such as compute, storage or backup, without the unit word.'),
     tag: z
-      .string()
-      .regex(/^[^\s=]{1,128}(?:=[^\r\n]{0,256})?$/)
-      .transform((tag): readonly string[] => [tag])
+      .union([tag, z.array(tag).min(1).max(maxTags)])
+      .transform(toList)
       .optional()
-      .meta({ description: 'Usage with this tag. The API filters it in separate requests.', accepts: 'Key=Value, or Key' }),
+      .meta({
+        description: 'Usage with any of these tags. The API filters it, with a request for each tag.',
+        accepts: `Key=Value or Key, or a list of at most ${maxTags} of them`,
+      }),
   })
   .meta({
     description:
@@ -135,7 +143,7 @@ export function readBudgets(text: string, path: string, dates: BudgetDates): rea
   return value.budgets.map(({ name, limit, warn, period, scope: where = {}, forecast, waiver }, i) => ({
     name,
     limit,
-    warnAbove: warn === undefined ? undefined : 'amount' in warn ? warn.amount : limit.times(warn.percent).div(100),
+    warnAbove: warn === undefined ? undefined : 'amount' in warn ? warn.amount : limit.times(warn.percent).times('0.01'),
     period: toPeriod(period, name, dates),
     scope: where,
     judgesForecast: forecast,

@@ -9,8 +9,8 @@ import { hasJustBegun, type IssueLevel, issueLevel, issueLevels } from './data-q
 import { daysWithForecast, forecastSchema, forecastSpend } from './forecast.ts'
 import { date, dayOn, hasDaysAhead, isWithin } from './periods.ts'
 import { allReadings, findHistoryFailure, type History, type Readings } from './readings.ts'
-import { provisionalOf, totalOf, type UsageReading, type UsageRecord } from './records.ts'
-import { hasDistinctMetrics, nearestInScope, recordsInScope, unmatchedNames } from './scope.ts'
+import { entityKey, provisionalOf, totalOf, type UsageReading, type UsageRecord } from './records.ts'
+import { hasDistinctMetrics, recordsInScope, unmatchedNames } from './scope.ts'
 
 export const limitStatuses = ['within', 'warn', 'exceeded'] as const
 
@@ -27,8 +27,23 @@ export function checkLimit(used: Decimal, limit: Decimal | undefined, warnAbove:
   return { status: warnAbove !== undefined && used.gt(warnAbove) ? 'warn' : 'within', usedPercent }
 }
 
-/** The first day on which usage exceeds the limit. Undefined when it stays within the limit. */
-export function runOutDay(days: readonly DayTotal[], limit: Decimal): Day | undefined {
+/** Usage of each day: by its records, and as expected, which is more for days whose records are not complete. */
+interface Days {
+  readonly recorded: readonly DayTotal[]
+  readonly expected: readonly DayTotal[]
+  readonly today: Day
+}
+
+/** The first day on which usage exceeds the limit: by its records, or as expected, from today on. Undefined when it stays within the limit. */
+export function runOutDay({ recorded, expected, today }: Days, limit: Decimal): Day | undefined {
+  const past = firstAbove(recorded, limit)
+  if (past !== undefined) return past
+  const ahead = firstAbove(expected, limit)
+  // The records of yesterday may still grow, but they say that usage was within the limit.
+  return ahead !== undefined && ahead < today ? today : ahead
+}
+
+function firstAbove(days: readonly DayTotal[], limit: Decimal): Day | undefined {
   let used = zero
   return days.find(({ total }) => {
     used = used.plus(total)
@@ -97,7 +112,7 @@ const recordsOf = (readings: readonly UsageReading[]): readonly UsageRecord[] =>
 function judgeBudget(budget: Budget, options: JudgeOptions, everything: readonly UsageRecord[]): BudgetOutcome {
   const { readings, today } = options
   const { name, scope, period, limit, warnAbove, judgesForecast, waiver } = budget
-  const { read, history } = readingsFor(scope, readings)
+  const { read, history, unusedTags } = readingsFor(scope, readings)
   const inScope = recordsInScope(recordsOf(read), scope, everything)
   const records = inScope.filter(({ date }) => isWithin(date, period))
   const used = totalOf(records)
@@ -109,11 +124,12 @@ function judgeBudget(budget: Budget, options: JudgeOptions, everything: readonly
   )
   const hasHistory = findHistoryFailure(history, period) === undefined
   const expected = hasDaysAhead(period, today) ? forecastSpend({ period, today, known, hasHistory }) : undefined
-  const days = expected?.status === 'expected' ? daysWithForecast(expected, known, period) : totalByDay(records, period)
+  const recorded = totalByDay(records, period)
+  const days = { recorded, expected: expected?.status === 'expected' ? daysWithForecast(expected, known, period) : recorded, today }
   const { status: limitStatus, usedPercent } = checkLimit(used, limit, warnAbove)
   const isForecastAbove = judgesForecast && expected?.status === 'expected' && expected.total.gt(limit)
   const isForecastMissing = judgesForecast && expected?.status === 'unavailable' && limitStatus !== 'exceeded'
-  const issue = findIssue(budget, options, { read, everything, inScope })
+  const issue = findIssue(budget, options, { read, everything, inScope, unusedTags })
   const status = worstOf(limitStatus, isForecastAbove || isForecastMissing, issue?.level)
   const isWaived = status === 'fail' && waiver !== undefined
   return {
@@ -128,7 +144,7 @@ function judgeBudget(budget: Budget, options: JudgeOptions, everything: readonly
     usedPercent,
     provisional: provisionalOf(records),
     limitStatus,
-    budgetStep: findBudgetStep({ days: totalByDay(records, period), records, period, limit, today }),
+    budgetStep: findBudgetStep({ days: recorded, records, period, limit, today }),
     forecast: expected,
     judgesForecast,
     isForecastAbove,
@@ -140,19 +156,49 @@ function judgeBudget(budget: Budget, options: JudgeOptions, everything: readonly
   }
 }
 
-function readingsFor({ tag }: BudgetScope, readings: Readings): { readonly read: readonly UsageReading[]; readonly history: History } {
-  if (tag === undefined) return { read: allReadings(readings), history: readings.history }
-  const tagged = readings.tagged.get(tag[0] ?? '')
-  return { read: tagged?.readings ?? [], history: tagged?.history ?? { readings: [], failures: [] } }
+interface BudgetReadings {
+  readonly read: readonly UsageReading[]
+  readonly history: History
+  /** Tags without any usage, where other tags have some. */
+  readonly unusedTags: readonly string[]
 }
+
+function readingsFor({ tag: tags }: BudgetScope, readings: Readings): BudgetReadings {
+  if (tags === undefined) return { read: allReadings(readings), history: readings.history, unusedTags: [] }
+  const all = tags.flatMap((tag) => readings.tagged.get(tag) ?? [])
+  const hasUsage = (tag: string): boolean => {
+    const { readings: read = [], history } = readings.tagged.get(tag) ?? {}
+    return recordsOf([...read, ...(history?.readings ?? [])]).length > 0
+  }
+  const unused = tags.filter((tag) => !hasUsage(tag))
+  return {
+    read: withoutRepeats(all.map((one) => one.readings)),
+    history: {
+      readings: withoutRepeats(all.map(({ history }) => history.readings)),
+      failures: all.flatMap(({ history }) => history.failures),
+    },
+    unusedTags: unused.length < tags.length ? unused : [],
+  }
+}
+
+/** The answers for several tags, in which a record counts once. An answer that has a record twice keeps it twice, which is an issue. */
+function withoutRepeats(answers: readonly (readonly UsageReading[])[]): readonly UsageReading[] {
+  const seen = new Set<string>()
+  return answers.flatMap((readings) => {
+    const own = readings.map((reading) => ({ ...reading, records: reading.records.filter((record) => !seen.has(recordKey(record))) }))
+    for (const record of recordsOf(readings)) seen.add(recordKey(record))
+    return own
+  })
+}
+
+const recordKey = (record: UsageRecord): string => `${record.date}\n${entityKey(record)}`
 
 function worstOf(limit: BudgetOutcome['limitStatus'], failsByForecast: boolean, issue: IssueLevel | undefined): BudgetOutcome['status'] {
   if (limit === 'exceeded' || failsByForecast || issue === 'fail') return 'fail'
   return limit === 'warn' || issue === 'warn' ? 'warn' : 'pass'
 }
 
-interface Counted {
-  readonly read: readonly UsageReading[]
+interface Counted extends Pick<BudgetReadings, 'read' | 'unusedTags'> {
   readonly everything: readonly UsageRecord[]
   readonly inScope: readonly UsageRecord[]
 }
@@ -160,18 +206,18 @@ interface Counted {
 function findIssue(
   { scope, period, limit }: Budget,
   { today, onMissing }: JudgeOptions,
-  { read, everything, inScope }: Counted,
+  { read, everything, inScope, unusedTags }: Counted,
 ): BudgetIssue | undefined {
   const issue = (kind: Exclude<BudgetIssue['kind'], 'nothing-in-scope'>): BudgetIssue => ({ kind, level: issueLevel(kind, onMissing) })
   const ofPeriod = recordsOf(read).filter(({ date }) => isWithin(date, period))
   if (ofPeriod.length === 0) return issue(hasJustBegun(period, today) ? 'no-records-yet' : 'no-records')
-  const unmatched = unmatchedNames(scope, everything)
+  const unmatched = [...unmatchedNames(scope, everything), ...unusedTags.map((name) => ({ name, nearest: undefined }))]
   if (inScope.length === 0 || unmatched.length > 0)
     return {
       kind: 'nothing-in-scope',
       level: issueLevel('nothing-in-scope', onMissing),
-      unmatched: [...unmatched],
-      nearest: Object.fromEntries(unmatched.flatMap((one) => nearestInScope(one, everything) ?? [])),
+      unmatched: unmatched.map(({ name }) => name),
+      nearest: Object.fromEntries(unmatched.flatMap(({ name, nearest }) => (nearest === undefined ? [] : [[name, nearest]]))),
     }
   if (scope.metric !== undefined) {
     const wholeRecords = recordsInScope(ofPeriod, { ...scope, metric: undefined }, everything)

@@ -38,7 +38,7 @@ export const increaseInput = z.union([z.string(), z.number()]).transform(String)
 
 export const comparisons = ['previous-period', 'previous-month-days'] as const
 
-const entitySchema = () => z.object({ name: z.string(), entityType: z.string() })
+const entitySchema = () => z.object({ name: z.string(), entityId: z.string(), entityType: z.string() })
 
 export type UsageComparison = z.output<ReturnType<typeof comparisonSchema>>
 
@@ -69,7 +69,16 @@ export function comparisonSchema() {
       changePercent: percent('The increase as a share of the previous usage. Absent without previous usage.').optional(),
       isAboveMaxIncrease: z.boolean(),
       movers: z
-        .array(z.object({ entityName: z.string(), entityType: z.string(), metric: z.string(), before: amount, after: amount }))
+        .array(
+          z.object({
+            entityName: z.string(),
+            entityId: z.string(),
+            entityType: z.string(),
+            metric: z.string(),
+            before: amount,
+            after: amount,
+          }),
+        )
         .describe('Largest change first, increase or decrease.'),
       added: z.array(entitySchema()).describe('Entities without usage in the previous period.'),
       removed: z.array(entitySchema()).describe('Entities with usage in the previous period only.'),
@@ -187,7 +196,7 @@ export function comparisonIssue(
 }
 
 export function isAboveIncrease(before: Decimal, after: Decimal, max: Increase): boolean {
-  const allowed = max.kind === 'amount' ? max.amount : before.times(max.percent).div(100)
+  const allowed = max.kind === 'amount' ? max.amount : before.times(max.percent).times('0.01')
   return after.minus(before).gt(allowed)
 }
 
@@ -196,6 +205,7 @@ export function findChanges(before: readonly UsageRecord[], after: readonly Usag
   const cells = new Map([...old.cells, ...now.cells])
   const movers = [...cells].map(([key, { entity, metric }]) => ({
     entityName: entityLabel(entity),
+    entityId: entity.entityId,
     entityType: entity.entityType,
     metric,
     before: old.amounts.of(key),
@@ -210,6 +220,7 @@ export function findChanges(before: readonly UsageRecord[], after: readonly Usag
 
 const toEntity = (record: UsageRecord): z.output<ReturnType<typeof entitySchema>> => ({
   name: entityLabel(record),
+  entityId: record.entityId,
   entityType: record.entityType,
 })
 

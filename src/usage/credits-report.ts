@@ -77,16 +77,11 @@ function totalReasons({ apiTotal, balances, creditUnit }: Credits, given: Credit
   const level = hasLimit(given) ? 'fail' : 'warn'
   const others = balances.filter(({ type, state }) => type === 'other' && state === 'active')
   const unknown = say`${trusted(plural(others.length, 'balance'))} of an unknown type with ${trusted(`${formatMoney(totalOfBalances(others))} ${creditUnit}`)} did not count.`
-  const own = formatMoney(totalOfBalances(balances.filter(({ state }) => state === 'active')))
+  const active = totalOfBalances(balances.filter(({ state }) => state === 'active'))
+  const [own, total] = apiTotal === undefined ? [] : formatMoneyPair(active, apiTotal)
+  const mismatch = trusted(`The balances add up to ${own} ${creditUnit}, but the API's total is ${total} ${creditUnit}.`)
   return [
-    ...(apiTotal === undefined
-      ? []
-      : [
-          {
-            level,
-            line: [trusted(`The balances add up to ${own} ${creditUnit}, but the API's total is ${formatMoney(apiTotal)} ${creditUnit}.`)],
-          } as const,
-        ]),
+    ...(apiTotal === undefined ? [] : [{ level, line: [mismatch] } as const]),
     ...(others.length === 0 ? [] : [{ level: 'warn', line: unknown } as const]),
   ]
 }

@@ -38,16 +38,23 @@ export function exportFocus(result: UsageResult, billingCycleDay: number | undef
   return renderCsv(rows)
 }
 
-function* chargesOf({ records }: UsageResult, billingCycleDay: number | undefined): Generator<Charge> {
+function* chargesOf({ records, services = [] }: UsageResult, billingCycleDay: number | undefined): Generator<Charge> {
   const nameOf = warehouseNames(records)
+  const byId = new Map(services.map((service) => [service.id, service]))
+  // All services of a warehouse are in its region.
+  const byWarehouse = new Map(services.map((service) => [service.warehouseId ?? service.id, service]))
   const cycles = new Map<Day, CurrentPeriod>()
   for (const record of records) {
     const { date, entityType, entityId, entityName, warehouseId, locked } = record
     const billed = cycles.get(date) ?? resolvePeriod('billing-cycle', date, billingCycleDay)
     cycles.set(date, billed)
     const warehouse = warehouseId ? { id: warehouseId, name: nameOf(record) } : undefined
+    const service = byId.get(record.serviceId ?? entityId)
+    const { region: id, provider = '' } = service ?? byWarehouse.get(warehouseId ?? '') ?? {}
+    const region = id === undefined ? undefined : { id, name: `${provider.toUpperCase()} ${id}`.trim() }
+    const tags = service?.tags
     for (const [metric, amount] of metricsOf(record)) {
-      if (!amount.eq(zero)) yield { date, billed, metric, amount, entityType, entityId, entityName, warehouse, locked }
+      if (!amount.eq(zero)) yield { date, billed, metric, amount, entityType, entityId, entityName, warehouse, region, tags, locked }
     }
   }
 }

@@ -29,10 +29,25 @@ export interface UsageReading {
 }
 
 /** Identity of the entity: names can change and repeat. */
-export const entityKey = ({ entityType, entityId, entityName }: UsageRecord): string => `${entityType}\n${entityId || entityName}`
+export const entityKey = ({ entityType, entityId, entityName }: Entity): string => `${entityType}\n${entityId || entityName}`
+
+type Entity = Pick<UsageRecord, 'entityType' | 'entityId' | 'entityName'>
 
 /** Name of the entity for people. */
-export const entityLabel = ({ entityName, entityId }: UsageRecord): string => entityName || entityId || 'unnamed'
+export const entityLabel = ({ entityName, entityId }: Pick<Entity, 'entityName' | 'entityId'>): string =>
+  entityName || entityId || 'unnamed'
+
+/** Names entities where several are shown: with the type or the id, if others have the same name. */
+export function createLabels(records: readonly Entity[]): (entity: Entity, isTypeShown?: boolean) => string {
+  const entities = new Map(records.map((record) => [entityKey(record), record]))
+  const byLabel = Map.groupBy(entities.values(), entityLabel)
+  return (entity, isTypeShown = false) => {
+    const label = entityLabel(entity)
+    const others = (byLabel.get(label) ?? []).filter((one) => entityKey(one) !== entityKey(entity))
+    if (others.some(({ entityType }) => entityType === entity.entityType)) return `${label} (${entity.entityId})`
+    return others.length === 0 || isTypeShown ? label : `${label} (${entity.entityType})`
+  }
+}
 
 /** The name comes from the warehouse's own record, otherwise it is the id. */
 export function warehouseNames(records: readonly UsageRecord[]): (record: UsageRecord) => string {

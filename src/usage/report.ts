@@ -3,7 +3,7 @@ import { drillTag } from '../api/services.ts'
 import { type Day, formatDay, formatDays, formatMoment } from '../core/dates.ts'
 import { type Decimal, formatRounded, percentOf, sum } from '../core/decimal.ts'
 import { counted, join, type Line, say, sentence, type Trusted, trusted, untrusted } from '../core/line.ts'
-import { andMore, listFirst, plural, progressBar } from '../core/text.ts'
+import { andMore, capitalize, listFirst, plural, progressBar } from '../core/text.ts'
 import { type Block, paragraph } from '../report/blocks.ts'
 import { formatMoney, formatMoneyPair, formatPercent, formatRange, formatShare, formatShortDay } from '../report/format.ts'
 import type { Report, Verdict } from '../report/report.ts'
@@ -14,6 +14,7 @@ import type { Compared, UsageComparison } from './comparison.ts'
 import type { DataQualityIssue } from './data-quality.ts'
 import type { Forecast } from './forecast.ts'
 import { comparedWords, day, describeIssue, inBrackets, listDays, maxListed, ofLimit, period, unitWords } from './phrases.ts'
+import { createLabels } from './records.ts'
 import type { UsageResult } from './result.ts'
 import { usageChart } from './usage-chart.ts'
 
@@ -23,6 +24,8 @@ interface Reason {
   readonly line: Line
   /** The limit of all usage that the line names, if any. */
   readonly limit?: Decimal
+  /** The line has the usage already. */
+  readonly hasUsage?: true
   /** The budget of the file that the line is about. The sentence after it then has the usage of this budget. */
   readonly budget?: BudgetOutcome
 }
@@ -71,7 +74,7 @@ const hasLimit = (limits: Limits): boolean => canFail(limits) || limits.warnBudg
 function usedSoFar(result: UsageResult, first: Reason): readonly Line[] {
   if (first.budget !== undefined) return usedOfBudget(first.budget, result)
   const { budget, budgetStatus, grandTotalCredits, records, unit, toDate, endDate, dataQualityIssues } = result
-  if (records.length === 0 || budgetStatus !== 'within') return []
+  if (records.length === 0 || budgetStatus !== 'within' || first.hasUsage) return []
   // A share of the budget would suggest a figure that can be trusted.
   const limit = dataQualityIssues.length > 0 ? undefined : first.limit
   const what = endDate > toDate ? 'Used so far' : 'Total used'
@@ -132,20 +135,30 @@ function describeBudget(budget: BudgetOutcome, unit: string, reference: Day): Li
 }
 
 function forecastReasons(result: UsageResult): readonly Reason[] {
-  const { forecast, budget, forecastBudget, forecastBudgetExceeded, grandTotalCredits, unit, toDate } = result
+  const { forecast, forecastBudget, forecastBudgetExceeded, unit } = result
   if (forecastBudget === undefined) return []
-  if (forecast?.status === 'unavailable' && !forecastBudgetExceeded) {
-    const line = say`The forecast budget of ${trusted(`${formatMoney(forecastBudget)} ${unit}`)} was not checked, because there is no forecast.`
-    return [{ level: 'fail', line }]
+  if (forecastBudgetExceeded) return exceededForecastBudget(result, forecastBudget)
+  if (forecast?.status !== 'unavailable') return []
+  const line = say`The forecast budget of ${trusted(`${formatMoney(forecastBudget)} ${unit}`)} was not checked, because there is no forecast.`
+  return [{ level: 'fail', line }]
+}
+
+/** What happened comes before what is expected. */
+function exceededForecastBudget(result: UsageResult, limit: Decimal): readonly Reason[] {
+  const { forecast, budget, budgetStatus, grandTotalCredits: used, unit, toDate } = result
+  const isOnly = budget === undefined || budget.eq(limit)
+  const what = isOnly ? 'budget' : 'forecast budget'
+  const isSaid = isOnly && budgetStatus === 'exceeded'
+  const expected = forecast?.status === 'expected' ? forecast : undefined
+  const by = expected && `by ${formatShortDay(expected.untilDate, toDate)}`
+  if (used.gt(limit) && !isSaid) {
+    const ahead = expected === undefined ? '' : ` Forecast ${by}: ${formatMoney(expected.total)} ${unit}.`
+    const exceeded = `${capitalize(what)} exceeded: ${ofLimit(used, limit, unit)}${inBrackets(used, limit)}.`
+    return [{ level: 'fail', line: [trusted(`${exceeded}${ahead}`)], hasUsage: true }]
   }
-  if (!forecastBudgetExceeded) return []
-  const isExpected = forecast?.status === 'expected'
-  const [amount, limitAmount] = formatMoneyPair(isExpected ? forecast.total : grandTotalCredits, forecastBudget)
-  const what = isExpected ? 'Forecast' : 'Usage'
-  const by = isExpected ? ` by ${formatShortDay(forecast.untilDate, toDate)}` : ''
-  const limit = budget === undefined || budget.eq(forecastBudget) ? 'budget' : 'forecast budget'
-  const line = [trusted(`${what} of ${amount} ${unit}${by} exceeds the ${limit} of ${limitAmount} ${unit}.`)]
-  return [{ level: 'fail', line, limit: forecastBudget }]
+  if (expected === undefined) return []
+  const [amount, limitAmount] = formatMoneyPair(expected.total, limit)
+  return [{ level: 'fail', line: [trusted(`Forecast of ${amount} ${unit} ${by} exceeds the ${what} of ${limitAmount} ${unit}.`)], limit }]
 }
 
 function increaseReasons({ comparison, unit }: UsageResult): readonly Reason[] {
@@ -342,7 +355,7 @@ function notices(result: UsageResult): readonly Line[] {
     ),
     ...(clipped ? [say`The report ends on ${day(toDate)}, because the later days of the period are in the future.`] : []),
     ...(historyFailure === undefined ? [] : [describeHistoryFailure(historyFailure, forecast)]),
-    ...(comparison?.status === 'compared' ? [...leftOutDays(comparison), ...addedAndRemoved(comparison)] : []),
+    ...(comparison?.status === 'compared' ? [...leftOutDays(comparison), ...addedAndRemoved(comparison, labelsOf(result))] : []),
     ...(spikeDays < days && days > 1
       ? [[trusted(`${checked} checked for spikes. The check of a day needs the two weeks before it.`)]]
       : []),
@@ -371,10 +384,13 @@ function leftOutDays({ leftOut, fromDate, toDate, ofFromDate, ofToDate }: Compar
   ]
 }
 
-function addedAndRemoved({ added, removed, ...comparison }: Compared): readonly Line[] {
+function addedAndRemoved({ added, removed, ...comparison }: Compared, labelOf: ReturnType<typeof createLabels>): readonly Line[] {
   const before = trusted(comparedWords[comparison.with])
-  const list = (entities: readonly { readonly name: string }[]): Line =>
-    entities.slice(0, maxNamedEntities).flatMap(({ name }, i) => (i === 0 ? say`${name}` : say`, ${name}`))
+  const list = (entities: Compared['added']): Line =>
+    join(
+      entities.slice(0, maxNamedEntities).map(({ name, ...entity }) => say`${labelOf({ ...entity, entityName: name })}`),
+      ', ',
+    )
   const more = ({ length }: readonly unknown[]): string => andMore(length, maxNamedEntities)
   return [
     ...(added.length === 0 ? [] : [say`New since ${before}: ${list(added)}${trusted(more(added))}.`]),
@@ -429,15 +445,20 @@ function forecastCell({ forecast, judgesForecast }: BudgetOutcome): Cell {
   return forecast && trusted(forecast.status === 'too-early' ? 'too early' : 'not available')
 }
 
-function spikeTable({ spikes, unit }: UsageResult): Block {
+/** Names of the entities of a report. */
+const labelsOf = ({ records, otherRecords }: UsageResult) => createLabels([...otherRecords, ...records])
+
+function spikeTable(result: UsageResult): Block {
+  const { spikes, unit } = result
+  const labelOf = labelsOf(result)
   const largestFirst = spikes.toSorted((a, b) => excess(b) - excess(a)).slice(0, 10)
   return table('Spikes', largestFirst, {
     Day: ({ date }) => trusted(formatDay(date)),
-    Of: ({ of, driver }) => (of === 'entity' ? untrusted(driver.entityName) : trusted('all')),
+    Of: ({ of, driver }) => (of === 'entity' ? untrusted(labelOf(driver)) : trusted('all')),
     [`>Used (${unit})`]: ({ total }) => money(total),
     [`>Usual (${unit})`]: ({ usual }) => money(usual),
     'Main cause': ({ driver }) =>
-      say`${driver.entityName}, ${driver.metric}: ${money(driver.total)} instead of ${money(driver.usual)} ${trusted(unit)}`,
+      say`${labelOf(driver)}, ${driver.metric}: ${money(driver.total)} instead of ${money(driver.usual)} ${trusted(unit)}`,
   })
 }
 
@@ -496,9 +517,12 @@ function shareTable(by: 'entity' | 'metric', groups: UsageResult['byEntity'], re
   const { grandTotalCredits: total, creditPrice } = result
   const isProvisional = !result.provisionalCredits.eq(0)
   const title = by === 'entity' ? 'By entity' : 'By metric'
+  const labelOf = labelsOf(result)
+  const nameOf = ({ name: entityName, entityId = '', entityType = '' }: (typeof groups)[number]): string =>
+    by === 'entity' ? labelOf({ entityName, entityId, entityType }, true) : entityName
   const tableOf = (some: typeof groups, heading?: string): Block =>
     table(heading, some, {
-      [by === 'entity' ? 'Entity' : 'Metric']: ({ name }) => untrusted(name),
+      [by === 'entity' ? 'Entity' : 'Metric']: (group) => untrusted(nameOf(group)),
       ...(by === 'entity' && { Type: ({ entityType = '' }) => untrusted(entityType) }),
       [`>Used (${result.unit})`]: (group) => money(group.total),
       ...(creditPrice && { [`>${creditPrice.currency}`]: (group) => money(group.total.times(creditPrice.amount)) }),
@@ -515,16 +539,20 @@ function shareTable(by: 'entity' | 'metric', groups: UsageResult['byEntity'], re
 /** Smaller changes, as a share of the total, are summed up in one row. */
 const minMove = '0.005'
 
-/** The largest increases and decreases. */
-function moverTable({ comparison, unit }: UsageResult): readonly Block[] {
+/** Changes with a row of their own. */
+const maxMovers = 10
+
+/** The largest changes, whatever their sign. */
+function moverTable(result: UsageResult): readonly Block[] {
+  const { comparison, unit } = result
   if (comparison?.status !== 'compared') return []
+  const labelOf = labelsOf(result)
   const minChange = comparison.ofTotal.abs().times(minMove)
-  const movers = comparison.movers.filter(({ before, after }) => after.minus(before).abs().gte(minChange))
-  const isUp = ({ before, after }: Compared['movers'][number]): boolean => after.gt(before)
-  const named = [...movers.filter(isUp).slice(0, 5), ...movers.filter((mover) => !isUp(mover)).slice(0, 5)]
-  const rest = comparison.movers.filter((mover) => !named.includes(mover))
+  // The largest is the first.
+  const named = comparison.movers.filter(({ before, after }) => after.minus(before).abs().gte(minChange)).slice(0, maxMovers)
+  const rest = comparison.movers.slice(named.length)
   const rows = [
-    ...named.map(({ entityName, metric, ...amounts }) => ({ entity: untrusted(entityName), metric: [untrusted(metric)], ...amounts })),
+    ...named.map((mover) => ({ ...mover, entity: untrusted(labelOf(mover)), metric: [untrusted(mover.metric)] })),
     ...(rest.length === 0 ? [] : [{ entity: trusted(plural(rest.length, 'smaller change')), metric: [], ...sumUp(rest) }]),
   ]
   return [
@@ -548,12 +576,14 @@ const sumUp = (changes: readonly Change[]): Change => ({
 /** Records in a report. The full result and the report in the format csv have all of them. */
 const maxRecords = 1000
 
-function recordDetails({ records, unit }: UsageResult): Block {
+function recordDetails(result: UsageResult): Block {
+  const { records, unit } = result
+  const labelOf = labelsOf(result)
   const last = records.slice(-maxRecords)
   const title = last.length === records.length ? counted(records.length, 'record').text : `Last ${last.length} of ${records.length} records`
   const list = table(undefined, last, {
     Day: ({ date }) => trusted(formatDay(date)),
-    Entity: ({ entityName, entityId }) => untrusted(entityName || entityId),
+    Entity: (record) => untrusted(labelOf(record)),
     [`>Used (${unit})`]: ({ total }) => money(total),
     Final: ({ locked }) => trusted(locked ? 'yes' : 'no'),
   })

@@ -47,6 +47,18 @@ export const usageDetails = () =>
         listPrice: z.object({ currency: z.string(), amount: z.string() }).optional(),
       })
       .describe('The provider, and the price of one unit in its public price list, where it is known.'),
+    services: z
+      .array(
+        z.object({
+          id: z.string(),
+          warehouseId: z.string().optional(),
+          provider: z.string().optional(),
+          region: z.string().optional(),
+          tags: z.record(z.string(), z.union([z.string(), z.literal(true)])),
+        }),
+      )
+      .optional()
+      .describe('Regions and tags of the services. Only with a report in the format focus.'),
     endDate: dayOn('Last day of the whole period. Later than to-date while the period runs.'),
     clipped: z.boolean().describe('Whether the given dates include future days, which the report leaves out.'),
     budgetStatus: z.enum(limitStatuses).describe('Whether the judged amount is above the budget, above warn-budget, or within both.'),

@@ -1,4 +1,5 @@
 import { type Decimal, sum, zero } from '../core/decimal.ts'
+import { keysOf } from '../core/keys.ts'
 import { nearestName } from '../core/names.ts'
 import type { BudgetScope } from './budgets-file.ts'
 import { isRounding } from './data-quality.ts'
@@ -38,17 +39,27 @@ function idsOf(
   return [...new Set([...wanted, ...named])]
 }
 
-/** Names in a scope that match no usage, most likely because of a typing error. */
-export function unmatchedNames(scope: BudgetScope, all: readonly UsageRecord[]): readonly string[] {
-  const kinds = ['entity', 'entityType', 'service', 'warehouse', 'metric'] as const
-  return kinds.flatMap((kind) => (scope[kind] ?? []).filter((name) => recordsInScope(all, { [kind]: [name] }, all).length === 0))
+const labelIf = (record: UsageRecord, isOfKind: boolean): readonly string[] => (isOfKind ? [entityLabel(record)] : [])
+
+/** The names of a record that a field of a scope can have. */
+const namesOf: Readonly<Record<Exclude<keyof BudgetScope, 'tag'>, (record: UsageRecord) => readonly string[]>> = {
+  entity: (record) => labelIf(record, true),
+  entityType: ({ entityType }) => [entityType],
+  service: (record) => labelIf(record, record.entityType === 'service'),
+  warehouse: (record) => labelIf(record, record.entityType === 'datawarehouse'),
+  metric: (record) => metricsOf(record).map(([metric]) => metric),
 }
 
-/** The given name and the nearest one that usage has: of an entity, a type or a metric. */
-export function nearestInScope(name: string, all: readonly UsageRecord[]): readonly (readonly [string, string])[] | undefined {
-  const known = new Set(all.flatMap((record) => [entityLabel(record), record.entityType, ...metricsOf(record).map(([metric]) => metric)]))
-  const nearest = nearestName(name, known)
-  return nearest === undefined ? undefined : [[name, nearest]]
+/** Names in a scope that match no usage, most likely because of a typing error, and the nearest ones that usage has. */
+export function unmatchedNames(
+  scope: BudgetScope,
+  all: readonly UsageRecord[],
+): readonly { readonly name: string; readonly nearest: string | undefined }[] {
+  return keysOf<keyof typeof namesOf>(namesOf).flatMap((kind) =>
+    (scope[kind] ?? [])
+      .filter((name) => recordsInScope(all, { [kind]: [name] }, all).length === 0)
+      .map((name) => ({ name, nearest: nearestName(name, new Set(all.flatMap(namesOf[kind]))) })),
+  )
 }
 
 function countMetrics(record: UsageRecord, wanted: readonly string[] | undefined): readonly UsageRecord[] {

@@ -5,7 +5,7 @@ import { addDays, type Day, dayOf } from '../core/dates.ts'
 import { dayMs } from '../core/durations.ts'
 import { toFailure } from '../core/errors.ts'
 import type { ReadDeployments } from '../operation/operation.ts'
-import type { UsageRecord } from './records.ts'
+import { createLabels, type UsageRecord } from './records.ts'
 import type { spikeContextSchema, spikeDeploymentsSchema } from './spikes.ts'
 
 type SpikeContext = z.output<ReturnType<typeof spikeContextSchema>>
@@ -78,13 +78,14 @@ function around(spikes: SpikeContextOptions['spikes']) {
 const isNear = (spike: Day, atMs: number): boolean => [spike, addDays(spike, -1)].includes(dayOf(atMs))
 
 function changesAt(spike: Day, activities: readonly Activity[], records: readonly UsageRecord[]) {
+  const labelOf = createLabels(records)
   return activities
     .filter(({ atMs }) => isNear(spike, atMs))
     .flatMap(({ type, atMs, serviceId, actorType }) => {
       const change = changes.get(type)
       if (change === undefined) return []
-      const serviceName =
-        records.find((record) => record.serviceId === serviceId && record.entityType === 'service')?.entityName || serviceId
+      const service = records.findLast((record) => record.serviceId === serviceId && record.entityType === 'service')
+      const serviceName = service === undefined ? serviceId : labelOf(service)
       return [{ spike, at: new Date(atMs).toISOString(), change, serviceName, actorType }]
     })
     .slice(0, maxPerSpike)

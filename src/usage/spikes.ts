@@ -21,6 +21,7 @@ export const spikeSchema = () =>
     driver: z
       .object({
         entityName: z.string(),
+        entityId: z.string(),
         entityType: z.string(),
         metric: z.string(),
         total: exactAmount('Usage on that day.'),
@@ -81,7 +82,7 @@ export function findSpikes(records: readonly UsageRecord[], days: readonly DayTo
     })
     .filter(({ total, usual }) => Number(total) >= Math.max(minEntityFactor * Number(usual), Number(usual) + smallest))
   const isExplained = ({ date, driver }: Spike): boolean =>
-    ofAll.some((one) => one.date === date && one.driver.entityName === driver.entityName && one.driver.entityType === driver.entityType)
+    ofAll.some((one) => one.date === date && entityKey(one.driver) === entityKey(driver))
   return [...ofAll, ...ofEntities.filter((one) => !isExplained(one))]
 }
 
@@ -167,5 +168,6 @@ function findDriver(all: readonly Series[], day: Day, before: readonly Day[]): S
     return { entity, metric, total: byDay.of(day), usual, rise: Number(byDay.of(day)) - usual }
   })
   const { entity, metric, total, usual } = rises.reduce((highest, one) => (one.rise > highest.rise ? one : highest))
-  return { entityName: entityLabel(entity), entityType: entity.entityType, metric, total, usual: fromEstimate(usual) }
+  const { entityId, entityType } = entity
+  return { entityName: entityLabel(entity), entityId, entityType, metric, total, usual: fromEstimate(usual) }
 }

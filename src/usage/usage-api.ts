@@ -116,12 +116,13 @@ function readRecord(wire: unknown, unit: string, { readDay, readDecimal }: Parse
   if (!isMapping(wire)) throw new Mismatch([], typeMismatch(wire, 'object'))
   const warehouseId = readText(wire, 'dataWarehouseId')
   const serviceId = readText(wire, 'serviceId')
+  const entityId = readText(wire, 'entityId') ?? ''
   const { locked } = wire
   if (!isNothing(locked) && typeof locked !== 'boolean') throw new Mismatch(['locked'], typeMismatch(locked, 'boolean'))
   return {
     date: readDay(wire),
-    entityType: readText(wire, 'entityType') ?? '',
-    entityId: readText(wire, 'entityId') ?? '',
+    entityType: readText(wire, 'entityType') ?? typeByIds(entityId, serviceId, warehouseId),
+    entityId,
     entityName: readText(wire, 'entityName') ?? '',
     ...(warehouseId !== undefined && { warehouseId }),
     ...(serviceId !== undefined && { serviceId }),
@@ -130,6 +131,12 @@ function readRecord(wire: unknown, unit: string, { readDay, readDecimal }: Parse
     // A record is provisional unless the API reports that it is final.
     locked: locked ?? false,
   }
+}
+
+/** The first contract of the API has no types. A record of a warehouse has no service, and a pipe has another id than its service. */
+function typeByIds(entityId: string, serviceId: string | undefined, warehouseId: string | undefined): string {
+  if (serviceId === undefined) return warehouseId === undefined ? '' : 'datawarehouse'
+  return entityId === '' || entityId === serviceId ? 'service' : 'clickpipe'
 }
 
 const isNothing = (value: unknown): value is null | undefined => value === null || value === undefined

@@ -1,5 +1,7 @@
 import * as z from 'zod'
+import type { ReadApi } from '../api/client.ts'
 import type { Profile } from '../api/profiles.ts'
+import { findServices } from '../api/services.ts'
 import { type Day, dayOf } from '../core/dates.ts'
 import { formatExact } from '../core/decimal.ts'
 import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
@@ -83,7 +85,7 @@ export const usageCost = defineOperation({
   example: { period: 'last-7-days', budget: '200' },
   moreExamples: [{ period: 'last-30-days', gate: 'off' }, { budgets: 'cost/budgets.yml' }],
   check: checkInput,
-  async run({ api, organizationId, profile, apiOrigin, clock, files, readDeployments }, input) {
+  async run({ api, organizationId, profile, apiOrigin, clock, files, formats, readDeployments }, input) {
     const today = dayOf(clock.now())
     const period = choosePeriod(input.period, today, input.billingCycleDay)
     const budgets = await loadBudgets(files, input, today, period)
@@ -99,7 +101,8 @@ export const usageCost = defineOperation({
     // Missing usage is a warning by default in a run without a gate.
     const onMissing = input.onMissing ?? (input.gate === 'off' ? 'warn' : undefined)
     const analysis = { readings, period, today, budgets, input: { ...input, onMissing } }
-    const result = { organizationId, provider: providerOf(profile, apiOrigin), ...analyze(analysis) }
+    const services = formats.includes('focus') ? await placesOf(api, organizationId) : undefined
+    const result = { organizationId, provider: providerOf(profile, apiOrigin), services, ...analyze(analysis) }
     if (result.spikes.length === 0) return result
     const { findSpikeContext, findSpikeDeployments } = await import('./spike-context.ts')
     return {
@@ -171,6 +174,19 @@ async function loadBudgets(
 const providerOf = ({ provider }: Profile, apiOrigin: string): UsageResult['provider'] =>
   provider ?? { name: new URL(apiOrigin).hostname, serviceName: 'observability', serviceCategory: 'Other' }
 
+/** Regions and tags, which records do not have. Empty where the API has no list of services, or the key cannot read it. */
+async function placesOf(api: ReadApi, organizationId: string): Promise<NonNullable<UsageResult['services']>> {
+  const services = await findServices(api, organizationId)
+  return services.map(({ id, dataWarehouseId, provider, region, tags = [] }) => ({
+    id,
+    warehouseId: dataWarehouseId,
+    provider,
+    region,
+    // FOCUS: the value of a tag without a value is true.
+    tags: Object.fromEntries(tags.map(({ key, value }) => [key, typeof value === 'string' && value !== '' ? value : true])),
+  }))
+}
+
 interface Analysis {
   readonly readings: Readings
   readonly period: CurrentPeriod
@@ -180,7 +196,7 @@ interface Analysis {
 }
 
 /** Makes every judgment. Verdict, report and exports only show the results. */
-function analyze({ readings, period, today, budgets, input }: Analysis): Omit<UsageResult, 'organizationId' | 'provider'> {
+function analyze({ readings, period, today, budgets, input }: Analysis): Omit<UsageResult, 'organizationId' | 'provider' | 'services'> {
   const { main, previous } = readings
   const { gate, budget, warnBudget, forecastBudget, creditPrice } = input
   const judged = main.grandTotal
@@ -250,8 +266,9 @@ function analyzeDays({ readings, period, today, input }: Analysis): Pick<UsageRe
   const known = knownDays(period, read, records, lastDayWithAllRecords(readings, today))
   const hasHistory = findHistoryFailure(readings.history, period) === undefined
   const forecast = hasDaysAhead(period, today) ? forecastSpend({ period, today, known, hasHistory }) : undefined
-  const days = forecast?.status === 'expected' ? daysWithForecast(forecast, known, period) : totalByDay(main.records, period)
-  const runsOutOn = budget && runOutDay(days, budget)
+  const recorded = totalByDay(main.records, period)
+  const expected = forecast?.status === 'expected' ? daysWithForecast(forecast, known, period) : recorded
+  const runsOutOn = budget && runOutDay({ recorded, expected, today }, budget)
   const history = withoutGaps(known, period)
   const spikeDays = history.slice(minBaselineDays).filter(({ date }) => date >= period.from).length
   return {

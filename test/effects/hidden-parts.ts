@@ -1,5 +1,5 @@
 // Adopted dashboards with parts that the API does not show: the product's templates, and one made by hand. Their stored documents are read
-// before and after an adoption, a changed tile and an added tile. Only what the plan names may be lost.
+// before and after an adoption, a changed tile and an added tile. Only what the documents name may be lost, in the tiles that the plan names.
 import { readdirSync, readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import type { Site, SiteFiles } from '../support/site.ts'
@@ -27,7 +27,16 @@ interface Findings {
 
 const inputs = { project: 'watchkeeper/effects-hidden' }
 
-const hiddenFields = ['where', 'limit', 'granularity', 'alternateRowBackground', 'ratioMode'] as const
+/** The fields that the document for users names. */
+const documentedParts: ReadonlySet<string> = new Set(
+  (
+    /\n## What the API does not show\n([\s\S]*?)\n## /.exec(
+      readFileSync(new URL('../../docs/self-hosted.md', import.meta.url), 'utf8'),
+    )?.[1] ?? ''
+  )
+    .matchAll(/`(\w+)`/g)
+    .map(([, field = '']) => field),
+)
 
 export async function checkHiddenParts(adopting: Adopting): Promise<Findings & { readonly ids: readonly string[] }> {
   const { site, canPatch } = adopting
@@ -79,7 +88,7 @@ async function checkStep({ name, files, rewrites }: Step, { site, dump, canPatch
   const applied = await site.apply(files, inputs)
   const again = await site.plan(files, inputs)
   const after = new Map((await dump()).map((one) => [one._id, one]))
-  const warning = diagnostics.find(({ rule }) => rule === 'rewrites-tiles')?.message ?? ''
+  const isWarned = diagnostics.some(({ rule }) => rule === 'rewrites-tiles')
   const found = before.map((one) => {
     const shown = listOf(one.tiles).filter(isShown).map(nameOf)
     const expected = rewrites(shown)
@@ -87,7 +96,8 @@ async function checkStep({ name, files, rewrites }: Step, { site, dump, canPatch
     const { lost, unsaid } = compare(one, after.get(one._id) ?? {}, canPatch ? expected : shown)
     findings.lost += lost.length
     const wrong = JSON.stringify(named) === JSON.stringify(expected) ? [] : [`the plan names the tiles ${named}, and not ${expected}`]
-    const unnamed = lost.filter((part) => !warning.includes(part)).map((part) => `the warning does not name ${part}`)
+    const unnamed = lost.filter((part) => !documentedParts.has(part)).map((part) => `the document does not name ${part}`)
+    if (lost.length > 0 && !isWarned) unnamed.push('the plan does not warn')
     return [...wrong, ...unnamed, ...unsaid].map((text) => `${one.name}: ${text}`)
   })
   const failed = applied.objects.flatMap(({ key, message }) => (message === undefined ? [] : [`${key}: ${message}`]))
@@ -101,7 +111,7 @@ const nameOf = ({ config }: Json): string => String((config as Json).name ?? '')
 const isShown = ({ config }: Json): boolean => (config as Json).configType !== 'promql'
 
 interface Comparison {
-  /** Words of the warning, for each part that a tile that was written again has lost. */
+  /** The fields that tiles have lost that were written again; `promql` for a tile that is gone. */
   readonly lost: readonly string[]
   readonly unsaid: readonly string[]
 }
@@ -115,12 +125,12 @@ function compare(before: Json, after: Json, written: readonly string[]): Compari
   for (const tile of listOf(before.tiles)) {
     const other = afterById.get(tile.id)
     if (other === undefined) {
-      if (writesAll && !isShown(tile)) lost.push('PromQL tiles')
+      if (writesAll && !isShown(tile)) lost.push('promql')
       else unsaid.push(`the tile ${nameOf(tile)} is gone`)
     } else if (!written.includes(nameOf(tile))) unsaid.push(...differencesOf(tile, other, `tile ${nameOf(tile)}`))
     else {
-      const fields = hiddenFields.filter((field) => isLost((tile.config as Json)[field], (other.config as Json)[field]))
-      lost.push(...fields)
+      const fields = lostFields(tile.config as Json, other.config as Json)
+      lost.push(...fields.all)
       const [one, two] = [tile, other].map((document) => withoutFields(document, fields))
       unsaid.push(...differencesOf(meaningOfTile(one), meaningOfTile(two), `tile ${nameOf(tile)}`).filter((text) => !isAddition(text)))
     }
@@ -131,14 +141,36 @@ function compare(before: Json, after: Json, written: readonly string[]): Compari
 
 const isEmpty = (value: unknown): boolean => value === undefined || value === ''
 
-const isLost = (before: unknown, after: unknown): boolean => !isEmpty(before) && isEmpty(after)
+const lostOf = (before: Json, after: Json): readonly string[] =>
+  Object.keys(before).filter((field) => field !== 'whereLanguage' && !isEmpty(before[field]) && isEmpty(after[field]))
+
+interface LostFields {
+  readonly ofTile: readonly string[]
+  readonly ofItems: readonly string[]
+  readonly all: readonly string[]
+}
+
+function lostFields(before: Json, after: Json): LostFields {
+  const ofTile = lostOf(meaningOfConfig(before), meaningOfConfig(after))
+  const ofItems = listOf(before.select).flatMap((item, i) => lostOf(item, listOf(after.select)[i] ?? {}))
+  return { ofTile, ofItems, all: [...ofTile, ...ofItems] }
+}
+
+/** Without values that every reader assumes for an absent field. */
+const meaningOfConfig = (config: Json): Json => (meaningOfTile({ config }) as { readonly config: Json }).config
 
 /** A write adds defaults, and leaves out empty texts. */
 const isAddition = (difference: string): boolean => /: (?:undefined \/|"" \/ undefined$)/.test(difference)
 
-function withoutFields(tile: Json, fields: readonly string[]): Json {
-  const config = Object.entries(tile.config as Json).filter(([field]) => !fields.includes(field) && field !== 'name')
-  return { ...tile, config: Object.fromEntries(config) }
+const omit = (from: Json, fields: readonly string[]): Json =>
+  Object.fromEntries(Object.entries(from).filter(([field]) => !fields.includes(field)))
+
+function withoutFields(tile: Json, { ofTile, ofItems }: LostFields): Json {
+  const config = omit(tile.config as Json, [...ofTile, 'name'])
+  return {
+    ...tile,
+    config: Array.isArray(config.select) ? { ...config, select: listOf(config.select).map((item) => omit(item, ofItems)) } : config,
+  }
 }
 
 const meaningOfTile = (tile: Json | undefined): unknown => tile && listOf(meaningOfDashboard({ tiles: [tile] }).tiles)[0]
@@ -165,11 +197,20 @@ function templatesOf({ checkout, references: { sources, connection } }: Adopting
 function madeByHand({ references: { sources, connection } }: Adopting): Json {
   const item = { aggFn: 'count', aggCondition: 'ServiceName:cart', aggConditionLanguage: 'lucene', valueExpression: '' }
   const line = { displayType: 'line', source: sources.log, select: [item], where: '', whereLanguage: 'lucene' }
+  const rule = { operator: 'gt', value: 3, color: 'chart-green' }
+  const onClick = { type: 'external', urlTemplate: 'https://example.com' }
+  const filters = [{ type: 'sql', condition: "ServiceName = 'cart'" }]
+  const clause = { name: 'one', sql: { sql: '1', params: {} }, isSubquery: false }
   const configs: readonly Json[] = [
     { ...line, name: 'First', where: 'SeverityText:"fatal"', granularity: '5 minute' },
     { ...line, name: 'Fatal', where: 'SeverityText:"fatal"', granularity: '1 hour', limit: { limit: 5 } },
     { ...line, name: 'Ratio', select: [item, item], seriesReturnType: 'ratio', ratioMode: 'share_of_total' },
     { ...line, name: 'Table', displayType: 'table', groupBy: 'ServiceName', limit: { limit: 7 }, alternateRowBackground: true },
+    { ...line, name: 'Colors', displayType: 'table', select: [{ ...item, color: 'chart-red', colorRules: [rule] }] },
+    // The API shows it under another name.
+    { ...line, name: 'Delta', select: [{ ...item, isDelta: true }] },
+    // What the editor of the web app leaves out, and an import does not.
+    { ...line, name: 'Imported', having: 'count() > 1', havingLanguage: 'sql', orderBy: 'ServiceName', onClick, filters, with: [clause] },
     { configType: 'promql', name: 'PromQL', displayType: 'line', promqlExpression: 'up', connection, source: sources.metric },
   ]
   const tiles = configs.map((config, i) => ({ id: `hand-${i}`, x: 0, y: 4 * i, w: 12, h: 4, config }))

@@ -93,6 +93,7 @@ it('S6: text of the API stays text, in every part of an answer and in the messag
           emulator().addFault({ times: Number.POSITIVE_INFINITY, effect })
           const ran = await invokeText({ inputs: { ...inputsFor(emulator()), operation, ...inputs } })
           expect(problemsWithOutput(ran), text).toEqual([])
+          expect(emulator().requests.length).toBeGreaterThan(0)
           if (effect.kind === 'status') expect([ran.document.status === 'pass', ran.reason.split('\n').length < 6]).toEqual([false, true])
         }
     },

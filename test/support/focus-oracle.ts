@@ -66,6 +66,7 @@ export const rules: Readonly<Record<string, (row: Row) => boolean>> = {
   'has a resource name only with a resource, and no copy of its id': (row) =>
     isNull(row, 'ResourceName') || (!isNull(row, 'ResourceId') && row.ResourceName !== row.ResourceId),
   'has a sub account with a name, or none at all': (row) => isNull(row, 'SubAccountId') === isNull(row, 'SubAccountName'),
+  'has a region with a name, or none at all': (row) => isNull(row, 'RegionId') === isNull(row, 'RegionName'),
   'is charged inside its billing period': ({
     BillingPeriodStart = '',
     ChargePeriodStart = '',

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Clock } from '../../src/core/clock.ts'
 import { say, trusted } from '../../src/core/line.ts'
 import { createRedact } from '../../src/core/secrets.ts'
 import type { ForgeContent } from '../../src/forge/content.ts'
@@ -46,6 +47,8 @@ export interface NotifyCase extends Partial<Omit<NotifyOptions, 'content'>> {
   readonly abort?: AbortSignal
   /** Milliseconds since `startMs` that have passed. */
   readonly laterMs?: number
+  /** By default one that never waits. */
+  readonly clock?: Clock
 }
 
 interface Notified extends Awaited<ReturnType<typeof notify>> {
@@ -76,8 +79,16 @@ async function notifyForge<R extends Run>(
   variables: Readonly<Record<string, string>>,
   options: Omit<NotifyCase, 'event'>,
 ): Promise<Notified> {
-  const { env = {}, limits, stop = new AbortController().signal, abort = stop, laterMs = 0, ...overrides } = options
-  const clock = createVirtualClock(startMs + laterMs)
+  const {
+    env = {},
+    limits,
+    stop = new AbortController().signal,
+    abort = stop,
+    laterMs = 0,
+    clock = createVirtualClock(startMs + laterMs),
+    ...overrides
+  } = options
+  const startedAtMs = clock.monotonicMs()
   const notes: string[] = []
   const outcome = await notify(
     {
@@ -98,7 +109,7 @@ async function notifyForge<R extends Run>(
       ...(limits && { limits }),
     },
   )
-  return { ...outcome, notes, waitedMs: clock.elapsedMs() }
+  return { ...outcome, notes, waitedMs: clock.monotonicMs() - startedAtMs }
 }
 
 /** The variables of a job of GitLab CI for a merge request, as far as they are looked at. */

@@ -94,6 +94,10 @@ const wordsFor = (value: unknown): string => (value === undefined ? '–' : JSON
 export const fieldsOf = (plan: Plan, name: string): readonly string[] =>
   fieldLines(plan.changes.find(({ kind, key }) => addressOf({ kind, key }) === name)?.fields ?? [])
 
+/** Without the notes, such as that of every dashboard that is written. */
+export const problemsIn = ({ diagnostics }: Pick<Plan, 'diagnostics'>): Plan['diagnostics'] =>
+  diagnostics.filter(({ severity }) => severity !== 'note')
+
 export const messagesOf = ({ diagnostics }: Pick<Plan, 'diagnostics'>): readonly string[] => messages(diagnostics)
 
 // Pulls without a server: reads, plans, drafts, and verifies the draft.

@@ -80,6 +80,7 @@ export async function withSite<T>(server: SiteServer, dialect: Dialect, use: (si
     clock: session.clock,
     files: { ...toFiles(files, server.secrets ?? {}), mayBeFromFork: async () => server.isFork ?? false },
     lintSettings: {},
+    formats: [],
     stop: session.stopSignal,
     confirm: undefined,
     debug: () => undefined,

@@ -14,6 +14,8 @@ interface Options {
   readonly deps: SendDeps
   readonly fromMs: number
   readonly toMs: number
+  /** The time until the deadline of the run. */
+  readonly remainingMs: number
 }
 
 /** The deployments of the workflow's repository that began in a period, oldest first, or why they could not be read. */
@@ -23,10 +25,11 @@ export async function listDeployments({
   deps,
   fromMs,
   toMs,
+  remainingMs,
 }: Options): Promise<readonly Deployment[] | { readonly unread: string }> {
   const read = await readGitHubRun(env)
   if ('problem' in read) return { unread: read.problem }
-  const { octokit, repository, close } = await openOctokit(read.run, token, deps, defaultLimits)
+  const { octokit, repository, close } = await openOctokit(read.run, token, deps, { ...defaultLimits, totalMs: remainingMs })
   try {
     const found: Deployment[] = []
     for await (const one of listAll(deployment, (page) => octokit.rest.repos.listDeployments({ ...repository, ...page }))) {

@@ -65,13 +65,20 @@ export async function readGitHubRun(env: Variables): Promise<{ readonly run: Git
 interface EventOrigin {
   readonly eventName: string
   readonly repository: string
+  /** `refs/heads/main`. */
+  readonly ref: string
 }
 
+// https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/configuring-pull-request-merges/managing-a-merge-queue
+const mergeQueue = /^refs\/heads\/gh-readonly-queue\//
+
 /** Whether the files may be those of a fork: the event is about one, or does not say it. */
-export function mayConcernFork({ eventName, repository }: EventOrigin, event: RunEvent): boolean {
+export function mayConcernFork({ eventName, repository, ref }: EventOrigin, event: RunEvent): boolean {
   const isOther = (head: z.output<typeof repositoryOfEvent> | null | undefined): boolean =>
     head?.full_name?.toLowerCase() !== repository.toLowerCase()
   if (eventName.startsWith('pull_request') || event.pull_request !== undefined) return isOther(event.pull_request?.head?.repo)
+  // A merge group has the commits of pull requests, and its event does not say from where. Its branch is also pushed.
+  if (eventName === 'merge_group' || mergeQueue.test(ref)) return true
   if (eventName === 'workflow_run') return isOther(event.workflow_run?.head_repository)
   // A comment on a pull request comes without its head.
   return Boolean(event.issue?.pull_request)

@@ -41,6 +41,7 @@ export function createDashboardKind({ isKnown }: Pick<Profile, 'isKnown'>): Kind
     statesDefaults: isKnown,
     canRewrite: true,
     notInFiles: 'the parts that the API does not return',
+    canPatch: true,
     clearWith: clearing(declaredDashboard),
     resolve: resolveDashboard,
     summarize: ({ tiles }, nameOf) =>

@@ -17,7 +17,8 @@ export function writeOutputs(outputs: Readonly<Record<string, string>>, file: st
 
 /** The lines that set an output. Its value ends at the first line that equals the delimiter, so no line of the value may. */
 export function outputLines(name: string, value: string): string {
-  const lines = new Set(value.split(/\r\n|\r|\n/))
+  // Only on Windows does the runner end a line with `\r\n`, and nowhere with `\r`: FileCommandManager.cs of actions/runner.
+  const lines = new Set(value.split(/\r?\n/))
   let count = 0
   while (lines.has(`ghadelimiter_${count}`)) count += 1
   const delimiter = `ghadelimiter_${count}`

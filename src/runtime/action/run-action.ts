@@ -69,7 +69,7 @@ export async function reportCrash(thrown: unknown, env: Variables): Promise<numb
   const error = toSafeError(thrown, () => credentialsIn(readInputs(env), env))
   const result = toErrorResult(operation, error, {}, [footerOf({}, systemClock.now())])
   const files = stepFiles(env)
-  await publish(result, files, { resultFile: resultFilePath(undefined, files, operation), summary: true })
+  await publish(result, { ...files, used: new Set() }, { resultFile: resultFilePath(undefined, files, operation), summary: true })
   annotateVerdict(result.document)
   return exitCodes.error
 }

@@ -8,7 +8,7 @@ import type { ResultDocument } from '../../operation/result.ts'
 import { type OperationName, type Operations, operationNames } from '../../operations.ts'
 import { toResultTexts, withReports, writeEssentialFiles, writeOutputFiles } from '../publish.ts'
 import { type NotifySetting, runOperation } from '../run.ts'
-import { workspaceFiles } from '../workspace.ts'
+import { type UsedFiles, workspaceFiles } from '../workspace.ts'
 import { withOptionNames } from './option-names.ts'
 
 /** Settings of the action and the command line, which the library does not have. */
@@ -62,6 +62,7 @@ export function createClient(options: ClientOptions): Client {
   const { env = {}, signal, onProgress = () => undefined, onDebug, directory = '.', ...settings } = options
   const stop = signal ?? new AbortController().signal
   const call = async (name: OperationName, input: object = {}): Promise<ResultDocument> => {
+    const used: UsedFiles = new Set()
     const ran = await runOperation(
       { operation: name, inputs: { ...settings, ...input }, areText: false, env, readConfigFile: async () => undefined },
       {
@@ -70,16 +71,16 @@ export function createClient(options: ClientOptions): Client {
         note: onProgress,
         debug: onDebug,
         cancellation: { stop, abort: stop },
-        files: workspaceFiles(directory, env),
+        files: workspaceFiles(directory, env, undefined, used),
       },
     )
-    const result = await withReports(await writeEssentialFiles(ran, directory))
+    const result = await withReports(await writeEssentialFiles(ran, directory, used))
     if (result.error !== undefined) throw withOptionNames(result.error, Object.keys({ ...settings, ...input }))
     const { forFile: content } = toResultTexts(result.document)
     const documents = (result.publishSettings.reports ?? []).flatMap(({ format, path }) =>
       format === 'json' ? [{ input: 'reports', path, content }] : [],
     )
-    const failures = await writeOutputFiles([...result.files, ...documents], directory)
+    const failures = await writeOutputFiles([...result.files, ...documents], directory, used)
     if (failures.length > 0) throw withOptionNames(new WatchkeeperError('input', failures.join('\n')), [])
     return result.document
   }

@@ -7,7 +7,7 @@ import { addressOf, sections } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { type Change, isDelete, type Plan } from '../plan/change.ts'
 import { adviseRepair } from '../plan/duplicates.ts'
-import { matchRules } from '../plan/match.ts'
+import { canRepair, matchRules, repairByHand, whyNotCompared } from '../plan/match.ts'
 import { findDesired, readStoredIndexes, type StoredIndex, type StoredIndexes } from '../plan/stored-objects.ts'
 import { isSuccess, type Outcome } from './apply-state.ts'
 import { concurrentRunsPage } from './concurrent-runs.ts'
@@ -44,9 +44,14 @@ export async function verifyWrites(
     return { diagnostics: [diagnosticOf(verifyRules, 'not-verified', { file: 'apply' }, message)], lists: {} }
   }
   const lost = touched.flatMap((outcome) => verifyWrite(outcome, lists[outcome.change.kind], context))
-  const doubles = findDuplicates(plan.changes, lists, kinds)
-  const isRepairable = doubles.some(({ kind }) => kind.ownership === 'marker')
-  const advice = isRepairable ? adviseRepair(context.repairCommand) : []
+  // The next plan asks whether it has the tool.
+  const canPatch = context.api.profile.isSelfHosted
+  const doubles = findDuplicates(plan.changes, lists, kinds, canPatch)
+  const advice = adviseRepair(
+    doubles.map(({ kind }) => kind),
+    canPatch,
+    context.repairCommand,
+  )
   return { diagnostics: [...doubles.map(({ diagnostic }) => diagnostic), ...advice, ...lost], lists }
 }
 
@@ -92,8 +97,8 @@ function missingFields(desired: Body, stored: StoredObject, kind: Kind): readonl
 /** `tiles["A"].config.select[0].alias` → `tiles[].config.select[].alias`. */
 const withoutItems = (path: string): string => path.replace(/\[(?:"(?:[^"\\]|\\.)*"|\d+)\]/g, '[]')
 
-/** Objects that this run created and another one, too: which of them to keep is for the user to decide. */
-export function findDuplicates(changes: readonly Change[], lists: StoredIndexes, kinds: Kinds) {
+/** Objects that this run created and another one, too. `canPatch` is whether the server can patch dashboards. */
+export function findDuplicates(changes: readonly Change[], lists: StoredIndexes, kinds: Kinds, canPatch = false) {
   // Duplicates that the plan deletes are deleted after the verification.
   const deleted = new Set(changes.filter(isDelete).flatMap(({ keeps, id }) => (keeps === undefined ? [] : [id])))
   return changes.flatMap((change) => {
@@ -104,8 +109,8 @@ export function findDuplicates(changes: readonly Change[], lists: StoredIndexes,
     if (token === undefined || holders.length < 2) return []
     const ids = holders.map(({ stored }) => stored.id).join(', ')
     const what = kind.ownership === 'marker' ? `the ownership marker ${token}` : `the identity "${quote(token, 60)}"`
-    const byHand = `. No run deletes ${pluralOf(kind.label)}: delete all but one in the web app, before a repair of other objects`
-    const cause = `two runs at the same time, or a copy${kind.ownership === 'marker' ? '' : byHand}`
+    const why = canRepair(kind, canPatch) ? undefined : whyNotCompared(kind)
+    const cause = `two runs at the same time, or a copy${why === undefined ? '' : `. No run repairs this, because ${why}. ${repairByHand(kind)}`}`
     const message = `${what} is on ${holders.length} ${pluralOf(kind.label)} (${ids}): ${cause}. See ${concurrentRunsPage}`
     return [{ kind, diagnostic: diagnosticOf(matchRules, 'duplicate-marker', { file: sections[kind.name] }, message) }]
   })

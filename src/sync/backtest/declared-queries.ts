@@ -24,6 +24,7 @@ const namesAsIds: Directory = {
   nameOf: () => undefined,
   all: (noun) => (noun === 'connection' ? [{ id: 'connection', name: 'connection' }] : []),
   withPlanned: () => namesAsIds,
+  withoutNames: () => namesAsIds,
 }
 
 type DeclaredContext = Pick<Context<'read', Scope>, 'profile' | 'clock'>

@@ -72,6 +72,8 @@ interface MatchInput<D extends Declared> {
   readonly kind: Kind
   readonly project: string
   readonly adoptFrom?: AdoptFrom
+  /** Whether the server can patch dashboards. */
+  readonly canPatch?: boolean
   /** Whether this project owns anything in the service. */
   readonly ownsAnything: boolean
   readonly declared: readonly D[]
@@ -202,8 +204,26 @@ function findByToken(declared: Declared, finder: Finder): Match {
   return findInOtherProject(declared, finder)
 }
 
+/** Why no run can tell that one of two objects holds no more than the other; undefined where it can, and deletes the one that it does not need. */
+export function whyNotCompared({ ownership, label, notInFiles }: Kind): string | undefined {
+  if (ownership === 'identity') return `${withArticle(label)} is never deleted`
+  return notInFiles === undefined ? undefined : `the API hides parts of ${withArticle(label)}, so nothing shows whether someone changed it`
+}
+
+/** Whether `repair: duplicates` leaves one object with the marker. */
+export const canRepair = (kind: Kind, canPatch: boolean): boolean =>
+  whyNotCompared(kind) === undefined || (canPatch && kind.canPatch === true)
+
+/** What a person can do about two objects, of which a run has released one or none. */
+export function repairByHand({ removal }: Kind, isReleased = false): string {
+  if (removal === undefined) return 'In the web app, delete the one that you do not need, when nothing uses it any more'
+  const loss = 'this also deletes the alerts on it'
+  if (isReleased) return `In the web app, delete the duplicate if you do not need it: ${loss}, which notify until then`
+  return `In the web app, delete the one that you do not need: ${loss}. To keep both, remove the tag that begins with wk: from one of them`
+}
+
 /** The object with the token; of several, the first one with an error. */
-function findHolder(declared: Declared, token: string | undefined, { kind, index, hasMarkers }: Finder): Match {
+function findHolder(declared: Declared, token: string | undefined, { kind, index, hasMarkers, canPatch = false }: Finder): Match {
   const holders = (index.byToken.get(token) ?? []).filter(({ undeclarable }) => undeclarable === undefined)
   const [found, second] = holders
   if (found === undefined || second === undefined) return { found }
@@ -213,7 +233,7 @@ function findHolder(declared: Declared, token: string | undefined, { kind, index
     ? report(
         declared,
         'duplicate-marker',
-        `${holders.length} ${alike} have this ownership marker (${ids}); set repair to duplicates for one run, or delete the one that you do not need`,
+        `${holders.length} ${alike} have this ownership marker (${ids})${canRepair(kind, canPatch) ? '; set repair to duplicates for one run, or delete the one that you do not need' : `. No run repairs this, because ${whyNotCompared(kind)}. ${repairByHand(kind)}`}`,
       )
     : report(
         declared,

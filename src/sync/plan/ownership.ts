@@ -68,7 +68,10 @@ export function checkRepository(run: RunRepository | undefined, owned: readonly 
     const names = objects.map(({ kind, stored }) => `${kind.label} ${describeStored(stored)}`)
     const named = listFirst(names, maxNamed, (count) => `and ${count} more`).join(', ')
     const effect = run.effect === 'write' ? '; nothing was written' : '; apply would write nothing'
-    const advice = `If two repositories use this project, set another project in one of them. If the repository was renamed or moved, set adopt-from to repository=${digest}, or to repository= and its previous name`
+    const advice =
+      others.size > 1
+        ? `The objects are of ${others.size} other repositories, and adopt-from can name only one. Set another project in each repository but one, and in the web app, delete what the others applied, or remove its markers`
+        : `If two repositories use this project, set another project in one of them. If the repository was renamed or moved, set adopt-from to repository=${digest}, or to repository= and its previous name`
     const message = `another repository (${digest}) applied objects of this project: ${named}. This run is of ${run.name}${effect}. ${advice}`
     const report = run.effect === 'write' ? diagnosticOf : exceptionOf
     return report(repositoryRules, 'other-repository', { file: 'project' }, message)

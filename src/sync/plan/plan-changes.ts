@@ -21,7 +21,7 @@ import { ownershipTest } from '../../kinds/marker.ts'
 import type { ReadSecret } from '../../kinds/secret.ts'
 import { findCommonValues } from '../../kinds/snapshot.ts'
 import { type Change, type Create, changesOf, isAdopted, type Plan, type Update } from './change.ts'
-import { adviseRepair, findTwins, type Moves, movesOf, planRepairs, type Twin } from './duplicates.ts'
+import { adviseRepair, findTwins, type Moves, movesOf, planRepairs, reportKept, type Twin } from './duplicates.ts'
 import {
   type AdoptCommand,
   type AdoptFrom,
@@ -66,7 +66,7 @@ export interface PlanOptions {
   readonly secret?: ReadSecret
 }
 
-/** The plan for a server that is asked whether it can patch dashboards, where the plan writes one that exists. */
+/** The plan for a server that is asked whether it can patch dashboards, where the plan writes one that exists, or one exists twice. */
 export async function planOn(
   api: Pick<ReadApi, 'hasPatchTool'>,
   declarations: Pick<Declarations, 'objects'>,
@@ -74,10 +74,13 @@ export async function planOn(
   options: PlanOptions,
 ): Promise<Plan> {
   const plan = planChanges(declarations, storedObjects, options)
-  return plan.changes.some(isDashboardWrite) && (await api.hasPatchTool())
+  const isDoubled = plan.diagnostics.some((one) => isAboutMarkers(one) || one.rule === 'kept-duplicate')
+  return (isDoubled || plan.changes.some(isDashboardWrite)) && (await api.hasPatchTool())
     ? planChanges(declarations, storedObjects, { ...options, canPatch: true })
     : plan
 }
+
+const isAboutMarkers = ({ rule }: Diagnostic): boolean => rule === 'duplicate-marker'
 
 /** Compares declared with stored objects. Pure: it sends nothing, and the time is an option. */
 export function planChanges(declarations: Pick<Declarations, 'objects'>, storedObjects: StoredObjects, options: PlanOptions): Plan {
@@ -143,8 +146,8 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
   const losses = protectAlerts(tileWrites.changes, storedObjects.alert, kinds)
   const changes = parts.flatMap((part) => part.changes)
   const reported = parts.flatMap(({ diagnostics }) => diagnostics)
-  const isDoubled = reported.some(({ rule }) => rule === 'duplicate-marker')
-  const advice = isDoubled ? adviseRepair(options.repairCommand) : []
+  const doubled = parts.flatMap(({ kind, diagnostics }) => (diagnostics.some(isAboutMarkers) ? [kinds[kind]] : []))
+  const advice = adviseRepair(doubled, canPatch, options.repairCommand)
   const pairs = parts.flatMap((part) => part.pairs)
   const renamed = reportRenamedProject(pairs, kinds, options)
   // Nothing else of the plan would happen, and its other diagnostics follow from the name of the project.
@@ -203,7 +206,9 @@ function planKind<D extends Declared>(kind: Kind<D>, declared: readonly D[], opt
   const items = all.all.map(({ stored }) => stored).filter(({ id }) => !left.has(id))
   const index = left.size === 0 ? all : indexStored({ items }, kind)
   const { pairs, orphans, diagnostics } = matchObjects({ ...options, kind, declared, index })
-  const directory = kind.referredToAs === undefined ? given.directory : given.directory.withPlanned(kind.referredToAs, pairs.map(toPlanned))
+  // What this run creates or updates refers to the objects that stay.
+  const named = given.directory.withoutNames(twins.map(({ stored }) => stored))
+  const directory = kind.referredToAs === undefined ? named : named.withPlanned(kind.referredToAs, pairs.map(toPlanned))
   const context = { ...given, directory }
   const compared = pairs.map((pair): ResolvedPair => {
     const desired = kind.resolve(pair.declared, { ...context, stored: pair.found?.stored })
@@ -233,6 +238,7 @@ function planKind<D extends Declared>(kind: Kind<D>, declared: readonly D[], opt
     directory,
     diagnostics: [
       ...diagnostics,
+      ...reportKept(kind, twins),
       ...compared.flatMap(({ desired }) => desired.diagnostics),
       ...compared.flatMap(({ pair, desired }) => refuseNewerFields({ ...pair, desired: desired.body }, kind, items)),
       ...reviewed,

@@ -29,13 +29,14 @@ export function protectAlerts(changes: readonly Change[], alerts: readonly Alert
   const losses = removals.flatMap((removal) => findLosses(removal, alertsOf))
   const lossByAlert = new Map(losses.map((loss) => [loss.alert.id, loss]))
   const lossesByCause = Map.groupBy(losses, ({ cause }) => cause)
-  const lostTargets = new Set([...removals.flatMap(lostTargetsOf), ...losses.map(({ alert }) => alert.tileId)])
+  const lostTargets = new Set([...removals.flatMap(lostTargetsOf), ...losses.map(({ alert, cause }) => tileKey(cause.id, alert.tileId))])
   const planned = new Map(changesOf({ changes }, 'alert').map((change) => [change.id, change]))
 
   const isProtected = ({ alert }: Loss): boolean => {
     const change = planned.get(alert.id)
     if (change === undefined) return false
-    return ![change.desired?.tileId, change.desired?.savedSearchId].some((id) => id && lostTargets.has(id))
+    const { dashboardId, tileId, savedSearchId } = change.desired ?? {}
+    return ![tileKey(dashboardId, tileId), savedSearchId].some((target) => lostTargets.has(target))
   }
   const removalByChange = new Map(removals.map((removal) => [removal.change, removal]))
   return {
@@ -115,7 +116,13 @@ function plannedRemoval(change: Change, kind: Kind): PlannedRemoval | undefined 
   return removal && { change, removal, lostTiles: findLostTiles(removal.tiles, removal.tilesAfter ?? []) }
 }
 
-const lostTargetsOf = ({ removal, lostTiles }: PlannedRemoval): readonly unknown[] => [removal.id, ...lostTiles.map(({ tile }) => tile.id)]
+const lostTargetsOf = ({ removal, lostTiles }: PlannedRemoval): readonly unknown[] => [
+  removal.id,
+  ...lostTiles.map(({ tile }) => tileKey(removal.id, tile.id)),
+]
+
+/** A copy of a dashboard, which the web app imports, has the same ids of tiles. */
+const tileKey = (dashboardId: unknown, tileId: unknown): string => `${String(dashboardId)} ${String(tileId)}`
 
 interface Loss {
   readonly alert: Alert

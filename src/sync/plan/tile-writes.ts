@@ -18,15 +18,20 @@ export const tileWriteRules = {
     description:
       'A tile with an alert would be written again in a dashboard that existed before, without the parts that the API does not return. For a tile without an alert, and in `pull`, it is a warning. `adopt: rewrite` accepts this.',
   },
+  'hidden-parts': {
+    severity: 'note',
+    description:
+      'A dashboard is written that only these files are known to change. If someone else gave it parts that the API does not return, they are lost.',
+  },
   'missing-language': {
     severity: 'warning',
     description: 'A tile of an adopted dashboard has no language for a condition. An adoption that writes only the marker does not add it.',
   },
 } as const satisfies Rules
 
-/** Parts of a dashboard that the API does not return, so that a write cannot keep them. */
+/** Parts of a dashboard that the API does not return, so that a write cannot keep them. No answer shows whether a dashboard has any. */
 const hiddenParts =
-  'the filter (where), limit, granularity, alternateRowBackground and ratioMode that were set in the web app; a write of all tiles also deletes PromQL tiles'
+  'the filter (where), granularity and limit of a chart, colors of table columns, PromQL tiles where all tiles are written, and others. See https://github.com/watchkeeper/watchkeeper/blob/main/docs/self-hosted.md#what-the-api-does-not-show'
 
 const maxNamedTiles = 20
 
@@ -54,8 +59,10 @@ export function planTileWrites(changes: readonly Change[], options: TileWriteOpt
       ...(isOfOthers(change, options) && !accepted.has(change.key) ? refuseLosses(change, [...alerts, ...declared], options.kind) : []),
       ...(isAdoption(change) && change.patchedTileIds?.length === 0 ? missingLanguage(change, options.kind) : []),
     ])
-  const unaccepted = written.filter(isDashboardWrite).filter(({ key, rewrites }) => rewrites !== undefined && !accepted.has(key))
-  return { changes: written, diagnostics: [...diagnostics, ...warnOfLosses(unaccepted)] }
+  const unaccepted = written
+    .filter(isDashboardWrite)
+    .filter(({ key, patchedTileIds }) => patchedTileIds?.length !== 0 && !accepted.has(key))
+  return { changes: written, diagnostics: [...diagnostics, ...reportLosses(unaccepted)] }
 }
 
 /** A write of a dashboard that exists. */
@@ -70,7 +77,8 @@ const isOfOthers = (change: Write, { kind, canPatch }: TileWriteOptions): boolea
 
 function planTileWrite(change: Write, options: TileWriteOptions): Write {
   const { action, notes } = change
-  const patchedTileIds = options.canPatch && !options.rewrite ? tilesToPatch(change, options.kind) : undefined
+  const isRewritten = options.rewrite && action !== 'release'
+  const patchedTileIds = options.canPatch && !isRewritten ? tilesToPatch(change, options.kind) : undefined
   const result: Write = patchedTileIds === undefined ? change : { ...change, patchedTileIds }
   const keeps = patchedTileIds === undefined && keepsOthers(change.desired)
   const mayLose = isOfOthers(change, options) || keeps || action === 'mark' || change.action === 'release' || change.origin === 'service'
@@ -135,14 +143,20 @@ const noLocation: Location = { file: 'files' }
 
 export const isAboutTileWrites = ({ rule }: Diagnostic): boolean => rule === 'rewrites-tiles'
 
-/** One warning for all of them, because the parts are the same. */
-function warnOfLosses(changes: readonly Change[]): readonly Diagnostic[] {
-  const [first] = changes
-  if (first === undefined) return []
-  const names = nameFirst(
-    changes.map(({ key, name }) => key || quote(name, 60)),
-    maxNamedTiles,
+/** A warning for all dashboards that someone else may have changed, and a note for the others, because the parts are the same. */
+function reportLosses(changes: readonly Write[]): readonly Diagnostic[] {
+  const [likely = [], others = []] = [true, false].map((isLikely) =>
+    changes.filter(({ rewrites }) => isLikely === (rewrites !== undefined)),
   )
-  const message = `apply writes tiles of ${plural(changes.length, 'existing dashboard')} again (${names}), without the parts that the API does not return: ${hiddenParts}`
-  return [exceptionOf(tileWriteRules, 'rewrites-tiles', first.location ?? noLocation, message)]
+  const listOfKeys = (list: readonly Write[]): string =>
+    nameFirst(
+      list.map(({ key, name }) => key || quote(name, 60)),
+      maxNamedTiles,
+    )
+  const warning = `apply writes tiles of ${plural(likely.length, 'existing dashboard')} again (${listOfKeys(likely)}), without the parts that the API does not return: ${hiddenParts}`
+  const note = `apply writes tiles of ${plural(others.length, 'dashboard')} again (${listOfKeys(others)}). Parts that someone added in the web app, and that the API does not return, are lost: ${hiddenParts}`
+  return [
+    ...likely.slice(0, 1).map(({ location = noLocation }) => exceptionOf(tileWriteRules, 'rewrites-tiles', location, warning)),
+    ...others.slice(0, 1).map(({ location = noLocation }) => diagnosticOf(tileWriteRules, 'hidden-parts', location, note)),
+  ]
 }

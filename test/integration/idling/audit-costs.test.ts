@@ -238,6 +238,10 @@ describe('an audit of services', () => {
     const budgets = 'budgets:\n  - { name: catalog, limit: 1000, scope: { service: catalog } }\n'
     const { found } = await audit({ budgets: 'budgets.yml' }, { 'budgets.yml': budgets })
     expect(found.toSorted()).toEqual(['checkout no-budget', 'search no-tags', 'search unused-service'])
+    serviceOf(emulator(), 'checkout').tags = [{ key: 'team', value: 'shop' }]
+    const tagged = `${budgets}  - { name: teams, limit: 1000, scope: { tag: [team=search, team=shop] } }\n`
+    const covered = await audit({ budgets: 'budgets.yml' }, { 'budgets.yml': tagged })
+    expect(covered.found.toSorted()).toEqual(['search no-tags', 'search unused-service'])
   })
 
   it('shows findings that differ only in their service in one row, with one command for each', async () => {
@@ -263,12 +267,20 @@ describe('an audit of services', () => {
     expect((await audit()).found).toEqual([])
   })
 
-  it('lets the config file set the severity of a rule, or turn it off', async () => {
+  it('lets the workflow set the severity of a rule, or turn it off', async () => {
     serviceOf(emulator(), 'search').idleScaling = false
-    const off = await audit({}, { '.watchkeeper.yml': 'rules: { idling-off: off }\n' })
-    expect(off.found).toEqual([])
-    const error = await audit({}, { '.watchkeeper.yml': 'rules: { idling-off: error }\n' })
+    expect((await audit({ severities: 'idling-off=off' })).found).toEqual([])
+    const error = await audit({ severities: 'no-tags=off\nidling-off=error' })
     expect([error.document.status, error.hasFailed]).toEqual(['fail', true])
+    expect((await audit({ severities: 'idling=off' })).reason).toContain(
+      'severities: "idling=off" is not accepted; accepted: rule=severity',
+    )
+  })
+
+  it('S5: no file of the repository sets the severity of a rule', async () => {
+    serviceOf(emulator(), 'search').idleScaling = false
+    const { reason } = await audit({ severities: 'idling-off=error' }, { '.watchkeeper.yml': 'rules: { idling-off: off }\n' })
+    expect(reason).toContain('.watchkeeper.yml:1:10: rules: "idling-off" is an unknown field')
   })
 
   it('writes the report as a page', async () => {

@@ -107,6 +107,18 @@ alerts:
     expect(JSON.parse(stdout)).toMatchObject({ valid: true, errorCount: 0, warningCount: 0 })
   })
 
+  it('writes no text that is too long for validate', async () => {
+    const long = 'x'.repeat(3000)
+    const rules = (await read('rules.yml')).replace('name: errors', `name: ${long}`).replace('folder: Checkout', `folder: ${long}`)
+    await writeFile(join(directory, 'long.yml'), rules)
+    expect((await importFile('long.yml')).exitCode).toBe(0)
+    const { exitCode, stdout } = await runCliInside(['validate', '--json'], { directory, env: { WATCHKEEPER_PROFILE: 'hyperdx' } })
+    expect([exitCode, JSON.parse(stdout)]).toMatchObject([0, { valid: true, objectCount: 3 }])
+    const times = `SELECT count() FROM otel_logs WHERE ${Array(2900).fill('now()').join('+')}`
+    await writeFile(join(directory, 'long.yml'), (await read('rules.yml')).replace(/SELECT dateDiff.*/, times))
+    expect((await importFile('long.yml')).stdout).toContain('the query has more than 100,000 characters after its translation')
+  })
+
   it('shows refused rules first', async () => {
     const { stdout } = await importFile('corpus.yml')
     expect(stdout.indexOf('refused: math')).toBeLessThan(stdout.indexOf('changed: time range'))

@@ -3,8 +3,8 @@ import { toKebab } from '../../../src/core/names.ts'
 import { demo } from '../../../src/emulator/index.ts'
 import { createClient } from '../../../src/index.ts'
 import { forEachEntry } from '../../support/corpus.ts'
-import { asOptions, inputsFor, storesNothing, useEmulator } from '../../support/emulator.ts'
-import { allOperations, useExampleDirectory } from '../../support/examples.ts'
+import { asOptions, ids, inputsFor, storesNothing, useEmulator } from '../../support/emulator.ts'
+import { allOperations, placeFor, useExampleDirectory } from '../../support/examples.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { runCliInside } from '../../support/run-cli-inside.ts'
 
@@ -20,7 +20,10 @@ const writing = allOperations.filter(({ operation }) => operation.effect === 'wr
 
 const callOf = ({ name, operation }: (typeof allOperations)[number]): readonly string[] => [
   name,
-  ...Object.entries(operation.example).flatMap(([input, value]) => [`--${toKebab(input)}`, String(value)]),
+  ...Object.entries(operation.example).flatMap(([input, value]) => [
+    ...(input === operation.positional ? [] : [`--${toKebab(input)}`]),
+    String(value),
+  ]),
 ]
 
 describe('a read-only run', () => {
@@ -40,8 +43,12 @@ describe('a read-only run', () => {
   })
 
   it('W14: a read-only run is not switched off by an option or a file of the repository', async () => {
-    const { exitCode } = await runCliInside(['apply', ...flags(), '--yes', '--read-only', 'false'], { env: variable, directory: root() })
-    expect(exitCode).toBe(2)
+    const args = ['delete-alert', '--id', ids.alert, ...flags(), '--yes', '--read-only', 'false']
+    const refused = await runCliInside(args, { env: variable })
+    expect([refused.exitCode, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining('delete-alert writes to the service, but read-only is set'),
+    ])
     const file = await invokeText({
       inputs: { operation: 'list-sources', ...inputs() },
       env: variable,
@@ -51,6 +58,8 @@ describe('a read-only run', () => {
       '.watchkeeper.yml:1:1: "read-only" cannot be set in a file of the repository; set it as an input or an environment variable',
     )
     expect(emulator().requests).toEqual([])
+    // Without the variable, the same options delete the alert.
+    expect((await runCliInside(args, { env: key })).exitCode).toBe(0)
   })
 
   it('rejects a variable that is neither true nor false, also beside a valid option', async () => {
@@ -97,10 +106,14 @@ describe('a read-only run', () => {
     forEachEntry(
       allOperations.filter(({ operation }) => operation.effect === 'read'),
       async (one) => {
-        const refused = await runCliInside([...callOf(one), ...flags(), '--read-only'], { env: key, directory: root() })
-        expect(refused.stderr).not.toContain('read-only')
+        const sql = { 'sql-url': emulator().url, 'sql-key-id': demo.apiKeyId, 'sql-key-secret': demo.apiKeySecret }
+        const place = asOptions({ ...inputs(), ...sql, ...placeFor(one.operation, emulator()) })
+        const ran = await runCliInside([...callOf(one), ...place.flags, '--read-only'], { env: place.variables, directory: root() })
+        expect([ran.exitCode, ran.stderr]).toEqual([0, expect.not.stringContaining('read-only')])
+        expect(emulator().requests.length > 0).toBe(one.operation.scope !== 'none')
         expect(emulator().requests.filter((request) => request.method !== 'GET' && !storesNothing(request))).toEqual([])
       },
+      { before: () => emulator().reset() },
     ))
 
   it('a read-only run is an option of the library', async () => {

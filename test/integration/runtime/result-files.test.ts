@@ -78,6 +78,33 @@ it('V4: a plan file that cannot be written is an error, and no output names it',
   expect(Object.keys(ran.written)).toEqual(['diagnostics.sarif'])
 })
 
+it('S8: a report replaces no file that the run read, and none that the run wrote', async () => {
+  const workspace = join(directory, 'work')
+  const file = join(workspace, 'observability', 'a.yml')
+  await mkdir(join(workspace, 'observability'), { recursive: true })
+  await symlink('observability', join(workspace, 'o'))
+  const declared = 'savedSearches: { mine: { name: Mine, source: Logs } }\n'
+  await writeFile(file, declared)
+  await writeFile(join(workspace, '.watchkeeper.yml'), 'project: shop\n')
+  const runThere = (inputs: Readonly<Record<string, string>>) =>
+    run({ 'plan-file': '', ...inputs }, { GITHUB_WORKSPACE: workspace, ...(inputs.operation === 'pull' && { RUNNER_TEMP: '' }) })
+  const planned = await runThere({ operation: 'plan', reports: 'html=o/a.yml\nmarkdown=.watchkeeper.yml\njson=o/../observability/a.yml' })
+  expect([planned.exitCode, planned.outputs.get('status'), planned.outputs.get('result-file')]).toEqual([0, 'pass', ''])
+  for (const path of ['reports: "o/a.yml"', 'reports: ".watchkeeper.yml"', 'the result file'])
+    expect(planned.stdout).toContain(`::warning::${path} could not be written: this run read it`)
+  expect([await readFile(file, 'utf8'), await readFile(join(workspace, '.watchkeeper.yml'), 'utf8')]).toEqual([declared, 'project: shop\n'])
+
+  const pulled = await runThere({ operation: 'pull', reports: 'html=observability/saved-searches.yml' })
+  expect(pulled.stdout).toContain(
+    'reports: "observability/saved-searches.yml" could not be written: this run read it, or wrote something else to it',
+  )
+  expect(await readFile(join(workspace, 'observability', 'saved-searches.yml'), 'utf8')).toMatch(/^[^<]*savedSearches:/)
+
+  const same = await runThere({ operation: 'plan', reports: `json=result\nhtml=${join(workspace, 'result')}` })
+  expect(same.stdout).toContain('could not be written: this run read it, or wrote something else to it')
+  expect(JSON.parse(await readFile(join(workspace, 'result'), 'utf8'))).toMatchObject({ operation: 'plan' })
+})
+
 it('S8: pull fails when it cannot write a file, and names the files that were written', async () => {
   const outside = join(directory, 'outside')
   const workspace = join(directory, 'work')
@@ -99,7 +126,7 @@ it('S8: pull fails when it cannot write a file, and names the files that were wr
   expect(serviceOf(emulator()).savedSearches.length).toBeGreaterThan(0)
 })
 
-it('rejects a format of a report that is unknown, of another operation, or given twice, two formats with one path, and the path -', async () => {
+it('rejects a format of a report that is unknown, of another operation, or given twice, two files with one path, and the path -', async () => {
   const { exitCode, stdout, stderr } = await runCliInside(['usage-cost', ...['csv=-', 'pdf=a.pdf'].flatMap((one) => ['--reports', one])], {
     directory,
   })
@@ -108,7 +135,10 @@ it('rejects a format of a report that is unknown, of another operation, or given
   for (const [reports, reason] of [
     ['sarif=a.sarif', 'usage-cost has no report in the format sarif; accepted: html, markdown, json, csv, focus, openmetrics'],
     ['html=a.html\nhtml=b.html', 'has the format html twice'],
-    ['csv=out\nhtml=./out', 'has one path for csv and html, "./out"; give each format a path of its own'],
+    ['csv=out\nhtml=./out', 'has one path for csv and html, "./out"; give each a path of its own'],
   ] as const)
     expect((await run({ operation: 'usage-cost', reports })).outputs.get('failure-reason')).toContain(`reports: ${reason}`)
+  expect((await run({ operation: 'plan', 'plan-file': 'x', reports: 'html=./x' })).outputs.get('failure-reason')).toContain(
+    'reports: has one path for plan-file and html, "./x"; give each a path of its own',
+  )
 })

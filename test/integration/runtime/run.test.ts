@@ -36,7 +36,11 @@ describe('a result says what it is about', () => {
   it('a result contains its service and the last request also when its files could not be written', async () => {
     const ran = await invokeText({ inputs: { ...inputsFor(emulator()), operation: 'list-sources' } })
     const file = { input: 'files', path: 'missing/a.yml', content: '', isEssential: true } as const
-    const { document } = await writeEssentialFiles({ ...ran, document: { ...ran.document, requestId: 'last' }, files: [file] }, '/dev/null')
+    const { document } = await writeEssentialFiles(
+      { ...ran, document: { ...ran.document, requestId: 'last' }, files: [file] },
+      '/dev/null',
+      new Set(),
+    )
     expect(document).toMatchObject({ status: 'error', organizationId, serviceId, requestId: 'last' })
   })
 

@@ -1,6 +1,7 @@
 // Alerts with a query of their own against a server: the query is a tile that no file has.
 import { describe, expect, it } from 'vitest'
 import { serviceOf, useApplied, useEmulator } from '../../support/emulator.ts'
+import { errorRules } from '../../support/shop-declaration.ts'
 import { afterPull, convergenceProblems, emptyPlan, project, type Site, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
@@ -531,7 +532,7 @@ describe('a dashboard that alerts with a query name', () => {
       })
       Object.assign(made ?? {}, { y: 3 })
       const without = file({ dashboards: content.dashboards })
-      expect((await one.plan(without)).diagnostics.map(({ rule }) => rule)).toEqual(['would-lose-alert'])
+      expect(errorRules(await one.plan(without))).toEqual(['would-lose-alert'])
       const pruned = await one.apply(without, { prune: true })
       expect(pruned.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([])
       expect(

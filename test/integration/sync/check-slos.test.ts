@@ -164,12 +164,15 @@ describe('check-slos', () => {
 
   it('W4: does not let the files of a fork decide what SQL runs', async () => {
     const before = emulator().requests.length
-    const { document, reason } = await invokeText({
-      inputs: { ...inputsFor(emulator(), 'hyperdx'), operation: 'check-slos', files: 'a.json' },
-      env: { GITHUB_EVENT_NAME: 'pull_request_target' },
-      files: { 'a.json': JSON.stringify({ slos: { payment } }) },
-    })
-    expect([document.status, reason]).toEqual(['error', expect.stringContaining('pull request from a fork')])
+    const mergeQueue = { GITHUB_EVENT_NAME: 'push', GITHUB_REF: 'refs/heads/gh-readonly-queue/main/pr-7' }
+    for (const env of [{ GITHUB_EVENT_NAME: 'pull_request_target' }, mergeQueue]) {
+      const { document, reason } = await invokeText({
+        inputs: { ...inputsFor(emulator(), 'hyperdx'), operation: 'check-slos', files: 'a.json' },
+        env,
+        files: { 'a.json': JSON.stringify({ slos: { payment } }) },
+      })
+      expect([document.status, reason]).toEqual(['error', expect.stringContaining('pull request from a fork')])
+    }
     expect(emulator().requests.length).toBe(before)
   })
 

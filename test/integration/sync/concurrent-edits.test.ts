@@ -74,7 +74,7 @@ describe('W8: an object that another user changes after it was listed is not ove
       )
       expect(outcomes(applied)).toMatchObject({ shop: 'updated' })
       expect(owned().shop.tiles.map(({ name }) => name)).toEqual(['A', 'B', 'Human'])
-      expect(applied.diagnostics.map(({ rule }) => rule)).toEqual(['snapshot-failed'])
+      expect(applied.diagnostics.map(({ rule }) => rule)).toEqual(['hidden-parts', 'snapshot-failed'])
       expect(applied.objects.find(({ key }) => key === 'shop')?.serverChanged ?? []).toEqual([])
     }))
 
@@ -107,8 +107,8 @@ describe('W8: an object that another user changes after it was listed is not ove
       editDuring(emulator(), { method: 'GET', path: `/alerts/${slow.id}` }, () => {
         slow.message = null
       })
-      await site.apply(filesWith({ shop: dashboard() }, { errors: alert() }), { prune: true })
-      expect(owned().slow).toBeDefined()
+      const applied = await site.apply(filesWith({ shop: dashboard() }, { errors: alert() }), { prune: true })
+      expect([outcomes(applied).slow, owned().slow.message]).toEqual(['failed', null])
     }))
 
   it('does not replace an object that changed since the plan', () =>

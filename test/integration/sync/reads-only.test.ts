@@ -14,7 +14,8 @@ it('W4: plan and drift send no request that writes, with something to create, up
     await one.apply(files)
     const before = [stateOf(emulator()), emulator().requests.length] as const
     const changed = { 'a.json': { dashboards: { shop: { ...shop, tiles: [tile('A'), tile('C', 4)] }, fresh: { ...shop, name: 'Fresh' } } } }
-    for (const look of [one.plan, one.drift]) await look(changed, { prune: true })
+    for (const look of [one.plan, one.drift])
+      expect(await look(changed, { prune: true })).toMatchObject({ toCreate: 1, toUpdate: 1, toDelete: 1 })
     expect(
       emulator()
         .requests.slice(before[1])

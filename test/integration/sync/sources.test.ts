@@ -108,10 +108,13 @@ describe('sources as code', () => {
     expect(first.document.diagnostics).toEqual([expect.objectContaining({ rule: 'duplicate-marker' })])
     const [message] = JSON.stringify(first.document.diagnostics).match(/on 2 sources[^"]*/) ?? []
     expect(message).toMatch(new RegExp(`^on 2 sources \\(${ids.join(', ')}\\)`))
-    expect(message).toContain('No run deletes sources: delete all but one in the web app')
+    expect(message).toContain('a source is never deleted. In the web app, delete the one that you do not need')
     const { document } = await apply({ repair: 'duplicates' })
-    expect(document).toMatchObject({ status: 'fail', changed: false })
-    expect(JSON.stringify(document.diagnostics)).toContain('add the id of the one to manage, or delete the other one in the web app')
+    expect(document).toMatchObject({ status: 'warn', changed: false })
+    expect(JSON.stringify(document.diagnostics)).toContain(
+      `this run manages the source ${ids[0]}, and leaves its duplicate ${ids[1]} as it is`,
+    )
+    expect(created()).toHaveLength(2)
   })
 
   it('renames a source with previousName, and keeps its id', () =>

@@ -73,6 +73,24 @@ describe('apply with prune from a second repository', () => {
   })
 })
 
+it('W13: says what to do by hand where objects are of two other repositories, because adopt-from names only one', async () => {
+  await haveApplied()
+  const web = repositoryDigest('github.com/shop/web')
+  // As after a race of the repositories.
+  for (const one of serviceOf(emulator()).dashboards) one.tags = one.tags.map((tag) => tag.replace(`wkr:${shop}`, `wkr:${web}`))
+  const { document } = await run('apply', { repository: 'shop/third', inputs: { repair: 'duplicates' } })
+  expect(document).toMatchObject({ status: 'fail', changed: false })
+  const found = (document.diagnostics as { rule: string; message: string }[]).filter(({ rule }) => rule === 'other-repository')
+  expect(found.map(({ message }) => /\(([0-9a-f]{10})\)/.exec(message)?.[1]).toSorted()).toEqual([shop, web].toSorted())
+  for (const { message } of found) {
+    expect(message).not.toContain('set adopt-from to')
+    expect(message).toContain(
+      'are of 2 other repositories, and adopt-from can name only one. Set another project in each repository but one',
+    )
+    expect(message).toContain('in the web app, delete what the others applied, or remove its markers')
+  }
+})
+
 it('adopt-from with the repository as its name or digest takes the objects over once, and then says that it can be removed', async () => {
   await haveApplied()
   const inputs = { 'adopt-from': `repository=${shop}` }

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { addDays, type Day, formatDay, plainDay } from '../../../src/core/dates.ts'
 import { formatShortDay } from '../../../src/report/format.ts'
-import { fillUsage, inputsFor, useEmulator } from '../../support/emulator.ts'
+import { fillUsage, inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 
 const emulator = useEmulator()
@@ -81,6 +81,67 @@ budgets:
     expect(emulator().requests).toHaveLength(3)
     expect(ran.budgets[0]).toMatchObject({ dataQualityIssue: { kind: 'no-records', level: 'fail' }, status: 'fail' })
     expect(ran.document.status).toBe('fail')
+  })
+
+  it('counts usage with any of several tags once, with a request for each tag', async () => {
+    const [organization] = emulator().store.organizations
+    if (organization === undefined) throw new Error('the shop has changed')
+    for (const [name, tags] of [
+      ['checkout', [{ key: 'team', value: 'platform' }, { key: 'tier' }]],
+      ['search', [{ key: 'team', value: 'data' }]],
+    ] as const) {
+      const service = serviceOf(emulator(), name)
+      service.tags = [...tags]
+      const entityId = organization.usage.find(({ entityName }) => entityName === name)?.entityId
+      for (const one of organization.usage) if (one.entityId === entityId) one.serviceId = service.id
+    }
+    const tagged = (tags: string) => `[{ name: teams, limit: 35, scope: { tag: ${tags} } }]`
+    const ran = await judge(tagged('[team=platform, team=data, tier]'))
+    expect(ran.budgets).toMatchObject([{ used: '35', status: 'pass', scope: { tag: ['team=platform', 'team=data', 'tier'] } }])
+    const filters = emulator().requests.flatMap(({ path }) => new URL(path, 'http://x').searchParams.getAll('filter'))
+    expect(filters.toSorted()).toEqual(['tag:team=data', 'tag:team=platform', 'tag:tier'])
+    expect((await judge(tagged('[team=data]'))).budgets).toMatchObject([{ used: '10', status: 'pass' }])
+    const misspelled = await judge(tagged('[team=data, team=plattform]'))
+    expect([misspelled.document.status, misspelled.reason]).toEqual([
+      'fail',
+      expect.stringContaining('The scope of budget teams has names that match no usage: team=plattform.'),
+    ])
+  })
+
+  it('knows the services, warehouses and pipes of records without a type, as in the first contract of the API', async () => {
+    const cost = (entityId: string, entityName: string, serviceId: string | null, totalCredits: number) => {
+      const metrics = { computeCredits: totalCredits }
+      return { date: addDays(today, -3), dataWarehouseId: 'w', serviceId, entityId, entityName, totalCredits, metrics, locked: true }
+    }
+    const costs = [cost('w', 'main', null, 1), cost('s', 'checkout', 's', 2), cost('p', 'orders', 's', 4)]
+    const text = JSON.stringify({ result: { grandTotalCredits: 7, costs } })
+    emulator().addFault({ match: { path: '/usageCost' }, times: 9, effect: { kind: 'body', text } })
+    const ran = await judge(
+      `
+- { name: service, limit: 10, scope: { service: checkout } }
+- { name: warehouse, limit: 10, scope: { warehouse: main } }
+- { name: pipes, limit: 10, scope: { entityType: clickpipe } }
+`,
+      { period: `${addDays(today, -3)}..${addDays(today, -3)}` },
+    )
+    expect(ran.budgets.map(({ used, status }) => [used, status])).toEqual([
+      ['6', 'pass'],
+      ['7', 'pass'],
+      ['4', 'pass'],
+    ])
+  })
+
+  it('a warning level of 100% is not exceeded by an equal amount, whatever the number of digits', async () => {
+    const amount = '2.1234567890123456789012345'
+    const costs = [{ date: addDays(today, -3), entityType: 'service', entityId: 'x', entityName: 'x', locked: true }]
+    const text = JSON.stringify({
+      result: { grandTotalCredits: 'AMOUNT', costs: costs.map((one) => ({ ...one, totalCredits: 'AMOUNT' })) },
+    })
+    const body = text.replaceAll('"AMOUNT"', amount)
+    emulator().addFault({ match: { path: '/usageCost' }, times: 9, effect: { kind: 'body', text: body } })
+    const period = `${addDays(today, -3)}..${addDays(today, -3)}`
+    const ran = await judge(`[{ name: x, limit: "${amount}", warn: 100% }]`, { period })
+    expect(ran.budgets).toMatchObject([{ used: amount, status: 'pass', limitStatus: 'within' }])
   })
 
   it('fails by default when a scope matches nothing', async () => {

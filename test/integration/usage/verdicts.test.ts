@@ -85,17 +85,14 @@ describe('a forecast', () => {
 
   it('a forecast is not needed when the usage already exceeds forecast-budget', async () => {
     const ran = await judge({ ...dates(2, 28), 'forecast-budget': '7.9' })
-    expect([ran.document.status, ran.reason]).toEqual([
-      'fail',
-      'Usage of 8.00 Credits exceeds the budget of 7.90 Credits. Used so far: 8.00 Credits (101%).',
-    ])
+    expect([ran.document.status, ran.reason]).toEqual(['fail', 'Budget exceeded: 8.00 of 7.90 Credits (101%).'])
   })
 
   it('a forecast of a past period is its total', async () => {
     const ran = await judge({ period: `${addDays(today, -9)}..${addDays(today, -1)}`, 'forecast-budget': '40' })
     expect(ran.document).toMatchObject({ status: 'fail' })
     expect(ran.document.forecast).toBeUndefined()
-    expect(ran.reason).toBe('Usage of 44.00 Credits exceeds the budget of 40.00 Credits. Total used: 44.00 Credits (110%).')
+    expect(ran.reason).toBe('Budget exceeded: 44.00 of 40.00 Credits (110%).')
   })
 
   it('requires a period with future days', async () => {

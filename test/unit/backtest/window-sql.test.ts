@@ -111,6 +111,12 @@ describe('a query of a raw SQL tile', () => {
 it('macros that repeat their arguments without end are refused at once', () => {
   const nested = (levels: number): string => `${'$__timeFilter('.repeat(levels)}t${')'.repeat(levels)}`
   expect(expand(`SELECT ${nested(5000)}`)).toEqual({ reason: 'the query has macros inside of macros at more than 10 levels' })
+  // A macro that does not repeat its argument.
+  const atLevels = (levels: number): string => `SELECT ${'$__timeInterval('.repeat(levels)}t${')'.repeat(levels)}, $__toTime`
+  expect([expand(atLevels(10)), expand(atLevels(11))]).toEqual([
+    expect.not.objectContaining({ reason: expect.anything() }),
+    { reason: 'the query has macros inside of macros at more than 10 levels' },
+  ])
   expect(expand(`SELECT ${nested(10)}${`, ${nested(1)}`.repeat(3000)}`)).toEqual({ reason: 'the query is too long with its macros' })
 })
 

@@ -63,7 +63,7 @@ describe('a restored table', () => {
     expect(judge({ listed: { ...logs, total: 0 }, original: { rows: 0 }, restored: { rows: 0 } }).outcome).toBe('skipped'))
 
   it('is unknown when the original has rows, and none with a time before the backup', () =>
-    expect(judge({ listed: { ...logs, total: 1000 }, original: { rows: 0 }, restored: { rows: 0 } }).outcome).toBe('unknown'))
+    expect(judge({ listed: { ...logs, total: 1 }, original: { rows: 0 }, restored: { rows: 0 } }).outcome).toBe('unknown'))
 
   it('has rows of its own unless its engine is known to have none', () => {
     for (const engine of ['MergeTree', 'Log', 'Memory', 'Join', 'Set', 'EmbeddedRocksDB', 'KeeperMap', 'Buffer', 'NewEngine'])

@@ -7,12 +7,14 @@ const own = { head: { repo: { full_name: 'Shop/Infra' } }, number: 7 }
 const fork = { head: { repo: { full_name: 'eve/infra' } }, number: 7 }
 
 it('W4: finds the events whose files may be those of a fork', () =>
-  forEachEntry<readonly [string, object, boolean]>(
+  forEachEntry<readonly [string, object, boolean, string?]>(
     [
       ['push', { ref: 'refs/heads/main' }, false],
       ['schedule', {}, false],
       ['workflow_dispatch', { inputs: {} }, false],
-      ['merge_group', { merge_group: {} }, false],
+      // It has the commits of pull requests, which may be those of forks.
+      ['merge_group', { merge_group: {} }, true],
+      ['push', {}, true, 'refs/heads/gh-readonly-queue/main/pr-7-0123456789abcdef'],
       ['', {}, false],
       ['pull_request', { pull_request: own }, false],
       ['pull_request', { pull_request: fork }, true],
@@ -32,8 +34,8 @@ it('W4: finds the events whose files may be those of a fork', () =>
       ['issue_comment', { issue: { number: 7 } }, false],
       ['issue_comment', { issue: { number: 7, pull_request: { url: 'x' } } }, true],
     ],
-    (eventName, event, expected) => {
-      expect(mayConcernFork({ eventName, repository: 'shop/infra' }, eventSchema.parse(event))).toBe(expected)
+    (eventName, event, expected, ref = 'refs/heads/main') => {
+      expect(mayConcernFork({ eventName, repository: 'shop/infra', ref }, eventSchema.parse(event))).toBe(expected)
     },
   ))
 

@@ -1,7 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { toPlainText } from '../../../src/core/line.ts'
 import { sumSavings } from '../../../src/idling/audit.ts'
+import { judgeAudit } from '../../../src/idling/audit-report.ts'
 import type { Finding } from '../../../src/idling/findings.ts'
+import { decimal } from '../../support/usage.ts'
 
 const finding = (about: string, low: number, high: number): Finding => ({
   rule: 'rarely-sleeps',
@@ -15,6 +18,16 @@ const finding = (about: string, low: number, high: number): Finding => ({
 const findings = fc.array(
   fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.nat(100), fc.nat(100)).map(([about, low, more]) => finding(about, low, low + more)),
 )
+
+it('a limit of savings differs from the savings that exceed it, also when both round to the same amount', () => {
+  const service = { id: 's', name: 'search', state: 'running', idling: 'off', alwaysOn: false, knownDays: 0 }
+  const { sentence = [] } = judgeAudit({
+    ...{ findingCount: 1, errorCount: 0, warningCount: 1, noteCount: 0, unit: 'CHC', auditedAt: '2026-03-01T00:00:00Z' },
+    ...{ savingsLow: decimal('15.0012'), savingsHigh: decimal('20'), maxSavings: decimal('15') },
+    ...{ findings: [], services: [service], awakeByDay: [], unchecked: [] },
+  })
+  expect(toPlainText(sentence)).toBe('Savings of at least 15.0012 CHC a month exceed max-savings of 15 CHC.')
+})
 
 describe('the sum of savings', () => {
   it('counts findings about the same awake hours once', () => {

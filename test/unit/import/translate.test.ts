@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { InputError } from '../../../src/core/errors.ts'
+import { readCondition } from '../../../src/import/condition.ts'
 import { type RuleInFile, readGrafanaFile, toSeconds } from '../../../src/import/grafana-file.ts'
 import { toAlertSql } from '../../../src/import/shape.ts'
 import { translateTime } from '../../../src/import/time.ts'
@@ -57,6 +58,36 @@ describe('the rules of the corpus', () => {
       const query = z.strictObject({ sql: z.string(), connection: z.string() })
       if (translated !== undefined) expect(() => declaredAlert.extend({ query }).parse(translated.alert)).not.toThrow()
     }))
+})
+
+describe('a range of a condition', () => {
+  const read = (type: 'threshold' | 'classic_conditions', evaluator: string, params: readonly number[]) => {
+    const query = { refId: 'A', datasourceUid: 'clickhouse', model: { rawSql: 'SELECT 1' } }
+    const condition = { evaluator: { type: evaluator, params }, query: { params: ['A'] }, reducer: { type: 'last' } }
+    const model = { type, ...(type === 'threshold' && { expression: 'A' }), conditions: [condition] }
+    return readCondition({ title: 'T', condition: 'B', data: [query, { refId: 'B', datasourceUid: '__expr__', model }] }).evaluator
+  }
+
+  it('a range of a classic condition has its ends in any order', () => {
+    for (const params of [
+      [10, 20],
+      [20, 10],
+    ]) {
+      expect(read('classic_conditions', 'within_range', params)).toMatchObject({
+        thresholdType: 'between',
+        threshold: 10,
+        thresholdMax: 20,
+      })
+      const outside = { thresholdType: 'not_between', threshold: 10, thresholdMax: 20 }
+      expect(read('classic_conditions', 'outside_range', params)).toEqual(outside)
+    }
+  })
+
+  it('a range of a threshold has its ends in one order, and is refused in the other one', () => {
+    expect(read('threshold', 'within_range', [10, 10])).toMatchObject({ threshold: 10, thresholdMax: 10 })
+    for (const evaluator of ['within_range', 'outside_range'])
+      expect(() => read('threshold', evaluator, [20, 10])).toThrow('the range from 20 to 10 is in the wrong order')
+  })
 })
 
 describe('a translated rule', () => {

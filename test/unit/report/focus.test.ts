@@ -1,10 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Day } from '../../../src/core/dates.ts'
 import { fromText, sum } from '../../../src/core/decimal.ts'
+import { demo } from '../../../src/emulator/index.ts'
 import { renderCsv } from '../../../src/report/csv.ts'
 import { type Charge, focusRows, type Provider } from '../../../src/report/focus.ts'
 import { forEachEntry, hostile } from '../../support/corpus.ts'
-import { inputsFor, useEmulator } from '../../support/emulator.ts'
+import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { brokenRules, columns, facts, faultsOf, headOf, numberIn, type Row, rowsOf, rules } from '../../support/focus-oracle.ts'
 import { invokeText, textOf } from '../../support/invoke.ts'
 
@@ -27,6 +28,8 @@ const charge = (more: Partial<Charge> = {}): Charge => ({
   entityId: 'a',
   entityName: 'checkout',
   warehouse: { id: 'w', name: 'main' },
+  region: { id: 'eu-central-1', name: 'AWS eu-central-1' },
+  tags: { team: 'platform', critical: true },
   locked: true,
   ...more,
 })
@@ -52,8 +55,8 @@ describe('the columns', () => {
     expect(head).toEqual([...theirs.toSorted(), ...own.toSorted()])
   })
 
-  it('the columns include no SKU, region or tag, because the API has none for a charge', () => {
-    expect(theirs.filter((name) => /^(?:Sku|Region|Tags)/.test(name))).toEqual([])
+  it('the columns include no SKU, because the API has none for a charge', () => {
+    expect(theirs.filter((name) => name.startsWith('Sku'))).toEqual([])
   })
 })
 
@@ -72,6 +75,8 @@ describe('a row', () => {
     ['without a name', { entityName: '' }, { ResourceName: '', ChargeDescription: 'compute of a' }],
     ['without a name of its own', { entityName: 'a' }, { ResourceId: 'a', ResourceName: '' }],
     ['without a type', { entityType: '' }, { ResourceType: 'unknown' }],
+    ['in a region', {}, { RegionId: 'eu-central-1', RegionName: 'AWS eu-central-1', Tags: '{"team":"platform","critical":true}' }],
+    ['without a region and tags', { region: undefined, tags: undefined }, { RegionId: '', RegionName: '', Tags: '' }],
     ['without anybody', { entityId: '', entityName: '' }, { ChargeDescription: 'compute of the organization' }],
     ['without a warehouse', { warehouse: undefined }, { SubAccountId: '', SubAccountName: '' }],
     ['that gives back', { amount: fromText('-0.000000001') }, { EffectiveCost: '-0.000000001', ConsumedQuantity: '-0.000000001' }],
@@ -139,6 +144,9 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('the file of a month, %s
     const { files, document } = await invokeText({ inputs: { ...inputsFor(emulator(), dialect), operation: 'usage-cost', ...period } })
     return { rows: rowsOf(files[0]?.content ?? ''), document }
   }
+  const revokeServices = () => {
+    for (const key of emulator().store.keys) key.permissions = key.permissions.filter((one) => one !== 'control-plane:service:view')
+  }
   let month: Awaited<ReturnType<typeof run>>
   beforeAll(async () => {
     month = await run()
@@ -195,6 +203,32 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('the file of a month, %s
     expect(new Set(month.rows.map((row) => row.SubAccountName))).toEqual(new Set(['demo-warehouse']))
   })
 
+  it('the file of a month has the regions and tags of services, with one request where the API has their list', async () => {
+    const services = [serviceOf(emulator()), serviceOf(emulator(), 'search')] as const
+    Object.assign(services[0], { region: 'eu-central-1', provider: 'aws', tags: [{ key: 'team', value: 'shop' }, { key: 'critical' }] })
+    Object.assign(services[1], { tags: [] })
+    const { rows } = await run()
+    const placeOf = (id: string) => {
+      const { RegionId, RegionName, Tags } = rows.find((row) => row.ResourceId === id) ?? {}
+      return [RegionId, RegionName, Tags]
+    }
+    const requests = emulator().requests.filter(({ path }) => path.endsWith('/services'))
+    if (dialect === 'neutral') {
+      expect([placeOf(demo.services.checkout), requests]).toEqual([['', '', ''], []])
+      return
+    }
+    expect(requests).toHaveLength(1)
+    expect(placeOf(demo.services.checkout)).toEqual(['eu-central-1', 'AWS eu-central-1', '{"team":"shop","critical":true}'])
+    expect(placeOf(demo.services.search)[2]).toBe('{}')
+    // A warehouse has no tags.
+    expect(placeOf(demo.warehouseId)).toEqual([expect.stringMatching(/./), expect.stringMatching(/^AWS /), ''])
+    await run({ reports: 'csv=usage.csv' })
+    expect(emulator().requests.filter(({ path }) => path.endsWith('/services'))).toHaveLength(1)
+    revokeServices()
+    const without = await run()
+    expect([without.document.status, without.rows[0]?.Tags]).toEqual(['pass', ''])
+  })
+
   it('follows the given billing cycle', async () => {
     const { rows } = await run({ period: 'previous-billing-cycle', 'billing-cycle-day': '15' })
     expect(brokenRules(rows)).toEqual([])
@@ -222,6 +256,7 @@ describe('the oracle', () => {
     ['has a resource with a type, or none at all', { ResourceType: '' }],
     ['has a resource name only with a resource, and no copy of its id', { ResourceName: 'a' }],
     ['has a sub account with a name, or none at all', { SubAccountName: '' }],
+    ['has a region with a name, or none at all', { RegionName: '' }],
     ['is charged inside its billing period', { ChargePeriodEnd: '2026-02-02T00:00:00Z' }],
   ])('sees when no row %s', (rule, broken) => {
     expect(brokenRules([good])).toEqual([])

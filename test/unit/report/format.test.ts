@@ -108,6 +108,8 @@ it('formats a range with as many decimals as its size needs', () => {
     ['383.4', '427.2', '383–427'],
     ['9.96', '12.34', '10.0–12.3'],
     ['3.111', '4.999', '3.11–5.00'],
+    ['14.96', '15.04', '15.0'],
+    ['120', '120', '120'],
   ] as const
   for (const [low, high, text] of ranges) expect(formatRange(decimal(low), decimal(high))).toBe(text)
 })

@@ -11,9 +11,9 @@ import { readOutputFile } from '../../support/runner-oracle.ts'
 it('writes outputs that the runner reads as they are, also when a value contains delimiters', () => {
   const piece = fc.oneof(
     fc.string(),
-    fc.constantFrom('\n', '\n', 'ghadelimiter_0', 'ghadelimiter_1', 'ghadelimiter_2', 'status=pass', 'x<<EOF', '='),
+    fc.constantFrom('\n', '\n', '\r', 'ghadelimiter_0', 'ghadelimiter_1', 'ghadelimiter_2', 'status=pass', 'x<<EOF', '='),
   )
-  const value = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join('').replaceAll('\r', ''))
+  const value = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join('').replace(/\r+(?=\n|$)/g, ''))
   fc.assert(
     fc.property(fc.array(value, { minLength: 1, maxLength: 4 }), (values) => {
       const outputs = values.map((text, i) => [`output-${i}`, text] as const)
@@ -22,6 +22,10 @@ it('writes outputs that the runner reads as they are, also when a value contains
     }),
     { numRuns: 500 },
   )
+})
+
+it('ends a value that has the delimiter in a line of Windows only once', () => {
+  expect(outputLines('result', 'ghadelimiter_0\r\nx')).toBe('result<<ghadelimiter_1\nghadelimiter_0\r\nx\nghadelimiter_1\n')
 })
 
 it('ends a value with many lines that look like delimiters only once', () => {

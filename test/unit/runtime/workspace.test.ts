@@ -23,6 +23,9 @@ beforeAll(async () => {
   await symlink(join(root, 'nothing'), join(root, 'dangling'))
   await symlink('/dev/zero', join(root, 'device'))
   await symlink(directory, join(root, 'up'))
+  await symlink('.', join(root, 'self'))
+  await mkdir(join(root, '.git', 'hooks'), { recursive: true })
+  await symlink('.git', join(root, 'link-git'))
   execFileSync('mkfifo', [join(root, 'pipe')])
 })
 afterAll(() => rm(join(root, '..'), { recursive: true }))
@@ -142,6 +145,38 @@ describe('S8: files are written where that was asked for, and through no link', 
       expect(await readdir(join(root, '..'))).toEqual(['outside', 'work'])
     },
   )
+
+  it.each([
+    ['.git/config', '.git'],
+    ['sub/.git', '.git'],
+    ['link-git/config', '.git'],
+    ['link-git/hooks/new/deep', '.git'],
+    ['sub/.Git/config', '.Git'],
+    ['../.git/config', '.git'],
+    ['self/.github/workflows/new.yml', '.github'],
+  ])('refuses %s, which Git or GitHub reads', async (path, name) => {
+    const before = [await snapshotOf(root), await snapshotOf(join(root, '.git'))]
+    await expect(writeFileFrom(root, path, 'x')).rejects.toThrow(`it is in ${name}`)
+    expect([await snapshotOf(root), await snapshotOf(join(root, '.git'))]).toEqual(before)
+  })
+
+  it('writes below a workspace whose own directory is named .github', async () => {
+    const own = join(root, '..', '.github')
+    await mkdir(own)
+    await writeFileFrom(own, 'report.csv', 'x')
+    expect(await readFile(join(own, 'report.csv'), 'utf8')).toBe('x')
+    await rm(own, { recursive: true })
+  })
+
+  it('refuses a file that the run has read, by any path', async () => {
+    const used = new Set<string>()
+    await workspaceFiles(root, {}, undefined, used).read('link-in', 'files')
+    await readOptionalFile(root, 'sub/deep', false, used)
+    for (const path of ['inside', 'self/inside', 'self/sub/deep'])
+      await expect(writeFileFrom(root, path, 'x', used)).rejects.toThrow('this run read it')
+    expect(await readFile(join(root, 'inside'), 'utf8')).toBe('text')
+    await writeFileFrom(root, 'self/sub/new', 'x', used)
+  })
 
   it('writes outside when that is what was asked for', async () => {
     await writeFileFrom(root, '../elsewhere/report.csv', 'x')

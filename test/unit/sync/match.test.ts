@@ -1,7 +1,7 @@
 // Which declared object is which actual one, where that is not clear, and what stops a plan although each change is right.
 import { describe, expect, it } from 'vitest'
 import type { StoredObjects } from '../../../src/sync/plan/stored-objects.ts'
-import { afterApply, messagesOf, planOf, remoteStateWith, steps } from '../../support/plans.ts'
+import { afterApply, messagesOf, planOf, problemsIn, remoteStateWith, steps } from '../../support/plans.ts'
 import { errors, shop } from '../../support/shop-declaration.ts'
 
 const declared = { dashboards: { shop }, alerts: { errors } }
@@ -98,7 +98,7 @@ describe('an object of the same name that belongs to somebody', () => {
     expect(messagesOf(plan)).toEqual([
       'other-project: dashboards.shop: the project other/project owns a dashboard named "Shop" (dashboards-shop), and 1 more object of these files; shop/main owns nothing yet. If the project was renamed, run once: watchkeeper apply --project shop/main --adopt-from project=other/project. To create a second set of objects, set adopt-from to none',
     ])
-    expect(messagesOf(planOf(declarations, applied, { adoptFrom: { project: 'other/project' } }))).toEqual([])
+    expect(problemsIn(planOf(declarations, applied, { adoptFrom: { project: 'other/project' } }))).toEqual([])
   })
 
   it('an object of the same name that belongs to somebody is a warning where this project owns something', () => {
@@ -170,7 +170,8 @@ describe('a list that may not be whole', () => {
 
   it('removes no tile while the list of alerts may be incomplete', () => {
     const less = { ...shop, tiles: [{ ...shop.tiles[1], name: 'B', config: { displayType: 'markdown', markdown: 'x' } }] }
-    expect(messagesOf(planOf({ dashboards: { shop: less } }, withIncompleteLists(withAlerts(), 'alert')))).toEqual([words('alerts')])
+    const removing = planOf({ dashboards: { shop: less } }, withIncompleteLists(withAlerts(), 'alert'))
+    expect(messagesOf({ diagnostics: problemsIn(removing) })).toEqual([words('alerts')])
   })
 })
 

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { addressOf } from '../../../src/kinds/kind-names.ts'
-import { afterApply, fieldsOf, messagesOf, planOf, remoteStateWith, steps } from '../../support/plans.ts'
+import { afterApply, fieldsOf, messagesOf, planOf, problemsIn, remoteStateWith, steps } from '../../support/plans.ts'
 import { errors, many, shop, slow, tile, watching } from '../../support/shop-declaration.ts'
 
 const declared = { alerts: { errors, many }, dashboards: { shop }, savedSearches: { slow } }
@@ -42,7 +42,6 @@ describe('a plan', () => {
     expect(rewritesOf(renamed, applied)).not.toHaveProperty('rewrites')
     expect(rewritesOf(shop, inService)).toMatchObject({ action: 'update', origin: 'service', rewrites: tiles })
     expect(rewritesOf(renamed, inService)).toMatchObject({ action: 'mark', rewrites: tiles })
-    expect(planOf({ dashboards: { shop: renamed } }, applied).diagnostics).toEqual([])
     for (const one of [shop, renamed])
       expect(planOf({ dashboards: { shop: one } }, inService).diagnostics).toMatchObject([
         {
@@ -52,6 +51,27 @@ describe('a plan', () => {
         },
       ])
     expect(planOf({ dashboards: { shop: { ...renamed, adopt: 'rewrite' } } }, inService).diagnostics).toEqual([])
+  })
+
+  it('W17: says once which dashboards a write stores again, where nothing shows whether they have parts that the API does not return', () => {
+    const two = { dashboards: { shop, other: { ...shop, name: 'Other' } } }
+    const stored = afterApply(planOf(two))
+    const changed = { dashboards: { shop: { ...shop, name: 'Store' }, other: { ...shop, name: 'Others' } } }
+    expect(planOf(changed, stored).diagnostics).toMatchObject([
+      {
+        rule: 'hidden-parts',
+        severity: 'note',
+        message: expect.stringMatching(/^apply writes tiles of 2 dashboards again \(shop, other\)\. .*PromQL/),
+      },
+    ])
+    // A patch of the name and the marker stores no tile again, and a patch of a tile stores that one.
+    expect(planOf(changed, stored, { canPatch: true }).diagnostics).toEqual([])
+    const patched = { dashboards: { ...two.dashboards, shop: { ...shop, tiles: [tile('A'), { ...tile('B', 4), w: 9 }] } } }
+    expect(messagesOf(planOf(patched, stored, { canPatch: true }))).toEqual([
+      expect.stringMatching(/^hidden-parts: .*of 1 dashboard again \(shop\)/),
+    ])
+    const accepted = { dashboards: { shop: { ...shop, name: 'Store', adopt: 'rewrite' }, other: two.dashboards.other } }
+    expect(planOf(accepted, stored).diagnostics).toEqual([])
   })
 
   it('shows everything of what it creates, ids by the names that they stand for', () => {
@@ -207,7 +227,7 @@ describe('a plan', () => {
   it('updates a dashboard whose tiles all go', () => {
     const plan = planOf({ ...declared, alerts: { many }, dashboards: { shop: { ...shop, tiles: [] } } }, applied, { prune: true })
     expect(steps(plan)).toContain('dashboards.shop update (files)')
-    expect(plan.diagnostics).toEqual([])
+    expect(problemsIn(plan)).toEqual([])
   })
 
   it('a plan changes the order of filters', () => {

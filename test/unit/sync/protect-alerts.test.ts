@@ -1,6 +1,6 @@
 // The server deletes an alert with the tile or saved search that it watches: none may go that is not ours to delete.
 import { describe, expect, it } from 'vitest'
-import { afterApply, messagesOf, planOf, remoteStateWith, steps } from '../../support/plans.ts'
+import { afterApply, messagesOf, planOf, problemsIn, remoteStateWith, steps } from '../../support/plans.ts'
 import { errors, many, shop, slow, tile } from '../../support/shop-declaration.ts'
 
 const declared = { dashboards: { shop }, savedSearches: { slow }, alerts: { errors, many } }
@@ -30,13 +30,13 @@ describe('a tile that goes', () => {
       'tile "A" of dashboard "Shop" is deleted, and the server deletes the alert with it, so apply creates the alert again',
     ])
     expect(plan.changes[1]).toMatchObject({ removes: { tiles: ['dashboards-shop-A'], alerts: ['alerts-errors'] } })
-    expect(plan.diagnostics).toEqual([])
+    expect(problemsIn(plan)).toEqual([])
   })
 
   it('a tile that goes is refused while an alert that no file holds is on it', () => {
     const storedObjects = withForeign({ tileId: 'dashboards-shop-A' })
     const plan = planOf({ ...declared, dashboards: { shop: withoutA }, alerts: { errors: moved, many } }, storedObjects)
-    expect(plan.diagnostics).toEqual([
+    expect(problemsIn(plan)).toEqual([
       {
         rule: 'would-lose-alert',
         severity: 'error',
@@ -71,22 +71,22 @@ describe('a tile that goes', () => {
     const raw = { ...shop, tiles: [{ ...tile('A'), config: undefined, raw: { config: { newKind: true } } }, tile('B', 4)] }
     const plan = planOf({ ...declared, dashboards: { shop: raw } }, applied)
     expect(steps(plan)).toContain('alerts.errors unchanged')
-    expect(plan.diagnostics).toEqual([])
+    expect(problemsIn(plan)).toEqual([])
   })
 
   it('a tile that goes may not be where its alert stays', () => {
     const storedObjects = { ...applied, alert: applied.alert.filter(({ name }) => name === 'Errors') }
     const onGone = { ...errors, dashboard: { id: 'dashboards-shop' }, tile: { id: 'dashboards-shop-A' } }
     const plan = planOf({ ...declared, dashboards: { shop: withoutA }, alerts: { errors: onGone } }, storedObjects)
-    expect(messagesOf(plan)).toEqual([
+    expect(messagesOf({ diagnostics: problemsIn(plan) })).toEqual([
       'would-lose-alert: tile "A" of dashboard "Shop" is deleted, and with it the alert "Errors" (alerts-errors); move it to another tile',
     ])
-    expect(plan.diagnostics[0]?.location).toEqual(plan.changes.find(({ key }) => key === 'errors')?.location)
+    expect(problemsIn(plan)[0]?.location).toEqual(plan.changes.find(({ key }) => key === 'errors')?.location)
   })
 
   it('a tile that goes causes no error about an alert that goes by itself', () => {
     const plan = planOf({ ...declared, dashboards: { shop: withoutA }, alerts: { many } }, applied, { prune: true })
-    expect(plan.diagnostics).toEqual([])
+    expect(problemsIn(plan)).toEqual([])
     expect(steps(plan)).toContain('alerts.errors delete')
   })
 })
@@ -95,7 +95,7 @@ describe('a dashboard or saved search that is pruned', () => {
   it('a dashboard or saved search that is pruned takes alerts along that no file holds', () => {
     const storedObjects = withForeign({ savedSearchId: 'savedSearches-slow' })
     const plan = planOf({ dashboards: { shop }, alerts: { errors } }, storedObjects, { prune: true })
-    expect(plan.diagnostics).toEqual([
+    expect(problemsIn(plan)).toEqual([
       {
         rule: 'would-lose-alert',
         severity: 'error',
@@ -108,10 +108,23 @@ describe('a dashboard or saved search that is pruned', () => {
   it('a dashboard or saved search that is pruned takes alerts along on any of its tiles', () => {
     const storedObjects = withForeign({ tileId: 'dashboards-shop-B', name: null })
     const plan = planOf({ savedSearches: { slow }, alerts: { many } }, storedObjects, { prune: true })
-    expect(messagesOf(plan)).toEqual([
+    expect(messagesOf({ diagnostics: problemsIn(plan) })).toEqual([
       'would-lose-alert: tile "B" of dashboard "Shop" is deleted, and with it the alert x; declare the alert, or move or delete it first',
     ])
     expect(plan.changes.find(({ kind }) => kind === 'dashboard')).not.toHaveProperty('removes')
+  })
+
+  it('leaves an alert that moves to a copy of the dashboard, whose tiles have the same ids, to its update', () => {
+    const copy = { ...shop, name: 'Copy' }
+    const stored = afterApply(planOf({ ...declared, dashboards: { shop, copy } }))
+    const [ofShop] = stored.dashboard
+    const sameIds = remoteStateWith({
+      ...stored,
+      dashboard: stored.dashboard.map((one) => ({ ...one, tiles: ofShop?.tiles })),
+    })
+    const plan = planOf({ dashboards: { copy }, alerts: { errors: { ...errors, dashboard: 'copy' } } }, sameIds, { prune: true })
+    expect(steps(plan)).toEqual(expect.arrayContaining(['alerts.errors update (files)', 'dashboards.shop delete']))
+    expect(problemsIn(plan)).toEqual([])
   })
 
   it('leaves an alert that moves away before to its update', () => {
@@ -129,7 +142,7 @@ describe('a dashboard or saved search that is pruned', () => {
       'alerts.many unchanged',
       'dashboards.shop delete',
     ])
-    expect(plan.diagnostics).toEqual([])
+    expect(problemsIn(plan)).toEqual([])
   })
 })
 
@@ -145,16 +158,16 @@ describe('nothing goes', () => {
   it('nothing goes with a dashboard that merely changes', () => {
     const plan = planOf({ ...declared, dashboards: { shop: { ...shop, name: 'Store' } } }, withForeign({ tileId: 'dashboards-shop-A' }))
     expect(steps(plan)).toContain('dashboards.shop update (files)')
-    expect(plan.diagnostics).toEqual([])
+    expect(problemsIn(plan)).toEqual([])
   })
 
   it('nothing goes with a dashboard that stays as it is, also where the API does not list the tile of an alert', () => {
     const plan = planOf(declared, withForeign({ dashboardId: 'dashboards-shop', tileId: 'not-listed' }))
-    expect(plan.diagnostics.map(({ rule, severity }) => [rule, severity])).toEqual([['hidden-tile', 'warning']])
+    expect(problemsIn(plan).map(({ rule, severity }) => [rule, severity])).toEqual([['hidden-tile', 'warning']])
     const changed = planOf(
       { ...declared, dashboards: { shop: { ...shop, name: 'Store' } } },
       withForeign({ dashboardId: 'dashboards-shop', tileId: 'not-listed' }),
     )
-    expect(changed.diagnostics.map(({ rule, severity }) => [rule, severity])).toEqual([['would-lose-alert', 'error']])
+    expect(problemsIn(changed).map(({ rule, severity }) => [rule, severity])).toEqual([['would-lose-alert', 'error']])
   })
 })

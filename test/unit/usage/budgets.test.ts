@@ -118,7 +118,7 @@ describe('a record without id or name', () => {
 })
 
 describe('unmatchedNames', () => {
-  it('returns the names without usage, of every kind', () => {
+  it('returns the names without usage, of every kind, with the nearest name of the same kind', () => {
     const scope = {
       entity: ['checkout', 'chekout'],
       entityType: ['service', 'servise'],
@@ -126,7 +126,15 @@ describe('unmatchedNames', () => {
       warehouse: ['main', 'mian'],
       metric: ['compute', 'compte'],
     }
-    expect(unmatchedNames(scope, records)).toEqual(['chekout', 'servise', 's9', 'mian', 'compte'])
+    expect(unmatchedNames(scope, records)).toEqual([
+      { name: 'chekout', nearest: 'checkout' },
+      { name: 'servise', nearest: 'service' },
+      { name: 's9', nearest: undefined },
+      { name: 'mian', nearest: 'main' },
+      { name: 'compte', nearest: 'compute' },
+    ])
+    const otherKinds = { warehouse: ['checkout'], service: ['orders'], metric: ['main'] }
+    expect(unmatchedNames(otherKinds, records).map(({ nearest }) => nearest)).toEqual([undefined, undefined, undefined])
   })
 
   it('returns nothing for a scope without names, and for a tag, which records do not have', () => {
@@ -144,6 +152,30 @@ describe('judgeBudgets', () => {
       today: '2026-03-10' as Day,
       onMissing: undefined,
     }).map(({ scope: shown, used, status }) => [shown, used.toFixed(), status])
+
+  it('judgeBudgets does not miss the forecast of a budget that is exceeded already', () => {
+    const month = { from: '2026-03-01' as Day, to: '2026-03-10' as Day, end: '2026-03-31' as Day }
+    const daily = Array.from({ length: 8 }, (_, i) => record(`2026-03-0${i + 1}`, 2))
+    const failures = [{ period: { from: '2026-02-01' as Day, to: '2026-02-28' as Day }, cause: 'The API answered 500.' }]
+    const missing = (limit: number) =>
+      judgeBudgets(
+        [{ name: 'b', limit: decimal(limit), warnAbove: undefined, period: month, scope: {}, judgesForecast: true, waiver: undefined }],
+        {
+          readings: {
+            unit: 'CHC',
+            main: { period: month, grandTotal: decimal(16), records: daily, isFiltered: false },
+            previous: undefined,
+            others: [],
+            history: { readings: [], failures },
+            tagged: new Map(),
+          },
+          today: month.to,
+          onMissing: undefined,
+        },
+      ).map(({ forecast, isForecastMissing, status }) => [forecast?.status, isForecastMissing, status])
+    expect(missing(16)).toEqual([['unavailable', true, 'fail']])
+    expect(missing(15)).toEqual([['unavailable', false, 'fail']])
+  })
 
   it('judgeBudgets returns what each budget is about, and what of it was used', () => {
     expect(judged({})).toEqual([[{}, '15', 'fail']])

@@ -96,6 +96,7 @@ describe('compareUsage', () => {
   })
 
   it('V11: compareUsage has no change for equal usage on every complete day, whatever the days that are not complete have', () => {
+    let compared = 0
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 30 }),
@@ -108,11 +109,13 @@ describe('compareUsage', () => {
           const amountOn = (date: Day) => (date > '2026-11-20' ? partial[date === '2026-11-21' ? 0 : 1] : without.has(date) ? undefined : 7)
           const comparison = compare(addDays(to, 1 - length), to, 'previous-period', amountOn)
           if (comparison.status === 'no-complete-days') return
+          compared++
           expect([comparison.change.toFixed(), comparison.movers]).toEqual(['0', []])
           expect(comparison.ofTotal.toFixed()).toBe(String(7 * (length - comparison.leftOut.length)))
         },
       ),
     )
+    expect(compared).toBeGreaterThan(50)
   })
 })
 
@@ -121,6 +124,8 @@ describe('isAboveIncrease', () => {
     ['100', '120', { kind: 'percent', percent: decimal(20) }, false],
     ['100', '120.000001', { kind: 'percent', percent: decimal(20) }, true],
     ['0.3', '0.36', { kind: 'percent', percent: decimal(20) }, false],
+    ['1.1234567890123456789012345', '1.1234567890123456789012345', { kind: 'percent', percent: decimal(0) }, false],
+    ['1.1234567890123456789012345', '2.246913578024691357802469', { kind: 'percent', percent: decimal(100) }, false],
     ['0', '0.01', { kind: 'percent', percent: decimal(20) }, true],
     ['0', '0', { kind: 'percent', percent: decimal(0) }, false],
     ['100', '150', { kind: 'amount', amount: decimal(50) }, false],
@@ -179,8 +184,8 @@ describe('findChanges', () => {
 
   it('returns new and removed entities', () => {
     const { added, removed, movers } = findChanges([record('2026-03-01', 1)], [record('2026-03-02', 2, other)])
-    expect(added).toEqual([{ name: 'search', entityType: 'service' }])
-    expect(removed).toEqual([{ name: 'checkout', entityType: 'service' }])
+    expect(added).toEqual([{ name: 'search', entityId: 'b', entityType: 'service' }])
+    expect(removed).toEqual([{ name: 'checkout', entityId: 'a', entityType: 'service' }])
     expect(movers).toHaveLength(2)
   })
 

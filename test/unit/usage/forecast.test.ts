@@ -153,7 +153,9 @@ describe('forecastSpend', () => {
 
 describe('runOutDay', () => {
   const known = daySeries('2026-06-01', 20, () => 10)
-  const days = daysWithForecast(expected(forecast(() => 10, '2026-06-21')), known, june)
+  const toDays = (amounts: ReadonlyMap<Day, Decimal>) => [...amounts].map(([date, total]) => ({ date, total }))
+  const today = '2026-06-21' as Day
+  const days = { recorded: toDays(known), expected: daysWithForecast(expected(forecast(() => 10, today)), known, june), today }
 
   it.each([
     ['95', '2026-06-10'],
@@ -164,6 +166,21 @@ describe('runOutDay', () => {
     ['0', '2026-06-01'],
   ])('runOutDay of %s is %s', (budget, day) => {
     expect(runOutDay(days, decimal(budget))).toBe(day)
+  })
+
+  // Usage of 10 a day is expected of yesterday and today, and their records have 4 and 2 yet.
+  it.each([
+    ['of today, where usage is above the limit only as expected of yesterday', '195', '2026-06-21'],
+    ['that the records show, where usage as expected exceeds the limit a day earlier', '185', '2026-06-21'],
+    ['of yesterday, where its records exceed the limit', '183', '2026-06-20'],
+  ])('runOutDay is the day %s', (_, budget, day) => {
+    const growing = new Map([
+      ...daySeries('2026-06-01', 18, () => 10),
+      ...daySeries('2026-06-20', 1, () => 4),
+      ...daySeries(today, 1, () => 2),
+    ])
+    const soon = daySeries('2026-06-01', 30, () => 10)
+    expect(runOutDay({ recorded: toDays(growing), expected: toDays(soon), today }, decimal(budget))).toBe(day)
   })
 })
 

@@ -134,24 +134,36 @@ describe('the verdict', () => {
     const exceeded = { forecastBudget: decimal(25), forecastBudgetExceeded: true }
     expect(verdictOf({ ...exceeded, forecast })).toEqual([
       'fail',
-      'Forecast of 120.00 Credits by 31 Mar exceeds the budget of 25.00 Credits. Total used: 30.00 Credits (120%).',
+      'Budget exceeded: 30.00 of 25.00 Credits (120%). Forecast by 31 Mar: 120.00 Credits.',
     ])
-    expect(verdictOf(exceeded)).toEqual([
+    expect(verdictOf(exceeded)).toEqual(['fail', 'Budget exceeded: 30.00 of 25.00 Credits (120%).'])
+    expect(verdictOf({ ...exceeded, budget: decimal(40), forecast })).toEqual([
       'fail',
-      'Usage of 30.00 Credits exceeds the budget of 25.00 Credits. Total used: 30.00 Credits (120%).',
+      'Forecast budget exceeded: 30.00 of 25.00 Credits (120%). Forecast by 31 Mar: 120.00 Credits.',
     ])
-    expect(verdictOf({ ...exceeded, budget: decimal(40), forecast, endDate: day('2026-03-31') })).toEqual([
+    const ahead = { ...exceeded, forecastBudget: decimal(100), forecast, endDate: day('2026-03-31') }
+    expect(verdictOf({ ...ahead, budget: decimal(40) })).toEqual([
       'fail',
-      'Forecast of 120.00 Credits by 31 Mar exceeds the forecast budget of 25.00 Credits. Used so far: 30.00 Credits (120% of the forecast budget).',
+      'Forecast of 120.00 Credits by 31 Mar exceeds the forecast budget of 100.00 Credits. Used so far: 30.00 Credits (30% of the forecast budget).',
+    ])
+  })
+
+  it('says once that a budget is exceeded that is the forecast budget, too', () => {
+    const exceeded = { budget: decimal(25), budgetStatus: 'exceeded', forecastBudget: decimal(25), forecastBudgetExceeded: true } as const
+    expect(verdictOf(exceeded)).toEqual(['fail', 'Budget exceeded: 30.00 of 25.00 Credits (120%).'])
+    expect(verdictOf({ ...exceeded, forecast })).toEqual([
+      'fail',
+      'Budget exceeded: 30.00 of 25.00 Credits (120%).',
+      'Forecast of 120.00 Credits by 31 Mar exceeds the budget of 25.00 Credits.',
     ])
   })
 
   it('the verdict has the share of a limit only when the reason names this limit', () => {
-    const exceeded = { forecastBudget: decimal(25), forecastBudgetExceeded: true, forecast, budget: decimal(40) }
+    const exceeded = { forecastBudget: decimal(100), forecastBudgetExceeded: true, forecast, budget: decimal(40) }
     expect(verdictOf({ ...exceeded, budgets: [above('a')] })).toEqual([
       'fail',
       'Budget a exceeded: 101.00 of 100.00 Credits (101%).',
-      'Forecast of 120.00 Credits by 31 Mar exceeds the forecast budget of 25.00 Credits.',
+      'Forecast of 120.00 Credits by 31 Mar exceeds the forecast budget of 100.00 Credits.',
     ])
     expect(verdictOf({ budget: decimal(40), budgets: [above('a')] })).toEqual([
       'fail',
@@ -234,7 +246,8 @@ it('explains the unit of ClickHouse Cloud once', () => {
 
 describe('the report', () => {
   it('names up to ten new and ten removed entities', () => {
-    const entities = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `e${i}`, entityType: 'service' }))
+    const entities = (count: number) =>
+      Array.from({ length: count }, (_, i) => ({ name: `e${i}`, entityId: `${i}`, entityType: 'service' }))
     const comparison = (added: number, removed: number): UsageResult['comparison'] => ({
       status: 'compared',
       with: 'previous-period',
@@ -263,9 +276,10 @@ describe('the report', () => {
     ])
   })
 
-  it('the report has the largest changes, increases before decreases', () => {
+  it('the report has the largest changes, whatever their sign', () => {
     const mover = (entityName: string, before: number, after: number) => ({
       entityName,
+      entityId: entityName,
       entityType: 'service',
       metric: 'compute',
       before: decimal(before),
@@ -283,7 +297,7 @@ describe('the report', () => {
       total: decimal(20),
       change: decimal(10),
       isAboveMaxIncrease: false,
-      movers: [mover('less', 20, 1), mover('more', 1, 4), ...Array.from({ length: 6 }, () => mover('new', 0, 1))],
+      movers: [mover('less', 20, 1), mover('more', 1, 4), ...Array.from({ length: 10 }, () => mover('new', 0, 1))],
       added: [],
       removed: [],
     }
@@ -291,9 +305,9 @@ describe('the report', () => {
       [
         'Largest changes from 27 – 28 Feb 2026',
         ['Entity', 'Metric', 'Before (Credits)', 'Now', 'Change'],
-        ['more', 'compute', '1.00', '4.00', '+3.00'],
-        ...Array(4).fill(['new', 'compute', '0.00', '1.00', '+1.00']),
         ['less', 'compute', '20.00', '1.00', '-19.00'],
+        ['more', 'compute', '1.00', '4.00', '+3.00'],
+        ...Array(8).fill(['new', 'compute', '0.00', '1.00', '+1.00']),
         ['2 smaller changes', '', '0.00', '2.00', '+2.00'],
       ],
     ])
@@ -330,7 +344,7 @@ describe('the report', () => {
 
   it('the report has a chart with the forecast, the limits and the spikes', () => {
     const byDay = [2, 3].map((date) => ({ date: day(`2026-03-0${date}`), total: decimal(date), provisional: decimal(0) }))
-    const driver = { entityName: 'a', entityType: 'service', metric: 'compute', total: decimal(3), usual: decimal(1) }
+    const driver = { entityName: 'a', entityId: 'a', entityType: 'service', metric: 'compute', total: decimal(3), usual: decimal(1) }
     const expected: Forecast = {
       ...forecast,
       byDay: [3, 4].map((date) => ({ date: day(`2026-03-0${date}`), total: decimal(10 * date) })),
@@ -363,9 +377,44 @@ describe('the report', () => {
     })
   })
 
+  it('tells entities with one name apart in every table, by type or id', () => {
+    const entity = (entityId: string, entityType: string) => ({ entityName: 'main', entityId, entityType })
+    const same = [entity('s1', 'service'), entity('s2', 'service'), entity('w1', 'datawarehouse')]
+    const amounts = { total: decimal(3), provisional: decimal(0) }
+    const records = [...same.map((one) => usageRecord('2026-03-01', 3, one)), usageRecord('2026-03-02', 3)]
+    const [first, second, third] = same
+    if (first === undefined || second === undefined || third === undefined) throw new Error('three entities')
+    const blocks = blocksOf({
+      records,
+      byEntity: same.map(({ entityName: name, ...one }) => ({ ...one, ...amounts, name })),
+      spikes: same.slice(1).map((one) => ({
+        ...{ date: day('2026-03-01'), of: 'entity', total: decimal(3), usual: decimal(1) },
+        driver: { ...one, metric: 'compute', total: decimal(3), usual: decimal(1) },
+      })),
+      comparison: {
+        ...{ status: 'compared', with: 'previous-period', fromDate: day('2026-02-27'), toDate: day('2026-02-28') },
+        ...{ ofFromDate: day('2026-03-01'), ofToDate: day('2026-03-02'), leftOut: [], isAboveMaxIncrease: false },
+        ...{ ofTotal: decimal(9), total: decimal(6), change: decimal(3), removed: [] },
+        movers: same.map((one) => ({ ...one, metric: 'compute', before: decimal(1), after: decimal(3) })),
+        added: [{ name: 'main', entityId: 's2', entityType: 'service' }],
+      },
+    })
+    const firstCells = (title: string) =>
+      tables(blocks)
+        .filter(([shown]) => String(shown).startsWith(title))
+        .map(([, , ...rows]) => rows.map((row) => (row as readonly string[])[title === 'Spikes' ? 1 : 0]))[0]
+    expect(firstCells('By entity')).toEqual(['main (s1)', 'main (s2)', 'main'])
+    expect(firstCells('Spikes')).toEqual(['main (s2)', 'main (datawarehouse)'])
+    expect(firstCells('Largest changes')).toEqual(['main (s1)', 'main (s2)', 'main (datawarehouse)'])
+    expect(paragraphs(blocks)).toContain('New since the previous period: main (s2).')
+    const text = renderMarkdown(blocks)
+    expect(text).toContain('`main (datawarehouse)`, `compute`')
+    expect(text).toMatch(/<details><summary>4 records[\s\S]*`main \(s1\)`[\s\S]*`checkout`/)
+  })
+
   it('S6: the name of an entity with a spike stays text', () => {
     const entityName = '[shop](https://evil.example)'
-    const driver = { entityName, entityType: 'service', metric: 'compute', total: decimal(3), usual: decimal(1) }
+    const driver = { entityName, entityId: 'a', entityType: 'service', metric: 'compute', total: decimal(3), usual: decimal(1) }
     const blocks = blocksOf({ spikes: [{ date: day('2026-03-02'), of: 'entity', total: decimal(2), usual: decimal(1), driver }] })
     const text = renderMarkdown(blocks)
     expect(text.split(entityName)).toHaveLength(3)

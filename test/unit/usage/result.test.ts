@@ -25,7 +25,7 @@ function resultOf(next: () => Decimal): UsageResult {
     byDay: [{ date: day, total: next() }],
   }
   const budgetStep = { percent: 50, reachedOn: day, used: next() }
-  const entity = { entityName: 'a', entityType: 'service', metric: 'compute' }
+  const entity = { entityName: 'a', entityId: 'a', entityType: 'service', metric: 'compute' }
   const comparison = {
     status: 'compared' as const,
     with: 'previous-period' as const,
@@ -40,7 +40,7 @@ function resultOf(next: () => Decimal): UsageResult {
     changePercent: next(),
     isAboveMaxIncrease: true,
     movers: [{ ...entity, before: next(), after: next() }],
-    added: [{ name: 'a', entityType: 'service' }],
+    added: [{ name: 'a', entityId: 'a', entityType: 'service' }],
     removed: [],
   }
   const budget = {

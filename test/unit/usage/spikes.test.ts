@@ -111,10 +111,24 @@ describe('findSpikes', () => {
     expect(spike?.usual.toFixed()).toBe('115')
     expect({ ...spike?.driver, total: spike?.driver.total.toFixed(), usual: spike?.driver.usual.toFixed() }).toEqual({
       entityName: 'search',
+      entityId: 'b',
       entityType: 'service',
       metric: 'storage',
       total: '60',
       usual: '10',
     })
+  })
+
+  it('finds a spike of an entity beside that of another one with the same name', () => {
+    const days = Array.from({ length: 30 }, (_, i) => addDays(first, i))
+    const amountsOn = (i: number) => ({ a: 100, b: i === 29 ? 160 : 10, c: i === 29 ? 40 : 10 })
+    const records = days.flatMap((day, i) =>
+      Object.entries(amountsOn(i)).map(([entityId, amount]) => usageRecord(day, amount, { entityId, entityName: 'shop' })),
+    )
+    const totals = days.map((date, i) => ({ date, total: decimal(i === 29 ? 300 : 120) }))
+    expect(findSpikes(records, totals, first).map(({ of, driver }) => [of, driver.entityId])).toEqual([
+      ['organization', 'b'],
+      ['entity', 'c'],
+    ])
   })
 })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createRedact } from '../../../../src/core/secrets.ts'
+import { createScaledClock } from '../../../support/clocks.ts'
 import { token, useGitHub } from '../../../support/github-server.ts'
 import { contentOf, notifyGitHub } from '../../../support/notify.ts'
 
@@ -32,12 +33,20 @@ describe('time limits of requests', () => {
     expect(callsTo(create)).toHaveLength(1)
   })
 
+  it('R4: comment and issue take at most 30 seconds together', async () => {
+    github().addFault({ on: 'POST /graphql', times: 9, effect: { kind: 'hang' } })
+    const clock = createScaledClock(100)
+    const startedAtMs = clock.monotonicMs()
+    const { failures } = await notifyGitHub(github(), { ...both, clock })
+    expect(failures).toHaveLength(2)
+    // Two reads of 15 seconds: there is no time for a third one.
+    expect(github().received).toHaveLength(2)
+    expect(clock.monotonicMs() - startedAtMs).toBeLessThan(45_000)
+  })
+
   it('sends nothing after the time limit for all requests', async () => {
     const { failures } = await notifyGitHub(github(), { ...both, limits: { requestMs: 300, totalMs: 0 } })
-    expect(failures).toEqual([
-      'comment: the time limit for comments and issues is reached.',
-      'issue: the time limit for comments and issues is reached.',
-    ])
+    expect(failures).toEqual(['comment: the time limit is reached.', 'issue: the time limit is reached.'])
     expect(github().received).toEqual([])
   })
 

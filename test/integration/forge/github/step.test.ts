@@ -99,8 +99,8 @@ it('comment: changes writes a comment for a plan that only adopts objects', asyn
 })
 
 describe('deployments', () => {
-  const explain = (inputs: Readonly<Record<string, string>> = {}) =>
-    step({ ...place(), operation: 'usage-cost', comment: 'off', period: 'last-10-days', budget: '500', ...inputs })
+  const explain = (inputs: Readonly<Record<string, string>> = {}, env: Readonly<Record<string, string>> = {}) =>
+    step({ ...place(), operation: 'usage-cost', comment: 'off', period: 'last-10-days', budget: '500', ...inputs }, { env })
   const fill = (onSpike: number) =>
     fillUsage(cloud(), 60, [{ name: 'checkout', microOn: (ago) => ({ compute: (ago === 5 ? onSpike : 10) * 1_000_000 }), locked: true }])
   const deploymentsIn = ({ result }: RanAction) => result?.spikeDeployments
@@ -122,6 +122,16 @@ describe('deployments', () => {
     expect(ran.summary).toContain('Deployments on the day of a spike or the day before')
     expect(ran.summary).not.toContain('<img')
     expect(github().calls()).toEqual([1, 2].map((page) => `GET /repos/acme/shop/deployments?page=${page}&per_page=100`))
+  })
+
+  it('R4: deployments are asked for until the deadline of the run', async () => {
+    fill(90)
+    github().addFault({ on: 'GET /repos/acme/shop/deployments', times: 9, effect: { kind: 'hang' } })
+    const startedAt = performance.now()
+    const ran = await explain({}, { WATCHKEEPER_TIMEOUT_SECONDS: '1' })
+    expect([ran.exitCode, ran.outputs.get('status'), deploymentsIn(ran)]).toEqual([0, 'pass', undefined])
+    expect(github().received.length).toBeGreaterThan(0)
+    expect(performance.now() - startedAt).toBeLessThan(3000)
   })
 
   it('deployments are left out where the token may not read them, and not asked for without a spike', async () => {
