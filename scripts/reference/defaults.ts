@@ -10,7 +10,7 @@ interface Default {
   readonly place: string
   readonly field: string
   readonly value: unknown
-  /** The display types that have the field; empty outside of tiles. */
+  /** The display types of tiles, or types of filters, that have the field; empty where all have it. */
   readonly displayTypes: readonly string[]
   /** `always` for a default of the file, which is a part of every write. */
   readonly stated: 'always' | 'never' | { readonly beside: string }
@@ -25,7 +25,7 @@ interface Evidence {
 
 const nothing = 'nothing'
 
-/** Evidence by place and field, from the source of HyperDX 2.36. `npm run effects` compares each. */
+/** Evidence by place and field, from the source of HyperDX 2.36, or of newer ones. `npm run effects` compares each of 2.36. */
 const evidence: Readonly<Record<string, Evidence>> = {
   'dashboards.savedQueryLanguage': { stored: '`lucene`', readers: 'web app: the language that its user prefers, if none is stored' },
   'dashboards.savedFilterValues[].type': { stored: '`sql`', readers: 'web app: needs a type' },
@@ -36,6 +36,11 @@ const evidence: Readonly<Record<string, Evidence>> = {
   },
   'dashboards.filters[].isBroadcastEnabled': { stored: nothing, readers: 'web app, alert task: compare with `false`' },
   'dashboards.filters[].isVariableEnabled': { stored: nothing, readers: 'web app, alert task: compare with `true`' },
+  'dashboards.filters[].minSelections': { stored: nothing, readers: 'newer servers: 0, and answered from 1 on' },
+  'dashboards.filters[].isGlobalRequirement': {
+    stored: nothing,
+    readers: 'newer servers: test for `true`, and answered with minSelections',
+  },
   'dashboards.containers[].collapsed': { stored: 'the server refuses the write', readers: 'web app: needs a value' },
   'dashboards.containers[].collapsible': { stored: nothing, readers: 'web app: compares with `false`' },
   'dashboards.containers[].bordered': { stored: nothing, readers: 'web app: compares with `false`' },
@@ -82,7 +87,9 @@ function defaultsOfFiles(): readonly Default[] {
   const places = Map.groupBy(found, ({ place, field, value }) => `${place}.${field} ${JSON.stringify(value)}`)
   return [...places.values()].flatMap((same) => {
     const [first] = same
-    return first === undefined ? [] : [{ ...first, displayTypes: [...new Set(same.flatMap(({ displayTypes }) => displayTypes))] }]
+    const isGeneral = same.some(({ displayTypes }) => displayTypes.length === 0)
+    const types = isGeneral ? [] : [...new Set(same.flatMap(({ displayTypes }) => displayTypes))]
+    return first === undefined ? [] : [{ ...first, displayTypes: types }]
   })
 }
 
@@ -110,9 +117,10 @@ function whenStated(field: Schema): Default['stated'] {
   return stateDefault === true ? 'always' : stateDefault
 }
 
-/** Undefined for what is not the configuration of a tile. */
-function displayTypeOf({ displayType, configType }: Shape): string | undefined {
-  const literal = displayType === undefined ? undefined : coreOf(displayType)
+/** Undefined for what is neither the configuration of a tile nor a filter that names its type. */
+function displayTypeOf({ displayType, configType, type, options }: Shape): string | undefined {
+  const spelled = displayType ?? (options && type)
+  const literal = spelled === undefined ? undefined : coreOf(spelled)
   if (!(literal instanceof z.ZodLiteral)) return undefined
   return configType === undefined ? String(literal.value) : `SQL ${literal.value}`
 }

@@ -1,6 +1,7 @@
 import type { Diagnostic, LintSettings, Severity } from '../core/diagnostics.ts'
 import { dayMs, minuteMs } from '../core/durations.ts'
 import { isMapping, keysOf } from '../core/keys.ts'
+import { didYouMean } from '../core/names.ts'
 import { quote } from '../core/text.ts'
 import { shortIntervalNote } from '../kinds/alert/alert.ts'
 import { gridOf } from '../kinds/dashboard/dashboard-file.ts'
@@ -9,6 +10,7 @@ import type { KindName } from '../kinds/kind-names.ts'
 import { type Declared, isOf } from '../kinds/kinds.ts'
 import type { BrokenObject } from '../kinds/references.ts'
 import { undocumentedInCloud } from '../kinds/source/source.ts'
+import { bodyHelpers, bodyVariables, namesInBody, newerBodyVariables } from '../kinds/webhook/body-variables.ts'
 
 interface Rule {
   readonly severity: Severity
@@ -163,6 +165,16 @@ export const lintRules = {
         ? [{ path: ['config', 'showOperandSeries'], message: 'has no effect without formulas' }]
         : [],
     ),
+  },
+  'unknown-body-variable': {
+    severity: 'warning',
+    description: 'The body of a webhook uses a variable or a helper that no known version of the server has.',
+    check: onEach('webhook', checkBody),
+  },
+  'newer-body-variable': {
+    severity: 'note',
+    description: 'The body of a webhook uses a variable that only servers since September 2026 have.',
+    check: onEach('webhook', checkNewerVariables),
   },
   'missing-runbook': {
     severity: 'note',
@@ -341,6 +353,38 @@ const checkFilters = onEach('savedSearch', ({ filters }) =>
         ],
   ),
 )
+
+const anyBodyVariable: readonly string[] = [...bodyVariables, ...newerBodyVariables]
+
+function checkBody({ body = '' }: Values['webhook']): readonly Violation[] {
+  const { variables, helpers } = namesInBody(body)
+  const unknown = [...variables].filter((name) => !anyBodyVariable.includes(name))
+  const missing = [...helpers].filter((name) => !bodyHelpers.some((known) => known === name))
+  return [
+    ...unknown.map(
+      (name) => `{{${quote(name, 60)}}} stays empty: no known version of the server has it${didYouMean(name, anyBodyVariable)}`,
+    ),
+    ...missing.map(
+      (name) => `the server would send nothing: no known version has the helper "${quote(name, 60)}"${didYouMean(name, bodyHelpers)}`,
+    ),
+  ].map((message) => ({ path: ['body'], message }))
+}
+
+/** What all versions have instead. */
+const insteadOf: Readonly<Record<string, string>> = {
+  alertId: '; {{eventId}} identifies an alert, its group and the webhook on all servers',
+  status: '; {{#if (eq state "ALERT")}}firing{{else}}resolved{{/if}} works on all servers',
+}
+
+function checkNewerVariables({ body = '' }: Values['webhook']): readonly Violation[] {
+  const { variables } = namesInBody(body)
+  return newerBodyVariables
+    .filter((name) => variables.has(name))
+    .map((name) => ({
+      path: ['body'],
+      message: `{{${name}}} stays empty on servers before September 2026 (hyperdx#3057)${insteadOf[name] ?? ''}`,
+    }))
+}
 
 /** Counts are never negative. */
 const counting: readonly string[] = ['count', 'count_distinct']

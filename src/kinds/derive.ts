@@ -16,6 +16,8 @@ declare module 'zod' {
     clear?: unknown
     /** The contract of a server without a profile does not have it. */
     needsProfile?: true
+    /** A file without the field leaves its value to the service. */
+    leftToService?: true
     /** The value as the API takes it. */
     toWire?: (value: unknown) => unknown
   }
@@ -120,6 +122,10 @@ export const clearing = (fields: z.ZodObject, profileFields?: ReadonlySet<string
       return Object.hasOwn(meta, 'clear') && (profileFields?.has(name) ?? true) ? [[name, meta.clear] as const] : []
     }),
   )
+
+/** The fields whose value a file without them leaves to the service. */
+export const fieldsLeftToService = (fields: z.ZodObject): readonly string[] =>
+  Object.entries<Schema>(fields.shape).flatMap(([name, field]) => (metaOf(field).leftToService ? [name] : []))
 
 /** The fields of the API that a server has. */
 export const wireFields = (fields: z.ZodObject, hasProfile: boolean): ReadonlySet<string> =>

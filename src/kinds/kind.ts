@@ -49,8 +49,9 @@ export const watchedNames = (
 export const withWatchedNames = <T extends StoredObject>(alerts: readonly T[], names: ReadonlyMap<string, string>): readonly T[] =>
   alerts.map((alert) => (alert.name ? alert : { ...alert, [watchedName]: names.get(watchedPlaceOf(alert) ?? '') }))
 
-/** What people call a stored object: its name, or for an alert without one what it watches. Empty where neither is known. */
-export const storedLabelOf = ({ name, [watchedName]: watched }: StoredObject): string => name || watched || ''
+/** What people call a stored object: its name, or for an alert without one its display name or what it watches. Empty where none is known. */
+export const storedLabelOf = ({ name, displayName, [watchedName]: watched }: StoredObject): string =>
+  name || (typeof displayName === 'string' && displayName) || watched || ''
 
 /** `"Errors" (65f…)`; only the id of an object without a name. */
 export function describeStored(stored: StoredObject): string {
@@ -202,6 +203,8 @@ export interface Kind<Declared extends DeclaredObject = DeclaredObject> {
   readonly canPatch?: true
   /** Completes the body of a write with what describes values that the API never returns. Absent where it returns every value. */
   seal?(body: Body): Body
+  /** Fields that only newer servers have, which answer them for every object. Absent where no field is so new. */
+  readonly newerFields?: readonly string[]
   /** Fields with secrets. `repair: secrets` is about objects that have one, and nothing shows which side changed such a field. */
   readonly secretFields?: readonly string[]
   /** What to know about a change, or what it cannot do, such as a create without its secret. */
@@ -287,6 +290,10 @@ export const checkRules = {
     description: 'A write needs a secret that is not set in this run, that the log cannot mask, or that is not a URL where one is needed.',
   },
   'secret-not-compared': { severity: 'note', description: 'A secret is not set in this run, so that it is not compared.' },
+  'newer-field': {
+    severity: 'error',
+    description: 'A declared field that the version of the service does not have: none of its objects shows it.',
+  },
   silenced: {
     severity: 'note',
     description: 'An alert is silenced: its evaluation starts at a time in the future that no file declares. apply keeps this time.',

@@ -93,9 +93,10 @@ const inShortForm = (path: readonly PropertyKey[], written: unknown): readonly P
 export const previousKeyOf = ({ value }: Declared): string | undefined =>
   ('previousKey' in value ? value.previousKey : undefined) || undefined
 
-/** What people call a declared object: its name, or for an alert without one what it watches, as its file spells it. */
+/** What people call a declared object: its name, or for an alert without one its display name or what it watches, as its file spells it. */
 export function labelOf({ key, value }: Declared): string {
   if (value.name !== undefined) return value.name
+  if ('displayName' in value && value.displayName !== undefined) return value.displayName
   const watched = 'threshold' in value ? (value.tile ?? value.savedSearch) : undefined
   const name = typeof watched === 'string' ? watched : ownValue(watched, 'name')
   return typeof name === 'string' ? name : key

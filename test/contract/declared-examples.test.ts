@@ -14,18 +14,15 @@ const examples = ['observability', 'starter', 'adopt', 'receivers', 'instances',
 )
 
 const variables = { SERVICE: 'checkout', WEBHOOK: 'oncall', ERRORS_PER_FIVE_MINUTES: '20' }
-const secrets = {
-  WEBHOOK_ONCALL_URL: 'https://hooks.example.com/oncall/not-a-real-one',
-  WEBHOOK_ONCALL_TOKEN: 'Bearer not-a-real-token',
-  WEBHOOK_INCIDENTS_URL: 'https://api.incident.io/v2/alert_events/not-a-real-one',
-  WEBHOOK_INCIDENTS_TOKEN: 'Bearer not-a-real-one-either',
-}
-const env = { ...passed(variables), ...secrets, GITHUB_REPOSITORY: 'shop/infra' }
+/** Every variable that a file names for a webhook has a value. */
+const secretsOf = (file: string): Readonly<Record<string, string>> =>
+  Object.fromEntries([...file.matchAll(/WEBHOOK_\w+/g)].map(([name]) => [name, `https://hooks.example.com/not-a-real-one/${name}`]))
+const env = { ...passed(variables), GITHUB_REPOSITORY: 'shop/infra' }
 
 const run = (operation: string, path: string, variables: Readonly<Record<string, string>> = env) =>
   invokeText({
     inputs: { ...inputsFor(emulator(), 'clickhouse-cloud'), operation },
-    env: variables,
+    env: { ...variables, ...secretsOf(read(path)) },
     files: { [path.replace('examples', 'observability')]: read(path) },
   })
 

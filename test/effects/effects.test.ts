@@ -1,5 +1,6 @@
 // The suite itself needs a real server. Here, its files are applied to the emulator, so that a change of the product's rules or of the file
 // schemas does not leave it with files that cannot be applied; and its comparison is shown to find what it is for.
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../../src/emulator/index.ts'
 import { readSlos } from '../../src/slos/expand-slos.ts'
@@ -11,6 +12,7 @@ import { createIntents } from './intents.ts'
 import { declareProblems, effectOf, predictionsOf, problemCases } from './problems.ts'
 import type { Json } from './product.ts'
 import { declaredQueries, twinDashboard } from './queries.ts'
+import { arrivalProblems, type RecordedArrivals, receiverDeclarations, receiverSecrets } from './receivers.ts'
 import { compareWithCheckSlo, type SloEvaluation } from './slos.ts'
 import { type Dump, differencesOf, writtenBy } from './stored.ts'
 
@@ -85,6 +87,60 @@ describe('the queries whose effect a plan predicts', () => {
     ])
     expect(Object.fromEntries(said)).toEqual({ a1: 'fails', a2: 'fails', a3: 'fails', a4: 'never' })
     expect([effectOf([]), effectOf([{ state: 'OK' }]), effectOf([{ state: 'ERROR' }])]).toEqual(['never', 'evaluated', 'fails'])
+  })
+})
+
+describe('the receivers of the example', () => {
+  const recorded = JSON.parse(readFileSync(new URL('receivers.json', import.meta.url), 'utf8')) as RecordedArrivals
+
+  /** Replaces a text in all messages to a receiver. */
+  const problemsAfter = (receiver: string, text: string, by: string): readonly string[] =>
+    arrivalProblems({
+      ...recorded,
+      arrivals: recorded.arrivals.map((one) => (one.receiver === receiver ? { ...one, text: one.text.replaceAll(text, by) } : one)),
+    })
+
+  it('get from HyperDX 2.36 what they document, with one id for an alert that fires and is resolved', () => {
+    expect(arrivalProblems(recorded)).toEqual([])
+  })
+
+  it('a message that its receiver would not understand is a problem', () => {
+    const { arrivals, templates } = recorded
+    const unknown: readonly (readonly [string, string, string, string])[] = [
+      ['pagerduty', '"resolve"', '"resolved"', 'event_action: Invalid option'],
+      ['pagerduty', '"dedup_key"', '"dedupKey"', 'dedup_key: Invalid input'],
+      ['incidents', '"firing"', '"resolved"', 'the states are resolved,resolved'],
+      ['opsgenie', '"alias": "', '"alias": "\\n', 'alias: Invalid string'],
+      ['discord', '"url": "http:', '"url": "', 'url: Invalid URL'],
+      ['teams', '"wrap": true }', '"wrap": true, }', 'is not JSON'],
+      ['google-chat', '@here', '', 'text: Invalid string'],
+      ['receiver', 'a', 'b', 'text'],
+    ]
+    for (const [receiver, text, by, problem] of unknown)
+      expect(problemsAfter(receiver, text, by).join('\n'), receiver).toMatch(new RegExp(`^${receiver}.*${problem}`, 'm'))
+    const withoutKey = arrivals.map((one) => ({ ...one, headers: {} }))
+    expect(arrivalProblems({ ...recorded, arrivals: withoutKey })).toContain(
+      'pagerduty, query firing: the header X-Routing-Key is undefined',
+    )
+    expect(arrivalProblems({ ...recorded, arrivals: arrivals.slice(1) })).toEqual(['discord: nothing arrived for query firing'])
+    const ids = /"(?:dedup_key|alias|id|threadKey|deduplication_key)": "[0-9a-f]+"/g
+    const sameId = arrivals.map((one) => ({
+      ...one,
+      text: one.text.replace(ids, (field) => field.replace(/"[0-9a-f]+"$/, '"0123456789"')),
+    }))
+    expect(arrivalProblems({ ...recorded, arrivals: sameId })).toHaveLength(5)
+    expect(arrivalProblems({ arrivals, templates: { ...templates, teams: '' } })).toEqual(['teams: the template has changed since'])
+  })
+
+  it('are applied with their secrets, and alerts that notify all of them', async () => {
+    const emulator = await startEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
+    try {
+      const name = serviceOf(emulator).sources.find(({ kind }) => kind === 'log')?.name ?? ''
+      const server = { url: emulator.url, project: 'shop/infra', secrets: receiverSecrets('https://hooks.example.com') }
+      expect(await withSite(server, 'hyperdx', (site) => convergenceProblems(site, receiverDeclarations(name, Date.now())))).toEqual([])
+    } finally {
+      await emulator.close()
+    }
   })
 })
 

@@ -69,6 +69,8 @@ const load = createRequire(pathToFileURL(`${checkout}/packages/api/package.json`
 function setTime(timeMs: number): void {
   const RealDate = realDate
   globalThis.Date = class extends RealDate {
+    // Mongoose stores a time as a number unless its class has this name. The task would then find none of its own evaluations.
+    static override readonly name = 'Date'
     constructor(...args: readonly number[]) {
       super(...((args.length === 0 ? [timeMs] : args) as [number]))
     }

@@ -22,6 +22,7 @@ import { createIntents, type Intents } from './intents.ts'
 import { declareProblems, effectOf, type Prediction, predictionsOf, problemCases, problemKeys } from './problems.ts'
 import type { Json, ProductAnswers, ProductRequest } from './product.ts'
 import { declaredQueries, twinDashboard } from './queries.ts'
+import { type Arrival, arrivalProblems, receiverDeclarations, receiverSecrets, receivers, recordArrivals } from './receivers.ts'
 import { compareWithCheckSlo, type SloAccess, type SloEvaluation } from './slos.ts'
 import { type Dump, differencesOf, type Written, writtenBy } from './stored.ts'
 import { target, webDashboards } from './web-dashboards.ts'
@@ -46,6 +47,7 @@ templates, changes and adds a tile, and may lose only what the plan names. Exits
   --problems-only   only compares what a plan says about queries with what the alert task makes of them
   --imports-only    only imports dashboards in the web app and with import and apply: the product's templates, and those of web-dashboards.ts
   --record FILE     writes what is stored of the latter: test/conformance/recorded/imports.json
+  --receivers-only  only sends messages to the receivers of the example, and stores what arrives in receivers.json
   --slos-only       only evaluates the example of SLOs, and compares the evaluations with check-slos, for a longer time
 
 The server must accept webhooks to 127.0.0.1 (WEBHOOK_HOSTNAME_ALLOWLIST). Access keys in CONFORMANCE_KEYS, the cookie of a session of the web
@@ -65,6 +67,7 @@ const { values } = parseArgs({
     step: { type: 'string', default: '60' },
     'queries-only': { type: 'boolean', default: false },
     'problems-only': { type: 'boolean', default: false },
+    'receivers-only': { type: 'boolean', default: false },
     'slos-only': { type: 'boolean', default: false },
     'imports-only': { type: 'boolean', default: false },
     record: { type: 'string' },
@@ -80,7 +83,7 @@ function required(name: string): string {
   return value
 }
 
-const parts = ['writers', 'queries', 'problems', 'slos', 'imports'] as const
+const parts = ['writers', 'queries', 'problems', 'receivers', 'slos', 'imports'] as const
 
 type Part = (typeof parts)[number]
 
@@ -137,6 +140,22 @@ async function openReceiver() {
   return { port: (server.address() as AddressInfo).port, notifications, close: () => server.close() }
 }
 
+/** Keeps requests as they are; the path is the receiver. */
+async function openInbox() {
+  const arrivals: Arrival[] = []
+  const server = createServer((request, response) => {
+    text(request).then((body) => {
+      const names = ['content-type', ...receivers.flatMap(({ headerNames }) => headerNames.map((name) => name.toLowerCase()))]
+      const headers = Object.fromEntries(names.flatMap((name) => (request.headers[name] ? [[name, String(request.headers[name])]] : [])))
+      arrivals.push({ receiver: (request.url ?? '').slice(1), headers, text: body })
+      response.end('ok')
+    }, response.destroy)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return { port: (server.address() as AddressInfo).port, arrivals, close: () => server.close() }
+}
+
 const template = '{"title":"{{title}}","body":"{{body}}","state":"{{state}}","start":"{{startTime}}","end":"{{endTime}}"}'
 
 const writers = ['apply', 'web app', 'web app, then apply'] as const
@@ -176,7 +195,9 @@ type Api = ReturnType<typeof createApi>
 async function deleteAll({ list, send }: Api): Promise<void> {
   for (const path of ['alerts', 'saved-searches', 'dashboards'])
     for (const { id } of await list(path)) await send('DELETE', `${path}/${id}`)
-  for (const { id, name } of await list('webhooks')) if (name.startsWith('effects: ')) await send('DELETE', `webhooks/${id}`)
+  const own = new Set(receivers.map(({ declared }) => declared.name))
+  for (const { id, name } of await list('webhooks'))
+    if (name.startsWith('effects: ') || own.has(name)) await send('DELETE', `webhooks/${id}`)
 }
 
 async function createReferences(api: Api, port: number): Promise<PerWriter<References>> {
@@ -213,6 +234,7 @@ interface Findings {
     | 'notifications of queries'
     | 'predictions of plans'
     | 'of them unknown'
+    | 'messages to receivers'
     | 'evaluations of SLOs'
     | 'of them firing'
     | 'exact imports'
@@ -516,6 +538,23 @@ async function comparePredictions(run: Run): Promise<void> {
   await site.apply({ 'empty.json': {} }, { ...inputs, prune: true, allowEmpty: true, maxDeletes: 1000 })
 }
 
+const recordedArrivals = new URL('receivers.json', import.meta.url)
+
+const receiversProject = 'watchkeeper/effects-receivers'
+
+/** Two alerts fire and are resolved, and every receiver of the example gets messages that it understands. */
+async function checkReceivers(run: Run, arrivals: readonly Arrival[], api: Api): Promise<void> {
+  const { name = '' } = (await api.list('sources')).find(({ kind }) => kind === 'log') ?? {}
+  const middleMs = (Date.parse(run.span.from) + Date.parse(run.span.to)) / 2
+  await applyFile(run, receiverDeclarations(name, middleMs), receiversProject)
+  await askProduct({ command: 'evaluate', ...run.span }, run)
+  const recorded = recordArrivals(arrivals)
+  const problems = arrivalProblems(recorded)
+  run.findings.counts['messages to receivers'] = arrivals.length
+  run.findings.differences.push(...problems)
+  if (problems.length === 0) writeFileSync(recordedArrivals, `${JSON.stringify(recorded, undefined, 2)}\n`)
+}
+
 const slosProject = 'watchkeeper/effects-slos'
 
 /**
@@ -550,9 +589,13 @@ async function checkSlos(run: Run): Promise<void> {
 
 function toSloEvaluation({ createdAt, group, lastValues, state }: Json, key: string): SloEvaluation {
   const value = (lastValues as readonly Json[]).at(-1)?.count
-  // The database has times as numbers where the injected clock made them.
-  const endMs = typeof createdAt === 'number' ? createdAt : Date.parse(String(createdAt))
-  return { key, endMs, group: String(group ?? '').replace('Group:', ''), value: Number(value ?? 0), state: String(state) }
+  return {
+    key,
+    endMs: Date.parse(String(createdAt)),
+    group: String(group ?? '').replace('Group:', ''),
+    value: Number(value ?? 0),
+    state: String(state),
+  }
 }
 
 /** A session for each key, because a key has 100 requests a minute. */
@@ -570,12 +613,13 @@ function openSessions(server: string) {
   return { access, close: () => Promise.all(sessions.map((session) => session.close())) }
 }
 
-function siteServer({ server, cloud }: Options, accessKey: string): SiteServer {
+function siteServer({ server, cloud }: Options, accessKey: string, secrets: NonNullable<SiteServer['secrets']>): SiteServer {
   const project = 'watchkeeper/effects'
-  if (cloud === undefined) return { url: server, project, connection: { credentials: { accessKey } } }
+  if (cloud === undefined) return { url: server, project, secrets, connection: { credentials: { accessKey } } }
   return {
     url: cloud,
     project,
+    secrets,
     connection: { credentials: { keyId: required('WATCHKEEPER_API_KEY_ID'), keySecret: required('WATCHKEEPER_API_KEY_SECRET') } },
     service: { organizationId: required('WATCHKEEPER_ORGANIZATION_ID'), serviceId: required('WATCHKEEPER_SERVICE_ID') },
   }
@@ -646,6 +690,7 @@ async function compareWriters(options: Options): Promise<Findings> {
   const api = createApi(options.server)
   await deleteAll(api)
   const receiver = await openReceiver()
+  const inbox = await openInbox()
   const findings: Findings = {
     counts: {
       objects: 0,
@@ -659,6 +704,7 @@ async function compareWriters(options: Options): Promise<Findings> {
       'notifications of queries': 0,
       'predictions of plans': 0,
       'of them unknown': 0,
+      'messages to receivers': 0,
       'evaluations of SLOs': 0,
       'of them firing': 0,
       'exact imports': 0,
@@ -675,7 +721,7 @@ async function compareWriters(options: Options): Promise<Findings> {
     const webApp = openWebApp(options.server, required('COOKIE'), defaultSelects)
     const profile = options.cloud === undefined ? 'hyperdx' : 'clickhouse-cloud'
     await withSite(
-      siteServer(options, api.firstKey),
+      siteServer(options, api.firstKey, receiverSecrets(`http://127.0.0.1:${inbox.port}`)),
       profile,
       async (site) => {
         const run: Run = { ...options, site, webApp, references, defaultSelects, notifications: receiver.notifications, findings }
@@ -685,6 +731,7 @@ async function compareWriters(options: Options): Promise<Findings> {
         }
         if (options.parts.includes('queries')) await compareQueriesOfAlerts(run, api)
         if (options.parts.includes('problems')) await comparePredictions(run)
+        if (options.parts.includes('receivers')) await checkReceivers(run, inbox.arrivals, api)
         if (options.parts.includes('slos')) await checkSlos(run)
         if (options.parts.includes('imports')) await compareImports(run, api)
       },
@@ -692,6 +739,7 @@ async function compareWriters(options: Options): Promise<Findings> {
     )
   } finally {
     receiver.close()
+    inbox.close()
     await deleteAll(api)
   }
   return findings
@@ -701,7 +749,6 @@ function chosenParts(): readonly Part[] {
   const only = parts.filter((part) => part !== 'writers' && values[`${part}-only`])
   return only.length > 0 ? only : parts
 }
-
 async function main(): Promise<number> {
   const { server, checkout, mongo, cloud, from, to } = values
   if (values.help || server === undefined || checkout === undefined || mongo === undefined || from === undefined || to === undefined) {

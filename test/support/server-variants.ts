@@ -3,6 +3,7 @@ import { type Emulator, startVariantOf } from '../../src/emulator/emulator.ts'
 import type { EmulatorOptions, ServerVariant, VariantRequest } from '../../src/emulator/options.ts'
 import type { ProductRequest, ProductResponse } from '../../src/emulator/product/request.ts'
 import { isJsonObject, type JsonObject, type Service } from '../../src/emulator/store.ts'
+import { acceptsNewerField, handleNewer } from './newer-server.ts'
 
 // Servers that differ from the recorded product, to test clients against what may come.
 
@@ -22,6 +23,8 @@ export interface VariantOptions extends EmulatorOptions {
    * body, kept until an update leaves them out, and shown. Default: none.
    */
   readonly newFieldPrefix?: string
+  /** A server of September 2026: see newer-server.ts. Default: false. */
+  readonly isNewer?: boolean
   /** An older server: fields with these names are dropped from every body without an error. Default: none. */
   readonly unknownFields?: readonly string[]
 }
@@ -32,11 +35,13 @@ export interface EmulatorVariant extends Emulator {
 }
 
 export async function startVariant(options: VariantOptions = {}): Promise<EmulatorVariant> {
-  const { paging, totalCount, unknownDefaults, newFieldPrefix, unknownFields = [], ...others } = options
+  const { paging, totalCount, unknownDefaults, newFieldPrefix, isNewer = false, unknownFields = [], ...others } = options
   let seed = unknownDefaults
   const variant: ServerVariant = {
-    acceptsField: (name) => newFieldPrefix !== undefined && name.startsWith(newFieldPrefix),
-    handle(request, product) {
+    acceptsField: (name) => (newFieldPrefix !== undefined && name.startsWith(newFieldPrefix)) || (isNewer && acceptsNewerField(name)),
+    handle(request, productOf236) {
+      const product = (passed: ProductRequest): ProductResponse =>
+        isNewer ? handleNewer({ ...request, ...passed }, productOf236) : productOf236(passed)
       const known: VariantRequest = {
         ...request,
         query: paging === 'ignored' ? {} : request.query,

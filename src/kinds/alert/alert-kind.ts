@@ -1,11 +1,12 @@
 import * as z from 'zod'
 import type { Profile } from '../../api/profiles.ts'
 import { formatMoment } from '../../core/dates.ts'
+import { isSame } from '../../core/equality.ts'
 import { isMapping, withoutUndefined } from '../../core/keys.ts'
 import { ownValue, valueAt } from '../../documents/schema.ts'
 import { describeQuery, projectDashboard } from '../alert-query.ts'
 import { comparable, withoutEmpty } from '../compare.ts'
-import { clearing, encode, wireFields, wireSchema } from '../derive.ts'
+import { clearing, encode, fieldsLeftToService, wireFields, wireSchema } from '../derive.ts'
 import {
   type Body,
   type DeclaredObject,
@@ -22,6 +23,7 @@ import {
   readTextMarker,
   readTextSnapshot,
   textStyle,
+  withoutMarkerTags,
   withoutTextMarker,
   withQueryTile,
   withTextMarker,
@@ -64,11 +66,12 @@ function resolveAlert(declared: DeclaredObject<DeclaredAlert>, context: ResolveC
 
 /** The kind of alerts. The profile decides which fields exist, and which of them holds the markers; the time decides which starts have no effect. */
 export function createAlertKind(
-  profile: Pick<Profile, 'isKnown'>,
+  profile: Pick<Profile, 'isKnown' | 'isSelfHosted'>,
   nowMs: number,
   definition: z.ZodObject = declaredAlert,
 ): Kind<DeclaredObject<DeclaredAlert>> {
   const fields = alertFieldsOf(profile, definition)
+  const left = fieldsLeftToService(definition).filter((field) => fields.has(field))
   const markedField = fields.has('note') ? 'note' : 'message'
   const markedText = ({ [markedField]: text }: Body): string => (typeof text === 'string' ? text : '')
   // Under another profile the marker was in the other field.
@@ -102,9 +105,9 @@ export function createAlertKind(
       return { ...body, ...(text !== undefined && { [markedField]: sealed }) }
     },
     // Under another profile the marker was in the other field.
-    withoutMarker: ({ note, message, ...body }) => {
+    withoutMarker: ({ note, message, tags, ...body }) => {
       const [ownNote, ownMessage] = [note, message].map((text) => (typeof text === 'string' ? withoutTextMarker(text) : ''))
-      return { ...body, ...(ownNote !== '' && { note: ownNote }), ...(ownMessage !== '' && { message: ownMessage }) }
+      return { ...body, ...(ownNote !== '' && { note: ownNote }), ...(ownMessage !== '' && { message: ownMessage }), ...ownTags(tags) }
     },
     readSnapshot: (body) => readTextSnapshot(body[markedField]),
     withSnapshot: (body, digest) => ({ ...body, [markedField]: withTextSnapshot(markedText(body), digest) }),
@@ -112,10 +115,17 @@ export function createAlertKind(
       // The line of a marker includes the blanks before it, so trailing blanks do not count without a marker either.
       withoutEmpty(effectiveFields({ ...body, [markedField]: withoutTextMarker(markedText(body)).trimEnd() })),
     carryOver: (desired, stored) => {
-      const merged = mergeChannels(desired, stored)
+      // An update without them makes them of what the alert watches. A gateway may answer them, and not know them in a request.
+      const own = { ...stored, ...ownTags(stored.tags) }
+      const kept = profile.isSelfHosted ? left.filter((field) => !Object.hasOwn(desired, field) && own[field] != null) : []
+      const merged = mergeChannels({ ...desired, ...Object.fromEntries(kept.map((field) => [field, own[field]])) }, stored)
       return fields.has('scheduleStartAt') ? carryOverStart(merged, stored, nowMs) : merged
     },
-    comparedPart: (stored, declared) => withoutHarmlessStart(stored, declared, nowMs),
+    comparedPart(stored, declared) {
+      const compared = Object.entries(stored).filter(([field]) => !left.includes(field) || Object.hasOwn(declared, field))
+      return withoutHarmlessStart(Object.fromEntries(compared), declared, nowMs)
+    },
+    newerFields: left,
     pulledPart: (stored, desired) => withoutUnpulledStart(stored, desired, nowMs),
     file: {
       name: 'alerts',
@@ -159,7 +169,21 @@ function spellAlert(body: Body, context: FileContext, definition: z.ZodObject): 
     channel: isSingle ? channel : undefined,
     channels: isSingle || channels.length === 0 ? undefined : channels,
   }
-  return withoutUndefined(Object.fromEntries(Object.keys(definition.shape).map((field) => [field, values[field]])))
+  const left = fieldsLeftToService(definition).filter((field) => isLeftOut(field, alert, context))
+  const written = Object.keys(definition.shape).filter((field) => !left.includes(field))
+  return withoutUndefined(Object.fromEntries(written.map((field) => [field, values[field]])))
+}
+
+/** Whether a file needs no value: it declares none, or the server would make the same one of what a new alert watches. */
+function isLeftOut(field: string, alert: Body, { spelled, directory }: FileContext): boolean {
+  if (spelled !== undefined) return ownValue(spelled, field) === undefined
+  const { source, savedSearchId, dashboardId, tileId, name } = alert
+  const [noun, id] = source === 'saved_search' ? (['savedSearch', savedSearchId] as const) : (['dashboard', dashboardId] as const)
+  const watched = directory.all(noun).find((one) => one.id === id)
+  if (watched === undefined) return false
+  if (field === 'tags') return isSame(alert.tags, withoutMarkerTags(ownValue(watched, 'tags')).toSorted())
+  const tile = noun === 'dashboard' ? ` - ${directory.nameOf(tileId)?.trim() || 'Tile'}` : ''
+  return [name, `${watched.name?.trim()}${tile}`].includes(alert[field])
 }
 
 function spellChannel({ type, webhookId, ...others }: Body, { directory }: FileContext): Body {
@@ -208,7 +232,7 @@ function summarizeAlert(body: Body, nameOf: (id: unknown) => string, { query }: 
 
 /** Drops the fields that have no effect in combination with the others, because the server keeps any value in them. */
 function effectiveFields(body: Body): Body {
-  const { dashboardId, tileId, savedSearchId, groupBy, thresholdMax, scheduleStartAt, channel, channels, ...fields } = body
+  const { dashboardId, tileId, savedSearchId, groupBy, thresholdMax, scheduleStartAt, channel, channels, tags, ...fields } = body
   const isRange = typeof fields.thresholdType === 'string' && fields.thresholdType.endsWith('between')
   return {
     ...fields,
@@ -216,8 +240,12 @@ function effectiveFields(body: Body): Body {
     ...(isRange && { thresholdMax }),
     scheduleStartAt: typeof scheduleStartAt === 'string' ? toUtc(scheduleStartAt) : scheduleStartAt,
     channels: channelsOf(body).map(withoutWebhookService),
+    ...ownTags(tags),
   }
 }
+
+/** The tags without markers: a server gives an alert those of its dashboard. */
+const ownTags = (tags: unknown): Body => (Array.isArray(tags) ? { tags: withoutMarkerTags(tags).toSorted() } : {})
 
 /**
  * Keeps the fields of channels that no file can declare, and sends the first channel twice to a server that answers it twice: it refuses

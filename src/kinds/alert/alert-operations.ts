@@ -4,6 +4,7 @@ import type { WriteApi } from '../../api/client.ts'
 import type { Target } from '../../api/path.ts'
 import { inputDiagnostic } from '../../core/diagnostics.ts'
 import { InputError, WatchkeeperError } from '../../core/errors.ts'
+import { isEmpty } from '../../core/keys.ts'
 import { counted, nameOrId, say, trusted, untrusted } from '../../core/line.ts'
 import { quote } from '../../core/text.ts'
 import { isKnown, metaOf, ownValue, type Schema } from '../../documents/schema.ts'
@@ -12,7 +13,8 @@ import { judgeCutList, listOutput, mayBeCut, toListResult } from '../../operatio
 import { defineOperation, noFields } from '../../operation/operation.ts'
 import { findNames } from '../collections.ts'
 import { composeCreate } from '../compare.ts'
-import { type Body, type DeclaredObject, type Kind, watchedPlaceOf, withWatchedNames } from '../kind.ts'
+import { fieldsLeftToService } from '../derive.ts'
+import { type Body, type DeclaredObject, describeStored, type Kind, watchedPlaceOf, withWatchedNames } from '../kind.ts'
 import { ownersDetail, toOwners } from '../list-operation.ts'
 import {
   declarationDetail,
@@ -166,7 +168,9 @@ export const createAlert = defineOperation({
       const writer = { api, service, profile, clock, confirm }
       if (existing !== undefined) return handleExisting({ writer, body, existing, readAtMs, second, ifExists: given.ifExists })
     }
-    return { ...outputsOf(await createOnce(api, service, kind, body), true), outcome: 'created' as const }
+    const created = await createOnce(api, service, kind, body)
+    demandStored(created, body, 'was created')
+    return { ...outputsOf(created, true), outcome: 'created' as const }
   },
   report: ({ alert, outcome }) => ({
     headline:
@@ -195,6 +199,7 @@ export const updateAlert = defineOperation({
     const cleared = Object.entries(read.value).flatMap(([name, value]) => (value === null ? [wireNameOf(name)] : []))
     const change = { ...fields, ...target, ...Object.fromEntries(cleared.map((name) => [name, null])) }
     const { object, isWritten } = await changeAlert({ api, service, profile, clock, confirm }, given.id, () => change)
+    demandStored(object, change, 'was updated')
     return outputsOf(object, isWritten)
   },
   report: ({ alert, changed }) => ({
@@ -202,6 +207,14 @@ export const updateAlert = defineOperation({
     blocks: [alertFacts(alert)],
   }),
 })
+
+/** A server that is older than a field drops it without an error. */
+function demandStored(stored: Alert, body: Body, outcome: string): void {
+  const dropped = fieldsLeftToService(declaredAlert).filter((field) => !isEmpty(body[field]) && isEmpty(stored[field]))
+  if (dropped.length === 0) return
+  const message = `The alert ${describeStored(stored)} ${outcome}, but the service did not store ${dropped.join(' and ')}. Its version might not have this field yet: remove it, or upgrade the service.`
+  throw new WatchkeeperError('refused', message)
+}
 
 const wireNameOf = (field: string): string => metaOf(ownValue(declaredAlert.shape, field) as Schema).ref?.wire ?? field // The schema accepted the field.
 

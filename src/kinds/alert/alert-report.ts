@@ -4,8 +4,8 @@ import { type Selectable, selectInput } from '../../operation/select.ts'
 import type { Block } from '../../report/blocks.ts'
 import { facts, shown, table } from '../../report/table.ts'
 import { type Body, storedLabelOf, withWatchedNames } from '../kind.ts'
-import { type Owners, ownerCell, ownerFields, selectableOwned } from '../list-operation.ts'
-import { readTextMarker, textStyle } from '../marker.ts'
+import { type Owners, ownerCell, ownerFields, selectableOwned, tagsCell } from '../list-operation.ts'
+import { readTextMarker, textStyle, withoutMarkerTags } from '../marker.ts'
 import { type Alert, alertStates, describeThreshold } from './alert.ts'
 
 /** `≥ 5 over 5m`, `between 5 and 9 over 5m`. */
@@ -31,7 +31,8 @@ interface ListedAlerts {
   readonly silencedUntil: Readonly<Record<string, string>>
 }
 
-export const selectAlerts = (description: string) => selectInput(description, ['name', 'state', ...ownerFields], { state: alertStates })
+export const selectAlerts = (description: string) =>
+  selectInput(description, ['name', 'state', 'tag', ...ownerFields], { state: alertStates })
 
 /** The marker of an alert is in its note, or in its message where the server has no notes. */
 export const alertMarkers = {
@@ -40,7 +41,11 @@ export const alertMarkers = {
   readMarker: ({ note, message }: Body) => readTextMarker(note) ?? readTextMarker(message),
 } as const
 
-export const selectableAlert = (alert: Alert): Selectable => ({ ...selectableOwned(alert, alertMarkers), state: alert.state })
+export const selectableAlert = (alert: Alert): Selectable => ({
+  ...selectableOwned(alert, alertMarkers),
+  state: alert.state,
+  tags: withoutMarkerTags(alert.tags),
+})
 
 /** Explains, at most once, why ids are shown in place of names. */
 export function missingNames({ items: alerts, names, namesFailure }: ListedAlerts): readonly Block[] {
@@ -52,6 +57,7 @@ export function missingNames({ items: alerts, names, namesFailure }: ListedAlert
 /** A column that is empty for every alert is left out. */
 export function alertTable({ items: alerts, names, owners, silencedUntil }: ListedAlerts): Block {
   const isSilenced = Object.keys(silencedUntil).length > 0
+  const hasTags = alerts.some(({ tags }) => withoutMarkerTags(tags).length > 0)
   const hasErrors = alerts.some(({ executionErrors }) => executionErrors?.length)
   const channelNames = (alert: Alert): readonly unknown[] =>
     channelsIn(alert).map(({ webhookId, type }) => nameOrId(webhookId, names) ?? type)
@@ -61,6 +67,7 @@ export function alertTable({ items: alerts, names, owners, silencedUntil }: List
     Condition: conditionOf,
     On: (alert) => textOrDash(nameOrId(watchedId(alert), names)),
     Channel: (alert) => textOrDash(channelNames(alert).join(', ')),
+    ...(hasTags && { Tags: tagsCell }),
     Owner: (alert) => ownerCell(alert, owners),
     ...(isSilenced && { 'Silenced until': ({ id }: Alert) => shown(silencedUntil[id], formatMoment) }),
     ...(hasErrors && { 'Last error': lastErrorOf }),

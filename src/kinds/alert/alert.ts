@@ -57,6 +57,9 @@ const answeredChannel = z.looseObject({ type: optionalText, webhookId: optionalT
 export const alertSchema = z.looseObject({
   id: wireId,
   name: optionalText,
+  /** Servers newer than HyperDX 2.36 answer both for every alert: those that were stored, or else made of what the alert watches. */
+  displayName: optionalText,
+  tags: z.array(z.string()).nullish().catch(undefined),
   state: optionalText,
   dashboardId: optionalText,
   tileId: optionalText,
@@ -180,6 +183,11 @@ export const declaredAlert = z
         description: `${nameDescription} Without it, the title of a notification has the tile, the dashboard and the value.`,
         clear: null,
       }),
+    displayName: word(512).optional().meta({
+      description: 'Name on the page of alerts, and title of notifications without a name. Only newer servers have it.',
+      leftToService: true,
+      needsProfile: true,
+    }),
     query: alertQuery.optional().meta({
       description:
         'What is compared with the threshold, instead of a tile or a saved search: the fields of a chart, or `sql`. With it, `dashboard` is the key of a dashboard in these files that shows the query; without, one for all such alerts of the project does.',
@@ -242,6 +250,12 @@ export const declaredAlert = z
       .nullable()
       .optional()
       .meta({ description: 'What the person on call should do, as Markdown.', clear: null, needsProfile: true }),
+    tags: z.array(word(32)).max(50).optional().meta({
+      description: 'Tags of the alert. Only newer servers have them.',
+      accepts: 'at most 50 tags of at most 32 characters',
+      leftToService: true,
+      needsProfile: true,
+    }),
     ...adoption,
   })
   .meta({ aliases: { id: 'adopt' } })

@@ -71,7 +71,8 @@ const withoutNulls = (body: Body): Body =>
 function mergeDeclared(before: Body, declared: Body): Body {
   const { source, ...own } = declared
   // A start at a border is left to the server: it is omitted, and moves with the interval.
-  const { channel, channels, ...others } = isAtBorder(before) ? omitStart(before) : before
+  // Left to the service where they are not declared.
+  const { channel, channels, displayName: _, tags: __, ...others } = isAtBorder(before) ? omitStart(before) : before
   const hasChannel = declared.channel !== undefined || declared.channels !== undefined
   const texts = (['note', 'message'] as const).flatMap((field) =>
     Object.hasOwn(declared, field) ? [[field, keepTextMarkers(String(declared[field] ?? ''), before[field])] as const] : [],

@@ -170,7 +170,10 @@ export async function checkChange(
 
 function toDiagnostics(invalid: readonly InvalidField[], change: Change, objects: readonly Declared[]): readonly Diagnostic[] {
   const declared = declaredBy(change, objects)
-  return invalid.map(({ path, message }) => {
+  // An item of a type that the server does not have also lacks what the other types need.
+  const items = invalid.flatMap(({ path }) => /^(.+)\.type$/.exec(path)?.[1] ?? [])
+  const causes = invalid.filter(({ path }) => !items.some((item) => path !== `${item}.type` && `${path}.`.startsWith(`${item}.`)))
+  return causes.map(({ path, message }) => {
     const at = declared?.locationOf(toPath(path)) ?? change.location ?? { file: 'files' }
     return diagnosticOf(serverRules, 'server-refuses', at, `${declared?.pathOf(toPath(path)) ?? addressOf(change)}: ${message}`)
   })

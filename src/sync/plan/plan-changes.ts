@@ -36,7 +36,16 @@ import {
   reportRenamedProject,
 } from './match.ts'
 import { checkRepository, type RunRepository, reviewAdoption } from './ownership.ts'
-import { cannotClear, checkByKind, checkGuards, checkUses, refuseUnadopted, serverDefaults, toLostName } from './plan-diagnostics.ts'
+import {
+  cannotClear,
+  checkByKind,
+  checkGuards,
+  checkUses,
+  refuseNewerFields,
+  refuseUnadopted,
+  serverDefaults,
+  toLostName,
+} from './plan-diagnostics.ts'
 import { planChange, planDelete, planRelease } from './plan-object.ts'
 import { protectAlerts } from './protect-alerts.ts'
 import { indexAll, indexStored, type StoredIndex, type StoredObjects } from './stored-objects.ts'
@@ -295,6 +304,7 @@ function planKind<D extends Declared>(kind: Kind<D>, declared: readonly D[], opt
       ...diagnostics,
       ...reportKept(kind, twins),
       ...compared.flatMap(({ pair, desired }) => (isAsApplied(pair) ? desired.diagnostics.map(toLostName) : desired.diagnostics)),
+      ...compared.flatMap(({ pair, desired }) => refuseNewerFields({ ...pair, desired: desired.body }, kind, items)),
       ...reviewed,
       ...changes.flatMap((change) => (isHeld(change) ? [] : cannotClear(change))),
       ...pairs.flatMap((pair, i) => refuseUnadopted(pair, changes[i], kind)),

@@ -2,9 +2,9 @@ import { type Diagnostic, diagnosticOf, type Rules } from '../../core/diagnostic
 import { keysOf } from '../../core/keys.ts'
 import { pluralOf, quote } from '../../core/text.ts'
 import type { FieldChange } from '../../kinds/compare.ts'
-import { checkRules, type Kind, type SecretUse, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
+import { type Body, checkRules, type Kind, type SecretUse, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
 import { addressOf, type KindName, kindLabels } from '../../kinds/kind-names.ts'
-import { type Kinds, labelOf } from '../../kinds/kinds.ts'
+import { type Declared, type Kinds, labelOf } from '../../kinds/kinds.ts'
 import { type Change, type Create, changesOf, isDelete, isWrite, staysAsItIs, type Update } from './change.ts'
 import { matchRules, type Pair } from './match.ts'
 import { describeUsers } from './protect-alerts.ts'
@@ -84,6 +84,21 @@ export function refuseUnadopted({ declared }: Pair, change: Change | undefined, 
   if (change.fields.every(isAdded)) return []
   const message = `${addressOf(declared)}: the ${kind.label} "${quote(labelOf(declared), 60)}" (${change.id}) differs from the files. Its API has no field for a marker, so it might not be yours: add adopt: true to let apply change it`
   return [diagnosticOf(matchRules, 'not-adopted', location, message)]
+}
+
+/** Declared fields that the version of the service does not have. `stored` are all objects of the kind; without one, nothing shows it. */
+export function refuseNewerFields(
+  { declared, desired }: { readonly declared: Declared; readonly desired: Body },
+  { newerFields = [], label }: Kind,
+  stored: readonly StoredObject[],
+): readonly Diagnostic[] {
+  const unknown = newerFields.filter((field) => stored.length > 0 && stored.every((one) => one[field] == null))
+  return unknown
+    .filter((field) => desired[field] !== undefined)
+    .map((field) => {
+      const message = `${declared.pathOf([field])}: the version of the service does not have this field of ${pluralOf(label)}; remove it, or upgrade the service`
+      return diagnosticOf(checkRules, 'newer-field', declared.locationOf([field]), message)
+    })
 }
 
 export const useRules = {

@@ -17,6 +17,7 @@ import { createDirectory } from '../../kinds/directory.ts'
 import { type Body, type FileContext, type Kind, listOf, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
 import { addressOf, type KindName, sections } from '../../kinds/kind-names.ts'
 import { createKinds, type Declared, fileSchemas, type Kinds } from '../../kinds/kinds.ts'
+import { withoutMarkerTags } from '../../kinds/marker.ts'
 import { secretTextsIn } from '../../kinds/secret.ts'
 import type { NamedEnvironment } from '../../operation/operation.ts'
 import { type Condition, isSelected, type Selectable, valuesOf } from '../../operation/select.ts'
@@ -57,7 +58,7 @@ const passes = ({ stored, ...one }: Selectable & { readonly stored?: StoredObjec
   isSelected(select, {
     ...one,
     name: stored === undefined ? one.name : storedLabelOf(stored),
-    tags: Array.isArray(stored?.tags) ? stored.tags : [],
+    tags: withoutMarkerTags(stored?.tags),
   })
 
 /** The files after a pull, before anything is written. */

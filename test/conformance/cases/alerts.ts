@@ -139,6 +139,7 @@ const fields: readonly Case[] = [
   create('a threshold of null', { threshold: null }),
   create('without threshold', {}, { body: without(alert(), 'threshold') }),
   create('without name', {}, { body: without(alert(), 'name') }),
+  create('a display name and tags, which newer servers have', { displayName: 'Errors', tags: ['shop'] }, undocumented('displayName')),
   create('texts of null', { name: null, message: null, note: null, numConsecutiveWindows: null }),
   create('empty texts', { name: '', message: '', note: '' }),
   create('a name with blanks around', { name: ' Errors ' }, { show: ['name'] }),

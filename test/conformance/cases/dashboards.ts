@@ -165,6 +165,16 @@ const filters: readonly Case[] = [
   filtered('an unknown field', [filter({ nonsense: 1 })], undocumented('filters.0.nonsense')),
   filtered('an empty name and an empty expression', [filter({ name: '', expression: '' })]),
   filtered('another type', [filter({ type: 'NONSENSE' })]),
+  filtered(
+    'fixed options, which newer servers have',
+    [{ type: 'STATIC_LIST', name: 'Environment', options: ['dev', 'prod'], isBroadcastEnabled: false, isVariableEnabled: true }],
+    undocumented('filters.0.options'),
+  ),
+  filtered(
+    'a required selection, which newer servers have',
+    [filter({ minSelections: 1, isGlobalRequirement: true })],
+    undocumented('filters.0.minSelections'),
+  ),
   filtered('without a type', [without(filter(), 'type')]),
   filtered('a source that does not exist', [filter({ sourceId: '$gone' })]),
   filtered('a source id that is none', [filter({ sourceId: 'nonsense' })]),

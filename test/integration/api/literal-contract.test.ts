@@ -128,8 +128,8 @@ describe('on a server that follows the neutral contract to the letter', () => {
       source: 'tile',
       thresholdType: 'above',
       channel: { type: 'webhook', webhookId: 'hook-1' },
-      name: 'API body',
-      message: 'm',
+      name: 'Error Spike Alert',
+      message: 'Error rate has exceeded 100 in the last hour',
     }
     const ran = await run('create-alert', { alert: JSON.stringify(payload) })
     expect(ran.outputs.get('id')).toBe('alert-1')

@@ -23,14 +23,14 @@ const pager = {
   urlFrom: 'WEBHOOK_PAGER_URL',
   headersFrom: { Authorization: 'WEBHOOK_PAGER_TOKEN' },
   queryParamsFrom: { key: 'WEBHOOK_PAGER_KEY' },
-  body: '{"text": "{{title}} {{alertId}}"}',
+  body: '{"text": "{{title}} {{eventId}}"}',
 }
 const incident = {
   name: 'incident',
   service: 'incidentio',
   urlFrom: 'WEBHOOK_INCIDENT_URL',
   headersFrom: { Authorization: 'WEBHOOK_INCIDENT_TOKEN' },
-  body: '{"id": "{{alertId}}"}',
+  body: '{"id": "{{eventId}}"}',
 }
 
 /** Without headers and parameters, whose digests take time on purpose. */

@@ -51,7 +51,51 @@ const sessions = (more: object) => ({
   },
 })
 
+const webhook = (body: string) => ({ more: { webhooks: { w: { name: 'W', service: 'generic', urlFrom: 'WEBHOOK_URL', body } } } })
+
+const noVersion = 'stays empty: no known version of the server has it'
+
 const cases: Readonly<Record<LintRule, Case>> = {
+  'unknown-body-variable': {
+    fires: [
+      [webhook('{"text": "{{tittle}}"}'), `webhooks.w.body: {{tittle}} ${noVersion}; did you mean "title"?`],
+      [webhook('{{ Link.href }} {{{ link }}}'), `webhooks.w.body: {{Link}} ${noVersion}; did you mean "link"?`],
+      [webhook('{{#severity}}high{{/severity}}'), `webhooks.w.body: {{severity}} ${noVersion}`],
+      [webhook('{{#if (eq State "OK")}}{{/if}}'), `webhooks.w.body: {{State}} ${noVersion}; did you mean "state"?`],
+      [webhook('{{#if title}}{{else if stage}}{{/if}}'), `webhooks.w.body: {{stage}} ${noVersion}; did you mean "state"?`],
+      [webhook('{{~bdy~}} {{lookup this key=title}}'), `webhooks.w.body: {{bdy}} ${noVersion}; did you mean "body"?`],
+      [
+        webhook('{{#if (equals state "ALERT")}}trigger{{/if}}'),
+        'webhooks.w.body: the server would send nothing: no known version has the helper "equals"',
+      ],
+      [
+        webhook('{{eqq state "OK"}}'),
+        'webhooks.w.body: the server would send nothing: no known version has the helper "eqq"; did you mean "eq"?',
+      ],
+    ],
+    silent: [
+      webhook('plain {text} {{}}'),
+      webhook('{"a": "{{title}} {{body}} {{{link}}} {{state}} {{eventId}}", "b": {{startTime}}, "c": {{endTime}} }'),
+      webhook('{{#if (eq state "ALERT")}}firing{{else}}resolved{{/if}}{{^}}'),
+      webhook('{{! tittle }}{{!-- {{tittle}} --}}\\{{tittle}}'),
+      webhook('{{#each (lookup . "tags") as |tittle|}}{{@index}} {{this}}{{../title}}{{/each}}'),
+      webhook('{{#unless (eq title "}} tittle")}}{{this.title}}{{title.length}}{{[link]}}{{/unless}}{{log true 1 null undefined}}'),
+    ],
+  },
+  'newer-body-variable': {
+    fires: [
+      [
+        webhook('{"id": "{{alertId}}"}'),
+        'webhooks.w.body: {{alertId}} stays empty on servers before September 2026 (hyperdx#3057); {{eventId}} identifies an alert, its group and the webhook on all servers',
+      ],
+      [
+        webhook('{{#if (eq status "firing")}}{{title}}{{/if}}'),
+        'webhooks.w.body: {{status}} stays empty on servers before September 2026 (hyperdx#3057); {{#if (eq state "ALERT")}}firing{{else}}resolved{{/if}} works on all servers',
+      ],
+      [webhook('{{value}}'), 'webhooks.w.body: {{value}} stays empty on servers before September 2026 (hyperdx#3057)'],
+    ],
+    silent: [webhook('{{eventId}}')],
+  },
   'undocumented-field': {
     fires: [
       [
