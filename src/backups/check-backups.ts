@@ -36,15 +36,14 @@ export const checkBackups = defineOperation({
     const read = await readServices(context, withoutDrills(resolved.ids, resolved.listed), { needsConfiguration })
     // The time is read after the answers: a backup that finished while others were read must not be dated in the future.
     const nowMs = clock.now()
-    const restores = requireRestoreDays === undefined ? undefined : await readRestores(files, globs, nowMs)
+    const restores = requireRestoreDays === undefined ? undefined : await readRestores(files, globs, { organizationId, nowMs })
     const judged = read.map((one) => {
       const check = checkService(one, { maxAgeHours, minSizeRatio, nowMs })
       const service = resolved.listed?.find(({ id }) => id === one.serviceId) ?? { id: one.serviceId, name: '' }
       const facts = { service, organizationId, limitHours: check.limit.hours, nowMs }
       const { problems: differences, correction } = comparePolicies(policies, one, facts)
-      const late = restores && judgeRestores(restores, one.serviceId, requireRestoreDays ?? 0, nowMs)
-      const problems = [...differences, ...(late === undefined ? [] : [late])]
-      const restoredMs = restores?.get(one.serviceId)
+      const { restoredMs, problems: missing = [] } = restores ? judgeRestores(restores, one.serviceId, requireRestoreDays ?? 0, nowMs) : {}
+      const problems = [...differences, ...missing]
       return {
         ...check,
         passes: check.passes && problems.length === 0,
@@ -68,6 +67,7 @@ export const checkBackups = defineOperation({
       worstServiceId: worst.serviceId,
       minSizeRatio,
       services: named,
+      ...(restores && restores.leftOut.length > 0 && { leftOutFiles: restores.leftOut }),
       drills: resolved.ids.filter((id) => !kept.includes(id)).map((id) => names.get(id) ?? id),
     }
   },
