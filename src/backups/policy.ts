@@ -24,6 +24,8 @@ interface Facts {
   readonly service: Pick<ListedService, 'id' | 'name' | 'tags'>
   readonly limitHours: number
   readonly nowMs: number
+  /** The first backup is not due yet. */
+  readonly isNew: boolean
 }
 
 const isNameOf =
@@ -37,7 +39,7 @@ export const findUnknownService = (policies: readonly Policy[], listed: readonly
 
 /** All policies about the service must hold, and a service without a policy is a problem. */
 export function comparePolicies(policies: readonly Policy[], read: ServiceBackups, facts: Facts) {
-  const { service, limitHours, organizationId, nowMs } = facts
+  const { service, limitHours, organizationId, nowMs, isNew } = facts
   const own = policies.filter(
     ({ services, tag }) => (services?.some(isNameOf(service)) ?? true) && (tag === undefined || hasTag(service, tag)),
   )
@@ -52,7 +54,7 @@ export function comparePolicies(policies: readonly Policy[], read: ServiceBackup
       }),
     ),
   )
-  const copyMs = own.some(({ ownBucket }) => ownBucket) ? newestCopyMs(read) : nowMs
+  const copyMs = own.some(({ ownBucket }) => ownBucket) && !isNew ? newestCopyMs(read) : nowMs
   const newest = copyMs === undefined ? 'there is none' : `the newest started ${formatAgo(nowMs - copyMs)}`
   const missing = `the policy has a backup in a bucket of your own within ${formatDuration(limitHours * hourMs)}, and ${newest}`
   const command = `clickhousectl cloud service backup-config update ${[service.id, ...changes.values()].join(' ')} --org-id ${organizationId}`
@@ -137,8 +139,9 @@ function readEvidence(text: string, { organizationId, nowMs }: Organization) {
 /** A run can fail although the data is there, such as one that took too long. */
 const isVerified = ({ status, restoreStatus }: Evidence): boolean => status !== 'fail' && restoreStatus === 'verified'
 
-/** Why the restores are not enough, without full stops, and when the last one was verified. */
-export function judgeRestores({ results, unusable }: Restores, serviceId: string, days: number, nowMs: number) {
+/** Why the restores are not enough, without full stops, and when the last one was verified. Without `days`, none is necessary. */
+export function judgeRestores({ results, unusable }: Restores, serviceId: string, days: number | undefined, nowMs: number) {
+  if (days === undefined) return { restoredMs: undefined, problems: [] }
   const own = results.filter(({ originalId }) => originalId === serviceId)
   const restoredMs = own.find(isVerified)?.atMs
   const [newest] = own

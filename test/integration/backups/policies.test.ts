@@ -89,6 +89,8 @@ describe('a policy', () => {
     )
     for (const backup of serviceOf(emulator()).backups) Object.assign(backup, { bucket: undefined })
     expect((await withPolicies(policy)).reason).toMatch(/within 1 d 2 h, and there is none\.$/)
+    Object.assign(serviceOf(emulator()), { backups: [], createdAt: new Date(Date.now() - 3_600_000).toISOString() })
+    expect((await withPolicies(policy)).document.status).toBe('pass')
   })
 
   it('fails when the configuration cannot be read, also with max-age-hours', async () => {
