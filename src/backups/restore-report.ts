@@ -36,7 +36,7 @@ const ranCheck = z.object({
 })
 
 const statusWords =
-  '`verified`: all data that was compared is there. `different`: data is missing or wrong. `started`: the service runs, and its data is not verified. `not-started`: it does not run.'
+  '`verified`: the service runs, and every table and check passed. `different`: data is missing or wrong. `started`: the service runs, and its data is not verified. `not-started`: it does not run.'
 
 const output = z.object({
   restoreStatus: z.enum(restoreStatuses).describe(statusWords),

@@ -52,6 +52,8 @@ const listedTable = z
     /** Empty for a database. */
     name: z.string(),
     engine: z.string(),
+    /** The engine of the rows: of a materialized view, that of its own storage. */
+    storage: z.string(),
     total: count.nullable(),
     /** When the server made or last changed it, in seconds; 0 where it does not say. */
     changed: count,
@@ -67,6 +69,7 @@ const own = "('system', 'information_schema', 'INFORMATION_SCHEMA')"
 
 // Inner tables of views are left out, because a restore changes the id in their names; their rows are those of the view.
 const listSql = String.raw`SELECT tables.database AS database, tables.name AS name, tables.engine AS engine,
+  if(tables.engine = 'MaterializedView', extract(tables.create_table_query, 'ENGINE = ([A-Za-z]+)'), tables.engine) AS storage,
   tables.total_rows AS total, toUnixTimestamp(tables.metadata_modification_time) AS changed, columns.list AS columns
 FROM system.tables AS tables
 LEFT JOIN (
@@ -77,7 +80,7 @@ LEFT JOIN (
 ) AS columns ON columns.database = tables.database AND columns.table = tables.name
 WHERE tables.database NOT IN ${own} AND NOT match(tables.name, '^\\.inner_id\\.([a-z]+\\.)?[0-9a-f-]{36}$') AND NOT tables.is_temporary
 UNION ALL
-SELECT name, '', engine, NULL, 0, [] FROM system.databases WHERE name NOT IN ${own}`
+SELECT name, '', engine, '', NULL, 0, [] FROM system.databases WHERE name NOT IN ${own}`
 
 export async function listTables(queried: Queried): Promise<readonly ListedTable[] | Unread> {
   const rows = await query(queried, listSql)
@@ -93,6 +96,10 @@ const withoutRows =
 /** A database, a view without an inner table and a table of an engine without rows have none of their own. */
 export const hasOwnRows = ({ name, engine, total }: ListedTable): boolean =>
   name !== '' && !withoutRows.test(engine) && (engine !== 'MaterializedView' || total !== null)
+
+/** Engines that drop or join rows when they merge parts, which happens at other times after a restore. */
+const isMerging = ({ storage }: ListedTable): boolean =>
+  /(?:Replacing|Summing|Aggregating|Collapsing|Coalescing|Graphite)MergeTree$/.test(storage)
 
 /** A column that can have the time of a row. */
 export interface TimeColumn {
@@ -149,9 +156,9 @@ interface Asked {
 const maxTables = 20
 
 /** Counts the rows of tables by their keys, several in one query. Where it fails, each half is tried. */
-export async function countRows(queried: Queried, asked: readonly Asked[]): Promise<ReadonlyMap<string, Counted>> {
-  const timed = asked.filter(({ columns }) => columns.length > 0)
-  const parts = [...Map.groupBy(timed, (one) => Math.floor(timed.indexOf(one) / maxTables)).values()]
+export async function countRows(service: Queried, asked: readonly Asked[]): Promise<ReadonlyMap<string, Counted>> {
+  const queried = asked.filter(({ table, columns }) => columns.length > 0 || isMerging(table))
+  const parts = [...Map.groupBy(queried, (one) => Math.floor(queried.indexOf(one) / maxTables)).values()]
   const counted = new Map<string, Counted>(
     asked.map(({ table: { key, total } }) => [
       key,
@@ -159,7 +166,7 @@ export async function countRows(queried: Queried, asked: readonly Asked[]): Prom
     ]),
   )
   for (const part of parts) {
-    const rows = await query(queried, part.map(countSql).join('\nUNION ALL\n'))
+    const rows = await query(service, part.map(countSql).join('\nUNION ALL\n'))
     const { data } = z.array(countedRow).safeParse(rows)
     const middle = Math.ceil(part.length / 2)
     if (data === undefined && part.length > 1) parts.push(part.slice(0, middle), part.slice(middle))
@@ -178,9 +185,10 @@ function toCounted(row: z.output<typeof countedRow> | undefined, { columns }: As
   return { total: row.total, times: new Map(columns.flatMap(({ name }, i) => (row.times[i] ? [[name, row.times[i]]] : []))) }
 }
 
-const countSql = ({ table: { database, name }, columns }: Asked, i: number): string =>
+// As they are after a merge, with FINAL.
+const countSql = ({ table, columns }: Asked, i: number): string =>
   `SELECT ${i} AS i, count() AS total, [${columns.map(timedRowsSql).join(', ')}] AS times
-FROM ${nameOfTable({ database, table: name })}`
+FROM ${nameOfTable({ database: table.database, table: table.name })}${isMerging(table) ? ' FINAL' : ''}`
 
 function timedRowsSql({ name, isDay }: TimeColumn): string {
   const time = quoteName(name)

@@ -73,7 +73,7 @@ function rowsUntil({ fromMs, everyMs, untilMs = Number.POSITIVE_INFINITY }: Tabl
 
 function listTables(tables: readonly Table[], nowMs: number): JsonObject[] {
   const databases = [...new Set(['default', ...tables.map(({ database }) => database)])]
-  const common = { total: null, changed: '0', columns: [] }
+  const common = { storage: '', total: null, changed: '0', columns: [] }
   return [
     ...databases.map((name) => ({ ...common, database: name, name: '', engine: 'Shared' })),
     ...tables.map((table) => {
@@ -83,7 +83,7 @@ function listTables(tables: readonly Table[], nowMs: number): JsonObject[] {
         ['1', 'Id', 'UInt64', '', '0', '0'],
         ...(timeColumn === undefined ? [] : [['2', timeColumn, 'DateTime64(9)', '', '0', '1']]),
       ]
-      return { database, name, engine, total, changed: String(Math.floor(changedMs / 1000)), columns }
+      return { database, name, engine, storage: engine, total, changed: String(Math.floor(changedMs / 1000)), columns }
     }),
   ]
 }

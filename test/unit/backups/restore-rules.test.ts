@@ -28,6 +28,7 @@ const logs: ListedTable = {
   database: 'default',
   name: 'logs',
   engine: 'SharedMergeTree',
+  storage: 'SharedMergeTree',
   total: 100,
   changed: 0,
   columns: [column('Timestamp', 'DateTime64(9)'), column('Body', 'String')],
