@@ -51,12 +51,18 @@ function findNames(words: readonly string[]): readonly { readonly name: string; 
   })
 }
 
-/** What ClickHouse reads in another way: $texts$, typographic quotation marks, comments in comments and with #, and escapes in names. */
+/**
+ * What ClickHouse reads in another way: $texts$, typographic quotation marks, comments in comments and with #, and escapes in names, except
+ * that of a backslash, which `quoteName` writes.
+ */
 const isUnreadable = (token: string): boolean =>
-  /^[$#'"`]$/.test(token) || (/^[^\s\w]$/.test(token) && token > '~') || /^\/\*[\s\S]*\/\*/.test(token) || /^["`].*\\/s.test(token)
+  /^[$#'"`]$/.test(token) ||
+  (/^[^\s\w]$/.test(token) && token > '~') ||
+  /^\/\*[\s\S]*\/\*/.test(token) ||
+  /^["`](?:[^\\]|\\\\)*\\[^\\]/.test(token)
 
-/** A column, a table or a database as SQL names it. `refuseSql` refuses names with escapes. */
-export const quoteName = (name: string): string => `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``
+/** A column, a table or a database as SQL names it. Doubled backticks are no escapes, which `refuseSql` refuses. */
+export const quoteName = (name: string): string => `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '``')}\``
 
 export const nameOfTable = ({ database, table }: { readonly database: string; readonly table: string }): string =>
   `${quoteName(database)}.${quoteName(table)}`

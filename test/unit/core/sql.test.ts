@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { refuseSql } from '../../../src/core/sql.ts'
+import { nameOfTable, refuseSql } from '../../../src/core/sql.ts'
 
 const url = "url('http://other.example/', 'TSV', 'x UInt8') u"
 
@@ -38,6 +38,8 @@ const reaching: readonly string[] = [
   "SELECT file('/etc/hostname')",
   "SELECT `file` ('/etc/hostname')",
   String.raw`SELECT "f\x69le"('/etc/hostname')`,
+  String.raw`SELECT 1 AS "a\\", "f\x69le"('/etc/hostname')`,
+  String.raw`SELECT 1 AS "a\\\"", x FROM ${url} -- "`,
   "SELECT arrayMap(file, ['/etc/hostname'])",
 ]
 
@@ -50,6 +52,7 @@ const own: readonly string[] = [
   "SELECT formatReadableSize(1), format('{}', a) FROM otel_logs AS l INNER JOIN (SELECT f(1) FROM t) AS m ON lower(l.a) = upper(m.a)",
   "SELECT count() FROM merge(currentDatabase(), '^otel_') UNION ALL SELECT toUInt64(1), plus(1, 2) FROM numbers(10)",
   "SELECT count() FROM clusterAllReplicas('default', system.parts) WHERE event_time > toDateTime(1)",
+  `SELECT count() FROM ${nameOfTable({ database: 'a`b', table: 'a\\b\\' })}`,
 ]
 
 describe('refuseSql', () => {
