@@ -30,7 +30,7 @@ const higherOrder =
   /^(?:array(?:All|Avg|BottomK|Compact|Count|CumSum|Difference|Exists|Fill|Filter|First|Fold|Last|Map|Max|Min|Partial|Product|Reverse|Sort|Split|Sum|TopK)|map(?:All|Apply|Exists|Filter|Partial|Reverse|Sort))\w*$/
 
 /**
- * Why a server must not run this SQL of a file, a query or a part of one; undefined where it may. A table function follows FROM, JOIN, IN,
+ * Why a server must not run this SQL of a file, a query or a part of one; undefined where it may. A table function follows FROM, JOIN,
  * or a comma between tables or in `cluster`. More is refused than is necessary.
  */
 export function refuseSql(text: string): string | undefined {
@@ -62,7 +62,7 @@ function findCalls(words: readonly string[]): readonly { readonly name: string; 
     startsList.test(`${words[i - 1] ?? ''} ${words[i] ?? ''}`) && !/^(?:from|join|as|[,.])$/i.test(words[i - 2] ?? '')
   return words.flatMap((word, i) => {
     const before = words[i - 1] ?? ''
-    const isTable = (/^(?:from|join|in)$/i.test(before) && !isList(i - 1)) || (before === ',' && areTables.at(-1) === true)
+    const isTable = (/^(?:from|join)$/i.test(before) && !isList(i - 1)) || (before === ',' && areTables.at(-1) === true)
     if (word === '(') areTables.push(/^["`]?cluster/.test(before))
     if (word === ')') areTables.pop()
     if (/^(?:from|join)$/i.test(word)) areTables.splice(-1, 1, true)
@@ -110,21 +110,17 @@ const toName = (word: string): string => word.replace(/^["`](.*)["`]$/s, '$1')
  * replaces macros also in quoted texts and comments.
  */
 const isUnreadable = (token: string): boolean =>
-  /^(?:[$#\\]|['"`]$)/.test(token) ||
+  /^(?:[$#]|['"`]$)/.test(token) ||
   token.includes('$__') ||
-  (/^[^\s\w]$/.test(token) && (token > '~' || token < ' ')) ||
+  (/^[^\s\w]$/.test(token) && token > '~') ||
   /^\/\*[\s\S]*\/\*/.test(token) ||
   /^["`].*\\/s.test(token) ||
   (/^\{./s.test(token) && !/^\{\s*\w+\s*:\s*\w+\s*\}$/.test(token))
 
-/** A comment that is not closed, one with //, and numbers that end in a word: ` .5file` is .5 and file, and `1e--` begins no comment. */
+/** A comment that is not closed, one with //, and a number that ends in a word: ` .5FROM` is .5 and FROM. */
 const isUnreadableThere = (all: readonly string[], i: number): boolean => {
   const [before = '', token = '', after = ''] = [all[i - 1], all[i], all[i + 1]]
-  return (
-    (token === '/' && /^[*/]/.test(after)) ||
-    (token === '.' && /^\d*[a-z_]/i.test(after) && !/[\w)\]"`]$/.test(before)) ||
-    (token.startsWith('--') && /^(?:0x)?[\da-f_]*[ep]$/i.test(before))
-  )
+  return (token === '/' && /^[*/]/.test(after)) || (token === '.' && /^\d*[a-z_]/i.test(after) && !/[\w)\]"`]$/.test(before))
 }
 
 /** A column, a table or a database as SQL names it. `refuseSql` refuses names with escapes. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { refuseSql } from '../../src/core/sql.ts'
-import { hostileForms, legalForms, unseenForms } from './cases/sql-forms.ts'
+import { hostileForms, legalForms, unseenForms, withUnknownFunction } from './cases/sql-forms.ts'
 import { readRecordedForms } from './sql-forms.ts'
 
 const engines = Object.values(readRecordedForms())
@@ -14,6 +14,12 @@ describe('SQL of files', () => {
     const reaching = hostileForms.filter((form) => !effectsOf(form).every(isHarmless))
     expect(reaching.length).toBeGreaterThan(140)
     expect(reaching.filter((form) => refuseSql(form) === undefined)).toEqual([])
+  })
+
+  it('W4: is refused for a table function of a later release in each place where ClickHouse accepts one', () => {
+    const accepting = hostileForms.filter((form) => withUnknownFunction(form) !== form && effectsOf(form).includes('connects'))
+    expect(accepting.length).toBeGreaterThan(30)
+    expect(accepting.map(withUnknownFunction).filter((form) => refuseSql(form) === undefined)).toEqual([])
   })
 
   it('W4: is refused for functions whose effects the recorded servers do not show, and for parts that change another part', () =>
