@@ -43,12 +43,11 @@ export function refuseSql(text: string): string | undefined {
   const words = all.filter((token) => token.trim() !== '' && !isComment(token))
   if (words.some((word, i) => /^into$/i.test(word) && /^outfile$/i.test(words[i + 1] ?? ''))) return 'its SQL writes a file'
   const called = findCalls(words)
-  const table = called.find(({ name, isTable }) => isTable && !ownTableFunctions.has(name))
-  if (table !== undefined)
-    return `its SQL uses the table function ${quote(table.name, 60)}, which may read other data than that of the database`
-  const { name } = called.find((one) => reachingTableFunction.test(one.name) || reachingFunction.test(one.name)) ?? {}
-  const found = name ?? [...findApplied(words), ...findFirstArguments(words)].find((one) => reachingFunction.test(one))
-  return found && `its SQL uses the function ${quote(found, 60)}, which does more than read the data of the database`
+  const names = [...called.map(({ name }) => name), ...findApplied(words), ...findFirstArguments(words)]
+  const found = names.find((name) => reachingFunction.test(name))
+  if (found !== undefined) return `its SQL uses the function ${quote(found, 60)}, which does more than read the data of the database`
+  const table = called.find(({ name, isTable }) => reachingTableFunction.test(name) || (isTable && !ownTableFunctions.has(name)))
+  return table && `its SQL uses the table function ${quote(table.name, 60)}, which may read other data than that of the database`
 }
 
 /** A select list, or that of GROUP BY, ORDER BY or ARRAY JOIN. One of these words can be a name, and both only as a table with its alias. */
