@@ -54,7 +54,7 @@ export const checkBackups = defineOperation({
         ...(restoredMs !== undefined && { restoredAt: new Date(restoredMs).toISOString() }),
       }
     })
-    // A run without findings needs no names. The request would double the requests of a fleet with one service per job.
+    // A run without findings needs no names. The request would double the requests of a job for one service.
     const listed = dated ?? (needsNames(judged, minSizeRatio) ? await findServices(api, organizationId) : [])
     const kept = withoutDrills(resolved.ids, listed)
     const names = new Map(listed.map(({ id, name }) => [id, name || undefined]))

@@ -12,7 +12,6 @@ import type { Files } from '../operation/files.ts'
 import type { Settings } from '../operation/inputs.ts'
 import type { Context, Effect, Progress, ReadDeployments, Review, Scope } from '../operation/operation.ts'
 import type { ResultDocument, RunResult, RunSubject } from '../operation/result.ts'
-import { isOperationName, operations } from '../operations.ts'
 import { withoutEmptyBlocks } from '../report/blocks.ts'
 import { pass } from '../report/report.ts'
 import { credentialsIn, paddedCredentials, redactError } from './credentials.ts'
@@ -100,7 +99,7 @@ export async function runOperation(given: RunRequest, deps: RunDeps): Promise<Pu
   } catch (thrown) {
     const error = redactError(toWatchkeeperError(thrown), redact)
     const publishSettings = input === undefined ? await validSettings(request, deps.files) : publishSettingsOf(input)
-    const subject = input === undefined ? await givenSubject(request, publishSettings) : subjectOf(input, session)
+    const subject = input === undefined ? {} : subjectOf(input, session)
     const result = toErrorResult(request.operation, error, subject, [footerOf(subject, startedAtMs)])
     const exitCode = writes.mayHaveWritten() ? exitCodes.partlyApplied : result.exitCode
     return { ...result, exitCode, publishSettings }
@@ -187,16 +186,6 @@ function subjectOf({ operation: { scope }, organizationId, target }: RunInput, s
     ...lastRequest,
     ...(scope !== 'none' && { organizationId }),
     ...(isOfService && target !== undefined && { serviceId: target.serviceId }),
-  }
-}
-
-/** The valid ids of a run with a wrong input, by which a report of a fleet knows whose result it is. */
-async function givenSubject({ operation }: RunRequest, { organizationId, serviceId }: PublishSettings): Promise<RunSubject> {
-  const scope = isOperationName(operation) ? (await operations[operation]()).scope : 'none'
-  const isOfService = scope === 'service' || scope === 'service-or-server'
-  return {
-    ...(scope !== 'none' && organizationId !== undefined && { organizationId }),
-    ...(isOfService && serviceId !== undefined && { serviceId }),
   }
 }
 

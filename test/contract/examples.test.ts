@@ -27,7 +27,6 @@ it.each([
   ['examples/alert.yml', 'schemas/alert.schema.json'],
   ['examples/budgets.yml', 'schemas/budgets.schema.json'],
   ['examples/backups.yml', 'schemas/backups.schema.json'],
-  ['examples/fleet.yml', 'schemas/fleet.schema.json'],
   ['examples/.watchkeeper.yml', 'schemas/config.schema.json'],
   ['examples/environments/staging.yml', 'schemas/environment.schema.json'],
   ['examples/environments/production.yml', 'schemas/environment.schema.json'],

@@ -15,7 +15,7 @@ describe('wrong input', () => {
   })
 
   it('names the operations when none is given', async () => {
-    expect((await run({})).reason).toMatch(/^operation: is missing; accepted: validate, plan, .*report$/)
+    expect((await run({})).reason).toMatch(/^operation: is missing; accepted: validate, plan, .*doctor$/)
   })
 
   it.each([

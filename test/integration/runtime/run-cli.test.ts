@@ -55,7 +55,7 @@ describe('an unknown name', () => {
     [['usage-cost', '--bugdet', '100'], 'Unknown option --bugdet. Did you mean --budget?\n'],
     [['usage-cost', '--bugdet=100'], 'Unknown option --bugdet. Did you mean --budget?\n'],
     [['list-dashbords'], 'Unknown command list-dashbords. Did you mean list-dashboards?\n'],
-    [['fleet'], 'Unknown command fleet. See watchkeeper --help.\n'],
+    [['costs'], 'Unknown command costs. See watchkeeper --help.\n'],
     [['help', 'foo'], 'Unknown command foo. See watchkeeper --help.\n'],
     [['help', 'plna'], 'Unknown command plna. Did you mean plan?\n'],
     [['plan', '--name', 'x'], 'Unknown option --name. See watchkeeper plan --help.\n'],

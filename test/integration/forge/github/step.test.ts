@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest'
 import { addDays } from '../../../../src/core/dates.ts'
 import { fillUsage, inputsFor, serviceOf, useEmulator } from '../../../support/emulator.ts'
-import { fleetDocument, makeFleet } from '../../../support/fleet.ts'
 import { useGitHub } from '../../../support/github-server.ts'
 import { type GitHubStepOptions, runGitHubStep } from '../../../support/notify.ts'
 import { useReceiver } from '../../../support/receiver.ts'
@@ -148,19 +147,9 @@ describe('deployments', () => {
   })
 })
 
-it('a message of an unknown operation and one of a fleet have what their reports say', async () => {
-  const fleet = makeFleet([2])
-  const [organization] = fleet
-  const results = (organization?.services ?? []).map(({ id: serviceId }, i) => {
-    const verdict = i === 0 ? { status: 'pass', failureReason: '' } : { status: 'fail', failureReason: 'no' }
-    return [`results/${i}.json`, JSON.stringify({ operation: 'list-alerts', organizationId: organization?.id, serviceId, ...verdict })]
-  })
-  const files = { 'fleet.json': JSON.stringify(fleetDocument(fleet)), ...Object.fromEntries(results) }
-  const message = { comment: 'off', 'notify-url': receiver().url }
-  await step({ ...message, operation: 'fleet-report', fleet: 'fleet.json' }, { files })
-  await step({ ...place(), ...message, operation: '<!here>' })
+it('a message of an unknown operation has its name as text', async () => {
+  await step({ ...place(), comment: 'off', 'notify-url': receiver().url, operation: '<!here>' })
   expect(receiver().messages.map(({ json }) => String(json.text).split('\n').slice(0, 3))).toEqual([
-    ['❌ *fleet-report failed*', expect.stringMatching(/^1 result failed: /), '• Passed 1 · Failed 1'],
     ['🛑 `&lt;!here&gt;` did not complete', expect.stringContaining('unknown operation "`&lt;!here&gt;`"'), expect.any(String)],
   ])
 })
