@@ -14,7 +14,7 @@ const asCode = {
   pull: async () => (await import('./sync/pull.ts')).pull,
   backtest: async () => (await import('./sync/backtest.ts')).backtest,
   replay: async () => (await import('./sync/replay.ts')).replay,
-  import: async () => (await import('./import/import.ts')).importRules,
+  import: async () => (await import('./import/import.ts')).importFiles,
   'check-slos': async () => (await import('./sync/check-slos.ts')).checkSlos,
 } as const
 

@@ -70,7 +70,7 @@ export interface Applied<T> {
   readonly applied: T
 }
 
-/** Longest time between the answer to a read and the sending of the write that is based on it. */
+/** Longest time between the answer to a read and the sending of the write that is based on it. If the read itself takes longer, its time. */
 export const maxBasisAgeMs = 2000
 
 /** The outcome of a write whose answer was lost, found by reading the object. */

@@ -190,15 +190,22 @@ function createAdmit(
    */
   return async function admit<T>(facts: LabeledFacts, body: unknown, rules: NonNullable<Call<T>['rules']>): Promise<Admitted | Applied<T>> {
     const { basis, notAfter } = rules
-    const isOutdated = (): boolean => basis !== undefined && clock.monotonicMs() - basis.readAtMs() > maxBasisAgeMs
     let current: ToSend | Applied<T> = { body }
-    // The read belongs into the window of the write: after a wait for the next one, it would be outdated.
-    while (basis !== undefined && 'body' in current && (isOutdated() || pacer.quota()?.remaining === 0)) current = await basis.readAgain()
-    if ('applied' in current) return current
-    const admission = await waitForTurn(facts, notAfter)
-    if (!isOutdated()) return { admission, body: current.body }
-    admission.cancel()
-    return admit(facts, current.body, rules)
+    // On a slow machine or server, what was read may be older than the limit once it is known what to send. Reading it again would not help.
+    let readingMs = 0
+    const isOutdated = (): boolean => basis !== undefined && clock.monotonicMs() - basis.readAtMs() > Math.max(maxBasisAgeMs, readingMs)
+    for (;;) {
+      // The read belongs into the window of the write: after a wait for the next one, it would be outdated.
+      while (basis !== undefined && 'body' in current && (isOutdated() || pacer.quota()?.remaining === 0)) {
+        const startedAtMs = clock.monotonicMs()
+        current = await basis.readAgain()
+        readingMs = clock.monotonicMs() - startedAtMs
+      }
+      if ('applied' in current) return current
+      const admission = await waitForTurn(facts, notAfter)
+      if (!isOutdated()) return { admission, body: current.body }
+      admission.cancel()
+    }
   }
 }
 

@@ -48,8 +48,8 @@ export type SqlAnswer =
     }
   /** The server ended the query at its limit, `maxQueryMs`. */
   | { readonly kind: 'too-slow' }
-  /** The server left out a part of the answer. A shorter period may work. */
-  | { readonly kind: 'too-large' }
+  /** The server left out a part of the answer. A shorter period may work. Without columns where they are unknown. */
+  | { readonly kind: 'too-large'; readonly columns: readonly SqlColumn[] }
   /** The query is wrong, or not allowed. */
   | { readonly kind: 'refused'; readonly reason: string }
   /** A query would wake the service. */
@@ -127,9 +127,9 @@ function toAnswer(json: unknown): SqlAnswer | undefined {
   const failed = failedSchema.safeParse(json)
   if (failed.success) return { kind: 'refused', reason: quote(failed.data.exception, 300) }
   const parsed = rowsSchema.safeParse(json)
-  if (!parsed.success) return isTrimmed(json) ? { kind: 'too-large' } : undefined
+  if (!parsed.success) return isTrimmed(json) ? { kind: 'too-large', columns: [] } : undefined
   const { meta, data, rows, statistics } = parsed.data
-  if (isTrimmed(json) || data.length !== rows) return { kind: 'too-large' }
+  if (isTrimmed(json) || data.length !== rows) return { kind: 'too-large', columns: isTrimmed(meta) ? [] : meta }
   return { kind: 'rows', columns: meta, rows: data, elapsedMs: statistics === undefined ? undefined : statistics.elapsed * 1000 }
 }
 

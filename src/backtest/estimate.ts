@@ -6,10 +6,12 @@ import { dayMs } from '../core/durations.ts'
 import { causeOf, WatchkeeperError } from '../core/errors.ts'
 import { clip } from '../core/text.ts'
 import { type AlertInterval, intervalMs } from '../kinds/alert/schedule.ts'
+import { formatDuration } from '../report/format.ts'
 import { type Coverage, rowsOf, sourceSeries, toCoverage } from './coverage.ts'
 import { type EvaluatedWindow, evaluate, evaluatedPart, type TimeRange, type WindowValues, windowStarts } from './evaluate.ts'
 import type { AlertQuery, SeriesQuery, WindowsQuery } from './query.ts'
 import type { Refusal } from './read-rows.ts'
+import type { TimeBudget } from './read-windows.ts'
 import { maxSeries, type SeriesItem, type SeriesRequest, type SeriesRow } from './series-api.ts'
 import { type Summary, summarize } from './summary.ts'
 import type { WindowSql } from './window-sql.ts'
@@ -32,11 +34,13 @@ export type Estimate =
 type Unmatched = SeriesItem | 'query'
 
 /** Undefined where every series has rows, because only then each condition is known to match some. */
-export function findUnmatched(query: AlertQuery, rows: readonly SeriesRow[]): Unmatched | undefined {
-  if ('sql' in query) return rows.every(({ numbers }) => [...numbers.values()].every((number) => !number)) ? 'query' : undefined
+export function findUnmatched(query: Pick<SeriesQuery, 'series' | 'comparesLast'>, rows: readonly SeriesRow[]): SeriesItem | undefined {
   const isCompared = (index: number): boolean => query.comparesLast !== true || index === query.series.length - 1
   return query.series.find((_, index) => isCompared(index) && !rows.some(({ numbers }) => numbers.has(index)))
 }
+
+const findOnlyZeros = (rows: readonly SeriesRow[]): Unmatched | undefined =>
+  rows.every(({ numbers }) => [...numbers.values()].every((number) => !number)) ? 'query' : undefined
 
 export interface EstimateOptions {
   readonly api: ReadApi
@@ -115,7 +119,7 @@ function toEstimate(query: AlertQuery, answer: Rows, { range }: EstimateOptions)
   if ('reason' in read) return { verdict: 'not-estimable', reason: read.reason }
   const windows = evaluate(query.condition, read.values, range)
   const summary = summarize(windows, intervalMs[query.condition.interval])
-  const unmatched = findUnmatched(query, answer.rows)
+  const unmatched = 'sql' in query ? findOnlyZeros(answer.rows) : findUnmatched(query, answer.rows)
   return { verdict: summary.notifications > 0 ? 'fires' : 'quiet', summary, windows, values: read.values, coverage, unmatched }
 }
 
@@ -157,8 +161,30 @@ function requestsOf({ series, step }: Pick<SeriesQuery, 'series' | 'step'>, rang
   return { ranges, parts, count: ranges.length * parts.length }
 }
 
+/** An alert whose SQL is slow gets this part of the time that the run has. */
+const sharePerAlert = 1 / 4
+
+/** The end of a run gets this part of its time. */
+const reservedShare = 1 / 10
+
+function createTimeBudget({ remainingMs }: Pick<ReadApi, 'remainingMs'>): TimeBudget {
+  const totalMs = remainingMs()
+  const shareMs = totalMs * sharePerAlert
+  return {
+    refuse(spentMs, leftMs) {
+      if (remainingMs() < totalMs * reservedShare) return isOutOfTime
+      if (spentMs + leftMs <= shareMs) return undefined
+      const parts = [spentMs + leftMs, shareMs].map((ms) => formatDuration(ms))
+      return { reason: `too expensive: its SQL takes about ${parts[0]}, and one alert gets ${parts[1]}, a quarter of timeout-seconds` }
+    },
+  }
+}
+
+const isOutOfTime: Refusal = { reason: 'the time of the run is used up; raise timeout-seconds, or set a shorter period' }
+
 function createBudget(options: EstimateOptions, finest: ReadonlyMap<string, AlertInterval>): Budget {
   const { range, maxRequests, readSeries } = options
+  const time = createTimeBudget(options.api)
   let sent = 0
   const sources = new Map<string, Promise<readonly SeriesRow[] | Refusal>>()
   const isUsedUp = { reason: `the limit of ${maxRequests} requests is used up` }
@@ -208,7 +234,7 @@ function createBudget(options: EstimateOptions, finest: ReadonlyMap<string, Aler
       sent -= count
     }
     const lengthMs = intervalMs[step]
-    return readWindows({ ...options, reserve, release }, { sql, starts: windowStarts(span, lengthMs), lengthMs })
+    return readWindows({ ...options, reserve, release, time }, { sql, starts: windowStarts(span, lengthMs), lengthMs })
   }
 
   async function readAligned(
@@ -233,6 +259,8 @@ function createBudget(options: EstimateOptions, finest: ReadonlyMap<string, Aler
   ): Promise<readonly SeriesRow[] | Refusal> {
     const rows: SeriesRow[] = []
     for (const chunk of ranges) {
+      const late = time.refuse(0, 0)
+      if (late !== undefined) return late
       const answers = await Promise.all(parts.map((series) => readSeries({ ...chunk, granularity, series })))
       const refusal = answers.find((one) => 'reason' in one)
       if (refusal !== undefined) return refusal
@@ -256,6 +284,7 @@ function toRefusal(thrown: unknown): Refusal {
   // The server has no SQL access. Alerts on other tiles do not need it.
   if (thrown instanceof WatchkeeperError && !(thrown instanceof ApiError) && thrown.kind === 'not-served')
     return { reason: causeOf(thrown) }
+  if (thrown instanceof WatchkeeperError && thrown.kind === 'deadline') return isOutOfTime
   if (!(thrown instanceof ApiError) || runErrors.includes(thrown.kind)) throw thrown
   if (thrown.kind === 'not-served') return { reason: 'the server has no /charts/series' }
   const [first = ''] = thrown.message.split('\n', 1)

@@ -78,9 +78,11 @@ const itemPart = z.object({
   periodAggFn: z.string().nullish(),
 })
 
-type Item = z.output<typeof itemPart>
+export type Item = z.output<typeof itemPart>
 
-const tilePart = z.object({
+export const itemsPart = z.array(itemPart).min(1)
+
+export const tilePart = z.object({
   configType: z.string().nullish(),
   sqlTemplate: z.string().nullish(),
   displayType: z.string(),
@@ -90,11 +92,13 @@ const tilePart = z.object({
   where: z.string().nullish(),
   whereLanguage: z.enum(['sql', 'lucene']).nullish(),
   groupBy: z.string().nullish(),
+  having: z.string().nullish(),
+  orderBy: z.string().nullish(),
   asRatio: z.boolean().nullish(),
   formulas: z.array(z.object({ expression: z.string() })).nullish(),
 })
 
-type TileConfig = z.output<typeof tilePart>
+export type TileConfig = z.output<typeof tilePart>
 
 const savedSearchPart = z.object({
   sourceId: z.unknown().optional(),
@@ -122,11 +126,6 @@ export function toAlertQuery(alert: Body, watched: Watched, findSqlValues: FindS
   return 'tile' in watched
     ? queryTile(parsed.data, watched, findSqlValues)
     : querySavedSearch(parsed.data, watched.savedSearch, watched.source)
-}
-
-/** The query of a tile of any type, whose rows are not compared with anything. */
-export function toTileQuery(tile: Body, sources: readonly StoredObject[]): AlertQuery | Refusal {
-  return queryTile({ interval: '1h', threshold: 0, thresholdType: 'above' }, { tile, sources }, () => undefined)
 }
 
 /** Why counts in SQL cannot replace the values of charts, which ClickHouse Cloud does not have; undefined where they can. */
@@ -177,16 +176,15 @@ function queryTile(alert: AlertPart, { tile, sources }: WatchedTile, findSqlValu
   }
   if (configType === 'sql') return querySql(alert, parsed.data, sources)
   if ((configType ?? 'builder') !== 'builder') return { reason: `the tile is of type ${quote(String(configType), 40)}` }
-  const items = z.array(itemPart).min(1).safeParse(selectOf(parsed.data))
+  const items = itemsPart.safeParse(parsed.data.select)
   if (!items.success) return { reason: 'the tile has no select that the API shows' }
   if (typeof sourceId !== 'string') return { reason: 'the tile has no source' }
   const refusal =
     refuseAliases(items.data) ?? refuseVariables([groupBy, ...items.data.flatMap((item) => [item.where, item.valueExpression])])
   if (refusal !== undefined) return refusal
-  const results = items.data.map((item) => toSeriesItem(item, sourceId, groupBy))
-  const series = results.flatMap((one) => ('reason' in one ? [] : [one]))
-  const refused = results.find((one) => 'reason' in one)
+  const refused = items.data.map(refuseItem).find((one) => one !== undefined)
   if (refused !== undefined) return refused
+  const series = items.data.map((item) => toSeriesItem(item, sourceId, groupBy))
   const combination = toCombination(items.data.length, asRatio === true, formulas?.at(-1)?.expression)
   if ('reason' in combination) return combination
   const reading: RowFormat = {
@@ -203,10 +201,6 @@ function queryTile(alert: AlertPart, { tile, sources }: WatchedTile, findSqlValu
     read: (rows) => readRows(rows, reading),
   }
 }
-
-/** A search, which no alert watches, has a text of columns. Its condition is that of a count. */
-const selectOf = ({ select, where, whereLanguage }: TileConfig): unknown =>
-  typeof select === 'string' ? [{ aggFn: 'count', where, whereLanguage }] : select
 
 function querySql(alert: AlertPart, config: TileConfig, sources: WatchedTile['sources']): AlertQuery | Refusal {
   const { displayType, sqlTemplate, connectionId, sourceId } = config
@@ -234,7 +228,7 @@ const sourcePart = z.object({
 })
 
 /** The table that the server puts in place of its macro; undefined where the source has none. */
-function tableNameOf(source: StoredObject, metricType: string | undefined): string | undefined {
+export function tableNameOf(source: StoredObject, metricType: string | undefined): string | undefined {
   const { data } = sourcePart.safeParse(source)
   if (data === undefined) return undefined
   const { from, metricTables } = data
@@ -310,13 +304,18 @@ function withFilters(where: string, language: 'sql' | 'lucene', conditions: read
 }
 
 /** The query of the server fails, or its columns are in another order. */
-function refuseAliases(items: readonly Item[]): Refusal | undefined {
-  const aliases = items.flatMap(({ alias }) => alias?.trim() || [])
-  if (new Set(aliases).size < aliases.length) return { reason: 'two series of the tile have the same alias' }
-  return aliases.some((alias) => /^\d+$/.test(alias)) ? { reason: 'the alias of a series is a number' } : undefined
+export function refuseSameAliases(items: readonly Item[]): Refusal | undefined {
+  const aliases = aliasesOf(items)
+  return new Set(aliases).size < aliases.length ? { reason: 'two series of the tile have the same alias' } : undefined
 }
 
-const refuseVariables = (texts: readonly (string | null | undefined)[]): Refusal | undefined =>
+const aliasesOf = (items: readonly Item[]): readonly string[] => items.flatMap(({ alias }) => alias?.trim() || [])
+
+const refuseAliases = (items: readonly Item[]): Refusal | undefined =>
+  refuseSameAliases(items) ??
+  (aliasesOf(items).some((alias) => /^\d+$/.test(alias)) ? { reason: 'the alias of a series is a number' } : undefined)
+
+export const refuseVariables = (texts: readonly (string | null | undefined)[]): Refusal | undefined =>
   texts.some((text) => text != null && /\$[A-Za-z_{]/.test(text)) ? { reason: 'the tile uses variables of its dashboard' } : undefined
 
 const aggregates = ['count', 'count_distinct', 'avg', 'sum', 'min', 'max', 'any', 'last_value', 'quantile'] as const
@@ -326,28 +325,37 @@ const isKnown = (aggFn: string): aggFn is (typeof aggregates)[number] => aggrega
 /** The types of metrics whose answers equal what the server compares. */
 const exactMetrics = ['gauge', 'histogram'] as const
 
-function toSeriesItem(item: Item, sourceId: string, groupBy: string | null | undefined): SeriesItem | Refusal {
-  const { aggFn, valueExpression, level, where, whereLanguage, metricName, metricType, periodAggFn } = item
+/** Why the values of a series are not what the server compares; undefined where they are. */
+function refuseItem({ aggFn, valueExpression, metricName, metricType, periodAggFn }: Item): Refusal | undefined {
   if (!isKnown(aggFn)) return { reason: `the aggregation ${quote(aggFn, 40)} cannot be requested` }
   if (periodAggFn != null) return { reason: `periodAggFn ${quote(periodAggFn, 40)} cannot be requested` }
-  const common = {
+  if (toField(valueExpression ?? '') === undefined)
+    return { reason: 'the value expression contains a dot outside of a text, which the API quotes' }
+  if (metricName == null || exactMetrics.some((one) => one === metricType)) return undefined
+  return { reason: `values of a metric of type ${quote(String(metricType), 40)} differ after a gap` }
+}
+
+/** The series of a request. A value that cannot be requested becomes a count. */
+export function toSeriesItem(item: Item, sourceId: string, groupBy: string | null | undefined): SeriesItem {
+  const { aggFn, valueExpression, level, where, whereLanguage, metricName, metricType } = item
+  const field = toField(valueExpression ?? '')
+  const isMetric = metricName != null || metricType != null
+  const isCounted = field === undefined && !isMetric
+  return {
     sourceId,
-    aggFn,
+    aggFn: isCounted ? 'count' : aggFn,
     where: where ?? '',
     whereLanguage: whereLanguage ?? 'lucene',
     groupBy: groupBy ? [groupBy] : [],
-    ...(aggFn === 'quantile' && level != null && { level }),
+    ...(!isCounted && aggFn === 'quantile' && level != null && { level }),
+    ...(metricName != null && { metricName }),
+    ...(metricType != null && { metricDataType: metricType }),
+    ...(field && !(isMetric && field === 'Value') && { field }),
   }
-  const field = toField(valueExpression ?? '')
-  if (field === undefined) return { reason: 'the value expression contains a dot outside of a text, which the API quotes' }
-  if (metricName == null) return { ...common, ...(field !== '' && { field }) }
-  const type = exactMetrics.find((one) => one === metricType)
-  if (type === undefined) return { reason: `values of a metric of type ${quote(String(metricType), 40)} differ after a gap` }
-  return { ...common, metricName, metricDataType: type, ...(field !== '' && field !== 'Value' && { field }) }
 }
 
 /** The API makes a text of an expression that contains a dot. Dots in texts can be written in another way. */
-function toField(expression: string): string | undefined {
+export function toField(expression: string): string | undefined {
   const written = expression.replace(/'(?:[^'\\]|\\.|'')*'/g, (text) => text.replaceAll('.', '\\x2E'))
   return written.includes('.') ? undefined : written
 }

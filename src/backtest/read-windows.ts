@@ -1,6 +1,7 @@
 import type { ReadApi } from '../api/client.ts'
 import type { Target } from '../api/path.ts'
 import type { SqlAnswer, SqlColumn, SqlRow } from '../api/sql.ts'
+import { nameFirst, quote } from '../core/text.ts'
 import type { Refusal } from './read-rows.ts'
 import { type SeriesRow, toUnsent } from './series-api.ts'
 import { renderBatch, renderWindow, type WindowSql, windowColumn } from './window-sql.ts'
@@ -30,6 +31,13 @@ interface WindowsContext {
   readonly reserve: (count: number) => boolean
   readonly release: (count: number) => void
   readonly maxRequests: number
+  readonly time: TimeBudget
+}
+
+/** The time for the queries of one alert. */
+export interface TimeBudget {
+  /** Why an alert is not read to its end: it took this time so far, and needs at least that much more. Undefined where it may go on. */
+  refuse(spentMs: number, leftMs: number): Refusal | undefined
 }
 
 interface Windows {
@@ -71,17 +79,19 @@ async function readBatches(context: WindowsContext, windows: Windows, { isAfford
   const { sql, starts, lengthMs } = windows
   const largest = batchSize(sql, lengthMs)
   const rows: SeriesRow[] = []
-  let [done, slow, size] = [0, 0, largest]
+  let [done, slow, size, spentMs, leftMs] = [0, 0, largest, 0, 0]
   // A tile over time can have many rows in a window.
   let isMeasured = sql.shape === 'number'
   while (done < starts.length) {
     const needed = Math.ceil((starts.length - done) / size)
-    if (!isAffordable(needed)) return tooExpensive(needed, done, context)
+    const refusal = isAffordable(needed) ? context.time.refuse(spentMs, leftMs) : tooExpensive(needed, done, context)
+    if (refusal !== undefined) return refusal
     const batch = starts.slice(done, done + (isMeasured ? size : Math.min(size, firstBatch)))
     onRequest()
-    const answer = await runBatch(context, windows, batch)
+    const { answer, elapsedMs } = await runBatch(context, windows, batch)
+    spentMs += elapsedMs
     isMeasured = true
-    if (answer.kind === 'too-slow') slow++
+    slow += Number(answer.kind === 'too-slow')
     if (isTooMuch(answer) && batch.length > 1 && slow <= maxSlow) {
       size = Math.ceil(batch.length / 4)
       continue
@@ -93,6 +103,8 @@ async function readBatches(context: WindowsContext, windows: Windows, { isAfford
     done += batch.length
     const length = Math.max(1, JSON.stringify(answer.rows).length)
     size = Math.min(largest, Math.max(1, Math.floor((batch.length * wantedLength) / length)))
+    // More windows take no less time.
+    leftMs = elapsedMs * Math.ceil((starts.length - done) / Math.max(size, batch.length))
   }
   return { rows }
 }
@@ -101,13 +113,18 @@ const tooExpensive = (needed: number, done: number, { maxRequests }: WindowsCont
   reason: `too expensive: its SQL needs ${needed}${done === 0 ? '' : ' more'} queries, and the limit of ${maxRequests} requests leaves fewer`,
 })
 
-const runBatch = ({ api, service }: WindowsContext, { sql, lengthMs }: Windows, batch: readonly number[]): Promise<SqlAnswer> =>
-  api.runSql(service, {
+/** The answer, and how long the query took: on the server where it states that, because this has no wait for the rate limit. */
+async function runBatch({ api, service }: WindowsContext, { sql, lengthMs }: Windows, batch: readonly number[]) {
+  const startedMs = api.remainingMs()
+  const answer = await api.runSql(service, {
     sql: renderBatch(sql, batch, lengthMs),
     connectionId: sql.connectionId,
     startMs: batch[0] ?? 0,
     endMs: (batch.at(-1) ?? 0) + lengthMs,
   })
+  const statedMs = answer.kind === 'rows' ? answer.elapsedMs : undefined
+  return { answer, elapsedMs: statedMs ?? startedMs - api.remainingMs() }
+}
 
 function batchSize(sql: WindowSql, lengthMs: number): number {
   const length = renderWindow(sql, Date.UTC(2026, 0, 1), lengthMs).length + 60
@@ -147,8 +164,9 @@ type ColumnKind = 'number' | 'time' | 'other'
 export function kindOfType(type: string): ColumnKind {
   if (type.startsWith('Date')) return 'time'
   if (/^(?:U?Int|Float)/.test(type)) return 'number'
-  const inner = /^(?:LowCardinality|Nullable)\((.*)\)$/.exec(type)?.[1]
-  return inner === undefined ? 'other' : kindOfType(inner)
+  const [, name, inner = ''] = /^(LowCardinality|Nullable|Variant)\((.*)\)$/.exec(type) ?? []
+  if (name === 'Variant') return inner.split(', ').every((one) => kindOfType(one) === 'number') ? 'number' : 'other'
+  return name === undefined ? 'other' : kindOfType(inner)
 }
 
 interface Batch {
@@ -177,13 +195,23 @@ function toRows({ columns: all, rows }: Extract<SqlAnswer, { readonly kind: 'row
 
 function findColumns(all: readonly SqlColumn[], shape: WindowSql['shape']): Columns | Refusal {
   const own = all.filter(({ name }) => name !== windowColumn)
+  const reason = whyNeverEvaluated(own, shape)
+  if (reason !== undefined) return { reason: `never evaluated: ${reason}` }
   const numbers = new Set(own.filter(({ type }) => kindOfType(type) === 'number').map(({ name }) => name))
-  const time = shape === 'number' ? undefined : own.find(({ type }) => kindOfType(type) === 'time')
-  if (numbers.size === 0) return { reason: 'never evaluated: the query has no column that is a number' }
-  return time === undefined && shape === 'over-time'
-    ? { reason: 'never evaluated: the query has no column that is a time' }
-    : { numbers, time }
+  return { numbers, time: shape === 'number' ? undefined : own.find(({ type }) => kindOfType(type) === 'time') }
 }
+
+/** Why the server compares nothing of an answer with these columns; undefined where it does. */
+export function whyNeverEvaluated(columns: readonly SqlColumn[], shape: WindowSql['shape']): string | undefined {
+  const has = (kind: ColumnKind): boolean => columns.some(({ type }) => kindOfType(type) === kind)
+  if (!has('number')) {
+    const types = nameFirst([...new Set(columns.map(({ type }) => quote(type, 60)))], maxNamedTypes)
+    return `the query has no column that is a number, but ${types}; convert one, such as with toFloat64`
+  }
+  return shape === 'over-time' && !has('time') ? 'the query has no column that is a time' : undefined
+}
+
+const maxNamedTypes = 3
 
 /** One for each group. Of a tile over time, the server takes the rows whose time is the start of the window. */
 function toSeriesRows(rows: readonly SqlRow[], startMs: number, { numbers, time }: Columns): readonly SeriesRow[] {

@@ -43,6 +43,9 @@ export const windowColumn = 'window__'
 /** Why a query cannot be used, as its message. */
 export class UnusableSql extends Error {}
 
+/** Why no server can run a query. */
+class BrokenSql extends UnusableSql {}
+
 export const refuse = (reason: string): never => {
   throw new UnusableSql(reason)
 }
@@ -51,17 +54,52 @@ export const refuse = (reason: string): never => {
 export const withoutTime = 'the query does not use the end of the window, {endDateMilliseconds:Int64} or a macro such as $__timeFilter'
 
 /** Expands the query, or says why its values in the past are unknown. */
-export function expandTemplate(template: Template): Pick<WindowSql, 'parts' | 'tokenCount'> | Refusal {
-  try {
+export const expandTemplate = (template: Template): Pick<WindowSql, 'parts' | 'tokenCount'> | Refusal =>
+  orRefusal(() => {
     const expanded = withoutEnd(toTokens(expandMacros(template.text, (name, args) => expandMacro(name, args, template.tableOf))))
-    checkStatement(expanded)
+    checkBrackets(expanded)
+    checkStatement(expanded, [...unsendable, ...unbatchable])
     const parts = expanded.map((token) => toPart(token, template.shape))
     // A query without the end of the window would include later data in a value of the past.
     if (!parts.some((part) => typeof part !== 'string' && part.parameter === 'endDateMilliseconds')) return { reason: withoutTime }
     return { parts: joinTexts(parts), tokenCount: expanded.filter((token) => token.trim() !== '').length }
+  })
+
+/**
+ * The query for one window by itself, as the server's alert task runs it, or why it must not be sent so. What this version cannot expand
+ * stays as it is: the server says what is wrong with it.
+ */
+export const renderAlone = (template: Template, lengthMs: number): { readonly sql: string } | Refusal =>
+  orRefusal(() => {
+    const expand: ExpandMacro = (name, args) => {
+      try {
+        return expandMacro(name, args, template.tableOf)
+      } catch (thrown) {
+        if (!(thrown instanceof UnusableSql)) throw thrown
+        return `$__${name}${args.length === 0 ? '' : `(${args.join(', ')})`}`
+      }
+    }
+    const expanded = withoutEnd(toTokens(expandMacros(template.text, expand)))
+    checkStatement(expanded, unsendable)
+    // The other parameters are sent beside the query.
+    const intervals = new Map([
+      ['intervalSeconds', lengthMs / 1000],
+      ['intervalMilliseconds', lengthMs],
+    ])
+    const render = (token: string): string => {
+      const { name = '', type = '' } = parameterToken.exec(token)?.groups ?? {}
+      const value = template.shape === 'over-time' ? intervals.get(name) : undefined
+      return value === undefined ? token : `CAST(${value}, '${type.trim()}')`
+    }
+    return { sql: expanded.map(render).join('') }
+  })
+
+function orRefusal<T>(expand: () => T): T | Refusal {
+  try {
+    return expand()
   } catch (thrown) {
-    if (thrown instanceof UnusableSql) return { reason: thrown.message }
-    throw thrown
+    if (!(thrown instanceof UnusableSql)) throw thrown
+    return { reason: thrown.message, ...(thrown instanceof BrokenSql && { queryError: thrown.message }) }
   }
 }
 
@@ -170,7 +208,7 @@ function checkToken(token: string): string {
   if (/^["`]/.test(token) && /['"$]/.test(token.slice(1, -1))) return refuse('a name in the query contains a quotation mark')
   if (token === '$') return refuse('the tile uses variables of its dashboard')
   if (token === '#') return refuse('the query has a comment with #; write --')
-  if (token === "'" || token === '"' || token === '`') return refuse('a quotation mark of the query is not closed')
+  if (token === "'" || token === '"' || token === '`') throw new BrokenSql('a quotation mark of the query is not closed')
   return token
 }
 
@@ -181,7 +219,7 @@ export function closingBracket(all: readonly string[], open: number): number {
     if (all[i] === '(') depth++
     if (all[i] === ')' && --depth === 0) return i
   }
-  return refuse('the arguments of a macro are not closed')
+  throw new BrokenSql('the arguments of a macro are not closed')
 }
 
 /** Splits at commas outside of brackets, and drops empty arguments. */
@@ -211,17 +249,15 @@ const opening: Readonly<Record<string, string>> = { ')': '(', ']': '[', '}': '{'
 
 /** Why a condition or an expression could change the rest of its query; undefined where it cannot. */
 export function refuseExpression(text: string): string | undefined {
-  try {
+  const checked = orRefusal(() => {
     const all = toTokens(text)
     for (const token of all) checkToken(token)
-    if (all.some(isComment)) return 'its SQL has a comment'
-    if (all.includes(';')) return 'its SQL has several statements'
+    if (all.some(isComment)) return { reason: 'its SQL has a comment' }
+    if (all.includes(';')) return { reason: 'its SQL has several statements' }
     checkBrackets(all)
     return undefined
-  } catch (thrown) {
-    if (thrown instanceof UnusableSql) return thrown.message
-    throw thrown
-  }
+  })
+  return checked?.reason
 }
 
 function checkBrackets(all: readonly string[]): void {
@@ -234,22 +270,28 @@ function checkBrackets(all: readonly string[]): void {
   if (open.length > 0) refuse('a bracket of the query is not closed')
 }
 
-/** What a SELECT in brackets must not have: why, for a word and those after it. */
-const refusals: readonly ((word: string, next: string, then: string) => string | false)[] = [
+/** Why a query must not have a word, by the words after it. */
+type RefuseWord = (word: string, next: string, then: string) => string | false
+
+/** What no query has that is sent by itself. The value of a setting can be a query. */
+const unsendable: readonly RefuseWord[] = [
   (word) => word === ';' && 'the query has several statements',
+  (word) => /^into$/i.test(word) && 'the query has an INTO clause',
+  (word, next, then) => /^settings$/i.test(word) && /^\w+$/.test(next) && then === '=' && 'the query has a SETTINGS clause',
+]
+
+/** What a SELECT in brackets does not have, too. */
+const unbatchable: readonly RefuseWord[] = [
   (word, next) =>
     unstable.test(word) &&
     (next === '(' || /^(?:utc|current)_/i.test(word)) &&
     `the query uses ${word}, so its value in the past is unknown; use the end of the window`,
-  (word, next, then) => /^settings$/i.test(word) && /^\w+$/.test(next) && then === '=' && 'the query has a SETTINGS clause',
   (word, next) => /^format$/i.test(word) && /^\w+$/.test(next) && 'the query has a FORMAT clause',
-  (word) => /^into$/i.test(word) && 'the query has an INTO clause',
   (word) => word.includes(windowColumn) && `the query uses the name ${windowColumn}`,
 ]
 
-/** One SELECT that means the same in brackets. */
-function checkStatement(all: readonly string[]): void {
-  checkBrackets(all)
+/** One SELECT. */
+function checkStatement(all: readonly string[], refusals: readonly RefuseWord[]): void {
   const words = all.filter((token) => token.trim() !== '')
   if (!/^(?:select|with|\()$/i.test(words[0] ?? '')) refuse('the query is not a SELECT')
   for (const [i, word] of words.entries())
@@ -262,9 +304,11 @@ function checkStatement(all: readonly string[]): void {
 /** Types that the value of a parameter can have. */
 const parameterTypes = ['Int64', 'UInt64', 'Float64']
 
+const parameterToken = /^\{\s*(?<name>\w+)\s*:(?<type>[^{}]*)\}$/
+
 function toPart(token: string, shape: SqlShape): Part {
-  const [matched, name = '', type = ''] = /^\{\s*(\w+)\s*:([^{}]*)\}$/.exec(token) ?? []
-  if (matched === undefined) return /^\s+$/.test(token) ? ' ' : token
+  const { name, type = '' } = parameterToken.exec(token)?.groups ?? {}
+  if (name === undefined) return /^\s+$/.test(token) ? ' ' : token
   const known = parameters.find((one) => one === name)
   if (known === undefined || (shape === 'number' && known.startsWith('interval')))
     return refuse(`the server sets no parameter ${quote(name, 60)} for a tile of this type`)

@@ -1,4 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises'
+import { setImmediate, setTimeout as wait } from 'node:timers/promises'
 
 /** The source of time. Code that waits or reads the time takes a Clock, so that tests do not have to wait. */
 export interface Clock {
@@ -21,6 +21,9 @@ export function createPace({ monotonicMs }: Pick<Clock, 'monotonicMs'>): () => b
     return isDue
   }
 }
+
+/** Lets signals and timers act. A computation lets neither act, and awaiting its promises changes nothing. */
+export const letEventsAct = (): Promise<void> => setImmediate()
 
 export const systemClock: Clock = {
   now: () => Date.now(),

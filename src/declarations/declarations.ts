@@ -7,6 +7,7 @@ import { documentRules, type ReadDocument, readDocument, type ValuePath } from '
 import { type InterpolateOptions, interpolate, newRoom } from '../documents/expressions.ts'
 import { isText, knownKeys, ownValue, schemaAt, valueAt } from '../documents/schema.ts'
 import { formatPath, schemaDiagnostics, schemaRules } from '../documents/validate.ts'
+import { describeWebAppFile, isWebAppDashboard } from '../kinds/dashboard/web-app-file.ts'
 import { addressOf, type KindName, kindNames, type Section, sections } from '../kinds/kind-names.ts'
 import { type Declared, fileSchemas } from '../kinds/kinds.ts'
 import { keyForm, keyGrammar } from '../kinds/marker.ts'
@@ -131,6 +132,12 @@ interface FileDeclarations extends Declarations {
 function readFile({ path, text }: SourceFile, options: InterpolateOptions, overrides: Overrides | undefined): FileDeclarations {
   const reading = readDocument(text, path)
   if ('diagnostics' in reading) return { ...nothing, unread: [path], diagnostics: reading.diagnostics }
+  if (isWebAppDashboard(reading.value))
+    return {
+      ...nothing,
+      unread: [path],
+      diagnostics: [diagnosticOf(readingRules, 'schema', reading.locationOf([]), describeWebAppFile(path))],
+    }
   if (hasInstances(reading)) {
     const fill: Fill = (document, base, instance) => fillIn(document, base, { ...options, instance })
     const { documents, diagnostics, used } = instantiate(reading, fill, overrides, options.room)

@@ -124,8 +124,7 @@ function toGrafanaValues(columns: readonly SqlColumn[], rows: readonly SqlRow[],
   const groups = Map.groupBy(rows, (row) => labelOf(row, labels))
   if (time === undefined && groups.size < rows.length) return refuse('the original query has several rows with the same labels')
   const reduce = (own: readonly SqlRow[]): number => {
-    const ordered = time === undefined ? own : own.toSorted((a, b) => (String(a[time.name]) < String(b[time.name]) ? -1 : 1))
-    const numbers = ordered.map((row) => toNumber(row[value.name]))
+    const numbers = own.map((row) => toNumber(row[value.name]))
     return time === undefined || reduction === undefined ? (numbers[0] ?? Number.NaN) : reduceNumbers(numbers, reduction)
   }
   return new Map([...groups].map(([label, own]) => [label, reduce(own)]))

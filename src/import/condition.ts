@@ -25,8 +25,10 @@ export interface RuleCondition {
 
 type Model = Readonly<Record<string, unknown>>
 
-const isExpression = ({ datasourceUid, model }: GrafanaQuery): boolean =>
-  /^(?:__expr__|-100)$/.test(datasourceUid ?? '') || (isMapping(model?.datasource) && model.datasource.type === '__expr__')
+/** Whether an entry of `data` is an expression, and not a query of a data source. */
+export const isExpression = ({ datasourceUid, model }: { readonly datasourceUid?: unknown; readonly model?: unknown }): boolean =>
+  /^(?:__expr__|-100)$/.test(String(datasourceUid ?? '')) ||
+  (isMapping(model) && isMapping(model.datasource) && model.datasource.type === '__expr__')
 
 /** Throws an UnusableSql for a condition that has no equivalent. */
 export function readCondition({ condition, data }: GrafanaRule): RuleCondition {

@@ -6,6 +6,8 @@ import { InputError } from '../core/errors.ts'
 import { isEmpty, isMapping } from '../core/keys.ts'
 import { quote } from '../core/text.ts'
 import { readDocument } from '../documents/document.ts'
+import { isWebAppDashboard } from '../kinds/dashboard/web-app-file.ts'
+import { sectionNames } from '../kinds/kind-names.ts'
 
 /** YAML has numbers and booleans where Grafana reads texts. */
 const text = z.union([z.string(), z.number(), z.boolean()]).transform(String)
@@ -59,21 +61,50 @@ export interface RuleInFile {
 
 const otherSections = /^(?:delete\w+|contactPoints|policies|resetPolicies|muteTimes|templates)$/
 
-const noRules =
-  'has no groups of alert rules; export them in Grafana at Alerting, Alert rules, Export rules, or from /api/v1/provisioning/alert-rules/export'
+const accepted = 'import reads alert rules of Grafana, and dashboards of the web app'
 
-/** The rules of a file, and what stays in Grafana. Throws an InputError for a file that cannot be read, and for one of another kind. */
-export function readGrafanaFile(
-  content: string,
-  file: string,
-): { readonly rules: readonly RuleInFile[]; readonly notes: readonly string[] } {
+const noRules = `has no groups of alert rules; ${accepted}. Export rules in Grafana at Alerting, Alert rules, Export rules, or from /api/v1/provisioning/alert-rules/export`
+
+const has = (value: unknown, ...fields: readonly string[]): boolean => isMapping(value) && fields.every((field) => !isEmpty(value[field]))
+
+const some = (list: unknown, test: (item: unknown) => boolean): boolean => Array.isArray(list) && list.some(test)
+
+/** What a file of another tool is. */
+function describeOther(root: Readonly<Record<string, unknown>>): string | undefined {
+  const { kind, groups, spec, dashboard = root, tiles } = root
+  const isRule = (rule: unknown): boolean => has(rule, 'expr') && !has(rule, 'data')
+  if (kind === 'PrometheusRule' || some(groups ?? spec, (group) => isMapping(group) && some(group.rules, isRule)))
+    return 'a rule file of Prometheus'
+  if (has(dashboard, 'panels') || has(dashboard, 'schemaVersion') || has(spec, 'elements')) return 'a dashboard of Grafana'
+  if (has(root, 'widgets')) return 'a dashboard of Datadog'
+  if (has(root, 'query', 'type')) return 'a monitor of Datadog'
+  if (some(tiles, (tile) => has(tile, 'name'))) return 'a dashboard for the API, which create-dashboard takes'
+  return sectionNames.some((section) => has(root, section)) ? 'a file with declarations' : undefined
+}
+
+const provisioned =
+  'has the form of a file of the provisioner; where a server has it, the provisioner overwrites the dashboard that it made, also one that apply adopted, so remove it there first'
+
+interface ImportedFile {
+  readonly rules: readonly RuleInFile[]
+  /** What stays in Grafana, and what to know about the file. */
+  readonly notes: readonly string[]
+  /** The document of the web app that the file is. */
+  readonly dashboard?: Readonly<Record<string, unknown>>
+}
+
+/** Throws an InputError for a file that cannot be read, and for one of another kind. */
+export function readImportedFile(content: string, file: string): ImportedFile {
   const document = readDocument(content, file)
   if ('diagnostics' in document) throw new InputError(document.diagnostics)
   const root: Readonly<Record<string, unknown>> = isMapping(document.value) ? document.value : {}
+  if (isWebAppDashboard(root)) return { rules: [], notes: root.version === undefined ? [`${file}: ${provisioned}`] : [], dashboard: root }
   const isGroup = Array.isArray(root.rules)
   const given: unknown = Array.isArray(document.value) ? [{ rules: document.value }] : isGroup ? [root] : root.groups
   const groups: readonly unknown[] = Array.isArray(given) ? given : []
   const others = isGroup ? [] : Object.keys(root).filter((key) => key !== 'apiVersion' && key !== 'groups')
+  const other = describeOther(root)
+  if (other !== undefined) throw new InputError([inputDiagnosticAt({ file }, `is ${other}; ${accepted}`)])
   if (groups.length === 0 && !others.some((key) => otherSections.test(key))) throw new InputError([inputDiagnosticAt({ file }, noRules)])
   const rules = groups.flatMap((group, g) => {
     const { rules: own, name, title, folder, folderUid, interval } = isMapping(group) ? group : {}

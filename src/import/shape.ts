@@ -19,6 +19,8 @@ export interface AlertSql {
   readonly mayHaveRows?: boolean
   /** Whether all values are whole numbers. */
   readonly isWhole: boolean
+  /** What depends on the order of the rows, where the query does not sort them by time. */
+  readonly unsorted?: string
 }
 
 interface Column {
@@ -29,8 +31,8 @@ interface Column {
 
 const advice = 'select one number, with a time and labels where they are needed, and group by the labels'
 
-/** Throws an UnusableSql for a query whose result is unclear. `worst` combines groups to one value. */
-export function toAlertSql(sql: string, reduction: Reduction | undefined, worst: 'max' | 'min' | undefined): AlertSql {
+/** Throws an UnusableSql for a query whose result is unclear. `worst` combines groups to one value. `isTable`: Grafana converts no rows. */
+export function toAlertSql(sql: string, reduction: Reduction | undefined, worst: 'max' | 'min' | undefined, isTable = false): AlertSql {
   const select = readSelect(sql)
   const { has } = select
   const roles = rolesOf(select)
@@ -38,7 +40,13 @@ export function toAlertSql(sql: string, reduction: Reduction | undefined, worst:
   const isWhole = isCount(value.expression) && reduction?.reducer !== 'mean'
   if (time !== undefined && reduction === undefined) return refuse('the threshold is for a series over time; add a reduce expression')
   if (time === undefined && typeof reduction?.mode === 'object') return refuse('replaceNN is about a number; write it in the SQL')
-  if (labels.length > 0 || time !== undefined) return { ...combineRows(select, roles, reduction, worst), missing: 'rows', isWhole }
+  if (time !== undefined && labels.length > 0 && isTable)
+    return refuse('the rule always fails in Grafana, because a table with times and labels is not a series; set its format to Time series')
+  if (labels.length > 0 || time !== undefined) {
+    const { isDescending, unsorted } = readOrder(select, roles, reduction)
+    const combined = combineRows(select, { ...roles, isDescending }, reduction, worst)
+    return { ...combined, missing: 'rows', isWhole, ...(unsorted !== undefined && { unsorted }) }
+  }
   if (has('GROUP')) return refuse(`the query has several rows without labels; ${advice}`)
   const isRow = has('FROM') && !isAggregate(value)
   const shape = { isGrouped: false, missing: missingOf(select, value), isWhole, mayHaveRows: isRow && !has('LIMIT 1') } as const
@@ -61,20 +69,44 @@ function rolesOf({ columns, has }: Select) {
   return { value, time, labels }
 }
 
+type Roles = ReturnType<typeof rolesOf>
+
+/**
+ * The order of the rows in time. Grafana takes the last row as it comes, and converts rows with labels only where their times ascend:
+ * LongToWide of grafana/grafana-plugin-sdk-go.
+ */
+function readOrder({ columns, order, has }: Select, { time, labels }: Roles, reduction: Reduction | undefined) {
+  const [, key = '', direction = 'ASC'] = /^\s*(.*?)(?:\s+(asc|desc)(?:ending)?)?(?:\s+(?:nulls|with|collate)\s.*)?\s*$/is.exec(order) ?? []
+  const bare = (text: string | undefined): string | undefined => text?.replace(/["`]/g, '')
+  const isSorted = time === undefined || [bare(time.name), bare(time.expression)].includes(bare(key)) || columns[Number(key) - 1] === time
+  const isDescending = isSorted && /^desc/i.test(direction)
+  if (isDescending && labels.length > 0 && !has('LIMIT 1'))
+    return refuse('the rule always fails in Grafana, because rows with labels must have ascending times; correct its ORDER BY')
+  const unsorted =
+    labels.length > 0
+      ? 'the query does not sort by time first, and Grafana failed where its rows came in another order'
+      : 'the row with the latest time is the last one; the query does not sort by time, and Grafana took its last row'
+  const isAffected = !isSorted && (labels.length > 0 || reduction?.reducer === 'last')
+  return { isDescending, unsorted: isAffected ? unsorted : undefined }
+}
+
 const withFloat = ({ head, tail }: Select, { expression, name: alias }: Column): string =>
   `${head} toFloat64(${expression})${alias === undefined ? '' : ` AS ${alias}`}${tail}`
 
 /** Reduces a series, and gives each group the time that a tile over time needs. */
 function combineRows(
   { head, columns, tail }: Select,
-  { value, time, labels }: ReturnType<typeof rolesOf>,
+  { value, time, labels, isDescending }: Roles & { readonly isDescending: boolean },
   reduction: Reduction | undefined,
   worst: 'max' | 'min' | undefined,
 ) {
   const nameOf = (one: Column): string => one.name ?? `column${columns.indexOf(one) + 1}__`
   const inner = `(\n${head} ${columns.map((one) => `${one.expression}${one.name === one.expression ? '' : ` AS ${nameOf(one)}`}`).join(', ')}${tail}\n)`
   const plain = isCount(value.expression) ? nameOf(value) : `toFloat64(${nameOf(value)})`
-  const reduced = time === undefined || reduction === undefined ? plain : reduceSql(reduction, nameOf(value), nameOf(time))
+  const reduced =
+    time === undefined || reduction === undefined
+      ? plain
+      : reduceSql(reduction, nameOf(value), nameOf(time), isDescending ? 'argMin' : 'argMax')
   const names = labels.map(nameOf)
   const from = `${inner}${time === undefined || names.length === 0 ? '' : `\nGROUP BY ${names.join(', ')}`}`
   if (names.length === 0) return { sql: `SELECT ${reduced} AS "Value"\nFROM ${from}`, isGrouped: false }
@@ -92,20 +124,20 @@ function combineRows(
 const windowStart = 'toStartOfInterval(fromUnixTimestamp64Milli({endDateMilliseconds:Int64} - 1), INTERVAL {intervalSeconds:Int64} second)'
 
 /** Reduces a series as Grafana does in pkg/expr/mathexp/reduce.go and pkg/expr/classic/reduce.go. */
-function reduceSql({ reducer, mode }: Reduction, value: string, time: string): string {
+function reduceSql({ reducer, mode }: Reduction, value: string, time: string, last: 'argMin' | 'argMax'): string {
   const number = `toFloat64(${value})`
   const orNan = `ifNull(${number}, nan)`
   if (reducer === 'count') return mode === 'dropNN' ? `countIf(isFinite(${orNan}))` : 'count()'
-  const name = reducer === 'mean' ? 'avg' : reducer === 'last' ? 'argMax' : reducer
+  const name = reducer === 'mean' ? 'avg' : reducer === 'last' ? last : reducer
   const order = reducer === 'last' ? `, ${time}` : ''
   if (typeof mode === 'object') return `${name}(if(isFinite(${orNan}), ${number}, ${mode.replaceBy})${order})`
   if (mode !== 'strict') return `${name}If(${number}${order}, ${mode === 'dropNN' ? `isFinite(${orNan})` : `NOT isNaN(${orNan})`})`
-  return reducer === 'last' ? `argMax(${orNan}${order})` : `if(countIf(isNaN(${orNan})) = 0, ${name}(${number}), nan)`
+  return reducer === 'last' ? `${last}(${orNan}${order})` : `if(countIf(isNaN(${orNan})) = 0, ${name}(${number}), nan)`
 }
 
 type Select = ReturnType<typeof readSelect>
 
-/** The text up to SELECT, its columns, the text after them, and whether the query has a clause. */
+/** The text up to SELECT, its columns, the text after them, what it sorts by first, and whether the query has a clause. */
 function readSelect(sql: string) {
   const tokens = toTokens(sql)
   let depth = 0
@@ -125,10 +157,13 @@ function readSelect(sql: string) {
   const columns = splitArguments(tokens.slice(start + 1, end)).map(toColumn)
   if (columns.some(({ expression }) => /(?:^|\.)\*$/.test(expression))) return refuse(`the query selects all columns; ${advice}`)
   const present = new Set(after.map(({ word }) => word))
+  const byOrder = after.find(({ word }, i) => word === 'BY' && after[i - 1]?.word === 'ORDER')?.i
+  const untilOrder = after.find(({ word, i }) => i > (byOrder ?? end) && /^(?:LIMIT|OFFSET|SETTINGS|FORMAT)$/.test(word))?.i
+  const [order = ''] = byOrder === undefined ? [] : splitArguments(tokens.slice(byOrder + 1, untilOrder))
   const rest = tokens.slice(end).join('')
   if (/\blimit\s+1\s*(?:$|settings\b)/i.test(rest)) present.add('LIMIT 1')
   const tail = rest === '' ? '' : `${/\n\s*$/.test(tokens[end - 1] ?? '') ? '\n' : ' '}${rest}`
-  return { head: tokens.slice(0, start + 1).join(''), columns, tail, has: (clause: string) => present.has(clause) }
+  return { head: tokens.slice(0, start + 1).join(''), columns, tail, order, has: (clause: string) => present.has(clause) }
 }
 
 const name = /^(?:[A-Za-z_]\w*|`.*`|".*")$/s

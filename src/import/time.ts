@@ -51,7 +51,7 @@ function toFixed(text: string, end: string): string {
 const column = '(?:(?:[A-Za-z_]\\w*|`[^`]*`|"[^"]*")(?:\\.(?:\\w+|`[^`]*`|"[^"]*"))*)'
 /** A number of a time, in which both sides of a comparison or a difference are. */
 const numeric = '(?:to(?:UnixTimestamp(?:64\\w+)?|U?Int(?:32|64)|Float64)\\s*\\(\\s*)'
-const shift = '(?:(?:subtract\\w+|date_sub|toDateTime(?:64)?|toStartOf\\w+)\\s*\\(\\s*)'
+const shift = '(?:(?:(?:date|timestamp)_?sub\\s*\\([^,()]+,[^,()]+,|(?:subtract\\w+|date_?sub|toDateTime(?:64)?|toStartOf\\w+)\\s*\\()\\s*)'
 
 /** `column >= now() - …`, where it is a condition by itself. */
 const lowerLimit = new RegExp(
@@ -77,6 +77,34 @@ function countsNothing(text: string, from: number, to: number): boolean {
   )
 }
 
+/** Whether a row for which the comparison is false counts nothing: it is not negated, compared, or an argument of another function. */
+function isCondition(text: string, { 0: whole, index }: RegExpExecArray): boolean {
+  const [rest = ''] = text.slice(index + whole.length).split(/\bend\b/i)
+  const isOther = /\bwhen\s*$/i.test(text.slice(0, index)) && /\belse\s+(?!(?:0|null)\s*$)/i.test(rest)
+  return !isOther && bracketsAround(text, index).every(([open, close]) => isPlain(text.slice(0, open), text.slice(close + 1)))
+}
+
+/** Whether a bracket has the condition of an aggregation, or is a part of a condition. */
+const isPlain = (before: string, after: string): boolean =>
+  /\b(?:sum|(?!multi)\w+if)\s*$/i.test(before.slice(-100)) ||
+  (/(?:^|[(,]|\b(?:where|prewhere|having|on|when|and|or|then|else|select))\s*$/i.test(before.slice(-100)) &&
+    !/^\s*(?:[=!<>+*/%-]|(?:is|in|not|between|i?like|xor)\b)/i.test(after.slice(0, 100)))
+
+/** The places of the brackets around an index, from inside, up to those of a subquery. */
+function bracketsAround(text: string, index: number): readonly (readonly [number, number])[] {
+  const opened: number[] = []
+  const around: [number, number][] = []
+  for (const { 0: bracket, index: at } of text.matchAll(/[()]/g)) {
+    if (bracket === '(') opened.push(at)
+    else {
+      const open = opened.pop() ?? 0
+      if (open < index && at > index) around.push([open, at])
+    }
+  }
+  const subquery = around.findIndex(([open]) => /^\(\s*(?:select|with)\b/i.test(text.slice(open, open + 100)))
+  return subquery < 0 ? around : around.slice(0, subquery)
+}
+
 /** Excludes rows after the end where the query compares a column with the present. */
 function excludeLater(text: string, end: string): TimedSql {
   const now = `toDateTime(${end})`
@@ -84,14 +112,17 @@ function excludeLater(text: string, end: string): TimedSql {
   const mayBeDate = (name: string, of: string): boolean =>
     /(?:^|[._])(?:date|day)$|[a-z](?:Date|Day)$/.test(name) ||
     (/^\w*da(?:y|te)\b/i.test(of) && !/time|stamp|(?:^|[._])ts$|_at$|At$/i.test(name))
-  const limited = [...text.matchAll(lowerLimit)].filter(([, name = '', , of = '']) => !mayBeDate(name, of))
+  const limits = [...text.matchAll(lowerLimit)].filter((match) => isCondition(text, match))
+  const limited = limits.filter(([, name = '', , of = '']) => !mayBeDate(name, of))
   const explained = [...limited, ...lags.flatMap((lag) => [...text.matchAll(lag)])]
   const readsLater = [...text.matchAll(everyCall)].some(
     ({ 0: { length }, index }) =>
       !explained.some((match) => match.index <= index && index < match.index + match[0].length) &&
       !countsNothing(text, index, index + length),
   )
-  const sql = text.replace(lowerLimit, (whole, name: string, as = '') => `${name} <= ${as}${now}${as === '' ? '' : ')'} AND ${whole}`)
+  const sql = limits.toReversed().reduce((all, { 1: name = '', 2: as = '', index }) => {
+    return `${all.slice(0, index)}${name} <= ${as}${now}${as === '' ? '' : ')'} AND ${all.slice(index)}`
+  }, text)
   const toLimited = (_: string, before: string, name: string, after: string): string => `${before}maxIf(${name}, ${name} <= ${now})${after}`
   return { sql: lags.reduce((all, lag) => all.replace(lag, toLimited), sql), readsLater }
 }

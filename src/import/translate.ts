@@ -138,7 +138,8 @@ function translateSql({ query, reduction, isClassic, evaluator }: RuleCondition,
   if (readsLater)
     differences.push('rows after the end of a window count, too, so that a late evaluation and a backtest can have other values')
   const [direction = ''] = /^(?:above|below)/.exec(evaluator.thresholdType) ?? []
-  const found = toAlertSql(sql, reduction, isClassic ? worstOf[direction] : undefined)
+  const found = toAlertSql(sql, reduction, isClassic ? worstOf[direction] : undefined, /^(?:1|table)$/i.test(toText(query.model?.format)))
+  if (found.unsorted !== undefined) differences.push(found.unsorted)
   if (found.mayHaveRows) differences.push('the query may have several rows, of which the first counts; Grafana would fail')
   if (isClassic && found.isGrouped) return refuse('a classic condition about several groups can only be above or below a number')
   const expanded = expandTemplate({ text: found.sql, shape: found.isGrouped ? 'over-time' : 'number', tableOf: () => undefined })
@@ -174,14 +175,14 @@ function toThreshold({ evaluator: { withoutBorders, ...fields } }: RuleCondition
 function describeMissing({ noDataState }: GrafanaRule, { evaluator }: RuleCondition, sql: AlertSql, differences: string[]): void {
   const state = noDataState?.trim() || 'NoData'
   if (sql.missing === 'never') return
-  if (sql.isGrouped)
-    return void differences.push(`a group without rows is OK at once; Grafana waited for two evaluations (noDataState: ${state})`)
   const fires = isBreach({ thresholdMax: undefined, ...evaluator, interval: '1m', consecutive: 1, isGrouped: false }, 0)
+  if (sql.isGrouped)
+    differences.push(`a group without rows ${fires ? 'keeps its state' : 'is OK at once'}; Grafana waited for two evaluations`)
   // Grafana compares NaN like a number, which is unequal to every other.
   if (/^ok$/i.test(state) && !fires && evaluator.thresholdType !== 'not_equal') return
   if (/^alerting$/i.test(state) && fires && sql.missing === 'rows' && sql.isWhole) return
   const before: Readonly<Record<string, string>> = { ok: 'did not alert', alerting: 'alerted', keeplast: 'kept the last state' }
-  const now = `no data counts as 0${fires ? ', which fires' : ''}`
+  const now = `${sql.isGrouped ? 'no data of all groups' : 'no data'} counts as 0${fires ? ', which fires' : ''}`
   differences.push(`${now}; Grafana ${before[state.toLowerCase()] ?? 'had a state for it'} (noDataState: ${state})`)
 }
 

@@ -4,7 +4,7 @@ import type { Target } from '../api/path.ts'
 import { causeOf, toFailure } from '../core/errors.ts'
 import { type Alert, alertCollection } from './alert/alert.ts'
 import { dashboardCollection } from './dashboard/dashboard-wire.ts'
-import { type Body, listOf, type StoredObject, withWatchedNames } from './kind.ts'
+import { type Body, type StoredObject, watchedNames, withWatchedNames } from './kind.ts'
 import { type KindName, unlistedKinds } from './kind-names.ts'
 import { savedSearchCollection } from './saved-search/saved-search.ts'
 import { sourceCollection } from './source/source-wire.ts'
@@ -53,7 +53,7 @@ interface FoundNames {
 const watchedKinds: readonly KindName[] = ['dashboard', 'savedSearch']
 
 /**
- * Names of objects that alerts refer to and of tiles, by their ids, to make a report readable. A list that cannot be read has no names: a
+ * Names of objects that alerts refer to and of tiles, by their ids and places, to make a report readable. A list that cannot be read has no names: a
  * missing name never fails a run.
  */
 export async function findNames(
@@ -66,9 +66,8 @@ export async function findNames(
   const read = async (kind: KindName): Promise<List<StoredObject>> => collections[kind].list(api, service, { isOptional: true })
   const lists = await Promise.all(named.map((kind) => read(kind).catch(toUnread)))
   const items = lists.flatMap((list) => ('items' in list ? list.items : []))
-  const all: readonly Body[] = [...items, ...items.flatMap(({ tiles }) => listOf(tiles))]
   return {
-    names: new Map(all.flatMap(({ id, name }) => (typeof name === 'string' && name !== '' ? [[String(id), name] as const] : []))),
+    names: new Map([...items.flatMap(({ id, name }) => (name ? [[id, name] as const] : [])), ...watchedNames(items)]),
     failure: lists.flatMap((list) => ('failure' in list ? [list.failure] : []))[0],
   }
 }
@@ -77,7 +76,7 @@ export async function findNames(
 export async function readWatchedNames(api: ReadApi, service: Target, alerts: readonly Alert[]): Promise<readonly Alert[]> {
   if (alerts.every(({ name }) => name)) return alerts
   const { names } = await findNames(api, service, watchedKinds)
-  return withWatchedNames(alerts, (id) => names.get(String(id)))
+  return withWatchedNames(alerts, names)
 }
 
 const toUnread = (thrown: unknown): { readonly failure: string } => ({ failure: causeOf(toFailure(thrown)) })

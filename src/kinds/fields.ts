@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { ownValue } from '../documents/schema.ts'
+import { adopt } from './adopt.ts'
 import { keyForm, keyGrammar } from './marker.ts'
 
 /** The object with this key in these files, or an existing one. */
@@ -72,7 +73,7 @@ export function withSourceIds(value: unknown): unknown {
     Object.entries(value).map(([key, item]: [string, unknown]) => {
       if (key === 'source' && typeof item === 'string') return ['sourceId', { source: item }]
       if (key === 'appliesToSources' && Array.isArray(item)) return ['appliesToSourceIds', item.map((source: unknown) => ({ source }))]
-      return [key, shortSourceNames.has(key) || key === 'raw' ? item : withSourceIds(item)]
+      return [key, shortSourceNames.has(key) || key === 'id' || key === 'raw' ? item : withSourceIds(item)]
     }),
   )
 }
@@ -90,8 +91,7 @@ export const nameDescription = 'Name in the service. It can change, because the 
 
 /** Fields that find an existing object by something other than its key. */
 export const adoption = {
-  adopt: z.boolean().optional().meta({ description: 'Adopts the unmanaged object with this name.', isLocal: true }),
-  id: word(128).optional().meta({ description: 'Adopts the unmanaged object with this id.', isLocal: true }),
+  adopt,
   previousKey: z
     .string()
     .regex(new RegExp(`^$|${keyGrammar.source}`))

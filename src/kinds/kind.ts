@@ -26,9 +26,28 @@ export interface StoredObject {
   readonly [field: string]: unknown
 }
 
-/** The alerts, with what those without a name watch. `nameOf` gives the name of a tile or a saved search. */
-export const withWatchedNames = <T extends StoredObject>(alerts: readonly T[], nameOf: (id: unknown) => string | undefined): readonly T[] =>
-  alerts.map((alert) => (alert.name ? alert : { ...alert, [watchedName]: nameOf(alert.tileId) ?? nameOf(alert.savedSearchId) }))
+/** What an alert watches: the id of a saved search, or those of a dashboard and its tile, because a copy of a dashboard has equal tile ids. */
+export function watchedPlaceOf({ savedSearchId, dashboardId, tileId }: Body): string | undefined {
+  if (typeof savedSearchId === 'string') return savedSearchId
+  return typeof dashboardId === 'string' && typeof tileId === 'string' ? placeOfTile(dashboardId, tileId) : undefined
+}
+
+export const placeOfTile = (dashboardId: string, tileId: unknown): string => `${dashboardId}/${String(tileId)}`
+
+/** The names of saved searches and of tiles, by `watchedPlaceOf`. */
+export const watchedNames = (
+  objects: readonly (Pick<StoredObject, 'id' | 'name'> & { readonly tiles?: unknown })[],
+): readonly (readonly [string, string])[] =>
+  objects.flatMap(({ id, name, tiles }) => [
+    ...(tiles === undefined && name ? [[id, name] as const] : []),
+    ...listOf(tiles).flatMap((tile) =>
+      typeof tile.name === 'string' && tile.name !== '' ? [[placeOfTile(id, tile.id), tile.name] as const] : [],
+    ),
+  ])
+
+/** The alerts, with what those without a name watch. `names` are those of `watchedNames`. */
+export const withWatchedNames = <T extends StoredObject>(alerts: readonly T[], names: ReadonlyMap<string, string>): readonly T[] =>
+  alerts.map((alert) => (alert.name ? alert : { ...alert, [watchedName]: names.get(watchedPlaceOf(alert) ?? '') }))
 
 /** What people call a stored object: its name, or for an alert without one its display name or what it watches. Empty where none is known. */
 export const storedLabelOf = ({ name, displayName, [watchedName]: watched }: StoredObject): string =>
@@ -125,6 +144,8 @@ export interface Kind<Declared extends DeclaredObject = DeclaredObject> {
   readonly schema: z.ZodType
   /** Whether writes state the defaults that readers of the stored object do not share. The neutral contract gets what was written. */
   readonly statesDefaults?: boolean
+  /** Whether a write of the whole object loses parts that the API does not return. */
+  readonly hasHiddenParts?: true
   /** Whether `rewrite` writes objects that need no change. Absent where a stored object has the same meaning for every reader. */
   readonly canRewrite?: true
   /** The value that clears a field, for each field that an update can clear; undefined where leaving the field out clears it. */
@@ -148,6 +169,10 @@ export interface Kind<Declared extends DeclaredObject = DeclaredObject> {
   /** Equal for the declared body of an object and its stored one, and for no other object: by this, apply finds what it created. */
   tokenOf(body: Body): string | undefined
   readonly markerStyle: MarkerStyle
+  /** The field whose text or tags hold the marker. Absent for a kind without markers. */
+  readonly markedField?: string
+  /** What an object without a name is found by. Absent where every object has one. */
+  placeOf?(body: Body): string | undefined
   readMarker(body: Body): StoredMarker | undefined
   /** Replaces the ownership marker, and removes a snapshot marker, which describes the previous object. */
   withMarker(body: Body, marker: OwnershipMarker): Body

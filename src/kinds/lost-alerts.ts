@@ -8,7 +8,7 @@ import { untrusted } from '../core/line.ts'
 import type { Block } from '../report/blocks.ts'
 import { table } from '../report/table.ts'
 import { type Alert, alertCollection, canCarryAlerts, displayTypeOf } from './alert/alert.ts'
-import { type Body, storedLabelOf, type TargetRemoval, withWatchedNames } from './kind.ts'
+import { type Body, storedLabelOf, type TargetRemoval, watchedNames, withWatchedNames } from './kind.ts'
 
 /** The alerts that the server deletes with a write. */
 export function findLostAlerts(removal: TargetRemoval, alerts: readonly Alert[]): readonly Alert[] {
@@ -30,8 +30,7 @@ type LostAlert = z.output<typeof lostAlert>
 /** Lists the alerts of the service, and returns those that the server deletes with a write. */
 export async function readLostAlerts(api: ReadApi, service: Target, removal: TargetRemoval): Promise<LostAlert[]> {
   const { items } = await alertCollection.list(api, service)
-  const names = new Map(removal.tiles.map(({ id, name }) => [id, String(name ?? '')]))
-  const lost = withWatchedNames(findLostAlerts(removal, items), (id) => names.get(id))
+  const lost = withWatchedNames(findLostAlerts(removal, items), new Map(watchedNames([removal])))
   return lost.map((alert) => ({ id: alert.id, name: storedLabelOf(alert) }))
 }
 

@@ -294,6 +294,7 @@ type TaggedBody = Readonly<Record<string, unknown>>
 /** The markers of a kind that has tags. */
 export const tagMarkers = {
   ownership: 'marker',
+  markedField: 'tags',
   tokenOf: ({ tags }: TaggedBody) => readTagMarker(tags)?.token,
   markerStyle: tagStyle,
   readMarker: ({ tags }: TaggedBody) => readTagMarker(tags),

@@ -38,7 +38,7 @@ export interface ReadObject<T> {
  * A document in the form of files, made of one in the form of the API, as a request or an answer has it: without what the server sets.
  * Undefined for a document that is in the form of files.
  */
-type FromApi = (document: Body) => Body | undefined
+type FromApi = (document: Body, name: string) => Body | undefined
 
 /** Reads a document, or the file that it names. Throws an InputError with all that is wrong in it. */
 export async function readObject<T>(
@@ -50,7 +50,7 @@ export async function readObject<T>(
   const isPath = !text.trim().includes('\n') && /\.(?:ya?ml|json)$/.test(text.trim())
   const name = isPath ? text.trim() : input
   const content = isPath ? await files.read(name, input) : text
-  const prepare = (given: unknown): unknown => (isMapping(given) ? (fromApi(given) ?? given) : given)
+  const prepare = (given: unknown): unknown => (isMapping(given) ? (fromApi(given, name) ?? given) : given)
   const { value, document } = parseWithLocations(content, name, schema, prepare)
   if (!isMapping(document.value)) throw inputError(input, 'is neither a map nor the path of a file that ends in .yml, .yaml or .json')
   return { value, written: document.value, document, name }

@@ -1,7 +1,7 @@
 // How `pull` spells stored values in a file: without the server's defaults, with names in place of ids, and in the order of the schema.
 import * as z from 'zod'
 import { isMapping } from '../core/keys.ts'
-import { elementOf, formOf, isRequired, ownValue, type Schema } from '../documents/schema.ts'
+import { elementOf, formOf, isRequired, metaOf, ownValue, type Schema } from '../documents/schema.ts'
 import { normalForm } from './compare.ts'
 import { effectiveTile } from './dashboard/tile-ids.ts'
 import { builtConfig, writtenConfig } from './dashboard/tile-schema.ts'
@@ -39,7 +39,11 @@ export function spellFields({ value, normalized, spelled }: Spelling, schema: Sc
     if (short !== undefined) return spellSources(name, short, { value, normalized, spelled }, context.directory)
     if (name === 'connectionId' && ownValue(spelled, name) === undefined)
       return ['connection', spellConnection(value[name], { ...context, spelled })]
-    return [name, spellFields(inside(name), form.shape[name], context)]
+    const field = form.shape[name]
+    // The source that a click opens.
+    const opened = name === 'id' && field && metaOf(field).ref ? uniqueNameOf(context.directory, 'source', value[name]) : undefined
+    if (opened !== undefined && ownValue(spelled, name) !== value[name]) return [name, { source: opened }]
+    return [name, spellFields(inside(name), field, context)]
   }
   return Object.fromEntries(
     Object.keys(form.shape)

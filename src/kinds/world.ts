@@ -32,7 +32,7 @@ interface Around {
   readonly body: Body
 }
 
-/** Looks up the references of one declared object. A reference that means nothing is undefined, and a diagnostic. */
+/** Looks up the references of one declared object. A reference that means nothing is a diagnostic, and as the file spells it, for reports. */
 export interface World {
   /** `path` is where the file has the reference. */
   idOf(reference: Reference, spelled: unknown, path: readonly PropertyKey[], around: Around): unknown
@@ -50,7 +50,7 @@ function findTile(tiles: readonly Body[], spelled: unknown): { readonly tile: Bo
   const [tile, second] = tilesNamed(tiles, name)
   if (second !== undefined) return { message: `the dashboard has several tiles named "${quote(name, 60)}"; use { id: … }` }
   if (tile !== undefined) return checkTile(tile)
-  const names = tiles.map((one) => String(one.name))
+  const names = tiles.flatMap((one) => (typeof one.name === 'string' ? [one.name] : []))
   return { message: `the dashboard has no tile named "${quote(name, 60)}"${didYouMean(name, names)}` }
 }
 
@@ -66,6 +66,7 @@ export function createWorld(declared: Pick<DeclaredObject, 'locationOf' | 'pathO
   const { directory, sources, tilesOf } = context
   const targets = { dashboard: context.dashboards, savedSearch: context.savedSearches }
   const diagnostics: Diagnostic[] = []
+  const unknown = new Set<unknown>()
   const report = (path: readonly PropertyKey[], message: string): undefined => {
     diagnostics.push(diagnosticOf(nameRules, 'unknown-name', declared.locationOf(path), `${declared.pathOf(path)}: ${message}`))
   }
@@ -90,7 +91,7 @@ export function createWorld(declared: Pick<DeclaredObject, 'locationOf' | 'pathO
   }
 
   function byTile(spelled: unknown, path: readonly PropertyKey[], { file, body }: Around): unknown {
-    if (body.dashboardId === undefined) return undefined
+    if (body.dashboardId === undefined || unknown.has(body.dashboardId)) return undefined
     const key = typeof file.dashboard === 'string' ? file.dashboard : undefined
     const tiles = key === undefined ? tilesOf(String(body.dashboardId)) : (context.dashboards.get(key)?.tiles ?? [])
     const found = findTile(tiles, spelled)
@@ -118,8 +119,7 @@ export function createWorld(declared: Pick<DeclaredObject, 'locationOf' | 'pathO
 
   function named({ to, sourceType }: NounReference, name: string, path: readonly PropertyKey[]): unknown {
     const fits = (one: Named): boolean => sourceType === undefined || one.kind === sourceType
-    // The name of an unknown webhook shows in the plan, where nothing would look like a removal.
-    return found(directory.byName(to, name, fits), path) ?? (to === 'webhook' ? name : undefined)
+    return found(directory.byName(to, name, fits), path)
   }
 
   function ofNoun(reference: NounReference, spelled: unknown, path: readonly PropertyKey[]): unknown {
@@ -131,13 +131,24 @@ export function createWorld(declared: Pick<DeclaredObject, 'locationOf' | 'pathO
     return to === 'dashboard' || to === 'savedSearch' ? byKey(to, String(spelled), path) : undefined
   }
 
+  function find(reference: Reference, spelled: unknown, path: readonly PropertyKey[], around: Around): unknown {
+    const { to } = reference
+    if (to === 'tile') return byTile(spelled, path, around)
+    if (to === 'connection') return typeof spelled === 'string' ? namedConnection(spelled, path) : onlyConnection(path.slice(0, -1))
+    return ofNoun({ ...reference, to }, spelled, path)
+  }
+
   return {
     diagnostics,
     idOf(reference, spelled, path, around) {
-      const { to } = reference
-      if (to === 'tile') return byTile(spelled, path, around)
-      if (to === 'connection') return typeof spelled === 'string' ? namedConnection(spelled, path) : onlyConnection(path.slice(0, -1))
-      return ofNoun({ ...reference, to }, spelled, path)
+      const id = find(reference, spelled, path, around)
+      if (id !== undefined) return id
+      // Nothing in its place would look like a removal.
+      const name = [spelled, ...['name', 'id', reference.to].map((field) => ownValue(spelled, field))].find(
+        (one) => typeof one === 'string',
+      )
+      unknown.add(name)
+      return name
     },
   }
 }

@@ -14,7 +14,7 @@ import { applyPlan } from './apply/apply-plan.ts'
 import { applyBlocks, applyWords, outcomeFacts, outcomeLine } from './apply/apply-report.ts'
 import { isWritten, type Outcome, stopReasons } from './apply/apply-state.ts'
 import { judgeApply } from './apply/apply-verdict.ts'
-import { changesOf, isDifference } from './plan/change.ts'
+import { changesOf, isDifference, staysAsItIs } from './plan/change.ts'
 import { reviewEvaluations } from './plan/evaluations.ts'
 import { countRequests, hasErrors, makePlan, type PlanningResult, planInput } from './plan/make-plan.ts'
 import { isIntact, movedSince, type PlanFile, planFileSchema, toPlanFile } from './plan/plan-file.ts'
@@ -78,7 +78,7 @@ type ApplyContext = Context<'write', 'service-or-server'> & { readonly api: Writ
 /** A person may take long to answer. Only what was shown is written. */
 async function confirmPlan(planned: PlanningResult, context: ApplyContext, input: ApplyInput): Promise<PlanningResult> {
   const { confirm, service } = context
-  if (confirm === undefined || planned.plan.changes.every(({ action }) => action === 'unchanged')) return planned
+  if (confirm === undefined || planned.plan.changes.every(staysAsItIs)) return planned
   const result = await toPlanResult(planned)
   await confirm({
     blocks: [planFacts(result), { kind: 'diagnostics', diagnostics: result.diagnostics }, ...objectBlocks(result)],
@@ -94,11 +94,11 @@ async function carryOut(planned: PlanningResult, context: ApplyContext) {
   const { storedObjects } = planned
   if (storedObjects === undefined) throw new TypeError('a plan without errors was made of lists')
   const described = await describeChanges(planned)
-  const total = planned.plan.changes.filter(({ action }) => action !== 'unchanged').length
+  const total = planned.plan.changes.filter((change) => !staysAsItIs(change)).length
   const onProgress = async (outcomes: readonly Outcome[]): Promise<void> => {
     const last = outcomes.at(-1)
-    if (last === undefined || last.kind === 'unchanged') return
-    const done = outcomes.filter(({ kind }) => kind !== 'unchanged').length
+    if (last === undefined || staysAsItIs(last.change)) return
+    const done = outcomes.filter(({ change }) => !staysAsItIs(change)).length
     await context.progress({
       done,
       total,

@@ -1,4 +1,4 @@
-import { counted, type Line, say, trusted, untrusted } from '../core/line.ts'
+import { counted, join, type Line, say, sentence, trusted, untrusted } from '../core/line.ts'
 import { inEnvironment } from '../declarations/environment.ts'
 import { onFailedEvaluation } from '../kinds/alert/evaluation.ts'
 import { kindLabels } from '../kinds/kind-names.ts'
@@ -7,8 +7,10 @@ import type { Block } from '../report/blocks.ts'
 import type { Verdict } from '../report/report.ts'
 import { table } from '../report/table.ts'
 import { isDifference } from './plan/change.ts'
+import { isAboutLostName } from './plan/plan-diagnostics.ts'
 import { isPlanWrong, judgeDiagnostics, objectBlocks, planFacts, planWords, toAnnotations } from './plan/plan-report.ts'
 import type { PlannedObject, PlanResult } from './plan/plan-result.ts'
+import { isAboutTileWrites } from './plan/tile-writes.ts'
 import { planShape, runPlan } from './plan.ts'
 
 export const drift = defineOperation({
@@ -16,10 +18,12 @@ export const drift = defineOperation({
   // A pull request must not fail because of an alert that it may repair. A check of what runs must.
   input: planShape.input.extend({ onFailedEvaluation: onFailedEvaluation.default('fail') }),
   summary: 'Fails when the service differs from the files, and shows which side changed, without writing.',
-  run: runPlan,
+  // A drift check writes no tiles.
+  run: (context, input) =>
+    runPlan(context, input, (diagnostics) => diagnostics.map((one) => (isAboutTileWrites(one) ? { ...one, severity: 'warning' } : one))),
   judge: judgeDrift,
   report: (result) => ({
-    headline: isPlanWrong(result)
+    headline: isWrong(result)
       ? say`The drift check${inEnvironment(result)} failed`
       : result.changed || result.orphans.length > 0
         ? say`${result.project} has drifted${inEnvironment(result)}`
@@ -34,23 +38,34 @@ export const drift = defineOperation({
   }),
 })
 
+/** A name that was lost in the service is a difference. */
+const withoutLostNames = (result: PlanResult): PlanResult => ({
+  ...result,
+  diagnostics: result.diagnostics.filter((one) => !isAboutLostName(one)),
+})
+
+const isWrong = (result: PlanResult): boolean => isPlanWrong(withoutLostNames(result))
+
 function judgeDrift(result: PlanResult): Verdict {
-  const verdict = judgeDiagnostics(result)
+  const verdict = judgeDiagnostics(withoutLostNames(result))
   const left = result.orphans.length
-  if (isPlanWrong(result) || (!result.changed && left === 0)) return verdict
+  if (isWrong(result) || (!result.changed && left === 0)) return verdict
   const reasons = [...(result.changed ? [planWords(result)] : []), ...(left > 0 ? [say`${counted(left, 'undeclared object')}`] : [])]
   return { status: 'fail', reasons: [...reasons, ...(verdict.status === 'fail' ? verdict.reasons : [])] }
 }
 
 /** Which side changed, and therefore who must act. */
-function whoActs(object: PlannedObject, isWrong: boolean): Line {
-  const { action, origin, instance, madeFrom } = object
-  if (isWrong) return say`Apply changes nothing until the errors are corrected`
+function whoActs(object: PlannedObject, result: PlanResult): Line {
+  const { action, origin, instance, madeFrom, notes } = object
+  if (isWrong(result)) return say`Apply changes nothing until the errors are corrected`
+  if (action === 'held') return say`Left as it is: ${join(notes.map(sentence), '. ')}`
   if (action === 'create') return say`Only in the files. Apply creates it, even if someone deleted it`
   if (action === 'delete') return say`In no file. Apply with prune deletes it`
   if (action === 'release') return say`In no file. Apply removes its marker, and keeps it`
   // pull edits neither.
   const place = instance === undefined ? madeFrom : `instances.${instance}`
+  if (origin === 'service' && result.diagnostics.some(isAboutLostName))
+    return say`Changed outside of the files. Apply changes nothing until the names in the files exist, pull with only: drifted writes them`
   if (origin === 'service' && place !== undefined)
     return say`Changed outside of the files. Apply reverts the change. To keep it, change the file, or ${place} in it`
   if (origin === 'service') return say`Changed outside of the files. Apply reverts the change, pull with only: drifted keeps it`
@@ -62,7 +77,7 @@ function actorTable(result: PlanResult): Block {
   const { objects, orphans } = result
   const drifted = objects.filter(isDifference)
   const rows = [
-    ...drifted.map((object) => ({ ...object, who: whoActs(object, isPlanWrong(result)) })),
+    ...drifted.map((object) => ({ ...object, who: whoActs(object, result) })),
     ...orphans.map((one) => ({ ...one, who: say`In no file. Add it with pull, or delete it with prune` })),
   ]
   return table(undefined, rows, {

@@ -1,11 +1,10 @@
 import * as z from 'zod'
 import { ApiError } from '../api/api-error.ts'
 import { isServer, type Service } from '../api/path.ts'
-import { type Diagnostic, diagnosticOf } from '../core/diagnostics.ts'
+import type { Diagnostic } from '../core/diagnostics.ts'
 import { dayMs } from '../core/durations.ts'
 import { causeOf, inputError } from '../core/errors.ts'
 import { counted, type Line, say, sentence } from '../core/line.ts'
-import { plural } from '../core/text.ts'
 import { inEnvironment, ofEnvironment } from '../declarations/environment.ts'
 import { onFailedEvaluation } from '../kinds/alert/evaluation.ts'
 import type { OutputFile } from '../operation/files.ts'
@@ -17,8 +16,8 @@ import { diagnosticReports } from '../report/sarif.ts'
 import { backtestedAlert, backtestPlan, demandValues, maxRequestsOfPlan, whyNoBacktest } from './backtest/backtest-plan.ts'
 import { reviewBlocks } from './backtest/backtest-report.ts'
 import { type Gates, gateInput, gatesWithoutBacktest, judgeBacktest } from './backtest/gates.ts'
-import { changesOf, isDelete, isDifference, type Plan } from './plan/change.ts'
-import { evaluationRules, findEvaluationProblems } from './plan/evaluations.ts'
+import { isDifference, staysAsItIs } from './plan/change.ts'
+import { findEvaluationProblems } from './plan/evaluations.ts'
 import { hasErrors, makePlan, type PlanningResult, planInput } from './plan/make-plan.ts'
 import { type PlanFile, planFileSchema, toPlanFile } from './plan/plan-file.ts'
 import { isPlanWrong, judgeDiagnostics, objectBlocks, planFacts, planWords, toAnnotations } from './plan/plan-report.ts'
@@ -53,8 +52,14 @@ export const planShape = {
 
 type PlanInput = z.output<(typeof planShape)['input']>
 
-export const runPlan = async (context: Context<'read', 'service-or-server'>, input: PlanInput) =>
-  finishPlan(context, input, await makePlan(context, { ...input, effect: 'read' }))
+export async function runPlan(
+  context: Context<'read', 'service-or-server'>,
+  input: PlanInput,
+  review: (diagnostics: readonly Diagnostic[]) => readonly Diagnostic[],
+) {
+  const planned = await makePlan(context, { ...input, effect: 'read' })
+  return finishPlan(context, input, { ...planned, diagnostics: review(planned.diagnostics) })
+}
 
 async function finishPlan(context: Context<'read', 'service-or-server'>, input: PlanInput, planned: PlanningResult) {
   const { profile, clock } = context
@@ -63,7 +68,7 @@ async function finishPlan(context: Context<'read', 'service-or-server'>, input: 
   const problems = findEvaluationProblems(planned.plan, alerts, { policy: input.onFailedEvaluation, nowMs: clock.now() })
   const result = {
     ...(await toPlanResult({ ...planned, diagnostics: [...planned.diagnostics, ...problems] })),
-    needsApply: planned.plan.changes.some(({ action }) => action !== 'unchanged'),
+    needsApply: planned.plan.changes.some((change) => !staysAsItIs(change)),
   }
   if (input.planFile === undefined || hasErrors(planned)) return { ...result, planFile: '' }
   const planContent = toPlanFile(planned, context.service, input.prune)
@@ -86,8 +91,12 @@ type ReviewedBacktest = z.output<typeof reviewedBacktest>
 async function reviewPlan(
   context: Context<'read', 'service-or-server'>,
   planned: PlanningResult,
-): Promise<{ readonly backtest: ReviewedBacktest; readonly diagnostics: readonly Diagnostic[] }> {
-  const without = (message: string) => ({ backtest: { days: reviewedDays, alerts: [], requestCount: 0, message }, diagnostics: [] })
+): Promise<{ readonly backtest: ReviewedBacktest; readonly run: ReadonlySet<string>; readonly diagnostics: readonly Diagnostic[] }> {
+  const without = (message: string) => ({
+    backtest: { days: reviewedDays, alerts: [], requestCount: 0, message },
+    run: new Set<string>(),
+    diagnostics: [],
+  })
   const onProgress = (done: number, total: number): Promise<void> =>
     context.progress({ done, total, line: say`series of values`, result: async () => ({}) })
   const refusal = await whyNoBacktest(context)
@@ -96,8 +105,8 @@ async function reviewPlan(
     const nowMs = context.clock.now()
     const range = { fromMs: nowMs - reviewedDays * dayMs, untilMs: nowMs }
     const request = { range, only: 'changed', always: [], maxRequests: maxRequestsOfPlan } as const
-    const { alerts, requestCount, diagnostics } = await backtestPlan(planned, { ...context, nowMs, onProgress }, request)
-    return { backtest: { days: reviewedDays, alerts: [...alerts], requestCount }, diagnostics }
+    const { alerts, requestCount, run, diagnostics } = await backtestPlan(planned, { ...context, nowMs, onProgress }, request)
+    return { backtest: { days: reviewedDays, alerts: [...alerts], requestCount }, run, diagnostics }
   } catch (thrown) {
     if (!(thrown instanceof ApiError) || thrown.kind === 'canceled') throw thrown
     return without(causeOf(thrown))
@@ -119,24 +128,15 @@ async function priceOf({ api, clock }: Context<'read', 'service-or-server'>, pla
 async function queryProblems(
   context: Context<'read', 'service-or-server'>,
   planned: PlanningResult,
-  hasBacktest: boolean,
+  tested: ReadonlySet<string>,
 ): Promise<readonly Diagnostic[]> {
   const { plan, found } = planned
-  if (!plan.changes.some(isDifference)) return []
-  if (!context.api.hasSql) return context.profile.name === 'clickhouse-cloud' ? noteUnchecked(plan) : []
+  if (!plan.changes.some(isDifference) || !context.profile.isKnown) return []
   const { findQueryProblems } = await import('./plan/query-problems.ts')
-  const problems = await findQueryProblems(context, planned, hasBacktest)
-  if (found.slos.length === 0) return problems
+  const problems = await findQueryProblems(context, planned, tested)
+  if (found.slos.length === 0 || !context.api.hasSql) return problems
   const { findSloQueryProblems } = await import('./plan/slo-queries.ts')
   return [...problems, ...(await findSloQueryProblems(context, planned))]
-}
-
-/** A column that does not exist stays unnoticed without a key for queries. */
-function noteUnchecked(plan: Plan): readonly Diagnostic[] {
-  const count = changesOf(plan, 'alert').filter((change) => isDifference(change) && !isDelete(change)).length
-  if (count === 0) return []
-  const message = `The queries of ${plural(count, 'changed alert')} were not run: set sql-key-id and sql-key-secret to see whether the service can run them`
-  return [diagnosticOf(evaluationRules, 'unchecked-query', { file: 'alerts' }, message)]
 }
 
 /** Judges a plan. It depends on its backtest only if a gate is set. */
@@ -182,8 +182,7 @@ export const plan = defineOperation({
     const planned = await makePlan(context, { ...input, effect: 'read' })
     if (hasErrors(planned)) return finishPlan(context, input, planned)
     const review = input.backtest ? await reviewPlan(context, planned) : undefined
-    const hasBacktest = review !== undefined && review.backtest.message === undefined
-    const ofQueries = await queryProblems(context, planned, hasBacktest)
+    const ofQueries = await queryProblems(context, planned, review?.run ?? new Set())
     const diagnostics = [...planned.diagnostics, ...(review?.diagnostics ?? []), ...ofQueries]
     return {
       ...(await finishPlan(context, input, { ...planned, diagnostics })),

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { ReadApi } from '../api/client.ts'
+import { letEventsAct } from '../core/clock.ts'
 import { type Diagnostic, errorsIn, inputDiagnostic, type LintSettings } from '../core/diagnostics.ts'
 import { WatchkeeperError } from '../core/errors.ts'
 import { quote } from '../core/text.ts'
@@ -9,24 +10,23 @@ import { type Found, filesInput, findDeclarations, skippedDirectories, withSourc
 import { nameInstances } from '../declarations/group-diagnostics.ts'
 import { lintRules } from '../declarations/lint.ts'
 import { type InvalidField, listOf } from '../kinds/kind.ts'
-import { kindLabels, kindNames, sectionNames } from '../kinds/kind-names.ts'
+import { addressOf, kindLabels, kindNames, sectionNames } from '../kinds/kind-names.ts'
 import { createKinds } from '../kinds/kinds.ts'
 import type { Files, OutputFile } from '../operation/files.ts'
 import { choice, flag } from '../operation/inputs.ts'
 import { type Context, defineOperation, type Given } from '../operation/operation.ts'
 import { selectInput } from '../operation/select.ts'
 import { isAdopted, type Plan, type Update } from './plan/change.ts'
-import { checkChange, planInput, resolveProject } from './plan/make-plan.ts'
+import { checkChange, isChecked, planInput, resolveProject } from './plan/make-plan.ts'
 import { planOn } from './plan/plan-changes.ts'
 import { readStoredObjects } from './plan/stored-objects.ts'
 import { isAboutTileWrites } from './plan/tile-writes.ts'
-import { type Draft, type DraftInput, draftPull, identityOf } from './pull/draft.ts'
+import { withAdoptedIds } from './pull/adopted-ids.ts'
+import { type Draft, type DraftInput, draftPull, excludedAs, identityOf } from './pull/draft.ts'
 import {
   findReplacedVariables,
-  findWrongRemovals,
   instantiatedDifferences,
   overriddenDifferences,
-  remainingErrors,
   replacedExpressions,
   reportIncompleteLists,
   withEmptiedLists,
@@ -115,7 +115,7 @@ function toOutputFile({ path, content, size }: PullResult['writtenFiles'][number
 
 type PullContext = Pick<
   Context<'read', 'service-or-server'>,
-  'service' | 'profile' | 'files' | 'lintSettings' | 'environment' | 'clock'
+  'service' | 'profile' | 'files' | 'lintSettings' | 'environment' | 'clock' | 'stop'
 > & {
   readonly api: ReadApi
 }
@@ -160,17 +160,15 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
     environment,
   }
   const serverAnswers: ServerAnswers = new Map()
-  const { draft, read } = await draftUntilVerified(draftInput, async (candidate) => {
+  const { draft: verified, read } = await draftUntilVerified(draftInput, async (candidate) => {
+    await demandTime(context)
     const drafted = await findIn(new Map([...texts, ...candidate.files.map(({ path, after }) => [path, after] as const)]), context, project)
     const { found: declarations } = await withSources(drafted, storedObjects.source)
     const read = { declarations, diagnostics: declarations.diagnostics, plan: await planWith(declarations) }
-    const failures = new Map([
-      ...verifyDraft(candidate, read),
-      ...findReplacedVariables(candidate, { environment, only }),
-      ...findWrongRemovals(candidate, drafted),
-    ])
+    const failures = new Map([...verifyDraft(candidate, read), ...findReplacedVariables(candidate, { environment, only })])
     return { read, failures: failures.size > 0 ? failures : await findRejected(read.plan, serverAnswers, context) }
   })
+  const draft = withAdoptedIds(verified, read, { kinds: createKinds(profile, nowMs), environment, only, texts })
   return {
     project,
     draft,
@@ -181,7 +179,6 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
       ...overriddenDifferences(draft, environment),
       ...nameInstances(instantiatedDifferences(draft)),
       ...replacedExpressions(draft),
-      ...remainingErrors(read),
       // The reader of the files decides about adoptions.
       ...read.plan.diagnostics.filter(isAboutTileWrites).map((one) => ({ ...one, severity: 'warning' as const })),
     ],
@@ -209,10 +206,13 @@ const adviceOff: LintSettings = Object.fromEntries(
   Object.entries(lintRules).flatMap(([id, { severity }]) => (severity === 'error' ? [] : [[id, 'off']])),
 )
 
-/** The reasons by `identityOf`. */
+/** The reasons by `excludedAs`. */
 type Failures = ReadonlyMap<string, string>
 
-/** Leaves out the objects that fail the verification, and drafts again, until none fails. */
+/**
+ * Leaves out the objects that fail the verification, and drafts again, until none of the others fails. This ends: each round leaves out at
+ * least one object more, and an object that was left out is not edited again.
+ */
 async function draftUntilVerified(
   input: Omit<DraftInput, 'excluded'>,
   verify: (draft: Draft) => Promise<{ readonly read: ReadDraft; readonly failures: Failures }>,
@@ -220,10 +220,20 @@ async function draftUntilVerified(
   const excluded = new Map<string, string>()
   for (;;) {
     const draft = draftPull({ ...input, excluded })
+    const again = draft.objects.find((object) => object.isEdited && excluded.has(excludedAs(object)))
+    if (again !== undefined) throw new Error(`${addressOf(again)} was edited after it was left out`)
     const { read, failures } = await verify(draft)
-    if (failures.size === 0) return { draft, read }
-    for (const [identity, reason] of failures) excluded.set(identity, reason)
+    const found = [...failures].filter(([identity]) => !excluded.has(identity))
+    if (found.length === 0) return { draft, read }
+    for (const [identity, reason] of found) excluded.set(identity, reason)
   }
+}
+
+/** Throws where the run has to end. No request tells a computation. */
+async function demandTime({ api, stop }: Pick<PullContext, 'api' | 'stop'>): Promise<void> {
+  await letEventsAct()
+  if (stop.aborted) throw new WatchkeeperError('canceled', 'Canceled. No file was written.')
+  if (api.remainingMs() <= 0) throw new WatchkeeperError('deadline', 'No file was written, because timeout-seconds leaves no time for it.')
 }
 
 /** Why the server rejects an object, by `identityOf`; undefined when it accepts it. */
@@ -236,7 +246,7 @@ async function findRejected(plan: Plan, answers: ServerAnswers, context: PullCon
   const kinds = createKinds(context.profile, context.clock.now())
   for (const change of plan.changes) {
     const { kind } = change
-    if (!isAdopted(change) || kinds[kind].validate === undefined) continue
+    if (!isAdopted(change) || !isChecked(change) || kinds[kind].validate === undefined) continue
     const identity = identityOf(kind, change.id)
     if (!answers.has(identity)) {
       const invalid = (await checkChange(change, { ...context, kinds })) ?? []

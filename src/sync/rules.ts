@@ -16,7 +16,7 @@ import { evaluationRules } from './plan/evaluations.ts'
 import { projectRules, serverRules } from './plan/make-plan.ts'
 import { matchRules } from './plan/match.ts'
 import { adoptionRules, repositoryRules } from './plan/ownership.ts'
-import { convergenceRules, guardRules, useRules } from './plan/plan-diagnostics.ts'
+import { convergenceRules, guardRules, lostNameRules, useRules } from './plan/plan-diagnostics.ts'
 import { alertProtectionRules } from './plan/protect-alerts.ts'
 import { tileWriteRules } from './plan/tile-writes.ts'
 
@@ -25,6 +25,7 @@ const onFiles = { ...readingRules, ...findingRules, ...referenceRules, ...queryR
 /** Rules that need the stored objects. */
 const onService = {
   ...nameRules,
+  ...lostNameRules,
   ...matchRules,
   ...repositoryRules,
   ...adoptionRules,

@@ -52,6 +52,7 @@ const fileOnly = [
   'appliesToSources',
   'adopt',
   'previousKey',
+  'rewrite',
   'raw',
   'query',
   'dashboard',

@@ -79,9 +79,26 @@ function readRows(content: string): unknown {
   return { result: shown, ...rest }
 }
 
-/** Versions of ClickHouse go on differently after the name of a column, and the tool for patches lists all kinds of tiles. */
+/** Versions of ClickHouse go on differently after the name of a column, and the tool for patches has problems for each type of tile. */
 const toStableError = (content: string): string =>
-  content.replace(/(?<=^[^\n]*`\w+`)[^\n]*/, '…').replace(/(?<=Invalid arguments for tool clickstack_patch_dashboard: ).*/s, '…')
+  content
+    .replace(/(?<=^[^\n]*`\w+`)[^\n]*/, '…')
+    .replace(/(?<=Invalid arguments for tool clickstack_patch_dashboard: ).*/s, (issues) => problemsIn(JSON.parse(issues)).join('; '))
+
+interface Issue {
+  readonly path: readonly (string | number)[]
+  readonly message: string
+  readonly unionErrors?: readonly { readonly issues: readonly Issue[] }[]
+}
+
+/** The problems that are not of another type of tile. */
+function problemsIn(issues: readonly Issue[]): readonly string[] {
+  const isOfType = ({ path }: Issue): boolean => path.at(-1) === 'displayType' || path.at(-1) === 'configType'
+  return issues.flatMap(({ path, message, unionErrors = [] }) => {
+    const own = unionErrors.find((one) => !one.issues.some(isOfType))
+    return own === undefined ? [`${path.join('.')}: ${message}`] : problemsIn(own.issues)
+  })
+}
 
 function toRecordedBody(body: unknown, names: Names, show: readonly string[] | undefined): unknown {
   if (!isObject(body)) return shorten(body, names)

@@ -167,7 +167,7 @@ const savedSearch = (one: SearchObjectIntent, { sources }: References): Json =>
 
 /** The content of the file. With ids, its objects adopt existing ones. */
 export function toDeclarations({ dashboards, savedSearches }: Intents, references: References, adopted?: AdoptedIds): Json {
-  const adopting = (key: string): Json => (adopted === undefined ? {} : { id: adopted.get(key) ?? `no id for ${key}` })
+  const adopting = (key: string): Json => (adopted === undefined ? {} : { adopt: adopted.get(key) ?? `no id for ${key}` })
   const channel = { type: 'webhook', webhookId: references.webhook }
   const onTiles = dashboards.flatMap(({ tiles }, i) =>
     tiles.flatMap(({ alert, name }, j): (readonly [string, Json])[] =>

@@ -164,6 +164,16 @@ function toDashboard(intent: DashboardIntent, references: References, ids: PartI
   }
 }
 
+/** What the web app exports, which has no alerts. `references` has names in place of ids. */
+export function toExport(intent: DashboardIntent, references: References): Json {
+  const { tiles, ...document } = toDashboard(intent, references, newIds(intent))
+  const withoutAlerts = (tiles as readonly Json[]).map(({ config, ...tile }) => {
+    const { alert: _, ...chart } = config as Json
+    return { ...tile, config: chart }
+  })
+  return { version: '0.1.0', ...document, tiles: withoutAlerts }
+}
+
 /** `defaultSelects`: what a source shows in a search without a select; the web app stores it. */
 const toSavedSearch = (intent: SearchObjectIntent, { sources }: References, defaultSelects: ReadonlyMap<string, string>): Json => ({
   name: intent.name,

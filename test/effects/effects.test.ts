@@ -9,6 +9,7 @@ import { serviceOf } from '../support/emulator.ts'
 import { convergenceProblems, withSite } from '../support/site.ts'
 import { changed, type References, toDeclarations } from './as-declared.ts'
 import { createIntents } from './intents.ts'
+import { declareProblems, effectOf, predictionsOf, problemCases } from './problems.ts'
 import type { Json } from './product.ts'
 import { declaredQueries, twinDashboard } from './queries.ts'
 import { arrivalProblems, type RecordedArrivals, receiverDeclarations, receiverSecrets } from './receivers.ts'
@@ -65,6 +66,27 @@ describe('the alerts with a query of the effect suite', () => {
     } finally {
       await emulator.close()
     }
+  })
+})
+
+describe('the queries whose effect a plan predicts', () => {
+  it('can be applied, and the diagnostics of a plan say for each alert what it is', async () => {
+    const emulator = await startEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
+    try {
+      const file = declareProblems(referencesIn(emulator), 'oncall', [...problemCases.keys()])
+      const applied = await withSite(emulator, 'hyperdx', (site) => site.apply({ 'problems.json': file }))
+      expect(applied.objects.filter(({ outcome }) => outcome !== 'created')).toEqual([])
+      expect(applied.objects.filter(({ kind }) => kind === 'alert')).toHaveLength(problemCases.length)
+    } finally {
+      await emulator.close()
+    }
+    const said = predictionsOf([
+      { rule: 'failing-query', message: 'alerts.a1: it would never fire: why (also alerts.a2, alerts.a3)' },
+      { rule: 'never-evaluated', message: 'alerts.a4: the server would never evaluate it: why' },
+      { rule: 'failing-query', message: 'dashboards.d5.tiles["T"]: it would show an error' },
+    ])
+    expect(Object.fromEntries(said)).toEqual({ a1: 'fails', a2: 'fails', a3: 'fails', a4: 'never' })
+    expect([effectOf([]), effectOf([{ state: 'OK' }]), effectOf([{ state: 'ERROR' }])]).toEqual(['never', 'evaluated', 'fails'])
   })
 })
 

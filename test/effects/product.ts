@@ -26,7 +26,14 @@ interface EvaluateRequest {
   readonly stepSeconds: number
 }
 
-export type ProductRequest = DumpRequest | RenderRequest | EvaluateRequest
+/** What the import page of the web app sends for documents. Names become ids; `ids` has them by name. */
+interface ImportRequest {
+  readonly command: 'import'
+  readonly documents: readonly Json[]
+  readonly ids: Readonly<Record<'sources' | 'connections' | 'dashboards', Readonly<Record<string, string>>>>
+}
+
+export type ProductRequest = DumpRequest | RenderRequest | EvaluateRequest | ImportRequest
 
 export type Json = Readonly<Record<string, unknown>>
 
@@ -35,6 +42,7 @@ export interface ProductAnswers {
   readonly dump: Readonly<Record<string, readonly Json[]>>
   readonly render: readonly string[]
   readonly evaluate: readonly Json[]
+  readonly import: readonly Json[]
 }
 
 interface Collection {
@@ -151,7 +159,35 @@ function toChart(config: Json, source: Json, dateRange: readonly Date[]): Json {
   return convert === undefined ? chart : convert(chart)
 }
 
+/** As DBDashboardImportPage.tsx of the web app does, where every name is found. */
+function toImported(document: Json, ids: ImportRequest['ids']): Json {
+  const { DashboardTemplateSchema, resolveChartPaletteToken, walkRawDashboardTileColors } = load('@hyperdx/common-utils/dist/types') as {
+    readonly DashboardTemplateSchema: { parse(document: unknown): Json }
+    resolveChartPaletteToken(color: string): string | undefined
+    walkRawDashboardTileColors(document: Json, change: (color: string) => string): unknown
+  }
+  const { convertToDashboardDocument } = load('@hyperdx/common-utils/dist/core/utils') as Readonly<Record<string, (document: Json) => Json>>
+  const template = DashboardTemplateSchema.parse(walkRawDashboardTileColors(document, (color) => resolveChartPaletteToken(color) ?? color))
+  const idOf = (noun: keyof typeof ids, name: unknown): unknown => ids[noun][String(name)] ?? name
+  const toOnClick = (onClick: Json | undefined): Json | undefined => {
+    const { mode, id } = (onClick?.target ?? {}) as Json
+    return mode === 'id' ? { ...onClick, target: { mode, id: idOf(onClick?.type === 'search' ? 'sources' : 'dashboards', id) } } : onClick
+  }
+  const tiles = (template.tiles as readonly Json[]).map(({ config, ...tile }) => {
+    const { source, connection, onClick, ...chart } = config as Json
+    const references = { source: idOf('sources', source), connection: idOf('connections', connection), onClick: toOnClick(onClick as Json) }
+    return { ...tile, config: { ...chart, ...references } }
+  })
+  const filters = (template.filters as readonly Json[] | undefined)?.map(({ source, appliesToSourceIds, ...filter }) => ({
+    ...filter,
+    source: idOf('sources', source),
+    appliesToSourceIds: (appliesToSourceIds as readonly string[] | undefined)?.map((name) => idOf('sources', name)),
+  }))
+  return convertToDashboardDocument?.({ ...template, tiles, filters }) ?? {}
+}
+
 async function answer(request: ProductRequest): Promise<unknown> {
+  if (request.command === 'import') return request.documents.map((document) => toImported(document, request.ids))
   const mongoose = load('mongoose') as Mongoose
   await mongoose.connect(process.env.MONGO_URI ?? '')
   const { db } = mongoose.connection

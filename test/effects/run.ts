@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -17,12 +17,15 @@ import { type Site, type SiteServer, withSite } from '../support/site.ts'
 import { changed, type References, toDeclarations } from './as-declared.ts'
 import { openWebApp, type WebApp, type WrittenIds } from './as-web-app.ts'
 import { checkHiddenParts } from './hidden-parts.ts'
+import { checkImports } from './imports.ts'
 import { createIntents, type Intents } from './intents.ts'
+import { declareProblems, effectOf, type Prediction, predictionsOf, problemCases, problemKeys } from './problems.ts'
 import type { Json, ProductAnswers, ProductRequest } from './product.ts'
 import { declaredQueries, twinDashboard } from './queries.ts'
 import { type Arrival, arrivalProblems, receiverDeclarations, receiverSecrets, receivers, recordArrivals } from './receivers.ts'
 import { compareWithCheckSlo, type SloAccess, type SloEvaluation } from './slos.ts'
 import { type Dump, differencesOf, type Written, writtenBy } from './stored.ts'
+import { target, webDashboards } from './web-dashboards.ts'
 
 const help = `Usage: npm run effects -- --server URL --checkout PATH --mongo URI [options]
 
@@ -41,6 +44,9 @@ templates, changes and adds a tile, and may lose only what the plan names. Exits
   --to TIME         … until this time. There should be telemetry, with incidents
   --step SECONDS    … at this distance; default: 60
   --queries-only    only compares alerts with a query of their own with the same alerts of the web app
+  --problems-only   only compares what a plan says about queries with what the alert task makes of them
+  --imports-only    only imports dashboards in the web app and with import and apply: the product's templates, and those of web-dashboards.ts
+  --record FILE     writes what is stored of the latter: test/conformance/recorded/imports.json
   --receivers-only  only sends messages to the receivers of the example, and stores what arrives in receivers.json
   --slos-only       only evaluates the example of SLOs, and compares the evaluations with check-slos, for a longer time
 
@@ -60,8 +66,11 @@ const { values } = parseArgs({
     to: { type: 'string' },
     step: { type: 'string', default: '60' },
     'queries-only': { type: 'boolean', default: false },
+    'problems-only': { type: 'boolean', default: false },
     'receivers-only': { type: 'boolean', default: false },
     'slos-only': { type: 'boolean', default: false },
+    'imports-only': { type: 'boolean', default: false },
+    record: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 })
@@ -74,7 +83,7 @@ function required(name: string): string {
   return value
 }
 
-const parts = ['writers', 'queries', 'receivers', 'slos'] as const
+const parts = ['writers', 'queries', 'problems', 'receivers', 'slos', 'imports'] as const
 
 type Part = (typeof parts)[number]
 
@@ -223,9 +232,13 @@ interface Findings {
     | 'hidden parts lost'
     | 'evaluations of queries'
     | 'notifications of queries'
+    | 'predictions of plans'
+    | 'of them unknown'
     | 'messages to receivers'
     | 'evaluations of SLOs'
-    | 'of them firing',
+    | 'of them firing'
+    | 'exact imports'
+    | 'changed imports',
     number
   >
   readonly differences: string[]
@@ -275,7 +288,7 @@ const adopting = 'watchkeeper/effects-adopted'
 const acceptLosses = (content: Json): Json => ({
   ...content,
   dashboards: Object.fromEntries(
-    Object.entries(content.dashboards as Json).map(([key, one]) => [key, { ...(one as Json), adopt: 'rewrite' }]),
+    Object.entries(content.dashboards as Json).map(([key, one]) => [key, { ...(one as Json), rewrite: true }]),
   ),
 })
 
@@ -496,6 +509,35 @@ async function renameAll(run: Run, content: Json, alertKeys: AppliedIds['alertKe
     run.findings.differences.push('queries, a plan after the change of names is not empty')
 }
 
+const problemsProject = 'watchkeeper/effects-problems'
+
+/** A diagnostic names at most six alerts. */
+const problemsOfPlan = 6
+
+/** What plans say about the queries of new alerts, and what the alert task makes of them. */
+async function comparePredictions(run: Run): Promise<void> {
+  const { site, references, findings } = run
+  const declare = (indexes: readonly number[]) => declareProblems(references.apply, 'effects: apply', indexes)
+  const inputs = { project: problemsProject }
+  const all = [...problemCases.keys()]
+  const said = new Map<string, Prediction>()
+  for (let i = 0; i < all.length; i += problemsOfPlan) {
+    const { diagnostics } = await site.plan({ 'problems.json': declare(all.slice(i, i + problemsOfPlan)) }, inputs)
+    for (const [key, prediction] of predictionsOf(diagnostics)) said.set(key, prediction)
+  }
+  const { alertKeys } = await applyFile(run, declare(all), problemsProject)
+  const history = await askProduct({ command: 'evaluate', ...run.span }, run)
+  for (const [id, key] of alertKeys) {
+    const prediction = said.get(key) ?? 'evaluated'
+    findings.counts['predictions of plans'] += 1
+    if (prediction === 'unknown') findings.counts['of them unknown'] += 1
+    const effect = effectOf(history.filter(({ alert }) => String(alert) === id))
+    if (prediction !== 'unknown' && prediction !== effect)
+      findings.differences.push(`problems, ${problemKeys.get(key)}: the plan says ${prediction} / the alert task: ${effect}`)
+  }
+  await site.apply({ 'empty.json': {} }, { ...inputs, prune: true, allowEmpty: true, maxDeletes: 1000 })
+}
+
 const recordedArrivals = new URL('receivers.json', import.meta.url)
 
 const receiversProject = 'watchkeeper/effects-receivers'
@@ -608,6 +650,42 @@ async function adoptHiddenParts(run: Run, { send }: Api): Promise<void> {
   for (const id of ids) await send('DELETE', `dashboards/${id}`)
 }
 
+/** What the web app and `import` make of the same documents. */
+async function compareImports(run: Run, api: Api): Promise<void> {
+  const { site, webApp, checkout, cloud, findings } = run
+  const idsOf = async (path: string): Promise<Readonly<Record<string, string>>> =>
+    Object.fromEntries((await api.list(path)).map(({ id, name }) => [name, id]))
+  const ids = { sources: await idsOf('sources'), connections: await idsOf('connections') }
+  const dashboards = { [target]: await webApp.importDashboard({ name: target, tags: [], tiles: [] }) }
+  const directory = `${checkout}/packages/app/src/dashboardTemplates`
+  const templates = readdirSync(directory)
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => JSON.parse(readFileSync(`${directory}/${name}`, 'utf8')) as Json)
+  const documents = [...templates, ...webDashboards]
+  const { differences, stored, ...counts } = await checkImports({
+    site,
+    profile: cloud === undefined ? 'hyperdx' : 'clickhouse-cloud',
+    documents,
+    ids,
+    async importInWebApp() {
+      const converted = await askProduct({ command: 'import', documents, ids: { ...ids, dashboards } }, run)
+      const made: string[] = []
+      for (const one of converted) made.push(await webApp.importDashboard(one))
+      return made
+    },
+    dump: async () => (await dump(run)).dashboards,
+    render: (configs) => askProduct({ command: 'render', configs, from: run.span.from, to: run.span.to }, run),
+  })
+  findings.counts['exact imports'] = counts.exact
+  findings.counts['changed imports'] = counts.changed
+  findings.counts.queries += counts.queries
+  findings.differences.push(...differences.map((one) => `imports, ${one}`))
+  const own = webDashboards.map(({ name }) => String(name))
+  const recorded = Object.entries(stored).filter(([name]) => own.includes(name))
+  const lines = recorded.map(([name, one]) => `${JSON.stringify(name)}: ${JSON.stringify(one)}`)
+  if (values.record !== undefined) writeFileSync(values.record, `{\n${lines.join(',\n')}\n}\n`)
+}
+
 async function compareWriters(options: Options): Promise<Findings> {
   const api = createApi(options.server)
   await deleteAll(api)
@@ -624,9 +702,13 @@ async function compareWriters(options: Options): Promise<Findings> {
       'hidden parts lost': 0,
       'evaluations of queries': 0,
       'notifications of queries': 0,
+      'predictions of plans': 0,
+      'of them unknown': 0,
       'messages to receivers': 0,
       'evaluations of SLOs': 0,
       'of them firing': 0,
+      'exact imports': 0,
+      'changed imports': 0,
     },
     differences: [],
     failures: { queries: 0, evaluations: 0 },
@@ -648,8 +730,10 @@ async function compareWriters(options: Options): Promise<Findings> {
           await compareWrites(run)
         }
         if (options.parts.includes('queries')) await compareQueriesOfAlerts(run, api)
+        if (options.parts.includes('problems')) await comparePredictions(run)
         if (options.parts.includes('receivers')) await checkReceivers(run, inbox.arrivals, api)
         if (options.parts.includes('slos')) await checkSlos(run)
+        if (options.parts.includes('imports')) await compareImports(run, api)
       },
       systemClock,
     )
@@ -661,8 +745,10 @@ async function compareWriters(options: Options): Promise<Findings> {
   return findings
 }
 
-const isOnly = (part: Part): boolean => part !== 'writers' && values[`${part}-only`]
-
+function chosenParts(): readonly Part[] {
+  const only = parts.filter((part) => part !== 'writers' && values[`${part}-only`])
+  return only.length > 0 ? only : parts
+}
 async function main(): Promise<number> {
   const { server, checkout, mongo, cloud, from, to } = values
   if (values.help || server === undefined || checkout === undefined || mongo === undefined || from === undefined || to === undefined) {
@@ -679,7 +765,7 @@ async function main(): Promise<number> {
     cloud,
     intents: createIntents(seed, Number(values.dashboards)),
     span,
-    parts: parts.some(isOnly) ? parts.filter(isOnly) : parts,
+    parts: chosenParts(),
   })
   const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(0)
   for (const difference of differences) print(difference)

@@ -24,6 +24,9 @@ const assumptions: readonly Assumption[] = [
   { of: 'tile', field: 'groupByColumnsOnLeft', values: [false], readers: 'tables test for true' },
   { of: 'tile', field: 'alternateRowBackground', values: [false], readers: 'tables test for true' },
   { of: 'tile', field: 'seriesLimit', values: [null], readers: 'charts test for null and undefined alike' },
+  { of: 'tile', field: 'groupBy', values: [''], readers: 'queries test for a text' },
+  { of: 'tile', field: 'seriesReturnType', values: ['column'], readers: 'queries compare with ratio' },
+  { of: 'series', field: 'aggCondition', values: [''], readers: 'queries skip an empty condition' },
   { of: 'series', field: 'isDelta', values: [false], readers: 'queries test for true' },
   { of: 'filter', field: 'isBroadcastEnabled', values: [true], readers: 'isFilterBroadcastEnabled compares with false' },
   { of: 'filter', field: 'isVariableEnabled', values: [false], readers: 'isFilterVariableEnabled compares with true' },
@@ -59,11 +62,16 @@ export const listOf = (value: unknown): readonly Json[] => (Array.isArray(value)
 function meaningOfConfig(config: Json): Json {
   const { where, whereLanguage, select, ...rest } = config
   const language = typeof where === 'string' && where !== '' ? { whereLanguage } : {}
-  const items = Array.isArray(select) ? { select: listOf(select).map((item) => without('series', withMetricValue(item))) } : { select }
+  const items = Array.isArray(select)
+    ? { select: listOf(select).map((item) => without('series', withMetricValue(withCondition(item)))) }
+    : { select }
   // A text has no source.
   const ignored = config.displayType === 'markdown' ? ['source'] : []
   return without('tile', { ...rest, where, ...language, ...items }, 'alert', ...ignored)
 }
+
+/** A language has no meaning without a condition. */
+const withCondition = ({ aggConditionLanguage, ...item }: Json): Json => (item.aggCondition ? { ...item, aggConditionLanguage } : item)
 
 /** Queries of metrics do not read the expression. The editor of the web app writes `Value`, and a template leaves it empty. */
 const withMetricValue = (item: Json): Json =>

@@ -5,6 +5,7 @@ import { isMapping } from '../../src/core/keys.ts'
 import type { JsonObject } from '../../src/emulator/index.ts'
 import { addressOf } from '../../src/kinds/kind-names.ts'
 import { type Edit, editFile } from '../../src/sync/pull/edit-yaml.ts'
+import { written } from '../support/declarations.ts'
 import { parsed } from '../support/edits.ts'
 import { serviceOf, useEmulator } from '../support/emulator.ts'
 import { blend, commentsIn, type RandomService, randomService, respell, type Spelling, spelling } from '../support/random-declarations.ts'
@@ -109,6 +110,11 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('pull with the profile %
       const again = await site.pull(files, globs)
       const after = afterPull(files, again)
       const { objects } = Object.keys(after).length === 0 ? { objects: [] } : await site.plan(after)
+      // Without its tile, the declaration of a deleted alert would be an error.
+      const stay = again.objects.filter(({ reason = '' }) =>
+        reason.endsWith('the service does not have this alert, so remove its declaration'),
+      )
+      const staying = new Set(stay.map(({ id }) => id))
       const lost = again.writtenFiles.flatMap(({ path, content }) =>
         commentsIn(String(files[path])).filter((one) => !content.includes(one)),
       )
@@ -116,8 +122,11 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('pull with the profile %
         ...same.diagnostics.filter(({ rule }) => rule !== 'rewrites-tiles'),
         ...same.objects.filter(({ outcome }) => outcome !== 'unchanged'),
         ...same.writtenFiles,
-        ...again.objects.filter(({ outcome }) => outcome === 'left-out'),
-        ...objects.filter(({ action, id, rewrites, fields }) => id !== undefined && action !== 'adopt' && (!rewrites || fields.length > 0)),
+        ...again.objects.filter(({ outcome, id }) => outcome === 'left-out' && !staying.has(id)),
+        ...objects.filter(
+          ({ action, id, rewrites, fields }) =>
+            id !== undefined && !staying.has(id) && action !== 'adopt' && (!rewrites || fields.length > 0),
+        ),
         ...(await site.pull(after, globs)).writtenFiles,
         ...(how.json ? [] : lost),
       ]
@@ -176,6 +185,92 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('pull with the profile %
       })
     }
   })
+})
+
+describe('pull of changed tiles', () => {
+  const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+  const names = ['One', 'Two', 'Three', 'Four'] as const
+  const place = fc.constantFrom('board.yml', 'alerts.yml', 'instances.yml')
+  const alertOn = fc.record({ tile: fc.constantFrom(...names.slice(0, 3)), place, isAnchored: fc.boolean(), isByName: fc.boolean() })
+  const edit = fc.record({
+    what: fc.constantFrom('rename', 'rename', 'remove', 'change', 'delete alert', 'move alert', 'raise'),
+    at: fc.nat(9),
+    name: fc.constantFrom(...names),
+  })
+  const mode = fc.constantFrom({ only: 'drifted' } as const, { only: 'drifted', prune: true } as const, { only: 'declared' } as const, {})
+  const given = fc.record({
+    isSame: fc.boolean(),
+    alerts: fc.array(alertOn, { minLength: 1, maxLength: 4 }),
+    edits: fc.array(edit, { minLength: 1, maxLength: 4 }),
+    mode,
+    select: fc.constantFrom(undefined, 'dashboard', 'alert'),
+    isRaised: fc.boolean(),
+  })
+  type Given = typeof given extends fc.Arbitrary<infer T> ? T : never
+
+  function filesOf({ alerts, isSame }: Given, threshold: number): SiteFiles {
+    const tiles = names.slice(0, 3).map((name, i) => {
+      const where = isSame ? '' : `SeverityText = '${i}'`
+      return { name, config: { displayType: 'line', source: 'Logs', select: [{ aggFn: 'count', where, whereLanguage: 'sql' }] } }
+    })
+    const board = stringify({ dashboards: { board: { name: 'Board', tiles } } })
+    const toText = ({ tile, place, isAnchored, isByName }: Given['alerts'][number], i: number): string =>
+      [
+        `  ${place === 'instances.yml' ? written('‹instance.key›-') : ''}a${i}:${isAnchored ? ` &a${i}` : ''}`,
+        `    name: A${i}`,
+        `    dashboard: ${isByName && place !== 'board.yml' ? '{ name: Board }' : 'board'}`,
+        `    tile: ${tile} # of alert ${i}`,
+        `    threshold: ${threshold}`,
+        '    interval: 5m',
+        '    channel: { type: webhook, webhook: oncall }\n',
+      ].join('\n')
+    const inFile = (path: string): string => alerts.map((one, i) => (one.place === path ? toText(one, i) : '')).join('')
+    const files = {
+      'observability/board.yml': `${board}${inFile('board.yml') && `alerts:\n${inFile('board.yml')}`}`,
+      'observability/alerts.yml': inFile('alerts.yml') && `alerts:\n${inFile('alerts.yml')}`,
+      'observability/instances.yml': inFile('instances.yml') && `instances: { a: {}, b: {} }\nalerts:\n${inFile('instances.yml')}`,
+    }
+    return Object.fromEntries(Object.entries(files).filter(([, text]) => text !== ''))
+  }
+
+  function change({ what, at: index, name }: Given['edits'][number]): void {
+    const service = serviceOf(emulator())
+    const board = service.dashboards.find((one) => one.name === 'Board')
+    const alerts = service.alerts.filter(({ dashboardId }) => dashboardId === board?.id)
+    const [tile, alert] = [board?.tiles[index % board.tiles.length], alerts[index % alerts.length]]
+    if (board === undefined || tile === undefined) return
+    if (what === 'rename') tile.name = name
+    if (what === 'change') Object.assign(tile.config, { displayType: 'stacked_bar' })
+    if (what === 'raise' && alert !== undefined) alert.threshold += 1
+    if (what === 'move alert' && alert !== undefined) alert.tileId = tile.id
+    if (what === 'remove') board.tiles = board.tiles.filter((one) => one !== tile)
+    // The server deletes the alerts of a tile with it.
+    service.alerts = service.alerts.filter(
+      (one) => !(what === 'delete alert' && one === alert) && !(what === 'remove' && one.tileId === tile.id),
+    )
+  }
+
+  it('F1: every pull ends with valid files, and another one changes nothing', async () => {
+    await fc.assert(
+      fc.asyncProperty(given, async (one) => {
+        emulator().reset()
+        await withSite(emulator(), 'clickhouse-cloud', async (site) => {
+          // An alert can name the dashboard once it exists.
+          await site.apply(filesOf({ ...one, alerts: [] }, 5))
+          const applied = await site.apply(filesOf(one, 5))
+          expect(applied.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([])
+          for (const each of one.edits) change(each)
+          const files = filesOf(one, one.isRaised ? 7 : 5)
+          const select = one.select === undefined ? {} : { select: [{ field: 'kind' as const, values: [one.select] }] }
+          const pull = (current: SiteFiles) => site.pull(current, undefined, { ...one.mode, ...select })
+          const after = afterPull(files, await pull(files))
+          const again = await pull(after)
+          expect([again.diagnostics.filter(({ severity }) => severity === 'error'), again.writtenFiles]).toEqual([[], []])
+        })
+      }),
+      { numRuns: runs(40) },
+    )
+  }, 240_000)
 })
 
 type Fields = Readonly<Record<string, unknown>>

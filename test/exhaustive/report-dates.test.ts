@@ -26,7 +26,7 @@ it('no report has a date in the form of machines', async () => {
   )
   await forEachEntry(allOperations, async ({ name, operation }) => {
     const dialect = operation.profiles?.[0] ?? 'neutral'
-    const example = Object.fromEntries(Object.entries(operation.example).map(([key, value]) => [toKebab(key), String(value)]))
+    const example = Object.fromEntries(Object.entries(operation.example).map(([key, value]) => [toKebab(key), [value].flat().join('\n')]))
     const inputs = {
       ...inputsFor(emulators[dialect](), dialect),
       ...placeFor(operation, emulators[dialect]()),

@@ -25,6 +25,7 @@ export function useExampleDirectory(): () => string {
       slos: 'examples/slos',
       incidents: 'examples/incidents',
       grafana: 'examples/grafana',
+      'web-app': 'examples/web-app',
     }
     for (const [path, target] of Object.entries(paths))
       await cp(new URL(`../../examples/${path}`, import.meta.url), join(root, target || path), { recursive: true })

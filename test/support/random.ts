@@ -8,3 +8,16 @@ export function randomFrom(seed: number): () => number {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }
+
+/** Parts of values that a file may have in any place. */
+const pieces = [null, true, -1, 1e308, '', '$__timeFilter(', "'", '((', '{{', [], {}, [[]], { type: 'reduce' }, 'SELECT', 'now()', '\u0000']
+
+/** The value with some of its parts removed, renamed, cut or replaced. */
+export function mutate(value: unknown, random: () => number): unknown {
+  if (random() < 0.02) return pieces[Math.floor(random() * pieces.length)]
+  if (Array.isArray(value)) return value.map((one) => mutate(one, random))
+  if (typeof value === 'string' && random() < 0.05) return value.slice(0, random() * value.length)
+  if (typeof value !== 'object' || value === null) return value
+  const kept = Object.entries(value).filter(() => random() > 0.02)
+  return Object.fromEntries(kept.map(([key, one]) => [random() < 0.01 ? `${key}s` : key, mutate(one, random)]))
+}

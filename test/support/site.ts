@@ -146,7 +146,7 @@ export const acceptingRewrites = (files: SiteFiles): SiteFiles =>
   Object.fromEntries(
     Object.entries(files).map(([path, content]) => {
       const parsed = structuredClone(typeof content === 'string' ? parse(content) : content) as Record<string, Record<string, object>>
-      for (const one of Object.values(parsed.dashboards ?? {})) if ('adopt' in one || 'id' in one) Object.assign(one, { adopt: 'rewrite' })
+      for (const one of Object.values(parsed.dashboards ?? {})) if ('adopt' in one) Object.assign(one, { rewrite: true })
       return [path, parsed]
     }),
   )

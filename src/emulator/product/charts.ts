@@ -371,6 +371,10 @@ const otherColumns: readonly string[] = [
   'Attributes',
 ]
 
+/** Whether a table of the kind may have the column. */
+export const hasColumn = (name: string, kind: string): boolean =>
+  otherColumns.includes(name) || !isTelemetryKind(kind) || columnsOf[kind].includes(name)
+
 function knownColumn(name: string, kind: TelemetryKind): string {
   if (columnsOf[kind].includes(name)) return name
   if (!/^\w+$/.test(name) || otherColumns.includes(name)) throw unsupported(name)

@@ -5,7 +5,7 @@ import { type Dashboard, type DashboardFilter, isJsonObject, type JsonObject, ty
 import { deleteAlertsOfTiles, deleteAlertsWhere } from './alerts.ts'
 import { addIssue, badRequest, findById, objectId, type ProductRequest, type ProductResponse, plainNotFound, validate } from './request.ts'
 import { routesOf } from './resource.ts'
-import { filteredTypes, metricType, patchConfig, queryLanguage, series, seriesToConfig, tileConfig } from './tile-schema.ts'
+import { filteredTypes, metricType, patchConfig, queryLanguage, refuseMacros, series, seriesToConfig, tileConfig } from './tile-schema.ts'
 import { hasTab, toTileView } from './tile-view.ts'
 
 const maxIdLength = 256
@@ -275,7 +275,8 @@ function patchTile(service: Service, dashboard: Dashboard, tileId: string, patch
   const merged = Object.assign({ ...before }, patch)
   const parsed = tile.safeParse(merged)
   if (!parsed.success) return `Validation error: ${JSON.stringify(parsed.error.issues)}`
-  const problem = findReferenceProblem(service, { name: dashboard.name, tiles: [parsed.data] }, dashboard)
+  const problem =
+    refuseMacros(merged.name, merged.config) ?? findReferenceProblem(service, { name: dashboard.name, tiles: [parsed.data] }, dashboard)
   if (problem !== undefined) return problem
   dashboard.tiles[index] = { ...merged, config: toStoredConfig(parsed.data.config ?? {}, undefined) }
   if (!alertTypes.includes(merged.config.displayType)) deleteAlertsOfTiles(service, dashboard.id, [merged.id])

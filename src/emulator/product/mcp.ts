@@ -49,10 +49,17 @@ function runTool(name: string, given: unknown, context: SqlContext): JsonObject 
     return tools[name]?.(given, context) ?? toolError(`MCP error -32602: Tool ${name} not found`)
   } catch (thrown) {
     if (!(thrown instanceof z.ZodError)) throw thrown
-    return toolError(
-      `MCP error -32602: Input validation error: Invalid arguments for tool ${name}: ${JSON.stringify(thrown.issues, null, 2)}`,
-    )
+    const issues = JSON.stringify(thrown.issues.map(asIssueOfType), null, 2)
+    return toolError(`MCP error -32602: Input validation error: Invalid arguments for tool ${name}: ${issues}`)
   }
+}
+
+/** The product tries each type of tile, and has the problems with all of them. Here it is one other type. */
+function asIssueOfType(issue: z.ZodIssue): unknown {
+  if (issue.path[0] !== 'tile') return issue
+  const ofOther = { code: 'invalid_literal', path: ['tile', 'config', 'displayType'], message: 'Invalid literal value, expected "pie"' }
+  const unionErrors = [[ofOther, issue], [issue]].map((issues) => ({ issues, name: 'ZodError' }))
+  return { code: 'invalid_union', unionErrors, path: ['tile'], message: 'Invalid input' }
 }
 
 function runQuery({ connectionId, sql, startTime, endTime }: z.output<typeof queryArguments>, context: SqlContext): JsonObject {

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type Service } from '../store.ts'
-import { ChartError, type ChartRequest, computeSeries, storedAt } from './charts.ts'
+import { ChartError, type ChartRequest, computeSeries, hasColumn, storedAt } from './charts.ts'
 import { answerTables } from './tables.ts'
 
 /** A query as the product runs it. */
@@ -35,11 +35,12 @@ const maxQueryMs = 30_000
 export class UnsupportedQuery extends Error {}
 
 /**
- * This emulator has no database. It counts the events of SLOs and backtests, and the rows of tables; other queries get the answers that a test gives. Throws
- * UnsupportedQuery.
+ * This emulator has no database. It counts the events of SLOs and backtests, and the rows of tables, and knows the columns of telemetry; other queries
+ * get the answers that a test gives. Throws UnsupportedQuery.
  */
 export function evaluateSql(request: SqlRequest, { service, nowMs, runSql }: SqlContext): SqlResult {
-  const result = runSql?.(request) ?? answerCounted(request, service, nowMs) ?? answerTables(request, service, nowMs)
+  const result =
+    runSql?.(request) ?? answerCounted(request, service, nowMs) ?? answerColumns(request, service) ?? answerTables(request, service, nowMs)
   if (result === undefined) throw new UnsupportedQuery('The emulator cannot evaluate this query.')
   if ('error' in result || (result.elapsedMs ?? 0) <= maxQueryMs) return result
   return { error: `Timeout exceeded: elapsed ${maxQueryMs + 6.247} ms, maximum: ${maxQueryMs}.000 ms. ` }
@@ -101,6 +102,28 @@ function answerCounted(request: SqlRequest, { sources }: Service, nowMs: number)
     }
   }
   return undefined
+}
+
+const columnsShape =
+  /^SELECT (?<columns>[\s\S]*)\nFROM `(?<database>.*)`\.`(?<table>.*)`\n(?:GROUP BY (?<group>.*)\n)?(?:ORDER BY (?<order>.*)\n)?LIMIT 0$/
+
+/** Columns without rows. Undefined for another query. */
+function answerColumns({ sql }: SqlRequest, { sources }: Service): SqlResult | undefined {
+  const { columns = '', database, table = '', group = '', order = '' } = columnsShape.exec(sql)?.groups ?? {}
+  if (database === undefined) return undefined
+  const source = sources.find(
+    ({ from, metricTables }) =>
+      isJsonObject(from) &&
+      from.databaseName === database &&
+      (from.tableName === table || (isJsonObject(metricTables) && Object.values(metricTables).includes(table))),
+  )
+  if (source === undefined) return { error: `Unknown table expression identifier '${database}.${table}'. ` }
+  const expressions = [columns, group, order].join(' ').replace(/'(?:[^'\\]|\\.)*'/g, '')
+  const aliases = [...expressions.matchAll(/\bAS "?(\w+)/gi)].map(([, alias]) => alias)
+  // Columns of OpenTelemetry begin with a capital letter, and functions of ClickHouse do not.
+  const names = expressions.match(/\b[A-Z][a-z]\w*\b(?!\s*\()/g) ?? []
+  const missing = names.find((name) => !hasColumn(name, source.kind) && !aliases.includes(name))
+  return missing === undefined ? { rows: [] } : { error: `Unknown expression or function identifier \`${missing}\`. ` }
 }
 
 const before = String.raw`fromUnixTimestamp64Milli\(\{endDateMilliseconds:Int64\} - (\d+)\)`

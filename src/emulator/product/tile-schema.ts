@@ -1,5 +1,5 @@
 import * as z from 'zod/v3'
-import type { JsonObject } from '../store.ts'
+import { isJsonObject, type JsonObject } from '../store.ts'
 import { findFormulaProblems } from './formula.ts'
 import { addIssue, objectId } from './request.ts'
 
@@ -260,11 +260,10 @@ export const isTimeSeries = (displayType: unknown): boolean => displayType === '
 export const patchConfig = z
   .record(z.unknown())
   .superRefine((config, context) => {
-    const isRefused = (key: string, value: unknown): boolean =>
-      (key === 'whereLanguage' && value === 'promql') || (key === 'metricType' && value === 'summary')
-    const accepted = JSON.stringify(config, (key, value: unknown) => (isRefused(key, value) ? undefined : value))
-    const hasCondition = config.where !== undefined && !filteredTypes.includes(config.displayType)
-    if (hasCondition || accepted !== JSON.stringify(config)) addIssue(context, 'Invalid input')
+    if (config.where !== undefined && !filteredTypes.includes(config.displayType)) addIssue(context, whereRefusal, ['where'])
+    refuseValues(config, [], context)
+    if (!Array.isArray(config.select) || config.displayType === 'heatmap') return
+    for (const [i, item] of config.select.entries()) if (isJsonObject(item)) refuseItem(item, ['select', i], context)
   })
   .transform(({ select, seriesLimit, ...config }): JsonObject => {
     const withLanguage = (item: JsonObject): JsonObject => ({ whereLanguage: 'lucene', ...item })
@@ -277,6 +276,60 @@ export const patchConfig = z
     const strip = (key: string, value: unknown): unknown => (unknownToPatch.includes(key) ? undefined : value)
     return JSON.parse(JSON.stringify(known), strip) as JsonObject // It was an object.
   })
+
+const whereRefusal =
+  'This tile type has no tile-level `where`. Put the filter on each select item\'s `where` instead (that is the tile\'s visible "Where" box); use a dashboard-level filter to scope the whole dashboard.'
+
+type Path = readonly (string | number)[]
+
+/** Values that the tool for patches does not know, by their field. */
+const unknownValues: Readonly<Record<string, { readonly value: string; readonly known: readonly string[] }>> = {
+  whereLanguage: { value: 'promql', known: ['sql', 'lucene'] },
+  metricType: { value: 'summary', known: ['gauge', 'sum', 'histogram', 'exponential histogram'] },
+}
+
+function refuseValues(value: unknown, path: Path, context: z.RefinementCtx): void {
+  if (typeof value === 'object' && value !== null)
+    for (const [key, one] of Object.entries(value)) refuseValues(one, [...path, Array.isArray(value) ? Number(key) : key], context)
+  const refused = unknownValues[String(path.at(-1))]
+  if (refused === undefined || value !== refused.value) return
+  const known = refused.known.map((one) => `'${one}'`).join(' | ')
+  addIssue(context, `Invalid enum value. Expected ${known}, received '${refused.value}'`, [...path])
+}
+
+/** Rules between the fields of a series: `getMetricSelectIssues` in packages/api/src/mcp/tools/query/schemas.ts of HyperDX 2.36. */
+function refuseItem({ aggFn, level, metricName, metricType }: JsonObject, path: Path, context: z.RefinementCtx): void {
+  const refuse = (field: string, message: string): void => addIssue(context, message, [...path, field])
+  if (metricType && !metricName)
+    refuse(
+      'metricName',
+      'metricName is required when metricType is set. Discover metric names via clickstack_list_metrics or clickstack_describe_source.',
+    )
+  if (metricName && !metricType)
+    refuse('metricType', 'metricType is required when metricName is set. Use one of: gauge, sum, histogram, exponential histogram.')
+  if (aggFn === 'increase' && metricType !== 'sum')
+    refuse(
+      'aggFn',
+      'aggFn "increase" is only valid for sum (counter) metrics. Set metricType:"sum" and metricName, or pick a different aggFn.',
+    )
+  if (metricType !== 'histogram' && metricType !== 'exponential histogram') return
+  const label = metricType === 'histogram' ? 'Histogram' : 'Exponential histogram'
+  if (aggFn !== 'quantile' && aggFn !== 'count')
+    refuse('aggFn', `${label} metrics only support aggFn "quantile" (with level) or "count" today.`)
+  if (aggFn === 'quantile' && level === undefined)
+    refuse('level', `level is required when aggFn is "quantile" on an ${metricType} metric. Use 0.5, 0.9, 0.95, or 0.99.`)
+}
+
+/**
+ * Why the tool for patches refuses the query of an SQL tile without a source; undefined where it does not.
+ * Source: packages/api/src/mcp/tools/dashboards/validation.ts of HyperDX 2.36.
+ */
+export function refuseMacros(name: string, { configType, sourceId, sqlTemplate }: JsonObject): string | undefined {
+  if (configType !== 'sql' || sourceId) return undefined
+  const used = ['$__filters', '$__sourceTable'].filter((macro) => new RegExp(`${RegExp.escape(macro)}\\b`).test(String(sqlTemplate)))
+  if (used.length === 0) return undefined
+  return `Raw SQL tiles that use the $__filters or $__sourceTable macro must set a sourceId. Without a source, $__filters cannot resolve dashboard filters against the source's columns and $__sourceTable fails at query time. Add a sourceId to the following tiles (call clickstack_list_sources to find it), or remove the macro if the query reads from multiple tables: ${name} (uses ${used.join(', ')})`
+}
 
 function checkFormulas(config: z.input<typeof builderConfig>, context: z.RefinementCtx): void {
   const given = 'formulas' in config ? (config.formulas ?? []) : []

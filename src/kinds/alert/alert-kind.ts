@@ -16,6 +16,7 @@ import {
   pageFor,
   type ResolveContext,
   type ResolvedDeclaration,
+  watchedPlaceOf,
 } from '../kind.ts'
 import { PendingId } from '../kind-names.ts'
 import {
@@ -92,6 +93,8 @@ export function createAlertKind(
     ownership: 'marker',
     tokenOf: (body) => readMarker(body)?.token,
     markerStyle: textStyle,
+    markedField,
+    placeOf: watchedPlaceOf,
     readMarker,
     withMarker: (body, marker) => ({
       ...body,

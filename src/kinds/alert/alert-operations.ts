@@ -14,7 +14,7 @@ import { defineOperation, noFields } from '../../operation/operation.ts'
 import { findNames } from '../collections.ts'
 import { composeCreate } from '../compare.ts'
 import { fieldsLeftToService } from '../derive.ts'
-import { type Body, type DeclaredObject, describeStored, type Kind, withWatchedNames } from '../kind.ts'
+import { type Body, type DeclaredObject, describeStored, type Kind, watchedPlaceOf, withWatchedNames } from '../kind.ts'
 import { ownersDetail, toOwners } from '../list-operation.ts'
 import {
   declarationDetail,
@@ -62,7 +62,9 @@ export const listAlerts = defineOperation({
   output: listOutput,
   details: z.object({
     items: z.array(alertSchema).describe('The alerts as the API returned them.'),
-    names: z.record(z.string(), z.string()).describe('Names of the dashboards, tiles, saved searches and webhooks of these alerts, by id.'),
+    names: z
+      .record(z.string(), z.string())
+      .describe('Names of the dashboards, saved searches and webhooks of these alerts, by id, and of tiles, by `DASHBOARD/TILE`.'),
     namesFailure: z.string().optional().describe('Why names are missing, where a list could not be read.'),
     owners: ownersDetail,
     silencedUntil: z.record(z.string(), z.string()).describe('End of the silence of each alert that is silenced now, by id.'),
@@ -71,10 +73,10 @@ export const listAlerts = defineOperation({
   example: { select: ['state=ALERT'] },
   async run({ api, service, clock }, input) {
     const [list, { names, failure }] = await Promise.all([alertCollection.list(api, service), findNames(api, service)])
-    const named = withWatchedNames(list.items, (id) => names.get(String(id)))
+    const named = withWatchedNames(list.items, names)
     const result = toListResult({ ...list, items: named }, input.select, selectableAlert)
     const { items } = result
-    const used = new Set(items.flatMap((alert) => [watchedId(alert), alert.name ? undefined : alert.tileId, ...webhookIds(alert)]))
+    const used = new Set(items.flatMap((alert) => [watchedId(alert), alert.name ? undefined : watchedPlaceOf(alert), ...webhookIds(alert)]))
     const silenced = items.flatMap((alert) => {
       const untilMs = startMsOf(alert)
       return untilMs !== undefined && untilMs > clock.now() ? [[alert.id, toStart(untilMs)] as const] : []

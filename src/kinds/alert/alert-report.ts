@@ -76,7 +76,8 @@ export function alertTable({ items: alerts, names, owners, silencedUntil }: List
 }
 
 /** The alerts, with what those without a name watch. */
-export const withNames = (alerts: readonly Alert[], names: Names): readonly Alert[] => withWatchedNames(alerts, (id) => names[String(id)])
+export const withNames = (alerts: readonly Alert[], names: Names): readonly Alert[] =>
+  withWatchedNames(alerts, new Map(Object.entries(names)))
 
 const nameOrId = (id: string | null | undefined, names: Names): string | null | undefined => (id ? (names[id] ?? id) : id)
 

@@ -175,87 +175,89 @@ export const channel = z
  * left out, the second threshold is kept, which means nothing without a range, and the grouping is cleared. A channel cannot be cleared: the
  * server wants one. A start is never cleared because a file has none (see `carryOverStart`).
  */
-export const declaredAlert = z.strictObject({
-  name: word(512)
-    .optional()
-    .meta({
-      description: `${nameDescription} Without it, the title of a notification has the tile, the dashboard and the value.`,
-      clear: null,
-    }),
-  displayName: word(512).optional().meta({
-    description: 'Name on the page of alerts, and title of notifications without a name. Only newer servers have it.',
-    leftToService: true,
-    needsProfile: true,
-  }),
-  query: alertQuery.optional().meta({
-    description:
-      'What is compared with the threshold, instead of a tile or a saved search: the fields of a chart, or `sql`. With it, `dashboard` is the key of a dashboard in these files that shows the query; without, one for all such alerts of the project does.',
-    isLocal: true,
-  }),
-  dashboard: byKey('dashboard', 'The dashboard').meta({ clear: null }),
-  tile: z
-    .union([z.string().min(1), z.strictObject(reference)])
-    .optional()
-    .meta({
-      description: 'Name of the tile of the dashboard.',
-      accepts: 'a name, or { id: … }',
-      ref: { to: 'tile', wire: 'tileId', by: 'name' },
-      clear: null,
-    }),
-  savedSearch: byKey('savedSearch', 'The saved search').meta({ clear: null, needsProfile: true }),
-  groupBy: z.string().nullish().meta({
-    description: 'Raises one alert for each value of this expression. Only for saved searches.',
-    clear: undefined,
-    needsProfile: true,
-  }),
-  threshold: z.number().meta({ description: 'Value that the alert is compared with.', accepts: 'a number' }),
-  thresholdMax: z
-    .number()
-    .nullish()
-    .meta({ description: 'Upper end of the range, for between and not_between.', clear: undefined, needsProfile: true }),
-  thresholdType: z
-    .enum(thresholdTypes)
-    .default('above')
-    .meta({ description: `How the value is compared with the threshold: ${thresholdTypeMeaning}` }),
-  interval: z.enum(alertIntervals).meta({
-    description: `How often the alert is evaluated, and over which period. ${shortIntervalNote}.`,
-    // Messages leave out the interval that most servers refuse.
-    accepts: alertIntervals.slice(1).join(', '),
-  }),
-  scheduleOffsetMinutes: z.int().min(0).max(1439).nullish().meta({
-    description: 'Minutes after the start of each interval. Must be less than the interval.',
-    serverDefault: 0,
-    clear: 0,
-    needsProfile: true,
-  }),
-  scheduleStartAt: z.iso
-    .datetime({ offset: true })
-    .nullish()
-    .meta({
-      description: 'Start of the evaluation. The first one comes one interval later.',
-      accepts: 'a time such as 2026-01-31T08:00:00Z',
-      toWire: (text) => toUtc(String(text)),
+export const declaredAlert = z
+  .strictObject({
+    name: word(512)
+      .optional()
+      .meta({
+        description: `${nameDescription} Without it, the title of a notification has the tile, the dashboard and the value.`,
+        clear: null,
+      }),
+    displayName: word(512).optional().meta({
+      description: 'Name on the page of alerts, and title of notifications without a name. Only newer servers have it.',
+      leftToService: true,
       needsProfile: true,
     }),
-  numConsecutiveWindows: z
-    .int()
-    .min(1)
-    .nullish()
-    .meta({ description: 'Number of consecutive intervals that must violate the threshold.', clear: null, needsProfile: true }),
-  channel: channel.optional().meta({ description: 'Where the alert sends its notifications.' }),
-  channels: z.array(channel).min(1).max(10).optional().meta({ description: 'Several channels, instead of channel.', needsProfile: true }),
-  message: word(maxTextLength).nullable().optional().meta({ description: 'Text of the notification.', clear: null }),
-  note: word(maxTextLength)
-    .nullable()
-    .optional()
-    .meta({ description: 'What the person on call should do, as Markdown.', clear: null, needsProfile: true }),
-  tags: z.array(word(32)).max(50).optional().meta({
-    description: 'Tags of the alert. Only newer servers have them.',
-    accepts: 'at most 50 tags of at most 32 characters',
-    leftToService: true,
-    needsProfile: true,
-  }),
-  ...adoption,
-})
+    query: alertQuery.optional().meta({
+      description:
+        'What is compared with the threshold, instead of a tile or a saved search: the fields of a chart, or `sql`. With it, `dashboard` is the key of a dashboard in these files that shows the query; without, one for all such alerts of the project does.',
+      isLocal: true,
+    }),
+    dashboard: byKey('dashboard', 'The dashboard').meta({ clear: null }),
+    tile: z
+      .union([z.string().min(1), z.strictObject(reference)])
+      .optional()
+      .meta({
+        description: 'Name of the tile of the dashboard.',
+        accepts: 'a name, or { id: … }',
+        ref: { to: 'tile', wire: 'tileId', by: 'name' },
+        clear: null,
+      }),
+    savedSearch: byKey('savedSearch', 'The saved search').meta({ clear: null, needsProfile: true }),
+    groupBy: z.string().nullish().meta({
+      description: 'Raises one alert for each value of this expression. Only for saved searches.',
+      clear: undefined,
+      needsProfile: true,
+    }),
+    threshold: z.number().meta({ description: 'Value that the alert is compared with.', accepts: 'a number' }),
+    thresholdMax: z
+      .number()
+      .nullish()
+      .meta({ description: 'Upper end of the range, for between and not_between.', clear: undefined, needsProfile: true }),
+    thresholdType: z
+      .enum(thresholdTypes)
+      .default('above')
+      .meta({ description: `How the value is compared with the threshold: ${thresholdTypeMeaning}` }),
+    interval: z.enum(alertIntervals).meta({
+      description: `How often the alert is evaluated, and over which period. ${shortIntervalNote}.`,
+      // Messages leave out the interval that most servers refuse.
+      accepts: alertIntervals.slice(1).join(', '),
+    }),
+    scheduleOffsetMinutes: z.int().min(0).max(1439).nullish().meta({
+      description: 'Minutes after the start of each interval. Must be less than the interval.',
+      serverDefault: 0,
+      clear: 0,
+      needsProfile: true,
+    }),
+    scheduleStartAt: z.iso
+      .datetime({ offset: true })
+      .nullish()
+      .meta({
+        description: 'Start of the evaluation. The first one comes one interval later.',
+        accepts: 'a time such as 2026-01-31T08:00:00Z',
+        toWire: (text) => toUtc(String(text)),
+        needsProfile: true,
+      }),
+    numConsecutiveWindows: z
+      .int()
+      .min(1)
+      .nullish()
+      .meta({ description: 'Number of consecutive intervals that must violate the threshold.', clear: null, needsProfile: true }),
+    channel: channel.optional().meta({ description: 'Where the alert sends its notifications.' }),
+    channels: z.array(channel).min(1).max(10).optional().meta({ description: 'Several channels, instead of channel.', needsProfile: true }),
+    message: word(maxTextLength).nullable().optional().meta({ description: 'Text of the notification.', clear: null }),
+    note: word(maxTextLength)
+      .nullable()
+      .optional()
+      .meta({ description: 'What the person on call should do, as Markdown.', clear: null, needsProfile: true }),
+    tags: z.array(word(32)).max(50).optional().meta({
+      description: 'Tags of the alert. Only newer servers have them.',
+      accepts: 'at most 50 tags of at most 32 characters',
+      leftToService: true,
+      needsProfile: true,
+    }),
+    ...adoption,
+  })
+  .meta({ aliases: { id: 'adopt' } })
 
 export type DeclaredAlert = z.output<typeof declaredAlert>

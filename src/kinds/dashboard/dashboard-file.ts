@@ -62,18 +62,20 @@ export const dashboardFields = declaredDashboard.extend({
 export type DashboardFields = z.output<typeof dashboardFields>
 
 /** A dashboard in a file. Without tiles, it is for the queries of alerts. */
-export const dashboardInFile = dashboardFields.superRefine(({ tiles, rows, containers }, context) => {
-  const refuse: Refuse = (path, message, needs = []) =>
-    context.addIssue({ code: 'custom', path: [...path], message, params: { isComplete: true, needs } })
-  for (const [i, tile] of (tiles ?? []).entries()) checkTile(tile, ['tiles', i], refuse)
-  if (rows === undefined) return
-  for (const field of ['tiles', 'containers'] as const)
-    if ({ tiles, containers }[field] !== undefined) refuse([field], 'cannot be combined with rows')
-  if (rows.filter(({ name }) => name !== undefined).length > maxNamedRows)
-    refuse(['rows'], `must have at most ${maxNamedRows} rows with a name`)
-  if (rows.reduce((count, row) => count + row.tiles.length, 0) > maxTiles) refuse(['rows'], `must have at most ${maxTiles} tiles`)
-  checkRows(rows, refuse)
-})
+export const dashboardInFile = dashboardFields
+  .superRefine(({ tiles, rows, containers }, context) => {
+    const refuse: Refuse = (path, message, needs = []) =>
+      context.addIssue({ code: 'custom', path: [...path], message, params: { isComplete: true, needs } })
+    for (const [i, tile] of (tiles ?? []).entries()) checkTile(tile, ['tiles', i], refuse)
+    if (rows === undefined) return
+    for (const field of ['tiles', 'containers'] as const)
+      if ({ tiles, containers }[field] !== undefined) refuse([field], 'cannot be combined with rows')
+    if (rows.filter(({ name }) => name !== undefined).length > maxNamedRows)
+      refuse(['rows'], `must have at most ${maxNamedRows} rows with a name`)
+    if (rows.reduce((count, row) => count + row.tiles.length, 0) > maxTiles) refuse(['rows'], `must have at most ${maxTiles} tiles`)
+    checkRows(rows, refuse)
+  })
+  .meta({ aliases: { id: 'adopt' } })
 
 /** A dashboard by itself, which needs tiles. */
 export const wholeDashboard = dashboardInFile.superRefine(({ tiles, rows }, context) => {

@@ -23,10 +23,14 @@ function resolveDashboard(declared: DeclaredObject<DeclaredDashboard>, context: 
 /** Tiles that a summary names. */
 const maxNamedTiles = 12
 
-/** `stacked bar, Traces`, `number, SQL`, `markdown`. */
-function describeConfig({ displayType, configType, sourceId }: Body, nameOf: (id: unknown) => string): string {
-  const data = configType === 'sql' ? ', SQL' : sourceId === undefined ? '' : `, ${nameOf(sourceId)}`
-  return `${String(displayType ?? configType).replaceAll('_', ' ')}${data}`
+/** `Errors (stacked bar, Traces)`, `Rows (number, SQL)`. A file can leave the chart out, or its type. */
+function describeTile({ name, config }: Body, nameOf: (id: unknown) => string): string {
+  const { displayType, configType, sourceId }: Body = isMapping(config) ? config : {}
+  const data = configType === 'sql' ? 'SQL' : sourceId === undefined ? undefined : nameOf(sourceId)
+  const parts = [displayType === undefined ? undefined : String(displayType).replaceAll('_', ' '), data].filter(
+    (part) => part !== undefined,
+  )
+  return parts.length === 0 ? String(name) : `${String(name)} (${parts.join(', ')})`
 }
 
 const withRaw = ({ raw, ...tile }: Body): Body => ({ ...tile, ...(isMapping(raw) && raw) })
@@ -39,6 +43,7 @@ export function createDashboardKind({ isKnown }: Pick<Profile, 'isKnown'>): Kind
     collection: dashboardCollection,
     schema: declaredDashboard,
     statesDefaults: isKnown,
+    hasHiddenParts: true,
     canRewrite: true,
     notInFiles: 'the parts that the API does not return',
     canPatch: true,
@@ -46,7 +51,7 @@ export function createDashboardKind({ isKnown }: Pick<Profile, 'isKnown'>): Kind
     resolve: resolveDashboard,
     summarize: ({ tiles }, nameOf) =>
       nameFirst(
-        listOf(tiles).map(({ name, config }) => `${String(name)} (${describeConfig(isMapping(config) ? config : {}, nameOf)})`),
+        listOf(tiles).map((tile) => describeTile(tile, nameOf)),
         maxNamedTiles,
       ) || 'no tiles',
     toBody: toDashboardBody,

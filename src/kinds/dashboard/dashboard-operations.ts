@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { ReadApi } from '../../api/client.ts'
 import type { Target } from '../../api/path.ts'
-import { WatchkeeperError } from '../../core/errors.ts'
+import { inputError, WatchkeeperError } from '../../core/errors.ts'
 import { counted, nameOrId, say, textOrDash, trusted, untrusted } from '../../core/line.ts'
 import { plural } from '../../core/text.ts'
 import type { Files } from '../../operation/files.ts'
@@ -21,6 +21,7 @@ import type { DeclaredDashboard } from './dashboard.ts'
 import { expandDashboard, wholeDashboard } from './dashboard-file.ts'
 import { createDashboardKind } from './dashboard-kind.ts'
 import { type Dashboard, dashboardCollection, dashboardFromApi, dashboardSchema, toDashboardBody, withoutIds } from './dashboard-wire.ts'
+import { describeWebAppFile, isWebAppDashboard } from './web-app-file.ts'
 
 const id = idInput('dashboard')
 
@@ -185,9 +186,15 @@ export const deleteDashboard = defineOperation({
   }),
 })
 
+/** Throws an InputError for a document of the web app, which would have an error in each of its tiles. */
+function fromApi(document: Body, name: string): Body | undefined {
+  if (isWebAppDashboard(document)) throw inputError(name, describeWebAppFile(name))
+  return dashboardFromApi(document)
+}
+
 /** Reads a dashboard as files declare it, with its short forms expanded. */
 async function readDashboard(text: string, files: Pick<Files, 'read'>): Promise<ReadObject<DeclaredDashboard>> {
-  const read = await readObject(text, 'dashboard', { schema: wholeDashboard, fromApi: dashboardFromApi }, files)
+  const read = await readObject(text, 'dashboard', { schema: wholeDashboard, fromApi }, files)
   return { ...read, value: expandDashboard(read.value).value }
 }
 

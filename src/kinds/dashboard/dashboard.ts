@@ -105,9 +105,8 @@ export const declaredDashboard = z.strictObject({
   containers: z.array(container).max(50).optional().meta({ clear: [] }),
   raw: raw.optional(),
   ...adoption,
-  adopt: z.literal([true, false, 'rewrite']).optional().meta({
-    description: 'Adopts the unmanaged dashboard with this name. `rewrite` accepts what its tiles with alerts lose.',
-    accepts: 'true, false or rewrite',
+  rewrite: z.boolean().optional().meta({
+    description: 'Accepts that tiles with alerts are written again, without the parts that the API does not return.',
     isLocal: true,
   }),
 })

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { connectionField, sourceFields, withOneConnection, withOneSource, word } from '../fields.ts'
+import { connectionField, sourceFields, sourceReference, withOneConnection, withOneSource, word } from '../fields.ts'
 
 const text = (maxLength: number) => z.string().max(maxLength)
 
@@ -162,25 +162,27 @@ const colorRule = z.discriminatedUnion('operator', [
 
 const template = sql.min(1)
 
-const clickTarget = z.discriminatedUnion('mode', [
-  z.strictObject({ mode: z.literal('id'), id: z.string() }),
-  z.strictObject({ mode: z.literal('template'), template }),
-])
-
-const clickThrough = {
-  target: clickTarget,
+/** What a click opens, by id or by a name that may have values of the row in it. */
+const clickThrough = (id: z.ZodType) => ({
+  target: z.discriminatedUnion('mode', [
+    z.strictObject({ mode: z.literal('id'), id }),
+    z.strictObject({ mode: z.literal('template'), template }),
+  ]),
   whereTemplate: sql.optional(),
   whereLanguage,
   filters: z
     .array(z.strictObject({ kind: z.literal('expressionTemplate'), expression: template, template }))
     .max(50)
     .optional(),
-}
+})
 
 const onClick = z
   .discriminatedUnion('type', [
-    z.strictObject({ type: z.literal('search'), ...clickThrough }),
-    z.strictObject({ type: z.literal('dashboard'), ...clickThrough }),
+    z.strictObject({
+      type: z.literal('search'),
+      ...clickThrough(sourceReference.meta({ ref: { to: 'source', wire: 'id', by: 'id' } })),
+    }),
+    z.strictObject({ type: z.literal('dashboard'), ...clickThrough(z.string()) }),
     z.strictObject({ type: z.literal('external'), urlTemplate: template }),
   ])
   .meta({ id: 'onClick' })

@@ -45,17 +45,19 @@ const savedSearchFilter = z.union([
   }),
 ])
 
-export const declaredSavedSearch = z.strictObject({
-  name: z.string().trim().min(1).max(1024),
-  tags: declaredTags,
-  ...sourceFields,
-  select: expression(4096),
-  where: expression(8192),
-  whereLanguage: z.enum(['lucene', 'sql']).optional().meta({ serverDefault: 'lucene', stateDefault: true, clear: undefined }),
-  orderBy: expression(1024),
-  filters: z.array(savedSearchFilter).max(100).optional().meta({ clear: [] }),
-  ...adoption,
-})
+export const declaredSavedSearch = z
+  .strictObject({
+    name: z.string().trim().min(1).max(1024),
+    tags: declaredTags,
+    ...sourceFields,
+    select: expression(4096),
+    where: expression(8192),
+    whereLanguage: z.enum(['lucene', 'sql']).optional().meta({ serverDefault: 'lucene', stateDefault: true, clear: undefined }),
+    orderBy: expression(1024),
+    filters: z.array(savedSearchFilter).max(100).optional().meta({ clear: [] }),
+    ...adoption,
+  })
+  .meta({ aliases: { id: 'adopt' } })
 
 export type DeclaredSavedSearch = z.output<typeof declaredSavedSearch>
 

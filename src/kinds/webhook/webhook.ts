@@ -295,6 +295,7 @@ export const webhookKind: Kind<DeclaredObject<DeclaredWebhook>> = {
   },
   toBody,
   markerStyle: textStyle,
+  markedField: 'description',
   tokenOf: ({ description }) => readTextMarker(description)?.token,
   readMarker: ({ description }) => readTextMarker(description),
   withMarker: (body, marker) => ({ ...body, description: withTextMarker(markedText(body), marker) }),

@@ -13,6 +13,8 @@ import { hasColors, type Terminal } from './terminal.ts'
 interface DemoStep {
   readonly title: string
   readonly operation: OperationName
+  /** Files after the command. */
+  readonly words?: readonly string[]
   /** Inputs by kebab-case name. */
   readonly inputs: Readonly<Record<string, string>>
   /** Files of the repository that it runs in, by name. */
@@ -122,6 +124,14 @@ function selfHostedSteps({ store }: Emulator): readonly DemoStep[] {
       ...file,
       highlights: /^(?:Fires|Notifications)/,
     },
+    {
+      title: 'Import a dashboard that the web app exported, and see what is lost',
+      operation: 'import',
+      words: ['orders.json'],
+      inputs: {},
+      files: { 'orders.json': JSON.stringify(exported) },
+      highlights: /^Orders/,
+    },
     { title: 'Plan the changes of the file, without writing', operation: 'plan', ...file, highlights: /^\+ \w/ },
     { title: 'Apply the file', operation: 'apply', ...file, highlights: /^created/ },
     { title: 'Plan again; there is nothing to do', operation: 'plan', ...file },
@@ -173,6 +183,25 @@ alerts:
 `,
 })
 
+/** A condition of a whole chart is lost, because the API has none. */
+const exported = {
+  version: '0.1.0',
+  name: 'Orders',
+  tiles: [
+    {
+      ...{ id: 'a', x: 0, y: 0, w: 12, h: 6 },
+      config: {
+        name: 'All',
+        source: 'Logs',
+        displayType: 'line',
+        select: [{ aggFn: 'count', valueExpression: '' }],
+        where: 'Body:order',
+        whereLanguage: 'lucene',
+      },
+    },
+  ],
+}
+
 interface DemoRun {
   readonly exitCode: number
   /** What a person at a terminal would see, without colors. */
@@ -180,7 +209,11 @@ interface DemoRun {
 }
 
 /** Runs a step as this command line does, in a directory of its own. */
-async function runStep({ operation, files = {}, ...step }: DemoStep, env: Terminal['env'], terminal: Terminal): Promise<DemoRun> {
+async function runStep(
+  { operation, files = {}, words = [], ...step }: DemoStep,
+  env: Terminal['env'],
+  terminal: Terminal,
+): Promise<DemoRun> {
   const directory = join(tmpdir(), `watchkeeper-demo-${randomUUID()}`)
   await mkdir(directory)
   try {
@@ -193,7 +226,7 @@ async function runStep({ operation, files = {}, ...step }: DemoStep, env: Termin
       log += text
     }
     const command = await operationCommand(operation, { ...terminal, env, directory, stdout: { write }, stderr: { write } })
-    const exitCode = await command.run({ options: { ...step.inputs, ...(operation === 'apply' && { yes: 'true' }) }, words: [] })
+    const exitCode = await command.run({ options: { ...step.inputs, ...(operation === 'apply' && { yes: 'true' }) }, words: [...words] })
     return { exitCode, log }
   } finally {
     await rm(directory, { recursive: true, force: true })
@@ -268,10 +301,11 @@ function showBriefly(step: DemoStep, { log }: DemoRun): readonly string[] {
   return [commandOf(step), ...[...verdict, ...highlights].map((line) => `   ${line}`)].map(cut)
 }
 
-const commandOf = ({ operation, inputs }: DemoStep): string =>
+const commandOf = ({ operation, inputs, words = [] }: DemoStep): string =>
   [
     '$ watchkeeper',
     operation,
+    ...words,
     ...Object.entries(inputs).map(([name, value]) => `--${name} '${value}'`),
     ...(operation === 'apply' ? ['--yes'] : []),
   ].join(' ')

@@ -7,7 +7,7 @@ export const summaries = {
   "pull": "Exports the alerts, dashboards and saved searches of a service to files, and webhooks and sources on request. A plan of these files shows no changes.",
   "backtest": "Shows how often declared alerts would have fired in the past days, and fire now.",
   "replay": "Checks declared alerts against recordings of past incidents, offline and without credentials.",
-  "import": "Translates alert rules of Grafana on ClickHouse to declared alerts, offline, and says for each rule what changes.",
+  "import": "Translates dashboards of the web app, and alert rules of Grafana on ClickHouse, to declarations, offline, and says what changes.",
   "check-slos": "Checks the error budgets of the SLOs in files: what is left, how fast it burns, and when it runs out.",
   "usage-cost": "Reports the organization's usage cost over a period and fails when it exceeds a budget.",
   "audit-costs": "Finds services that cost credits without need, such as services that alerts keep awake, with the command that changes it.",

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../core/diagnostics.ts'
 import type { StoredObject } from '../../kinds/kind.ts'
-import { isDelete, type Plan } from '../plan/change.ts'
+import { isDelete, isHeld, type Plan } from '../plan/change.ts'
 import { indexAll, type StoredObjects } from '../plan/stored-objects.ts'
 import { type ApplyStateOptions, createApplyState, type Outcome, type StopReason } from './apply-state.ts'
 import { createConcurrentRuns } from './concurrent-runs.ts'
@@ -33,8 +33,10 @@ export async function applyPlan(plan: Plan, options: ApplyOptions): Promise<Appl
   const concurrent = createConcurrentRuns({ ...options, lists: indexAll(storedObjects, kinds), listedAtMs: storedObjects.readAtMs })
   const state = createApplyState(options)
   const context = { ...options, concurrent, state }
-  const [deletes, writes] = [plan.changes.filter(isDelete), plan.changes.filter((change) => !isDelete(change))] as const
+  const deletes = plan.changes.filter(isDelete)
+  const writes = plan.changes.filter((change) => !isDelete(change) && !isHeld(change))
   for (const change of writes) state.learn({ change, stored: change.stored })
+  for (const change of plan.changes.filter(isHeld)) await state.record({ change, kind: 'held', id: change.id, stored: change.stored })
   const waiting = await writeAll(writes, context)
   await reconcileUnknownCreates(writes, context)
   for (const change of await writeAll(waiting, context)) await state.skip(change, 'the object that it watches might not exist')

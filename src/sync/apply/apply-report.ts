@@ -14,7 +14,7 @@ import { type Applied, firstLine, withOutcome, wordsFor } from './apply-verdict.
 /** Outcomes in the order in which they are reported. */
 const order: readonly OutcomeKind[] = [...undone, ...successes.filter((kind) => kind !== 'unchanged')]
 
-const signs: Readonly<Partial<Record<OutcomeKind, string>>> = { unknown: '❓', failed: '❌', skipped: '⏭️' }
+const signs: Readonly<Partial<Record<OutcomeKind, string>>> = { unknown: '❓', failed: '❌', skipped: '⏭️', held: '✋' }
 
 /** How many objects had each outcome, not how many were planned. */
 export function outcomeFacts(result: Applied): Block {
@@ -30,7 +30,8 @@ export function applyWords(result: Applied): Line {
   })
   if (parts.length === 0) return say`Nothing to do${inEnvironment(result)}: everything matches the files`
   const isWhole = undone.every((kind) => withOutcome(result, kind).length === 0)
-  const word = isWhole ? 'Applied' : result.changed ? 'Applied in part' : 'Not applied'
+  const isHeld = !result.changed && withOutcome(result, 'held').length > 0
+  const word = isHeld ? 'Nothing written' : isWhole ? 'Applied' : result.changed ? 'Applied in part' : 'Not applied'
   return say`${trusted(word)} to ${result.project}${ofEnvironment(result)} (${join(parts, ', ')})`
 }
 

@@ -60,7 +60,7 @@ export function reasonToStop(outcomes: readonly Outcome[]): StopReason | undefin
 }
 
 /** Outcomes of objects that are as planned. */
-export const successes = ['created', 'updated', 'replaced', 'deleted', 'adopted', 'marked', 'released', 'unchanged'] as const
+export const successes = ['created', 'updated', 'replaced', 'deleted', 'adopted', 'marked', 'released', 'held', 'unchanged'] as const
 
 /** Outcomes of objects that are not as planned, the most serious first. `unknown`: the request was sent, but its outcome is unknown. */
 export const undone = ['unknown', 'failed', 'skipped'] as const
@@ -97,6 +97,7 @@ export const successKinds: Readonly<Record<Action, OutcomeKind>> = {
   adopt: 'adopted',
   mark: 'marked',
   release: 'released',
+  held: 'held',
   unchanged: 'unchanged',
 }
 
@@ -104,7 +105,7 @@ export const isSuccess = ({ kind }: Pick<Outcome, 'kind'>): boolean => !undone.s
 
 /** Whether anything was written, as far as known. */
 export const isWritten = ({ kind, wasDeleted = false }: Pick<Outcome, 'kind' | 'wasDeleted'>): boolean =>
-  wasDeleted || (isSuccess({ kind }) && kind !== 'unchanged')
+  wasDeleted || (isSuccess({ kind }) && kind !== 'unchanged' && kind !== 'held')
 
 export function failed(change: Change, thrown: unknown): Outcome {
   if (!(thrown instanceof WatchkeeperError)) throw thrown
@@ -192,7 +193,7 @@ export function createApplyState({ stop, onProgress }: ApplyStateOptions) {
     outcomes.delete(outcome.change)
     amend(outcome)
     // A skipped object is not progress: thousands of objects may be skipped at once at the end.
-    if (outcome.kind === 'skipped' || outcome.kind === 'unchanged') return
+    if (outcome.kind === 'skipped' || outcome.kind === 'unchanged' || outcome.kind === 'held') return
     attempted.push(outcome.change)
     // The run halts before progress is reported, because an object under way may still succeed.
     if (stopped() !== undefined) halt.abort()

@@ -9,7 +9,7 @@ import { type Change, isDelete, type Plan } from '../plan/change.ts'
 import { adviseRepair } from '../plan/duplicates.ts'
 import { canRepair, matchRules, repairByHand, whyNotCompared } from '../plan/match.ts'
 import { findDesired, readStoredIndexes, type StoredIndex, type StoredIndexes } from '../plan/stored-objects.ts'
-import { isSuccess, type Outcome } from './apply-state.ts'
+import { isSuccess, isWritten, type Outcome } from './apply-state.ts'
 import { concurrentRunsPage } from './concurrent-runs.ts'
 import { reconcileOutcome } from './reconcile.ts'
 import type { WriteContext } from './write.ts'
@@ -55,7 +55,7 @@ export async function verifyWrites(
   return { diagnostics: [...doubles.map(({ diagnostic }) => diagnostic), ...advice, ...lost], lists }
 }
 
-const wasAttempted = (outcome: Outcome): boolean => outcome.kind === 'unknown' || (isSuccess(outcome) && outcome.kind !== 'unchanged')
+const wasAttempted = (outcome: Outcome): boolean => outcome.kind === 'unknown' || (isSuccess(outcome) && isWritten(outcome))
 
 function verifyWrite(outcome: Outcome, list: StoredIndex | undefined, { state, kinds }: WriteContext): readonly Diagnostic[] {
   const { change, id } = outcome

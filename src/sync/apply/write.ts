@@ -185,6 +185,7 @@ async function write(change: Change, desired: Body, context: WriteContext): Prom
       return updateObject(change, (current) => composeUpdate(kind, desired, current), context)
     case 'delete':
       return remove(change, context)
+    case 'held':
     case 'unchanged':
       return change.stored
   }

@@ -59,6 +59,8 @@ export interface Backtest {
   /** The windows of the alerts as the files declare them, by key. */
   readonly evaluated: ReadonlyMap<string, EvaluatedAlert>
   readonly incidentRows: readonly IncidentRows[]
+  /** Keys of the alerts whose query the server ran, or refused to run. */
+  readonly run: ReadonlySet<string>
   /** Warnings on queries that the server cannot run, and on conditions that no row matches. */
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -94,6 +96,8 @@ interface BacktestComparison {
   readonly isChanged: boolean
   readonly now: Query
   readonly next: Query
+  /** What the alert watches before and after the plan; undefined where the API does not show it. */
+  readonly watched: { readonly now: Watched | undefined; readonly next: Watched | undefined }
 }
 
 /** Estimates the alerts of a plan. Throws an ApiError only where it concerns the whole run. */
@@ -102,7 +106,8 @@ export async function backtestPlan(
   context: BacktestContext,
   request: BacktestRequest,
 ): Promise<Backtest> {
-  if (storedObjects === undefined) return { alerts: [], requestCount: 0, evaluated: new Map(), incidentRows: [], diagnostics: [] }
+  if (storedObjects === undefined)
+    return { alerts: [], requestCount: 0, evaluated: new Map(), incidentRows: [], run: new Set(), diagnostics: [] }
   const { range } = request
   const compared = await compareAlerts({ plan, found, storedObjects }, context, range)
   const wanted = compared.filter(
@@ -182,7 +187,10 @@ export async function backtestPlan(
     if (error !== undefined && !isTemporary(error)) return [warnFailing(change, error)]
     return reason === undefined ? [] : [warnUnmatched(change, `the ${plural(daysOf(request.range), 'day')} of the backtest`, reason)]
   })
-  return { alerts, requestCount: requests(), evaluated, incidentRows, diagnostics }
+  const isRun = (estimate: Estimate | undefined): boolean =>
+    estimate !== undefined && (estimate.verdict !== 'not-estimable' || estimate.queryError !== undefined)
+  const run = new Set(wanted.flatMap(({ change, next }) => (isRun(next && byQuery.get(next)) ? [change.key] : [])))
+  return { alerts, requestCount: requests(), evaluated, incidentRows, run, diagnostics }
 }
 
 /** Rounded, for people. */
@@ -265,11 +273,15 @@ interface ComparisonContext {
 
 function compare(change: Change, context: ComparisonContext): BacktestComparison {
   const [stored, desired] = [change.stored, desiredBody(change, context.kinds.alert)].map((body) => body && withoutSilence(change, body))
-  const now = stored && queryOf(stored, (kind, id) => findRemote(context.storedObjects, kind, id), context)
-  const next = desired && queryOf(desired, (kind, id) => findDesired(context, kind, id), context)
+  const watched = {
+    now: stored && watchedBy(stored, (kind, id) => findRemote(context.storedObjects, kind, id), context),
+    next: desired && watchedBy(desired, (kind, id) => findDesired(context, kind, id), context),
+  }
+  const now = stored && queryOf(stored, watched.now, context)
+  const next = desired && queryOf(desired, watched.next, context)
   const isEstimated = now !== undefined && next !== undefined && !('reason' in now) && !('reason' in next)
   const isChanged = isEstimated ? fingerprint(now, context) !== fingerprint(next, context) : isTouched(change, context.plan.changes)
-  return { change, isChanged, now, next }
+  return { change, isChanged, now, next, watched }
 }
 
 /** A start that no file declares is, or was, the end of a silence. Estimates leave out silences. */
@@ -303,8 +315,10 @@ function findDesired({ kinds, plan, storedObjects }: ComparisonContext, kind: 'd
   return desiredBody(change, kinds[kind])
 }
 
-function queryOf(alert: Body, find: Find, { storedObjects, findSqlValues, hasCharts }: ComparisonContext): AlertQuery | Refusal {
-  const watched = alert.source === 'saved_search' ? watchedSearch(alert, find, storedObjects) : watchedTile(alert, find, storedObjects)
+const watchedBy = (alert: Body, find: Find, { storedObjects }: ComparisonContext): Watched | undefined =>
+  alert.source === 'saved_search' ? watchedSearch(alert, find, storedObjects) : watchedTile(alert, find, storedObjects)
+
+function queryOf(alert: Body, watched: Watched | undefined, { findSqlValues, hasCharts }: ComparisonContext): AlertQuery | Refusal {
   if (watched === undefined) return { reason: 'the API does not show what the alert watches' }
   const query = toAlertQuery(alert, watched, findSqlValues)
   return 'reason' in query || hasCharts ? query : (refuseWithoutCharts(query, watched) ?? query)

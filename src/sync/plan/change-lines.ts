@@ -14,6 +14,7 @@ const leads: Readonly<Record<Action, readonly [DiffLine['sign'], string]>> = {
   adopt: ['~', 'adopt '],
   mark: ['~', 'mark '],
   release: ['~', 'release '],
+  held: [' ', ''],
   unchanged: [' ', ''],
 }
 

@@ -5,14 +5,18 @@ import type { KindName } from '../../kinds/kind-names.ts'
 
 /**
  * `adopt`: the object is as declared already and only gets the ownership marker. `mark`: it has the marker, and only gets the repository or
- * the digest of the declaration in it. `release`: the object loses its marker and becomes unmanaged.
+ * the digest of the declaration in it. `release`: the object loses its marker and becomes unmanaged. `held`: the object differs, and stays as
+ * it is, because writing it could lose a person's work.
  */
-export const actions = ['create', 'update', 'replace', 'delete', 'adopt', 'mark', 'release', 'unchanged'] as const
+export const actions = ['create', 'update', 'replace', 'delete', 'adopt', 'mark', 'release', 'held', 'unchanged'] as const
 
 export type Action = (typeof actions)[number]
 
-/** What the files take an object over from: the web app, another key or name of this project, or the project of `adopt-from`. */
-export const takeovers = ['unmanaged', 'renamed', 'other-project'] as const
+/**
+ * What the files take an object over from: the web app, another key or name of this project, the project of `adopt-from`, or this key, whose
+ * marker a person removed.
+ */
+export const takeovers = ['unmanaged', 'renamed', 'other-project', 'marker-removed'] as const
 
 export type Takeover = (typeof takeovers)[number]
 
@@ -54,6 +58,8 @@ export interface Update<K extends KindName = KindName> extends ChangedObject<K> 
   readonly takeover?: Takeover | undefined
   /** Which side changed since the last apply; undefined where nothing differs or it is unknown. */
   readonly origin?: 'files' | 'service' | undefined
+  /** Whether an object without a marker is as declared, and its marker would cost a write that can lose what the API does not return. */
+  readonly isTracked?: true
   /** The only differences: fields that the server has filled in everywhere since the last apply. */
   readonly newDefaults?: readonly FieldChange[]
   /** Fields that the files removed, and that no update can clear. */
@@ -64,6 +70,20 @@ export interface Update<K extends KindName = KindName> extends ChangedObject<K> 
   readonly rewrites?: readonly string[]
   /** The ids of the tiles to patch before the marker; undefined where the whole object is sent. */
   readonly patchedTileIds?: readonly string[]
+}
+
+/** A declared object that stays as it is, with whatever depends on the difference. */
+export interface Held<K extends KindName = KindName>
+  extends ChangedObject<K>,
+    Pick<Update<K>, 'location' | 'madeFrom' | 'desired' | 'origin'> {
+  readonly action: 'held'
+  /** Whether the run fails. Otherwise only the service has changed since `pull`. */
+  readonly isError: boolean
+  /** The ids of the objects of which one could be meant, where it is not clear which. */
+  readonly candidates?: readonly string[]
+  /** Undefined where several objects could be meant, and for a new object that waits for a held one. */
+  readonly id?: string | undefined
+  readonly stored?: StoredObject | undefined
 }
 
 /** An object that loses its marker. */
@@ -85,14 +105,20 @@ export interface Delete<K extends KindName = KindName> extends ChangedObject<K> 
 }
 
 /** One step of a plan. */
-export type Change<K extends KindName = KindName> = Create<K> | Update<K> | Release<K> | Delete<K>
+export type Change<K extends KindName = KindName> = Create<K> | Update<K> | Held<K> | Release<K> | Delete<K>
 
 /** A change that keeps an object that exists. */
 export type Write = Update | Release
 
-export const isWrite = (change: Change): change is Write => change.action !== 'create' && change.action !== 'delete'
+export const isWrite = (change: Change): change is Write =>
+  change.action !== 'create' && change.action !== 'delete' && change.action !== 'held'
 
 export const isDelete = <K extends KindName>(change: Change<K>): change is Delete<K> => change.action === 'delete'
+
+export const isHeld = (change: Change): change is Held => change.action === 'held'
+
+/** Whether apply leaves the object as it is. */
+export const staysAsItIs = ({ action }: Pick<Change, 'action'>): boolean => action === 'unchanged' || action === 'held'
 
 /** Whether the files take the object over from another key, another project or the web app. */
 export const isAdopted = (change: Change): change is Update => 'takeover' in change && change.takeover !== undefined

@@ -28,7 +28,12 @@ export const evaluationRules = {
   'failing-query': {
     severity: 'warning',
     description:
-      'The server cannot run the query of a changed alert or tile, or read what a changed source names. A column or a table might not exist.',
+      'The server cannot run the query of a changed alert, tile or saved search, or read what a changed source names. A column or a table might not exist.',
+  },
+  'never-evaluated': {
+    severity: 'error',
+    description:
+      'The server would never evaluate a changed alert: its query has no column that is a number (a decimal is none), or no time where it needs one.',
   },
   'unmatched-condition': {
     severity: 'warning',
@@ -38,7 +43,7 @@ export const evaluationRules = {
   'unchecked-query': {
     severity: 'note',
     description:
-      'Queries of what the plan changes were not run: they are too many, they could read other data than that of the database, the server refused the key, or ClickHouse Cloud got none.',
+      'A query of what the plan changes was not run, or a part of it. The message has the reason, such as SQL that could read other data than that of the database, or a missing key of ClickHouse Cloud.',
   },
 } as const satisfies Rules
 
@@ -55,19 +60,32 @@ export const isTemporary = (error: string): boolean =>
   /(?:^|: )(?:socket hang up|timeout (?:error|exceeded)|(?:\(\w+\) |\w+ )?memory limit|too many simultaneous queries)\b/i.test(error)
 
 /** ClickHouse ends its message with the query, which the reader knows, or with everything that may come next. */
-export const withoutQuery = (error: string): string => clip((error.split(/(?<=[.?]) In scope /)[0] ?? '').trim().replace(/\.$/, ''), 300)
+export const withoutQuery = (error: string): string =>
+  clip((error.split(/(?<=[.?]) In (?:scope|query) /)[0] ?? '').trim().replace(/\.$/, ''), 300)
 
 /** The words of the server, and what to do. */
 export const withRemedy = (error: string, remedy: string): string =>
   withoutQuery(error).replace(/\?$|$/, (end) => `${end || '.'} ${remedy}`)
 
 /** `error` are the words of the server. An alert without a declaration has no key. */
-export const warnFailing = ({ key, name, id, location }: Change, error: string): Diagnostic =>
+export const warnFailing = (change: Change, error: string): Diagnostic =>
   diagnosticOf(
     evaluationRules,
     'failing-query',
-    location ?? { file: 'alerts' },
-    `${key === '' ? `alert ${describeStored({ id: id ?? '', name })}` : `alerts.${key}`}: it would never fire, because the server cannot run its query: ${withRemedy(error, 'Correct the conditions and expressions of what it watches')}`,
+    change.location ?? { file: 'alerts' },
+    `${nameOfAlert(change)}: it would never fire, because the server cannot run its query: ${withRemedy(error, 'Correct the conditions and expressions of what it watches')}`,
+  )
+
+export const nameOfAlert = ({ key, name, id }: Change): string =>
+  key === '' ? `alert ${describeStored({ id: id ?? '', name })}` : `alerts.${key}`
+
+/** The server records no error of such an alert, so that only the plan can tell. */
+export const refuseNeverEvaluated = (change: Change, reason: string): Diagnostic =>
+  diagnosticOf(
+    evaluationRules,
+    'never-evaluated',
+    change.location ?? { file: 'alerts' },
+    `${nameOfAlert(change)}: the server would never evaluate it, and shows no error: ${reason}`,
   )
 
 /** A service without errors has no rows with errors, and neither has a misspelled one. */

@@ -17,7 +17,8 @@ import { projectForm, projectGrammar } from '../../kinds/marker.ts'
 import type { Files } from '../../operation/files.ts'
 import { flag, flagOr, grouped, integer, list } from '../../operation/inputs.ts'
 import type { Context } from '../../operation/operation.ts'
-import { type Change, type Create, isAdopted, type Plan, type Update, type Write } from './change.ts'
+import { type Change, type Create, isAdopted, isWrite, type Plan, staysAsItIs, type Update, type Write } from './change.ts'
+import { isAboutHeld } from './held.ts'
 import { adoptFromInput } from './ownership.ts'
 import { planOn } from './plan-changes.ts'
 import { readStoredObjects, type StoredObjects } from './stored-objects.ts'
@@ -108,7 +109,7 @@ async function checkByServer(
   objects: readonly Declared[],
   asking: ServerCheckContext,
 ): Promise<Pick<PlanningResult, 'diagnostics' | 'uncheckedCount'>> {
-  if (errorsIn(plan.diagnostics).length > 0) return { diagnostics: [], uncheckedCount: 0 }
+  if (hasErrors(plan)) return { diagnostics: [], uncheckedCount: 0 }
   // The server cannot check a reference to an object that does not exist yet.
   const written = plan.changes
     .filter(isChecked)
@@ -132,11 +133,12 @@ async function checkByServer(
 
 /** The requests to write these changes and to verify them, where nothing goes wrong. An update needs no GET where it uses a list. */
 export function countRequests(changes: readonly Change[], usesLists: boolean): number {
-  const writes = changes.filter(({ action }) => action !== 'unchanged')
+  const writes = changes.filter((change) => !staysAsItIs(change))
   const ofOne = (change: Change): number => {
     if (change.action === 'create') return 1
     if (change.action === 'replace') return 3
     if (change.action === 'delete') return 2
+    if (!isWrite(change)) return 0
     if (change.patchedTileIds !== undefined) return 2 * change.patchedTileIds.length + 3
     return (usesLists ? 1 : 2) + (change.removes === undefined ? 0 : 2)
   }
@@ -144,8 +146,9 @@ export function countRequests(changes: readonly Change[], usesLists: boolean): n
   return writes.reduce((sum, change) => sum + ofOne(change), verified.size)
 }
 
-const isChecked = (change: Change): change is Create | Update =>
-  change.action === 'create' || change.action === 'update' || change.action === 'adopt'
+/** Whether the change sends the whole object. A patch of markers stores nothing that the server could refuse. */
+export const isChecked = (change: Change): change is Create | Update =>
+  change.action === 'create' || ((change.action === 'update' || change.action === 'adopt') && change.patchedTileIds?.length !== 0)
 
 /** What the server has against storing it; undefined when the service does not know the question: older ones do not. */
 export async function checkChange(
@@ -296,4 +299,6 @@ const isConfirmed = ({ rule, location }: Diagnostic, errors: readonly Diagnostic
 const withoutNotes = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
   diagnostics.filter(({ severity }) => severity !== 'note')
 
-export const hasErrors = ({ diagnostics }: PlanningResult): boolean => errorsIn(diagnostics).length > 0
+/** Whether errors keep apply from writing anything. */
+export const hasErrors = ({ diagnostics }: Pick<PlanningResult, 'diagnostics'>): boolean =>
+  errorsIn(diagnostics).some((one) => !isAboutHeld(one))

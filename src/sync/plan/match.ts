@@ -1,9 +1,12 @@
 import { type Diagnostic, diagnosticOf, exceptionOf, type Rules } from '../../core/diagnostics.ts'
 import { plural, pluralOf, quote } from '../../core/text.ts'
-import { describeStored, type Kind, type StoredObject } from '../../kinds/kind.ts'
+import { type AdoptedId, adoptedIds } from '../../kinds/adopt.ts'
+import { sidesOf } from '../../kinds/compare.ts'
+import { type Body, describeStored, type Kind, type StoredObject } from '../../kinds/kind.ts'
 import { addressOf, sections } from '../../kinds/kind-names.ts'
 import { type Declared, type Kinds, labelOf, previousKeyOf } from '../../kinds/kinds.ts'
 import { ownershipTest } from '../../kinds/marker.ts'
+import { diffSides } from '../../kinds/snapshot.ts'
 import type { Takeover } from './change.ts'
 import type { MarkedObject, StoredIndex } from './stored-objects.ts'
 
@@ -11,6 +14,10 @@ export interface Pair<D extends Declared = Declared> {
   readonly declared: D
   /** Undefined for an object that must be created. */
   readonly found?: MarkedObject | undefined
+  /** What the file says about an object without a marker: that it is the one to manage, and perhaps what it was like then. */
+  readonly adopted?: AdoptedId | true | undefined
+  /** Objects without a marker of which it is not clear which one is meant. Then none is created. */
+  readonly candidates?: readonly MarkedObject[] | undefined
   /** Why an object is adopted that does not have the ownership marker of this key. The note is for reviewers. */
   readonly takeover?: { readonly from: Takeover; readonly note: string } | undefined
   /** The object of another project with this name, where this project owns nothing: the project was most likely renamed. */
@@ -36,13 +43,18 @@ export const matchRules = {
     description: 'An object that the files refer to has the ownership marker of another key or project.',
   },
   'ambiguous-adoption': { severity: 'error', description: 'Several objects match `adopt`.' },
-  'missing-object': { severity: 'error', description: 'The `id` in a file is not the id of an existing object.' },
+  'missing-object': { severity: 'error', description: 'The `id` in a file is not the id of an existing source.' },
   'same-name': {
     severity: 'warning',
-    exception: 'error',
-    description:
-      'An object with this name exists and is not adopted. A second one will be created. This is an error if the server allows no second one.',
+    description: 'This project owns an object with this name under a key that no file declares. A second one will be created.',
   },
+  held: {
+    severity: 'error',
+    exception: 'warning',
+    description:
+      'An existing object differs from the files, and stays as it is, because a person may have made the difference. This is a warning if only the service has changed since `pull`. `apply` writes the other objects, and deletes nothing if this is an error.',
+  },
+  'adopt-done': { severity: 'note', description: 'The object is managed, so `adopt: true` can be removed.' },
   'other-project': {
     severity: 'error',
     exception: 'warning',
@@ -78,6 +90,8 @@ interface MatchInput<D extends Declared> {
   readonly ownsAnything: boolean
   readonly declared: readonly D[]
   readonly index: StoredIndex
+  /** The body of a declaration, as it would be for the stored object. Without it, no objects are compared. */
+  resolve?(declared: D, stored: StoredObject | undefined): Body
 }
 
 /** Some servers trim names. */
@@ -86,7 +100,7 @@ export const trimmedName = ({ name }: { readonly name?: string | null | undefine
 const report = (declared: Declared, rule: keyof typeof matchRules, message: string): Diagnostic =>
   diagnosticOf(matchRules, rule, declared.location, `${addressOf(declared)}: ${message}`)
 
-const reportException = (declared: Declared, rule: 'same-name' | 'other-project', message: string): Diagnostic =>
+const reportException = (declared: Declared, rule: 'other-project', message: string): Diagnostic =>
   exceptionOf(matchRules, rule, declared.location, `${addressOf(declared)}: ${message}`)
 
 const withArticle = (label: string): string => `${/^[aeiou]/.test(label) ? 'an' : 'a'} ${label}`
@@ -97,31 +111,45 @@ interface Match extends Omit<Pair, 'declared'> {
   readonly diagnostic?: Diagnostic
 }
 
-/** Finds the stored object of each declared one: by ownership marker or identity, by id, or by name where the file says so. */
+/**
+ * Finds the stored object of each declared one: by ownership marker or identity, by an id that the file has, and among the objects without a
+ * marker by name, or by place for an alert without a name.
+ */
 export function matchObjects<D extends Declared>(input: MatchInput<D>): MatchResult<D> {
   const { kind, project, declared, index } = input
   const isOwned = ownershipTest(project, kind.markerStyle)
   const claimed = new Set(declared.map(({ key }) => kind.markerStyle.token(project, key)))
   const orphans = index.all.filter(({ marker }) => isOwned(marker) && !claimed.has(marker?.token ?? ''))
   const finder = createFinder(input, orphans)
+  const identified = new Map(declared.map((one) => [one, findIdentified(one, finder)] as const))
   const taken = new Map<StoredObject, D>()
+  for (const [one, { found }] of identified) if (found !== undefined && !taken.has(found.stored)) taken.set(found.stored, one)
+  const unidentified = declared.filter((one) => isEmptyMatch(identified.get(one)))
+  const alike = pairUnmarked(unidentified, finder, new Set(taken.keys()))
   const diagnostics = [...reportEqualIdentities(input)]
   const pairs = declared.flatMap((one): readonly Pair<D>[] => {
-    const { diagnostic, ...match } = findFor(one, finder)
+    const { diagnostic, ...match } = demandKnownForm(one, alike.get(one) ?? identified.get(one) ?? {}, finder)
     if (diagnostic !== undefined) diagnostics.push(diagnostic)
     if (diagnostic?.rule === 'unknown-kind') return []
     const stored = match.found?.stored
     const other = stored && taken.get(stored)
-    if (stored !== undefined) taken.set(stored, one)
-    if (other !== undefined) diagnostics.push(report(one, 'owned-elsewhere', `${addressOf(other)} refers to ${stored?.id}, too`))
+    if (other !== undefined && other !== one)
+      diagnostics.push(report(one, 'owned-elsewhere', `${addressOf(other)} refers to ${stored?.id}, too`))
+    if (hasMarkers(kind) && one.value.adopt === true && match.found !== undefined && match.takeover === undefined)
+      diagnostics.push(report(one, 'adopt-done', `this project manages the ${kind.label} ${match.found.stored.id}; remove adopt: true`))
     return [{ declared: one, ...match }]
   })
-  return { pairs, orphans: orphans.filter(({ stored }) => !taken.has(stored)), diagnostics }
+  const paired = new Set(pairs.map(({ found }) => found?.stored))
+  return { pairs, orphans: orphans.filter(({ stored }) => !paired.has(stored)), diagnostics }
 }
+
+const hasMarkers = ({ ownership }: Kind): boolean => ownership === 'marker'
+
+const isEmptyMatch = ({ found, diagnostic }: Match = {}): boolean => found === undefined && diagnostic === undefined
 
 function reportEqualIdentities({ kind, declared }: MatchInput<Declared>): readonly Diagnostic[] {
   if (kind.ownership === 'marker') return []
-  const unidentified = declared.filter(({ value }) => value.id === undefined)
+  const unidentified = declared.filter((one) => sourceIdOf(one) === undefined)
   return [...Map.groupBy(unidentified, ({ value }) => kind.tokenOf(value)).values()].flatMap(([, ...others]) =>
     others.map((one) =>
       report(one, 'owned-elsewhere', `another ${kind.label} in these files has the same identity, "${quote(labelOf(one), 60)}"`),
@@ -129,49 +157,41 @@ function reportEqualIdentities({ kind, declared }: MatchInput<Declared>): readon
   )
 }
 
-interface Finder extends Omit<MatchInput<Declared>, 'declared'> {
+interface Finder<D extends Declared = Declared> extends Omit<MatchInput<D>, 'declared'> {
   readonly hasMarkers: boolean
+  readonly orphans: readonly MarkedObject[]
   /** The objects that a file can declare. */
   readonly byId: ReadonlyMap<string, MarkedObject>
   /** The objects with a name. */
   readonly byName: ReadonlyMap<string, readonly MarkedObject[]>
-  readonly orphanByName: ReadonlyMap<string, readonly MarkedObject[]>
   /** The objects of a form that this version does not know. They are never written. */
   readonly unknown: StoredIndex['all']
 }
 
-function createFinder(input: MatchInput<Declared>, orphans: readonly MarkedObject[]): Finder {
+function createFinder<D extends Declared>(input: MatchInput<D>, orphans: readonly MarkedObject[]): Finder<D> {
   const known = input.index.all.filter(({ undeclarable }) => undeclarable === undefined)
   return {
     ...input,
-    hasMarkers: input.kind.ownership === 'marker',
+    orphans,
+    hasMarkers: hasMarkers(input.kind),
     byId: new Map(known.map((one) => [one.stored.id, one])),
-    byName: groupByName(known),
-    orphanByName: groupByName(orphans),
+    byName: Map.groupBy(known, ({ stored }) => trimmedName(stored)),
     unknown: input.index.all.filter(({ undeclarable }) => undeclarable !== undefined),
   }
 }
 
-const groupByName = (objects: readonly MarkedObject[]): ReadonlyMap<string, readonly MarkedObject[]> =>
-  Map.groupBy(
-    objects.filter(({ stored }) => trimmedName(stored) !== ''),
-    ({ stored }) => trimmedName(stored),
-  )
-
-/** Finds an object by its marker or identity, by the previous one, by that of `adopt-from`, by its id, and by its name, in this order. */
-function findFor(declared: Declared, finder: Finder): Match {
-  const { id } = declared.value
-  const marked = finder.hasMarkers || id === undefined ? findByToken(declared, finder) : {}
-  const holder = marked.found?.stored.id
-  if (holder !== undefined && id !== undefined && holder !== id) {
-    const message = `the file has the id ${quote(id, 60)}, but the ownership marker is on ${holder}`
-    return { ...marked, diagnostic: report(declared, 'owned-elsewhere', message) }
+/** Finds an object by its marker or identity, by the previous one, by that of `adopt-from`, and by its id, in this order. */
+function findIdentified(declared: Declared, finder: Finder): Match {
+  if (finder.hasMarkers) {
+    const marked = findByToken(declared, finder)
+    return marked.found === undefined ? findAdopted(declared, finder) : marked
   }
-  if (holder !== undefined) return marked
-  const match = id === undefined ? findByName(declared, finder) : findById(declared, id, finder)
-  const diagnostic = match.found === undefined ? refuseUnknownForm(declared, finder) : undefined
-  return diagnostic === undefined ? match : { diagnostic }
+  const id = sourceIdOf(declared)
+  return id === undefined ? findByToken(declared, finder) : findById(declared, id, finder)
 }
+
+/** A source has no marker, so a file can give its id. */
+const sourceIdOf = ({ value }: Declared): string | undefined => ('id' in value ? value.id : undefined)
 
 /** The key or name that the file says the object had before. */
 const previousOf = (declared: Declared): string | undefined =>
@@ -253,44 +273,138 @@ function findInOtherProject(declared: Declared, finder: Finder): Match {
   return match === undefined ? {} : { ...match, takeover: { from: 'other-project', note: `adopts an object of the project ${project}` } }
 }
 
-function findById(declared: Declared, id: string, { kind, hasMarkers, byId }: Finder): Match {
+function findById(declared: Declared, id: string, { kind, byId }: Finder): Match {
   const found = byId.get(id)
-  if (found === undefined)
-    return {
-      diagnostic: report(declared, 'missing-object', `${kind.label} ${quote(id, 60)} does not exist; remove id to create a new one`),
-    }
-  if (!hasMarkers) return { found }
-  if (found.marker === undefined) return { found, takeover: unmanaged }
-  return { diagnostic: report(declared, 'owned-elsewhere', `${kind.label} ${id} has the ownership marker of another key or project`) }
+  if (found !== undefined) return { found }
+  return { diagnostic: report(declared, 'missing-object', `${kind.label} ${quote(id, 60)} does not exist; remove id to create a new one`) }
 }
 
-function findByName(declared: Declared, finder: Finder): Match {
-  const { kind, hasMarkers, byName } = finder
-  if (!hasMarkers) return {}
-  const { adopt, name } = declared.value
-  const alike = (byName.get(trimmedName(declared.value)) ?? []).filter(({ marker }) => marker === undefined)
-  const exact = alike.filter(({ stored }) => stored.name === name)
-  const [first, second] = exact.length === 1 ? exact : alike
-  if (first === undefined) return explainOwned(declared, finder)
-  const quoted = `"${quote(trimmedName(declared.value), 60)}"`
-  if (!adopt) {
-    const what = `an unmanaged ${kind.label} named ${quoted} exists (${first.stored.id}); add adopt: true to adopt it`
-    if (kind.hasUniqueNames) return { diagnostic: reportException(declared, 'same-name', `${what}, or choose another name`) }
-    return { diagnostic: report(declared, 'same-name', `${what}, or a second one will be created`) }
+/** The object with one of the ids in `adopt`. The other ids are of other services. */
+function findAdopted(declared: Declared, { kind, byId, orphans }: Finder): Match {
+  const known = adoptedIds(declared.value.adopt).flatMap((adopted) => {
+    const found = byId.get(adopted.id)
+    return found === undefined ? [] : [{ found, adopted }]
+  })
+  const [first, second] = known
+  if (first === undefined) return {}
+  const { found, adopted } = first
+  if (second !== undefined) {
+    const ids = known.map(({ found: { stored } }) => stored.id).join(', ')
+    return { diagnostic: report(declared, 'ambiguous-adoption', `adopt has several ids of this service (${ids}); keep one of them`) }
   }
-  if (second === undefined) return { found: first, takeover: unmanaged }
-  const message = `several unmanaged ${pluralOf(kind.label)} are named ${quoted} (${first.stored.id}, ${second.stored.id}); add the id of the one to adopt`
+  if (found.marker === undefined) return { found, adopted, takeover: unmanaged }
+  if (orphans.includes(found)) {
+    const note = found.marker.key === undefined ? 'the key was renamed' : `the key was renamed from ${found.marker.key}`
+    return { found, takeover: { from: 'renamed', note } }
+  }
+  return {
+    diagnostic: report(declared, 'owned-elsewhere', `${kind.label} ${adopted.id} has the ownership marker of another key or project`),
+  }
+}
+
+/**
+ * The match of each declaration that nothing identifies, with an object of its name, or of the place of an alert without a name. Nothing is
+ * ever created beside such an object. `taken` are the objects of the others.
+ */
+function pairUnmarked<D extends Declared>(
+  unidentified: readonly D[],
+  finder: Finder<D>,
+  taken: ReadonlySet<StoredObject>,
+): ReadonlyMap<D, Match> {
+  if (!finder.hasMarkers) return new Map()
+  const wanting = unidentified.filter(({ value }) => value.adopt !== false)
+  const groups = Map.groupBy(wanting, (one) => placeOf(one, finder))
+  const found = [...groups].flatMap(([place, group]) => {
+    const free = place === undefined ? [] : unmarkedIn(place, finder).filter(({ stored }) => !taken.has(stored))
+    return free.length === 0 ? [] : pairGroup(group, free, finder)
+  })
+  const matches = new Map(found)
+  return new Map(unidentified.map((one) => [one, matches.get(one) ?? explainOwned(one, finder)] as const))
+}
+
+/** What declarations and objects have in common that could be the same. */
+function placeOf<D extends Declared>(declared: D, { kind, resolve }: Finder<D>): string | undefined {
+  const name = trimmedName(declared.value)
+  if (name !== '') return `name ${name}`
+  const place = resolve && kind.placeOf?.(resolve(declared, undefined))
+  return place && `place ${place}`
+}
+
+function unmarkedIn(place: string, { kind, byId, byName }: Pick<Finder, 'kind' | 'byId' | 'byName'>): readonly MarkedObject[] {
+  const all = place.startsWith('name ')
+    ? byName.get(place.slice('name '.length))
+    : byId.values().filter(({ stored }) => trimmedName(stored) === '')
+  const isThere = ({ stored }: MarkedObject): boolean =>
+    place.startsWith('name ') || `place ${kind.placeOf?.(kind.toBody(stored))}` === place
+  return [...(all ?? [])].filter((one) => one.marker === undefined && isThere(one))
+}
+
+/** Equal ones belong together. What is left on both sides could be the same, and is not: then the file has to say which one it means. */
+function pairGroup<D extends Declared>(
+  group: readonly D[],
+  free: readonly MarkedObject[],
+  finder: Finder<D>,
+): readonly (readonly [D, Match])[] {
+  const { kind, resolve } = finder
+  const left = new Set(free)
+  const matches = new Map<D, Match>()
+  for (const isLike of resolve === undefined ? [] : [isEqual, isEqualButMarker])
+    for (const declared of group.filter((one) => !matches.has(one))) {
+      const found = left.values().find(({ stored }) => isLike(kind, resolve?.(declared, stored) ?? {}, stored))
+      if (found === undefined) continue
+      left.delete(found)
+      matches.set(declared, { found, takeover: unmanaged, ...adoptedByName(declared) })
+    }
+  const rest = group.filter((one) => !matches.has(one))
+  const exact = [...left].filter(({ stored }) => stored.name === rest[0]?.value.name)
+  const candidates = exact.length === 1 ? exact : [...left]
+  const only = rest.length === 1 && candidates.length === 1 ? candidates[0] : undefined
+  const others = candidates.length === 0 ? [] : rest.map((one) => [one, matchDifferent(one, only, candidates, finder)] as const)
+  return [...matches, ...others]
+}
+
+const isEqual = (kind: Kind, body: Body, stored: StoredObject): boolean => diffSides(kind, sidesOf(kind, body, stored)).length === 0
+
+/** The marker is a part of a text or of tags, which people edit. */
+const isEqualButMarker = (kind: Kind, body: Body, stored: StoredObject): boolean =>
+  isEqual(kind, keepMarkedField(kind, body, stored), stored)
+
+/** The body with the stored text or tags in which a marker was. */
+export const keepMarkedField = (kind: Kind, body: Body, stored: StoredObject): Body =>
+  kind.markedField === undefined ? body : { ...body, [kind.markedField]: kind.withoutMarker(kind.toBody(stored))[kind.markedField] }
+
+const adoptedByName = ({ value }: Declared): Pick<Match, 'adopted'> => (value.adopt === true ? { adopted: true } : {})
+
+/** A declaration that equals none of the objects. `only` is the one that it is about, where nothing else could be. */
+function matchDifferent<D extends Declared>(
+  declared: D,
+  only: MarkedObject | undefined,
+  candidates: readonly MarkedObject[],
+  { kind, resolve }: Finder<D>,
+): Match {
+  const isNamed = declared.value.adopt === true
+  if (!isNamed && resolve === undefined) return {}
+  if (only !== undefined) return { found: only, takeover: unmanaged, ...adoptedByName(declared) }
+  if (!isNamed) return { candidates }
+  const ids = candidates.map(({ stored }) => stored.id).join(', ')
+  const name = trimmedName(declared.value)
+  const what = name === '' ? 'are in this place' : `are named "${quote(name, 60)}"`
+  const message = `several unmanaged ${pluralOf(kind.label)} ${what} (${ids}), or several declarations are about one; set adopt to the id of the one to manage`
   return { diagnostic: report(declared, 'ambiguous-adoption', message) }
 }
 
 /** An object with this name that has a marker: of a key that was changed, or of another project, which was most likely renamed if this one owns nothing. */
-function explainOwned(declared: Declared, { kind, project, byName, orphanByName, adoptFrom, ownsAnything }: Finder): Match {
+function explainOwned(declared: Declared, { kind, project, byName, orphans, adoptFrom, ownsAnything }: Finder): Match {
   const name = trimmedName(declared.value)
-  const [orphan] = orphanByName.get(name) ?? []
+  // No name is the name of nothing.
+  if (name === '') return {}
+  const orphan = orphans.find(({ stored }) => trimmedName(stored) === name)
   if (orphan !== undefined) {
     const key = orphan.marker?.key
     const advice = key === undefined ? 'previousKey with the previous key' : `previousKey: ${key}`
-    const message = `this project owns ${withArticle(kind.label)} with this name (${orphan.stored.id}), but no file declares its key. If you changed the key, add ${advice}. Otherwise, apply creates a second one, and prune deletes the existing one`
+    // No file has a place for the previous key of what is made from something else.
+    const way = declared.madeFrom === undefined ? `If you changed the key, add ${advice}. Otherwise, apply` : 'Apply'
+    const message = `this project owns ${withArticle(kind.label)} with this name (${orphan.stored.id}), but no file declares its key. ${way} creates a second one, and prune deletes the existing one`
     return { diagnostic: report(declared, 'same-name', message) }
   }
   const isOwned = ownershipTest(project, kind.markerStyle)
@@ -308,19 +422,22 @@ function describeOwned({ stored, marker }: MarkedObject, { label }: Kind, projec
   return `${owner} owns ${withArticle(label)} named "${quote(trimmedName(stored), 60)}" (${stored.id})`
 }
 
-/** An error about an object of a form that this version does not know: it is neither written nor created again. */
-function refuseUnknownForm(declared: Declared, finder: Finder): Diagnostic | undefined {
-  const { kind, hasMarkers, unknown } = finder
-  const { id, adopt } = declared.value
+/** An error in place of a create where the object has a form that this version does not know: it is neither written nor created again. */
+function demandKnownForm(declared: Declared, match: Match, finder: Finder): Match {
+  const { kind, unknown } = finder
+  const { adopt } = declared.value
+  const name = trimmedName(declared.value)
+  if (match.found !== undefined || match.candidates !== undefined || unknown.length === 0) return match
+  const ids = [sourceIdOf(declared), ...adoptedIds(adopt).map(({ id }) => id)]
   const tokens = tokensOf(declared, finder)
   const isMeant = ({ stored, token }: StoredIndex['all'][number]): boolean =>
-    stored.id === id ||
+    ids.includes(stored.id) ||
     (token !== undefined && tokens.includes(token)) ||
-    (hasMarkers && Boolean(adopt) && id === undefined && trimmedName(stored) === (trimmedName(declared.value) || undefined))
+    (token === undefined && finder.hasMarkers && adopt !== false && name !== '' && trimmedName(stored) === name)
   const found = unknown.find(isMeant)
-  if (found === undefined) return undefined
+  if (found === undefined) return match
   const message = `the ${kind.label} ${describeStored(found.stored)} is not written: ${found.undeclarable}. Change it in the web app, or upgrade this tool`
-  return report(declared, 'unknown-kind', message)
+  return { diagnostic: report(declared, 'unknown-kind', message) }
 }
 
 /** An error for orphans with the same marker, because it is unknown which of them is the copy. */

@@ -4,6 +4,7 @@ import { once } from '../../core/concurrency.ts'
 import type { Diagnostic } from '../../core/diagnostics.ts'
 import type { Declarations } from '../../declarations/declarations.ts'
 import type { Prune } from '../../declarations/find-declarations.ts'
+import { declarationDigest } from '../../kinds/adopt.ts'
 import { type Sides, sidesOf } from '../../kinds/compare.ts'
 import { createDirectory, type Directory, type Planned } from '../../kinds/directory.ts'
 import {
@@ -13,15 +14,18 @@ import {
   listOf,
   type ResolveContext,
   type ResolvedDeclaration,
+  type StoredObject,
   storedLabelOf,
+  type TileOwners,
 } from '../../kinds/kind.ts'
 import { addressOf, type KindName, kindNames, mapKinds, PendingId } from '../../kinds/kind-names.ts'
 import { createKinds, type Declared, isOf, type Kinds } from '../../kinds/kinds.ts'
 import { ownershipTest } from '../../kinds/marker.ts'
 import type { ReadSecret } from '../../kinds/secret.ts'
 import { findCommonValues } from '../../kinds/snapshot.ts'
-import { type Change, type Create, changesOf, isAdopted, type Plan, type Update } from './change.ts'
+import { type Change, type Create, changesOf, type Delete, type Held, isAdopted, isHeld, type Plan, type Update } from './change.ts'
 import { adviseRepair, findTwins, type Moves, movesOf, planRepairs, reportKept, type Twin } from './duplicates.ts'
+import { holdDependents, reportHeld } from './held.ts'
 import {
   type AdoptCommand,
   type AdoptFrom,
@@ -32,8 +36,17 @@ import {
   reportRenamedProject,
 } from './match.ts'
 import { checkRepository, type RunRepository, reviewAdoption } from './ownership.ts'
-import { cannotClear, checkByKind, checkGuards, checkUses, refuseNewerFields, refuseUnadopted, serverDefaults } from './plan-diagnostics.ts'
-import { declarationDigest, planChange, planDelete, planRelease } from './plan-object.ts'
+import {
+  cannotClear,
+  checkByKind,
+  checkGuards,
+  checkUses,
+  refuseNewerFields,
+  refuseUnadopted,
+  serverDefaults,
+  toLostName,
+} from './plan-diagnostics.ts'
+import { planChange, planDelete, planRelease } from './plan-object.ts'
 import { protectAlerts } from './protect-alerts.ts'
 import { indexAll, indexStored, type StoredIndex, type StoredObjects } from './stored-objects.ts'
 import { findTileOwners, keepProjectDashboard } from './tile-owners.ts'
@@ -66,6 +79,11 @@ export interface PlanOptions {
   readonly secret?: ReadSecret
 }
 
+interface AllOptions extends PlanOptions {
+  /** Whether `prune` is off because of a held object. */
+  readonly waitsForHeld?: true
+}
+
 /** The plan for a server that is asked whether it can patch dashboards, where the plan writes one that exists, or one exists twice. */
 export async function planOn(
   api: Pick<ReadApi, 'hasPatchTool'>,
@@ -75,15 +93,25 @@ export async function planOn(
 ): Promise<Plan> {
   const plan = planChanges(declarations, storedObjects, options)
   const isDoubled = plan.diagnostics.some((one) => isAboutMarkers(one) || one.rule === 'kept-duplicate')
-  return (isDoubled || plan.changes.some(isDashboardWrite)) && (await api.hasPatchTool())
+  return (isDoubled || plan.changes.some(dependsOnPatches)) && (await api.hasPatchTool())
     ? planChanges(declarations, storedObjects, { ...options, canPatch: true })
     : plan
 }
+
+const dependsOnPatches = (change: Change): boolean =>
+  isDashboardWrite(change) || (change.kind === 'dashboard' && (isHeld(change) || ('isTracked' in change && change.isTracked === true)))
 
 const isAboutMarkers = ({ rule }: Diagnostic): boolean => rule === 'duplicate-marker'
 
 /** Compares declared with stored objects. Pure: it sends nothing, and the time is an option. */
 export function planChanges(declarations: Pick<Declarations, 'objects'>, storedObjects: StoredObjects, options: PlanOptions): Plan {
+  const plan = planAll(declarations, storedObjects, options)
+  // What is missing in the files may be what a person changed.
+  const waits = options.prune === true && plan.changes.some((change) => isHeld(change) && change.isError)
+  return waits ? planAll(declarations, storedObjects, { ...options, prune: false, waitsForHeld: true }) : plan
+}
+
+function planAll(declarations: Pick<Declarations, 'objects'>, storedObjects: StoredObjects, options: AllOptions): Plan {
   const kinds = createKinds(options.profile, options.nowMs)
   const all: readonly Kind[] = Object.values(kinds)
   const indexes = indexAll(storedObjects, kinds)
@@ -94,38 +122,14 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
   const ownership = { ...options, kinds, ownsAnything: owned.length > 0, alerts: indexes.alert, dashboards: indexes.dashboard }
   const tileOwners = findTileOwners(declarations.objects, ownership)
   const objects = keepProjectDashboard(declarations.objects, ownership, tileOwners)
-  const declaredNames = new Map(objects.map(({ kind, key, value }) => [addressOf({ kind, key }), value.name ?? key]))
-  const tiles = new Map(storedObjects.dashboard.map((one) => [one.id, listOf(one.tiles)]))
-  const targets = new Map<KindName, ReadonlyMap<string, AlertTarget>>()
-  const targetsIn = (kind: KindName): ReadonlyMap<string, AlertTarget> => targets.get(kind) ?? new Map()
-  let directory = createDirectory(storedObjects)
-  const twins: Twin[] = []
-  const parts = all.map((kind) => {
-    const context = {
-      directory,
-      secret: options.secret ?? (() => undefined),
-      sources: storedObjects.source,
-      dashboards: targetsIn('dashboard'),
-      savedSearches: targetsIn('savedSearch'),
-      tilesOf: (id: string) => tiles.get(id) ?? [],
-      tileOwners,
-    }
-    const part = planKind(kind, objects.filter(isOf(kind.name)), {
-      ...options,
-      index: indexes[kind.name],
-      context,
-      moves: movesOf(twins, storedObjects.alert, kinds.alert),
-      ownsAnything: owned.length > 0,
-      declaredNames,
-    })
-    twins.push(...part.twins)
-    targets.set(kind.name, alertTargets(part.changes, kind))
-    directory = part.directory
-    return part
+  const { parts, held, twins } = planKinds(objects, {
+    ...options,
+    storedObjects,
+    kinds,
+    indexes,
+    tileOwners,
+    ownsAnything: owned.length > 0,
   })
-  const isPruned = options.prune === true
-  const copies = isPruned ? parts.flatMap(({ kind, orphans }) => findDuplicateOrphans(orphans, kinds[kind])) : []
-  const deletes = isPruned ? parts.toReversed().flatMap(({ kind, orphans }) => orphans.map((one) => planDelete(kinds[kind], one))) : []
   const repairs = planRepairs({
     kinds,
     twins: parts.map(({ kind, twins }) => ({ kind: kinds[kind], twins })),
@@ -139,20 +143,30 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
     ...repairs.writes.filter((one) => one.kind === kind),
     ...(options.prune === 'forget' ? orphans.map((one) => planRelease(kinds[kind], one, 'no file declares it')) : []),
   ])
-  const order = all.map(({ name }) => name)
-  const written = [...writes, ...[...repairs.deletes, ...deletes].toSorted((a, b) => order.indexOf(b.kind) - order.indexOf(a.kind))]
-  const { canPatch = false, rewrite = false } = options
-  const tileWrites = planTileWrites(written, { kind: kinds.dashboard, alerts: storedObjects.alert, objects, canPatch, rewrite })
+  const written = [...writes, ...(held.some(({ isError }) => isError) ? [] : planDeletes(parts, repairs.deletes, kinds, options.prune))]
+  const tileWrites = planTileWrites(written, {
+    canPatch: false,
+    rewrite: false,
+    ...options,
+    kind: kinds.dashboard,
+    alerts: storedObjects.alert,
+    objects,
+  })
   const losses = protectAlerts(tileWrites.changes, storedObjects.alert, kinds)
   const changes = parts.flatMap((part) => part.changes)
   const reported = parts.flatMap(({ diagnostics }) => diagnostics)
   const doubled = parts.flatMap(({ kind, diagnostics }) => (diagnostics.some(isAboutMarkers) ? [kinds[kind]] : []))
-  const advice = adviseRepair(doubled, canPatch, options.repairCommand)
-  const pairs = parts.flatMap((part) => part.pairs)
-  const renamed = reportRenamedProject(pairs, kinds, options)
+  const advice = adviseRepair(doubled, options.canPatch ?? false, options.repairCommand)
+  const renamed = reportRenamedProject(
+    parts.flatMap(({ pairs }) => pairs),
+    kinds,
+    options,
+  )
   // Nothing else of the plan would happen, and its other diagnostics follow from the name of the project.
   if (renamed.length > 0) return { project: options.project, changes: [], orphans: [], diagnostics: renamed, seen: {} }
-  const found = [...reported, ...advice, ...copies, ...losses.diagnostics, ...tileWrites.diagnostics]
+  const waiting = reportHeld(held, options.waitsForHeld === true || repairs.deletes.length > 0)
+  const copies = options.prune === true ? parts.flatMap(({ kind, orphans }) => findDuplicateOrphans(orphans, kinds[kind])) : []
+  const found = [...reported, ...advice, ...copies, ...waiting, ...losses.diagnostics, ...tileWrites.diagnostics]
   return {
     project: options.project,
     changes: losses.changes.map((change) => keepWhenRecreated(change, kinds[change.kind])),
@@ -173,13 +187,59 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
   }
 }
 
+interface KindsOptions extends PlanOptions {
+  readonly storedObjects: StoredObjects
+  readonly kinds: Kinds
+  readonly indexes: Readonly<Record<KindName, StoredIndex>>
+  readonly tileOwners: TileOwners
+  readonly ownsAnything: boolean
+}
+
+/** Plans one kind after the other: objects refer to those of the kinds before. */
+function planKinds(objects: readonly Declared[], options: KindsOptions) {
+  const { storedObjects, kinds, indexes, tileOwners } = options
+  const declaredNames = new Map(objects.map(({ kind, key, value }) => [addressOf({ kind, key }), value.name ?? key]))
+  const tiles = new Map(storedObjects.dashboard.map((one) => [one.id, listOf(one.tiles)]))
+  const targets = new Map<KindName, ReadonlyMap<string, AlertTarget>>()
+  const targetsIn = (kind: KindName): ReadonlyMap<string, AlertTarget> => targets.get(kind) ?? new Map()
+  let directory = createDirectory(storedObjects)
+  const twins: Twin[] = []
+  const held: Held[] = []
+  const all: readonly Kind[] = Object.values(kinds)
+  const parts = all.map((kind) => {
+    const context: ResolveContext = {
+      directory,
+      secret: options.secret ?? (() => undefined),
+      sources: storedObjects.source,
+      dashboards: targetsIn('dashboard'),
+      savedSearches: targetsIn('savedSearch'),
+      tilesOf: (id: string) => tiles.get(id) ?? [],
+      tileOwners,
+    }
+    const part = planKind(kind, objects.filter(isOf(kind.name)), {
+      ...options,
+      index: indexes[kind.name],
+      context,
+      moves: movesOf(twins, storedObjects.alert, kinds.alert),
+      declaredNames,
+      held,
+    })
+    held.push(...part.changes.filter(isHeld))
+    twins.push(...part.twins)
+    targets.set(kind.name, alertTargets(part.changes, kind))
+    directory = part.directory
+    return part
+  })
+  return { parts, held, twins }
+}
+
 interface KindPlan extends Pick<MatchResult, 'orphans' | 'pairs'> {
   /** With the objects of this type as they are after the plan. */
   readonly directory: Directory
   readonly kind: KindName
   /** The objects that `repairDuplicates` does not keep. */
   readonly twins: readonly Twin[]
-  readonly changes: readonly (Create | Update)[]
+  readonly changes: readonly (Create | Update | Held)[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
@@ -190,6 +250,8 @@ interface PlannerOptions extends PlanOptions {
   readonly ownsAnything: boolean
   /** The names of declared objects, by section and key. */
   readonly declaredNames: ReadonlyMap<string, string>
+  /** The objects of the kinds before that stay as they are. */
+  readonly held: readonly Held[]
 }
 
 interface ResolvedPair {
@@ -205,7 +267,8 @@ function planKind<D extends Declared>(kind: Kind<D>, declared: readonly D[], opt
   const left = new Set(twins.map(({ stored }) => stored.id))
   const items = all.all.map(({ stored }) => stored).filter(({ id }) => !left.has(id))
   const index = left.size === 0 ? all : indexStored({ items }, kind)
-  const { pairs, orphans, diagnostics } = matchObjects({ ...options, kind, declared, index })
+  const resolve = (one: D, stored: StoredObject | undefined): Body => kind.resolve(one, { ...given, stored }).body
+  const { pairs, orphans, diagnostics } = matchObjects({ ...options, kind, declared, index, resolve })
   // What this run creates or updates refers to the objects that stay.
   const named = given.directory.withoutNames(twins.map(({ stored }) => stored))
   const directory = kind.referredToAs === undefined ? named : named.withPlanned(kind.referredToAs, pairs.map(toPlanned))
@@ -222,7 +285,8 @@ function planKind<D extends Declared>(kind: Kind<D>, declared: readonly D[], opt
   const nameOf = (id: unknown): string | undefined =>
     id instanceof PendingId ? (id.tile ?? declaredNames.get(addressOf(id)) ?? id.key) : directory.nameOf(id)
   const around = { ...options, kind, nameOf, common, rewriteOf }
-  const changes = compared.map(({ pair, desired, sides }) => planChange(pair, desired.body, sides, around))
+  const planned = compared.map(({ pair, desired, sides }) => planChange(pair, desired.body, sides, around))
+  const changes = holdDependents(planned, options.held)
   const reviewed = compared.flatMap(({ pair, desired }, i) => {
     const change = changes[i]
     const resends = resendSecrets && change?.action === 'update'
@@ -239,14 +303,24 @@ function planKind<D extends Declared>(kind: Kind<D>, declared: readonly D[], opt
     diagnostics: [
       ...diagnostics,
       ...reportKept(kind, twins),
-      ...compared.flatMap(({ desired }) => desired.diagnostics),
+      ...compared.flatMap(({ pair, desired }) => (isAsApplied(pair) ? desired.diagnostics.map(toLostName) : desired.diagnostics)),
       ...compared.flatMap(({ pair, desired }) => refuseNewerFields({ ...pair, desired: desired.body }, kind, items)),
       ...reviewed,
-      ...changes.flatMap(cannotClear),
+      ...changes.flatMap((change) => (isHeld(change) ? [] : cannotClear(change))),
       ...pairs.flatMap((pair, i) => refuseUnadopted(pair, changes[i], kind)),
-      ...serverDefaults(kind, changes),
+      ...serverDefaults(
+        kind,
+        changes.filter((change) => !isHeld(change)),
+      ),
     ],
   }
+}
+
+/** The deletes of duplicates and of orphans, in the reverse order of the kinds. */
+function planDeletes(parts: readonly KindPlan[], repairs: readonly Delete[], kinds: Kinds, prune: Prune): readonly Delete[] {
+  const order = parts.map(({ kind }) => kind)
+  const orphans = prune === true ? parts.toReversed().flatMap((part) => part.orphans.map((one) => planDelete(kinds[part.kind], one))) : []
+  return [...repairs, ...orphans].toSorted((a, b) => order.indexOf(b.kind) - order.indexOf(a.kind))
 }
 
 /** A declared object as the directory after the plan has it. */
@@ -257,9 +331,11 @@ const toPlanned = ({ declared, found }: Pair): Planned => ({
   stored: found?.stored,
 })
 
-/** Objects whose declarations have not changed since they were applied. */
-const unchangedDeclarations = ({ pair: { declared, found }, sides }: ResolvedPair): readonly Sides[] =>
-  sides !== undefined && found?.marker?.digest === declarationDigest(declared) ? [sides] : []
+/** Whether the declaration has not changed since it was applied. */
+const isAsApplied = ({ declared, found }: Pair): boolean =>
+  found?.marker !== undefined && found.marker.digest === declarationDigest(declared.value)
+
+const unchangedDeclarations = ({ pair, sides }: ResolvedPair): readonly Sides[] => (sides !== undefined && isAsApplied(pair) ? [sides] : [])
 
 const keepWhenRecreated = (change: Change, { recreate }: Kind): Change =>
   change.action === 'replace' && recreate !== undefined ? { ...change, desired: recreate(change.desired, change.stored) } : change
@@ -283,7 +359,7 @@ function countUnmanaged(
 }
 
 /** The objects that alerts can watch, with the ids that they have and keep. */
-const alertTargets = (changes: readonly (Create | Update)[], kind: Kind): ReadonlyMap<string, AlertTarget> =>
+const alertTargets = (changes: readonly (Create | Update | Held)[], kind: Kind): ReadonlyMap<string, AlertTarget> =>
   new Map(
     changes.map(({ key, id, desired, stored }) => {
       const body = stored === undefined ? desired : kind.carryOver(desired, kind.toBody(stored))

@@ -5,7 +5,7 @@ import type { FieldChange } from '../../kinds/compare.ts'
 import { type Body, checkRules, type Kind, type SecretUse, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
 import { addressOf, type KindName, kindLabels } from '../../kinds/kind-names.ts'
 import { type Declared, type Kinds, labelOf } from '../../kinds/kinds.ts'
-import { type Change, type Create, changesOf, isDelete, isWrite, type Update } from './change.ts'
+import { type Change, type Create, changesOf, isDelete, isWrite, staysAsItIs, type Update } from './change.ts'
 import { matchRules, type Pair } from './match.ts'
 import { describeUsers } from './protect-alerts.ts'
 
@@ -16,6 +16,27 @@ export const guardRules = {
   },
   'too-many-deletes': { severity: 'error', description: 'The plan would delete more objects than `max-deletes` allows.' },
 } as const satisfies Rules
+
+export const lostNameRules = {
+  'lost-name': {
+    severity: 'error',
+    description:
+      'A reference names an object that had this name at the last apply, and was renamed or deleted in the service since. `pull` writes the new name. For `drift`, this is a difference.',
+  },
+} as const satisfies Rules
+
+/** Explains an unknown name in a declaration that is as it was applied: then it is not a mistake in the file. */
+export const toLostName = (one: Diagnostic): Diagnostic =>
+  one.rule === 'unknown-name'
+    ? diagnosticOf(
+        lostNameRules,
+        'lost-name',
+        one.location,
+        `${one.message}${one.message.endsWith('?') ? ' It' : '; it'} was renamed or deleted in the service since the last apply. After a rename, run pull to write the new name`,
+      )
+    : one
+
+export const isAboutLostName = ({ rule }: Diagnostic): boolean => rule === 'lost-name'
 
 export function checkGuards(
   changes: readonly Change[],
@@ -39,7 +60,7 @@ export function checkGuards(
 function requiredLists(change: Change): readonly KindName[] {
   if (change.action === 'create') return [change.kind]
   if (change.action === 'delete') return [change.kind, 'alert']
-  return change.removes === undefined ? [] : ['alert']
+  return isWrite(change) && change.removes !== undefined ? ['alert'] : []
 }
 
 /** What a kind says about a change of one of its objects. */
@@ -56,7 +77,7 @@ export const checkByKind = (
 export function refuseUnadopted({ declared }: Pair, change: Change | undefined, kind: Kind): readonly Diagnostic[] {
   if (kind.ownership === 'marker' || change?.action !== 'update') return []
   const { location, value } = declared
-  if (value.adopt || value.id !== undefined) return []
+  if (value.adopt || ('id' in value && value.id !== undefined)) return []
   const deferred = kind.deferredFields?.(change.desired) ?? []
   const isAdded = ({ before, path }: FieldChange): boolean =>
     before === undefined && deferred.some((field) => path === field.replace(/Id$/, ''))
@@ -87,7 +108,7 @@ export const useRules = {
 /** Alerts that use an object before the plan, and could not use it after it. The server checks only some of these uses. */
 export function checkUses(changes: readonly Change[], alerts: readonly StoredObject[], kinds: Kinds): readonly Diagnostic[] {
   const ending = changes.flatMap((change) =>
-    change.action !== 'create' && change.action !== 'unchanged' && kinds[change.kind].findUse ? [change] : [],
+    change.action !== 'create' && change.action !== 'held' && change.action !== 'unchanged' && kinds[change.kind].findUse ? [change] : [],
   )
   if (ending.length === 0) return []
   const after = alertsAfter(changes, alerts)
@@ -106,7 +127,7 @@ function alertsAfter(changes: readonly Change[], alerts: readonly StoredObject[]
     const change = planned.get(alert.id)
     const { id } = alert
     if (change?.action === 'delete') return []
-    return [change?.desired === undefined || change.action === 'unchanged' ? alert : { ...change.desired, id, name: storedLabelOf(alert) }]
+    return [change?.desired === undefined || staysAsItIs(change) ? alert : { ...change.desired, id, name: storedLabelOf(alert) }]
   })
 }
 

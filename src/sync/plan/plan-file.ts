@@ -108,6 +108,7 @@ const actionWords: Readonly<Record<Action, string>> = {
   adopt: 'adopt it',
   mark: 'update its marker',
   release: 'release it',
+  held: 'leave it as it is',
   unchanged: 'leave it',
 }
 

@@ -1,12 +1,14 @@
 import { isSame } from '../../core/equality.ts'
-import { addedFields, comparable, type FieldChange, findUnclearable, normalForm, type Sides } from '../../kinds/compare.ts'
+import { declarationDigest } from '../../kinds/adopt.ts'
+import { addedFields, comparable, type FieldChange, findUnclearable, normalForm, type Sides, sidesOf } from '../../kinds/compare.ts'
 import { type Body, type Kind, listOf, storedLabelOf } from '../../kinds/kind.ts'
 import { PendingId } from '../../kinds/kind-names.ts'
 import { type Declared, labelOf } from '../../kinds/kinds.ts'
-import { digestOf, ownershipTest } from '../../kinds/marker.ts'
+import { ownershipTest } from '../../kinds/marker.ts'
 import { type CommonValues, detectDrift, diffSides, snapshotOf } from '../../kinds/snapshot.ts'
-import type { Create, Delete, Release, Update } from './change.ts'
-import type { Pair } from './match.ts'
+import type { Create, Delete, Held, Release, Update } from './change.ts'
+import { hold } from './held.ts'
+import { keepMarkedField, type Pair } from './match.ts'
 import { digestToStore, type RunRepository } from './ownership.ts'
 import type { MarkedObject } from './stored-objects.ts'
 
@@ -14,6 +16,8 @@ interface ChangeContext {
   readonly kind: Kind
   readonly project: string
   readonly repository?: RunRepository | undefined
+  /** Whether the server can patch dashboards. */
+  readonly canPatch?: boolean
   /** Why an object is written that needs no change; undefined where it is not. */
   rewriteOf(body: Body): string | undefined
   nameOf(id: unknown): string | undefined
@@ -22,57 +26,104 @@ interface ChangeContext {
 }
 
 /** Plans one object. `body` is the desired one without a marker; `sides` are undefined for an object that does not exist yet. */
-export function planChange(
-  { declared, found, takeover }: Pair,
-  body: Body,
-  sides: Sides | undefined,
-  around: ChangeContext,
-): Create | Update {
-  const { kind, project, nameOf } = around
-  const rewrite = around.rewriteOf(body)
+export function planChange(pair: Pair, body: Body, sides: Sides | undefined, around: ChangeContext): Create | Update | Held {
+  const { declared, found, takeover } = pair
+  const { kind } = around
+  const digest = declarationDigest(declared.value)
+  if (found === undefined || sides === undefined) {
+    const create = planCreate(pair, body, digest, around)
+    return pair.candidates === undefined ? create : hold({ ...create, fields: [] }, pair, digest, kind)
+  }
+  const change = planUpdate({ ...pair, found }, { body, sides, digest }, around)
+  if (takeover?.from !== 'unmanaged' || change.fields.length === 0 || isAccepted(pair, kind)) return change
+  const asStored = keepMarkedField(kind, body, found.stored)
+  const keptSides = sidesOf(kind, asStored, found.stored)
+  return isMarkerFree(declared, around) && diffSides(kind, keptSides).length === 0
+    ? planUpdate({ ...pair, found, takeover: removedMarker(kind) }, { body: asStored, sides: keptSides, digest }, around)
+    : hold(change, pair, digest, kind)
+}
+
+/** What every change of a declared object has. */
+function describe({ declared, found, takeover }: Pair, body: Body, digest: string, { kind, project, repository }: ChangeContext) {
   const { key, location, madeFrom } = declared
-  const digest = declarationDigest(declared)
   const { marker } = found ?? {}
   // An object of the previous project is taken over from its repository, too.
   const stored = ownershipTest(project, kind.markerStyle)(marker) ? marker?.repository : undefined
-  const repository = digestToStore(around.repository, stored)
-  const desired = kind.withMarker(body, {
-    project,
-    key,
-    digest,
-    repository,
-    isAdopted: takeover?.from === 'unmanaged' || marker?.isAdopted === true,
-  })
-  const common = { kind: kind.name, key, name: labelOf(declared), location, desired, madeFrom }
-  if (found === undefined || sides === undefined)
-    return {
-      ...common,
-      action: 'create',
-      notes: [],
-      summary: kind.summarize(body, (id) => nameOf(id) ?? String(id), declared.value),
-      fields: inFileOrder(named(addedFields(comparable(kind, desired)), nameOf), desired),
-    }
-  const { fields, notes, newDefaults = [] } = compare(found, sides, digest, around)
-  const kept = fields.length === 0 ? [] : findUnclearable(kind, normalForm(sides.stored, kind.schema), desired)
-  // With an earlier digest, the next edit in the web app would count as one of the files.
-  const isMarked = kind.ownership === 'identity' || (repository === stored && marker?.digest === digest)
-  const isAdopted = takeover !== undefined
-  const differs = fields.length > 0 || notes.length > 0
-  const needed = actionFor({ differs, isAdopted, isMarked })
-  const isRewritten = rewrite !== undefined && !differs && !isAdopted
+  const isAdopted = wasUnmarked(takeover) || marker?.isAdopted === true
+  const desired = kind.withMarker(body, { project, key, digest, repository: digestToStore(repository, stored), isAdopted })
+  return { kind: kind.name, key, name: labelOf(declared), location, desired, madeFrom }
+}
+
+const wasUnmarked = (takeover: Pair['takeover']): boolean => takeover?.from === 'unmanaged' || takeover?.from === 'marker-removed'
+
+function planCreate(pair: Pair, body: Body, digest: string, around: ChangeContext): Create {
+  const { kind, nameOf } = around
+  const common = describe(pair, body, digest, around)
   return {
     ...common,
-    action: isRewritten ? 'update' : needed,
+    action: 'create',
+    notes: [],
+    summary: kind.summarize(body, (id) => nameOf(id) ?? String(id), pair.declared.value),
+    fields: inFileOrder(named(addedFields(comparable(kind, common.desired)), nameOf), common.desired),
+  }
+}
+
+interface Compared {
+  readonly body: Body
+  readonly sides: Sides
+  readonly digest: string
+}
+
+function planUpdate(pair: Pair & { readonly found: MarkedObject }, { body, sides, digest }: Compared, around: ChangeContext): Update {
+  const { declared, found, takeover } = pair
+  const { kind } = around
+  const common = describe(pair, body, digest, around)
+  const { fields, notes, newDefaults = [] } = compare(found, sides, digest, around)
+  const kept = fields.length === 0 ? [] : findUnclearable(kind, normalForm(sides.stored, kind.schema), common.desired)
+  const differs = fields.length > 0 || notes.length > 0
+  const isTracked = wasUnmarked(takeover) && !differs && !isMarkerFree(declared, around)
+  const rewrite = takeover === undefined && !differs ? around.rewriteOf(body) : undefined
+  const isMarked = kind.ownership === 'identity' || hasLatestMarker(pair, digest, around)
+  const action = actionFor({
+    differs: differs || rewrite !== undefined,
+    isAdopted: takeover !== undefined && !isTracked,
+    isMarked: isMarked || isTracked,
+  })
+  return {
+    ...common,
+    action,
     id: found.stored.id,
     stored: found.stored,
-    takeover: takeover?.from,
-    origin: differs ? originOf(found, digest, fields, kind) : undefined,
-    notes: [takeover?.note, ...notes, isRewritten ? rewrite : undefined].filter((note) => note !== undefined),
-    fields: inFileOrder(named(fields, nameOf), desired),
+    takeover: isTracked ? undefined : takeover?.from,
+    ...(isTracked && { isTracked }),
+    origin: differs ? originOf(pair, digest, fields, kind) : undefined,
+    notes: [isTracked ? undefined : takeover?.note, ...notes, rewrite].filter((note) => note !== undefined),
+    fields: inFileOrder(named(fields, around.nameOf), common.desired),
     ...(kept.length > 0 && { unclearable: kept }),
     ...(newDefaults.length > 0 && { newDefaults }),
   }
 }
+
+/** With an earlier digest, the next edit in the web app would count as one of the files. */
+function hasLatestMarker({ found }: Pair, digest: string, { kind, project, repository }: ChangeContext): boolean {
+  const { marker } = found ?? {}
+  const stored = ownershipTest(project, kind.markerStyle)(marker) ? marker?.repository : undefined
+  return digestToStore(repository, stored) === stored && marker?.digest === digest
+}
+
+/** Whether a marker costs nothing: a write of the whole object can lose parts, unless the server can patch it or the file accepts that. */
+const isMarkerFree = ({ value }: Declared, { kind, canPatch }: ChangeContext): boolean =>
+  kind.hasHiddenParts !== true || canPatch === true || ('rewrite' in value && value.rewrite === true)
+
+const removedMarker = ({ markedField }: Kind): Pair['takeover'] => ({
+  from: 'marker-removed',
+  note: `its marker was removed in the web app; this run keeps its ${markedField}`,
+})
+
+/** Whether the file decides about an object without a marker: it says so, or the object is still what `pull` wrote down. */
+const isAccepted = ({ adopted, found }: Pair, kind: Kind): boolean =>
+  adopted === true ||
+  (adopted !== undefined && found !== undefined && (adopted.isStored === undefined || adopted.isStored(kind, found.stored)))
 
 interface FieldComparison {
   readonly fields: readonly FieldChange[]
@@ -97,12 +148,6 @@ const changedAmong = 'at least one of these fields was changed since the last ap
 
 const changedElsewhere = 'a field that no file declares was changed since the last apply'
 
-/** Digest of the declaration without the fields that only help to find an existing object. */
-export const declarationDigest = ({ value }: Declared): string => {
-  const { adopt: _, id: __, previousKey: ___, ...fields }: Body = value
-  return digestOf(fields)
-}
-
 function actionFor({ differs, isAdopted, isMarked }: Readonly<Record<'differs' | 'isAdopted' | 'isMarked', boolean>>): Update['action'] {
   if (differs) return 'update'
   if (isAdopted) return 'adopt'
@@ -110,10 +155,11 @@ function actionFor({ differs, isAdopted, isMarked }: Readonly<Record<'differs' |
 }
 
 /** Unknown where a secret differs. */
-function originOf({ marker }: MarkedObject, digest: string, fields: readonly FieldChange[], { secretFields = [] }: Kind): Update['origin'] {
+function originOf({ found, adopted }: Pair, digest: string, fields: readonly FieldChange[], { secretFields = [] }: Kind): Update['origin'] {
   const isSecret = fields.some(({ path }) => secretFields.some((field) => path.split(/[.[]/, 1)[0] === field))
-  if (marker === undefined || isSecret) return undefined
-  return marker.digest === digest ? 'service' : 'files'
+  const before = found?.marker?.digest ?? (adopted === true ? undefined : adopted?.declared)
+  if (before === undefined || isSecret) return undefined
+  return before === digest ? 'service' : 'files'
 }
 
 export const planDelete = ({ name, notInFiles }: Kind, { stored, marker }: MarkedObject): Delete => ({

@@ -9,43 +9,48 @@ import type { Annotation, Verdict } from '../../report/report.ts'
 import { table } from '../../report/table.ts'
 import { isDifference } from './change.ts'
 import { changeBlocks } from './change-lines.ts'
+import { isAboutHeld } from './held.ts'
 import type { PlannedObject, PlanResult } from './plan-result.ts'
 
 /** The counts of the plan that are not zero. */
 export function planFacts(result: PlanResult): Block {
-  const { toCreate, toUpdate, toReplace, toDelete, toAdopt, unchanged } = result
+  const { toCreate, toUpdate, toReplace, toDelete, toAdopt, toHold, tracked, unchanged } = result
   return countFacts({
     Create: toCreate,
     Update: toUpdate,
     Replace: toReplace,
     Delete: toDelete,
     Adopt: toAdopt,
-    Unchanged: unchanged - toAdopt,
+    'Left as it is': toHold,
+    Tracked: tracked,
+    Unchanged: unchanged - toAdopt - tracked,
   })
 }
 
 /** The plan in one line: `1 to create, 2 to update`. */
-export function planWords({ toCreate, toUpdate, toReplace, toDelete, toRelease, toAdopt }: PlanResult): Line {
+export function planWords({ toCreate, toUpdate, toReplace, toDelete, toRelease, toAdopt, toHold }: PlanResult): Line {
   const parts = { create: toCreate, update: toUpdate, replace: toReplace, delete: toDelete, release: toRelease }
   const words = Object.entries(parts).filter(([, count]) => count > 0)
+  const held = toHold === 0 ? [] : [say`${toHold} left as ${trusted(toHold === 1 ? 'it is' : 'they are')}`]
   // Objects of a renamed project or key.
-  if (words.length === 0) return say`${toAdopt} to adopt`
-  return join(
-    words.map(([verb, count]) => say`${count} to ${trusted(verb)}`),
-    ', ',
-  )
+  if (words.length + held.length === 0) return say`${toAdopt} to adopt`
+  return join([...words.map(([verb, count]) => say`${count} to ${trusted(verb)}`), ...held], ', ')
 }
 
 /** The plan in detail. All objects share one diff, to keep the page short. */
 export function objectBlocks(result: PlanResult, sides?: SideNames): readonly Block[] {
   const { objects, orphans, slos = [], uncheckedCount } = result
-  const changed = objects.filter(isDifference)
+  const changed = objects.filter((one) => isDifference(one) && one.action !== 'held')
+  const held = objects.filter(({ action }) => action === 'held')
   const madeFrom = new Set(objects.filter(({ action }) => action !== 'unchanged').map((one) => one.madeFrom))
+  const dashboards = objects.filter(({ kind, takeover }) => kind === 'dashboard' && takeover === 'unmanaged')
   const silent = slos.filter(({ key, noDataAlert }) => !noDataAlert && madeFrom.has(`slos.${key}`)).map(({ key }) => say`${key}`)
   // Other objects have a marker, by which a second project or repository is noticed.
   const sources = changed.filter(({ kind, action }) => kind === 'source' && (action === 'create' || action === 'update'))
   return [
     ...changeBlocks([...changed, ...objects.filter(isRenamed)], result, sides),
+    paragraph(held.length === 0 ? [] : say`Different in the service, and left as it is:`),
+    ...changeBlocks(held, { objects: held }, { before: 'service', after: 'file' }),
     paragraph(
       silent.length === 0
         ? []
@@ -58,6 +63,16 @@ export function objectBlocks(result: PlanResult, sides?: SideNames): readonly Bl
       objects.filter(({ action }) => action === 'adopt'),
       ({ count, isOne, names }) =>
         say`${count} ${trusted(isOne ? 'object is' : 'objects are')} as declared. apply adopts ${trusted(isOne ? 'it' : 'them')} by writing this project's marker: ${names}`,
+    ),
+    paragraph(
+      dashboards.length === 0
+        ? []
+        : say`If apply adopted ${namesOf(dashboards)} before, the provisioner of the server may own it, and will overwrite it again. See ${trusted(provisionerPage)}`,
+    ),
+    ...aboutObjects(
+      'Tracked objects',
+      objects.filter(({ isTracked }) => isTracked),
+      ({ count, names }) => say`${counted(count, 'object')} tracked: as declared, so nothing is written, and no marker is added: ${names}`,
     ),
     ...aboutObjects(
       'Objects to mark',
@@ -83,6 +98,9 @@ export function objectBlocks(result: PlanResult, sides?: SideNames): readonly Bl
     ),
   ]
 }
+
+/** The API does not show which dashboards are those of the provisioner. */
+const provisionerPage = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs/workflows.md#files-of-the-provisioner'
 
 /** A diff is a code block, which has no links. */
 function links(objects: readonly PlannedObject[]): Block {
@@ -156,17 +174,27 @@ function unmanaged({ unmanaged: number, unmanagedKinds }: PlanResult): Block {
 export const toAnnotations = ({ diagnostics, files }: Pick<PlanResult, 'diagnostics' | 'files'>): readonly Annotation[] =>
   diagnostics.map(({ location, ...rest }) => (files.includes(location.file) ? { ...rest, location } : rest))
 
+/** Whether the error does not keep apply from writing other objects. */
+const isOfOneObject = (one: Pick<Diagnostic, 'rule'>): boolean => isFailedEvaluation(one) || isAboutHeld(one)
+
 const isFailedEvaluation = ({ rule }: Pick<Diagnostic, 'rule'>): boolean => rule === 'failed-evaluation'
 
 /** Whether the files or the plan have errors. A failed evaluation of an alert is a matter of the service, and apply may repair it. */
 export const isPlanWrong = ({ diagnostics }: Pick<PlanResult, 'diagnostics'>): boolean =>
-  diagnostics.some((one) => one.severity === 'error' && !isFailedEvaluation(one))
+  diagnostics.some((one) => one.severity === 'error' && !isOfOneObject(one))
 
 /** Errors in files fail the run as wrong input. Warnings give the verdict `warn`. */
 export function judgeDiagnostics({ diagnostics }: Pick<PlanResult, 'diagnostics'>): Verdict {
   const count = (severity: string): number => diagnostics.filter((one) => one.severity === severity).length
   const [errors, warnings] = [count('error'), count('warning')]
   if (isPlanWrong({ diagnostics })) return { status: 'fail', reasons: [say`${counted(errors, 'error')}`], exit: 'input' }
-  if (errors > 0) return { status: 'fail', reasons: [say`the last evaluation of ${counted(errors, 'alert')} failed`] }
+  const failed = diagnostics.filter((one) => one.severity === 'error' && isFailedEvaluation(one)).length
+  const reasons = [
+    ...(errors > failed
+      ? [say`${counted(errors - failed, 'object')} left as it is, because the service has other values than the files`]
+      : []),
+    ...(failed > 0 ? [say`the last evaluation of ${counted(failed, 'alert')} failed`] : []),
+  ]
+  if (errors > 0) return { status: 'fail', reasons }
   return warnings > 0 ? { status: 'warn', reasons: [say`${counted(warnings, 'warning')}`] } : { status: 'pass', reasons: [] }
 }

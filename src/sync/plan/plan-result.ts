@@ -53,7 +53,13 @@ const object = z.object({
   takeover: z
     .enum(takeovers)
     .optional()
-    .describe('What the files take the object over from: no owner, another key or name in this project, or the project of `adopt-from`.'),
+    .describe(
+      'What the files take the object over from: no owner, another key or name in this project, the project of `adopt-from`, or this key, whose marker was removed.',
+    ),
+  isTracked: z
+    .literal(true)
+    .optional()
+    .describe('Present for an object without a marker that is as declared, and to which nothing is written.'),
   madeFrom: z.string().optional().describe('The SLO that makes it: `slos.KEY`.'),
   notes: z.array(z.string()).describe('Remarks for reviewers, such as the reason for a replacement.'),
   summary: z.string().optional().describe('Of an object to create: what it is, in one line.'),
@@ -86,6 +92,10 @@ export const planDetails = z.object({
   objects: z.array(object).describe('All objects, including unchanged ones, in the order of apply.'),
   unmanagedKinds: z.array(z.enum(kindNames)).describe('The kinds of the unmanaged objects.'),
   toAdopt: z.int().describe('Objects that are as declared and only get the ownership marker.'),
+  toHold: z.int().describe('Objects that differ from the files and stay as they are, because a person may have made the difference.'),
+  tracked: z
+    .int()
+    .describe('Objects without a marker that are as declared. Nothing is written to them, because that could lose hidden parts.'),
   toRelease: z.int().describe('Objects that lose their marker and become unmanaged, with `prune: forget` or `repair: duplicates`.'),
   toMark: z
     .int()
@@ -158,6 +168,8 @@ export async function toPlanResult(planned: PlanningResult, outcomes: readonly O
     }),
     unmanagedKinds: kindNames.filter((kind) => (plan.unmanaged?.[kind] ?? 0) > 0),
     toAdopt: numberOf('adopt'),
+    toHold: numberOf('held'),
+    tracked: [...objects.values()].filter(({ isTracked }) => isTracked).length,
     toMark: numberOf('mark'),
     toRelease: numberOf('release'),
     orphans: plan.orphans.map((one) => ({ ...one })),
@@ -181,13 +193,14 @@ async function describe(change: Change): Promise<PlannedObject> {
     madeFrom,
     summary,
     rewrites,
-  }: Partial<Pick<Update, 'key' | 'origin' | 'takeover' | 'madeFrom' | 'rewrites'> & Pick<Create, 'summary'>> = change
+    isTracked,
+  }: Partial<Pick<Update, 'key' | 'origin' | 'takeover' | 'madeFrom' | 'rewrites' | 'isTracked'> & Pick<Create, 'summary'>> = change
   return {
     kind,
     key,
     name,
     action,
-    ...withoutUndefined({ id, file, line, instance, origin, takeover, madeFrom, summary }),
+    ...withoutUndefined({ id, file, line, instance, origin, takeover, isTracked, madeFrom, summary }),
     notes: [...notes],
     fields: await Promise.all(fields.map(withLines)),
     ...(rewrites !== undefined && { rewrites: [...rewrites] }),

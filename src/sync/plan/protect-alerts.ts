@@ -9,7 +9,7 @@ import { describeStored, type Kind, listOf, type StoredObject, type TargetRemova
 import { addressOf, kindLabels } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { findLostAlerts, findLostTiles, type LostTile } from '../../kinds/lost-alerts.ts'
-import { type Change, changesOf, type Delete, isWrite, type Plan, type Write } from './change.ts'
+import { type Change, changesOf, type Delete, isHeld, isWrite, type Plan, type Write } from './change.ts'
 
 export const alertProtectionRules = {
   'would-lose-alert': {
@@ -30,7 +30,9 @@ export function protectAlerts(changes: readonly Change[], alerts: readonly Alert
   const lossByAlert = new Map(losses.map((loss) => [loss.alert.id, loss]))
   const lossesByCause = Map.groupBy(losses, ({ cause }) => cause)
   const lostTargets = new Set([...removals.flatMap(lostTargetsOf), ...losses.map(({ alert, cause }) => tileKey(cause.id, alert.tileId))])
-  const planned = new Map(changesOf({ changes }, 'alert').map((change) => [change.id, change]))
+  // A held alert stays where it is.
+  const moved = changesOf({ changes }, 'alert').filter((change) => !isHeld(change))
+  const planned = new Map(moved.map((change) => [change.id, change]))
 
   const isProtected = ({ alert }: Loss): boolean => {
     const change = planned.get(alert.id)
@@ -109,7 +111,8 @@ interface PlannedRemoval {
 
 /** The objects and tiles that a change removes; undefined where it keeps everything that an alert can watch. */
 function plannedRemoval(change: Change, kind: Kind): PlannedRemoval | undefined {
-  if (kind.removal === undefined || change.action === 'create' || change.action === 'unchanged') return undefined
+  if (kind.removal === undefined || change.action === 'create' || change.action === 'held' || change.action === 'unchanged')
+    return undefined
   const { stored, desired } = change
   const after = desired && composeUpdate(kind, desired, stored)
   const removal = kind.removal(stored, after, isWrite(change) && change.patchedTileIds !== undefined)

@@ -5,7 +5,7 @@ import { declaresNoTiles } from '../../kinds/dashboard/dashboard-file.ts'
 import { tilesOfQueries } from '../../kinds/dashboard/query-tiles.ts'
 import { listOf } from '../../kinds/kind.ts'
 import { type Declared, isOf } from '../../kinds/kinds.ts'
-import { type Change, changesOf, type Delete, isDelete, isDifference, type Plan } from './change.ts'
+import { type Change, changesOf, type Delete, type Held, isDelete, isDifference, isHeld, type Plan } from './change.ts'
 
 /** The changes as the files have the objects, by the planned ones. A dashboard that only queries of alerts need has none. */
 export function changesInFiles({ changes }: Pick<Plan, 'changes'>, objects: readonly Declared[]): ReadonlyMap<Change, Change> {
@@ -16,7 +16,7 @@ export function changesInFiles({ changes }: Pick<Plan, 'changes'>, objects: read
   const notes = new Map<string, string>()
   for (const change of changesOf({ changes }, 'dashboard')) {
     const declared = dashboards.get(change.key)
-    if (isDelete(change) || declared?.queries === undefined) continue
+    if (isDelete(change) || isHeld(change) || declared?.queries === undefined) continue
     const [first = ''] = declared.queries.values()
     if (change.action === 'create' && declared.madeFrom === 'alerts')
       notes.set(first, `creates the dashboard ${JSON.stringify(change.name)} for the queries of alerts`)
@@ -31,7 +31,7 @@ export function changesInFiles({ changes }: Pick<Plan, 'changes'>, objects: read
     if (others.length < change.fields.length) left.set(change, others)
   }
   const show = (change: Change): Change | undefined => {
-    if (isDelete(change)) return change
+    if (isDelete(change) || isHeld(change)) return change
     if (isMachinery(change, left.get(change))) return undefined
     if (change.kind === 'alert' && queried.has(change.key)) {
       const note = notes.get(change.key) ?? []
@@ -53,7 +53,7 @@ export function changesInFiles({ changes }: Pick<Plan, 'changes'>, objects: read
 }
 
 /** A dashboard that only queries of alerts need, unless somebody changed it apart from their tiles. */
-const isMachinery = (change: Exclude<Change, Delete>, left = change.fields): boolean =>
+const isMachinery = (change: Exclude<Change, Delete | Held>, left = change.fields): boolean =>
   'madeFrom' in change && change.madeFrom === 'alerts' && (change.action === 'create' || left.length === 0)
 
 /** The keys of alerts, by the paths of their tiles. A difference has the stored name of a tile, and that of a new one in the file. */
@@ -83,7 +83,7 @@ const watchedFields = ['source', 'dashboard', 'tile']
 const tileName = 'tile.name'
 
 /** The alert may be as declared, with another query on its tile. */
-function withQuery(change: Exclude<Change, Delete>, query: readonly FieldChange[]): Change {
+function withQuery(change: Exclude<Change, Delete | Held>, query: readonly FieldChange[]): Change {
   const own = change.action === 'create' ? change.fields.filter(({ path }) => !watchedFields.includes(path)) : change.fields
   const isRenamed = own.some(({ path }) => path === 'name')
   const fields = [...query.filter(({ path }) => !isRenamed || path !== tileName), ...own]

@@ -1,26 +1,40 @@
 // What is stored as declared can still fail: an alert whose query the server cannot run never fires. Only running the query shows it.
 import { ApiError } from '../../api/api-error.ts'
-import { type Estimates, estimateAlerts, findUnmatched, requestOf } from '../../backtest/estimate.ts'
+import { maxQueryMs, type SqlQuery } from '../../api/sql.ts'
+import { type Estimates, estimateAlerts, findUnmatched } from '../../backtest/estimate.ts'
 import type { TimeRange } from '../../backtest/evaluate.ts'
-import { type AlertQuery, toTileQuery } from '../../backtest/query.ts'
-import { type SeriesItem, toUnsent } from '../../backtest/series-api.ts'
+import { type AloneSql, columnsOfSearch, type Probe, toProbe } from '../../backtest/probe.ts'
+import type { Watched } from '../../backtest/query.ts'
+import type { Refusal } from '../../backtest/read-rows.ts'
+import { toRefusal, whyNeverEvaluated } from '../../backtest/read-windows.ts'
+import type { SeriesItem } from '../../backtest/series-api.ts'
+import type { SqlShape } from '../../backtest/window-sql.ts'
 import { forEachConcurrently } from '../../core/concurrency.ts'
-import { type Diagnostic, diagnosticOf } from '../../core/diagnostics.ts'
+import { type Diagnostic, diagnosticOf, type Location } from '../../core/diagnostics.ts'
 import { dayMs } from '../../core/durations.ts'
 import { causeOf, toFailure } from '../../core/errors.ts'
 import { nameFirst } from '../../core/text.ts'
-import { intervalMs } from '../../kinds/alert/schedule.ts'
+import { type AlertInterval, alertIntervals, intervalMs } from '../../kinds/alert/schedule.ts'
 import { type Body, listOf, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
 import { addressOf, type PendingId, replacePending } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { sourceSchema } from '../../kinds/source/source-wire.ts'
 import type { Context } from '../../operation/operation.ts'
 import type { Outcome } from '../apply/apply-state.ts'
-import { compareAlerts, desiredBody, seriesReader } from '../backtest/backtest-plan.ts'
+import { compareAlerts, desiredBody, seriesReader, whyNoBacktest } from '../backtest/backtest-plan.ts'
 import { type Change, changesOf, type Delete, isDelete, isDifference } from './change.ts'
-import { evaluationRules, isTemporary, warnFailing, warnUnmatched, withoutQuery, withRemedy } from './evaluations.ts'
+import {
+  evaluationRules,
+  isTemporary,
+  nameOfAlert,
+  refuseNeverEvaluated,
+  warnFailing,
+  warnUnmatched,
+  withoutQuery,
+  withRemedy,
+} from './evaluations.ts'
 import { countRequests, declaredBy, type PlanningResult } from './make-plan.ts'
-import { type LookUp, lookUpQuery, lookUpSource } from './source-columns.ts'
+import { type LookUp, lookUpColumns, lookUpSeries, lookUpSource } from './source-columns.ts'
 import type { StoredObjects } from './stored-objects.ts'
 
 /** Few plans change more. Each query takes a request of a rate limit. */
@@ -28,7 +42,7 @@ const maxQueries = 40
 
 const maxConcurrent = 4
 
-type QueryContext = Pick<Context<'read', 'service-or-server'>, 'api' | 'service' | 'profile' | 'clock' | 'debug' | 'files'>
+type QueryContext = Pick<Context<'read', 'service-or-server'>, 'api' | 'service' | 'profile' | 'clock' | 'files'>
 
 /** A plan with the sources as they are after it, and access to its server. */
 interface Asking extends QueryContext {
@@ -43,51 +57,79 @@ interface Asking extends QueryContext {
   left: number
 }
 
-/** Something that one query checks. */
-interface Check {
-  /** Checks with the same key ask once. */
-  readonly key: string
-  readonly ask: () => Promise<QueryOutcome>
-  readonly explain: (error: string) => Diagnostic
-  /** The alert, where it matters whether rows match its condition. */
-  readonly alert?: Change | undefined
-}
-
+/** What the server says, or why it was not asked. */
 interface QueryOutcome {
   /** The words of the server, if it cannot run the query. */
   readonly error?: string | undefined
-  /** Why the query was not sent. */
-  readonly unsent?: string
+  /** Why the query was not run, or a part of it. */
+  readonly unrun?: string
+  readonly part?: string
+  /** Why the server would never evaluate the alert. */
+  readonly never?: string | undefined
   /** A series of an alert without a row in its last window. */
   readonly unmatched?: SeriesItem | undefined
 }
 
+/** What diagnostics on a query are about. */
+interface Subject {
+  readonly name: string
+  readonly location: Location
+  readonly explain: (error: string) => Diagnostic
+}
+
+/** Something that at most one query checks. */
+interface Check {
+  /** Checks with the same key ask once. */
+  readonly key: string
+  /** A function asks the server. */
+  readonly outcome: QueryOutcome | (() => Promise<QueryOutcome>)
+  readonly subject: Subject
+  /** The alert, where it matters whether rows match its condition. */
+  readonly alert?: Change | undefined
+}
+
 /**
  * Looks up what changed sources name, runs the query of each alert that the plan creates or changes in its last window, and then those of
- * changed tiles. The server runs queries on the sources as they are stored: of alerts and tiles on a changed one, the columns are looked up.
- * A backtest has run the queries of the other alerts.
+ * changed tiles and saved searches. What cannot be run has a note. The server runs queries on the sources as they are stored: of alerts and
+ * tiles on a changed one, the columns are looked up. `tested` are the keys of the alerts whose queries a backtest has run.
  */
 export async function findQueryProblems(
   context: QueryContext,
   planned: PlanningResult,
-  hasBacktest: boolean,
+  tested: ReadonlySet<string>,
 ): Promise<readonly Diagnostic[]> {
   const { plan, storedObjects } = planned
-  if (storedObjects === undefined || (await context.files.mayBeFromFork())) return []
+  if (storedObjects === undefined) return []
   const asking = await openQueries(context, { ...planned, storedObjects }, { isApplied: false, idOf: (key) => `sources.${key}` })
-  const first = [...sourceChecks(asking), ...(await alertChecks(asking, hasBacktest))]
+  const ofAlerts = [...sourceChecks(asking), ...(await alertChecks(asking, false))]
+  const keys = new Set(ofAlerts.map(({ key }) => key))
+  const first = ofAlerts.filter(({ alert }) => alert === undefined || !tested.has(alert.key))
+  const others = [...tileChecks(asking), ...searchChecks(asking)].filter(({ key }) => !keys.has(key))
+  const refusal = await whyNotRun(context)
+  if (refusal !== undefined) return noteAll([...first, ...others], refusal)
   const found: Diagnostic[] = []
   try {
     const asked = await runChecks(first, asking)
     found.push(...asked.diagnostics)
-    const keys = new Set(first.map(({ key }) => key))
-    const tiles = tileChecks(asking).filter(({ key }) => !keys.has(key))
     asking.left = Math.max(0, Math.min(asking.left, spareRequests(context, plan.changes)))
-    const ofTiles = await runChecks(tiles, asking)
-    return [...found, ...ofTiles.diagnostics, ...describeUnrun(asked.unrun + ofTiles.unrun)]
+    const ofOthers = await runChecks(others, asking)
+    return [...found, ...ofOthers.diagnostics, ...describeUnrun(asked.unrun + ofOthers.unrun)]
   } catch (thrown) {
-    return [...found, ...explainUnchecked('alerts', thrown, context)]
+    return [...found, ...explainUnchecked('alerts', thrown)]
   }
+}
+
+/** Why no query of these files is run; undefined where they are. */
+async function whyNotRun({ api, files }: QueryContext): Promise<string | undefined> {
+  if (!api.hasSql) return 'set sql-key-id and sql-key-secret to see whether the service can run them'
+  return whyNoBacktest({ files })
+}
+
+function noteAll(checks: readonly Check[], reason: string): readonly Diagnostic[] {
+  const [first] = checks
+  if (first === undefined) return []
+  const names = nameFirst([...new Set(checks.map(({ subject }) => subject.name))], maxNamed)
+  return [toNote(first.subject.location, `The queries of what the plan changes were not run (${names}): ${reason}`)]
 }
 
 /** Runs the queries of all alerts on the sources that a run has written. */
@@ -97,7 +139,7 @@ export async function findBrokenAlerts(
   outcomes: readonly Outcome[],
 ): Promise<readonly Diagnostic[]> {
   const { storedObjects } = planned
-  if (storedObjects === undefined || (await context.files.mayBeFromFork())) return []
+  if (storedObjects === undefined || (await whyNotRun(context)) !== undefined) return []
   const idOf = (key: string): string => outcomes.find(({ change }) => change.kind === 'source' && change.key === key)?.id ?? ''
   const asking = await openQueries(context, { ...planned, storedObjects }, { isApplied: true, idOf })
   asking.left = Math.min(asking.left, context.api.rateLimit()?.remaining ?? maxQueries)
@@ -105,7 +147,7 @@ export async function findBrokenAlerts(
     const { diagnostics, unrun } = await runChecks(await alertChecks(asking, true), asking)
     return [...diagnostics, ...describeUnrun(unrun)]
   } catch (thrown) {
-    return explainUnchecked('alerts', thrown, context)
+    return explainUnchecked('alerts', thrown)
   }
 }
 
@@ -143,32 +185,46 @@ async function openQueries(
 const sourceChecks = (asking: Asking): readonly Check[] =>
   asking.planned.storedObjects.source.flatMap((source) => {
     const change = asking.changedSources.get(source.id)
+    if (change === undefined) return []
+    const name = addressOf(change)
+    const location = change.location ?? { file: 'sources' }
     const explain = (error: string): Diagnostic =>
       diagnosticOf(
         evaluationRules,
         'failing-query',
-        change?.location ?? { file: 'sources' },
-        `sources.${change?.key}: the server cannot read what it names: ${withRemedy(error, 'Correct its table or its expressions')}`,
+        location,
+        `${name}: the server cannot read what it names: ${withRemedy(error, 'Correct its table or its expressions')}`,
       )
-    return change === undefined ? [] : lookUpSource(source).map((one) => toLookUpCheck(one, explain, asking))
+    return lookUpSource(source).map((one) => toLookUpCheck(one, { name, location, explain }, asking))
   })
 
-const toLookUpCheck = (one: LookUp, explain: Check['explain'], { api, service, nowMs, debug }: Asking): Check => ({
-  key: JSON.stringify(one),
-  explain,
-  async ask() {
-    try {
-      const answer = await api.runSql(service, { ...one, startMs: nowMs - dayMs, endMs: nowMs })
-      if (answer.kind === 'unsent') return { unsent: toUnsent(answer.reason).reason }
-      return { error: answer.kind === 'refused' && !isTemporary(answer.reason) ? answer.reason : undefined }
-    } catch (thrown) {
-      const failure = toFailure(thrown)
-      if (failure.kind === 'authentication' || failure.kind === 'permission' || failure.kind === 'canceled') throw failure
-      debug(`not looked up: ${causeOf(failure)}`)
-      return {}
-    }
-  },
-})
+function toLookUpCheck(one: LookUp | Refusal, subject: Subject, asking: Asking, areValues = false): Check {
+  const key = JSON.stringify([one, areValues])
+  if ('reason' in one) return { key, subject, outcome: { unrun: one.reason } }
+  const { nowMs } = asking
+  const outcome = () => askSql({ ...one, startMs: nowMs - dayMs, endMs: nowMs }, asking, areValues ? 'number' : undefined)
+  return { key, subject, outcome }
+}
+
+/** Runs one query. `shape` is that of the answer that an alert compares. */
+async function askSql(query: SqlQuery, { api, service }: Asking, shape: SqlShape | undefined): Promise<QueryOutcome> {
+  try {
+    const answer = await api.runSql(service, query)
+    // Every answer without all of its rows has run.
+    if (answer.kind === 'rows' || answer.kind === 'too-large')
+      return { never: shape && answer.columns.length > 0 ? whyNeverEvaluated(answer.columns, shape) : undefined }
+    if (answer.kind === 'too-slow' && shape !== undefined)
+      return { error: `it takes more than ${maxQueryMs / 1000} s, the limit of the server` }
+    return toOutcome(toRefusal(answer))
+  } catch (thrown) {
+    const failure = toFailure(thrown)
+    if (failure.kind === 'authentication' || failure.kind === 'permission' || failure.kind === 'canceled') throw failure
+    return { unrun: causeOf(failure) }
+  }
+}
+
+const toOutcome = ({ reason, queryError }: Refusal): QueryOutcome =>
+  queryError === undefined ? { unrun: reason } : isTemporary(queryError) ? { unrun: queryError } : { error: queryError }
 
 /** Checks in the order of the plan, alerts that no file declares last. Queries of SLOs have a check of their own, which sees no rows. */
 async function alertChecks(asking: Asking, isOnlyOnChanged: boolean): Promise<readonly Check[]> {
@@ -180,22 +236,62 @@ async function alertChecks(asking: Asking, isOnlyOnChanged: boolean): Promise<re
   )
   const plan = { ...planned.plan, changes: [...changes, ...others] }
   const compared = await compareAlerts({ ...planned, plan }, { profile, nowMs }, { fromMs: nowMs, untilMs: nowMs })
-  return compared.flatMap(({ change, isChanged, next }) => {
-    if (next === undefined || 'reason' in next) return []
-    const isOnChanged = sourceIdsOf(next).some((id) => changedSources.has(id))
-    const isWanted = isOnChanged ? !isOfSlo(change) : isChanged && !isOnlyOnChanged
-    // The alerts of an SLO count the same events.
-    if (!isWanted || (isOfSlo(change) && compared.find((one) => makerOf(one.change) === makerOf(change))?.change !== change)) return []
-    const checks = toQueryChecks(next, asking, (error) => warnFailing(change, error))
-    return isOnChanged ? checks : checks.map((check) => ({ ...(isOfSlo(change) ? withoutErrors(check) : check), alert: change }))
-  })
+  /** The alerts of an SLO count the same events. */
+  const isRepeated = ({ change }: Compared): boolean =>
+    isOfSlo(change) && compared.find((one) => makerOf(one.change) === makerOf(change))?.change !== change
+  return compared.flatMap((one) => (one.next === undefined || isRepeated(one) ? [] : checksOfAlert(one, asking, isOnlyOnChanged)))
 }
+
+type Compared = Awaited<ReturnType<typeof compareAlerts>>[number]
+
+function checksOfAlert(compared: Compared, asking: Asking, isOnlyOnChanged: boolean): readonly Check[] {
+  const { change, next, watched } = compared
+  const about = {
+    subject: subjectOfAlert(change),
+    interval: intervalOf(change),
+    key: JSON.stringify(watched.next ?? change.id ?? change.key),
+  }
+  const isSlo = isOfSlo(change)
+  const probe = isSlo ? probeOfSlo(next) : probeWatched(watched.next, change, asking)
+  if (sourceIdsOf(probe).some((id) => asking.changedSources.has(id))) return isSlo ? [] : toChecks(probe, about, asking)
+  if (isOnlyOnChanged || !hasOtherQuery(compared, asking)) return []
+  return toChecks(probe, about, asking).map((check) => ({ ...(isSlo ? withoutErrors(check) : check), alert: change }))
+}
+
+const subjectOfAlert = (change: Change): Subject => ({
+  name: nameOfAlert(change),
+  location: change.location ?? { file: 'alerts' },
+  explain: (error) => warnFailing(change, error),
+})
+
+/** Whether the plan changes what the server runs for an alert. */
+function hasOtherQuery({ change, isChanged, now, next, watched }: Compared, asking: Asking): boolean {
+  const isComparable = now !== undefined && next !== undefined && !('reason' in now) && !('reason' in next)
+  if (isComparable || now === undefined) return isChanged
+  const [before, after] = [watched.now, watched.next].map((one) => JSON.stringify(probeWatched(one, change, asking)))
+  return before !== after
+}
+
+const intervalOf = ({ desired }: Change): AlertInterval => alertIntervals.find((one) => one === desired?.interval) ?? '1h'
+
+const probeOfSlo = (next: Compared['next']): Probe | undefined =>
+  next !== undefined && 'series' in next ? { series: next, columns: [], left: [] } : undefined
+
+const probeWatched = (watched: Watched | undefined, change: Change, { planned }: Asking) =>
+  watched === undefined
+    ? { reason: 'the API does not show what the alert watches' }
+    : toProbe(watched, { interval: intervalOf(change), sources: planned.storedObjects.source, alert: { groupBy: change.desired?.groupBy } })
 
 const makerOf = (change: Change): string | undefined => ('madeFrom' in change ? change.madeFrom : undefined)
 
 const isOfSlo = (change: Change): boolean => makerOf(change)?.startsWith('slos.') ?? false
 
-const withoutErrors = (check: Check): Check => ({ ...check, ask: async () => ({ unmatched: (await check.ask()).unmatched }) })
+const withoutErrors = (check: Check): Check => ({
+  ...check,
+  outcome: async () => ({ unmatched: (await answerOf(check)).unmatched }),
+})
+
+const answerOf = async ({ outcome }: Check): Promise<QueryOutcome> => (typeof outcome === 'function' ? outcome() : outcome)
 
 const toChange = (stored: StoredObject, { kinds }: Asking): Change => ({
   kind: 'alert',
@@ -209,28 +305,66 @@ const toChange = (stored: StoredObject, { kinds }: Asking): Change => ({
   desired: kinds.alert.toBody(stored),
 })
 
-const sourceIdsOf = (query: AlertQuery): readonly string[] =>
-  'series' in query ? query.series.map(({ sourceId }) => sourceId) : query.sql.sourceId === undefined ? [] : [query.sql.sourceId]
+function sourceIdsOf(probe: Probe | Refusal | undefined): readonly string[] {
+  if (probe === undefined || 'reason' in probe) return []
+  const { sql, series, columns } = probe
+  return [...(series?.series ?? []), ...columns, ...(sql === undefined ? [] : [sql])].flatMap(({ sourceId }) => sourceId ?? [])
+}
 
-/** Charts of the server use its stored sources. SQL names tables. */
-function toQueryChecks(query: AlertQuery, asking: Asking, explain: Check['explain']): readonly Check[] {
+interface About {
+  readonly subject: Subject
+  readonly interval: AlertInterval
+  /** Differs for everything that can have another reason for no query. */
+  readonly key: string
+}
+
+/** Undefined is what has no query. */
+function toChecks(probe: Probe | Refusal | undefined, { subject, interval, key }: About, asking: Asking): readonly Check[] {
+  if (probe === undefined) return []
+  if ('reason' in probe) return [{ key, subject, outcome: toOutcome(probe) }]
+  const { sql, series, columns, left } = probe
+  const { storedObjects } = asking.planned
+  return [
+    ...(sql === undefined ? [] : [toSqlCheck(sql, { subject, interval }, asking)]),
+    ...(series === undefined ? [] : toSeriesChecks(series, { subject, interval }, asking)),
+    ...columns.map((one) => toLookUpCheck(lookUpColumns(one, storedObjects.source), subject, asking, one.areValues)),
+    ...left.map(([part]) => ({ key: `${key} ${part}`, subject, outcome: { unrun: 'values of charts have none', part } })),
+  ]
+}
+
+function toSqlCheck({ text, template, connectionId, shape }: AloneSql, { subject, interval }: Omit<About, 'key'>, asking: Asking): Check {
+  const { fromMs, untilMs } = lastWindow(interval, asking.nowMs)
+  const query = { sql: text, connectionId, startMs: fromMs, endMs: untilMs }
+  return { key: JSON.stringify([template, connectionId]), subject, outcome: () => askSql(query, asking, shape) }
+}
+
+/** Charts of the server use its stored sources, and ClickHouse Cloud has no charts. */
+function toSeriesChecks(
+  { series, comparesLast }: NonNullable<Probe['series']>,
+  { subject, interval }: Omit<About, 'key'>,
+  asking: Asking,
+): readonly Check[] {
   const { changedSources, isApplied, profile, planned, readRows, nowMs } = asking
-  if ('series' in query && !isApplied && profile.isSelfHosted && sourceIdsOf(query).some((id) => changedSources.has(id)))
-    return lookUpQuery(query.series, planned.storedObjects.source).map((one) => toLookUpCheck(one, explain, asking))
-  const ask = async (): Promise<QueryOutcome> => {
-    const read = await readRows(query, lastWindow(query, nowMs))
-    if ('reason' in read && read.isUnsent) return { unsent: read.reason }
-    if ('reason' in read) return { error: read.queryError === undefined || isTemporary(read.queryError) ? undefined : read.queryError }
-    const unmatched = findUnmatched(query, read.rows)
-    // One window of raw SQL says too little.
-    return { unmatched: unmatched === 'query' ? undefined : unmatched }
+  const lookUps = () => lookUpSeries(series, planned.storedObjects.source).map((one) => toLookUpCheck(one, subject, asking))
+  const key = JSON.stringify(series)
+  if (!isApplied && profile.isSelfHosted && series.some(({ sourceId }) => changedSources.has(sourceId))) return lookUps()
+  const isCounted = series.every(({ aggFn, where, whereLanguage }) => aggFn === 'count' && (whereLanguage === 'sql' || where.trim() === ''))
+  if (!profile.isSelfHosted && !isCounted)
+    return [
+      ...lookUps(),
+      { key, subject, outcome: { unrun: 'ClickHouse Cloud has no values of charts, so only its columns were looked up' } },
+    ]
+  const outcome = async (): Promise<QueryOutcome> => {
+    const query = { series, step: interval, hasTextGroups: true as const, ...(comparesLast !== undefined && { comparesLast }) }
+    const read = await readRows(query, lastWindow(interval, nowMs))
+    return 'reason' in read ? toOutcome(read) : { unmatched: findUnmatched(query, read.rows) }
   }
-  return [{ key: JSON.stringify(requestOf(query)), ask, explain }]
+  return [{ key, subject, outcome }]
 }
 
 /** The last whole window. */
-function lastWindow({ step }: AlertQuery, nowMs: number): TimeRange {
-  const lengthMs = intervalMs[step]
+function lastWindow(interval: AlertInterval, nowMs: number): TimeRange {
+  const lengthMs = intervalMs[interval]
   const untilMs = Math.floor(nowMs / lengthMs) * lengthMs
   return { fromMs: untilMs - lengthMs, untilMs }
 }
@@ -240,29 +374,51 @@ const tileChecks = (asking: Asking): readonly Check[] =>
   changesOf(asking.planned.plan, 'dashboard').flatMap((change) => {
     if (isDelete(change) || !isDifference(change) || isOfSlo(change)) return []
     const { source: sources } = asking.planned.storedObjects
-    const storedQueries = new Set(listOf(change.stored?.tiles).map((tile) => JSON.stringify(queryOf(tile, sources))))
+    const probeOf = (tile: Body) => toProbe({ tile }, { interval: '1h', sources })
+    const storedProbes = new Set(listOf(change.stored?.tiles).map((tile) => JSON.stringify(probeOf(tile))))
     return listOf(desiredBody(change, asking.kinds.dashboard)?.tiles).flatMap((tile, i) => {
-      const query = toTileQuery(tile, sources)
-      if ('reason' in query || storedQueries.has(JSON.stringify(queryOf(tile, sources)))) return []
-      return toQueryChecks(query, asking, (error) => warnTile(change, i, error, asking))
+      const probe = probeOf(tile)
+      if (storedProbes.has(JSON.stringify(probe))) return []
+      return toChecks(probe, { subject: subjectOfTile(change, i, asking), interval: '1h', key: JSON.stringify({ tile, sources }) }, asking)
     })
   })
 
-function queryOf(tile: Body, sources: StoredObjects['source']): unknown {
-  const query = toTileQuery(tile, sources)
-  return 'reason' in query ? query : requestOf(query)
-}
-
-function warnTile(change: Change, index: number, error: string, { planned }: Asking): Diagnostic {
+function subjectOfTile(change: Change, index: number, { planned }: Asking): Subject {
   const declared = declaredBy(change, planned.found.objects)
   const path = ['tiles', index]
-  return diagnosticOf(
-    evaluationRules,
-    'failing-query',
-    declared?.locationOf(path) ?? change.location ?? { file: 'dashboards' },
-    `${declared?.pathOf(path) ?? addressOf(change)}: it would show an error, because the server cannot run its query: ${withoutQuery(error)}`,
-  )
+  const location = declared?.locationOf(path) ?? change.location ?? { file: 'dashboards' }
+  return toShown(declared?.pathOf(path) ?? addressOf(change), location)
 }
+
+/** What shows rows to people. */
+const toShown = (name: string, location: Location): Subject => ({
+  name,
+  location,
+  explain: (error) =>
+    diagnosticOf(
+      evaluationRules,
+      'failing-query',
+      location,
+      `${name}: it would show an error, because the server cannot run its query: ${withoutQuery(error)}`,
+    ),
+})
+
+/** The saved searches whose query the plan creates or changes. */
+const searchChecks = (asking: Asking): readonly Check[] =>
+  changesOf(asking.planned.plan, 'savedSearch').flatMap((change) => {
+    if (isDelete(change) || !isDifference(change)) return []
+    const { source: sources } = asking.planned.storedObjects
+    const probeOf = (savedSearch: Body): Probe | Refusal | undefined => {
+      const source = sources.find(({ id }) => id === savedSearch.sourceId)
+      const probe = toProbe({ savedSearch, source }, { interval: '1h', sources })
+      return probe === undefined || 'reason' in probe ? probe : { ...probe, columns: columnsOfSearch(savedSearch) }
+    }
+    const savedSearch = desiredBody(change, asking.kinds.savedSearch) ?? {}
+    const probe = probeOf(savedSearch)
+    if (change.stored !== undefined && JSON.stringify(probeOf(change.stored)) === JSON.stringify(probe)) return []
+    const subject = toShown(addressOf(change), change.location ?? { file: 'saved searches' })
+    return toChecks(probe, { subject, interval: '1h', key: JSON.stringify(savedSearch) }, asking)
+  })
 
 /** The requests that apply leaves unused in this window of the rate limit, if it reads again what the plan has read. */
 function spareRequests({ api }: QueryContext, changes: readonly Change[]): number {
@@ -276,19 +432,20 @@ const perUnmatched = 3
 
 /** `unrun` are the queries that were not sent. */
 async function runChecks(checks: readonly Check[], asking: Asking) {
-  const distinct = [...Map.groupBy(checks, ({ key }) => key)].map(([key, [first]]) => [key, first] as const)
-  const wanted = distinct.slice(0, asking.left)
+  const distinct = [...Map.groupBy(checks, ({ key }) => key).values()].flatMap(([first]) => first ?? [])
+  const [free, costly] = [false, true].map((isAsked) => distinct.filter(({ outcome }) => (typeof outcome === 'function') === isAsked))
+  const wanted = (costly ?? []).slice(0, asking.left)
   asking.left -= wanted.length
   const answers = new Map<string, QueryOutcome>()
   await forEachConcurrently(
-    wanted,
+    [...(free ?? []), ...wanted],
     () => maxConcurrent,
-    async ([key, check]) => {
-      if (check !== undefined) answers.set(key, await check.ask())
+    async (check) => {
+      answers.set(check.key, await answerOf(check))
     },
   )
   const reasons = new Map<string, string | undefined>()
-  let unrun = distinct.length - wanted.length
+  let unrun = distinct.length - answers.size
   for (const { key, alert } of checks) {
     const { unmatched } = answers.get(key) ?? {}
     if (alert === undefined || unmatched === undefined || reasons.has(key)) continue
@@ -301,19 +458,18 @@ async function runChecks(checks: readonly Check[], asking: Asking) {
     const range = { fromMs: asking.nowMs - dayMs, untilMs: asking.nowMs }
     reasons.set(key, await explainUnmatched(unmatched, { ...asking, sources: asking.planned.storedObjects.source, range }))
   }
-  const diagnostics = checks.flatMap(({ key, explain, alert }) => {
-    const [{ error, unsent } = {}, reason] = [answers.get(key), reasons.get(key)]
-    if (error !== undefined) return [explain(error)]
-    if (unsent !== undefined) return [noteUnsent(explain(unsent), unsent)]
-    return alert === undefined || reason === undefined ? [] : [warnUnmatched(alert, 'the last 24 hours', reason)]
+  const diagnostics = checks.flatMap(({ key, subject, alert }) => {
+    const [{ error, unrun: whyNot, part = 'query', never } = {}, reason] = [answers.get(key), reasons.get(key)]
+    if (error !== undefined) return [subject.explain(error)]
+    if (whyNot !== undefined) return [toNote(subject.location, `${subject.name}: its ${part} was not run: ${whyNot}`)]
+    if (alert === undefined) return []
+    if (never !== undefined) return [refuseNeverEvaluated(alert, never)]
+    return reason === undefined ? [] : [warnUnmatched(alert, 'the last 24 hours', reason)]
   })
   return { diagnostics: joinEqual(diagnostics), unrun }
 }
 
 const subjectOf = ({ message }: Diagnostic): string => message.slice(0, message.indexOf(': '))
-
-const noteUnsent = (problem: Diagnostic, reason: string): Diagnostic =>
-  diagnosticOf(evaluationRules, 'unchecked-query', problem.location, `${subjectOf(problem)}: its query was not run: ${reason}`)
 
 /** The fewest alerts or tiles with the same words of the server that become one diagnostic: a missing table breaks them all. */
 const minEqual = 3
@@ -335,19 +491,16 @@ const describeUnrun = (count: number): readonly Diagnostic[] =>
     ? []
     : [
         toNote(
-          'alerts',
-          `${count} queries of changed alerts, tiles and sources were not run: a plan runs at most ${maxQueries}, and leaves the rate limit to apply. backtest runs those of alerts`,
+          { file: 'alerts' },
+          `${count} queries of what the plan changes were not run: a plan runs at most ${maxQueries}, and leaves the rate limit to apply. backtest runs those of alerts`,
         ),
       ]
 
-const toNote = (file: string, message: string): Diagnostic => diagnosticOf(evaluationRules, 'unchecked-query', { file }, message)
+const toNote = (location: Location, message: string): Diagnostic => diagnosticOf(evaluationRules, 'unchecked-query', location, message)
 
-/** A plan does not depend on its queries. A refused key is a note, because the user set it. Throws what the server did not answer. */
-export function explainUnchecked(what: 'alerts' | 'SLOs', thrown: unknown, { debug }: Pick<QueryContext, 'debug'>): readonly Diagnostic[] {
+/** A plan does not depend on its queries. Throws what the server did not answer. */
+export function explainUnchecked(what: 'alerts' | 'SLOs', thrown: unknown): readonly Diagnostic[] {
   const failure = toFailure(thrown)
   if (!(failure instanceof ApiError) && failure.kind !== 'not-served') throw failure
-  const message = `The queries of ${what} were not run: ${causeOf(failure)}`
-  if (failure.kind === 'authentication' || failure.kind === 'permission') return [toNote(what.toLowerCase(), message)]
-  debug(message)
-  return []
+  return [toNote({ file: what.toLowerCase() }, `The queries of ${what} were not run: ${causeOf(failure)}`)]
 }

@@ -1,7 +1,7 @@
 // The server ends a query after 30 seconds, and does not run a wrong one. An alert with such a query never fires. Only running it shows both.
 
 import { maxQueryMs, type SqlAnswer } from '../../api/sql.ts'
-import { toUnsent } from '../../backtest/series-api.ts'
+import { toRefusal } from '../../backtest/read-windows.ts'
 import { type Diagnostic, diagnosticOf } from '../../core/diagnostics.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
 import type { Context } from '../../operation/operation.ts'
@@ -38,7 +38,7 @@ export async function findSloQueryProblems(
       else found.push(problem)
     } catch (thrown) {
       // The other queries would fail in the same way.
-      return [...found, ...explainUnchecked('SLOs', thrown, context)]
+      return [...found, ...explainUnchecked('SLOs', thrown)]
     }
   }
   return found
@@ -68,19 +68,18 @@ function describeSlow(answer: SqlAnswer): string | undefined {
 }
 
 function toProblem({ key, location }: Slo, answer: SqlAnswer): Diagnostic | undefined {
-  if (answer.kind === 'refused' && !isTemporary(answer.reason))
+  const whyNotRun =
+    answer.kind === 'unsent' || answer.kind === 'asleep' || (answer.kind === 'refused' && isTemporary(answer.reason))
+      ? toRefusal(answer).reason
+      : undefined
+  if (whyNotRun !== undefined)
+    return diagnosticOf(evaluationRules, 'unchecked-query', location, `slos.${key}: its query was not run: ${whyNotRun}`)
+  if (answer.kind === 'refused')
     return diagnosticOf(
       sloServiceRules,
       'slo-failing-query',
       location,
       `slos.${key}: its alerts would never fire, because the server cannot run their query: ${withoutQuery(answer.reason)}. Correct total, good, groupBy or the source`,
-    )
-  if (answer.kind === 'unsent')
-    return diagnosticOf(
-      evaluationRules,
-      'unchecked-query',
-      location,
-      `slos.${key}: its query was not run: ${toUnsent(answer.reason).reason}`,
     )
   const took = describeSlow(answer)
   if (took === undefined) return undefined

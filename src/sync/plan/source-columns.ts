@@ -1,5 +1,7 @@
 import * as z from 'zod'
 import type { SqlQuery } from '../../api/sql.ts'
+import type { Columns } from '../../backtest/probe.ts'
+import type { Refusal } from '../../backtest/read-rows.ts'
 import type { SeriesItem } from '../../backtest/series-api.ts'
 import { luceneColumns } from '../../backtest/terms.ts'
 import { refuseExpression } from '../../backtest/window-sql.ts'
@@ -17,22 +19,28 @@ const sourcePart = z.object({
 })
 
 /** The tables of a source and all expressions that it has for them. */
-export function lookUpSource(source: Source): readonly LookUp[] {
+export function lookUpSource(source: Source): readonly (LookUp | Refusal)[] {
   const expressions = Object.entries(source).flatMap(([field, value]) =>
     // An order is not an expression.
     field.endsWith('Expression') && field !== 'orderByExpression' && typeof value === 'string' && value.trim() !== '' ? [value] : [],
   )
   const { data } = sourcePart.safeParse(source)
   const kinds = source.kind === 'metric' ? Object.keys(data?.metricTables ?? {}) : [undefined]
-  return kinds.flatMap((type) => lookUp(source, type, expressions))
+  return kinds.map((type) => lookUp(source, { expressions }, type))
 }
 
 /** The columns of the conditions, groups and values of series. */
-export const lookUpQuery = (series: readonly SeriesItem[], sources: readonly Source[]): readonly LookUp[] =>
-  [...Map.groupBy(series, ({ sourceId, metricDataType }) => `${sourceId} ${metricDataType}`).values()].flatMap((alike) => {
+export const lookUpSeries = (series: readonly SeriesItem[], sources: readonly Source[]): readonly (LookUp | Refusal)[] =>
+  [...Map.groupBy(series, ({ sourceId, metricDataType }) => `${sourceId} ${metricDataType}`).values()].map((alike) => {
     const source = sources.find(({ id }) => id === alike[0]?.sourceId)
-    return source === undefined ? [] : lookUp(source, alike[0]?.metricDataType, [...new Set(alike.flatMap(expressionsOf))])
+    return lookUp(source, { expressions: [...new Set(alike.flatMap(expressionsOf))] }, alike[0]?.metricDataType)
   })
+
+export const lookUpColumns = ({ sourceId, ...columns }: Columns, sources: readonly Source[]): LookUp | Refusal =>
+  lookUp(
+    sources.find(({ id }) => id === sourceId),
+    columns,
+  )
 
 const expressionsOf = ({ where, whereLanguage, groupBy, field }: SeriesItem): readonly string[] => [
   ...(whereLanguage === 'lucene' ? luceneColumns(where) : where.trim() === '' ? [] : [where]),
@@ -40,13 +48,26 @@ const expressionsOf = ({ where, whereLanguage, groupBy, field }: SeriesItem): re
   ...(field === undefined ? [] : [field]),
 ]
 
-/** The query of the columns; none where the API does not show the table, or an expression could change the rest of the query. */
-function lookUp(source: Source, metricType: string | undefined, expressions: readonly string[]): readonly LookUp[] {
+const unknownTable = { reason: 'the API does not show the table of its source' }
+
+/** The query of the columns. Refused where an expression could change the rest of the query. */
+function lookUp(
+  source: Source | undefined,
+  { expressions, groupBy, orderBy }: Omit<Columns, 'sourceId'>,
+  metricType?: string,
+): LookUp | Refusal {
   const { data } = sourcePart.safeParse(source)
   const table = metricType === undefined ? data?.from.tableName : data?.metricTables?.[metricType]
-  if (data === undefined || typeof table !== 'string' || table === '') return []
-  if (expressions.some((one) => refuseExpression(one) !== undefined)) return []
-  const columns = expressions.length === 0 ? '1' : expressions.map((one) => `(${one})`).join(', ')
-  const sql = `SELECT ${columns}\nFROM ${nameOfTable({ database: data.from.databaseName, table })}\nLIMIT 0`
-  return [{ sql, connectionId: data.connection }]
+  if (data === undefined || typeof table !== 'string' || table === '') return unknownTable
+  const clauses = [groupBy, orderBy].filter((one) => one !== undefined)
+  const reason = [...expressions, ...clauses].map(refuseExpression).find((one) => one !== undefined)
+  if (reason !== undefined) return { reason }
+  const lines = [
+    `SELECT ${expressions.length === 0 ? '1' : expressions.map((one) => `(${one})`).join(', ')}`,
+    `FROM ${nameOfTable({ database: data.from.databaseName, table })}`,
+    ...(groupBy === undefined ? [] : [`GROUP BY ${groupBy}`]),
+    ...(orderBy === undefined ? [] : [`ORDER BY ${orderBy}`]),
+    'LIMIT 0',
+  ]
+  return { sql: lines.join('\n'), connectionId: data.connection }
 }

@@ -3,7 +3,7 @@ import type { List } from '../../api/collection.ts'
 import type { Target } from '../../api/path.ts'
 import type { Profile } from '../../api/profiles.ts'
 import { listKinds, type StoredLists } from '../../kinds/collections.ts'
-import { type Body, type Kind, listOf, type StoredObject, withWatchedNames } from '../../kinds/kind.ts'
+import { type Body, type Kind, type StoredObject, watchedNames, withWatchedNames } from '../../kinds/kind.ts'
 import { type KindName, kindNames, mapKinds, unlistedKinds } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import type { StoredMarker } from '../../kinds/marker.ts'
@@ -46,11 +46,8 @@ export async function readStoredObjects({ api, service, profile, wanted, wantsCo
   }
 }
 
-function nameAlerts({ alert, dashboard, savedSearch }: Readonly<Record<KindName, readonly StoredObject[]>>): readonly StoredObject[] {
-  const watched = [...dashboard.flatMap(({ tiles }) => listOf(tiles)), ...savedSearch]
-  const names = new Map(watched.map(({ id, name }) => [id, typeof name === 'string' ? name : undefined]))
-  return withWatchedNames(alert, (id) => names.get(id))
-}
+const nameAlerts = ({ alert, dashboard, savedSearch }: Readonly<Record<KindName, readonly StoredObject[]>>): readonly StoredObject[] =>
+  withWatchedNames(alert, new Map(watchedNames([...dashboard, ...savedSearch])))
 
 function whyIncomplete({ items, mayBeCut }: List<StoredObject>): string | undefined {
   const ids = new Set(items.map(({ id }) => id))

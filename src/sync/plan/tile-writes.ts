@@ -16,7 +16,7 @@ export const tileWriteRules = {
     severity: 'error',
     exception: 'warning',
     description:
-      'A tile with an alert would be written again in a dashboard that existed before, without the parts that the API does not return. For a tile without an alert, and in `pull`, it is a warning. `adopt: rewrite` accepts this.',
+      'A tile with an alert would be written again in a dashboard that existed before, without the parts that the API does not return. For a tile without an alert, and in `pull` and `drift`, it is a warning. `rewrite: true` accepts this.',
   },
   'hidden-parts': {
     severity: 'note',
@@ -48,7 +48,7 @@ interface TileWriteOptions {
 /** Decides how each existing dashboard is written, and which of its tiles lose what the API does not show. */
 export function planTileWrites(changes: readonly Change[], options: TileWriteOptions): Pick<Plan, 'changes' | 'diagnostics'> {
   const { alerts, objects } = options
-  const accepted = new Set(objects.filter(isOf('dashboard')).flatMap(({ key, value }) => (value.adopt === 'rewrite' ? [key] : [])))
+  const accepted = new Set(objects.filter(isOf('dashboard')).flatMap(({ key, value }) => (value.rewrite === true ? [key] : [])))
   const declared = changesOf({ changes }, 'alert').flatMap(({ id = 'new', name, desired }): readonly StoredObject[] =>
     desired === undefined ? [] : [{ ...desired, id, name }],
   )
@@ -69,7 +69,8 @@ export function planTileWrites(changes: readonly Change[], options: TileWriteOpt
 export const isDashboardWrite = (change: Change): change is Write =>
   change.kind === 'dashboard' && isWrite(change) && change.action !== 'unchanged'
 
-const isAdoption = (change: Change): boolean => isAdopted(change) && change.takeover === 'unmanaged'
+const isAdoption = (change: Change): boolean =>
+  isAdopted(change) && (change.takeover === 'unmanaged' || change.takeover === 'marker-removed')
 
 /** Whether tiles may be as someone else made them. A server without patches stores all of them again with the adoption. */
 const isOfOthers = (change: Write, { kind, canPatch }: TileWriteOptions): boolean =>
@@ -125,7 +126,7 @@ function refuseLosses(change: Write, alerts: readonly StoredObject[], kind: Kind
   const found = alerts.find(({ dashboardId, tileId }) => names.has(tileId) && (dashboardId ?? stored.id) === stored.id)
   if (found === undefined) return []
   const tile = quote(String(names.get(found.tileId)), 60)
-  const message = `dashboards.${key}: the alert ${describeStored(found)} is on the tile "${tile}", which apply would write again, without the parts that the API does not return. The alert may then count something else. To keep the tile as it is, remove the dashboard from the files and declare only its alerts, with dashboard: { name: ${JSON.stringify(quote(name, 60))} }. To accept the loss, set adopt: rewrite`
+  const message = `dashboards.${key}: the alert ${describeStored(found)} is on the tile "${tile}", which apply would write again, without the parts that the API does not return. The alert may then count something else. To keep the tile as it is, remove the dashboard from the files and declare only its alerts, with dashboard: { name: ${JSON.stringify(quote(name, 60))} }. To accept the loss, set rewrite: true`
   return [diagnosticOf(tileWriteRules, 'rewrites-tiles', location, message)]
 }
 

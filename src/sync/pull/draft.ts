@@ -1,21 +1,21 @@
 import type { Profile } from '../../api/profiles.ts'
 import { credentialIn } from '../../core/credentials.ts'
 import type { Location } from '../../core/diagnostics.ts'
-import { keysOf, withoutUndefined } from '../../core/keys.ts'
+import { isMapping, keysOf, withoutUndefined } from '../../core/keys.ts'
 import type { Declarations } from '../../declarations/declarations.ts'
 import { abilitiesOf } from '../../declarations/find-declarations.ts'
 import { overriddenFields } from '../../declarations/merge-fields.ts'
 import { readDocument } from '../../documents/document.ts'
 import { interpolate, newRoom } from '../../documents/expressions.ts'
-import { ownValue } from '../../documents/schema.ts'
+import { ownValue, valueAt } from '../../documents/schema.ts'
 import { schemaDiagnostics } from '../../documents/validate.ts'
 import { displayTypeOf } from '../../kinds/alert/alert.ts'
 import { type AlertQuery, projectDashboard, toTileConfig } from '../../kinds/alert-query.ts'
 import { type FieldChange, managedPart } from '../../kinds/compare.ts'
 import { declaresNoTiles } from '../../kinds/dashboard/dashboard-file.ts'
 import { createDirectory } from '../../kinds/directory.ts'
-import { type Body, type DeclaredKey, type FileContext, type Kind, listOf, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
-import { addressOf, type KindName } from '../../kinds/kind-names.ts'
+import { type Body, type FileContext, type Kind, listOf, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
+import { addressOf, type KindName, sections } from '../../kinds/kind-names.ts'
 import { createKinds, type Declared, fileSchemas, type Kinds } from '../../kinds/kinds.ts'
 import { withoutMarkerTags } from '../../kinds/marker.ts'
 import { secretTextsIn } from '../../kinds/secret.ts'
@@ -49,7 +49,7 @@ export interface DraftInput {
   readonly texts: ReadonlyMap<string, string>
   readonly variable: (name: string) => string | undefined
   readonly environment?: NamedEnvironment | undefined
-  /** Objects to leave out, by `identityOf`, with the reason. */
+  /** Objects to leave out, by `excludedAs`, with the reason. */
   readonly excluded: ReadonlyMap<string, string>
 }
 
@@ -105,8 +105,14 @@ export interface PulledObject {
   readonly overridden?: readonly OverriddenField[]
   /** The fields of an updated object that differ, as a plan shows them. */
   readonly fields?: readonly FieldChange[]
-  /** The fields that the service has with another value, for an object of a file with instances, which is never edited. */
+  /** The fields that the service has with another value, for an object of a file with instances, which gets only new names of tiles. */
   readonly instantiated?: { readonly location: Location; readonly differing: readonly OverriddenField[] }
+  /** Whether a file gets another declaration of it, or loses it. */
+  readonly isEdited?: true
+  /** Whether the declaration differed from the service before the pull. */
+  readonly differed?: true
+  /** Whether it may differ after the pull, because only the name of its tile goes into the file. */
+  readonly mayDiffer?: true
 }
 
 export interface OverriddenField {
@@ -117,14 +123,17 @@ export interface OverriddenField {
 
 export const identityOf = (kind: KindName, id: string): string => `${kind} ${id}`
 
-/** Identifies an object that the service does not have. */
-export const removalOf = ({ kind, key }: Pick<DeclaredKey, 'kind' | 'key'>): string => `${kind} without an id: ${key}`
+/** Identifies an object in `excluded`: by its id, or by its key if the service does not have it. */
+export const excludedAs = ({ kind, key, id }: Pick<PulledObject, 'kind' | 'key' | 'id'>): string =>
+  id === undefined ? `${kind} without an id: ${key}` : identityOf(kind, id)
 
-/** Drafts the files after a pull. Pure: it reads and writes no files. */
+/** Drafts the files after a pull. Pure: it reads and writes no files. Excluded objects are never edited. */
 export function draftPull(input: DraftInput): Draft {
   const { declarations, plan, storedObjects, profile, select } = input
   const kinds = createKinds(profile, input.nowMs)
   const tiles = new Map(storedObjects.dashboard.map((one) => [one.id, one.tiles]))
+  const inFiles = declaredTiles(kinds, plan)
+  const takenOver = new Set<unknown>()
   const keys = new Map(plan.changes.flatMap(({ kind, id, key }) => (id === undefined ? [] : [[identityOf(kind, id), key] as const])))
   const withoutTiles = declarations.objects.filter(({ kind, written }) => kind === 'dashboard' && declaresNoTiles(written))
   const forQueries = new Set([projectDashboard, ...withoutTiles.map(({ key }) => key)])
@@ -135,10 +144,11 @@ export function draftPull(input: DraftInput): Draft {
     directory: createDirectory(storedObjects),
     sources: storedObjects.source,
     keyOf: (kind, id) => keys.get(identityOf(kind, String(id))),
-    tilesOf: (id) => tiles.get(String(id)) ?? [],
+    tilesOf: (id) => withNames(tiles.get(String(id)) ?? [], takenOver.has(id) ? [] : (inFiles.get(id) ?? [])),
     isForQueries: (id, tileId) => forQueries.has(keys.get(identityOf('dashboard', String(id))) ?? '') || queryTiles.has(tileId),
     isQueryTile: ({ id }) => queryTiles.has(id),
-    declaredTiles: declaredTiles(kinds, plan),
+    declaredTiles: inFiles,
+    takenOver,
   }
   const wanted = valuesOf(select, 'kind')
   const isAdded = ({ name, file }: Kind): boolean =>
@@ -151,19 +161,36 @@ export function draftPull(input: DraftInput): Draft {
     .filter((one) => passes({ key: '', ...one, name: storedLabelOf(one.stored) }, select))
   queryTiles = findQueryTiles(others, context, input)
   const placeOf = createPlaces(kinds, input)
-  const added = others.map((one): Drafted => {
-    if (!('key' in one)) return outside(one, one)
-    const drafted = draftNew(one, placeOf, context, input.excluded)
-    // Objects of the kinds after it can refer to it by its key.
-    if (drafted.edit !== undefined) keys.set(identityOf(one.kind, one.stored.id), one.key)
-    return drafted
-  })
   const declared = new Map(declarations.objects.map((one) => [addressOf(one), one]))
-  const existing = [...changesInFiles(plan, declarations.objects).values()].flatMap((change) => {
-    const one = declared.get(addressOf(change))
-    return one === undefined || !passes(change, select) ? [] : [draftExisting(one, change, context, input)]
+  const changes = Map.groupBy(changesInFiles(plan, declarations.objects).values(), ({ kind }) => kind)
+  const parts = keysOf<KindName>(kinds).map((name) => {
+    const ofKind = others.filter(({ kind }) => kind === name)
+    const added = ofKind.map((one): Drafted => {
+      if (!('key' in one)) return outside(one, one)
+      const drafted = draftNew(one, placeOf, context, input.excluded)
+      // Objects of the kinds after it can refer to it by its key.
+      if (drafted.edit !== undefined) keys.set(identityOf(one.kind, one.stored.id), one.key)
+      return drafted
+    })
+    const existing = (changes.get(name) ?? []).flatMap((change): readonly Drafted[] => {
+      const one = declared.get(addressOf(change))
+      if (one === undefined) return []
+      const drafted = draftExisting(one, change, context, input)
+      if (hasOtherTiles(drafted.edit)) takenOver.add(drafted.object.id)
+      return [drafted]
+    })
+    return { added, existing: followInTemplates(existing, input) }
   })
-  return draftFiles([...existing, ...added], kinds, input)
+  const drafted = [...parts.flatMap(({ existing }) => existing), ...parts.flatMap(({ added }) => added)]
+  const { draft, shared } = draftFiles(
+    drafted.filter(({ edit, isHidden }) => edit !== undefined || !isHidden),
+    kinds,
+    input,
+  )
+  // What was drafted with them can depend on them.
+  return shared.length === 0
+    ? draft
+    : draftPull({ ...input, excluded: new Map([...input.excluded, ...shared.map((one) => [one, whyShared] as const)]) })
 }
 
 /** The tiles of new alerts of this project that were applied as queries, where a file can have them so. */
@@ -194,6 +221,12 @@ interface Drafted {
   readonly object: PulledObject
   /** Absent when the files stay as they are. */
   readonly edit?: Edit
+  /** Whether it was not selected, and is listed only if a file changes because of another object. */
+  readonly isHidden?: boolean
+  /** The place of the template, for an object of a file with instances. */
+  readonly template?: Location
+  /** The declaration with the name that its tile gets, and the object if the template gets this name. */
+  readonly inTemplate?: Sides & { readonly object: PulledObject }
 }
 
 const whyShared = 'the file uses an anchor or alias here, and pull does not edit it; change the file, or run apply'
@@ -202,6 +235,8 @@ interface DraftContext extends Pick<FileContext, 'directory' | 'sources' | 'keyO
   readonly kinds: Kinds
   /** The tiles of declared dashboards by the id of the dashboard, with the names of the files. */
   readonly declaredTiles: ReadonlyMap<unknown, readonly Body[]>
+  /** The ids of the dashboards whose tiles of the service go into a file. */
+  readonly takenOver: ReadonlySet<unknown>
   /** Whether the tile is the query of a new alert. */
   isQueryTile(tile: Body): boolean
   /** Explains why these fields must not get into a file; undefined when they may. What the file has already is not new. */
@@ -237,6 +272,16 @@ const declaredTiles = ({ dashboard }: Kinds, plan: Pick<Plan, 'changes'>): Draft
         : [[stored.id, listOf(dashboard.carryOver(desired, dashboard.toBody(stored)).tiles)] as const],
     ),
   )
+
+/** The stored tiles. Those that a file declares have the names of the file. */
+function withNames(stored: readonly Body[], inFile: readonly Body[]): readonly Body[] {
+  if (inFile.length === 0) return stored
+  const names = new Map(inFile.map(({ id, name }) => [id, name]))
+  return stored.map((tile) => (names.has(tile.id) ? { ...tile, name: names.get(tile.id) } : tile))
+}
+
+const hasOtherTiles = ({ before = {}, after = {} }: Partial<Edit> = {}): boolean =>
+  ['tiles', 'rows'].some((field) => !isEqual(before[field], after[field]))
 
 const outside = ({ kind, stored }: SelectedObject, { outcome, reason }: Pick<PulledObject, 'outcome' | 'reason'>): Drafted => ({
   object: { kind, key: '', name: storedLabelOf(stored), id: stored.id, outcome, reason },
@@ -300,47 +345,154 @@ function draftNew(one: NewObject, placeOf: PlaceOf, context: DraftContext, exclu
   }
 }
 
-function draftExisting(
-  declared: Declared,
-  change: Change,
-  context: DraftContext,
-  input: Pick<DraftInput, 'excluded' | 'environment' | 'only' | 'prune' | 'storedObjects'>,
-): Drafted {
-  const { excluded, environment, only } = input
+/** A declared object, with its declaration before and after. */
+interface Existing {
+  readonly declared: Declared
+  readonly change: Change
+  readonly object: Pick<PulledObject, 'kind' | 'key' | 'name' | 'id' | 'path' | 'differed'>
+  /** What it is listed as if its declaration stays. */
+  readonly same: Drafted
+  /** Whether the values of the service stay out of the file. */
+  readonly isKept: boolean
+  /** The declaration with the name that its tile gets. */
+  readonly followed: Sides | undefined
+  /** Undefined where nothing of the service goes into the file. */
+  readonly sides: Sides | undefined
+  /** Why it is left out. */
+  readonly excludedReason: string | undefined
+}
+
+function draftExisting(declared: Declared, change: Change, context: DraftContext, input: DraftInput): Drafted {
+  const { excluded, only, select } = input
   const { kind, key, stored, name } = change
-  const object = { kind, key, name, id: stored?.id, path: declared.location.file }
-  if (stored === undefined) {
-    const missing = draftMissing(declared, context, input)
-    return { object: { ...object, ...missing }, ...(missing.outcome === 'removed' && { edit: { kind, key, before: {} } }) }
-  }
-  if (only === 'drifted' && !('origin' in change && change.origin === 'service'))
-    return { object: { ...object, outcome: isDifference(change) ? 'changed-in-files' : 'unchanged' } }
-  const leftOut = (reason: string, more: Pick<Partial<PulledObject>, 'overridden' | 'instantiated'> = {}): Drafted => ({
-    object: { ...object, outcome: 'left-out', reason, ...more },
-  })
   const { location } = declared
-  const { before, after } = spellChange(declared, { ...change, stored }, context)
-  const differing = differingFields({ before, after })
-  if (location.instance !== undefined && differing.length > 0)
-    return leftOut(`the service has other values of ${namesOf(differing)}, and pull does not edit a file with instances`, {
-      instantiated: { location, differing },
-    })
-  const excludedReason = excluded.get(identityOf(kind, stored.id))
-  if (excludedReason !== undefined) return leftOut(excludedReason)
-  if (differing.length === 0) return { object: { ...object, outcome: 'unchanged' } }
+  const differed = stored !== undefined && isDifference(change)
+  const object = { kind, key, name, id: stored?.id, path: location.file, ...(differed && { differed }) }
+  const isHidden = !passes(change, select)
+  if (stored === undefined && !isHidden && isRemovable(declared, context, input))
+    return { object: { ...object, outcome: 'removed' }, edit: { kind, key, before: {} } }
+  const isStale = only === 'drifted' && !('origin' in change && change.origin === 'service')
+  const isKept = isHidden || isStale || stored === undefined
+  const outcome = stored === undefined ? 'missing' : isKept && differed ? 'changed-in-files' : 'unchanged'
+  const followed = followTile(declared, change, context)
+  const sides = isHidden || isStale || stored === undefined ? followed : spellChange(declared, { ...change, stored }, context)
+  const same = { object: { ...object, outcome }, isHidden } as const
+  const existing = { declared, change, object, same, isKept, followed, sides, excludedReason: excluded.get(excludedAs(object)) }
+  return location.instance === undefined ? draftOwn(existing, context, input) : draftInstance(existing)
+}
+
+const leftOut = ({ object, same: { isHidden } }: Existing, reason: string, more: Partial<PulledObject> = {}): Drafted => ({
+  object: { ...object, outcome: 'left-out', reason, ...more },
+  isHidden: isHidden === true,
+})
+
+function updated({ change, object, same, isKept }: Existing, sides: Sides, overridden: readonly OverriddenField[] = []): PulledObject {
+  const { stored, name } = change
+  if (stored === undefined) return same.object
+  const fields = fieldsOf(isKept ? [] : change.fields, sides)
+  return {
+    ...object,
+    name: storedLabelOf(stored) || name,
+    outcome: 'updated',
+    overridden,
+    fields,
+    ...(isKept && object.differed && { mayDiffer: true }),
+  }
+}
+
+/** An object that the file spells out. */
+function draftOwn(existing: Existing, context: DraftContext, { environment }: Pick<DraftInput, 'environment'>): Drafted {
+  const { declared, change, same, sides, excludedReason } = existing
+  const { kind, key } = declared
+  if (excludedReason !== undefined && (sides !== undefined || change.stored === undefined)) return leftOut(existing, excludedReason)
+  const differing = sides === undefined ? [] : differingFields(sides)
+  if (sides === undefined || differing.length === 0) return same
   // The file is for all environments.
   const names = overriddenFields(environment, kind, key)
   const overridden = differing.filter(({ field }) => names.includes(field))
   if (overridden.length === differing.length)
-    return leftOut(`the environment overrides ${namesOf(overridden)}, and the service has another value`, { overridden })
+    return leftOut(existing, `the environment overrides ${namesOf(overridden)}, and the service has another value`, { overridden })
+  const { before, after } = sides
   const kept = Object.entries(before).filter(([field]) => names.includes(field))
   const fields = Object.fromEntries([...Object.entries(after).filter(([field]) => !names.includes(field)), ...kept])
   const reason = whyNotEdited(declared, { before, after: fields }, context)
-  if (reason !== undefined) return leftOut(reason)
-  return {
-    object: { ...object, name: storedLabelOf(stored) || name, outcome: 'updated', overridden, fields: change.fields },
-    edit: { kind, key, before, after: fields },
+  if (reason !== undefined) return leftOut(existing, reason)
+  return { object: updated(existing, { before, after: fields }, overridden), edit: { kind, key, before, after: fields } }
+}
+
+/** An object of a file with instances, in which only a template can follow its tile. */
+function draftInstance(existing: Existing): Drafted {
+  const { declared, isKept, same, followed, sides, excludedReason } = existing
+  const { location } = declared
+  const differing = isKept || sides === undefined ? [] : differingFields(sides)
+  const refuse = (fields: readonly OverriddenField[]): Drafted =>
+    fields.length === 0
+      ? same
+      : leftOut(existing, `the service has other values of ${namesOf(fields)}, and pull does not edit a file with instances`, {
+          instantiated: { location, differing: fields },
+        })
+  const drafted = { ...refuse(differing), template: location }
+  if (followed === undefined || excludedReason !== undefined) return drafted
+  const others = differing.filter(({ field }) => field !== 'tile')
+  return { ...drafted, inTemplate: { ...followed, object: others.length > 0 ? refuse(others).object : updated(existing, followed) } }
+}
+
+/** The fields of a change, and the name of a tile, which is no difference for a plan that finds the tile. */
+function fieldsOf(fields: readonly FieldChange[], { before, after }: Sides): readonly FieldChange[] {
+  if (isEqual(before.tile, after.tile) || fields.some(({ path }) => path === 'tile')) return fields
+  return [...fields, { path: 'tile', before: after.tile, after: before.tile }]
+}
+
+/**
+ * The declaration of an object that stays as it is, with the name that its tile gets in the files; undefined where the name stays. A
+ * dashboard that the files do not declare has the name already.
+ */
+function followTile(one: Declared, { desired, stored }: Change, { kinds, ...context }: DraftContext): Sides | undefined {
+  const { kind: name, key, written: spelled } = one
+  const kind: Kind = kinds[name]
+  const tile = ownValue(spelled, 'tile')
+  if (typeof tile !== 'string' || desired?.dashboardId === undefined) return undefined
+  // The dashboard has no tile of this name any more.
+  const isUnknown = desired.tileId === tile && desired.dashboardId === stored?.dashboardId
+  if (!isUnknown && !context.takenOver.has(desired.dashboardId)) return undefined
+  const declared = stored === undefined ? desired : kind.carryOver(desired, kind.toBody(stored))
+  const found = isUnknown ? { ...declared, tileId: stored?.tileId } : declared
+  const after = kind.toFile(found, { ...context, key, spelled, declared })
+  return after.tile === undefined || after.tile === tile ? undefined : { before: { ...after, tile }, after }
+}
+
+/** A template of a file with instances follows its tile where all of its objects follow it to the same name, and it spells the name out. */
+function followInTemplates(drafted: readonly Drafted[], { texts }: Pick<DraftInput, 'texts'>): readonly Drafted[] {
+  const groups = Map.groupBy(drafted, (one) => one.template && JSON.stringify({ ...one.template, instance: undefined }))
+  const followed = new Map<Drafted, Drafted>()
+  for (const [place, group] of groups) {
+    const edit = place === undefined ? undefined : editOfTemplate(group, texts)
+    if (edit !== undefined) for (const one of group) followed.set(one, { ...one, object: one.inTemplate?.object ?? one.object, edit })
   }
+  return drafted.map((one) => followed.get(one) ?? one)
+}
+
+function editOfTemplate(group: readonly Drafted[], texts: DraftInput['texts']): Edit | undefined {
+  const [first] = group
+  if (first?.template === undefined || first.inTemplate === undefined) return undefined
+  const {
+    template,
+    inTemplate: { before, after },
+    object: { kind },
+  } = first
+  if (!group.every((one) => one.inTemplate?.before.tile === before.tile && isEqual(one.inTemplate?.after.tile, after.tile)))
+    return undefined
+  const document = readDocument(texts.get(template.file) ?? '', template.file)
+  if (!('value' in document)) return undefined
+  const section = sections[kind]
+  const objects = ownValue(document.value, section)
+  const key = keysOf<string>(isMapping(objects) ? objects : {}).find((one) => {
+    const { line, column } = document.locationOfKey([section, one])
+    return line === template.line && column === template.column
+  })
+  // An expression or a default can be for other objects, too.
+  if (key === undefined || valueAt(objects, [key, 'tile']) !== before.tile) return undefined
+  return { kind, key, before: { tile: before.tile }, after: { tile: after.tile } }
 }
 
 function whyNotEdited({ kind, madeFrom }: Declared, { before, after }: Sides, { explainSecret }: DraftContext): string | undefined {
@@ -351,22 +503,17 @@ function whyNotEdited({ kind, madeFrom }: Declared, { before, after }: Sides, { 
 const namesOf = (fields: readonly OverriddenField[]): string => fields.map(({ field }) => field).join(', ')
 
 /** Kinds without markers stay, because other repositories can use their objects. An incomplete list may lack an object. */
-function draftMissing(
+const isRemovable = (
   declared: Declared,
   { kinds }: DraftContext,
   { prune, excluded, storedObjects }: Pick<DraftInput, 'prune' | 'excluded' | 'storedObjects'>,
-): Pick<PulledObject, 'outcome' | 'reason'> {
-  const { kind, location, madeFrom } = declared
-  const reason = excluded.get(removalOf(declared))
-  if (reason !== undefined) return { outcome: 'left-out', reason }
-  const isRemoved =
-    prune &&
-    location.instance === undefined &&
-    madeFrom === undefined &&
-    kinds[kind].ownership !== 'identity' &&
-    storedObjects.incompleteLists[kind] === undefined
-  return { outcome: isRemoved ? 'removed' : 'missing', reason: undefined }
-}
+): boolean =>
+  prune &&
+  !excluded.has(excludedAs(declared)) &&
+  declared.location.instance === undefined &&
+  declared.madeFrom === undefined &&
+  kinds[declared.kind].ownership !== 'identity' &&
+  storedObjects.incompleteLists[declared.kind] === undefined
 
 /** Explains why a file cannot declare these fields; undefined when it can. */
 export function explainUnwritable(fields: Body, kind: KindName): string | undefined {
@@ -383,7 +530,7 @@ const differingFields = ({ before, after }: Sides): readonly OverriddenField[] =
 
 /** The path for a new object: beside the declared object that it belongs to, or a file by the rule of its kind. */
 function createPlaces(kinds: Kinds, { declarations, globs, texts }: DraftInput): PlaceOf {
-  // A file with instances is never edited.
+  // A file with instances gets no other objects.
   const closed = new Set(
     [...declarations.objects, ...declarations.broken].flatMap(({ location: { file, instance } }) => (instance === undefined ? [] : [file])),
   )
@@ -397,7 +544,12 @@ function createPlaces(kinds: Kinds, { declarations, globs, texts }: DraftInput):
   }
 }
 
-function draftFiles(drafted: readonly Drafted[], kinds: Kinds, { texts, variable }: Pick<DraftInput, 'texts' | 'variable'>): Draft {
+/** Also returns the objects that cannot be edited, because a part of them is shared. */
+function draftFiles(
+  drafted: readonly Drafted[],
+  kinds: Kinds,
+  { texts, variable }: Pick<DraftInput, 'texts' | 'variable'>,
+): { readonly draft: Draft; readonly shared: readonly string[] } {
   const replacedExpressions = new Map<string, readonly string[]>()
   const shared = new Set<string>()
   const byPath = Map.groupBy(
@@ -405,7 +557,8 @@ function draftFiles(drafted: readonly Drafted[], kinds: Kinds, { texts, variable
     ({ object: { path = '' } }) => path,
   )
   const files = [...byPath.keys()].sort().map((path): DraftedFile => {
-    const edits = byPath.get(path)?.flatMap(({ edit }) => edit ?? []) ?? []
+    // The objects of a template have one edit.
+    const edits = [...new Set(byPath.get(path)?.flatMap(({ edit }) => edit ?? []))]
     const text = texts.get(path)
     if (text === undefined) return { path, before: undefined, after: writeNewFile(path, edits, kinds) }
     const edited = editFile({ path, text, defaults: readDefaults(path, text, variable), edits })
@@ -413,11 +566,13 @@ function draftFiles(drafted: readonly Drafted[], kinds: Kinds, { texts, variable
     for (const object of edited.shared) shared.add(object)
     return { path, before: text, after: edited.text }
   })
-  const objects = drafted.map(({ object }): PulledObject => {
-    if (!shared.has(addressOf(object))) return { ...object, replacedExpressions: replacedExpressions.get(addressOf(object)) }
-    return { ...object, outcome: 'left-out', reason: whyShared, ...(object.outcome === 'added' && { key: '', path: undefined }) }
+  const objects = drafted.map(({ object, edit }): PulledObject => {
+    return edit === undefined ? object : { ...object, isEdited: true, replacedExpressions: replacedExpressions.get(addressOf(edit)) }
   })
-  return { files: files.filter(({ before, after }) => before !== after), objects }
+  return {
+    draft: { files: files.filter(({ before, after }) => before !== after), objects },
+    shared: drafted.flatMap(({ object, edit }) => (edit !== undefined && shared.has(addressOf(edit)) ? [excludedAs(object)] : [])),
+  }
 }
 
 function readDefaults(path: string, text: string, variable: DraftInput['variable']): unknown {

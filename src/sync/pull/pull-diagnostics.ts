@@ -1,13 +1,11 @@
-import { type Diagnostic, diagnosticOf, errorsIn, type Rules } from '../../core/diagnostics.ts'
+import { type Diagnostic, diagnosticOf, type Rules } from '../../core/diagnostics.ts'
 import { keysOf } from '../../core/keys.ts'
 import { pluralOf, quote } from '../../core/text.ts'
-import type { Found } from '../../declarations/find-declarations.ts'
 import { addressOf, type KindName, kindLabels, kindNames, sections } from '../../kinds/kind-names.ts'
 import type { NamedEnvironment } from '../../operation/operation.ts'
 import type { Plan } from '../plan/change.ts'
 import type { StoredObjects } from '../plan/stored-objects.ts'
-import { type Draft, type DraftInput, identityOf, removalOf } from './draft.ts'
-import type { ReadDraft } from './verify-draft.ts'
+import { type Draft, type DraftInput, excludedAs } from './draft.ts'
 
 export const pullRules = {
   'incomplete-pull': {
@@ -52,20 +50,13 @@ export const findReplacedVariables = (
   { environment, only }: Pick<DraftInput, 'environment' | 'only'>,
 ): ReadonlyMap<string, string> =>
   new Map(
-    objects.flatMap(({ kind, id, replacedExpressions: [first] = [] }) => {
-      if ((environment === undefined && only !== 'drifted') || id === undefined || first === undefined) return []
+    objects.flatMap((object) => {
+      const [first] = object.replacedExpressions ?? []
+      if ((environment === undefined && only !== 'drifted') || first === undefined) return []
       const where = environment === undefined ? 'where the workflow sets it' : `in ${environment.path}`
-      return [[identityOf(kind, id), `the service has another value than ${first}; change the variable ${where}`] as const]
+      return [[excludedAs(object), `the service has another value than ${first}; change the variable ${where}`] as const]
     }),
   )
-
-/** A declaration that stays can refer to one that goes away. Then none goes away. */
-export function findWrongRemovals({ objects }: Draft, { diagnostics }: Pick<Found, 'diagnostics'>): ReadonlyMap<string, string> {
-  const removed = objects.filter(({ outcome }) => outcome === 'removed')
-  const [first] = errorsIn(diagnostics)
-  if (first === undefined) return new Map()
-  return new Map(removed.map((one) => [removalOf(one), `without its declaration, the files have an error: ${first.message}`]))
-}
 
 export const overriddenDifferences = ({ objects }: Draft, environment: NamedEnvironment | undefined): readonly Diagnostic[] =>
   objects.flatMap(({ kind, key, overridden = [] }) =>
@@ -94,7 +85,3 @@ export const replacedExpressions = ({ objects }: Draft): readonly Diagnostic[] =
       return diagnosticOf(pullRules, 'expression-replaced', { file: object.path ?? '' }, message)
     }),
   )
-
-/** A declaration of a deleted object stays in its file, and can refer to other deleted objects. That must not stop the pull. */
-export const remainingErrors = ({ diagnostics }: ReadDraft): readonly Diagnostic[] =>
-  errorsIn(diagnostics).map((one) => ({ ...one, severity: 'warning' }))

@@ -4,12 +4,11 @@ import type { Declarations } from '../../declarations/declarations.ts'
 import { type Kind, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
 import { addressOf, type KindName } from '../../kinds/kind-names.ts'
 import { keyGrammar, ownershipTest } from '../../kinds/marker.ts'
-import type { Plan } from '../plan/change.ts'
-import { trimmedName } from '../plan/match.ts'
+import { isHeld, type Plan } from '../plan/change.ts'
 import { type IndexedObject, indexStored, type StoredObjects } from '../plan/stored-objects.ts'
 
 /** How `apply` finds an object that has no ownership marker yet. An object with a marker needs neither field. */
-type Adoption = { readonly adopt: true } | { readonly id: string } | Readonly<Record<string, never>>
+type Adoption = { readonly adopt: true | string } | { readonly id: string } | Readonly<Record<string, never>>
 
 /** An object of the service that no file declares, and that a file can declare. */
 export interface NewObject {
@@ -59,28 +58,18 @@ export function selectObjects(kind: Kind, { storedObjects, plan, declarations }:
     const hidden = kind.explainHidden?.(one.stored)
     return hidden === undefined ? { kind: name, key, stored: one.stored, adoption: {} } : skip(one, hidden)
   }
-  // Some servers and some schemas of files trim names, so names that differ only in spaces are not unique.
-  const identityOf = ({ token, stored }: IndexedObject): string => token ?? trimmedName(stored)
-  const unmarked = Map.groupBy(
-    all.filter(({ marker }) => marker === undefined),
-    identityOf,
-  )
-  // An alert without a name is found by no name.
-  const createdByName = new Map(
-    changes.flatMap((change) => (change.action === 'create' && change.desired.name ? [[trimmedName(change), change] as const] : [])),
-  )
+  const byToken = Map.groupBy(all, ({ token }) => token)
+  // It is not clear which of several objects these declarations are about.
+  const unclear = new Map(changes.flatMap((change) => (isHeld(change) ? (change.candidates ?? []).map((id) => [id, change] as const) : [])))
   const addUnmanaged = (one: IndexedObject): SelectedObject => {
-    const { stored, undeclarable = kind.explainHidden?.(stored) } = one
+    const { stored, token, undeclarable = kind.explainHidden?.(stored) } = one
     if (undeclarable !== undefined) return skip(one, undeclarable, 'not-exportable')
-    const created = createdByName.get(trimmedName(stored))
-    if (created !== undefined)
-      return skip(
-        one,
-        `${addressOf(created)} has the same name, but not adopt: true; add it to manage this object, or rename one of the two`,
-      )
-    const isUnique =
-      identityOf(one) !== '' && unmarked.get(identityOf(one))?.length === 1 && storedObjects.incompleteLists[name] === undefined
+    const declared = unclear.get(stored.id)
+    if (declared !== undefined)
+      return skip(one, `may be ${addressOf(declared)}; if it is, set adopt of that to ${stored.id}, otherwise to the id of another one`)
     const key = claimKey({ name: storedLabelOf(stored), id: stored.id, noun: kind.label }, takenKeys)
+    if (kind.ownership === 'marker') return { kind: name, key, stored, adoption: { adopt: stored.id } }
+    const isUnique = byToken.get(token)?.length === 1 && storedObjects.incompleteLists[name] === undefined
     return { kind: name, key, stored, adoption: isUnique ? { adopt: true } : { id: stored.id } }
   }
   return [

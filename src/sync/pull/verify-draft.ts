@@ -1,50 +1,90 @@
 import { type Diagnostic, errorsIn, type Location } from '../../core/diagnostics.ts'
 import type { Declarations } from '../../declarations/declarations.ts'
 import { withAlternatives } from '../../declarations/merge-fields.ts'
-import { metaOf, type Shape } from '../../documents/schema.ts'
+import { metaOf, ownValue, type Schema, type Shape } from '../../documents/schema.ts'
 import type { DeclaredKey } from '../../kinds/kind.ts'
-import { addressOf } from '../../kinds/kind-names.ts'
-import { fileSchemas } from '../../kinds/kinds.ts'
+import { addressOf, kindLabels, kindNames } from '../../kinds/kind-names.ts'
+import { type Declared, fileSchemas } from '../../kinds/kinds.ts'
 import { type Change, isDifference, isWrite, type Plan } from '../plan/change.ts'
 import { changesInFiles } from '../plan/query-changes.ts'
 import { isAboutTileWrites } from '../plan/tile-writes.ts'
-import { type Draft, identityOf, type OverriddenField, type PulledObject } from './draft.ts'
+import { type Draft, excludedAs, type OverriddenField, type PulledObject } from './draft.ts'
 
 /** The files of a draft, read and planned as if they were written. */
 export interface ReadDraft {
-  readonly declarations: Pick<Declarations, 'objects'> & { readonly broken: readonly DeclaredKey[] }
+  readonly declarations: Pick<Declarations, 'objects'> & { readonly broken: readonly Placed[] }
   /** About the files only. */
   readonly diagnostics: readonly Diagnostic[]
   readonly plan: Pick<Plan, 'changes' | 'diagnostics'>
 }
 
+type Placed = DeclaredKey & Partial<Pick<Declared, 'written'>>
+
 /**
- * Verifies that `plan` would have nothing to do for the objects of a draft. Returns the other ones by `identityOf`, with the reason.
+ * Verifies that the files of a draft have no errors, and that `plan` would have nothing to do for its objects. Returns the objects to leave out
+ * by `excludedAs`, with the reason. What stays as it is can only be wrong because of an edit, so this edit is left out.
  */
 export function verifyDraft({ objects }: Draft, { declarations, diagnostics, plan }: ReadDraft): ReadonlyMap<string, string> {
+  const edited = new Map(objects.filter(({ isEdited }) => isEdited).map((object) => [addressOf(object), object]))
+  const placed = [...declarations.objects, ...declarations.broken]
+  const ofFiles = errorsIn(diagnostics)
   const ofPlan = errorsIn(plan.diagnostics).filter((one) => !isAboutTileWrites(one))
-  const messages = messagesByObject([...errorsIn(diagnostics), ...ofPlan], declarations)
-  const messagesByFile = new Map(errorsIn(diagnostics).map(({ location, message }) => [location.file, message]))
+  const messages = messagesByObject([...ofFiles, ...ofPlan], placed)
   const changes = new Map([...changesInFiles(plan, declarations.objects).values()].map((change) => [addressOf(change), change]))
+  const drafted = new Map(objects.map((object) => [addressOf(object), object]))
+
   const explainDifference = (object: PulledObject): string | undefined => {
+    if (object.id === undefined || object.path === undefined || (!object.isEdited && object.outcome !== 'unchanged')) return undefined
     const change = changes.get(addressOf(object))
     const message = messages.get(addressOf(object))
-    const { overridden = [] } = object
-    if (change === undefined) return message ?? messagesByFile.get(object.path ?? '') ?? 'could not be found in the file again'
+    if (change === undefined) return message ?? 'could not be found in the file again'
+    if (object.mayDiffer) return undefined
     // Errors that were there before the pull do not count.
-    if (message !== undefined && (object.outcome === 'added' || object.outcome === 'updated')) return message
-    if (overridden.length > 0 && change.action === 'update' && differsOnlyIn(change, overridden)) return undefined
-    const isAsDeclared = change.fields.length === 0 && isWrite(change) && change.rewrites !== undefined
-    return isDifference(change) && !isAsDeclared ? describeChange(change) : undefined
+    return (object.isEdited ? message : undefined) ?? describeDifference(change, object)
   }
-  return new Map(
-    objects.flatMap((object): (readonly [string, string])[] => {
-      const { kind, id, path, outcome } = object
-      if (id === undefined || path === undefined || outcome === 'left-out' || outcome === 'changed-in-files') return []
+  /** Leaves out the edits that an object needs to stay as it is: of what it refers to, of its file, or all. */
+  const leaveOutFor = (one: Placed | undefined, file: string, reason: string): readonly (readonly [string, string])[] => {
+    const all = [...edited.values()]
+    const causes = [referencesOf(one).flatMap((address) => edited.get(address) ?? []), all.filter(({ path }) => path === file), all]
+    return (causes.find(({ length }) => length > 0) ?? []).map((cause) => [excludedAs(cause), reason])
+  }
+  const explainError = ({ message, location }: Diagnostic): readonly (readonly [string, string])[] => {
+    const owner = ownerOf(location, placed)
+    const object = owner && drafted.get(addressOf(owner))
+    if (object?.isEdited) return [[excludedAs(object), message]]
+    const missing =
+      object?.outcome === 'missing' ? `; the service does not have this ${kindLabels[object.kind]}, so remove its declaration` : ''
+    const reason = object?.reason === undefined ? '' : `; its declaration stays, because ${object.reason}`
+    return leaveOutFor(owner, location.file, `the files would have an error: ${message}${missing}${reason}`)
+  }
+  return new Map([
+    ...objects.flatMap((object): readonly (readonly [string, string])[] => {
       const reason = explainDifference(object)
-      return reason === undefined ? [] : [[identityOf(kind, id), reason]]
+      if (reason === undefined) return []
+      if (object.isEdited || object.differed) return [[excludedAs(object), reason]]
+      const one = placed.find((other) => addressOf(other) === addressOf(object))
+      return leaveOutFor(one, object.path ?? '', `with its new values, ${addressOf(object)} would differ: ${reason}`)
     }),
-  )
+    // An error of the files explains more than a difference.
+    ...ofFiles.toReversed().flatMap(explainError),
+  ])
+}
+
+function describeDifference(change: Change, { overridden = [] }: PulledObject): string | undefined {
+  if (overridden.length > 0 && change.action === 'update' && differsOnlyIn(change, overridden)) return undefined
+  const isAsDeclared = change.fields.length === 0 && isWrite(change) && change.rewrites !== undefined
+  return isDifference(change) && !isAsDeclared ? describeChange(change) : undefined
+}
+
+/** The objects that the declaration names by their keys. */
+function referencesOf(one: Placed | undefined): readonly string[] {
+  if (one === undefined) return []
+  return Object.entries<Schema>(fileSchemas[one.kind].shape).flatMap(([field, schema]) => {
+    const { ref } = metaOf(schema)
+    const key = ownValue(one.written, field)
+    const kind = kindNames.find((name) => name === ref?.to)
+    return ref?.by === 'key' && kind !== undefined && typeof key === 'string' ? [addressOf({ kind, key })] : []
+  })
 }
 
 function differsOnlyIn({ kind, fields }: Change, overridden: readonly OverriddenField[]): boolean {
@@ -59,21 +99,23 @@ function describeChange({ action, fields, notes }: Plan['changes'][number]): str
   return `a file cannot declare this object exactly: plan would ${action} it${details === '' ? '' : ` (${details})`}`
 }
 
-/** The first message about each object. A message belongs to the object whose key is the last one before its location. */
-function messagesByObject(diagnostics: readonly Diagnostic[], { objects, broken }: ReadDraft['declarations']): ReadonlyMap<string, string> {
-  const all = [...objects, ...broken]
-  return new Map(
+/** The first message about each object. */
+const messagesByObject = (diagnostics: readonly Diagnostic[], placed: readonly Placed[]): ReadonlyMap<string, string> =>
+  new Map(
     diagnostics.toReversed().flatMap(({ location, message }) => {
-      const before = all.filter(
-        (one) =>
-          one.location.file === location.file &&
-          one.location.instance === location.instance &&
-          compareLocations(one.location, location) <= 0,
-      )
-      const owner = before.toSorted((a, b) => compareLocations(a.location, b.location)).at(-1)
+      const owner = ownerOf(location, placed)
       return owner === undefined ? [] : [[addressOf(owner), message] as const]
     }),
   )
-}
+
+/** A location belongs to the object whose key is the last one before it. */
+const ownerOf = (location: Location, placed: readonly Placed[]): Placed | undefined =>
+  placed
+    .filter(
+      (one) =>
+        one.location.file === location.file && one.location.instance === location.instance && compareLocations(one.location, location) <= 0,
+    )
+    .toSorted((a, b) => compareLocations(a.location, b.location))
+    .at(-1)
 
 const compareLocations = (a: Location, b: Location): number => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)

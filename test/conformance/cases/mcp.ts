@@ -123,7 +123,46 @@ const twins = { as: 'dashboard', webApp: { name: 'Twins', tiles: ['A', 'B'].map(
 
 const withAlerts = [made, anAlert(), anAlert({ tileId: '$dashboard.tiles.1.id', name: 'On the other tile' }, 'other')]
 
+const metric = (aggFn: string, metricType: string | undefined, more: Json = {}): Json =>
+  line({ select: [{ ...average, aggFn, metricType, metricName: 'm', ...more }] })
+
+const histogramTypes = ['histogram', 'exponential histogram']
+
+/** Configs of tiles that API v2 takes, by what is special in them. */
+const unlikeOthers: Readonly<Record<string, Json>> = {
+  ...Object.fromEntries(
+    histogramTypes.flatMap((type) => [
+      [`the sum of: ${type}`, metric('sum', type)],
+      [`a quantile without its level of: ${type}`, metric('quantile', type)],
+      [`a quantile of: ${type}`, metric('quantile', type, { level: 0.9 })],
+      [`the count of: ${type}`, metric('count', type, { valueExpression: undefined })],
+    ]),
+  ),
+  'a quantile of a gauge without its level': metric('quantile', 'gauge'),
+  'the increase of a gauge': metric('increase', 'gauge'),
+  'the increase of logs': line({ select: [{ ...average, aggFn: 'increase' }] }),
+  'the increase of a sum': metric('increase', 'sum'),
+  'any value of a metric': metric('any', 'gauge'),
+  'a type of metrics without a name': metric('avg', 'gauge', { metricName: undefined }),
+  'a type of metrics with an empty name': metric('avg', 'gauge', { metricName: '' }),
+  'a name of a metric without a type': metric('avg', undefined),
+  'an empty name of a metric without a type': metric('avg', undefined, { metricName: '' }),
+  'a second series': line({ select: [count, { ...average, metricType: 'gauge' }] }),
+  'a macro of filters without a source': sqlTile({ sqlTemplate: "SELECT '$__filters', $__timeInterval(a)" }),
+  'a macro of a table without a source': sqlTile({ sqlTemplate: 'SELECT $__timeInterval(a) FROM $__sourceTable -- b' }),
+  'a macro of filters': sqlTile({ sqlTemplate: 'SELECT $__timeInterval(a) WHERE $__filters', sourceId: '$Logs' }),
+  'a longer word than a macro': sqlTile({ sqlTemplate: 'SELECT $__timeInterval(a), $__filtersX' }),
+}
+
 const patchCases: readonly Case[] = [
+  {
+    name: 'mcp: tiles that the tool for patches refuses can be created',
+    request: 'POST dashboards',
+    show: ['tiles.length'],
+    dialects: ['hyperdx'],
+    body: { name: 'All', tags: [], tiles: Object.values(unlikeOthers).map((config) => tile(config)) },
+  },
+  ...Object.entries(unlikeOthers).map(([what, config]) => ofMade(what, { config }, { after: [] })),
   { name: 'mcp: the list of tools', body: { jsonrpc: '2.0', id: 1, method: 'tools/list' }, headers: { accept }, ...post },
   patch('the name and the tags, and no tile', { name: 'After', tags: ['new', 'new'] }),
   patch('a tile: only its own hidden parts are lost', { tileId: 'second', tile: { name: 'Patched', config: line({ groupBy: 'Env' }) } }),

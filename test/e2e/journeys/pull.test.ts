@@ -16,7 +16,7 @@ it('pull writes an installation into files, apply manages it, and the next pull 
       inputs: {
         ...inputsFor(emulator(), 'clickhouse-cloud'),
         operation,
-        // A dashboard with an alert is written whole, which needs `adopt: rewrite`.
+        // A dashboard with an alert is written whole, which needs `rewrite: true`.
         ...(operation === 'pull' && { select: 'kind=savedSearch' }),
       },
       env: { GITHUB_WORKSPACE: workspace, GITHUB_REPOSITORY: 'shop/infra' },

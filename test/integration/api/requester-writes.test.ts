@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Effect, Fault } from '../../../src/emulator/index.ts'
-import { alertCollection, toAlertBody } from '../../../src/kinds/alert/alert.ts'
+import { type Alert, alertCollection, toAlertBody } from '../../../src/kinds/alert/alert.ts'
 import { createVirtualClock } from '../../support/clocks.ts'
 import { forEachEntry } from '../../support/corpus.ts'
 import { methodsOf, serviceOf, useEmulator } from '../../support/emulator.ts'
@@ -75,6 +75,21 @@ describe('W10: an update is sent again only if it was not done, and a delete can
       await updateTo('Late')
     })
     expect(methodsOf(emulator())).toEqual(['GET', 'PUT', 'GET', 'PUT'])
+  })
+
+  it('W8: an update is sent right after a read that takes longer than two seconds, with all that it needs', async () => {
+    const seen: string[] = []
+    await withSession(emulator(), async ({ api, clock }) => {
+      const compose = async (before: Alert) => {
+        seen.push(before.name ?? '')
+        await clock.sleep(3000)
+        if (seen.length === 1) Object.assign(stored() ?? {}, { name: 'Theirs' })
+        return { ...toAlertBody(before), threshold: 99 }
+      }
+      await alertCollection.update(api, service, { id, compose })
+    })
+    expect(methodsOf(emulator())).toEqual(['GET', 'GET', 'PUT'])
+    expect([seen, stored()]).toEqual([['Checkout errors', 'Theirs'], expect.objectContaining({ name: 'Theirs', threshold: 99 })])
   })
 
   it('W8: a write that waited for the rate limit is preceded by another read, which sees edits of the meantime', async () => {

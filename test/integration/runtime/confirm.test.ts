@@ -212,7 +212,7 @@ it('exits with 11 for a plan with changes only with --detailed-exitcode', async 
 })
 
 it('exits with 2 for a plan with changes that fails, also with --detailed-exitcode', async () => {
-  const missing = `${file}  gone: { id: ${'f'.repeat(24)}, name: Gone, tiles: [] }\n`
+  const missing = `${file}  wrong: { name: Wrong, tiles: [{ name: A, config: { displayType: line, source: Nowhere, select: [{ aggFn: count }] } }] }\n`
   await writeFile(join(directory, 'failing.yml'), missing)
   const ran = await command(['plan', ...flags(), '--files', 'failing.yml', '--project', 'shop/confirm', '--detailed-exitcode'], {
     directory,

@@ -20,10 +20,9 @@ const writing = allOperations.filter(({ operation }) => operation.effect === 'wr
 
 const callOf = ({ name, operation }: (typeof allOperations)[number]): readonly string[] => [
   name,
-  ...Object.entries(operation.example).flatMap(([input, value]) => [
-    ...(input === operation.positional ? [] : [`--${toKebab(input)}`]),
-    String(value),
-  ]),
+  ...Object.entries(operation.example).flatMap(([input, value]) =>
+    [value].flat().flatMap((one) => [...(input === operation.positional ? [] : [`--${toKebab(input)}`]), String(one)]),
+  ),
 ]
 
 describe('a read-only run', () => {

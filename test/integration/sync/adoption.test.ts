@@ -39,26 +39,33 @@ const theirs = () => {
 }
 
 describe('an unmanaged alert', () => {
-  it('an unmanaged alert stays as it is beside one of the same name, with a warning, unless the file says adopt', () =>
+  it('an unmanaged alert that differs is held, and the other objects are applied, but nothing is deleted', () =>
     site(async ({ plan, apply }) => {
-      const planned = await plan(alerts({ errors: asItIs }))
-      expect(actions(planned)).toEqual({ errors: 'create' })
-      expect(planned.diagnostics.find(({ rule }) => rule === 'same-name')).toMatchObject({
-        severity: 'warning',
-        message: `alerts.errors: an unmanaged alert named "Checkout errors" exists (${theirs().id}); add adopt: true to adopt it, or a second one will be created`,
-      })
+      const old = { name: 'Old', dashboard: { name: 'Checkout overview' }, tile: 'Latency', ...watching }
+      await apply(alerts({ old }))
+      const files = alerts({ errors: { ...asItIs, threshold: 0.5 }, other: { ...old, name: 'Other' } })
+      const planned = await plan(files, { prune: true })
+      expect(actions(planned)).toEqual({ errors: 'held', other: 'create' })
+      expect(planned).toMatchObject({ toHold: 1, toDelete: 0, changed: true, needsApply: true })
+      expect(errorsIn(planned)).toMatchObject([
+        {
+          rule: 'held',
+          message: `alerts.errors: the unmanaged alert "Checkout errors" (${theirs().id}) differs (threshold), so apply leaves it as it is, and deletes nothing. To manage it as the file has it, set adopt to ${theirs().id}; to take its values into the file, run watchkeeper pull --only declared --select key=errors; to create another one, set adopt to false`,
+        },
+      ])
       const before = structuredClone(theirs())
-      const applied = await apply(alerts({ errors: asItIs }))
+      const applied = await apply(files, { prune: true })
+      expect(outcomes(applied)).toEqual({ errors: 'held', other: 'created' })
+      expect(applied.isPlanWrong).toBe(false)
       expect(theirs()).toEqual(before)
-      // It was about the create.
-      expect(applied.diagnostics.map(({ rule }) => rule)).not.toContain('same-name')
+      expect(serviceOf(emulator()).alerts.map(({ name }) => name)).toContain('Old')
     }))
 
   it('an unmanaged alert that is as declared is only marked: the plan says that nothing changes, and apply that it adopted it', () =>
     site(async ({ plan, apply, drift }) => {
       const { id } = theirs()
       const files = alerts({ errors: { ...asItIs, adopt: true } })
-      for (const by of [files, alerts({ errors: { ...asItIs, id } })])
+      for (const by of [files, alerts({ errors: asItIs }), alerts({ errors: { ...asItIs, adopt: id } })])
         expect(await plan(by)).toMatchObject({ ...emptyPlan, unchanged: 1, toAdopt: 1, objects: [{ action: 'adopt', fields: [] }] })
       expect(await drift(files)).toMatchObject({ changed: false })
       const applied = await apply(files)
@@ -135,16 +142,20 @@ describe('what is not clear is an error, and nothing is written', () => {
     return isUntouched ? errorsIn(applied).map(({ rule, message }) => `${rule}: ${message}`) : undefined
   }
 
-  it('rejects an id that no alert has, a name that two keys refer to, and the id of an alert of another project', async () => {
-    expect(await refusal(alerts({ errors: { ...asItIs, id: '000000000000000000000000' } }))).toEqual([
-      'missing-object: alerts.errors: alert 000000000000000000000000 does not exist; remove id to create a new one',
-    ])
-    expect(await refusal(alerts({ one: { ...asItIs, adopt: true }, two: { ...asItIs, adopt: true } }))).toEqual([
+  it('rejects an id and a name that two keys refer to, and the id of an alert of another project', async () => {
+    expect(await refusal(alerts({ one: { ...asItIs, adopt: theirs().id }, two: { ...asItIs, adopt: theirs().id } }))).toEqual([
       `owned-elsewhere: alerts.two: alerts.one refers to ${theirs().id}, too`,
     ])
+    const [one, two] = [1, 2].map((threshold) => ({ ...asItIs, threshold, adopt: true }))
+    expect(await refusal(alerts({ one, two }))).toEqual(
+      ['one', 'two'].map(
+        (key) =>
+          `ambiguous-adoption: alerts.${key}: several unmanaged alerts are named "Checkout errors" (${theirs().id}), or several declarations are about one; set adopt to the id of the one to manage`,
+      ),
+    )
     await site(({ apply }) => apply(alerts({ errors: { ...asItIs, adopt: true } }), { project: 'other/project' }))
     const { id } = theirs()
-    expect(await refusal(alerts({ errors: { ...asItIs, id } }))).toEqual([
+    expect(await refusal(alerts({ errors: { ...asItIs, adopt: id } }))).toEqual([
       `owned-elsewhere: alerts.errors: alert ${id} has the ownership marker of another key or project`,
     ])
   })
@@ -166,6 +177,7 @@ describe('an object of another project with the same name', () => {
       expect(await plan(mine)).toMatchObject(emptyPlan)
       const { diagnostics } = await plan(mine, { adoptFrom: { project: 'old/name' } })
       expect(diagnostics.map(({ message }) => message)).toEqual([
+        expect.stringContaining('remove adopt: true'),
         'no declared object belongs to the project old/name any more; remove project=old/name',
       ])
     }))
@@ -200,10 +212,8 @@ describe('a key that is renamed', () => {
       expect(actions(planned)).toEqual({ new: 'create' })
       expect(planned.diagnostics).toMatchObject([
         { rule: 'same-name', severity: 'warning', message: expect.stringContaining('previousKey: old') },
-        { rule: 'unchecked-query', message: expect.stringContaining('The queries of 1 changed alert were not run') },
+        { rule: 'unchecked-query', message: expect.stringContaining('were not run (alerts.new): set sql-key-id') },
       ])
-      const id = serviceOf(emulator()).alerts[0]?.id
-      expect(errorRules(await plan(named('new', { previousKey: 'old', id })))).toEqual(['owned-elsewhere'])
       const { length } = serviceOf(emulator()).alerts
       expect(actions(await plan(named('new', { previousKey: 'old' })))).toEqual({ new: 'adopt' })
       expect(outcomes(await apply(named('new', { previousKey: 'old', threshold: 7 })))).toEqual({ new: 'updated' })
@@ -228,8 +238,8 @@ it('adopts a dashboard and a saved search, and alerts can watch them', () =>
     const filters = overview.filters.map(({ id: _, isBroadcastEnabled: __, isVariableEnabled: ___, ...filter }) => filter)
     const { name, sourceId, select, where, whereLanguage, orderBy } = search
     const content = {
-      dashboards: { overview: { name: overview.name, tags: overview.tags, tiles, filters, adopt: 'rewrite' } },
-      savedSearches: { search: { name, sourceId, select, where, whereLanguage, orderBy, tags: search.tags, id: search.id } },
+      dashboards: { overview: { name: overview.name, tags: overview.tags, tiles, filters, adopt: true, rewrite: true } },
+      savedSearches: { search: { name, sourceId, select, where, whereLanguage, orderBy, tags: search.tags, adopt: search.id } },
       alerts: {
         found: { name: 'Found', savedSearch: 'search', ...watching },
         slow: { name: 'Slow', dashboard: 'overview', tile: 'Latency', ...watching },
@@ -252,19 +262,23 @@ describe('a dashboard whose tiles an adoption writes again', () => {
     return found
   }
 
-  /** As pull writes it, with another value of `adopt`. */
-  const pulledAs = async ({ pull }: Site, adopt: unknown) => {
+  /** As pull writes it, with other fields. */
+  const pulledWith = async ({ pull }: Site, fields: object) => {
     const files = acceptingRewrites(
       afterPull({}, await pull({}, undefined, { select: conditions('kind=dashboard', 'name~Checkout overview') })),
     )
     const [path = ''] = Object.keys(files)
     const { dashboards = {} } = files[path] as { dashboards?: Record<string, object> }
-    return { [path]: { dashboards: Object.fromEntries(Object.entries(dashboards).map(([key, one]) => [key, { ...one, adopt }])) } }
+    return {
+      [path]: {
+        dashboards: Object.fromEntries(Object.entries(dashboards).map(([key, one]) => [key, { ...one, rewrite: false, ...fields }])),
+      },
+    }
   }
 
   it('W17: is an error while an alert is on such a tile, stored or declared, and names the ways out', () =>
     site(async (one) => {
-      const files = await pulledAs(one, true)
+      const files = await pulledWith(one, { tags: ['more'] })
       const before = JSON.stringify(unownedIn(emulator()))
       const [stored] = errorsIn(await one.apply(files))
       expect(stored).toMatchObject({ rule: 'rewrites-tiles' })
@@ -272,7 +286,7 @@ describe('a dashboard whose tiles an adoption writes again', () => {
         'the alert "Checkout errors"',
         'the tile "Error rate"',
         'dashboard: { name: "Checkout overview" }',
-        'adopt: rewrite',
+        'rewrite: true',
       ])
         expect(stored?.message).toContain(part)
       expect(JSON.stringify(unownedIn(emulator()))).toBe(before)
@@ -284,9 +298,9 @@ describe('a dashboard whose tiles an adoption writes again', () => {
       expect(declared?.message).toContain('the alert "Slow" (new) is on the tile "Latency"')
     }))
 
-  it('is a change that names its tiles, in plan and drift, and apply writes it where adopt: rewrite accepts the loss', () =>
+  it('is a change that names its tiles, in plan and drift, and apply writes it where rewrite: true accepts the loss', () =>
     site(async (one) => {
-      const files = await pulledAs(one, 'rewrite')
+      const files = await pulledWith(one, { rewrite: true })
       const tiles = overview().tiles.map(({ name }) => name)
       const note = `writes ${tiles.length} tiles again (${tiles.join(', ')}), and loses the parts that the API does not return`
       for (const run of [one.plan, one.drift])
@@ -308,16 +322,15 @@ describe('a dashboard whose tiles an adoption writes again', () => {
       expect(JSON.stringify(overview())).toBe(before)
     }))
 
-  it('has a warning when pull writes adopt: true, and a second one while an alert is on a tile', () =>
-    site(async ({ pull }) => {
-      const { diagnostics } = await pull({}, undefined, { select: conditions('kind=dashboard', 'name~Checkout overview') })
-      expect(diagnostics.map(({ rule, severity }) => `${rule}: ${severity}`)).toEqual([
-        'rewrites-tiles: warning',
-        'rewrites-tiles: warning',
-      ])
-      expect(diagnostics[0]?.message).toContain('the alert "Checkout errors"')
-      expect(diagnostics[1]?.message).toContain('apply writes tiles of 1 existing dashboard again (checkout-overview)')
-      const managed = await pull({ 'observability/a.json': { alerts: { errors: asItIs } } }, undefined, { only: 'declared' })
-      expect(managed.diagnostics).toEqual([])
+  it('is only tracked after pull, without a warning, in pull, plan, apply and drift', () =>
+    site(async ({ pull, plan, apply, drift }) => {
+      const before = JSON.stringify(overview())
+      const pulled = await pull({}, undefined, { select: conditions('kind=dashboard', 'name~Checkout overview') })
+      expect(pulled.diagnostics).toEqual([])
+      const files = afterPull({}, pulled)
+      for (const run of [plan, drift])
+        expect(await run(files)).toMatchObject({ ...emptyPlan, tracked: 1, toAdopt: 0, unchanged: 1, needsApply: false, diagnostics: [] })
+      expect(await apply(files)).toMatchObject({ changed: false, objects: [{ outcome: 'unchanged', isTracked: true }] })
+      expect(JSON.stringify(overview())).toBe(before)
     }))
 })

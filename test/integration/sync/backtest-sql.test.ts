@@ -1,8 +1,10 @@
 // Backtests with SQL: raw SQL tiles on both kinds of server, and everything else that ClickHouse Cloud can count. The emulator counts the
 // demo's telemetry; the answers to queries of tiles are computed here from single events.
 import { afterEach, describe, expect, it } from 'vitest'
+import type { Clock } from '../../../src/core/clock.ts'
 import { demo, type JsonObject, type RunSql } from '../../../src/emulator/index.ts'
 import { visitTelemetry } from '../../../src/emulator/product/telemetry.ts'
+import { createVirtualClock } from '../../support/clocks.ts'
 import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { type Invoked, invokeText } from '../../support/invoke.ts'
 
@@ -98,8 +100,9 @@ type Dialect = keyof typeof inputsOn
 
 const dialects = ['hyperdx', 'clickhouse-cloud'] as const
 
-const backtest = (dialect: Dialect, declared: Fields, more: Readonly<Record<string, string>> = {}): Promise<Invoked> =>
+const backtest = (dialect: Dialect, declared: Fields, more: Readonly<Record<string, string>> = {}, clock?: Clock): Promise<Invoked> =>
   invokeText({
+    ...(clock && { clock }),
     inputs: { ...inputsOn[dialect](), operation: 'backtest', files: 'a.json', project: 'shop/main', period, ...more },
     files: { 'a.json': JSON.stringify(declared) },
   })
@@ -196,6 +199,51 @@ describe('a backtest of a raw SQL tile', () => {
     expect((await backtest(dialect, declared, { 'max-notifications': '0', 'on-missing': 'ignore' })).document.status).toBe('pass')
   })
 
+  it('ends a query whose first batch shows that the rest takes longer than a quarter of the time of the run', async () => {
+    const cases: readonly [string, number, readonly number[], object][] = [
+      // Two batches for the windows of two days.
+      ['a fast query', 20_000, [335, 241], { verdict: 'fires' }],
+      [
+        'a slow query',
+        29_000,
+        [335],
+        { reason: 'too expensive: its SQL takes about 58 s, and one alert gets 50 s, a quarter of timeout-seconds' },
+      ],
+    ]
+    for (const [name, elapsedMs, sizes, expected] of cases) {
+      const asked: Asked[] = []
+      const count = batches(asked, errorsOfCheckout)
+      runSql = (request) => {
+        const result = count(request)
+        return result && { ...result, elapsedMs }
+      }
+      const ran = await backtest(dialect, declare(countErrors), { 'timeout-seconds': '200' })
+      expect(next(ran), name).toMatchObject(expected)
+      const counts = asked.map(({ windows }) => windows.length)
+      expect(counts, name).toEqual(sizes)
+    }
+  })
+
+  it('leaves the end of the time for the report, which says why alerts have no estimate', async () => {
+    const clock = createVirtualClock(Date.now())
+    const { alerts, dashboards } = declare(countErrors) as { alerts: { errors: object }; dashboards: object }
+    // Each alert has a window of its own, so none shares the queries of another.
+    const intervals = ['5m', '15m', '30m', '1h', '6h', '12h', '1d']
+    const many = Object.fromEntries(intervals.map((interval) => [`e${interval}`, { ...alerts.errors, name: interval, interval }]))
+    runSql = (request) => {
+      const rows = batches([], errorsOfCheckout)(request)
+      if (rows !== undefined) void clock.sleep(24_000)
+      return rows
+    }
+    const ran = await backtest(dialect, { alerts: many, dashboards }, { 'timeout-seconds': '100' }, clock)
+    const reasons = (ran.document.alerts as readonly { next: { reason?: string; verdict: string } }[]).map(
+      ({ next: one }) => one.reason ?? one.verdict,
+    )
+    expect(ran.document.status).toBe('pass')
+    expect(reasons).toContain('the time of the run is used up; raise timeout-seconds, or set a shorter period')
+    expect(reasons).toContain('fires')
+  })
+
   it('is too expensive where it needs more queries than a plan sends, and leaves enough for alerts that need few', async () => {
     const asked: Asked[] = []
     runSql = batches(asked, errorsOfCheckout)
@@ -216,8 +264,11 @@ describe('a backtest of a raw SQL tile', () => {
       reason: expect.stringMatching(/^too expensive: its SQL needs \d+ queries, and the limit of 60 requests leaves fewer$/),
     })
     expect(of['payment.page-1h']).toMatchObject({ verdict: 'fires' })
-    // The plan tries each new query once.
-    expect(asked.filter(({ sql }) => sql.includes("'c' !=")).map(({ windows }) => windows.length)).toEqual([1])
+    // The plan runs what the backtest could not.
+    const notes = (ran.document.diagnostics as readonly { message: string; rule: string }[]).filter(
+      ({ rule }) => rule === 'unchecked-query',
+    )
+    expect(notes.map(({ message }) => message.split(': ', 1)[0])).toEqual(['alerts.b', 'alerts.c'])
   })
 
   it('is run by a plan that creates the alert, which warns where the server refuses it', async () => {
@@ -228,11 +279,9 @@ describe('a backtest of a raw SQL tile', () => {
       })
       return [ran.document.status, (ran.document.diagnostics as readonly { message: string }[]).map(({ message }) => message)]
     }
-    // The emulator cannot evaluate it, which says nothing about a server.
+    runSql = ({ sql }) => (sql.startsWith('SELECT count() AS n') ? { rows: [{ n: 1 }] } : undefined)
     expect(await plan()).toEqual(['pass', []])
-    runSql = batches([], errorsOfCheckout)
-    expect(await plan()).toEqual(['pass', []])
-    runSql = ({ sql }) => (sql.startsWith('SELECT 0 AS window__') ? { error: "Unknown table expression identifier 'nope'. " } : undefined)
+    runSql = ({ sql }) => (sql.startsWith('SELECT count() AS n') ? { error: "Unknown table expression identifier 'nope'. " } : undefined)
     expect(await plan()).toEqual([
       'warn',
       [

@@ -543,13 +543,19 @@ describe('the queries of a plan', () => {
       files: { 'a.json': declare({ bare: alert('Bare', { tile: 'Bare' }) }, bare) },
     })
     expect([ran.document.status, seriesRequests('timeout')]).toEqual(['pass', 1])
+    expect(found(ran).map(({ message }) => message)).toContainEqual(
+      'alerts.bare: its query was not run: the API cannot search bare text in Lucene; name its column, such as Body:text',
+    )
     for (const status of [403, 404, 503]) {
       emulator().reset()
       emulator().addFault({ match: { path: '/charts/series' }, times: 9, effect: { kind: 'status', status } })
       const ran = await plan({ one: unknown('One') })
       expect(ran.document).toMatchObject({ status: 'pass', toCreate: 2 })
-      const notes = status === 403 ? [expect.stringMatching(/^The queries of alerts were not run: .*403/)] : []
-      expect(found(ran).map(({ message }) => message)).toEqual(notes)
+      const notes =
+        status === 403
+          ? [/^The queries of alerts were not run: .*403/]
+          : [/^alerts\.one: its query was not run: .*(?:404|503)/, /^dashboards\.shop\.tiles.* its query was not run: .*(?:404|503)/]
+      expect(found(ran).map(({ message }) => message)).toEqual(notes.map((note) => expect.stringMatching(note)))
     }
   })
 
@@ -561,7 +567,8 @@ describe('the queries of a plan', () => {
         times: 9,
         effect: { kind: 'status', status: 500, body: JSON.stringify({ error }), contentType: 'application/json' },
       })
-      expect(found(await plan({ errors: alert('Errors') })), error).toEqual([])
+      const rules = found(await plan({ errors: alert('Errors') })).map(({ rule }) => rule)
+      expect(rules, error).toEqual(['unchecked-query', 'unchecked-query', 'unchecked-query'])
       expect(seriesRequests('SeverityText:error'), error).toBe(1)
     }
   })
@@ -578,7 +585,7 @@ describe('the queries of a plan', () => {
       'pass',
       [
         // Three alerts, and why no row matches the others.
-        '43 queries of changed alerts, tiles and sources were not run: a plan runs at most 40, and leaves the rate limit to apply. backtest runs those of alerts',
+        '43 queries of what the plan changes were not run: a plan runs at most 40, and leaves the rate limit to apply. backtest runs those of alerts',
       ],
     ])
   })
@@ -717,8 +724,11 @@ describe('a pull request from a fork', () => {
   })
 
   it('W4: runs no query of a plan on a pull request from a fork', async () => {
-    await runOn('eve/infra', 'plan')
+    const { document } = await runOn('eve/infra', 'plan')
     expect(seriesRequests()).toBe(0)
+    expect(document.diagnostics).toMatchObject([
+      { rule: 'unchecked-query', severity: 'note', message: expect.stringMatching(/^The queries of what the plan changes .*fork/) },
+    ])
     await runOn('shop/infra', 'plan')
     expect(seriesRequests()).toBeGreaterThan(0)
   })

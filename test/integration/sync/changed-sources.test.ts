@@ -192,7 +192,7 @@ describe('a plan near the rate limit', () => {
         {
           rule: 'unchecked-query',
           message: expect.stringMatching(
-            /^\d+ queries of changed alerts, tiles and sources were not run: a plan runs at most 40, and leaves the rate limit to apply\./,
+            /^\d+ queries of what the plan changes were not run: a plan runs at most 40, and leaves the rate limit to apply\./,
           ),
         },
       ],

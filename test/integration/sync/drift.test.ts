@@ -106,6 +106,38 @@ describe('drift', () => {
     expect(found.text).toMatch(/alert +orders +Never applied, or changed/)
   })
 
+  it('reports a name that was lost in the service as drift, and pull is the way out', async () => {
+    const content = {
+      savedSearches: { found: { name: 'Found', sourceId: { source: 'Logs' }, where: 'a' } },
+      alerts: {
+        orders: { ...errors, name: 'Orders', dashboard: { name: 'Checkout overview' }, tile: 'Orders' },
+        traced: { ...errors, name: 'Traced', dashboard: undefined, tile: undefined, savedSearch: { name: 'Errors in checkout' } },
+      },
+    }
+    const renames: readonly [string, string, () => readonly { name?: string | null }[]][] = [
+      ['tile', 'Orders', () => serviceOf(emulator()).dashboards.flatMap(({ tiles }) => tiles)],
+      ['dashboard', 'Checkout overview', () => serviceOf(emulator()).dashboards],
+      ['savedSearch', 'Errors in checkout', () => serviceOf(emulator()).savedSearches],
+      ['webhook', 'oncall', () => serviceOf(emulator()).webhooks],
+      ['source', 'Logs', () => serviceOf(emulator()).sources],
+    ]
+    for (const [what, name, all] of renames) {
+      emulator().reset()
+      expect((await run('apply', content)).exitCode).toBe(0)
+      for (const one of all().filter((each) => each.name === name)) one.name = 'Renamed'
+      const found = await drift(content)
+      expect(found, what).toMatchObject({ exitCode: 10, reason: expect.stringContaining('shop/drift has drifted: ') })
+      expect(found.text, what).toContain(
+        'was renamed or deleted in the service since the last apply. After a rename, run pull to write the new name',
+      )
+      expect(found.text, what).toMatch(/Apply changes nothing until the names in the files exist, pull with only: drifted writes them/)
+      expect(found.text, what).toMatch(new RegExp(`file: (?:webhook )?${name}`))
+      expect((await run('plan', content)).exitCode, what).toBe(2)
+      const { files } = await run('pull', content, { only: 'drifted' })
+      expect(await drift(JSON.parse(files[0]?.content ?? '{}')), what).toMatchObject({ exitCode: 0 })
+    }
+  })
+
   it('drift cannot be determined while files or markers are wrong: exit 2', async () => {
     await haveApplied()
     const wrong = await drift({ ...first, alerts: { errors: { ...errors, tile: 'Nowhere' } } })

@@ -15,6 +15,18 @@ const file = (content: object): SiteFiles => ({ 'a.json': content })
 
 const onOverview = { ...errors, dashboard: { name: 'Checkout overview' }, tile: 'Latency' }
 
+/** Required of a source with spans. */
+const spanFields = {
+  defaultTableSelectExpression: 'Timestamp',
+  durationExpression: 'Duration',
+  durationPrecision: 9,
+  traceIdExpression: 'TraceId',
+  spanIdExpression: 'SpanId',
+  parentSpanIdExpression: 'ParentSpanId',
+  spanNameExpression: 'SpanName',
+  spanKindExpression: 'SpanKind',
+}
+
 describe('what is found by its name', () => {
   it('reports in the next plan that a name moved to another object', () =>
     site(async ({ apply, plan }) => {
@@ -56,6 +68,29 @@ describe('what is found by its name', () => {
         groupBy: 'ServiceName',
       })
       expect(await plan(content)).toMatchObject(emptyPlan)
+    }))
+
+  it('a click on a table opens a source by its name, also one of the same files, and pull writes the name', () =>
+    site(async ({ apply, plan, pull }) => {
+      const config = {
+        displayType: 'table',
+        source: 'Logs',
+        select: [{ aggFn: 'count' }],
+        onClick: { type: 'search', target: { mode: 'id', id: { source: 'Spans' } } },
+      }
+      const from = { databaseName: 'default', tableName: 'otel_traces' }
+      const content = file({
+        sources: { spans: { name: 'Spans', kind: 'trace', from, timestampValueExpression: 'Timestamp', ...spanFields } },
+        dashboards: { clicks: { name: 'Clicks', tiles: [{ name: 'Table', config }] } },
+      })
+      expect(outcomes(await apply(content))).toEqual({ spans: 'created', clicks: 'created' })
+      const { dashboards, sources } = serviceOf(emulator())
+      const id = sources.find(({ name }) => name === 'Spans')?.id
+      const clicks = dashboards.find(({ name }) => name === 'Clicks')
+      expect(clicks?.tiles[0]?.config.onClick).toMatchObject({ type: 'search', target: { mode: 'id', id } })
+      expect(await plan(content)).toMatchObject(emptyPlan)
+      const { writtenFiles } = await pull({})
+      expect(writtenFiles.map((one) => one.content).join()).toContain('target: { mode: id, id: { source: Spans } }')
     }))
 
   it('an alert moves from a tile to a saved search and back', () =>

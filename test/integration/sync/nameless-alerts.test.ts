@@ -72,6 +72,19 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('alerts without a name, 
       expect(planned.diagnostics.filter(({ severity }) => severity !== 'note')).toEqual([])
     }))
 
+  it('have the name of their own tile where a copy of the dashboard has the same ids of tiles', () =>
+    withSite(emulator(), dialect, async ({ pull }) => {
+      const service = serviceOf(emulator())
+      const [alert] = service.alerts.filter(({ tileId }) => tileId !== null)
+      const dashboard = service.dashboards.find(({ id }) => id === alert?.dashboardId)
+      if (alert === undefined || dashboard === undefined) throw new Error('the shop has changed')
+      alert.name = null
+      const tiles = dashboard.tiles.map((tile) => ({ ...tile, name: `Copy of ${tile.name}` }))
+      service.dashboards.push({ ...structuredClone(dashboard), id: 'f'.repeat(24), name: 'Copy', tiles })
+      const tile = dashboard.tiles.find(({ id }) => id === alert.tileId)
+      expect((await pull({})).objects.find(({ id }) => id === alert.id)).toMatchObject({ name: tile?.name })
+    }))
+
   it('are pulled with a key made of what they watch, and then managed', () =>
     withSite(emulator(), dialect, async ({ pull, plan, apply }) => {
       for (const alert of serviceOf(emulator()).alerts) alert.name = null

@@ -99,15 +99,34 @@ describe('a marker that a user edits', () => {
       expect(markersIn(emulator()).filter((marker) => marker.endsWith(' errors'))).toHaveLength(1)
     }))
 
-  it('a marker that a user edits by removing it: the object is unmanaged, and the plan warns before it creates another', () =>
-    withShop(async ({ plan }) => {
+  it('a marker that a user edits by removing it: the object is taken over again, and the text of the user stays in this run', () =>
+    withShop(async ({ plan, apply }) => {
       const { alert, dashboard } = ours()
-      alert.note = 'n'
-      dashboard.tags = ['shop']
+      alert.note = 'mine'
+      dashboard.tags = dashboard.tags.filter((tag) => !tag.startsWith('wk'))
       const planned = await plan(files)
-      expect(actions(planned)).toEqual({ search: 'unchanged', shop: 'create', errors: 'create' })
-      const warnings = planned.diagnostics.filter(({ rule }) => rule === 'same-name').map(({ message }) => message)
-      expect(warnings).toEqual([expect.stringContaining(dashboard.id), expect.stringContaining(alert.id)])
+      expect(planned).toMatchObject({ changed: false, tracked: 1, toAdopt: 1 })
+      expect(planned.objects.find(({ key }) => key === 'errors')).toMatchObject({
+        takeover: 'marker-removed',
+        notes: ['its marker was removed in the web app; this run keeps its note'],
+      })
+      expect(outcomes(await apply(files))).toMatchObject({ errors: 'adopted' })
+      expect(alert.note).toMatch(/^mine\n\nwatchkeeper: shop\/observability errors /)
+      expect((await plan(files)).objects.find(({ key }) => key === 'errors')).toMatchObject({
+        action: 'update',
+        fields: [{ path: 'note', before: 'mine' }],
+      })
+    }))
+
+  it('a marker that a user edits by removing it: the object is left as it is where something else differs, too', () =>
+    withShop(async ({ plan, apply }) => {
+      const { alert, dashboard } = ours()
+      Object.assign(alert, { note: 'mine', threshold: 99 })
+      dashboard.tags = ['shop', 'more']
+      const before = structuredClone([alert, dashboard])
+      expect(actions(await plan(files))).toEqual({ search: 'unchanged', shop: 'held', errors: 'held' })
+      await apply(files)
+      expect([alert, dashboard]).toEqual(before)
     }))
 
   it('a marker that a user edits by changing its key: the object is an orphan', () =>

@@ -117,7 +117,7 @@ it('W9: an update patches the tiles that differ, the marker last, and a patched 
     expect(await one.plan(changed)).toMatchObject(emptyPlan)
   }))
 
-it('W17: a patch of a tile with an alert needs adopt: rewrite, and a patch of another tile does not', () =>
+it('W17: a patch of a tile with an alert needs rewrite: true, and a patch of another tile does not', () =>
   site(async (one) => {
     const stored = save()
     const fatal = { fatal: { name: 'Fatal', dashboard: 'by-hand', tile: 'First', ...watching } }
@@ -131,7 +131,7 @@ it('W17: a patch of a tile with an alert needs adopt: rewrite, and a patch of an
     expect(stored).toEqual(before)
     expect(outcomes(await one.apply(await widened('Second')))).toMatchObject({ 'by-hand': 'updated' })
     expect(stored.tiles[0]).toEqual(before.tiles[0])
-    expect(outcomes(await one.apply(await widened('First', { adopt: 'rewrite' })))).toMatchObject({ 'by-hand': 'updated' })
+    expect(outcomes(await one.apply(await widened('First', { rewrite: true })))).toMatchObject({ 'by-hand': 'updated' })
     expect(stored.tiles[0]?.config).not.toHaveProperty('where')
     expect(stored.tiles.at(-1)).toEqual(before.tiles.at(-1))
   }))
@@ -145,6 +145,15 @@ describe('a change that no patch can make', () => {
     'a tile leaves its container': withTile('Second', () => ({ containerId: undefined })),
     'a filter changes': ({ filters }) => ({ filters: filters.map((filter) => ({ ...filter, name: 'Renamed' })) }),
     'a container changes': ({ containers }) => ({ containers: containers.map((one) => ({ ...one, title: 'Renamed' })) }),
+    'the tool refuses an aggregation': withTile('Second', ({ config }) => ({
+      config: {
+        ...(config as Json),
+        select: [{ aggFn: 'sum', valueExpression: 'Value', metricType: 'histogram', metricName: 'http.server.duration' }],
+      },
+    })),
+    'the tool refuses a query': withTile('Second', () => ({
+      config: { configType: 'sql', displayType: 'table', sqlTemplate: 'SELECT count() FROM default.otel_logs WHERE $__filters' },
+    })),
     'the tool drops a field of the tile': withTile('Second', ({ config }) => ({
       config: { ...(config as Json), displayType: 'number', select: [{ aggFn: 'sum', valueExpression: 'Duration', periodAggFn: 'delta' }] },
     })),
@@ -156,7 +165,7 @@ describe('a change that no patch can make', () => {
       const fatal = { fatal: { name: 'Fatal', dashboard: 'by-hand', tile: 'First', ...watching } }
       await one.apply(fileWith(undefined, { alerts: fatal }))
       const accept = (change: (dashboard: Declared) => object) =>
-        fileWith((dashboard) => ({ ...change(dashboard), adopt: 'rewrite' }), { alerts: fatal })
+        fileWith((dashboard) => ({ ...change(dashboard), rewrite: true }), { alerts: fatal })
       for (const [name, change] of Object.entries(cases)) {
         expect(errorRules(await one.plan(fileWith(change, { alerts: fatal }))), name).toEqual(['rewrites-tiles'])
         expect((await one.plan(accept(change))).objects[0]?.rewrites, name).toContain('First')
@@ -190,7 +199,6 @@ describe('a change that no patch can make', () => {
     stop = () => old.close()
     await withSite(old, 'hyperdx', async ({ plan, pull }) => {
       const pulled = await pull({}, undefined, { select: conditions('kind=dashboard') })
-      expect(pulled.diagnostics.map(({ rule }) => rule)).toContain('rewrites-tiles')
       const { objects, toAdopt } = await plan(acceptingRewrites(afterPull({}, pulled)))
       expect([toAdopt, objects.every(({ rewrites = [] }) => rewrites.length > 0)]).toEqual([0, true])
     })
@@ -199,6 +207,30 @@ describe('a change that no patch can make', () => {
 
 let stop = async (): Promise<unknown> => undefined
 afterEach(() => stop())
+
+it('W17: fails the object with the reason where the tool refuses a tile against the plan, and announces the write of all tiles with repair: rewrite', () =>
+  site(async (one) => {
+    const stored = save()
+    await one.apply(fileWith())
+    const before = structuredClone(stored)
+    const from = writes().length
+    const issues = [{ path: ['tile', 'config', 'select', 0, 'aggFn'], message: 'A newer rule.' }]
+    const text = `MCP error -32602: Input validation error: Invalid arguments for tool clickstack_patch_dashboard: ${JSON.stringify(issues)}`
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, result: { content: [{ type: 'text', text }], isError: true } })
+    emulator().addFault({ match: { path: '/mcp' }, effect: { kind: 'body', text: body } })
+    const wider = fileWith(withTile('First', () => ({ w: 24 })))
+    const [failed] = (await one.apply(wider)).objects
+    expect(failed).toMatchObject({
+      outcome: 'failed',
+      message: expect.stringContaining(
+        'cannot patch the tile "First" (plan with repair: rewrite to write all tiles): config.select[0].aggFn: A newer rule',
+      ),
+    })
+    expect(stored).toEqual(before)
+    expect((await one.plan(wider, { repair: ['rewrite'] })).objects[0]).toMatchObject({ action: 'update', rewrites: ['First', 'Second'] })
+    expect(outcomes(await one.apply(wider, { repair: ['rewrite'] }))).toEqual({ 'by-hand': 'updated' })
+    expect(writes().slice(from)).toEqual(['first', 'PUT'])
+  }))
 
 it('does not overwrite a tile that another user edits between two patches', () =>
   withSite(

@@ -158,7 +158,7 @@ describe('a plan file that is out of date', () => {
     ],
     'somebody took the mark away from what is to be updated': [
       () => change('Errors', { note: 'n' }),
-      'alerts.errors: the plan was to update it; now the plan is to create it',
+      'alerts.errors: the plan was to update it; now the plan is to leave it as it is',
     ],
     'there is less than there was, of anything': [() => remove('Checkout errors'), 'there were 9 objects under alerts, and there are 8'],
   }

@@ -179,7 +179,7 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('prune: forget, profile 
       const others = Object.fromEntries(Object.entries(all).map(([section, objects]) => [section, adopting(objects)]))
       const adopted = await plan(file(others), { project: 'shop/other' })
       const isPut = dialect === 'clickhouse-cloud'
-      expect(adopted).toMatchObject({ toCreate: 0, toUpdate: isPut ? 1 : 0, toAdopt: isPut ? 3 : 4 })
+      expect(adopted).toMatchObject({ toCreate: 0, toUpdate: 0, toAdopt: isPut ? 3 : 4, tracked: isPut ? 1 : 0 })
       expect(differing(adopted)).toEqual([])
     }))
 })

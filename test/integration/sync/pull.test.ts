@@ -1,10 +1,12 @@
 import { diffLines } from 'diff'
 import { describe, expect, it } from 'vitest'
+import type { WriteApi } from '../../../src/api/client.ts'
 import { digestOfText } from '../../../src/core/digest.ts'
 import { toPlainText } from '../../../src/core/line.ts'
 import type { Alert, Dashboard, Emulator } from '../../../src/emulator/index.ts'
 import { judgePull } from '../../../src/sync/pull/pull-report.ts'
 import { serviceOf, useEmulator } from '../../support/emulator.ts'
+import type { TestSession } from '../../support/session.ts'
 import { acceptingRewrites, afterPull, differing, emptyPlan, project, type SiteFiles, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off', newFieldPrefix: 'novel' })
@@ -20,7 +22,6 @@ defaults:
 dashboards:
     payments:   # see the wiki
         name: "Payments"
-        adopt: true
         tags: [ shop,checkout ]
         filters: [{ name: Environment, expression: "ResourceAttributes['deployment.environment']", sourceId: { source: Logs } }]
         tiles:
@@ -57,7 +58,6 @@ dashboards:
 alerts:
     declined:
         name: Declined payments
-        adopt: true
         dashboard: payments
         tile: Declined payments
         threshold: 50.0         # agreed with finance
@@ -68,7 +68,6 @@ alerts:
     # paged at night
     queue:
         name: Payment queue grows
-        adopt: true
         dashboard: { name: Payments }
         tile: Payment queue
         threshold: 500
@@ -113,6 +112,8 @@ async function pullOver(emulator: Emulator, files: SiteFiles = { [path]: file },
             .replace(/\n$/, '')
             .split('\n')
             .map((line) => `${added ? '+' : '-'}${line}`)
+            // The ids in `adopt` have a test of their own.
+            .filter((line) => !/^[-+] +adopt: /.test(line))
         : [],
     )
     return { pulled, after, lines, planned }
@@ -238,7 +239,6 @@ describe('F2: pull keeps the comments, the order and the formatting of a file', 
       '+',
       '+    no-payments:',
       '+        name: No payments',
-      '+        adopt: true',
       '+        dashboard: payments',
       '+        tile: Declined payments',
       '+        threshold: 1',
@@ -247,22 +247,28 @@ describe('F2: pull keeps the comments, the order and the formatting of a file', 
       '+        message: Many payments are declined',
     ])
     expect(pulled).toMatchObject({ added: 2, updated: 0, filesWritten: 2 })
-    expect(after['observability/refunds.yml']).toContain('  refunds:\n    name: Refunds\n    adopt: true\n    tiles: []\n')
+    expect(after['observability/refunds.yml']).toMatch(
+      / {2}refunds:\n {4}name: Refunds\n {4}adopt: f{24}@1\.[0-9a-f]{10}\.[0-9a-f]{6}\n {4}tiles: \[\]\n/,
+    )
   })
 
-  it('keeps the declaration of a deleted alert, and warns about its references', async () => {
+  it('keeps the declaration of a deleted alert, and leaves out the dashboard that lost its tile', async () => {
     const { store, queue, dashboard } = trim(emulator())
     store.alerts = store.alerts.filter(({ id }) => id !== queue.id)
-    const { pulled } = await pullOver(emulator())
-    expect(pulled).toMatchObject({ changed: false, missing: 1 })
+    const { pulled, lines } = await pullOver(emulator())
+    expect(pulled).toMatchObject({ missing: 1 })
+    expect(lines).toEqual([])
     expect(pulled.objects.find(({ outcome }) => outcome === 'missing')).toMatchObject({ kind: 'alert', key: 'queue' })
     dashboard.tiles = dashboard.tiles.filter(({ name }) => name !== 'Payment queue')
     const text = file.replace('dashboard: { name: Payments }', 'dashboard: payments')
     await withSite(emulator(), 'clickhouse-cloud', async (site) => {
-      expect(await site.pull({ [path]: text })).toMatchObject({
-        updated: 1,
-        missing: 1,
-        diagnostics: expect.arrayContaining([expect.objectContaining({ rule: 'dangling-reference', severity: 'warning' })]),
+      const again = await site.pull({ [path]: text })
+      expect(again).toMatchObject({ changed: false, updated: 0, missing: 1, leftOut: 1 })
+      expect(again.objects.find(({ outcome }) => outcome === 'left-out')).toMatchObject({
+        kind: 'dashboard',
+        key: 'payments',
+        reason:
+          'the files would have an error: alerts.queue.tile: dashboard payments has no tile named "Payment queue"; the service does not have this alert, so remove its declaration',
       })
     })
   })
@@ -317,6 +323,36 @@ describe('a pull of a service', () => {
     expect(pulled).toMatchObject({ changed: false, added: 0, diagnostics: [{ rule: 'duplicate-marker', severity: 'error' }] })
   })
 
+  it('R4, R6: ends at the time limit and after a signal, also where no request is left to send', async () => {
+    // The server is asked about objects to adopt.
+    put([{ name: 'Managed', tags: [marker('key', project)] }])
+    /** Pulls, with something that happens after each answer. */
+    const pullWith = (onAnswer: (count: number, session: TestSession) => Promise<void> | void) => {
+      let [count, session]: [number, TestSession | undefined] = [0, undefined]
+      const through = (api: WriteApi): WriteApi => ({
+        ...api,
+        async read(call) {
+          const answer = await api.read(call)
+          count += 1
+          if (session !== undefined) await onAnswer(count, session)
+          return answer
+        },
+      })
+      return withSite({ url: emulator().url, through }, 'clickhouse-cloud', (site) => {
+        ;({ session } = site)
+        return site.pull({})
+      })
+    }
+    let last = 0
+    await pullWith((count) => {
+      last = count
+    })
+    const late = pullWith((count, { clock }) => (count === last ? clock.sleep(3_600_000) : undefined))
+    await expect(late).rejects.toMatchObject({ kind: 'deadline', message: expect.stringContaining('No file was written') })
+    const canceled = pullWith((count, { stop }) => (count === last ? stop() : undefined))
+    await expect(canceled).rejects.toMatchObject({ kind: 'canceled', message: expect.stringContaining('No file was written') })
+  })
+
   it('writes nothing when the service is empty', async () => {
     put([])
     expect((await pullInto()).pulled).toMatchObject({ changed: false, objects: [], diagnostics: [] })
@@ -353,7 +389,7 @@ describe('a pull of a service', () => {
     const { pulled, left } = await pullInto()
     expect(pulled).toMatchObject({ added: 1, leftOut: cases.length })
     const { sentence = [], reasons } = judgePull(pulled)
-    expect([toPlainText(sentence), ...reasons]).toEqual([`Pulled into 1 file: 1 added, ${cases.length} objects left out, 2 warnings.`])
+    expect([toPlainText(sentence), ...reasons]).toEqual([`Pulled into 1 file: 1 added, ${cases.length} objects left out.`])
     expect(pulled.diagnostics.filter(({ rule }) => rule !== 'rewrites-tiles')).toEqual([])
     for (const [i, [name, , reason]] of cases.entries())
       expect(
@@ -366,30 +402,29 @@ describe('a pull of a service', () => {
     expect(left).toEqual([])
   })
 
-  it('leaves out an alert on a tile without alerts, and its dashboard', async () => {
+  it('leaves out an alert on a tile without alerts', async () => {
     const { tiles = [] } = serviceOf(emulator()).dashboards[0] ?? {}
     put([{ tiles }], [{ dashboardId: id('0'), tileId: tiles.find(({ config }) => config.displayType === 'markdown')?.id ?? '' }])
     expect((await pullInto()).pulled.objects).toMatchObject([
-      { kind: 'dashboard', outcome: 'left-out', reason: expect.stringMatching(/^tile .* cannot have alerts, and with it the alert/) },
+      { kind: 'dashboard', outcome: 'added' },
       { kind: 'alert', outcome: 'left-out', reason: expect.stringContaining('a tile of type markdown cannot have alerts') },
     ])
   })
 
-  it('leaves out a dashboard that the server would not store again', async () => {
+  it('adds a dashboard that the server would not store again, because apply does not write it until it changes', async () => {
     const [tile] = serviceOf(emulator()).dashboards[0]?.tiles ?? []
     const broken = { ...tile, config: { ...tile?.config, formulas: [{ expression: 'A / B' }] } } as Dashboard['tiles'][number]
-    put(
-      [{ name: 'Good' }, { name: 'Bad', tiles: [broken, { ...broken, id: 'other', name: 'Other' }] }],
-      [{ dashboardId: id('1'), tileId: tile?.id ?? '' }],
-    )
-    const { pulled, text } = await pullInto()
-    expect(pulled.objects.filter(({ outcome }) => outcome === 'left-out')).toMatchObject([
-      {
-        name: 'Bad',
-        reason: `the server refuses to store this dashboard again: Unknown series "B" — this chart only has series A through A (tiles["${tile?.name}"].config.formulas.0.expression, tiles["Other"].config.formulas.0.expression). Correct it in the web app, then pull again`,
-      },
-    ])
-    expect(text).toContain('dashboard: { name: Bad }')
+    put([{ name: 'Bad', tiles: [broken, { ...broken, id: 'other', name: 'Other' }] }], [])
+    await withSite(emulator(), 'clickhouse-cloud', async (site) => {
+      const files = afterPull({}, await site.pull({}))
+      expect(await site.plan(files)).toMatchObject({ ...emptyPlan, tracked: 1, diagnostics: [{ rule: 'overlapping-tiles' }] })
+      const [[path, text] = []] = Object.entries(files)
+      const changed = await site.plan({ [path ?? '']: String(text).replace('name: Bad', 'name: Worse') })
+      expect(changed.diagnostics.map(({ rule, message }) => [rule, message])).toContainEqual([
+        'server-refuses',
+        expect.stringContaining('Unknown series "B" — this chart only has series A through A'),
+      ])
+    })
   })
 
   it('writes the value of a metric that the web app left empty, and apply stores it', async () => {
@@ -404,7 +439,7 @@ describe('a pull of a service', () => {
     put([], [])
     const { id } = emulator().saveInWebApp({ name: 'JVM', tiles: [{ name: 'Heap', config }] })
     await withSite(emulator(), 'clickhouse-cloud', async (site) => {
-      const files = afterPull({}, await site.pull({}))
+      const files = acceptingRewrites(afterPull({}, await site.pull({})))
       expect(differing(await site.plan(files))).toEqual([])
       expect(await site.apply(files)).toMatchObject({ objects: [{ id, outcome: 'updated' }] })
       const [tile] = serviceOf(emulator()).dashboards.find((one) => one.id === id)?.tiles ?? []
@@ -444,7 +479,7 @@ describe('a pull of a service', () => {
         'o/saved-searches.json',
       ])
       const files = afterPull({}, pulled)
-      expect(await site.plan(files)).toMatchObject({ toCreate: 0, toUpdate: 3, toAdopt: 7 })
+      expect(await site.plan(files)).toMatchObject({ toCreate: 0, toUpdate: 0, toAdopt: 7, tracked: 3 })
       const [dashboard] = serviceOf(emulator()).dashboards
       if (dashboard !== undefined) dashboard.tags = ['new']
       const again = await site.pull(files, globs)

@@ -78,7 +78,7 @@ describe('an alert that no file can declare', () => {
       const byName = await one.plan({ 'a.json': { ...content, alerts: { errors: { ...errors, adopt: true } } } })
       expect(actions(byName)).toEqual({ slow: 'create', shop: 'create' })
       expect(errorRules(byName)).toEqual(['unknown-kind'])
-      const byId = await one.plan({ 'a.json': { ...content, alerts: { errors: { ...errors, adopt: true, id: inline.id } } } })
+      const byId = await one.plan({ 'a.json': { ...content, alerts: { errors: { ...errors, adopt: inline.id } } } })
       expect(errorRules(byId)).toEqual(['unknown-kind'])
       await one.apply({ 'a.json': { ...content, alerts: { errors: { ...errors, adopt: true } } } })
       expect(inlineIn()).toEqual(before)

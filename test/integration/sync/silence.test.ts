@@ -145,7 +145,7 @@ describe('apply', () => {
     const content = declared({ scheduleStartAt: '2026-01-01T00:00:00Z' })
     await applyAndSilence(content)
     const planned = await sync('plan', content)
-    expect(planned.document).toMatchObject({ changed: true, toUpdate: 1, diagnostics: [{ rule: 'unchecked-query' }] })
+    expect(planned.document).toMatchObject({ changed: true, toUpdate: 1, diagnostics: [] })
     await sync('apply', content)
     expect(startOf()).toBe('2026-01-01T00:00:00.000Z')
   })

@@ -71,6 +71,16 @@ describe('SLOs', () => {
       expect(JSON.stringify(objects)).toContain('`otel`.`otel_traces_v2`')
     }))
 
+  it('SLOs with another key get no advice that their file has no place for', () =>
+    site(async (one) => {
+      await haveApplied()
+      const { diagnostics } = await one.plan({ 'a.json': { slos: { cart: checkout, services } } })
+      const messages = diagnostics.filter(({ rule }) => rule === 'same-name').map(({ message }) => message)
+      expect(messages.length).toBeGreaterThan(0)
+      expect(messages.join('\n')).not.toMatch(/previousKey|adopt/)
+      expect(messages[0]).toContain('Apply creates a second one, and prune deletes the existing one')
+    }))
+
   it('SLOs are deleted with prune when no file declares them', () =>
     site(async (one) => {
       await haveApplied()
@@ -177,7 +187,11 @@ describe('a query of an SLO that the server cannot run', () => {
 
   it('a query of an SLO that the server cannot run while its database is down is no warning, because the SLO is not wrong', () =>
     withSite(withoutDatabase(), 'hyperdx', async (one) => {
-      expect(await one.plan(files)).toMatchObject({ toCreate: made.dashboards + made.alerts, diagnostics: [] })
+      const { toCreate, diagnostics } = await one.plan(files)
+      expect([toCreate, diagnostics.map(({ rule, severity }) => `${severity} ${rule}`)]).toEqual([
+        made.dashboards + made.alerts,
+        ['note unchecked-query', 'note unchecked-query'],
+      ])
     }))
 
   it('a query of an SLO that the server cannot run is an error of check-slos that names the SLO and its place', async () => {
@@ -239,12 +253,15 @@ describe('a slow query of an SLO', () => {
     })
   })
 
-  it('a slow query of an SLO is not looked for when the server has no SQL access, and the plan is the same', () =>
+  it('a slow query of an SLO is not looked for when the server has no SQL access, which a note says', () =>
     on(async (one) => {
       server().addFault({ match: { path: '/mcp' }, times: 9, effect: { kind: 'html', status: 404 } })
       Object.assign(times, { checkout: 20_000 })
       const planned = await one.plan(files)
-      expect([planned.toCreate, warnings(planned)]).toEqual([made.dashboards + made.alerts, []])
+      expect([planned.toCreate, warnings(planned)]).toEqual([
+        made.dashboards + made.alerts,
+        [expect.stringMatching(/^note unchecked-query line undefined: The queries of SLOs were not run: .* has no \/mcp/)],
+      ])
     }))
 
   const cloud = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off', runSql })

@@ -269,7 +269,7 @@ describe('webhooks as code', () => {
     site(async (one) => {
       const [existing] = serviceOf(emulator()).webhooks
       const planned = await one.plan(fileOf({ webhooks: { pager: { ...pager, name: existing?.name } } }))
-      expect(planned.diagnostics.map(({ rule, severity }) => [rule, severity])).toEqual([['same-name', 'error']])
+      expect(planned.diagnostics.map(({ rule, severity }) => [rule, severity])).toEqual([['held', 'error']])
     }))
 
   it('S1: does not repeat the stored URL when the server does, in an error or in the debug log', () =>

@@ -1,6 +1,13 @@
 // The expansion of macros is that of HyperDX 2.36 (packages/common-utils/src/macros.ts). recorded-runs.test.ts has the product's evaluations.
 import { describe, expect, it } from 'vitest'
-import { expandTemplate, refuseExpression, renderBatch, renderWindow, type SqlShape } from '../../../src/backtest/window-sql.ts'
+import {
+  expandTemplate,
+  refuseExpression,
+  renderAlone,
+  renderBatch,
+  renderWindow,
+  type SqlShape,
+} from '../../../src/backtest/window-sql.ts'
 
 const tableOf = (metricType: string | undefined): string | undefined => (metricType === undefined ? '`default`.`otel_logs`' : undefined)
 
@@ -85,7 +92,7 @@ describe('a query of a raw SQL tile', () => {
     ['SELECT {endDateMilliseconds:Int64} AS window__', 'the query uses the name window__'],
     ["SELECT {endDateMilliseconds:Int64} AS `it's`", 'a name in the query contains a quotation mark'],
   ])('is refused as part of a batch: %s', (text, reason) => {
-    expect(expand(text)).toEqual({ reason })
+    expect(expand(text)).toMatchObject({ reason })
   })
 
   it('the SQL of a number tile has no interval, because the server sets none', () => {
@@ -105,6 +112,50 @@ describe('a query of a raw SQL tile', () => {
     expect(renderBatch(expanded, [0, 60_000], 60_000)).toBe(
       'SELECT 0 AS window__, * FROM (SELECT toInt64(60000) AS a)\nUNION ALL\nSELECT 1 AS window__, * FROM (SELECT toInt64(120000) AS a)',
     )
+  })
+})
+
+describe('a query that is run by itself', () => {
+  const alone = (text: string, shape: SqlShape = 'over-time') => renderAlone({ text, shape, tableOf }, 300_000)
+
+  it.each([
+    ['SELECT count( FROM t WHERE $__timeFilter(a)', /^SELECT count\( FROM t WHERE a >= .* AND a <= /],
+    ['SELECT count()) FROM t', /^SELECT count\(\)\) FROM t$/],
+    ['SELECT count() FROM t WHERE a > now() -- b\n;', /^SELECT count\(\) FROM t WHERE a > now\(\)$/],
+    ['SELECT 1 FORMAT CSV', /^SELECT 1 FORMAT CSV$/],
+    ['SELECT 1 /* open', /^SELECT 1 \/\* open$/],
+    ['SELECT {other:Int64}, {startDateMilliseconds:DateTime64(3)}', /^SELECT \{other:Int64\}, \{startDateMilliseconds:DateTime64\(3\)\}$/],
+    // The server has an error of its own for these macros.
+    ['SELECT 1 WHERE $__nope(a, 1)', /^SELECT 1 WHERE \$__nope\(a, 1\)$/],
+    ['SELECT 1 WHERE $__timeFilter()', /^SELECT 1 WHERE \$__timeFilter$/],
+    ['SELECT 1 FROM $__sourceTable(gauge)', /^SELECT 1 FROM \$__sourceTable\(gauge\)$/],
+  ])('is sent with what is wrong in it: %s', (text, sent) => {
+    expect(alone(text)).toEqual({ sql: expect.stringMatching(sent) })
+  })
+
+  it('has the interval of a tile over time in its type, and the parameters that are sent beside it', () => {
+    expect(alone("SELECT {intervalSeconds:UInt32}, $__timeInterval(a), '{intervalSeconds:Int64}', {endDateMilliseconds:Int64}")).toEqual({
+      sql: "SELECT CAST(300, 'UInt32'), toStartOfInterval(toDateTime(a), INTERVAL CAST(300, 'Int64') second), '{intervalSeconds:Int64}', {endDateMilliseconds:Int64}",
+    })
+    expect(alone('SELECT {intervalSeconds:Int64}', 'number')).toEqual({ sql: 'SELECT {intervalSeconds:Int64}' })
+  })
+
+  it.each([
+    ['SELECT 1; SELECT 2', 'the query has several statements'],
+    ['SELECT 1 SETTINGS max_threads = 1', 'the query has a SETTINGS clause'],
+    ["SELECT 1 INTO OUTFILE 'a'", 'the query has an INTO clause'],
+    ['DROP TABLE t', 'the query is not a SELECT'],
+    ['SELECT 1 # a', 'the query has a comment with #; write --'],
+    ['SELECT 1 WHERE a = $env', 'the tile uses variables of its dashboard'],
+  ])('is not sent in a form that could do more than read: %s', (text, reason) => {
+    expect(alone(text)).toEqual({ reason })
+  })
+
+  it.each([
+    ["SELECT 1 WHERE a = 'open", 'a quotation mark of the query is not closed'],
+    ['SELECT 1 WHERE $__timeFilter(a', 'the arguments of a macro are not closed'],
+  ])('is known to fail without a request: %s', (text, reason) => {
+    expect(alone(text)).toEqual({ reason, queryError: reason })
   })
 })
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { ReadApi } from '../../../src/api/client.ts'
 import type { SqlAnswer, SqlColumn } from '../../../src/api/sql.ts'
 import { compareQueries } from '../../../src/import/check.ts'
-import { readGrafanaFile } from '../../../src/import/grafana-file.ts'
+import { readImportedFile } from '../../../src/import/grafana-file.ts'
 import { translateRule } from '../../../src/import/translate.ts'
 
 const expression = (model: object) => ({ refId: 'B', datasourceUid: '__expr__', model })
@@ -15,7 +15,7 @@ const threshold = (target: string) => ({
 function translated(rawSql: string, ...between: readonly object[]) {
   const query = { refId: 'A', datasourceUid: 'ch', relativeTimeRange: { from: 3600, to: 0 }, model: { rawSql, format: 1 } }
   const rule = { title: 'a', condition: 'C', data: [query, ...between, threshold(between.length > 0 ? 'B' : 'A')] }
-  const [read] = readGrafanaFile(JSON.stringify({ groups: [{ name: 'g', folder: 'f', interval: '1h', rules: [rule] }] }), 'a.json').rules
+  const [read] = readImportedFile(JSON.stringify({ groups: [{ name: 'g', folder: 'f', interval: '1h', rules: [rule] }] }), 'a.json').rules
   const choices = { connections: new Map([['ch', 'ch']]), webhooks: new Map([['*', 'x']]) }
   const found = read && translateRule(read, choices).translated
   if (found === undefined) throw new Error('not translated')
@@ -37,7 +37,7 @@ function serve(...answers: readonly Answers[]) {
   const runSql = async (_: unknown, { sql }: { readonly sql: string }): Promise<SqlAnswer> => {
     queries.push(sql)
     const count = sql.split('AS window__').length - 1
-    if (count > 12) return { kind: 'too-large' }
+    if (count > 12) return { kind: 'too-large', columns: [] }
     const { columns, rowsOf } = answers[turn] ?? { columns: [], rowsOf: () => [] }
     const from = done
     done += count
@@ -113,6 +113,31 @@ describe('a comparison', () => {
         series,
       )
       expect(await compareQueries(access, translated(sql, reduce(settings)))).not.toHaveProperty('difference')
+    }
+  })
+
+  it('takes the last row of a series as it comes', async () => {
+    const series: Answers = {
+      columns: [
+        ['t', 'DateTime'],
+        ['v', 'Float64'],
+      ],
+      rowsOf: () => [
+        { t: '1970-01-01 00:02:00', v: 9 },
+        { t: '1970-01-01 00:01:00', v: 4 },
+      ],
+    }
+    const sql = 'SELECT toStartOfMinute(ts) AS t, avg(x) AS v FROM logs WHERE $__timeFilter(ts) GROUP BY t ORDER BY t DESC'
+    const last = translated(sql, expression({ type: 'reduce', expression: 'A', reducer: 'last' }))
+    for (const [value, isSame] of [
+      [4, true],
+      [9, false],
+    ] as const) {
+      const { access } = serve(
+        counted(() => value),
+        series,
+      )
+      expect('difference' in (await compareQueries(access, last))).toBe(!isSame)
     }
   })
 

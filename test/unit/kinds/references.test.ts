@@ -135,7 +135,7 @@ describe('what the product does not know', () => {
   })
 
   it('messages about other products use no word of these files', () => {
-    expect(check(fileWith({ alert: { adopt: true, id: 'x' } }))).toEqual([])
+    expect(check(fileWith({ alert: { adopt: 'x' } }))).toEqual([])
   })
 })
 

@@ -137,7 +137,17 @@ describe('an alert that came onto what goes', () => {
 describe('what became of a change', () => {
   it('the outcome of a change is done, and written, or not', () => {
     const kindsWhere = (is: (outcome: Outcome) => boolean) => outcomeKinds.filter((kind) => is({ change: change('a'), kind }))
-    expect(kindsWhere(isSuccess)).toEqual(['created', 'updated', 'replaced', 'deleted', 'adopted', 'marked', 'released', 'unchanged'])
+    expect(kindsWhere(isSuccess)).toEqual([
+      'created',
+      'updated',
+      'replaced',
+      'deleted',
+      'adopted',
+      'marked',
+      'released',
+      'held',
+      'unchanged',
+    ])
     expect(kindsWhere(isWritten)).toEqual(['created', 'updated', 'replaced', 'deleted', 'adopted', 'marked', 'released'])
   })
 

@@ -20,18 +20,28 @@ describe('an object that is not clear', () => {
     expect(plan.orphans).toEqual([])
   })
 
-  it('an object is reported when it has the marker and the file has another id', () => {
-    const plan = planOf(
-      { dashboards: { shop }, alerts: { errors: { ...errors, id: 'other' } } },
-      withAlerts({ ...own }, { id: 'other', name: 'O' }),
-    )
-    expect(messagesOf(plan)).toEqual([
-      'owned-elsewhere: alerts.errors: the file has the id other, but the ownership marker is on alerts-errors',
+  it('an object with the marker is the one, whatever ids adopt has', () => {
+    for (const adopt of ['alerts-errors', 'other', ['other', 'gone']]) {
+      const plan = planOf(
+        { dashboards: { shop }, alerts: { errors: { ...errors, adopt } } },
+        withAlerts({ ...own }, { id: 'other', name: 'O' }),
+      )
+      expect(steps(plan)).toEqual(['dashboards.shop unchanged', 'alerts.errors unchanged'])
+      expect(plan.diagnostics).toEqual([])
+    }
+  })
+
+  it('a note says that adopt: true is done', () => {
+    expect(messagesOf(planOf({ dashboards: { shop }, alerts: { errors: { ...errors, adopt: true } } }, applied))).toEqual([
+      'adopt-done: alerts.errors: this project manages the alert alerts-errors; remove adopt: true',
     ])
   })
 
-  it('an object matches when it has the marker and the file has its id', () => {
-    expect(planOf({ dashboards: { shop }, alerts: { errors: { ...errors, id: 'alerts-errors' } } }, applied).diagnostics).toEqual([])
+  it('several ids of one service are an error', () => {
+    const stored = withAlerts({ id: 'x', name: 'X' }, { id: 'y', name: 'Y' })
+    expect(messagesOf(planOf({ dashboards: { shop }, alerts: { errors: { ...errors, adopt: ['x', 'y'] } } }, stored))).toEqual([
+      'ambiguous-adoption: alerts.errors: adopt has several ids of this service (x, y); keep one of them',
+    ])
   })
 
   it('reports an object whose name several objects have', () => {
@@ -41,19 +51,19 @@ describe('an object that is not clear', () => {
     ]
     const plan = planOf({ dashboards: { shop }, alerts: { errors: { ...errors, adopt: true } } }, withAlerts(...two))
     expect(messagesOf(plan)).toEqual([
-      'ambiguous-adoption: alerts.errors: several unmanaged alerts are named "Errors" (x, y); add the id of the one to adopt',
+      'ambiguous-adoption: alerts.errors: several unmanaged alerts are named "Errors" (x, y), or several declarations are about one; set adopt to the id of the one to manage',
     ])
     expect(plan.diagnostics[0]?.severity).toBe('error')
   })
 
   it('reports an object that two keys refer to', () => {
-    const both = { errors: { ...errors, id: 'x' }, more: { ...errors, id: 'x' } }
+    const both = { errors: { ...errors, adopt: 'x' }, more: { ...errors, adopt: 'x' } }
     const plan = planOf({ dashboards: { shop }, alerts: both }, withAlerts({ id: 'x', name: 'Errors' }))
     expect(messagesOf(plan)).toEqual(['owned-elsewhere: alerts.more: alerts.errors refers to x, too'])
   })
 
   it('an object is not reported when only one key refers to it', () => {
-    const both = { errors: { ...errors, id: 'x' }, more: { ...errors, id: 'y' } }
+    const both = { errors: { ...errors, adopt: 'x' }, more: { ...errors, adopt: 'y' } }
     const plan = planOf({ dashboards: { shop }, alerts: both }, withAlerts({ id: 'x', name: 'Errors' }, { id: 'y', name: 'Errors' }))
     expect(plan.diagnostics).toEqual([])
   })
@@ -64,9 +74,12 @@ describe('an object that is not clear', () => {
     expect(steps(plan)).toContain('alerts.errors create')
   })
 
-  it('only warns where another of its name stays beside it', () => {
-    const plan = planOf(declared, withAlerts({ id: 'x', name: 'Errors' }))
-    expect(plan.diagnostics.map(({ rule, severity }) => [rule, severity])).toEqual([['same-name', 'warning']])
+  it('is not created beside an unmanaged object of its name, unless the file says so', () => {
+    const stored = withAlerts({ id: 'x', name: 'Errors' })
+    expect(planOf(declared, stored).diagnostics.map(({ rule, severity }) => [rule, severity])).toEqual([['held', 'error']])
+    const second = planOf({ dashboards: { shop }, alerts: { errors: { ...errors, adopt: false } } }, stored)
+    expect(steps(second)).toContain('alerts.errors create')
+    expect(second.diagnostics).toEqual([])
   })
 })
 
@@ -219,8 +232,8 @@ describe('an object that is adopted by its name', () => {
     expect(adopt(name, ...names)).toEqual(expected)
   })
 
-  it('an object that is adopted by its name is the one that a warning names, where adopt is not given', () => {
+  it('an object that is adopted by its name is the one that an error names, where adopt is not given', () => {
     const plan = planOf(declared, withAlerts({ id: 'blank', name: 'Errors ' }, { id: 'exact', name: 'Errors' }))
-    expect(messagesOf(plan)).toEqual([expect.stringMatching(/^same-name: .* exists \(exact\)/)])
+    expect(messagesOf(plan)).toEqual([expect.stringMatching(/^held: alerts\.errors: the unmanaged alert "Errors" \(exact\) differs/)])
   })
 })

@@ -50,7 +50,7 @@ describe('a plan', () => {
           message: expect.stringMatching(/writes tiles of 1 existing dashboard again \(shop\)/),
         },
       ])
-    expect(planOf({ dashboards: { shop: { ...renamed, adopt: 'rewrite' } } }, inService).diagnostics).toEqual([])
+    expect(planOf({ dashboards: { shop: { ...renamed, rewrite: true } } }, inService).diagnostics).toEqual([])
   })
 
   it('W17: says once which dashboards a write stores again, where nothing shows whether they have parts that the API does not return', () => {
@@ -70,7 +70,7 @@ describe('a plan', () => {
     expect(messagesOf(planOf(patched, stored, { canPatch: true }))).toEqual([
       expect.stringMatching(/^hidden-parts: .*of 1 dashboard again \(shop\)/),
     ])
-    const accepted = { dashboards: { shop: { ...shop, name: 'Store', adopt: 'rewrite' }, other: two.dashboards.other } }
+    const accepted = { dashboards: { shop: { ...shop, name: 'Store', rewrite: true }, other: two.dashboards.other } }
     expect(planOf(accepted, stored).diagnostics).toEqual([])
   })
 
@@ -211,8 +211,12 @@ describe('a plan', () => {
     expect(fieldsOf(inService, 'alerts.many')).toEqual(['threshold: 5 → 1'])
   })
 
-  it('a plan takes a change of adopt or id for none of the declaration', () => {
-    const again = { ...declared, alerts: { errors: { ...errors, adopt: true, id: 'alerts-errors' }, many } }
+  it('a plan takes a change of adopt or rewrite for none of the declaration', () => {
+    const again = {
+      ...declared,
+      dashboards: { shop: { ...shop, rewrite: true } },
+      alerts: { errors: { ...errors, adopt: 'alerts-errors' }, many },
+    }
     const storedObjects = { ...applied, alert: applied.alert.map((one) => ({ ...one, threshold: 5 })) }
     expect(steps(planOf(again, storedObjects))).toContain('alerts.errors update (service)')
   })
@@ -310,17 +314,19 @@ describe('taking over', () => {
   const storedObjects = remoteStateWith({ ...applied, alert: [there] })
   const only = (alert: object) => ({ dashboards: { shop }, alerts: { errors: alert } })
 
-  it('an adoption requires adopt or an id in the file', () => {
+  it('a takeover of what differs requires adopt in the file', () => {
     const plan = planOf(only(errors), storedObjects)
-    expect(steps(plan)).toContain('alerts.errors create')
+    expect(steps(plan)).toContain('alerts.errors held')
     expect(messagesOf(plan)).toEqual([
-      'same-name: alerts.errors: an unmanaged alert named "Errors" exists (x); add adopt: true to adopt it, or a second one will be created',
+      expect.stringMatching(
+        /^held: alerts\.errors: the unmanaged alert "Errors" \(x\) differs \(.*\), so apply leaves it as it is\. To manage it as the file has it, set adopt to x; to take its values into the file, run watchkeeper pull --only declared --select key=errors; to create another one, set adopt to false$/,
+      ),
     ])
   })
 
   it.each([
     ['by name', { adopt: true }],
-    ['by id', { id: 'x', name: 'Renamed' }],
+    ['by id', { adopt: 'x', name: 'Renamed' }],
   ])('updates what differs, %s', (_, words) => {
     const plan = planOf(only({ ...errors, ...words }), storedObjects)
     expect(plan.changes.at(-1)).toMatchObject({ action: 'update', id: 'x', takeover: 'unmanaged', origin: undefined })
@@ -335,20 +341,26 @@ describe('taking over', () => {
     expect(plan.changes.at(-1)?.fields).toEqual([])
   })
 
-  it.each([
-    [
-      'an id that no object has',
-      { id: 'nobody' },
-      'missing-object: alerts.errors: alert nobody does not exist; remove id to create a new one',
-    ],
-    [
-      'an id of what is marked otherwise',
-      { id: 'm' },
-      'owned-elsewhere: alerts.errors: alert m has the ownership marker of another key or project',
-    ],
-  ])('an adoption is rejected for %s', (_, words, expected) => {
+  it('creates an object with an id that the service does not have, because it was deleted or is of another service', () => {
+    const plan = planOf(only({ ...errors, adopt: 'gone' }), remoteStateWith({ ...storedObjects, alert: [] }))
+    expect(steps(plan)).toContain('alerts.errors create')
+    expect(plan.diagnostics).toEqual([])
+  })
+
+  it('takes an id of this project under a key that no file declares for a renamed key', () => {
     const marked = { id: 'm', name: 'Other', note: 'watchkeeper: shop/main other 0a1b2c' }
-    const plan = planOf(only({ ...errors, ...words }), remoteStateWith({ ...storedObjects, alert: [marked] }))
-    expect(messagesOf(plan)).toEqual([expected])
+    const plan = planOf(only({ ...errors, adopt: 'm' }), remoteStateWith({ ...storedObjects, alert: [marked] }))
+    expect(plan.changes.at(-1)).toMatchObject({ action: 'update', takeover: 'renamed', notes: ['the key was renamed from other'] })
+    expect(plan.orphans.map(({ id }) => id)).not.toContain('m')
+  })
+
+  it('rejects an id with the marker of another project or of a declared key', () => {
+    const marked = { id: 'm', name: 'Other', note: 'watchkeeper: other/project errors 0a1b2c' }
+    const plan = planOf(only({ ...errors, adopt: 'm' }), remoteStateWith({ ...storedObjects, alert: [marked] }))
+    expect(messagesOf(plan)).toContain('owned-elsewhere: alerts.errors: alert m has the ownership marker of another key or project')
+    const ours = planOf({ ...declared, alerts: { ...declared.alerts, more: { ...errors, name: 'More', adopt: 'alerts-errors' } } }, applied)
+    expect(messagesOf(ours)).toEqual([
+      'owned-elsewhere: alerts.more: alert alerts-errors has the ownership marker of another key or project',
+    ])
   })
 })

@@ -150,7 +150,7 @@ describe('nothing goes', () => {
   it('nothing goes with a dashboard that stays as it is, or is only taken over', () => {
     expect(planOf(declared, withForeign({ tileId: 'dashboards-shop-A' })).diagnostics).toEqual([])
     const unmarked = { ...applied, dashboard: applied.dashboard.map((one) => ({ ...one, tags: ['shop'] })) }
-    const plan = planOf({ ...declared, dashboards: { shop: { ...shop, adopt: true } } }, unmarked)
+    const plan = planOf({ ...declared, dashboards: { shop: { ...shop, adopt: true, rewrite: true } } }, unmarked)
     expect(steps(plan)).toContain('dashboards.shop update')
     expect(plan.changes.filter((change) => 'removes' in change)).toEqual([])
   })

@@ -33,6 +33,8 @@ function resultOf(objects: readonly PlannedObject[], more: Partial<Result> = {})
     toDelete: numberOf('delete'),
     unchanged: numberOf('unchanged') + numberOf('adopt'),
     toAdopt: numberOf('adopt'),
+    toHold: numberOf('held'),
+    tracked: objects.filter(({ isTracked }) => isTracked).length,
     unmanaged: 0,
     unmanagedKinds: [],
     toMark: numberOf('mark'),
@@ -219,6 +221,16 @@ describe('the report of a plan', () => {
     expect(many).toContain('alert a, alert b, alert c, alert d, alert e and 2 more')
     expect(many).toContain('Objects to adopt (7): see the summary of the run')
     expect(many).toContain('Undeclared objects (7): see the summary of the run')
+  })
+
+  it('says of a dashboard without a marker that the provisioner may overwrite it, with or without a difference', () => {
+    const about = (fields: Partial<PlannedObject>) => textOf(plan, resultOf([object('shop', { kind: 'dashboard', ...fields })]))
+    const sentence = 'If apply adopted dashboard shop before, the provisioner of the server may own it, and will overwrite it again.'
+    for (const action of ['adopt', 'update'] as const) {
+      expect(about({ action, takeover: 'unmanaged' })).toContain(sentence)
+      for (const other of [{ takeover: 'renamed' } as const, {}]) expect(about({ action, ...other })).not.toContain('provisioner')
+    }
+    expect(about({ kind: 'alert', action: 'adopt', takeover: 'unmanaged' })).not.toContain('provisioner')
   })
 
   it('annotates files, and nothing that is about an object of the service', () => {

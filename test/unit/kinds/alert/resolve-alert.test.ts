@@ -96,59 +96,74 @@ describe('a reference to a missing object', () => {
         },
       },
       'unknown-name: dashboards.shop.tiles["A"].config.sourceId: no source is named "Lags"; did you mean "Logs"?',
+      'Lags',
     ],
     [
       'a source of a saved search',
       { savedSearches: { slow: { ...slow, sourceId: { source: 'Lags' } } } },
       'unknown-name: savedSearches.slow.sourceId: no source is named "Lags"; did you mean "Logs"?',
+      'Lags',
     ],
     [
       'a webhook',
       { dashboards: { shop }, alerts: { errors: { ...errors, channel: { type: 'webhook', webhook: 'ancall' } } } },
       'unknown-name: alerts.errors.channel.webhook: no webhook is named "ancall"; did you mean "oncall"?',
+      'webhook ancall',
     ],
     [
       'a webhook of several',
       { dashboards: { shop }, alerts: { errors: { ...errors, channel: undefined, channels: [{ type: 'webhook', webhook: 'x' }] } } },
       'unknown-name: alerts.errors.channels[0].webhook: no webhook is named "x"; existing names: oncall',
+      'webhook x',
     ],
     [
       'a tile',
       { dashboards: { shop }, alerts: { errors: { ...errors, tile: 'AA' } } },
       'unknown-name: alerts.errors.tile: the dashboard has no tile named "AA"; did you mean "A"?',
+      'AA on Shop',
     ],
     [
       'a tile by its id',
       { dashboards: { shop }, alerts: { errors: { ...errors, tile: { id: 'nobody' } } } },
       'unknown-name: alerts.errors.tile: the dashboard has no tile nobody',
+      'nobody on Shop',
     ],
     [
       'one of two tiles',
       { dashboards: { shop: { ...shop, tiles: [tile('A'), tile('A', 4)] } }, alerts: { errors } },
       'unknown-name: alerts.errors.tile: the dashboard has several tiles named "A"; use { id: … }',
+      'A on Shop',
     ],
     [
       'a dashboard by name',
       { alerts: { errors: { ...errors, dashboard: { name: 'Shop' } } } },
       'unknown-name: alerts.errors.dashboard: no dashboard is named "Shop"',
+      'A on Shop',
     ],
     [
       'a dashboard by id',
       { alerts: { errors: { ...errors, dashboard: { id: 'nobody' } } } },
       'unknown-name: alerts.errors.dashboard: dashboard nobody does not exist',
+      'A on nobody',
     ],
     [
       'a key',
       { alerts: { errors: { ...errors, dashboard: 'shap' } } },
       'unknown-name: alerts.errors.dashboard: "shap" is not a key in these files',
+      'A on shap',
     ],
     [
       'a saved search by id',
       { alerts: { many: { ...many, savedSearch: { id: 'nobody' } } } },
       'unknown-name: alerts.many.savedSearch: saved search nobody does not exist',
+      'nobody',
     ],
-  ])('a reference to a missing object is reported as a diagnostic: %s', (_, content, expected) => {
-    expect(messagesOf(planOf(content))).toEqual([expected])
+  ])('a reference to a missing object is reported as a diagnostic, and shown as the file spells it: %s', (_, content, expected, shown) => {
+    const plan = planOf(content)
+    expect(messagesOf(plan)).toEqual([expected])
+    const summaries = plan.changes.map((change) => ('summary' in change ? change.summary : '')).join('\n')
+    expect(summaries).toContain(shown)
+    expect(summaries).not.toContain('undefined')
   })
 
   it('finds an object of the service that no file declares', () => {

@@ -52,7 +52,7 @@ describe('a new file', () => {
 
 const chart = 'config: { displayType: line, source: Logs, select: [{ aggFn: count }] }'
 
-const head = ['dashboards:', '  shop:', '    name: Shop', '    id: d1']
+const head = ['dashboards:', '  shop:', '    name: Shop', '    adopt: d1']
 
 const changes = (text: string, tiles: readonly object[], containers?: readonly object[]): readonly string[] =>
   linesBetween(text, verifiedPull({ dashboard: [dashboard(tiles, containers)] }, { [file]: text }).after[file] ?? '')

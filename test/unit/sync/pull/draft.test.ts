@@ -21,6 +21,7 @@ describe('a pull without files', () => {
         id: 'q1',
         outcome: 'added',
         path: 'o/saved-searches.yml',
+        isEdited: true,
       },
       {
         kind: 'dashboard',
@@ -29,6 +30,7 @@ describe('a pull without files', () => {
         id: 'd1',
         outcome: 'added',
         path: 'o/shop.yml',
+        isEdited: true,
       },
       {
         kind: 'alert',
@@ -37,6 +39,7 @@ describe('a pull without files', () => {
         id: 'a1',
         outcome: 'added',
         path: 'o/shop.yml',
+        isEdited: true,
       },
     ])
     expect(pulled.files.map(({ path, before }) => [path, before])).toEqual([
@@ -51,7 +54,7 @@ describe('a pull without files', () => {
     expect(text.slice(text.indexOf('alerts:'))).toBe(`alerts:
   errors:
     name: Errors
-    adopt: true
+    adopt: a1
     dashboard: shop
     tile: A
     threshold: 5
@@ -59,7 +62,7 @@ describe('a pull without files', () => {
     channel: { type: webhook, webhook: oncall }
     note: Call
 `)
-    expect(text).toContain('dashboards:\n  shop:\n    name: Shop\n    adopt: true\n    tags: [shop]\n    tiles:\n')
+    expect(text).toContain('dashboards:\n  shop:\n    name: Shop\n    adopt: d1\n    tags: [shop]\n    tiles:\n')
   })
 
   it('writes alerts on dashboards of other projects and on saved searches to alerts.yml', () => {
@@ -140,7 +143,7 @@ describe('a pull into existing files', () => {
   })
 
   it('a pull into existing files does not mistake a saved search for the dashboard of an alert when their keys or ids are equal', () => {
-    const files = { 'o/s.yml': 'savedSearches:\n  shop:\n    name: Slow\n    id: d1\n    sourceId: s1\n    where: x\n' }
+    const files = { 'o/s.yml': 'savedSearches:\n  shop:\n    name: Slow\n    adopt: d1\n    sourceId: s1\n    where: x\n' }
     const parts = { dashboard: [shop], alert: [errors], savedSearch: [{ ...search, id: 'd1' }] }
     const into = pull(parts, files)
     expect(into.of('errors')?.path).toBe('o/shop.yml')
@@ -166,7 +169,7 @@ describe('a pull into existing files', () => {
     const pulled = pull({ ...storedObjects, savedSearch: [search, { ...search, id: 'q2', name: 'Fast' }] }, filled)
     expect(pulled.files).toHaveLength(1)
     expect(pulled.files[0]?.after).toBe(
-      `${filled['o/saved-searches.yml']}\n  fast:\n    name: Fast\n    adopt: true\n    source: Logs\n    where: x\n`,
+      `${filled['o/saved-searches.yml']}\n  fast:\n    name: Fast\n    adopt: q2\n    source: Logs\n    where: x\n`,
     )
   })
 })
@@ -298,7 +301,7 @@ describe('expressions and defaults', () => {
       const found = pull({ alert: [...alerts, more], dashboard: [shop] }, files, { variables, globs: ['o/alerts.yml'] })
       const text = found.after['o/alerts.yml'] ?? ''
       expect(text.slice(text.indexOf('  more:'), text.indexOf('dashboards:'))).toBe(
-        '  more:\n    name: More\n    adopt: true\n    dashboard: shop\n    tile: B\n    threshold: 8\n\n',
+        '  more:\n    name: More\n    adopt: a9\n    dashboard: shop\n    tile: B\n    threshold: 8\n\n',
       )
       expect(found.unverified).toEqual({})
     })

@@ -20,41 +20,12 @@ describe('selectObjects', () => {
   const yamlOf = (parts: Lists): string => Object.values(pull(parts).after).join('\n')
 
   describe('an unmanaged object', () => {
-    it('an unmanaged object is adopted by name when its name is unique', () => {
-      const parts = { dashboard: [board('d1', 'One'), board('d2', 'Two')] }
-      expect(became(parts)).toEqual({ d1: 'added one', d2: 'added two' })
-      expect(yamlOf(parts)).toContain('    name: One\n    adopt: true\n')
-      expect(yamlOf(parts)).not.toContain(' id:')
-    })
-
-    it('an unmanaged object is adopted by id when another object has its name', () => {
+    it('an unmanaged object is adopted by its id', () => {
       const parts = { dashboard: [board('d2', 'Same'), board('d1', 'Same'), board('d3', 'Other')] }
       expect(became(parts)).toEqual({ d3: 'added other', d1: 'added same', d2: 'added same-2' })
-      expect(yamlOf(parts)).toContain('  same:\n    name: Same\n    id: d1\n')
-      expect(yamlOf(parts)).toContain('  same-2:\n    name: Same\n    id: d2\n')
-      expect(yamlOf(parts)).toContain('    name: Other\n    adopt: true\n')
-    })
-
-    it('an unmanaged object is adopted by id when another name differs only in spaces', () => {
-      const savedSearches = ['Errors', 'Errors ', 'errors'].map((name, i) => ({ ...search, id: `q${i}`, name }))
-      expect(became({ savedSearch: savedSearches })).toEqual({ q0: 'added errors', q1: 'added errors-2', q2: 'added errors-3' })
-      expect(yamlOf({ savedSearch: savedSearches }).match(/^ {4}(?:id|adopt): .*/gm)).toEqual([
-        '    id: q0',
-        '    id: q1',
-        '    adopt: true',
-      ])
-    })
-
-    it('an unmanaged object is adopted by name when the other object with its name is managed', () => {
-      const parts = { dashboard: [board('d1', 'Same'), board('d2', 'Same', [mark('theirs', 'other/project')])] }
-      expect(became(parts)).toEqual({ d1: 'added same', d2: 'other-project has the ownership marker of another project' })
-      expect(yamlOf(parts)).toContain('adopt: true')
-    })
-
-    it('an unmanaged object is adopted by id when the list may be incomplete', () => {
-      const parts = { dashboard: [board('d1', 'One')], savedSearch: [search], incompleteLists: { dashboard: 'is long' } }
-      expect(yamlOf(parts)).toContain('    name: One\n    id: d1\n')
-      expect(yamlOf(parts)).toContain('    name: Slow\n    adopt: true\n')
+      expect(yamlOf(parts)).toContain('  same:\n    name: Same\n    adopt: d1\n')
+      expect(yamlOf(parts)).toContain('  same-2:\n    name: Same\n    adopt: d2\n')
+      expect(yamlOf(parts)).toContain('    name: Other\n    adopt: d3\n')
     })
 
     it('an unmanaged object is added once when the list contains it twice', () => {
@@ -77,23 +48,31 @@ describe('selectObjects', () => {
       ])
     })
 
-    it('an unmanaged object is left out when a declaration with its name does not adopt it', () => {
+    it('an unmanaged object with the name of a declaration updates it', () => {
       const text = 'dashboards:\n  mine:\n    name: Mine\n    tiles: []\n'
-      expect(became({ dashboard: [board('d1', 'Mine')] }, text)).toMatchObject({
+      expect(became({ dashboard: [board('d1', 'Mine')] }, text)).toEqual({ d1: 'updated mine' })
+    })
+
+    it('unmanaged objects are left out when it is not clear which of them a declaration is about', () => {
+      const text = 'dashboards:\n  mine:\n    name: Mine\n    tiles: []\n'
+      const reason = (id: string) =>
+        `left-out may be dashboards.mine; if it is, set adopt of that to ${id}, otherwise to the id of another one`
+      expect(became({ dashboard: [board('d1', 'Mine'), board('d2', 'Mine')] }, text)).toMatchObject({
         '-': 'missing mine',
-        d1: 'left-out dashboards.mine has the same name, but not adopt: true; add it to manage this object, or rename one of the two',
+        d1: reason('d1'),
+        d2: reason('d2'),
       })
     })
 
-    it('an unmanaged object is adopted by name when a file declares the other object with its name by id', () => {
-      const text = 'dashboards:\n  mine:\n    name: Same\n    id: d1\n    tiles: []\n'
+    it('an unmanaged object is added when a file declares the other object with its name by id', () => {
+      const text = 'dashboards:\n  mine:\n    name: Same\n    adopt: d1\n    tiles: []\n'
       const parts = { dashboard: [{ ...board('d1', 'Same'), tiles: [] }, board('d2', 'Same')] }
       expect(became(parts, text)).toEqual({ d1: 'unchanged mine', d2: 'added same' })
     })
 
     it('an unmanaged object is not confused with an object of another section', () => {
       const text =
-        'savedSearches:\n  gone:\n    name: One\n    sourceId: s1\n  slow:\n    name: Slow\n    id: d2\n    sourceId: s1\n    where: x\n'
+        'savedSearches:\n  gone:\n    name: One\n    sourceId: s1\n  slow:\n    name: Slow\n    adopt: d2\n    sourceId: s1\n    where: x\n'
       const parts = { dashboard: [board('d1', 'One'), board('d2', 'Two')], savedSearch: [{ ...search, id: 'd2' }] }
       const { objects } = verifiedPull(parts, { 'o/a.yml': text })
       expect(objects.map(({ kind, outcome, key }) => `${kind} ${outcome} ${key}`)).toEqual([

@@ -7,17 +7,17 @@ const file = 'o/a.yml'
 const text = `dashboards:
   shop:
     name: Shop
-    id: d1
+    adopt: d1
     tags: [ shop ]
     tiles:
       - { name: A, x: 0, y: 0, w: 6, h: 4, config: { displayType: line, sourceId: { source: Logs }, select: [{ aggFn: count }] } }
       - { name: B, x: 0, y: 4, w: 6, h: 4, config: { displayType: line, sourceId: s1, select: [{ aggFn: count }], groupBy: '' } }
 savedSearches:
-  slow: { name: Slow, id: q1, sourceId: s1, where: x, tags: [] }
+  slow: { name: Slow, adopt: q1, sourceId: s1, where: x, tags: [] }
 alerts:
   errors:
     name: Errors
-    id: a1
+    adopt: a1
     dashboard: { name: Shop }
     tile: A
     threshold: 5.0
@@ -73,8 +73,8 @@ describe('a file', () => {
         'another search',
         { savedSearch: [{ ...search, where: 'z' }] },
         [
-          '-  slow: { name: Slow, id: q1, sourceId: s1, where: x, tags: [] }',
-          '+  slow: { name: Slow, id: q1, sourceId: s1, where: z, tags: [] }',
+          '-  slow: { name: Slow, adopt: q1, sourceId: s1, where: x, tags: [] }',
+          '+  slow: { name: Slow, adopt: q1, sourceId: s1, where: z, tags: [] }',
         ],
       ],
     ]
@@ -136,7 +136,7 @@ describe('a file', () => {
 
   it('refers to one of its dashboards by key when the reference changes', () => {
     const more = { ...shop, id: 'd2', name: 'More', tiles: [tile('t9', 'A')] }
-    const twice = text.replace('savedSearches:', '  more:\n    name: More\n    id: d2\n    tiles: []\nsavedSearches:')
+    const twice = text.replace('savedSearches:', '  more:\n    name: More\n    adopt: d2\n    tiles: []\nsavedSearches:')
     const { after } = verifiedPull(
       { ...storedObjects, dashboard: [shop, more], ...alerts({ dashboardId: 'd2', tileId: 't9' }) },
       { [file]: twice },
@@ -193,8 +193,8 @@ describe('wording that only the file has', () => {
     ]
     const from = text.slice(text.indexOf('savedSearches:'), text.indexOf('alerts:'))
     expect(changed({ source: sources, dashboard: [], alert: [], savedSearch: [{ ...search, sourceId: 's2' }] }, from)).toEqual([
-      '-  slow: { name: Slow, id: q1, sourceId: s1, where: x, tags: [] }',
-      '+  slow: { name: Slow, id: q1, sourceId: { source: Traces }, where: x, tags: [] }',
+      '-  slow: { name: Slow, adopt: q1, sourceId: s1, where: x, tags: [] }',
+      '+  slow: { name: Slow, adopt: q1, sourceId: { source: Traces }, where: x, tags: [] }',
     ])
   })
 

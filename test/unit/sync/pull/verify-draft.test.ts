@@ -12,6 +12,7 @@ const object = (key: string, more: Partial<PulledObject> = {}): PulledObject => 
   name: key,
   id: `id-${key}`,
   outcome: 'added',
+  isEdited: true,
   overridden: [],
   path: file,
   reason: undefined,
@@ -49,9 +50,21 @@ interface Case {
   readonly broken?: ReadDraft['declarations']['broken']
 }
 
+/** An object that stays as it is. */
+const kept = (key: string, outcome: PulledObject['outcome'], more: Partial<PulledObject> = {}): PulledObject => {
+  const { isEdited: _, ...rest } = object(key, { outcome, ...more })
+  return rest
+}
+
 /** The objects `a`, `b` and `c` begin on lines 10, 20 and 30. */
 function verify({ objects = [object('a')], changes = [change('a')], diagnostics = [], planned = [], broken = [] }: Case) {
-  const declared = ['a', 'b', 'c'].map((key, i) => ({ kind: 'alert', key, value: {}, location: { file, line: (i + 1) * 10, column: 3 } }))
+  const declared = ['a', 'b', 'c'].map((key, i) => ({
+    kind: 'alert',
+    key,
+    value: {},
+    written: { dashboard: 'b' },
+    location: { file, line: (i + 1) * 10, column: 3 },
+  }))
   const proof = {
     declarations: { objects: declared, broken },
     diagnostics,
@@ -66,19 +79,9 @@ describe('verifyDraft accepts an object', () => {
       ['that would be adopted as it is', {}],
       ['that is as declared', { changes: [change('a', { action: 'unchanged' })] }],
       ['although something is worth a warning', { diagnostics: [diagnostic('odd', 10, { severity: 'warning' })] }],
-      ['although something is wrong with another one', { diagnostics: [diagnostic('wrong', 20)] }],
-      ['although something is wrong before it', { diagnostics: [diagnostic('wrong', 9)] }],
-      [
-        'although something is wrong in another file',
-        { diagnostics: [diagnostic('wrong', 10, { location: { file: 'o/b.yml', line: 12 } })] },
-      ],
-      [
-        'that was as declared, whatever was wrong with it',
-        { objects: [object('a', { outcome: 'unchanged' })], diagnostics: [diagnostic('wrong', 10)] },
-      ],
-      ['that is in no file', { objects: [object('a', { path: undefined, outcome: 'other-project' })], changes: [] }],
-      ['that is not in the service', { objects: [object('a', { id: undefined, outcome: 'missing' })], changes: [] }],
-      ['that was left out', { objects: [object('a', { outcome: 'left-out' })], changes: [change('a', { action: 'update' })] }],
+      ['that is in no file', { objects: [kept('a', 'other-project', { path: undefined })], changes: [] }],
+      ['that is not in the service', { objects: [kept('a', 'missing', { id: undefined })], changes: [] }],
+      ['that was left out', { objects: [kept('a', 'left-out')], changes: [change('a', { action: 'update' })] }],
     ]
     for (const [name, given] of cases) {
       expect(verify(given), name).toEqual({})
@@ -108,7 +111,7 @@ describe('verifyDraft rejects an object', () => {
       ],
       [
         'that would be changed, although it was only looked at',
-        { objects: [object('a', { outcome: 'unchanged' })], changes: [change('a', { action: 'update' })] },
+        { objects: [kept('a', 'unchanged', { differed: true })], changes: [change('a', { action: 'update' })] },
         'a file cannot declare this object exactly: plan would update it',
       ],
       ['in which something is wrong', { diagnostics: [diagnostic('wrong', 12)] }, 'wrong'],
@@ -129,14 +132,9 @@ describe('verifyDraft rejects an object', () => {
       [
         'that is in no plan, because its file cannot be read',
         { changes: [], diagnostics: [diagnostic('no YAML', 1)], objects: [object('z')] },
-        'no YAML',
+        'the files would have an error: no YAML',
       ],
       ['that is in no plan for no reason', { changes: [] }, 'could not be found in the file again'],
-      [
-        'that is in no plan for no reason, while another file is wrong',
-        { changes: [], diagnostics: [diagnostic('wrong', 1, { location: { file: 'o/b.yml' } })] },
-        'could not be found in the file again',
-      ],
     ]
     for (const [name, given, reason] of cases) {
       const [{ key } = { key: '' }] = given.objects ?? [object('a')]
@@ -151,6 +149,65 @@ describe('verifyDraft rejects an object', () => {
       'alert id-b': 'wrong',
       'alert id-c': 'other',
     })
+  })
+
+  it('rejects the edits because of which something is wrong with what stays', () => {
+    const dashboard = (key: string) => object(key, { kind: 'dashboard' })
+    const changes = ['a', 'b', 'c'].flatMap((key) => [change(key), change(key, { kind: 'dashboard' })])
+    const other = { location: { file: 'o/b.yml', line: 1 } }
+    const error = 'the files would have an error: wrong'
+    const cases: readonly [string, Case, Record<string, string>][] = [
+      [
+        'what it refers to',
+        { objects: [dashboard('b'), dashboard('c'), kept('a', 'unchanged')], diagnostics: [diagnostic('wrong', 12)] },
+        { 'dashboard id-b': error },
+      ],
+      [
+        'what it refers to, and says why it cannot be edited itself',
+        { objects: [dashboard('b'), kept('a', 'left-out', { reason: 'it is odd' })], diagnostics: [diagnostic('wrong', 12)] },
+        { 'dashboard id-b': `${error}; its declaration stays, because it is odd` },
+      ],
+      [
+        'what it refers to, and says that it does not exist',
+        {
+          objects: [dashboard('b'), kept('a', 'missing', { id: undefined })],
+          changes: [
+            ...changes.slice(1),
+            { ...change('a'), id: undefined, stored: undefined, action: 'create', location: { file }, summary: '' },
+          ],
+          diagnostics: [diagnostic('wrong', 12)],
+        },
+        { 'dashboard id-b': `${error}; the service does not have this alert, so remove its declaration` },
+      ],
+      [
+        'what it refers to, and that is removed',
+        { objects: [{ ...dashboard('b'), id: undefined, outcome: 'removed' }], diagnostics: [diagnostic('wrong', 12)] },
+        { 'dashboard without an id: b': error },
+      ],
+      [
+        'what is in its file',
+        { objects: [object('b'), object('c', { path: 'o/b.yml' })], diagnostics: [diagnostic('wrong', 12)] },
+        { 'alert id-b': error },
+      ],
+      [
+        'everything',
+        { objects: [object('b'), object('c')], diagnostics: [diagnostic('wrong', 1, other)] },
+        { 'alert id-b': error, 'alert id-c': error },
+      ],
+      ['nothing, where nothing is edited', { objects: [kept('a', 'unchanged')], diagnostics: [diagnostic('wrong', 12)] }, {}],
+      [
+        'what it refers to, where it would differ',
+        {
+          objects: [dashboard('b'), object('c'), kept('a', 'unchanged')],
+          changes: [...changes.slice(1), change('a', { action: 'update', fields })],
+        },
+        {
+          'dashboard id-b':
+            'with its new values, alerts.a would differ: a file cannot declare this object exactly: plan would update it (threshold, note)',
+        },
+      ],
+    ]
+    for (const [name, given, expected] of cases) expect(verify({ changes, ...given }), name).toEqual(expected)
   })
 
   it('rejects an object that shares a line with others', () => {

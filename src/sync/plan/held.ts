@@ -1,0 +1,103 @@
+// Objects that apply leaves as they are: writing them could lose what a person made, or what they depend on is left as it is.
+import { type Diagnostic, diagnosticOf, exceptionOf } from '../../core/diagnostics.ts'
+import { toKebab } from '../../core/names.ts'
+import { capitalize, listFirst, pluralOf } from '../../core/text.ts'
+import { type Body, describeStored, type Kind } from '../../kinds/kind.ts'
+import { addressOf, type PendingId, replacePending } from '../../kinds/kind-names.ts'
+import type { Create, Held, Update } from './change.ts'
+import { matchRules, type Pair } from './match.ts'
+
+/** The reason, and what works, for a declaration whose object is left as it is. `digest` is that of the declaration as it is now. */
+export function hold(change: Create | Update, { adopted, candidates }: Pair, digest: string, kind: Kind): Held {
+  const { label, hasUniqueNames } = kind
+  const { id, stored, fields } = change
+  const paths = listFirst([...new Set(fields.map(({ path }) => path))], maxNamed, (count) => `${count} more`).join(', ')
+  const heldWith = (reason: string, way: string, isError = true): Held => {
+    const { kind: name, key, name: title, location, madeFrom, desired } = change
+    const common = { kind: name, key, name: title, location, madeFrom, desired, fields, action: 'held' as const, isError }
+    return { ...common, notes: [reason, way], ...(id !== undefined && { id, stored, origin: isError ? undefined : 'service' }) }
+  }
+  const set = `set adopt${placeOf(change)} to`
+  if (candidates !== undefined || id === undefined) {
+    const ids = (candidates ?? []).map((one) => one.stored.id)
+    const reason = `could be one of the unmanaged ${pluralOf(label)} ${ids.join(', ')}, which differ`
+    return { ...heldWith(reason, `${set} the id of the one to manage`), candidates: ids }
+  }
+  if (change.madeFrom !== undefined)
+    return heldWith(
+      `the unmanaged ${label} ${id} differs (${paths}), and no file can adopt it`,
+      `to replace it, run watchkeeper delete-${toKebab(kind.name)} ${id}`,
+    )
+  const pull = `run watchkeeper pull --only declared --select key=${change.key}`
+  if (adopted === undefined || adopted === true) {
+    const second = hasUniqueNames ? 'choose another name' : 'set adopt to false'
+    return heldWith(
+      `the unmanaged ${label} ${stored === undefined ? id : describeStored(stored)} differs (${paths})`,
+      `to manage it as the file has it, ${set} ${quoted(id)}; to take its values into the file, ${pull}; to create another one, ${second}`,
+    )
+  }
+  const isService = adopted.declared === digest
+  return heldWith(
+    `changed in the ${isService ? '' : 'files and in the '}service since pull (${paths})`,
+    `to take over the ${label} of the service, ${pull}; to keep the file, ${set} ${quoted(id)}`,
+    !isService,
+  )
+}
+
+const maxNamed = 5
+
+/** YAML reads digits, with one `e` or without, as a number. */
+const quoted = (id: string): string => (/^\d+(?:e\d+)?$/i.test(id) ? `"${id}"` : id)
+
+/** Where `adopt` goes for an object of a file with instances, which share one declaration. */
+const placeOf = ({ location }: Create | Update): string =>
+  location?.instance === undefined ? '' : ` for the instance ${location.instance}, as a value of the instance or in overrides,`
+
+/** Changes that need a tile or an object which a held one does not have. `held` are the changes of the kinds before. */
+export function holdDependents<C extends Create | Update | Held>(changes: readonly C[], held: readonly Held[]): readonly (C | Held)[] {
+  if (held.length === 0) return changes
+  const byAddress = new Map(held.map((one) => [addressOf(one), one]))
+  return changes.map((change) => {
+    const cause =
+      change.action === 'held'
+        ? undefined
+        : pendingIn(change.desired)
+            .map(addressOf)
+            .map((name) => byAddress.get(name))
+            .find((one) => one !== undefined)
+    if (cause === undefined) return change
+    const { kind, key, name, location, desired, fields, id, stored } = change
+    const reason = `needs what ${addressOf(cause)} has in the files, which is left as it is`
+    return {
+      kind,
+      key,
+      name,
+      location,
+      desired,
+      fields,
+      id,
+      stored,
+      action: 'held',
+      isError: cause.isError,
+      notes: [reason, `see ${addressOf(cause)}`],
+    } as const
+  })
+}
+
+function pendingIn(body: Body): readonly PendingId[] {
+  const found: PendingId[] = []
+  replacePending(body, (pending) => found.push(pending))
+  return found
+}
+
+/** Whether an error lets apply write the other objects. */
+export const isAboutHeld = ({ rule }: Pick<Diagnostic, 'rule'>): boolean => rule === ('held' satisfies keyof typeof matchRules)
+
+/** One diagnostic for each held object. Deletes wait until there is no error: what is missing in the files may be what a person changed. */
+export const reportHeld = (held: readonly Held[], deletes: boolean): readonly Diagnostic[] =>
+  held.map((change) => {
+    const { notes, isError, location = { file: 'files' } } = change
+    const [reason, way] = notes
+    const message = `${addressOf(change)}: ${reason}, so apply leaves it as it is${isError && deletes ? ', and deletes nothing' : ''}. ${capitalize(way ?? '')}`
+    return (isError ? diagnosticOf : exceptionOf)(matchRules, 'held', location, message)
+  })

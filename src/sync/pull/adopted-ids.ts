@@ -1,0 +1,63 @@
+// What `adopt` says of an object without a marker: its id, and digests of what it and its declaration are like now.
+import { isSame } from '../../core/equality.ts'
+import { overriddenFields } from '../../declarations/merge-fields.ts'
+import { ownValue } from '../../documents/schema.ts'
+import { adoptedIds, declarationDigest, toAdoptedId, withAdoptedId } from '../../kinds/adopt.ts'
+import type { Kind } from '../../kinds/kind.ts'
+import { addressOf } from '../../kinds/kind-names.ts'
+import type { Declared, Kinds } from '../../kinds/kinds.ts'
+import type { NamedEnvironment } from '../../operation/operation.ts'
+import type { Change } from '../plan/change.ts'
+import type { Draft, DraftInput, PulledObject } from './draft.ts'
+import { type Edit, editFile } from './edit-yaml.ts'
+import type { ReadDraft } from './verify-draft.ts'
+
+interface AdoptInput extends Pick<DraftInput, 'only' | 'texts'> {
+  readonly kinds: Kinds
+  readonly environment?: NamedEnvironment | undefined
+}
+
+/** The draft with the entries of `adopt` that the verified files need. A digest alone is no reason for a pull request of a drift. */
+export function withAdoptedIds(draft: Draft, { declarations, plan }: ReadDraft, input: AdoptInput): Draft {
+  const declared = new Map(declarations.objects.map((one) => [addressOf(one), one]))
+  const pulled = new Map(draft.objects.map((one) => [addressOf(one), one]))
+  const edits = plan.changes.flatMap((change) => {
+    const [one, object] = [declared.get(addressOf(change)), pulled.get(addressOf(change))]
+    const edit = one && object && editOf(change, one, object, input)
+    return edit === undefined ? [] : [{ path: one?.location.file ?? '', edit }]
+  })
+  const drafted = new Map(draft.files.map((file) => [file.path, file]))
+  const edited = [...Map.groupBy(edits, ({ path }) => path)].map(([path, all]) => {
+    const before = drafted.get(path)?.before ?? (drafted.has(path) ? undefined : input.texts.get(path))
+    const text = drafted.get(path)?.after ?? before ?? ''
+    return { path, before, after: editFile({ path, text, defaults: {}, edits: all.map(({ edit }) => edit) }).text }
+  })
+  const files = new Map([...drafted.values(), ...edited].map((file) => [file.path, file]))
+  const byAddress = new Map(edits.map(({ edit }) => [addressOf(edit), edit]))
+  return {
+    files: [...files.values()].filter(({ before, after }) => before !== after).toSorted((a, b) => (a.path < b.path ? -1 : 1)),
+    objects: draft.objects.map((object) => {
+      const edit = byAddress.get(addressOf(object))
+      if (edit === undefined || object.outcome !== 'unchanged') return object
+      return { ...object, outcome: 'updated', fields: [{ path: 'adopt', before: edit.after?.adopt, after: edit.before?.adopt }] }
+    }),
+  }
+}
+
+function editOf(change: Change, declared: Declared, object: PulledObject, { kinds, environment, only }: AdoptInput): Edit | undefined {
+  const { stored } = change
+  const { key, value, written, location, madeFrom } = declared
+  const kind: Kind = kinds[declared.kind]
+  if (stored === undefined || kind.ownership === 'identity' || kind.readMarker(kind.toBody(stored)) !== undefined) return undefined
+  if (madeFrom !== undefined || location.instance !== undefined || overriddenFields(environment, kind.name, key).includes('adopt'))
+    return undefined
+  const isChanged = object.outcome === 'added' || object.outcome === 'updated'
+  const isNamed = value.adopt === true || adoptedIds(value.adopt).some(({ id }) => id === stored.id)
+  const isKept = object.outcome === 'unchanged' && isNamed && only !== 'drifted'
+  if (!isChanged && !isKept) return undefined
+  const before = ownValue(written, 'adopt')
+  const after = withAdoptedId(before, toAdoptedId(kind, stored, declarationDigest(value)))
+  return isSame(before, after)
+    ? undefined
+    : { kind: kind.name, key, before: { ...(before !== undefined && { adopt: before }) }, after: { adopt: after } }
+}

@@ -1,0 +1,190 @@
+// Walks every state of an existing object, its declaration and the server, and compares what the planner decides with the five rules, written
+// down a second time. docs/files.md has them for users.
+import { describe, expect, it } from 'vitest'
+import { declarationDigest, toAdoptedId } from '../../src/kinds/adopt.ts'
+import type { StoredObject } from '../../src/kinds/kind.ts'
+import type { KindName } from '../../src/kinds/kind-names.ts'
+import type { Change, Plan } from '../../src/sync/plan/change.ts'
+import { readValue } from '../support/declarations.ts'
+import { kinds, planOf, remoteStateWith } from '../support/plans.ts'
+
+const project = 'shop/main'
+const key = 'mine'
+
+interface Subject {
+  readonly kind: KindName
+  /** A stored object with the value, and with a text or tags of its own. */
+  stored(value: number, id: string, own?: string): StoredObject
+  declared(value: number): object
+  /** Other objects of the service and of the files. */
+  readonly around: { readonly stored: Readonly<Record<string, readonly object[]>>; readonly declared: object }
+}
+
+const config = { displayType: 'line', sourceId: 'logs', select: [{ aggFn: 'count' }] }
+const tileOf = (w: number) => ({ name: 'A', x: 0, y: 0, w, h: 4, config })
+const board = { id: 'board', name: 'Board', tags: [], tiles: [{ ...tileOf(6), id: 't1' }] }
+const channel = { type: 'webhook', webhookId: 'hook' }
+const watching = { threshold: 1, thresholdType: 'above', interval: '5m', channel }
+const alert = { ...watching, source: 'tile', dashboardId: 'board', tileId: 't1' }
+const alertInFile = { dashboard: { id: 'board' }, tile: { id: 't1' }, interval: '5m', channel }
+
+const alertSubject = (name: string | undefined, others: readonly object[] = [], declaredOthers: object = {}): Subject => ({
+  kind: 'alert',
+  stored: (threshold, id, own) => ({ ...alert, id, threshold, name: name ?? null, ...(own !== undefined && { note: own }) }),
+  declared: (threshold) => ({ ...alertInFile, threshold, ...(name !== undefined && { name }) }),
+  around: { stored: { dashboard: [board], alert: others }, declared: { alerts: declaredOthers } },
+})
+
+const dashboardSubject = (alerts: readonly object[]): Subject => ({
+  kind: 'dashboard',
+  stored: (w, id, own) => ({ id, name: 'Mine', tags: own === undefined ? [] : [own], tiles: [{ ...tileOf(w), id: `${id}-t` }] }),
+  declared: (w) => ({ name: 'Mine', tiles: [tileOf(w)] }),
+  around: { stored: { alert: alerts }, declared: {} },
+})
+
+const subjects: Readonly<Record<string, Subject>> = {
+  'a dashboard': dashboardSubject([]),
+  'a dashboard with an alert': dashboardSubject([{ ...alert, id: 'on-it', name: 'On it', dashboardId: 'old', tileId: 'old-t' }]),
+  'a saved search': {
+    kind: 'savedSearch',
+    stored: (value, id, own) => ({ id, name: 'Mine', sourceId: 'logs', where: `x:${value}`, tags: own === undefined ? [] : [own] }),
+    declared: (value) => ({ name: 'Mine', sourceId: 'logs', where: `x:${value}` }),
+    around: { stored: {}, declared: {} },
+  },
+  'an alert with a name': alertSubject('Mine'),
+  'an alert without a name': alertSubject(undefined),
+  'one of two alerts without a name in one place': alertSubject(undefined, [{ ...alert, id: 'second', threshold: 99, name: null }], {
+    second: { ...alertInFile, threshold: 99 },
+  }),
+}
+
+const sectionOf = { dashboard: 'dashboards', savedSearch: 'savedSearches', alert: 'alerts' } as const
+
+const markers = ['ours', 'of another key', 'of another project', 'none', 'removed'] as const
+const adoptions = ['absent', 'true', 'false', 'id', 'id and digests', 'id and digests of a later format'] as const
+const histories = ['same', 'changed', 'deleted', 'replaced by another', 'replaced by an equal one'] as const
+const edits = ['none', 'changed', 'changed to the stored value', 'removed'] as const
+
+interface State {
+  readonly subject: Subject
+  readonly marker: (typeof markers)[number]
+  readonly adopt: (typeof adoptions)[number]
+  readonly history: (typeof histories)[number]
+  readonly edit: (typeof edits)[number]
+  readonly canPatch: boolean
+}
+
+/** Values: 6 was pulled, 8 is a change in the service, 10 one in the files, 12 another object. */
+function valuesOf({ history, edit }: State) {
+  const stored = { same: 6, changed: 8, deleted: undefined, 'replaced by another': 12, 'replaced by an equal one': 6 }[history]
+  const declared = edit === 'changed' ? 10 : edit === 'changed to the stored value' ? (stored ?? 6) : 6
+  return { stored: history === 'replaced by an equal one' ? declared : stored, declared }
+}
+
+const wordFor = (action: Change['action'] | undefined): string => action ?? 'nothing'
+
+const isOldIn = ({ history }: State): boolean => history === 'same' || history === 'changed'
+
+type Decisions = readonly (readonly [boolean, string])[]
+
+const firstOf = (decisions: Decisions): string | undefined => decisions.find(([applies]) => applies)?.[1]
+
+/** What becomes of an object with a marker, or that does not exist; undefined for one without a marker. */
+function expectedOfMarked(state: State): string | undefined {
+  const { stored, declared } = valuesOf(state)
+  const hasMarker = (marker: State['marker']): boolean => isOldIn(state) && state.marker === marker
+  const isAdopted = state.adopt.startsWith('id')
+  return firstOf([
+    [state.edit === 'removed', hasMarker('ours') || hasMarker('of another key') ? 'delete' : 'nothing'],
+    [hasMarker('ours') && stored !== declared, 'update'],
+    [hasMarker('ours'), declared === 6 ? 'unchanged' : 'mark'],
+    [hasMarker('of another key') && isAdopted, stored === declared ? 'adopt' : 'update'],
+    [hasMarker('of another project') && isAdopted, 'owned-elsewhere'],
+    [hasMarker('of another key') || hasMarker('of another project') || stored === undefined, 'create'],
+  ])
+}
+
+/** What becomes of an object without a marker. */
+function expectedOfUnmarked(state: State): string {
+  const { marker, adopt, canPatch, subject } = state
+  const { stored, declared } = valuesOf(state)
+  const isEqual = stored === declared
+  const isMarkerFree = subject.kind !== 'dashboard' || canPatch
+  const hasId = adopt.startsWith('id') && isOldIn(state)
+  // A replacement has no text of a person.
+  const isTextEqual = marker !== 'removed' || !isOldIn(state)
+  const isAsPulled = adopt === 'id and digests' && stored === 6 && isTextEqual
+  const decisions: Decisions = [
+    [!hasId && adopt === 'false', 'create'],
+    [isEqual && isTextEqual, isMarkerFree ? 'adopt' : 'tracked'],
+    [adopt === 'true' || (hasId && (adopt === 'id' || isAsPulled)), 'update'],
+    [isEqual && isMarkerFree, 'adopt'],
+    [hasId && declared === 6, 'held warning'],
+  ]
+  return firstOf(decisions) ?? 'held error'
+}
+
+function planFor({ subject, marker, adopt, history, canPatch, edit }: State, prune: boolean): { readonly plan: Plan; readonly id: string } {
+  const kind = kinds[subject.kind]
+  const { stored, declared } = valuesOf({ subject, marker, adopt, history, canPatch, edit })
+  const section = sectionOf[subject.kind as keyof typeof sectionOf]
+  const digestOf = (value: number): string => {
+    const [object] = readValue({ [section]: { [key]: subject.declared(value) } }).objects
+    return declarationDigest((object?.value ?? {}) as Record<string, unknown>)
+  }
+  const isOld = history === 'same' || history === 'changed'
+  const id = isOld ? 'old' : 'new'
+  const bare = stored === undefined ? undefined : subject.stored(stored, id, isOld && marker === 'removed' ? 'by hand' : undefined)
+  const owner = { ours: { project, key }, 'of another key': { project, key: 'other' }, 'of another project': { project: 'they/own', key } }
+  const given = isOld && Object.hasOwn(owner, marker) ? owner[marker as keyof typeof owner] : undefined
+  const object = bare && (given === undefined ? bare : { ...kind.withMarker(kind.toBody(bare), { ...given, digest: digestOf(6) }), id })
+  const pulledEntry = toAdoptedId(kind, subject.stored(6, 'old'), digestOf(6))
+  const spelled = {
+    absent: undefined,
+    true: true,
+    false: false,
+    id: 'old',
+    'id and digests': pulledEntry,
+    'id and digests of a later format': pulledEntry.replace('@1.', '@2.'),
+  }[adopt]
+  const own = edit === 'removed' ? {} : { [key]: { ...subject.declared(declared), ...(spelled !== undefined && { adopt: spelled }) } }
+  const others = (subject.around.declared as Record<string, object>)[section] ?? {}
+  const lists = subject.around.stored
+  const state = remoteStateWith({ ...lists, [subject.kind]: [...(lists[subject.kind] ?? []), ...(object === undefined ? [] : [object])] })
+  const options = { canPatch, prune, adoptFrom: { none: true as const } }
+  return { plan: planOf({ ...subject.around.declared, [section]: { ...others, ...own } }, state, options), id }
+}
+
+function decided({ plan, id }: { readonly plan: Plan; readonly id: string }): string {
+  const error = plan.diagnostics.find(({ rule }) => rule === 'owned-elsewhere')
+  if (error !== undefined) return error.rule
+  const change = plan.changes.find((one) => one.key === key || (one.action === 'delete' && one.id === id))
+  if (change?.action === 'held') return `held ${change.isError ? 'error' : 'warning'}`
+  return change !== undefined && 'isTracked' in change && change.isTracked ? 'tracked' : wordFor(change?.action)
+}
+
+function statesOf(subject: Subject): readonly State[] {
+  const patches = subject.kind === 'dashboard' ? [true, false] : [true]
+  return markers.flatMap((marker) =>
+    adoptions.flatMap((adopt) =>
+      histories.flatMap((history) =>
+        edits.flatMap((edit) => patches.map((canPatch) => ({ subject, marker, adopt, history, edit, canPatch }))),
+      ),
+    ),
+  )
+}
+
+describe.each(Object.entries(subjects))('W21: the five rules about %s', (_name, subject) => {
+  it('decide every state, delete nothing beside a held error, and never an object without a marker', () => {
+    for (const state of statesOf(subject)) {
+      const { subject: _, ...words } = state
+      const planned = planFor(state, true)
+      expect(decided(planned), JSON.stringify(words)).toBe(expectedOfMarked(state) ?? expectedOfUnmarked(state))
+      const { changes } = planned.plan
+      const deleted = changes.filter(({ action }) => action === 'delete')
+      const markersOfDeleted = deleted.map(({ kind, stored }) => stored && kinds[kind].readMarker(kinds[kind].toBody(stored)))
+      const isHeld = changes.some((one) => one.action === 'held' && one.isError)
+      if (isHeld ? deleted.length > 0 : markersOfDeleted.includes(undefined)) throw new Error(JSON.stringify(words))
+    }
+  })
+})

@@ -1,0 +1,160 @@
+import { describe, expect, it } from 'vitest'
+import { adoptedIds, adoptFormat, toAdoptedId, withAdoptedId } from '../../../src/kinds/adopt.ts'
+import type { StoredObject } from '../../../src/kinds/kind.ts'
+import type { KindName } from '../../../src/kinds/kind-names.ts'
+import { kinds, remoteStateWith } from '../../support/plans.ts'
+
+const answered = (kind: KindName, object: StoredObject): StoredObject => {
+  const [stored] = remoteStateWith({ [kind]: [object] })[kind]
+  if (stored === undefined) throw new Error('the list has the object')
+  return stored
+}
+
+const storedDigestOf = (kind: KindName, object: StoredObject): string =>
+  /@\d+\.([0-9a-f]+)\./.exec(toAdoptedId(kinds[kind], answered(kind, object), '000000'))?.[1] ?? ''
+
+const alert = {
+  id: '65f5e4a35eedc0de00000022',
+  name: 'Declined payments',
+  source: 'tile',
+  dashboardId: '65f5e4a35eedc0de00000014',
+  tileId: '65f5e4a35eedc0de00000015',
+  threshold: 50,
+  thresholdType: 'above',
+  interval: '15m',
+  channel: { type: 'webhook', webhookId: '65f5e4a35eedc0de00000002' },
+  message: 'Many payments are declined',
+  note: 'Call Kim',
+  state: 'OK',
+}
+
+const search = {
+  id: 'q1',
+  name: 'Errors',
+  sourceId: 's1',
+  where: 'level:error',
+  whereLanguage: 'lucene',
+  orderBy: '',
+  filters: [],
+  tags: ['team'],
+}
+
+const dashboard = {
+  id: 'd1',
+  name: 'Payments',
+  tags: ['team'],
+  tiles: [
+    {
+      id: 't1',
+      name: 'Declined',
+      x: 0,
+      y: 0,
+      w: 12,
+      h: 6,
+      config: {
+        displayType: 'line',
+        sourceId: 's1',
+        fillNulls: true,
+        asRatio: false,
+        select: [{ aggFn: 'count', valueExpression: '', where: 'event:declined', whereLanguage: 'lucene' }],
+      },
+    },
+    { id: 't2', name: 'Note', x: 12, y: 0, w: 12, h: 6, config: { displayType: 'markdown', markdown: 'Hi' } },
+  ],
+  filters: [{ id: 'f1', type: 'QUERY_EXPRESSION', name: 'Service', expression: 'ServiceName', sourceId: 's1' }],
+}
+
+const webhook = { id: 'w1', name: 'oncall', service: 'slack', url: 'https://hooks.slack.example/services/T1/B1/secret-of-the-hook' }
+
+describe('the digest of a stored object', () => {
+  // Files of users have these digests. Where one changes, `adoptFormat` goes up, and the way of the format before stays in `formats`.
+  it('is the same in every version that writes this format', () => {
+    expect(adoptFormat).toBe(1)
+    expect({
+      alert: storedDigestOf('alert', alert),
+      search: storedDigestOf('savedSearch', search),
+      dashboard: storedDigestOf('dashboard', dashboard),
+      webhook: storedDigestOf('webhook', webhook),
+    }).toMatchInlineSnapshot(`
+      {
+        "alert": "0edc452f7b",
+        "dashboard": "bf24727316",
+        "search": "181f57a0e0",
+        "webhook": "8b83c7bf7f",
+      }
+    `)
+  })
+
+  it('does not depend on markers, defaults, the state, or the order of tags and tiles', () => {
+    const marked = {
+      ...alert,
+      note: 'Call Kim\n\nwatchkeeper: shop/web declined 0a1b2c',
+      state: 'ALERT',
+      groupBy: null,
+      scheduleOffsetMinutes: 0,
+    }
+    expect(storedDigestOf('alert', marked)).toBe(storedDigestOf('alert', alert))
+    const { whereLanguage: _, orderBy: __, filters: ___, ...plain } = search
+    expect(storedDigestOf('savedSearch', { ...plain, tags: ['wk:0a1b2c:errors:abcdef', 'team'] })).toBe(
+      storedDigestOf('savedSearch', search),
+    )
+    expect(storedDigestOf('dashboard', { ...dashboard, tiles: dashboard.tiles.toReversed() })).toBe(storedDigestOf('dashboard', dashboard))
+  })
+
+  it('changes with every value that a person can change', () => {
+    const changes: readonly (readonly [KindName, StoredObject, object])[] = [
+      ['alert', alert, { threshold: 51 }],
+      ['alert', alert, { note: null }],
+      ['alert', alert, { tileId: '65f5e4a35eedc0de00000016' }],
+      ['savedSearch', search, { where: 'level:warn' }],
+      ['dashboard', dashboard, { name: 'Other' }],
+      ['dashboard', dashboard, { tags: [] }],
+      ['dashboard', dashboard, { tiles: dashboard.tiles.slice(1) }],
+      ['webhook', webhook, { service: 'generic' }],
+    ]
+    for (const [kind, object, change] of changes)
+      expect(storedDigestOf(kind, { ...object, ...change } as StoredObject), JSON.stringify(change)).not.toBe(storedDigestOf(kind, object))
+  })
+
+  it('has nothing of a secret', () => {
+    expect(storedDigestOf('webhook', { ...webhook, url: 'https://hooks.slack.example/services/T1/B1/another-secret' })).toBe(
+      storedDigestOf('webhook', webhook),
+    )
+  })
+})
+
+describe('the ids in adopt', () => {
+  const entry = toAdoptedId(kinds.alert, answered('alert', alert), '0a1b2c')
+  const isStored = (text: string, object: StoredObject): boolean | undefined =>
+    adoptedIds(text)[0]?.isStored?.(kinds.alert, answered('alert', object))
+
+  it('say whether the stored object is still what it was, and what its declaration was', () => {
+    expect(adoptedIds(entry)).toMatchObject([{ id: alert.id, declared: '0a1b2c' }])
+    expect(isStored(entry, alert)).toBe(true)
+    expect(isStored(entry, { ...alert, threshold: 51 })).toBe(false)
+  })
+
+  it('of a format that this version does not know say that the object may have changed', () => {
+    expect(isStored(entry.replace('@1.', '@2.'), alert)).toBe(false)
+  })
+
+  it('are none for true, false and nothing, and have no digests where a person wrote them', () => {
+    for (const value of [true, false, undefined]) expect(adoptedIds(value)).toEqual([])
+    expect(adoptedIds(['a1', 'b2'])).toEqual([{ id: 'a1' }, { id: 'b2' }])
+  })
+
+  it('keep those of other services when one is written', () => {
+    const cases: readonly [unknown, unknown][] = [
+      [undefined, 'b2@1.y.z'],
+      [true, 'b2@1.y.z'],
+      ['b2', 'b2@1.y.z'],
+      ['a1@1.y.z', ['a1@1.y.z', 'b2@1.y.z']],
+      [
+        ['a1', 'b2@1.o.p'],
+        ['a1', 'b2@1.y.z'],
+      ],
+      [['b2'], ['b2@1.y.z']],
+    ]
+    for (const [before, after] of cases) expect(withAdoptedId(before, 'b2@1.y.z')).toEqual(after)
+  })
+})
