@@ -75,7 +75,7 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('pull with the profile %
         ...outside,
         ...planned.diagnostics.filter(({ severity }) => severity === 'error'),
         ...differing(planned),
-        ...planned.objects.filter(({ action, rewrites }) => action !== 'adopt' && rewrites === undefined),
+        ...planned.objects.filter(({ action, rewrites, isTracked }) => action !== 'adopt' && rewrites === undefined && !isTracked),
         ...(await site.pull(files)).writtenFiles,
         ...(isNewer ? [] : await problemsAfterApply(site, files)),
       ]
@@ -122,8 +122,8 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('pull with the profile %
         ...same.writtenFiles,
         ...again.objects.filter(({ outcome, id }) => outcome === 'left-out' && !staying.has(id)),
         ...objects.filter(
-          ({ action, id, rewrites, fields }) =>
-            id !== undefined && !staying.has(id) && action !== 'adopt' && (!rewrites || fields.length > 0),
+          ({ action, id, rewrites, fields, isTracked }) =>
+            id !== undefined && !staying.has(id) && action !== 'adopt' && !isTracked && (!rewrites || fields.length > 0),
         ),
         ...(await site.pull(after, globs)).writtenFiles,
         ...(how.json ? [] : lost),
