@@ -43,7 +43,8 @@ export function objectBlocks(result: PlanResult, sides?: SideNames): readonly Bl
   const changed = objects.filter((one) => isDifference(one) && one.action !== 'held')
   const held = objects.filter(({ action }) => action === 'held')
   const madeFrom = new Set(objects.filter(({ action }) => action !== 'unchanged').map((one) => one.madeFrom))
-  const dashboards = objects.filter(({ kind, takeover }) => kind === 'dashboard' && takeover === 'unmanaged')
+  // A held object has no marker.
+  const dashboards = objects.filter(({ kind, takeover, action }) => kind === 'dashboard' && (takeover === 'unmanaged' || action === 'held'))
   const silent = slos.filter(({ key, noDataAlert }) => !noDataAlert && madeFrom.has(`slos.${key}`)).map(({ key }) => say`${key}`)
   // Other objects have a marker, by which a second project or repository is noticed.
   const sources = changed.filter(({ kind, action }) => kind === 'source' && (action === 'create' || action === 'update'))
