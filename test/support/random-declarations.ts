@@ -180,7 +180,6 @@ const onClick = ({ sources }: ServiceContext) => {
         type: fc.constant('search'),
         target: fc.oneof(
           ofKind(sources, 'log', 'trace').map((id) => ({ mode: 'id', id })),
-          ofKind(sources, 'log', 'trace').map((id) => ({ mode: 'id', id: { source: sources.find((one) => one.id === id)?.name ?? id } })),
           template,
         ),
         ...link,

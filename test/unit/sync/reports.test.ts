@@ -233,7 +233,9 @@ describe('the report of a plan', () => {
       expect(about({ action, takeover: 'unmanaged' }, [])).not.toContain('provisioner')
       for (const other of [{ takeover: 'renamed' } as const, {}]) expect(about({ action, ...other })).not.toContain('provisioner')
     }
+    expect(about({ action: 'held' })).toContain(sentence)
     expect(about({ kind: 'alert', action: 'adopt', takeover: 'unmanaged' })).not.toContain('provisioner')
+    expect(about({ kind: 'alert', action: 'held' })).not.toContain('provisioner')
   })
 
   it('annotates files, and nothing that is about an object of the service', () => {
