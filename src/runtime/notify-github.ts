@@ -19,7 +19,7 @@ interface NotifyContext {
   readonly note: (line: string) => void
 }
 
-export interface GitHubOutcome {
+interface GitHubOutcome {
   /** A line for each of comment and issue that could not be written. */
   readonly failures: readonly string[]
   /** The issue is open while the state is failing. */
