@@ -34,7 +34,7 @@ export interface RunDeps {
   readonly files: Files
   /** Asks a person before a write. Throws an InputError when it cannot ask. Absent where the run asks no one. */
   readonly confirm?: ((review: Review) => Promise<boolean>) | undefined
-  /** Reads deployments with the token of the forge, until the deadline of the run. Absent where no forge runs the workflow. */
+  /** Reads deployments with the token of GitHub, until the deadline of the run. Absent outside of the action. */
   readonly readDeployments?:
     | ((token: string, period: Parameters<ReadDeployments>[0] & { readonly remainingMs: number }) => ReturnType<ReadDeployments>)
     | undefined
@@ -50,16 +50,7 @@ export interface ProgressStep extends Pick<Progress, 'done' | 'total'> {
 }
 
 /** The settings of comments, issues and notifications. */
-export type NotifySetting =
-  | 'comment'
-  | 'commentLabel'
-  | 'prNumber'
-  | 'issue'
-  | 'githubToken'
-  | 'gitlabToken'
-  | 'notifyUrl'
-  | 'notifyFormat'
-  | 'notifyOn'
+export type NotifySetting = 'comment' | 'commentLabel' | 'prNumber' | 'issue' | 'githubToken' | 'notifyUrl' | 'notifyFormat' | 'notifyOn'
 
 /** The settings for what happens after the run. */
 export type PublishSettings = Pick<Settings, 'summary'> & {
@@ -67,8 +58,8 @@ export type PublishSettings = Pick<Settings, 'summary'> & {
   readonly environment?: string
 } & Partial<Pick<Settings, 'reports' | 'profile' | 'organizationId' | 'serviceId' | 'apiUrl' | NotifySetting>>
 
-/** Whether a run keeps a comment or an issue. */
-export const usesForge = ({ comment = 'off', issue = 'off' }: PublishSettings): boolean => comment !== 'off' || issue !== 'off'
+/** Whether a run of the action keeps a comment or an issue. */
+export const writesToGitHub = ({ comment = 'off', issue = 'off' }: PublishSettings): boolean => comment !== 'off' || issue !== 'off'
 
 export interface PublishableResult extends RunResult {
   /** How to publish the result. A run with a wrong input has those settings that are valid by themselves. */

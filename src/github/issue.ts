@@ -1,7 +1,7 @@
 import { capitalize, clip, printable } from '../core/text.ts'
 import { digestOfReason, isOwn, markerOf, readBody, update, writeBody, writeIssueComment } from './body.ts'
+import type { Issue } from './client.ts'
 import { isFailure, type SyncContext } from './content.ts'
-import type { Issue } from './forge.ts'
 
 /** Label of every issue of this action. Removing it releases the issue. */
 const issueLabel = 'watchkeeper'
@@ -30,14 +30,14 @@ export async function syncIssue(context: SyncContext): Promise<IssueTransition> 
 
 /** Open issues with our author and marker, the oldest first. */
 async function openIssues(context: SyncContext): Promise<readonly Issue[]> {
-  const issues = await Array.fromAsync(context.forge.openIssuesOf(context.author))
+  const issues = await Array.fromAsync(context.client.openIssuesOf(context.author))
   return issues.filter((issue) => isOwn('issue', context, issue)).toSorted((a, b) => a.number - b.number)
 }
 
 const isLabeled = ({ labels }: Issue): boolean => labels.some((name) => name.toLowerCase() === issueLabel)
 
 async function updateOrClose(context: SyncContext, { number, body: old }: Issue): Promise<IssueTransition> {
-  const { content, label, forge, deps } = context
+  const { content, label, client, deps } = context
   // A failure that `warn-only` makes a warning has not recovered.
   const isOver = !content.hasFailed
   const outcome = await update(context, {
@@ -46,7 +46,7 @@ async function updateOrClose(context: SyncContext, { number, body: old }: Issue)
     old,
     isDue: isOver,
     // Closed before the comment: if closing failed after it, every later run would comment again.
-    write: (body) => forge.updateIssue(number, { body, ...(isOver ? { close: 'completed' } : { title: titleOf(context) }) }),
+    write: (body) => client.updateIssue(number, { body, ...(isOver ? { close: 'completed' } : { title: titleOf(context) }) }),
   })
   if (outcome === 'gone' && isFailure(content)) return open(context)
   if (outcome !== 'updated') return 'none'
@@ -59,11 +59,11 @@ async function updateOrClose(context: SyncContext, { number, body: old }: Issue)
 }
 
 const comment = (context: SyncContext, number: number, sentence: string): Promise<void> =>
-  context.forge.commentOnIssue(number, writeIssueComment(sentence, context))
+  context.client.createComment(number, writeIssueComment(sentence, context))
 
 async function open(context: SyncContext): Promise<'opened'> {
-  const { forge, deps } = context
-  const issue = await forge.createIssue({
+  const { client, deps } = context
+  const issue = await client.createIssue({
     title: titleOf(context),
     body: writeBody('issue', context, undefined),
     label: issueLabel,
@@ -79,19 +79,19 @@ async function open(context: SyncContext): Promise<'opened'> {
 }
 
 /** `Cost gate fails: 296.66 of 250.00 CHC`. */
-function titleOf({ name, content, redact, kind }: SyncContext): string {
+function titleOf({ name, content, redact }: SyncContext): string {
   const [first = ''] = redact(content.reason).split('\n')
   const [, amounts = first] = /^Budget exceeded: (.*?)(?: \([\d,.]+%\))?\.(?= |$)/.exec(first) ?? []
   const title = `${capitalize(name)} fails: ${clip(amounts.replace(/[.:]$/, ''), maxReasonCharacters)}`
-  return kind.escapeTitle(printable(title).slice(0, maxTitleCharacters).toWellFormed())
+  return printable(title).slice(0, maxTitleCharacters).toWellFormed()
 }
 
 const maxReasonCharacters = 120
 const maxTitleCharacters = 200
 
-async function closeDuplicates({ forge, deps }: SyncContext, found: readonly Issue[]): Promise<void> {
+async function closeDuplicates({ client, deps }: SyncContext, found: readonly Issue[]): Promise<void> {
   for (const { number } of found.filter(isLabeled).slice(1)) {
-    await forge.updateIssue(number, { close: 'not_planned' })
+    await client.updateIssue(number, { close: 'not_planned' })
     deps.note(`issue: closed #${number} as a duplicate`)
   }
 }

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { eventSchema, mayConcernFork } from '../../../src/forge/github/run.ts'
-import { isFromFork } from '../../../src/forge/gitlab/run.ts'
+import { eventSchema, mayConcernFork } from '../../../src/github/run.ts'
 import { forEachEntry } from '../../support/corpus.ts'
 
 const own = { head: { repo: { full_name: 'Shop/Infra' } }, number: 7 }
@@ -36,24 +35,5 @@ it('W4: finds the events whose files may be those of a fork', () =>
     ],
     (eventName, event, expected, ref = 'refs/heads/main') => {
       expect(mayConcernFork({ eventName, repository: 'shop/infra', ref }, eventSchema.parse(event))).toBe(expected)
-    },
-  ))
-
-it('finds the pipelines of GitLab whose files may be those of a fork', () =>
-  forEachEntry<readonly [Readonly<Record<string, string>>, boolean]>(
-    [
-      [{ CI_PIPELINE_SOURCE: 'push', CI_PROJECT_ID: '77' }, false],
-      [{ CI_PIPELINE_SOURCE: 'schedule', CI_PROJECT_ID: '77', CI_MERGE_REQUEST_SOURCE_PROJECT_ID: '' }, false],
-      [{ CI_PROJECT_ID: '77', CI_MERGE_REQUEST_PROJECT_ID: '77', CI_MERGE_REQUEST_SOURCE_PROJECT_ID: '77' }, false],
-      // A member starts it in the target project.
-      [{ CI_PROJECT_ID: '77', CI_MERGE_REQUEST_PROJECT_ID: '77', CI_MERGE_REQUEST_SOURCE_PROJECT_ID: '88' }, true],
-      // It runs in the project of the fork.
-      [{ CI_PROJECT_ID: '88', CI_MERGE_REQUEST_PROJECT_ID: '77', CI_MERGE_REQUEST_SOURCE_PROJECT_ID: '88' }, true],
-      // The source was deleted, or the variables do not say it.
-      [{ CI_PROJECT_ID: '77', CI_MERGE_REQUEST_PROJECT_ID: '77' }, true],
-      [{ CI_PIPELINE_SOURCE: 'merge_request_event', CI_PROJECT_ID: '77' }, true],
-    ],
-    (env, expected) => {
-      expect(isFromFork(env)).toBe(expected)
     },
   ))

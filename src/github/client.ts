@@ -1,32 +1,8 @@
 import * as z from 'zod'
-import type { SendDeps } from '../../http/send.ts'
-import type { Exchange } from '../../http/transport.ts'
-import type { Comment, Forge, ForgeKind, ForgeWords, Issue, Limits, PullRequest } from '../forge.ts'
-import { createRequests, listAll, parseAnswer } from '../requests.ts'
-import { type GitHubRun, readGitHubRun } from './run.ts'
-
-export const words: ForgeWords = {
-  name: 'GitHub',
-  pullRequest: 'pull request',
-  sign: '#',
-  rest: 'the summary of the run',
-  tokenInput: 'github-token',
-  grants: {
-    comment: 'Give the job `permissions: pull-requests: write`.',
-    issue: 'Give the job `permissions: issues: write`.',
-  },
-}
-
-const unchanged = (text: string): string => text
-
-/** Reports need no escaping beyond that of Markdown: GitHub resolves nothing in code, and has no commands in comments. */
-export const github: ForgeKind<GitHubRun> = {
-  words,
-  readRun: readGitHubRun,
-  open: openGitHub,
-  escapeMarkdown: unchanged,
-  escapeTitle: unchanged,
-}
+import type { SendDeps } from '../http/send.ts'
+import type { Exchange } from '../http/transport.ts'
+import { createRequests, type Limits, listAll, parseAnswer } from './requests.ts'
+import type { GitHubRun } from './run.ts'
 
 interface FetchInit {
   readonly method: Exchange['method']
@@ -41,10 +17,10 @@ const keptHeaders = ['content-type', 'link']
 const nothing = (): undefined => undefined
 const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing }
 
-/** Loads octokit, so call it only when there is something to write. Methods throw octokit's errors, with a ForgeError as their cause. */
+/** Loads octokit, so call it only when there is something to write. Methods throw octokit's errors, with a GitHubError as their cause. */
 export async function openOctokit(run: GitHubRun, token: string, deps: SendDeps, limits: Limits) {
   const { getOctokit } = await import('@actions/github')
-  const { request, close } = createRequests(run, deps, limits, words)
+  const { request, close } = createRequests(run, deps, limits)
   /** Sends a request in the form of the global `fetch`, as far as octokit uses it. */
   const fetch = async (address: string, { method, headers, body }: FetchInit): Promise<Response> => {
     const { status, headers: answered, text } = await request({ method, url: new URL(address), authorization: headers.authorization, body })
@@ -55,37 +31,50 @@ export async function openOctokit(run: GitHubRun, token: string, deps: SendDeps,
   return { octokit, repository: { owner: run.owner, repo: run.repository }, close }
 }
 
-/** Comments, issues and pull requests of the repository: https://docs.github.com/en/rest. */
-async function openGitHub(...given: Parameters<typeof openOctokit>): Promise<Forge> {
+/** What changes of an issue. An absent field stays as it is. */
+interface IssueChange {
+  readonly title?: string
+  readonly body?: string
+  /** Why it is closed; absent for one that stays open. */
+  readonly close?: 'completed' | 'not_planned'
+}
+
+/**
+ * Comments, issues and pull requests of the repository: https://docs.github.com/en/rest. Answers are validated. Methods throw what
+ * `toGitHubError` understands. Opens no connection. Close it after use.
+ */
+export async function openGitHub(...given: Parameters<typeof openOctokit>) {
   const { octokit, repository, close } = await openOctokit(...given)
   const { issues, repos } = octokit.rest
-  // GitHub numbers pull requests and issues together, and comments on both in the same way.
-  const createComment = async (number: number, body: string): Promise<void> => {
-    await issues.createComment({ ...repository, issue_number: number, body })
-  }
   return {
-    author: async () => parseAnswer(viewerSchema, await octokit.graphql('query { viewer { login databaseId } }')),
-    pullRequestsWith: (commit) =>
+    /** The account that the token belongs to. */
+    author: async (): Promise<Author> => parseAnswer(viewerSchema, await octokit.graphql('query { viewer { login databaseId } }')),
+    pullRequestsWith: (commit: string) =>
       listAll(pullSchema, (page) => repos.listPullRequestsAssociatedWithCommit({ ...repository, commit_sha: commit, ...page })),
-    comments: (number) => listAll(commentSchema, (page) => issues.listComments({ ...repository, issue_number: number, ...page })),
-    createComment,
-    async updateComment(_, id, body) {
+    comments: (number: number) => listAll(commentSchema, (page) => issues.listComments({ ...repository, issue_number: number, ...page })),
+    /** Comments on a pull request or an issue, which GitHub numbers together. */
+    async createComment(number: number, body: string): Promise<void> {
+      await issues.createComment({ ...repository, issue_number: number, body })
+    },
+    async updateComment(id: number, body: string): Promise<void> {
       await issues.updateComment({ ...repository, comment_id: id, body })
     },
-    openIssuesOf: ({ login }) =>
+    /** Lists open issues, and pull requests. */
+    openIssuesOf: ({ login }: Author) =>
       listAll(issueSchema, (page) => issues.listForRepo({ ...repository, state: 'open', creator: login, ...page })),
-    async createIssue({ title, body, label }) {
+    async createIssue({ title, body, label }: { readonly title: string; readonly body: string; readonly label: string }): Promise<Issue> {
       const { data } = await issues.create({ ...repository, title, body, labels: [label] })
       return parseAnswer(issueSchema, data)
     },
-    async updateIssue(number, { close: reason, ...fields }) {
+    async updateIssue(number: number, { close: reason, ...fields }: IssueChange): Promise<void> {
       const closing = reason === undefined ? {} : { state: 'closed' as const, state_reason: reason }
       await issues.update({ ...repository, issue_number: number, ...fields, ...closing })
     },
-    commentOnIssue: createComment,
     close,
   }
 }
+
+export type GitHubClient = Awaited<ReturnType<typeof openGitHub>>
 
 const author = z.looseObject({ id: z.number() }).nullish()
 const text = z.string().nullish()
@@ -94,21 +83,31 @@ const viewerSchema = z
   .looseObject({ viewer: z.looseObject({ login: z.string().min(1), databaseId: z.int() }) })
   .transform(({ viewer }) => ({ login: viewer.login, id: viewer.databaseId }))
 
+/** An account. */
+export type Author = z.output<typeof viewerSchema>
+
 const pullSchema = z
   .looseObject({ number: z.int(), state: z.string(), head: z.looseObject({ sha: z.string() }) })
-  .transform(({ number, state, head }): PullRequest => ({ number, isOpen: state === 'open', headCommit: head.sha }))
+  .transform(({ number, state, head }) => ({ number, isOpen: state === 'open', headCommit: head.sha }))
+
+/** A pull request that contains a commit. */
+export type PullRequest = z.output<typeof pullSchema>
 
 const commentSchema = z
   .looseObject({ id: z.int(), body: text, user: author })
-  .transform(({ id, body, user }): Comment => ({ id, body: body ?? '', authorId: user?.id }))
+  .transform(({ id, body, user }) => ({ id, body: body ?? '', authorId: user?.id }))
+
+/** A comment on a pull request. `body` is Markdown. */
+export type Comment = z.output<typeof commentSchema>
 
 const issueSchema = z
   .looseObject({ number: z.int(), body: text, user: author, labels: z.array(z.union([z.string(), z.looseObject({ name: text })])) })
-  .transform(
-    ({ number, body, user, labels }): Issue => ({
-      number,
-      body: body ?? '',
-      authorId: user?.id,
-      labels: labels.map((label) => (typeof label === 'string' ? label : (label.name ?? ''))),
-    }),
-  )
+  .transform(({ number, body, user, labels }) => ({
+    number,
+    body: body ?? '',
+    authorId: user?.id,
+    labels: labels.map((label) => (typeof label === 'string' ? label : (label.name ?? ''))),
+  }))
+
+/** An open issue. `body` is Markdown. */
+export type Issue = z.output<typeof issueSchema>

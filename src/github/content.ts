@@ -1,10 +1,11 @@
 import type { Redact } from '../core/secrets.ts'
 import type { SendDeps } from '../http/send.ts'
 import type { Block, Status } from '../report/blocks.ts'
-import type { Author, Forge, ForgeKind, Run } from './forge.ts'
+import type { Author, GitHubClient } from './client.ts'
+import type { GitHubRun } from './run.ts'
 
 /** The content of a comment or an issue. */
-export interface ForgeContent {
+export interface SyncContent {
   readonly operation: string
   readonly status: Status
   /** A gate failed, or the run ended with an error, also where `warn-only` makes it a warning. */
@@ -20,14 +21,13 @@ export interface ForgeContent {
 
 /** Dependencies that the sync of the comment and of the issue share. */
 export interface SyncContext {
-  readonly content: ForgeContent
-  readonly kind: Pick<ForgeKind, 'words' | 'escapeMarkdown' | 'escapeTitle'>
-  readonly run: Run
+  readonly content: SyncContent
+  readonly run: GitHubRun
   /** Keeps the comment and the issue of one job apart from those of others. */
   readonly label: string
   /** What people call the check: the workflow, or the label that the user gave. */
   readonly name: string
-  readonly forge: Forge
+  readonly client: GitHubClient
   /** The account of the token. Comments and issues of other accounts are never touched. */
   readonly author: Author
   readonly redact: Redact
@@ -35,4 +35,4 @@ export interface SyncContext {
 }
 
 /** Whether the run failed or did not complete. */
-export const isFailure = ({ status }: ForgeContent): boolean => status === 'fail' || status === 'error'
+export const isFailure = ({ status }: SyncContent): boolean => status === 'fail' || status === 'error'

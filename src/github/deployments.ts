@@ -1,11 +1,10 @@
 import * as z from 'zod'
-import type { Variables } from '../../core/variables.ts'
-import type { SendDeps } from '../../http/send.ts'
-import type { Deployment } from '../../operation/operation.ts'
-import { describeAnswer, toForgeError } from '../failure.ts'
-import { defaultLimits } from '../forge.ts'
-import { listAll } from '../requests.ts'
-import { openOctokit, words } from './github.ts'
+import type { Variables } from '../core/variables.ts'
+import type { SendDeps } from '../http/send.ts'
+import type { Deployment } from '../operation/operation.ts'
+import { openOctokit } from './client.ts'
+import { describeAnswer, toGitHubError } from './failure.ts'
+import { defaultLimits, listAll } from './requests.ts'
 import { readGitHubRun } from './run.ts'
 
 interface Options {
@@ -39,9 +38,9 @@ export async function listDeployments({
     }
     return found
   } catch (thrown) {
-    const { failure } = toForgeError(thrown)
+    const { failure } = toGitHubError(thrown)
     const advice = failure.status === 403 || failure.status === 404 ? '. Grant the job deployments: read' : ''
-    return { unread: `${describeAnswer(failure, words)}${advice}` }
+    return { unread: `${describeAnswer(failure)}${advice}` }
   } finally {
     await close()
   }

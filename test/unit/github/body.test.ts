@@ -10,8 +10,7 @@ import {
   readMemory,
   writeBody,
   writeIssueComment,
-} from '../../../src/forge/body.ts'
-import { github } from '../../../src/forge/github/github.ts'
+} from '../../../src/github/body.ts'
 import type { Block } from '../../../src/report/blocks.ts'
 import { contentOf, startMs } from '../../support/notify.ts'
 
@@ -21,6 +20,8 @@ const keep = (text: string): string => text
 const run = {
   apiUrl: new URL('https://api.example'),
   proxy: {},
+  owner: 'acme',
+  repository: 'shop',
   url: undefined,
   job: 'cost',
   labelParts: [],
@@ -29,16 +30,14 @@ const run = {
   isFromFork: false,
 }
 
-const contextFor = (blocks: readonly Block[], redact = keep, kind: BodyContext['kind'] = github): BodyContext => ({
+const contextFor = (blocks: readonly Block[], redact = keep): BodyContext => ({
   content: contentOf('fail', { blocks }),
   label: 'cost',
   run,
   redact,
-  kind,
 })
 
-const write = (blocks: readonly Block[], old?: string, redact = keep, kind?: BodyContext['kind']): string =>
-  writeBody('comment', contextFor(blocks, redact, kind), old)
+const write = (blocks: readonly Block[], old?: string, redact = keep): string => writeBody('comment', contextFor(blocks, redact), old)
 
 const saying = (text: string): readonly Block[] => [{ kind: 'verdict', status: 'fail', line: say`It is ${text}` }]
 

@@ -3,8 +3,7 @@ import { minuteMs } from '../core/durations.ts'
 import { markdownUntrusted } from '../core/escape.ts'
 import { renderMarkdown } from '../report/markdown.ts'
 import type { SyncContext } from './content.ts'
-import { hasStatus } from './failure.ts'
-import type { SyncTarget } from './forge.ts'
+import { hasStatus, type SyncTarget } from './failure.ts'
 
 /** The hidden first line of every body. The label is encoded so that it cannot end the HTML comment. */
 export const markerOf = (kind: SyncTarget, label: string): string =>
@@ -44,7 +43,7 @@ export function readMemory(line: string): Memory | undefined {
   return Number.isNaN(atMs) ? undefined : { atMs, reason, reportLength: Number(reportLength), digest: visible }
 }
 
-/** GitHub rejects a longer body. GitLab accepts 1,000,000 characters: https://docs.gitlab.com/api/notes/. */
+/** GitHub rejects a longer body. */
 export const maxBodyCharacters = 65_536
 
 /** Room for the memory and for the note about a section that is too long. */
@@ -55,7 +54,7 @@ const earlierEnd = '\n</details>\n\n'
 const earlierTooLong = '*The previous report is too long to show here.*\n'
 
 /** What the text of a comment or an issue depends on. */
-export type BodyContext = Pick<SyncContext, 'content' | 'label' | 'run' | 'redact' | 'kind'>
+export type BodyContext = Pick<SyncContext, 'content' | 'label' | 'run' | 'redact'>
 
 /** The text of a comment or an issue, within the limit. The report of `old`, the current body, is folded under the new one. */
 export function writeBody(kind: SyncTarget, context: BodyContext, old: string | undefined): string {
@@ -73,8 +72,8 @@ export function writeBody(kind: SyncTarget, context: BodyContext, old: string | 
   return `${marker}\n<!-- watchkeeper memory: ${memory} -->\n\n${visible}\n`
 }
 
-const renderReport = ({ redact, kind }: BodyContext, blocks: BodyContext['content']['blocks'], maxBytes: number): string =>
-  kind.escapeMarkdown(redact(renderMarkdown(blocks, maxBytes, kind.words.rest)))
+const renderReport = ({ redact }: BodyContext, blocks: BodyContext['content']['blocks'], maxBytes: number): string =>
+  redact(renderMarkdown(blocks, maxBytes, 'the summary of the run'))
 
 interface ParsedBody {
   readonly memory: Memory | undefined

@@ -1,11 +1,11 @@
 // What a step of a workflow gives to the comment, the issue and the message. The other tests of this folder begin behind that.
 import { describe, expect, it } from 'vitest'
-import { addDays } from '../../../../src/core/dates.ts'
-import { fillUsage, inputsFor, serviceOf, useEmulator } from '../../../support/emulator.ts'
-import { useGitHub } from '../../../support/github-server.ts'
-import { type GitHubStepOptions, runGitHubStep } from '../../../support/notify.ts'
-import { useReceiver } from '../../../support/receiver.ts'
-import { commandsOf, type RanAction } from '../../../support/run-process.ts'
+import { addDays } from '../../../src/core/dates.ts'
+import { fillUsage, inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
+import { useGitHub } from '../../support/github-server.ts'
+import { type GitHubStepOptions, runGitHubStep } from '../../support/notify.ts'
+import { useReceiver } from '../../support/receiver.ts'
+import { commandsOf, type RanAction } from '../../support/run-process.ts'
 
 const cloud = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: { limit: 1000, windowMs: 1000 } })
 const selfHosted = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { createRedact } from '../../../../src/core/secrets.ts'
-import { createScaledClock } from '../../../support/clocks.ts'
-import { token, useGitHub } from '../../../support/github-server.ts'
-import { contentOf, notifyGitHub } from '../../../support/notify.ts'
+import { createRedact } from '../../../src/core/secrets.ts'
+import { createScaledClock } from '../../support/clocks.ts'
+import { token, useGitHub } from '../../support/github-server.ts'
+import { contentOf, notifyGitHub } from '../../support/notify.ts'
 
 const github = useGitHub()
 
@@ -79,7 +79,7 @@ describe('requests', () => {
     expect(github().store.comments[0]?.body).toContain('✅')
   })
 
-  it('requests have a user agent, and the token in one header only', async () => {
+  it('S1: requests have a user agent, and the token in one header only', async () => {
     await notifyGitHub(github(), both)
     for (const { headers, call } of github().received) {
       const { authorization, ...others } = headers
@@ -90,7 +90,7 @@ describe('requests', () => {
   })
 })
 
-it('writes no secret that a label or a job holds', async () => {
+it('S1: writes no secret that a label or a job holds', async () => {
   const secret = 'c0ffee00-0000-4000-8000-00000000c0de'
   const options = { ...both, redact: createRedact([secret]), env: { GITHUB_JOB: secret } }
   await notifyGitHub(github(), { ...options, label: `x ${secret}` })

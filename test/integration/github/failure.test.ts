@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type GitHubFault, token, useGitHub } from '../../../support/github-server.ts'
-import { contentOf, notifyGitHub, pullRequestEvent } from '../../../support/notify.ts'
+import { type GitHubFault, token, useGitHub } from '../../support/github-server.ts'
+import { contentOf, notifyGitHub, pullRequestEvent } from '../../support/notify.ts'
 
 const github = useGitHub()
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { trusted } from '../../../../src/core/line.ts'
-import { markerOf } from '../../../../src/forge/body.ts'
-import type { ForgeContent } from '../../../../src/forge/content.ts'
-import type { Block } from '../../../../src/report/blocks.ts'
-import { bot, otherComments, otherUser, useGitHub } from '../../../support/github-server.ts'
-import { contentOf, type NotifyCase, notifyGitHub, pullRequestEvent, startMs } from '../../../support/notify.ts'
+import { trusted } from '../../../src/core/line.ts'
+import { markerOf } from '../../../src/github/body.ts'
+import type { SyncContent } from '../../../src/github/content.ts'
+import type { Block } from '../../../src/report/blocks.ts'
+import { bot, otherComments, otherUser, useGitHub } from '../../support/github-server.ts'
+import { contentOf, type NotifyCase, notifyGitHub, pullRequestEvent, startMs } from '../../support/notify.ts'
 
 const github = useGitHub()
 
@@ -130,7 +130,7 @@ describe('the comment', () => {
 const footerAt = (time: string): Block => ({ kind: 'footer', line: [trusted(`Organization x · ${time}`)] })
 
 /** The same report at another time. */
-const reportAt = (time: string, more: Partial<ForgeContent> = {}): ForgeContent => {
+const reportAt = (time: string, more: Partial<SyncContent> = {}): SyncContent => {
   const content = contentOf('fail', more)
   return { ...content, blocks: [...content.blocks, footerAt(time)] }
 }

@@ -4,15 +4,14 @@ import { InputError } from '../core/errors.ts'
 import { toEnvironmentName } from '../core/names.ts'
 import { createRedact } from '../core/secrets.ts'
 import type { Variables } from '../core/variables.ts'
-import type { ForgeKind, Run } from '../forge/forge.ts'
-import { notify } from '../forge/notify.ts'
+import { notify } from '../github/notify.ts'
 import type { Cancellation } from '../http/cancellation.ts'
 import { parseApiUrl } from '../http/proxy.ts'
 import type { StateChange } from '../notifications/message.ts'
 import type { ResultDocument } from '../operation/result.ts'
 import type { PublishableResult, PublishSettings } from './run.ts'
 
-export interface NotifyContext {
+interface NotifyContext {
   readonly env: Variables
   readonly secrets: readonly string[]
   readonly startedAtMs: number
@@ -20,7 +19,7 @@ export interface NotifyContext {
   readonly note: (line: string) => void
 }
 
-export interface ForgeOutcome {
+interface GitHubOutcome {
   /** A line for each of comment and issue that could not be written. */
   readonly failures: readonly string[]
   /** The issue is open while the state is failing. */
@@ -29,12 +28,8 @@ export interface ForgeOutcome {
 
 const stateChanges = { opened: 'failing', closed: 'passing', none: 'none', unknown: 'unknown' } as const
 
-/** Updates comment and issue. Load this file only for settings that ask for them: see `usesForge`. */
-export async function notifyForge<R extends Run>(
-  result: PublishableResult,
-  context: NotifyContext,
-  kind: ForgeKind<R>,
-): Promise<ForgeOutcome> {
+/** Updates comment and issue. Load this file only for settings that ask for them: see `writesToGitHub`. */
+export async function notifyGitHub(result: PublishableResult, context: NotifyContext): Promise<GitHubOutcome> {
   const { comment = 'off', issue = 'off', commentLabel: label, prNumber } = result.publishSettings
   const { env, secrets, startedAtMs, cancellation, note } = context
   if (cancellation.stop.aborted) return { failures: [], change: 'unknown' }
@@ -53,11 +48,11 @@ export async function notifyForge<R extends Run>(
       label,
       target: labelTargetOf(result.publishSettings),
       prNumber,
-      isTokenRejected: isAbout(result, [kind.words.tokenInput]),
-      token: kind.words.name === 'GitHub' ? result.publishSettings.githubToken : result.publishSettings.gitlabToken,
+      isTokenRejected: isAbout(result, ['github-token']),
+      token: result.publishSettings.githubToken,
       redact: createRedact(secrets),
     },
-    { kind, env, deps: { clock: systemClock, random: Math.random, note, cancellation } },
+    { env, deps: { clock: systemClock, random: Math.random, note, cancellation } },
   )
   // A user who cancels a run knows that it did not finish.
   return { failures: cancellation.stop.aborted ? [] : failures, change: stateChanges[issueTransition] }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { markerOf } from '../../../../src/forge/body.ts'
-import { bot, otherComments, otherUser, type StoredIssue, useGitHub } from '../../../support/github-server.ts'
-import { contentOf, type NotifyCase, notifyGitHub, startMs } from '../../../support/notify.ts'
+import { markerOf } from '../../../src/github/body.ts'
+import { bot, otherComments, otherUser, type StoredIssue, useGitHub } from '../../support/github-server.ts'
+import { contentOf, type NotifyCase, notifyGitHub, startMs } from '../../support/notify.ts'
 
 const github = useGitHub()
 

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import * as z from 'zod'
-import { parseJsonOrUndefined } from '../../core/json.ts'
-import { isRepositoryName, runPageOf } from '../../core/run-page.ts'
-import type { Variables } from '../../core/variables.ts'
-import { readConnection } from '../connection.ts'
-import { commitGrammar, type Run } from '../forge.ts'
+import { formatLocation } from '../core/diagnostics.ts'
+import { parseJsonOrUndefined } from '../core/json.ts'
+import { isRepositoryName, runPageOf } from '../core/run-page.ts'
+import type { Variables } from '../core/variables.ts'
+import { type ProxySettings, parseApiUrl, readProxySettings } from '../http/proxy.ts'
 
 const repositoryOfEvent = z.looseObject({ full_name: z.string().optional() })
 
@@ -28,24 +28,44 @@ export async function readEvent(file: string | undefined): Promise<RunEvent> {
   return eventSchema.safeParse(parseJsonOrUndefined(text)).data ?? {}
 }
 
-/** A job of GitHub Actions. */
-export interface GitHubRun extends Run {
+/** The facts about the job that is running. */
+export interface GitHubRun {
+  /** Base URL of the API. */
+  readonly apiUrl: URL
+  readonly proxy: ProxySettings
   readonly owner: string
   readonly repository: string
+  /** Page of this run. Undefined when variables are missing. */
+  readonly url: string | undefined
+  readonly job: string
+  /** What distinguishes this job from others, for the default label. */
+  readonly labelParts: readonly string[]
+  /** The head of the pull request, or else the commit of the run. Empty when it is unknown. */
+  readonly commit: string
+  /** The pull request that the run is about, if the run knows it. */
+  readonly pullRequest: number | undefined
+  readonly isFromFork: boolean
 }
+
+/** The id of a commit. */
+const commitGrammar = /^[0-9a-f]{40,64}$/
 
 /** Reads the variables of the runner, and the event. */
 export async function readGitHubRun(env: Variables): Promise<{ readonly run: GitHubRun } | { readonly problem: string }> {
   const { GITHUB_REPOSITORY: fullName = '' } = env
   if (!isRepositoryName(fullName)) return { problem: 'GITHUB_REPOSITORY is not owner/name' }
   const [owner = '', repository = ''] = fullName.split('/')
-  const connection = readConnection('GITHUB_API_URL', env.GITHUB_API_URL || 'https://api.github.com', env)
-  if ('problem' in connection) return connection
+  const address = parseApiUrl(env.GITHUB_API_URL || 'https://api.github.com')
+  if ('problem' in address) return { problem: `GITHUB_API_URL ${address.problem}` }
+  const proxy = readProxySettings(env)
+  const [fault] = proxy.diagnostics
+  if (fault !== undefined) return { problem: `${formatLocation(fault.location)} ${fault.message}` }
   const event = await readEvent(env.GITHUB_EVENT_PATH || undefined)
   const { GITHUB_WORKFLOW: workflow = '', GITHUB_JOB: job = '', GITHUB_ACTION: step = '', GITHUB_SHA: commit = '' } = env
   const head = event.pull_request?.head
   const run: GitHubRun = {
-    ...connection,
+    apiUrl: address.url,
+    proxy: proxy.settings,
     owner,
     repository,
     url: runPageOf(env),

@@ -5,32 +5,43 @@ import type { Failure } from '../http/failure.ts'
 import { type RetryPolicy, retryPolicyFor } from '../http/retry.ts'
 import { attempt, type SendDeps, send, startDeadline } from '../http/send.ts'
 import { type Answer, createTransport, type Exchange } from '../http/transport.ts'
-import { describeAnswer, ForgeError, failureOfAnswer } from './failure.ts'
-import type { ForgeWords, Limits, Run } from './forge.ts'
+import { describeAnswer, failureOfAnswer, GitHubError } from './failure.ts'
+import type { GitHubRun } from './run.ts'
+
+/** Time limits of requests, in milliseconds. */
+export interface Limits {
+  /** Limit for one request; GitHub's own limit is 10 s. */
+  readonly requestMs: number
+  /** Limit for all requests together. */
+  readonly totalMs: number
+}
+
+/** The limits of comment and issue, which are written after the deadline of the run. */
+export const defaultLimits: Limits = { requestMs: 15_000, totalMs: 30_000 }
 
 const maxAttempts = 3
 
-type ForgeRequest = Pick<Exchange, 'method' | 'url' | 'authorization' | 'body'>
+type GitHubRequest = Pick<Exchange, 'method' | 'url' | 'authorization' | 'body'>
 
 interface Requests {
-  /** Throws a ForgeError for every answer but a success. */
-  request(request: ForgeRequest): Promise<Answer>
+  /** Throws a GitHubError for every answer but a success. */
+  request(request: GitHubRequest): Promise<Answer>
   close(): Promise<void>
 }
 
-/** Requests to the API of a forge, with one time limit for all of them. */
-export function createRequests({ apiUrl, proxy }: Run, deps: SendDeps, limits: Limits, words: ForgeWords): Requests {
+/** Requests to the API of GitHub, with one time limit for all of them. */
+export function createRequests({ apiUrl, proxy }: GitHubRun, deps: SendDeps, limits: Limits): Requests {
   const { clock, cancellation } = deps
   const transport = createTransport(apiUrl, proxy, clock)
   const remainingMs = startDeadline(clock, limits.totalMs)
 
-  async function request(given: ForgeRequest): Promise<Answer> {
+  async function request(given: GitHubRequest): Promise<Answer> {
     // The only request of GraphQL is a query.
     const isRead = given.method === 'GET' || given.url.pathname.endsWith('/graphql')
     const tryOnce = async () => {
-      if (cancellation.stop.aborted) throw new ForgeError({ detail: 'canceled before it was sent' })
+      if (cancellation.stop.aborted) throw new GitHubError({ detail: 'canceled before it was sent' })
       const leftMs = Math.floor(remainingMs())
-      if (leftMs <= 0) throw new ForgeError({ detail: 'the time limit is reached' })
+      if (leftMs <= 0) throw new GitHubError({ detail: 'the time limit is reached' })
       const outcome = await attempt(transport, {
         ...given,
         userAgent: `watchkeeper/${version}`,
@@ -42,15 +53,14 @@ export function createRequests({ apiUrl, proxy }: Run, deps: SendDeps, limits: L
       const { answer } = outcome
       return answer.status < 300 ? { value: answer } : { failure: failureOfAnswer(answer, clock.now()) }
     }
-    // Only reads are retried: forges have no idempotency keys, and the next run finds what this one may have written.
+    // Only reads are retried: GitHub has no idempotency keys, and the next run finds what this one may have written.
     const policyOf = (failure: Failure): RetryPolicy => {
       if (!isRead) return 'none'
       return failure.cause === 'rate-limit' ? 'attempts' : retryPolicyFor('GET', failure)
     }
-    const describe = (failure: Failure): string => describeAnswer(failure, words)
-    const end = await send(tryOnce, { maxAttempts, remainingMs, policyOf, describe }, deps)
+    const end = await send(tryOnce, { maxAttempts, remainingMs, policyOf, describe: describeAnswer }, deps)
     if ('value' in end) return end.value
-    throw new ForgeError(end.failure, end.isOutcomeUnknown && !isRead)
+    throw new GitHubError(end.failure, end.isOutcomeUnknown && !isRead)
   }
 
   return { request, close: () => transport.close() }
@@ -78,12 +88,12 @@ export async function* listAll<T>(
     if (headers.link === undefined ? items.length < perPage : !/rel="next"/.test(headers.link)) return
   }
   // An incomplete list would lead to a second comment.
-  throw new ForgeError({ detail: `the list has more than ${maxPages * perPage} entries` })
+  throw new GitHubError({ detail: `the list has more than ${maxPages * perPage} entries` })
 }
 
-/** Throws a ForgeError for an answer that does not match. */
+/** Throws a GitHubError for an answer that does not match. */
 export function parseAnswer<T>(schema: z.ZodType<T>, data: unknown): T {
   const parsed = schema.safeParse(data)
   if (parsed.success) return parsed.data
-  throw new ForgeError({ cause: 'unfit', detail: describeMismatch(parsed.error, 'the answer') })
+  throw new GitHubError({ cause: 'unfit', detail: describeMismatch(parsed.error, 'the answer') })
 }
