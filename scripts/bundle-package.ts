@@ -1,13 +1,18 @@
-// Builds npm/, the JavaScript that npm publishes, from src/. A command loads some thirty files instead of hundreds.
+// Builds npm/, what npm publishes: the JavaScript from src/, of which a command loads some thirty files instead of hundreds, and a file of types for
+// each entry point of the library, from the declarations in lib/.
 import { rmSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { type Plugin, rolldown } from 'rolldown'
+import { dts } from 'rolldown-plugin-dts'
 import { standIns } from './stand-ins.ts'
 
 const root = join(import.meta.dirname, '..')
 
 /** The published entry points, by the name of their file in npm/. */
 export const packageEntries = { cli: 'src/cli.ts', index: 'src/index.ts', emulator: 'src/emulator/index.ts' }
+
+/** The entry points that programs import, by the name of their file. */
+const { cli: _, ...libraryEntries } = packageEntries
 
 /** Replaces the same files of packages as in the action's bundle. */
 const replaced = new Set<string>()
@@ -48,4 +53,20 @@ export async function bundlePackage(directory: string, entries: Readonly<Record<
   await bundle.write({ dir: directory, chunkFileNames: '[name].js' })
 }
 
-if (import.meta.main) await bundlePackage(join(root, 'npm'))
+/** Adds the types of the library. */
+async function bundleTypes(directory: string): Promise<void> {
+  const declarations = Object.entries(libraryEntries).map(([name, path]) => [`${name}.d`, path.replace(/^src\/(.*)\.ts$/, './lib/$1.d.ts')])
+  const bundle = await rolldown({
+    cwd: root,
+    input: Object.fromEntries(declarations),
+    external: (id) => !/^[./]/.test(id),
+    plugins: [dts({ emitDtsOnly: true, generator: 'oxc', tsconfig: false })],
+  })
+  await bundle.write({ dir: directory, chunkFileNames: '[name].js' })
+}
+
+if (import.meta.main) {
+  const directory = join(root, 'npm')
+  await bundlePackage(directory)
+  await bundleTypes(directory)
+}

@@ -48,7 +48,7 @@ function install(project: string): Installed {
 
 function wrongContents({ directory }: Installed): readonly string[] {
   const packed = filesUnder(directory, directory)
-  const sources = ['src', 'npm', 'schemas', 'examples', 'skills'].flatMap((name) => filesUnder(join(root, name), root))
+  const sources = ['npm', 'schemas', 'examples', 'skills'].flatMap((name) => filesUnder(join(root, name), root))
   const mapped = packed.filter((path) => /\.[jt]s$/.test(path) && pointsToMap(readFileSync(join(directory, path), 'utf8')))
   return [...misplacedIn(packed, sources), ...mapped.map((path) => `${path} points to a source map that is not there`)]
 }
@@ -103,7 +103,7 @@ function wrongUse({ project, directory, manifest }: Installed): readonly string[
   writeFileSync(join(project, 'consumer.ts'), consumer)
   symlinkSync(join(root, 'node_modules/@types'), join(project, 'node_modules/@types'))
   for (const resolution of resolutions) {
-    const compilerOptions = { ...resolution, noEmit: true, strict: true, target: 'esnext', types: ['node'] }
+    const compilerOptions = { ...resolution, noEmit: true, strict: true, skipLibCheck: false, target: 'esnext', types: ['node'] }
     writeFileSync(join(project, `${resolution.moduleResolution}.json`), JSON.stringify({ compilerOptions, files: ['consumer.ts'] }))
   }
   const [bin, example] = [join(directory, manifest.bin.watchkeeper ?? ''), join(root, 'examples/backups.yml')]

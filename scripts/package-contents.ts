@@ -1,18 +1,13 @@
-// What the npm package has to contain: the bundled code, the types of every source, the required files, and nothing else.
+// What the npm package has to contain: the bundled code and types, the required files, and nothing else.
 
 const requiredFiles = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'dist/licenses.txt']
 
 /** Schemas for editors, examples for `watchkeeper init`, the skill for agents, and what `scripts/bundle-package.ts` wrote. */
 const shippedFolders = /^(?:schemas|examples|skills|npm)\//
 
-/** `sources` are the repository's files under src, npm, schemas, examples and skills, `packed` the package's, both from their roots. */
+/** `sources` are the repository's files under npm, schemas, examples and skills, `packed` the package's, both from their roots. */
 export function misplacedIn(packed: readonly string[], sources: readonly string[]): readonly string[] {
-  const modules = sources.filter((path) => /^src\/.*\.ts$/.test(path)).map((path) => path.slice('src/'.length, -'.ts'.length))
-  const expected = new Set([
-    ...requiredFiles,
-    ...sources.filter((path) => shippedFolders.test(path)),
-    ...modules.map((name) => `lib/${name}.d.ts`),
-  ])
+  const expected = new Set([...requiredFiles, ...sources.filter((path) => shippedFolders.test(path))])
   const there = new Set(packed)
   return [
     ...[...expected].filter((path) => !there.has(path)).map((path) => `${path} is missing`),
