@@ -99,7 +99,7 @@ it('plan-files.ts prints the difference of each object, and changes nothing', as
   await cp(join(root, 'examples/observability'), join(directory, 'observability'), { recursive: true })
   const { exitCode, stdout } = await runExample('plan-files', ['shop/infra'], {}, directory)
   expect(exitCode).toBe(0)
-  expect(stdout).toContain('create alert checkout-errors\n  name: (none) → "Checkout errors"\n')
+  expect(stdout).toContain('create alert checkout-errors\n  name: (none) → "Checkout returns errors"\n')
   expect(stdout).toContain('\n3 to create, 0 to update, 0 to delete, 0 unchanged\n')
   expect(emulator().requests.filter(({ method, path }) => method !== 'GET' && !path.endsWith('/dashboards/validate'))).toEqual([])
 })
