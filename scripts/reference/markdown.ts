@@ -142,8 +142,14 @@ function renderParts(
   return [...(own.length === 0 ? [] : [render(own)]), ...(names.length === 0 ? [] : [`${link}: ${names.join(', ')}.`])]
 }
 
+/** As inputs of an action, which are texts: a list has one item per line, and a document is text, too. */
 const inputsOf = ({ example }: OperationFacts): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(Object.entries(example).map(([key, value]) => [toKebab(key), value]))
+  Object.fromEntries(
+    Object.entries(example).map(([key, value]) => [
+      toKebab(key),
+      Array.isArray(value) ? value.join('\n') : typeof value === 'object' ? stringify(value) : value,
+    ]),
+  )
 
 const commandOf = ({ name, example, positional }: OperationFacts): string => commandLine(name, example, positional)
 
