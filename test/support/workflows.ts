@@ -164,6 +164,13 @@ export const rules: readonly Rule[] = [
     },
   },
   {
+    says: 'names no person as the author of commits for a pull request',
+    broken: (workflow) =>
+      stepsOf(workflow)
+        .filter(({ uses = '', with: inputs = {} }) => uses.includes('/create-pull-request@') && inputs.author !== (inputs.committer ?? ''))
+        .map(({ uses = '' }) => uses),
+  },
+  {
     says: 'hands its secrets to no other workflow as a whole',
     broken: (_, text) => text.split('\n').filter((line) => /secrets:\s*inherit/.test(line)),
   },
