@@ -300,5 +300,5 @@ export const fileSettings: readonly (keyof Settings)[] = [
   'issue',
 ]
 
-/** Inputs of operations that a config file may set, too. The owner of objects must not change when the repository is renamed. */
+/** Inputs of operations that a config file and a variable may set, too. The owner of objects must not change when the repository is renamed. */
 export const fileInputs = ['project'] as const

@@ -151,6 +151,10 @@ describe('an input that contradicts the environment', () => {
     expect((await run('apply', 'staging', { variables: { WATCHKEEPER_SERVICE_ID: other } })).reason).toBe(message)
     const files = { 'environments/staging.yml': `${staging}project: of/staging\n` }
     expect((await run('apply', 'staging', { files })).reason).toContain('project: "shop" contradicts "of/staging"')
+    const ran = await run('apply', 'staging', { files, inputs: { project: '' }, variables: { WATCHKEEPER_PROJECT: 'shop' } })
+    expect(ran.reason).toContain(
+      'project: "shop" contradicts "of/staging" in environments/staging.yml; remove the input or WATCHKEEPER_PROJECT',
+    )
     expect(methodsOf(emulator())).toEqual([])
     const inputs = { 'service-id': demo.services.search.toUpperCase() }
     expect((await run('plan', 'staging', { inputs })).document).toMatchObject({ status: 'pass' })
