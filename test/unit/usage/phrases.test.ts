@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
-import { eachDay } from '../../../src/core/dates.ts'
+import { type Day, eachDay } from '../../../src/core/dates.ts'
 import { toPlainText } from '../../../src/core/line.ts'
 import { describeIssue } from '../../../src/usage/phrases.ts'
 
-const missing = (...days: readonly string[]): string => toPlainText(describeIssue({ kind: 'missing-days', days: [...days] }, 'CHC'))
+const missing = (...days: string[]): string => toPlainText(describeIssue({ kind: 'missing-days', days: days as Day[] }, 'CHC'))
 
 it('days that follow each other are listed as a range', () => {
-  const half = [...eachDay('2026-01-01', '2026-08-24')]
+  const half = [...eachDay('2026-01-01' as Day, '2026-08-24' as Day)]
   expect(missing(...half)).toBe('No usage records for 1 Jan – 24 Aug 2026.')
   expect(missing('2025-12-31', '2026-01-01', '2026-01-03')).toBe('No usage records for 31 Dec 2025 – 1 Jan 2026, 3 Jan 2026.')
 })
