@@ -241,8 +241,7 @@ export const settingsSchema = z.strictObject({
     .regex(tokenGrammar)
     .optional()
     .meta({
-      description:
-        'Token for `comment`, `issue`, `pull-request`, and to read deployments at the time of cost spikes. It is not used for anything else.',
+      description: 'Token for `comment` and `issue`, and to read deployments at the time of cost spikes. It is not used for anything else.',
       accepts: `a GitHub token: at least ${minSecretLength} visible ASCII characters`,
       secret: true,
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the runner evaluates it
