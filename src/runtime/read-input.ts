@@ -3,6 +3,7 @@ import type { Target } from '../api/path.ts'
 import { type Profile, type ProfileName, profileNamed } from '../api/profiles.ts'
 import { type Diagnostic, formatLocation, inputDiagnostic, isMissingInput, type LintSettings } from '../core/diagnostics.ts'
 import { InputError, inputError } from '../core/errors.ts'
+import { spellInput } from '../core/input-spelling.ts'
 import { toCamel, toEnvironmentName, toKebab } from '../core/names.ts'
 import { quote } from '../core/text.ts'
 import { metaOf, type Shape } from '../documents/schema.ts'
@@ -155,7 +156,7 @@ function checkNotifyOn({ values: { notifyOn, issue }, diagnosticFor }: GivenSett
     : [
         diagnosticFor(
           'notifyOn',
-          '`change` needs `issue: on-failure`, because the issue remembers the last result. Set it, or use `failure`',
+          `\`change\` needs \`${spellInput('issue', 'on-failure')}\`, because the issue remembers the last result. Set it, or use \`failure\``,
         ),
       ]
 }
@@ -172,8 +173,10 @@ function refuseWrites(
   const place = readOnlyPlace
   return [
     ...(effect === 'write' ? [inputDiagnostic('operation', `${name} writes to the service, but ${place}`)] : []),
-    ...(keepsForge && comment !== 'off' ? [diagnosticFor('comment', `writes comments, but ${place}; set comment to off`)] : []),
-    ...(keepsForge && issue !== 'off' ? [diagnosticFor('issue', `writes issues, but ${place}; set issue to off`)] : []),
+    ...(keepsForge && comment !== 'off'
+      ? [diagnosticFor('comment', `writes comments, but ${place}; set ${spellInput('comment', 'off')}`)]
+      : []),
+    ...(keepsForge && issue !== 'off' ? [diagnosticFor('issue', `writes issues, but ${place}; set ${spellInput('issue', 'off')}`)] : []),
     ...(notifyUrl === undefined ? [] : [diagnosticFor('notifyUrl', `sends notifications, but ${place}; leave notify-url out`)]),
   ]
 }
@@ -237,6 +240,6 @@ function explainUnavailable(
     return `${name} is not available with profile ${profile}, because a self-hosted server has no organizations, usage costs and backups`
   if (profiles === undefined || (profile !== undefined && profiles.includes(profile))) return undefined
   const reason = profilesReason === undefined ? '' : `, because ${profilesReason}`
-  const advice = profile === undefined ? `; set the input profile or ${toEnvironmentName('profile')}` : ''
+  const advice = profile === undefined ? `; set ${spellInput('profile')} or ${toEnvironmentName('profile')}` : ''
   return `${name} is not available ${profile === undefined ? 'without a profile' : `with profile ${profile}`}; it needs profile ${profiles.join(' or ')}${reason}${advice}`
 }

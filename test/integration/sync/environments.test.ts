@@ -326,7 +326,7 @@ describe('a plan file', () => {
     const apply = (env: string, plan = planFile) =>
       run('apply', env, { files: { ...changed, 'plan.json': plan }, inputs: { 'plan-file': 'plan.json' } })
     const before = emulator().requests.length
-    expect((await apply('production')).reason).toBe('plan-file: "plan.json" is for environment "staging"; set env to it, or run plan again')
+    expect((await apply('production')).reason).toBe('plan-file: "plan.json" is for environment "staging"; set env: staging, or run plan again')
     expect(emulator().requests).toHaveLength(before)
     expect((await apply('staging')).document).toMatchObject({ status: 'pass', changed: true })
     const without = await run('plan', '', {
@@ -334,7 +334,7 @@ describe('a plan file', () => {
       inputs: { 'plan-file': 'plan.json', 'service-id': demo.services.catalog },
       variables: passed({ STAGE: 'prod', LIMIT: '5' }),
     })
-    expect((await apply('production', without.files[0]?.content)).reason).toContain('was made without env; leave env out')
+    expect((await apply('production', without.files[0]?.content)).reason).toContain('was made without env; leave it out')
   })
 })
 
@@ -399,5 +399,5 @@ describe('pull', () => {
 
 it('cannot be set in the config file', async () => {
   const { reason } = await run('validate', '', { files: { '.watchkeeper.yml': 'env: staging' } })
-  expect(reason).toBe('.watchkeeper.yml:1:1: "env" cannot be set here, because it would apply to every job; set the input env')
+  expect(reason).toBe('.watchkeeper.yml:1:1: "env" cannot be set here, because it would apply to every job; set env')
 })
