@@ -7,7 +7,7 @@ const eager = new Set(['./runtime/action/run-action.js', './usage/usage-cost.js'
 const separate = new Set(['undici', '@actions/github'])
 
 /** Runs that load one of these load the others, too. Apart, each file would have a copy of what they share. */
-const together: Readonly<Record<string, string>> = { 'notify-forge': 'forge', declarations: 'sync' }
+const together: Readonly<Record<string, string>> = { 'notify-github': 'github', declarations: 'sync' }
 
 /** The first folder that a path names, or the file, or the package. */
 function chunkOf(from: string): string {

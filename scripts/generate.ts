@@ -62,7 +62,7 @@ async function render(root: string): Promise<ReadonlyMap<string, string>> {
 /** Everything that people copy from. The changelog is left out, because it describes past versions. */
 async function documentsOf(root: string): Promise<readonly string[]> {
   const inRoot = (await readdir(root)).filter((name) => name.endsWith('.md') && name !== 'CHANGELOG.md')
-  const inFolders = [filesUnder(root, 'docs', '.md'), filesUnder(root, 'examples', '.yml'), filesUnder(root, 'templates', '.yml')]
+  const inFolders = [filesUnder(root, 'docs', '.md'), filesUnder(root, 'examples', '.yml')]
   return [...inRoot, ...(await Promise.all(inFolders)).flat()]
 }
 

@@ -106,12 +106,16 @@ function wrongUse({ project, directory, manifest }: Installed): readonly string[
     const compilerOptions = { ...resolution, noEmit: true, strict: true, target: 'esnext', types: ['node'] }
     writeFileSync(join(project, `${resolution.moduleResolution}.json`), JSON.stringify({ compilerOptions, files: ['consumer.ts'] }))
   }
-  const [bin, fleet] = [join(directory, manifest.bin.watchkeeper ?? ''), join(root, 'examples/fleet.yml')]
+  const [bin, example] = [join(directory, manifest.bin.watchkeeper ?? ''), join(root, 'examples/backups.yml')]
   const uses: readonly Use[] = [
     { what: 'the library', command: [process.execPath, 'consumer.ts'], says: `${manifest.version} true` },
     { what: 'the command line', command: [process.execPath, bin, '--version'], says: manifest.version },
     // The files of init have to come with the package.
-    { what: 'init', command: ['sh', '-c', '"$0" "$1" init fleet > said && cmp fleet.yml "$2"', process.execPath, bin, fleet], says: '' },
+    {
+      what: 'init',
+      command: ['sh', '-c', '"$0" "$1" init restore-drill > said && cmp backups.yml "$2"', process.execPath, bin, example],
+      says: '',
+    },
     ...resolutions.map(({ moduleResolution }) => ({
       what: `the types for ${moduleResolution}`,
       command: [join(root, 'node_modules/.bin/tsc'), '-p', `${moduleResolution}.json`],

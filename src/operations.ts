@@ -50,8 +50,6 @@ const singleObjects = {
 
 const tools = {
   doctor: async () => (await import('./doctor/doctor.ts')).doctor,
-  'fleet-matrix': async () => (await import('./fleet/matrix.ts')).fleetMatrix,
-  'fleet-report': async () => (await import('./fleet/report.ts')).fleetReport,
 } as const
 
 /** One line for each operation, ordered by task. Everything else is in the file of the operation. */

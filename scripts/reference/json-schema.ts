@@ -5,7 +5,6 @@ import { isMapping } from '../../src/core/keys.ts'
 import { toKebab } from '../../src/core/names.ts'
 import { environmentSchema } from '../../src/declarations/environment.ts'
 import { declarationsSchema } from '../../src/declarations/file-schema.ts'
-import { fleetFileSchema } from '../../src/fleet/fleet-file.ts'
 import { declaredAlert } from '../../src/kinds/alert/alert.ts'
 import { wholeDashboard } from '../../src/kinds/dashboard/dashboard-file.ts'
 import { sectionNames } from '../../src/kinds/kind-names.ts'
@@ -26,7 +25,6 @@ export const renderSchemas = (): Readonly<Record<string, string>> => ({
     'Checks of a restored service and policies for backups, as verify-restore and check-backups take them',
     toJsonSchema(checksFileSchema),
   ),
-  'fleet.schema.json': write('Organizations and services, as matrix and report take them', toJsonSchema(fleetFileSchema)),
   'observability.schema.json': write('Alerts, dashboards and saved searches, as validate takes them', observabilitySchema()),
   'environment.schema.json': write('An environment (environments/NAME.yml)', environmentFileSchema()),
 })

@@ -40,6 +40,8 @@ export interface Subject {
 export interface Rules<T> {
   /** The run does not depend on the answer. Only a rejection by the rate limit is retried. */
   readonly isOptional?: boolean
+  /** The server may still work on the request after a timeout, so it is sent again only after other failures. */
+  readonly isHeavy?: boolean
   /** The request is not sent after this signal is aborted: kind `canceled`. One that was sent goes on, with its retries. */
   readonly notAfter?: AbortSignal | undefined
   /** Called when the rate limit rejects an attempt, before the wait for the next one. */

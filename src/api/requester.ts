@@ -128,7 +128,8 @@ export function createRequester(options: RequesterOptions): Requester {
 
 /** A request that the run does not depend on is sent again only after a rejection by the rate limit. */
 const policyOf = ({ request: { method, isSafe }, rules }: Call<unknown>, failure: AttemptFailure): RetryPolicy =>
-  rules?.isOptional && failure.cause !== 'rate-limit'
+  (rules?.isOptional && failure.cause !== 'rate-limit') ||
+  (rules?.isHeavy && failure.cause === 'timeout' && failure.writeOutcome !== 'not-applied')
     ? 'none'
     : retryPolicyFor(isSafe ? 'GET' : rules?.reconcile === undefined ? method : 'PUT', failure)
 

@@ -65,12 +65,12 @@ export const fetchService = (api: ReadApi, service: Service): Promise<ListedServ
 
 /**
  * The services of the organization, to make a report readable. Empty where the API has no list of services, or the key cannot read it:
- * a missing name never fails a run.
+ * a missing name never fails a run. A failed request is repeated only if `isRepeated`.
  */
-export async function findServices(api: ReadApi, organizationId: string): Promise<readonly ListedService[]> {
+export async function findServices(api: ReadApi, organizationId: string, isRepeated = false): Promise<readonly ListedService[]> {
   if (api.profile.provider === undefined) return []
   try {
-    const { items } = await api.read({ ...listCall(organizationId), rules: { isOptional: true } })
+    const { items } = await api.read({ ...listCall(organizationId), rules: { isOptional: !isRepeated } })
     return items
   } catch (thrown) {
     toFailure(thrown)

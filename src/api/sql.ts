@@ -26,6 +26,8 @@ export interface SqlQuery {
   readonly endMs: number
   /** Whether the query may wake the service, whatever the connection lets others do. */
   readonly mayWake?: true
+  /** Whether a failed query is sent again as other reads are, except one that was too slow. */
+  readonly isRepeated?: true
 }
 
 /** A whole number of 64 bits is a text of digits. */
@@ -155,7 +157,7 @@ function toRefusal(text: string): SqlAnswer {
   return { kind: 'refused', reason: quote(text.split('\n\nHINT:')[0]?.trim() ?? '', 300) }
 }
 
-async function runOnServer(options: SqlOptions, { sql, connectionId, startMs, endMs }: SqlQuery): Promise<SqlAnswer> {
+async function runOnServer(options: SqlOptions, { sql, connectionId, startMs, endMs, isRepeated }: SqlQuery): Promise<SqlAnswer> {
   const call: Call<SqlAnswer> = {
     request: {
       ...callTool('clickstack_sql', {
@@ -170,7 +172,7 @@ async function runOnServer(options: SqlOptions, { sql, connectionId, startMs, en
     about: { noun: 'query', permission: 'observability' },
   }
   try {
-    return await send(options, call)
+    return await send(options, call, isRepeated)
   } catch (thrown) {
     if (!(thrown instanceof ApiError) || thrown.kind !== 'not-served') throw thrown
     throw new WatchkeeperError(
@@ -181,7 +183,8 @@ async function runOnServer(options: SqlOptions, { sql, connectionId, startMs, en
   }
 }
 
-async function runInCloud(options: SqlOptions, { serviceId }: Service, { sql, startMs, endMs }: SqlQuery): Promise<SqlAnswer> {
+async function runInCloud(options: SqlOptions, { serviceId }: Service, query: SqlQuery): Promise<SqlAnswer> {
+  const { sql, startMs, endMs, isRepeated } = query
   const call: Call<SqlAnswer> = {
     request: {
       ...queryRequest,
@@ -196,7 +199,7 @@ async function runInCloud(options: SqlOptions, { serviceId }: Service, { sql, st
     about: { noun: 'query', missing: 'query endpoint', permission: 'queries' },
   }
   try {
-    return await send(options, call)
+    return await send(options, call, isRepeated)
   } catch (thrown) {
     // The vendor's documentation says that this status asks for a confirmation to wake the service.
     if (thrown instanceof ApiError && thrown.status === 206) return { kind: 'asleep' }
@@ -208,14 +211,14 @@ async function runInCloud(options: SqlOptions, { serviceId }: Service, { sql, st
 /** A query stores nothing, so it is sent as a read. */
 const queryRequest = { method: 'POST', isSafe: true } as const
 
-async function send({ clock, request }: SqlOptions, call: Call<SqlAnswer>): Promise<SqlAnswer> {
+async function send({ clock, request }: SqlOptions, call: Call<SqlAnswer>, isRepeated = false): Promise<SqlAnswer> {
   let sentAtMs = clock.monotonicMs()
   const onRejected = (): void => {
     sentAtMs = clock.monotonicMs()
   }
   try {
-    // A failed query is not repeated: a slow one would burden the server again.
-    return await request({ ...call, rules: { isOptional: true, onRejected } })
+    // Most runs go on without the answer, and a slow query would burden the server again.
+    return await request({ ...call, rules: { isOptional: !isRepeated, isHeavy: true, onRejected } })
   } catch (thrown) {
     const isSlow = thrown instanceof ApiError && thrown.kind === 'timeout' && clock.monotonicMs() - sentAtMs >= maxQueryMs
     if (isSlow) return { kind: 'too-slow' }

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { type Diagnostic, diagnosticOf, type Rules } from '../core/diagnostics.ts'
 import { digestOfText } from '../core/digest.ts'
+import { parseJsonOrUndefined } from '../core/json.ts'
 import { readDocument } from '../documents/document.ts'
 import { schemaDiagnostics } from '../documents/validate.ts'
 import { type AlertInterval, alertIntervals, intervalMs } from '../kinds/alert/schedule.ts'
@@ -194,14 +195,8 @@ function fromRuns(text: string, count: number): readonly (number | null | undefi
 }
 
 /** Undefined for anything that is not a recording. JSON.parse is many times faster than a parser that knows places. */
-function parse(text: string): Content | undefined {
-  if (text.length > maxRecordingSize + 1) return undefined
-  try {
-    return recordingSchema.safeParse(JSON.parse(text)).data
-  } catch {
-    return undefined
-  }
-}
+const parse = (text: string): Content | undefined =>
+  text.length > maxRecordingSize + 1 ? undefined : recordingSchema.safeParse(parseJsonOrUndefined(text)).data
 
 function explainForm(text: string, path: string): Diagnostic {
   if (text.length > maxRecordingSize + 1) return invalid({ file: path }, 'is larger than 1 MB')

@@ -65,21 +65,10 @@ export const expandTemplate = (template: Template): Pick<WindowSql, 'parts' | 't
     return { parts: joinTexts(parts), tokenCount: expanded.filter((token) => token.trim() !== '').length }
   })
 
-/**
- * The query for one window by itself, as the server's alert task runs it, or why it must not be sent so. What this version cannot expand
- * stays as it is: the server says what is wrong with it.
- */
+/** The query for one window by itself, as the server's alert task runs it, or why it must not be sent so. */
 export const renderAlone = (template: Template, lengthMs: number): { readonly sql: string } | Refusal =>
   orRefusal(() => {
-    const expand: ExpandMacro = (name, args) => {
-      try {
-        return expandMacro(name, args, template.tableOf)
-      } catch (thrown) {
-        if (!(thrown instanceof UnusableSql)) throw thrown
-        return `$__${name}${args.length === 0 ? '' : `(${args.join(', ')})`}`
-      }
-    }
-    const expanded = withoutEnd(toTokens(expandMacros(template.text, expand)))
+    const expanded = withoutEnd(toTokens(expandMacros(template.text, (name, args) => expandMacro(name, args, template.tableOf))))
     checkStatement(expanded, unsendable)
     // The other parameters are sent beside the query.
     const intervals = new Map([
@@ -186,7 +175,11 @@ export function expandMacros(text: string, expand: ExpandMacro, depth = 0): stri
 
 function expandMacro(name: string, args: readonly string[], tableOf: TableOf): string {
   if (name === 'filter' || name === 'conditionalAll') return refuse('the tile uses variables of its dashboard')
-  if (name === 'sourceTable') return tableOf(args[0]) ?? refuse('the macro $__sourceTable needs a source of the tile with such a table')
+  if (name === 'sourceTable') {
+    const table = tableOf(args[0])
+    if (table === undefined) throw new BrokenSql('the macro $__sourceTable needs a source of the tile with such a table')
+    return table
+  }
   return expandWith(macros, name, args, printWindow) ?? refuse(`the macro ${quote(`$__${name}`, 60)} is unknown`)
 }
 
@@ -198,7 +191,7 @@ export function expandWith(
   print: PrintTime,
 ): string | undefined {
   const found = Object.hasOwn(list, name) ? list[name] : undefined
-  if (found?.count !== undefined && found.count !== args.length) return refuse(`the macro $__${name} has ${args.length} arguments`)
+  if (found?.count !== undefined && found.count !== args.length) throw new BrokenSql(`the macro $__${name} has ${args.length} arguments`)
   return found?.expand(args, print)
 }
 

@@ -64,6 +64,8 @@ interface Freshness<B> {
   readonly inProgress?: Aged<B> | undefined
   /** The reason for the outcome `unknown`. */
   readonly unknownReason?: UnknownReason
+  /** Until then, a service without a backup is new enough to have none. */
+  readonly firstDueMs?: number
   readonly issues: DataQualityIssue[]
 }
 
@@ -88,9 +90,23 @@ interface Classified<B> extends Aged<B> {
   readonly state: BackupState
 }
 
+interface FreshnessRules {
+  readonly limitMs: number
+  readonly nowMs: number
+  /** When the service was created, where that is known. */
+  readonly createdMs?: number | undefined
+}
+
 /** Judges `backups`, in any order. An age equal to the limit passes. */
-export function judgeFreshness<B extends BackupTimes>(backups: readonly B[], limitMs: number, nowMs: number): Freshness<B> {
-  if (backups.length === 0) return { outcome: 'missing', passes: false, issues: [] }
+export function judgeFreshness<B extends BackupTimes>(
+  backups: readonly B[],
+  { limitMs, nowMs, createdMs = Number.NaN }: FreshnessRules,
+): Freshness<B> {
+  if (backups.length === 0) {
+    const ageMs = nowMs - createdMs
+    const isNew = ageMs >= -clockSkewMs && ageMs <= limitMs
+    return { outcome: 'missing', passes: isNew, issues: [], ...(isNew && { firstDueMs: createdMs + limitMs }) }
+  }
   const dated: Classified<B>[] = []
   const undated: B[] = []
   for (const backup of backups) {

@@ -69,8 +69,8 @@ function nameFailures(failed: Services, services: Services): Line {
 }
 
 /** The backup is fresh enough, so that only problems fail the service. */
-const isFreshEnough = ({ outcome, ageMs = 0, limit }: JudgedService): boolean =>
-  outcome === 'fresh' || (outcome === 'in-progress' && ageMs <= limit.hours * hourMs)
+const isFreshEnough = ({ outcome, ageMs = 0, limit, firstBackupDueAt }: JudgedService): boolean =>
+  outcome === 'fresh' || firstBackupDueAt !== undefined || (outcome === 'in-progress' && ageMs <= limit.hours * hourMs)
 
 const problemLines = (check: JudgedService, services: Services): readonly Line[] =>
   check.problems.map((problem): Line => say`Service ${labelOf(check, services)}: ${sentence(problem)}.`)
@@ -209,18 +209,28 @@ function formatRatio(ratio: number): string {
 /** First line of the summary, without a full stop. The verdict has sentences for runs with failures. */
 function headlineOf(services: Services): Line {
   const [only, ...others] = services
-  if (only !== undefined && others.length === 0) {
-    const service = untrusted(labelOf(only, services))
-    const age = trusted(`${formatDuration(only.ageMs ?? 0)} old, limit ${formatHours(only.limit.hours)}`)
-    if (only.outcome === 'fresh') return say`Service ${service} has a fresh backup: ${age}`
-    if (only.outcome === 'in-progress') return say`The first backup of service ${service} is in progress: ${age}`
-    return say`Service ${service} has no fresh backup`
-  }
+  if (only !== undefined && others.length === 0) return headlineOfOne(only)
   const fresh = services.filter(({ outcome }) => outcome === 'fresh').length
-  const first = services.filter(({ outcome, passes }) => outcome === 'in-progress' && passes).length
   if (fresh === services.length) return say`All ${services.length} services have a fresh backup`
-  const progress = first === 0 ? '' : `, ${first} ${first === 1 ? 'has its' : 'have their'} first backup in progress`
-  return say`${fresh} of ${services.length} services ${trusted(fresh === 1 ? 'has' : 'have')} a fresh backup${trusted(progress)}`
+  const first = services.filter(({ outcome, passes }) => outcome === 'in-progress' && passes).length
+  const due = services.flatMap(({ firstBackupDueAt }) => firstBackupDueAt ?? []).sort()
+  const more = [
+    ...(first === 0 ? [] : [`${first} ${first === 1 ? 'has its' : 'have their'} first backup in progress`]),
+    ...due
+      .slice(-1)
+      .map((last) => `${due.length} ${due.length === 1 ? 'has its' : 'have their'} first backup due by ${formatMoment(last)}`),
+  ]
+  return say`${fresh} of ${services.length} services ${trusted(fresh === 1 ? 'has' : 'have')} a fresh backup${trusted(more.map((part) => `, ${part}`).join(''))}`
+}
+
+function headlineOfOne(check: JudgedService): Line {
+  const service = untrusted(labelOf(check, [check]))
+  const age = trusted(`${formatDuration(check.ageMs ?? 0)} old, limit ${formatHours(check.limit.hours)}`)
+  if (check.outcome === 'fresh') return say`Service ${service} has a fresh backup: ${age}`
+  if (check.outcome === 'in-progress') return say`The first backup of service ${service} is in progress: ${age}`
+  return check.firstBackupDueAt === undefined
+    ? say`Service ${service} has no fresh backup`
+    : say`The first backup of service ${service} is due by ${trusted(formatMoment(check.firstBackupDueAt))}`
 }
 
 export function reportChecks(result: BackupsResult): Report {
@@ -236,14 +246,10 @@ export function reportChecks(result: BackupsResult): Report {
       trendTable(services),
       ...failureBlocks(services),
       ...correctionBlocks(services),
-      ...(result.drills.length === 0
-        ? []
-        : [
-            {
-              kind: 'paragraph' as const,
-              line: say`Left out, because they belong to restore drills: ${nameFirst(result.drills, maxNamed)}.`,
-            },
-          ]),
+      ...[
+        result.drills.length > 0 && say`Left out, because they belong to restore drills: ${nameFirst(result.drills, maxNamed)}.`,
+        result.leftOutFiles && say`Files without a result about these services: ${nameFirst(result.leftOutFiles, maxNamed)}.`,
+      ].flatMap((line): readonly Block[] => (line ? [{ kind: 'paragraph', line }] : [])),
       ...services.map((check): Block => ({ kind: 'details', title: backupsTitle(check, services), blocks: [backupTable(check.backups)] })),
     ],
   }
@@ -304,7 +310,8 @@ const defaultWords = {
 const serviceTable = (services: readonly JudgedService[], minSizeRatio: number | undefined): Block =>
   table('Services', services, {
     Service: (check) => labelOf(check, services),
-    Outcome: (check) => trusted(`${iconOf(check, minSizeRatio)} ${check.outcome}`),
+    Outcome: ({ firstBackupDueAt: due, ...check }) =>
+      trusted(`${iconOf(check, minSizeRatio)} ${check.outcome}${due === undefined ? '' : `, due by ${formatMoment(due)}`}`),
     '>Last successful backup': ({ lastSuccessful }) => shown(lastSuccessful?.ageMs, formatAgo),
     '>Limit': (check) => shown(isRead(check) ? check.limit.hours : undefined, formatHours),
     '>Backups': ({ count }) => count,

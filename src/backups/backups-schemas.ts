@@ -59,6 +59,10 @@ export const backupsDetails = z.object({
   worstServiceId: z.string().describe('The worst service, which the outputs are about.'),
   minSizeRatio: z.number().optional().describe('The input min-size-ratio, if it was given.'),
   services: z.array(judgedService).describe('Every service with its outcome, age, limit, trend and newest backups, in the given order.'),
+  leftOutFiles: z
+    .array(z.string())
+    .optional()
+    .describe('Files of require-restore-days that say nothing about these services, with the reason.'),
   drills: z.array(z.string()).describe('Services of restore drills, which are left out, by name.'),
 })
 

@@ -68,24 +68,25 @@ export const getBackup = defineOperation({
   effect: 'read',
   scope: 'service',
   input: z.strictObject({ id }),
-  output: backupOutput,
-  details: backupDetails.extend({ backup: backupSchema.describe('The backup as the API returned it.') }),
+  output: backupOutput.extend({ id: z.string().describe('Id of the backup.') }),
+  details: backupDetails.omit({ backupId: true }).extend({ backup: backupSchema.describe('The backup as the API returned it.') }),
   example: { id: 'latest' },
   async run({ api, service, clock }, input) {
     const backup = input.id === 'latest' ? await findLatest(api, service) : await fetchBackup(api, service, input.id)
-    return { ...toBackupOutput(backup, clock.now()), backup }
+    const { backupId, ...about } = toBackupOutput(backup, clock.now())
+    return { id: backupId, ...about, backup }
   },
   judge: ({ backupStatus }) =>
     backupStatus === 'error' ? { status: 'warn', reasons: [], sentence: say`The backup failed and cannot be restored.` } : pass,
   report: (result) => ({
-    headline: say`Backup ${untrusted(result.backupName ?? result.backupId)} is ${untrusted(result.backupStatus ?? 'in an unknown state')}${startedAgo(result)}`,
+    headline: say`Backup ${untrusted(result.backupName ?? result.id)} is ${untrusted(result.backupStatus ?? 'in an unknown state')}${startedAgo(result)}`,
     blocks: [
       facts({
         Started: shown(result.backupStartedAt, formatMoment) ?? '',
         Finished: shown(result.backupFinishedAt, formatMoment) ?? '',
         Size: shown(result.backupSizeBytes, formatBytes) ?? '',
         Duration: shown(result.backupDurationSeconds, (seconds) => formatDuration(seconds * 1000)) ?? '',
-        Id: result.backupId,
+        Id: result.id,
       }),
     ],
   }),
@@ -117,7 +118,7 @@ const toIso = (text: string | null | undefined): string | undefined => (text ? n
 /** Hours with two decimals. */
 export const toHours = (ms: number): number => Math.round(ms / 36_000) / 100
 
-const startedAgo = ({ backupAgeHours }: BackupOutput): Line =>
+const startedAgo = ({ backupAgeHours }: Pick<BackupOutput, 'backupAgeHours'>): Line =>
   backupAgeHours === undefined ? [] : say`, started ${trusted(formatAgo(backupAgeHours * hourMs))}`
 
 /** A backup in the form that the rules use. */

@@ -11,7 +11,7 @@ import { judgeChecks, needsNames, reportChecks } from './backups-report.ts'
 import { backupsDetails, backupsInput, backupsOutput } from './backups-schemas.ts'
 import { comparePolicies, findUnknownService, judgeRestores, readRestores } from './policy.ts'
 import { resolveServices } from './resolve-services.ts'
-import { checkService, readServices } from './service-check.ts'
+import { checkService, readServices, type ServiceBackups } from './service-check.ts'
 
 export const checkBackups = defineOperation({
   summary:
@@ -35,17 +35,18 @@ export const checkBackups = defineOperation({
     if (unknown !== undefined) throw inputError('checks', `has a policy for "${quote(unknown, 80)}", and no service has this name or id`)
     const needsConfiguration = (maxAgeHours === undefined || policies.length > 0) && profile.provider !== undefined
     const read = await readServices(context, withoutDrills(resolved.ids, resolved.listed), { needsConfiguration })
+    const dated = resolved.listed ?? (read.some(hasNoBackup) ? await findServices(api, organizationId, true) : undefined)
     // The time is read after the answers: a backup that finished while others were read must not be dated in the future.
     const nowMs = clock.now()
-    const restores = requireRestoreDays === undefined ? undefined : await readRestores(files, globs, nowMs)
+    const restores = await readRestores(files, globs, { organizationId, nowMs })
     const judged = read.map((one) => {
-      const check = checkService(one, { maxAgeHours, minSizeRatio, nowMs })
-      const service = resolved.listed?.find(({ id }) => id === one.serviceId) ?? { id: one.serviceId, name: '' }
-      const facts = { service, organizationId, limitHours: check.limit.hours, nowMs }
+      const service = dated?.find(({ id }) => id === one.serviceId) ?? { id: one.serviceId, name: '' }
+      const check = checkService(one, { maxAgeHours, minSizeRatio, nowMs, createdMs: createdMsOf(service) })
+      const isNew = check.firstBackupDueAt !== undefined
+      const facts = { service, organizationId, limitHours: check.limit.hours, nowMs, isNew }
       const { problems: differences, correction } = comparePolicies(policies, one, facts)
-      const late = restores && judgeRestores(restores, one.serviceId, requireRestoreDays ?? 0, nowMs)
-      const problems = [...differences, ...(late === undefined ? [] : [late])]
-      const restoredMs = restores?.get(one.serviceId)
+      const { restoredMs, problems: missing } = judgeRestores(restores, one.serviceId, requireRestoreDays, nowMs)
+      const problems = [...differences, ...missing]
       return {
         ...check,
         passes: check.passes && problems.length === 0,
@@ -54,8 +55,8 @@ export const checkBackups = defineOperation({
         ...(restoredMs !== undefined && { restoredAt: new Date(restoredMs).toISOString() }),
       }
     })
-    // A run without findings needs no names. The request would double the requests of a fleet with one service per job.
-    const listed = resolved.listed ?? (needsNames(judged, minSizeRatio) ? await findServices(api, organizationId) : [])
+    // A run without findings needs no names. The request would double the requests of a job for one service.
+    const listed = dated ?? (needsNames(judged, minSizeRatio) ? await findServices(api, organizationId) : [])
     const kept = withoutDrills(resolved.ids, listed)
     const names = new Map(listed.map(({ id, name }) => [id, name || undefined]))
     const named = judged
@@ -69,12 +70,22 @@ export const checkBackups = defineOperation({
       worstServiceId: worst.serviceId,
       minSizeRatio,
       services: named,
+      ...(restores.leftOut.length > 0 && { leftOutFiles: restores.leftOut }),
       drills: resolved.ids.filter((id) => !kept.includes(id)).map((id) => names.get(id) ?? id),
     }
   },
   judge: judgeChecks,
   report: reportChecks,
 })
+
+/** Such a service may be too new to have one. */
+const hasNoBackup = ({ backups }: ServiceBackups): boolean => 'value' in backups && backups.value.length === 0
+
+/** Undefined where the API does not say when the service was created. */
+function createdMsOf({ createdAt = '' }: Pick<ListedService, 'createdAt'>): number | undefined {
+  const createdMs = Date.parse(createdAt)
+  return Number.isNaN(createdMs) ? undefined : createdMs
+}
 
 /** Services of restore drills are deleted soon, so no one needs their backups. */
 const withoutDrills = (ids: readonly string[], listed: readonly ListedService[] = []): readonly string[] =>

@@ -20,10 +20,10 @@ const tables = z.strictObject({
   ignore: words('Tables that are not compared.', 'database.table, or database.* for all tables of a database').default([]),
   newestWithin: duration('How much older than in the original the newest row from before the backup may be.', '0m').default('15m'),
   minRowRatio: positiveNumber(
-    'Share of the rows from before the backup that a table must have.',
+    'Share of the rows from before the backup that a table must have. Less than 98% is a warning.',
     1,
     'a number above 0 and at most 1',
-  ).default(0.5),
+  ).default(0.9),
 })
 
 const check = z

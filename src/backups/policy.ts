@@ -3,8 +3,8 @@ import * as z from 'zod'
 import { hasTag, type ListedService } from '../api/services.ts'
 import { dayMs, hourMs } from '../core/durations.ts'
 import { parseJsonOrUndefined } from '../core/json.ts'
-import { keysOf } from '../core/keys.ts'
-import { plural } from '../core/text.ts'
+import { isMapping, keysOf } from '../core/keys.ts'
+import { plural, quote } from '../core/text.ts'
 import type { Files } from '../operation/files.ts'
 import { formatAgo, formatDuration } from '../report/format.ts'
 import { clockSkewMs } from './backup-rules.ts'
@@ -24,6 +24,8 @@ interface Facts {
   readonly service: Pick<ListedService, 'id' | 'name' | 'tags'>
   readonly limitHours: number
   readonly nowMs: number
+  /** The first backup is not due yet. */
+  readonly isNew: boolean
 }
 
 const isNameOf =
@@ -37,7 +39,7 @@ export const findUnknownService = (policies: readonly Policy[], listed: readonly
 
 /** All policies about the service must hold, and a service without a policy is a problem. */
 export function comparePolicies(policies: readonly Policy[], read: ServiceBackups, facts: Facts) {
-  const { service, limitHours, organizationId, nowMs } = facts
+  const { service, limitHours, organizationId, nowMs, isNew } = facts
   const own = policies.filter(
     ({ services, tag }) => (services?.some(isNameOf(service)) ?? true) && (tag === undefined || hasTag(service, tag)),
   )
@@ -52,7 +54,7 @@ export function comparePolicies(policies: readonly Policy[], read: ServiceBackup
       }),
     ),
   )
-  const copyMs = own.some(({ ownBucket }) => ownBucket) ? newestCopyMs(read) : nowMs
+  const copyMs = own.some(({ ownBucket }) => ownBucket) && !isNew ? newestCopyMs(read) : nowMs
   const newest = copyMs === undefined ? 'there is none' : `the newest started ${formatAgo(nowMs - copyMs)}`
   const missing = `the policy has a backup in a bucket of your own within ${formatDuration(limitHours * hourMs)}, and ${newest}`
   const command = `clickhousectl cloud service backup-config update ${[service.id, ...changes.values()].join(' ')} --org-id ${organizationId}`
@@ -83,29 +85,77 @@ function newestCopyMs({ backups }: ServiceBackups): number | undefined {
 }
 
 const evidence = z.looseObject({
-  operation: z.literal('verify-restore'),
-  status: z.enum(['pass', 'warn']),
-  restoreStatus: z.literal('verified'),
+  status: z.enum(['pass', 'warn', 'fail']),
+  organizationId: z.string(),
+  restoreStatus: z.string(),
   originalId: z.string(),
-  verifiedAt: z.iso.datetime(),
+  checkedAt: z.iso.datetime(),
 })
 
-/** The times of the newest verified restores, by the id of the original. Other files are ignored. */
-export async function readRestores(files: Files, globs: readonly string[], nowMs: number): Promise<ReadonlyMap<string, number>> {
-  const newest = new Map<string, number>()
-  for (const path of (await files.find(globs, 'files')).paths) {
-    const { data } = evidence.safeParse(parseJsonOrUndefined(await files.read(path, 'files')))
-    const atMs = Date.parse(data?.verifiedAt ?? '')
-    if (data !== undefined && atMs <= nowMs + clockSkewMs) newest.set(data.originalId, Math.max(atMs, newest.get(data.originalId) ?? 0))
-  }
-  return newest
+interface Evidence extends z.output<typeof evidence> {
+  readonly path: string
+  readonly atMs: number
 }
 
-/** Why the restores are not enough, without a full stop. */
-export function judgeRestores(restores: ReadonlyMap<string, number>, serviceId: string, days: number, nowMs: number): string | undefined {
-  const atMs = restores.get(serviceId)
-  const others = restores.size === 0 ? '' : `, only of ${plural(restores.size, 'other service')}`
-  if (atMs === undefined) return `files have no verified restore of it${others}`
-  if (nowMs - atMs <= days * dayMs) return undefined
-  return `its last verified restore was ${formatAgo(nowMs - atMs)}, and require-restore-days is ${days}`
+/** What the files say about restores. */
+export interface Restores {
+  /** Newest first. At the same time, a failure counts as the later one. */
+  readonly results: readonly Evidence[]
+  /** Files that may have a newer result, and why they could not be used. */
+  readonly unusable: string[]
+  /** Files that say nothing about these services, with the reason. */
+  readonly leftOut: string[]
+}
+
+type Organization = Pick<Facts, 'organizationId' | 'nowMs'>
+
+/** Throws an InputError when a file is not a text. */
+export async function readRestores(files: Files, globs: readonly string[], organization: Organization): Promise<Restores> {
+  const results: Evidence[] = []
+  const unusable: string[] = []
+  const leftOut: string[] = []
+  for (const path of (await files.find(globs, 'files')).paths) {
+    const read = readEvidence(await files.read(path, 'files'), organization)
+    if (read === undefined) continue
+    if ('result' in read) results.push({ ...read.result, path, atMs: Date.parse(read.result.checkedAt) })
+    else if ('unusable' in read) unusable.push(`${quote(path)} ${read.unusable}`)
+    else leftOut.push(`${quote(path)} (${read.leftOut})`)
+  }
+  return { results: results.toSorted((a, b) => b.atMs - a.atMs || Number(isVerified(a)) - Number(isVerified(b))), unusable, leftOut }
+}
+
+/** Undefined for the result of another operation. */
+function readEvidence(text: string, { organizationId, nowMs }: Organization) {
+  const json = parseJsonOrUndefined(text)
+  const [operation, status] = isMapping(json) ? [json.operation, json.status] : []
+  if (operation !== 'verify-restore') return typeof operation === 'string' ? undefined : { unusable: 'is not a result of verify-restore' }
+  if (status === 'error') return { leftOut: 'the run did not complete' }
+  const { data: result } = evidence.safeParse(json)
+  if (result === undefined) return { unusable: 'is not a result of verify-restore' }
+  if (result.organizationId !== organizationId) return { leftOut: 'another organization' }
+  return Date.parse(result.checkedAt) > nowMs + clockSkewMs ? { unusable: 'is dated in the future' } : { result }
+}
+
+/** A run can fail although the data is there, such as one that took too long. */
+const isVerified = ({ status, restoreStatus }: Evidence): boolean => status !== 'fail' && restoreStatus === 'verified'
+
+/** Why the restores are not enough, without full stops, and when the last one was verified. Without `days`, none is necessary. */
+export function judgeRestores({ results, unusable }: Restores, serviceId: string, days: number | undefined, nowMs: number) {
+  if (days === undefined) return { restoredMs: undefined, problems: [] }
+  const own = results.filter(({ originalId }) => originalId === serviceId)
+  const restoredMs = own.find(isVerified)?.atMs
+  const [newest] = own
+  const others = new Set(results.map(({ originalId }) => originalId)).size
+  const explain = (): readonly string[] => {
+    if (newest === undefined)
+      return [`files have no verified restore of it${others === 0 ? '' : `, only of ${plural(others, 'other service')}`}`]
+    const { restoreStatus, path, atMs } = newest
+    const when = `its newest restore, ${formatAgo(nowMs - atMs)},`
+    if (restoreStatus !== 'verified') return [`${when} is ${quote(restoreStatus, 40)} (${quote(path)})`]
+    if (!isVerified(newest)) return [`${when} is verified, but the run failed (${quote(path)})`]
+    return nowMs - atMs <= days * dayMs
+      ? []
+      : [`its last verified restore was ${formatAgo(nowMs - atMs)}, and require-restore-days is ${days}`]
+  }
+  return { restoredMs, problems: [...explain(), ...unusable] }
 }

@@ -3,16 +3,29 @@ import * as z from 'zod'
 import { formatMoment } from '../core/dates.ts'
 import { hourMs, minuteMs } from '../core/durations.ts'
 import { type Line, say, sentence, trusted } from '../core/line.ts'
-import { listFirst } from '../core/text.ts'
+import { listFirst, plural } from '../core/text.ts'
 import { formatDuration } from '../report/format.ts'
 import { pass, type Report, type Verdict } from '../report/report.ts'
 import { type Cell, facts, shown, table } from '../report/table.ts'
 import { backupDetails } from './backups.ts'
-import { type Compared, comparedOutcomes, restoreStatuses } from './restore-rules.ts'
+import { type Compared, comparedOutcomes, passes, restoreStatuses } from './restore-rules.ts'
 
 const compared = { name: z.string(), outcome: z.enum(comparedOutcomes), reason: z.string().describe('Empty for `pass`.') }
-const held = z.object({ rows: z.number().optional(), newest: z.string().optional(), unread: z.string().optional() }).optional()
-const comparedTable = z.object({ ...compared, timeColumn: z.string().optional(), original: held, restored: held })
+const held = z
+  .object({
+    rows: z.number().optional(),
+    leftOut: z.number().optional().describe('Rows that are newer than the backup. They are not in `rows`.'),
+    newest: z.string().optional(),
+    unread: z.string().optional(),
+  })
+  .optional()
+const comparedTable = z.object({
+  ...compared,
+  isDatabase: z.literal(true).optional(),
+  timeColumn: z.string().optional(),
+  original: held,
+  restored: held,
+})
 const limit = z.number().optional()
 const ranCheck = z.object({
   ...compared,
@@ -23,7 +36,7 @@ const ranCheck = z.object({
 })
 
 const statusWords =
-  '`verified`: all data that was compared is there. `different`: data is missing or wrong. `started`: the service runs, and its data is not verified. `not-started`: it does not run.'
+  '`verified`: the service runs, and every table and check passed. `different`: data is missing or wrong. `started`: the service runs, and its data is not verified. `not-started`: it does not run.'
 
 const output = z.object({
   restoreStatus: z.enum(restoreStatuses).describe(statusWords),
@@ -66,18 +79,26 @@ export function judgeVerification(result: RestoreResult, { maxRestoreMinutes, ma
   const { restoreStatus, restoreMinutes = 0, dataAgeHours, state } = result
   const waited = formatDuration(Date.parse(result.checkedAt) - Date.parse(result.requestedAt))
   const failed = sorted([...result.checks, ...result.tables]).filter(({ outcome }) => outcome === 'fail' || outcome === 'unknown')
-  const named = failed.map(({ name, reason }): Line => say`${name}: ${sentence(reason)}`)
-  const reasons = listFirst(named, 10, (rest): Line => say`${rest} more`).slice()
+  const reasons = nameReasons(failed).slice()
   if (restoreStatus === 'not-started') reasons.push(say`its state is ${state}, ${trusted(waited)} after the request`)
   if (restoreStatus === 'started' && failed.length === 0) reasons.push(say`no rows from before the backup were compared`)
   if (maxRestoreMinutes !== undefined && restoreMinutes > maxRestoreMinutes)
     reasons.push(say`it ran after ${trusted(minutes(restoreMinutes))}, and max-restore-minutes is ${maxRestoreMinutes}`)
   if (maxAgeHours !== undefined && dataAgeHours > maxAgeHours)
     reasons.push(say`the backup was ${trusted(hours(dataAgeHours))} old at the request, and max-age-hours is ${maxAgeHours}`)
-  return reasons.length === 0 ? pass : { status: 'fail', reasons }
+  if (reasons.length > 0) return { status: 'fail', reasons }
+  const warnings = result.tables.filter(({ outcome }) => outcome === 'warn')
+  return warnings.length === 0 ? pass : { status: 'warn', reasons: nameReasons(warnings) }
 }
 
-const order: readonly Compared['outcome'][] = ['fail', 'unknown', 'pass', 'skipped']
+const nameReasons = (all: readonly (Compared & { readonly name: string })[]): readonly Line[] =>
+  listFirst(
+    all.map(({ name, reason }): Line => say`${name}: ${sentence(reason)}`),
+    10,
+    (rest): Line => say`${rest} more`,
+  )
+
+const order: readonly Compared['outcome'][] = ['fail', 'unknown', 'warn', 'pass', 'skipped']
 
 const sorted = <T extends Compared>(all: readonly T[]): readonly T[] =>
   all.toSorted((a, b) => order.indexOf(a.outcome) - order.indexOf(b.outcome))
@@ -89,7 +110,15 @@ const headlines: Readonly<Record<RestoreResult['restoreStatus'], string>> = {
   'not-started': 'was not restored: the new service does not run',
 }
 
-const signs = { fail: ['❌', 'fail'], unknown: ['⚠️', 'warn'], pass: ['✅', 'pass'], skipped: ['–', 'pass'] } as const
+/** `rows of 41 of 44 tables, newest time of 38`. */
+function scopeOf({ tables }: RestoreResult): string {
+  const all = tables.filter(({ isDatabase }) => !isDatabase)
+  const withRows = all.filter(({ outcome, restored }) => passes(outcome) && restored?.rows !== undefined)
+  const withTime = withRows.filter(({ restored }) => restored?.newest !== undefined)
+  return `rows of ${withRows.length} of ${plural(all.length, 'table')}, newest time of ${withTime.length}`
+}
+
+const signs = { fail: ['❌', 'fail'], unknown: ['⚠️', 'warn'], warn: ['⚠️', 'warn'], pass: ['✅', 'pass'], skipped: ['–', 'pass'] } as const
 
 const outcomeCell = ({ outcome, reason }: Compared): Cell => [
   trusted(`${signs[outcome][0]} ${outcome}`),
@@ -101,7 +130,7 @@ const statusOf = ({ outcome }: Compared) => signs[outcome][1]
 export function reportVerification(result: RestoreResult): Report {
   const { originalName, restoredName, versions, ranBy } = result
   return {
-    headline: say`The backup of ${originalName} ${trusted(headlines[result.restoreStatus])}`,
+    headline: say`The backup of ${originalName} ${trusted(headlines[result.restoreStatus] + (result.restoreStatus === 'verified' ? ` (${scopeOf(result)})` : ''))}`,
     services: say`service ${restoredName}, restored from ${originalName}`,
     blocks: [
       facts({
@@ -132,6 +161,7 @@ export function reportVerification(result: RestoreResult): Report {
           Table: ({ name }) => name,
           '>Rows': ({ original }) => original?.rows,
           '>Restored rows': ({ restored }) => restored?.rows,
+          '>Newer, left out': ({ original }) => original?.leftOut || undefined,
           'Newest row': ({ original }) => shown(original?.newest, formatMoment),
           'Newest restored row': ({ restored }) => shown(restored?.newest, formatMoment),
           Outcome: outcomeCell,

@@ -1,25 +1,28 @@
 // The rules of verify-restore: pure functions over what two services hold. A value that is missing never counts as verified.
 import { type Decimal, fromText } from '../core/decimal.ts'
 import { keysOf } from '../core/keys.ts'
-import { plural } from '../core/text.ts'
+import { nameFirst, plural, quote } from '../core/text.ts'
 import { durationMsOf } from '../operation/inputs.ts'
 import { formatDuration } from '../report/format.ts'
 import type { Check, ChecksFile } from './checks-file.ts'
-import { type Held, hasOwnRows, type ListedTable, type Unread } from './restored-data.ts'
+import { type Counted, hasOwnRows, type ListedTable, type TimeColumn, type TimedRows, type Unread } from './restored-data.ts'
 
-export const comparedOutcomes = ['pass', 'fail', 'unknown', 'skipped'] as const
+export const comparedOutcomes = ['pass', 'warn', 'fail', 'unknown', 'skipped'] as const
 
-/** `unknown` was not compared, so that nothing is verified. `skipped` need not be compared. */
+/** `unknown` was not compared, so that nothing is verified. `skipped` need not be compared. `warn` passes with a difference. */
 export interface Compared {
   readonly outcome: (typeof comparedOutcomes)[number]
   /** A reason without a full stop; empty for `pass`. */
   readonly reason: string
 }
 
+export const passes = (outcome: Compared['outcome']): boolean => outcome === 'pass' || outcome === 'warn'
+
 /** Differences without a loss. */
 const maybe = '; late events, merges, TTL and deletes after the backup can explain a difference'
 
 const pass: Compared = { outcome: 'pass', reason: '' }
+const warn = (reason: string): Compared => ({ outcome: 'warn', reason })
 const fail = (reason: string): Compared => ({ outcome: 'fail', reason })
 export const unknown = (reason: string): Compared => ({ outcome: 'unknown', reason })
 const skipped = (reason: string): Compared => ({ outcome: 'skipped', reason })
@@ -30,44 +33,111 @@ export const isIgnored = ({ key, database }: ListedTable, { ignore }: ChecksFile
 /** What is known of a database or table of the original in both services. */
 export interface TwoTables {
   readonly listed: ListedTable
-  readonly isRestored: boolean
+  /** Undefined where it was not restored. */
+  readonly twin: ListedTable | undefined
   readonly original: Held | undefined
   readonly restored: Held | undefined
 }
 
-export function judgeTable({ listed, isRestored, original, restored }: TwoTables, rules: ChecksFile['tables'], backupMs: number): Compared {
-  if (isIgnored(listed, rules)) return skipped('ignored by the file')
-  if (!isRestored) return judgeMissing(listed, original, backupMs)
-  if (!hasOwnRows(listed)) return pass
-  if (original === undefined || 'unread' in original) return unknown(`not compared with the original: ${original?.unread ?? 'not counted'}`)
-  if (restored === undefined || 'unread' in restored) return unknown(`not compared: ${restored?.unread ?? 'not counted'}`)
-  // The time column is not that of the rows, or all rows are newer than the backup: nothing shows what the backup had.
-  if (original.rows === 0 && (listed.total ?? 0) > 0)
-    return unknown('no row of the original has a time before the backup; compare the table by a check, or list it in tables.ignore')
-  return judgeRows(original, restored, rules)
-}
+/** All rows of a table, and what one of its columns says about their times. */
+export type Held = ({ readonly total: number } & Partial<TimedRows>) | Unread
 
 type Rows = Exclude<Held, Unread>
 
+/** The column with the most rows from before the backup: a time that changes later, or one of the future, has fewer. */
+export const chooseTime = (columns: readonly TimeColumn[], original: Counted): TimeColumn | undefined =>
+  'unread' in original
+    ? columns[0]
+    : columns.toSorted((a, b) => (original.times.get(b.name)?.before ?? 0) - (original.times.get(a.name)?.before ?? 0))[0]
+
+export const toHeld = (counted: Counted, column: TimeColumn | undefined): Held =>
+  'unread' in counted ? counted : { total: counted.total, ...(column && counted.times.get(column.name)) }
+
+export function judgeTable(two: TwoTables, rules: ChecksFile['tables'], backupMs: number): Compared {
+  const { listed, twin, original, restored } = two
+  if (isIgnored(listed, rules)) return skipped('ignored by the file')
+  if (twin === undefined) return judgeMissing(listed, original, backupMs)
+  const columns = judgeColumns(listed, twin, backupMs)
+  if (columns.outcome === 'fail' || !hasOwnRows(listed)) return columns
+  const rows = judgeHeld(original, restored, rules)
+  return rows.outcome === 'fail' ? rows : ([columns, rows].find(({ outcome }) => outcome === 'unknown') ?? rows)
+}
+
+const maxNamed = 3
+
+/** A column that the restored table has and the original has not is no loss. */
+function judgeColumns({ columns, changed }: ListedTable, twin: ListedTable, backupMs: number): Compared {
+  const types = new Map(twin.columns.map(({ name, type }) => [name, type]))
+  const lost = columns.filter(({ name }) => !types.has(name)).map(({ name }) => quote(name, 60))
+  const other = columns.find(({ name, type }) => types.has(name) && types.get(name) !== type)
+  if (lost.length === 0 && other === undefined) return pass
+  const reason =
+    lost.length > 0
+      ? `lacks the ${lost.length === 1 ? 'column' : 'columns'} ${nameFirst(lost, maxNamed)}`
+      : `its column ${quote(other?.name ?? '', 60)} is ${quote(types.get(other?.name ?? '') ?? '', 60)}, and ${quote(other?.type ?? '', 60)} in the original`
+  return changed * 1000 > backupMs
+    ? unknown(`${reason}, and the original was changed after the backup; verify a newer backup`)
+    : fail(`${reason}; if the original was changed after the backup, verify a newer one`)
+}
+
+function judgeHeld(original: Held | undefined, restored: Held | undefined, rules: ChecksFile['tables']): Compared {
+  if (original === undefined || 'unread' in original) return unknown(`not compared with the original: ${original?.unread ?? 'not counted'}`)
+  if (restored === undefined || 'unread' in restored) return unknown(`not compared: ${restored?.unread ?? 'not counted'}`)
+  return judgeRows(original, restored, rules)
+}
+
+/** A table with a smaller share of the rows passes with a warning. */
+const usualShare = 0.98
+
+/**
+ * Whether the time says which rows the backup cannot have. It does not, if the restored table has such rows, or if they are most of the
+ * original: then it is a time that changes later, or one of the future. Without a time, all rows count.
+ */
+const tellsNewer = (original: Rows, restored: Rows): boolean =>
+  (restored.later ?? 0) <= restored.total * (1 - usualShare) && (original.newer ?? 0) <= original.total / 2
+
+/** The rows of a table that are compared, and the newer ones that are left out. */
+interface AlignedRows {
+  readonly rows: number
+  readonly leftOut: number
+  readonly newest: string | undefined
+}
+
+export function alignRows(original: Rows, restored: Rows): { readonly theirs: AlignedRows; readonly ours: AlignedRows } {
+  const isKnown = tellsNewer(original, restored)
+  const align = ({ total, newer = 0, newest }: Rows): AlignedRows => {
+    const leftOut = isKnown ? newer : 0
+    return { rows: total - leftOut, leftOut, newest }
+  }
+  return { theirs: align(original), ours: align(restored) }
+}
+
 function judgeRows(original: Rows, restored: Rows, { newestWithin, minRowRatio }: ChecksFile['tables']): Compared {
-  const all = `${plural(original.rows, 'row')}${original.newest === undefined ? '' : ' from before the backup'}`
-  if (original.rows === 0) return skipped('the original has no rows from before the backup')
-  if (restored.rows === 0) return fail(`is empty, and the original has ${all}`)
+  if (original.total === 0) return skipped('the original has no rows')
+  const { theirs, ours } = alignRows(original, restored)
+  const isKnown = tellsNewer(original, restored)
+  const all = `${plural(theirs.rows, 'row')}${isKnown && original.before !== undefined ? ' from before the backup' : ''}`
+  const least = minRowRatio * (isKnown ? theirs.rows : (original.before ?? 0))
+  if (ours.rows === 0 && least > 0) return fail(`is empty, and the original has ${all}`)
   if (original.newest !== undefined) {
-    const olderMs = Date.parse(original.newest) - Date.parse(restored.newest ?? '')
-    if (Number.isNaN(olderMs)) return unknown('the time of its newest row is unknown')
+    if (restored.newest === undefined)
+      return fail(`has no row with a time before the backup, and the original has ${original.before}${maybe}`)
+    const olderMs = Date.parse(original.newest) - Date.parse(restored.newest)
     if (olderMs > durationMsOf(newestWithin))
       return fail(`its newest row is ${formatDuration(olderMs)} older than in the original, and newestWithin is ${newestWithin}${maybe}`)
   }
-  return restored.rows < original.rows * minRowRatio
-    ? fail(`has ${restored.rows} of ${all}, and minRowRatio is ${minRowRatio}${maybe}`)
-    : pass
+  if (ours.rows < least) return fail(`has ${ours.rows} of ${all}, and minRowRatio is ${minRowRatio}${maybe}`)
+  if (ours.rows < theirs.rows * minRowRatio)
+    return unknown(
+      `has ${ours.rows} of ${all}, and their times do not show which of them the backup had; compare the table by a check, or list it in tables.ignore`,
+    )
+  return ours.rows < theirs.rows * usualShare ? warn(`has ${ours.rows} of ${all}${maybe}`) : pass
 }
 
 /** A table that was made after the backup has no rows from before it. The server does not say when a table was made, only when it changed. */
-function judgeMissing({ name, changed, timeColumn }: ListedTable, original: Held | undefined, backupMs: number): Compared {
+function judgeMissing({ name, changed }: ListedTable, original: Held | undefined, backupMs: number): Compared {
   if (name === '' || changed * 1000 <= backupMs) return fail('is missing')
-  if (timeColumn !== '' && original !== undefined && 'rows' in original && original.rows === 0) return skipped('made after the backup')
+  if (original !== undefined && 'total' in original && original.later === original.total) return skipped('made after the backup')
   return fail('is missing; if it was made after the backup, list it in tables.ignore of the file')
 }
 

@@ -52,6 +52,7 @@ export const serviceCheck = z.object({
   backup: backupOutput.optional().describe('The backup that decided the outcome.'),
   lastSuccessful: agedBackup.optional().describe('The last successful backup.'),
   inProgress: agedBackup.optional().describe('A backup in progress that was started after the last successful one.'),
+  firstBackupDueAt: z.string().optional().describe('Until then, a new service passes without a backup.'),
   unknownReason: z.enum(unknownReasons).optional().describe('Why the list of backups gives no outcome.'),
   dataQualityIssues: z.array(z.enum(dataQualityIssues)).describe('Reasons to distrust the outcome.'),
   size: trendSchema.optional().describe('Size of the last successful backup in bytes.'),
@@ -107,6 +108,8 @@ interface CheckOptions {
   readonly maxAgeHours: number | undefined
   readonly minSizeRatio: number | undefined
   readonly nowMs: number
+  /** When the service was created, where that is known. */
+  readonly createdMs: number | undefined
 }
 
 /** Number of backups of a service that the result document lists. */
@@ -166,10 +169,12 @@ function toFailure(error: WatchkeeperError): NonNullable<ServiceCheck['failure']
   return { kind: error.kind, message: error.message, advice }
 }
 
-function judgeBackups(known: readonly KnownBackup[], limitHours: number, { nowMs, minSizeRatio }: CheckOptions) {
-  const { decisive, lastSuccessful, inProgress, issues, ...freshness } = judgeFreshness(known, Math.round(limitHours * hourMs), nowMs)
+function judgeBackups(known: readonly KnownBackup[], limitHours: number, { nowMs, createdMs, minSizeRatio }: CheckOptions) {
+  const rules = { limitMs: Math.round(limitHours * hourMs), nowMs, createdMs }
+  const { decisive, lastSuccessful, inProgress, issues, firstDueMs, ...freshness } = judgeFreshness(known, rules)
   return {
     ...freshness,
+    ...(firstDueMs !== undefined && { firstBackupDueAt: new Date(firstDueMs).toISOString() }),
     dataQualityIssues: issues,
     ...(decisive && describeDecisive(decisive, nowMs)),
     ...(lastSuccessful && { lastSuccessful: toAgedBackup(lastSuccessful), ...compareSizes(known, lastSuccessful.backup, minSizeRatio) }),

@@ -21,8 +21,29 @@ import {
   reportVerification,
   restoreSchemas,
 } from './restore-report.ts'
-import { isIgnored, judgeCheck, judgeRestore, judgeTable, meaningOf, unknown } from './restore-rules.ts'
-import { countRows, hasOwnRows, listTables, type Queried, readValue } from './restored-data.ts'
+import {
+  alignRows,
+  chooseTime,
+  type Held,
+  isIgnored,
+  judgeCheck,
+  judgeRestore,
+  judgeTable,
+  meaningOf,
+  passes,
+  toHeld,
+  unknown,
+} from './restore-rules.ts'
+import {
+  countRows,
+  hasOwnRows,
+  type ListedTable,
+  listTables,
+  type Queried,
+  readValue,
+  type TimeColumn,
+  timeColumnsOf,
+} from './restored-data.ts'
 
 const input = z.strictObject({
   original: uuid('Id of the service that was backed up. `service-id` is the restored one.'),
@@ -70,7 +91,7 @@ async function verify(context: RestoreContext, given: z.output<typeof input>): P
   const both = { original: { api, service: originalService, backupMs }, restored: { api, service, backupMs, mayWake: true } } as const
   const isRunning = runningMs !== undefined
   const [tables, checks] = isRunning ? [await compareTables(both, rules.tables), await runChecks(both, rules)] : [[], []]
-  const rows = tables.reduce((sum, { outcome, restored: { rows = 0 } = {} }) => sum + (outcome === 'pass' ? rows : 0), 0)
+  const rows = tables.reduce((sum, { outcome, restored: { rows = 0 } = {} }) => sum + (passes(outcome) ? rows : 0), 0)
   const restoreStatus = judgeRestore(isRunning, [...tables, ...checks], rows)
   const nowMs = clock.now()
   const { backupStatus: _, backupAgeHours: __, ...ofBackup } = toBackupOutput(backup, nowMs)
@@ -150,22 +171,49 @@ async function compareTables({ original, restored }: Both, rules: ChecksFile['ta
   const [listed, found] = await Promise.all([listTables(original), listTables(restored)])
   if ('unread' in listed) return [{ name: 'tables of the original', ...unknown(`not listed: ${listed.unread}`) }]
   if ('unread' in found) return [{ name: 'tables', ...unknown(`not listed: ${found.unread}`) }]
-  const restoredTables = new Map(found.map((table) => [table.key, table]))
-  // The restored tables are as they were at the time of the backup, and so is their time column.
-  const tables = listed.map((table) => ({ ...table, timeColumn: restoredTables.get(table.key)?.timeColumn ?? table.timeColumn }))
-  const counted = tables.filter((table) => hasOwnRows(table) && !isIgnored(table, rules))
+  const twins = new Map(found.map((table) => [table.key, table]))
+  const pairs = listed.map((table) => ({ table, twin: twins.get(table.key), columns: sharedTimes(table, twins.get(table.key)) }))
+  const counted = pairs.filter(({ table }) => hasOwnRows(table) && !isIgnored(table, rules))
   const [theirs, ours] = await Promise.all([
     countRows(original, counted),
     countRows(
       restored,
-      counted.flatMap(({ key }) => restoredTables.get(key) ?? []),
+      counted.flatMap(({ twin, columns }) => (twin === undefined ? [] : [{ table: twin, columns }])),
     ),
   ])
-  return tables.map((table) => {
-    const rows = { original: theirs.get(table.key), restored: ours.get(table.key) }
-    const judged = judgeTable({ listed: table, isRestored: restoredTables.has(table.key), ...rows }, rules, restored.backupMs)
-    return { name: table.key, ...judged, ...(table.timeColumn !== '' && { timeColumn: table.timeColumn }), ...rows }
+  return pairs.map(({ table, twin, columns }) => {
+    const [inOriginal, inRestored] = [theirs.get(table.key), ours.get(table.key)]
+    const time = inOriginal && chooseTime(columns, inOriginal)
+    const held = { original: inOriginal && toHeld(inOriginal, time), restored: inRestored && toHeld(inRestored, time) }
+    const judged = judgeTable({ listed: table, twin, ...held }, rules, restored.backupMs)
+    return {
+      name: table.key,
+      ...(table.name === '' && { isDatabase: true as const }),
+      ...judged,
+      ...(time && { timeColumn: time.name }),
+      ...describeHeld(held),
+    }
   })
+}
+
+/** More would take the server too long. */
+const maxTimes = 4
+
+/** The columns that may have the time of a row in both services: the first one if it is in a key, otherwise several. */
+function sharedTimes(table: ListedTable, twin: ListedTable | undefined): readonly TimeColumn[] {
+  const names = new Set(timeColumnsOf(table).map(({ name }) => name))
+  // The restored table is as it was at the time of the backup.
+  const shared = timeColumnsOf(twin ?? table).filter(({ name }) => names.has(name))
+  return shared.slice(0, shared[0]?.isKey ? 1 : maxTimes)
+}
+
+function describeHeld({ original, restored }: Readonly<Record<'original' | 'restored', Held | undefined>>) {
+  if (original === undefined || 'unread' in original || restored === undefined || 'unread' in restored) {
+    const describe = (held: Held | undefined) => (held !== undefined && 'total' in held ? { rows: held.total, newest: held.newest } : held)
+    return { original: describe(original), restored: describe(restored) }
+  }
+  const { theirs, ours } = alignRows(original, restored)
+  return { original: theirs, restored: ours }
 }
 
 async function runChecks({ original, restored }: Both, { checks }: ChecksFile): Promise<RanCheck[]> {

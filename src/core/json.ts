@@ -20,37 +20,59 @@ const maxDepth = 100
 
 /** Throws a SyntaxError for a text that is not JSON, or a RangeError when it is nested too deeply. */
 export function parseJson(text: string): unknown {
-  const value = parse(text)
-  // The recursive functions that use the value would end in a stack overflow.
-  if (isDeeper(value, maxDepth)) throw new RangeError(`nested deeper than ${maxDepth} levels`)
-  return value
-}
-
-const isDeeper = (value: unknown, levels: number): boolean =>
-  typeof value === 'object' && value !== null && (levels === 0 || Object.values(value).some((item) => isDeeper(item, levels - 1)))
-
-/** A double holds every decimal with up to 15 significant digits exactly. */
-const mayLoseDigits = /(?:^|[\s:,[])-?(?:[\d.]{16}|[\d.]+[eE])/
-
-function parse(text: string): unknown {
+  refuseDepth(text)
   try {
     // A reviver makes parsing several times slower: only where a number may lose digits.
     if (!mayLoseDigits.test(text)) return JSON.parse(text)
     return JSON.parse(text, (_key, value, { source }) => (typeof value === 'number' && source !== undefined ? exact(value, source) : value))
   } catch (cause) {
-    // A reviver overflows the stack.
-    if (cause instanceof RangeError) throw new RangeError(`nested deeper than ${maxDepth} levels`, { cause })
     throw new SyntaxError('not JSON', { cause })
   }
 }
+
+/**
+ * Before the text is parsed: JSON.parse needs a gigabyte for 16 MiB of brackets, and the recursive functions that use a deep value would end
+ * in a stack overflow.
+ */
+function refuseDepth(text: string): void {
+  let depth = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === quoteCode) {
+      at = findQuote(text, at + 1)
+      if (at === -1) return
+    } else if (code === 0x5b || code === 0x7b) {
+      depth++
+      if (depth > maxDepth) throw new RangeError(`nested deeper than ${maxDepth} levels`)
+    } else if (code === 0x5d || code === 0x7d) depth--
+  }
+}
+
+const [quoteCode, backslashCode] = [0x22, 0x5c]
+
+/** Where the string ends that begins before this place; -1 if it does not. */
+function findQuote(text: string, from: number): number {
+  let end = text.indexOf('"', from)
+  while (end !== -1) {
+    let backslashes = 0
+    while (end - backslashes > from && text.charCodeAt(end - backslashes - 1) === backslashCode) backslashes++
+    if (backslashes % 2 === 0) return end
+    end = text.indexOf('"', end + 1)
+  }
+  return -1
+}
+
+/** A double holds every decimal with up to 15 significant digits exactly. */
+const mayLoseDigits = /(?:^|[\s:,[])-?(?:[\d.]{16}|[\d.]+[eE])/
 
 // 1.10 equals 1.1, and 1e2 equals 100; 0.1 does not equal a 20-digit number next to it.
 const exact = (value: number, source: string): number | ExactNumber =>
   String(value) === source || (Number.isFinite(value) && fromText(source).eq(value)) ? value : JSON.rawJSON(source)
 
-/** Parses a text whose numbers need not be exact. Undefined for a text that is not JSON. */
+/** Parses a text whose numbers need not be exact. Undefined for a text that is not JSON, or is nested too deeply. */
 export function parseJsonOrUndefined(text: string): unknown {
   try {
+    refuseDepth(text)
     return JSON.parse(text)
   } catch {
     return undefined

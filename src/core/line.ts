@@ -52,7 +52,7 @@ export function sentence(text: string): Line {
   return parts.length === 0 ? [untrusted(text)] : parts
 }
 
-/** Letters and digits, and no id, digest or key of an issue, which a forge would link. */
+/** Letters and digits, and no id, digest or key of an issue, which GitHub would link. */
 const isWord = (word: string): boolean =>
   word === '' ||
   (/^(?:[\p{L}\p{N}]+(?:['’/-][\p{L}\p{N}]+)*%?|\d+(?:[.,:]\d+)*%?|[→–≥≤])$/u.test(word) && !/^(?:[0-9a-f]{7,}|[a-z]+-\d+)$/i.test(word))

@@ -1,8 +1,6 @@
 import type { Variables } from './variables.ts'
-/** Whether the process runs in a job of GitLab CI. */
-export const isGitLabJob = (env: Variables): boolean => env.GITLAB_CI === 'true'
 
-/** Page of this run on GitHub or GitLab. Undefined elsewhere, and when variables are missing or unusual. */
+/** Page of this run on GitHub. Undefined elsewhere, and when variables are missing or unusual. */
 export function runPageOf(env: Variables): string | undefined {
   const {
     GITHUB_SERVER_URL: server = '',
@@ -10,7 +8,6 @@ export function runPageOf(env: Variables): string | undefined {
     GITHUB_RUN_ID: id = '',
     GITHUB_RUN_ATTEMPT: attempt = '',
   } = env
-  if (isGitLabJob(env)) return isPlainUrl(env.CI_JOB_URL ?? '') ? env.CI_JOB_URL : undefined
   if (!isPlainUrl(server) || !isRepositoryName(repository) || !/^\d{1,20}$/.test(id)) return undefined
   const again = /^[1-9]\d{0,5}$/.test(attempt) ? `/attempts/${attempt}` : ''
   return `${server.replace(/\/$/, '')}/${repository}/actions/runs/${id}${again}`

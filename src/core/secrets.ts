@@ -20,12 +20,49 @@ export function createRedact(secrets: Iterable<string>): Redact {
   if (given.length === 0) return (text) => text
   const whole = new RegExp(formsOf(given).map(RegExp.escape).join('|'), 'gi')
   const search = createSearch(given)
+  const hide = (one: string): string => (isFound(one, search) ? '***' : one)
   // A secret with spaces has no word of its own. An entity without a semicolon can have a space after it.
-  const word = given.some((secret) => /\s/.test(secret)) ? /.+/g : /(?:\S|(?<=&#\w{1,9}) (?=&#))+/g
+  const hasBlank = given.some((secret) => /\s/.test(secret))
+  const [part, hidePart] = hasBlank
+    ? [/.+/g, (line: string) => (isFound(line, search) ? hide(hideWords(line, search, hide)) : line)]
+    : [/(?:\S|(?<=&#\w{1,9}) (?=&#))+/g, hide]
   return (text) => {
     if (text.search(whole) === -1 && !isFound(text, search)) return text
-    return text.replace(whole, '***').replace(word, (one) => (isFound(one, search) ? '***' : one))
+    return text.replace(whole, '***').replace(part, hidePart)
   }
+}
+
+/** Hides the words of a line that have a secret. What a secret with spaces is in is one word. */
+function hideWords(line: string, search: Search, hide: Redact): string {
+  const parts = line.split(/(\s)/)
+  const isInside = findSpacesInSecrets(parts, search)
+  let [shown, word] = ['', '']
+  for (const [i, part] of parts.entries()) {
+    if (i % 2 === 0 || isInside.has(i)) word += part
+    else {
+      shown += hide(word) + part
+      word = ''
+    }
+  }
+  return shown + hide(word)
+}
+
+/** Which of the parts, each second of which is a space, belong to a piece of a secret. Its other characters may be escaped. */
+function findSpacesInSecrets(line: readonly string[], search: Search): ReadonlySet<number> {
+  const found = new Set<number>()
+  for (let i = 1; i < line.length; i += 2) if (/&#\w{1,9}$/.test(line[i - 1] ?? '') && line[i + 1]?.startsWith('&#')) found.add(i)
+  let parts = line
+  for (let encodings = 0; encodings <= maxEncodings; encodings++) {
+    const text = parts.join('')
+    let at = 0
+    for (const [i, part] of parts.entries()) {
+      if (i % 2 === 1 && search(text.slice(Math.max(0, at + 1 - pieceLength), at + pieceLength))) found.add(i)
+      at += part.length
+    }
+    parts = parts.map(withoutEscapes)
+    if (parts.join('') === text) break
+  }
+  return found
 }
 
 /** Decimals have no text of their own. */
@@ -78,8 +115,13 @@ function encode(secret: string): readonly string[] {
   return [...texts, url, url.replace(/%../g, (byte) => byte.toLowerCase()), ...bytes]
 }
 
-/** Names in the path of a URL, such as `/hooks/checkout-errors`. Objects have such names, so they are secret with the whole path only. */
-const namesInPath = /(?<=\/)[a-z]+\d{0,3}(?:[._-](?:[a-z]+\d{0,3}|\d{1,3}))*(?=[/?]|$)/
+/**
+ * Names in the path of a URL, such as `/hooks/checkout-errors`, and in parameters that hold no key, such as `room=observability`. Objects
+ * have such names, and outputs such words, so they are secret with the whole path only. The parameters are a fixed list, so that no file
+ * decides what is shown.
+ */
+const namesInUrl =
+  /(?<=\/)[a-z]+\d{0,3}(?:[._-](?:[a-z]+\d{0,3}|\d{1,3}))*(?=[/?]|$)|(?<=[?&](?:channel|env|environment|group|room|service|space|stream|subject|team|topic)=(?:%23|#)?)(?:[A-Z](?=[a-z])|[a-z])+\d{0,3}(?:(?:[._+ -]|%20)(?:(?:[A-Z](?=[a-z])|[a-z])+\d{0,3}|\d{1,3}))*(?=[&#]|$)/
 
 type Search = (text: string) => boolean
 
@@ -93,7 +135,7 @@ function createSearch(secrets: readonly string[]): Search {
     secret.replaceAll(' ', '+'),
     withoutEscapes(secret),
   ])
-  const parts = texts.flatMap((text) => (text.startsWith('/') ? text.split(namesInPath) : [text])).map((part) => part.toLowerCase())
+  const parts = texts.flatMap((text) => (/^[/?]/.test(text) ? text.split(namesInUrl) : [text])).map((part) => part.toLowerCase())
   const slices = (length: number): ReadonlySet<string> =>
     new Set(parts.flatMap((part) => Array.from({ length: Math.max(0, part.length - length + 1) }, (_, i) => part.slice(i, i + length))))
   const [halves, pieces] = [slices(pieceLength / 2), slices(pieceLength)]

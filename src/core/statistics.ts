@@ -15,8 +15,3 @@ export const mean = (values: readonly number[]): number =>
 /** Median distance from a center, scaled to equal the standard deviation of normally distributed values. */
 export const spread = (values: readonly number[], center = median(values)): number =>
   1.4826 * median(values.map((value) => Math.abs(value - center)))
-
-/** The Theil–Sen slope per step: the median of the slopes between all pairs. 0 for fewer than two values. */
-export function slope(values: readonly number[]): number {
-  return median(values.flatMap((late, i) => values.slice(0, i).map((early, j) => (late - early) / (i - j))))
-}

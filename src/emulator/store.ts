@@ -107,6 +107,8 @@ export interface Table {
   createdMs?: number
   /** When its columns were last changed, if the server says it. */
   changedMs?: number
+  /** Whether a query of its rows needs more memory than the server has. */
+  isTooLarge?: boolean
 }
 
 interface IpAccess {

@@ -114,24 +114,21 @@ function problemOf(text: string): string | undefined {
   return isShort ? `has a password of fewer than ${minSecretLength} characters, which cannot be redacted` : undefined
 }
 
-/** The addresses that have a password. */
-const withPassword = ({ httpProxy, httpsProxy }: ProxySettings): readonly URL[] =>
+/** The users and passwords of proxies, decoded, and the secret one as written: a user without a password may be a token. */
+const credentialsOf = ({ httpProxy, httpsProxy }: ProxySettings) =>
   [httpProxy, httpsProxy]
     .flatMap((text) => (text !== undefined && URL.canParse(text) ? [new URL(text)] : []))
-    .filter(({ password }) => password)
+    .filter(({ username, password }) => username || password)
+    .map(({ username, password }) => ({ user: decodedOr(username), password: decodedOr(password), written: password || username }))
 
 const decodedOr = (text: string): string => tryDecode(text) ?? text
 
-/** The passwords of proxies, as written and decoded, and what HTTP Basic makes of them. */
+/** The passwords of proxies, or users without one, as written and decoded, and what HTTP Basic makes of them. */
 export const proxySecrets = (settings: ProxySettings): readonly string[] =>
-  withPassword(settings).flatMap(({ username, password }) => [
-    password,
-    decodedOr(password),
-    basicPair(decodedOr(username), decodedOr(password)),
-  ])
+  credentialsOf(settings).flatMap(({ user, password, written }) => [written, password || user, basicPair(user, password)])
 
-/** The users of proxies, which errors hide. No log masks them, because GitHub drops outputs that have a masked word. */
-export const proxyUsers = (settings: ProxySettings): readonly string[] => withPassword(settings).map(({ username }) => decodedOr(username))
+/** The users of proxies, which errors hide. No log masks those with a password, because GitHub drops outputs that have a masked word. */
+export const proxyUsers = (settings: ProxySettings): readonly string[] => credentialsOf(settings).map(({ user }) => user)
 
 /** Undefined where a `%` begins no escape sequence. */
 function tryDecode(text: string): string | undefined {

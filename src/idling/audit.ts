@@ -98,12 +98,12 @@ function subjectOf(service: ListedService, options: AuditOptions): Subject {
   }
 }
 
-function toAudited({ service, profile, alwaysOn, monthlyCompute }: Subject): AuditedService {
+function toAudited({ service, facts, profile, alwaysOn, monthlyCompute }: Subject): AuditedService {
   const { id, state, idleScaling, idleTimeoutMinutes } = service
   const timeout = idleTimeoutMinutes === undefined ? '' : `after ${formatDuration(idleTimeoutMinutes * minuteMs)}`
   return {
     id,
-    name: labelOf(service),
+    name: labelOf(service, facts.services),
     state: state ?? 'unknown',
     idling: idleScaling === undefined ? 'unknown' : idleScaling ? timeout : 'off',
     isAlwaysOn: alwaysOn,
@@ -114,13 +114,13 @@ function toAudited({ service, profile, alwaysOn, monthlyCompute }: Subject): Aud
 
 function toFinding(rule: ServiceRule, subject: Subject, settings: LintSettings): readonly Finding[] {
   const found = serviceRules[rule](subject)
-  const { service, monthlyCompute = Number.POSITIVE_INFINITY } = subject
+  const { service, facts, monthlyCompute = Number.POSITIVE_INFINITY } = subject
   if (found === undefined) return []
   const { about = `awake ${service.id}`, estimate } = found
   // The rate of an awake hour is a mean, so that the hours of some days may seem to cost more than they did.
   const isAboveCompute = found.about === undefined && estimate !== undefined && 'high' in estimate && estimate.high > monthlyCompute
   const limited = isAboveCompute ? { estimate: { low: 0, high: monthlyCompute } } : {}
-  return withSeverity(rule, { serviceId: service.id, name: labelOf(service), ...found, about, ...limited }, settings)
+  return withSeverity(rule, { serviceId: service.id, name: labelOf(service, facts.services), ...found, about, ...limited }, settings)
 }
 
 function withSeverity(rule: AuditRule, found: Found, settings: LintSettings): readonly Finding[] {
@@ -141,7 +141,7 @@ function listUnchecked({ facts, alerts, budgets, settings }: AuditOptions, servi
     what,
     reason,
     isFailure: true,
-    ...(service && { name: labelOf(service) }),
+    ...(service && { name: labelOf(service, facts.services) }),
   })
   return [
     ...('failure' in activities ? [failed('how long services sleep', activities.failure)] : []),

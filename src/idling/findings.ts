@@ -255,7 +255,7 @@ export function findStoppedWarehouses(services: readonly ListedService[], { usag
       {
         name: usage.records.find(({ entityType, warehouseId }) => entityType === 'datawarehouse' && warehouseId === id)?.entityName || id,
         evidence: 'Every service of the warehouse is stopped, and its storage and backups still cost credits',
-        names: members.map(labelOf),
+        names: members.map((member) => labelOf(member, services)),
         estimate,
         command: members.map((member) => `clickhousectl cloud service delete ${member.id}`).join('\n'),
         advice: 'A deleted service and its data cannot be restored. Keep an export if you may need the data.',
@@ -291,4 +291,8 @@ function findWithoutTags({ service }: Subject): ServiceFinding | undefined {
   }
 }
 
-export const labelOf = ({ name, id }: ListedService): string => name || id
+/** The name of a service, with the id where another one has that name. */
+export function labelOf({ name, id }: ListedService, all: readonly ListedService[]): string {
+  if (!name) return id
+  return all.some((other) => other.name === name && other.id !== id) ? `${name} (${id})` : name
+}

@@ -22,13 +22,13 @@ export interface Files {
   variable(name: string): string | undefined
   /** A variable of the process that begins with `WEBHOOK_`: a secret for a webhook. Undefined when it is not set. */
   secret(name: string): string | undefined
-  /** `owner/repo` of the workflow, or the path of the project in GitLab CI. Undefined elsewhere. */
+  /** `owner/repo` of the workflow. Undefined elsewhere. */
   readonly workflowRepository: string | undefined
-  /** `host/owner/repo` of the workflow, of the job in GitLab CI, or of the clone's remote on the command line. Undefined without one. */
+  /** `host/owner/repo` of the workflow, or of the clone's remote on the command line. Undefined without one. */
   repository(): Promise<string | undefined>
-  /** Whether the files may be those of a pull request from a fork. Only a run on GitHub or in GitLab CI knows. */
+  /** Whether the files may be those of a pull request from a fork. Only a run on GitHub knows. */
   mayBeFromFork(): Promise<boolean>
-  /** Who started the job, and its page, where a forge runs it. */
+  /** Who started the job, and its page, on GitHub. */
   readonly ranBy: { readonly actor?: string; readonly page?: string }
   /** `owner/repo` of the clone's remote, on the command line only. Undefined elsewhere, and without a remote. */
   remoteRepository(): Promise<string | undefined>

@@ -219,18 +219,14 @@ export const settingsSchema = z.strictObject({
   summary: variable(flag('Writes a job summary.').default(true)),
   comment: choice(
     ['off', 'always', 'changes', 'on-failure'],
-    'When a run comments on the pull request or, in GitLab CI, on the merge request. `changes` comments when the service differs from the files or the operation fails. An existing comment is always kept up to date.',
+    'When a run comments on the pull request. `changes` comments when the service differs from the files or the operation fails. An existing comment is always kept up to date.',
   ).default('off'),
   commentLabel: text(
-    'Identifies the comment and the issue of this job. The default consists of workflow, job, step, operation, and service or organization. GitLab CI has no workflow and step.',
+    'Identifies the comment and the issue of this job. The default consists of workflow, job, step, operation, and service or organization.',
     100,
   ).optional(),
   prNumber: variable(
-    integer(
-      'Number of the pull request or merge request to comment on. Required only for runs that do not know it.',
-      1,
-      2_147_483_647,
-    ).optional(),
+    integer('Number of the pull request to comment on. Required only for runs that do not know it.', 1, 2_147_483_647).optional(),
   ),
   issue: choice(
     ['off', 'on-failure'],
@@ -246,17 +242,6 @@ export const settingsSchema = z.strictObject({
       secret: true,
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the runner evaluates it
       actionDefault: '${{ github.token }}',
-    }),
-  gitlabToken: z
-    .string()
-    .regex(tokenGrammar)
-    .optional()
-    .meta({
-      description:
-        'Access token for `comment` and `issue` in GitLab CI. It is not used for anything else. Pass it as an environment variable.',
-      accepts: `an access token with the scope api: at least ${minSecretLength} visible ASCII characters`,
-      secret: true,
-      setting: 'variable',
     }),
   notifyUrl: z.string().max(2048).refine(isWebhookUrl).optional().meta({
     description:

@@ -63,7 +63,7 @@ export interface Context<E extends Effect, S extends Scope> {
   readonly environment?: NamedEnvironment | undefined
   /** The formats of the reports that the run writes. */
   readonly formats: readonly ReportFormat[]
-  /** Undefined where the run has no forge that knows deployments. */
+  /** Undefined outside of the action. */
   readonly readDeployments?: ReadDeployments | undefined
   /** Aborted when no more requests may be sent. */
   readonly stop: AbortSignal

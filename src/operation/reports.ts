@@ -3,7 +3,7 @@ import * as z from 'zod'
 /** The formats of reports: those of every operation, then those that only some have. */
 export const commonFormats = ['html', 'markdown', 'json'] as const
 
-const formats = [...commonFormats, 'csv', 'focus', 'openmetrics', 'sarif', 'code-quality'] as const
+const formats = [...commonFormats, 'csv', 'focus', 'openmetrics', 'sarif'] as const
 
 export type ReportFormat = (typeof formats)[number]
 
@@ -32,6 +32,6 @@ export const reportsInput = z
   .optional()
   .meta({
     group: 'Output',
-    description: `Files to write, one \`format=path\` per line. Every operation has ${commonFormats.join(', ')}; \`json\` is the full result. usage-cost also has csv, focus and openmetrics, and operations on files have sarif and code-quality.`,
+    description: `Files to write, one \`format=path\` per line. Every operation has ${commonFormats.join(', ')}; \`json\` is the full result. usage-cost also has csv, focus and openmetrics, and operations on files have sarif.`,
     accepts: `format=path, one per line, such as html=report.html; the formats are ${formats.join(', ')}`,
   })

@@ -39,10 +39,7 @@ export const commonResultSchema = z.object({
   error: resultErrorSchema.exactOptional().describe('For the status `error`.'),
 })
 
-/**
- * The full result, for outputs, result file and `--json`: common fields, and those of the operation. Fleet reports need the ids of
- * organization and service.
- */
+/** The full result, for outputs, result file and `--json`: common fields, and those of the operation. */
 export interface ResultDocument extends Readonly<z.output<typeof commonResultSchema>> {
   readonly [field: string]: unknown
 }

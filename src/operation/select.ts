@@ -4,7 +4,7 @@ import { inputError } from '../core/errors.ts'
 import { didYouMean } from '../core/names.ts'
 import { quote } from '../core/text.ts'
 
-const fields = ['name', 'key', 'kind', 'tag', 'state', 'project', 'label', 'type', 'managed', 'unmanaged'] as const
+const fields = ['name', 'key', 'kind', 'tag', 'state', 'project', 'type', 'managed', 'unmanaged'] as const
 
 export type SelectField = (typeof fields)[number]
 
@@ -24,7 +24,6 @@ export interface Selectable {
   readonly kind?: string | undefined
   readonly tags?: readonly string[] | undefined
   readonly state?: string | null | undefined
-  readonly labels?: readonly string[] | undefined
   readonly type?: string | null | undefined
   /** Whether it has an ownership marker, of any project. */
   readonly isManaged?: boolean | undefined
@@ -63,8 +62,6 @@ function holds({ field, values, isPart }: Condition, item: Selectable): boolean 
       return isPart ? values.some((value) => (item.name ?? '').toLowerCase().includes(value.toLowerCase())) : isOne(item.name)
     case 'tag':
       return item.tags?.some(isOne) ?? false
-    case 'label':
-      return item.labels?.some(isOne) ?? false
     case 'project':
       return values.some((value) => item.isOwnedBy?.(value) ?? false)
     default:

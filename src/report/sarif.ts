@@ -57,6 +57,4 @@ export interface Diagnosed {
 /** The reports of operations that find diagnostics, for code scanning. */
 export const diagnosticReports = (rules: readonly SarifRule[]) => ({
   sarif: ({ diagnostics }: Diagnosed): string => renderSarif(rules, diagnostics),
-  // Few runs need it.
-  'code-quality': async ({ diagnostics }: Diagnosed): Promise<string> => (await import('./code-quality.ts')).renderCodeQuality(diagnostics),
 })

@@ -8,7 +8,7 @@ import { settingsSchema } from '../operation/inputs.ts'
 import type { Values } from './decode.ts'
 
 /**
- * Every secret in the given values, before any check: the keys, their form in HTTP Basic, the token of a forge, the password of a proxy, the
+ * Every secret in the given values, before any check: the keys, their form in HTTP Basic, the token of GitHub, the password of a proxy, the
  * path and query of a webhook, and what files name as a secret of a webhook. Includes values that another source overrides.
  */
 export function credentialsIn(inputs: Values, env: Variables): readonly string[] {
@@ -18,10 +18,7 @@ export function credentialsIn(inputs: Values, env: Variables): readonly string[]
   const sqlKeyIds = givenTexts(inputs.sqlKeyId, env.WATCHKEEPER_SQL_KEY_ID)
   const sqlKeySecrets = givenTexts(inputs.sqlKeySecret, env.WATCHKEEPER_SQL_KEY_SECRET)
   const pairs = [...pairsOf(keyIds, keySecrets), ...pairsOf(sqlKeyIds, sqlKeySecrets)]
-  const tokens = [
-    ...givenTexts(inputs.githubToken, env.WATCHKEEPER_GITHUB_TOKEN, env.GITHUB_TOKEN, env.GH_TOKEN),
-    ...givenTexts(inputs.gitlabToken, env.WATCHKEEPER_GITLAB_TOKEN, env.GITLAB_TOKEN, env.CI_JOB_TOKEN),
-  ]
+  const tokens = givenTexts(inputs.githubToken, env.WATCHKEEPER_GITHUB_TOKEN, env.GITHUB_TOKEN, env.GH_TOKEN)
   const webhooks = [...webhookUrlsIn(inputs, env), ...secretsOfWebhooks(env)].flatMap(webhookSecrets)
   const all = [
     ...keySecrets,

@@ -38,7 +38,6 @@ export interface Surface extends Pick<RunDeps, 'confirm' | 'readDeployments'> {
   /** Files are read and written here, and relative paths start here. */
   readonly directory: string
   readonly cancellation: Cancellation
-  readonly keepsIssue?: boolean
   /** Whether inputs are those of the action. */
   readonly isAction?: boolean
   /** A line about a request, a retry or a wait. */
@@ -65,7 +64,7 @@ interface PublishedResult extends PublishableResult {
 
 /** The path of every run of the action and the command line: read input, run, verdict, report, publish. */
 export async function runAndPublish(operation: string, inputs: RunRequest['inputs'], surface: Surface): Promise<PublishedResult> {
-  const { env, directory, cancellation, keepsIssue = false, isAction = false } = surface
+  const { env, directory, cancellation, isAction = false } = surface
   const used: UsedFiles = new Set()
   const defaultFile = resultFilePath(undefined, surface, operation)
   const resultFileFor = ({ reports = [] }: PublishSettings): string | undefined => {
@@ -83,7 +82,6 @@ export async function runAndPublish(operation: string, inputs: RunRequest['input
       operation,
       inputs,
       areText: true,
-      keepsIssue,
       isAction,
       env,
       readConfigFile: (path, isRequired) => readOptionalFile(directory, path, isRequired, used),

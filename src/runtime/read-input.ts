@@ -80,8 +80,8 @@ export async function readInput(request: RunRequest, files: Files): Promise<RunI
     ...emptyInputs(request),
     ...variables.diagnostics,
     ...settings.diagnostics,
-    ...(settings.values.readOnly === true ? refuseWrites(name, operation, settings, request.keepsIssue === true) : []),
-    ...(areText ? checkNotifyOn(settings, request.keepsIssue === true) : []),
+    ...(settings.values.readOnly === true ? refuseWrites(name, operation, settings, request.isAction === true) : []),
+    ...(areText ? checkNotifyOn(settings, request.isAction === true) : []),
     ...checkReports(name, operation, settings, fields.values.planFile),
     ...(settings.isEnvironmentBroken ? withoutTarget(diagnostics) : diagnostics),
     ...fields.diagnostics,
@@ -142,41 +142,36 @@ function checkReports(name: OperationName, { reports: own = {} }: Operation, { v
 }
 
 /** The open issue is the only memory of the last state. */
-function checkNotifyOn({ values: { notifyOn, issue }, diagnosticFor }: GivenSettings, keepsIssue: boolean): readonly Diagnostic[] {
+function checkNotifyOn({ values: { notifyOn, issue }, diagnosticFor }: GivenSettings, isAction: boolean): readonly Diagnostic[] {
   if (notifyOn !== 'change') return []
-  if (!keepsIssue)
+  if (!isAction)
     return [
-      diagnosticFor(
-        'notifyOn',
-        '`change` works only in the GitHub Action and in GitLab CI, which remember the last result in an issue. Use `failure`.',
-      ),
+      diagnosticFor('notifyOn', '`change` works only in the GitHub Action, which remembers the last result in an issue. Use `failure`.'),
     ]
   return issue === 'on-failure'
     ? []
     : [
         diagnosticFor(
           'notifyOn',
-          `\`change\` needs \`${spellInput('issue', 'on-failure')}\`, because the issue remembers the last result. Set it, or use \`failure\``,
+          '`change` needs `issue: on-failure`, because the issue remembers the last result. Set it, or use `failure`',
         ),
       ]
 }
 
 const readOnlyPlace = `read-only is set, as an option or as ${toEnvironmentName('read-only')}`
 
-/** What a read-only run does not do. Without `keepsForge`, comment and issue have no effect. */
+/** What a read-only run does not do. Outside of the action, comment and issue have no effect. */
 function refuseWrites(
   name: OperationName,
   { effect }: Operation,
   { values: { comment = 'off', issue = 'off', notifyUrl }, diagnosticFor }: GivenSettings,
-  keepsForge: boolean,
+  isAction: boolean,
 ): readonly Diagnostic[] {
   const place = readOnlyPlace
   return [
     ...(effect === 'write' ? [inputDiagnostic('operation', `${name} writes to the service, but ${place}`)] : []),
-    ...(keepsForge && comment !== 'off'
-      ? [diagnosticFor('comment', `writes comments, but ${place}; set ${spellInput('comment', 'off')}`)]
-      : []),
-    ...(keepsForge && issue !== 'off' ? [diagnosticFor('issue', `writes issues, but ${place}; set ${spellInput('issue', 'off')}`)] : []),
+    ...(isAction && comment !== 'off' ? [diagnosticFor('comment', `writes comments, but ${place}; set comment: off`)] : []),
+    ...(isAction && issue !== 'off' ? [diagnosticFor('issue', `writes issues, but ${place}; set issue: off`)] : []),
     ...(notifyUrl === undefined ? [] : [diagnosticFor('notifyUrl', `sends notifications, but ${place}; leave notify-url out`)]),
   ]
 }

@@ -12,7 +12,6 @@ import type { Files } from '../operation/files.ts'
 import type { Settings } from '../operation/inputs.ts'
 import type { Context, Effect, Progress, ReadDeployments, Review, Scope } from '../operation/operation.ts'
 import type { ResultDocument, RunResult, RunSubject } from '../operation/result.ts'
-import { isOperationName, operations } from '../operations.ts'
 import { withoutEmptyBlocks } from '../report/blocks.ts'
 import { pass } from '../report/report.ts'
 import { credentialsIn, paddedCredentials, redactError } from './credentials.ts'
@@ -35,7 +34,7 @@ export interface RunDeps {
   readonly files: Files
   /** Asks a person before a write. Throws an InputError when it cannot ask. Absent where the run asks no one. */
   readonly confirm?: ((review: Review) => Promise<boolean>) | undefined
-  /** Reads deployments with the token of the forge, until the deadline of the run. Absent where no forge runs the workflow. */
+  /** Reads deployments with the token of GitHub, until the deadline of the run. Absent outside of the action. */
   readonly readDeployments?:
     | ((token: string, period: Parameters<ReadDeployments>[0] & { readonly remainingMs: number }) => ReturnType<ReadDeployments>)
     | undefined
@@ -51,16 +50,7 @@ export interface ProgressStep extends Pick<Progress, 'done' | 'total'> {
 }
 
 /** The settings of comments, issues and notifications. */
-export type NotifySetting =
-  | 'comment'
-  | 'commentLabel'
-  | 'prNumber'
-  | 'issue'
-  | 'githubToken'
-  | 'gitlabToken'
-  | 'notifyUrl'
-  | 'notifyFormat'
-  | 'notifyOn'
+export type NotifySetting = 'comment' | 'commentLabel' | 'prNumber' | 'issue' | 'githubToken' | 'notifyUrl' | 'notifyFormat' | 'notifyOn'
 
 /** The settings for what happens after the run. */
 export type PublishSettings = Pick<Settings, 'summary'> & {
@@ -68,8 +58,8 @@ export type PublishSettings = Pick<Settings, 'summary'> & {
   readonly environment?: string
 } & Partial<Pick<Settings, 'reports' | 'profile' | 'organizationId' | 'serviceId' | 'apiUrl' | NotifySetting>>
 
-/** Whether a run keeps a comment or an issue. */
-export const usesForge = ({ comment = 'off', issue = 'off' }: PublishSettings): boolean => comment !== 'off' || issue !== 'off'
+/** Whether a run of the action keeps a comment or an issue. */
+export const writesToGitHub = ({ comment = 'off', issue = 'off' }: PublishSettings): boolean => comment !== 'off' || issue !== 'off'
 
 export interface PublishableResult extends RunResult {
   /** How to publish the result. A run with a wrong input has those settings that are valid by themselves. */
@@ -100,7 +90,7 @@ export async function runOperation(given: RunRequest, deps: RunDeps): Promise<Pu
   } catch (thrown) {
     const error = redactError(toWatchkeeperError(thrown), redact)
     const publishSettings = input === undefined ? await validSettings(request, deps.files) : publishSettingsOf(input)
-    const subject = input === undefined ? await givenSubject(request, publishSettings) : subjectOf(input, session)
+    const subject = input === undefined ? {} : subjectOf(input, session)
     const result = toErrorResult(request.operation, error, subject, [footerOf(subject, startedAtMs)])
     const exitCode = writes.mayHaveWritten() ? exitCodes.partlyApplied : result.exitCode
     return { ...result, exitCode, publishSettings }
@@ -187,16 +177,6 @@ function subjectOf({ operation: { scope }, organizationId, target }: RunInput, s
     ...lastRequest,
     ...(scope !== 'none' && { organizationId }),
     ...(isOfService && target !== undefined && { serviceId: target.serviceId }),
-  }
-}
-
-/** The valid ids of a run with a wrong input, by which a report of a fleet knows whose result it is. */
-async function givenSubject({ operation }: RunRequest, { organizationId, serviceId }: PublishSettings): Promise<RunSubject> {
-  const scope = isOperationName(operation) ? (await operations[operation]()).scope : 'none'
-  const isOfService = scope === 'service' || scope === 'service-or-server'
-  return {
-    ...(scope !== 'none' && organizationId !== undefined && { organizationId }),
-    ...(isOfService && serviceId !== undefined && { serviceId }),
   }
 }
 

@@ -20,9 +20,7 @@ export interface RunRequest {
   readonly inputs: Values
   /** Whether inputs are text that has to be decoded, or native values. */
   readonly areText: boolean
-  /** Whether the caller keeps comments and an issue up to date, as the action and GitLab CI do. */
-  readonly keepsIssue?: boolean
-  /** Whether inputs are those of the action, which reads other settings from variables only. */
+  /** Whether inputs are those of the action, which reads other settings from variables only, and writes comments and an issue. */
   readonly isAction?: boolean
   readonly env: Variables
   /** Resolves to undefined when the default config file does not exist. Throws an InputError when a file given by name does not exist. */
@@ -56,7 +54,7 @@ export async function readSettings(request: RunRequest, files: Files) {
   const { environment, diagnostics } = await loadEnvironment(request.inputs.env, files, {
     ownService: given.serviceId ?? config.values.serviceId,
     service: config.values.serviceId,
-    project: project ?? config.inputs.project ?? env.GITHUB_REPOSITORY ?? env.CI_PROJECT_PATH,
+    project: project ?? config.inputs.project ?? env.GITHUB_REPOSITORY,
   })
   const ofEnvironment = environment?.settings ?? {}
   const diagnosticFor: DiagnosticFor = (name, message) => {

@@ -3,7 +3,7 @@ import { glob, lstat, mkdir, open, readdir, realpath, rename, rm, stat, writeFil
 import { dirname, isAbsolute, join, posix, relative, resolve, sep } from 'node:path'
 import { type InputError, inputError } from '../core/errors.ts'
 import { fileVariablePrefix, secretPrefix } from '../core/names.ts'
-import { isGitLabJob, runPageOf } from '../core/run-page.ts'
+import { runPageOf } from '../core/run-page.ts'
 import { quote } from '../core/text.ts'
 import type { Variables } from '../core/variables.ts'
 import type { Files, FoundFiles, OutputFile, SkippedDirectory } from '../operation/files.ts'
@@ -172,7 +172,7 @@ export const workspaceFiles = (
   find: (globs, input) => findWorkspaceFiles(root, globs, input),
   variable: (name) => env[`${fileVariablePrefix}${name}`],
   secret: (name) => (name.startsWith(secretPrefix) ? env[name]?.trim() || undefined : undefined),
-  workflowRepository: env.GITHUB_REPOSITORY || (isGitLabJob(env) && env.CI_PROJECT_PATH) || undefined,
+  workflowRepository: env.GITHUB_REPOSITORY || undefined,
   mayBeFromFork: () => mayBeFromFork(env),
   ranBy: readRanBy(env),
   repository: async () => repositoryOfRun(env) ?? remote.address(),
@@ -181,7 +181,7 @@ export const workspaceFiles = (
 })
 
 function readRanBy(env: Variables): Files['ranBy'] {
-  const actor = (isGitLabJob(env) ? env.GITLAB_USER_LOGIN : env.GITHUB_TRIGGERING_ACTOR || env.GITHUB_ACTOR) || undefined
+  const actor = env.GITHUB_TRIGGERING_ACTOR || env.GITHUB_ACTOR || undefined
   const page = runPageOf(env)
   return { ...(actor !== undefined && { actor }), ...(page !== undefined && { page }) }
 }
@@ -206,16 +206,14 @@ export interface Remote {
 }
 
 function repositoryOfRun(env: Variables): string | undefined {
-  const { GITHUB_SERVER_URL: server = '', GITHUB_REPOSITORY: name, CI_SERVER_HOST: host = 'gitlab.com', CI_PROJECT_PATH: path } = env
-  if (isGitLabJob(env)) return path ? `${host}/${path}` : undefined
+  const { GITHUB_SERVER_URL: server = '', GITHUB_REPOSITORY: name } = env
   return name ? `${server.replace(/^https?:\/\//, '').replace(/\/+$/, '') || 'github.com'}/${name}` : undefined
 }
 
 async function mayBeFromFork(env: Variables): Promise<boolean> {
-  if (isGitLabJob(env)) return (await import('../forge/gitlab/run.ts')).isFromFork(env)
   const { GITHUB_EVENT_NAME: eventName = '', GITHUB_EVENT_PATH: file, GITHUB_REPOSITORY: repository = '', GITHUB_REF: ref = '' } = env
   if (eventName === '' && file === undefined) return false
-  const { mayConcernFork, readEvent } = await import('../forge/github/run.ts')
+  const { mayConcernFork, readEvent } = await import('../github/run.ts')
   return mayConcernFork({ eventName, repository, ref }, await readEvent(file))
 }
 

@@ -1,7 +1,7 @@
 import { addDays, type Day, eachDay } from '../core/dates.ts'
 import { type Decimal, zero } from '../core/decimal.ts'
 import { lastCompleteDay } from './data-quality.ts'
-import { daysBeside, historyBefore, isWithin, type Period } from './periods.ts'
+import { type CurrentPeriod, daysBeside, historyBefore, isWithin, type Period } from './periods.ts'
 import { allReadings, type Readings } from './readings.ts'
 import { createTally, type UsageReading, type UsageRecord } from './records.ts'
 
@@ -20,8 +20,8 @@ export function totalByDay(records: readonly UsageRecord[], period: Period) {
   return [...eachDay(period.from, period.to)].map((date) => ({ date, total: totals.of(date), provisional: provisional.of(date) }))
 }
 
-/** The days around the period that were read without a gap, at most four weeks before it. An unread day is not a day without usage. */
-function blockAround(period: Period, readings: readonly UsageReading[]): Period {
+/** The days around the period that were read without a gap, and belong to it or its history. An unread day is not a day without usage. */
+function blockAround(period: CurrentPeriod, readings: readonly UsageReading[]): Period {
   const blocks = daysBeside(
     readings.map((reading) => reading.period),
     [],
@@ -32,11 +32,11 @@ function blockAround(period: Period, readings: readonly UsageReading[]): Period 
 }
 
 /**
- * Usage of the `counted` records on each known day, from four weeks before the period to its end. A day with only other records is zero. A
+ * Usage of the `counted` records on each known day, from its history to its end. A day with only other records is zero. A
  * day without any record is left out. Of filtered usage, it is zero from the first record up to `lastComplete`.
  */
 export function knownDays(
-  period: Period,
+  period: CurrentPeriod,
   readings: readonly UsageReading[],
   counted: readonly UsageRecord[],
   lastComplete: Day,

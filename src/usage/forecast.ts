@@ -1,11 +1,11 @@
 import * as z from 'zod'
-import { addDays, countDays, type Day, eachDay, weekdayOf } from '../core/dates.ts'
+import { addDays, countDays, type Day, eachDay, endOfMonth, weekdayOf } from '../core/dates.ts'
 import { type Decimal, fromEstimate, largest, sum, zero } from '../core/decimal.ts'
-import { mean, median, slope, spread } from '../core/statistics.ts'
+import { mean, median, spread } from '../core/statistics.ts'
 import { estimate } from './amounts.ts'
 import type { DayTotal } from './daily-usage.ts'
 import { lastCompleteDay } from './data-quality.ts'
-import { type CurrentPeriod, date, dayOn, historyDays } from './periods.ts'
+import { type CurrentPeriod, date, dayOn } from './periods.ts'
 import { deviations, minRise } from './spikes.ts'
 
 export type Forecast = z.output<ReturnType<typeof forecastSchema>>
@@ -97,9 +97,12 @@ function lastKnownDay(known: ReadonlyMap<Day, Decimal>, latest: Day): Day | unde
     .at(-1)
 }
 
-/** The last four weeks, or the known part of them. A day without records among them has no usage. */
+/** Three months, so that two ends of months are always among them. */
+const learnedDays = 93
+
+/** A day without records among the known days has no usage. */
 function learningDays(known: ReadonlyMap<Day, Decimal>, last: Day): readonly DayValue[] {
-  const earliest = addDays(last, 1 - historyDays)
+  const earliest = addDays(last, 1 - learnedDays)
   const first = [...known.keys()].filter((day) => day >= earliest).sort()[0] ?? last
   return [...eachDay(first, last)].map((day) => ({ day, value: Number(known.get(day) ?? zero) }))
 }
@@ -125,62 +128,179 @@ interface Rhythm {
 /** Two weeks have every weekday twice. */
 const minDaysForWeekdays = 14
 
-/** The level is that of the last week: it follows a step within days, and no single day changes it. */
-const levelDays = 7
-
-/** Days whose deviation counts for the range. */
-const strayDays = 14
+/** The level and the trend are those of the last four weeks, or since the last step. */
+const lineDays = 28
 
 /** Days in order, without gaps; not empty. */
 export function learnRhythm(days: readonly DayValue[]): Rhythm {
   const isWeekdayAware = days.length >= minDaysForWeekdays
   const factors = isWeekdayAware ? weekdayFactors(days) : new Map<number, number>()
   const factorOf = (day: Day): number => factors.get(weekdayOf(day)) ?? 1
-  // Weekdays without usage do not count for the level.
-  const levelled = days.flatMap(({ day, value }, i) =>
-    factorOf(day) > 0 ? [{ ago: days.length - 1 - i, value: value / factorOf(day) }] : [],
-  )
-  const { trend, missed } = isWeekdayAware ? trendOf(levelled.map(({ value }) => value)) : { trend: 0, missed: 0 }
-  const now = levelled.map(({ ago, value }) => value + trend * ago)
-  const level = levelOf(now.slice(-levelDays))
-  const stray = deviation(now.slice(-strayDays), level)
-  const levelError = (medianError * stray) / Math.sqrt(Math.min(levelDays, days.length))
-  const trendError = isWeekdayAware ? slopeError(levelled.length) * stray + Math.abs(missed) : 0
+  const judge = (isCounted: (day: Day) => boolean) => {
+    // Weekdays without usage show no level.
+    const levels = days.map(({ day, value }) => (factorOf(day) > 0 && isCounted(day) ? value / factorOf(day) : undefined))
+    const usual = levels.map((_, i) => median(weekAround(levels, i).filter((one) => one !== undefined)))
+    const judged = days.map(({ day, value }, i) => {
+      return { day, ago: days.length - 1 - i, level: levels[i], excess: value - factorOf(day) * (usual[i] ?? 0) }
+    })
+    const deviation = spread(judged.map(excessOf), 0)
+    const limitOf = (count: number): number => Math.max(count * deviation, minRise * median(usual))
+    return { judged, limitOf, monthly: monthlyUsage(judged, limitOf(monthlyDeviations)) }
+  }
+  const { monthly: excluded } = judge(() => true)
+  const { judged, limitOf, monthly } = judge((day) => excluded(day) === undefined)
+  const ordinary = judged.filter(({ day }) => monthly(day) === undefined)
+  const far = ordinary.filter(({ excess }) => Math.abs(excess) > limitOf(deviations))
+  const strays = far.length > maxStrays * days.length ? [] : far
+  const points = ordinary.flatMap((one) => (one.level === undefined || strays.includes(one) ? [] : [{ ago: one.ago, value: one.level }]))
+  const line = lastLine(points.slice(-lineDays))
   // A trend continues for at most as many days as it was observed.
-  const trendDays = (ahead: number): number => Math.min(ahead, days.length)
+  const trendDays = (ahead: number): number => Math.min(ahead, line.days)
   return {
     days: days.length,
     isWeekdayAware,
-    expect: (day, ahead) => Math.max(0, level + trend * trendDays(ahead)) * factorOf(day),
+    expect: (day, ahead) => Math.max(0, line.level + line.slope * trendDays(ahead)) * factorOf(day) + (monthly(day)?.usual ?? 0),
     // Days deviate independently. An error of the level or the trend affects all of them.
     deviation(ahead) {
       const factors = ahead.map(factorOf)
-      const sumOf = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0)
-      const sinceLevel = factors.map((factor, i) => factor * (trendDays(i + 1) + (levelDays - 1) / 2))
-      return Math.hypot(stray * Math.hypot(...factors), levelError * sumOf(factors), trendError * sumOf(sinceLevel))
+      const all = sumOf(factors)
+      const trended = sumOf(factors.map((factor, i) => factor * (trendDays(i + 1) + line.meanAgo)))
+      // Stray days can happen again, and those of the last week can be a new level.
+      const again = squares(strays.map(excessOf)) * (ahead.length / days.length)
+      const lasting = (sumOf(strays.filter(({ ago }) => ago < 7).map(excessOf)) / 7) * all
+      const ofMonths = ahead.map((day) => monthly(day)?.range ?? 0)
+      return Math.sqrt(
+        line.noise ** 2 * squares(factors) +
+          (line.levelError * all) ** 2 +
+          (line.slopeError * trended) ** 2 +
+          again +
+          lasting ** 2 +
+          squares(ofMonths),
+      )
     },
   }
 }
 
-/** The standard error of a median is that of a mean times the root of π/2. */
-const medianError = Math.sqrt(Math.PI / 2)
+const sumOf = (values: readonly number[]): number => values.reduce((sum, one) => sum + one, 0)
 
-/** The standard error of the slope of a regression line over equal steps, for a deviation of 1. */
-const slopeError = (count: number): number => Math.sqrt(12 / Math.max(1, count ** 3 - count))
+const squares = (values: readonly number[]): number => sumOf(values.map((one) => one ** 2))
 
-/** The residual standard error; level and trend take two degrees of freedom. Outliers count, because they can happen again. */
-const deviation = (values: readonly number[], center: number): number =>
-  Math.sqrt(values.reduce((all, value) => all + (value - center) ** 2, 0) / Math.max(1, values.length - 2))
+/** The seven days around a day, or the first or last seven. */
+const weekAround = <Value>(values: readonly Value[], i: number): readonly Value[] => {
+  const start = Math.max(0, Math.min(i - 3, values.length - 7))
+  return values.slice(start, start + 7)
+}
 
-/** Largest difference between the median and the mean without the strongest outlier, as a share of the larger value. */
-const maxApart = 0.25
+interface JudgedDay {
+  readonly day: Day
+  /** Usage above what is usual around the day. */
+  readonly excess: number
+}
 
-/** The median, which no single day changes. For a mix of two kinds of days, the mean is a better level. */
-function levelOf(values: readonly number[]): number {
-  const middle = median(values)
-  const strangest = values.reduce((a, b) => (Math.abs(b - middle) > Math.abs(a - middle) ? b : a), middle)
-  const others = mean(values.toSpliced(values.indexOf(strangest), values.length > 1 ? 1 : 0))
-  return Math.abs(others - middle) <= maxApart * Math.max(others, middle) ? middle : others
+const excessOf = ({ excess }: JudgedDay): number => excess
+
+/** If more days are strays, days are of two kinds, and all count. */
+const maxStrays = 1 / 3
+
+/** Months that agree need fewer deviations than a single day. */
+const monthlyDeviations = 2
+
+/** Usage that came in each of the last months, on the same day of the month or as many days before its end. */
+function monthlyUsage(days: readonly JudgedDay[], limit: number) {
+  const keysOf = (day: Day): readonly number[] => [Number(day.slice(8)), -countDays(day, endOfMonth(day))]
+  const byKey = Map.groupBy(
+    days.flatMap(({ day, excess }) => keysOf(day).map((key) => ({ key, excess }))),
+    ({ key }) => key,
+  )
+  const usages = new Map(
+    [...byKey].flatMap(([key, found]) => {
+      const values = found.map(({ excess }) => excess)
+      const [low, high] = [Math.min(...values), Math.max(...values)]
+      return values.length > 1 && low > limit ? [[key, { usual: mean(values), range: high - low }] as const] : []
+    }),
+  )
+  return (day: Day) =>
+    keysOf(day)
+      .map((key) => usages.get(key))
+      .find((usage) => usage !== undefined)
+}
+
+interface Point {
+  /** Days before the last known day. */
+  readonly ago: number
+  readonly value: number
+}
+
+/** Standard deviation of trends, per day, as a share of the level: without evidence, a trend is small. */
+const usualTrend = 0.004
+
+/** Days on each side of a step. */
+const minStepDays = 4
+
+/** A step reduces the sum of squares by this many variances of a day. */
+const minGain = 16
+
+/** The level, the trend, and the share of these days in the weekday pattern. */
+const learnedValues = 4
+
+/** The line through the points since the last step: its level on the last known day, and the standard errors. */
+function lastLine(points: readonly Point[]) {
+  const values = points.map(({ value }) => value)
+  const center = median(values)
+  const differences = values.slice(1).map((value, i) => value - (values[i] ?? 0))
+  const penalty = points.length < minDaysForWeekdays ? Number.POSITIVE_INFINITY : (spread(differences) / (usualTrend * center)) ** 2 / 2
+  const strays: number[] = []
+  let since = points
+  let line = fitLine(since, penalty)
+  for (let step = findStep(); step !== undefined; step = findStep()) {
+    strays.push(...step.before.strays)
+    since = since.slice(step.at)
+    line = step.after
+  }
+  strays.push(...line.strays)
+  const level = Math.max(0, line.at(0))
+  // Days that resemble the day before show less than independent ones.
+  const similar = Math.min(0.8, Math.max(0, sumOf(strays.slice(1).map((one, i) => one * (strays[i] ?? 0))) / squares(strays) || 0))
+  const noise = level * Math.sqrt((squares(strays) / Math.max(1, strays.length - learnedValues)) * ((1 + similar) / (1 - similar)))
+  const trend = usualTrend * level
+  return {
+    level,
+    slope: line.slope,
+    noise,
+    levelError: noise / Math.sqrt(Math.max(1, since.length)),
+    slopeError: (noise * trend) / Math.hypot(Math.sqrt(line.squares) * trend, noise) || 0,
+    meanAgo: line.meanAgo,
+    days: since.length,
+  }
+
+  function findStep() {
+    const steps = since.slice(2 * minStepDays - 1).map((_, i) => {
+      const at = i + minStepDays
+      const [before, after] = [fitLine(since.slice(0, at), penalty), fitLine(since.slice(at), penalty)]
+      const rest = before.rest + after.rest
+      // Rounding is no deviation.
+      const variance = Math.max(rest / (since.length - 2), (center / 1000) ** 2)
+      return { at, before, after, gain: (line.rest - rest) / variance }
+    })
+    return steps.filter(({ gain }) => gain > minGain).sort((a, b) => b.gain - a.gain)[0]
+  }
+}
+
+/** Least squares with a penalty for the slope. Strays are shares of the line, because more usage varies more. */
+function fitLine(points: readonly Point[], penalty: number) {
+  const meanAgo = mean(points.map(({ ago }) => ago))
+  const center = mean(points.map(({ value }) => value))
+  const squaresOfTime = squares(points.map(({ ago }) => meanAgo - ago))
+  const slope = sumOf(points.map(({ ago, value }) => (meanAgo - ago) * (value - center))) / (squaresOfTime + penalty) || 0
+  const at = (ago: number): number => center + slope * (meanAgo - ago)
+  return {
+    at,
+    slope,
+    meanAgo,
+    squares: squaresOfTime,
+    strays: points.flatMap(({ ago, value }) => (at(ago) > 0 ? [value / at(ago) - 1] : [])),
+    rest: squares(points.map(({ ago, value }) => value - at(ago))),
+  }
 }
 
 /**
@@ -204,7 +324,8 @@ function weekdayFactors(days: readonly DayValue[]): ReadonlyMap<number, number> 
 
 /** Days far above the same weekday in the other weeks, and above the other days around them. Requires two weeks of days. */
 function spikesIn(days: readonly DayValue[]): ReadonlySet<Day> {
-  const usual = days.map(({ day }) => median(days.filter((one) => one.day !== day && weekdayOf(one.day) === weekdayOf(day)).map(amountOf)))
+  const byWeekday = Map.groupBy(days, ({ day }) => weekdayOf(day))
+  const usual = days.map((one) => median((byWeekday.get(weekdayOf(one.day)) ?? []).filter((other) => other !== one).map(amountOf)))
   const strays = days.map(({ value }, i) => value - (usual[i] ?? 0))
   const margin = Math.max(deviations * spread(strays, 0), minRise * median(days.map(amountOf)))
   const aroundOf = (at: number): number => median(days.filter((_, i) => i !== at && Math.abs(i - at) <= 3).map(amountOf))
@@ -212,15 +333,3 @@ function spikesIn(days: readonly DayValue[]): ReadonlySet<Day> {
 }
 
 const amountOf = ({ value }: DayValue): number => value
-
-/**
- * A trend is visible in both halves of the days, and a step or a spike in one only. The trend is the smallest slope of both halves and of
- * all days; `missed` is how much more a less careful forecast would see.
- */
-function trendOf(values: readonly number[]): { readonly trend: number; readonly missed: number } {
-  const half = values.length >> 1
-  const slopes = [values, values.slice(0, half), values.slice(-half)].map(slope)
-  const isShared = slopes.every((one) => one > 0) || slopes.every((one) => one < 0)
-  const trend = isShared ? slopes.reduce((a, b) => (Math.abs(a) < Math.abs(b) ? a : b)) : 0
-  return { trend, missed: median(slopes) - trend }
-}

@@ -149,11 +149,17 @@ export function periodBefore(period: Period): Period {
 /** The period one month earlier, which ends on the last day of a shorter month. */
 export const monthBefore = ({ from, to }: Period): Period => ({ from: addMonths(from, -1), to: addMonths(to, -1) })
 
-/** Forecasts and spikes are based on at most this many earlier days. */
+/** Spikes are based on at most this many earlier days. */
 export const historyDays = 28
 
-/** The four weeks before the period. */
-export const historyBefore = ({ from }: Period): Period => ({ from: addDays(from, -historyDays), to: addDays(from, -1) })
+/** Two months end in so many days. Two requests read them. */
+export const forecastHistoryDays = 59
+
+/** The days before the period that its spikes are based on, and its forecast if it has future days. */
+export const historyBefore = ({ from, to, end }: CurrentPeriod): Period => ({
+  from: addDays(from, -(end > to ? forecastHistoryDays : historyDays)),
+  to: addDays(from, -1),
+})
 
 /** The days that are in any of the periods and not in `except`, as few periods as possible, in order. */
 export function daysBeside(periods: readonly Period[], except: readonly Period[]): readonly Period[] {

@@ -2,19 +2,9 @@ import type { ReadApi } from '../api/client.ts'
 import { addDays, type Day } from '../core/dates.ts'
 import { toFailure, WatchkeeperError } from '../core/errors.ts'
 import { findIssues } from './data-quality.ts'
-import {
-  type CurrentPeriod,
-  daysBeside,
-  daysIn,
-  hasDaysAhead,
-  historyBefore,
-  historyDays,
-  isOverlapping,
-  isWithin,
-  type Period,
-} from './periods.ts'
+import { type CurrentPeriod, daysBeside, hasDaysAhead, historyBefore, isOverlapping, isWithin, type Period } from './periods.ts'
 import { totalOf, type UsageReading } from './records.ts'
-import { addAnswers, cutIntoWindows, maxWindowDays, onlyUnit, readUsageCost } from './usage-api.ts'
+import { addAnswers, cutIntoWindows, onlyUnit, readUsageCost } from './usage-api.ts'
 
 /** All usage that a run reads. */
 export interface Readings {
@@ -25,7 +15,7 @@ export interface Readings {
   readonly previous: UsageReading | undefined
   /** Other days that budgets need. */
   readonly others: readonly UsageReading[]
-  /** The days before the period, where they are needed, and before budgets with future days. */
+  /** The days before the period, and before budgets with future days. */
   readonly history: History
   /** Readings for budgets with a tag in their scope, by tag. */
   readonly tagged: ReadonlyMap<string, TaggedReadings>
@@ -56,7 +46,7 @@ interface HistoryFailure {
 }
 
 /** Why the days before the period are not completely known. Undefined when they are. */
-export function findHistoryFailure({ failures }: History, period: Period): HistoryFailure | undefined {
+export function findHistoryFailure({ failures }: History, period: CurrentPeriod): HistoryFailure | undefined {
   const days = historyBefore(period)
   return failures.find((failure) => isOverlapping(failure.period, days))
 }
@@ -100,11 +90,7 @@ export async function readUsage(api: ReadApi, organizationId: string, options: R
   const others = daysBeside(periodsOf(untagged), [period, ...compared])
   const tags = [...new Set(budgets.flatMap(({ scope }) => scope.tag ?? []))]
   const [all, tagged] = await Promise.all([
-    readPeriods(
-      [period, ...compared, ...others],
-      [...(needsHistory(period, today) ? [historyBefore(period)] : []), ...historiesOf(untagged, today)],
-      filters,
-    ),
+    readPeriods([period, ...compared, ...others], [historyBefore(period), ...historiesOf(untagged, today)], filters),
     Promise.all(
       tags.map(async (tag) => {
         const own = budgets.filter(({ scope }) => scope.tag?.includes(tag))
@@ -125,34 +111,38 @@ export async function readUsage(api: ReadApi, organizationId: string, options: R
   }
 }
 
-/** A forecast is based on the days before the period, and so are the spikes of a period with too few days of its own. */
-const needsHistory = (period: CurrentPeriod, today: Day): boolean => hasDaysAhead(period, today) || daysIn(period) < historyDays
-
-const periodsOf = (budgets: ReadUsageOptions['budgets']): readonly Period[] => budgets.map(({ period }) => period)
+const periodsOf = (budgets: ReadUsageOptions['budgets']): readonly CurrentPeriod[] => budgets.map(({ period }) => period)
 
 /** The earlier days that the forecasts of budgets need. */
 const historiesOf = (budgets: ReadUsageOptions['budgets'], today: Day): readonly Period[] =>
-  periodsOf(budgets.filter(({ period }) => hasDaysAhead(period, today))).map(historyBefore)
+  periodsOf(budgets)
+    .filter((period) => hasDaysAhead(period, today))
+    .map(historyBefore)
 
 interface UnitReading extends UsageReading {
   readonly unit: string
 }
 
-/** Consecutive periods that one request can read, or one period of any length. */
+/** Consecutive periods that fewer requests can read together, or one period. */
 interface PeriodGroup {
   readonly days: Period
   readonly needed: readonly Period[]
   readonly history: readonly Period[]
 }
 
-/** Joins consecutive periods as long as they fit into one request. No two periods overlap. */
+/** Joins consecutive periods as long as that saves a request. No two periods overlap. */
 export function joinPeriods(needed: readonly Period[], history: readonly Period[]): readonly PeriodGroup[] {
   const groups: PeriodGroup[] = []
   for (const period of [...needed, ...history].toSorted((a, b) => (a.from < b.from ? -1 : 1))) {
     const one = needed.includes(period) ? { needed: [period], history: [] } : { needed: [], history: [period] }
     const last = groups.at(-1)
     const days = last && { from: last.days.from, to: period.to }
-    if (last !== undefined && days !== undefined && addDays(last.days.to, 1) === period.from && daysIn(days) <= maxWindowDays)
+    if (
+      last !== undefined &&
+      days !== undefined &&
+      addDays(last.days.to, 1) === period.from &&
+      cutIntoWindows(days).length < cutIntoWindows(last.days).length + cutIntoWindows(period).length
+    )
       groups[groups.length - 1] = { days, needed: [...last.needed, ...one.needed], history: [...last.history, ...one.history] }
     else groups.push({ days: period, ...one })
   }

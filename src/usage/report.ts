@@ -315,7 +315,7 @@ function describeUnit({ unit, creditPrice }: UsageResult): string | undefined {
   return creditPrice === undefined ? words : `${words ?? unit}, ${creditPrice.amount.toFixed()} ${creditPrice.currency} each`
 }
 
-/** `412.00 CHC (80% range 383–427 CHC, from 28 days with a weekday pattern; no budget judges it)`. */
+/** `412.00 CHC (80% range 383–427 CHC, from 79 days with a weekday pattern; no budget judges it)`. */
 function forecastWords(forecast: Forecast, result: UsageResult): string {
   if (forecast.status === 'unavailable') return 'not available: the usage before the period could not be read or is inconsistent'
   if (forecast.status === 'too-early') return 'not available yet: too early in the period'

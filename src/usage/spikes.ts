@@ -124,11 +124,14 @@ const valuesOn = (days: readonly WeekdayValue[], weekday: number): readonly numb
   days.flatMap((one) => (one.weekday === weekday ? one.value : []))
 
 /** Weekdays are compared with the same weekday. A new level is usual as soon as it lasted for most of a week. */
+const usualOn = (before: readonly WeekdayValue[], weekday: number): number =>
+  Math.max(median(valuesOn(before, weekday)), shareOfWeek(before, weekday) * median(before.slice(-7).map(({ value }) => value)))
+
 function usualBefore(before: readonly WeekdayValue[], weekday: number): { readonly value: number; readonly max: number } {
   const values = before.map(({ value }) => value)
   const typical = new Map([1, 2, 3, 4, 5, 6, 7].map((each) => [each, median(valuesOn(before, each))]))
   const strays = before.map((one) => one.value - (typical.get(one.weekday) ?? 0))
-  const value = Math.max(typical.get(weekday) ?? 0, shareOfWeek(before, weekday) * median(values.slice(-7)))
+  const value = usualOn(before, weekday)
   return { value, max: value + Math.max(deviations * spread(strays, 0), minRise * median(values)) }
 }
 
@@ -164,7 +167,10 @@ function createSeries(records: readonly UsageRecord[]): readonly Series[] {
 
 function findDriver(all: readonly Series[], day: Day, before: readonly Day[]): Spike['driver'] {
   const rises = all.map(({ entity, metric, byDay }) => {
-    const usual = median(before.map((one) => Number(byDay.of(one))))
+    const usual = usualOn(
+      before.map((one) => ({ weekday: weekdayOf(one), value: Number(byDay.of(one)) })),
+      weekdayOf(day),
+    )
     return { entity, metric, total: byDay.of(day), usual, rise: Number(byDay.of(day)) - usual }
   })
   const { entity, metric, total, usual } = rises.reduce((highest, one) => (one.rise > highest.rise ? one : highest))

@@ -108,7 +108,8 @@ export async function checkImports({ site, profile, documents, ids, ...server }:
   const connections = new Map(profile === 'hyperdx' ? [] : Object.entries(ids.connections))
   const outcomes = documents.map((document) => translateDashboard(document, 'a.json', { kind, connections }))
   const webIds = await server.importInWebApp(documents)
-  const dashboards = Object.fromEntries(outcomes.map(({ declared }, i) => [`d${i}`, declared]))
+  // The web app has made dashboards of the same names.
+  const dashboards = Object.fromEntries(outcomes.map(({ declared }, i) => [`d${i}`, { ...declared, adopt: false }]))
   const { objects, diagnostics } = await site.apply({ 'a.json': { dashboards } }, { project: 'watchkeeper/effects-imports' })
   const failed = [...diagnostics.filter(({ severity }) => severity === 'error'), ...objects].flatMap(({ message }) => message ?? [])
   if (failed.length > 0) throw new Error(failed.join('\n'))

@@ -6,9 +6,7 @@ import { say, untrusted } from '../../src/core/line.ts'
 import { lint } from '../../src/declarations/lint.ts'
 import { readDocument } from '../../src/documents/document.ts'
 import type { Effect } from '../../src/emulator/index.ts'
-import { type BodyContext, markerOf, readBody, writeBody, writeIssueComment } from '../../src/forge/body.ts'
-import { github } from '../../src/forge/github/github.ts'
-import { gitlab } from '../../src/forge/gitlab/gitlab.ts'
+import { type BodyContext, markerOf, readBody, writeBody, writeIssueComment } from '../../src/github/body.ts'
 import { alertCollection } from '../../src/kinds/alert/alert.ts'
 import { dashboardCollection } from '../../src/kinds/dashboard/dashboard-wire.ts'
 import { isOf } from '../../src/kinds/kinds.ts'
@@ -150,12 +148,14 @@ it('every hostile text is shown as text only in a summary', () =>
     expect(unexpectedHtml(text)).toEqual([])
   }))
 
-const contextFor = (blocks: readonly Block[], kind: BodyContext['kind']): BodyContext => ({
+const contextFor = (blocks: readonly Block[]): BodyContext => ({
   content: contentOf('fail', { blocks }),
   label: 'cost',
   run: {
     apiUrl: new URL('https://api.example'),
     proxy: {},
+    owner: 'acme',
+    repository: 'shop',
     url: undefined,
     job: 'cost',
     labelParts: [],
@@ -164,7 +164,6 @@ const contextFor = (blocks: readonly Block[], kind: BodyContext['kind']): BodyCo
     isFromFork: false,
   },
   redact: (text) => text,
-  kind,
 })
 
 const ownComments = /^(?:<!-- watchkeeper (?:comment|memory): [^<>]* -->\s*)+$/
@@ -174,19 +173,17 @@ it('every hostile text is shown as text only in a comment, also in its folded pr
     hostile.filter(({ id }) => !id.startsWith('size')),
     ({ value }) => {
       const harmless: readonly Block[] = [{ kind: 'verdict', status: 'fail', line: say`It is ${'new'}` }]
-      for (const forge of [github, gitlab]) {
-        const write = (blocks: readonly Block[], old?: string) => writeBody('comment', contextFor(blocks, forge), old)
-        const body = write(harmless, write(everywhere(value)))
-        const again = write(everywhere(value), body)
-        for (const text of [body, again, writeIssueComment('Now.', contextFor(everywhere(value), forge))]) {
-          expect([...kindsIn(text)].filter((kind) => !expected.has(kind))).toEqual([])
-          expect(unexpectedHtml(text).filter((html) => !ownComments.test(html.trim()))).toEqual([])
-        }
-        const { report } = readBody(again, markerOf('comment', 'cost'))
-        expect(report).toContain('Alert')
-        const folds = [...again.matchAll(/<details><summary>Previous report<\/summary>([\s\S]*?)<\/details>/g)]
-        expect(folds.map(([, text]) => text)).toEqual([expect.stringContaining('`new`')])
+      const write = (blocks: readonly Block[], old?: string) => writeBody('comment', contextFor(blocks), old)
+      const body = write(harmless, write(everywhere(value)))
+      const again = write(everywhere(value), body)
+      for (const text of [body, again, writeIssueComment('Now.', contextFor(everywhere(value)))]) {
+        expect([...kindsIn(text)].filter((kind) => !expected.has(kind))).toEqual([])
+        expect(unexpectedHtml(text).filter((html) => !ownComments.test(html.trim()))).toEqual([])
       }
+      const { report } = readBody(again, markerOf('comment', 'cost'))
+      expect(report).toContain('Alert')
+      const folds = [...again.matchAll(/<details><summary>Previous report<\/summary>([\s\S]*?)<\/details>/g)]
+      expect(folds.map(([, text]) => text)).toEqual([expect.stringContaining('`new`')])
     },
   ))
 

@@ -26,6 +26,8 @@ export interface CommandLineFault {
   readonly isDone?: boolean
   /** Changes the answer about a service, instead of failing. */
   readonly answer?: (service: CloudService) => object
+  /** What the command prints instead of an answer. */
+  readonly prints?: string
   /** Changes the service before the drill. */
   readonly prepare?: () => void
 }
@@ -89,25 +91,30 @@ export function useCommandLine(emulatorUrl: () => string) {
     return answer
   }
 
-  async function run([cloud, noun, verb = '', ...rest]: readonly string[]): Promise<object> {
+  /** What the command prints. */
+  async function run([cloud, noun, verb = '', ...rest]: readonly string[]): Promise<string> {
     if (`${cloud} ${noun}` !== 'cloud service') throw new Refusal(`unknown command ${cloud} ${noun}`)
     const { id, options } = parse(verb === 'query-endpoint' ? rest.slice(1) : rest)
-    const met = isMet(verb, id) ? fault : undefined
-    const fails = met !== undefined && met.answer === undefined
-    if (fails && met.isDone !== true) throw new Refusal('the server failed')
-    const answer = await execute(verb, id, options)
-    if (fails) throw new Refusal('error sending request: connection reset')
+    const act = () => execute(verb, id, options)
+    return isMet(verb, id) ? answerWithFault(id, act) : JSON.stringify(await act())
+  }
+
+  async function answerWithFault(id: string | undefined, act: () => Promise<object>): Promise<string> {
+    const { answer: change, prints, isDone } = fault
+    if (change === undefined && prints === undefined && isDone !== true) throw new Refusal('the server failed')
+    const answer = await act()
+    if (prints !== undefined) return prints
+    if (change === undefined) throw new Refusal('error sending request: connection reset')
     // It was running when the drill read it first.
     const found = services.find((one) => one.id === id)
-    const isRunning = found !== undefined && found.state !== 'provisioning'
-    return (isRunning && met?.answer?.(found)) || answer
+    return JSON.stringify(found === undefined || found.state === 'provisioning' ? answer : change(found))
   }
 
   const server = createServer(async (request, response) => {
     const args = (await text(request)).trimEnd().split('\n')
     calls.push(args)
     try {
-      response.end(JSON.stringify(await run(args)))
+      response.end(await run(args))
     } catch (thrown) {
       if (!(thrown instanceof Refusal)) throw thrown
       response.writeHead(500).end(JSON.stringify({ error: { code: 'http_5xx', message: thrown.message } }))

@@ -20,8 +20,6 @@ export function useExampleDirectory(): () => string {
     const paths = {
       'adopt/alerts.yml': 'alerts.yml',
       'observability/checkout.yml': 'checkout.yml',
-      'fleet.yml': '',
-      'fleet-results': '',
       slos: 'examples/slos',
       incidents: 'examples/incidents',
       grafana: 'examples/grafana',

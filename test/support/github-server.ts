@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
-import { type Answer, type ForgeFault, type ForgeServer, type RouteContext as ServedRequest, useForgeServer } from './forge-server.ts'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, beforeEach } from 'vitest'
 
 // What a repository on the fake GitHub holds.
 
@@ -92,30 +94,157 @@ const emptyStore = (): Store => ({
 export const otherComments = (count: number, on = 12): StoredComment[] =>
   Array.from({ length: count }, (_, i) => ({ id: 1000 + i, on, body: `I think so too (${i})`, user: otherUser }))
 
-// A GitHub of one repository, acme/shop.
+// A GitHub of one repository, acme/shop, as a real HTTP server: pages, ETags, permissions, and faults that a test asks for.
 
 export const token = 'ghs_c4n4ryQwErTyUiOpAsDfGhJkLzXcVbNmQaZw'
 
-export type GitHubFault = ForgeFault<Store>
-export type GitHubServer = ForgeServer<Store>
+export interface GitHubFault {
+  /** Start of `METHOD /path`. */
+  readonly on: string
+  /** How many times; once unless said otherwise. */
+  readonly times?: number
+  /** Whether the request is still carried out before the fault shows. */
+  readonly afterwards?: boolean
+  readonly effect:
+    | { readonly kind: 'answer'; readonly status: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }
+    | { readonly kind: 'hang' }
+    | { readonly kind: 'reset' }
+    /** Something happens in the remote before the request is carried out. */
+    | { readonly kind: 'meanwhile'; readonly change: (store: Store) => void }
+}
+
+interface ReceivedRequest {
+  readonly call: string
+  readonly headers: IncomingMessage['headers']
+  readonly body: Record<string, unknown>
+}
+
+export interface GitHubServer {
+  readonly url: string
+  store: Store
+  readonly received: ReceivedRequest[]
+  /** `METHOD /path`, in order, without the question who the token belongs to. */
+  calls(): readonly string[]
+  addFault(fault: GitHubFault): void
+}
+
+interface Answer {
+  readonly status: number
+  readonly body: unknown
+  /** The server pages its lists. */
+  readonly isList?: boolean
+}
+
+interface RouteContext {
+  readonly store: Store
+  readonly query: URLSearchParams
+  readonly body: Record<string, unknown>
+  readonly path: readonly string[]
+}
 
 /** `prefix` is where the API begins, as on a server of one's own. */
 export function useGitHub(prefix = ''): () => GitHubServer {
-  return useForgeServer({
-    emptyStore,
-    prefix,
-    authorization: `token ${token}`,
-    unauthorized: problem(401, 'Bad credentials'),
-    defaultPerPage: 30,
-    notFound,
-    routes,
-    asksForAuthor: (call) => call.endsWith('/graphql'),
+  const received: ReceivedRequest[] = []
+  let faults: { fault: GitHubFault; left: number }[] = []
+  const github: GitHubServer = {
+    url: '',
+    store: emptyStore(),
+    received,
+    calls: () => received.map(({ call }) => call).filter((call) => !call.endsWith('/graphql')),
+    addFault: (fault) => void faults.push({ fault, left: fault.times ?? 1 }),
+  }
+  const takeFault = (call: string): GitHubFault | undefined => {
+    const found = faults.find(({ fault, left }) => left > 0 && call.startsWith(fault.on))
+    if (found !== undefined) found.left -= 1
+    return found?.fault
+  }
+  const server = createServer((request, response) => {
+    void readBody(request).then((body) => {
+      const url = new URL(request.url ?? '', github.url)
+      const path = url.pathname.replace(new RegExp(`^${prefix}`), '').replace('/api/graphql', '/graphql')
+      const call = `${request.method} ${path}`
+      received.push({ call: `${call}${url.search}`, headers: request.headers, body })
+      url.pathname = path
+      const exchange = { request, response, url, body, store: github.store }
+      const fault = takeFault(call)
+      if (fault?.afterwards) carryOut(exchange)
+      if (fault === undefined || !play(fault, exchange)) send(exchange, carryOut(exchange))
+    })
   })
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    Object.assign(github, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${prefix}` })
+  })
+  beforeEach(() => {
+    received.length = 0
+    faults = []
+    github.store = emptyStore()
+  })
+  afterAll(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return () => github
+}
+
+interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly url: URL
+  readonly body: Record<string, unknown>
+  readonly store: Store
+}
+
+async function readBody(request: IncomingMessage): Promise<Record<string, unknown>> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return chunks.length === 0 ? {} : (JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown>)
+}
+
+function carryOut({ request, url, body, store }: Exchange): Answer {
+  if (request.headers.authorization !== `token ${token}`) return problem(401, 'Bad credentials')
+  for (const [wanted, pattern, handle] of routes) {
+    const match = wanted === request.method ? pattern.exec(url.pathname) : null
+    if (match) return handle({ store, query: url.searchParams, body, path: match.slice(1) })
+  }
+  return notFound
+}
+
+/** Whether the fault is the whole answer. */
+function play({ effect }: GitHubFault, { response, store }: Exchange): boolean {
+  if (effect.kind === 'meanwhile') effect.change(store)
+  if (effect.kind === 'reset') response.socket?.destroy()
+  if (effect.kind === 'answer') {
+    const text = typeof effect.body === 'string' ? effect.body : JSON.stringify(effect.body ?? { message: 'It broke' })
+    response.writeHead(effect.status, { 'content-type': 'application/json', ...effect.headers }).end(text)
+  }
+  return effect.kind !== 'meanwhile'
+}
+
+function send({ request, response, url }: Exchange, { status, body, isList }: Answer): void {
+  const perPage = Math.min(100, Number(url.searchParams.get('per_page') ?? 30))
+  const page = Number(url.searchParams.get('page') ?? 1)
+  const shown = isList ? (body as unknown[]).slice((page - 1) * perPage, page * perPage) : body
+  const text = JSON.stringify(shown)
+  const etag = `W/"${createHash('sha256').update(text).digest('hex')}"`
+  const isLast = !isList || page * perPage >= (body as unknown[]).length
+  const linkTo = (number: number, word: string): string => {
+    const target = new URL(url)
+    target.searchParams.set('page', String(number))
+    return `<${target.href}>; rel="${word}"`
+  }
+  const headers = {
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': 'private, max-age=60, s-maxage=60',
+    etag,
+    // As GitHub does: only where there is more than one page.
+    ...(isLast ? page > 1 && { link: linkTo(page - 1, 'prev') } : { link: linkTo(page + 1, 'next') }),
+  }
+  const isKnown = request.method === 'GET' && request.headers['if-none-match'] === etag
+  response.writeHead(isKnown ? 304 : status, headers).end(isKnown ? undefined : text)
 }
 
 // How the fake GitHub answers: the few routes that the action uses, with GitHub's rules and words for them.
-
-type RouteContext = ServedRequest<Store>
 
 const problem = (status: number, message: string, errors?: readonly object[]): Answer => ({
   status,

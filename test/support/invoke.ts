@@ -25,7 +25,6 @@ export interface InvokeOptions {
   readonly note?: (line: string) => void
   /** Aborted to cancel the run at once. */
   readonly stop?: AbortSignal
-  readonly keepsIssue?: boolean
   readonly isAction?: boolean
 }
 
@@ -45,7 +44,6 @@ export async function invokeText({
   clock = createVirtualClock(Date.now()),
   note = () => undefined,
   stop = new AbortController().signal,
-  keepsIssue = false,
   isAction = false,
 }: InvokeOptions): Promise<Invoked> {
   const workspace = await mkdtemp(join(tmpdir(), 'watchkeeper-test-'))
@@ -70,7 +68,6 @@ export async function invokeText({
       operation,
       inputs: Object.fromEntries(given.map(([name, value]) => [toCamel(name), value.trim()])),
       areText: true,
-      keepsIssue,
       isAction,
       env,
       readConfigFile: (path: string, isRequired: boolean) => readOptionalFile(workspace, path, isRequired),

@@ -4,23 +4,20 @@ import { join } from 'node:path'
 import type { Clock } from '../../src/core/clock.ts'
 import { say, trusted } from '../../src/core/line.ts'
 import { createRedact } from '../../src/core/secrets.ts'
-import type { ForgeContent } from '../../src/forge/content.ts'
-import type { ForgeKind, Limits, Run } from '../../src/forge/forge.ts'
-import { github } from '../../src/forge/github/github.ts'
-import { gitlab } from '../../src/forge/gitlab/gitlab.ts'
-import { type NotifyOptions, notify } from '../../src/forge/notify.ts'
+import type { SyncContent } from '../../src/github/content.ts'
+import { type NotifyOptions, notify } from '../../src/github/notify.ts'
+import type { Limits } from '../../src/github/requests.ts'
 import type { Block, Status } from '../../src/report/blocks.ts'
 import { createVirtualClock } from './clocks.ts'
 import { type GitHubServer, token } from './github-server.ts'
-import { type GitLabServer, token as gitLabToken } from './gitlab-server.ts'
 import { runAsAction } from './run-as-action.ts'
 import type { ActionOptions, RanAction } from './run-process.ts'
 
-// Notifies a fake GitHub or GitLab in this process, on a clock that never waits.
+// Notifies a fake GitHub in this process, on a clock that never waits.
 
 export const startMs = Date.parse('2026-03-31T12:00:00Z')
 
-export function contentOf(status: Status, more: Partial<ForgeContent> & { readonly text?: string } = {}): ForgeContent {
+export function contentOf(status: Status, more: Partial<SyncContent> & { readonly text?: string } = {}): SyncContent {
   const { text = 'The cost', ...rest } = more
   const blocks: readonly Block[] = [{ kind: 'verdict', status, line: say`${trusted(text)}` }]
   const reason = status === 'pass' ? '' : text
@@ -37,7 +34,7 @@ export function contentOf(status: Status, more: Partial<ForgeContent> & { readon
 }
 
 export interface NotifyCase extends Partial<Omit<NotifyOptions, 'content'>> {
-  readonly content?: ForgeContent
+  readonly content?: SyncContent
   readonly env?: Readonly<Record<string, string>>
   /** The event's payload; a pull request from the repository itself unless said otherwise. */
   readonly event?: unknown
@@ -65,20 +62,13 @@ export async function notifyGitHub(server: GitHubServer, { event = pullRequestEv
   try {
     const eventFile = join(directory, 'event.json')
     await writeFile(eventFile, JSON.stringify(event))
-    return await notifyForge(github, { ...runnerEnvironment(server.url), GITHUB_EVENT_PATH: eventFile }, { token, ...options })
+    return await notifyWith({ ...runnerEnvironment(server.url), GITHUB_EVENT_PATH: eventFile }, { token, ...options })
   } finally {
     await rm(directory, { recursive: true })
   }
 }
 
-export const notifyGitLab = (server: GitLabServer, options: Omit<NotifyCase, 'event'> = {}): Promise<Notified> =>
-  notifyForge(gitlab, gitLabEnvironment(server.url), { token: gitLabToken, ...options })
-
-async function notifyForge<R extends Run>(
-  kind: ForgeKind<R>,
-  variables: Readonly<Record<string, string>>,
-  options: Omit<NotifyCase, 'event'>,
-): Promise<Notified> {
+async function notifyWith(variables: Readonly<Record<string, string>>, options: Omit<NotifyCase, 'event'>): Promise<Notified> {
   const {
     env = {},
     limits,
@@ -99,11 +89,10 @@ async function notifyForge<R extends Run>(
       target: undefined,
       prNumber: undefined,
       token: undefined,
-      redact: createRedact([token, gitLabToken]),
+      redact: createRedact([token]),
       ...overrides,
     },
     {
-      kind,
       env: { ...variables, ...env },
       deps: { clock, random: () => 0.5, note: (line) => notes.push(line), cancellation: { stop, abort } },
       ...(limits && { limits }),
@@ -111,20 +100,6 @@ async function notifyForge<R extends Run>(
   )
   return { ...outcome, notes, waitedMs: clock.monotonicMs() - startedAtMs }
 }
-
-/** The variables of a job of GitLab CI for a merge request, as far as they are looked at. */
-export const gitLabEnvironment = (url: string): Record<string, string> => ({
-  GITLAB_CI: 'true',
-  CI_API_V4_URL: url,
-  CI_PROJECT_ID: '77',
-  CI_PROJECT_PATH: 'acme/platform/shop',
-  CI_JOB_NAME: 'cost',
-  CI_JOB_URL: 'https://gitlab.example/acme/platform/shop/-/jobs/4711',
-  CI_COMMIT_SHA: 'a'.repeat(40),
-  CI_MERGE_REQUEST_IID: '12',
-  CI_MERGE_REQUEST_PROJECT_ID: '77',
-  CI_MERGE_REQUEST_SOURCE_PROJECT_ID: '77',
-})
 
 /** The variables of a runner, as far as they are looked at. */
 export const runnerEnvironment = (url: string): Record<string, string> => ({

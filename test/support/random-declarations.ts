@@ -180,7 +180,6 @@ const onClick = ({ sources }: ServiceContext) => {
         type: fc.constant('search'),
         target: fc.oneof(
           ofKind(sources, 'log', 'trace').map((id) => ({ mode: 'id', id })),
-          ofKind(sources, 'log', 'trace').map((id) => ({ mode: 'id', id: { source: sources.find((one) => one.id === id)?.name ?? id } })),
           template,
         ),
         ...link,
@@ -648,12 +647,8 @@ export const spelling: fc.Arbitrary<Spelling> = fc.record({
 
 type Sections = Record<string, Record<string, Record<string, unknown>>>
 
-/** Objects are taken over by their ids, so that they can be renamed. */
-export function respell(text: string, ids: ReadonlyMap<string, string>, how: Spelling): string {
+export function respell(text: string, how: Spelling): string {
   const { $schema: _, ...value } = parse(text) as Sections
-  const { defaults: __, ...sections } = value
-  for (const [section, objects] of Object.entries(sections))
-    for (const [key, object] of Object.entries(objects)) giveId(object, ids.get(`${section}.${key}`))
   if (how.hasLongLayout) Object.assign(value, { ...(value.dashboards && { dashboards: longLayouts(value.dashboards) }) })
   if (how.json) return JSON.stringify(value, null, how.indent)
   const spelt = stringify(value, {
@@ -676,11 +671,6 @@ const longLayouts = (dashboards: Sections[string]): Sections[string] =>
       return [key, { ...dashboard, tiles: value.tiles, ...(value.containers !== undefined && { containers: value.containers }) }]
     }),
   )
-
-function giveId(object: Record<string, unknown>, id: string | undefined): void {
-  if (object.adopt !== undefined || object.id !== undefined) object.id = id
-  Reflect.deleteProperty(object, 'adopt')
-}
 
 /** A comment before and behind the key of every object. */
 const withComments = (text: string): string =>

@@ -132,7 +132,7 @@ async function readAll(directory: string, except: readonly string[]): Promise<Re
 }
 
 /**
- * The key's secret, what HTTP Basic makes of it, the key of a self-hosted server, the token of a forge, a proxy's password, and what follows the
+ * The key's secret, what HTTP Basic makes of it, the key of a self-hosted server, the token of GitHub, a proxy's password, and what follows the
  * host of a webhook. Too short ones are refused, and may be quoted.
  */
 function credentialsOf(inputs: Environment, env: Environment): readonly string[] {
@@ -141,8 +141,7 @@ function credentialsOf(inputs: Environment, env: Environment): readonly string[]
   const passwords = Object.entries(env).flatMap(([name, value]) =>
     /_proxy$/i.test(name) && value !== undefined && URL.canParse(value) ? [decode(new URL(value).password)] : [],
   )
-  const forgeTokens = [inputs['github-token'], env.WATCHKEEPER_GITHUB_TOKEN, env.GITHUB_TOKEN, env.GH_TOKEN, env.WATCHKEEPER_GITLAB_TOKEN]
-  const tokens = forgeTokens.map((token) => token?.trim() ?? '')
+  const tokens = [inputs['github-token'], env.WATCHKEEPER_GITHUB_TOKEN, env.GITHUB_TOKEN, env.GH_TOKEN].map((token) => token?.trim() ?? '')
   const accessKey = (inputs['api-key'] ?? env.WATCHKEEPER_API_KEY ?? '').trim()
   const webhooks = [inputs['notify-url'], env.WATCHKEEPER_NOTIFY_URL].map((url) => url?.trim().replace(/^https?:\/\/[^/?]+/, '') ?? '')
   return [secret, accessKey, ...tokens, ...webhooks, Buffer.from(`${id.trim()}:${secret}`).toString('base64'), ...passwords].filter(

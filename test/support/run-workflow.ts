@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { data, Evaluator, Lexer, Parser } from '@actions/expressions'
@@ -133,6 +133,7 @@ interface RunnableStep extends Step {
   readonly id?: string
   readonly if?: string
   readonly env?: Texts
+  readonly 'continue-on-error'?: boolean
 }
 
 export interface RunnableJob extends Omit<Job, 'steps'> {
@@ -152,6 +153,11 @@ interface Ran {
   readonly warnings: readonly string[]
   /** What was passed to the action that opens pull requests. */
   readonly pullRequests: readonly PullRequest[]
+  /** The files that were uploaded, by path. */
+  readonly uploaded: Texts
+  /** What scripts wrote to the log, where no mask is seen, and to the summary. */
+  readonly log: string
+  readonly summary: string
 }
 
 interface PullRequest {
@@ -196,32 +202,39 @@ interface JobContext {
 
 interface State extends JobContext {
   readonly env: Record<string, string>
-  readonly steps: Record<string, { readonly outputs: Texts }>
+  readonly steps: Record<string, { readonly outputs: Texts; readonly outcome: string }>
   readonly operations: string[]
   readonly reasons: string[]
   readonly warnings: string[]
   readonly pullRequests: PullRequest[]
+  readonly uploaded: Record<string, string>
+  readonly scripts: { log: string; summary: string }
 }
 
-const nothingRan = { outputs: {}, operations: [], reasons: [], warnings: [], pullRequests: [] }
+const nothingRan = { outputs: {}, operations: [], reasons: [], warnings: [], pullRequests: [], uploaded: {}, log: '', summary: '' }
 
 async function runJob(job: RunnableJob, around: JobContext): Promise<Ran> {
   const needed = [job.needs ?? []].flat().map((id) => (around.values.needs as Record<string, Ran>)[id]?.result)
   const isNeeded = needed.every((result) => result === 'success')
   if (!isDue(job.if, { ...around, passed: isNeeded })) return { ...nothingRan, result: 'skipped' }
   const env = { ...fillAll(around.env, around), ...fillAll(job.env ?? {}, around) }
-  const state: State = { ...around, env, steps: {}, operations: [], reasons: [], warnings: [], pullRequests: [] }
+  const own = { operations: [], reasons: [], warnings: [], pullRequests: [], uploaded: {}, scripts: { log: '', summary: '' } }
+  const state: State = { ...around, ...own, env, steps: {} }
   let passed = true
   for (const step of job.steps) {
-    if (!isDue(step.if, { ...contextsOf(state), passed })) continue
-    const done = await runStep(step, state)
-    if (step.id !== undefined) state.steps[step.id] = { outputs: done.outputs }
-    passed &&= done.passed
+    const done: StepDone | undefined = isDue(step.if, { ...contextsOf(state), passed }) ? await runStep(step, state) : undefined
+    if (step.id !== undefined) state.steps[step.id] = toStepContext(done)
+    passed &&= done?.passed !== false || step['continue-on-error'] === true
   }
-  const { operations, reasons, warnings, pullRequests } = state
+  const { operations, reasons, warnings, pullRequests, uploaded, scripts } = state
   const outputs = fillAll(job.outputs ?? {}, contextsOf(state))
-  return { result: passed ? 'success' : 'failure', outputs, operations, reasons, warnings, pullRequests }
+  return { result: passed ? 'success' : 'failure', outputs, operations, reasons, warnings, pullRequests, uploaded, ...scripts }
 }
+
+const toStepContext = (done: StepDone | undefined) => ({
+  outputs: done?.outputs ?? {},
+  outcome: done === undefined ? 'skipped' : done.passed ? 'success' : 'failure',
+})
 
 const contextsOf = ({ values, steps, env, files }: State): Contexts => ({
   values: { runner: { temp: '/runner/temp' }, ...values, steps, env },
@@ -251,8 +264,10 @@ async function runStep({ uses = '', run, with: given = {}, env = {} }: RunnableS
   if (run !== undefined) return runScript(run, fillAll(env, contextsOf(state)), state)
   if (uses.startsWith('watchkeeper/watchkeeper@')) return runOperation(inputs, state)
   if (uses.startsWith('peter-evans/create-pull-request@')) return openPullRequest(inputs, state)
-  if (uses.startsWith('actions/upload-artifact@')) state.artifacts.set(name, [path, state.files.get(path) ?? ''])
-  else if (uses.startsWith('actions/download-artifact@')) state.files.set(...(state.artifacts.get(name) ?? ['nothing', '']))
+  if (uses.startsWith('actions/upload-artifact@')) {
+    state.artifacts.set(name, [path, state.files.get(path) ?? ''])
+    for (const [file, content] of state.files) if (file === path || file.startsWith(`${path}/`)) state.uploaded[file] = content
+  } else if (uses.startsWith('actions/download-artifact@')) state.files.set(...(state.artifacts.get(name) ?? ['nothing', '']))
   else if (!uses.startsWith('actions/checkout@')) throw new Error(`no step of these workflows uses ${uses}`)
   return { passed: true, outputs: {} }
 }
@@ -275,12 +290,12 @@ function openPullRequest(inputs: Texts, { files, pullRequests }: State): StepDon
   return { passed: true, outputs: { 'pull-request-number': '7', 'pull-request-operation': 'created' } }
 }
 
-/** Of the files, scripts of our workflows read only other workflows. */
+/** Of the files, scripts of our workflows read only other workflows, and write only below `restore-drill`. */
 async function runScript(script: string, env: Texts, state: State): Promise<StepDone> {
   const directory = mkdtempSync(join(tmpdir(), 'watchkeeper-called-'))
-  const [variables, outputs] = [join(directory, 'env'), join(directory, 'output')]
+  const [variables, outputs, summary] = [join(directory, 'env'), join(directory, 'output'), join(directory, 'summary')]
   try {
-    for (const file of [variables, outputs]) writeFileSync(file, '')
+    for (const file of [variables, outputs, summary]) writeFileSync(file, '')
     for (const [path, text] of state.files)
       if (path.startsWith('.github/')) {
         mkdirSync(dirname(join(directory, path)), { recursive: true })
@@ -290,16 +305,22 @@ async function runScript(script: string, env: Texts, state: State): Promise<Step
       GITHUB_ENV: variables,
       GITHUB_OUTPUT: outputs,
       GITHUB_PATH: join(directory, 'path'),
+      GITHUB_STEP_SUMMARY: summary,
       PATH: state.env.PATH ?? process.env.PATH,
     }
     const options = { cwd: directory, env: { ...state.env, ...files, ...env } }
     const passed = await new Promise<boolean>((resolve) => {
       execFile('bash', ['-e', '-o', 'pipefail', '-c', script], options, (error, stdout) => {
         state.warnings.push(...stdout.split('\n').filter((line) => /^::(?:notice|warning|error)::/.test(line)))
+        state.scripts.log += stdout.replace(/^::add-mask::.*\n/gm, '')
         resolve(error === null)
       })
     })
     Object.assign(state.env, assignmentsIn(variables))
+    state.scripts.summary += readFileSync(summary, 'utf8')
+    const written = join(directory, 'restore-drill')
+    if (existsSync(written))
+      for (const name of readdirSync(written)) state.files.set(`restore-drill/${name}`, readFileSync(join(written, name), 'utf8'))
     return { passed, outputs: assignmentsIn(outputs) }
   } finally {
     rmSync(directory, { recursive: true })

@@ -11,9 +11,9 @@ import type { ResultDocument, RunResult } from '../../operation/result.ts'
 import { isOperationName } from '../../operations.ts'
 import { renderTerminal } from '../../report/terminal.ts'
 import { credentialsIn, partlyShownIn, toSafeError } from '../credentials.ts'
-import type { ForgeOutcome, NotifyContext } from '../notify-forge.ts'
+import type { notifyGitHub } from '../notify-github.ts'
 import { publish, resultFilePath, runAndPublish, type Surface, sendMessage } from '../publish.ts'
-import { type PublishableResult, usesForge } from '../run.ts'
+import { writesToGitHub } from '../run.ts'
 import { footerOf, toErrorResult } from '../run-result.ts'
 import { cancelOnSignals, type Signals } from '../signals.ts'
 import { debugVariable } from '../variables.ts'
@@ -32,8 +32,13 @@ export async function runAction(env: Variables, signals: Signals): Promise<numbe
     const result = await runAndPublish(operation, inputs, actionSurface(env, cancellation, log))
     // One more annotation is reserved for a message that is not delivered.
     annotate(result, result.warnings + (result.publishSettings.notifyUrl === undefined ? 0 : 1))
-    const context = { env, secrets, startedAtMs, cancellation, note: (line: string) => log.fold('GitHub', line) }
-    const { failures, change } = await notifyGitHub(result, context)
+    const { failures, change } = await updateGitHub(result, {
+      env,
+      secrets,
+      startedAtMs,
+      cancellation,
+      note: (line) => log.fold('GitHub', line),
+    })
     const note = (line: string): void => log.fold('Notification', line)
     const undelivered = await sendMessage(result, { env, secrets, cancellation, note, change })
     log.close()
@@ -91,7 +96,6 @@ function actionSurface(env: Variables, cancellation: Cancellation, log: Log): Su
   return {
     ...stepFiles(env),
     cancellation,
-    keepsIssue: true,
     isAction: true,
     note: (line) => log.fold('Requests', line),
     // The runner shows these when its own debug log is on.
@@ -104,7 +108,7 @@ function actionSurface(env: Variables, cancellation: Cancellation, log: Log): Su
     async readDeployments(token, period) {
       const [{ systemClock }, { listDeployments }] = await Promise.all([
         import('../../core/clock.ts'),
-        import('../../forge/github/deployments.ts'),
+        import('../../github/deployments.ts'),
       ])
       const note = (line: string): void => log.fold('GitHub', line)
       return listDeployments({ env, token, ...period, deps: { clock: systemClock, random: Math.random, note, cancellation } })
@@ -183,8 +187,8 @@ function annotateVerdict({ operation, status, failureReason }: ResultDocument): 
 }
 
 /** Updates comment and issue, if the settings ask for them. */
-async function notifyGitHub(result: PublishableResult, context: NotifyContext): Promise<ForgeOutcome> {
-  if (!usesForge(result.publishSettings)) return { failures: [], change: 'unknown' }
-  const [{ notifyForge }, { github }] = await Promise.all([import('../notify-forge.ts'), import('../../forge/github/github.ts')])
-  return notifyForge(result, context, github)
+async function updateGitHub(...[result, context]: Parameters<typeof notifyGitHub>): ReturnType<typeof notifyGitHub> {
+  if (!writesToGitHub(result.publishSettings)) return { failures: [], change: 'unknown' }
+  const { notifyGitHub } = await import('../notify-github.ts')
+  return notifyGitHub(result, context)
 }

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 
 const isExecutable = (): boolean => process.getBuiltinModule('node:sea').isSea()
 
-/** The text of a file of the package, such as `examples/fleet.yml`. `scripts/build-executable.ts` lists the files in the executable. */
+/** The text of a file of the package, such as `examples/backups.yml`. `scripts/build-executable.ts` lists the files in the executable. */
 export async function readInstalled(script: string, path: string): Promise<string> {
   return isExecutable() ? process.getBuiltinModule('node:sea').getAsset(path, 'utf8') : readFile(join(dirname(script), '..', path), 'utf8')
 }

@@ -27,10 +27,7 @@ export async function remoteAddress(directory: string): Promise<string | undefin
 export const remoteRepository = async (directory: string): Promise<string | undefined> =>
   (await remoteAddress(directory))?.split('/').slice(-2).join('/')
 
-/**
- * Host and whole path of `https://host/owner/repo.git`, `git@host:owner/repo` or `ssh://git@host:22/owner/repo/`. GitLab has groups in
- * groups.
- */
+/** Host and whole path of `https://host/owner/repo.git`, `git@host:owner/repo` or `ssh://git@host:22/group/owner/repo/`. */
 export function addressIn(url: string): string | undefined {
   const [, host, path] =
     /^[a-z+]+:\/\/(?:[^/@]*@)?([\w.-]+)(?::\d+)?\/+([\w./-]+?)(?:\.git)?\/?$/.exec(url) ??

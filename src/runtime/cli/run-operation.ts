@@ -1,14 +1,11 @@
 // What a run of an operation takes: most of the code. `--version` and `--help` do not load this file.
-import { systemClock } from '../../core/clock.ts'
 import { exitCodes } from '../../core/errors.ts'
 import { jsonLine, logLine } from '../../core/escape.ts'
-import { isGitLabJob } from '../../core/run-page.ts'
 import type { OperationName } from '../../operations.ts'
 import { renderTerminal } from '../../report/terminal.ts'
 import { credentialsIn } from '../credentials.ts'
-import type { ForgeOutcome, NotifyContext } from '../notify-forge.ts'
 import { runAndPublish, type Surface, sendMessage } from '../publish.ts'
-import { type PublishableResult, type PublishSettings, usesForge } from '../run.ts'
+import type { PublishSettings } from '../run.ts'
 import { cancelOnSignals } from '../signals.ts'
 import { debugVariable } from '../variables.ts'
 import { createConfirm } from './confirm.ts'
@@ -37,7 +34,6 @@ export async function runAtTerminal(
     signals.exit(code)
   }
   const cancellation = cancelOnSignals({ ...signals, exit })
-  const startedAtMs = systemClock.now()
   try {
     const surface = terminalSurface(terminal, progress, cancellation, json)
     const result = await runAndPublish(operation, inputs, {
@@ -47,10 +43,8 @@ export async function runAtTerminal(
     })
     if (result.warnings === 0) for (const { path } of result.files) surface.note(`Wrote ${path}`)
     const secrets = credentialsIn(inputs, env)
-    const context = { env, secrets, startedAtMs, cancellation, note: surface.note }
-    const { failures, change } = await notifyGitLab(result, context)
-    const undelivered = await sendMessage(result, { ...context, change })
-    for (const line of [...failures, ...(undelivered === undefined ? [] : [undelivered])]) surface.warn(line)
+    const undelivered = await sendMessage(result, { env, secrets, cancellation, note: surface.note, change: 'unknown' })
+    if (undelivered !== undefined) surface.warn(undelivered)
     const canceledCode = cancellation.exitCode()
     if (canceledCode !== undefined) return canceledCode
     const hasChanges = detailedExitcode && result.exitCode === exitCodes.ok && result.document.needsApply === true
@@ -68,7 +62,6 @@ function terminalSurface(terminal: Terminal, progress: ProgressLine, cancellatio
     env,
     directory,
     cancellation,
-    keepsIssue: isGitLabJob(env),
     note,
     ...(env[debugVariable] === '1' && { debug: (line: string) => note(`debug: ${line}`) }),
     warn: (line) => note(`warning: ${line}`),
@@ -77,7 +70,7 @@ function terminalSurface(terminal: Terminal, progress: ProgressLine, cancellatio
     },
     showResult({ document, blocks, publishSettings }) {
       progress.erase()
-      warnOfIgnoredSettings(publishSettings, env, note)
+      warnOfIgnoredSettings(publishSettings, note)
       if (json) stdout.write(`${jsonLine(JSON.stringify(document, null, 2))}\n`)
       const isError = document.status === 'error'
       if (json && !isError) return
@@ -98,21 +91,8 @@ function restOf({ summary, reports = [] }: PublishSettings, { GITHUB_STEP_SUMMAR
   return summary && summaryFile ? 'the summary of the run' : '--json'
 }
 
-/** Comment and issue in GitLab CI. Elsewhere, the command line writes none. */
-async function notifyGitLab(result: PublishableResult, context: NotifyContext): Promise<ForgeOutcome> {
-  if (!isGitLabJob(context.env) || !usesForge(result.publishSettings)) return { failures: [], change: 'unknown' }
-  const [{ notifyForge }, { gitlab }] = await Promise.all([import('../notify-forge.ts'), import('../../forge/gitlab/gitlab.ts')])
-  return notifyForge(result, context, gitlab)
-}
-
 /** The command line has no event and no token for GitHub. */
-function warnOfIgnoredSettings(
-  { comment = 'off', issue = 'off' }: PublishSettings,
-  env: Terminal['env'],
-  note: (line: string) => void,
-): void {
-  if (isGitLabJob(env)) return
+function warnOfIgnoredSettings({ comment = 'off', issue = 'off' }: PublishSettings, note: (line: string) => void): void {
   const ignored = [...(comment === 'off' ? [] : ['comment']), ...(issue === 'off' ? [] : ['issue'])]
-  if (ignored.length > 0)
-    note(`warning: ${ignored.join(' and ')}: ignored, because the command line writes comments and issues only in GitLab CI`)
+  if (ignored.length > 0) note(`warning: ${ignored.join(' and ')}: ignored, because only the GitHub Action writes comments and issues`)
 }

@@ -30,7 +30,5 @@ export const summaries = {
   "list-saved-searches": "Lists the saved searches of a service.",
   "list-sources": "Lists the sources of a service.",
   "list-webhooks": "Lists the webhooks of a service. Never shows their URLs.",
-  "doctor": "Checks the address, the key, its role and the limits with read requests, and explains each failure.",
-  "fleet-matrix": "Makes the matrix of jobs for a fleet of organizations and services from a file. Sends no request.",
-  "fleet-report": "Merges the results of the jobs of a fleet into one report. Fails when a job failed or its result is missing."
+  "doctor": "Checks the address, the key, its role and the limits with read requests, and explains each failure."
 } as const

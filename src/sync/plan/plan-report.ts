@@ -43,7 +43,11 @@ export function objectBlocks(result: PlanResult, sides?: SideNames): readonly Bl
   const changed = objects.filter((one) => isDifference(one) && one.action !== 'held')
   const held = objects.filter(({ action }) => action === 'held')
   const madeFrom = new Set(objects.filter(({ action }) => action !== 'unchanged').map((one) => one.madeFrom))
-  const dashboards = objects.filter(({ kind, takeover }) => kind === 'dashboard' && takeover === 'unmanaged')
+  // Before the first apply of a project, no dashboard can have lost its marker.
+  const wasApplied = objects.some(({ kind, action, isTracked }) => kind !== 'source' && action === 'unchanged' && isTracked !== true)
+  const dashboards = objects.filter(
+    ({ kind, takeover, action }) => wasApplied && kind === 'dashboard' && (takeover === 'unmanaged' || action === 'held'),
+  )
   const silent = slos.filter(({ key, noDataAlert }) => !noDataAlert && madeFrom.has(`slos.${key}`)).map(({ key }) => say`${key}`)
   // Other objects have a marker, by which a second project or repository is noticed.
   const sources = changed.filter(({ kind, action }) => kind === 'source' && (action === 'create' || action === 'update'))

@@ -53,14 +53,16 @@ beforeEach(() => {
 
 afterEach(() => rmSync(directory, { recursive: true }))
 
-async function drill(fault?: CommandLineFault) {
+/** `gh`: whether the command line of GitHub works. */
+async function drill(fault?: CommandLineFault, { gh = true, services: listed = others, ran: due = jobs } = {}) {
   emulator().reset()
-  commandLine.reset(others, fault)
+  commandLine.reset(listed, fault)
+  if (!gh) writeFileSync(join(directory, 'gh'), '#!/bin/bash\nexit 1\n', { mode: 0o755 })
   fault?.prepare?.()
   rmSync(join(directory, 'issue'), { force: true })
-  const ran = await runJobs(jobs, {
+  const ran = await runJobs(due, {
     values: {
-      github: { run_id: '77', run_attempt: '2', repository: 'shop/infra', token: 'x' },
+      github: { run_id: '77', run_attempt: '2', repository: 'shop/infra', token: 'x', server_url: 'https://github.com' },
       vars: {
         WATCHKEEPER_ORGANIZATION_ID: demo.organizationId,
         WATCHKEEPER_SERVICE_ID: demo.services.checkout,
@@ -110,6 +112,8 @@ const createdIn = (): string | undefined =>
 it('a restore drill creates a small, closed service with tags from the newest backup, verifies it, and deletes it', async () => {
   const { drill: job, leftovers, calls, left, issue } = await drill()
   expect([job?.result, leftovers?.result, job?.reasons]).toEqual(['success', 'success', []])
+  expect(leftovers?.log).toBe('No service is left.\n')
+  expect(Object.keys(job?.uploaded ?? {})).toEqual(['restore-drill/restore.html', 'restore-drill/drill.txt'])
   expect(job?.operations).toEqual(['get-backup', 'verify-restore'])
   expect([left, issue]).toEqual([[], undefined])
   const created = calls.find(([, , verb]) => verb === 'create') ?? []
@@ -127,13 +131,15 @@ it('a restore drill creates a small, closed service with tags from the newest ba
 it('a restore drill creates nothing unless the newest backup is good, and deletes the service when its data is wrong', async () => {
   const broken = await drill({ prepare: () => Object.assign(serviceOf(emulator()).backups[0] ?? {}, { status: 'error' }) })
   expect([broken.drill?.result, verbsOf(broken.calls)]).toEqual(['failure', ['list']])
+  expect(broken.issue).toContain('Its steps: get-backup success, create skipped, wait skipped, verify-restore skipped.')
   // The original has rows that no backup has.
   const addRows = (): void => {
     const original = serviceOf(emulator())
     original.tables = original.tables.map((table) => (table.name === 'products' ? { ...table, createdMs: Date.now() } : table))
   }
   const wrong = await drill({ prepare: addRows })
-  expect([wrong.drill?.result, wrong.left]).toEqual(['failure', []])
+  // verify-restore opens the issue.
+  expect([wrong.drill?.result, wrong.left, wrong.issue]).toEqual(['failure', [], undefined])
   expect(wrong.drill?.reasons).toEqual([expect.stringContaining('checkout.products: is missing')])
   expect(changed(wrong.calls)).toEqual([createdIn(), createdIn()])
 })
@@ -152,6 +158,7 @@ it('W19: a restore drill stops and deletes nothing but the service of its run, w
         { at: 'get', of: 'created', answer: (own) => (own.state === 'stopped' ? retag(own) : own) },
         true,
       ],
+      ['the answer about the service is empty', { at: 'get', of: 'created', prints: '' }, true],
       ['the answer is about the original', { at: 'get', of: 'created', answer: (own) => ({ ...own, id: demo.services.checkout }) }, true],
     ],
     async (_, fault, isLeft) => {
@@ -162,12 +169,75 @@ it('W19: a restore drill stops and deletes nothing but the service of its run, w
       if (fault.answer === retag) expect(changed(calls)).toEqual([])
       expect(services).toEqual(expect.arrayContaining(others.map(({ id }) => expect.objectContaining({ id }))))
       expect(left.map(({ id }) => id)).toEqual(isLeft ? [own] : [])
-      expect([leftovers?.result, issue?.includes(String(own))]).toEqual(isLeft ? ['failure', true] : ['success', undefined])
+      if (fault.prints === '') expect(changed(calls)).toEqual([])
+      const needsPerson = isLeft || fault.at === 'query-endpoint'
+      expect([leftovers?.result, issue?.includes(String(own)) ?? false]).toEqual([needsPerson ? 'failure' : 'success', isLeft])
     },
   ))
 
-it('a list of services that fails is reported, because services may be left', async () => {
-  const { leftovers, issue } = await drill({ at: 'list' })
-  expect(leftovers?.result).toBe('failure')
-  expect(issue).toContain('The services could not be listed, so some may be left.')
+const only = Object.fromEntries(Object.entries(jobs).filter(([id]) => id === 'leftovers'))
+
+it('W19: a list of services that fails, is empty, or is without the original is reported, because services may be left', () =>
+  forEachEntry<[string, CommandLineFault]>(
+    [
+      ['fails', { at: 'list' }],
+      ['nothing', { at: 'list', prints: '' }],
+      ['an empty list', { at: 'list', prints: '[]' }],
+      ['null', { at: 'list', prints: 'null' }],
+      ['another form', { at: 'list', prints: '{"services":[]}' }],
+      ['a part', { at: 'list', prints: JSON.stringify(others.slice(0, 1)) }],
+    ],
+    async (_, fault) => {
+      const { leftovers, issue } = await drill(fault, { ran: only })
+      expect(leftovers?.result).toBe('failure')
+      expect(issue).toContain('The services could not be listed, so some may be left.')
+      expect(leftovers?.log).not.toContain('No service is left')
+    },
+  ))
+
+it('W19: the ids of services that are left are in the log and the summary, also when no issue can be opened', async () => {
+  const { leftovers, issue } = await drill({ at: 'delete' }, { gh: false })
+  expect([leftovers?.result, issue]).toEqual(['failure', undefined])
+  for (const text of [leftovers?.log, leftovers?.summary]) expect(text).toContain(`- \`${createdIn()}\`: restore-drill 77-2, `)
 })
+
+it('a drill that ends before it verifies anything leaves an account and an issue', () =>
+  forEachEntry<[string, CommandLineFault, string]>(
+    [
+      [
+        'the backup cannot be read',
+        { prepare: () => emulator().addFault({ match: { path: '/backups' }, times: 99, effect: { kind: 'status', status: 404 } }) },
+        'get-backup failure, create skipped, wait skipped, verify-restore skipped',
+      ],
+      ['the service cannot be created', { at: 'create' }, 'get-backup success, create failure, wait skipped, verify-restore skipped'],
+      [
+        'the create answers nothing',
+        { at: 'create', prints: '' },
+        'get-backup success, create failure, wait skipped, verify-restore skipped',
+      ],
+      [
+        'the query endpoint cannot be made',
+        { at: 'query-endpoint' },
+        'get-backup success, create success, wait failure, verify-restore skipped',
+      ],
+    ],
+    async (_, fault, steps) => {
+      const { drill: job, leftovers, issue } = await drill(fault)
+      expect([job?.result, leftovers?.result]).toEqual(['failure', 'failure'])
+      expect(job?.uploaded['restore-drill/drill.txt']).toContain(`Steps: ${steps}\n`)
+      expect(issue).toContain(`The drill verified no backup. Its steps: ${steps}. See https://github.com/shop/infra/actions/runs/77.`)
+    },
+  ))
+
+it('a drill creates nothing where the vendor does not say in which region the original is', () =>
+  forEachEntry<[string, object]>(
+    [
+      ['provider', { provider: null }],
+      ['region', { region: undefined }],
+    ],
+    async (_, missing) => {
+      const { drill: job, calls } = await drill(undefined, { services: others.map((one) => ({ ...one, ...missing })) })
+      expect([job?.result, verbsOf(calls)]).toEqual(['failure', ['get', 'list']])
+      expect(job?.warnings).toEqual(['::error::The answer about the original has no provider or no region. Nothing was created.'])
+    },
+  ))

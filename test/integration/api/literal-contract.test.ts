@@ -164,7 +164,7 @@ describe('on a server that follows the neutral contract to the letter', () => {
   it('reads a backup', async () => {
     const ran = await run('get-backup', { id: backup })
     expect(ran.result).toMatchObject({
-      backupId: backup,
+      id: backup,
       backupName: 'nightly',
       backupSizeBytes: 1024,
       backupDurationSeconds: 3600,

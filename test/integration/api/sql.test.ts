@@ -4,7 +4,15 @@ import { ApiError } from '../../../src/api/api-error.ts'
 import { profileNamed } from '../../../src/api/profiles.ts'
 import { createSqlAccess, type SqlAnswer, type SqlQuery } from '../../../src/api/sql.ts'
 import { systemClock } from '../../../src/core/clock.ts'
-import { demo, type Emulator, type EmulatorOptions, type JsonObject, type RunSql, startEmulator } from '../../../src/emulator/index.ts'
+import {
+  demo,
+  type Effect,
+  type Emulator,
+  type EmulatorOptions,
+  type JsonObject,
+  type RunSql,
+  startEmulator,
+} from '../../../src/emulator/index.ts'
 import { createVirtualClock } from '../../support/clocks.ts'
 import { openSession, service } from '../../support/session.ts'
 
@@ -15,6 +23,7 @@ interface Options extends EmulatorOptions {
   readonly mayWake?: boolean
   readonly hasKey?: boolean
   readonly sqlKeySecret?: string
+  readonly deadlineMs?: number
   /** Prepares the emulator. */
   readonly prepare?: (emulator: Emulator) => void
 }
@@ -26,7 +35,7 @@ afterEach(async () => {
   started = undefined
 })
 
-const start = async ({ prepare, mayWake: _1, hasKey: _2, sqlKeySecret: _3, ...options }: Options): Promise<Emulator> => {
+const start = async ({ prepare, mayWake: _1, hasKey: _2, sqlKeySecret: _3, deadlineMs: _4, ...options }: Options): Promise<Emulator> => {
   started = await startEmulator({ rateLimit: 'off', ...options })
   prepare?.(started)
   return started
@@ -41,12 +50,13 @@ const checkoutOf = ({ store }: Emulator) => {
 async function ask(options: Options, query: Partial<SqlQuery> = {}): Promise<SqlAnswer> {
   const emulator = await start(options)
   const isSelfHosted = options.dialect === 'hyperdx'
-  const { mayWake = false, hasKey = true, sqlKeySecret = demo.apiKeySecret } = options
+  const { mayWake = false, hasKey = true, sqlKeySecret = demo.apiKeySecret, deadlineMs = 600_000 } = options
   const session = openSession(
     isSelfHosted ? `${emulator.url}/api/v2` : emulator.url,
     isSelfHosted
-      ? { profile: profileNamed('hyperdx'), credentials: { accessKey: demo.apiKeySecret } }
+      ? { profile: profileNamed('hyperdx'), credentials: { accessKey: demo.apiKeySecret }, deadlineMs }
       : {
+          deadlineMs,
           profile: profileNamed('clickhouse-cloud'),
           observabilityPath: 'clickstack',
           ...(hasKey && {
@@ -163,6 +173,24 @@ describe.each(dialects)('a query with profile %s', (dialect) => {
       emulator.addFault({ match: { method: 'POST' }, times: Number.POSITIVE_INFINITY, act: 'after', effect: { kind: 'truncate' } })
     await expect(ask({ dialect, runSql: answers([{ one: 1 }]), prepare })).rejects.toThrow(/not JSON|closed/)
     expect(started?.requests.filter(({ method }) => method === 'POST')).toHaveLength(1)
+  })
+
+  it('R1: is sent again after a failure where the run needs the answer, and not after a timeout', async () => {
+    const failing = (effects: readonly Effect[]): Options => ({
+      dialect,
+      runSql: answers([{ one: 1 }]),
+      prepare(emulator) {
+        for (const [i, effect] of effects.entries()) emulator.addFault({ match: { method: 'POST' }, nth: i + 1, effect })
+      },
+    })
+    const queries = () => started?.requests.filter(({ method }) => method === 'POST') ?? []
+    const failures: readonly Effect[] = [{ kind: 'status', status: 500 }, { kind: 'status', status: 503 }, { kind: 'reset' }]
+    expect(await ask(failing(failures), { isRepeated: true })).toMatchObject({ kind: 'rows', rows: [{ one: 1 }] })
+    expect(queries()).toHaveLength(4)
+    await started?.close()
+    const slow = ask({ ...failing([{ kind: 'hang' }]), deadlineMs: 200 }, { isRepeated: true })
+    await expect(slow).rejects.toMatchObject({ kind: 'timeout' })
+    expect(queries()).toHaveLength(1)
   })
 
   it('fails with a key that is wrong', async () => {

@@ -14,13 +14,14 @@ describe('get-backup', () => {
     const newest = backups().toSorted((a, b) => Date.parse(b.startedAt ?? '') - Date.parse(a.startedAt ?? ''))[0]
     backups().reverse()
     const ran = await read({ id: 'latest' })
-    expect(ran.document).toMatchObject({ backupId: newest?.id, backupStatus: 'done' })
+    expect(ran.document).toMatchObject({ id: newest?.id, backupStatus: 'done' })
+    expect(ran.outputs.id).toBe(newest?.id)
     expect(Number(ran.outputs['backup-age-hours'])).toBeCloseTo((Date.now() - Date.parse(newest?.startedAt ?? '')) / 3_600_000, 1)
   })
 
   it('finds a backup by its id in upper case', async () => {
     const id = backups()[3]?.id ?? ''
-    expect((await read({ id: id.toUpperCase() })).document.backupId).toBe(id)
+    expect((await read({ id: id.toUpperCase() })).document.id).toBe(id)
   })
 
   it('reads a time without a zone as UTC in every local time zone', async () => {

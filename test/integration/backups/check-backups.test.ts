@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { formatMoment } from '../../../src/core/dates.ts'
 import { toPlainText } from '../../../src/core/line.ts'
 import { type Backup, demo, type Effect } from '../../../src/emulator/index.ts'
 import { backupId, checkBackups, done, fillBackups, hoursAgo, outcomesOf, servicesOf } from '../../support/backups.ts'
@@ -41,6 +42,28 @@ describe('the outcome of a service', () => {
     expect(ran.reason).toBe('Service checkout has no backup.')
     expect(Object.keys(ran.outputs).filter((name) => name.startsWith('backup-'))).toEqual([])
     expect(ran.document).not.toHaveProperty('backupAgeHours')
+  })
+
+  it('the outcome of a service is missing and passes until its first backup is due', async () => {
+    fill()
+    const service = serviceOf(emulator(), 'checkout')
+    service.createdAt = hoursAgo(2)
+    const due = new Date(Date.parse(service.createdAt) + 26 * 3_600_000).toISOString()
+    emulator().addFault({ match: { path: '/services' }, nth: 3, times: 2, effect: { kind: 'status', status: 503 } })
+    const ran = await check()
+    expect([outcomesOf(ran), ran.document.status, ran.reason, ran.exitCode]).toEqual([['missing'], 'pass', '', 0])
+    expect(ran.document.services).toMatchObject([{ passes: true, firstBackupDueAt: due }])
+    const [verdict] = ran.blocks
+    expect(verdict?.kind === 'verdict' && toPlainText(verdict.line)).toBe(
+      `The first backup of service checkout is due by ${formatMoment(due)}`,
+    )
+    expect(JSON.stringify(ran.blocks)).toContain(`✅ missing, due by ${formatMoment(due)}`)
+    expect((await check({ 'max-age-hours': '1' })).reason).toBe('Service checkout has no backup.')
+    const both = await check({ services: `${checkout},${catalog}`, 'max-age-hours': '60' })
+    const [first] = both.blocks
+    expect(first?.kind === 'verdict' && toPlainText(first.line)).toMatch(
+      /^1 of 2 services has a fresh backup, 1 has its first backup due by /,
+    )
   })
 
   it('the outcome of a service is in-progress and fails when the first backup takes longer than the limit', async () => {

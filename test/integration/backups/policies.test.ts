@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { toPlainText } from '../../../src/core/line.ts'
 import { demo } from '../../../src/emulator/index.ts'
 import { outcomesOf, servicesOf } from '../../support/backups.ts'
+import { forEachEntry } from '../../support/corpus.ts'
 import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { type Invoked, invokeText } from '../../support/invoke.ts'
 import { restore, verifyRestore } from '../../support/restores.ts'
@@ -88,6 +89,8 @@ describe('a policy', () => {
     )
     for (const backup of serviceOf(emulator()).backups) Object.assign(backup, { bucket: undefined })
     expect((await withPolicies(policy)).reason).toMatch(/within 1 d 2 h, and there is none\.$/)
+    Object.assign(serviceOf(emulator()), { backups: [], createdAt: new Date(Date.now() - 3_600_000).toISOString() })
+    expect((await withPolicies(policy)).document.status).toBe('pass')
   })
 
   it('fails when the configuration cannot be read, also with max-age-hours', async () => {
@@ -121,9 +124,10 @@ const evidence = (more: object = {}): string =>
   JSON.stringify({
     operation: 'verify-restore',
     status: 'pass',
+    organizationId: demo.organizationId,
     restoreStatus: 'verified',
     originalId: checkout,
-    verifiedAt: days(29),
+    checkedAt: days(29),
     ...more,
   })
 
@@ -134,25 +138,79 @@ describe('the evidence of a restore', () => {
   it('passes with a result of verify-restore that is new enough', async () => {
     const { id } = restore(emulator())
     const ran = await verifyRestore(emulator(), id, { inputs: { reports: 'json=restore.json' } })
-    const files = { 'evidence/a.json': JSON.stringify(ran.document), 'evidence/b.json': evidence({ verifiedAt: days(300) }) }
+    const files = { 'evidence/a.json': JSON.stringify(ran.document), 'evidence/b.json': evidence({ checkedAt: days(300) }) }
     const checked = await requireRestore(files)
     expect([checked.document.status, checked.reason]).toEqual(['pass', ''])
     expect(checked.document.services).toMatchObject([{ restoredAt: ran.document.verifiedAt, passes: true }])
   })
 
-  it.each<[string, string, string]>([
-    ['older', evidence({ verifiedAt: days(31) }), 'its last verified restore was 31 days ago, and require-restore-days is 30'],
-    ['of another service', evidence({ originalId: catalog }), 'files have no verified restore of it, only of 1 other service'],
-    ['of a service that only started', evidence({ restoreStatus: 'started' }), 'files have no verified restore of it'],
-    ['of a run that failed', evidence({ status: 'fail' }), 'files have no verified restore of it'],
-    ['of another operation', evidence({ operation: 'check-backups' }), 'files have no verified restore of it'],
-    ['dated in the future', evidence({ verifiedAt: days(-2) }), 'files have no verified restore of it'],
-    ['without a date', evidence({ verifiedAt: undefined }), 'files have no verified restore of it'],
-    ['with a wrong date', evidence({ verifiedAt: 'yesterday' }), 'files have no verified restore of it'],
-    ['not JSON', '<html>', 'files have no verified restore of it'],
-  ])('fails when it is %s', async (_, text, problem) => {
-    const ran = await requireRestore({ 'evidence/a.json': text })
-    expect([ran.document.status, ran.reason]).toEqual(['fail', `Service checkout: ${problem}.`])
+  const goodAt = days(29)
+  const good = evidence({ checkedAt: goodAt })
+  const none = 'files have no verified restore of it'
+
+  it('V13: fails when the newest result is not verified or too old, or when a file cannot be read as a result', () =>
+    forEachEntry<[string, string, string]>(
+      [
+        ['older', evidence({ checkedAt: days(31) }), 'its last verified restore was 31 days ago, and require-restore-days is 30'],
+        ['of another service', evidence({ originalId: catalog }), `${none}, only of 1 other service`],
+        ['only started', evidence({ restoreStatus: 'started' }), 'its newest restore, 29 days ago, is started (evidence/a.json)'],
+        ['failed', evidence({ status: 'fail' }), 'its newest restore, 29 days ago, is verified, but the run failed (evidence/a.json)'],
+        ['of another operation', evidence({ operation: 'check-backups' }), none],
+        ['of another organization', evidence({ organizationId: demo.services.search }), none],
+        ['of a run that did not complete', evidence({ status: 'error', restoreStatus: undefined }), none],
+        ['in the future', evidence({ checkedAt: days(-2) }), `${none}. Service checkout: evidence/a.json is dated in the future`],
+        [
+          'without a date',
+          evidence({ checkedAt: undefined }),
+          `${none}. Service checkout: evidence/a.json is not a result of verify-restore`,
+        ],
+        ['cut off', evidence().slice(0, -9), `${none}. Service checkout: evidence/a.json is not a result of verify-restore`],
+      ],
+      async (_, text, problem) => {
+        const ran = await requireRestore({ 'evidence/a.json': text })
+        expect([ran.document.status, ran.reason]).toEqual(['fail', `Service checkout: ${problem}.`])
+      },
+    ))
+
+  it('V13: a newer result that is not verified, or may not be, counts more than a verified one', () =>
+    forEachEntry<[string, string, string]>(
+      [
+        [
+          'different',
+          evidence({ restoreStatus: 'different', status: 'fail', checkedAt: days(28) }),
+          'its newest restore, 28 days ago, is different (evidence/b.json)',
+        ],
+        [
+          'as a warning',
+          evidence({ restoreStatus: 'different', status: 'warn', checkedAt: days(28) }),
+          'its newest restore, 28 days ago, is different (evidence/b.json)',
+        ],
+        [
+          'at the same time',
+          evidence({ restoreStatus: 'not-started', status: 'fail', checkedAt: goodAt }),
+          'its newest restore, 29 days ago, is not-started (evidence/b.json)',
+        ],
+        ['cut off', evidence({ restoreStatus: 'different' }).slice(0, -9), 'evidence/b.json is not a result of verify-restore'],
+        ['in the future', evidence({ restoreStatus: 'different', checkedAt: days(-1) }), 'evidence/b.json is dated in the future'],
+      ],
+      async (_, text, problem) => {
+        const ran = await requireRestore({ 'evidence/a.json': good, 'evidence/b.json': text })
+        expect([ran.document.status, ran.reason]).toEqual(['fail', `Service checkout: ${problem}.`])
+      },
+    ))
+
+  it('names files that say nothing about the services, and passes with an older result that does', async () => {
+    const ran = await requireRestore({
+      'evidence/a.json': good,
+      'evidence/b.json': evidence({ organizationId: demo.services.search, restoreStatus: 'different', checkedAt: days(1) }),
+      'evidence/c.json': evidence({ status: 'error', restoreStatus: undefined }),
+      'evidence/d.json': evidence({ restoreStatus: 'different', checkedAt: days(30) }),
+    })
+    expect(ran.document.status).toBe('pass')
+    const lines = ran.blocks.flatMap((block) => (block.kind === 'paragraph' ? [toPlainText(block.line)] : []))
+    expect(lines).toContain(
+      'Files without a result about these services: evidence/b.json (another organization), evidence/c.json (the run did not complete).',
+    )
   })
 
   it('V13: fails without a file', async () =>

@@ -1,7 +1,9 @@
 // The judgment of a restored service, with the demo's data: the newest backup is three hours old, and logs go on.
 import { describe, expect, it } from 'vitest'
+import { toPlainText } from '../../../src/core/line.ts'
 import { demo, type Restore } from '../../../src/emulator/index.ts'
 import { createVirtualClock } from '../../support/clocks.ts'
+import { forEachEntry } from '../../support/corpus.ts'
 import { serviceOf, storesNothing, useEmulator } from '../../support/emulator.ts'
 import type { Invoked } from '../../support/invoke.ts'
 import { newestBackup, restore, verifyRestore } from '../../support/restores.ts'
@@ -70,6 +72,19 @@ describe('a restore', () => {
     ])
   })
 
+  it('is verified after failures of single queries, which are sent again', async () => {
+    const failures = [{ kind: 'status', status: 500 }, { kind: 'status', status: 503 }, { kind: 'reset' }] as const
+    for (const [i, effect] of failures.entries()) emulator().addFault({ match: { path: '/run' }, nth: 2 * i + 1, effect })
+    expect(statusOf(await verify())).toEqual(['pass', 'verified'])
+  })
+
+  it('V13: says in the first line of which tables rows and times were compared', async () => {
+    const [verdict] = (await verify()).blocks
+    expect(verdict?.kind === 'verdict' && toPlainText(verdict.line)).toBe(
+      'The backup of checkout was restored, and its data is verified (rows of 3 of 4 tables, newest time of 2)',
+    )
+  })
+
   it('is not verified by another table whose database and name look the same when they are joined', async () => {
     const table = { engine: 'SharedMergeTree', everyMs: 60_000, fromMs: newestBackup(emulator()).startMs - 3_600_000 }
     const { id } = restore(emulator())
@@ -135,6 +150,25 @@ describe('a restore is never verified', () => {
     expect(missing.reason).toMatch(/logs: the server refused the query: .*Unknown table expression identifier 'shop.nothing'/)
   })
 
+  it('V13: when the value of a check is not a number, also where it would look like one as text', () =>
+    forEachEntry<[string, string, RegExp]>(
+      [
+        ['[1]', 'different', /: one: is \[1\], which is not a number$/],
+        ['[[1]]', 'different', /: one: is \[\[1\]\], which is not a number$/],
+        ['{"1":1}', 'different', /: one: is \{"1":1\}, which is not a number$/],
+        ['true', 'different', /: one: is true, which is not a number$/],
+        ['null', 'started', /: one: the query returns no value$/],
+      ],
+      async (value, status, reason) => {
+        emulator().reset()
+        const text = `{"meta":[],"data":[{"x":${value}}],"rows":1}`
+        emulator().addFault({ match: { path: '/run' }, nth: 5, effect: { kind: 'body', text } })
+        const ran = await verify({}, { checks: { checks: [{ name: 'one', sql: 'SELECT 1', equals: 1 }] } })
+        expect(statusOf(ran)).toEqual(['fail', status])
+        expect(ran.reason).toMatch(reason)
+      },
+    ))
+
   it('V13: without a row to compare, and without a table', async () => {
     const { id } = restore(emulator())
     const original = serviceOf(emulator())
@@ -151,7 +185,9 @@ describe('a restore is never verified', () => {
     original.state = 'idle'
     const ran = await verify()
     expect(statusOf(ran)).toEqual(['fail', 'started'])
-    expect(ran.reason).toMatch(/tables of the original: not listed: the service is asleep, and a query would wake it; set WATCHKEEPER_WAKE_SERVICE: true/)
+    expect(ran.reason).toMatch(
+      /tables of the original: not listed: the service is asleep, and a query would wake it; set WATCHKEEPER_WAKE_SERVICE: true/,
+    )
     expect(original.state).toBe('idle')
     expect(statusOf(await verify({}, { inputs: { 'wake-service': 'true' } }))).toEqual(['pass', 'verified'])
   })
@@ -159,20 +195,23 @@ describe('a restore is never verified', () => {
   it('when the rows of one table could not be counted, and only that table is unknown', async () => {
     const { id } = restore(emulator())
     const restored = emulator().store.organizations[0]?.services.find((one) => one.id === id)
-    if (restored) restored.tables = restored.tables.map((table) => (table.name === 'otel_traces' ? { ...table, engine: 'Memory' } : table))
-    const [traces] = serviceOf(emulator()).tables.filter(({ name }) => name === 'otel_traces')
-    if (traces) traces.timeColumn = 'Other'
+    const traces = restored?.tables.find(({ name }) => name === 'otel_traces')
+    if (traces) traces.isTooLarge = true
     const ran = await verifyRestore(emulator(), id)
     expect(statusOf(ran)).toEqual(['fail', 'started'])
     expect(rowsOf(ran)).toMatchObject({
       'default.otel_logs': 'pass',
-      'default.otel_traces': expect.stringMatching(/^unknown not compared with the original: the server refused the query: .*Timestamp/),
+      'default.otel_traces': expect.stringMatching(/^unknown not compared: the server refused the query: .*Memory limit/),
     })
   })
 
-  it('after a lost answer to a query', async () => {
-    emulator().addFault({ match: { path: '/run' }, nth: 3, effect: { kind: 'reset' } })
-    expect((await verify()).document).toMatchObject({ status: 'error', error: { kind: 'network' } })
+  it('when the server fails at every query of a service, and the evidence says so', async () => {
+    const { id } = restore(emulator())
+    const path = `/service/${id}/run`
+    emulator().addFault({ match: { path }, nth: 2, times: Number.POSITIVE_INFINITY, effect: { kind: 'status', status: 500 } })
+    const ran = await verifyRestore(emulator(), id)
+    expect(statusOf(ran)).toEqual(['fail', 'started'])
+    expect(rowsOf(ran)['default.otel_logs']).toMatch(/^unknown not compared: The API answered 500/)
   })
 })
 

@@ -14,6 +14,13 @@ describe('the proxy of the environment', () => {
     expect(proxySecrets({ httpProxy: 'http://u:p%40ss-word@proxy:3128' })).toEqual(['p%40ss-word', 'p@ss-word', pair])
   })
 
+  it('S1: keeps a user without a password secret, because it may be a token', () => {
+    const pair = Buffer.from('tok/en-0123456:').toString('base64')
+    for (const url of ['http://tok%2Fen-0123456@proxy:3128', 'http://tok%2Fen-0123456:@proxy:3128'])
+      expect(proxySecrets({ httpProxy: url })).toEqual(['tok%2Fen-0123456', 'tok/en-0123456', pair])
+    expect(proxySecrets({ httpProxy: 'http://proxy:3128' })).toEqual([])
+  })
+
   it('rejects a password that is too short to be redacted, also where it is long only in its URL', () => {
     for (const password of ['1234567', '%31%32%33'])
       expect(readProxySettings({ https_proxy: `http://user:${password}@proxy:3128` }).diagnostics).toMatchObject([

@@ -97,6 +97,18 @@ describe('an audit of services', () => {
     expect(document.status).toBe('warn')
   })
 
+  it('names services with the id where two have the same name', async () => {
+    Object.assign(serviceOf(emulator(), 'catalog'), { name: 'search', tags: [] })
+    serviceOf(emulator(), 'search').tags = []
+    const { found, document } = await audit()
+    expect(found.toSorted()).toEqual([`search (${demo.services.catalog}) no-tags`, `search (${id}) no-tags`].toSorted())
+    expect(document.services).toMatchObject([
+      { name: 'checkout' },
+      { name: `search (${demo.services.catalog})` },
+      { name: `search (${id})` },
+    ])
+  })
+
   it('has no finding about idling for services that must not sleep, by name, id or tag', async () => {
     for (const selector of ['search', id.toUpperCase(), 'tag:team=search', 'tag:shop']) {
       serviceOf(emulator(), 'search').idleScaling = false

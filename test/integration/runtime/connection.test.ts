@@ -121,13 +121,6 @@ describe('the profile hyperdx', () => {
     )
     expect(emulator().requests).toEqual([])
   })
-
-  it('refuses matrix by the name of the profile', async () => {
-    const files = { 'fleet.yml': 'organizations: []' }
-    const ran = await run({ operation: 'fleet-matrix', fleet: 'fleet.yml' }, { files })
-    expect(ran.document).toMatchObject({ status: 'error', error: { kind: 'input' } })
-    expect(ran.reason).toBe('profile: hyperdx has no organizations, which a fleet file lists; run one step for each self-hosted server')
-  })
 })
 
 describe('plain http', () => {

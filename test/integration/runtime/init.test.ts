@@ -107,12 +107,11 @@ describe('the next steps of init', () => {
     expect(stdout).toContain('declare and record an incident first')
   })
 
-  it('ignore a secret in a comment, and find those that a fleet file names', () => {
+  it('ignore a secret in a comment', () => {
     const inBrackets = (text: string): string => `$\{{ ${text} }}`
     const workflow = `# x: ${inBrackets('secrets.WEBHOOK')}\na: ${inBrackets('secrets.KEY')}\nb: ${inBrackets('vars.PLACE')} # ids\n`
-    const fleet = '- api-key-id-name: SHOP_ID\n  api-key-secret-name: SHOP_SECRET\n'
-    expect(needsOf([workflow, fleet])).toEqual({
-      secrets: ['KEY', 'SHOP_ID', 'SHOP_SECRET'],
+    expect(needsOf([workflow])).toEqual({
+      secrets: ['KEY'],
       variables: new Map([['PLACE', 'PLACE']]),
     })
   })
@@ -144,8 +143,8 @@ describe('init keeps', () => {
 
   it.each(['outside', 'nothing'])('a link to %s, and does not write through it', async (to) => {
     writeFileSync(join(directory, '../outside'), 'theirs')
-    symlinkSync(join(directory, '..', to), join(directory, 'fleet.yml'))
-    expect((await init(['fleet'])).stdout).toMatch(/^fleet\.yml +kept/m)
+    symlinkSync(join(directory, '..', to), join(directory, 'backups.yml'))
+    expect((await init(['restore-drill'])).stdout).toMatch(/^backups\.yml +kept/m)
     expect(read('../outside')).toBe('theirs')
     expect(readdirSync(join(directory, '..')).sort()).toEqual(['outside', 'repository'])
   })

@@ -77,10 +77,10 @@ describe('a read-only run', () => {
         ...inputs(),
         issue: 'on-failure',
         'notify-url': 'https://hooks.slack.com/services/T0/B0/abcdefgh',
-        'read-only': 'true',
       },
+      env: { WATCHKEEPER_READ_ONLY: 'true' },
       files: { '.watchkeeper.yml': 'comment: always\n' },
-      keepsIssue: true,
+      isAction: true,
     })
     for (const line of [
       '.watchkeeper.yml:1:10: comment: writes comments, but read-only is set, as an option or as WATCHKEEPER_READ_ONLY; set comment: off',

@@ -55,7 +55,7 @@ describe('an unknown name', () => {
     [['usage-cost', '--bugdet', '100'], 'Unknown option --bugdet. Did you mean --budget?\n'],
     [['usage-cost', '--bugdet=100'], 'Unknown option --bugdet. Did you mean --budget?\n'],
     [['list-dashbords'], 'Unknown command list-dashbords. Did you mean list-dashboards?\n'],
-    [['fleet'], 'Unknown command fleet. See watchkeeper --help.\n'],
+    [['costs'], 'Unknown command costs. See watchkeeper --help.\n'],
     [['help', 'foo'], 'Unknown command foo. See watchkeeper --help.\n'],
     [['help', 'plna'], 'Unknown command plna. Did you mean plan?\n'],
     [['plan', '--name', 'x'], 'Unknown option --name. See watchkeeper plan --help.\n'],
@@ -91,7 +91,7 @@ describe('an unknown name', () => {
   })
 })
 
-it.each(['api-key', 'api-key-secret', 'sql-key-secret', 'notify-url', 'github-token', 'gitlab-token'])(
+it.each(['api-key', 'api-key-secret', 'sql-key-secret', 'notify-url', 'github-token'])(
   'the secret %s is no option, and the error names its variable',
   async (name) => {
     const variable = `WATCHKEEPER_${name.replaceAll('-', '_').toUpperCase()}`
@@ -209,14 +209,11 @@ it('a message that is not delivered, and a comment, are warnings on stderr, and 
   const ran = await run(['list-sources', ...flags, '--comment', 'always', '--notify-on', 'always'], env)
   expect(ran.exitCode).toBe(0)
   expect(ran.stderr).toBe(
-    `warning: comment and issue: ignored, because the command line writes comments and issues only in GitLab CI\nwarning: notification: not delivered: ${receiver().host} answered 500. The message may have been delivered.\n`,
+    `warning: comment and issue: ignored, because only the GitHub Action writes comments and issues\nwarning: notification: not delivered: ${receiver().host} answered 500. The message may have been delivered.\n`,
   )
   expect(receiver().messages[0]?.json).toMatchObject({ operation: 'list-sources', status: 'pass' })
   const change = await run(['list-sources', ...flags, '--notify-on', 'change', '--issue', 'on-failure'], variables)
-  expect([change.exitCode, change.stderr]).toEqual([
-    2,
-    expect.stringContaining('notify-on: `change` works only in the GitHub Action and in GitLab CI'),
-  ])
+  expect([change.exitCode, change.stderr]).toEqual([2, expect.stringContaining('notify-on: `change` works only in the GitHub Action')])
 })
 
 it('an option that is given twice is wrong use', async () => {

@@ -326,7 +326,9 @@ describe('a plan file', () => {
     const apply = (env: string, plan = planFile) =>
       run('apply', env, { files: { ...changed, 'plan.json': plan }, inputs: { 'plan-file': 'plan.json' } })
     const before = emulator().requests.length
-    expect((await apply('production')).reason).toBe('plan-file: "plan.json" is for environment "staging"; set env: staging, or run plan again')
+    expect((await apply('production')).reason).toBe(
+      'plan-file: "plan.json" is for environment "staging"; set env: staging, or run plan again',
+    )
     expect(emulator().requests).toHaveLength(before)
     expect((await apply('staging')).document).toMatchObject({ status: 'pass', changed: true })
     const without = await run('plan', '', {

@@ -86,6 +86,16 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('a newer server, %s', (d
     expect(JSON.stringify(blocks)).toContain('"text":"team:id"')
   })
 
+  it('list-alerts shows an alert that only notifies an agent, and pull says that a file cannot have it', async () => {
+    const [alert] = serviceOf(emulator()).alerts
+    Object.assign(alert ?? {}, { name: 'For the agent', newer: { channel: { type: 'agent' }, channels: [{ type: 'agent' }] } })
+    expect(JSON.stringify((await run('list-alerts')).blocks)).toContain('"text":"agent"')
+    const pulled = await withSite(emulator(), dialect, (site) => site.pull({}))
+    expect(JSON.stringify(pulled.writtenFiles)).not.toContain('For the agent')
+    const reason = 'channel.type: "agent" is not accepted; accepted: webhook, email'
+    expect(pulled.objects).toContainEqual(expect.objectContaining({ name: 'For the agent', outcome: 'left-out', reason }))
+  })
+
   it('create-alert and update-alert send them as they are given, and leave them otherwise', async () => {
     const [first] = serviceOf(emulator()).alerts
     const { dashboardId, tileId, channels } = first ?? {}

@@ -140,9 +140,3 @@ it('apply without a repository keeps the stored one and warns, also where an obj
   expect(markersOf().split(`wkr:${shop}`)).toHaveLength(4)
   expect((await run('plan', {})).document).toMatchObject({ status: 'pass', diagnostics: [] })
 })
-
-it('the repository of a job in GitLab CI has its host and its groups', async () => {
-  const env = { GITLAB_CI: 'true', CI_SERVER_HOST: 'git.example.com', CI_PROJECT_PATH: 'shop/platform/infra' }
-  await run('apply', { env })
-  expect(markersOf()).toContain(`wkr:${repositoryDigest('git.example.com/shop/platform/infra')}`)
-})

@@ -190,14 +190,11 @@ describe('the list of rules', () => {
   })
 })
 
-it('writes SARIF, and a code quality report for GitLab, only where they were asked for', async () => {
+it('writes SARIF only where it was asked for', async () => {
   expect((await run({ [file]: '- a' })).files).toEqual([])
-  const { files } = await run({ [file]: '- a' }, { inputs: { reports: 'sarif=out.sarif\ncode-quality=gl-code-quality-report.json' } })
+  const { files } = await run({ [file]: '- a' }, { inputs: { reports: 'sarif=out.sarif' } })
   const byPath = new Map(files.map(({ path, content }) => [path, JSON.parse(content)]))
   expect(byPath.get('out.sarif')).toMatchObject({ runs: [{ results: [{ ruleId: 'schema', level: 'error' }] }] })
-  expect(byPath.get('gl-code-quality-report.json')).toMatchObject([
-    { check_name: 'schema', severity: 'major', location: { path: file, lines: { begin: 1 } } },
-  ])
 })
 
 it('validate needs neither address nor key nor service', () => {

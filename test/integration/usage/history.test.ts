@@ -1,4 +1,4 @@
-// The four weeks before the period, which forecasts and spikes are based on.
+// The days before the period, which forecasts and spikes are based on.
 import { beforeEach, describe, expect, it } from 'vitest'
 import { addDays, type Day, plainDay, plainDays } from '../../../src/core/dates.ts'
 import { toPlainText } from '../../../src/core/line.ts'
@@ -30,7 +30,7 @@ const windows = (): readonly string[] =>
     .map((query) => `${query.get('from_date')} ${query.get('to_date')}`)
     .toSorted()
 
-/** The request for the four weeks before `running()`. */
+/** The request for the last four weeks before `running()`. */
 const failHistory = (status = 400) =>
   emulator().addFault({
     match: { path: `from_date=${addDays(today, -38)}` },
@@ -45,16 +45,15 @@ it('asks again for halves of the days whose answer is too large, and not for les
   const closed = { period: `${addDays(today, -35)}..${addDays(today, -6)}`, budget: '500' }
   const { grandTotalCredits, records } = (await run(closed)).document
   const windowOf = (from: number, to: number): string => `${addDays(today, -from)} ${addDays(today, -to)}`
-  const tooLarge = (times: number) => emulator().addFault({ times, effect: { kind: 'body', text: ' '.repeat(17 * 1024 * 1024) } })
+  const tooLarge = (times: number, path: string) =>
+    emulator().addFault({ match: { path }, times, effect: { kind: 'body', text: ' '.repeat(17 * 1024 * 1024) } })
   const before = windows()
   // All days, and the first half of them.
-  tooLarge(2)
+  tooLarge(2, `from_date=${addDays(today, -35)}`)
   expect((await run(closed)).document).toMatchObject({ status: 'pass', grandTotalCredits, records })
-  expect(before).toEqual([windowOf(35, 6)])
-  expect(windows()).toEqual(
-    [windowOf(35, 6), windowOf(35, 6), windowOf(35, 21), windowOf(35, 29), windowOf(28, 21), windowOf(20, 6)].toSorted(),
-  )
-  tooLarge(Number.POSITIVE_INFINITY)
+  expect(before).toEqual([windowOf(63, 36), windowOf(35, 6)])
+  expect(windows()).toEqual([...before, ...before, windowOf(35, 21), windowOf(35, 29), windowOf(28, 21), windowOf(20, 6)].toSorted())
+  tooLarge(Number.POSITIVE_INFINITY, 'usageCost')
   expect((await run({ period: `${addDays(today, -7)}..${addDays(today, -6)}` })).reason).toMatch(/limit of 16 MiB/)
 })
 
@@ -72,7 +71,7 @@ describe('a period with future days', () => {
     )
     const [first, ...others] = all.map(({ document: { forecast, spikes, spikeDays } }) => ({ forecast, spikes, spikeDays }))
     expect(first).toMatchObject({
-      forecast: { status: 'expected', learnedFromDays: 28, isWeekdayAware: true },
+      forecast: { status: 'expected', learnedFromDays: 68, isWeekdayAware: true },
       spikes: [{ date: addDays(today, -5) }],
       spikeDays: 11,
     })
@@ -96,6 +95,15 @@ describe('the requests', () => {
   it('the requests are one for the period and one for the four weeks before it', async () => {
     await run({ period: 'last-10-days' })
     expect(windows()).toEqual([`${addDays(today, -37)} ${addDays(today, -10)}`, `${addDays(today, -9)} ${today}`])
+  })
+
+  it('the requests are one more for a forecast, which is based on two ends of months', async () => {
+    await run(running())
+    expect(windows()).toEqual([
+      `${addDays(today, -69)} ${addDays(today, -39)}`,
+      `${addDays(today, -38)} ${addDays(today, -11)}`,
+      `${addDays(today, -10)} ${today}`,
+    ])
   })
 
   it('the requests are joined when all days fit into one', async () => {
@@ -130,47 +138,24 @@ describe('the requests', () => {
   })
 })
 
-describe('a closed period of four weeks or more', () => {
-  /** 31 days. The spike of checkout is on the twenty-fifth. */
-  const closed = (): Inputs => ({ period: `${addDays(today, -40)}..${addDays(today, -10)}` })
-  /** 28 days. The spike of checkout is on the thirteenth. */
-  const earlySpike = (): Inputs => ({ period: `${addDays(today, -28)}..${addDays(today, -1)}` })
-  const spikesOf = ({ document: { spikes } }: Invoked): readonly string[] => (spikes as { date: string }[]).map(({ date }) => date)
+describe('a closed month', () => {
+  /** The spike of checkout is on the second of 31 days. */
+  const closed = (): Inputs => ({ period: `${addDays(today, -17)}..${addDays(today, 13)}` })
 
-  it('a closed period of four weeks or more is read without the days before it, in one request', async () => {
-    const ran = await run({ ...closed(), budget: '500' })
-    expect(windows()).toEqual([`${addDays(today, -40)} ${addDays(today, -10)}`])
-    expect(ran.document).toMatchObject({ status: 'pass', spikeDays: 17 })
-    expect(spikesOf(ran)).toEqual([addDays(today, -16)])
-    expect(paragraphsOf(ran)).toContain('Only the last 17 days were checked for spikes. The check of a day needs the two weeks before it.')
-  })
-
-  it('a closed period of four weeks or more has at least 28 days: 27 days are read with the days before them', async () => {
-    expect((await run({ period: 'last-27-days' })).document.spikeDays).toBe(27)
-    expect(windows()).toEqual([`${addDays(today, -54)} ${addDays(today, -27)}`, `${addDays(today, -26)} ${today}`])
-  })
-
-  it('a closed period of four weeks or more may end today', async () => {
-    expect((await run({ period: 'last-28-days' })).document.spikeDays).toBe(14)
-    expect(windows()).toEqual([`${addDays(today, -27)} ${today}`])
-  })
-
-  it('a closed period of four weeks or more has the spikes of its first days when a comparison or a budget reads the days before it', async () => {
-    const file = { 'b.yml': '[{ name: long, limit: 9999, period: last-90-days }]' }
-    const ran = await run({ ...earlySpike() })
-    expect([spikesOf(ran), ran.document.spikeDays]).toEqual([[addDays(today, -5)], 14])
-    for (const inputs of [{ compare: 'previous-period' }, { budgets: 'b.yml' }]) {
-      const more = await run({ ...earlySpike(), ...inputs }, file)
-      expect([spikesOf(more), more.document.spikeDays]).toEqual([[addDays(today, -16), addDays(today, -5)], 28])
-      expect(paragraphsOf(more).join()).not.toContain('checked for spikes')
-    }
+  it('a closed month has the spikes of all its days', async () => {
+    const clock = createVirtualClock(Date.parse(`${addDays(today, 20)}T12:00:00Z`))
+    const inputs = { ...inputsFor(emulator()), operation: 'usage-cost', 'on-missing': 'ignore', budget: '500', ...closed() }
+    const ran = await invokeText({ inputs, clock })
+    expect(windows()).toEqual([`${addDays(today, -45)} ${addDays(today, -18)}`, `${addDays(today, -17)} ${addDays(today, 13)}`])
+    expect(ran.document).toMatchObject({ spikeDays: 31, spikes: [{ date: addDays(today, -16) }, { date: addDays(today, -5) }] })
+    expect(paragraphsOf(ran).join()).not.toContain('checked for spikes')
   })
 })
 
-describe('without the four weeks before the period, because they cannot be read,', () => {
-  const days = (): string => plainDays(addDays(today, -38), addDays(today, -11))
+describe('without the days before the period, because they cannot be read,', () => {
+  const days = (): string => plainDays(addDays(today, -69), addDays(today, -11))
 
-  it.each([400, 403, 500])('without the four weeks before the period there is no forecast, and the report says so: %i', async (status) => {
+  it.each([400, 403, 500])('without the days before the period there is no forecast, and the report says so: %i', async (status) => {
     failHistory(status)
     const ran = await run({ ...running(), budget: '500' })
     expect(ran.document).toMatchObject({ status: 'pass', forecast: { status: 'unavailable' } })
@@ -209,9 +194,8 @@ describe('without the four weeks before the period, because they cannot be read,
     })
     const ran = await run({ ...running(), budget: '500' })
     expect(ran.document).toMatchObject({ status: 'pass', forecast: { status: 'unavailable' } })
-    expect(paragraphsOf(ran)).toContain(
-      `The usage records for ${days()} are inconsistent, so there is no forecast. The usage records for ${days()} add up to 1.00 Credits, but the API's total is 7.00 Credits.`,
-    )
+    const text = `The usage records for ${days()} are inconsistent, so there is no forecast. The usage records for ${days()} add up to`
+    expect(paragraphsOf(ran)).toContainEqual(expect.stringContaining(text))
   })
 
   it('the same is true when their records are inconsistent and another limit needs them, too', async () => {
@@ -234,17 +218,18 @@ describe('without the four weeks before the period, because they cannot be read,
 
   it('a forecast does not depend on inconsistent records of earlier days that a limit needs', async () => {
     const usage = emulator().store.organizations[0]?.usage ?? []
-    usage.push(...usage.filter(({ date, entityName }) => date === addDays(today, -45) && entityName === 'checkout'))
-    const file = { 'b.yml': `[{ name: other, limit: 9999, period: ${addDays(today, -45)}..${addDays(today, -11)} }]` }
+    usage.push(...usage.filter(({ date, entityName }) => date === addDays(today, -75) && entityName === 'checkout'))
+    const file = { 'b.yml': `[{ name: other, limit: 9999, period: ${addDays(today, -75)}..${addDays(today, -11)} }]` }
     const ran = await run({ ...running(), 'forecast-budget': '9999', 'on-missing': 'warn', budgets: 'b.yml' }, file)
     expect(ran.document).toMatchObject({ status: 'warn', forecast: { status: 'expected' } })
   })
 
   it('the same is true when their unit is another one', async () => {
-    emulator().addFault({
-      match: { path: `from_date=${addDays(today, -38)}` },
-      effect: { kind: 'body', text: '{"result":{"grandTotalCHC":0,"costs":[]}}' },
-    })
+    for (const first of [-69, -38])
+      emulator().addFault({
+        match: { path: `from_date=${addDays(today, first)}` },
+        effect: { kind: 'body', text: '{"result":{"grandTotalCHC":0,"costs":[]}}' },
+      })
     const ran = await run({ ...running(), budget: '500' })
     expect(ran.document).toMatchObject({ status: 'pass', unit: 'Credits', forecast: { status: 'unavailable' } })
     expect(paragraphsOf(ran)).toContainEqual(expect.stringContaining('The unit is CHC.'))

@@ -20,17 +20,17 @@ const windows = () =>
   })
 
 describe('a period', () => {
-  it('a period of 365 days that is over is read in 12 requests', async () => {
+  it('a period of 365 days that is over is read in 12 requests, and the four weeks before it in another one', async () => {
     const ran = await run({ period: `${addDays(today, -364)}..${today}`, gate: 'off' })
     expect(ran.document).toMatchObject({ status: 'pass', days: 365, grandTotalCredits: '401.5' })
-    expect(windows()).toHaveLength(12)
+    expect(windows()).toHaveLength(13)
   })
 
   it('a period is read without gaps and overlaps', async () => {
     await run({ period: `${addDays(today, -99)}..${today}` })
     const sorted = windows().toSorted()
-    expect(sorted).toHaveLength(4)
-    expect([sorted[0]?.[0], sorted.at(-1)?.[1]]).toEqual([addDays(today, -99), today])
+    expect(sorted).toHaveLength(5)
+    expect([sorted[0]?.[0], sorted[1]?.[0], sorted.at(-1)?.[1]]).toEqual([addDays(today, -127), addDays(today, -99), today])
     for (const [i, [from]] of sorted.entries()) if (i > 0) expect(from).toBe(addDays(sorted[i - 1]?.[1] as Day, 1))
   })
 

@@ -73,7 +73,7 @@ describe('a forecast', () => {
       record.micro = { compute: record.entityName === 'search' ? 1_000_000 : 3_000_000 }
     }
     const ran = await judge({ ...dates(days, ahead), 'forecast-budget': most })
-    expect(ran.document).toMatchObject({ status, forecastCredits: '80', forecast: { status: 'expected', learnedFromDays: 28 } })
+    expect(ran.document).toMatchObject({ status, forecastCredits: '80', forecast: { status: 'expected', learnedFromDays: 58 } })
   })
 
   it('a forecast is not available early in the period, and does not fail the gate', async () => {
@@ -142,7 +142,7 @@ describe('the first line of a verdict', () => {
 it('shows the forecast with its 80% range and the days it is based on', async () => {
   const ran = await judge({ period: `${addDays(today, -40)}..${addDays(today, 10)}` })
   expect(factsOf(ran)[`Forecast by ${formatShortDay(addDays(today, 10), today)}`]).toMatch(
-    /^\d+\.\d\d Credits \(80% range \d+–\d+ Credits, from 28 days with a weekday pattern; no budget judges it\)$/,
+    /^\d+\.\d\d Credits \(80% range \d+–\d+ Credits, from 58 days with a weekday pattern; no budget judges it\)$/,
   )
 })
 

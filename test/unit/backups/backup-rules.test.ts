@@ -35,7 +35,7 @@ const done = (hoursAgo: number, more: Partial<BackupTimes> = {}) =>
 const failed = (hoursAgo: number) => backup(`error ${hoursAgo}`, { status: 'error', startedMs: nowMs - hoursAgo * hourMs })
 const running = (hoursAgo: number) => backup(`running ${hoursAgo}`, { status: 'in_progress', startedMs: nowMs - hoursAgo * hourMs })
 
-const judge = (backups: readonly ReturnType<typeof backup>[]) => judgeFreshness(backups, limitMs, nowMs)
+const judge = (backups: readonly ReturnType<typeof backup>[]) => judgeFreshness(backups, { limitMs, nowMs })
 
 describe('deriveLimitHours', () => {
   it.each([
@@ -74,6 +74,15 @@ describe('deriveLimitHours', () => {
 })
 
 describe('judgeFreshness', () => {
+  it('judgeFreshness passes a service without a backup until its age is the limit, if its creation is known and not in the future', () => {
+    const withAge = (hours: number) => judgeFreshness([], { limitMs, nowMs, createdMs: nowMs - hours * hourMs })
+    expect(withAge(2)).toEqual({ outcome: 'missing', passes: true, issues: [], firstDueMs: nowMs + 24 * hourMs })
+    expect(withAge(26)).toMatchObject({ passes: true, firstDueMs: nowMs })
+    expect(withAge(26.001)).toEqual({ outcome: 'missing', passes: false, issues: [] })
+    expect(withAge(-0.05).passes).toBe(true)
+    expect(withAge(-1).passes).toBe(false)
+  })
+
   const cases: readonly (readonly [string, readonly ReturnType<typeof backup>[], string])[] = [
     ['no backups', [], 'fails: missing'],
     ['a new backup', [done(1)], 'passes: fresh by done 1'],
@@ -190,7 +199,7 @@ describe('judgeFreshness of random lists', () => {
   it('passes only with a successful backup, or a first one in progress, within the limit', () => {
     fc.assert(
       fc.property(lists, (list) => {
-        const { outcome, passes, decisive } = judgeFreshness(list, limitMs, nowMs)
+        const { outcome, passes, decisive } = judgeFreshness(list, { limitMs, nowMs })
         if (!passes) return
         expect(['fresh', 'in-progress']).toContain(outcome)
         expect(decisive?.ageMs).toBeLessThanOrEqual(limitMs)
@@ -202,7 +211,7 @@ describe('judgeFreshness of random lists', () => {
   it('returns missing for an empty list only', () => {
     fc.assert(
       fc.property(lists, (list) => {
-        expect(judgeFreshness(list, limitMs, nowMs).outcome === 'missing').toBe(list.length === 0)
+        expect(judgeFreshness(list, { limitMs, nowMs }).outcome === 'missing').toBe(list.length === 0)
       }),
     )
   })
@@ -210,7 +219,7 @@ describe('judgeFreshness of random lists', () => {
   it('returns the same for every order of the list', () => {
     const shuffled = lists.chain((list) => fc.tuple(fc.constant(list), fc.shuffledSubarray(list, { minLength: list.length })))
     const summary = (list: readonly BackupTimes[]) => {
-      const { outcome, passes, decisive, unknownReason, issues } = judgeFreshness(list, limitMs, nowMs)
+      const { outcome, passes, decisive, unknownReason, issues } = judgeFreshness(list, { limitMs, nowMs })
       return { outcome, passes, ageMs: decisive?.ageMs, unknownReason, issues: issues.filter((issue) => issue !== 'missing-status') }
     }
     fc.assert(
@@ -224,10 +233,10 @@ describe('judgeFreshness of random lists', () => {
     const past = lists.map((list) => list.filter(({ startedMs, finishedMs }) => (startedMs ?? 0) <= nowMs && (finishedMs ?? 0) <= nowMs))
     fc.assert(
       fc.property(past, fc.integer({ min: 0, max: 50 * hourMs }), (list, ms) => {
-        const { passes } = judgeFreshness(list, limitMs, nowMs)
+        const { passes } = judgeFreshness(list, { limitMs, nowMs })
         if (passes) return
-        expect(judgeFreshness(list, limitMs, nowMs + ms).passes).toBe(false)
-        expect(judgeFreshness(list, Math.max(0, limitMs - ms), nowMs).passes).toBe(false)
+        expect(judgeFreshness(list, { limitMs, nowMs: nowMs + ms }).passes).toBe(false)
+        expect(judgeFreshness(list, { limitMs: Math.max(0, limitMs - ms), nowMs }).passes).toBe(false)
       }),
     )
   })

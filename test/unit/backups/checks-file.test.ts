@@ -72,5 +72,5 @@ describe('the file of checks', () => {
     ))
 
   it('has defaults for every rule', () =>
-    expect(read('{}')).toEqual({ tables: { ignore: [], newestWithin: '15m', minRowRatio: 0.5 }, checks: [], policies: [] }))
+    expect(read('{}')).toEqual({ tables: { ignore: [], newestWithin: '15m', minRowRatio: 0.9 }, checks: [], policies: [] }))
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { toDecimal } from '../../../src/core/decimal.ts'
-import { parseJson } from '../../../src/core/json.ts'
+import { parseJson, parseJsonOrUndefined } from '../../../src/core/json.ts'
 import { decimal } from '../../support/usage.ts'
 
 describe('parseJson', () => {
@@ -30,6 +30,17 @@ describe('parseJson', () => {
   it('rejects nesting deeper than 100 levels', () => {
     expect(parseJson(`${'['.repeat(100)}${']'.repeat(100)}`)).toBeDefined()
     expect(() => parseJson(`${'['.repeat(100_000)}1e5${']'.repeat(100_000)}`)).toThrow('nested deeper than 100 levels')
+  })
+
+  it('R5: rejects deep nesting before it parses, because that takes a gigabyte for 16 MiB that are not even JSON', () => {
+    for (const part of ['[', '{"a":', '[{"]\\\\\\"":'])
+      expect(() => parseJson(part.repeat(2 ** 24 / part.length)), part).toThrow('nested deeper than 100 levels')
+  })
+
+  it('has the same limit where the numbers need not be exact', () => {
+    const nested = (levels: number): string => `${'{"[":'.repeat(levels)}1${'}'.repeat(levels)}`
+    expect(parseJsonOrUndefined(nested(100))).toBeDefined()
+    expect(parseJsonOrUndefined(nested(101))).toBeUndefined()
   })
 
   it('ignores brackets inside strings', () => {

@@ -22,12 +22,3 @@ it.each([
 ])('gives no link that could break a message, with %j', (more) => {
   expect(runPageOf({ ...runner, ...more })).toBeUndefined()
 })
-
-it.each([
-  ['https://gitlab.example/acme/platform/shop/-/jobs/4711', 'https://gitlab.example/acme/platform/shop/-/jobs/4711'],
-  ['https://gitlab.example/x) [y](z', undefined],
-  ['javascript:alert(1)', undefined],
-  ['', undefined],
-])('the page of the run is the page of the job in GitLab CI: %s', (url, page) => {
-  expect(runPageOf({ ...runner, GITLAB_CI: 'true', CI_JOB_URL: url })).toBe(page)
-})

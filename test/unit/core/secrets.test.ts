@@ -167,6 +167,34 @@ describe('createRedact', () => {
     expect(hide('to token=abcDEF123456')).toBe('to ***')
   })
 
+  it('S1: leaves a name readable that a parameter of a secret URL has by its list, and removes every other parameter', () => {
+    const hide = createRedact(['/in?room=observability&key=abcDEF123456&topic=ClickHouse%20Alerts-2', '?channel=%23infrastructure'])
+    for (const name of ['observability', 'observability/service.yml', 'ClickHouse alerts-2', 'ClickHouse%20Alerts-2', 'infrastructure'])
+      expect(hide(name)).toBe(name)
+    expect(hide('to key=abcDEF123456')).toBe('to ***')
+    expect(hide('to /in?room=observability&key=abcDEF123456&topic=ClickHouse%20Alerts-2')).toBe('to ***')
+    for (const query of [
+      '?note=observability',
+      '?a=1&rooms=observability',
+      '?room=observability1234',
+      '?room=Xk3observability',
+      '?x?room=a',
+    ])
+      expect(createRedact([`/in/aB3dEf6hI${query}`])(query.slice(-13)), query).toBe(query === '?x?room=a' ? query : '***')
+  })
+
+  it('S1: removes the words that have a secret with spaces, whole, in part and encoded, and no others', () => {
+    const given = 'correct horse "battery" staple'
+    const hide = createRedact([given, 'Canary-SECRET-1'])
+    for (const [name, encode] of Object.entries(encoders)) {
+      expect(hide(`Rejected: see ${encode(given)} and retry\nnext line`), name).toBe('Rejected: see *** and retry\nnext line')
+      for (const piece of [given.slice(2, 14), given.slice(7, 19), given.slice(13, 29)])
+        expect(hide(`Rejected: see "${encode(piece)}" and retry`), `${name}: ${piece}`).toMatch(/^Rejected: see \*\*\* and retry$/)
+    }
+    expect(hide('Rejected: correct horses and Canary-SECRET-1, retry')).toBe('Rejected: *** and ***, retry')
+    expect(hide('correct horse, batteries, staple')).toBe('*** batteries, staple')
+  })
+
   it('S1: removes a secret that looks like escapes itself', () => {
     for (const given of [
       'pa%2Bss%25word-0123',

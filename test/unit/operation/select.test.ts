@@ -72,7 +72,6 @@ describe('an object is selected', () => {
     state: 'ALERT',
     isManaged: true,
     isOwnedBy: (project) => project === 'shop/infra',
-    labels: ['critical'],
     type: 'log',
   }
 
@@ -80,7 +79,7 @@ describe('an object is selected', () => {
     forEachEntry(
       [
         ...['name=Checkout errors', 'name~CHECKOUT', 'key=errors', 'key=slow,errors', 'kind=dashboard,alert', 'tag=eu', 'state=ALERT'],
-        ...['project=shop/infra', 'label=critical', 'managed', 'type=log'],
+        ...['project=shop/infra', 'managed', 'type=log'],
       ],
       (text) => expect(isSelected(conditions(text), item), text).toBe(true),
     ))
@@ -88,7 +87,7 @@ describe('an object is selected', () => {
   it('not where a condition does not hold', () =>
     forEachEntry(
       [
-        ...['name=checkout errors', 'name~chekcout', 'key=error', 'kind=dashboard', 'tag=e', 'state=OK', 'project=shop', 'label=crit'],
+        ...['name=checkout errors', 'name~chekcout', 'key=error', 'kind=dashboard', 'tag=e', 'state=OK', 'project=shop'],
         ...['unmanaged', 'type=trace'],
       ],
       (text) => expect(isSelected(conditions(text), item), text).toBe(false),
@@ -101,7 +100,7 @@ describe('an object is selected', () => {
   })
 
   it('never by a field that it does not have', () =>
-    forEachEntry(['name=x', 'name~x', 'key=x', 'tag=x', 'state=x', 'project=x', 'label=x', 'type=x', 'managed', 'unmanaged'], (text) =>
+    forEachEntry(['name=x', 'name~x', 'key=x', 'tag=x', 'state=x', 'project=x', 'type=x', 'managed', 'unmanaged'], (text) =>
       expect(isSelected(conditions(text), {}), text).toBe(false),
     ))
 })

@@ -24,7 +24,7 @@ const dates = readCorpus<{ value: string; isDay: boolean }>('dates')
 async function isRejected(input: string, value: string): Promise<boolean> {
   const given = { ...inputsFor({ url: 'https://api.example' }), period: 'today', [input]: value.trim() }
   const inputs = Object.fromEntries(Object.entries(given).map(([name, text]) => [toCamel(name), text]))
-  const request = { operation: 'usage-cost', inputs, areText: true, keepsIssue: false, env: {}, readConfigFile: async () => undefined }
+  const request = { operation: 'usage-cost', inputs, areText: true, env: {}, readConfigFile: async () => undefined }
   try {
     await readInput(request, workspaceFiles('/', {}))
     return false

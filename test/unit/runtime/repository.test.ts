@@ -5,7 +5,7 @@ it.each([
   ['https://github.com/shop/infra.git', 'github.com/shop/infra'],
   ['https://user:token@github.com/shop/infra', 'github.com/shop/infra'],
   ['git@github.com:shop/infra.git', 'github.com/shop/infra'],
-  ['git@gitlab.com:shop/platform/infra.git', 'gitlab.com/shop/platform/infra'],
+  ['git@git.example.org:shop/platform/infra.git', 'git.example.org/shop/platform/infra'],
   ['ssh://git@git.example.com:2222/shop/infra/', 'git.example.com/shop/infra'],
   ['/srv/git/shop/infra.git', undefined],
   ['../infra', undefined],

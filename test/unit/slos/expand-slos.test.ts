@@ -156,7 +156,7 @@ describe('the queries of an SLO', () => {
     const ofLogs = tilesOf({}, logs).sql
     expect(ofLogs.match(/\(Env = 'prod'\)\n {4}AND \(ServiceName = 'checkout'\)/g)).toHaveLength(5)
     expect(ofLogs).not.toContain('only for traces')
-    expect(tilesOf({}, { ...traces, from: { databaseName: 'o`tel', tableName: 'sp\\ans' } }).sql).toContain('`o\\`tel`.`sp\\\\ans`')
+    expect(tilesOf({}, { ...traces, from: { databaseName: 'o`tel', tableName: 'sp\\ans' } }).sql).toContain('`o``tel`.`sp\\\\ans`')
   })
 
   it('the queries of an SLO are tiles that can have alerts: numbers, and lines for groups', () => {

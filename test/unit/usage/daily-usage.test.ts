@@ -27,7 +27,7 @@ const reading = (from: string, to: string, ...records: ReturnType<typeof record>
 const format = (days: ReadonlyMap<Day, { toFixed(): string }>) => [...days].map(([day, total]) => `${day.slice(5)} ${total.toFixed()}`)
 
 describe('knownDays', () => {
-  const march = period('2026-03-01', '2026-03-04')
+  const march = { ...period('2026-03-01', '2026-03-04'), end: '2026-03-31' as Day }
 
   it('adds up the counted records of each day, and leaves out days without records', () => {
     const mine = [record('2026-03-01', 1), record('2026-03-01', 2), record('2026-03-04', 4)]

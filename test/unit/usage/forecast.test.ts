@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { addDays, type Day, weekdayOf } from '../../../src/core/dates.ts'
+import { addDays, countDays, type Day, weekdayOf } from '../../../src/core/dates.ts'
 import type { Decimal } from '../../../src/core/decimal.ts'
 import { runOutDay } from '../../../src/usage/budgets.ts'
 import { daysWithForecast, type Expectation, type Forecast, forecastSpend, learnRhythm } from '../../../src/usage/forecast.ts'
@@ -112,6 +112,13 @@ describe('forecastSpend', () => {
     expect([seenAfter(1), seenAfter(2)]).toEqual(['too-early', 'expected'])
   })
 
+  it.each([1, 2, 3])('forecastSpend has a range that includes the double when it knows %i day of as many ahead', (days) => {
+    const period = { from: '2026-06-01' as Day, to: addDays('2026-06-01' as Day, days), end: addDays('2026-06-01' as Day, 2 * days - 1) }
+    const known = daySeries('2026-06-01', days, () => 10)
+    const { total, low, high } = expected(forecastSpend({ period, today: addDays(period.from, days + 1), known, hasHistory: true }))
+    expect([Number(total), Number(low), Number(high)]).toEqual([20 * days, 20 * days - 10, 20 * days + 10])
+  })
+
   it('forecastSpend is not available without records', () => {
     expect(forecastOf(new Map(), '2026-06-20')).toEqual({
       status: 'too-early',
@@ -199,32 +206,29 @@ describe('the level', () => {
     ['the middle, which one wild day does not move', [10, 10, 900, 10, 10], 10],
     ['the only day', [7], 7],
     ['the middle of two days', [4, 6], 5],
-    ['the mean without the strangest, where days of two sorts have no middle', [0, 0, 0, 0, 12, 12, 12], 4],
-    ['the last week, whatever was before', [90, 90, 90, 10, 10, 10, 10, 10, 10, 10], 10],
+    ['the mean, where more than a third of the days are far from the others', [8, 8, 8, 8, 20, 20, 22], 94 / 7],
+    ['the mean of the other days, where fewer are', [8, 8, 8, 8, 8, 20, 0], 8],
+    ['the mean since the last step', [90, 90, 90, 90, 10, 10, 10, 10, 10, 10], 10],
   ])('the level is %s', (_, values, expected) => {
     expect(ahead(values)).toBeCloseTo(expected, 10)
-  })
-
-  it('the level is the median when it is close to the mean of the other days, otherwise that mean', () => {
-    expect(ahead([8, 8, 8, 8, 12, 12, 12])).toBeCloseTo(8, 10)
-    expect(ahead([8, 8, 8, 8, 20, 20, 20])).toBeCloseTo(12, 10)
   })
 })
 
 describe('the trend', () => {
-  it('continues when both halves show it', () => {
+  it('continues', () => {
     expect(ahead(weeks(3, (i) => 100 + 2 * i))).toBeCloseTo(100 + 2 * 21, 6)
   })
 
-  it('the trend is the smaller slope of the two halves', () => {
-    const values = weeks(4, (i) => (i < 14 ? 100 + i : 114 + 5 * (i - 14)))
-    expect(ahead(values, 2) - ahead(values, 1)).toBeCloseTo(1, 6)
+  it('the trend is that since it changed, and a step is none', () => {
+    const faster = weeks(4, (i) => (i < 14 ? 100 + i : 114 + 5 * (i - 14)))
+    const step = weeks(4, (i) => (i < 14 ? 100 : 200))
+    const growthOf = (values: readonly number[]): number => ahead(values, 10) - ahead(values, 9)
+    expect([growthOf(faster), growthOf(step)]).toEqual([expect.closeTo(5, 6), 0])
   })
 
-  it('the trend is zero when the halves disagree or one of them is flat', () => {
-    const roof = weeks(4, (i) => (i < 14 ? 100 + i : 128 - i))
-    const step = weeks(4, (i) => (i < 14 ? 100 : 200))
-    for (const values of [roof, step]) expect(ahead(values, 10)).toBeCloseTo(ahead(values, 1), 6)
+  it('the trend is small where days differ much', () => {
+    const values = weeks(4, (i) => 100 + i + 40 * Math.sin(i * i))
+    expect(ahead(values, 10) - ahead(values, 9)).toBeLessThan(0.5)
   })
 
   it('continues for at most as many days as it was observed, and never becomes negative usage', () => {
@@ -232,8 +236,8 @@ describe('the trend', () => {
     expect(ahead(rising, 500)).toBeCloseTo(ahead(rising, 14), 6)
     expect(
       ahead(
-        weeks(2, (i) => 14 - i),
-        14,
+        weeks(4, (i) => 28 - i),
+        28,
       ),
     ).toBe(0)
   })
@@ -282,6 +286,31 @@ describe('a spike', () => {
   })
 })
 
+describe('a batch', () => {
+  /** Usage from 3 April to 20 June. */
+  const usage = (amountOn: (day: Day) => number): readonly { day: Day; value: number }[] =>
+    [...daySeries('2026-04-03', 79, (_, day) => amountOn(day))].map(([day, value]) => ({ day, value: Number(value) }))
+  const onDays = (...days: string[]) => usage((day) => (days.some((end) => day.endsWith(end)) ? 250 : 100))
+  const expectOn = (values: ReturnType<typeof usage>, ...days: Day[]): readonly number[] => {
+    const { expect: expectOn } = learnRhythm(values)
+    return days.map((day) => expectOn(day, countDays('2026-06-21' as Day, day)))
+  }
+
+  it('a batch that came at the end of each of the last months is expected again', () => {
+    const batches = onDays('04-29', '04-30', '05-30', '05-31')
+    expect(expectOn(batches, '2026-06-28' as Day, '2026-06-29' as Day, '2026-06-30' as Day)).toEqual([100, 250, 250])
+  })
+
+  it('a batch that came on the same day of each of the last months is expected again', () => {
+    expect(expectOn(onDays('04-25', '05-25'), '2026-06-24' as Day, '2026-06-25' as Day, '2026-06-26' as Day)).toEqual([100, 250, 100])
+  })
+
+  it('a batch that came in one of two months is not expected again', () => {
+    expect(expectOn(onDays('04-30'), '2026-06-30' as Day)).toEqual([100])
+    expect(expectOn(onDays('05-31'), '2026-06-30' as Day)).toEqual([100])
+  })
+})
+
 describe('the deviation of the next days', () => {
   const deviationOf = (values: readonly number[], count: number): number =>
     learn(values).deviation(Array.from({ length: count }, (_, i) => addDays(monday, values.length + i)))
@@ -294,16 +323,27 @@ describe('the deviation of the next days', () => {
     expect([learn(workdays).deviation([addDays(monday, 5)]), deviationOf(workdays, 1) > 0]).toEqual([0, true])
   })
 
-  it('adds the deviation of each day, and the error of the median, which all days share', () => {
-    const stray = Math.sqrt((4 * 2 ** 2) / 3)
-    const error = (Math.sqrt(Math.PI / 2) * stray) / Math.sqrt(5)
-    expect(deviationOf([8, 12, 8, 12, 10], 4)).toBeCloseTo(Math.hypot(2 * stray, 4 * error), 10)
+  it('adds the deviation of each day, and the errors of the level and the trend, which all days share', () => {
+    const stray = Math.sqrt(4 * 2 ** 2)
+    const trendError = 1 / Math.hypot(Math.sqrt(10) / stray, 1 / (0.004 * 10))
+    const expected = Math.hypot(2 * stray, (4 * stray) / Math.sqrt(5), (3 + 4 + 5 + 6) * trendError)
+    expect(deviationOf([8, 12, 8, 12, 10], 4)).toBeCloseTo(expected, 10)
   })
 
-  it('is computed from two weeks, and the level from one', () => {
-    const stray = Math.sqrt((6 * 990 ** 2) / 11)
-    const error = (Math.sqrt(Math.PI / 2) * stray) / Math.sqrt(7)
-    expect(deviationOf([...Array<number>(6).fill(1000), ...Array<number>(7).fill(10)], 1)).toBeCloseTo(Math.hypot(stray, error), 6)
+  it('is larger where days resemble the day before', () => {
+    const slow = weeks(4, (i) => 100 + 10 * Math.sin(i / 1.7))
+    const fast = weeks(4, (i) => 100 + 10 * Math.sin(i * i))
+    expect(deviationOf(slow, 10)).toBeGreaterThan(1.5 * deviationOf(fast, 10))
+  })
+
+  it('is larger after a spike, and most after one of the last week, which may be a new level', () => {
+    const spikeOn = (day: number): number =>
+      deviationOf(
+        weeks(4, (i) => (i === day ? 500 : 100)),
+        10,
+      )
+    expect(spikeOn(5)).toBeCloseTo(400 * Math.sqrt(10 / 28), 6)
+    expect(spikeOn(25)).toBeCloseTo(Math.hypot(400 * Math.sqrt(10 / 28), (400 / 7) * 10), 6)
   })
 
   it('grows faster than the number of days, because the trend is uncertain', () => {

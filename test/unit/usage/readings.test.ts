@@ -6,11 +6,17 @@ import { maxWindowDays } from '../../../src/usage/usage-api.ts'
 
 describe('joinPeriods', () => {
   const period = (from: string, to: string): Period => ({ from: from as Day, to: to as Day })
-  const history = historyBefore(period('2026-11-01', '2026-11-22'))
+  const history = historyBefore({ ...period('2026-11-01', '2026-11-22'), end: '2026-11-22' as Day })
 
   it('joins consecutive periods that fit into one request', () => {
     const main = period('2026-11-01', '2026-11-03')
     expect(joinPeriods([main], [history])).toEqual([{ days: period('2026-10-04', '2026-11-03'), needed: [main], history: [history] }])
+  })
+
+  it('joins periods that three requests would read separately, and two together', () => {
+    const main = period('2026-11-01', '2026-11-03')
+    const twoMonths = historyBefore({ ...main, end: '2026-11-30' as Day })
+    expect(joinPeriods([main], [twoMonths])).toEqual([{ days: period('2026-09-03', '2026-11-03'), needed: [main], history: [twoMonths] }])
   })
 
   it('joins no periods with more than 31 days or with days in between, and has the needed ones first', () => {

@@ -119,6 +119,18 @@ describe('findSpikes', () => {
     })
   })
 
+  it('compares the entity and metric of a spike on a weekend with other weekends', () => {
+    const days = Array.from({ length: 34 }, (_, i) => addDays(first, i))
+    const amountsOn = (day: Day, i: number) => ({ 'weekend-batch': isWeekend(day) ? 100 : 1, shop: i === 33 ? 110 : 50 })
+    const records = days.flatMap((day, i) =>
+      Object.entries(amountsOn(day, i)).map(([entityName, amount]) => usageRecord(day, amount, { entityId: entityName, entityName })),
+    )
+    const totals = days.map((date) => ({ date, total: totalOf(records.filter((one) => one.date === date)) }))
+    expect(findSpikes(records, totals, first)).toMatchObject([
+      { date: addDays(first, 33), of: 'organization', driver: { entityName: 'shop', total: decimal(110), usual: decimal(50) } },
+    ])
+  })
+
   it('finds a spike of an entity beside that of another one with the same name', () => {
     const days = Array.from({ length: 30 }, (_, i) => addDays(first, i))
     const amountsOn = (i: number) => ({ a: 100, b: i === 29 ? 160 : 10, c: i === 29 ? 40 : 10 })

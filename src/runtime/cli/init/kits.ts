@@ -120,12 +120,4 @@ export const kits: readonly Kit[] = [
       { example: 'backups.yml', target: 'backups.yml', check: 'replace the sample checks and policies' },
     ],
   },
-  {
-    name: 'fleet',
-    summary: 'Checks the backups of many organizations and services, with one verdict.',
-    files: [
-      workflow('fleet'),
-      { example: 'fleet.yml', target: 'fleet.yml', check: 'replace the sample organizations, services and names of secrets' },
-    ],
-  },
 ]

@@ -22,10 +22,7 @@ export function needsOf(texts: readonly string[]) {
   // A comment may show a secret that nothing needs.
   const code = texts.join('\n').replaceAll(/^\s*#.*$/gm, '')
   const find = (pattern: RegExp) => [...code.matchAll(pattern)].map(([, one = '', other = '']) => [one, other] as const)
-  // A fleet file names secrets, and its workflow looks them up.
-  const secrets = find(/\bsecrets\.(\w+)|^\s*(?:- )?(?:api-key-id|api-key-secret|api-url)-name: *(\w+)/gm).map(
-    ([one, named]) => one || named,
-  )
+  const secrets = find(/\bsecrets\.(\w+)/g).map(([name]) => name)
   /** The variable of the process that has the value of a variable of the repository. */
   const variables = new Map(
     find(/([\w-]+): *\$\{\{ *vars\.(\w+)/g).map(([key, name]) => [name, key.startsWith(fileVariablePrefix) ? key : name]),

@@ -1,0 +1,91 @@
+import { systemClock } from '../core/clock.ts'
+import type { Diagnostic } from '../core/diagnostics.ts'
+import { InputError } from '../core/errors.ts'
+import { toEnvironmentName } from '../core/names.ts'
+import { createRedact } from '../core/secrets.ts'
+import type { Variables } from '../core/variables.ts'
+import { notify } from '../github/notify.ts'
+import type { Cancellation } from '../http/cancellation.ts'
+import { parseApiUrl } from '../http/proxy.ts'
+import type { StateChange } from '../notifications/message.ts'
+import type { ResultDocument } from '../operation/result.ts'
+import type { PublishableResult, PublishSettings } from './run.ts'
+
+interface NotifyContext {
+  readonly env: Variables
+  readonly secrets: readonly string[]
+  readonly startedAtMs: number
+  readonly cancellation: Cancellation
+  readonly note: (line: string) => void
+}
+
+interface GitHubOutcome {
+  /** A line for each of comment and issue that could not be written. */
+  readonly failures: readonly string[]
+  /** The issue is open while the state is failing. */
+  readonly change: StateChange
+}
+
+const stateChanges = { opened: 'failing', closed: 'passing', none: 'none', unknown: 'unknown' } as const
+
+/** Updates comment and issue. Load this file only for settings that ask for them: see `writesToGitHub`. */
+export async function notifyGitHub(result: PublishableResult, context: NotifyContext): Promise<GitHubOutcome> {
+  const { comment = 'off', issue = 'off', commentLabel: label, prNumber } = result.publishSettings
+  const { env, secrets, startedAtMs, cancellation, note } = context
+  if (cancellation.stop.aborted) return { failures: [], change: 'unknown' }
+  if (label === undefined && hasWrongLabelInput(result)) {
+    const wanted = [...(comment === 'off' ? [] : ['comment']), ...(issue === 'off' ? [] : ['issue'])].join(' and ')
+    const why = 'not written, because the label depends on an input that is not valid. To write it in this case, too, set comment-label.'
+    return { failures: [`${wanted}: ${why}`], change: 'unknown' }
+  }
+  const { document, blocks, hasFailed } = result
+  const { operation, status, failureReason: reason } = document
+  const { failures, issueTransition } = await notify(
+    {
+      content: { operation, status, hasFailed, hasChanges: hasChanges(document), reason, blocks, atMs: startedAtMs },
+      comment,
+      issue,
+      label,
+      target: labelTargetOf(result.publishSettings),
+      prNumber,
+      isTokenRejected: isAbout(result, ['github-token']),
+      token: result.publishSettings.githubToken,
+      redact: createRedact(secrets),
+    },
+    { env, deps: { clock: systemClock, random: Math.random, note, cancellation } },
+  )
+  // A user who cancels a run knows that it did not finish.
+  return { failures: cancellation.stop.aborted ? [] : failures, change: stateChanges[issueTransition] }
+}
+
+/** Objects to adopt and undeclared ones do not count as changes, but reviewers must know about them. */
+const hasChanges = ({ changed, toAdopt, orphans }: ResultDocument): boolean =>
+  changed === true || Number(toAdopt ?? 0) > 0 || (Array.isArray(orphans) && orphans.length > 0)
+
+/** An input that is part of the default label is wrong. A comment with another label would never be updated. */
+function hasWrongLabelInput(result: PublishableResult): boolean {
+  const { error, publishSettings } = result
+  const isEnvironment = ({ location: { file } }: Diagnostic): boolean => file.startsWith('environments/')
+  return (
+    isAbout(result, ['operation', 'env', 'service-id', 'organization-id', ...(publishSettings.profile === 'hyperdx' ? ['api-url'] : [])]) ||
+    (error instanceof InputError && error.diagnostics.some(isEnvironment))
+  )
+}
+
+/** Whether one of these inputs is wrong: the input, its variable, or a line of the config file. */
+const isAbout = ({ error }: PublishableResult, inputs: readonly string[]): boolean =>
+  error instanceof InputError &&
+  error.diagnostics.some(({ location: { file }, message }) =>
+    inputs.some((name) => [name, toEnvironmentName(name)].includes(file) || message.startsWith(`${name}: `)),
+  )
+
+/** What the run is about, for the default label. */
+const labelTargetOf = (settings: PublishSettings): string | undefined =>
+  [settings.environment, serviceOrServer(settings)].filter((part) => part !== undefined).join(' / ') || undefined
+
+/** An address that is not valid may hold a password. */
+function serviceOrServer({ serviceId, organizationId, profile, apiUrl = '' }: PublishSettings): string | undefined {
+  if (profile !== 'hyperdx') return serviceId ?? organizationId
+  const address = parseApiUrl(apiUrl, true)
+  return 'url' in address ? address.url.href : undefined
+}
