@@ -101,7 +101,7 @@ it('every file of this project that a document names exists', () => {
 it('every word with dashes that a document has as code is a name of this project, or one of the listed names of GitHub and others', async () => {
   const known = await knownNames()
   const others =
-    'control-plane project-alerts api-key-id-name api-key-secret-name api-url-name fail-fast github-pages github-script gitlab-ci-local pull-requests runs-on security-events ubuntu-latest check-alerts self-test'
+    'control-plane project-alerts github-pages github-script pull-requests runs-on security-events ubuntu-latest check-alerts self-test'
   const words = codeSpans.flatMap(([document, span]) => {
     const [, word] = /^([a-z]+(?:-[a-z]+)+)(?:$|[:=])/.exec(span) ?? []
     return word === undefined ? [] : [[document, word] as const]
