@@ -25,8 +25,12 @@ async function render(root: string): Promise<ReadonlyMap<string, string>> {
   const trust = await read('docs/trust.md')
   const reusable = workflows.filter((path) => /\/reusable-[^/]*$/.test(path))
   const documents = [...(await documentsOf(root)), ...reusable].map(async (path) => [path, await read(path)] as const)
+  const workflowExamples = ['check-slos', 'drift', 'drift-pull-request', 'replay'].map(
+    async (name) => [`examples/workflows/self-hosted-${name}.yml`, forSelfHosted(await read(`examples/workflows/${name}.yml`))] as const,
+  )
   return new Map([
     ...(await Promise.all(documents)),
+    ...(await Promise.all(workflowExamples)),
     ['action.yml', renderActionYml(operations.filter(({ isOutsideOfAction }) => isOutsideOfAction !== true))],
     ['docs/operations.md', renderOperations(operations)],
     ['docs/cost.md', fillMarkers(await read('docs/cost.md'), { 'audit-rules': await auditRulesTable() }, 'docs/cost.md')],
@@ -69,6 +73,24 @@ async function filesUnder(root: string, directory: string, extension: string): P
     .map((name) => join(directory, name))
     .sort()
 }
+
+const selfHostedInputs = `profile: hyperdx
+api-url: $\{{ vars.WATCHKEEPER_API_URL }}
+api-key: $\{{ secrets.WATCHKEEPER_API_KEY }}
+`
+
+/** The same workflow for a self-hosted server: its address and key, on a runner that reaches it. What needs no key needs no server. */
+export const forSelfHosted = (text: string): string =>
+  text
+    .replaceAll(/(?:^ *#.*\n)?^ *sql-key-id: .*\n^ *sql-key-secret: .*\n/gm, '')
+    .replaceAll(
+      /^( *)profile: clickhouse-cloud\n(?:^ *(?:organization-id|service-id|api-key-id|api-key-secret): .*\n){4}/gm,
+      (_, margin: string) => selfHostedInputs.replaceAll(/^(?=.)/gm, margin),
+    )
+    .replaceAll('profile: clickhouse-cloud', 'profile: hyperdx')
+    .replaceAll(/^( *)runs-on: ubuntu-latest$/gm, (line, margin: string) =>
+      text.includes('secrets.') ? `${margin}# A runner that reaches the server.\n${margin}runs-on: [self-hosted, linux]` : line,
+    )
 
 /** What `watchkeeper --help` shows of every operation without loading it. */
 function renderSummaries(operations: readonly OperationFacts[]): string {

@@ -67,8 +67,8 @@ export const operationNames = namesOf(operations)
 interface OperationGroup {
   readonly title: string
   readonly names: readonly OperationName[]
-  /** One line for the list of commands, instead of one for each operation. */
-  readonly inHelp?: string
+  /** Those in the list of commands, where it does not have all, and a line about the others. */
+  readonly inHelp?: { readonly names: readonly OperationName[]; readonly others: string }
 }
 
 /** The operations by task, for help and documentation. */
@@ -79,7 +79,10 @@ export const operationGroups: readonly OperationGroup[] = [
   {
     title: 'Single objects',
     names: namesOf(singleObjects),
-    inHelp: 'list-alerts, get-alert, create-dashboard and others: watchkeeper schema',
+    inHelp: {
+      names: ['silence-alerts', 'list-sources', 'list-webhooks'],
+      others: 'list-alerts, get-alert, create-dashboard and others: watchkeeper schema',
+    },
   },
   { title: 'Tools', names: namesOf(tools) },
 ]

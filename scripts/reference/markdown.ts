@@ -70,7 +70,7 @@ export function renderOperations(operations: readonly OperationFacts[]): string 
     'The action, the command line and the library have the same operations. An input is a `with:` key of the action, a `--flag` of the command line and a camelCase field of the library:',
     ...operations.filter(({ name }) => name === 'check-slos').map(renderForms),
     'Operations need `organization-id` and `service-id`, or a self-hosted server (`profile: hyperdx`), unless their section says otherwise.',
-    'Each common input also has an environment variable: `WATCHKEEPER_` and its name in capitals, such as `WATCHKEEPER_API_KEY_SECRET`. Where it says *a variable in the action*, set this variable with `env:`, not with `with:`. [command-line.md](command-line.md) describes precedence, the config file and permissions.',
+    'Each common input, and `project`, also has an environment variable: `WATCHKEEPER_` and its name in capitals, such as `WATCHKEEPER_API_KEY_SECRET`. Where it says *a variable in the action*, set this variable with `env:`, not with `with:`. [command-line.md](command-line.md) describes precedence, the config file and permissions.',
     ...operationGroups.map(({ title, names }) => `**${title}:** ${names.map((name) => `[\`${name}\`](#${name})`).join(', ')}`),
     '## Common inputs',
     inputTable(settings),
@@ -142,8 +142,14 @@ function renderParts(
   return [...(own.length === 0 ? [] : [render(own)]), ...(names.length === 0 ? [] : [`${link}: ${names.join(', ')}.`])]
 }
 
+/** As inputs of an action, which are texts: a list has one item per line, and a document is text, too. */
 const inputsOf = ({ example }: OperationFacts): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(Object.entries(example).map(([key, value]) => [toKebab(key), value]))
+  Object.fromEntries(
+    Object.entries(example).map(([key, value]) => [
+      toKebab(key),
+      Array.isArray(value) ? value.join('\n') : typeof value === 'object' ? stringify(value) : value,
+    ]),
+  )
 
 const commandOf = ({ name, example, positional }: OperationFacts): string => commandLine(name, example, positional)
 

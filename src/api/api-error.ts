@@ -1,5 +1,6 @@
 import { addDays, countDays, type Day, formatMoment } from '../core/dates.ts'
 import { type ErrorKind, WatchkeeperError } from '../core/errors.ts'
+import { spellInput } from '../core/input-spelling.ts'
 import { capitalize } from '../core/text.ts'
 import { readRateLimitWindow } from '../http/rate-limit.ts'
 import type { Method, RetryDecision } from '../http/retry.ts'
@@ -256,7 +257,7 @@ function notServedAdvice({ isSelfHosted, path, origin, inputs }: RequestFacts): 
   if (!isSelfHosted) return `This URL does not serve the API. Check api-url and observability-path (or profile).${doubledVersion(path)}`
   const given = path.slice(0, path.search(/\/api\/v2(?:[/?]|$)/))
   const [server, candidate] = given.endsWith('/api') ? ['the API server', given.slice(0, -'/api'.length)] : ['the UI', `${given}/api`]
-  return `api-url is wrong, or this server is older than ${oldestRelease}. If this is the address of ${server}, set api-url to ${origin}${candidate}.`
+  return `api-url is wrong, or this server is older than ${oldestRelease}. If this is the address of ${server}, set ${spellInput('api-url', `${origin}${candidate}`)}.`
 }
 
 // Every path begins with the version. It is a common mistake to put it into api-url, too.

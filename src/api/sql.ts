@@ -1,8 +1,10 @@
 // Runs one read-only query. A self-hosted server has a tool for it beside its API, recorded on HyperDX 2.36. ClickHouse Cloud has query
 // endpoints, with a key of their own; these are written from the vendor's documentation and were never tried.
+
 import * as z from 'zod'
 import type { Clock } from '../core/clock.ts'
 import { WatchkeeperError } from '../core/errors.ts'
+import { spellVariable } from '../core/input-spelling.ts'
 import { parseJson } from '../core/json.ts'
 import { isMapping } from '../core/keys.ts'
 import { refuseSql } from '../core/sql.ts'
@@ -63,7 +65,7 @@ export type SqlAnswer =
 export function whyNoRows(answer: Exclude<SqlAnswer, { readonly kind: 'rows' }>): string {
   switch (answer.kind) {
     case 'asleep':
-      return 'the service is asleep, and a query would wake it; set wake-service to allow that'
+      return `the service is asleep, and a query would wake it; set ${spellVariable('wake-service', 'true')} to allow that`
     case 'too-slow':
       return 'the query takes more than 30 s, the limit of the server'
     case 'too-large':

@@ -1,6 +1,7 @@
 import type { ReadApi } from '../api/client.ts'
 import type { Target } from '../api/path.ts'
 import type { SqlAnswer, SqlColumn, SqlRow } from '../api/sql.ts'
+import { spellVariable } from '../core/input-spelling.ts'
 import { nameFirst, quote } from '../core/text.ts'
 import type { Refusal } from './read-rows.ts'
 import { type SeriesRow, toUnsent } from './series-api.ts'
@@ -134,8 +135,6 @@ function batchSize(sql: WindowSql, lengthMs: number): number {
 const isTooMuch = (answer: SqlAnswer): boolean =>
   answer.kind === 'too-large' || answer.kind === 'too-slow' || (answer.kind === 'refused' && answer.reason.includes('AST is too big'))
 
-const asleepReason = 'asleep, not checked: a query would wake the service; set wake-service to allow that'
-
 export const toRefusal = (answer: Exclude<SqlAnswer, { readonly kind: 'rows' }>): Refusal => ({
   reason: explain(answer),
   ...(answer.kind === 'unsent' && toUnsent(answer.reason)),
@@ -146,7 +145,7 @@ export const toRefusal = (answer: Exclude<SqlAnswer, { readonly kind: 'rows' }>)
 function explain(answer: Exclude<SqlAnswer, { readonly kind: 'rows' }>): string {
   switch (answer.kind) {
     case 'asleep':
-      return asleepReason
+      return `asleep, not checked: a query would wake the service; set ${spellVariable('wake-service', 'true')} to allow that`
     case 'too-slow':
       return 'too expensive: its SQL takes more than 30 s, the limit of the server'
     case 'too-large':

@@ -3,6 +3,7 @@
 import { findServices, isOfDrill, type ListedService } from '../api/services.ts'
 import { type Diagnostic, missingInput } from '../core/diagnostics.ts'
 import { inputError } from '../core/errors.ts'
+import { spellInput } from '../core/input-spelling.ts'
 import { quote } from '../core/text.ts'
 import { defineOperation, type Given } from '../operation/operation.ts'
 import { byWorst } from './backup-rules.ts'
@@ -95,5 +96,11 @@ function checkInput({ names, hasServiceId }: Given<typeof backupsInput>): readon
   const isHalf = names.has('files') !== names.has('requireRestoreDays')
   const half = isHalf ? [missingInput(one, `is missing; ${other} needs it`)] : []
   if (names.has('services') || hasServiceId) return half
-  return [...half, missingInput('service-id', 'is missing: set service-id, the variable WATCHKEEPER_SERVICE_ID, or services')]
+  return [
+    ...half,
+    missingInput(
+      'service-id',
+      `is missing: set ${spellInput('service-id')}, the variable WATCHKEEPER_SERVICE_ID, or ${spellInput('services')}`,
+    ),
+  ]
 }

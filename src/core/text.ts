@@ -16,11 +16,15 @@ export function printable(text: string): string {
   })
 }
 
-/** Cuts a text to `limit` UTF-16 units, never inside a surrogate pair, and adds the number of those left out. */
+/**
+ * Cuts a text to `limit` UTF-16 units, never inside a surrogate pair, and adds the number of those left out. A text that would not become
+ * shorter by that stays whole.
+ */
 export function clip(text: string, limit: number): string {
   if (text.length <= limit) return text
   const kept = text.slice(0, limit).replace(/[\ud800-\udbff]$/, '')
-  return `${kept}… (${text.length - kept.length} more characters)`
+  const clipped = `${kept}… (${text.length - kept.length} more characters)`
+  return clipped.length < text.length ? clipped : text
 }
 
 /** Untrusted text for a message: printable and short. */

@@ -1,6 +1,7 @@
 import type { Profile } from '../api/profiles.ts'
 import { type Diagnostic, diagnosticOf, exceptionOf, type LintSettings, type Rules } from '../core/diagnostics.ts'
 import { InputError, inputError } from '../core/errors.ts'
+import { spellInput } from '../core/input-spelling.ts'
 import { quote } from '../core/text.ts'
 import { alertFieldsOf } from '../kinds/alert/alert-kind.ts'
 import { kindNames } from '../kinds/kind-names.ts'
@@ -52,7 +53,7 @@ interface FindOptions {
 
 /** Advice for files without declarations, and for globs without files. */
 export const adviseOnEmpty = (prune: Prune): string =>
-  `so prune would ${verbOf(prune)} all objects of the project; check the globs, or set allow-empty to ${verbOf(prune)} them`
+  `so ${spellInput('prune')} would ${verbOf(prune)} all objects of the project; check the globs, or set ${spellInput('allow-empty', 'true')} to ${verbOf(prune)} them`
 
 const verbOf = (prune: Prune): string => (prune === 'forget' ? 'forget' : 'delete')
 

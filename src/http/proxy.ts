@@ -1,4 +1,5 @@
 import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
+import { spellVariable } from '../core/input-spelling.ts'
 import { basicPair, minSecretLength } from '../core/secrets.ts'
 import type { Variables } from '../core/variables.ts'
 
@@ -23,7 +24,7 @@ export function parseApiUrl(text: string, allowHttp?: boolean, proxy: ProxySetti
   const url = new URL(text)
   const isUnencrypted = isReadableOnTheWay(url, proxy)
   if (isUnencrypted && !allowHttp) {
-    const setting = allowHttp === undefined ? '' : ', or set allow-http: true if you trust the network in between'
+    const setting = allowHttp === undefined ? '' : `, or set ${spellVariable('allow-http', 'true')} if you trust the network in between`
     return { problem: `would send the key unencrypted; use https${setting}` }
   }
   url.pathname = url.pathname.replace(/\/+$/, '')

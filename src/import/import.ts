@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { inputError, WatchkeeperError } from '../core/errors.ts'
+import { spellInput } from '../core/input-spelling.ts'
 import { isMapping, withoutUndefined } from '../core/keys.ts'
 import { counted, join, type Line, say, sentence, trusted } from '../core/line.ts'
 import { nameFirst, plural, quote } from '../core/text.ts'
@@ -211,7 +212,7 @@ async function compareAll(context: ImportContext, imported: readonly Imported[])
 function judgeImport({ refused, differing, rules, written }: Result, { allowPartial }: Input): Verdict {
   const unchecked = rules.filter(({ check }) => check?.reason !== undefined).length
   const ofValues = differing > 0 ? [say`the values of ${counted(differing, 'rule')} differ`] : []
-  const advice = say`nothing was written; correct what is refused, or set allow-partial to write the rest`
+  const advice = say`nothing was written; correct what is refused, or set ${trusted(spellInput('allow-partial', 'true'))} to write the rest`
   if (refused > 0 && !allowPartial) return { status: 'fail', reasons: [advice, ...ofValues] }
   if (differing > 0) return { status: 'fail', reasons: ofValues }
   if (!written) return { status: 'warn', reasons: [say`nothing is to be written`] }

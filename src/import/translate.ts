@@ -1,7 +1,9 @@
 // One alert rule of Grafana as a declared alert, with each difference in a sentence.
+
 import * as z from 'zod'
 import { isBreach } from '../backtest/evaluate.ts'
 import { expandTemplate, refuse, UnusableSql, withoutTime } from '../backtest/window-sql.ts'
+import { spellInput } from '../core/input-spelling.ts'
 import { isEmpty, isMapping } from '../core/keys.ts'
 import { quote } from '../core/text.ts'
 import { type AlertInterval, alertIntervals, intervalMs } from '../kinds/alert/schedule.ts'
@@ -116,14 +118,14 @@ function connectionOf({ datasourceUid, model, refId }: GrafanaQuery, { connectio
   const name = datasourceUid ?? toText(uid)
   if (isGiven(type) && type !== 'grafana-clickhouse-datasource')
     return refuse(`${quote(refId, 40)} reads a data source of type ${quote(toText(type), 60)}; leave the rule in Grafana`)
-  const advice = `if it is ClickHouse, pass --connection ${quote(name, 60)}=NAME`
+  const advice = `if it is ClickHouse, set ${spellInput('connection', `${quote(name, 60)}=NAME`)}`
   return connections.get(name) ?? refuse(`the data source ${quote(name, 60)} has no connection; ${advice}`)
 }
 
 function webhookOf({ notification_settings: own }: GrafanaRule, { webhooks }: Choices): string {
   const name = own?.receiver ?? '*'
   const contact = own == null ? 'a rule without a contact point' : `the contact point ${quote(name, 60)}`
-  return webhooks.get(name) ?? refuse(`${contact} has no webhook; pass --webhook '${quote(name, 60)}=NAME'`)
+  return webhooks.get(name) ?? refuse(`${contact} has no webhook; set ${spellInput('webhook', `${quote(name, 60)}=NAME`)}`)
 }
 
 function translateSql({ query, reduction, isClassic, evaluator }: RuleCondition, interval: AlertInterval, differences: string[]): AlertSql {

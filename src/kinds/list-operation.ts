@@ -4,22 +4,22 @@ import type { ReadApi } from '../api/client.ts'
 import type { List } from '../api/collection.ts'
 import type { Target } from '../api/path.ts'
 import { profileNames } from '../api/profiles.ts'
+import { toFailure } from '../core/errors.ts'
 import { counted, type Line, nameOrId, say, textOrDash, trusted, untrusted } from '../core/line.ts'
 import { pluralOf } from '../core/text.ts'
 import { judgeCutList, listOutput, mayBeCut, toListResult } from '../operation/listing.ts'
 import { defineOperation } from '../operation/operation.ts'
-import { type Choices, type Condition, type Selectable, type SelectField, selectInput, valuesOf } from '../operation/select.ts'
+import { type Choices, type Selectable, type SelectField, selectInput, valuesOf } from '../operation/select.ts'
 import { type Cell, table } from '../report/table.ts'
+import { alertCollection } from './alert/alert.ts'
 import { type Kind, type StoredObject, storedLabelOf } from './kind.ts'
 import { type KindName, kindLabels, kindsOfProducts } from './kind-names.ts'
-import { noMarkers, ownershipTest, type StoredMarker, withoutMarkerTags } from './marker.ts'
+import { alertMarkers, noMarkers, ownershipTest, withoutMarkerTags } from './marker.ts'
 
 const owner = z.object({
-  project: z.string().describe('The project, or the 6 hex digits of its hash that a tag has.'),
+  project: z.string().describe('The project. Of a project without alerts, the 6 hex digits of its hash that a tag has.'),
   key: z.string().describe('The key in the files, or `#` and the hash of a long key.'),
 })
-
-type Owner = z.output<typeof owner>
 
 export const ownersDetail = z.record(z.string(), owner).describe('Project and key of the managed objects, by id.')
 
@@ -41,19 +41,27 @@ export const selectableOwned = (object: StoredObject, { readMarker, markerStyle 
   }
 }
 
-/** The owners of the managed objects, by id. */
-export const toOwners = (items: readonly StoredObject[], { readMarker }: Markers, conditions: readonly Condition[] | undefined): Owners =>
+/** The owners of the managed objects, by id. A project whose marker is a hash is shown by its name if it is one of `projects`. */
+export const toOwners = (items: readonly StoredObject[], { readMarker, markerStyle }: Markers, projects: readonly string[] = []): Owners =>
   Object.fromEntries(
     items.flatMap((item) => {
       const marker = readMarker(item)
-      return marker === undefined ? [] : [[item.id, ownerOf(marker, conditions)] as const]
+      if (marker === undefined) return []
+      const { project, projectName, key, token } = marker
+      const name = projectName ?? projects.find((one) => markerStyle.projectToken(one) === project)
+      return [[item.id, { project: name ?? project, key: key ?? token.slice(token.indexOf(':') + 1) }] as const]
     }),
   )
 
-/** A hashed project is shown by its name where a condition has it. */
-function ownerOf({ project, projectName, key, token }: StoredMarker, conditions: readonly Condition[] | undefined): Owner {
-  const [wanted] = valuesOf(conditions, 'project') ?? []
-  return { project: wanted ?? projectName ?? project, key: key ?? token.slice(token.indexOf(':') + 1) }
+/** The names of projects, which markers of alerts have. None if the alerts cannot be listed. */
+async function projectsOfAlerts(api: ReadApi, service: Target): Promise<readonly string[]> {
+  try {
+    const { items } = await alertCollection.list(api, service)
+    return items.flatMap((alert) => alertMarkers.readMarker(alert)?.projectName ?? [])
+  } catch (thrown) {
+    toFailure(thrown)
+    return []
+  }
 }
 
 /** `shop/infra checkout-errors`; a dash for an unmanaged object. */
@@ -106,7 +114,9 @@ export function defineList<T extends StoredObject>({ kind, list, markers = noMar
       const toSelectable = (item: T): Selectable => ({ ...selectableOwned(item, markers), ...listing.toSelectable?.(item) })
       const result = toListResult(await list(api, service), select, toSelectable)
       const items = listing.toShown === undefined ? result.items : result.items.map(listing.toShown)
-      return { ...result, items, owners: toOwners(result.items, markers, select) }
+      const isHashed = result.items.map(markers.readMarker).some((marker) => marker !== undefined && marker.projectName === undefined)
+      const projects = valuesOf(select, 'project') ?? (isHashed ? await projectsOfAlerts(api, service) : [])
+      return { ...result, items, owners: toOwners(result.items, markers, projects) }
     },
     judge: judgeCutList,
     report: ({ items, owners }) => ({

@@ -307,6 +307,13 @@ export const tagMarkers = {
   withSnapshot: (body: TaggedBody, digest: string) => ({ ...body, tags: withTagSnapshot(listTags(body.tags), digest) }),
 } as const
 
+/** The marker of an alert is in its note, or in its message where the server has no notes. */
+export const alertMarkers = {
+  ownership: 'marker',
+  markerStyle: textStyle,
+  readMarker: ({ note, message }: Readonly<Record<string, unknown>>) => readTextMarker(note) ?? readTextMarker(message),
+} as const
+
 /** The markers of a kind whose API has no field for one. */
 export const noMarkers = {
   ownership: 'identity',

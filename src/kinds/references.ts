@@ -1,4 +1,5 @@
 import { type Diagnostic, diagnosticOf, formatLocation, type Location, type Rules } from '../core/diagnostics.ts'
+import { spellInput } from '../core/input-spelling.ts'
 import { didYouMean } from '../core/names.ts'
 import { quote } from '../core/text.ts'
 import { metaOf, ownValue, type Schema } from '../documents/schema.ts'
@@ -257,11 +258,11 @@ function checkConflicts(alert: CheckedAlert): readonly Diagnostic[] {
   return conflicts.flatMap(([isThere, field, message]) => (isThere ? [diagnostic(alert, 'conflicting-fields', [field], message)] : []))
 }
 
-const unknownTo = 'is not supported without a profile; set profile, for example to clickhouse-cloud'
+const unknownTo = (): string => `is not supported without a profile; set it, such as ${spellInput('profile', 'clickhouse-cloud')}`
 
 function checkAbilities(declared: Declared | CheckedAlert, abilities: Abilities): readonly Diagnostic[] {
   const { kinds, webhookNames, alertFields } = abilities
-  if (!kinds.has(declared.kind)) return [diagnostic(declared, 'not-in-profile', [], unknownTo)]
+  if (!kinds.has(declared.kind)) return [diagnostic(declared, 'not-in-profile', [], unknownTo())]
   if (declared.kind === 'dashboard') return namedRows(declared, abilities)
   if (declared.kind !== 'alert') return []
   const { channel } = (declared as CheckedAlert).value // The other kinds have returned.
@@ -272,8 +273,8 @@ function checkAbilities(declared: Declared | CheckedAlert, abilities: Abilities)
         const { isLocal, ref } = metaOf(ownValue(declaredAlert.shape, field) as Schema) // The schema of the file has accepted the field.
         return !isLocal && !alertFields.has(ref?.wire ?? field)
       })
-      .map((field) => diagnostic(declared, 'not-in-profile', [field], unknownTo)),
-    ...(isNamed ? [diagnostic(declared, 'not-in-profile', ['channel', 'webhook'], `${unknownTo}, or use webhookId`)] : []),
+      .map((field) => diagnostic(declared, 'not-in-profile', [field], unknownTo())),
+    ...(isNamed ? [diagnostic(declared, 'not-in-profile', ['channel', 'webhook'], `${unknownTo()}, or use webhookId`)] : []),
   ]
 }
 
@@ -281,6 +282,6 @@ function namedRows(declared: Referrer, { containers }: Abilities): readonly Diag
   const rows = ownValue(declared.written, 'rows')
   if (containers || !Array.isArray(rows)) return []
   return rows.flatMap((row: unknown, i) =>
-    ownValue(row, 'name') === undefined ? [] : [diagnostic(declared, 'not-in-profile', ['rows', i, 'name'], unknownTo)],
+    ownValue(row, 'name') === undefined ? [] : [diagnostic(declared, 'not-in-profile', ['rows', i, 'name'], unknownTo())],
   )
 }

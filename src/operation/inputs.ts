@@ -237,8 +237,7 @@ export const settingsSchema = z.strictObject({
     .regex(tokenGrammar)
     .optional()
     .meta({
-      description:
-        'Token for `comment`, `issue`, `pull-request`, and to read deployments at the time of cost spikes. It is not used for anything else.',
+      description: 'Token for `comment` and `issue`, and to read deployments at the time of cost spikes. It is not used for anything else.',
       accepts: `a GitHub token: at least ${minSecretLength} visible ASCII characters`,
       secret: true,
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the runner evaluates it
@@ -285,5 +284,5 @@ export const fileSettings: readonly (keyof Settings)[] = [
   'issue',
 ]
 
-/** Inputs of operations that a config file may set, too. The owner of objects must not change when the repository is renamed. */
+/** Inputs of operations that a config file and a variable may set, too. The owner of objects must not change when the repository is renamed. */
 export const fileInputs = ['project'] as const

@@ -184,13 +184,14 @@ export function barChart({ title, unit, points }: BlockOf<'chart'>): string {
   ].join('\n')
 }
 
-/** More labels than this overlap. */
-const maxLabels = 12
+/** More labels than this overlap. The axis is 820 pixels wide, a character about 8, and a gap is 16. */
+const maxLabels = (points: readonly Point[]): number =>
+  Math.min(12, Math.floor(820 / (8 * Math.max(...points.map(({ label }) => label.length)) + 16)))
 
 // Mermaid draws every label, and one bar for each different label. Omitted labels are numbers in zero-width digits, because Mermaid
 // trims ordinary spaces, which makes such labels equal.
 function axisLabels(points: readonly Point[]): readonly string[] {
-  const step = Math.ceil(points.length / maxLabels)
+  const step = Math.ceil(points.length / Math.max(1, maxLabels(points)))
   return points.map(({ label }, i) => (i % step === 0 ? `"${label}"` : `"${invisibleNumber(i)}"`))
 }
 

@@ -1,6 +1,8 @@
 // Loaded only if there is a config file, because it needs the YAML parser and the rules of declarations.
+
 import * as z from 'zod'
 import { type Diagnostic, inputDiagnosticAt, type LintSettings, type Location, severities } from '../core/diagnostics.ts'
+import { spellInput } from '../core/input-spelling.ts'
 import { isMapping, keysOf } from '../core/keys.ts'
 import { didYouMean, toCamel, toKebab } from '../core/names.ts'
 import { quote } from '../core/text.ts'
@@ -72,7 +74,7 @@ const isSetting = (key: string): boolean => fileSettings.some((name) => name ===
 const isInput = (key: string): boolean => fileInputs.some((name) => name === key)
 
 function whyRejected(name: string): string {
-  if (name === 'env') return 'cannot be set here, because it would apply to every job; set the input env'
+  if (name === 'env') return `cannot be set here, because it would apply to every job; set ${spellInput('env')}`
   return Object.hasOwn(settingsSchema.shape, name)
     ? notInRepository
     : `is an unknown setting${didYouMean(toKebab(name), [...fileSettings.map(toKebab), ...fileInputs])}`

@@ -1,6 +1,7 @@
 import type { Connection, Credentials } from '../api/client.ts'
 import { type Profile, profileNamed, queryEndpointUrl } from '../api/profiles.ts'
 import { type Diagnostic, missingInput } from '../core/diagnostics.ts'
+import { spellInput } from '../core/input-spelling.ts'
 import { toEnvironmentName, toKebab } from '../core/names.ts'
 import { quote } from '../core/text.ts'
 import type { Variables } from '../core/variables.ts'
@@ -93,7 +94,12 @@ function checkCloud({ names, diagnosticFor }: GivenSettings, { scope, env }: Con
   const needsService = scope === 'service' || scope === 'service-or-server'
   const required = ['apiKeyId', 'apiKeySecret', 'organizationId', ...(needsService ? ['serviceId'] : [])]
   if (names.has('apiKey'))
-    return [diagnosticFor('apiKey', 'is the key of a self-hosted server: set profile: hyperdx, or use api-key-id and api-key-secret')]
+    return [
+      diagnosticFor(
+        'apiKey',
+        `is the key of a self-hosted server: set ${spellInput('profile', 'hyperdx')}, or use api-key-id and api-key-secret`,
+      ),
+    ]
   return required.filter((name) => !names.has(name)).map((name) => missing(toKebab(name), env))
 }
 
@@ -135,7 +141,7 @@ const missing = (name: string, { GITHUB_ACTIONS: isJob }: Variables): Diagnostic
 
 function refuseAddress(url: string | undefined, problem: string | undefined, settings: GivenSettings, profile: Profile): Diagnostic {
   if (url !== undefined) return settings.diagnosticFor('apiUrl', describeAddress(url, problem))
-  const advice = `set ${profile.isSelfHosted ? '' : 'profile: clickhouse-cloud, or '}the address of the server`
+  const advice = `set ${profile.isSelfHosted ? '' : `${spellInput('profile', 'clickhouse-cloud')}, or `}the address of the server`
   return missingInput('api-url', `is missing; ${advice}, as the input or as ${toEnvironmentName('api-url')}`)
 }
 

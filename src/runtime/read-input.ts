@@ -3,7 +3,8 @@ import type { Target } from '../api/path.ts'
 import { type Profile, type ProfileName, profileNamed } from '../api/profiles.ts'
 import { type Diagnostic, formatLocation, inputDiagnostic, isMissingInput, type LintSettings } from '../core/diagnostics.ts'
 import { InputError, inputError } from '../core/errors.ts'
-import { toEnvironmentName, toKebab } from '../core/names.ts'
+import { spellInput } from '../core/input-spelling.ts'
+import { toCamel, toEnvironmentName, toKebab } from '../core/names.ts'
 import { quote } from '../core/text.ts'
 import { metaOf, type Shape } from '../documents/schema.ts'
 import type { Files } from '../operation/files.ts'
@@ -16,6 +17,7 @@ import { decodeAll, parseFields, type Values } from './decode.ts'
 import { adviseOnName } from './new-names.ts'
 import {
   type GivenSettings,
+  hasVariable,
   isEmptyText,
   pick,
   type RunRequest,
@@ -85,7 +87,8 @@ export async function readInput(request: RunRequest, files: Files): Promise<RunI
     ...fields.diagnostics,
     ...(operation.check?.({ values: fields.values, names: fields.names, hasServiceId: settings.names.has('serviceId') }) ?? []),
   ]
-  if (all.length > 0) throw new InputError([...withoutRepeats(all), ...(await adviseOnConfig(all, files))])
+  if (all.length > 0)
+    throw new InputError([...withoutRepeats(all).map((one) => explainEmpty(one, request)), ...(await adviseOnConfig(all, files))])
   const complete = settings.values as Settings // A value that is missing or wrong is a diagnostic.
   return {
     name,
@@ -101,6 +104,20 @@ export async function readInput(request: RunRequest, files: Files): Promise<RunI
     organizationId: complete.organizationId ?? '',
     target: targetOf(complete, connection),
   }
+}
+
+/** GitHub passes a secret or a variable that does not exist, and an input that is not set, as the same empty text. */
+function explainEmpty(one: Diagnostic, { inputs, env, isAction = false }: RunRequest): Diagnostic {
+  const name = one.location.file
+  const variable = toEnvironmentName(name)
+  if (!isMissingInput(one) || !one.message.startsWith('is missing') || one.message.startsWith('is missing or')) return one
+  const isEmptyVariable = hasVariable(toCamel(name)) && env[variable]?.trim() === ''
+  const isEmptyInput = isAction && !inputs[toCamel(name)]
+  if (!isEmptyVariable && !isEmptyInput) return one
+  const state = isEmptyVariable
+    ? `is missing, because the variable ${variable} is empty`
+    : 'is missing or empty: check the name of the secret or variable that it is set to'
+  return { ...one, message: one.message.replace('is missing', state) }
 }
 
 /** A config file that is not read may have the missing settings. */
@@ -153,8 +170,8 @@ function refuseWrites(
   const place = readOnlyPlace
   return [
     ...(effect === 'write' ? [inputDiagnostic('operation', `${name} writes to the service, but ${place}`)] : []),
-    ...(isAction && comment !== 'off' ? [diagnosticFor('comment', `writes comments, but ${place}; set comment to off`)] : []),
-    ...(isAction && issue !== 'off' ? [diagnosticFor('issue', `writes issues, but ${place}; set issue to off`)] : []),
+    ...(isAction && comment !== 'off' ? [diagnosticFor('comment', `writes comments, but ${place}; set comment: off`)] : []),
+    ...(isAction && issue !== 'off' ? [diagnosticFor('issue', `writes issues, but ${place}; set issue: off`)] : []),
     ...(notifyUrl === undefined ? [] : [diagnosticFor('notifyUrl', `sends notifications, but ${place}; leave notify-url out`)]),
   ]
 }
@@ -218,6 +235,6 @@ function explainUnavailable(
     return `${name} is not available with profile ${profile}, because a self-hosted server has no organizations, usage costs and backups`
   if (profiles === undefined || (profile !== undefined && profiles.includes(profile))) return undefined
   const reason = profilesReason === undefined ? '' : `, because ${profilesReason}`
-  const advice = profile === undefined ? `; set the input profile or ${toEnvironmentName('profile')}` : ''
+  const advice = profile === undefined ? `; set ${spellInput('profile')} or ${toEnvironmentName('profile')}` : ''
   return `${name} is not available ${profile === undefined ? 'without a profile' : `with profile ${profile}`}; it needs profile ${profiles.join(' or ')}${reason}${advice}`
 }

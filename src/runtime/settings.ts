@@ -6,7 +6,7 @@ import type { Variables } from '../core/variables.ts'
 import type { CommonTarget } from '../declarations/environment.ts'
 import type { Shape } from '../documents/schema.ts'
 import type { Files } from '../operation/files.ts'
-import { type Settings, settingsSchema } from '../operation/inputs.ts'
+import { fileInputs, type Settings, settingsSchema } from '../operation/inputs.ts'
 import type { NamedEnvironment } from '../operation/operation.ts'
 import type { Config } from './config-file.ts'
 import { type DiagnosticFor, decodeAll, parseFields, type Values } from './decode.ts'
@@ -49,11 +49,12 @@ export async function readSettings(request: RunRequest, files: Files) {
   const ofInputs: Values = areText ? decodeAll(settingsSchema.shape, own) : own
   const given = { ...fromVariables, ...ofInputs, ...strictestReadOnly([ofInputs.readOnly, fromVariables.readOnly]) }
   const configFile = typeof given.config === 'string' ? given.config : defaultConfigFile
+  const project = request.inputs.project ?? (env[toEnvironmentName('project')]?.trim() || undefined)
   const config = await loadConfig(configFile, given.config !== undefined, readConfigFile)
   const { environment, diagnostics } = await loadEnvironment(request.inputs.env, files, {
     ownService: given.serviceId ?? config.values.serviceId,
     service: config.values.serviceId,
-    project: request.inputs.project ?? config.inputs.project ?? env.GITHUB_REPOSITORY,
+    project: project ?? config.inputs.project ?? env.GITHUB_REPOSITORY,
   })
   const ofEnvironment = environment?.settings ?? {}
   const diagnosticFor: DiagnosticFor = (name, message) => {
@@ -83,9 +84,7 @@ export async function readSettings(request: RunRequest, files: Files) {
       ...config.diagnostics,
       ...diagnostics,
       ...parsed.diagnostics,
-      ...(environment === undefined
-        ? []
-        : findContradictions(environment, pick(config.values, isTargetId), { ...given, project: request.inputs.project })),
+      ...(environment === undefined ? [] : findContradictions(environment, pick(config.values, isTargetId), { ...given, project })),
     ],
   }
 }
@@ -122,8 +121,7 @@ const findContradictions = ({ path, settings, project }: NamedEnvironment, commo
   Object.entries({ ...common, ...settings, ...(project !== undefined && { project }) }).flatMap(([name, value]) => {
     const other = given[name]
     if (typeof other !== 'string' || other === '' || (name.endsWith('Id') ? other.toLowerCase() : other) === value) return []
-    const place = settingNames.includes(name) ? `the input or ${toEnvironmentName(toKebab(name))}` : 'the input'
-    const message = `"${quote(other, 80)}" contradicts "${quote(value, 80)}" in ${name in settings || name === 'project' ? path : 'the config file'}; remove ${place}, or this line of the file`
+    const message = `"${quote(other, 80)}" contradicts "${quote(value, 80)}" in ${name in settings || name === 'project' ? path : 'the config file'}; remove the input or ${toEnvironmentName(toKebab(name))}, or this line of the file`
     return [inputDiagnostic(toKebab(name), message)]
   })
 
@@ -131,7 +129,8 @@ const sourceOf = (values: Values, source: string): Readonly<Record<string, strin
   Object.fromEntries(Object.keys(values).map((name) => [name, source]))
 
 /** Whether the input has a variable in the environment. */
-export const hasVariable = (name: string): boolean => settingNames.includes(name) || variableInputs.includes(toKebab(name))
+export const hasVariable = (name: string): boolean =>
+  settingNames.includes(name) || [...variableInputs, ...fileInputs].includes(toKebab(name))
 
 /** The inputs in the variables of the process, each as `WATCHKEEPER_` and its name. */
 export function readVariables(shape: Shape, env: Variables): Values {

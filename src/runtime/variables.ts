@@ -4,7 +4,7 @@ import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
 import { fileVariablePrefix, meantName, toEnvironmentName, toKebab, variableName } from '../core/names.ts'
 import { nameFirst, quote } from '../core/text.ts'
 import type { Variables } from '../core/variables.ts'
-import { settingsSchema } from '../operation/inputs.ts'
+import { fileInputs, settingsSchema } from '../operation/inputs.ts'
 import { inputNames, variableInputs } from './input-names.ts'
 
 /** Set to 1, it turns the debug log on. */
@@ -13,7 +13,7 @@ export const debugVariable = 'WATCHKEEPER_DEBUG'
 const prefix = toEnvironmentName('')
 
 /** The names that have a variable, in kebab-case. */
-const variableNames: readonly string[] = [...Object.keys(settingsSchema.shape).map(toKebab), ...variableInputs, 'debug']
+const variableNames: readonly string[] = [...Object.keys(settingsSchema.shape).map(toKebab), ...variableInputs, ...fileInputs, 'debug']
 
 const knownNames: readonly string[] = [...new Set([...variableNames, ...inputNames])]
 

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import type { WriteApi } from '../api/client.ts'
 import type { Diagnostic } from '../core/diagnostics.ts'
 import { inputError, WatchkeeperError } from '../core/errors.ts'
+import { spellInput } from '../core/input-spelling.ts'
 import { parseJsonOrUndefined } from '../core/json.ts'
 import { say, toPlainText } from '../core/line.ts'
 import { listFirst, quote } from '../core/text.ts'
@@ -156,7 +157,9 @@ async function readPlanFile(path: string, { files, environment }: Pick<ApplyCont
     if (parsed.data.environment === environment?.name) return parsed.data
     const planned = parsed.data.environment
     const advice =
-      planned === undefined ? 'was made without env; leave env out' : `is for environment "${quote(planned, 63)}"; set env to it`
+      planned === undefined
+        ? `was made without ${spellInput('env')}; leave it out`
+        : `is for environment "${quote(planned, 63)}"; set ${spellInput('env', planned)}`
     throw inputError('plan-file', `"${quote(path, 80)}" ${advice}, or run plan again`)
   }
   throw inputError('plan-file', `"${quote(path, 80)}" ${why}: run plan again`)

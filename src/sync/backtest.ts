@@ -4,6 +4,7 @@ import { daysForm, formatMoment, type GivenDays, lastDays, parseDays } from '../
 import { diagnosticSchema, errorsIn } from '../core/diagnostics.ts'
 import { dayMs } from '../core/durations.ts'
 import { inputError, WatchkeeperError } from '../core/errors.ts'
+import { spellInput } from '../core/input-spelling.ts'
 import { counted, type Line, say, sentence, trusted } from '../core/line.ts'
 import { quote } from '../core/text.ts'
 import type { OutputFile } from '../operation/files.ts'
@@ -191,7 +192,7 @@ export const backtest = defineOperation({
       errorsIn(result.diagnostics).length > 0
         ? say`The backtest failed`
         : result.alertCount === 0
-          ? say`No alert to backtest: the files change none. Set only to all, to backtest every declared alert`
+          ? say`No alert to backtest: the files change none. Set ${trusted(spellInput('only', 'all'))} to backtest every declared alert`
           : say`Backtest of ${counted(result.alertCount, 'alert')} over ${counted(result.days, 'day')} until ${trusted(formatMoment(result.until))}`,
     blocks: [
       countFacts({
@@ -230,7 +231,7 @@ function toRecordedFile({ path, content, size }: WrittenRecording): OutputFile {
 /** The user asked for recordings of all incidents of the period. */
 function judgeRecordings(recordings: readonly WrittenRecording[], given: { readonly recordings?: string | undefined }): readonly Line[] {
   if (given.recordings !== undefined && recordings.length === 0)
-    return [say`nothing was recorded, because no incident of the files is in the period; set period`]
+    return [say`nothing was recorded, because no incident of the files is in the period; set ${trusted(spellInput('period'))}`]
   return recordings.flatMap(({ incident, alert, reason }) =>
     reason === undefined ? [] : [say`incident ${incident}: alert ${alert} was not recorded (${sentence(reason)})`],
   )

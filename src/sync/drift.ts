@@ -1,3 +1,4 @@
+import { spellInput } from '../core/input-spelling.ts'
 import { counted, join, type Line, say, sentence, trusted, untrusted } from '../core/line.ts'
 import { inEnvironment } from '../declarations/environment.ts'
 import { onFailedEvaluation } from '../kinds/alert/evaluation.ts'
@@ -60,15 +61,16 @@ function whoActs(object: PlannedObject, result: PlanResult): Line {
   if (isWrong(result)) return say`Apply changes nothing until the errors are corrected`
   if (action === 'held') return say`Left as it is: ${join(notes.map(sentence), '. ')}`
   if (action === 'create') return say`Only in the files. Apply creates it, even if someone deleted it`
-  if (action === 'delete') return say`In no file. Apply with prune deletes it`
+  if (action === 'delete') return say`In no file. Apply with ${trusted(spellInput('prune'))} deletes it`
   if (action === 'release') return say`In no file. Apply removes its marker, and keeps it`
   // pull edits neither.
   const place = instance === undefined ? madeFrom : `instances.${instance}`
   if (origin === 'service' && result.diagnostics.some(isAboutLostName))
-    return say`Changed outside of the files. Apply changes nothing until the names in the files exist, pull with only: drifted writes them`
+    return say`Changed outside of the files. Apply changes nothing until the names in the files exist, pull with ${trusted(spellInput('only', 'drifted'))} writes them`
   if (origin === 'service' && place !== undefined)
     return say`Changed outside of the files. Apply reverts the change. To keep it, change the file, or ${place} in it`
-  if (origin === 'service') return say`Changed outside of the files. Apply reverts the change, pull with only: drifted keeps it`
+  if (origin === 'service')
+    return say`Changed outside of the files. Apply reverts the change, pull with ${trusted(spellInput('only', 'drifted'))} keeps it`
   if (origin === 'files') return say`Changed in the files since the last apply. Review the plan, then apply`
   return say`Never applied, or changed since. Review the plan, then apply`
 }
@@ -78,7 +80,7 @@ function actorTable(result: PlanResult): Block {
   const drifted = objects.filter(isDifference)
   const rows = [
     ...drifted.map((object) => ({ ...object, who: whoActs(object, result) })),
-    ...orphans.map((one) => ({ ...one, who: say`In no file. Add it with pull, or delete it with prune` })),
+    ...orphans.map((one) => ({ ...one, who: say`In no file. Add it with pull, or delete it with ${trusted(spellInput('prune'))}` })),
   ]
   return table(undefined, rows, {
     Kind: ({ kind }) => trusted(kindLabels[kind]),

@@ -4,6 +4,7 @@ import { isServer, type Service } from '../api/path.ts'
 import type { Diagnostic } from '../core/diagnostics.ts'
 import { dayMs } from '../core/durations.ts'
 import { causeOf, inputError } from '../core/errors.ts'
+import { spellInput } from '../core/input-spelling.ts'
 import { counted, type Line, say, sentence } from '../core/line.ts'
 import { inEnvironment, ofEnvironment } from '../declarations/environment.ts'
 import { onFailedEvaluation } from '../kinds/alert/evaluation.ts'
@@ -116,7 +117,7 @@ async function reviewPlan(
 /** Throws an InputError for a server without activities. */
 function demandActivities({ profile, service }: Context<'read', 'service-or-server'>): Service {
   if (profile.provider !== undefined && !isServer(service)) return service
-  throw inputError('price', 'requires profile: clickhouse-cloud, because other servers have no activities and no usage')
+  throw inputError('price', `requires ${spellInput('profile', 'clickhouse-cloud')}, because other servers have no activities and no usage`)
 }
 
 async function priceOf({ api, clock }: Context<'read', 'service-or-server'>, planned: PlanningResult, service: Service) {

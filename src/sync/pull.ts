@@ -3,6 +3,7 @@ import type { ReadApi } from '../api/client.ts'
 import { letEventsAct } from '../core/clock.ts'
 import { type Diagnostic, errorsIn, inputDiagnostic, type LintSettings } from '../core/diagnostics.ts'
 import { WatchkeeperError } from '../core/errors.ts'
+import { spellInput } from '../core/input-spelling.ts'
 import { quote } from '../core/text.ts'
 import type { Declarations } from '../declarations/declarations.ts'
 import { environmentInput, variableIn } from '../declarations/environment.ts'
@@ -93,9 +94,9 @@ export const pull = defineOperation({
 
 function checkPullInput({ values, names }: Given<typeof pullInputs>): readonly Diagnostic[] {
   return [
-    ...(values.prune === true && values.only !== 'drifted' ? [inputDiagnostic('prune', 'requires only: drifted')] : []),
+    ...(values.prune === true && values.only !== 'drifted' ? [inputDiagnostic('prune', `requires ${spellInput('only', 'drifted')}`)] : []),
     ...(values.prune === true && names.has('env')
-      ? [inputDiagnostic('prune', 'cannot be used with env, because the files declare the objects of all environments')]
+      ? [inputDiagnostic('prune', `cannot be used with ${spellInput('env')}, because the files declare the objects of all environments`)]
       : []),
   ]
 }

@@ -1,7 +1,7 @@
-import { type Day, plainDay, plainDays } from '../core/dates.ts'
+import { addDays, countDays, type Day, plainDay, plainDays } from '../core/dates.ts'
 import { type Decimal, percentOf } from '../core/decimal.ts'
 import { type Line, say, type Trusted, toPlainText, trusted } from '../core/line.ts'
-import { nameFirst } from '../core/text.ts'
+import { andMore } from '../core/text.ts'
 import { formatMoneyPair, formatPercent } from '../report/format.ts'
 import { type DataQualityIssue, findIssues } from './data-quality.ts'
 import type { UsageReading } from './records.ts'
@@ -81,4 +81,15 @@ export function whyNotTrusted(reading: UsageReading, unit: string, today: Day): 
   return issue && `the usage records cannot be trusted: ${toPlainText(describeIssue(issue, unit))}`
 }
 
-export const listDays = (days: readonly Day[]): Trusted => trusted(nameFirst(days.map(plainDay), maxListed))
+/** `1 – 22 Nov 2026, 24 Nov 2026`: days in their order, with those that follow each other as one range. */
+export function listDays(days: readonly Day[]): Trusted {
+  const ranges: { readonly from: Day; to: Day }[] = []
+  for (const date of days) {
+    const last = ranges.at(-1)
+    if (last !== undefined && addDays(last.to, 1) === date) last.to = date
+    else ranges.push({ from: date, to: date })
+  }
+  const left = ranges.slice(maxListed).reduce((count, { from, to }) => count + countDays(from, to), 0)
+  const listed = ranges.slice(0, maxListed).map(({ from, to }) => plainDays(from, to))
+  return trusted(`${listed.join(', ')}${andMore(left, 0)}`)
+}

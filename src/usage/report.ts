@@ -1,7 +1,9 @@
 // What a report of usage decides, and how it shows that.
+
 import { drillTag } from '../api/services.ts'
 import { type Day, formatDay, formatDays, formatMoment } from '../core/dates.ts'
 import { type Decimal, formatRounded, percentOf, sum } from '../core/decimal.ts'
+import { spellInput } from '../core/input-spelling.ts'
 import { counted, join, type Line, say, sentence, type Trusted, trusted, untrusted } from '../core/line.ts'
 import { andMore, capitalize, listFirst, plural, progressBar } from '../core/text.ts'
 import { type Block, paragraph } from '../report/blocks.ts'
@@ -56,7 +58,7 @@ const waived = ({ budget }: Reason): readonly Line[] =>
 function gateReasons({ gate, ...limits }: UsageResult): readonly Reason[] {
   if (gate === 'required' && !canFail(limits)) {
     const checked = limits.warnBudget === undefined ? 'nothing' : 'only the warning level'
-    const advice = 'With gate: required, set budget, budgets, forecast-budget or max-increase.'
+    const advice = `With ${spellInput('gate', 'required')}, set ${['budget', 'budgets', 'forecast-budget'].map((name) => spellInput(name)).join(', ')} or ${spellInput('max-increase')}.`
     return [{ level: 'fail', line: [trusted(`No budget is set: ${checked} was checked. ${advice}`)] }]
   }
   return gate === 'auto' && !hasLimit(limits) ? [{ level: 'warn', line: [trusted('No budget is set: nothing was checked.')] }] : []

@@ -5,6 +5,7 @@ import { findServices } from '../api/services.ts'
 import { type Day, dayOf } from '../core/dates.ts'
 import { formatExact } from '../core/decimal.ts'
 import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
+import { spellInput } from '../core/input-spelling.ts'
 import { toPlainText } from '../core/line.ts'
 import { toKebab } from '../core/names.ts'
 import { quote } from '../core/text.ts'
@@ -151,7 +152,7 @@ function checkLimits({ values, names }: Given<typeof usageInput>): readonly Diag
   const { gate, budget, warnBudget } = values
   const refused = gate === 'off' ? limitNames.filter((name) => names.has(name)) : []
   return [
-    ...refused.map((name) => inputDiagnostic(toKebab(name), 'cannot be combined with gate: off')),
+    ...refused.map((name) => inputDiagnostic(toKebab(name), `cannot be combined with ${spellInput('gate', 'off')}`)),
     ...(budget !== undefined && warnBudget?.gt(budget)
       ? [inputDiagnostic('warn-budget', `is ${formatExact(warnBudget)}, above budget ${formatExact(budget)}, so the gate would never warn`)]
       : []),

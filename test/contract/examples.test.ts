@@ -97,8 +97,8 @@ it('every workflow for the files of the starter kit sets the variables that they
   const needed = new Set([...read('examples/starter/service.yml').matchAll(/\$\{\{ env\.(\w+) \}\}/g)].map(([, name = '']) => name))
   expect(needed.size).toBe(3)
   // The files of the first one are those of the README, which need no variables. Those of the second one come from examples/environments.
-  // The third one reads only the file of docs/slos.md.
-  const others = ['plan-and-apply.yml', 'environments.yml', 'check-slos.yml']
+  // The others read only the file of docs/slos.md.
+  const others = ['plan-and-apply.yml', 'environments.yml', 'check-slos.yml', 'self-hosted-check-slos.yml']
   const workflows = readdirSync(new URL('../../examples/workflows', import.meta.url)).filter((name) => !others.includes(name))
   for (const name of workflows) {
     const text = read(`examples/workflows/${name}`)

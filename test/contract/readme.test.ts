@@ -1,7 +1,20 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import * as z from 'zod'
+import { describeOperations, settings } from '../../scripts/reference/describe.ts'
+import { exitCodeOfKind } from '../../src/core/errors.ts'
+import { toKebab } from '../../src/core/names.ts'
+import { auditRules } from '../../src/idling/audit-rules.ts'
+import { kits } from '../../src/runtime/cli/init/kits.ts'
+import { commonOutputs } from '../../src/runtime/cli/schema.ts'
+import { pullRules } from '../../src/sync/pull/pull-diagnostics.ts'
+import { planRules, toSarifRules } from '../../src/sync/rules.ts'
 import { forEachEntry } from '../support/corpus.ts'
+import { allOperations } from '../support/examples.ts'
+import { reusable } from '../support/run-workflow.ts'
+import { allWorkflows, parseWorkflow, shownSteps, stepsOf } from '../support/workflows.ts'
 
 const root = new URL('../..', import.meta.url).pathname
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
@@ -12,6 +25,38 @@ const markdownIn = (folder: string): readonly string[] =>
     .map((name) => join(folder, name))
 
 const documents = ['.', 'docs', 'docs/decisions'].flatMap(markdownIn)
+
+/** Inputs, outputs and their values, operations, rules, kinds of errors, kits, and inputs of reusable workflows. */
+async function knownNames(): Promise<ReadonlySet<string>> {
+  const operations = await describeOperations()
+  const fields = operations.flatMap(({ inputs, outputs, details }) => [...inputs, ...outputs, ...details])
+  const valuesOf = (schema: unknown): readonly string[] =>
+    [...JSON.stringify(schema).matchAll(/"(?:enum|const)":(\[[^\]]*\]|"[^"]*")/g)].flatMap(
+      ([, value = '']) => JSON.parse(value) as string | string[],
+    )
+  const schemas = allOperations.flatMap(({ operation: { input, output, details } }) =>
+    [input, output, details].map((one) => z.toJSONSchema(one, { unrepresentable: 'any', io: 'input' })),
+  )
+  const workflows = [...reusable.values()].flatMap(
+    ({
+      on: {
+        workflow_call: { inputs, secrets, outputs },
+      },
+    }) => [inputs, secrets, outputs].flatMap((one) => Object.keys(one)),
+  )
+  return new Set([
+    ...[...settings, ...fields, ...commonOutputs].map(({ name }) => toKebab(name)),
+    ...[...settings, ...fields].flatMap(({ accepts }) => accepts.split(/[^a-z-]+/)),
+    ...schemas.flatMap(valuesOf),
+    ...operations.map(({ name }) => name),
+    ...Object.keys(exitCodeOfKind),
+    ...[...planRules, ...toSarifRules(pullRules)].map(({ id }) => id),
+    ...Object.keys(auditRules),
+    ...kits.map(({ name }) => name),
+    ...workflows,
+    ...readdirSync(join(root, 'examples/workflows')).map((name) => name.replace('.yml', '')),
+  ])
+}
 
 const withoutCode = (text: string): string => text.replaceAll(/^ *```[\s\S]*?^ *```$/gm, '').replaceAll(/<!--[\s\S]*?-->/g, '')
 
@@ -34,6 +79,48 @@ it('every link in the documents leads to a file and a heading that exist', () =>
       if (anchor !== undefined) expect(anchorsIn(read(target)), `${document}: ${link}`).toContain(anchor)
     }
   }))
+
+/** What is in backticks outside of code blocks, by document. */
+const codeSpans: readonly (readonly [string, string])[] = [...documents, 'test/conformance/README.md', 'test/effects/README.md'].flatMap(
+  (document) => [...withoutCode(read(document)).matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => [document, span] as const),
+)
+
+it('every file of this project that a document names exists', () => {
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((path) => !/(?:^|\/)node_modules\//.test(path))
+  const named = codeSpans.filter(
+    ([, span]) =>
+      /^[\w./-]+\.ts$/.test(span) ||
+      /^(?:src|test|scripts|docs|examples|schemas|site|skills|bench|\.github|\.changes)\/[\w./-]+\.\w+$/.test(span),
+  )
+  expect(named.length).toBeGreaterThan(30)
+  // An example of a name.
+  const missing = named.filter(([, span]) => !files.some((path) => `/${path}`.endsWith(`/${span}`)) && !span.includes('retry-after-503'))
+  expect(missing.map(([document, span]) => `${document}: ${span}`)).toEqual([])
+})
+
+it('every word with dashes that a document has as code is a name of this project, or one of the listed names of GitHub and others', async () => {
+  const known = await knownNames()
+  const others =
+    'control-plane project-alerts github-pages github-script pull-requests runs-on security-events ubuntu-latest check-alerts self-test'
+  const words = codeSpans.flatMap(([document, span]) => {
+    const [, word] = /^([a-z]+(?:-[a-z]+)+)(?:$|[:=])/.exec(span) ?? []
+    return word === undefined ? [] : [[document, word] as const]
+  })
+  expect(words.length).toBeGreaterThan(500)
+  const unknown = words.filter(([, word]) => !known.has(word) && !others.split(' ').includes(word))
+  expect([...new Set(unknown.map(([document, word]) => `${document}: ${word}`))]).toEqual([])
+})
+
+it('every input that a workflow or a document passes to this action exists', () => {
+  const { inputs } = parse(read('action.yml')) as { readonly inputs: Readonly<Record<string, unknown>> }
+  const passed = [...allWorkflows, ...shownSteps].flatMap(({ name, text }) =>
+    stepsOf(parseWorkflow(text)).flatMap(({ uses = '', with: given = {} }) =>
+      /^(?:\.\/?$|watchkeeper\/watchkeeper@)/.test(uses) ? Object.keys(given).map((input) => [name, input] as const) : [],
+    ),
+  )
+  expect(passed.length).toBeGreaterThan(100)
+  expect(passed.filter(([, input]) => !Object.hasOwn(inputs, input))).toEqual([])
+})
 
 describe('README.md', () => {
   it('README.md has at most 150 lines', () => {

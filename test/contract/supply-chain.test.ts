@@ -65,6 +65,10 @@ jobs:
       sound(checkout('ref: x'), { on: '{workflow_run: {workflows: [x]}}' }),
       sound(checkout('repository: x/y'), { on: '{workflow_run: {workflows: [x]}}' }),
     ],
+    'names no person as the author of commits for a pull request': [
+      sound('{uses: x/create-pull-request@v8, with: {committer: bot <bot@example.com>}}'),
+      sound('uses: x/create-pull-request@v8'),
+    ],
     'hands its secrets to no other workflow as a whole': [sound().replace('timeout-minutes: 5', 'secrets: inherit')],
     'knows no secret: what it may do, it may do for one run': [
       sound('run: make', { job: `env: {X: "${expression('secrets.NPM_TOKEN')}"}` }),

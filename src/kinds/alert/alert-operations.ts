@@ -16,6 +16,7 @@ import { composeCreate } from '../compare.ts'
 import { fieldsLeftToService } from '../derive.ts'
 import { type Body, type DeclaredObject, describeStored, type Kind, watchedPlaceOf, withWatchedNames } from '../kind.ts'
 import { ownersDetail, toOwners } from '../list-operation.ts'
+import { alertMarkers } from '../marker.ts'
 import {
   declarationDetail,
   documentInput,
@@ -31,7 +32,6 @@ import { type Alert, alertCollection, alertFromApi, alertSchema, type DeclaredAl
 import { createAlertKind } from './alert-kind.ts'
 import {
   alertFacts,
-  alertMarkers,
   alertTable,
   executionErrorTable,
   missingNames,
@@ -85,7 +85,7 @@ export const listAlerts = defineOperation({
       ...result,
       names: Object.fromEntries([...names].filter(([id]) => used.has(id))),
       ...(failure !== undefined && { namesFailure: failure }),
-      owners: toOwners(items, alertMarkers, input.select),
+      owners: toOwners(items, alertMarkers),
       silencedUntil: Object.fromEntries(silenced),
     }
   },

@@ -3,9 +3,9 @@ import { type Line, say, sentence, textOrDash, trusted, untrusted } from '../../
 import { type Selectable, selectInput } from '../../operation/select.ts'
 import type { Block } from '../../report/blocks.ts'
 import { facts, shown, table } from '../../report/table.ts'
-import { type Body, storedLabelOf, withWatchedNames } from '../kind.ts'
+import { storedLabelOf, withWatchedNames } from '../kind.ts'
 import { type Owners, ownerCell, ownerFields, selectableOwned, tagsCell } from '../list-operation.ts'
-import { readTextMarker, textStyle, withoutMarkerTags } from '../marker.ts'
+import { alertMarkers, withoutMarkerTags } from '../marker.ts'
 import { type Alert, alertStates, describeThreshold } from './alert.ts'
 
 /** `≥ 5 over 5m`, `between 5 and 9 over 5m`. */
@@ -33,13 +33,6 @@ interface ListedAlerts {
 
 export const selectAlerts = (description: string) =>
   selectInput(description, ['name', 'state', 'tag', ...ownerFields], { state: alertStates })
-
-/** The marker of an alert is in its note, or in its message where the server has no notes. */
-export const alertMarkers = {
-  ownership: 'marker',
-  markerStyle: textStyle,
-  readMarker: ({ note, message }: Body) => readTextMarker(note) ?? readTextMarker(message),
-} as const
 
 export const selectableAlert = (alert: Alert): Selectable => ({
   ...selectableOwned(alert, alertMarkers),

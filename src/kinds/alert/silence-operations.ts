@@ -6,6 +6,7 @@ import { forEachConcurrently } from '../../core/concurrency.ts'
 import { formatMoment } from '../../core/dates.ts'
 import { inputDiagnostic } from '../../core/diagnostics.ts'
 import { causeOf, WatchkeeperError } from '../../core/errors.ts'
+import { spellInput } from '../../core/input-spelling.ts'
 import { counted, type Inline, joinFirst, type Line, say, sentence, trusted, untrusted } from '../../core/line.ts'
 import { listFirst, plural, quote } from '../../core/text.ts'
 import { duration, durationMsOf, integer } from '../../operation/inputs.ts'
@@ -16,8 +17,9 @@ import { pass, type Verdict } from '../../report/report.ts'
 import { table } from '../../report/table.ts'
 import { readWatchedNames } from '../collections.ts'
 import { storedLabelOf } from '../kind.ts'
+import { alertMarkers } from '../marker.ts'
 import { type Alert, alertCollection, unknownFormOf } from './alert.ts'
-import { alertMarkers, selectAlerts, selectableAlert } from './alert-report.ts'
+import { selectAlerts, selectableAlert } from './alert-report.ts'
 import { changeAlert } from './change-alert.ts'
 import { startMsOf, toStart } from './schedule.ts'
 import { decideEnd, decideSilence } from './silence.ts'
@@ -146,7 +148,7 @@ const silenceBlocks = (alerts: readonly ReachedAlert[], isEnd: boolean): readonl
 function silencedForLonger(alerts: readonly ReachedAlert[]): readonly Block[] {
   const longer = alerts.filter(({ outcome }) => outcome === 'already-silenced')
   if (longer.length === 0) return []
-  const line = say`Already silenced for at least as long, and not changed: ${namesOf(longer)}. To end a silence early, set for to 0m`
+  const line = say`Already silenced for at least as long, and not changed: ${namesOf(longer)}. To end a silence early, set ${trusted(spellInput('for', '0m'))}`
   return [{ kind: 'paragraph', line }]
 }
 
@@ -254,7 +256,7 @@ function tooMany(names: readonly string[], { maxAlerts }: Selection): Watchkeepe
     [
       `${names.length} alerts would be changed, and max-alerts is ${maxAlerts}. Nothing was written:`,
       ...lines,
-      `Add a condition to select, or set max-alerts to ${names.length}.`,
+      `Add a condition to ${spellInput('select')}, or set ${spellInput('max-alerts', String(names.length))}.`,
     ].join('\n'),
   )
 }

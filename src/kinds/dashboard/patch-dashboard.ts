@@ -2,6 +2,7 @@ import type { WriteApi } from '../../api/client.ts'
 import type { SendOptions, Update, Updated } from '../../api/collection.ts'
 import { callTool, patchToolName, readTool } from '../../api/mcp.ts'
 import type { Target } from '../../api/path.ts'
+import { spellInput } from '../../core/input-spelling.ts'
 import { parseJsonOrUndefined } from '../../core/json.ts'
 import { isMapping } from '../../core/keys.ts'
 import { formatPlace } from '../../core/mismatch.ts'
@@ -47,7 +48,7 @@ const merge = (current: Dashboard, patch: DashboardPatch): Dashboard =>
 const explainRefusal = (text: string, patch: DashboardPatch | undefined): string =>
   patch === undefined || 'tags' in patch
     ? reasonIn(text)
-    : `cannot patch the tile "${quote(String(patch.tile.name), 60)}" (plan with repair: rewrite to write all tiles): ${reasonIn(text)}`
+    : `cannot patch the tile "${quote(String(patch.tile.name), 60)}" (plan with ${spellInput('repair', 'rewrite')} to write all tiles): ${reasonIn(text)}`
 
 interface Issue {
   readonly path: readonly PropertyKey[]

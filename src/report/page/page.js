@@ -63,7 +63,8 @@ function draw(place, { labels, unit, series, top, tell, mark }) {
         {
           ...axis,
           grid: { show: false },
-          space: 70,
+          // Fits the longest label.
+          space: Math.max(70, 16 + 8 * Math.max(0, ...labels.map((text) => text.length))),
           incrs: [1, 2, 5, 7, 14, 28, 56, 91, 182],
           values: (_, splits) => splits.map((at) => labels[at] ?? ''),
         },

@@ -65,7 +65,8 @@ export function mainHelp(tools: readonly Command[]): string {
     '',
     ...operationGroups.flatMap(({ title, names, inHelp }) => [
       `${title}:`,
-      ...(inHelp === undefined ? rows(names.map((name) => ({ name, summary: summaries[name] }))) : [`  ${inHelp}`]),
+      ...rows((inHelp?.names ?? names).map((name) => ({ name, summary: summaries[name] }))),
+      ...(inHelp === undefined ? [] : [`  ${inHelp.others}`]),
       '',
     ]),
     'Setup:',

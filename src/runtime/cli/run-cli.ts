@@ -1,3 +1,4 @@
+import { withFlags } from '../../core/input-spelling.ts'
 import { version } from '../../core/version.ts'
 import { isOperationName, operationNames } from '../../operations.ts'
 import { type Command, parseArguments, unknownCommand, WrongUse } from './command.ts'
@@ -8,7 +9,7 @@ import { createTools } from './tools.ts'
 /** Resolves to the exit code; see `exitCodes`. Loads only what the arguments need. */
 export async function runCli(args: readonly string[], terminal: Terminal): Promise<number> {
   try {
-    return await dispatch(args, terminal)
+    return await withFlags(() => dispatch(args, terminal))
   } catch (thrown) {
     return reportCrash(thrown, args, terminal)
   }

@@ -1,6 +1,7 @@
 import { formatShare, minCoverage } from '../../backtest/coverage.ts'
 import type { AlertEstimate } from '../../backtest/result.ts'
 import { type Diagnostic, inputDiagnostic } from '../../core/diagnostics.ts'
+import { spellInput } from '../../core/input-spelling.ts'
 import { counted, join, type Line, say, trusted } from '../../core/line.ts'
 import { toKebab } from '../../core/names.ts'
 import { choice, integer } from '../../operation/inputs.ts'
@@ -26,7 +27,7 @@ export const gatesWithoutBacktest = (values: Gates & { readonly backtest?: boole
   values.backtest === true
     ? []
     : (['maxNotifications', 'onMissing'] as const).flatMap((name) =>
-        values[name] === undefined ? [] : [inputDiagnostic(toKebab(name), 'requires backtest: true')],
+        values[name] === undefined ? [] : [inputDiagnostic(toKebab(name), `requires ${spellInput('backtest', 'true')}`)],
       )
 
 /** An alert without an estimate passes only where `onMissing` accepts it. */
@@ -54,7 +55,9 @@ function findUnchecked(alerts: readonly BacktestedAlert[]): readonly Line[] {
   return [
     ...(unknown.length === 0
       ? []
-      : [say`max-notifications could not be checked for ${names}; on-missing: warn accepts alerts without an estimate`]),
+      : [
+          say`max-notifications could not be checked for ${names}; ${trusted(spellInput('on-missing', 'warn'))} accepts alerts without an estimate`,
+        ]),
     ...sparse.map(({ key, next }) => say`max-notifications was checked for alert ${key} with ${describeSparse(next)}`),
   ]
 }
@@ -65,5 +68,5 @@ const isSparse = (estimate: AlertEstimate): boolean =>
 
 const describeSparse = (estimate: AlertEstimate | undefined): Line =>
   estimate?.coverage === undefined
-    ? say`an unknown share of windows with data: set the source of its tile, or on-missing: warn`
+    ? say`an unknown share of windows with data: set the source of its tile, or ${trusted(spellInput('on-missing', 'warn'))}`
     : say`data in only ${trusted(formatShare(estimate.coverage.share))} of its windows, below ${trusted(`${minCoverage}%`)}`

@@ -1,6 +1,7 @@
 import type * as z from 'zod'
 import { dayOf, formatMoment } from '../../core/dates.ts'
 import { errorsIn } from '../../core/diagnostics.ts'
+import { spellVariable } from '../../core/input-spelling.ts'
 import { counted, type Line, say, trusted } from '../../core/line.ts'
 import { listFirst } from '../../core/text.ts'
 import { inEnvironment } from '../../declarations/environment.ts'
@@ -15,7 +16,7 @@ import type { CheckedSlo, SloResult, sloInput } from './slo-result.ts'
 /** Too few events never pass: a gate on them fails, and without a gate the verdict is a warning. */
 export function judgeSlos(result: SloResult, { minBudgetLeft, maxBurnRate }: z.output<typeof sloInput>): Verdict {
   if (errorsIn(result.diagnostics).length > 0) return judgeDiagnostics(result)
-  if (result.asleep) return { status: minBudgetLeft === undefined && maxBurnRate === undefined ? 'warn' : 'fail', reasons: [asleep] }
+  if (result.asleep) return { status: minBudgetLeft === undefined && maxBurnRate === undefined ? 'warn' : 'fail', reasons: [asleep()] }
   const failures = result.slos.flatMap((slo) => [...belowBudget(slo, minBudgetLeft), ...aboveBurnRate(slo, maxBurnRate)])
   if (failures.length > 0) return { status: 'fail', reasons: firstOf(failures) }
   const warnings = result.slos.flatMap((slo): readonly Line[] => {
@@ -30,7 +31,8 @@ const maxReasons = 20
 
 const firstOf = (reasons: readonly Line[]): readonly Line[] => listFirst(reasons, maxReasons, (rest) => say`${rest} more`)
 
-export const asleep = say`the service is asleep, and a query would wake it; set wake-service to allow that`
+const asleep = (): Line =>
+  say`the service is asleep, and a query would wake it; set ${trusted(spellVariable('wake-service', 'true'))} to allow that`
 
 function belowBudget(slo: CheckedSlo, minBudgetLeft: number | undefined): readonly Line[] {
   if (minBudgetLeft === undefined) return []

@@ -5,6 +5,7 @@ import type { Target } from '../../api/path.ts'
 import { forEachConcurrently } from '../../core/concurrency.ts'
 import { type Diagnostic, diagnosticOf, errorsIn, formatLocation, type Rules } from '../../core/diagnostics.ts'
 import { causeOf, inputError } from '../../core/errors.ts'
+import { spellInput } from '../../core/input-spelling.ts'
 import { quote } from '../../core/text.ts'
 import { environmentInput } from '../../declarations/environment.ts'
 import { adviseOnEmpty, type Found, filesInput, findDeclarations, withSources } from '../../declarations/find-declarations.ts'
@@ -73,9 +74,10 @@ export async function resolveProject(
   const remote = await files.remoteRepository()
   const above = await files.configAbove()
   const unread = above === undefined ? '' : `; ${above} is not read; run the command in its directory`
-  if (remote === undefined) throw inputError('project', `is missing; set project to owner/repo, or add it to .watchkeeper.yml${unread}`)
+  if (remote === undefined)
+    throw inputError('project', `is missing; set ${spellInput('project', 'owner/repo')}, or add it to .watchkeeper.yml${unread}`)
   const project = validProject(remote, 'git remote origin')
-  const advice = `pass --project ${project}, or set project in .watchkeeper.yml`
+  const advice = `set ${spellInput('project', project)}, or project in .watchkeeper.yml`
   if (effect === 'write') throw inputError('project', `is missing; ${advice} (git remote origin is ${project})${unread}`)
   const message = `the project ${project} was taken from git remote origin; for apply, ${advice}${unread}`
   return { project, diagnostics: [diagnosticOf(projectRules, 'inferred-project', { file: '.watchkeeper.yml' }, message)] }
@@ -83,7 +85,10 @@ export async function resolveProject(
 
 function validProject(text: string, source: string): string {
   if (projectGrammar.test(text)) return text
-  throw inputError('project', `"${quote(text, 80)}" (from ${source}) is not a valid project; set project; accepted: ${projectForm}`)
+  throw inputError(
+    'project',
+    `"${quote(text, 80)}" (from ${source}) is not a valid project; set ${spellInput('project')}; accepted: ${projectForm}`,
+  )
 }
 
 // Lets the server check the dashboards of a plan before anything is written. A server may return a dashboard that it refuses to store

@@ -1,4 +1,5 @@
 import { type Diagnostic, diagnosticOf, exceptionOf, type Rules } from '../../core/diagnostics.ts'
+import { spellInput } from '../../core/input-spelling.ts'
 import { plural, pluralOf, quote } from '../../core/text.ts'
 import { type AdoptedId, adoptedIds } from '../../kinds/adopt.ts'
 import { sidesOf } from '../../kinds/compare.ts'
@@ -253,7 +254,7 @@ function findHolder(declared: Declared, token: string | undefined, { kind, index
     ? report(
         declared,
         'duplicate-marker',
-        `${holders.length} ${alike} have this ownership marker (${ids})${canRepair(kind, canPatch) ? '; set repair to duplicates for one run, or delete the one that you do not need' : `. No run repairs this, because ${whyNotCompared(kind)}. ${repairByHand(kind)}`}`,
+        `${holders.length} ${alike} have this ownership marker (${ids})${canRepair(kind, canPatch) ? `; set ${spellInput('repair', 'duplicates')} for one run, or delete the one that you do not need` : `. No run repairs this, because ${whyNotCompared(kind)}. ${repairByHand(kind)}`}`,
       )
     : report(
         declared,
@@ -411,7 +412,8 @@ function explainOwned(declared: Declared, { kind, project, byName, orphans, adop
   const other = byName.get(name)?.find(({ marker }) => marker !== undefined && !isOwned(marker))
   if (other === undefined || adoptFrom?.none) return {}
   if (!ownsAnything) return { ofOther: other }
-  const given = adoptFrom?.project === undefined ? '' : `; the project in adopt-from, ${adoptFrom.project}, does not own it`
+  const given =
+    adoptFrom?.project === undefined ? '' : `; the project in ${spellInput('adopt-from')}, ${adoptFrom.project}, does not own it`
   const message = `${describeOwned(other, kind)}${given}; a second one will be created`
   return { diagnostic: reportException(declared, 'other-project', message) }
 }
@@ -466,10 +468,11 @@ export function reportRenamedProject(
   const { declared, found } = first
   const name = objects.map((one) => one.found.marker?.projectName).find((one) => one !== undefined)
   const more = others.length === 0 ? '' : `, and ${plural(others.length, 'more object')} of these files`
-  const given = adoptFrom?.project === undefined ? '' : `, and the project in adopt-from, ${adoptFrom.project}, does not own it`
+  const given =
+    adoptFrom?.project === undefined ? '' : `, and the project in ${spellInput('adopt-from')}, ${adoptFrom.project}, does not own it`
   const previous = name ?? 'PREVIOUS-NAME'
   const command = adoptCommand?.(previous) ?? `watchkeeper apply --project ${project} --adopt-from project=${previous}`
-  const advice = `If the project was renamed, run once: ${command}. To create a second set of objects, set adopt-from to none`
+  const advice = `If the project was renamed, run once: ${command}. To create a second set of objects, set ${spellInput('adopt-from', 'none')}`
   return [
     report(
       declared,

@@ -1,6 +1,8 @@
 // Who owned the objects: another repository, whose objects this run must not overwrite, or a previous owner, of the input `adopt-from`.
+
 import * as z from 'zod'
 import { type Diagnostic, diagnosticOf, exceptionOf, type Rules } from '../../core/diagnostics.ts'
+import { spellInput } from '../../core/input-spelling.ts'
 import { listFirst } from '../../core/text.ts'
 import { describeStored, type Kind } from '../../kinds/kind.ts'
 import { projectGrammar, repositoryDigest, repositoryDigestGrammar } from '../../kinds/marker.ts'
@@ -70,8 +72,8 @@ export function checkRepository(run: RunRepository | undefined, owned: readonly 
     const effect = run.effect === 'write' ? '; nothing was written' : '; apply would write nothing'
     const advice =
       others.size > 1
-        ? `The objects are of ${others.size} other repositories, and adopt-from can name only one. Set another project in each repository but one, and in the web app, delete what the others applied, or remove its markers`
-        : `If two repositories use this project, set another project in one of them. If the repository was renamed or moved, set adopt-from to repository=${digest}, or to repository= and its previous name`
+        ? `The objects are of ${others.size} other repositories, and ${spellInput('adopt-from')} can name only one. Set another project in each repository but one, and in the web app, delete what the others applied, or remove its markers`
+        : `If two repositories use this project, set another project in one of them. If the repository was renamed or moved, set ${spellInput('adopt-from', `repository=${digest}`)}, or repository= and its previous name`
     const message = `another repository (${digest}) applied objects of this project: ${named}. This run is of ${run.name}${effect}. ${advice}`
     const report = run.effect === 'write' ? diagnosticOf : exceptionOf
     return report(repositoryRules, 'other-repository', { file: 'project' }, message)

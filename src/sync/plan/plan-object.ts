@@ -1,4 +1,5 @@
 import { isSame } from '../../core/equality.ts'
+import { spellInput } from '../../core/input-spelling.ts'
 import { declarationDigest } from '../../kinds/adopt.ts'
 import { addedFields, comparable, type FieldChange, findUnclearable, normalForm, type Sides, sidesOf } from '../../kinds/compare.ts'
 import { type Body, type Kind, listOf, storedLabelOf } from '../../kinds/kind.ts'
@@ -170,7 +171,9 @@ export const planDelete = ({ name, notInFiles }: Kind, { stored, marker }: Marke
   id: stored.id,
   stored,
   notes: marker?.isAdopted
-    ? [`existed before it was adopted${notInFiles === undefined ? '' : `; ${notInFiles} are in no file`}; prune: forget would keep it`]
+    ? [
+        `existed before it was adopted${notInFiles === undefined ? '' : `; ${notInFiles} are in no file`}; ${spellInput('prune', 'forget')} would keep it`,
+      ]
     : [],
   fields: [],
 })

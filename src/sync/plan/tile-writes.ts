@@ -1,8 +1,10 @@
 // The API does not show all that is stored of a tile, and a PUT of a dashboard stores every tile again from what the API shows. This loses
 // parts of tiles that someone else made, and an alert on such a tile may then count something else. Some servers can patch a dashboard: a
 // patch leaves every tile as it is stored that it does not name.
+
 import { type Diagnostic, diagnosticOf, exceptionOf, type Location, type Rules } from '../../core/diagnostics.ts'
 import { isSame } from '../../core/equality.ts'
+import { spellInput } from '../../core/input-spelling.ts'
 import { nameFirst, plural, quote } from '../../core/text.ts'
 import { compareBodies, composeUpdate, statedBody } from '../../kinds/compare.ts'
 import { canPatchTile } from '../../kinds/dashboard/patch-dashboard.ts'
@@ -136,7 +138,7 @@ function missingLanguage({ key, stored, location = noLocation }: Write, kind: Ki
   const stated = tilesById(statedBody(kind, body))
   const lacking = listOf(body.tiles).find((tile) => !isSame(tile, stated.get(tile.id) ?? tile))
   if (lacking === undefined) return []
-  const message = `dashboards.${key}: the tile "${quote(String(lacking.name), 60)}" has no language for a condition, and readers of the dashboard assume different ones. To add it, run apply once with repair: rewrite, which writes all tiles again`
+  const message = `dashboards.${key}: the tile "${quote(String(lacking.name), 60)}" has no language for a condition, and readers of the dashboard assume different ones. To add it, run apply once with ${spellInput('repair', 'rewrite')}, which writes all tiles again`
   return [diagnosticOf(tileWriteRules, 'missing-language', location, message)]
 }
 

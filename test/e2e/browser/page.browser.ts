@@ -222,6 +222,37 @@ describe('the page', () => {
     await expect.poll(async () => (await page.locator('canvas').first().boundingBox())?.width).toBeLessThan(400)
   })
 
+  it('labels of a chart do not overlap', async () => {
+    const path = join(directory, 'labels.html')
+    const overlaps: string[] = []
+    for (const [count, month] of [
+      [12, 'Nov 2026'],
+      [10, 'Nov 2026'],
+      [40, 'Nov 2026'],
+      [40, 'Nov'],
+    ] as const) {
+      const points = Array.from({ length: count }, (_, i) => ({ label: `${i + 10} ${month}`, value: 1 }))
+      await writeFile(path, renderPage('Labels', [{ kind: 'chart', title: 'Chart', unit: 'CHC', points }]))
+      const page = await (await browser.newContext({ viewport: { width: 900, height: 800 } })).newPage()
+      await page.addInitScript(`{
+        window.drawn = []
+        const { fillText } = CanvasRenderingContext2D.prototype
+        CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+          window.drawn.push([text, x, this.measureText(text).width])
+          return fillText.call(this, text, x, y)
+        }
+      }`)
+      await page.goto(pathToFileURL(path).href)
+      await expect.poll(() => ask<number>(page, 'window.drawn.length')).toBeGreaterThan(1)
+      const drawn = (await ask<[string, number, number][]>(page, 'window.drawn')).filter(([text]) => text.endsWith(month))
+      const centers = [...new Set(drawn.map(([, x]) => x))].sort((a, b) => a - b)
+      const width = drawn[0]?.[2] ?? 0
+      expect([centers.length > 1, width > 0]).toEqual([true, true])
+      if (centers.some((x, i) => i > 0 && x - (centers[i - 1] ?? 0) < width + 4)) overlaps.push(`${count} × ${month}`)
+    }
+    expect(overlaps).toEqual([])
+  })
+
   it('prints dark on white, also from a dark screen', async () => {
     const page = await visit({ colorScheme: 'dark' })
     await ask(page, `void addEventListener('beforeprint', () => { window.printed = getComputedStyle(document.body).backgroundColor })`)

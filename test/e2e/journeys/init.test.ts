@@ -74,12 +74,17 @@ describe('from init to alerts that are as declared', () => {
 
   it('plans and applies with a self-hosted server, once what it asks for is set', async () => {
     const settings = { WATCHKEEPER_API_KEY: demo.apiKeySecret, WATCHKEEPER_API_URL: selfHosted().url }
-    const { resultOf } = await initWith(['self-hosted'], selfHosted().url, settings)
+    const { run, resultOf } = await initWith(['self-hosted', 'drift', 'drift-pull-request'], selfHosted().url, settings)
     const before = serviceOf(selfHosted()).alerts.length
     expect(await resultOf('self-hosted', from('eve/infra'))).toBe('skipped')
     expect(await resultOf('self-hosted', from(repository))).toBe('success')
     expect(serviceOf(selfHosted()).alerts).toHaveLength(before)
     expect(await resultOf('self-hosted', { event_name: 'push' })).toBe('success')
     expect(serviceOf(selfHosted()).alerts).toHaveLength(before + 5)
+    expect(await resultOf('self-hosted-drift', {})).toBe('success')
+    for (const alert of serviceOf(selfHosted()).alerts) if (alert.threshold === 0.02) alert.threshold = 0.05
+    expect(await resultOf('self-hosted-drift', {})).toBe('failure')
+    const drift = await run('self-hosted-drift-pull-request', {})
+    expect(drift?.pullRequests[0]?.files['observability/service.yml']).toContain('threshold: 0.05')
   })
 })

@@ -112,6 +112,7 @@ it('F3: the pull request of a drift has the changes of the service and a text th
     branch: branch.name,
     'delete-branch': 'true',
     committer: 'github-actions[bot] <41898282+github-actions[bot]@users.noreply.github.com>',
+    author: 'github-actions[bot] <41898282+github-actions[bot]@users.noreply.github.com>',
     'commit-message': branch.message,
     title: branch.message,
     'body-path': '/runner/temp/drift.md',

@@ -174,14 +174,14 @@ describe('the address of the UI', () => {
     withUi(async (url) => {
       const ran = await run({ 'api-url': url })
       expect(ran.document).toMatchObject({ status: 'error', error: { kind: 'not-served', httpStatus: 404 } })
-      expect(ran.reason).toContain(`If this is the address of the UI, set api-url to ${url}/api.`)
+      expect(ran.reason).toContain(`If this is the address of the UI, set api-url: ${url}/api.`)
     }))
 
   it('keeps the prefix of a proxy in the suggestion', async () => {
     const ran = await run({ 'api-url': `${emulator().url}/observe` })
-    expect(ran.reason).toContain(`set api-url to ${emulator().url}/observe/api.`)
+    expect(ran.reason).toContain(`set api-url: ${emulator().url}/observe/api.`)
     const other = await run({ 'api-url': `${emulator().url}/observe/api` })
-    expect(other.reason).toContain(`set api-url to ${emulator().url}/observe.`)
+    expect(other.reason).toContain(`set api-url: ${emulator().url}/observe.`)
   })
 
   it('the address of the UI is not that of the API server, which is suggested without /api', async () => {
@@ -190,7 +190,7 @@ describe('the address of the UI', () => {
     const [what, advice, request] = ran.reason.split('\n')
     expect(what).toMatch(/^The API answered 404: an HTML page, .*Cannot GET \/api\/api\/v2\/alerts/)
     expect(advice).toBe(
-      `api-url is wrong, or this server is older than 2.30. If this is the address of the API server, set api-url to ${emulator().url}.`,
+      `api-url is wrong, or this server is older than 2.30. If this is the address of the API server, set api-url: ${emulator().url}.`,
     )
     expect(request).toBe(`Request: GET /api/api/v2/alerts at ${hostOf(emulator())}`)
   })

@@ -185,7 +185,9 @@ describe('a restore is never verified', () => {
     original.state = 'idle'
     const ran = await verify()
     expect(statusOf(ran)).toEqual(['fail', 'started'])
-    expect(ran.reason).toMatch(/tables of the original: not listed: the service is asleep, and a query would wake it; set wake-service/)
+    expect(ran.reason).toMatch(
+      /tables of the original: not listed: the service is asleep, and a query would wake it; set WATCHKEEPER_WAKE_SERVICE: true/,
+    )
     expect(original.state).toBe('idle')
     expect(statusOf(await verify({}, { inputs: { 'wake-service': 'true' } }))).toEqual(['pass', 'verified'])
   })

@@ -23,7 +23,9 @@ describe('parseApiUrl', () => {
 
   it('accepts http for any host with allow-http, and nothing else more', () => {
     const text = 'http://hyperdx.observability.svc:8000'
-    expect(parseApiUrl(text, false)).toEqual({ problem: expect.stringContaining('set allow-http: true if you trust the network') })
+    expect(parseApiUrl(text, false)).toEqual({
+      problem: expect.stringContaining('set WATCHKEEPER_ALLOW_HTTP: true if you trust the network'),
+    })
     expect(parseApiUrl(text)).toEqual({ problem: 'would send the key unencrypted; use https' })
     expect(parseApiUrl(text, true)).toEqual({ url: new URL(text), isUnencrypted: true })
     expect(parseApiUrl('http://user:pass@hyperdx:8000', true)).toHaveProperty('problem')

@@ -38,9 +38,16 @@ describe('a list', () => {
       expect(textOf(blocks)).not.toMatch(/wk:|watchkeeper: shop/)
     }
     expect(Object.values(alerts?.document.owners ?? {})).toEqual([{ project: 'shop/infra', key: 'failures' }])
-    expect(Object.values(dashboards?.document.owners ?? {})).toEqual([{ project: expect.stringMatching(/^[0-9a-f]{6}$/), key: 'shop' }])
+    expect(Object.values(dashboards?.document.owners ?? {})).toEqual([{ project: 'shop/infra', key: 'shop' }])
     expect(Object.values(searches?.document.owners ?? {})).toEqual([
-      { project: expect.stringMatching(/^[0-9a-f]{6}$/), key: expect.stringMatching(/^#[0-9a-f]{10}$/) },
+      { project: 'shop/infra', key: expect.stringMatching(/^#[0-9a-f]{10}$/) },
+    ])
+    // A tag has a hash of the project, and its name is in an alert.
+    emulator().addFault({ match: { path: '/alerts' }, effect: { kind: 'status', status: 403 } })
+    const { document } = await run('list-dashboards')
+    expect([document.status, Object.values(document.owners ?? {})]).toEqual([
+      'pass',
+      [{ project: expect.stringMatching(/^[0-9a-f]{6}$/), key: 'shop' }],
     ])
   })
 

@@ -65,6 +65,19 @@ describe('the config file', () => {
     expect(reason).toContain('"variables" is an unknown setting')
   })
 
+  it('prefers the input project to WATCHKEEPER_PROJECT, and this variable to the config file and the repository', async () => {
+    const files = { 'a.json': '{"alerts":{}}', '.watchkeeper.yml': 'project: of/the-config\n' }
+    const env = { WATCHKEEPER_PROJECT: 'of/the-variable', GITHUB_REPOSITORY: 'shop/infra' }
+    const planned = async (project: string, variables: Readonly<Record<string, string>>) =>
+      (await run({ operation: 'plan', files: 'a.json', 'allow-empty': 'true', project }, { files, env: { ...env, ...variables } })).document
+        .project
+    expect(await planned('of/the-input', {})).toBe('of/the-input')
+    expect(await planned('', {})).toBe('of/the-variable')
+    expect(await planned('', { WATCHKEEPER_PROJECT: '' })).toBe('of/the-config')
+    const { reason } = await run({ operation: 'plan', files: 'a.json' }, { files, env: { ...env, WATCHKEEPER_PROJECT: 'a b' } })
+    expect(reason).toContain('WATCHKEEPER_PROJECT: "a b" is not accepted')
+  })
+
   it('prefers inputs to variables, and variables to the config file', async () => {
     const text = 'service-id: c0ffee00-0000-4000-8000-0000000000c1\nmax-attempts: 2\n'
     const env = { WATCHKEEPER_SERVICE_ID: 'c0ffee00-0000-4000-8000-0000000000c2' }

@@ -311,7 +311,7 @@ it('prune deletes all objects of a project without declarations only with allow-
   await writeFile(join(directory, 'empty.yml'), 'alerts: {}\n')
   const prune = (...more: readonly string[]) =>
     command(['apply', ...flags(), '--files', 'empty.yml', '--project', 'shop/confirm', '--prune', '--yes', ...more], { directory })
-  expect((await prune()).stderr).toContain('or set allow-empty to delete them')
+  expect((await prune()).stderr).toContain('or set --allow-empty to delete them')
   expect((await prune('--allow-empty')).stdout).toContain('Applied to shop/confirm (1 deleted)')
 })
 
@@ -324,7 +324,7 @@ describe('prune after the last file was deleted', () => {
     const refused = await prune(glob)
     expect(refused.exitCode).toBe(2)
     expect(refused.stderr).toContain(
-      `files: no file matches ${glob}, so prune would delete all objects of the project; check the globs, or set allow-empty to delete them`,
+      `files: no file matches ${glob}, so --prune would delete all objects of the project; check the globs, or set --allow-empty to delete them`,
     )
     expect(writes()).toEqual(['POST'])
     const pruned = await prune(glob, '--allow-empty')

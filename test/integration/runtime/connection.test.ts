@@ -126,7 +126,7 @@ describe('the profile hyperdx', () => {
 describe('plain http', () => {
   const far = { 'api-url': 'http://10.1.2.3:8000' }
   const refusal =
-    'api-url: "http://10.1.2.3:8000" would send the key unencrypted; use https, or set allow-http: true if you trust the network in between'
+    'api-url: "http://10.1.2.3:8000" would send the key unencrypted; use https, or set WATCHKEEPER_ALLOW_HTTP: true if you trust the network in between'
 
   it('S3: plain http is refused beyond this machine', async () => {
     const ran = await run(far)

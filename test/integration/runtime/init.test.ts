@@ -43,8 +43,27 @@ it.each(kits)('init copies the files of the kit $name from examples/', async ({ 
   for (const { example: source, target } of files) expect(read(target)).toBe(example(source))
 })
 
+const ofSelfHosted = kits.filter((kit) => kit.selfHosted !== undefined)
+
+it('beside the kit self-hosted, init copies the files of each kit for a self-hosted server, and asks for nothing of the cloud', async () => {
+  const { exitCode, stdout } = await init(ofSelfHosted.map(({ name }) => name))
+  expect(exitCode).toBe(0)
+  const files = ofSelfHosted.flatMap(({ selfHosted = [] }) => selfHosted)
+  expect(filesThere()).toEqual([...new Set(files.map(({ target }) => target)), '.watchkeeper.yml'].sort())
+  for (const { example: source, target } of files) expect(read(target)).toBe(example(source))
+  const texts = files.map(({ example: source }) => example(source))
+  expect([stdout, ...texts].filter((text) => /clickhouse-cloud|ORGANIZATION_ID|SERVICE_ID|KEY_ID|KEY_SECRET/.test(text))).toEqual([])
+  expect(commandsIn(stdout, 'gh')).toEqual([
+    'secret set WATCHKEEPER_API_KEY',
+    'variable set ERRORS_PER_FIVE_MINUTES --body "$WATCHKEEPER_VAR_ERRORS_PER_FIVE_MINUTES"',
+    'variable set SERVICE_NAME --body "$WATCHKEEPER_VAR_SERVICE"',
+    'variable set WATCHKEEPER_API_URL --body "$WATCHKEEPER_API_URL"',
+    'variable set WEBHOOK_NAME --body "$WATCHKEEPER_VAR_WEBHOOK"',
+  ])
+})
+
 it('no two kits have different files with the same path', () => {
-  const files = kits.flatMap(({ files }) => files)
+  const files = kits.flatMap(({ files, selfHosted = [] }) => [...files, ...selfHosted])
   expect(new Map(files.map(({ target, example }) => [target, example])).size).toBe(new Set(files.map(({ example }) => example)).size)
 })
 
@@ -137,6 +156,11 @@ describe('init writes nothing', () => {
       'for an unknown kit',
       ['cost-gate', 'cost-budgt', 'drfit'],
       /cost-budgt: unknown kit.*did you mean "cost-budgets"\?\n.*drfit: .*"drift"/,
+    ],
+    [
+      'for a kit that needs the cloud beside self-hosted',
+      ['self-hosted', 'drift', 'cost-gate'],
+      /cost-gate: this kit is for ClickHouse Cloud; run init for it without self-hosted/,
     ],
     ['for an unknown flag', ['cost-gate', '--force'], /Unknown option --force/],
   ])('%s', async (_, args, message) => {

@@ -183,6 +183,20 @@ describe('wrong input', () => {
     expect(ran.reason).toMatch(reason)
   })
 
+  it('says where a missing value is an empty one, as GitHub passes a secret or a variable that does not exist', async () => {
+    const inAction = async (inputs: Readonly<Record<string, string>>, env = {}) =>
+      (await run({ operation: 'list-sources', ...inputs }, { isAction: true, env: { GITHUB_ACTIONS: 'true', ...env } })).reason
+    const isEmpty = 'is missing or empty: check the name of the secret or variable that it is set to'
+    expect(await inAction({ 'sql-key-id': '', 'sql-key-secret': 'query-secret' })).toBe(`sql-key-id: ${isEmpty}; sql-key-secret needs it`)
+    expect(await inAction({ 'service-id': '' })).toBe(`service-id: ${isEmpty}; set the input or WATCHKEEPER_SERVICE_ID`)
+    expect(await inAction({ 'api-key-secret': '' })).toMatch(/^api-key-secret: is missing or empty; .* Pull requests from forks/)
+    expect(await inAction({ 'sql-key-secret': 'query-secret' }, { WATCHKEEPER_SQL_KEY_ID: '' })).toBe(
+      'sql-key-id: is missing, because the variable WATCHKEEPER_SQL_KEY_ID is empty; sql-key-secret needs it',
+    )
+    const { reason } = await run({ operation: 'get-alert', id: '' }, { isAction: true })
+    expect(reason).toContain(`id: ${isEmpty}; accepted:`)
+  })
+
   it('hides the key for SQL, also as it is sent', () => {
     const inputs = { sqlKeyId: 'query-key-id', sqlKeySecret: 'query-secret' }
     expect(credentialsIn(inputs, {})).toEqual(['query-secret', Buffer.from('query-key-id:query-secret').toString('base64')])

@@ -83,7 +83,7 @@ describe('a read-only run', () => {
       isAction: true,
     })
     for (const line of [
-      '.watchkeeper.yml:1:10: comment: writes comments, but read-only is set, as an option or as WATCHKEEPER_READ_ONLY; set comment to off',
+      '.watchkeeper.yml:1:10: comment: writes comments, but read-only is set, as an option or as WATCHKEEPER_READ_ONLY; set comment: off',
       'issue: writes issues, but read-only is set',
       'notify-url: sends notifications, but read-only is set',
     ])

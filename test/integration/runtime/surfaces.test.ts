@@ -1,10 +1,15 @@
 // One table of gates: the action, the command line and the library have the same verdict.
-import { describe, expect, it } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { toCamel } from '../../../src/core/names.ts'
 import { demo, type Emulator } from '../../../src/emulator/index.ts'
 import { createClient } from '../../../src/index.ts'
 import { done, fillBackups } from '../../support/backups.ts'
+import { forEachEntry } from '../../support/corpus.ts'
 import { asOptions, fillUsage, inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
+import { invokeText } from '../../support/invoke.ts'
 import { runAsAction } from '../../support/run-as-action.ts'
 import { runCliInside } from '../../support/run-cli-inside.ts'
 import { commandsOf } from '../../support/run-process.ts'
@@ -85,9 +90,39 @@ describe('V6: a gate without a limit warns, or fails where a gate is required; e
     // `warn-only` is a wish about a step's color: the library always tells what the gate says.
     expect(library.status).toBe(warnOnly === undefined ? status : 'fail')
     const reason = `${library.failureReason}${warnOnly === undefined ? '' : ' The setting warn-only makes this failure a warning.'}`
-    expect([action.outputs.get('failure-reason'), printed.failureReason]).toEqual([reason, reason])
+    const typed = reason.replace(
+      'gate: required, set budget, budgets, forecast-budget or max-increase',
+      '--gate required, set --budget, --budgets, --forecast-budget or --max-increase',
+    )
+    expect([action.outputs.get('failure-reason'), printed.failureReason]).toEqual([reason, typed])
     expect([action.exitCode, cli.exitCode]).toEqual(status === 'fail' ? [1, 10] : [0, 0])
     expect(commandsOf(action)).toEqual({ pass: [], warn: ['warning'], fail: ['error'] }[status])
     expect(action.summary).toMatch(line)
+  })
+})
+
+it('messages of the command line spell an input as an option, and those of the action as an input', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'watchkeeper-surfaces-'))
+  onTestFinished(() => rmSync(directory, { recursive: true }))
+  const file = `alerts:
+  slow: { name: Slow, savedSearch: { id: 665f00000000000000000001 }, threshold: 1, interval: 5m, channel: { type: webhook, webhookId: 665f00000000000000000002 } }
+`
+  const files = { 'a.yml': file, 'none.yml': 'alerts: {}\n' }
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text)
+  const cases: [string, Readonly<Record<string, string>>, string, string][] = [
+    ['pull', { prune: 'true' }, 'prune: requires only: drifted', 'prune: requires --only drifted'],
+    ['apply', { files: 'none.yml', prune: 'true' }, 'or set allow-empty: true to delete them', 'or set --allow-empty to delete them'],
+    ['plan', { files: 'a.yml', 'max-notifications': '1' }, 'requires backtest: true', 'requires --backtest'],
+    ['usage-cost', { budget: '1', gate: 'off' }, 'cannot be combined with gate: off', 'cannot be combined with --gate off'],
+    ['plan', { files: 'a.yml', price: 'true' }, 'requires profile: clickhouse-cloud', 'requires --profile clickhouse-cloud'],
+    ['plan', { files: 'a.yml', 'api-url': 'http://10.1.2.3' }, 'set WATCHKEEPER_ALLOW_HTTP: true if', 'set --allow-http if'],
+  ]
+  await forEachEntry(cases, async (operation, given, inAction, onCommandLine) => {
+    const inputs = { ...inputsFor(emulator()), project: 'shop/new', ...given }
+    const { project: _, ...withoutProject } = inputs
+    const all = operation === 'usage-cost' ? withoutProject : inputs
+    expect((await invokeText({ inputs: { operation, ...all }, files })).reason).toContain(inAction)
+    const { flags, variables } = asOptions(all)
+    expect((await runCliInside([operation, ...flags], { env: variables, directory })).stderr).toContain(onCommandLine)
   })
 })

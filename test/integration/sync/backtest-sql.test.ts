@@ -462,7 +462,7 @@ describe('a backtest in ClickHouse Cloud', () => {
     const asleep = await backtest('clickhouse-cloud', declared, { 'max-notifications': '5' })
     expect(next(asleep)).toEqual({
       verdict: 'not-estimable',
-      reason: 'asleep, not checked: a query would wake the service; set wake-service to allow that',
+      reason: 'asleep, not checked: a query would wake the service; set WATCHKEEPER_WAKE_SERVICE: true to allow that',
     })
     expect(asleep.document.status).toBe('fail')
     expect(cloud().requests.some(({ path }) => path.endsWith('/run'))).toBe(false)

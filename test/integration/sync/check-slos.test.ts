@@ -264,7 +264,9 @@ describe('check-slos in ClickHouse Cloud', () => {
     sleep()
     const plain = await checkCloud({ payment })
     expect(plain.document).toMatchObject({ status: 'warn', asleep: true, sloCount: 0 })
-    expect(plain.reason).toBe('The SLOs were not checked: the service is asleep, and a query would wake it; set wake-service to allow that')
+    expect(plain.reason).toBe(
+      'The SLOs were not checked: the service is asleep, and a query would wake it; set WATCHKEEPER_WAKE_SERVICE: true to allow that',
+    )
     for (const gate of [{ 'min-budget-left': '1' }, { 'max-burn-rate': '1000' }])
       expect((await checkCloud({ payment }, gate)).document).toMatchObject({ status: 'fail', asleep: true })
     expect(cloud().requests.some(({ method }) => method === 'POST')).toBe(false)

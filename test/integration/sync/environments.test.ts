@@ -151,6 +151,10 @@ describe('an input that contradicts the environment', () => {
     expect((await run('apply', 'staging', { variables: { WATCHKEEPER_SERVICE_ID: other } })).reason).toBe(message)
     const files = { 'environments/staging.yml': `${staging}project: of/staging\n` }
     expect((await run('apply', 'staging', { files })).reason).toContain('project: "shop" contradicts "of/staging"')
+    const ran = await run('apply', 'staging', { files, inputs: { project: '' }, variables: { WATCHKEEPER_PROJECT: 'shop' } })
+    expect(ran.reason).toContain(
+      'project: "shop" contradicts "of/staging" in environments/staging.yml; remove the input or WATCHKEEPER_PROJECT',
+    )
     expect(methodsOf(emulator())).toEqual([])
     const inputs = { 'service-id': demo.services.search.toUpperCase() }
     expect((await run('plan', 'staging', { inputs })).document).toMatchObject({ status: 'pass' })
@@ -322,7 +326,9 @@ describe('a plan file', () => {
     const apply = (env: string, plan = planFile) =>
       run('apply', env, { files: { ...changed, 'plan.json': plan }, inputs: { 'plan-file': 'plan.json' } })
     const before = emulator().requests.length
-    expect((await apply('production')).reason).toBe('plan-file: "plan.json" is for environment "staging"; set env to it, or run plan again')
+    expect((await apply('production')).reason).toBe(
+      'plan-file: "plan.json" is for environment "staging"; set env: staging, or run plan again',
+    )
     expect(emulator().requests).toHaveLength(before)
     expect((await apply('staging')).document).toMatchObject({ status: 'pass', changed: true })
     const without = await run('plan', '', {
@@ -330,7 +336,7 @@ describe('a plan file', () => {
       inputs: { 'plan-file': 'plan.json', 'service-id': demo.services.catalog },
       variables: passed({ STAGE: 'prod', LIMIT: '5' }),
     })
-    expect((await apply('production', without.files[0]?.content)).reason).toContain('was made without env; leave env out')
+    expect((await apply('production', without.files[0]?.content)).reason).toContain('was made without env; leave it out')
   })
 })
 
@@ -395,5 +401,5 @@ describe('pull', () => {
 
 it('cannot be set in the config file', async () => {
   const { reason } = await run('validate', '', { files: { '.watchkeeper.yml': 'env: staging' } })
-  expect(reason).toBe('.watchkeeper.yml:1:1: "env" cannot be set here, because it would apply to every job; set the input env')
+  expect(reason).toBe('.watchkeeper.yml:1:1: "env" cannot be set here, because it would apply to every job; set env')
 })

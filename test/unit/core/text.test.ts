@@ -34,7 +34,12 @@ describe('clip', () => {
   })
 
   it('never cuts an emoji in half', () => {
-    expect(clip('😀'.repeat(10), 5)).toBe('😀😀… (16 more characters)')
+    expect(clip('😀'.repeat(20), 5)).toBe('😀😀… (36 more characters)')
+  })
+
+  it('leaves a text whole that would not become shorter', () => {
+    for (const length of [11, 25, 32]) expect(clip('a'.repeat(length), 10)).toBe('a'.repeat(length))
+    expect(clip('a'.repeat(33), 10)).toBe('aaaaaaaaaa… (23 more characters)')
   })
 })
 

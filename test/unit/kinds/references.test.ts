@@ -123,7 +123,7 @@ describe('what the product does not know', () => {
     ],
   ])('rejects what the product does not have: %s', (_, file, abilities, where) => {
     expect(check(file, abilities)).toEqual([
-      `not-in-profile: ${where}: is not supported without a profile; set profile, for example to clickhouse-cloud`,
+      `not-in-profile: ${where}: is not supported without a profile; set it, such as profile: clickhouse-cloud`,
     ])
   })
 

@@ -73,6 +73,19 @@ describe('renderMarkdown', () => {
     expect(new Set(labels.map((label) => label.trim())).size).toBe(365)
   })
 
+  it('shows only as many labels as fit beside each other', () => {
+    const shownOf = (count: number, label: string): readonly string[] => {
+      const points = Array.from({ length: count }, (_, i) => ({ label, value: i }))
+      const [, axis = ''] = /x-axis \[(.*)\]/.exec(renderMarkdown([{ kind: 'chart', title: 't', unit: 'u', points }])) ?? []
+      return axis.split(', ').filter((one) => one.includes(label))
+    }
+    // In a browser, a digit of the axis is 8 pixels wide, and the axis 820.
+    for (const label of ['9 Dec', '28 Nov', '28 Nov 2026', '28 Nov 2026 14:00'])
+      for (let count = 1; count <= 62; count++)
+        expect(shownOf(count, label).length * (label.length * 8 + 16), `${count} × ${label}`).toBeLessThanOrEqual(820)
+    expect(shownOf(12, '28 Nov')).toHaveLength(12)
+  })
+
   it('writes facts as a column when a row would be too wide', () => {
     const fact = (value: string) => ({ label: 'Id', value: [trusted(value)] })
     expect(renderMarkdown([{ kind: 'facts', facts: [fact('1'), fact('2')] }])).toBe('| Id | Id |\n| --- | --- |\n| 1 | 2 |\n\n')

@@ -26,8 +26,8 @@ describe('the project', () => {
   })
 
   it.each([
-    ['is never guessed by who writes', filesWith(undefined, 'remote/repo'), 'write', /^project: is missing; pass --project remote\/repo/],
-    ['is missing where nothing tells it', filesWith(undefined, undefined), 'read', /^project: is missing; set project to owner\/repo/],
+    ['is never guessed by who writes', filesWith(undefined, 'remote/repo'), 'write', /^project: is missing; set project: remote\/repo/],
+    ['is missing where nothing tells it', filesWith(undefined, undefined), 'read', /^project: is missing; set project: owner\/repo/],
     [
       'is missing in a directory below the config file, which is named',
       filesWith(undefined, undefined, '../.watchkeeper.yml'),

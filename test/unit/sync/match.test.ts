@@ -14,7 +14,7 @@ describe('an object that is not clear', () => {
   it('an object is reported when its marker is on two objects', () => {
     const plan = planOf(declared, withAlerts({ ...own }, { ...own, id: 'copy' }))
     expect(messagesOf(plan)).toEqual([
-      'duplicate-marker: alerts.errors: 2 alerts have this ownership marker (alerts-errors, copy); set repair to duplicates for one run, or delete the one that you do not need',
+      'duplicate-marker: alerts.errors: 2 alerts have this ownership marker (alerts-errors, copy); set repair: duplicates for one run, or delete the one that you do not need',
     ])
     expect(plan.diagnostics[0]).toMatchObject({ severity: 'error', location: { file: 'f.yml', line: 1 } })
     expect(plan.orphans).toEqual([])
@@ -98,7 +98,7 @@ describe('an object of the same name that belongs to somebody', () => {
       {
         severity: 'error',
         message:
-          'alerts.errors: the project other/project owns an alert named "Errors" (x); shop/main owns nothing yet. If the project was renamed, run once: watchkeeper apply --project shop/main --adopt-from project=other/project. To create a second set of objects, set adopt-from to none',
+          'alerts.errors: the project other/project owns an alert named "Errors" (x); shop/main owns nothing yet. If the project was renamed, run once: watchkeeper apply --project shop/main --adopt-from project=other/project. To create a second set of objects, set adopt-from: none',
       },
     ])
   })
@@ -109,7 +109,7 @@ describe('an object of the same name that belongs to somebody', () => {
     const plan = planOf(declarations, applied)
     expect(plan.changes).toEqual([])
     expect(messagesOf(plan)).toEqual([
-      'other-project: dashboards.shop: the project other/project owns a dashboard named "Shop" (dashboards-shop), and 1 more object of these files; shop/main owns nothing yet. If the project was renamed, run once: watchkeeper apply --project shop/main --adopt-from project=other/project. To create a second set of objects, set adopt-from to none',
+      'other-project: dashboards.shop: the project other/project owns a dashboard named "Shop" (dashboards-shop), and 1 more object of these files; shop/main owns nothing yet. If the project was renamed, run once: watchkeeper apply --project shop/main --adopt-from project=other/project. To create a second set of objects, set adopt-from: none',
     ])
     expect(problemsIn(planOf(declarations, applied, { adoptFrom: { project: 'other/project' } }))).toEqual([])
   })

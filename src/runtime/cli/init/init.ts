@@ -19,7 +19,7 @@ export async function runInit(words: readonly string[], { directory, script, env
     return exitCodes.ok
   }
   await requireRoot(directory)
-  const files = new Map(chosen.flatMap((kit) => kit.files.map((file) => [file.target, file] as const)))
+  const files = new Map(filesOf(chosen).map((file) => [file.target, file] as const))
   const needsProject = chosen.some(({ hasProject }) => hasProject === true)
   const wanted = [
     ...(await Promise.all(
@@ -42,7 +42,9 @@ const kitList = [
   'Write the kits that you choose into the root of a repository. No file is overwritten:',
   '  watchkeeper init plan-and-apply drift',
   '',
-  'All kits but self-hosted are for ClickHouse Cloud. Several of them also work with a self-hosted server:',
+  'For a self-hosted server, choose from these. The other kits are for ClickHouse Cloud:',
+  `  watchkeeper init ${kits.flatMap(({ name, selfHosted }) => (selfHosted === undefined ? [] : [name])).join(' ')}`,
+  '',
   'https://github.com/watchkeeper/watchkeeper/blob/main/docs/self-hosted.md#in-a-github-workflow',
   '',
 ].join('\n')
@@ -55,6 +57,17 @@ function requireKits(words: readonly string[]): readonly Kit[] {
       unknown.map((word) => inputDiagnostic(quote(word, 40), `unknown kit; available kits: ${names.join(', ')}${didYouMean(word, names)}`)),
     )
   return kits.filter(({ name }) => words.includes(name))
+}
+
+/** Throws an InputError for a kit that needs ClickHouse Cloud beside the kit of a self-hosted server. */
+function filesOf(chosen: readonly Kit[]): readonly KitFile[] {
+  if (!chosen.some(({ name }) => name === 'self-hosted')) return chosen.flatMap(({ files }) => files)
+  const others = chosen.filter(({ selfHosted }) => selfHosted === undefined)
+  if (others.length > 0)
+    throw new InputError(
+      others.map(({ name }) => inputDiagnostic(name, 'this kit is for ClickHouse Cloud; run init for it without self-hosted')),
+    )
+  return chosen.flatMap(({ selfHosted = [] }) => selfHosted)
 }
 
 async function requireRoot(directory: string): Promise<void> {

@@ -12,6 +12,8 @@ export interface Kit {
   readonly name: string
   readonly summary: string
   readonly files: readonly KitFile[]
+  /** Its files for a self-hosted server, when it is chosen beside the kit self-hosted. Absent for what needs ClickHouse Cloud. */
+  readonly selfHosted?: readonly KitFile[]
   /** Whether its workflows need `project` in the config file. */
   readonly hasProject?: true
 }
@@ -29,6 +31,19 @@ export const starter: KitFile = {
   check: 'replace Logs and Traces by the names of your sources',
 }
 
+const sampleSlos: KitFile = {
+  example: 'slos/checkout.yml',
+  target: 'observability/slos.yml',
+  check: 'replace the sample SLOs, and Traces and oncall by the names of your source and webhook',
+}
+
+const [deployment, recordFirst] = [
+  'replace ./deploy.sh by your deployment',
+  'declare and record an incident first, because a replay without incidents fails',
+]
+
+const ofSelfHosted = [workflow('self-hosted'), starter]
+
 export const kits: readonly Kit[] = [
   {
     name: 'plan-and-apply',
@@ -39,37 +54,35 @@ export const kits: readonly Kit[] = [
   {
     name: 'self-hosted',
     summary: 'The same for a self-hosted server, on a runner that reaches it.',
-    files: [workflow('self-hosted'), starter],
+    files: ofSelfHosted,
+    selfHosted: ofSelfHosted,
     hasProject: true,
   },
   {
     name: 'drift',
     summary: 'Opens an issue while alerts or dashboards differ from the files.',
     files: [workflow('drift')],
+    selfHosted: [workflow('self-hosted-drift')],
     hasProject: true,
   },
   {
     name: 'drift-pull-request',
     summary: 'Opens a pull request with the changes that people made in the service.',
     files: [workflow('drift-pull-request')],
+    selfHosted: [workflow('self-hosted-drift-pull-request')],
     hasProject: true,
   },
   {
     name: 'replay',
     summary: 'Tests the alerts with past incidents on each pull request, without a key.',
-    files: [workflow('replay', 'declare and record an incident first, because a replay without incidents fails')],
+    files: [workflow('replay', recordFirst)],
+    selfHosted: [workflow('self-hosted-replay', recordFirst)],
   },
   {
     name: 'check-slos',
     summary: 'Stops a deployment when an error budget is spent, or burns too fast.',
-    files: [
-      workflow('check-slos', 'replace ./deploy.sh by your deployment'),
-      {
-        example: 'slos/checkout.yml',
-        target: 'observability/slos.yml',
-        check: 'replace the sample SLOs, and Traces and oncall by the names of your source and webhook',
-      },
-    ],
+    files: [workflow('check-slos', deployment), sampleSlos],
+    selfHosted: [workflow('self-hosted-check-slos', deployment), sampleSlos],
   },
   {
     name: 'cost-gate',

@@ -59,7 +59,7 @@ describe('silence-alerts', () => {
     expect(shorter.document.alerts).toMatchObject([{ outcome: 'already-silenced', firstEvaluation: '2026-11-11T04:20:00.000Z' }])
     expect(puts()).toHaveLength(1)
     expect(shorter.text).toContain(
-      'Already silenced for at least as long, and not changed: Checkout errors. To end a silence early, set for to 0m',
+      'Already silenced for at least as long, and not changed: Checkout errors. To end a silence early, set for: 0m',
     )
     await silence('checkout errors', { for: '2h' })
     expect(startOf('Checkout errors')).toBe('2026-11-11T05:15:00.000Z')
@@ -152,7 +152,7 @@ describe('silence-alerts', () => {
     ]) {
       expect(ran).toMatchObject({ exitCode: 2, document: { status: 'error', error: { kind: 'input' } } })
       expect(ran.reason).toMatch(/^3 alerts would be changed, and max-alerts is 2\. Nothing was written:\n- Checkout errors\n/)
-      expect(ran.reason).toMatch(/set max-alerts to 3\.$/)
+      expect(ran.reason).toMatch(/set max-alerts: 3\.$/)
     }
     expect(puts()).toEqual([])
     expect((await silence('checkout', { 'max-alerts': '3' })).document).toMatchObject({ count: 3 })
@@ -161,7 +161,7 @@ describe('silence-alerts', () => {
 
   it('silence-alerts needs a profile, because the neutral contract has no start', async () => {
     const { reason } = await run({ operation: 'silence-alerts', select: 'name~checkout', for: '20m', profile: '' })
-    const advice = 'set the input profile or WATCHKEEPER_PROFILE'
+    const advice = 'set profile or WATCHKEEPER_PROFILE'
     expect(reason).toBe(
       `operation: silence-alerts is not available without a profile; it needs profile clickhouse-cloud or hyperdx; ${advice}`,
     )

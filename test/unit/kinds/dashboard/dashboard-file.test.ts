@@ -156,7 +156,7 @@ describe('a wrong layout', () => {
   it('is a row with a name where the API has no containers', () => {
     const read = readValue({ dashboards: { d: { name: 'D', rows: [{ tiles: [] }, { name: 'R', tiles: [] }] } } })
     expect(messages(checkReferences(read, abilitiesOf(neutral)))).toEqual([
-      'not-in-profile: dashboards.d.rows["R"].name: is not supported without a profile; set profile, for example to clickhouse-cloud',
+      'not-in-profile: dashboards.d.rows["R"].name: is not supported without a profile; set it, such as profile: clickhouse-cloud',
     ])
   })
 })

@@ -1,0 +1,20 @@
+// How messages spell an input: `adopt-from: none` in a workflow, and `--adopt-from none` on the command line.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { toEnvironmentName } from './names.ts'
+import { shellQuote } from './text.ts'
+
+// Rules deep in a run write messages, and only the entry point knows what its user types.
+const usesFlags = new AsyncLocalStorage<true>()
+
+/** Runs with messages for the command line. */
+export const withFlags = <T>(run: () => T): T => usesFlags.run(true, run)
+
+/** The input with the kebab-case name, and a value for it. */
+export function spellInput(name: string, value?: string): string {
+  if (usesFlags.getStore() === undefined) return value === undefined ? name : `${name}: ${value}`
+  return value === undefined || value === 'true' ? `--${name}` : `--${name} ${shellQuote(value)}`
+}
+
+/** A setting that is a variable in the action, and a value for it. */
+export const spellVariable = (name: string, value: string): string =>
+  usesFlags.getStore() === undefined ? `${toEnvironmentName(name)}: ${value}` : spellInput(name, value)
