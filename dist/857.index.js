@@ -2,7 +2,7 @@ export const id=857;export const ids=[857];export const modules={4753:((e,t,n)=>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'sha256-oMXnuZIzHbd98263BZWyoXxSiSH9uhTK6G0Q2u5GthY='; style-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'sha256-cOmT0IbyVLThtyuoQFHPisI7E1rq7jtnIBRoM+TtMe4='; style-src 'unsafe-inline'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
 <title>${(0,r.js)(e)} · Watchkeeper</title>
@@ -497,7 +497,8 @@ function draw(place, { labels, unit, series, top, tell, mark }) {
         {
           ...axis,
           grid: { show: false },
-          space: 70,
+          // Fits the longest label.
+          space: Math.max(70, 16 + 8 * Math.max(0, ...labels.map((text) => text.length))),
           incrs: [1, 2, 5, 7, 14, 28, 56, 91, 182],
           values: (_, splits) => splits.map((at) => labels[at] ?? ''),
         },
