@@ -1,28 +1,27 @@
-// The commands of the recipes in docs/workflows.md do what the text says.
+// The commands of docs/workflows.md do what the text says, in both products.
 import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { expect, it, onTestFinished } from 'vitest'
-import { demo } from '../../src/emulator/index.ts'
-import { serviceOf, useEmulator } from '../support/emulator.ts'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { toEnvironmentName } from '../../src/core/names.ts'
+import { inputsFor, serviceOf, useEmulator } from '../support/emulator.ts'
 import { runCli } from '../support/run-process.ts'
 
 const execFileAsync = promisify(execFile)
 
 const recipes = readFileSync(new URL('../../docs/workflows.md', import.meta.url), 'utf8')
-const server = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
 
 const commandLine = new URL('../../npm/cli.js', import.meta.url).pathname
 
 /** The commands under a heading. */
 function commandsOf(heading: string): string {
-  const [, section = ''] = new RegExp(`### ${RegExp.escape(heading)}\\n([\\s\\S]*?)(?=\\n##+ )`).exec(recipes) ?? []
-  return [...section.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block).join('\n')
+  const [, section = ''] = new RegExp(`\n##+ ${RegExp.escape(heading)}\n([\\s\\S]*?)(?=\n##+ )`).exec(recipes) ?? []
+  return [...section.matchAll(/```sh\n([\s\S]*?)```/g)]
+    .map(([, block = '']) => block.replace(/^export WATCHKEEPER_PROFILE=.*\n/m, ''))
+    .join('\n')
 }
-
-const settings = () => ({ WATCHKEEPER_PROFILE: 'hyperdx', WATCHKEEPER_API_URL: server().url, WATCHKEEPER_API_KEY: demo.apiKeySecret })
 
 /** A directory with these files, in which the commands of a recipe run. */
 function useDirectory(files: Readonly<Record<string, string>>): string {
@@ -37,17 +36,6 @@ function useDirectory(files: Readonly<Record<string, string>>): string {
   mkdirSync(join(directory, 'bin'))
   writeFileSync(join(directory, 'bin/watchkeeper'), program, { mode: 0o755 })
   return directory
-}
-
-/** Runs the commands of a recipe. Resolves to the verdicts of the reports. */
-async function follow(heading: string, directory: string, env: Readonly<Record<string, string>> = {}): Promise<readonly string[]> {
-  const commands = commandsOf(heading)
-  if (commands === '') throw new Error(`docs/workflows.md has no commands under "${heading}"`)
-  const { stdout } = await execFileAsync('bash', ['-euo', 'pipefail', '-c', commands], {
-    cwd: directory,
-    env: { ...settings(), PATH: `${join(directory, 'bin')}:${process.env.PATH}`, HOME: directory, NO_COLOR: '1', ...env },
-  })
-  return stdout.split('\n').filter((line) => /^[✔▲✖]/.test(line))
 }
 
 const dashboard = (name: string, service: string): string =>
@@ -67,56 +55,111 @@ alerts:
     channel: { type: webhook, webhook: oncall }
 `
 
-const apply = (directory: string, project: string) =>
-  runCli(['apply', '--project', project, '--yes'], { ...settings(), WEBHOOK_OLD_URL: 'https://old.example/hook' }, { directory })
+describe.each(['hyperdx', 'clickhouse-cloud'] as const)('with the profile %s', (dialect) => {
+  const server = useEmulator({ dialect, rateLimit: { limit: 1000, windowMs: 1000 } })
 
-const names = (emulator: typeof server) => ({
-  alerts: serviceOf(emulator()).alerts.map(({ name }) => name),
-  dashboards: serviceOf(emulator()).dashboards.map(({ name }) => name),
-  webhooks: serviceOf(emulator()).webhooks.map(({ name }) => name),
-})
+  const settings = (): Readonly<Record<string, string>> =>
+    Object.fromEntries(Object.entries(inputsFor(server(), dialect)).map(([name, value]) => [toEnvironmentName(name), value]))
 
-it('the recipe to delete everything that a project owns deletes that, and nothing else', async () => {
-  const webhook = 'webhooks:\n  old: { name: old, service: generic, urlFrom: WEBHOOK_OLD_URL }\n'
-  const directory = useDirectory({ 'observability/a.yml': `${dashboard('Retired', 'retired')}${webhook}` })
-  const before = names(server)
-  expect((await apply(directory, 'shop/old')).exitCode).toBe(0)
-  expect(names(server)).not.toEqual(before)
-  expect(await follow('Delete everything that a project owns', directory)).toEqual([
-    '✔ Plan for shop/old (3 to delete)',
-    '✔ Applied to shop/old (3 deleted)',
-  ])
-  expect(names(server)).toEqual(before)
-})
+  /** Runs the commands of a recipe. Resolves to the verdicts of the reports. */
+  async function follow(heading: string, directory: string): Promise<readonly string[]> {
+    const commands = commandsOf(heading)
+    if (commands === '') throw new Error(`docs/workflows.md has no commands under "${heading}"`)
+    const { stdout } = await execFileAsync('bash', ['-euo', 'pipefail', '-c', commands], {
+      cwd: directory,
+      env: { ...settings(), PATH: `${join(directory, 'bin')}:${process.env.PATH}`, HOME: directory, NO_COLOR: '1' },
+    })
+    return stdout.split('\n').filter((line) => /^[✔▲✖]/.test(line))
+  }
 
-it('the recipe for unmanaged objects adopts them from a file that pull wrote', async () => {
-  const directory = useDirectory({})
-  const before = names(server)
-  const verdicts = await follow('Unmanaged objects', directory)
-  expect(verdicts.at(-1)).toMatch(/^✔ Applied to shop\/infra \(\d+ adopted\)$/)
-  expect(names(server)).toEqual(before)
-})
+  const run = (directory: string, ...args: readonly string[]) =>
+    runCli(args, { ...settings(), WEBHOOK_OLD_URL: 'https://old.example/hook' }, { directory })
 
-it('the commands about what a key may do write nothing', async () => {
-  const directory = useDirectory({ 'observability/a.yml': dashboard('Planned', 'planned') })
-  const before = names(server)
-  expect(await follow('What a key may do', directory)).toEqual([
-    expect.stringContaining('checks passed'),
-    // No row of the server matches the condition of the new alert.
-    '▲ warning: Plan for shop/infra (2 to create): 1 warning',
-  ])
-  expect(names(server)).toEqual(before)
-})
-
-it('the recipe for two repositories on one server keeps the objects of both', async () => {
-  const directory = useDirectory({
-    'shop/observability/a.yml': dashboard('Cart', 'cart'),
-    'payments/observability/a.yml': dashboard('Refunds', 'refunds'),
+  const names = () => ({
+    alerts: serviceOf(server()).alerts.map(({ name }) => name),
+    dashboards: serviceOf(server()).dashboards.map(({ name }) => name),
+    webhooks: serviceOf(server()).webhooks.map(({ name }) => name),
   })
-  expect(await follow('Two repositories and one server', directory)).toEqual([
-    '✔ Applied to acme/shop (2 created)',
-    '✔ Applied to acme/payments (2 created)',
-    '✔ 2 alerts',
-    '✔ No drift: everything matches the files',
-  ])
+
+  it('the way in from the service shows no changes, and changes nothing but markers', async () => {
+    const directory = useDirectory({})
+    const without = (texts: readonly string[], marker: RegExp) => texts.map((text) => text.replace(marker, ''))
+    const stored = () => {
+      const { alerts, dashboards } = serviceOf(server())
+      return {
+        dashboards: dashboards.map(({ tags: _, ...others }) => ({ ...others, updatedAt: undefined })),
+        alerts: alerts.map(({ note, message, updatedAt: _, ...others }) => ({
+          ...others,
+          texts: without([note ?? '', message ?? ''], /\n*\[[^\]]*\]\(watchkeeper[\s\S]*$|\n*watchkeeper[\s\S]*$/),
+        })),
+      }
+    }
+    const before = stored()
+    expect(await follow('You already have alerts and dashboards', directory)).toEqual([
+      expect.stringMatching(/^[✔▲] .*Pulled into \d+ files: \d+ added/),
+      expect.stringMatching(/^[✔▲] .*No changes: everything matches the files/),
+      expect.stringMatching(/^[✔▲] .*Applied to shop\/infra \(\d+ adopted/),
+    ])
+    expect(stored()).toEqual(before)
+    expect((await run(directory, 'drift', '--project', 'shop/infra')).stdout).toContain('No drift: everything matches the files')
+  })
+
+  it('the recipe to move to another service deletes the old objects, and nothing else', async () => {
+    const directory = useDirectory({
+      'observability/a.yml': dashboard('Moving', 'moving'),
+      'environments/old.yml': 'project: shop/moving\n',
+    })
+    const before = names()
+    expect((await run(directory, 'apply', '--env', 'old', '--yes')).exitCode).toBe(0)
+    expect(await follow('Move to another service', directory)).toEqual([
+      '✔ Plan for shop/moving, environment old (2 to delete)',
+      '✔ Applied to shop/moving, environment old (2 deleted)',
+    ])
+    expect(names()).toEqual(before)
+  })
+
+  it('the recipe to delete everything that a project owns deletes that, and nothing else', async () => {
+    const webhook = dialect === 'hyperdx' ? 'webhooks:\n  old: { name: old, service: generic, urlFrom: WEBHOOK_OLD_URL }\n' : ''
+    const directory = useDirectory({ 'observability/a.yml': `${dashboard('Retired', 'retired')}${webhook}` })
+    const before = names()
+    expect((await run(directory, 'apply', '--project', 'shop/old', '--yes')).exitCode).toBe(0)
+    expect(names()).not.toEqual(before)
+    const count = dialect === 'hyperdx' ? 3 : 2
+    expect(await follow('Delete everything that a project owns', directory)).toEqual([
+      `✔ Plan for shop/old (${count} to delete)`,
+      `✔ Applied to shop/old (${count} deleted)`,
+    ])
+    expect(names()).toEqual(before)
+  })
+
+  it('the recipe for unmanaged objects adopts them from a file that pull wrote', async () => {
+    const directory = useDirectory({})
+    const before = names()
+    const verdicts = await follow('Unmanaged objects', directory)
+    expect(verdicts.at(-1)).toMatch(/^✔ Applied to shop\/infra \(\d+ adopted/)
+    expect(names()).toEqual(before)
+  })
+
+  it('the commands about what a key may do write nothing', async () => {
+    const directory = useDirectory({ 'observability/a.yml': dashboard('Planned', 'planned') })
+    const before = names()
+    expect(await follow('What a key may do', directory)).toEqual([
+      expect.stringContaining('checks passed'),
+      expect.stringMatching(/Plan for shop\/infra \(2 to create\)/),
+    ])
+    expect(names()).toEqual(before)
+  })
+
+  it('the recipe for two repositories on one server keeps the objects of both', async () => {
+    const directory = useDirectory({
+      'shop/observability/a.yml': dashboard('Cart', 'cart'),
+      'payments/observability/a.yml': dashboard('Refunds', 'refunds'),
+    })
+    expect(await follow('Two repositories and one server', directory)).toEqual([
+      '✔ Applied to acme/shop (2 created)',
+      '✔ Applied to acme/payments (2 created)',
+      '✔ 2 alerts',
+      '✔ No drift: everything matches the files',
+    ])
+  })
 })
