@@ -84,21 +84,9 @@ const sqlConfigs: Readonly<Record<string, Fields>> = {
 const config = ({ displayType, configType }: JsonObject): Shape =>
   (configType === 'sql' ? sqlConfigs : configs)[String(displayType)] ?? 'any'
 
-const measure = `type sourceId aggFn level field alias where whereLanguage`
-const measureEnd = 'metricDataType metricName'
-
-const seriesOf: Readonly<Record<string, Fields>> = {
-  time: { ...fields(`${measure} groupBy displayType ${measureEnd}`), ...formatted },
-  table: { ...fields(`${measure} groupBy sortOrder ${measureEnd}`), ...formatted },
-  number: { ...fields(`${measure} ${measureEnd}`), ...formatted },
-  search: fields('type sourceId fields where whereLanguage'),
-  markdown: fields('type content'),
-}
-
 const tile = {
   ...fields('id name x y w h asRatio containerId tabId'),
   config,
-  series: [({ type }: JsonObject): Shape => seriesOf[String(type)] ?? 'any'],
 } as const
 
 const filter = fields(

@@ -5,7 +5,7 @@ import { type Dashboard, type DashboardFilter, isJsonObject, type JsonObject, ty
 import { deleteAlertsOfTiles, deleteAlertsWhere } from './alerts.ts'
 import { addIssue, badRequest, findById, objectId, type ProductRequest, type ProductResponse, plainNotFound, validate } from './request.ts'
 import { routesOf } from './resource.ts'
-import { filteredTypes, metricType, patchConfig, queryLanguage, refuseMacros, series, seriesToConfig, tileConfig } from './tile-schema.ts'
+import { filteredTypes, metricType, patchConfig, queryLanguage, refuseMacros, tileConfig } from './tile-schema.ts'
 import { hasTab, toTileView } from './tile-view.ts'
 
 const maxIdLength = 256
@@ -24,14 +24,13 @@ const tile = z
     name: z.string(),
     ...place.shape,
     asRatio: z.boolean().optional(),
-    series: series.optional(),
     config: tileConfig.optional(),
   })
-  .superRefine(({ series: items, config, asRatio }, context) => {
-    if (items && config) addIssue(context, 'Tile cannot have both series and config')
-    if (!items && !config) addIssue(context, 'Tile must have either series or config')
-    if (asRatio !== undefined && config)
+  .transform(({ config, asRatio, ...others }, context) => {
+    if (config === undefined) addIssue(context, 'Tile must have either series or config')
+    else if (asRatio !== undefined)
       addIssue(context, 'asRatio property is not supported when using config property. Specify config.asRatio instead.')
+    return config === undefined ? z.NEVER : { ...others, config }
   })
   .and(z.object({ id: z.string().max(36).optional() }))
 
@@ -340,7 +339,7 @@ const toTiles = ({ tiles }: DashboardBody, ids: Ids, { before, missingLanguage }
     y: tile.y,
     w: tile.w,
     h: tile.h,
-    config: tile.config === undefined ? seriesToConfig(tile.series ?? [], tile.asRatio) : toStoredConfig(tile.config, missingLanguage),
+    config: toStoredConfig(tile.config, missingLanguage),
     ...(tile.containerId !== undefined && { containerId: tile.containerId }),
     ...(tile.tabId !== undefined && { tabId: tile.tabId }),
   }))
@@ -445,10 +444,10 @@ function findContainerProblems(tiles: readonly TileBody[], containers: readonly 
   })
 }
 
-function sourcesOf({ series = [], config }: TileBody): string[] {
-  const own = config !== undefined && 'sourceId' in config && config.sourceId ? [config.sourceId] : []
-  const clicked = config === undefined ? [] : clickTargetOf(config).flatMap(({ type, id }) => (type === 'search' ? [id] : []))
-  return [...series.flatMap((item) => ('sourceId' in item ? [item.sourceId] : [])), ...own, ...clicked]
+function sourcesOf({ config }: TileBody): string[] {
+  const own = 'sourceId' in config && config.sourceId ? [config.sourceId] : []
+  const clicked = clickTargetOf(config).flatMap(({ type, id }) => (type === 'search' ? [id] : []))
+  return [...own, ...clicked]
 }
 
 function clickTargetOf({ onClick }: JsonObject): { readonly type: unknown; readonly id: string }[] {

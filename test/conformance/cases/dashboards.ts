@@ -93,7 +93,6 @@ const places: readonly Case[] = [
   place('with an unknown field', { nonsense: 1 }, undocumented('tiles.0.nonsense')),
   place('with asRatio beside its config', { asRatio: true }),
   create('a tile without config', dashboard({ tiles: [{ name: 'T', x: 0, y: 0, w: 1, h: 1 }] })),
-  create('a tile with config and series', dashboard({ tiles: [tile(line(), { series: [{ type: 'markdown', content: 'x' }] })] })),
 ]
 
 const container = (more: Json = {}): Json => ({ id: 'top', title: 'Top', collapsed: false, ...more })
@@ -302,11 +301,6 @@ const validations: readonly Case[] = [
   validate('a container that does not exist', dashboard({ tiles: [tile(line(), { containerId: 'nope' })] })),
   validate('an unknown field', dashboard({ nonsense: 1 }), undocumented('nonsense')),
   validate('ids of tiles stay in what is normalized', dashboard({ tiles: [tile(line(), { id: 'mine' })] })),
-  validate(
-    'series',
-    dashboard({ tiles: [{ name: 'T', x: 0, y: 0, w: 1, h: 1, series: [{ type: 'markdown', content: 'x', nonsense: 1 }] }] }),
-    undocumented('tiles.0.series.0.nonsense'),
-  ),
 ]
 
 const full: Json = dashboard({
