@@ -1,7 +1,7 @@
 // What `adopt` says: which existing object a declaration is about, and what both of them were when `pull` wrote them down.
 import * as z from 'zod'
 import { digestOfText } from '../core/digest.ts'
-import { comparable } from './compare.ts'
+import { comparable, managedPart } from './compare.ts'
 import type { Body, Kind, StoredObject } from './kind.ts'
 import { canonicalText, digestOf } from './marker.ts'
 
@@ -11,9 +11,13 @@ import { canonicalText, digestOf } from './marker.ts'
  */
 export const adoptFormat = 1
 
-/** Digests by format. An id, a marker or a default is not part of the form in which objects are compared, so none of them changes a digest. */
+/** Digests by format. An id, a marker, a default or a field that no file has is not part of what is compared, so none of them changes a digest. */
 const formats: Readonly<Record<number, (kind: Kind, stored: StoredObject) => string>> = {
-  1: (kind, stored) => digestOfText(canonicalText(comparable(kind, kind.toBody(stored))), 10),
+  1(kind, stored) {
+    // A silence is a start, and no change of what the alert is.
+    const { scheduleStartAt: _, ...body } = kind.toBody(stored)
+    return digestOfText(canonicalText(comparable(kind, managedPart(body, undefined, kind.schema))), 10)
+  },
 }
 
 // A word that a person may write for `true` or `false` is not an id.
@@ -51,6 +55,13 @@ export const adoptedIds = (value: z.output<typeof adopt>): readonly AdoptedId[] 
 /** The entry of `adopt` for an object as it is now, and its declaration by their digests. */
 export const toAdoptedId = (kind: Kind, stored: StoredObject, declared: string): string =>
   `${stored.id}@${adoptFormat}.${formats[adoptFormat]?.(kind, stored)}.${declared}`
+
+/** The value of `adopt` in which the entry of this id has another digest of its declaration, if it has the one `before`. */
+export function withDeclaredDigest(value: unknown, id: string, before: string, after: string): unknown {
+  const replace = (text: unknown): unknown =>
+    typeof text === 'string' && text.startsWith(`${id}@`) && text.endsWith(`.${before}`) ? `${text.slice(0, -before.length)}${after}` : text
+  return Array.isArray(value) ? value.map(replace) : replace(value)
+}
 
 /** The value of `adopt` with this entry in place of the one for the same id. Entries of other services stay. */
 export function withAdoptedId(value: unknown, entry: string): unknown {

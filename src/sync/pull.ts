@@ -169,7 +169,7 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
     const failures = new Map([...verifyDraft(candidate, read), ...findReplacedVariables(candidate, { environment, only })])
     return { read, failures: failures.size > 0 ? failures : await findRejected(read.plan, serverAnswers, context) }
   })
-  const draft = withAdoptedIds(verified, read, { kinds: createKinds(profile, nowMs), environment, only, texts })
+  const draft = withAdoptedIds(verified, read, { kinds: createKinds(profile, nowMs), environment, only, texts, declarations: found })
   return {
     project,
     draft,

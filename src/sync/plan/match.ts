@@ -349,7 +349,8 @@ function pairGroup<D extends Declared>(
   const { kind, resolve } = finder
   const left = new Set(free)
   const matches = new Map<D, Match>()
-  for (const isLike of resolve === undefined ? [] : [isEqual, isEqualButMarker])
+  // Before the first apply of a project, no object can have lost its marker.
+  for (const isLike of resolve === undefined ? [] : finder.ownsAnything ? [isEqual, isEqualButMarker] : [isEqual])
     for (const declared of group.filter((one) => !matches.has(one))) {
       const found = left.values().find(({ stored }) => isLike(kind, resolve?.(declared, stored) ?? {}, stored))
       if (found === undefined) continue

@@ -19,6 +19,8 @@ interface ChangeContext {
   readonly repository?: RunRepository | undefined
   /** Whether the server can patch dashboards. */
   readonly canPatch?: boolean
+  /** Whether this project owns anything in the service, so that an object can have lost its marker. */
+  readonly ownsAnything: boolean
   /** Why an object is written that needs no change; undefined where it is not. */
   rewriteOf(body: Body): string | undefined
   nameOf(id: unknown): string | undefined
@@ -36,10 +38,12 @@ export function planChange(pair: Pair, body: Body, sides: Sides | undefined, aro
     return pair.candidates === undefined ? create : hold({ ...create, fields: [] }, pair, digest, kind)
   }
   const change = planUpdate({ ...pair, found }, { body, sides, digest }, around)
-  if (takeover?.from !== 'unmanaged' || change.fields.length === 0 || isAccepted(pair, kind)) return change
+  if (takeover?.from !== 'unmanaged' || change.fields.length === 0 || isAccepted(pair, kind, change.fields)) return change
   const asStored = keepMarkedField(kind, body, found.stored)
   const keptSides = sidesOf(kind, asStored, found.stored)
-  return isMarkerFree(declared, around) && diffSides(kind, keptSides).length === 0
+  // After a pull, another text may be a change of a person, with or without a marker in between.
+  const hasLostMarker = around.ownsAnything && pair.adopted === undefined
+  return hasLostMarker && isMarkerFree(declared, around) && diffSides(kind, keptSides).length === 0
     ? planUpdate({ ...pair, found, takeover: removedMarker(kind) }, { body: asStored, sides: keptSides, digest }, around)
     : hold(change, pair, digest, kind)
 }
@@ -118,13 +122,16 @@ const isMarkerFree = ({ value }: Declared, { kind, canPatch }: ChangeContext): b
 
 const removedMarker = ({ markedField }: Kind): Pair['takeover'] => ({
   from: 'marker-removed',
-  note: `its marker was removed in the web app; this run keeps its ${markedField}`,
+  note: `it has no marker, as after an edit in the web app; this run keeps its ${markedField}, and the next one writes that of the file`,
 })
 
 /** Whether the file decides about an object without a marker: it says so, or the object is still what `pull` wrote down. */
-const isAccepted = ({ adopted, found }: Pair, kind: Kind): boolean =>
-  adopted === true ||
-  (adopted !== undefined && found !== undefined && (adopted.isStored === undefined || adopted.isStored(kind, found.stored)))
+function isAccepted({ adopted, found }: Pair, kind: Kind, fields: readonly FieldChange[]): boolean {
+  if (adopted === undefined || found === undefined) return false
+  if (adopted === true || adopted.isStored === undefined) return true
+  // No digest in a file tells what a secret was.
+  return adopted.isStored(kind, found.stored) && !fields.some(({ path }) => kind.secretFields?.includes(/^\w+/.exec(path)?.[0] ?? ''))
+}
 
 interface FieldComparison {
   readonly fields: readonly FieldChange[]

@@ -2,7 +2,7 @@
 import { isSame } from '../../core/equality.ts'
 import { overriddenFields } from '../../declarations/merge-fields.ts'
 import { ownValue } from '../../documents/schema.ts'
-import { adoptedIds, declarationDigest, toAdoptedId, withAdoptedId } from '../../kinds/adopt.ts'
+import { adoptedIds, declarationDigest, toAdoptedId, withAdoptedId, withDeclaredDigest } from '../../kinds/adopt.ts'
 import type { Kind } from '../../kinds/kind.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
 import type { Declared, Kinds } from '../../kinds/kinds.ts'
@@ -15,25 +15,32 @@ import type { ReadDraft } from './verify-draft.ts'
 interface AdoptInput extends Pick<DraftInput, 'only' | 'texts'> {
   readonly kinds: Kinds
   readonly environment?: NamedEnvironment | undefined
+  /** The declarations before the pull. */
+  readonly declarations: DraftInput['declarations']
 }
 
 /** The draft with the entries of `adopt` that the verified files need. A digest alone is no reason for a pull request of a drift. */
 export function withAdoptedIds(draft: Draft, { declarations, plan }: ReadDraft, input: AdoptInput): Draft {
   const declared = new Map(declarations.objects.map((one) => [addressOf(one), one]))
+  const earlier = new Map(input.declarations.objects.map((one) => [addressOf(one), one]))
   const pulled = new Map(draft.objects.map((one) => [addressOf(one), one]))
   const edits = plan.changes.flatMap((change) => {
     const [one, object] = [declared.get(addressOf(change)), pulled.get(addressOf(change))]
-    const edit = one && object && editOf(change, one, object, input)
+    const edit = one && object && editOf(change, { one, object, before: earlier.get(addressOf(change)) }, input)
     return edit === undefined ? [] : [{ path: one?.location.file ?? '', edit }]
   })
   const drafted = new Map(draft.files.map((file) => [file.path, file]))
   const edited = [...Map.groupBy(edits, ({ path }) => path)].map(([path, all]) => {
     const before = drafted.get(path)?.before ?? (drafted.has(path) ? undefined : input.texts.get(path))
     const text = drafted.get(path)?.after ?? before ?? ''
-    return { path, before, after: editFile({ path, text, defaults: {}, edits: all.map(({ edit }) => edit) }).text }
+    const editWith = (some: readonly Edit[]) => editFile({ path, text, defaults: {}, edits: some })
+    const { shared, replacedExpressions } = editWith(all.map(({ edit }) => edit))
+    // Neither an anchor nor a variable is for this object alone.
+    const own = all.flatMap(({ edit }) => (shared.has(addressOf(edit)) || replacedExpressions.has(addressOf(edit)) ? [] : [edit]))
+    return { path, before, after: editWith(own).text, own }
   })
-  const files = new Map([...drafted.values(), ...edited].map((file) => [file.path, file]))
-  const byAddress = new Map(edits.map(({ edit }) => [addressOf(edit), edit]))
+  const files = new Map([...drafted.values(), ...edited.map(({ own: _, ...file }) => file)].map((file) => [file.path, file]))
+  const byAddress = new Map(edited.flatMap(({ own }) => own.map((edit) => [addressOf(edit), edit])))
   return {
     files: [...files.values()].filter(({ before, after }) => before !== after).toSorted((a, b) => (a.path < b.path ? -1 : 1)),
     objects: draft.objects.map((object) => {
@@ -44,10 +51,17 @@ export function withAdoptedIds(draft: Draft, { declarations, plan }: ReadDraft, 
   }
 }
 
-function editOf(change: Change, declared: Declared, object: PulledObject, { kinds, environment, only }: AdoptInput): Edit | undefined {
+interface Pulled {
+  readonly one: Declared
+  readonly object: PulledObject
+  /** The declaration before the pull. */
+  readonly before: Declared | undefined
+}
+
+function editOf(change: Change, { one, object, before: earlier }: Pulled, { kinds, environment, only }: AdoptInput): Edit | undefined {
   const { stored } = change
-  const { key, value, written, location, madeFrom } = declared
-  const kind: Kind = kinds[declared.kind]
+  const { key, value, written, location, madeFrom } = one
+  const kind: Kind = kinds[one.kind]
   if (stored === undefined || kind.ownership === 'identity' || kind.readMarker(kind.toBody(stored)) !== undefined) return undefined
   if (madeFrom !== undefined || location.instance !== undefined || overriddenFields(environment, kind.name, key).includes('adopt'))
     return undefined
@@ -56,7 +70,11 @@ function editOf(change: Change, declared: Declared, object: PulledObject, { kind
   const isKept = object.outcome === 'unchanged' && isNamed && only !== 'drifted'
   if (!isChanged && !isKept) return undefined
   const before = ownValue(written, 'adopt')
-  const after = withAdoptedId(before, toAdoptedId(kind, stored, declarationDigest(value)))
+  const digest = declarationDigest(value)
+  // Only the name of a tile came into the file, and the rest of the service did not.
+  const after = object.mayDiffer
+    ? withDeclaredDigest(before, stored.id, earlier === undefined ? '' : declarationDigest(earlier.value), digest)
+    : withAdoptedId(before, toAdoptedId(kind, stored, digest))
   return isSame(before, after)
     ? undefined
     : { kind: kind.name, key, before: { ...(before !== undefined && { adopt: before }) }, after: { adopt: after } }

@@ -369,6 +369,8 @@ function draftExisting(declared: Declared, change: Change, context: DraftContext
   const differed = stored !== undefined && isDifference(change)
   const object = { kind, key, name, id: stored?.id, path: location.file, ...(differed && { differed }) }
   const isHidden = !passes(change, select)
+  if (change.action === 'held' && change.candidates !== undefined)
+    return { object: { ...object, outcome: 'left-out', reason: unclear(change.candidates) }, isHidden }
   if (stored === undefined && !isHidden && isRemovable(declared, context, input))
     return { object: { ...object, outcome: 'removed' }, edit: { kind, key, before: {} } }
   const isStale = only === 'drifted' && !('origin' in change && change.origin === 'service')
@@ -380,6 +382,8 @@ function draftExisting(declared: Declared, change: Change, context: DraftContext
   const existing = { declared, change, object, same, isKept, followed, sides, excludedReason: excluded.get(excludedAs(object)) }
   return location.instance === undefined ? draftOwn(existing, context, input) : draftInstance(existing)
 }
+
+const unclear = (ids: readonly string[]): string => `it could be one of several objects (${ids.join(', ')}); set adopt to its id`
 
 const leftOut = ({ object, same: { isHidden } }: Existing, reason: string, more: Partial<PulledObject> = {}): Drafted => ({
   object: { ...object, outcome: 'left-out', reason, ...more },

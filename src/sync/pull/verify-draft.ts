@@ -6,6 +6,7 @@ import type { DeclaredKey } from '../../kinds/kind.ts'
 import { addressOf, kindLabels, kindNames } from '../../kinds/kind-names.ts'
 import { type Declared, fileSchemas } from '../../kinds/kinds.ts'
 import { type Change, isDifference, isWrite, type Plan } from '../plan/change.ts'
+import { isAboutHeld } from '../plan/held.ts'
 import { changesInFiles } from '../plan/query-changes.ts'
 import { isAboutTileWrites } from '../plan/tile-writes.ts'
 import { type Draft, excludedAs, type OverriddenField, type PulledObject } from './draft.ts'
@@ -28,7 +29,7 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
   const edited = new Map(objects.filter(({ isEdited }) => isEdited).map((object) => [addressOf(object), object]))
   const placed = [...declarations.objects, ...declarations.broken]
   const ofFiles = errorsIn(diagnostics)
-  const ofPlan = errorsIn(plan.diagnostics).filter((one) => !isAboutTileWrites(one))
+  const ofPlan = errorsIn(plan.diagnostics).filter((one) => !isAboutTileWrites(one) && !isAboutHeld(one))
   const messages = messagesByObject([...ofFiles, ...ofPlan], placed)
   const changes = new Map([...changesInFiles(plan, declarations.objects).values()].map((change) => [addressOf(change), change]))
   const drafted = new Map(objects.map((object) => [addressOf(object), object]))
@@ -71,7 +72,7 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
 }
 
 function describeDifference(change: Change, { overridden = [] }: PulledObject): string | undefined {
-  if (overridden.length > 0 && change.action === 'update' && differsOnlyIn(change, overridden)) return undefined
+  if (overridden.length > 0 && (change.action === 'update' || change.action === 'held') && differsOnlyIn(change, overridden)) return undefined
   const isAsDeclared = change.fields.length === 0 && isWrite(change) && change.rewrites !== undefined
   return isDifference(change) && !isAsDeclared ? describeChange(change) : undefined
 }

@@ -108,7 +108,7 @@ describe('a marker that a user edits', () => {
       expect(planned).toMatchObject({ changed: false, tracked: 1, toAdopt: 1 })
       expect(planned.objects.find(({ key }) => key === 'errors')).toMatchObject({
         takeover: 'marker-removed',
-        notes: ['its marker was removed in the web app; this run keeps its note'],
+        notes: ['it has no marker, as after an edit in the web app; this run keeps its note, and the next one writes that of the file'],
       })
       expect(outcomes(await apply(files))).toMatchObject({ errors: 'adopted' })
       expect(alert.note).toMatch(/^mine\n\nwatchkeeper: shop\/observability errors /)

@@ -58,7 +58,7 @@ describe('selectObjects', () => {
       const reason = (id: string) =>
         `left-out may be dashboards.mine; if it is, set adopt of that to ${id}, otherwise to the id of another one`
       expect(became({ dashboard: [board('d1', 'Mine'), board('d2', 'Mine')] }, text)).toMatchObject({
-        '-': 'missing mine',
+        '-': 'left-out it could be one of several objects (d1, d2); set adopt to its id',
         d1: reason('d1'),
         d2: reason('d2'),
       })
